@@ -1,0 +1,65 @@
+# ConvLab. Run `make` for the list of targets.
+
+# ---- settings ----------------------------------------------------------------------------------
+V       ?= 0#                 V=1 shows the commands
+SAN     ?=#                   SAN=address,undefined builds with sanitizers, in a folder of its own
+CC      := gcc
+CFLAGS  ?= -O2 -g
+LAB_CFLAGS ?= -O3 -march=native#  flags for students' C files and the references
+SEED    ?=#                   make models SEED=N OUT=DIR: an instructor's private models
+OUT     ?=
+
+# ---- checkout ----------------------------------------------------------------------------------
+ifneq ($(words $(CURDIR)),1)
+$(error the path of this folder has spaces, which make cannot handle: '$(CURDIR)' (hint: move the checkout to a path without spaces))
+endif
+MAKEFLAGS += --no-builtin-rules
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := help
+comma := ,
+BUILD := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
+Q := $(if $(filter 1,$(V)),,@)
+
+include common/mk/compile.mk
+include common/mk/labs.mk
+include common/mk/test.mk
+
+# ---- targets -----------------------------------------------------------------------------------
+.PHONY: help setup demo all models bench docs doctor format clean
+
+help: ## this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' \
+	    Makefile common/mk/labs.mk common/mk/test.mk
+	@echo "  make mN           build milestone N in labs/ (here: $(MILESTONES)); then: cd labs && ./grader mN"
+
+setup: ## install the packages that are missing
+	@common/mk/setup.sh install build test docs bench
+
+doctor: ## what is installed, what is missing, and what that disables
+	@common/mk/setup.sh doctor
+
+demo: ## set up, build, grade every reference, write build/report/index.html
+	@common/mk/setup.sh install build
+	$(Q)$(MAKE) --no-print-directory graded-references
+
+all: $(PROGRAMS) ## build everything that is not a lab
+
+models: $(BUILD)/train ## train the models again (SEED=N OUT=DIR for private ones)
+	$(Q)$(BUILD)/train --out $(or $(OUT),data/models) $(if $(SEED),--seed $(SEED))
+
+bench: ## measure what the issue's figures speak of, as ratios in one run
+	@common/mk/setup.sh install build bench
+	$(Q)$(MAKE) --no-print-directory run-bench
+
+docs: ## the public headers' documentation, in build/docs/html
+	@common/mk/setup.sh install docs
+	$(Q)mkdir -p build/docs
+	$(Q)doxygen docs/Doxyfile
+	@echo "docs: build/docs/html/index.html"
+
+format: ## format the C and CUDA sources
+	$(Q)git ls-files '*.[ch]' '*.cu' '*.cuh' | xargs clang-format -i
+
+clean: ## remove build/
+	$(Q)rm -rf build

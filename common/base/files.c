@@ -1,0 +1,141 @@
+#include "base/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum st_code file_read(const char *path, size_t max_bytes, char **data, size_t *bytes,
+                       struct st_error *err)
+{
+    *data = NULL;
+    *bytes = 0;
+    struct stat info;
+    FILE *f = fopen(path, "rbe");
+    if (!f || fstat(fileno(f), &info)) {
+        enum st_code code = st_fail_errno(err, errno, "cannot read file");
+        st_detail(err, ST_WHERE, "%s", path);
+        if (f)
+            fclose(f);
+        return code;
+    }
+    if (!S_ISREG(info.st_mode)) {
+        fclose(f);
+        st_fail(err, ST_BAD_FORMAT, "not a regular file");
+        return st_detail(err, ST_WHERE, "%s", path), ST_BAD_FORMAT;
+    }
+    if ((size_t)info.st_size > max_bytes) {
+        fclose(f);
+        st_fail(err, ST_TOO_LARGE, "file is too large");
+        st_detail(err, ST_WHERE, "%s", path);
+        st_detail(err, ST_EXPECTED, "at most %zu bytes", max_bytes);
+        return st_detail(err, ST_GOT, "%zu", (size_t)info.st_size), ST_TOO_LARGE;
+    }
+    char *buffer = malloc((size_t)info.st_size + 1);
+    if (!buffer) {
+        fclose(f);
+        st_fail(err, ST_NO_MEMORY, "cannot hold file in memory");
+        return st_detail(err, ST_WHERE, "%s", path), ST_NO_MEMORY;
+    }
+    size_t got = fread(buffer, 1, (size_t)info.st_size, f);
+    int failed = ferror(f);
+    fclose(f);
+    if (failed) {
+        free(buffer);
+        st_fail(err, ST_IO, "cannot read file");
+        return st_detail(err, ST_WHERE, "%s", path), ST_IO;
+    }
+    buffer[got] = '\0';
+    *data = buffer;
+    *bytes = got;
+    return ST_OK;
+}
+
+enum st_code file_out_open(struct file_out *out, const char *path, struct st_error *err)
+{
+    memset(out, 0, sizeof *out);
+    if (!path_format(out->path, sizeof out->path, "%s", path) ||
+        !path_format(out->temporary, sizeof out->temporary, "%s.tmp-%ld", path, (long)getpid())) {
+        st_fail(err, ST_TOO_LARGE, "path is too long");
+        return st_detail(err, ST_WHERE, "%.80s...", path), ST_TOO_LARGE;
+    }
+    out->f = fopen(out->temporary, "wbe");
+    if (out->f)
+        return ST_OK;
+    enum st_code code = st_fail_errno(err, errno, "cannot write file");
+    st_detail(err, ST_WHERE, "%s", path);
+    return code;
+}
+
+enum st_code file_out_commit(struct file_out *out, struct st_error *err)
+{
+    errno = 0;
+    int failed = fflush(out->f) || ferror(out->f);
+    int why = errno;
+    if (fclose(out->f) && !failed)
+        failed = 1, why = errno;
+    out->f = NULL;
+    if (!failed && rename(out->temporary, out->path))
+        failed = 1, why = errno;
+    if (!failed)
+        return ST_OK;
+    unlink(out->temporary);
+    enum st_code code = st_fail_errno(err, why ? why : EIO, "cannot write file");
+    st_detail(err, ST_WHERE, "%s", out->path);
+    return code;
+}
+
+void file_out_abort(struct file_out *out)
+{
+    if (!out->f)
+        return;
+    fclose(out->f);
+    out->f = NULL;
+    unlink(out->temporary);
+}
+
+enum st_code dir_make(const char *path, struct st_error *err)
+{
+    char part[PATH_MAX];
+    if (!path_format(part, sizeof part, "%s", path)) {
+        st_fail(err, ST_TOO_LARGE, "path is too long");
+        return st_detail(err, ST_WHERE, "%.80s...", path), ST_TOO_LARGE;
+    }
+    for (char *p = part + 1;; p++) {
+        if (*p != '/' && *p != '\0')
+            continue;
+        char end = *p;
+        *p = '\0';
+        struct stat info;
+        if (mkdir(part, 0777) && (errno != EEXIST || stat(part, &info) || !S_ISDIR(info.st_mode))) {
+            enum st_code code =
+                st_fail_errno(err, errno == EEXIST ? ENOTDIR : errno, "cannot make folder");
+            st_detail(err, ST_WHERE, "%s", part);
+            return code;
+        }
+        if (end == '\0')
+            return ST_OK;
+        *p = end;
+    }
+}
+
+bool file_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+bool path_format(char *to, size_t room, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(to, room, format, args);
+    va_end(args);
+    if (n >= 0 && (size_t)n < room)
+        return true;
+    if (room)
+        to[0] = '\0';
+    return false;
+}

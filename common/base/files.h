@@ -1,0 +1,48 @@
+/** @file
+ * Files that are read whole and files that are written whole or not at all.
+ */
+#ifndef CONVLAB_BASE_FILES_H
+#define CONVLAB_BASE_FILES_H
+
+#include "base/status.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Reads a whole file.
+ * @param max_bytes  refuse anything larger
+ * @param data       set to malloc'd contents with a NUL added behind; the caller frees it
+ * @param bytes      set to the length without that NUL
+ * @return ST_OK; on error @p data is NULL and @p err says why. */
+enum st_code file_read(const char *path, size_t max_bytes, char **data, size_t *bytes,
+                       struct st_error *err);
+
+/** A file being written under a temporary name beside its final one. */
+struct file_out {
+    FILE *f; /**< write here */
+    char path[PATH_MAX], temporary[PATH_MAX];
+};
+
+/** Starts writing @p path. The file appears only with file_out_commit(); until then, and on any
+ * error, whatever was at @p path stays as it was. */
+enum st_code file_out_open(struct file_out *out, const char *path, struct st_error *err);
+
+/** Flushes, checks for write errors (a full disk) and renames to the final name. On error the
+ * temporary file is removed and the old file is untouched. */
+enum st_code file_out_commit(struct file_out *out, struct st_error *err);
+
+/** Gives up: removes the temporary file. Harmless after a commit. */
+void file_out_abort(struct file_out *out);
+
+/** Makes a folder and its parents. */
+enum st_code dir_make(const char *path, struct st_error *err);
+
+/** @return whether something exists at @p path. */
+bool file_exists(const char *path);
+
+/** Joins printf style into a path buffer. @return false (and an empty string) if it does not fit. */
+bool path_format(char *to, size_t room, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

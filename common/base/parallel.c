@@ -1,0 +1,45 @@
+#include "base/parallel.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+struct loop {
+    void (*body)(void *, size_t);
+    void *context;
+    size_t pieces;
+    atomic_size_t next;
+};
+
+static void *work(void *arg)
+{
+    struct loop *loop = arg;
+    for (size_t i; (i = atomic_fetch_add(&loop->next, 1)) < loop->pieces;)
+        loop->body(loop->context, i);
+    return NULL;
+}
+
+int parallel_cores(void)
+{
+    cpu_set_t set;
+    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return n > 0 ? n : 1;
+}
+
+void parallel_for(size_t pieces, void (*body)(void *context, size_t piece), void *context)
+{
+    enum { MAX_HELPERS = 255 };
+    struct loop loop = {.body = body, .context = context, .pieces = pieces};
+    pthread_t helpers[MAX_HELPERS];
+    size_t wanted = (size_t)parallel_cores(), started = 0;
+    if (wanted > pieces)
+        wanted = pieces;
+    if (wanted > MAX_HELPERS + 1)
+        wanted = MAX_HELPERS + 1;
+    /* A thread that cannot be started only costs speed: the caller works through what is left. */
+    while (started + 1 < wanted && pthread_create(&helpers[started], NULL, work, &loop) == 0)
+        started++;
+    work(&loop);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(helpers[i], NULL);
+}

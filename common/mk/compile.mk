@@ -1,0 +1,61 @@
+# How the C of the suite itself is compiled. Every folder below is a module: its *.c make a static
+# library, its *_main.c are programs named after them, its *_bench.c go into `make bench`, and its
+# tests/*.c make one Criterion program. To add a file, add the file.
+
+# In order of use: a module may use those after it, never those before it.
+MODULES := grader data/train common/runner common/nn common/base
+
+GLOBAL_CFLAGS := -std=c11 -D_GNU_SOURCE -Icommon -I. -Wall -Wextra -Wshadow -Wstrict-prototypes \
+                 -Wmissing-prototypes -fno-math-errno -ffp-contract=off -pthread
+SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+LIBS := -lcyaml -lcjson -lcmark-gfm -lcmark-gfm-extensions -lz -lm -ldl -pthread
+
+COMPILE = $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) $(SAN_FLAGS) -MMD -MP
+LINK    = $(CC) $(CFLAGS) $(SAN_FLAGS)
+
+module_sources = $(filter-out %_main.c %_bench.c,$(wildcard $(1)/*.c))
+objects        = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+library        = $(BUILD)/lib/lib$(notdir $(1)).a
+
+MODULE_LIBS := $(foreach m,$(MODULES),$(call library,$(m)))
+MAINS       := $(foreach m,$(MODULES),$(wildcard $(m)/*_main.c))
+PROGRAMS    := $(foreach m,$(MAINS),$(BUILD)/$(patsubst %_main.c,%,$(notdir $(m))))
+BENCHES     := $(foreach m,$(MODULES),$(wildcard $(m)/*_bench.c))
+BENCH_PROGRAMS := $(foreach b,$(BENCHES),$(BUILD)/$(patsubst %.c,%,$(notdir $(b))))
+
+# The packages are checked once, so that a missing one is a line to act on, not a compiler error.
+$(BUILD)/packages.ok: common/mk/packages.tsv
+	$(Q)common/mk/setup.sh need build
+	$(Q)mkdir -p $(@D) && touch $@
+
+$(BUILD)/obj/%.o: %.c | $(BUILD)/packages.ok
+	$(Q)mkdir -p $(@D)
+	$(Q)$(COMPILE) -c $< -o $@
+
+define module_rules
+$(call library,$(1)): $(call objects,$(call module_sources,$(1)))
+	$$(Q)mkdir -p $$(@D) && rm -f $$@ && ar rcs $$@ $$^
+endef
+$(foreach m,$(MODULES),$(eval $(call module_rules,$(m))))
+
+define program_rules
+$(BUILD)/$(patsubst %_main.c,%,$(notdir $(1))): $(call objects,$(1)) $(MODULE_LIBS)
+	$$(Q)$$(LINK) $$(LDFLAGS_$(patsubst %_main.c,%,$(notdir $(1)))) $$^ $(LIBS) -o $$@
+endef
+$(foreach m,$(MAINS),$(eval $(call program_rules,$(m))))
+
+# A lab finds conv_workspace(), and nothing else of ours, in the runner.
+LDFLAGS_runner := -Wl,--export-dynamic-symbol=conv_workspace
+
+define bench_rules
+$(BUILD)/$(patsubst %.c,%,$(notdir $(1))): $(call objects,$(1)) $(MODULE_LIBS)
+	$$(Q)$$(LINK) $$^ $(LIBS) $$(BENCH_LIBS) -o $$@
+endef
+$(foreach b,$(BENCHES),$(eval $(call bench_rules,$(b))))
+BENCH_LIBS := -ldnnl
+
+.PHONY: run-bench
+run-bench: $(BENCH_PROGRAMS) $(PROGRAMS) reference
+	$(Q)set -e; for b in $(BENCH_PROGRAMS); do $$b; done
+
+-include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/obj/*/*/*/*.d)

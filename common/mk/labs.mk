@@ -1,0 +1,35 @@
+# Labs and references: every folder labs/mN-* is a milestone, built into build/labs/mN/libconv.so.
+
+LAB_FOLDERS := $(notdir $(wildcard labs/m[0-9]*-*))
+MILESTONES  := $(sort $(foreach f,$(LAB_FOLDERS),$(firstword $(subst -, ,$(f)))))
+lab_folder   = $(firstword $(filter $(1)-%,$(LAB_FOLDERS)))
+
+LAB_BASE_CFLAGS := -std=gnu11 -g -Icommon -fPIC -shared -fopenmp -Wall -Wextra
+
+.PHONY: $(MILESTONES) $(addprefix lab-,$(MILESTONES)) $(addprefix reference-,$(MILESTONES)) \
+        reference graded-references skeletons
+
+define milestone_rules
+$(1): lab-$(1) $(BUILD)/grader $(BUILD)/runner
+lab-$(1): $(BUILD)/labs/$(1)/libconv.so
+reference-$(1): $(BUILD)/reference/$(1)/libconv.so
+
+$(BUILD)/labs/$(1)/libconv.so: labs/$(call lab_folder,$(1))/conv.c common/conv.h
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(LAB_BASE_CFLAGS) $$(LAB_CFLAGS) $$< -lm -o $$@
+
+$(BUILD)/reference/$(1)/libconv.so: reference/$(call lab_folder,$(1))/conv.c common/conv.h
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(LAB_BASE_CFLAGS) $$(LAB_CFLAGS) $$< -lm -o $$@
+endef
+$(foreach m,$(MILESTONES),$(eval $(call milestone_rules,$(m))))
+
+reference: $(addprefix reference-,$(MILESTONES)) ## build the reference solutions
+
+graded-references: $(BUILD)/grader $(BUILD)/runner reference
+	$(Q)set -e; for m in $(MILESTONES); do $(BUILD)/grader $$m --reference; done
+	@echo "demo: open build/report/index.html"
+
+skeletons: ## generate the skeletons in labs/ from the references
+	$(Q)for f in $(LAB_FOLDERS); do \
+	    awk -f common/mk/skeleton.awk reference/$$f/conv.c > labs/$$f/conv.c; done

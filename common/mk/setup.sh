@@ -1,0 +1,103 @@
+#!/bin/sh
+# Which packages are here, and installing those that are not. The table is packages.tsv beside it.
+#
+#   setup.sh doctor             what is here, what is missing and what that disables
+#   setup.sh need WHAT...       exit 1 with the command to run if a package for WHAT is missing
+#   setup.sh install WHAT...    install what is missing (as root or through sudo without a password)
+#
+# WHAT is a word of the table's column "for": build, test, docs, bench.
+set -u
+table=$(dirname "$0")/packages.tsv
+tab=$(printf '\t')
+
+# is_here PROBE: whether the thing a package brings is on this machine.
+is_here() {
+    case $1 in
+    cmd:*) command -v "${1#cmd:}" >/dev/null 2>&1 ;;
+    header:*)
+        # Ask the compiler, so that any prefix it searches counts; without one, look where Debian puts it.
+        if command -v gcc >/dev/null 2>&1; then
+            printf '#include <stddef.h>\n#include <stdio.h>\n#include <%s>\n' "${1#header:}" |
+                gcc -E -x c - >/dev/null 2>&1
+        else
+            [ -e "/usr/include/${1#header:}" ]
+        fi ;;
+    data) [ -e "${CONVLAB_DATA:-/usr/share/datasets/fashion-mnist}/t10k-images-idx3-ubyte.gz" ] ;;
+    esac
+}
+
+# missing WHAT...: the packages of these kinds that are not here, on one line.
+missing() {
+    tail -n +2 "$table" | while IFS=$tab read -r package probe kind without; do
+        case " $* " in *" $kind "*) is_here "$probe" || printf '%s ' "$package" ;; esac
+    done
+}
+
+doctor() {
+    printf '%-30s %-6s %-8s %s\n' package for status 'without it'
+    tail -n +2 "$table" | while IFS=$tab read -r package probe kind without; do
+        if is_here "$probe"; then status=ok without=; else status=MISSING; fi
+        printf '%-30s %-6s %-8s %s\n' "$package" "$kind" "$status" "$without"
+    done
+    if command -v nvcc >/dev/null 2>&1; then
+        printf '%-30s %-6s %-8s %s\n' 'CUDA Toolkit (nvcc)' cuda ok ''
+    else
+        printf '%-30s %-6s %-8s %s\n' 'CUDA Toolkit (nvcc)' cuda MISSING \
+            'CUDA milestones cannot be compiled (m1 needs none)'
+    fi
+    if [ -e /dev/nvidiactl ]; then
+        printf '%-30s %-6s %-8s %s\n' 'NVIDIA GPU' cuda ok ''
+    else
+        printf '%-30s %-6s %-8s %s\n' 'NVIDIA GPU' cuda none 'no timing on real hardware (m1 needs none)'
+    fi
+    lacking=$(missing build test docs bench)
+    [ -z "$lacking" ] && return 0
+    printf '\nto install what is missing:\n    %sapt-get install -y %s\n' "$sudo" "$lacking"
+}
+
+install() {
+    lacking=$(missing "$@")
+    [ -z "$lacking" ] && return 0
+    if ! command -v apt-get >/dev/null 2>&1; then
+        echo "setup: missing packages: $lacking(hint: install them with this system's package manager; the names are Debian's)" >&2
+        return 1
+    fi
+    if [ "$(id -u)" = 0 ]; then
+        run=
+    elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+        run='sudo -n'
+    else
+        echo "setup: missing packages and no right to install them (hint: run: sudo apt-get install -y $lacking)" >&2
+        return 1
+    fi
+    echo "setup: installing: $lacking"
+    log=$(mktemp)
+    # An old package list is the usual reason for a first failure, so: update, then install.
+    # shellcheck disable=SC2086
+    if $run apt-get update >"$log" 2>&1 &&
+        $run env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $lacking \
+            >>"$log" 2>&1; then
+        rm -f "$log"
+        return 0
+    fi
+    tail -n 5 "$log" >&2
+    rm -f "$log"
+    echo "setup: installing failed (hint: run: ${sudo}apt-get install -y $lacking)" >&2
+    return 1
+}
+
+if [ "$(id -u)" = 0 ]; then sudo=; else sudo='sudo '; fi
+verb=${1:-doctor}
+[ $# -gt 0 ] && shift
+case $verb in
+doctor) doctor ;;
+need)
+    lacking=$(missing "$@")
+    [ -z "$lacking" ] && exit 0
+    echo "setup: missing packages: $lacking(hint: run: make setup, or ${sudo}apt-get install -y $lacking)" >&2
+    exit 1 ;;
+install) install "$@" ;;
+*)
+    echo "setup: unknown verb: $verb: expected doctor, need or install" >&2
+    exit 2 ;;
+esac

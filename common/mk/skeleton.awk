@@ -1,0 +1,13 @@
+# Makes a student's skeleton from a reference solution.
+#
+#     /* BEGIN SOLUTION */        everything from here ...
+#     //~ a line                  except these, which stay, without the mark,
+#     /* END SOLUTION */          ... to here is left out
+/BEGIN SOLUTION/ { inside = 1; next }
+/END SOLUTION/   { inside = 0; next }
+!inside          { print; next }
+match($0, /\/\/~ ?/) {
+    line = substr($0, 1, RSTART - 1) substr($0, RSTART + RLENGTH)
+    sub(/[ \t]+$/, "", line)
+    print line
+}

@@ -1,0 +1,52 @@
+/** @file
+ * Fashion-MNIST from its four idx files (plain or .gz), and upscaling to a model's image size.
+ *
+ * The files are Debian's package dataset-fashion-mnist; the environment variable CONVLAB_DATA names
+ * another folder that holds them under their usual names.
+ */
+#ifndef CONVLAB_NN_DATASET_H
+#define CONVLAB_NN_DATASET_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Classes of Fashion-MNIST. */
+enum { NN_CLASSES = 10 };
+
+enum nn_split { NN_TRAIN, NN_TEST };
+
+/** Images and labels as stored: bytes, row-major. Free with nn_dataset_free(). */
+struct nn_dataset {
+    size_t images;   /**< how many were loaded */
+    int height;      /**< rows of an image */
+    int width;       /**< columns of an image */
+    uint8_t *pixels; /**< [images][height][width], 0 black to 255 white */
+    uint8_t *labels; /**< [images], each below NN_CLASSES */
+};
+
+/** @return the folder of the data set: CONVLAB_DATA or Debian's. */
+const char *nn_dataset_folder(void);
+
+/** Loads the first images of a split.
+ * @param folder  where the idx files are, or NULL for nn_dataset_folder()
+ * @param limit   at most this many images; 0 for all
+ * @return ST_OK; on error @p set is zeroed and @p err names file, expected and got (missing file:
+ * hint how to install; wrong magic; truncated; images and labels of different counts; label too
+ * large; sizes of 0 or beyond 4096). */
+enum st_code nn_dataset_load(struct nn_dataset *set, const char *folder, enum nn_split split,
+                             size_t limit, struct st_error *err);
+
+/** Releases a data set; harmless on a zeroed one. */
+void nn_dataset_free(struct nn_dataset *set);
+
+/** Upscales (or copies) images to H x W floats in [0, 1]: bilinear, pixel centres aligned
+ * (half-pixel rule: source = (target + 0.5) * in / out - 0.5, clamped at the border).
+ * Runs on all cores; the result does not depend on their number.
+ * @param to  [count][H][W], not owned
+ * @pre first + count <= set->images. */
+void nn_dataset_scale(const struct nn_dataset *set, size_t first, size_t count, int H, int W,
+                      float *to);
+
+#endif

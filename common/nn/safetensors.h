@@ -1,0 +1,59 @@
+/** @file
+ * Models as safetensors files: an 8-byte little-endian header length, a JSON header
+ * {"name": {"dtype": "F32", "shape": [..], "data_offsets": [begin, end]}, "__metadata__": {..}},
+ * then the data. Format: github.com/huggingface/safetensors.
+ */
+#ifndef CONVLAB_NN_SAFETENSORS_H
+#define CONVLAB_NN_SAFETENSORS_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+enum { NN_MAX_DIMS = 4 };
+
+/** One named float32 tensor. */
+struct nn_tensor {
+    char name[64];
+    int dims;                /**< 0 to NN_MAX_DIMS */
+    size_t shape[NN_MAX_DIMS];
+    size_t elems;            /**< product of the shape */
+    float *data;             /**< [elems], aligned to 64, owned by the file */
+};
+
+/** One pair of the header's __metadata__. */
+struct nn_metadata {
+    char key[64], value[256];
+};
+
+/** A file's contents. Free with nn_safetensors_free(). */
+struct nn_safetensors {
+    size_t tensors;
+    struct nn_tensor *tensor; /**< [tensors], in the order of their data */
+    size_t metadata_pairs;
+    struct nn_metadata *metadata; /**< [metadata_pairs] */
+    void *storage;
+};
+
+/** Reads and checks a file. Only F32 is accepted. A header that lies (longer than the file, offsets
+ * beyond the file, overlapping, with gaps or not fitting the shape, sizes that overflow, doubled
+ * names, a wrong dtype, not JSON) is ST_BAD_FORMAT or ST_TRUNCATED with file, tensor, expected, got.
+ * @return ST_OK; on error @p file is zeroed. */
+enum st_code nn_safetensors_read(struct nn_safetensors *file, const char *path,
+                                 struct st_error *err);
+
+/** Writes tensors in the given order, whole or not at all; the same input gives the same bytes. */
+enum st_code nn_safetensors_write(const char *path, const struct nn_tensor *tensor, size_t tensors,
+                                  const struct nn_metadata *metadata, size_t metadata_pairs,
+                                  struct st_error *err);
+
+/** @return a tensor by name, or NULL. */
+const struct nn_tensor *nn_safetensors_find(const struct nn_safetensors *file, const char *name);
+
+/** @return a metadata value by key, or NULL. */
+const char *nn_safetensors_metadata(const struct nn_safetensors *file, const char *key);
+
+/** Releases a file; harmless on a zeroed one. */
+void nn_safetensors_free(struct nn_safetensors *file);
+
+#endif

@@ -1,0 +1,40 @@
+/** @file
+ * The unit shapes a convolution is checked on: fixed edge shapes and shapes drawn from a seed.
+ */
+#ifndef CONVLAB_GRADER_CASES_H
+#define CONVLAB_GRADER_CASES_H
+
+#include "conv.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Bits of the signalling NaN that outputs are filled with before every run. Arithmetic on it
+ * gives another NaN, so an element that still has these bits was never written. */
+#define GR_POISON_BITS 0x7fa0c0deu
+
+/** Bits of the signalling NaN in the guard zones before and after every buffer. */
+#define GR_GUARD_BITS 0x7fa1beefu
+
+/** One unit shape and what it is for. */
+struct gr_case_shape {
+    struct conv_shape shape;
+    char label[48]; /**< "K = H", "tile 16 + 1", "random" */
+};
+
+enum { GR_MAX_CASES = 64 };
+
+/** Fills @p to with the fixed edge shapes followed by shapes drawn from @p seed.
+ * @param quick  fewer random shapes. @return how many, at most GR_MAX_CASES. */
+size_t gr_case_shapes(struct gr_case_shape *to, uint64_t seed, int quick);
+
+/** A case with its data. Tensors are dense, see conv.h; none is owned here. */
+struct gr_case {
+    struct gr_case_shape spec;
+    const float *x, *k; /**< what the submission was given */
+    const float *ref;   /**< the oracle's output */
+    const float *atol;  /**< [M], see nn_conv_tolerance() */
+    const float *y;     /**< what the submission wrote */
+};
+
+#endif

@@ -1,0 +1,32 @@
+/** @file
+ * Writing a grading down: tables, JSON, a page to hand in, plots, LaTeX fragments.
+ */
+#ifndef CONVLAB_GRADER_REPORT_H
+#define CONVLAB_GRADER_REPORT_H
+
+#include "base/status.h"
+#include "grader/result.h"
+
+/** Writes the report of one milestone into @p folder (made if missing):
+ *
+ *     results.tsv     one row per timed run
+ *     checks.tsv      one row per check and manual item
+ *     result.json     the interface outside (see gr_json_write)
+ *     report.md       the page, GitHub-flavoured Markdown
+ *     report.html     the same, self-contained (style and plots inside)
+ *     op-times.{svg,png}, speed-up.{svg,png}      plots, by gnuplot
+ *     *.tex           LaTeX fragments (booktabs tables)
+ *
+ * Each file is written whole or not at all. Without gnuplot the page says that plots were skipped.
+ * @return ST_OK, or the first error; the others files are still written where possible. */
+enum st_code gr_report_write(const struct gr_result *result, const char *folder,
+                             struct st_error *err);
+
+/** Writes result.json to a stream. */
+void gr_json_write(const struct gr_result *result, FILE *out);
+
+/** Writes FOLDER/index.html: a page that links every FOLDER/mN/report.html with its score, Op Times
+ * and date, read from their result.json. */
+enum st_code gr_index_write(const char *folder, struct st_error *err);
+
+#endif

@@ -1,0 +1,100 @@
+/** @file
+ * The record of one grading: what the grader fills in and report, JSON and plots are made from.
+ */
+#ifndef CONVLAB_GRADER_RESULT_H
+#define CONVLAB_GRADER_RESULT_H
+
+#include "conv.h"
+#include "nn/network.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum gr_status { GR_PASS, GR_FAIL, GR_SKIP };
+
+/** One automatic check. Strings are UTF-8, may hold anything a student's program printed (already
+ * escaped: no control characters but newline), and must be escaped again for HTML, LaTeX, ... */
+struct gr_check {
+    char name[64];      /**< the rubric's id: "unit_shapes" */
+    char text[256];     /**< the rubric's sentence */
+    enum gr_status status;
+    double points, max_points;
+    bool required;      /**< false if it was not asked for (--quick, --images): its skip is no failure */
+    char pattern[48];   /**< named error pattern, or "" */
+    char message[2048]; /**< what was found, or why it was skipped */
+    char hint[1024];    /**< what to do, or "" */
+    char map[4096];     /**< an error map in monospace, or "" */
+};
+
+/** One manual item of the rubric, left for the instructor. */
+struct gr_manual {
+    char name[64], text[512];
+    double max_points;
+};
+
+/** Whose code was timed. */
+enum gr_subject { GR_SUBMISSION, GR_REFERENCE, GR_PLAIN_LOOPS };
+
+enum { GR_MAX_REPEATS = 16 };
+
+/** Op Times of one convolution of one inference. */
+struct gr_timing {
+    enum gr_subject subject;
+    char model[64];
+    int layer; /**< from 1 */
+    struct conv_shape shape;
+    double gmac;
+    size_t repeats;
+    double op_time_s[GR_MAX_REPEATS]; /**< in the order they were taken */
+    double median_s;
+};
+
+/** One inference of the submission: a model at a number of images. */
+struct gr_inference {
+    char model[64];
+    size_t images;
+    int convs;
+    double op_time_s[NN_MAX_CONVS]; /**< median of each convolution */
+    double correctness;             /**< share of images classified right */
+    double expected_correctness;    /**< what the oracle's outputs give, or NAN if not known */
+    double max_error;               /**< largest |y - ref| over its tensors */
+    bool passed;
+};
+
+enum { GR_MAX_CHECKS = 32, GR_MAX_MANUAL = 16, GR_MAX_TIMINGS = 128, GR_MAX_INFERENCES = 16 };
+
+/** Everything one grading found. Large: allocate it. */
+struct gr_result {
+    char milestone[16];  /**< "m1" */
+    char title[128];     /**< "CPU convolution" */
+    char technique[256];
+    char subject[32];    /**< "submission", "reference" or "library" */
+    char source[1024];   /**< file that was graded, relative to the checkout where possible */
+    char version[64];    /**< of ConvLab: git describe, or "unknown" */
+    char date[32];       /**< "2026-11-20 18:30 UTC" */
+    char device[16];     /**< "cpu" */
+    char profile[64];    /**< GPU profile, "" for the CPU */
+    char machine[160];   /**< "Intel(R) Xeon(R) Processor, 2 cores, 23 GiB" */
+    char compiler[160];  /**< "gcc 12.2.0, -O3 -march=native" */
+    char command[512];   /**< as it was typed */
+    uint64_t seed;
+    double score, max_score; /**< automatic points */
+    double manual_max;
+    size_t checks, manuals, timings, inferences;
+    struct gr_check check[GR_MAX_CHECKS];
+    struct gr_manual manual[GR_MAX_MANUAL];
+    struct gr_timing timing[GR_MAX_TIMINGS];
+    struct gr_inference inference[GR_MAX_INFERENCES];
+    size_t unit_shapes, unit_shapes_right; /**< how many unit shapes were run and were right */
+    double max_error;                      /**< over all compared tensors */
+    char course_lines[4096]; /**< the course's output: Loading..., New Inference, Op Time: ... */
+};
+
+/** @return "pass", "fail" or "skip". */
+const char *gr_status_name(enum gr_status status);
+
+/** @return "submission", "reference" or "plain loops". */
+const char *gr_subject_name(enum gr_subject subject);
+
+#endif

@@ -10,15 +10,16 @@
 
 #include <stddef.h>
 
-enum { NN_MAX_DIMS = 4 };
+/** Most dimensions of a tensor, and largest header in bytes; a file beyond them is rejected. */
+enum { NN_MAX_DIMS = 4, NN_MAX_HEADER_BYTES = 1 << 20 };
 
 /** One named float32 tensor. */
 struct nn_tensor {
     char name[64];
-    int dims;                /**< 0 to NN_MAX_DIMS */
-    size_t shape[NN_MAX_DIMS];
-    size_t elems;            /**< product of the shape */
-    float *data;             /**< [elems], aligned to 64, owned by the file */
+    int dims;                  /**< 0 to NN_MAX_DIMS */
+    size_t shape[NN_MAX_DIMS]; /**< the first dims of it are used */
+    size_t elems;              /**< product of the shape */
+    float *data;               /**< [elems], aligned to 64, owned by the file */
 };
 
 /** One pair of the header's __metadata__. */
@@ -37,12 +38,21 @@ struct nn_safetensors {
 
 /** Reads and checks a file. Only F32 is accepted. A header that lies (longer than the file, offsets
  * beyond the file, overlapping, with gaps or not fitting the shape, sizes that overflow, doubled
- * names, a wrong dtype, not JSON) is ST_BAD_FORMAT or ST_TRUNCATED with file, tensor, expected, got.
+ * names, a wrong dtype, not JSON) is ST_BAD_FORMAT or ST_TRUNCATED with file, tensor, expected,
+ * got.
  * @return ST_OK; on error @p file is zeroed. */
 enum st_code nn_safetensors_read(struct nn_safetensors *file, const char *path,
                                  struct st_error *err);
 
-/** Writes tensors in the given order, whole or not at all; the same input gives the same bytes. */
+/** Like nn_safetensors_read(), from memory. @param name  what messages call the file
+ * @param bytes  [size], not needed afterwards */
+enum st_code nn_safetensors_parse(struct nn_safetensors *file, const char *name, const void *bytes,
+                                  size_t size, struct st_error *err);
+
+/** Writes tensors in the given order, whole or not at all; the same input gives the same bytes.
+ * The data begin at a multiple of 64 bytes.
+ * @pre names are unique, not empty and not "__metadata__"; elems is the product of the shape; keys
+ * of the metadata are unique (what nn_safetensors_read() could not read back is a bug). */
 enum st_code nn_safetensors_write(const char *path, const struct nn_tensor *tensor, size_t tensors,
                                   const struct nn_metadata *metadata, size_t metadata_pairs,
                                   struct st_error *err);

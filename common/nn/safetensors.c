@@ -60,11 +60,6 @@ static enum st_code reject(const struct parser *p, enum st_code code, const char
     return code;
 }
 
-/* Adds the two sides of a comparison to a report, and ends it. */
-#define EXPECTED_GOT(p, code, expected, got, ...)                                                  \
-    (st_detail((p)->err, ST_EXPECTED, "%s", expected),                                             \
-     st_detail((p)->err, ST_GOT, got, __VA_ARGS__), code)
-
 /* ---- 1. split -------------------------------------------------------------------------------- */
 
 static enum st_code split(struct parser *p, const char *bytes, size_t size)
@@ -153,6 +148,17 @@ static bool whole_number(const cJSON *item, size_t *value)
     return (double)*value == item->valuedouble;
 }
 
+/* Ends a report about what whole_number() refused. */
+static enum st_code reject_number(const struct parser *p, const cJSON *item)
+{
+    st_detail(p->err, ST_EXPECTED, "a whole number from 0 to 2^53 - 1");
+    if (cJSON_IsNumber(item))
+        st_detail(p->err, ST_GOT, "%.17g", item->valuedouble);
+    else
+        st_detail(p->err, ST_GOT, "no number");
+    return ST_BAD_FORMAT;
+}
+
 /* A tensor's entry has these three keys, each once, and no others. */
 static enum st_code entry_fields(const struct parser *p, const cJSON *item, const cJSON *field[3])
 {
@@ -168,13 +174,15 @@ static enum st_code entry_fields(const struct parser *p, const cJSON *item, cons
             continue;
         }
         reject(p, ST_BAD_FORMAT, item->string, i < 3 ? "doubled key" : "unknown key");
-        return EXPECTED_GOT(p, ST_BAD_FORMAT, "dtype, shape and data_offsets, once each",
-                            "'%.100s'", child->string);
+        st_detail(p->err, ST_EXPECTED, "dtype, shape and data_offsets, once each");
+        st_detail(p->err, ST_GOT, "'%.100s'", child->string);
+        return ST_BAD_FORMAT;
     }
     for (int i = 0; i < 3; i++) {
         if (!field[i]) {
             reject(p, ST_BAD_FORMAT, item->string, "missing key");
-            return EXPECTED_GOT(p, ST_BAD_FORMAT, key[i], "%s", "none");
+            st_detail(p->err, ST_EXPECTED, "%s", key[i]);
+            return ST_BAD_FORMAT;
         }
     }
     return ST_OK;
@@ -185,9 +193,10 @@ static enum st_code check_dtype(const struct parser *p, const char *name, const 
     if (cJSON_IsString(dtype) && strcmp(dtype->valuestring, "F32") == 0)
         return ST_OK;
     reject(p, ST_BAD_FORMAT, name, "wrong dtype");
+    st_detail(p->err, ST_EXPECTED, "F32");
+    st_detail(p->err, ST_GOT, "%.40s", cJSON_IsString(dtype) ? dtype->valuestring : "no text");
     st_detail(p->err, ST_HINT, "store the model's weights as float32");
-    return EXPECTED_GOT(p, ST_BAD_FORMAT, "F32", "%.40s",
-                        cJSON_IsString(dtype) ? dtype->valuestring : "something else than text");
+    return ST_BAD_FORMAT;
 }
 
 static enum st_code parse_shape(const struct parser *p, struct nn_tensor *t, const cJSON *shape)
@@ -204,9 +213,8 @@ static enum st_code parse_shape(const struct parser *p, struct nn_tensor *t, con
         }
         size_t *size = &t->shape[t->dims++];
         if (!whole_number(item, size)) {
-            reject(p, ST_BAD_FORMAT, t->name, "shape with something else than whole numbers");
-            return EXPECTED_GOT(p, ST_BAD_FORMAT, "0 or more, below 2^53", "%.17g",
-                                cJSON_GetNumberValue(item));
+            reject(p, ST_BAD_FORMAT, t->name, "shape holds something else than sizes");
+            return reject_number(p, item);
         }
         if (__builtin_mul_overflow(t->elems, *size, &t->elems) || t->elems > SIZE_MAX / 4)
             return reject(p, ST_BAD_FORMAT, t->name, "product of the shape overflows");
@@ -220,14 +228,16 @@ static enum st_code parse_offsets(const struct parser *p, struct entry *e, const
     const cJSON *first = cJSON_IsArray(offsets) ? offsets->child : NULL;
     if (!first || !first->next || first->next->next)
         return reject(p, ST_BAD_FORMAT, name, "data_offsets is not a list of two numbers");
-    if (!whole_number(first, &e->begin) || !whole_number(first->next, &e->end)) {
-        reject(p, ST_BAD_FORMAT, name, "data_offsets with something else than whole numbers");
-        return EXPECTED_GOT(p, ST_BAD_FORMAT, "0 or more, below 2^53", "[%.17g, %.17g]",
-                            cJSON_GetNumberValue(first), cJSON_GetNumberValue(first->next));
+    bool begin_ok = whole_number(first, &e->begin);
+    if (!begin_ok || !whole_number(first->next, &e->end)) {
+        reject(p, ST_BAD_FORMAT, name, "data_offsets hold something else than offsets");
+        return reject_number(p, begin_ok ? first->next : first);
     }
     if (e->begin > e->end) {
         reject(p, ST_BAD_FORMAT, name, "data_offsets run backwards");
-        return EXPECTED_GOT(p, ST_BAD_FORMAT, "begin <= end", "[%zu, %zu]", e->begin, e->end);
+        st_detail(p->err, ST_EXPECTED, "begin <= end");
+        st_detail(p->err, ST_GOT, "[%zu, %zu]", e->begin, e->end);
+        return ST_BAD_FORMAT;
     }
     if (e->end - e->begin != e->tensor.elems * sizeof(float)) {
         reject(p, ST_BAD_FORMAT, name, "data_offsets do not fit the shape");
@@ -310,7 +320,8 @@ static enum st_code parse_metadata(struct parser *p, const cJSON *object)
     for (size_t i = 1; i < p->metadata_pairs; i++) {
         if (by_key(&p->metadata[i - 1], &p->metadata[i]) == 0) {
             reject(p, ST_BAD_FORMAT, NULL, "doubled key in " METADATA_KEY);
-            return EXPECTED_GOT(p, ST_BAD_FORMAT, "once each", "'%s' again", p->metadata[i].key);
+            st_detail(p->err, ST_GOT, "'%s' again", p->metadata[i].key);
+            return ST_BAD_FORMAT;
         }
     }
     return ST_OK;

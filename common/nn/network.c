@@ -1,0 +1,336 @@
+/** @file
+ * Networks: a model file checked against the rules of a network, and inference through it.
+ *
+ * Checking follows the data: the image size comes from the metadata, and each tensor's shape from
+ * the layers before it.
+ *
+ *     image HxW -> conv1.weight [M][1][K][K] -> pool -> [conv2.weight [M'][M][K][K] -> pool ->]
+ *     fc.weight [10][features], fc.bias [10]
+ */
+#include "nn/network.h"
+
+#include "base/files.h"
+#include "nn/dataset.h"
+#include "nn/layers.h"
+#include "nn/oracle.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SUFFIX ".safetensors"
+
+/* Beyond this a model is not one of the course's, and sizes would no longer fit in an int. */
+enum { MAX_SIDE = 4096, MAX_MAPS = 65536 };
+
+/* ---- finding the file -------------------------------------------------------------------------
+ */
+
+static int is_model(const struct dirent *entry)
+{
+    size_t n = strlen(entry->d_name), suffix = strlen(SUFFIX);
+    return n > suffix && strcmp(entry->d_name + n - suffix, SUFFIX) == 0;
+}
+
+/* Sets the hint to the models that are there. */
+static void suggest_models(const char *folder, struct st_error *err)
+{
+    struct dirent **entry = NULL;
+    int n = scandir(folder, &entry, is_model, alphasort);
+    char list[sizeof err->hint] = "";
+    size_t used = 0;
+    for (int i = 0; i < n; i++) {
+        int stem = (int)(strlen(entry[i]->d_name) - strlen(SUFFIX));
+        if (used + stem + 3 < sizeof list - 64)
+            used += snprintf(list + used, sizeof list - used, "%s%.*s", used ? ", " : "", stem,
+                             entry[i]->d_name);
+        free(entry[i]);
+    }
+    free(entry);
+    if (n < 0)
+        st_detail(err, ST_HINT, "there is no folder of models; train some with: make models");
+    else if (used == 0)
+        st_detail(err, ST_HINT, "the folder has no models; train some with: make models");
+    else
+        st_detail(err, ST_HINT, "models there: %s", list);
+}
+
+static enum st_code find_model(const char *folder, const char *name, char *path, size_t room,
+                               struct st_error *err)
+{
+    bool usable = name[0] && name[0] != '.' && !strchr(name, '/') &&
+                  strlen(name) < sizeof((struct nn_network *)0)->name;
+    if (usable && !path_format(path, room, "%s/%s" SUFFIX, folder, name)) {
+        st_fail(err, ST_USAGE, "the path of the model folder is too long");
+        return st_detail(err, ST_WHERE, "%s", folder);
+    }
+    if (usable && file_exists(path))
+        return ST_OK;
+    st_fail(err, ST_NOT_FOUND, "no model is named '%s'", name);
+    st_detail(err, ST_WHERE, "%s", folder);
+    suggest_models(folder, err);
+    return ST_NOT_FOUND;
+}
+
+/* ---- checking the file ------------------------------------------------------------------------
+ */
+
+struct checker {
+    struct nn_network *net;
+    const char *path;
+    size_t used; /* tensors of the file that belong to the network */
+    struct st_error *err;
+};
+
+/* "[12, 1, 5, 5]" */
+static void shape_text(char *to, size_t room, const size_t *shape, int dims)
+{
+    size_t used = snprintf(to, room, "[");
+    for (int i = 0; i < dims && used < room; i++)
+        used += snprintf(to + used, room - used, "%s%zu", i ? ", " : "", shape[i]);
+    if (used < room)
+        snprintf(to + used, room - used, "]");
+}
+
+static enum st_code bad_tensor(const struct checker *c, const char *what, const char *name)
+{
+    st_fail(c->err, ST_BAD_FORMAT, "%s", what);
+    st_detail(c->err, ST_HINT, "the file is not one of the course's networks; see data/README.md");
+    return st_detail(c->err, ST_WHERE, "%s: %s", c->path, name);
+}
+
+static enum st_code wrong_shape(const struct checker *c, const struct nn_tensor *t,
+                                const char *expected)
+{
+    char got[128];
+    shape_text(got, sizeof got, t->shape, t->dims);
+    bad_tensor(c, "a tensor has the wrong shape", t->name);
+    st_detail(c->err, ST_EXPECTED, "%s", expected);
+    return st_detail(c->err, ST_GOT, "%s", got);
+}
+
+/* Finds a tensor whose values are all finite. */
+static enum st_code take_tensor(struct checker *c, const char *name, const struct nn_tensor **t)
+{
+    *t = nn_safetensors_find(&c->net->file, name);
+    if (!*t)
+        return bad_tensor(c, "a tensor is missing", name);
+    c->used++;
+    for (size_t i = 0; i < (*t)->elems; i++)
+        if (!isfinite((*t)->data[i])) {
+            bad_tensor(c, "a weight is not a finite number", name);
+            return st_detail(c->err, ST_GOT, "%g at element %zu", (*t)->data[i], i);
+        }
+    return ST_OK;
+}
+
+static enum st_code check_image(struct checker *c)
+{
+    const char *image = nn_safetensors_metadata(&c->net->file, "image");
+    int H = 0, W = 0, end = 0;
+    if (!image || sscanf(image, "%5dx%5d%n", &H, &W, &end) != 2 || image[end] || H < 1 || W < 1 ||
+        H > MAX_SIDE || W > MAX_SIDE) {
+        bad_tensor(c, "the metadata has no usable image size", "__metadata__");
+        st_detail(c->err, ST_EXPECTED, "\"image\": \"70x70\", say");
+        return st_detail(c->err, ST_GOT, "%s", image ? image : "nothing");
+    }
+    c->net->H = H;
+    c->net->W = W;
+    return ST_OK;
+}
+
+/* Checks convolution number @p layer over @p maps maps of H x W, and leaves its pooled sizes there.
+ */
+static enum st_code check_conv(struct checker *c, int layer, int *maps, int *H, int *W)
+{
+    char name[32], expected[128];
+    const struct nn_tensor *t;
+    snprintf(name, sizeof name, "conv%d.weight", layer + 1);
+    enum st_code code = take_tensor(c, name, &t);
+    if (code != ST_OK)
+        return code;
+    /* At least two output rows and columns, or pooling would leave nothing. */
+    size_t K_max = (size_t)(*H < *W ? *H : *W) - 1;
+    if (t->dims != 4 || t->shape[0] < 1 || t->shape[0] > MAX_MAPS || t->shape[1] != (size_t)*maps ||
+        t->shape[2] != t->shape[3] || t->shape[2] < 1 || t->shape[2] > K_max) {
+        snprintf(expected, sizeof expected, "[M, %d, K, K] with K from 1 to %zu", *maps, K_max);
+        return wrong_shape(c, t, expected);
+    }
+    struct conv_shape *s = &c->net->conv[layer];
+    *s = (struct conv_shape){
+        .M = (int)t->shape[0], .C = *maps, .H = *H, .W = *W, .K = (int)t->shape[2]};
+    c->net->conv_weight[layer] = t->data;
+    c->net->convs = layer + 1;
+    *maps = s->M;
+    *H = (*H - s->K + 1) / 2;
+    *W = (*W - s->K + 1) / 2;
+    return ST_OK;
+}
+
+static enum st_code check_dense(struct checker *c, size_t features)
+{
+    const struct nn_tensor *weight, *bias;
+    enum st_code code = take_tensor(c, "fc.weight", &weight);
+    if (code == ST_OK)
+        code = take_tensor(c, "fc.bias", &bias);
+    if (code != ST_OK)
+        return code;
+    char expected[128];
+    if (weight->dims != 2 || weight->shape[0] != NN_CLASSES || weight->shape[1] != features ||
+        features > INT_MAX) {
+        shape_text(expected, sizeof expected, (size_t[]){NN_CLASSES, features}, 2);
+        return wrong_shape(c, weight, expected);
+    }
+    if (bias->dims != 1 || bias->shape[0] != NN_CLASSES) {
+        shape_text(expected, sizeof expected, (size_t[]){NN_CLASSES}, 1);
+        return wrong_shape(c, bias, expected);
+    }
+    c->net->features = (int)features;
+    c->net->dense_weight = weight->data;
+    c->net->dense_bias = bias->data;
+    return ST_OK;
+}
+
+static enum st_code check_network(struct checker *c)
+{
+    enum st_code code = check_image(c);
+    if (code != ST_OK)
+        return code;
+    int maps = 1, H = c->net->H, W = c->net->W;
+    code = check_conv(c, 0, &maps, &H, &W);
+    if (code == ST_OK && nn_safetensors_find(&c->net->file, "conv2.weight"))
+        code = check_conv(c, 1, &maps, &H, &W);
+    if (code == ST_OK)
+        code = check_dense(c, (size_t)maps * H * W);
+    if (code == ST_OK && c->used != c->net->file.tensors) {
+        bad_tensor(c, "the file holds tensors that the network has no use for", "header");
+        st_detail(c->err, ST_EXPECTED, "%zu tensors", c->used);
+        return st_detail(c->err, ST_GOT, "%zu", c->net->file.tensors);
+    }
+    return code;
+}
+
+enum st_code nn_network_load(struct nn_network *net, const char *folder, const char *name,
+                             struct st_error *err)
+{
+    struct st_error unwanted;
+    char path[PATH_MAX];
+    err = err ? err : &unwanted;
+    *net = (struct nn_network){0};
+    enum st_code code = find_model(folder, name, path, sizeof path, err);
+    if (code == ST_OK)
+        code = nn_safetensors_read(&net->file, path, err);
+    if (code != ST_OK)
+        return code;
+    snprintf(net->name, sizeof net->name, "%s", name);
+    struct checker checker = {.net = net, .path = path, .err = err};
+    code = check_network(&checker);
+    if (code != ST_OK)
+        nn_network_free(net);
+    return code;
+}
+
+void nn_network_free(struct nn_network *net)
+{
+    nn_safetensors_free(&net->file);
+    *net = (struct nn_network){0};
+}
+
+/* ---- inference --------------------------------------------------------------------------------
+ */
+
+void nn_network_activate(const struct nn_network *net, int layer, size_t B, const float *y,
+                         float *pooled)
+{
+    const struct conv_shape *s = &net->conv[layer];
+    int H_out = s->H - s->K + 1, W_out = s->W - s->K + 1;
+    size_t maps = B * s->M;
+    nn_pool2(y, pooled, maps, H_out, W_out);
+    nn_tanh(pooled, pooled, maps * (H_out / 2) * (W_out / 2));
+}
+
+/* Softmax is left out here: it keeps the order of the scores, so the most likely class too. */
+void nn_network_classify(const struct nn_network *net, size_t B, const float *pooled,
+                         unsigned char *classes)
+{
+    enum { CHUNK = 1000 };
+    float score[CHUNK * NN_CLASSES];
+    for (size_t first = 0; first < B; first += CHUNK) {
+        size_t count = B - first < CHUNK ? B - first : CHUNK;
+        nn_dense(pooled + first * net->features, net->dense_weight, net->dense_bias, score, count,
+                 net->features, NN_CLASSES);
+        for (size_t b = 0; b < count; b++) {
+            const float *s = score + b * NN_CLASSES;
+            int best = 0;
+            for (int o = 1; o < NN_CLASSES; o++)
+                best = s[o] > s[best] ? o : best;
+            classes[first + b] = (unsigned char)best;
+        }
+    }
+}
+
+static enum st_code no_memory(size_t elems, int layer, size_t B, struct st_error *err)
+{
+    st_fail(err, ST_NO_MEMORY, "not enough memory for the outputs of convolution %d", layer + 1);
+    st_detail(err, ST_WHERE, "%zu images", B);
+    return st_detail(err, ST_EXPECTED, "%.2f GB", elems * sizeof(float) / 1e9);
+}
+
+enum st_code nn_network_run(const struct nn_network *net, size_t B, const float *images,
+                            nn_conv_function *conv, void *context, unsigned char *classes,
+                            struct st_error *err)
+{
+    struct st_error unwanted;
+    enum st_code code = ST_OK;
+    float *y = NULL, *pooled = NULL;
+    err = err ? err : &unwanted;
+    const float *x = images; /* input of the current layer: the images, then a pooled tensor */
+    if (B == 0)
+        return ST_OK;
+    if (B > INT_MAX) {
+        st_fail(err, ST_TOO_LARGE, "too many images for one batch");
+        st_detail(err, ST_EXPECTED, "at most %d", INT_MAX);
+        return st_detail(err, ST_GOT, "%zu", B);
+    }
+    for (int layer = 0; layer < net->convs; layer++) {
+        struct conv_shape s = net->conv[layer];
+        s.B = (int)B;
+        size_t pooled_elems = B * s.M * ((s.H - s.K + 1) / 2) * ((s.W - s.K + 1) / 2);
+        y = malloc(nn_conv_y_elems(&s) * sizeof *y);
+        if (!y) {
+            code = no_memory(nn_conv_y_elems(&s), layer, B, err);
+            goto cleanup;
+        }
+        int status = conv(context, layer, &s, x, net->conv_weight[layer], y);
+        if (status != 0) {
+            code = st_fail(err, ST_CHILD, "convolution %d returned %d", layer + 1, status);
+            goto cleanup;
+        }
+        free(pooled); /* the input of this layer, no longer needed */
+        pooled = malloc(pooled_elems * sizeof *pooled);
+        if (!pooled) {
+            code = no_memory(pooled_elems, layer, B, err);
+            goto cleanup;
+        }
+        nn_network_activate(net, layer, B, y, pooled);
+        x = pooled;
+        free(y);
+        y = NULL;
+    }
+    nn_network_classify(net, B, x, classes);
+cleanup:
+    free(y);
+    free(pooled);
+    return code;
+}
+
+double nn_accuracy(const unsigned char *classes, const unsigned char *labels, size_t n)
+{
+    size_t right = 0;
+    for (size_t i = 0; i < n; i++)
+        right += classes[i] == labels[i];
+    return n ? (double)right / (double)n : 0;
+}

@@ -15,6 +15,9 @@
 /** Classes of Fashion-MNIST. */
 enum { NN_CLASSES = 10 };
 
+/** Largest height or width of an image, stored or scaled. */
+enum { NN_MAX_SIDE = 4096 };
+
 enum nn_split { NN_TRAIN, NN_TEST };
 
 /** Images and labels as stored: bytes, row-major. Free with nn_dataset_free(). */
@@ -26,15 +29,16 @@ struct nn_dataset {
     uint8_t *labels; /**< [images], each below NN_CLASSES */
 };
 
-/** @return the folder of the data set: CONVLAB_DATA or Debian's. */
+/** @return the folder of the data set: CONVLAB_DATA if set and not empty, else Debian's. */
 const char *nn_dataset_folder(void);
 
 /** Loads the first images of a split.
  * @param folder  where the idx files are, or NULL for nn_dataset_folder()
  * @param limit   at most this many images; 0 for all
- * @return ST_OK; on error @p set is zeroed and @p err names file, expected and got (missing file:
- * hint how to install; wrong magic; truncated; images and labels of different counts; label too
- * large; sizes of 0 or beyond 4096). */
+ * @return ST_OK; on error @p set is zeroed and @p err names file, expected and got (missing folder
+ * or file: hint how to install; wrong magic, type or dimensions; truncated or damaged; bytes behind
+ * the data; images and labels of different counts; label too large; sizes of 0 or beyond
+ * NN_MAX_SIDE). What lies behind the limit is not read and so not checked. */
 enum st_code nn_dataset_load(struct nn_dataset *set, const char *folder, enum nn_split split,
                              size_t limit, struct st_error *err);
 
@@ -45,7 +49,7 @@ void nn_dataset_free(struct nn_dataset *set);
  * (half-pixel rule: source = (target + 0.5) * in / out - 0.5, clamped at the border).
  * Runs on all cores; the result does not depend on their number.
  * @param to  [count][H][W], not owned
- * @pre first + count <= set->images. */
+ * @pre first + count <= set->images; H and W from 1 to NN_MAX_SIDE. */
 void nn_dataset_scale(const struct nn_dataset *set, size_t first, size_t count, int H, int W,
                       float *to);
 

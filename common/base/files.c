@@ -14,12 +14,16 @@ enum st_code file_read(const char *path, size_t max_bytes, char **data, size_t *
     *data = NULL;
     *bytes = 0;
     struct stat info;
-    FILE *f = fopen(path, "rbe");
-    if (!f || fstat(fileno(f), &info)) {
+    /* Without O_NONBLOCK, opening a named pipe would wait for a writer for ever. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE *f = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    if (!f || fstat(fd, &info)) {
         enum st_code code = st_fail_errno(err, errno, "cannot read file");
         st_detail(err, ST_WHERE, "%s", path);
         if (f)
             fclose(f);
+        else if (fd >= 0)
+            close(fd);
         return code;
     }
     if (!S_ISREG(info.st_mode)) {
@@ -104,6 +108,8 @@ enum st_code dir_make(const char *path, struct st_error *err)
         st_fail(err, ST_TOO_LARGE, "path is too long");
         return st_detail(err, ST_WHERE, "%.80s...", path), ST_TOO_LARGE;
     }
+    if (part[0] == '\0')
+        return st_fail(err, ST_NOT_FOUND, "cannot make folder: its name is empty");
     for (char *p = part + 1;; p++) {
         if (*p != '/' && *p != '\0')
             continue;

@@ -41,7 +41,8 @@ enum st_code dir_make(const char *path, struct st_error *err);
 /** @return whether something exists at @p path. */
 bool file_exists(const char *path);
 
-/** Joins printf style into a path buffer. @return false (and an empty string) if it does not fit. */
+/** Joins printf style into a path buffer. @return false (and an empty string) if it does not fit.
+ */
 bool path_format(char *to, size_t room, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

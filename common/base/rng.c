@@ -1,6 +1,7 @@
 #include "base/rng.h"
 
 #include <assert.h>
+#include <math.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -50,7 +51,8 @@ int rng_range(struct rng *r, int lo, int hi)
 
 float rng_float(struct rng *r, float lo, float hi)
 {
-    return lo + (hi - lo) * ((float)(rng_u64(r) >> 40) * 0x1p-24f);
+    float x = lo + (hi - lo) * ((float)(rng_u64(r) >> 40) * 0x1p-24f);
+    return x < hi ? x : nextafterf(hi, lo); /* the sum may have been rounded up to hi */
 }
 
 void rng_fill(struct rng *r, float *to, size_t n, float lo, float hi)

@@ -24,7 +24,7 @@ uint64_t rng_u64(struct rng *r);
 /** A whole number from @p lo to @p hi, both included. @pre lo <= hi. */
 int rng_range(struct rng *r, int lo, int hi);
 
-/** A float in [@p lo, @p hi), a multiple of (hi - lo) / 2^24. */
+/** A float in [@p lo, @p hi), one of 2^24 steps. @pre lo <= hi; lo itself if they are equal. */
 float rng_float(struct rng *r, float lo, float hi);
 
 /** Fills @p n floats with rng_float(). */

@@ -39,9 +39,7 @@ enum st_code st_fail(struct st_error *err, enum st_code code, const char *what, 
 
 enum st_code st_fail_errno(struct st_error *err, int errnum, const char *what, ...)
 {
-    enum st_code code = errnum == ENOENT   ? ST_NOT_FOUND
-                        : errnum == ENOMEM ? ST_NO_MEMORY
-                                           : ST_IO;
+    enum st_code code = errnum == ENOENT ? ST_NOT_FOUND : errnum == ENOMEM ? ST_NO_MEMORY : ST_IO;
     va_list args;
     va_start(args, what);
     fail(err, code, what, args);
@@ -82,12 +80,15 @@ enum st_code st_detail(struct st_error *err, enum st_field field, const char *te
     return err->code;
 }
 
-/* File names and file contents end up in reports; neither may move the cursor of a terminal. */
+/* File names and file contents end up in reports; neither may move the cursor of a terminal, be it
+ * with ASCII's control characters or with those of ISO 6429, U+0080 to U+009F, in UTF-8. */
 static void put_escaped(FILE *out, const char *text)
 {
     for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
         if (*p < 0x20 || *p == 0x7f)
             fprintf(out, "\\x%02x", *p);
+        else if (*p == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f)
+            fprintf(out, "\\x%02x", *++p);
         else
             fputc(*p, out);
     }

@@ -49,8 +49,9 @@ enum st_field { ST_WHERE, ST_EXPECTED, ST_GOT, ST_HINT };
 enum st_code st_fail(struct st_error *err, enum st_code code, const char *what, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Like st_fail() with ST_IO or ST_SYSTEM, what followed by ": " and the text of @p errnum.
- * ENOSPC and EDQUOT get the hint to free space, ENOENT the code ST_NOT_FOUND, ENOMEM ST_NO_MEMORY. */
+/** Like st_fail() with ST_IO, what followed by ": " and the text of @p errnum.
+ * ENOSPC and EDQUOT get the hint to free space, ENOENT the code ST_NOT_FOUND, ENOMEM ST_NO_MEMORY.
+ */
 enum st_code st_fail_errno(struct st_error *err, int errnum, const char *what, ...)
     __attribute__((format(printf, 3, 4)));
 

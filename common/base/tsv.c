@@ -63,8 +63,14 @@ enum st_code tsv_read(const char *path, struct tsv *table, struct st_error *err)
     enum st_code code = file_read(path, (size_t)1 << 30, &table->storage, &bytes, err);
     if (code)
         return code;
+    if (strlen(table->storage) != bytes) {
+        st_fail(err, ST_BAD_FORMAT, "table holds a NUL byte");
+        st_detail(err, ST_WHERE, "%s, byte %zu", path, strlen(table->storage));
+        tsv_free(table);
+        return ST_BAD_FORMAT;
+    }
     size_t lines = count_char(table->storage, '\n');
-    if (bytes == 0 || table->storage[bytes - 1] != '\n' || strlen(table->storage) != bytes) {
+    if (bytes == 0 || table->storage[bytes - 1] != '\n') {
         tsv_free(table);
         st_fail(err, ST_TRUNCATED, "table does not end with a newline");
         st_detail(err, ST_WHERE, "%s", path);
@@ -100,7 +106,8 @@ enum st_code tsv_read(const char *path, struct tsv *table, struct st_error *err)
                 *next = '\0';
             unescape(field);
             fields[row * n + i] = field;
-            field = next + 1;
+            if (next)
+                field = next + 1;
         }
         line = end + 1;
     }

@@ -73,8 +73,7 @@ static inline double exp_parts(double z, double *scale)
     return p * r * r + r;
 }
 
-/* ---- tanh -------------------------------------------------------------------------------------
- */
+/* ---- tanh ----------------------------------------------------------------------------------- */
 
 enum { TANH_BLOCK = 64 };
 
@@ -155,8 +154,7 @@ void nn_pool2(const float *from, float *to, size_t maps, int H, int W)
     parallel_for(pieces_of(maps, w.maps_per_piece), pool_piece, &w);
 }
 
-/* ---- fully connected --------------------------------------------------------------------------
- */
+/* ---- fully connected ------------------------------------------------------------------------ */
 
 enum { DENSE_LANES = 16, DENSE_ROWS = 8 };
 
@@ -201,8 +199,7 @@ void nn_dense(const float *from, const float *weight, const float *bias, float *
     parallel_for(pieces_of(batch, DENSE_ROWS), dense_piece, &w);
 }
 
-/* ---- softmax ----------------------------------------------------------------------------------
- */
+/* ---- softmax -------------------------------------------------------------------------------- */
 
 struct softmax_work {
     const float *from;

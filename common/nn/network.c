@@ -26,8 +26,7 @@
 /* Beyond this a model is not one of the course's, and sizes would no longer fit in an int. */
 enum { MAX_SIDE = 4096, MAX_MAPS = 65536 };
 
-/* ---- finding the file -------------------------------------------------------------------------
- */
+/* ---- finding the file ----------------------------------------------------------------------- */
 
 static int is_model(const struct dirent *entry)
 {
@@ -75,8 +74,7 @@ static enum st_code find_model(const char *folder, const char *name, char *path,
     return ST_NOT_FOUND;
 }
 
-/* ---- checking the file ------------------------------------------------------------------------
- */
+/* ---- checking the file ---------------------------------------------------------------------- */
 
 struct checker {
     struct nn_network *net;
@@ -239,8 +237,7 @@ void nn_network_free(struct nn_network *net)
     *net = (struct nn_network){0};
 }
 
-/* ---- inference --------------------------------------------------------------------------------
- */
+/* ---- inference ------------------------------------------------------------------------------ */
 
 void nn_network_activate(const struct nn_network *net, int layer, size_t B, const float *y,
                          float *pooled)

@@ -62,8 +62,7 @@ void nn_conv_tolerance(const struct conv_shape *s, float x_max, const float *k, 
     }
 }
 
-/* ---- kernels ----------------------------------------------------------------------------------
- */
+/* ---- kernels -------------------------------------------------------------------------------- */
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
@@ -72,25 +71,25 @@ void nn_conv_tolerance(const struct conv_shape *s, float x_max, const float *k, 
 
 enum { TILE_POSITIONS = 32, MAX_TILE_MAPS = 6 };
 
-/* One tile: for every map i of a block and j < TILE_POSITIONS,
- *     out[i][j] = sum over c, p, q of x[c*H*W + p*W + q + j] * k[c][p][q][i]. */
-typedef void tile_kernel(const struct conv_shape *s, const double *x, const double *k,
-                         float (*out)[TILE_POSITIONS]);
+/* A tile of some number of output maps, see nn/conv_tile.h. */
+typedef void tile_kernel(const struct conv_shape *s, const double *x, const double *k, float *out,
+                         size_t out_stride);
 
+#define TILE_ELEM double
 #if defined(__x86_64__)
 #define TILE_NAME    tile_avx512
 #define TILE_TARGET  __attribute__((target("avx512f")))
 #define TILE_LANES   8
 #define TILE_VECTORS 4
 #define TILE_MAPS    6 /* 24 sums + 4 inputs + weights in 32 registers */
-#include "nn/oracle_tile.h"
+#include "nn/conv_tile.h"
 
 #define TILE_NAME    tile_avx2
 #define TILE_TARGET  __attribute__((target("avx2,fma")))
 #define TILE_LANES   4
 #define TILE_VECTORS 4
 #define TILE_MAPS    3 /* 12 sums + 4 inputs in 16 registers */
-#include "nn/oracle_tile.h"
+#include "nn/conv_tile.h"
 #endif
 
 #define TILE_NAME tile_any
@@ -98,14 +97,13 @@ typedef void tile_kernel(const struct conv_shape *s, const double *x, const doub
 #define TILE_LANES   2
 #define TILE_VECTORS 4
 #define TILE_MAPS    3
-#include "nn/oracle_tile.h"
+#include "nn/conv_tile.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options
 #endif
 
-/* ---- around the kernels -----------------------------------------------------------------------
- */
+/* ---- around the kernels --------------------------------------------------------------------- */
 
 struct work {
     struct conv_shape s;
@@ -188,7 +186,7 @@ static void do_piece(void *context, size_t piece)
     float out[MAX_TILE_MAPS][TILE_POSITIONS];
     for (int block = begin; block < end; block++) {
         for (size_t at = 0; at < positions; at += TILE_POSITIONS) {
-            w->kernel(s, line + at, w->packed + block * block_elems, out);
+            w->kernel(s, line + at, w->packed + block * block_elems, out[0], TILE_POSITIONS);
             store_tile(w, b, block * w->tile_maps, at, out);
         }
     }

@@ -1,0 +1,197 @@
+#include "base/files.h"
+
+#include "base/tests/temp_folder.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+TestSuite(files, .init = temp_folder_make, .fini = temp_folder_remove);
+
+/* The number of entries in the temporary folder: nothing may be left behind. */
+static int entries(void)
+{
+    int n = 0;
+    DIR *dir = opendir(temp_folder);
+    cr_assert(dir);
+    for (struct dirent *e; (e = readdir(dir));)
+        n += e->d_name[0] != '.';
+    closedir(dir);
+    return n;
+}
+
+static void expect_contents(const char *path, const char *expected)
+{
+    char *data;
+    size_t bytes;
+    struct st_error err;
+    cr_assert_eq(file_read(path, 1000, &data, &bytes, &err), ST_OK, "%s", err.what);
+    cr_expect_eq(bytes, strlen(expected));
+    cr_expect_str_eq(data, expected);
+    free(data);
+}
+
+static void expect_unreadable(const char *path, size_t max_bytes, enum st_code code)
+{
+    char dummy, *data = &dummy;
+    size_t bytes = 1;
+    struct st_error err;
+    cr_expect_eq(file_read(path, max_bytes, &data, &bytes, &err), code, "%s", path);
+    cr_expect_eq(err.code, code);
+    cr_expect_str_eq(err.where, path);
+    cr_expect_null(data);
+    cr_expect_eq(bytes, 0);
+    cr_expect_eq(file_read(path, max_bytes, &data, &bytes, NULL), code);
+}
+
+Test(files, a_file_is_read_whole_with_a_nul_behind)
+{
+    char *data;
+    size_t bytes;
+    struct st_error err;
+    cr_assert_eq(file_read(temp_file("f", "a\0b", 3), 3, &data, &bytes, &err), ST_OK);
+    cr_expect_eq(bytes, 3);
+    cr_expect_eq(memcmp(data, "a\0b", 4), 0);
+    free(data);
+    expect_contents(temp_file("empty", "", 0), "");
+}
+
+Test(files, a_file_larger_than_allowed_is_refused)
+{
+    expect_unreadable(temp_file("f", "abcd", 4), 3, ST_TOO_LARGE);
+}
+
+Test(files, a_missing_file_is_not_found)
+{
+    expect_unreadable(temp_path("none"), 10, ST_NOT_FOUND);
+}
+
+Test(files, a_folder_is_not_a_file)
+{
+    expect_unreadable(temp_folder, 1 << 20, ST_BAD_FORMAT);
+}
+
+Test(files, a_named_pipe_is_refused_without_waiting_for_a_writer, .timeout = 10)
+{
+    cr_assert_eq(mkfifo(temp_path("pipe"), 0600), 0);
+    expect_unreadable(temp_path("pipe"), 10, ST_BAD_FORMAT);
+}
+
+Test(files, a_written_file_appears_only_when_committed)
+{
+    const char *path = temp_path("out");
+    struct file_out out;
+    struct st_error err;
+    cr_assert_eq(file_out_open(&out, path, &err), ST_OK);
+    fputs("new", out.f);
+    cr_expect_not(file_exists(path));
+    cr_expect_eq(file_out_commit(&out, &err), ST_OK);
+    expect_contents(path, "new");
+    file_out_abort(&out); /* harmless now */
+    expect_contents(path, "new");
+    cr_expect_eq(entries(), 1);
+}
+
+Test(files, giving_up_leaves_the_old_file_and_nothing_else)
+{
+    const char *path = temp_file("out", "old", 3);
+    struct file_out out;
+    struct st_error err;
+    cr_assert_eq(file_out_open(&out, path, &err), ST_OK);
+    fputs("new", out.f);
+    file_out_abort(&out);
+    file_out_abort(&out);
+    expect_contents(path, "old");
+    cr_expect_eq(entries(), 1);
+}
+
+Test(files, a_write_that_fails_leaves_the_old_file_and_nothing_else)
+{
+    const char *path = temp_file("out", "old", 3);
+    struct file_out out;
+    struct st_error err;
+    cr_assert_eq(file_out_open(&out, path, &err), ST_OK);
+    /* A limit on file sizes stands in for a full disk. */
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit limit, small;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    small = limit;
+    small.rlim_cur = 10;
+    setrlimit(RLIMIT_FSIZE, &small);
+    for (int i = 0; i < 100; i++)
+        fputs("0123456789", out.f);
+    enum st_code code = file_out_commit(&out, &err);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    cr_expect_eq(code, ST_IO);
+    cr_expect_str_eq(err.where, path);
+    cr_expect(strstr(err.what, "File too large"), "%s", err.what);
+    expect_contents(path, "old");
+    cr_expect_eq(entries(), 1);
+}
+
+Test(files, a_file_cannot_replace_a_folder)
+{
+    const char *path = temp_path("folder");
+    struct file_out out;
+    struct st_error err;
+    cr_assert_eq(mkdir(path, 0700), 0);
+    cr_assert_eq(file_out_open(&out, path, &err), ST_OK);
+    cr_expect_eq(file_out_commit(&out, &err), ST_IO);
+    cr_expect_eq(entries(), 1);
+}
+
+Test(files, writing_into_a_missing_folder_names_the_file)
+{
+    struct file_out out;
+    struct st_error err;
+    cr_expect_eq(file_out_open(&out, temp_path("none/out"), &err), ST_NOT_FOUND);
+    cr_expect(strstr(err.where, "none/out"));
+    cr_expect_null(out.f);
+}
+
+Test(files, a_path_too_long_is_refused)
+{
+    static char path[PATH_MAX + 10];
+    memset(path, 'a', sizeof path - 1);
+    struct file_out out;
+    struct st_error err;
+    cr_expect_eq(file_out_open(&out, path, &err), ST_TOO_LARGE);
+    cr_expect_eq(dir_make(path, &err), ST_TOO_LARGE);
+    file_out_abort(&out);
+}
+
+Test(files, a_folder_is_made_with_its_parents_and_may_exist_already)
+{
+    struct st_error err;
+    for (int i = 0; i < 2; i++)
+        cr_expect_eq(dir_make(temp_path("a/b//c/"), &err), ST_OK, "%s", err.what);
+    cr_expect(file_exists(temp_path("a/b/c")));
+    cr_expect_eq(dir_make("/", &err), ST_OK);
+}
+
+Test(files, a_folder_is_not_made_over_or_below_a_file)
+{
+    struct st_error err;
+    temp_file("file", "", 0);
+    cr_expect_eq(dir_make(temp_path("file"), &err), ST_IO);
+    cr_expect_eq(dir_make(temp_path("file/below"), &err), ST_IO);
+    cr_expect(strstr(err.what, "Not a directory"), "%s", err.what);
+    cr_expect_str_eq(err.where, temp_path("file"));
+}
+
+Test(files, a_folder_without_a_name_is_refused)
+{
+    struct st_error err;
+    cr_expect_eq(dir_make("", &err), ST_NOT_FOUND);
+}
+
+Test(files, a_path_that_does_not_fit_is_an_empty_string)
+{
+    char path[6];
+    cr_expect(path_format(path, sizeof path, "%s/%d", "abc", 1));
+    cr_expect_str_eq(path, "abc/1");
+    cr_expect_not(path_format(path, sizeof path, "%s/%d", "abc", 10));
+    cr_expect_str_empty(path);
+}

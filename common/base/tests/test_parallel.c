@@ -1,0 +1,69 @@
+#include "base/parallel.h"
+
+#include <criterion/criterion.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct tally {
+    atomic_int *calls;
+    atomic_size_t last;
+};
+
+static void count(void *context, size_t piece)
+{
+    struct tally *t = context;
+    atomic_fetch_add(&t->calls[piece], 1);
+    atomic_store(&t->last, piece);
+}
+
+Test(parallel, every_piece_is_done_exactly_once_for_any_number_of_pieces)
+{
+    static const size_t sizes[] = {0, 1, 2, 3, 7, 255, 256, 257, 100003};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        struct tally t = {.calls = calloc(sizes[s] + 1, sizeof *t.calls)};
+        parallel_for(sizes[s], count, &t);
+        for (size_t i = 0; i < sizes[s]; i++)
+            cr_assert_eq(atomic_load(&t.calls[i]), 1, "piece %zu of %zu", i, sizes[s]);
+        cr_expect_eq(atomic_load(&t.calls[sizes[s]]), 0, "a piece beyond the last");
+        free(t.calls);
+    }
+}
+
+Test(parallel, a_single_core_does_all_pieces_in_order)
+{
+    cpu_set_t all, one;
+    cr_assert_eq(sched_getaffinity(0, sizeof all, &all), 0);
+    CPU_ZERO(&one);
+    for (int cpu = 0; CPU_COUNT(&one) == 0; cpu++)
+        if (CPU_ISSET(cpu, &all))
+            CPU_SET(cpu, &one);
+    cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    cr_expect_eq(parallel_cores(), 1);
+    atomic_int calls[10] = {0};
+    struct tally t = {.calls = calls};
+    parallel_for(10, count, &t);
+    cr_expect_eq(atomic_load(&t.last), 9);
+}
+
+Test(parallel, there_is_at_least_one_core)
+{
+    cr_expect_geq(parallel_cores(), 1);
+}
+
+static void nested(void *context, size_t piece)
+{
+    (void)piece;
+    atomic_int calls[5] = {0};
+    struct tally t = {.calls = calls};
+    parallel_for(5, count, &t);
+    for (int i = 0; i < 5; i++)
+        atomic_fetch_add((atomic_int *)context, atomic_load(&calls[i]));
+}
+
+Test(parallel, loops_may_be_nested)
+{
+    atomic_int sum = 0;
+    parallel_for(4, nested, &sum);
+    cr_expect_eq(atomic_load(&sum), 20);
+}

@@ -20,6 +20,7 @@
 #include "nn/layers.h"
 
 #include "base/parallel.h"
+#include "nn/clones.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -28,11 +29,6 @@
 #if defined(__GNUC__) && !defined(__clang__)
 /* Vectorise loops of any length, and comparisons too (nobody looks at the exception flags). */
 #pragma GCC optimize("O3", "no-trapping-math")
-#endif
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define CLONES /* sanitizers are not ready yet when the loader chooses a clone */
 #endif
 
 /* Elements in a piece of parallel work: large enough to hide the cost of handing it out. */
@@ -79,7 +75,7 @@ enum { TANH_BLOCK = 64 };
 
 /* In place on a block of fixed length: no aliasing and no tails for the vectoriser to reckon with.
  */
-CLONES static void tanh_block(float *block)
+NN_CLONES static void tanh_block(float *block)
 {
     for (int i = 0; i < TANH_BLOCK; i++) {
         double a = fabsf(block[i]);
@@ -115,8 +111,7 @@ void nn_tanh(const float *from, float *to, size_t n)
     parallel_for(pieces_of(n, PIECE), tanh_piece, &w);
 }
 
-/* ---- max-pool ---------------------------------------------------------------------------------
- */
+/* ---- pooling -------------------------------------------------------------------------------- */
 
 struct pool_work {
     const float *from;
@@ -125,8 +120,8 @@ struct pool_work {
     int H, W;
 };
 
-CLONES static void pool_maps(const float *restrict from, float *restrict to, size_t maps, int H,
-                             int W)
+NN_CLONES static void pool_maps(const float *restrict from, float *restrict to, size_t maps, int H,
+                                int W)
 {
     for (size_t m = 0; m < maps; m++, from += (size_t)H * W) {
         for (int h = 0; h + 1 < H; h += 2, to += W / 2) {
@@ -166,7 +161,7 @@ struct dense_work {
 };
 
 /* Lane l sums the products l, l+16, l+32, ...; then lane l adds lane l+8, l+4, l+2, l+1. */
-CLONES static float dot(const float *restrict a, const float *restrict b, int n)
+NN_CLONES static float dot(const float *restrict a, const float *restrict b, int n)
 {
     float sum[DENSE_LANES] = {0};
     int i = 0;

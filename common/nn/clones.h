@@ -1,0 +1,18 @@
+/** @file
+ * NN_CLONES: compile a function once for every kind of vector register, and let the loader choose.
+ *
+ * For loops of additions, multiplications, comparisons and the like, whose results do not depend on
+ * the width of vectors. Contraction is off in the whole suite, so no clone fuses what another one
+ * rounds twice.
+ */
+#ifndef CONVLAB_NN_CLONES_H
+#define CONVLAB_NN_CLONES_H
+
+/* The loader chooses before the run-time libraries of the sanitizers are ready: no clones there. */
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define NN_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define NN_CLONES
+#endif
+
+#endif

@@ -1,0 +1,41 @@
+#include "base/checkout.h"
+
+#include "base/files.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *checkout_build(struct st_error *err)
+{
+    static char folder[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    if (n < 0) {
+        st_fail_errno(err, errno, "cannot find this program's own path");
+        return NULL;
+    }
+    folder[n] = '\0';
+    *strrchr(folder, '/') = '\0';
+    return folder;
+}
+
+const char *checkout_root(struct st_error *err)
+{
+    static char root[PATH_MAX];
+    const char *from = checkout_build(err);
+    if (!from)
+        return NULL;
+    path_format(root, sizeof root, "%s", from);
+    for (char *slash; root[0]; *slash = '\0') {
+        char marker[PATH_MAX];
+        if (path_format(marker, sizeof marker, "%s/common/conv.h", root) && file_exists(marker))
+            return root;
+        slash = strrchr(root, '/');
+    }
+    st_fail(err, ST_NOT_FOUND, "cannot find the checkout this program belongs to");
+    st_detail(err, ST_WHERE, "%s", from);
+    st_detail(err, ST_EXPECTED, "a folder above it that holds common/conv.h");
+    st_detail(err, ST_HINT, "run the program where make built it");
+    return NULL;
+}

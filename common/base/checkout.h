@@ -1,0 +1,17 @@
+/** @file
+ * Where this program's checkout (or hand-out) is.
+ */
+#ifndef CONVLAB_BASE_CHECKOUT_H
+#define CONVLAB_BASE_CHECKOUT_H
+
+#include "base/status.h"
+
+/** The folder above the running program that holds common/conv.h.
+ * @return a static string, without a final slash, or NULL with @p err set. */
+const char *checkout_root(struct st_error *err);
+
+/** The folder of the running program: build/, or build/san-... for a sanitizer build.
+ * @return a static string, or NULL with @p err set. */
+const char *checkout_build(struct st_error *err);
+
+#endif

@@ -1,0 +1,47 @@
+/** @file
+ * The shared memory that carries tensors between grader and runner.
+ *
+ *     | guard | y | guard | x | guard | k | guard |
+ *
+ * Guard zones are GUARD_BYTES of a known pattern right before and behind every tensor: what a
+ * submission writes there is found after the run, and what it reads there is a NaN.
+ */
+#ifndef CONVLAB_RUNNER_ARENA_H
+#define CONVLAB_RUNNER_ARENA_H
+
+#include "base/status.h"
+#include "conv.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ARENA_GUARD_BYTES = 65536, ARENA_GUARDS = 4 };
+
+/** Where everything of one convolution lies, in bytes from the arena's start. */
+struct arena_layout {
+    size_t y, x, k;             /**< tensors, aligned to 256 */
+    size_t guard[ARENA_GUARDS]; /**< zones of at least ARENA_GUARD_BYTES, directly adjoining */
+    size_t guard_bytes[ARENA_GUARDS];
+    size_t bytes; /**< in total, a multiple of 4096 */
+};
+
+/** The layout for a shape. */
+struct arena_layout arena_layout_for(const struct conv_shape *shape);
+
+/** Shared memory that grows. */
+struct arena {
+    int fd;
+    char *base;
+    size_t bytes;
+};
+
+/** Makes an empty arena. Close with arena_close(). */
+enum st_code arena_open(struct arena *arena, struct st_error *err);
+
+/** Makes sure that the arena has @p bytes; contents may be lost and base may move. */
+enum st_code arena_reserve(struct arena *arena, size_t bytes, struct st_error *err);
+
+/** Unmaps and closes; harmless on a closed one. */
+void arena_close(struct arena *arena);
+
+#endif

@@ -1,0 +1,136 @@
+#include "runner/lab.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* ---- scratch memory --------------------------------------------------------------------------- */
+
+static void *workspace;
+static size_t workspace_bytes;
+
+void *conv_workspace(size_t bytes)
+{
+    if (bytes > workspace_bytes) {
+        free(workspace);
+        size_t rounded = (bytes + 255) / 256 * 256;
+        workspace = rounded >= bytes ? aligned_alloc(256, rounded) : NULL;
+        workspace_bytes = workspace ? rounded : 0;
+    }
+    return workspace;
+}
+
+/* ---- loading ---------------------------------------------------------------------------------- */
+
+/* Where the library's code lies, for the crash handler: dladdr() may not be called in one. */
+static uintptr_t lab_base, lab_begin, lab_end;
+
+static int note_addresses(struct dl_phdr_info *info, size_t size, void *base)
+{
+    (void)size;
+    if (info->dlpi_addr != *(uintptr_t *)base)
+        return 0;
+    lab_base = lab_begin = lab_end = info->dlpi_addr;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uintptr_t end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && end > lab_end)
+            lab_end = end;
+    }
+    return 1;
+}
+
+enum st_code lab_load(const char *path, lab_function **function, struct st_error *err)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        const char *why = dlerror(), *undefined = why ? strstr(why, "undefined symbol: ") : NULL;
+        if (undefined) {
+            st_fail(err, ST_BAD_FORMAT, "the library needs something that is not there");
+            st_detail(err, ST_GOT, "%s", undefined);
+            st_detail(err, ST_HINT,
+                      "define that function in your conv file, or check how its name is written");
+        } else {
+            st_fail(err, ST_BAD_FORMAT, "the library cannot be loaded");
+            st_detail(err, ST_GOT, "%s", why ? why : "no reason given");
+        }
+        return ST_BAD_FORMAT;
+    }
+    void *symbol = dlsym(library, "conv_forward");
+    if (!symbol) {
+        st_fail(err, ST_BAD_FORMAT, "the library does not export conv_forward");
+        st_detail(err, ST_HINT,
+                  "define `int conv_forward(const struct conv_shape *, const float *, const float "
+                  "*, float *)`, not static, spelled like this; extern \"C\" in a .cu file");
+        return ST_BAD_FORMAT;
+    }
+    Dl_info where;
+    if (dladdr(symbol, &where)) {
+        uintptr_t base = (uintptr_t)where.dli_fbase;
+        dl_iterate_phdr(note_addresses, &base);
+    }
+    memcpy(function, &symbol, sizeof symbol);
+    return ST_OK;
+}
+
+/* ---- crashes ---------------------------------------------------------------------------------- */
+
+static struct runner_reply *crash_reply;
+static void (*crash_send)(const struct runner_reply *);
+
+static int in_lab(uintptr_t address)
+{
+    return address >= lab_begin && address < lab_end;
+}
+
+static void on_crash(int signal, siginfo_t *info, void *context)
+{
+    struct runner_reply *reply = crash_reply;
+    reply->kind = RUNNER_CRASHED;
+    reply->signal = signal;
+    reply->in_lab = 0;
+    if (signal == SIGSEGV || signal == SIGBUS)
+        reply->fault_address = (uintptr_t)info->si_addr;
+    uintptr_t pc = 0;
+#if defined(__x86_64__)
+    pc = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    pc = (uintptr_t)((ucontext_t *)context)->uc_mcontext.pc;
+#endif
+    if (in_lab(pc)) {
+        reply->in_lab = 1;
+        reply->lab_offset = pc - lab_base;
+    } else {
+        /* In memcpy(), abort() or another library: the caller in the lab is what helps. A return
+         * address points behind the call, hence minus one. */
+        void *frames[64];
+        int n = backtrace(frames, 64);
+        for (int i = 0; i < n && !reply->in_lab; i++) {
+            if (in_lab((uintptr_t)frames[i])) {
+                reply->in_lab = 1;
+                reply->lab_offset = (uintptr_t)frames[i] - 1 - lab_base;
+            }
+        }
+    }
+    crash_send(reply);
+    _exit(128 + signal);
+}
+
+void lab_watch_crashes(struct runner_reply *reply, void (*send)(const struct runner_reply *))
+{
+    static char stack[1 << 16] __attribute__((aligned(64)));
+    void *frames[1];
+    backtrace(frames, 1); /* loads the unwinder now: it must not be loaded inside the handler */
+    crash_reply = reply;
+    crash_send = send;
+    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+    struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigfillset(&action.sa_mask);
+    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGXCPU};
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+        sigaction(fatal[i], &action, NULL);
+}

@@ -1,0 +1,23 @@
+/** @file
+ * A lab's library in this process: loading it, its scratch memory, and what to say of a crash in it.
+ */
+#ifndef CONVLAB_RUNNER_LAB_H
+#define CONVLAB_RUNNER_LAB_H
+
+#include "base/status.h"
+#include "conv.h"
+#include "runner/protocol.h"
+
+/** A conv_forward(). */
+typedef int lab_function(const struct conv_shape *, const float *, const float *, float *);
+
+/** Loads a library (symbols local, so that nothing in it can replace anything of ours) and finds
+ * conv_forward. @return ST_OK, or ST_BAD_FORMAT with what, where and a hint. */
+enum st_code lab_load(const char *path, lab_function **function, struct st_error *err);
+
+/** From now on a fatal signal fills @p reply (kind, signal, addresses, place in the lab), calls
+ * @p send with it and ends the process. SIGXCPU counts as one: the grader sends it to ask a run that
+ * takes too long where it is. */
+void lab_watch_crashes(struct runner_reply *reply, void (*send)(const struct runner_reply *));
+
+#endif

@@ -1,0 +1,51 @@
+/** @file
+ * What grader and runner say to each other.
+ *
+ * The runner is started with two descriptors: RUNNER_CHANNEL, a sequenced-packet socket on which
+ * every packet is one of the structs below, and RUNNER_ARENA, shared memory that holds the tensors.
+ *
+ *     grader                          runner
+ *       |  <------ READY / FAILED -----  |   the lab's library is loaded, or why not
+ *       |  ------------ RUN ---------->  |   shape and where x, k, y lie in the arena
+ *       |  <---- DONE / CRASHED -------  |   return value and Op Time, or signal and place
+ *
+ * The runner shares its process with the student's code, so nothing it says is believed for points:
+ * outputs are compared by the grader, times are checked against the grader's own clock, and a packet
+ * without the nonce of its request is no reply. Expected outputs never come here.
+ */
+#ifndef CONVLAB_RUNNER_PROTOCOL_H
+#define CONVLAB_RUNNER_PROTOCOL_H
+
+#include "conv.h"
+
+#include <stdint.h>
+
+enum { RUNNER_CHANNEL = 3, RUNNER_ARENA = 4 };
+
+enum runner_kind { RUNNER_READY = 1, RUNNER_FAILED, RUNNER_RUN, RUNNER_DONE, RUNNER_CRASHED };
+
+/** Grader to runner: compute one convolution. */
+struct runner_request {
+    uint32_t kind; /**< RUNNER_RUN */
+    uint32_t pad;
+    uint64_t nonce; /**< to be repeated in the reply */
+    struct conv_shape shape;
+    uint64_t x_offset, k_offset, y_offset; /**< in the arena, in bytes */
+    uint64_t arena_bytes;                  /**< how much of the arena to have mapped */
+};
+
+/** Runner to grader. */
+struct runner_reply {
+    uint32_t kind;
+    int32_t returned;       /**< DONE: what conv_forward() returned */
+    uint64_t nonce;         /**< of the request; 0 for READY and FAILED */
+    uint64_t op_time_ns;    /**< DONE: time inside conv_forward() */
+    int32_t signal;         /**< CRASHED: which */
+    uint32_t in_lab;        /**< CRASHED: whether a place in the lab's library was found */
+    uint64_t lab_offset;    /**< CRASHED: that place, as an offset in libconv.so */
+    uint64_t fault_address; /**< CRASHED: address that was accessed */
+    uint64_t arena_address; /**< where the arena lies in the runner */
+    char text[256];         /**< FAILED: why, for a person */
+};
+
+#endif

@@ -1,0 +1,93 @@
+#include "runner/serve.h"
+
+#include "base/clock.h"
+#include "runner/lab.h"
+#include "runner/protocol.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+
+/* Address space that is never accessible, on both sides of the arena: a wild index ends in it, and
+ * the fault address then says how far from which tensor it was. */
+enum { NO_MANS_LAND_BYTES = 1 << 30 };
+
+static struct runner_reply reply;
+
+static void send_reply(const struct runner_reply *to_send)
+{
+    while (send(RUNNER_CHANNEL, to_send, sizeof *to_send, MSG_NOSIGNAL) < 0 && errno == EINTR)
+        ;
+}
+
+static char *map_arena(size_t bytes)
+{
+    static char *base;
+    static size_t mapped_bytes;
+    if (bytes <= mapped_bytes)
+        return base;
+    if (base)
+        munmap(base - NO_MANS_LAND_BYTES, mapped_bytes + 2 * (size_t)NO_MANS_LAND_BYTES);
+    char *land = mmap(NULL, bytes + 2 * (size_t)NO_MANS_LAND_BYTES, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (land == MAP_FAILED)
+        return NULL;
+    base = land + NO_MANS_LAND_BYTES;
+    /* Populated, so that page faults on the tensors are not part of the Op Time. */
+    if (mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
+             RUNNER_ARENA, 0) == MAP_FAILED)
+        return NULL;
+    mapped_bytes = bytes;
+    return base;
+}
+
+int runner_serve(const char *library)
+{
+    struct st_error err;
+    lab_function *conv;
+    if (lab_load(library, &conv, &err)) {
+        reply.kind = RUNNER_FAILED;
+        snprintf(reply.text, sizeof reply.text, "%s%s%.120s", err.what, err.got[0] ? ": " : "",
+                 err.got);
+        send_reply(&reply);
+        return 1;
+    }
+    lab_watch_crashes(&reply, send_reply);
+    reply.kind = RUNNER_READY;
+    send_reply(&reply);
+
+    struct runner_request request;
+    for (;;) {
+        ssize_t n = recv(RUNNER_CHANNEL, &request, sizeof request, 0);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n != sizeof request || request.kind != RUNNER_RUN)
+            return 0;
+        memset(&reply, 0, sizeof reply);
+        reply.nonce = request.nonce;
+        char *base = map_arena(request.arena_bytes);
+        if (!base) {
+            reply.kind = RUNNER_FAILED;
+            snprintf(reply.text, sizeof reply.text, "cannot map %zu MiB of shared memory",
+                     (size_t)(request.arena_bytes >> 20));
+            send_reply(&reply);
+            return 1;
+        }
+        reply.arena_address = (uintptr_t)base;
+        /* Copies: what the lab does to them is no matter of ours. */
+        struct conv_shape shape = request.shape;
+        double begin_s = clock_now_s();
+        int returned = conv(&shape, (const float *)(base + request.x_offset),
+                            (const float *)(base + request.k_offset),
+                            (float *)(base + request.y_offset));
+        double end_s = clock_now_s();
+        fflush(stdout);
+        reply.kind = RUNNER_DONE;
+        reply.returned = returned;
+        reply.op_time_ns = (uint64_t)((end_s - begin_s) * 1e9);
+        send_reply(&reply);
+    }
+}

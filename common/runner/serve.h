@@ -1,0 +1,10 @@
+/** @file
+ * The runner under a grader: answers requests on RUNNER_CHANNEL until that closes.
+ */
+#ifndef CONVLAB_RUNNER_SERVE_H
+#define CONVLAB_RUNNER_SERVE_H
+
+/** Loads the library and serves. @return the process's exit status. */
+int runner_serve(const char *library);
+
+#endif

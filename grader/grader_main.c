@@ -1,0 +1,121 @@
+/* The grader: `grader m1` builds the lab, runs it in the harness, checks and times it, and writes a
+ * report. The stages are in grading.c; this file parses, calls them and sets the exit status. */
+#include "base/checkout.h"
+#include "base/files.h"
+#include "base/progress.h"
+#include "grader/grading.h"
+#include "grader/report.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_GRADED = 0, EXIT_SUBMISSION_FAILED = 1, EXIT_NOT_GRADED = 2 };
+
+static void keep_command(struct gr_result *result, int argc, char **argv)
+{
+    size_t used = 0;
+    for (int i = 0; i < argc && used < sizeof result->command; i++)
+        used += (size_t)snprintf(result->command + used, sizeof result->command - used, "%s%s",
+                                 i ? " " : "", argv[i]);
+}
+
+/* The report's folder, relative to the checkout when it lies in it: what is printed. */
+static enum st_code write_report(struct grading *g, struct st_error *err)
+{
+    char folder[PATH_MAX], parent[PATH_MAX];
+    const char *build = checkout_build(err), *root = checkout_root(err);
+    if (!build || !root)
+        return err->code;
+    path_format(parent, sizeof parent, "%s/report", build);
+    if (g->options->report)
+        path_format(folder, sizeof folder, "%s", g->options->report);
+    else
+        path_format(folder, sizeof folder, "%s/%s", parent, g->milestone.id);
+    enum st_code code = gr_report_write(g->result, folder, err);
+    if (!code && !g->options->report)
+        code = gr_index_write(parent, err);
+    if (code)
+        return code;
+    size_t skip = strncmp(folder, root, strlen(root)) == 0 ? strlen(root) + 1 : 0;
+    fprintf(g->out, "Report: %s/report.html\n", folder + skip);
+    return ST_OK;
+}
+
+static enum st_code write_json(const struct grading *g, struct st_error *err)
+{
+    const char *path = g->options->json;
+    if (!path)
+        return ST_OK;
+    if (strcmp(path, "-") == 0) {
+        gr_json_write(g->result, stdout);
+        return ST_OK;
+    }
+    struct file_out file;
+    enum st_code code = file_out_open(&file, path, err);
+    if (code)
+        return code;
+    gr_json_write(g->result, file.f);
+    return file_out_commit(&file, err);
+}
+
+static void print_score(FILE *out, const struct gr_result *r)
+{
+    fprintf(out, "\nScore: %g of %g automatic points", r->score, r->max_score);
+    if (r->manuals)
+        fprintf(out, "; %g more are the instructor's to give (%zu item%s)", r->manual_max,
+                r->manuals, r->manuals == 1 ? "" : "s");
+    fputc('\n', out);
+}
+
+/* 0 only if every check that was asked for passed; a skip among them means it could not be graded,
+ * unless a failed check was the reason. */
+static int verdict(const struct gr_result *r)
+{
+    int status = EXIT_GRADED;
+    for (size_t i = 0; i < r->checks; i++) {
+        if (r->check[i].status == GR_FAIL)
+            return EXIT_SUBMISSION_FAILED;
+        if (r->check[i].status == GR_SKIP && r->check[i].required)
+            status = EXIT_NOT_GRADED;
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct gr_options options;
+    struct st_error err = {0};
+    gr_options_parse(&options, argc, argv);
+    signal(SIGPIPE, SIG_IGN);
+    struct gr_result *result = calloc(1, sizeof *result);
+    if (!result) {
+        st_fail(&err, ST_NO_MEMORY, "cannot hold a result in memory");
+        st_print(stderr, "grader", &err);
+        return EXIT_NOT_GRADED;
+    }
+    keep_command(result, argc, argv);
+    struct grading g = {.options = &options,
+                        .result = result,
+                        .out = options.json && strcmp(options.json, "-") == 0 ? stderr : stdout};
+    enum st_code code = gr_grade(&g, &err);
+    int status = code ? EXIT_NOT_GRADED : verdict(result);
+    progress_clear();
+    if (!code) {
+        gr_output_print(g.out, &g.session.output);
+        print_score(g.out, result);
+        code = write_json(&g, &err);
+        struct st_error report_err;
+        enum st_code report_code = write_report(&g, &report_err);
+        if (!code && report_code)
+            code = report_code, err = report_err;
+    }
+    if (code) {
+        fflush(g.out);
+        st_print(stderr, "grader", &err);
+        status = EXIT_NOT_GRADED;
+    }
+    gr_grading_free(&g);
+    free(result);
+    return status;
+}

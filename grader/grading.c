@@ -1,0 +1,251 @@
+#include "grader/grading.h"
+
+#include "base/checkout.h"
+#include "base/files.h"
+#include "grader/machine.h"
+#include "grader/report.h"
+#include "nn/oracle.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- checks ----------------------------------------------------------------------------------- */
+
+static const struct gr_item *rubric_item(const struct gr_rubric *rubric, const char *name)
+{
+    for (unsigned i = 0; i < rubric->items_count; i++)
+        if (strcmp(rubric->items[i].id, name) == 0 && rubric->items[i].kind == GR_AUTOMATIC)
+            return &rubric->items[i];
+    return NULL;
+}
+
+struct gr_check *gr_check_add(struct grading *g, const char *name)
+{
+    struct gr_result *r = g->result;
+    for (size_t i = 0; i < r->checks; i++)
+        if (strcmp(r->check[i].name, name) == 0)
+            return &r->check[i];
+    struct gr_check *check = &r->check[r->checks < GR_MAX_CHECKS ? r->checks++ : r->checks - 1];
+    const struct gr_item *item = rubric_item(g->rubric, name);
+    snprintf(check->name, sizeof check->name, "%s", name);
+    snprintf(check->text, sizeof check->text, "%s", item ? item->text : "not in the rubric");
+    check->max_points = item ? item->points : 0;
+    check->status = GR_SKIP;
+    check->required = true;
+    return check;
+}
+
+void gr_check_set(struct gr_check *check, enum gr_status status, const char *message, ...)
+{
+    va_list args;
+    va_start(args, message);
+    vsnprintf(check->message, sizeof check->message, message, args);
+    va_end(args);
+    check->status = status;
+    check->points = status == GR_PASS ? check->max_points : 0;
+}
+
+void gr_check_hint(struct gr_check *check, const char *hint, ...)
+{
+    va_list args;
+    va_start(args, hint);
+    vsnprintf(check->hint, sizeof check->hint, hint, args);
+    va_end(args);
+}
+
+double gr_time_limit_s(const struct conv_shape *shape)
+{
+    return 10 + nn_conv_macs(shape) / 0.1e9;
+}
+
+/* ---- stages ----------------------------------------------------------------------------------- */
+
+/* Checks exist from the start, in the rubric's order, so that a grading that ends early still shows
+ * all of them. A check that no stage knows is a mistake in the rubric. */
+static enum st_code make_checks(struct grading *g, struct st_error *err)
+{
+    struct gr_result *r = g->result;
+    for (unsigned i = 0; i < g->rubric->items_count; i++) {
+        const struct gr_item *item = &g->rubric->items[i];
+        if (item->kind == GR_MANUAL) {
+            if (r->manuals == GR_MAX_MANUAL)
+                return st_fail(err, ST_TOO_LARGE, "rubric: more than %d manual items",
+                               GR_MAX_MANUAL);
+            struct gr_manual *manual = &r->manual[r->manuals++];
+            snprintf(manual->name, sizeof manual->name, "%s", item->id);
+            snprintf(manual->text, sizeof manual->text, "%s", item->text);
+            manual->max_points = item->points;
+            r->manual_max += item->points;
+            continue;
+        }
+        unsigned images = 0;
+        int length = 0;
+        bool sized = sscanf(item->id, "inference_%u%n", &images, &length) == 1 &&
+                     !item->id[length] && images >= 1 && images <= GR_MAX_IMAGES;
+        if (!sized && strcmp(item->id, "builds") != 0 && strcmp(item->id, "unit_shapes") != 0) {
+            st_fail(err, ST_BAD_FORMAT, "rubric: no automatic check is called '%s'", item->id);
+            st_detail(err, ST_WHERE, "%s", g->milestone.rubric);
+            return st_detail(err, ST_EXPECTED, "builds, unit_shapes, inference_N (N up to %d)",
+                             GR_MAX_IMAGES);
+        }
+        struct gr_check *check = gr_check_add(g, item->id);
+        gr_check_set(check, GR_SKIP, "not reached");
+        if (!sized)
+            continue;
+        check->required = false;
+        for (size_t s = 0; s < g->options->sizes; s++)
+            check->required |= g->options->images[s] == images;
+        if (!check->required)
+            gr_check_set(check, GR_SKIP, "not asked for (%s)",
+                         g->options->sizes_given ? "--images" : "--quick");
+    }
+    return ST_OK;
+}
+
+static enum st_code build_stage(struct grading *g, struct st_error *err)
+{
+    const struct gr_options *o = g->options;
+    struct gr_check *check = gr_check_add(g, "builds");
+    if (o->lib) {
+        if (!file_exists(o->lib)) {
+            st_fail(err, ST_NOT_FOUND, "no library to grade");
+            st_detail(err, ST_WHERE, "%s", o->lib);
+            return st_detail(err, ST_HINT, "--lib takes the path of a built libconv.so");
+        }
+        if (!realpath(o->lib, g->library))
+            return st_fail(err, ST_NOT_FOUND, "no library to grade: %s", o->lib);
+        return ST_OK;
+    }
+    const char *source = o->reference ? g->milestone.reference_source : g->milestone.lab_source;
+    if (!file_exists(source)) {
+        if (o->reference) {
+            st_fail(err, ST_NOT_FOUND, "there is no reference solution here");
+            return st_detail(err, ST_WHERE, "%s", source);
+        }
+        gr_check_set(check, GR_FAIL, "there is no file conv.c to compile");
+        gr_check_hint(check, "put your solution into labs/%s/conv.c", g->milestone.folder);
+        return ST_OK;
+    }
+    char target[64], *output;
+    bool compiles;
+    snprintf(target, sizeof target, "%s-%s", o->reference ? "reference" : "lab", g->milestone.id);
+    enum st_code code = gr_milestone_build(target, &compiles, &output, err);
+    if (code)
+        return code;
+    path_format(g->library, sizeof g->library, "%s",
+                o->reference ? g->milestone.reference_library : g->milestone.lab_library);
+    if (!compiles) {
+        gr_check_set(check, GR_FAIL, "does not compile:\n%.1900s", output);
+        gr_check_hint(check, "fix the first error first: those after it are often its consequences");
+    } else if (!file_exists(g->library)) {
+        gr_check_set(check, GR_FAIL, "make built nothing:\n%.1900s", output);
+    }
+    free(output);
+    return ST_OK;
+}
+
+static void set_source(struct grading *g)
+{
+    const struct gr_options *o = g->options;
+    struct gr_result *r = g->result;
+    struct st_error ignored;
+    const char *root = checkout_root(&ignored);
+    const char *source = o->lib         ? o->lib
+                         : o->reference ? g->milestone.reference_source
+                                        : g->milestone.lab_source;
+    size_t skip = root && strncmp(source, root, strlen(root)) == 0 ? strlen(root) + 1 : 0;
+    snprintf(r->source, sizeof r->source, "%s", source + skip);
+    snprintf(r->subject, sizeof r->subject, "%s",
+             o->lib ? "library" : o->reference ? "reference" : "submission");
+}
+
+static bool failed(const struct grading *g, const char *name)
+{
+    for (size_t i = 0; i < g->result->checks; i++)
+        if (strcmp(g->result->check[i].name, name) == 0)
+            return g->result->check[i].status == GR_FAIL;
+    return false;
+}
+
+static void skip_rest(struct grading *g, const char *why)
+{
+    for (size_t i = 0; i < g->result->checks; i++) {
+        struct gr_check *check = &g->result->check[i];
+        if (check->status == GR_SKIP && check->required)
+            gr_check_set(check, GR_SKIP, "%s", why);
+    }
+}
+
+static enum st_code load_stage(struct grading *g, struct st_error *err)
+{
+    struct gr_check *check = gr_check_add(g, "builds");
+    struct gr_run run;
+    enum st_code code = arena_open(&g->arena, err);
+    if (!code)
+        code = gr_session_start(&g->session, g->runner, g->library, &g->arena, &run, err);
+    if (code)
+        return code;
+    if (run.outcome == GR_NOT_LOADED || run.message[0]) {
+        gr_check_set(check, GR_FAIL, "%s", run.message);
+        gr_check_hint(check, "%s", run.hint);
+    } else {
+        gr_check_set(check, GR_PASS, "compiles and exports conv_forward");
+    }
+    return ST_OK;
+}
+
+enum st_code gr_grade(struct grading *g, struct st_error *err)
+{
+    struct gr_result *r = g->result;
+    g->arena.fd = -1;
+    g->session.channel = g->session.pipe = g->session.pidfd = -1;
+    enum st_code code = gr_milestone_find(&g->milestone, g->options->milestone, err);
+    if (!code)
+        code = gr_rubric_load(&g->rubric, g->milestone.rubric, err);
+    if (code)
+        return code;
+    path_format(g->runner, sizeof g->runner, "%s/runner", checkout_build(err));
+    if (!file_exists(g->runner)) {
+        st_fail(err, ST_NOT_FOUND, "the harness is not built");
+        st_detail(err, ST_WHERE, "%s", g->runner);
+        return st_detail(err, ST_HINT, "run: make %s", g->milestone.id);
+    }
+    snprintf(r->milestone, sizeof r->milestone, "%s", g->milestone.id);
+    snprintf(r->title, sizeof r->title, "%s", g->rubric->title);
+    snprintf(r->technique, sizeof r->technique, "%s", g->rubric->technique);
+    snprintf(r->device, sizeof r->device, "cpu");
+    r->seed = g->options->seed;
+    set_source(g);
+    gr_machine_describe(r);
+    fprintf(g->out, "%s %s: grading %s with seed %llu\n", r->milestone, r->title, r->source,
+            (unsigned long long)r->seed);
+    code = make_checks(g, err);
+    if (!code)
+        code = build_stage(g, err);
+    if (!code && !failed(g, "builds"))
+        code = load_stage(g, err);
+    struct gr_check *builds = gr_check_add(g, "builds");
+    if (!code)
+        gr_check_print(g->out, builds);
+    if (!code && builds->status == GR_FAIL)
+        skip_rest(g, "not run: the submission did not build");
+    if (!code && builds->status == GR_PASS)
+        code = gr_unit_shapes_check(g, err);
+    if (!code && builds->status == GR_PASS)
+        code = gr_inference_check(g, err);
+    gr_session_end(&g->session);
+    for (size_t i = 0; i < r->checks; i++) {
+        r->score += r->check[i].points;
+        r->max_score += r->check[i].max_points;
+    }
+    return code;
+}
+
+void gr_grading_free(struct grading *g)
+{
+    gr_session_end(&g->session);
+    arena_close(&g->arena);
+    gr_rubric_free(g->rubric);
+    g->rubric = NULL;
+}

@@ -1,0 +1,72 @@
+/** @file
+ * Grading one milestone: the stages and what they share.
+ *
+ *     build -> load -> unit shapes -> inference at each data-set size -> report
+ *
+ * Each stage turns what it finds into checks of the result; a stage that cannot run because an
+ * earlier one failed says so as "skip".
+ */
+#ifndef CONVLAB_GRADER_GRADING_H
+#define CONVLAB_GRADER_GRADING_H
+
+#include "base/status.h"
+#include "grader/milestone.h"
+#include "grader/options.h"
+#include "grader/result.h"
+#include "grader/rubric.h"
+#include "grader/session.h"
+#include "runner/arena.h"
+
+#include <stdio.h>
+
+/** What the stages share. */
+struct grading {
+    const struct gr_options *options;
+    struct gr_milestone milestone;
+    struct gr_rubric *rubric;
+    char runner[PATH_MAX];  /**< the runner program */
+    char library[PATH_MAX]; /**< what is graded */
+    struct arena arena;
+    struct gr_session session; /**< with the graded library */
+    struct gr_result *result;
+    FILE *out; /**< where a person reads along: stdout, or stderr with --json - */
+};
+
+/** Grades: fills in g->result. @param g zeroed but for options, result, out.
+ * @return ST_OK if graded, whatever the verdicts; anything else: could not grade. */
+enum st_code gr_grade(struct grading *g, struct st_error *err);
+
+/** Releases what a grading holds (not the result). */
+void gr_grading_free(struct grading *g);
+
+/** Adds a check of that name to the result, with the rubric's points and text (0 points if the rubric
+ * has no such item). */
+struct gr_check *gr_check_add(struct grading *g, const char *name);
+
+/** Sets a check's verdict, message (printf style) and points. */
+void gr_check_set(struct gr_check *check, enum gr_status status, const char *message, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Sets a check's hint, printf style. */
+void gr_check_hint(struct gr_check *check, const char *hint, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Seconds that a convolution may take: ten, and as long as a tenth of a GMAC/s needs. */
+double gr_time_limit_s(const struct conv_shape *shape);
+
+/** Stage: all unit shapes. Fills in the check "unit_shapes". */
+enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err);
+
+/** Stage: inference at every size asked for. Fills in the checks "inference_N". */
+enum st_code gr_inference_check(struct grading *g, struct st_error *err);
+
+/** Prints one line of the course's output and keeps it for the report. */
+void gr_course_line(struct grading *g, const char *line, ...) __attribute__((format(printf, 2, 3)));
+
+/** Prints one check for a person: a line, and what teaches below it. */
+void gr_check_print(FILE *out, const struct gr_check *check);
+
+/** Prints what the student's code printed, if anything. */
+void gr_output_print(FILE *out, const struct gr_output *output);
+
+#endif

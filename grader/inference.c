@@ -1,0 +1,428 @@
+/* The stage that grades inference on Fashion-MNIST.
+ *
+ * The grader walks through the network itself and has the lab compute each convolution:
+ *
+ *     images -> [conv 1] -> tanh, pool -> [conv 2] -> tanh, pool -> dense -> class
+ *
+ * Every convolution's output tensor is compared with the oracle's for the very input the lab was
+ * given, so right classes do not hide wrong outputs. Small sizes are timed several times, each time
+ * with the images in another order and every run checked; the reference and the plain loops are timed
+ * in turn with it, on the same data, so that their ratio means something on a busy machine. */
+#include "base/checkout.h"
+#include "base/files.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include "base/tsv.h"
+#include "grader/grading.h"
+#include "grader/machine.h"
+#include "grader/verify.h"
+#include "nn/dataset.h"
+#include "nn/network.h"
+#include "nn/oracle.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A library timed beside the submission; never compared, never scored. */
+struct companion {
+    enum gr_subject subject;
+    struct gr_session session;
+    bool running;
+    size_t images_at_most; /* plain loops take too long beyond the smallest size */
+};
+
+enum { COMPANIONS = 2, PLAIN_IMAGES = 100, KEEP_EXPECTED_IMAGES = 1000 };
+
+struct inference {
+    struct grading *g;
+    struct nn_dataset set;
+    struct nn_network net;
+    struct tsv expected;
+    struct companion companion[COMPANIONS];
+};
+
+/* ---- preparation ------------------------------------------------------------------------------ */
+
+static enum st_code load(struct inference *in, struct st_error *err)
+{
+    const char *model = in->g->options->model, *root = checkout_root(err);
+    if (!root)
+        return err->code;
+    char folder[PATH_MAX], name[256], table[PATH_MAX];
+    /* A path to a file is a private model; its expected accuracies lie beside it. */
+    const char *slash = strrchr(model, '/');
+    const char *base = slash ? slash + 1 : model;
+    size_t length = strlen(base);
+    static const char suffix[] = ".safetensors";
+    bool is_file = length >= sizeof suffix && strcmp(base + length - (sizeof suffix - 1), suffix) == 0;
+    snprintf(name, sizeof name, "%.*s", (int)(is_file ? length - (sizeof suffix - 1) : length), base);
+    if (slash)
+        path_format(folder, sizeof folder, "%.*s", (int)(slash - model), model);
+    else if (is_file)
+        path_format(folder, sizeof folder, ".");
+    else
+        path_format(folder, sizeof folder, "%s/data/models", root);
+
+    const struct gr_options *o = in->g->options;
+    enum st_code code =
+        nn_dataset_load(&in->set, NULL, NN_TEST, o->images[o->sizes - 1], err);
+    if (code)
+        return code;
+    gr_course_line(in->g, "Loading fashion-mnist data... done");
+    if ((code = nn_network_load(&in->net, folder, name, err)))
+        return code;
+    gr_course_line(in->g, "Loading model... done");
+    path_format(table, sizeof table, "%s/expected.tsv", folder);
+    if (file_exists(table))
+        code = tsv_read(table, &in->expected, err);
+    return code;
+}
+
+/* The accuracy that data/models/expected.tsv has for this model and size, or NAN. */
+static double expected_accuracy(const struct inference *in, size_t images)
+{
+    const struct tsv *t = &in->expected;
+    if (!t->columns)
+        return NAN;
+    int model = tsv_column(t, "model"), size = tsv_column(t, "images"),
+        accuracy = tsv_column(t, "accuracy");
+    if (model < 0 || size < 0 || accuracy < 0)
+        return NAN;
+    for (size_t row = 0; row < t->rows; row++)
+        if (strcmp(tsv_cell(t, row, model), in->net.name) == 0 &&
+            strtoul(tsv_cell(t, row, size), NULL, 10) == images)
+            return strtod(tsv_cell(t, row, accuracy), NULL);
+    return NAN;
+}
+
+static void start_companion(struct inference *in, struct companion *c, enum gr_subject subject,
+                            const char *library, size_t images_at_most)
+{
+    struct gr_run run;
+    struct st_error ignored;
+    c->subject = subject;
+    c->images_at_most = images_at_most;
+    if (in->g->options->quick || !file_exists(library))
+        return;
+    c->running = !gr_session_start(&c->session, in->g->runner, library, &in->g->arena, &run,
+                                   &ignored) &&
+                 !run.message[0];
+    if (!c->running)
+        gr_session_end(&c->session);
+}
+
+static void start_companions(struct inference *in)
+{
+    const struct gr_milestone *m = &in->g->milestone;
+    if (!in->g->options->reference) {
+        char target[64], *output = NULL;
+        bool compiles;
+        struct st_error ignored;
+        snprintf(target, sizeof target, "reference-%s", m->id);
+        if (!in->g->options->quick && file_exists(m->reference_source))
+            gr_milestone_build(target, &compiles, &output, &ignored);
+        free(output);
+        start_companion(in, &in->companion[0], GR_REFERENCE, m->reference_library, GR_MAX_IMAGES);
+    }
+    start_companion(in, &in->companion[1], GR_PLAIN_LOOPS, m->plain_library, PLAIN_IMAGES);
+}
+
+/* ---- one convolution -------------------------------------------------------------------------- */
+
+static struct gr_timing *timing_of(struct inference *in, enum gr_subject subject, int layer,
+                                   const struct conv_shape *shape)
+{
+    struct gr_result *r = in->g->result;
+    for (size_t i = 0; i < r->timings; i++) {
+        struct gr_timing *t = &r->timing[i];
+        if (t->subject == subject && t->layer == layer + 1 && t->shape.B == shape->B)
+            return t;
+    }
+    if (r->timings == GR_MAX_TIMINGS)
+        return NULL;
+    struct gr_timing *t = &r->timing[r->timings++];
+    *t = (struct gr_timing){.subject = subject,
+                            .layer = layer + 1,
+                            .shape = *shape,
+                            .gmac = nn_conv_macs(shape) * 1e-9};
+    snprintf(t->model, sizeof t->model, "%s", in->net.name);
+    return t;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void timing_add(struct gr_timing *t, double op_time_s)
+{
+    if (!t || t->repeats == GR_MAX_REPEATS)
+        return;
+    t->op_time_s[t->repeats++] = op_time_s;
+    double sorted[GR_MAX_REPEATS];
+    memcpy(sorted, t->op_time_s, t->repeats * sizeof *sorted);
+    qsort(sorted, t->repeats, sizeof *sorted, by_value);
+    t->median_s = t->repeats % 2 ? sorted[t->repeats / 2]
+                                 : (sorted[t->repeats / 2 - 1] + sorted[t->repeats / 2]) / 2;
+}
+
+static void time_companions(struct inference *in, struct gr_conv conv, int layer)
+{
+    for (size_t i = 0; i < COMPANIONS; i++) {
+        struct companion *c = &in->companion[i];
+        if (!c->running || (size_t)conv.shape.B > c->images_at_most)
+            continue;
+        struct gr_run run;
+        gr_arena_fill(&in->g->arena, &conv);
+        gr_session_run(&c->session, &conv.shape, &in->g->arena, gr_time_limit_s(&conv.shape), &run);
+        c->running = run.outcome == GR_RAN;
+        if (c->running)
+            timing_add(timing_of(in, c->subject, layer, &conv.shape), run.op_time_s);
+    }
+}
+
+/* How often to time: the smaller, the noisier and the cheaper. */
+static size_t repeats_for(size_t images, double last_s)
+{
+    if (last_s > 2)
+        return 1;
+    return images <= 100 ? 5 : images <= KEEP_EXPECTED_IMAGES ? 3 : 1;
+}
+
+/* Explains what one run of the submission did wrong; false if nothing. */
+static bool run_failed(struct inference *in, struct gr_check *check, const struct gr_run *run,
+                       const struct gr_conv *conv, int layer)
+{
+    struct gr_damage damage;
+    if (run->outcome != GR_RAN) {
+        gr_check_set(check, GR_FAIL, "convolution %d of %s: %s", layer + 1, in->net.name,
+                     run->message);
+        gr_check_hint(check, "%s", run->hint);
+        return true;
+    }
+    if (!gr_arena_intact(&in->g->arena, conv, &damage)) {
+        snprintf(check->pattern, sizeof check->pattern, "%s", damage.pattern);
+        gr_check_set(check, GR_FAIL, "convolution %d of %s: %s", layer + 1, in->net.name,
+                     damage.message);
+        gr_check_hint(check, "%s", damage.hint);
+        return true;
+    }
+    return false;
+}
+
+static void explain_mismatch(struct inference *in, struct gr_check *check,
+                             const struct gr_compare *c, int layer)
+{
+    gr_check_set(check, GR_FAIL,
+                 "convolution %d of %s: %zu of %zu outputs are wrong\n"
+                 "first mismatch: y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g",
+                 layer + 1, in->net.name, c->wrong, c->elems, c->b, c->m, c->h, c->w,
+                 (double)c->expected, (double)c->got);
+    gr_check_hint(check, c->unwritten ? "%zu outputs were never written: is every image, map, row "
+                                        "and column of this large shape reached?"
+                                      : "the unit shapes are right and this shape is not: what "
+                                        "depends on size? (an int that overflows, a fixed-size "
+                                        "array, work split among threads)",
+                  c->unwritten);
+}
+
+/* Runs, times and checks one convolution; the arena holds a right output (unrotated) at the end.
+ * @return true if all is well; false with the check set, or with *code set. */
+static bool run_layer(struct inference *in, struct gr_check *check, struct gr_conv conv, int layer,
+                      struct gr_inference *record, enum st_code *code, struct st_error *err)
+{
+    struct grading *g = in->g;
+    const struct conv_shape *shape = &conv.shape;
+    struct rng rng = rng_make(g->options->seed, (uint64_t)shape->B << 8 | (unsigned)layer);
+    float *expected = NULL;
+    bool good = false;
+    *code = arena_reserve(&g->arena, arena_layout_for(shape).bytes, err);
+    if (!*code && shape->B <= KEEP_EXPECTED_IMAGES) {
+        expected = malloc(nn_conv_y_elems(shape) * sizeof *expected);
+        if (expected)
+            nn_oracle_conv(shape, conv.x, conv.k, expected);
+    }
+    struct gr_timing *timing = timing_of(in, GR_SUBMISSION, layer, shape);
+    if (timing && g->options->reference)
+        timing->subject = GR_REFERENCE;
+    double last_s = 0;
+    /* Rotated orders first, the true order last: its output is what the network goes on with. */
+    for (size_t repeat = 0, left = repeats_for((size_t)shape->B, 0); !*code && left > 0; repeat++) {
+        left = repeats_for((size_t)shape->B, last_s) > repeat + 1 ? left - 1 : 0;
+        conv.rotate = left ? (size_t)rng_range(&rng, 0, shape->B - 1) : 0;
+        gr_arena_fill(&g->arena, &conv);
+        if (repeat > 0)
+            time_companions(in, conv, layer), gr_arena_fill(&g->arena, &conv);
+        struct gr_run run;
+        gr_session_run(&g->session, shape, &g->arena, gr_time_limit_s(shape), &run);
+        struct gr_compare compared;
+        if (run_failed(in, check, &run, &conv, layer) ||
+            (*code = gr_arena_compare(&g->arena, &conv, expected, &compared, err)))
+            break;
+        if (compared.max_error > record->max_error)
+            record->max_error = compared.max_error;
+        if (compared.wrong) {
+            explain_mismatch(in, check, &compared, layer);
+            break;
+        }
+        timing_add(timing, run.op_time_s);
+        last_s = run.op_time_s;
+        good = left == 0;
+    }
+    free(expected);
+    record->op_time_s[layer] = timing ? timing->median_s : NAN;
+    return good;
+}
+
+/* ---- one size --------------------------------------------------------------------------------- */
+
+static struct conv_shape layer_shape(const struct nn_network *net, int layer, size_t images)
+{
+    struct conv_shape shape = net->conv[layer];
+    shape.B = (int)images;
+    return shape;
+}
+
+/* Memory that one size needs at most, in bytes: the arena, the inputs of a layer and the next. */
+static size_t memory_needed(const struct nn_network *net, size_t images)
+{
+    size_t most = 0;
+    for (int layer = 0; layer < net->convs; layer++) {
+        struct conv_shape shape = layer_shape(net, layer, images);
+        size_t x = nn_conv_x_elems(&shape), y = nn_conv_y_elems(&shape);
+        size_t need = arena_layout_for(&shape).bytes + (x + y / 4) * sizeof(float) +
+                      (images <= KEEP_EXPECTED_IMAGES ? y * sizeof(float) : (size_t)64 << 20);
+        most = need > most ? need : most;
+    }
+    return most;
+}
+
+static enum st_code run_size(struct inference *in, struct gr_check *check, size_t images,
+                             struct st_error *err)
+{
+    struct grading *g = in->g;
+    struct nn_network *net = &in->net;
+    size_t need = memory_needed(net, images), available = gr_memory_available_bytes();
+    /* What the arena already has is both counted as needed and missing from what is available. */
+    if (need > available + g->arena.bytes) {
+        gr_check_set(check, GR_SKIP, "not enough memory: needs %zu MiB, %zu MiB are available",
+                     need >> 20, available >> 20);
+        gr_check_hint(check, "close other programs, or leave this size out with --images");
+        return ST_OK;
+    }
+    enum st_code code = ST_OK;
+    struct gr_inference *record = &g->result->inference[g->result->inferences++];
+    *record = (struct gr_inference){.images = images,
+                                    .convs = net->convs,
+                                    .correctness = NAN,
+                                    .expected_correctness = expected_accuracy(in, images)};
+    snprintf(record->model, sizeof record->model, "%s", net->name);
+    unsigned char *classes = malloc(images);
+    float *x = malloc(images * (size_t)net->H * (size_t)net->W * sizeof *x);
+    bool good = classes && x;
+    if (!good)
+        code = st_fail(err, ST_NO_MEMORY, "cannot hold %zu images in memory", images);
+    else
+        nn_dataset_scale(&in->set, 0, images, net->H, net->W, x);
+    for (int layer = 0; good && layer < net->convs; layer++) {
+        struct gr_conv conv = {.shape = layer_shape(net, layer, images),
+                               .x = x,
+                               .k = net->conv_weight[layer]};
+        progress_show("inference, images", images, images);
+        good = run_layer(in, check, conv, layer, record, &code, err);
+        progress_clear();
+        if (layer == 0)
+            gr_course_line(g, "New Inference");
+        if (!good)
+            break;
+        gr_course_line(g, "Op Time: %.6f", record->op_time_s[layer]);
+        int out_h = conv.shape.H - conv.shape.K + 1, out_w = conv.shape.W - conv.shape.K + 1;
+        float *pooled = malloc(images * (size_t)conv.shape.M * (size_t)(out_h / 2) *
+                               (size_t)(out_w / 2) * sizeof *pooled);
+        if (!pooled) {
+            code = st_fail(err, ST_NO_MEMORY, "cannot hold pooled outputs in memory");
+            good = false;
+            break;
+        }
+        const float *y = (const float *)(g->arena.base + arena_layout_for(&conv.shape).y);
+        nn_network_activate(net, layer, images, y, pooled);
+        free(x);
+        x = pooled;
+    }
+    if (good) {
+        nn_network_classify(net, images, x, classes);
+        record->correctness = nn_accuracy(classes, in->set.labels, images);
+        record->passed = true;
+        gr_course_line(g, "Correctness: %.4g Model: %s", record->correctness, net->name);
+        gr_check_set(check, GR_PASS, "all outputs right, largest error %.2g; correctness %.4g%s",
+                     record->max_error, record->correctness,
+                     isnan(record->expected_correctness) ? "" : ", as expected");
+        if (record->max_error > g->result->max_error)
+            g->result->max_error = record->max_error;
+        /* The outputs are right, so only classes on the edge between two may fall otherwise. */
+        if (fabs(record->correctness - record->expected_correctness) > 0.005)
+            gr_check_set(check, GR_FAIL, "all outputs right, but correctness %.4g where %.4g was "
+                         "expected: is data/models/expected.tsv of this model?",
+                         record->correctness, record->expected_correctness);
+    }
+    free(classes);
+    free(x);
+    return code;
+}
+
+/* ---- the stage -------------------------------------------------------------------------------- */
+
+/* Larger sizes only repeat what a smaller one has shown to be wrong. The unit shapes are no reason: a
+ * submission that is right for the models alone gets the points for the models. */
+static bool smaller_size_failed(const struct gr_result *r)
+{
+    for (size_t i = 0; i < r->checks; i++)
+        if (r->check[i].status == GR_FAIL && strncmp(r->check[i].name, "inference", 9) == 0)
+            return true;
+    return false;
+}
+
+/* A crash in the unit shapes has ended the session; inference gets a new one. */
+static enum st_code revive_session(struct grading *g, struct st_error *err)
+{
+    if (g->session.alive)
+        return ST_OK;
+    struct gr_output output = g->session.output;
+    struct gr_run run;
+    enum st_code code =
+        gr_session_start(&g->session, g->runner, g->library, &g->arena, &run, err);
+    g->session.output = output;
+    return code;
+}
+
+enum st_code gr_inference_check(struct grading *g, struct st_error *err)
+{
+    struct inference in = {.g = g};
+    enum st_code code = load(&in, err);
+    for (size_t i = 0; i < COMPANIONS; i++)
+        in.companion[i].session.channel = in.companion[i].session.pipe =
+            in.companion[i].session.pidfd = -1;
+    if (!code)
+        code = revive_session(g, err);
+    if (!code)
+        start_companions(&in);
+    for (size_t i = 0; !code && i < g->options->sizes; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "inference_%zu", g->options->images[i]);
+        struct gr_check *check = gr_check_add(g, name);
+        if (smaller_size_failed(g->result))
+            gr_check_set(check, GR_SKIP, "not run: a smaller data set already failed");
+        else
+            code = run_size(&in, check, g->options->images[i], err);
+        if (!code)
+            gr_check_print(g->out, check);
+    }
+    for (size_t i = 0; i < COMPANIONS; i++)
+        gr_session_end(&in.companion[i].session);
+    tsv_free(&in.expected);
+    nn_network_free(&in.net);
+    nn_dataset_free(&in.set);
+    return code;
+}

@@ -1,0 +1,73 @@
+#include "grader/machine.h"
+
+#include "base/checkout.h"
+#include "base/parallel.h"
+#include "grader/subprocess.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Copies what follows "key : " in a file of the kernel's; false if there is no such line. */
+static bool find_line(const char *path, const char *key, char *to, size_t room)
+{
+    char line[256];
+    bool found = false;
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return false;
+    while (!found && fgets(line, sizeof line, f)) {
+        if (strncmp(line, key, strlen(key)) == 0 && strchr(line, ':')) {
+            const char *value = strchr(line, ':') + 1;
+            value += strspn(value, " \t");
+            snprintf(to, room, "%.*s", (int)strcspn(value, "\n"), value);
+            found = true;
+        }
+    }
+    fclose(f);
+    return found;
+}
+
+size_t gr_memory_available_bytes(void)
+{
+    char text[64];
+    if (!find_line("/proc/meminfo", "MemAvailable", text, sizeof text))
+        return (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    return strtoull(text, NULL, 10) * 1024;
+}
+
+/* The first line a program prints, or the fallback. */
+static void first_line(const char *const *argv, const char *folder, const char *fallback, char *to,
+                       size_t room)
+{
+    struct gr_subprocess_result result;
+    struct st_error err;
+    snprintf(to, room, "%s", fallback);
+    if (gr_subprocess(argv, folder, 1024, &result, &err))
+        return;
+    if (result.exit_status == 0 && result.output[0])
+        snprintf(to, room, "%.*s", (int)strcspn(result.output, "\n"), result.output);
+    free(result.output);
+}
+
+void gr_machine_describe(struct gr_result *result)
+{
+    struct st_error err;
+    char cpu[100] = "unknown processor", compiler[100];
+    find_line("/proc/cpuinfo", "model name", cpu, sizeof cpu);
+    int cores = parallel_cores();
+    double memory_gib = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 0x1p30;
+    snprintf(result->machine, sizeof result->machine, "%s, %d core%s, %.0f GiB", cpu, cores,
+             cores == 1 ? "" : "s", memory_gib);
+    const char *gcc[] = {"gcc", "--version", NULL};
+    first_line(gcc, NULL, "unknown compiler", compiler, sizeof compiler);
+    snprintf(result->compiler, sizeof result->compiler, "%s", compiler);
+    const char *git[] = {"git", "describe", "--always", "--dirty", "--tags", NULL};
+    first_line(git, checkout_root(&err), "unknown", result->version, sizeof result->version);
+    time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    strftime(result->date, sizeof result->date, "%Y-%m-%d %H:%M UTC", &utc);
+}

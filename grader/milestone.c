@@ -1,0 +1,79 @@
+#include "grader/milestone.h"
+
+#include "base/checkout.h"
+#include "base/files.h"
+#include "grader/subprocess.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int is_milestone(const struct dirent *entry)
+{
+    return entry->d_name[0] == 'm' && strspn(entry->d_name + 1, "0123456789") > 0 &&
+           strchr(entry->d_name, '-');
+}
+
+enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id,
+                               struct st_error *err)
+{
+    memset(milestone, 0, sizeof *milestone);
+    const char *root = checkout_root(err), *build = checkout_build(err);
+    if (!root || !build)
+        return err->code;
+    char labs[PATH_MAX], known[200] = "";
+    path_format(labs, sizeof labs, "%s/labs", root);
+    struct dirent **entries;
+    int n = scandir(labs, &entries, is_milestone, versionsort);
+    if (n < 0) {
+        st_fail(err, ST_NOT_FOUND, "cannot read the folder of labs");
+        return st_detail(err, ST_WHERE, "%s", labs);
+    }
+    for (int i = 0; i < n; i++) {
+        const char *name = entries[i]->d_name;
+        int length = (int)strcspn(name, "-");
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%.*s", used ? ", " : "", length, name);
+        if ((int)strlen(id) == length && strncmp(name, id, (size_t)length) == 0) {
+            snprintf(milestone->folder, sizeof milestone->folder, "%s", name);
+            snprintf(milestone->id, sizeof milestone->id, "%s", id);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    if (!milestone->id[0]) {
+        st_fail(err, ST_USAGE, "unknown milestone");
+        st_detail(err, ST_EXPECTED, "%s", known);
+        return st_detail(err, ST_GOT, "%s", id);
+    }
+    const char *folder = milestone->folder;
+    path_format(milestone->rubric, PATH_MAX, "%s/labs/%s/rubric.yaml", root, folder);
+    path_format(milestone->lab_source, PATH_MAX, "%s/labs/%s/conv.c", root, folder);
+    path_format(milestone->lab_library, PATH_MAX, "%s/labs/%s/libconv.so", build, id);
+    path_format(milestone->reference_source, PATH_MAX, "%s/reference/%s/conv.c", root, folder);
+    path_format(milestone->reference_library, PATH_MAX, "%s/reference/%s/libconv.so", build, id);
+    path_format(milestone->plain_library, PATH_MAX, "%s/reference/%s/libconv-plain.so", build, id);
+    return ST_OK;
+}
+
+enum st_code gr_milestone_build(const char *target, bool *compiles, char **output,
+                                struct st_error *err)
+{
+    *compiles = false;
+    *output = NULL;
+    const char *root = checkout_root(err);
+    if (!root)
+        return err->code;
+    /* Not the jobserver or the flags of a make that may be running us. */
+    unsetenv("MAKEFLAGS");
+    unsetenv("MFLAGS");
+    unsetenv("MAKELEVEL");
+    const char *argv[] = {"make", "--no-print-directory", "-s", target, NULL};
+    struct gr_subprocess_result result;
+    enum st_code code = gr_subprocess(argv, root, 16384, &result, err);
+    if (code)
+        return code;
+    *compiles = result.exit_status == 0;
+    *output = result.output;
+    return ST_OK;
+}

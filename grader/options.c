@@ -1,0 +1,131 @@
+#include "grader/options.h"
+
+#include "base/rng.h"
+
+#include <argp.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_REFERENCE = 256, KEY_LIB, KEY_DEVICE, KEY_MODEL, KEY_IMAGES, KEY_REPORT, KEY_JSON,
+       KEY_SEED, KEY_QUICK };
+
+static const struct argp_option option_table[] = {
+    {"reference", KEY_REFERENCE, 0, 0, "grade the reference solution instead of the lab", 0},
+    {"lib", KEY_LIB, "FILE", 0, "grade a shared library that is already built", 0},
+    {"device", KEY_DEVICE, "DEVICE", 0, "where to run; m1 runs on the CPU: auto", 0},
+    {"model", KEY_MODEL, "NAME", 0,
+     "one-layer-high, one-layer-low, two-layer (default), or the path of a .safetensors file", 0},
+    {"images", KEY_IMAGES, "N,N,...", 0, "data-set sizes (default: 100,1000,10000)", 0},
+    {"report", KEY_REPORT, "DIR", 0, "where to write the report (default: build/report/mN)", 0},
+    {"json", KEY_JSON, "FILE", 0, "write the result as JSON, - for standard output", 0},
+    {"seed", KEY_SEED, "N", 0, "seed of the random shapes and data (default: a fresh one)", 0},
+    {"quick", KEY_QUICK, 0, 0, "fewer shapes, 100 images only, no comparison runs", 0},
+    {0},
+};
+
+static int ascending(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void parse_sizes(struct gr_options *o, const char *list, struct argp_state *state)
+{
+    o->sizes = 0;
+    o->sizes_given = true;
+    for (const char *at = list;; at++) {
+        char *end;
+        errno = 0;
+        unsigned long n = isdigit((unsigned char)*at) ? strtoul(at, &end, 10) : 0;
+        if (n < 1 || n > GR_MAX_IMAGES || errno || (*end != ',' && *end))
+            argp_error(state,
+                       "--images: expected whole numbers from 1 to %d with commas between, got '%s'",
+                       GR_MAX_IMAGES, list);
+        if (o->sizes == GR_MAX_SIZES)
+            argp_error(state, "--images: expected at most %d sizes, got '%s'", GR_MAX_SIZES, list);
+        o->images[o->sizes++] = n;
+        at = end;
+        if (!*at)
+            break;
+    }
+    qsort(o->images, o->sizes, sizeof *o->images, ascending);
+    size_t kept = 1;
+    for (size_t i = 1; i < o->sizes; i++)
+        if (o->images[i] != o->images[kept - 1])
+            o->images[kept++] = o->images[i];
+    o->sizes = kept;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct gr_options *o = state->input;
+    char *end;
+    switch (key) {
+    case KEY_REFERENCE:
+        o->reference = true;
+        return 0;
+    case KEY_LIB:
+        o->lib = arg;
+        return 0;
+    case KEY_DEVICE:
+        if (strcmp(arg, "auto") != 0)
+            argp_error(state, "--device: expected auto (m1 runs on the CPU), got '%s'", arg);
+        return 0;
+    case KEY_MODEL:
+        o->model = arg;
+        return 0;
+    case KEY_IMAGES:
+        parse_sizes(o, arg, state);
+        return 0;
+    case KEY_REPORT:
+        o->report = arg;
+        return 0;
+    case KEY_JSON:
+        o->json = arg;
+        return 0;
+    case KEY_SEED:
+        errno = 0;
+        o->seed = strtoull(arg, &end, 10);
+        if (!isdigit((unsigned char)*arg) || *end || errno)
+            argp_error(state, "--seed: expected a whole number, got '%s'", arg);
+        return 0;
+    case KEY_QUICK:
+        o->quick = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (o->milestone)
+            argp_error(state, "expected one milestone, got '%s' and '%s'", o->milestone, arg);
+        o->milestone = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->milestone)
+            argp_error(state, "expected a milestone, for example: grader m1");
+        if (o->reference && o->lib)
+            argp_error(state, "--reference and --lib exclude each other");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+void gr_options_parse(struct gr_options *options, int argc, char **argv)
+{
+    static const size_t course_sizes[] = {100, 1000, 10000};
+    *options = (struct gr_options){.model = "two-layer", .seed = rng_fresh_seed(), .sizes = 3};
+    memcpy(options->images, course_sizes, sizeof course_sizes);
+    const struct argp argp = {
+        .options = option_table,
+        .parser = parse_option,
+        .args_doc = "MILESTONE",
+        .doc = "Grade a milestone of the convolution lab: correctness on edge and random shapes, "
+               "then inference on Fashion-MNIST, with a report to hand in."
+               "\vExit status: 0 graded and every required check passed, 1 graded and something "
+               "failed, 2 could not grade.",
+    };
+    argp_err_exit_status = 2;
+    argp_parse(&argp, argc, argv, 0, NULL, options);
+    if (options->quick && !options->sizes_given)
+        options->sizes = 1;
+}

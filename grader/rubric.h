@@ -1,0 +1,42 @@
+/** @file
+ * The rubric of a milestone: labs/mN-NAME/rubric.yaml.
+ *
+ *     milestone: m1
+ *     title: CPU convolution
+ *     technique: one sentence
+ *     items:
+ *       - id: unit_shapes          automatic items name a check of the grader
+ *         kind: automatic          or manual: left for the instructor
+ *         points: 25
+ *         text: what has to be true
+ */
+#ifndef CONVLAB_GRADER_RUBRIC_H
+#define CONVLAB_GRADER_RUBRIC_H
+
+#include "base/status.h"
+
+enum gr_item_kind { GR_AUTOMATIC, GR_MANUAL };
+
+/** One item. */
+struct gr_item {
+    char *id;
+    enum gr_item_kind kind;
+    double points;
+    char *text;
+};
+
+/** A whole rubric; free with gr_rubric_free(). */
+struct gr_rubric {
+    char *milestone, *title, *technique;
+    struct gr_item *items;
+    unsigned items_count;
+};
+
+/** Loads and checks a rubric. @return ST_OK; ST_BAD_FORMAT with file, line and column and what is
+ * wrong: not YAML, an unknown or missing key, a wrong kind, negative points, an id twice. */
+enum st_code gr_rubric_load(struct gr_rubric **rubric, const char *path, struct st_error *err);
+
+/** Releases a rubric; NULL is allowed. */
+void gr_rubric_free(struct gr_rubric *rubric);
+
+#endif

@@ -1,0 +1,437 @@
+/* How a session stays in charge of a hostile process:
+ *
+ * 1. The runner gets a process group of its own and dies with the grader (PDEATHSIG). The grader is
+ *    a subreaper, so whatever the student's code forks comes back to it and is killed at the end.
+ * 2. Every wait is a poll() on three things: the reply channel, the output pipe (drained all the
+ *    time, so that printing never blocks) and the process itself (a pidfd).
+ * 3. A reply counts only with the nonce of its request. Each request has a new one.
+ * 4. On the reply the whole group is stopped before anything is compared: a helper thread cannot
+ *    finish the work after the clock has stopped.
+ */
+#include "grader/session.h"
+
+#include "base/clock.h"
+#include "base/parallel.h"
+#include "grader/source_place.h"
+#include "runner/protocol.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OUTPUT_LINES = 60, START_LIMIT_S = 20 };
+
+/* ---- the student's output --------------------------------------------------------------------- */
+
+static void output_put(struct gr_output *out, const char *text, size_t n)
+{
+    if (out->length + n < sizeof out->text) {
+        memcpy(out->text + out->length, text, n);
+        out->length += n;
+        out->text[out->length] = '\0';
+    } else {
+        out->dropping = true;
+    }
+}
+
+/* Keeps the first lines; terminal controls and bytes that are not printable become \xNN. */
+static void output_add(struct gr_output *out, const unsigned char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!out->midline) {
+            out->lines++;
+            if (out->lines > OUTPUT_LINES)
+                out->dropping = true;
+            else if (!out->dropping)
+                out->lines_kept++;
+        }
+        out->midline = bytes[i] != '\n';
+        if (out->dropping)
+            continue;
+        if ((bytes[i] >= 0x20 && bytes[i] < 0x7f) || bytes[i] == '\n' || bytes[i] == '\t') {
+            output_put(out, (const char *)&bytes[i], 1);
+        } else {
+            char escaped[8];
+            output_put(out, escaped,
+                       (size_t)snprintf(escaped, sizeof escaped, "\\x%02x", bytes[i]));
+        }
+    }
+}
+
+/* Reads what is there, without waiting. */
+static void drain(struct gr_session *s)
+{
+    unsigned char buffer[65536];
+    ssize_t n;
+    while (s->pipe >= 0 && (n = read(s->pipe, buffer, sizeof buffer)) != 0) {
+        if (n < 0) {
+            if (errno == EINTR)
+                continue;
+            return;
+        }
+        output_add(&s->output, buffer, (size_t)n);
+    }
+    if (s->pipe >= 0)
+        close(s->pipe);
+    s->pipe = -1;
+}
+
+/* ---- the process ------------------------------------------------------------------------------ */
+
+/* The child's side, after fork(): only async-signal-safe calls. */
+static void become_runner(const char *runner, const char *library, int channel, int arena, int out,
+                          size_t memory_bytes)
+{
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == 1)
+        _exit(127);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){64 << 20, 64 << 20});
+#ifndef __SANITIZE_ADDRESS__ /* its shadow alone is larger than any limit */
+    setrlimit(RLIMIT_AS, &(struct rlimit){memory_bytes, memory_bytes});
+#else
+    (void)memory_bytes;
+#endif
+    /* Move everything out of the way of the fixed numbers first. */
+    int null = open("/dev/null", O_RDONLY);
+    channel = fcntl(channel, F_DUPFD, 64);
+    arena = fcntl(arena, F_DUPFD, 64);
+    out = fcntl(out, F_DUPFD, 64);
+    if (null < 0 || channel < 0 || arena < 0 || out < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 ||
+        dup2(out, 2) < 0 || dup2(channel, RUNNER_CHANNEL) < 0 || dup2(arena, RUNNER_ARENA) < 0)
+        _exit(127);
+    syscall(SYS_close_range, RUNNER_ARENA + 1, ~0u, 0);
+    if (chdir("/") != 0)
+        _exit(127);
+    execl(runner, runner, "--serve", library, (char *)NULL);
+    _exit(127);
+}
+
+/* Everything that was forked and left behind has become our child (we are a subreaper). */
+static void kill_strays(void)
+{
+    char path[64], line[4096];
+    snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
+    for (int round = 0; round < 20; round++) {
+        FILE *f = fopen(path, "re");
+        if (!f)
+            return;
+        size_t n = fread(line, 1, sizeof line - 1, f);
+        fclose(f);
+        line[n] = '\0';
+        if (!n)
+            return;
+        for (char *save, *word = strtok_r(line, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+            kill(atoi(word), SIGKILL);
+            waitpid(atoi(word), NULL, 0);
+        }
+    }
+}
+
+void gr_session_end(struct gr_session *s)
+{
+    if (s->pid > 0) {
+        kill(-s->pid, SIGKILL);
+        kill(s->pid, SIGKILL);
+        if (s->alive)
+            waitpid(s->pid, NULL, 0);
+        kill_strays();
+        drain(s);
+    }
+    if (s->channel >= 0)
+        close(s->channel);
+    if (s->pipe >= 0)
+        close(s->pipe);
+    if (s->pidfd >= 0)
+        close(s->pidfd);
+    s->pid = 0;
+    s->channel = s->pipe = s->pidfd = -1;
+    s->alive = false;
+}
+
+/* ---- verdicts --------------------------------------------------------------------------------- */
+
+static void say(struct gr_run *run, enum gr_outcome outcome, const char *message, const char *hint)
+{
+    run->outcome = outcome;
+    snprintf(run->message, sizeof run->message, "%s", message);
+    snprintf(run->hint, sizeof run->hint, "%s", hint);
+}
+
+static const char *signal_hint(int signal)
+{
+    switch (signal) {
+    case SIGSEGV:
+    case SIGBUS:
+        return "look at the index expression on that line: which of x, k and y does it read or write, "
+               "and is every index below its size?";
+    case SIGFPE:
+        return "a whole-number division by zero, most likely: what divides on that line?";
+    case SIGILL:
+        return "the library was built for another processor: build it on this machine";
+    case SIGABRT:
+        return "abort(), a failed assert() or damaged heap memory: look for writes outside of an "
+               "array you allocated";
+    case SIGKILL:
+        return "the system killed it, most likely for using too much memory";
+    default:
+        return "run it under a debugger to see what happened";
+    }
+}
+
+/* Describes an address by the tensor it is next to: the arena's place in the runner is known. */
+static void describe_address(char *to, size_t room, uint64_t address, uint64_t arena_address,
+                             const struct arena_layout *layout, const struct conv_shape *shape)
+{
+    if (address < 4096) {
+        snprintf(to, room, "address %llu: a null pointer", (unsigned long long)address);
+        return;
+    }
+    const size_t begin[3] = {layout->y, layout->x, layout->k};
+    const size_t end[3] = {layout->guard[1], layout->guard[2], layout->guard[3]};
+    int nearest = -1;
+    int64_t nearest_distance = INT64_MAX;
+    for (int i = 0; i < 3; i++) {
+        int64_t at = (int64_t)(address - arena_address);
+        int64_t distance = at < (int64_t)begin[i]  ? at - (int64_t)begin[i]
+                           : at >= (int64_t)end[i] ? at - (int64_t)end[i]
+                                                   : 0;
+        if (llabs(distance) < llabs(nearest_distance))
+            nearest_distance = distance, nearest = i;
+    }
+    (void)shape;
+    if (nearest < 0 || llabs(nearest_distance) > (INT64_C(4) << 30))
+        snprintf(to, room, "address 0x%llx: far from x, k and y", (unsigned long long)address);
+    else if (nearest_distance < 0)
+        snprintf(to, room, "%lld bytes before the start of %c", -(long long)nearest_distance,
+                 "yxk"[nearest]);
+    else
+        snprintf(to, room, "%lld bytes past the end of %c", (long long)nearest_distance,
+                 "yxk"[nearest]);
+}
+
+static void explain_crash(const struct gr_session *s, const struct runner_reply *reply,
+                          const struct conv_shape *shape, double limit_s, struct gr_run *run)
+{
+    char place[160] = "outside of your code", address[96] = "";
+    struct arena_layout layout = arena_layout_for(shape);
+    if (reply->in_lab)
+        gr_source_place(s->library, reply->lab_offset, place, sizeof place);
+    if (reply->signal == SIGXCPU) {
+        char message[sizeof run->message];
+        snprintf(message, sizeof message, "still running after %.0f s, the limit for this shape; it was at %s",
+                 limit_s, place);
+        say(run, GR_TIMED_OUT, message,
+            "does every loop end? Check each loop's condition and step around that line");
+        return;
+    }
+    if (reply->signal == SIGSEGV || reply->signal == SIGBUS)
+        describe_address(address, sizeof address, reply->fault_address, reply->arena_address,
+                         &layout, shape);
+    run->outcome = GR_CRASHED;
+    snprintf(run->message, sizeof run->message, "crashed with SIG%s (%s) at %s%s%s",
+             sigabbrev_np(reply->signal) ? sigabbrev_np(reply->signal) : "?",
+             sigdescr_np(reply->signal) ? sigdescr_np(reply->signal) : "unknown signal", place,
+             address[0] ? ", accessing " : "", address);
+    snprintf(run->hint, sizeof run->hint, "%s", signal_hint(reply->signal));
+}
+
+/* The process is gone without a reply. */
+static void explain_end(struct gr_session *s, struct gr_run *run)
+{
+    int status = 0;
+    waitpid(s->pid, &status, 0);
+    s->alive = false;
+    char message[sizeof run->message];
+    if (WIFSIGNALED(status)) {
+        int signal = WTERMSIG(status);
+        snprintf(message, sizeof message, "killed by SIG%s (%s)",
+                 sigabbrev_np(signal) ? sigabbrev_np(signal) : "?",
+                 sigdescr_np(signal) ? sigdescr_np(signal) : "unknown signal");
+        say(run, GR_CRASHED, message, signal_hint(signal));
+        return;
+    }
+    snprintf(message, sizeof message,
+             "the process ended with exit status %d before conv_forward returned",
+             WEXITSTATUS(status));
+    say(run, GR_EXITED, message, "return from conv_forward; do not call exit() or _exit() in it");
+}
+
+/* ---- waiting for a reply ---------------------------------------------------------------------- */
+
+enum heard { HEARD_REPLY, HEARD_END, HEARD_CLOSED, HEARD_NOTHING };
+
+/* Waits for a packet with that nonce; drains the output meanwhile. */
+static enum heard listen_until(struct gr_session *s, double until_s, uint64_t nonce,
+                               struct runner_reply *reply)
+{
+    for (;;) {
+        double left_s = until_s - clock_now_s();
+        if (left_s <= 0)
+            return HEARD_NOTHING;
+        struct pollfd on[3] = {{.fd = s->channel, .events = POLLIN},
+                               {.fd = s->pipe, .events = POLLIN},
+                               {.fd = s->pidfd, .events = POLLIN}};
+        if (poll(on, 3, (int)(left_s * 1000) + 1) < 0 && errno != EINTR)
+            return HEARD_CLOSED;
+        if (on[1].revents)
+            drain(s);
+        if (on[0].revents) {
+            ssize_t n = recv(s->channel, reply, sizeof *reply, MSG_DONTWAIT);
+            if (n == sizeof *reply && reply->nonce == nonce)
+                return HEARD_REPLY;
+            if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+                /* Closed: give the process a moment to be seen ending. */
+                struct pollfd end = {.fd = s->pidfd, .events = POLLIN};
+                return poll(&end, 1, 500) > 0 ? HEARD_END : HEARD_CLOSED;
+            }
+        } else if (on[2].revents) {
+            return HEARD_END;
+        }
+    }
+}
+
+enum st_code gr_session_start(struct gr_session *s, const char *runner, const char *library,
+                              const struct arena *arena, struct gr_run *run, struct st_error *err)
+{
+    memset(s, 0, sizeof *s);
+    memset(run, 0, sizeof *run);
+    s->channel = s->pipe = s->pidfd = -1;
+    snprintf(s->library, sizeof s->library, "%s", library);
+    int channel[2], out[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel))
+        return st_fail_errno(err, errno, "cannot make a socket pair");
+    if (pipe2(out, O_CLOEXEC)) {
+        close(channel[0]);
+        close(channel[1]);
+        return st_fail_errno(err, errno, "cannot make a pipe");
+    }
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    /* Address space: half of the machine's memory for the arena and scratch memory, and 4 GiB for
+     * what is only reserved: no man's land around the arena, libraries, stacks of an OpenMP team. */
+    size_t memory_bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 2 +
+                          ((size_t)4 << 30) + (size_t)parallel_cores() * ((size_t)64 << 20);
+    s->pid = fork();
+    if (s->pid == 0)
+        become_runner(runner, library, channel[1], arena->fd, out[1], memory_bytes);
+    int why = errno;
+    close(channel[1]);
+    close(out[1]);
+    s->channel = channel[0];
+    s->pipe = out[0];
+    if (s->pid < 0)
+        return gr_session_end(s), st_fail_errno(err, why, "cannot start a process");
+    s->alive = true;
+    s->pidfd = (int)syscall(SYS_pidfd_open, s->pid, 0);
+    fcntl(s->pipe, F_SETFL, O_NONBLOCK);
+    if (s->pidfd < 0)
+        return gr_session_end(s), st_fail_errno(err, errno, "cannot watch a process");
+
+    struct runner_reply reply;
+    switch (listen_until(s, clock_now_s() + START_LIMIT_S, 0, &reply)) {
+    case HEARD_REPLY:
+        if (reply.kind == RUNNER_READY)
+            return ST_OK;
+        reply.text[sizeof reply.text - 1] = '\0';
+        say(run, GR_NOT_LOADED, reply.text,
+            "the file must define: int conv_forward(const struct conv_shape *shape, const float *x, "
+            "const float *k, float *y)");
+        return ST_OK;
+    case HEARD_END:
+        explain_end(s, run);
+        if (run->outcome == GR_EXITED)
+            say(run, GR_NOT_LOADED, "the process ended while the library was being loaded",
+                "is there a constructor, or a missing file? build/runner must exist: run make");
+        return ST_OK;
+    default:
+        say(run, GR_NOT_LOADED, "the library did not finish loading",
+            "does a constructor run for ever?");
+        return ST_OK;
+    }
+}
+
+void gr_session_run(struct gr_session *s, const struct conv_shape *shape,
+                    const struct arena *arena, double limit_s, struct gr_run *run)
+{
+    memset(run, 0, sizeof *run);
+    struct arena_layout layout = arena_layout_for(shape);
+    struct runner_request request = {.kind = RUNNER_RUN,
+                                     .shape = *shape,
+                                     .x_offset = layout.x,
+                                     .k_offset = layout.k,
+                                     .y_offset = layout.y,
+                                     .arena_bytes = arena->bytes};
+    if (getrandom(&request.nonce, sizeof request.nonce, 0) != sizeof request.nonce)
+        request.nonce = (uint64_t)(clock_now_s() * 1e9);
+    request.nonce |= 1; /* never the 0 of READY */
+    kill(-s->pid, SIGCONT);
+    s->requests++;
+    double begin_s = clock_now_s();
+    struct runner_reply reply;
+    enum heard heard = HEARD_CLOSED;
+    if (send(s->channel, &request, sizeof request, MSG_NOSIGNAL) == sizeof request)
+        heard = listen_until(s, begin_s + limit_s, request.nonce, &reply);
+    else
+        heard = listen_until(s, begin_s + 1, request.nonce, &reply);
+    double outside_s = clock_now_s() - begin_s;
+    if (heard == HEARD_NOTHING) {
+        /* Ask it where it is; one that does not even answer that is stopped or blocks signals. */
+        kill(s->pid, SIGXCPU);
+        heard = listen_until(s, clock_now_s() + 1, request.nonce, &reply);
+        if (heard != HEARD_REPLY || reply.kind != RUNNER_CRASHED || reply.signal != SIGXCPU) {
+            char message[128];
+            snprintf(message, sizeof message, "no answer after %.0f s, the limit for this shape",
+                     limit_s);
+            say(run, GR_TIMED_OUT, message, "does every loop end? Does it wait for anything?");
+            gr_session_end(s);
+            return;
+        }
+    }
+    kill(-s->pid, SIGSTOP);
+    drain(s);
+    switch (heard) {
+    case HEARD_REPLY:
+        if (reply.kind == RUNNER_CRASHED) {
+            explain_crash(s, &reply, shape, limit_s, run);
+        } else if (reply.kind == RUNNER_FAILED) {
+            reply.text[sizeof reply.text - 1] = '\0';
+            say(run, GR_SILENT, reply.text, "ask for fewer images with --images");
+        } else if (reply.returned) {
+            char message[96];
+            snprintf(message, sizeof message, "conv_forward returned %d", reply.returned);
+            say(run, GR_RETURNED, message,
+                "return 0 when y is complete; anything else says that the shape cannot be computed");
+            run->returned = reply.returned;
+            return;
+        } else {
+            run->outcome = GR_RAN;
+            run->op_time_s = (double)reply.op_time_ns * 1e-9;
+            /* The two clocks differ by one round trip, and by more on a busy machine. */
+            run->clock_disagrees = run->op_time_s > outside_s ||
+                                   outside_s - run->op_time_s > 0.05 + 0.1 * outside_s;
+            if (run->clock_disagrees)
+                run->op_time_s = outside_s;
+            return;
+        }
+        break;
+    case HEARD_END:
+        explain_end(s, run);
+        break;
+    default:
+        say(run, GR_SILENT, "the harness's result channel was closed while your code ran",
+            "close only descriptors that you have opened yourself");
+    }
+    gr_session_end(s);
+}

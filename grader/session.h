@@ -1,0 +1,74 @@
+/** @file
+ * One runner process with one lab in it, as the grader sees it.
+ *
+ * A session is started, asked for convolutions one at a time, and ended. Whatever the student's code
+ * does - crash, exit, hang, stop itself, close descriptors, print without end - a call here returns
+ * in bounded time with a verdict, and nothing of the process is left after gr_session_end().
+ */
+#ifndef CONVLAB_GRADER_SESSION_H
+#define CONVLAB_GRADER_SESSION_H
+
+#include "base/status.h"
+#include "conv.h"
+#include "runner/arena.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/** How one request ended. Only GR_RAN has outputs to compare. */
+enum gr_outcome {
+    GR_RAN,       /**< conv_forward() returned 0 */
+    GR_RETURNED,  /**< it returned something else */
+    GR_CRASHED,   /**< a fatal signal */
+    GR_EXITED,    /**< the process ended by itself */
+    GR_TIMED_OUT, /**< no answer within the limit */
+    GR_SILENT,    /**< the process lives but its channel is closed, or spoke nonsense */
+    GR_NOT_LOADED /**< the library could not be loaded */
+};
+
+/** What the student's code printed, capped and escaped. */
+struct gr_output {
+    char text[8192]; /**< whole lines, printable characters, tabs and newlines only */
+    size_t length;
+    unsigned long lines, lines_kept;
+    bool midline, dropping;
+};
+
+/** Opaque parts are the session's own. */
+struct gr_session {
+    pid_t pid;
+    int channel, pipe, pidfd;
+    bool alive;
+    uint64_t requests;
+    char library[1024];
+    struct gr_output output;
+};
+
+/** What one request gave. */
+struct gr_run {
+    enum gr_outcome outcome;
+    int returned;
+    double op_time_s;     /**< by the runner's clock, or by ours if the two disagree */
+    bool clock_disagrees; /**< the runner's clock was not believed */
+    char message[512];    /**< not GR_RAN: what happened, for the student */
+    char hint[320];
+};
+
+/** Starts a runner with a lab. A library that does not load is not an error here but the outcome
+ * GR_NOT_LOADED of @p run.
+ * @param runner  path of the runner program
+ * @param arena   its tensors; must outlive the session. */
+enum st_code gr_session_start(struct gr_session *session, const char *runner, const char *library,
+                              const struct arena *arena, struct gr_run *run, struct st_error *err);
+
+/** Runs one convolution on the tensors that lie in the arena. After GR_RAN the process is frozen
+ * until the next call, so that no thread of it can still write.
+ * @param limit_s  how long it may take. */
+void gr_session_run(struct gr_session *session, const struct conv_shape *shape,
+                    const struct arena *arena, double limit_s, struct gr_run *run);
+
+/** Kills the process and all it has started; harmless on an ended session. Output stays readable. */
+void gr_session_end(struct gr_session *session);
+
+#endif

@@ -1,0 +1,15 @@
+/** @file
+ * From an offset in a compiled library to a line of source.
+ */
+#ifndef CONVLAB_GRADER_SOURCE_PLACE_H
+#define CONVLAB_GRADER_SOURCE_PLACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Describes a place in a library as "conv.c:23 in conv_forward", by addr2line (binutils); without
+ * that program, or without debug information, as an offset.
+ * @param to  filled, NUL-terminated. */
+void gr_source_place(const char *library, uint64_t offset, char *to, size_t room);
+
+#endif

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- checks ----------------------------------------------------------------------------------- */
+/* ---- checks -----------------------------------------------------------------------------------
+ */
 
 static const struct gr_item *rubric_item(const struct gr_rubric *rubric, const char *name)
 {
@@ -59,7 +60,8 @@ double gr_time_limit_s(const struct conv_shape *shape)
     return 10 + nn_conv_macs(shape) / 0.1e9;
 }
 
-/* ---- stages ----------------------------------------------------------------------------------- */
+/* ---- stages -----------------------------------------------------------------------------------
+ */
 
 /* Checks exist from the start, in the rubric's order, so that a grading that ends early still shows
  * all of them. A check that no stage knows is a mistake in the rubric. */
@@ -137,7 +139,8 @@ static enum st_code build_stage(struct grading *g, struct st_error *err)
                 o->reference ? g->milestone.reference_library : g->milestone.lab_library);
     if (!compiles) {
         gr_check_set(check, GR_FAIL, "does not compile:\n%.1900s", output);
-        gr_check_hint(check, "fix the first error first: those after it are often its consequences");
+        gr_check_hint(check,
+                      "fix the first error first: those after it are often its consequences");
     } else if (!file_exists(g->library)) {
         gr_check_set(check, GR_FAIL, "make built nothing:\n%.1900s", output);
     }
@@ -157,7 +160,9 @@ static void set_source(struct grading *g)
     size_t skip = root && strncmp(source, root, strlen(root)) == 0 ? strlen(root) + 1 : 0;
     snprintf(r->source, sizeof r->source, "%s", source + skip);
     snprintf(r->subject, sizeof r->subject, "%s",
-             o->lib ? "library" : o->reference ? "reference" : "submission");
+             o->lib         ? "library"
+             : o->reference ? "reference"
+                            : "submission");
 }
 
 static bool failed(const struct grading *g, const char *name)

@@ -39,8 +39,8 @@ enum st_code gr_grade(struct grading *g, struct st_error *err);
 /** Releases what a grading holds (not the result). */
 void gr_grading_free(struct grading *g);
 
-/** Adds a check of that name to the result, with the rubric's points and text (0 points if the rubric
- * has no such item). */
+/** Adds a check of that name to the result, with the rubric's points and text (0 points if the
+ * rubric has no such item). */
 struct gr_check *gr_check_add(struct grading *g, const char *name);
 
 /** Sets a check's verdict, message (printf style) and points. */

@@ -6,8 +6,9 @@
  *
  * Every convolution's output tensor is compared with the oracle's for the very input the lab was
  * given, so right classes do not hide wrong outputs. Small sizes are timed several times, each time
- * with the images in another order and every run checked; the reference and the plain loops are timed
- * in turn with it, on the same data, so that their ratio means something on a busy machine. */
+ * with the images in another order and every run checked; the reference and the plain loops are
+ * timed in turn with it, on the same data, so that their ratio means something on a busy machine.
+ */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/progress.h"
@@ -42,7 +43,8 @@ struct inference {
     struct companion companion[COMPANIONS];
 };
 
-/* ---- preparation ------------------------------------------------------------------------------ */
+/* ---- preparation ------------------------------------------------------------------------------
+ */
 
 static enum st_code load(struct inference *in, struct st_error *err)
 {
@@ -55,8 +57,10 @@ static enum st_code load(struct inference *in, struct st_error *err)
     const char *base = slash ? slash + 1 : model;
     size_t length = strlen(base);
     static const char suffix[] = ".safetensors";
-    bool is_file = length >= sizeof suffix && strcmp(base + length - (sizeof suffix - 1), suffix) == 0;
-    snprintf(name, sizeof name, "%.*s", (int)(is_file ? length - (sizeof suffix - 1) : length), base);
+    bool is_file =
+        length >= sizeof suffix && strcmp(base + length - (sizeof suffix - 1), suffix) == 0;
+    snprintf(name, sizeof name, "%.*s", (int)(is_file ? length - (sizeof suffix - 1) : length),
+             base);
     if (slash)
         path_format(folder, sizeof folder, "%.*s", (int)(slash - model), model);
     else if (is_file)
@@ -65,8 +69,7 @@ static enum st_code load(struct inference *in, struct st_error *err)
         path_format(folder, sizeof folder, "%s/data/models", root);
 
     const struct gr_options *o = in->g->options;
-    enum st_code code =
-        nn_dataset_load(&in->set, NULL, NN_TEST, o->images[o->sizes - 1], err);
+    enum st_code code = nn_dataset_load(&in->set, NULL, NN_TEST, o->images[o->sizes - 1], err);
     if (code)
         return code;
     gr_course_line(in->g, "Loading fashion-mnist data... done");
@@ -105,9 +108,9 @@ static void start_companion(struct inference *in, struct companion *c, enum gr_s
     c->images_at_most = images_at_most;
     if (in->g->options->quick || !file_exists(library))
         return;
-    c->running = !gr_session_start(&c->session, in->g->runner, library, &in->g->arena, &run,
-                                   &ignored) &&
-                 !run.message[0];
+    c->running =
+        !gr_session_start(&c->session, in->g->runner, library, &in->g->arena, &run, &ignored) &&
+        !run.message[0];
     if (!c->running)
         gr_session_end(&c->session);
 }
@@ -128,7 +131,8 @@ static void start_companions(struct inference *in)
     start_companion(in, &in->companion[1], GR_PLAIN_LOOPS, m->plain_library, PLAIN_IMAGES);
 }
 
-/* ---- one convolution -------------------------------------------------------------------------- */
+/* ---- one convolution --------------------------------------------------------------------------
+ */
 
 static struct gr_timing *timing_of(struct inference *in, enum gr_subject subject, int layer,
                                    const struct conv_shape *shape)
@@ -220,11 +224,12 @@ static void explain_mismatch(struct inference *in, struct gr_check *check,
                  "first mismatch: y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g",
                  layer + 1, in->net.name, c->wrong, c->elems, c->b, c->m, c->h, c->w,
                  (double)c->expected, (double)c->got);
-    gr_check_hint(check, c->unwritten ? "%zu outputs were never written: is every image, map, row "
-                                        "and column of this large shape reached?"
-                                      : "the unit shapes are right and this shape is not: what "
-                                        "depends on size? (an int that overflows, a fixed-size "
-                                        "array, work split among threads)",
+    gr_check_hint(check,
+                  c->unwritten ? "%zu outputs were never written: is every image, map, row "
+                                 "and column of this large shape reached?"
+                               : "the unit shapes are right and this shape is not: what "
+                                 "depends on size? (an int that overflows, a fixed-size "
+                                 "array, work split among threads)",
                   c->unwritten);
 }
 
@@ -276,7 +281,8 @@ static bool run_layer(struct inference *in, struct gr_check *check, struct gr_co
     return good;
 }
 
-/* ---- one size --------------------------------------------------------------------------------- */
+/* ---- one size ---------------------------------------------------------------------------------
+ */
 
 static struct conv_shape layer_shape(const struct nn_network *net, int layer, size_t images)
 {
@@ -327,9 +333,8 @@ static enum st_code run_size(struct inference *in, struct gr_check *check, size_
     else
         nn_dataset_scale(&in->set, 0, images, net->H, net->W, x);
     for (int layer = 0; good && layer < net->convs; layer++) {
-        struct gr_conv conv = {.shape = layer_shape(net, layer, images),
-                               .x = x,
-                               .k = net->conv_weight[layer]};
+        struct gr_conv conv = {
+            .shape = layer_shape(net, layer, images), .x = x, .k = net->conv_weight[layer]};
         progress_show("inference, images", images, images);
         good = run_layer(in, check, conv, layer, record, &code, err);
         progress_clear();
@@ -363,7 +368,8 @@ static enum st_code run_size(struct inference *in, struct gr_check *check, size_
             g->result->max_error = record->max_error;
         /* The outputs are right, so only classes on the edge between two may fall otherwise. */
         if (fabs(record->correctness - record->expected_correctness) > 0.005)
-            gr_check_set(check, GR_FAIL, "all outputs right, but correctness %.4g where %.4g was "
+            gr_check_set(check, GR_FAIL,
+                         "all outputs right, but correctness %.4g where %.4g was "
                          "expected: is data/models/expected.tsv of this model?",
                          record->correctness, record->expected_correctness);
     }
@@ -372,10 +378,11 @@ static enum st_code run_size(struct inference *in, struct gr_check *check, size_
     return code;
 }
 
-/* ---- the stage -------------------------------------------------------------------------------- */
+/* ---- the stage --------------------------------------------------------------------------------
+ */
 
-/* Larger sizes only repeat what a smaller one has shown to be wrong. The unit shapes are no reason: a
- * submission that is right for the models alone gets the points for the models. */
+/* Larger sizes only repeat what a smaller one has shown to be wrong. The unit shapes are no reason:
+ * a submission that is right for the models alone gets the points for the models. */
 static bool smaller_size_failed(const struct gr_result *r)
 {
     for (size_t i = 0; i < r->checks; i++)
@@ -391,8 +398,7 @@ static enum st_code revive_session(struct grading *g, struct st_error *err)
         return ST_OK;
     struct gr_output output = g->session.output;
     struct gr_run run;
-    enum st_code code =
-        gr_session_start(&g->session, g->runner, g->library, &g->arena, &run, err);
+    enum st_code code = gr_session_start(&g->session, g->runner, g->library, &g->arena, &run, err);
     g->session.output = output;
     return code;
 }

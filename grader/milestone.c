@@ -14,8 +14,7 @@ static int is_milestone(const struct dirent *entry)
            strchr(entry->d_name, '-');
 }
 
-enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id,
-                               struct st_error *err)
+enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, struct st_error *err)
 {
     memset(milestone, 0, sizeof *milestone);
     const char *root = checkout_root(err), *build = checkout_build(err);

@@ -8,8 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_REFERENCE = 256, KEY_LIB, KEY_DEVICE, KEY_MODEL, KEY_IMAGES, KEY_REPORT, KEY_JSON,
-       KEY_SEED, KEY_QUICK };
+enum {
+    KEY_REFERENCE = 256,
+    KEY_LIB,
+    KEY_DEVICE,
+    KEY_MODEL,
+    KEY_IMAGES,
+    KEY_REPORT,
+    KEY_JSON,
+    KEY_SEED,
+    KEY_QUICK
+};
 
 static const struct argp_option option_table[] = {
     {"reference", KEY_REFERENCE, 0, 0, "grade the reference solution instead of the lab", 0},
@@ -36,13 +45,14 @@ static void parse_sizes(struct gr_options *o, const char *list, struct argp_stat
     o->sizes = 0;
     o->sizes_given = true;
     for (const char *at = list;; at++) {
-        char *end;
+        char *end = NULL;
         errno = 0;
         unsigned long n = isdigit((unsigned char)*at) ? strtoul(at, &end, 10) : 0;
-        if (n < 1 || n > GR_MAX_IMAGES || errno || (*end != ',' && *end))
-            argp_error(state,
-                       "--images: expected whole numbers from 1 to %d with commas between, got '%s'",
-                       GR_MAX_IMAGES, list);
+        if (n < 1 || n > GR_MAX_IMAGES || errno || !end || (*end != ',' && *end))
+            argp_error(
+                state,
+                "--images: expected whole numbers from 1 to %d with commas between, got '%s'",
+                GR_MAX_IMAGES, list);
         if (o->sizes == GR_MAX_SIZES)
             argp_error(state, "--images: expected at most %d sizes, got '%s'", GR_MAX_SIZES, list);
         o->images[o->sizes++] = n;

@@ -14,17 +14,17 @@ enum { GR_MAX_SIZES = 16, GR_MAX_IMAGES = 10000 };
 
 /** What was asked for; strings point into argv. */
 struct gr_options {
-    const char *milestone; /**< "m1" */
-    bool reference;        /**< --reference */
-    const char *lib;       /**< --lib FILE, or NULL */
-    const char *model;     /**< --model, a name in data/models or a path */
-    size_t sizes;          /**< how many data-set sizes */
+    const char *milestone;       /**< "m1" */
+    bool reference;              /**< --reference */
+    const char *lib;             /**< --lib FILE, or NULL */
+    const char *model;           /**< --model, a name in data/models or a path */
+    size_t sizes;                /**< how many data-set sizes */
     size_t images[GR_MAX_SIZES]; /**< ascending */
-    bool sizes_given;      /**< --images was there */
-    const char *report;    /**< --report DIR, or NULL for build/report/mN */
-    const char *json;      /**< --json FILE or -, or NULL */
-    uint64_t seed;         /**< --seed, or fresh */
-    bool quick;            /**< --quick */
+    bool sizes_given;            /**< --images was there */
+    const char *report;          /**< --report DIR, or NULL for build/report/mN */
+    const char *json;            /**< --json FILE or -, or NULL */
+    uint64_t seed;               /**< --seed, or fresh */
+    bool quick;                  /**< --quick */
 };
 
 /** Parses the command line; on --help, --version or wrong usage prints and exits (status 2). */

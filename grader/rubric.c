@@ -11,7 +11,8 @@ static const cyaml_strval_t kinds[] = {{"automatic", GR_AUTOMATIC}, {"manual", G
 
 static const cyaml_schema_field_t item_fields[] = {
     CYAML_FIELD_STRING_PTR("id", CYAML_FLAG_POINTER, struct gr_item, id, 1, 63),
-    CYAML_FIELD_ENUM("kind", CYAML_FLAG_STRICT, struct gr_item, kind, kinds, CYAML_ARRAY_LEN(kinds)),
+    CYAML_FIELD_ENUM("kind", CYAML_FLAG_STRICT, struct gr_item, kind, kinds,
+                     CYAML_ARRAY_LEN(kinds)),
     CYAML_FIELD_FLOAT("points", CYAML_FLAG_DEFAULT, struct gr_item, points),
     CYAML_FIELD_STRING_PTR("text", CYAML_FLAG_POINTER, struct gr_item, text, 1, 511),
     CYAML_FIELD_END,

@@ -32,7 +32,8 @@
 
 enum { OUTPUT_LINES = 60, START_LIMIT_S = 20 };
 
-/* ---- the student's output --------------------------------------------------------------------- */
+/* ---- the student's output ---------------------------------------------------------------------
+ */
 
 static void output_put(struct gr_output *out, const char *text, size_t n)
 {
@@ -87,7 +88,8 @@ static void drain(struct gr_session *s)
     s->pipe = -1;
 }
 
-/* ---- the process ------------------------------------------------------------------------------ */
+/* ---- the process ------------------------------------------------------------------------------
+ */
 
 /* The child's side, after fork(): only async-signal-safe calls. */
 static void become_runner(const char *runner, const char *library, int channel, int arena, int out,
@@ -133,7 +135,8 @@ static void kill_strays(void)
         line[n] = '\0';
         if (!n)
             return;
-        for (char *save, *word = strtok_r(line, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+        for (char *save, *word = strtok_r(line, " ", &save); word;
+             word = strtok_r(NULL, " ", &save)) {
             kill(atoi(word), SIGKILL);
             waitpid(atoi(word), NULL, 0);
         }
@@ -161,7 +164,8 @@ void gr_session_end(struct gr_session *s)
     s->alive = false;
 }
 
-/* ---- verdicts --------------------------------------------------------------------------------- */
+/* ---- verdicts ---------------------------------------------------------------------------------
+ */
 
 static void say(struct gr_run *run, enum gr_outcome outcome, const char *message, const char *hint)
 {
@@ -170,12 +174,19 @@ static void say(struct gr_run *run, enum gr_outcome outcome, const char *message
     snprintf(run->hint, sizeof run->hint, "%s", hint);
 }
 
+static void say_channel_closed(struct gr_run *run)
+{
+    say(run, GR_SILENT, "the harness's result channel was closed while your code ran",
+        "close only descriptors that you have opened yourself");
+}
+
 static const char *signal_hint(int signal)
 {
     switch (signal) {
     case SIGSEGV:
     case SIGBUS:
-        return "look at the index expression on that line: which of x, k and y does it read or write, "
+        return "look at the index expression on that line: which of x, k and y does it read or "
+               "write, "
                "and is every index below its size?";
     case SIGFPE:
         return "a whole-number division by zero, most likely: what divides on that line?";
@@ -191,60 +202,57 @@ static const char *signal_hint(int signal)
     }
 }
 
-/* Describes an address by the tensor it is next to: the arena's place in the runner is known. */
-static void describe_address(char *to, size_t room, uint64_t address, uint64_t arena_address,
-                             const struct arena_layout *layout, const struct conv_shape *shape)
+/* Describes an access by the tensor it is next to: the arena's place in the runner is known. Only y
+ * may be written, so a write is told in terms of y. */
+static void describe_access(char *to, size_t room, const struct runner_reply *reply,
+                            const struct conv_shape *shape)
 {
-    if (address < 4096) {
-        snprintf(to, room, "address %llu: a null pointer", (unsigned long long)address);
-        return;
-    }
-    const size_t begin[3] = {layout->y, layout->x, layout->k};
-    const size_t end[3] = {layout->guard[1], layout->guard[2], layout->guard[3]};
-    int nearest = -1;
-    int64_t nearest_distance = INT64_MAX;
-    for (int i = 0; i < 3; i++) {
-        int64_t at = (int64_t)(address - arena_address);
+    const char *verb = reply->is_write ? "writing" : "accessing";
+    struct arena_layout layout = arena_layout_for(shape);
+    const size_t begin[3] = {layout.y, layout.x, layout.k};
+    const size_t end[3] = {layout.guard[1], layout.guard[2], layout.guard[3]};
+    int64_t at = (int64_t)(reply->fault_address - reply->arena_address), nearest = INT64_MAX;
+    char name = 'y';
+    for (int i = 0; i < (reply->is_write ? 1 : 3); i++) {
         int64_t distance = at < (int64_t)begin[i]  ? at - (int64_t)begin[i]
                            : at >= (int64_t)end[i] ? at - (int64_t)end[i]
                                                    : 0;
-        if (llabs(distance) < llabs(nearest_distance))
-            nearest_distance = distance, nearest = i;
+        if (llabs(distance) < llabs(nearest))
+            nearest = distance, name = "yxk"[i];
     }
-    (void)shape;
-    if (nearest < 0 || llabs(nearest_distance) > (INT64_C(4) << 30))
-        snprintf(to, room, "address 0x%llx: far from x, k and y", (unsigned long long)address);
-    else if (nearest_distance < 0)
-        snprintf(to, room, "%lld bytes before the start of %c", -(long long)nearest_distance,
-                 "yxk"[nearest]);
+    if (reply->fault_address < 4096)
+        snprintf(to, room, ", %s address %llu: a null pointer", verb,
+                 (unsigned long long)reply->fault_address);
+    else if (llabs(nearest) > (INT64_C(4) << 30))
+        snprintf(to, room, ", %s address 0x%llx, far from x, k and y", verb,
+                 (unsigned long long)reply->fault_address);
     else
-        snprintf(to, room, "%lld bytes past the end of %c", (long long)nearest_distance,
-                 "yxk"[nearest]);
+        snprintf(to, room, ", %s %lld bytes %s of %c", verb, (long long)llabs(nearest),
+                 nearest < 0 ? "before the start" : "past the end", name);
 }
 
 static void explain_crash(const struct gr_session *s, const struct runner_reply *reply,
                           const struct conv_shape *shape, double limit_s, struct gr_run *run)
 {
-    char place[160] = "outside of your code", address[96] = "";
-    struct arena_layout layout = arena_layout_for(shape);
+    char place[160] = "outside of your code", access[128] = "";
     if (reply->in_lab)
         gr_source_place(s->library, reply->lab_offset, place, sizeof place);
     if (reply->signal == SIGXCPU) {
         char message[sizeof run->message];
-        snprintf(message, sizeof message, "still running after %.0f s, the limit for this shape; it was at %s",
-                 limit_s, place);
+        snprintf(message, sizeof message,
+                 "still running after %.0f s, the limit for this shape; it was at %s", limit_s,
+                 place);
         say(run, GR_TIMED_OUT, message,
             "does every loop end? Check each loop's condition and step around that line");
         return;
     }
     if (reply->signal == SIGSEGV || reply->signal == SIGBUS)
-        describe_address(address, sizeof address, reply->fault_address, reply->arena_address,
-                         &layout, shape);
+        describe_access(access, sizeof access, reply, shape);
     run->outcome = GR_CRASHED;
-    snprintf(run->message, sizeof run->message, "crashed with SIG%s (%s) at %s%s%s",
+    snprintf(run->message, sizeof run->message, "crashed with SIG%s (%s) at %s%s",
              sigabbrev_np(reply->signal) ? sigabbrev_np(reply->signal) : "?",
              sigdescr_np(reply->signal) ? sigdescr_np(reply->signal) : "unknown signal", place,
-             address[0] ? ", accessing " : "", address);
+             access);
     snprintf(run->hint, sizeof run->hint, "%s", signal_hint(reply->signal));
 }
 
@@ -263,13 +271,18 @@ static void explain_end(struct gr_session *s, struct gr_run *run)
         say(run, GR_CRASHED, message, signal_hint(signal));
         return;
     }
+    if (WEXITSTATUS(status) == RUNNER_EXIT_NO_CHANNEL) {
+        say_channel_closed(run);
+        return;
+    }
     snprintf(message, sizeof message,
              "the process ended with exit status %d before conv_forward returned",
              WEXITSTATUS(status));
     say(run, GR_EXITED, message, "return from conv_forward; do not call exit() or _exit() in it");
 }
 
-/* ---- waiting for a reply ---------------------------------------------------------------------- */
+/* ---- waiting for a reply ----------------------------------------------------------------------
+ */
 
 enum heard { HEARD_REPLY, HEARD_END, HEARD_CLOSED, HEARD_NOTHING };
 
@@ -320,7 +333,8 @@ enum st_code gr_session_start(struct gr_session *s, const char *runner, const ch
     }
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     /* Address space: half of the machine's memory for the arena and scratch memory, and 4 GiB for
-     * what is only reserved: no man's land around the arena, libraries, stacks of an OpenMP team. */
+     * what is only reserved: no man's land around the arena, libraries, stacks of an OpenMP team.
+     */
     size_t memory_bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 2 +
                           ((size_t)4 << 30) + (size_t)parallel_cores() * ((size_t)64 << 20);
     s->pid = fork();
@@ -346,7 +360,8 @@ enum st_code gr_session_start(struct gr_session *s, const char *runner, const ch
             return ST_OK;
         reply.text[sizeof reply.text - 1] = '\0';
         say(run, GR_NOT_LOADED, reply.text,
-            "the file must define: int conv_forward(const struct conv_shape *shape, const float *x, "
+            "the file must define: int conv_forward(const struct conv_shape *shape, const float "
+            "*x, "
             "const float *k, float *y)");
         return ST_OK;
     case HEARD_END:
@@ -362,8 +377,8 @@ enum st_code gr_session_start(struct gr_session *s, const char *runner, const ch
     }
 }
 
-void gr_session_run(struct gr_session *s, const struct conv_shape *shape,
-                    const struct arena *arena, double limit_s, struct gr_run *run)
+void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const struct arena *arena,
+                    double limit_s, struct gr_run *run)
 {
     memset(run, 0, sizeof *run);
     struct arena_layout layout = arena_layout_for(shape);
@@ -412,15 +427,16 @@ void gr_session_run(struct gr_session *s, const struct conv_shape *shape,
             char message[96];
             snprintf(message, sizeof message, "conv_forward returned %d", reply.returned);
             say(run, GR_RETURNED, message,
-                "return 0 when y is complete; anything else says that the shape cannot be computed");
+                "return 0 when y is complete; anything else says that the shape cannot be "
+                "computed");
             run->returned = reply.returned;
             return;
         } else {
             run->outcome = GR_RAN;
             run->op_time_s = (double)reply.op_time_ns * 1e-9;
             /* The two clocks differ by one round trip, and by more on a busy machine. */
-            run->clock_disagrees = run->op_time_s > outside_s ||
-                                   outside_s - run->op_time_s > 0.05 + 0.1 * outside_s;
+            run->clock_disagrees =
+                run->op_time_s > outside_s || outside_s - run->op_time_s > 0.05 + 0.1 * outside_s;
             if (run->clock_disagrees)
                 run->op_time_s = outside_s;
             return;
@@ -430,8 +446,7 @@ void gr_session_run(struct gr_session *s, const struct conv_shape *shape,
         explain_end(s, run);
         break;
     default:
-        say(run, GR_SILENT, "the harness's result channel was closed while your code ran",
-            "close only descriptors that you have opened yourself");
+        say_channel_closed(run);
     }
     gr_session_end(s);
 }

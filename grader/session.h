@@ -1,9 +1,10 @@
 /** @file
  * One runner process with one lab in it, as the grader sees it.
  *
- * A session is started, asked for convolutions one at a time, and ended. Whatever the student's code
- * does - crash, exit, hang, stop itself, close descriptors, print without end - a call here returns
- * in bounded time with a verdict, and nothing of the process is left after gr_session_end().
+ * A session is started, asked for convolutions one at a time, and ended. Whatever the student's
+ * code does - crash, exit, hang, stop itself, close descriptors, print without end - a call here
+ * returns in bounded time with a verdict, and nothing of the process is left after
+ * gr_session_end().
  */
 #ifndef CONVLAB_GRADER_SESSION_H
 #define CONVLAB_GRADER_SESSION_H
@@ -68,7 +69,8 @@ enum st_code gr_session_start(struct gr_session *session, const char *runner, co
 void gr_session_run(struct gr_session *session, const struct conv_shape *shape,
                     const struct arena *arena, double limit_s, struct gr_run *run);
 
-/** Kills the process and all it has started; harmless on an ended session. Output stays readable. */
+/** Kills the process and all it has started; harmless on an ended session. Output stays readable.
+ */
 void gr_session_end(struct gr_session *session);
 
 #endif

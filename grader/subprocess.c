@@ -45,8 +45,8 @@ enum st_code gr_subprocess(const char *const *argv, const char *folder, size_t l
     size_t used = 0;
     for (;;) {
         size_t room = limit_bytes - used;
-        ssize_t n = room ? read(out[0], result->output + used, room)
-                         : read(out[0], rest, sizeof rest);
+        ssize_t n =
+            room ? read(out[0], result->output + used, room) : read(out[0], rest, sizeof rest);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- filling ---------------------------------------------------------------------------------- */
+/* ---- filling ----------------------------------------------------------------------------------
+ */
 
 enum { PIECE_BYTES = 1 << 20 };
 
@@ -56,7 +57,8 @@ void gr_arena_fill(const struct arena *arena, const struct gr_conv *conv)
     memcpy(arena->base + layout.k, conv->k, nn_conv_k_elems(&conv->shape) * sizeof *conv->k);
 }
 
-/* ---- damage ----------------------------------------------------------------------------------- */
+/* ---- damage -----------------------------------------------------------------------------------
+ */
 
 static bool guards_intact(const struct arena *arena, const struct gr_conv *conv,
                           const struct arena_layout *layout, struct gr_damage *damage)
@@ -127,7 +129,8 @@ bool gr_arena_intact(const struct arena *arena, const struct gr_conv *conv,
                         nn_conv_k_elems(&conv->shape), 0, damage);
 }
 
-/* ---- outputs ---------------------------------------------------------------------------------- */
+/* ---- outputs ----------------------------------------------------------------------------------
+ */
 
 /* Images of one piece of a comparison without the whole expected output: about 64 MiB of it. */
 static size_t piece_images(const struct conv_shape *shape, size_t y_per_image)
@@ -137,8 +140,9 @@ static size_t piece_images(const struct conv_shape *shape, size_t y_per_image)
 }
 
 /* Compares the arena's images [at, at + count) with images [from, from + count) of x. */
-static void compare_run(const struct gr_conv *conv, const float *y, size_t at, size_t from, size_t count, const float *expected, float *piece,
-                        const float *atol, struct gr_compare *sum)
+static void compare_run(const struct gr_conv *conv, const float *y, size_t at, size_t from,
+                        size_t count, const float *expected, float *piece, const float *atol,
+                        struct gr_compare *sum)
 {
     size_t y_per_image = nn_conv_y_elems(&conv->shape) / (size_t)conv->shape.B;
     size_t x_per_image = nn_conv_x_elems(&conv->shape) / (size_t)conv->shape.B;
@@ -170,8 +174,8 @@ enum st_code gr_arena_compare(const struct arena *arena, const struct gr_conv *c
     const struct conv_shape *shape = &conv->shape;
     size_t B = (size_t)shape->B, y_per_image = nn_conv_y_elems(shape) / B;
     memset(sum, 0, sizeof *sum);
-    float *piece = expected ? NULL
-                            : malloc(piece_images(shape, y_per_image) * y_per_image * sizeof(float));
+    float *piece =
+        expected ? NULL : malloc(piece_images(shape, y_per_image) * y_per_image * sizeof(float));
     float *atol = malloc((size_t)shape->M * sizeof *atol);
     if (!atol || (!expected && !piece)) {
         free(piece);

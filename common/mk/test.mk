@@ -11,6 +11,27 @@ $(call test_program,$(1)): $(call objects,$(wildcard $(1)/tests/*.c)) $(MODULE_L
 endef
 $(foreach m,$(TEST_MODULES),$(eval $(call test_rules,$(m))))
 
+# Wrong submissions: each is compiled as a lab would be, and the grader must reject it by name.
+MUTANTS     := $(filter-out does_not_compile,$(patsubst grader/tests/mutants/%.c,%,$(wildcard grader/tests/mutants/*.c)))
+MUTANT_LIBS := $(MUTANTS:%=$(BUILD)/mutants/%/libconv.so)
+
+$(BUILD)/mutants/%/libconv.so: grader/tests/mutants/%.c common/conv.h $(wildcard grader/tests/mutants/*.h grader/tests/mutants/*.inc)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LAB_BASE_CFLAGS) -O2 -w $< -lm -o $@
+
+TEST_NEEDS := $(MUTANT_LIBS)
+
+# What gcc does not warn of, clang may; and the sources are formatted. Headers stand alone.
+LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c))
+LINT_HEADERS = $(foreach m,$(MODULES),$(wildcard $(m)/*.h)) common/conv.h
+.PHONY: lint
+lint: ## warnings of gcc and clang, headers that stand alone, formatting
+	$(Q)for f in $(LINT_SOURCES); do \
+	    clang $(filter-out -Wno-format-truncation,$(GLOBAL_CFLAGS)) -Werror -fsyntax-only $$f || exit 1; done
+	$(Q)for f in $(LINT_HEADERS); do \
+	    $(CC) $(GLOBAL_CFLAGS) -Werror -fsyntax-only -x c $$f || exit 1; done
+	$(Q)clang-format --dry-run -Werror $(LINT_SOURCES) $(LINT_HEADERS)
+
 .PHONY: test check
 test: ## set up, then run all tests
 	@common/mk/setup.sh install build test docs

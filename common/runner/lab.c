@@ -9,7 +9,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* ---- scratch memory --------------------------------------------------------------------------- */
+/* ---- scratch memory ---------------------------------------------------------------------------
+ */
 
 static void *workspace;
 static size_t workspace_bytes;
@@ -25,7 +26,8 @@ void *conv_workspace(size_t bytes)
     return workspace;
 }
 
-/* ---- loading ---------------------------------------------------------------------------------- */
+/* ---- loading ----------------------------------------------------------------------------------
+ */
 
 /* Where the library's code lies, for the crash handler: dladdr() may not be called in one. */
 static uintptr_t lab_base, lab_begin, lab_end;
@@ -77,7 +79,8 @@ enum st_code lab_load(const char *path, lab_function **function, struct st_error
     return ST_OK;
 }
 
-/* ---- crashes ---------------------------------------------------------------------------------- */
+/* ---- crashes ----------------------------------------------------------------------------------
+ */
 
 static struct runner_reply *crash_reply;
 static void (*crash_send)(const struct runner_reply *);
@@ -97,7 +100,10 @@ static void on_crash(int signal, siginfo_t *info, void *context)
         reply->fault_address = (uintptr_t)info->si_addr;
     uintptr_t pc = 0;
 #if defined(__x86_64__)
-    pc = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    const mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;
+    pc = (uintptr_t)machine->gregs[REG_RIP];
+    reply->is_write =
+        signal == SIGSEGV && machine->gregs[REG_ERR] & 2; /* bit 1 of the fault code */
 #elif defined(__aarch64__)
     pc = (uintptr_t)((ucontext_t *)context)->uc_mcontext.pc;
 #endif

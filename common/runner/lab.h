@@ -1,5 +1,6 @@
 /** @file
- * A lab's library in this process: loading it, its scratch memory, and what to say of a crash in it.
+ * A lab's library in this process: loading it, its scratch memory, and what to say of a crash in
+ * it.
  */
 #ifndef CONVLAB_RUNNER_LAB_H
 #define CONVLAB_RUNNER_LAB_H
@@ -16,8 +17,8 @@ typedef int lab_function(const struct conv_shape *, const float *, const float *
 enum st_code lab_load(const char *path, lab_function **function, struct st_error *err);
 
 /** From now on a fatal signal fills @p reply (kind, signal, addresses, place in the lab), calls
- * @p send with it and ends the process. SIGXCPU counts as one: the grader sends it to ask a run that
- * takes too long where it is. */
+ * @p send with it and ends the process. SIGXCPU counts as one: the grader sends it to ask a run
+ * that takes too long where it is. */
 void lab_watch_crashes(struct runner_reply *reply, void (*send)(const struct runner_reply *));
 
 #endif

@@ -10,8 +10,8 @@
  *       |  <---- DONE / CRASHED -------  |   return value and Op Time, or signal and place
  *
  * The runner shares its process with the student's code, so nothing it says is believed for points:
- * outputs are compared by the grader, times are checked against the grader's own clock, and a packet
- * without the nonce of its request is no reply. Expected outputs never come here.
+ * outputs are compared by the grader, times are checked against the grader's own clock, and a
+ * packet without the nonce of its request is no reply. Expected outputs never come here.
  */
 #ifndef CONVLAB_RUNNER_PROTOCOL_H
 #define CONVLAB_RUNNER_PROTOCOL_H
@@ -21,6 +21,9 @@
 #include <stdint.h>
 
 enum { RUNNER_CHANNEL = 3, RUNNER_ARENA = 4 };
+
+/** The runner's exit status when it cannot reply: its channel was closed by the student's code. */
+enum { RUNNER_EXIT_NO_CHANNEL = 86 };
 
 enum runner_kind { RUNNER_READY = 1, RUNNER_FAILED, RUNNER_RUN, RUNNER_DONE, RUNNER_CRASHED };
 
@@ -37,11 +40,13 @@ struct runner_request {
 /** Runner to grader. */
 struct runner_reply {
     uint32_t kind;
-    int32_t returned;       /**< DONE: what conv_forward() returned */
-    uint64_t nonce;         /**< of the request; 0 for READY and FAILED */
-    uint64_t op_time_ns;    /**< DONE: time inside conv_forward() */
-    int32_t signal;         /**< CRASHED: which */
-    uint32_t in_lab;        /**< CRASHED: whether a place in the lab's library was found */
+    int32_t returned;    /**< DONE: what conv_forward() returned */
+    uint64_t nonce;      /**< of the request; 0 for READY and FAILED */
+    uint64_t op_time_ns; /**< DONE: time inside conv_forward() */
+    int32_t signal;      /**< CRASHED: which */
+    uint32_t is_write;   /**< CRASHED: whether the access was a write, where the processor tells */
+    uint32_t in_lab;     /**< CRASHED: whether a place in the lab's library was found */
+    uint32_t pad;
     uint64_t lab_offset;    /**< CRASHED: that place, as an offset in libconv.so */
     uint64_t fault_address; /**< CRASHED: address that was accessed */
     uint64_t arena_address; /**< where the arena lies in the runner */

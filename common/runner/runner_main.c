@@ -65,7 +65,8 @@ static int timed_conv(void *context, int layer, const struct conv_shape *shape, 
     printf("Op Time: %.6f\n", clock_now_s() - begin_s);
     fflush(stdout);
     if (returned)
-        fprintf(stderr, "runner: conv_forward returned %d in convolution %d (hint: 0 means success)\n",
+        fprintf(stderr,
+                "runner: conv_forward returned %d in convolution %d (hint: 0 means success)\n",
                 returned, layer + 1);
     return returned;
 }

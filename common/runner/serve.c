@@ -5,6 +5,7 @@
 #include "runner/protocol.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,10 +18,18 @@ enum { NO_MANS_LAND_BYTES = 1 << 30 };
 
 static struct runner_reply reply;
 
+static bool sent(const struct runner_reply *to_send)
+{
+    ssize_t n;
+    do
+        n = send(RUNNER_CHANNEL, to_send, sizeof *to_send, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    return n == sizeof *to_send;
+}
+
 static void send_reply(const struct runner_reply *to_send)
 {
-    while (send(RUNNER_CHANNEL, to_send, sizeof *to_send, MSG_NOSIGNAL) < 0 && errno == EINTR)
-        ;
+    sent(to_send);
 }
 
 static char *map_arena(size_t bytes)
@@ -80,14 +89,15 @@ int runner_serve(const char *library)
         /* Copies: what the lab does to them is no matter of ours. */
         struct conv_shape shape = request.shape;
         double begin_s = clock_now_s();
-        int returned = conv(&shape, (const float *)(base + request.x_offset),
-                            (const float *)(base + request.k_offset),
-                            (float *)(base + request.y_offset));
+        int returned =
+            conv(&shape, (const float *)(base + request.x_offset),
+                 (const float *)(base + request.k_offset), (float *)(base + request.y_offset));
         double end_s = clock_now_s();
         fflush(stdout);
         reply.kind = RUNNER_DONE;
         reply.returned = returned;
         reply.op_time_ns = (uint64_t)((end_s - begin_s) * 1e9);
-        send_reply(&reply);
+        if (!sent(&reply))
+            return RUNNER_EXIT_NO_CHANNEL;
     }
 }

@@ -1,0 +1,86 @@
+#!/bin/sh
+# The command line, tested by its exact transcripts.
+#
+#   run.sh BUILD_FOLDER
+#
+# Each case is a file NAME.case beside this script:
+#
+#     # what the case shows
+#     $ command            run in labs/ of a scratch checkout; "= N" behind it is the exit status
+#     expected output      stdout and stderr together, with what differs from run to run replaced
+#
+# The scratch checkout shares the sources and has its own labs/ and build/, so that a case may put any
+# file in the place of a student's. A case may call the shell functions below.
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "$1" && pwd)
+top=$(cd "$here/../../.." && pwd)
+scratch=$(mktemp -d)
+trap 'chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
+
+fresh_checkout() {
+    chmod -R u+w "$scratch/top" 2>/dev/null
+    rm -rf "$scratch/top"
+    mkdir -p "$scratch/top/build"
+    for part in Makefile common data grader reference report-templates docs; do
+        ln -s "$top/$part" "$scratch/top/$part"
+    done
+    cp -r "$top/labs" "$scratch/top/labs"
+    # The programs as they are, and stamps newer than the sources: nothing is compiled again here.
+    cp -r "$build/grader" "$build/runner" "$scratch/top/build/"
+    cp -r "$build/reference" "$scratch/top/build/reference"
+    git -C "$top" show HEAD:labs/m1-cpu-conv/conv.c >"$scratch/top/labs/m1-cpu-conv/conv.c" 2>/dev/null ||
+        cp "$top/labs/m1-cpu-conv/conv.c" "$scratch/top/labs/m1-cpu-conv/conv.c"
+}
+
+# submit NAME: puts a mutant, or "reference", in the student's place.
+submit() {
+    if [ "$1" = reference ]; then
+        cp "$top/reference/m1-cpu-conv/conv.c" m1-cpu-conv/conv.c
+    else
+        cp "$top/grader/tests/mutants/$1.c" m1-cpu-conv/conv.c
+        cp "$top"/grader/tests/mutants/*.h "$top"/grader/tests/mutants/*.inc m1-cpu-conv/ 2>/dev/null
+    fi
+    touch -d '+2 seconds' m1-cpu-conv/conv.c
+    return 0
+}
+
+# What differs from run to run and from machine to machine.
+normalise() {
+    sed -e "s|$scratch/top|TOP|g" -e "s|$scratch|SCRATCH|g" \
+        -e 's/Op Time: [0-9.]*/Op Time: T/' -e 's/largest error [0-9.e+-]*/largest error E/' \
+        -e 's/seed [0-9]*/seed N/'
+}
+
+# Runs one case and leaves what happened, in the form of the case file, in the scratch folder.
+replay() {
+    cd "$scratch/top/labs" || exit 1
+    while IFS= read -r line; do
+        case $line in
+        '$ '*)
+            command=${line#'$ '}
+            command=${command%% = [0-9]*}
+            (eval "$command") >"$scratch/out" 2>&1
+            status=$?
+            printf '$ %s = %s\n' "$command" "$status"
+            normalise <"$scratch/out" ;;
+        '#'*) printf '%s\n' "$line" ;;
+        esac
+    done <"$1"
+}
+
+tested=0 good=0
+for case in "$here"/*.case; do
+    fresh_checkout
+    (replay "$case") >"$scratch/got"
+    tested=$((tested + 1))
+    if [ -n "$CONVLAB_CLI_ACCEPT" ]; then
+        cp "$scratch/got" "$case"
+    fi
+    if diff -u "$case" "$scratch/got"; then
+        good=$((good + 1))
+    else
+        echo "FAILED: ${case##*/} (hint: if the new output is right, run with CONVLAB_CLI_ACCEPT=1 and read the diff)"
+    fi
+done
+echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
+[ "$tested" = "$good" ]

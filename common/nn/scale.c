@@ -40,9 +40,7 @@ static void make_taps(struct tap *tap, int in, int out)
         double at = (i + 0.5) * in / out - 0.5;
         if (at < 0)
             at = 0;
-        if (at > in - 1)
-            at = in - 1;
-        int first = (int)at;
+        int first = (int)at; /* behind the last centre, both are the last */
         tap[i] = (struct tap){first, first + 1 < in ? first + 1 : first, (float)(at - first)};
     }
 }

@@ -39,3 +39,20 @@ test: ## set up, then run all tests
 
 check: $(TEST_PROGRAMS) $(PROGRAMS) reference $(TEST_NEEDS) ## run all tests without setting up
 	$(Q)common/mk/run-tests.sh $(BUILD) $(TEST_PROGRAMS)
+
+# Fuzzing, with clang's libFuzzer (package libclang-rt-14-dev); `make check` replays the corpus and
+# mutations of it without that.
+FUZZ_SOURCES := common/nn/tests/fuzz/fuzz_readers.c common/nn/idx.c common/nn/safetensors.c \
+                common/base/files.c common/base/status.c
+FUZZ_SECONDS ?= 60
+
+.PHONY: fuzz
+fuzz: $(BUILD)/fuzz_readers ## fuzz the file readers with libFuzzer (FUZZ_SECONDS=N)
+	$(Q)mkdir -p $(BUILD)/fuzz-corpus
+	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -artifact_prefix=$(BUILD)/ \
+	    $(BUILD)/fuzz-corpus common/nn/tests/fuzz/corpus
+
+$(BUILD)/fuzz_readers: $(FUZZ_SOURCES) $(wildcard common/nn/*.h common/base/*.h common/nn/tests/fuzz/*.h)
+	$(Q)mkdir -p $(@D)
+	$(Q)clang $(filter-out -Wno-format-truncation,$(GLOBAL_CFLAGS)) -O1 -g \
+	    -fsanitize=fuzzer,address,undefined $(FUZZ_SOURCES) -lcjson -lz -lm -o $@

@@ -86,15 +86,15 @@ int main(int argc, char **argv)
 {
     struct gr_options options;
     struct st_error err = {0};
-    gr_options_parse(&options, argc, argv);
-    signal(SIGPIPE, SIG_IGN);
     struct gr_result *result = calloc(1, sizeof *result);
     if (!result) {
         st_fail(&err, ST_NO_MEMORY, "cannot hold a result in memory");
         st_print(stderr, "grader", &err);
         return EXIT_NOT_GRADED;
     }
-    keep_command(result, argc, argv);
+    keep_command(result, argc, argv); /* before parsing, which moves options to the front */
+    gr_options_parse(&options, argc, argv);
+    signal(SIGPIPE, SIG_IGN);
     struct grading g = {.options = &options,
                         .result = result,
                         .out = options.json && strcmp(options.json, "-") == 0 ? stderr : stdout};

@@ -55,7 +55,8 @@ static void first_line(const char *const *argv, const char *folder, const char *
 void gr_machine_describe(struct gr_result *result)
 {
     struct st_error err;
-    char cpu[100] = "unknown processor", compiler[100];
+    const char *root = checkout_root(&err);
+    char cpu[100] = "unknown processor", compiler[64], flags[64];
     find_line("/proc/cpuinfo", "model name", cpu, sizeof cpu);
     int cores = parallel_cores();
     double memory_gib = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 0x1p30;
@@ -63,9 +64,11 @@ void gr_machine_describe(struct gr_result *result)
              cores == 1 ? "" : "s", memory_gib);
     const char *gcc[] = {"gcc", "--version", NULL};
     first_line(gcc, NULL, "unknown compiler", compiler, sizeof compiler);
-    snprintf(result->compiler, sizeof result->compiler, "%s", compiler);
+    const char *make[] = {"make", "--no-print-directory", "-s", "print-lab-flags", NULL};
+    first_line(make, root, "", flags, sizeof flags);
+    snprintf(result->compiler, sizeof result->compiler, "%s, %s", compiler, flags);
     const char *git[] = {"git", "describe", "--always", "--dirty", "--tags", NULL};
-    first_line(git, checkout_root(&err), "unknown", result->version, sizeof result->version);
+    first_line(git, root, "unknown", result->version, sizeof result->version);
     time_t now = time(NULL);
     struct tm utc;
     gmtime_r(&now, &utc);

@@ -7,7 +7,7 @@ lab_folder   = $(firstword $(filter $(1)-%,$(LAB_FOLDERS)))
 LAB_BASE_CFLAGS := -std=gnu11 -g -Icommon -fPIC -shared -fopenmp -Wall -Wextra
 
 .PHONY: $(MILESTONES) $(addprefix lab-,$(MILESTONES)) $(addprefix reference-,$(MILESTONES)) \
-        reference graded-references skeletons
+        reference graded-references skeletons print-lab-flags
 
 define milestone_rules
 $(1): lab-$(1) $(BUILD)/grader $(BUILD)/runner
@@ -33,3 +33,6 @@ graded-references: $(BUILD)/grader $(BUILD)/runner reference
 skeletons: ## generate the skeletons in labs/ from the references
 	$(Q)for f in $(LAB_FOLDERS); do \
 	    awk -f common/mk/skeleton.awk reference/$$f/conv.c > labs/$$f/conv.c; done
+
+print-lab-flags:
+	@echo $(LAB_CFLAGS)

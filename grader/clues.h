@@ -1,0 +1,45 @@
+/** @file
+ * Inside of the diagnosis: what its stages share.
+ *
+ *     diagnose.c     builds the clues, asks the stages in turn, words the answer
+ *     hypothesis.c   does a fault of faults.c predict every output?
+ *     region.c       do the wrong elements fill a region of the tensor?
+ *     condition.c    does being wrong depend on the shape only?
+ */
+#ifndef CONVLAB_GRADER_CLUES_H
+#define CONVLAB_GRADER_CLUES_H
+
+#include "grader/compare.h"
+#include "grader/faults.h"
+
+/** All cases, with each element marked as right or wrong. */
+struct gr_clues {
+    const struct gr_case *cases;
+    const struct gr_compare *compared;
+    size_t n;
+    size_t wrong_cases, wrong, elems; /**< over all cases */
+    uint8_t **is_wrong;               /**< [n][elements of y], by the index of a case */
+    size_t *by_work;                  /**< [n], indices of the cases, those of least work first */
+};
+
+/** @return the first fault of the table that predicts every element of every case, those that are
+ * right too, or NULL. Elements that it computes from outside x or k count as not known. */
+const struct gr_fault *gr_find_fault(const struct gr_clues *clues);
+
+/** A region outside of which nothing is wrong. */
+struct gr_region_found {
+    const char *missing_id; /**< pattern if the elements were never written, or are 0 */
+    const char *wrong_id;   /**< pattern otherwise */
+    char says[160];         /**< "the last row (h = H_out - 1)" */
+    const char *hint;
+    bool whole; /**< whether all of it is wrong, not only a good part */
+};
+
+/** @return whether such a region was found. */
+bool gr_find_region(const struct gr_clues *clues, struct gr_region_found *to);
+
+/** Writes a condition that holds for the shapes of all wrong cases and of no right one, such as
+ * "C > 1". @return false, and an empty string, if there is none. */
+bool gr_find_condition(const struct gr_clues *clues, char *to, size_t room);
+
+#endif

@@ -1,0 +1,3 @@
+/* expect: activation_applied */
+#define STORE y[Y_INDEX] = tanhf(sum);
+#include "plain.h"

@@ -1,0 +1,3 @@
+/* expect: channel_skipped */
+#define FOR_C for (int c = 1; c < C; c++)
+#include "plain.h"

@@ -1,0 +1,3 @@
+/* expect: channel_skipped */
+#define FOR_C for (int c = 0; c < C - 1; c++)
+#include "plain.h"

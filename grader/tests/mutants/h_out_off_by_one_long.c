@@ -1,0 +1,3 @@
+/* expect: h_out_off_by_one */
+#define H_OUT (H - K + 2)
+#include "plain.h"

@@ -1,0 +1,3 @@
+/* expect: inf */
+#define STORE y[Y_INDEX] = sum / (h % 3);
+#include "plain.h"

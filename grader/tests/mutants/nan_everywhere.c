@@ -1,0 +1,3 @@
+/* expect: nan */
+#define STORE y[Y_INDEX] = NAN;
+#include "plain.h"

@@ -1,0 +1,3 @@
+/* expect: output_transposed */
+#define Y_INDEX (b * M + m) * H_out *W_out + w *H_out + h
+#include "plain.h"

@@ -1,0 +1,3 @@
+/* expect: sum_not_reset */
+#define BEGIN_OUTPUT
+#include "plain.h"

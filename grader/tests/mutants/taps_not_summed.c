@@ -1,0 +1,3 @@
+/* expect: taps_not_summed */
+#define TERM sum = x[X_INDEX] * k[K_INDEX];
+#include "plain.h"

@@ -1,0 +1,3 @@
+/* expect: unwritten */
+#define STORE
+#include "plain.h"

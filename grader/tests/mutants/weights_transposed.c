@@ -1,0 +1,3 @@
+/* expect: weights_transposed */
+#define K_INDEX ((m * C + c) * K + q) * K + p
+#include "plain.h"

@@ -1,0 +1,3 @@
+/* expect: window_fixed */
+#define X_INDEX ((b * C + c) * H + p) * W + q
+#include "plain.h"

@@ -1,0 +1,22 @@
+/** @file
+ * Milestone m1: the forward pass of a convolution layer, on the CPU.
+ *
+ * common/conv.h is the contract: what conv_forward() gets, what it must leave in y, and where
+ * scratch memory comes from.
+ */
+/* You write conv_forward(). Start with the seven loops of the assignment page (README.md in
+ * this folder): correct first, then fast. Add functions, types and #include lines as you need
+ * them; everything stays in this one file. Say here, in a few lines, what your version does and
+ * what each improvement brought. */
+
+#include "conv.h"
+
+int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
+{
+    /* Not implemented yet: that is what returning 1 says. Write the convolution here, and
+     * return 0 at the end. The sizes are shape->B, shape->M and so on. y holds garbage on
+     * entry, and every element of it must be written. Delete the next line when you use
+     * what it names. */
+    (void)shape, (void)x, (void)k, (void)y;
+    return 1;
+}

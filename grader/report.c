@@ -1,0 +1,219 @@
+/* Writing a grading down: each stage of report_parts.h makes one text in memory, and each text
+ * becomes a file that is there whole or not at all. An error in one file does not stop the others.
+ */
+#include "grader/report.h"
+
+#include "base/files.h"
+#include "grader/report_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Keeps the first error of several. */
+static void note(enum st_code *first, enum st_code code, struct st_error *err,
+                 const struct st_error *failure)
+{
+    if (!code || *first)
+        return;
+    *first = code;
+    if (err)
+        *err = *failure;
+}
+
+static enum st_code write_file(const char *folder, const char *name, const char *text, size_t bytes,
+                               struct st_error *err)
+{
+    char path[PATH_MAX];
+    struct file_out out;
+    if (!text)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold %s in memory", name);
+    if (!path_format(path, sizeof path, "%s/%s", folder, name)) {
+        st_fail(err, ST_TOO_LARGE, "path is too long");
+        return st_detail(err, ST_WHERE, "%.80s...", folder), ST_TOO_LARGE;
+    }
+    enum st_code code = file_out_open(&out, path, err);
+    if (code)
+        return code;
+    fwrite(text, 1, bytes, out.f); /* an error stays in the stream until the commit */
+    return file_out_commit(&out, err);
+}
+
+/* A text made in memory. */
+struct text {
+    FILE *out;
+    char *text;
+    size_t bytes;
+};
+
+static bool text_open(struct text *t)
+{
+    memset(t, 0, sizeof *t);
+    t->out = open_memstream(&t->text, &t->bytes);
+    return t->out;
+}
+
+/* Ends the writing; without memory the text is NULL. */
+static void text_close(struct text *t)
+{
+    if (t->out && fclose(t->out)) {
+        free(t->text);
+        t->text = NULL;
+    }
+    t->out = NULL;
+}
+
+/* ---- tables, JSON, LaTeX ------------------------------------------------------------------------
+ */
+
+enum { DATA_FILES = 6 };
+
+static void put_data(FILE *out, int file, const struct gr_result *result,
+                     const struct gr_summary *summary)
+{
+    switch (file) {
+    case 0:
+        gr_results_tsv(out, result);
+        break;
+    case 1:
+        gr_checks_tsv(out, result);
+        break;
+    case 2:
+        gr_json_write(result, out);
+        break;
+    case 3:
+        gr_op_times_tex(out, summary);
+        break;
+    case 4:
+        gr_speed_up_tex(out, summary);
+        break;
+    case 5:
+        gr_checks_tex(out, result);
+        break;
+    }
+}
+
+static enum st_code write_data(const struct gr_result *result, const struct gr_summary *summary,
+                               const char *folder, struct st_error *err)
+{
+    static const char *const name[DATA_FILES] = {"results.tsv",  "checks.tsv",   "result.json",
+                                                 "op-times.tex", "speed-up.tex", "checks.tex"};
+    enum st_code first = ST_OK;
+    for (int i = 0; i < DATA_FILES; i++) {
+        struct st_error failure;
+        struct text t;
+        if (text_open(&t)) {
+            put_data(t.out, i, result, summary);
+            text_close(&t);
+        }
+        if (t.text && t.bytes == 0) { /* JSON's library was out of memory */
+            free(t.text);
+            t.text = NULL;
+        }
+        note(&first, write_file(folder, name[i], t.text, t.bytes, &failure), err, &failure);
+        free(t.text);
+    }
+    return first;
+}
+
+/* ---- the page ----------------------------------------------------------------------------------
+ */
+
+/* Copies an earlier page that holds words outside of the places to a free name.
+ * @param kept  set to the copy's name in the folder, or "". */
+static enum st_code keep_earlier_page(const struct gr_prose *prose, const char *folder,
+                                      char kept[64], struct st_error *err)
+{
+    kept[0] = '\0';
+    if (!prose->page || (!prose->damaged && !prose->edited))
+        return ST_OK;
+    char path[PATH_MAX];
+    for (int n = 1; n < 1000; n++) {
+        snprintf(kept, 64, n == 1 ? "report.md.bak" : "report.md.bak%d", n);
+        if (path_format(path, sizeof path, "%s/%s", folder, kept) && !file_exists(path))
+            return write_file(folder, kept, prose->page, prose->page_bytes, err);
+    }
+    st_fail(err, ST_IO, "the earlier report.md cannot be kept: a thousand copies are there");
+    st_detail(err, ST_HINT, "delete the files report.md.bak* that are not needed");
+    return st_detail(err, ST_WHERE, "%s", folder), ST_IO;
+}
+
+static enum st_code write_pages(const struct gr_result *result, const struct gr_summary *summary,
+                                const struct gr_plots *plots, const struct gr_prose *prose,
+                                const char *folder, const char *kept, struct st_error *err)
+{
+    struct st_error failure;
+    enum st_code first = ST_OK;
+    struct text page, html;
+    if (!text_open(&page))
+        return st_fail(err, ST_NO_MEMORY, "cannot hold report.md in memory");
+    gr_markdown_write(page.out, result, summary, plots, prose, kept[0] ? kept : NULL);
+    fflush(page.out);
+    if (page.text)
+        gr_prose_put_seal(page.out, page.text, page.bytes);
+    text_close(&page);
+    note(&first, write_file(folder, "report.md", page.text, page.bytes, &failure), err, &failure);
+    if (page.text && text_open(&html)) {
+        char title[256];
+        snprintf(title, sizeof title, "Milestone %s%s%s", result->milestone,
+                 result->title[0] ? ": " : "", result->title);
+        gr_html_write(html.out, title, page.text, page.bytes, folder);
+        text_close(&html);
+        note(&first, write_file(folder, "report.html", html.text, html.bytes, &failure), err,
+             &failure);
+        free(html.text);
+    }
+    free(page.text);
+    return first;
+}
+
+/* The page replaces the earlier one only when the student's words are safe: carried over, or kept
+ * in a copy. */
+static enum st_code write_page(const struct gr_result *result, const struct gr_summary *summary,
+                               const struct gr_plots *plots, const char *folder,
+                               struct st_error *err)
+{
+    char path[PATH_MAX], kept[64];
+    struct gr_prose prose;
+    if (!path_format(path, sizeof path, "%s/report.md", folder)) {
+        st_fail(err, ST_TOO_LARGE, "path is too long");
+        return st_detail(err, ST_WHERE, "%.80s...", folder), ST_TOO_LARGE;
+    }
+    enum st_code code = gr_prose_read(path, &prose, err);
+    if (code)
+        return code;
+    code = keep_earlier_page(&prose, folder, kept, err);
+    if (!code)
+        code = write_pages(result, summary, plots, &prose, folder, kept, err);
+    if (!code && prose.damaged) {
+        code =
+            st_fail(err, ST_BAD_FORMAT, "the marked places of the earlier report.md are damaged");
+        st_detail(err, ST_WHERE, "%s", path);
+        st_detail(err, ST_HINT,
+                  "the earlier page is kept as %s: copy your text from there into the marked "
+                  "places of the new report.md",
+                  kept);
+    }
+    gr_prose_free(&prose);
+    return code;
+}
+
+enum st_code gr_report_write(const struct gr_result *result, const char *folder,
+                             struct st_error *err)
+{
+    struct st_error failure;
+    enum st_code first = dir_make(folder, err);
+    if (first) {
+        st_detail(err, ST_HINT, "name another folder with --report DIR");
+        return first;
+    }
+    struct gr_summary *summary = malloc(sizeof *summary);
+    if (!summary)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold the report in memory");
+    struct gr_plots plots;
+    gr_summarize(result, summary);
+    note(&first, write_data(result, summary, folder, &failure), err, &failure);
+    note(&first, gr_plots_write(result, summary, folder, &plots, &failure), err, &failure);
+    note(&first, write_page(result, summary, &plots, folder, &failure), err, &failure);
+    free(summary);
+    return first;
+}

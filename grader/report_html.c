@@ -1,0 +1,155 @@
+/* report.html from report.md, through cmark-gfm.
+ *
+ * The page is cut at the places for prose and each stretch is parsed by itself, so that nothing a
+ * student writes (an open code fence, say) can swallow what the grader wrote. Raw HTML is left out
+ * by cmark, pictures are put inside as data: addresses, and a content security policy forbids
+ * everything else: the page fetches nothing and runs nothing. */
+#include "grader/report_parts.h"
+
+#include "base/files.h"
+
+#include <cmark-gfm-core-extensions.h>
+#include <cmark-gfm.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PICTURE_BYTES = 4 << 20 };
+
+void gr_html_begin(FILE *out, const char *title)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+          "<meta http-equiv=\"Content-Security-Policy\" "
+          "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n<title>",
+          out);
+    gr_put_html(out, title);
+    fprintf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n", gr_page_style);
+}
+
+bool gr_html_put_picture(FILE *out, const char *folder, const char *name)
+{
+    static const struct {
+        const char *suffix, *type;
+    } types[] = {{".svg", "svg+xml"}, {".png", "png"}, {".jpg", "jpeg"}, {".jpeg", "jpeg"}};
+    const char *suffix = strrchr(name, '.'), *type = NULL;
+    for (size_t i = 0; suffix && i < sizeof types / sizeof *types; i++)
+        if (strcmp(suffix, types[i].suffix) == 0)
+            type = types[i].type;
+    char path[PATH_MAX], *data;
+    size_t bytes;
+    /* A page is handed on to others: it must not carry files from elsewhere. */
+    if (!type || name[0] == '/' || strstr(name, "..") ||
+        !path_format(path, sizeof path, "%s/%s", folder, name) ||
+        file_read(path, MAX_PICTURE_BYTES, &data, &bytes, NULL))
+        return false;
+    fprintf(out, "data:image/%s;base64,", type);
+    gr_put_base64(out, data, bytes);
+    free(data);
+    return true;
+}
+
+/* The text below a node: a picture's alternative text. */
+static void put_text_of(FILE *out, cmark_node *node)
+{
+    for (cmark_node *child = cmark_node_first_child(node); child; child = cmark_node_next(child)) {
+        const char *literal = cmark_node_get_literal(child);
+        if (literal)
+            gr_put_html(out, literal);
+        put_text_of(out, child);
+    }
+}
+
+/* @return malloc'd HTML for a picture, or NULL without memory. */
+static char *picture_html(cmark_node *image, const char *folder)
+{
+    char *html, *data;
+    size_t bytes, data_bytes;
+    FILE *out = open_memstream(&html, &bytes);
+    FILE *address = open_memstream(&data, &data_bytes);
+    if (!out || !address) {
+        if (out)
+            fclose(out), free(html);
+        if (address)
+            fclose(address), free(data);
+        return NULL;
+    }
+    bool found = gr_html_put_picture(address, folder, cmark_node_get_url(image));
+    fclose(address);
+    if (found) {
+        fprintf(out, "<img class=\"plot\" src=\"%s\" alt=\"", data);
+        put_text_of(out, image);
+        fputs("\">", out);
+    } else {
+        fputs("<span class=\"missing\">[picture not shown: ", out);
+        gr_put_html(out, cmark_node_get_url(image));
+        fputs("]</span>", out);
+    }
+    free(data);
+    if (fclose(out))
+        return free(html), NULL;
+    return html;
+}
+
+/* Replaces every picture by HTML of our own; cmark would write an address to fetch. */
+static void put_pictures_inside(cmark_node *document, const char *folder)
+{
+    cmark_iter *iter = cmark_iter_new(document);
+    for (cmark_event_type event; (event = cmark_iter_next(iter)) != CMARK_EVENT_DONE;) {
+        cmark_node *node = cmark_iter_get_node(iter);
+        if (event != CMARK_EVENT_EXIT || cmark_node_get_type(node) != CMARK_NODE_IMAGE)
+            continue;
+        cmark_node *custom = cmark_node_new(CMARK_NODE_CUSTOM_INLINE);
+        char *html = picture_html(node, folder);
+        cmark_node_set_on_enter(custom, html ? html : "");
+        free(html);
+        cmark_node_replace(node, custom);
+        cmark_node_free(node);
+    }
+    cmark_iter_free(iter);
+}
+
+static void put_segment(FILE *out, const struct gr_segment *segment, const char *folder)
+{
+    static const char *const extensions[] = {"table", "strikethrough", "autolink"};
+    /* Addresses become links only in the student's own words. */
+    size_t n = segment->place < 0 ? 2 : 3;
+    int options = CMARK_OPT_DEFAULT | CMARK_OPT_VALIDATE_UTF8;
+    cmark_gfm_core_extensions_ensure_registered();
+    cmark_parser *parser = cmark_parser_new(options);
+    for (size_t i = 0; i < n; i++) {
+        cmark_syntax_extension *extension = cmark_find_syntax_extension(extensions[i]);
+        if (extension)
+            cmark_parser_attach_syntax_extension(parser, extension);
+    }
+    cmark_parser_feed(parser, segment->text, segment->bytes);
+    cmark_node *document = cmark_parser_finish(parser);
+    put_pictures_inside(document, folder);
+    char *html = cmark_render_html(document, options, cmark_parser_get_syntax_extensions(parser));
+    fputs(html, out);
+    free(html);
+    cmark_node_free(document);
+    cmark_parser_free(parser);
+}
+
+void gr_html_write(FILE *out, const char *title, const char *page, size_t bytes, const char *folder)
+{
+    struct gr_segment segment[GR_MAX_SEGMENTS];
+    size_t segments = gr_prose_split(page, bytes, segment);
+    gr_html_begin(out, title);
+    for (size_t i = 0; i < segments; i++) {
+        const struct gr_segment *s = &segment[i];
+        if (s->place < 0) {
+            put_segment(out, s, folder);
+        } else if (s->written) {
+            fprintf(out, "<section class=\"prose\" id=\"%s\">\n", gr_places[s->place].name);
+            put_segment(out, s, folder);
+            fputs("</section>\n", out);
+        } else {
+            fprintf(out, "<section class=\"prose\" id=\"%s\">\n<p class=\"unwritten\">",
+                    gr_places[s->place].name);
+            fputs(gr_places[s->place].heading ? "Not" : "Authors: not", out);
+            fputs(" written yet. The place for it is in report.md.</p>\n</section>\n", out);
+        }
+    }
+    fputs("</main>\n</body>\n</html>\n", out);
+}

@@ -1,0 +1,200 @@
+/** @file
+ * The stages of a report, in the order in which they run. Internal to report*.c.
+ *
+ *     gr_result ──summary──▶ rows of the tables and plots
+ *               ──plots────▶ op-times.*, speed-up.*        (gnuplot)
+ *     old page  ──prose────▶ what the student wrote
+ *     all three ──markdown─▶ report.md ──html──▶ report.html
+ *     gr_result ──json, tables, latex──▶ result.json, *.tsv, *.tex
+ *
+ * Strings of the record may hold anything. Each format has one function here that makes them
+ * harmless, and nothing writes them in any other way.
+ */
+#ifndef CONVLAB_GRADER_REPORT_PARTS_H
+#define CONVLAB_GRADER_REPORT_PARTS_H
+
+#include "base/status.h"
+#include "grader/result.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* ---- report_text.c: strings and numbers, safe in each format --------------------------------- */
+
+/** Reads one code point and steps over it. What is not UTF-8 (overlong forms, surrogates, cut
+ * sequences) gives U+FFFD for each byte. @return 0 at the end, without a step. */
+unsigned gr_utf8_next(const char **text);
+
+/** Copies @p text with every byte that is not UTF-8 replaced by U+FFFD. @return malloc'd, or NULL.
+ */
+char *gr_utf8_repair(const char *text);
+
+/** One line of HTML text or attribute value. */
+void gr_put_html(FILE *out, const char *text);
+
+/** Text inside a line of Markdown (a cell, or behind other text): shown as it is, on one line. */
+void gr_put_markdown(FILE *out, const char *text);
+
+/** The same in monospace where that is possible. */
+void gr_put_markdown_code(FILE *out, const char *text);
+
+/** A fenced block that the text cannot end. */
+void gr_put_markdown_block(FILE *out, const char *text);
+
+/** One line of LaTeX text. Letters that a minimal document cannot show become '?'. */
+void gr_put_latex(FILE *out, const char *text);
+
+/** Bytes as base64, for data: addresses. */
+void gr_put_base64(FILE *out, const char *data, size_t bytes);
+
+enum { GR_NUMBER_CHARS = 40 };
+
+/** @p value in the fewest of 15 to 17 digits that read back as the same double. @return @p to. */
+const char *gr_number_exact(char to[GR_NUMBER_CHARS], double value);
+
+/** @p value with @p digits significant digits and no exponent; "-" if not finite. @return @p to. */
+const char *gr_number_short(char to[GR_NUMBER_CHARS], double value, int digits);
+
+/* ---- report_summary.c: what the tables and plots show ---------------------------------------- */
+
+/** One convolution of one inference of the graded code. */
+struct gr_op_row {
+    const char *model;
+    size_t images;
+    int layer;               /**< from 1 */
+    struct conv_shape shape; /**< B = 0 if not known */
+    double op_time_s;        /**< median, or NAN */
+    double min_s, max_s;     /**< over the repeats, or NAN */
+    double gmac_per_s;       /**< or NAN */
+    bool passed;             /**< the outputs of this inference were right */
+};
+
+/** One convolution timed for more than one subject at the same size. Not timed: NAN. */
+struct gr_speed_row {
+    const char *model;
+    size_t images;
+    int layer;
+    struct conv_shape shape;
+    double plain_s, graded_s, reference_s;
+};
+
+/** Rows sorted by model (as met first), images and layer. Points into the record. */
+struct gr_summary {
+    char graded_name[32]; /**< whose times graded_s are: "submission", "reference", ... */
+    bool one_model;       /**< all rows are of one model */
+    size_t op_rows, speed_rows;
+    struct gr_op_row op[GR_MAX_INFERENCES * NN_MAX_CONVS];
+    struct gr_speed_row speed[GR_MAX_TIMINGS];
+};
+
+/** Derives the rows. Times of wrong outputs are kept in op (with passed = false) and left out of
+ * speed: a wrong result has no speed. */
+void gr_summarize(const struct gr_result *result, struct gr_summary *to);
+
+/** "1x70x70, 12@5": input maps and size, output maps @ filter width. @p times is the sign between
+ * sizes. @return @p to, "-" for a shape that is not known. */
+const char *gr_shape_text(char to[64], const struct conv_shape *shape, const char *times);
+
+/* ---- report_plots.c: gnuplot ------------------------------------------------------------------
+ */
+
+enum { GR_PLOT_OP_TIMES, GR_PLOT_SPEED_UP, GR_PLOTS };
+
+/** What became of each plot: NULL if its two files were written, or the reason in a sentence. */
+struct gr_plots {
+    const char *skipped[GR_PLOTS];
+};
+
+/** Writes NAME.svg and NAME.png for every plot that has data; removes the files of one that has
+ * none, so that no plot of an earlier grading stays beside this one's numbers.
+ * @return ST_OK also if gnuplot is not installed or fails; else the first error in writing. */
+enum st_code gr_plots_write(const struct gr_result *result, const struct gr_summary *summary,
+                            const char *folder, struct gr_plots *plots, struct st_error *err);
+
+/** @return "op-times" or "speed-up". */
+const char *gr_plot_name(int plot);
+
+/* ---- report_prose.c: what the student wrote ---------------------------------------------------
+ */
+
+enum { GR_PLACES = 6, GR_MAX_SEGMENTS = 2 * GR_PLACES + 1 };
+
+/** A marked place for the student's words. */
+struct gr_place {
+    const char *name;     /**< in the markers */
+    const char *heading;  /**< of the page's section, or NULL */
+    const char *question; /**< what belongs there */
+};
+
+extern const struct gr_place gr_places[GR_PLACES];
+
+/** The student's words of an earlier page. Free with gr_prose_free(). */
+struct gr_prose {
+    char *page; /**< the whole file, or NULL if there was none */
+    size_t page_bytes;
+    struct {
+        const char *text; /**< points into page; NULL if the place was not found */
+        size_t bytes;
+    } place[GR_PLACES];
+    bool damaged; /**< a place is missing, doubled or open */
+    bool edited;  /**< something outside of the places is not as it was written */
+};
+
+/** Reads the places of an earlier report.md. No file is no error. */
+enum st_code gr_prose_read(const char *path, struct gr_prose *prose, struct st_error *err);
+
+/** Releases what gr_prose_read() made; harmless on a zeroed one. */
+void gr_prose_free(struct gr_prose *prose);
+
+/** Writes a place with its markers, and the student's words or "(write here)" between them. */
+void gr_prose_put(FILE *out, const struct gr_prose *prose, int place);
+
+/** Writes the page's last line: a checksum of everything outside of the places. */
+void gr_prose_put_seal(FILE *out, const char *page, size_t bytes);
+
+/** A stretch of a page. */
+struct gr_segment {
+    int place; /**< index of gr_places, or -1 for what the grader wrote */
+    const char *text;
+    size_t bytes;
+    bool written; /**< a place with words of the student */
+};
+
+/** Cuts an undamaged page at its markers. @return the number of segments. */
+size_t gr_prose_split(const char *page, size_t bytes, struct gr_segment to[GR_MAX_SEGMENTS]);
+
+/* ---- report_md.c, report_html.c, report_json.c, report_tables.c --------------------------------
+ */
+
+/** Writes the page, without its seal. @param kept name of the copy of an earlier page that the
+ * student is told of, or NULL. */
+void gr_markdown_write(FILE *out, const struct gr_result *result, const struct gr_summary *summary,
+                       const struct gr_plots *plots, const struct gr_prose *prose,
+                       const char *kept);
+
+/** Writes report.html from the text of report.md. Pictures of @p folder that the page shows are
+ * put inside; of any others only the address is shown. */
+void gr_html_write(FILE *out, const char *title, const char *page, size_t bytes,
+                   const char *folder);
+
+/** Writes the beginning of a self-contained page up to <main>. */
+void gr_html_begin(FILE *out, const char *title);
+
+/** Writes a picture of @p folder as a data: address. @return false if it is none of ours to show:
+ * a path outside the folder, not svg, png or jpeg, missing or larger than 4 MB. */
+bool gr_html_put_picture(FILE *out, const char *folder, const char *name);
+
+/** The style of report.html and index.html (report_style.c). */
+extern const char gr_page_style[];
+
+/** @return the text of result.json, malloc'd, or NULL without memory. */
+char *gr_json_text(const struct gr_result *result);
+
+void gr_results_tsv(FILE *out, const struct gr_result *result);
+void gr_checks_tsv(FILE *out, const struct gr_result *result);
+void gr_op_times_tex(FILE *out, const struct gr_summary *summary);
+void gr_speed_up_tex(FILE *out, const struct gr_summary *summary);
+void gr_checks_tex(FILE *out, const struct gr_result *result);
+
+#endif

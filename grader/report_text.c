@@ -1,0 +1,299 @@
+/* Strings and numbers, made safe for each format. A hostile string ends up as the same characters
+ * on the page, or as U+FFFD where a character has no shape: bytes that are not UTF-8, control
+ * characters, and the marks that reverse the direction of the text around them. */
+#include "grader/report_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REPLACEMENT = 0xfffd };
+
+unsigned gr_utf8_next(const char **text)
+{
+    const unsigned char *p = (const unsigned char *)*text;
+    if (*p == 0)
+        return 0;
+    (*text)++;
+    if (*p < 0x80)
+        return *p;
+    int more = *p >= 0xf0 ? 3 : *p >= 0xe0 ? 2 : 1;
+    if (*p < 0xc2 || *p > 0xf4)
+        return REPLACEMENT;
+    unsigned point = *p & (0x3fu >> more);
+    for (int i = 1; i <= more; i++) { /* stops at the NUL, which is no continuation */
+        if ((p[i] & 0xc0) != 0x80)
+            return REPLACEMENT;
+        point = point << 6 | (p[i] & 0x3fu);
+    }
+    static const unsigned smallest[] = {0, 0x80, 0x800, 0x10000};
+    if (point < smallest[more] || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
+        return REPLACEMENT;
+    *text += more;
+    return point;
+}
+
+static void put_point(FILE *out, unsigned point)
+{
+    if (point < 0x80) {
+        fputc((int)point, out);
+        return;
+    }
+    int more = point >= 0x10000 ? 3 : point >= 0x800 ? 2 : 1;
+    static const unsigned lead[] = {0, 0xc0, 0xe0, 0xf0};
+    fputc((int)(lead[more] | point >> (6 * more)), out);
+    while (more--)
+        fputc((int)(0x80 | (point >> (6 * more) & 0x3f)), out);
+}
+
+char *gr_utf8_repair(const char *text)
+{
+    char *copy;
+    size_t bytes;
+    FILE *out = open_memstream(&copy, &bytes);
+    if (!out)
+        return NULL;
+    for (unsigned point; (point = gr_utf8_next(&text));)
+        put_point(out, point);
+    if (fclose(out))
+        return free(copy), NULL;
+    return copy;
+}
+
+/* The next character that a page can show. */
+static unsigned next_visible(const char **text)
+{
+    unsigned point = gr_utf8_next(text);
+    bool control = point && point < 0x20 && point != '\n' && point != '\t';
+    bool direction = (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
+    bool separator = point == 0x2028 || point == 0x2029;
+    if (control || direction || separator || (point >= 0x7f && point < 0xa0) || point == 0xfeff)
+        return REPLACEMENT;
+    return point;
+}
+
+/* The same with runs of white space as one space, none at the start. *space is the state. */
+static unsigned next_on_line(const char **text, bool *space)
+{
+    unsigned point;
+    while ((point = next_visible(text)) == ' ' || point == '\n' || point == '\t') {
+        if (!*space) {
+            *space = true;
+            return ' ';
+        }
+    }
+    *space = false;
+    return point;
+}
+
+void gr_put_html(FILE *out, const char *text)
+{
+    for (unsigned point; (point = next_visible(&text));) {
+        switch (point) {
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        case '\'':
+            fputs("&#39;", out);
+            break;
+        default:
+            put_point(out, point);
+        }
+    }
+}
+
+static bool is_alnum(unsigned point)
+{
+    return (point >= '0' && point <= '9') || (point >= 'A' && point <= 'Z') ||
+           (point >= 'a' && point <= 'z');
+}
+
+/* Characters that build tags, entities or table cells become entities, which are plain text to
+ * every Markdown program; those that mark emphasis, links and the like get a backslash. */
+void gr_put_markdown(FILE *out, const char *text)
+{
+    bool space = true;
+    unsigned before = ' ';
+    for (unsigned point; (point = next_on_line(&text, &space)); before = point) {
+        switch (point) {
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '|':
+            fputs("&#124;", out);
+            break;
+        case '`':
+            fputs("&#96;", out);
+            break;
+        case '_': /* snake_case stays readable: within a word it marks nothing */
+            fputs(is_alnum(before) && is_alnum((unsigned char)*text) ? "_" : "\\_", out);
+            break;
+        case '\\':
+        case '*':
+        case '[':
+        case ']':
+        case '#':
+        case '~':
+        case '$':
+            fputc('\\', out);
+            fputc((int)point, out);
+            break;
+        default:
+            put_point(out, point);
+        }
+    }
+}
+
+void gr_put_markdown_code(FILE *out, const char *text)
+{
+    bool plain = *text && *text != ' ' && text[strlen(text) - 1] != ' ';
+    for (const char *p = text; *p; p++)
+        plain =
+            plain && (unsigned char)*p >= ' ' && (unsigned char)*p < 0x7f && !strchr("`|\\", *p);
+    if (plain)
+        fprintf(out, "`%s`", text);
+    else
+        gr_put_markdown(out, text);
+}
+
+void gr_put_markdown_block(FILE *out, const char *text)
+{
+    size_t longest = 2, run = 0;
+    for (const char *p = text; *p; p++) {
+        run = *p == '`' ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    for (size_t i = 0; i <= longest; i++)
+        fputc('`', out);
+    fputs("text\n", out);
+    unsigned before = '\n';
+    for (unsigned point; (point = next_visible(&text)); before = point) {
+        if (before == '\n' && point == '<')
+            fputc(' ', out); /* so that no line looks like a marker of gr_prose_put() */
+        put_point(out, point);
+    }
+    if (before != '\n')
+        fputc('\n', out);
+    for (size_t i = 0; i <= longest; i++)
+        fputc('`', out);
+    fputc('\n', out);
+}
+
+/* What OT1 and T1 fonts show without a package; NULL: nothing. '[' and '*' would be read as an
+ * argument of the \\ that ends the row before. */
+static const char *latex_text(unsigned point)
+{
+    static const struct {
+        unsigned point;
+        const char *latex;
+    } table[] = {
+        {'\\', "\\textbackslash{}"},
+        {'{', "\\{"},
+        {'}', "\\}"},
+        {'$', "\\$"},
+        {'&', "\\&"},
+        {'#', "\\#"},
+        {'%', "\\%"},
+        {'_', "\\_"},
+        {'^', "\\textasciicircum{}"},
+        {'~', "\\textasciitilde{}"},
+        {'<', "\\textless{}"},
+        {'>', "\\textgreater{}"},
+        {'|', "\\textbar{}"},
+        {'`', "\\`{}"},
+        {'"', "\\char34{}"},
+        {'-', "-{}"},
+        {'[', "{[}"},
+        {'*', "{*}"},
+        {0xa0, "~"},
+        {0xb1, "$\\pm$"},
+        {0xb2, "$^2$"},
+        {0xb5, "$\\mu$"},
+        {0xd7, "$\\times$"},
+        {0x2013, "--"},
+        {0x2014, "---"},
+        {0x2018, "`"},
+        {0x2019, "'"},
+        {0x201c, "``"},
+        {0x201d, "''"},
+        {0x2026, "\\ldots{}"},
+        {0x2192, "$\\to$"},
+        {0x2264, "$\\le$"},
+        {0x2265, "$\\ge$"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].point == point)
+            return table[i].latex;
+    return NULL;
+}
+
+void gr_put_latex(FILE *out, const char *text)
+{
+    bool space = true;
+    for (unsigned point; (point = next_on_line(&text, &space));) {
+        const char *latex = latex_text(point);
+        /* Accented Latin letters are set up everywhere; eth and thorn need T1. */
+        bool letter = point >= 0xc0 && point <= 0xff && point != 0xd0 && point != 0xde &&
+                      point != 0xf0 && point != 0xf7 && point != 0xfe;
+        if (latex)
+            fputs(latex, out);
+        else if (point < 0x80 || letter)
+            put_point(out, point);
+        else
+            fputc('?', out);
+    }
+}
+
+void gr_put_base64(FILE *out, const char *data, size_t bytes)
+{
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *p = (const unsigned char *)data;
+    for (size_t i = 0; i < bytes; i += 3) {
+        size_t n = bytes - i < 3 ? bytes - i : 3;
+        unsigned bits = (unsigned)p[i] << 16 | (n > 1 ? (unsigned)p[i + 1] << 8 : 0) |
+                        (n > 2 ? (unsigned)p[i + 2] : 0);
+        fputc(digit[bits >> 18], out);
+        fputc(digit[bits >> 12 & 63], out);
+        fputc(n > 1 ? digit[bits >> 6 & 63] : '=', out);
+        fputc(n > 2 ? digit[bits & 63] : '=', out);
+    }
+}
+
+const char *gr_number_exact(char to[GR_NUMBER_CHARS], double value)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(to, GR_NUMBER_CHARS, "%.*g", digits, value);
+        if (strtod(to, NULL) == value)
+            break;
+    }
+    return to;
+}
+
+const char *gr_number_short(char to[GR_NUMBER_CHARS], double value, int digits)
+{
+    if (!isfinite(value) || fabs(value) >= 1e15)
+        return strcpy(to, "-");
+    if (value == 0)
+        return strcpy(to, "0");
+    /* Rounding first: 9.9996 in four digits is 10.00, not 10.000. */
+    snprintf(to, GR_NUMBER_CHARS, "%.*e", digits - 1, value);
+    int exponent = atoi(strchr(to, 'e') + 1);
+    int decimals = digits - 1 - exponent;
+    snprintf(to, GR_NUMBER_CHARS, "%.*f", decimals < 0 ? 0 : decimals > 15 ? 15 : decimals, value);
+    return to;
+}

@@ -1,0 +1,54 @@
+/** @file
+ * A record to make reports from, and folders to put them in.
+ */
+#ifndef CONVLAB_GRADER_TESTS_REPORT_FIXTURE_H
+#define CONVLAB_GRADER_TESTS_REPORT_FIXTURE_H
+
+#include "grader/report_parts.h"
+#include "grader/result.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** A string that tries to break out of every format. */
+extern const char hostile[];
+
+/** A graded m1 that passed everything, with baselines: two-layer at 100, 1000 and 10000 images.
+ * Free with free(). */
+struct gr_result *sample_result(void);
+
+/** The same with every string replaced by the hostile one, and a failed check. */
+struct gr_result *hostile_result(void);
+
+/** Adds Op Times of one convolution of two-layer. */
+void add_timing(struct gr_result *result, enum gr_subject subject, int layer, int images,
+                double seconds);
+
+/** A folder of its own for each test: a suite's .init and .fini. */
+void folder_make(void);
+void folder_remove(void);
+
+/** FOLDER/NAME, valid until eight more calls. */
+const char *in_folder(const char *name);
+
+/** A whole file of the folder, malloc'd; fails the test if it cannot be read. */
+char *read_text(const char *name);
+
+/** Replaces a file of the folder. */
+void write_text(const char *name, const char *text);
+
+/** How often @p part occurs in @p text. */
+size_t count(const char *text, const char *part);
+
+/** @p text with the first @p from replaced by @p to, malloc'd; fails the test if it is not there.
+ */
+char *replaced(const char *text, const char *from, const char *to);
+
+/** How many entries the folder has. */
+size_t folder_entries(void);
+
+/** Whether each byte belongs to a well-formed UTF-8 sequence; written apart from the code under
+ * test. */
+bool is_utf8(const char *text);
+
+#endif

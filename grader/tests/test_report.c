@@ -1,0 +1,444 @@
+/* The page, the plots, the index, and what happens when files cannot be written. */
+#include "report_fixture.h"
+
+#include "base/files.h"
+#include "grader/report.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+TestSuite(report, .init = folder_make, .fini = folder_remove);
+TestSuite(report_plots, .init = folder_make, .fini = folder_remove);
+TestSuite(report_index, .init = folder_make, .fini = folder_remove);
+TestSuite(report_errors, .init = folder_make, .fini = folder_remove);
+
+static const char *const all_files[] = {
+    "results.tsv",  "checks.tsv",   "result.json",  "report.md",    "report.html",  "op-times.svg",
+    "op-times.png", "speed-up.svg", "speed-up.png", "op-times.tex", "speed-up.tex", "checks.tex",
+};
+enum { ALL_FILES = sizeof all_files / sizeof *all_files };
+
+/* PATH in which there is no gnuplot: for tests that are not about plots. */
+static void without_gnuplot(void)
+{
+    setenv("PATH", in_folder("no-programs"), 1);
+}
+
+static void write_report(const struct gr_result *r, const char *name)
+{
+    struct st_error err;
+    enum st_code code = gr_report_write(r, in_folder(name), &err);
+    cr_assert_eq(code, ST_OK, "%s: %s", code ? err.what : "", code ? err.where : "");
+}
+
+/* ---- the page ----------------------------------------------------------------------------------
+ */
+
+Test(report, writes_every_file_and_nothing_else)
+{
+    struct gr_result *r = sample_result();
+    write_report(r, ".");
+    for (int i = 0; i < ALL_FILES; i++)
+        cr_expect(file_exists(in_folder(all_files[i])), "%s", all_files[i]);
+    cr_expect_eq(folder_entries(), ALL_FILES);
+    free(r);
+}
+
+Test(report, the_same_record_gives_the_same_bytes)
+{
+    struct gr_result *r = sample_result();
+    write_report(r, "a");
+    write_report(r, "b");
+    for (int i = 0; i < ALL_FILES; i++) {
+        char *data[2], name[64];
+        size_t bytes[2];
+        for (int f = 0; f < 2; f++) {
+            snprintf(name, sizeof name, "%c/%s", 'a' + f, all_files[i]);
+            cr_assert_eq(file_read(in_folder(name), 16 << 20, &data[f], &bytes[f], NULL), ST_OK);
+        }
+        cr_expect(bytes[0] == bytes[1] && memcmp(data[0], data[1], bytes[0]) == 0, "%s", name);
+        free(data[0]), free(data[1]);
+    }
+    free(r);
+}
+
+Test(report, the_page_says_what_was_graded_where_and_how)
+{
+    struct gr_result *r = sample_result();
+    write_report(r, ".");
+    char *page = read_text("report.md");
+    static const char *const lines[] = {
+        "# Milestone m1: CPU convolution\n",
+        "**Automatic checks: 60 of 60 points.** A further 40 points are left for the instructor.",
+        "| **Graded** | submission, `labs/m1-cpu-conv/conv.c` |",
+        "| **Machine** | Intel(R) Xeon(R) Processor, 2 cores, 23 GiB |",
+        "| **Compiler** | gcc 12.2.0, -O3 -march=native |",
+        "| **Seed** | 48213377 |",
+        "| **ConvLab** | v1.0-3-g0123456 |",
+        "| **Date** | 2026-11-20 18:30 UTC |",
+        "| **Command** | `./grader m1` |",
+        "| Every unit shape is right | ✓ pass | 40 / 40 | all outputs are right |",
+        "| two-layer | 10000 | 0.8994 | 0.8994 | 3.1e-06 | ✓ right |",
+        "| 100 | 1 | 1×70×70, 12@5 | 2.100 | 2.079–2.142 | 62.2 |",
+        "| 100 | 1 | 65.40 | 2.100 | 1.680 | 31.1× | 0.800× |",
+        "| 10000 | 2 | – | 410.0 | 328.0 | – | 0.800× |",
+        "](op-times.svg)\\\n*Figure 1. ",
+        "](speed-up.svg)\\\n*Figure 2. ",
+        "```text\nLoading fashion-mnist data... done\n",
+        "## Left for the instructor\n",
+        "| The report explains the order of the loops | \\_\\_\\_ / 40 |",
+        "## Opportunity\n",
+        "## Expectation\n",
+        "## Effect and why\n",
+        "## References\n",
+        "## Division of work\n",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        cr_expect(strstr(page, lines[i]), "%s", lines[i]);
+    free(page), free(r);
+}
+
+Test(report, a_failed_check_is_shown_with_pattern_hint_and_map)
+{
+    without_gnuplot();
+    struct gr_result *r = sample_result();
+    struct gr_check *check = &r->check[0];
+    check->status = GR_FAIL;
+    strcpy(check->pattern, "last_row_missing");
+    strcpy(check->message, "15 of 26 shapes are wrong\nconv.c:3: warning");
+    strcpy(check->hint, "H_out is H - K + 1");
+    strcpy(check->map, "...\n___\n");
+    r->check[1].status = GR_SKIP;
+    strcpy(r->check[1].message, "unit shapes are wrong");
+    write_report(r, ".");
+    char *page = read_text("report.md"), *html = read_text("report.html");
+    cr_expect(strstr(page, "### Failed: Every unit shape is right\n\n"
+                           "**Found:** 15 of 26 shapes are wrong\n\n"
+                           "```text\nconv.c:3: warning\n```\n\n"
+                           "**Pattern:** `last_row_missing`\n\n"
+                           "> **Hint:** H_out is H - K + 1\n\n"
+                           "```text\n...\n___\n```\n"));
+    cr_expect(strstr(page, "– skip | 20 / 20 | unit shapes are wrong |"));
+    cr_expect(strstr(html, "<strong>✗ FAIL</strong>"));
+    free(page), free(html), free(r);
+}
+
+Test(report, the_html_holds_everything_inside)
+{
+    struct gr_result *r = sample_result();
+    write_report(r, ".");
+    char *html = read_text("report.html");
+    cr_expect(strstr(html, "<title>Milestone m1: CPU convolution</title>"));
+    cr_expect(strstr(html, "name=\"viewport\""));
+    cr_expect(strstr(html, "default-src 'none'"));
+    cr_expect_eq(count(html, "src=\"data:image/svg+xml;base64,"), 2);
+    cr_expect_eq(count(html, "src=\""), 2);
+    cr_expect_not(strstr(html, "http://") || strstr(html, "https://"));
+    cr_expect_not(strstr(html, "url(") || strstr(html, "@import") || strstr(html, "<link"));
+    cr_expect_eq(count(html, "<table>"), 6);
+    free(html), free(r);
+}
+
+Test(report, hostile_strings_are_text_in_every_format)
+{
+    struct gr_result *r = hostile_result();
+    write_report(r, ".");
+    char *html = read_text("report.html"), *page = read_text("report.md");
+    char *svg = read_text("op-times.svg");
+    cr_expect(is_utf8(html));
+    cr_expect(is_utf8(page));
+    cr_expect_not(strstr(html, "<script"));
+    cr_expect_not(strstr(html, "href="));
+    cr_expect_not(strstr(html, "http://e.test/i.png\""));
+    cr_expect_eq(count(html, "<h1>"), 1);
+    cr_expect_eq(count(html, "<table>"), 6, "as many as in a tame report");
+    cr_expect_eq(count(html, "<th"), count(html, "</th>") + 6 /* <thead */);
+    cr_expect_not(strchr(html, '\x1b'));
+    cr_expect_not(strstr(html, "\xe2\x80\xae"));
+    cr_expect_not(strstr(svg, "<script"));
+    cr_expect_not(file_exists("hacked") || file_exists(in_folder("hacked")));
+    cr_expect_eq(folder_entries(), ALL_FILES);
+    free(html), free(page), free(svg), free(r);
+}
+
+Test(report, an_empty_record_gives_a_page)
+{
+    struct gr_result *r = calloc(1, sizeof *r);
+    write_report(r, ".");
+    char *page = read_text("report.md");
+    cr_expect(strstr(page, "there are no Op Times"));
+    free(page), free(r);
+}
+
+Test(report, a_record_with_only_the_reference_is_named_so)
+{
+    without_gnuplot();
+    struct gr_result *r = sample_result();
+    strcpy(r->subject, "reference");
+    struct gr_summary *s = malloc(sizeof *s);
+    gr_summarize(r, s);
+    cr_expect_str_eq(s->graded_name, "reference");
+    for (size_t i = 0; i < s->speed_rows; i++)
+        cr_expect(isnan(s->speed[i].reference_s), "it is not compared with itself");
+    cr_expect_eq(s->speed_rows, 2);
+    for (size_t i = 0; i < r->timings; i++) /* and when its times are labelled as the reference's */
+        if (r->timing[i].subject == GR_SUBMISSION)
+            r->timing[i].layer = 99, r->timing[i].subject = GR_PLAIN_LOOPS;
+    gr_summarize(r, s);
+    cr_expect_eq(s->speed_rows, 2);
+    free(s), free(r);
+}
+
+/* ---- plots -------------------------------------------------------------------------------------
+ */
+
+Test(report_plots, without_gnuplot_the_page_says_so_once)
+{
+    struct gr_result *r = sample_result();
+    without_gnuplot();
+    write_report(r, ".");
+    char *page = read_text("report.md");
+    cr_expect_eq(count(page, "Plots skipped: gnuplot is not installed."), 1);
+    cr_expect_not(strstr(page, "Figure"));
+    cr_expect_eq(folder_entries(), ALL_FILES - 4);
+    free(page), free(r);
+}
+
+Test(report_plots, a_gnuplot_that_fails_leaves_no_plot)
+{
+    struct gr_result *r = sample_result();
+    static const char *const programs[] = {
+        "#!/bin/sh\nprintf '%100s</svg>'\nexit 1\n",         /* an error behind a whole picture */
+        "#!/bin/sh\nprintf '%100s' '<svg>half a picture'\n", /* and half a one without an error */
+    };
+    setenv("PATH", in_folder("."), 1);
+    for (int i = 0; i < 2; i++) {
+        write_text("gnuplot", programs[i]);
+        chmod(in_folder("gnuplot"), 0755);
+        write_report(r, "m1");
+        cr_expect_not(file_exists(in_folder("m1/op-times.svg")));
+        char *page = read_text("m1/report.md");
+        cr_expect_eq(count(page, "Plots skipped: gnuplot could not draw them."), 1);
+        free(page);
+    }
+    free(r);
+}
+
+Test(report_plots, without_a_baseline_there_is_no_plot_of_speed_up_and_none_stays)
+{
+    struct gr_result *r = sample_result();
+    write_report(r, ".");
+    cr_assert(file_exists(in_folder("speed-up.svg")));
+    r->timings -= 2; /* the plain loops */
+    write_report(r, ".");
+    cr_expect_not(file_exists(in_folder("speed-up.svg")) || file_exists(in_folder("speed-up.png")));
+    char *page = read_text("report.md");
+    cr_expect(strstr(page, "Plot of speed-up skipped: the plain loops were not timed"));
+    cr_expect(strstr(page, "Figure 1"));
+    free(page), free(r);
+}
+
+Test(report_plots, wrong_inferences_are_not_plotted)
+{
+    struct gr_result *r = sample_result();
+    r->inference[1].passed = false;
+    write_report(r, ".");
+    char *svg = read_text("op-times.svg");
+    cr_expect(strstr(svg, ">10000<"));
+    cr_expect_not(strstr(svg, "41.0"), "the time at 1000 images");
+    for (size_t i = 0; i < r->inferences; i++)
+        r->inference[i].passed = false;
+    write_report(r, ".");
+    char *page = read_text("report.md");
+    cr_expect(strstr(page, "no inference with right outputs was timed"));
+    cr_expect_not(strstr(page, "Figure"));
+    cr_expect_not(file_exists(in_folder("op-times.svg")) || file_exists(in_folder("op-times.png")));
+    free(svg), free(page), free(r);
+}
+
+Test(report_plots, show_title_units_and_key)
+{
+    struct gr_result *r = sample_result();
+    write_report(r, ".");
+    char *svg = read_text("op-times.svg"), *bars = read_text("speed-up.svg");
+    static const char *const texts[] = {"m1: Op Time by data-set size", "Op Time (ms)", "Images",
+                                        "layer 1 (1x70x70, 12@5)", "410"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        cr_expect(strstr(svg, texts[i]), "%s", texts[i]);
+    cr_expect(strstr(bars, "plain loops") && strstr(bars, "submission") && strstr(bars, "31.1"));
+    cr_expect(strstr(bars, "m1: speed-up over plain loops, 100 images"));
+    free(svg), free(bars), free(r);
+}
+
+Test(report_plots, odd_times_and_sizes_are_drawn_or_left_out)
+{
+    struct gr_result *r = sample_result();
+    r->inference[0].images = 1;
+    r->inference[1].images = 7;
+    r->inference[2].images = 8;
+    r->inference[0].op_time_s[0] = 0;
+    r->inference[1].op_time_s[0] = NAN;
+    r->inference[1].op_time_s[1] = 1e-9;
+    r->inference[2].op_time_s[1] = 1e5;
+    write_report(r, ".");
+    cr_expect(file_exists(in_folder("op-times.svg")) && file_exists(in_folder("op-times.png")));
+    free(r);
+}
+
+/* ---- index -------------------------------------------------------------------------------------
+ */
+
+Test(report_index, lists_milestones_in_numeric_order)
+{
+    struct gr_result *r = sample_result();
+    write_report(r, "m10");
+    without_gnuplot();
+    write_report(r, "m2");
+    r->inference[2].passed = false;
+    write_report(r, "m1");
+    write_report(r, "other");
+    struct st_error err;
+    cr_assert_eq(gr_index_write(in_folder("."), &err), ST_OK);
+    char *html = read_text("index.html");
+    char *m1 = strstr(html, "href=\"m1/report.html\""),
+         *m2 = strstr(html, "href=\"m2/report.html\"");
+    char *m10 = strstr(html, "href=\"m10/report.html\"");
+    cr_expect(m1 && m2 && m10 && m1 < m2 && m2 < m10);
+    cr_expect_not(strstr(html, "other"));
+    cr_expect_eq(count(html, "60 of 60 automatic points"), 3);
+    cr_expect_eq(count(html, "layer 1: 210.0 ms, layer 2: 410.0 ms (10000 images, two-layer)"), 3);
+    cr_expect_eq(count(html, "<strong>✗ outputs wrong</strong>"), 1);
+    cr_expect_eq(count(html, "<img"), 1, "only m10 was plotted");
+    free(html), free(r);
+}
+
+Test(report_index, an_empty_folder_gives_a_page)
+{
+    struct st_error err;
+    cr_assert_eq(gr_index_write(in_folder("."), &err), ST_OK);
+    char *html = read_text("index.html");
+    cr_expect(strstr(html, "No milestone has been graded yet."));
+    free(html);
+}
+
+Test(report_index, damaged_results_are_named_and_hostile_ones_are_text)
+{
+    struct gr_result *r = hostile_result();
+    without_gnuplot();
+    write_report(r, "m1");
+    static const char *const damaged[] = {
+        "", "{\"milestone\": \"m2\"", "[]", "{}",
+        "{\"inference\":[7,null,{\"images\":\"x\"}],\"score\":{}}"};
+    for (int i = 0; i < 5; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "m%d", i + 2);
+        mkdir(in_folder(name), 0777);
+        snprintf(name, sizeof name, "m%d/result.json", i + 2);
+        write_text(name, damaged[i]);
+    }
+    struct st_error err;
+    cr_assert_eq(gr_index_write(in_folder("."), &err), ST_OK);
+    char *html = read_text("index.html");
+    cr_expect_eq(count(html, "cannot be read: grade"), 3);
+    cr_expect_eq(count(html, "class=\"card\""), 6);
+    cr_expect_not(strstr(html, "<script"));
+    cr_expect(strstr(html, "&lt;script&gt;"));
+    free(html), free(r);
+}
+
+Test(report_index, a_missing_folder_is_an_error)
+{
+    struct st_error err;
+    cr_expect_eq(gr_index_write(in_folder("nowhere"), &err), ST_NOT_FOUND);
+    cr_expect(strstr(err.where, "nowhere"));
+}
+
+/* ---- errors ------------------------------------------------------------------------------------
+ */
+
+Test(report_errors, a_folder_that_is_a_file_is_named_and_untouched)
+{
+    struct gr_result *r = sample_result();
+    struct st_error err;
+    write_text("m1", "mine");
+    cr_expect_eq(gr_report_write(r, in_folder("m1"), &err), ST_IO);
+    cr_expect(strstr(err.what, "cannot make folder"));
+    cr_expect(strstr(err.where, "/m1"));
+    cr_expect(strstr(err.hint, "--report"));
+    char *text = read_text("m1");
+    cr_expect_str_eq(text, "mine");
+    free(text), free(r);
+}
+
+Test(report_errors, a_read_only_folder_is_an_error_and_stays_as_it_was)
+{
+    struct gr_result *r = sample_result();
+    struct st_error err;
+    write_report(r, ".");
+    size_t entries = folder_entries();
+    char *page = read_text("report.md");
+    chmod(in_folder("."), 0555);
+    if (getuid() == 0) /* permissions do not bind root */
+        cr_assert_eq(seteuid(65534), 0);
+    r->seed++;
+    r->timings = 0; /* so that the plots would go */
+    cr_expect_eq(gr_report_write(r, in_folder("."), &err), ST_IO);
+    cr_expect(strstr(err.what, "Permission denied"));
+    if (getuid() == 0)
+        cr_assert_eq(seteuid(0), 0);
+    chmod(in_folder("."), 0755);
+    char *after = read_text("report.md");
+    cr_expect_str_eq(after, page);
+    cr_expect_eq(folder_entries(), entries);
+    free(page), free(after), free(r);
+}
+
+Test(report_errors, a_disk_that_fills_up_leaves_old_files_whole_and_no_parts)
+{
+    struct gr_result *r = sample_result();
+    struct st_error err;
+    write_report(r, ".");
+    char *old[ALL_FILES];
+    for (int i = 0; i < ALL_FILES; i++)
+        old[i] = read_text(all_files[i]);
+    /* The limit stands in for a full disk: a file's first 1000 bytes fit. */
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit limit;
+    cr_assert_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = 1000;
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    r->seed++;
+    enum st_code code = gr_report_write(r, in_folder("."), &err);
+    limit.rlim_cur = before;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    cr_expect_eq(code, ST_IO);
+    cr_expect(strstr(err.where, "results.tsv"), "the first that does not fit");
+    cr_expect_eq(folder_entries(), ALL_FILES, "no temporary file stays");
+    for (int i = 0; i < ALL_FILES; i++) {
+        char *now = read_text(all_files[i]);
+        if (strlen(old[i]) > 1000 && !strstr(all_files[i], ".svg") && !strstr(all_files[i], ".png"))
+            cr_expect_str_eq(now, old[i], "%s", all_files[i]);
+        free(now), free(old[i]);
+    }
+    free(r);
+}
+
+Test(report_errors, one_file_that_cannot_be_written_does_not_stop_the_others)
+{
+    struct gr_result *r = sample_result();
+    struct st_error err;
+    mkdir(in_folder("checks.tsv"), 0777);
+    without_gnuplot();
+    cr_expect_eq(gr_report_write(r, in_folder("."), &err), ST_IO);
+    cr_expect(strstr(err.where, "checks.tsv"));
+    cr_expect(file_exists(in_folder("result.json")) && file_exists(in_folder("report.html")));
+    cr_expect_eq(folder_entries(), ALL_FILES - 4);
+    free(r);
+}

@@ -1,0 +1,240 @@
+/* result.json, the tables and the LaTeX fragments. */
+#include "report_fixture.h"
+
+#include "base/tsv.h"
+#include "grader/report.h"
+
+#include <cjson/cJSON.h>
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(report_json);
+TestSuite(report_tables, .init = folder_make, .fini = folder_remove);
+TestSuite(report_tex);
+
+static cJSON *json_of(const struct gr_result *result)
+{
+    char *text = gr_json_text(result);
+    cr_assert_not_null(text);
+    cr_expect(is_utf8(text));
+    cJSON *root = cJSON_Parse(text);
+    free(text);
+    cr_assert_not_null(root);
+    return root;
+}
+
+static const char *text_at(const cJSON *object, const char *name)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+    cr_assert_not_null(text, "%s", name);
+    return text;
+}
+
+static double number_at(const cJSON *object, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+    cr_assert(cJSON_IsNumber(item), "%s", name);
+    return item->valuedouble;
+}
+
+static const cJSON *entry_of(const cJSON *root, const char *list, int index)
+{
+    const cJSON *entry = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(root, list), index);
+    cr_assert_not_null(entry, "%s[%d]", list, index);
+    return entry;
+}
+
+Test(report_json, holds_what_was_graded)
+{
+    struct gr_result *r = sample_result();
+    cJSON *root = json_of(r);
+    cr_expect_str_eq(text_at(root, "milestone"), "m1");
+    cr_expect_str_eq(text_at(root, "title"), r->title);
+    cr_expect_str_eq(text_at(root, "source"), r->source);
+    cr_expect_str_eq(text_at(root, "machine"), r->machine);
+    cr_expect_eq(number_at(root, "score"), 60);
+    cr_expect_eq(number_at(root, "manual_max"), 40);
+    cr_expect_str_eq(text_at(entry_of(root, "checks", 0), "status"), "pass");
+    cr_expect_str_eq(text_at(entry_of(root, "manual", 0), "name"), "explanation");
+    cr_expect_eq(number_at(entry_of(root, "inference", 2), "images"), 10000);
+    cr_expect_str_eq(text_at(entry_of(root, "timings", 12), "subject"), "plain loops");
+    cr_expect_eq(number_at(cJSON_GetObjectItem(root, "unit_shapes"), "right"), 26);
+    cJSON_Delete(root);
+    free(r);
+}
+
+Test(report_json, numbers_read_back_exactly)
+{
+    struct gr_result *r = sample_result();
+    r->inference[0].op_time_s[0] = 1.0 / 3;
+    r->inference[0].max_error = 5e-324;
+    r->max_error = 0.1 + 0.2;
+    cJSON *root = json_of(r);
+    const cJSON *inference = entry_of(root, "inference", 0);
+    cr_expect_eq(entry_of(inference, "op_times_s", 0)->valuedouble, 1.0 / 3);
+    cr_expect_eq(number_at(inference, "max_error"), 5e-324);
+    cr_expect_eq(number_at(root, "max_error"), 0.1 + 0.2);
+    cJSON_Delete(root);
+    free(r);
+}
+
+Test(report_json, a_seed_of_64_bits_keeps_all_digits)
+{
+    struct gr_result *r = sample_result();
+    r->seed = UINT64_MAX;
+    char *text = gr_json_text(r);
+    cr_expect(strstr(text, "18446744073709551615"));
+    free(text);
+    free(r);
+}
+
+Test(report_json, nan_and_infinity_become_null)
+{
+    struct gr_result *r = sample_result();
+    r->inference[0].expected_correctness = NAN;
+    r->max_error = INFINITY;
+    cJSON *root = json_of(r);
+    cr_expect(
+        cJSON_IsNull(cJSON_GetObjectItem(entry_of(root, "inference", 0), "expected_correctness")));
+    cr_expect(cJSON_IsNull(cJSON_GetObjectItem(root, "max_error")));
+    cJSON_Delete(root);
+    free(r);
+}
+
+Test(report_json, hostile_strings_read_back_with_only_broken_utf8_replaced)
+{
+    struct gr_result *r = hostile_result();
+    cJSON *root = json_of(r);
+    char *repaired = gr_utf8_repair(hostile);
+    cr_expect_str_eq(text_at(entry_of(root, "checks", 0), "message"), repaired);
+    free(repaired);
+    cJSON_Delete(root);
+    free(r);
+}
+
+/* ---- tables ------------------------------------------------------------------------------------
+ */
+
+static void read_table(const char *name, struct tsv *table)
+{
+    struct st_error err;
+    enum st_code code = tsv_read(in_folder(name), table, &err);
+    cr_assert_eq(code, ST_OK, "%s", code ? err.what : "");
+}
+
+Test(report_tables, results_have_one_row_a_timed_run)
+{
+    struct gr_result *r = sample_result();
+    FILE *out = fopen(in_folder("results.tsv"), "w");
+    gr_results_tsv(out, r);
+    fclose(out);
+    struct tsv table;
+    read_table("results.tsv", &table);
+    cr_expect_eq(table.rows, r->timings * 3);
+    cr_expect_eq(table.columns, 13);
+    size_t row = 3 * 12 + 1; /* plain loops, layer 1, second repeat */
+    cr_expect_str_eq(tsv_cell(&table, row, tsv_column(&table, "subject")), "plain loops");
+    cr_expect_str_eq(tsv_cell(&table, row, tsv_column(&table, "images")), "100");
+    cr_expect_str_eq(tsv_cell(&table, row, tsv_column(&table, "M")), "12");
+    cr_expect_str_eq(tsv_cell(&table, row, tsv_column(&table, "W")), "70");
+    cr_expect_str_eq(tsv_cell(&table, row, tsv_column(&table, "repeat")), "2");
+    cr_expect_eq(strtod(tsv_cell(&table, row, tsv_column(&table, "op_time_s")), NULL), 0.0654);
+    tsv_free(&table);
+    free(r);
+}
+
+Test(report_tables, checks_hold_hostile_strings_unchanged)
+{
+    struct gr_result *r = hostile_result();
+    FILE *out = fopen(in_folder("checks.tsv"), "w");
+    gr_checks_tsv(out, r);
+    fclose(out);
+    struct tsv table;
+    read_table("checks.tsv", &table);
+    cr_expect_eq(table.rows, r->checks + r->manuals);
+    cr_expect_str_eq(tsv_cell(&table, 0, tsv_column(&table, "status")), "fail");
+    cr_expect_str_eq(tsv_cell(&table, 0, tsv_column(&table, "message")), hostile);
+    cr_expect_str_eq(tsv_cell(&table, 2, tsv_column(&table, "kind")), "manual");
+    tsv_free(&table);
+    free(r);
+}
+
+/* ---- LaTeX -------------------------------------------------------------------------------------
+ */
+
+static char *tex_of(const struct gr_result *r, int fragment)
+{
+    char *text;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    struct gr_summary *s = malloc(sizeof *s);
+    gr_summarize(r, s);
+    if (fragment == 0)
+        gr_op_times_tex(out, s);
+    else if (fragment == 1)
+        gr_speed_up_tex(out, s);
+    else
+        gr_checks_tex(out, r);
+    fclose(out);
+    free(s);
+    return text;
+}
+
+/* What TeX would stop at, without TeX: braces and environments balance, every row ends and has the
+ * same number of cells, and no special character stands unescaped. */
+static void expect_sound_tabular(const char *text, int cells)
+{
+    int depth = 0, ampersands = 0;
+    cr_expect_eq(count(text, "\n\\begin{tabular}"), 1);
+    cr_expect_eq(count(text, "\\end{tabular}"), 1);
+    for (const char *line = strstr(text, "\\midrule\n") + 9;
+         *line != '\\' || strncmp(line, "\\bottomrule", 11);) {
+        const char *end = strchr(line, '\n');
+        ampersands = 0;
+        cr_expect(end - line > 3 && memcmp(end - 2, "\\\\", 2) == 0, "%.*s", (int)(end - line),
+                  line);
+        for (const char *p = line; p < end; p++) {
+            if (*p == '\\') {
+                p += p[1] != '\0';
+                continue;
+            }
+            depth += (*p == '{') - (*p == '}');
+            ampersands += *p == '&';
+            cr_expect_not(strchr("%#^~", *p), "%c unescaped in %.*s", *p, (int)(end - line), line);
+            cr_expect_geq(depth, 0);
+        }
+        cr_expect_eq(depth, 0);
+        cr_expect(ampersands == cells - 1 ||
+                      memmem(line, (size_t)(end - line), "\\multicolumn", 12),
+                  "%.*s", (int)(end - line), line);
+        line = end + 1;
+    }
+}
+
+Test(report_tex, fragments_are_sound_tabulars)
+{
+    static const int cells[] = {6, 7, 3};
+    for (int fragment = 0; fragment < 3; fragment++) {
+        struct gr_result *results[] = {sample_result(), hostile_result(),
+                                       calloc(1, sizeof(struct gr_result))};
+        for (int i = 0; i < 3; i++) {
+            char *text = tex_of(results[i], fragment);
+            if (fragment < 2 || i < 2)
+                expect_sound_tabular(text, cells[fragment]);
+            free(text);
+            free(results[i]);
+        }
+    }
+}
+
+Test(report_tex, a_wrong_inference_has_no_time)
+{
+    struct gr_result *r = sample_result();
+    r->inference[0].passed = false;
+    char *text = tex_of(r, 0);
+    cr_expect_eq(count(text, "outputs wrong"), 2);
+    free(text);
+    free(r);
+}

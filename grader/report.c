@@ -62,8 +62,7 @@ static void text_close(struct text *t)
     t->out = NULL;
 }
 
-/* ---- tables, JSON, LaTeX ------------------------------------------------------------------------
- */
+/* ---- tables, JSON, LaTeX -------------------------------------------------------------------- */
 
 enum { DATA_FILES = 6 };
 
@@ -115,8 +114,7 @@ static enum st_code write_data(const struct gr_result *result, const struct gr_s
     return first;
 }
 
-/* ---- the page ----------------------------------------------------------------------------------
- */
+/* ---- the page ------------------------------------------------------------------------------- */
 
 /* Copies an earlier page that holds words outside of the places to a free name.
  * @param kept  set to the copy's name in the folder, or "". */

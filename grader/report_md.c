@@ -40,8 +40,7 @@ static void table_caption(struct page *p, const char *text)
     fprintf(p->out, "**Table %d.** %s\n\n", ++p->tables, text);
 }
 
-/* ---- what was graded ---------------------------------------------------------------------------
- */
+/* ---- what was graded ------------------------------------------------------------------------ */
 
 static void fact(struct page *p, const char *name, const char *text, bool code)
 {
@@ -98,8 +97,7 @@ static void put_head(struct page *p, const char *kept)
     fact(p, "Command", r->command, true);
 }
 
-/* ---- is it right -------------------------------------------------------------------------------
- */
+/* ---- is it right ---------------------------------------------------------------------------- */
 
 static const char *status_mark(enum gr_status status)
 {
@@ -214,8 +212,7 @@ static void put_correctness(struct page *p)
     put_inference_table(p);
 }
 
-/* ---- how fast is it ----------------------------------------------------------------------------
- */
+/* ---- how fast is it ------------------------------------------------------------------------- */
 
 static void put_op_table(struct page *p)
 {
@@ -335,8 +332,7 @@ static void put_performance(struct page *p)
                "which the plain loops were timed. Higher is faster.");
 }
 
-/* ---- the rest ----------------------------------------------------------------------------------
- */
+/* ---- the rest ------------------------------------------------------------------------------- */
 
 static void put_output(struct page *p)
 {

@@ -96,8 +96,7 @@ void gr_summarize(const struct gr_result *result, struct gr_summary *to);
  * sizes. @return @p to, "-" for a shape that is not known. */
 const char *gr_shape_text(char to[64], const struct conv_shape *shape, const char *times);
 
-/* ---- report_plots.c: gnuplot ------------------------------------------------------------------
- */
+/* ---- report_plots.c: gnuplot ---------------------------------------------------------------- */
 
 enum { GR_PLOT_OP_TIMES, GR_PLOT_SPEED_UP, GR_PLOTS };
 
@@ -115,8 +114,7 @@ enum st_code gr_plots_write(const struct gr_result *result, const struct gr_summ
 /** @return "op-times" or "speed-up". */
 const char *gr_plot_name(int plot);
 
-/* ---- report_prose.c: what the student wrote ---------------------------------------------------
- */
+/* ---- report_prose.c: what the student wrote ------------------------------------------------- */
 
 enum { GR_PLACES = 6, GR_MAX_SEGMENTS = 2 * GR_PLACES + 1 };
 
@@ -164,8 +162,7 @@ struct gr_segment {
 /** Cuts an undamaged page at its markers. @return the number of segments. */
 size_t gr_prose_split(const char *page, size_t bytes, struct gr_segment to[GR_MAX_SEGMENTS]);
 
-/* ---- report_md.c, report_html.c, report_json.c, report_tables.c --------------------------------
- */
+/* ---- report_md.c, report_html.c, report_json.c, report_tables.c ----------------------------- */
 
 /** Writes the page, without its seal. @param kept name of the copy of an earlier page that the
  * student is told of, or NULL. */

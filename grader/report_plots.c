@@ -75,8 +75,7 @@ static const char *plain_name(char to[64], const char *name)
     return to;
 }
 
-/* ---- op-times ----------------------------------------------------------------------------------
- */
+/* ---- op-times ------------------------------------------------------------------------------- */
 
 static bool is_plotted(const struct gr_op_row *row)
 {
@@ -200,8 +199,7 @@ static void op_times_script(FILE *out, int format, const struct gr_result *resul
                 l, l, l + 1 < lines ? ", " : "\n");
 }
 
-/* ---- speed-up ----------------------------------------------------------------------------------
- */
+/* ---- speed-up ------------------------------------------------------------------------------- */
 
 /* The groups of bars: rows with a time of the plain loops, of the largest such size per line.
  * @return how many, at most MAX_GROUPS. */
@@ -295,8 +293,7 @@ static void speed_up_script(FILE *out, int format, const struct gr_result *resul
     }
 }
 
-/* ---- both --------------------------------------------------------------------------------------
- */
+/* ---- both ----------------------------------------------------------------------------------- */
 
 /* @return why there is nothing to plot, or NULL. */
 static const char *why_no_data(const struct gr_summary *s, int plot)

@@ -40,8 +40,7 @@ const struct gr_place gr_places[GR_PLACES] = {
     {"division", "Division of work", "Who did what?"},
 };
 
-/* ---- reading lines -----------------------------------------------------------------------------
- */
+/* ---- reading lines -------------------------------------------------------------------------- */
 
 struct line {
     const char *text;
@@ -121,8 +120,7 @@ void gr_prose_put_seal(FILE *out, const char *page, size_t bytes)
     fprintf(out, "%s\n", seal);
 }
 
-/* ---- the places --------------------------------------------------------------------------------
- */
+/* ---- the places ----------------------------------------------------------------------------- */
 
 /* Finds every place that is there once, opened and closed with no marker between. */
 static void find_places(struct gr_prose *prose)
@@ -184,8 +182,7 @@ void gr_prose_put(FILE *out, const struct gr_prose *prose, int place)
     fputs(END_MARK "\n", out);
 }
 
-/* ---- cutting a page ----------------------------------------------------------------------------
- */
+/* ---- cutting a page ------------------------------------------------------------------------- */
 
 static bool is_written(const char *text, size_t bytes)
 {

@@ -140,8 +140,7 @@ struct gr_result *hostile_result(void)
     return r;
 }
 
-/* ---- folders and files -------------------------------------------------------------------------
- */
+/* ---- folders and files ---------------------------------------------------------------------- */
 
 void folder_make(void)
 {

@@ -37,8 +37,7 @@ static void write_report(const struct gr_result *r, const char *name)
     cr_assert_eq(code, ST_OK, "%s: %s", code ? err.what : "", code ? err.where : "");
 }
 
-/* ---- the page ----------------------------------------------------------------------------------
- */
+/* ---- the page ------------------------------------------------------------------------------- */
 
 Test(report, writes_every_file_and_nothing_else)
 {
@@ -195,8 +194,7 @@ Test(report, a_record_with_only_the_reference_is_named_so)
     free(s), free(r);
 }
 
-/* ---- plots -------------------------------------------------------------------------------------
- */
+/* ---- plots ---------------------------------------------------------------------------------- */
 
 Test(report_plots, without_gnuplot_the_page_says_so_once)
 {
@@ -291,8 +289,7 @@ Test(report_plots, odd_times_and_sizes_are_drawn_or_left_out)
     free(r);
 }
 
-/* ---- index -------------------------------------------------------------------------------------
- */
+/* ---- index ---------------------------------------------------------------------------------- */
 
 Test(report_index, lists_milestones_in_numeric_order)
 {
@@ -359,8 +356,7 @@ Test(report_index, a_missing_folder_is_an_error)
     cr_expect(strstr(err.where, "nowhere"));
 }
 
-/* ---- errors ------------------------------------------------------------------------------------
- */
+/* ---- errors --------------------------------------------------------------------------------- */
 
 Test(report_errors, a_folder_that_is_a_file_is_named_and_untouched)
 {

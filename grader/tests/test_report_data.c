@@ -114,8 +114,7 @@ Test(report_json, hostile_strings_read_back_with_only_broken_utf8_replaced)
     free(r);
 }
 
-/* ---- tables ------------------------------------------------------------------------------------
- */
+/* ---- tables --------------------------------------------------------------------------------- */
 
 static void read_table(const char *name, struct tsv *table)
 {
@@ -161,8 +160,7 @@ Test(report_tables, checks_hold_hostile_strings_unchanged)
     free(r);
 }
 
-/* ---- LaTeX -------------------------------------------------------------------------------------
- */
+/* ---- LaTeX ---------------------------------------------------------------------------------- */
 
 static char *tex_of(const struct gr_result *r, int fragment)
 {

@@ -1,0 +1,30 @@
+/** @file
+ * The oracle's kernels, one for every kind of vector register. Only oracle.c and its test need
+ * this: the test proves that all of them, and the plain loops, give the same bits.
+ */
+#ifndef CONVLAB_NN_ORACLE_KERNEL_H
+#define CONVLAB_NN_ORACLE_KERNEL_H
+
+#include "conv.h"
+
+enum {
+    ORACLE_POSITIONS = 32, /**< positions in a tile */
+    ORACLE_MAX_MAPS = 6    /**< most output maps in a tile */
+};
+
+/** A tile kernel, see nn/conv_tile.h. */
+struct oracle_kernel {
+    const char *name;
+    int maps; /**< output maps in a tile */
+    void (*tile)(const struct conv_shape *s, const double *x, const double *k, float *out,
+                 size_t out_stride);
+};
+
+/** @return kernel number @p i of those that this machine can run, fastest first, or NULL. */
+const struct oracle_kernel *oracle_kernel(int i);
+
+/** nn_oracle_conv() with a chosen kernel, or with plain loops if it is NULL. */
+void oracle_conv_using(const struct oracle_kernel *kernel, const struct conv_shape *shape,
+                       const float *x, const float *k, float *y);
+
+#endif

@@ -1,0 +1,105 @@
+/* train: makes the course's models. See data/README.md. */
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/parallel.h"
+#include "data/train/train_expected.h"
+#include "data/train/train_model.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+
+struct options {
+    const char *out;
+    const struct train_recipe *only; /* or NULL for all */
+    uint64_t seed;
+};
+
+static const struct argp_option option_table[] = {
+    {"out", 'o', "DIR", 0, "Write the models and expected.tsv to DIR (required)", 0},
+    {"seed", 's', "N", 0, "Start from seed N (default: that of the committed models)", 0},
+    {"model", 'm', "NAME", 0, "Train only this model: one-layer-high, one-layer-low, two-layer", 0},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+    char *end;
+    switch (key) {
+    case 'o':
+        o->out = arg;
+        return 0;
+    case 's':
+        errno = 0;
+        o->seed = strtoull(arg, &end, 10);
+        if (arg[0] < '0' || arg[0] > '9' || *end || errno)
+            argp_error(state, "--seed wants a whole number, got '%s'", arg);
+        return 0;
+    case 'm':
+        o->only = train_recipe_find(arg);
+        if (!o->only)
+            argp_error(state, "no model is named '%s'", arg);
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->out)
+            argp_error(state, "--out DIR is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp argp = {
+    option_table,
+    parse,
+    NULL,
+    "Trains the course's networks on Fashion-MNIST.\v"
+    "The same seed gives the same files on any machine. CONVLAB_DATA=DIR names another folder with "
+    "the data set.",
+    NULL,
+    NULL,
+    NULL};
+
+static enum st_code train_one(const struct train_recipe *recipe, const struct options *o,
+                              const struct nn_dataset *set, struct st_error *err)
+{
+    double begin = clock_now_s();
+    struct train_result result;
+    enum st_code code = train_model(recipe, o->seed, set, &result, err);
+    if (code == ST_OK)
+        code = train_model_write(recipe, o->seed, &result, o->out, err);
+    if (code == ST_OK)
+        printf("%-15s %5d steps  %.4f on %d held-out images  %.1f s\n", recipe->name, result.steps,
+               result.accuracy, TRAIN_HELD_OUT, clock_now_s() - begin);
+    fflush(stdout);
+    free(result.params);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    enum { EXIT_CANNOT = 2 };
+    struct options o = {.seed = TRAIN_DEFAULT_SEED};
+    struct nn_dataset train = {0}, test = {0};
+    struct st_error err;
+    argp_err_exit_status = EXIT_CANNOT;
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+
+    enum st_code code = dir_make(o.out, &err);
+    if (code == ST_OK)
+        code = nn_dataset_load(&train, NULL, NN_TRAIN, 0, &err);
+    if (code == ST_OK)
+        code = nn_dataset_load(&test, NULL, NN_TEST, 0, &err);
+    for (int i = 0; i < TRAIN_RECIPES && code == ST_OK; i++)
+        if (!o.only || o.only == &train_recipes[i])
+            code = train_one(&train_recipes[i], &o, &train, &err);
+    if (code == ST_OK)
+        code = train_expected_write(o.out, &test, &err);
+    if (code == ST_OK)
+        printf("wrote %s/expected.tsv\n", o.out);
+    else
+        st_print(stderr, "train", &err);
+    nn_dataset_free(&train);
+    nn_dataset_free(&test);
+    return code == ST_OK ? 0 : EXIT_CANNOT;
+}

@@ -391,18 +391,6 @@ static bool smaller_size_failed(const struct gr_result *r)
     return false;
 }
 
-/* A crash in the unit shapes has ended the session; inference gets a new one. */
-static enum st_code revive_session(struct grading *g, struct st_error *err)
-{
-    if (g->session.alive)
-        return ST_OK;
-    struct gr_output output = g->session.output;
-    struct gr_run run;
-    enum st_code code = gr_session_start(&g->session, g->runner, g->library, &g->arena, &run, err);
-    g->session.output = output;
-    return code;
-}
-
 enum st_code gr_inference_check(struct grading *g, struct st_error *err)
 {
     struct inference in = {.g = g};
@@ -411,7 +399,7 @@ enum st_code gr_inference_check(struct grading *g, struct st_error *err)
         in.companion[i].session.channel = in.companion[i].session.pipe =
             in.companion[i].session.pidfd = -1;
     if (!code)
-        code = revive_session(g, err);
+        code = gr_session_revive(&g->session, g->runner, &g->arena, err);
     if (!code)
         start_companions(&in);
     for (size_t i = 0; !code && i < g->options->sizes; i++) {

@@ -102,7 +102,7 @@ static void become_runner(const char *runner, const char *library, int channel, 
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){64 << 20, 64 << 20});
 #ifndef __SANITIZE_ADDRESS__ /* its shadow alone is larger than any limit */
-    setrlimit(RLIMIT_AS, &(struct rlimit){memory_bytes, memory_bytes});
+    setrlimit(RLIMIT_DATA, &(struct rlimit){memory_bytes, memory_bytes});
 #else
     (void)memory_bytes;
 #endif
@@ -253,7 +253,11 @@ static void explain_crash(const struct gr_session *s, const struct runner_reply 
              sigabbrev_np(reply->signal) ? sigabbrev_np(reply->signal) : "?",
              sigdescr_np(reply->signal) ? sigdescr_np(reply->signal) : "unknown signal", place,
              access);
-    snprintf(run->hint, sizeof run->hint, "%s", signal_hint(reply->signal));
+    bool null = access[0] && reply->fault_address < 4096;
+    snprintf(run->hint, sizeof run->hint, "%s",
+             null ? "did malloc() or conv_workspace() return NULL, or is a pointer used before it is "
+                    "set?"
+                  : signal_hint(reply->signal));
 }
 
 /* The process is gone without a reply. */
@@ -273,6 +277,13 @@ static void explain_end(struct gr_session *s, struct gr_run *run)
     }
     if (WEXITSTATUS(status) == RUNNER_EXIT_NO_CHANNEL) {
         say_channel_closed(run);
+        return;
+    }
+    if (WEXITSTATUS(status) > 128 && sigabbrev_np(WEXITSTATUS(status) - 128)) {
+        snprintf(message, sizeof message, "crashed with SIG%s while conv_forward was not running",
+                 sigabbrev_np(WEXITSTATUS(status) - 128));
+        say(run, GR_CRASHED, message,
+            "does a thread of yours still work after conv_forward has returned? Join it first");
         return;
     }
     snprintf(message, sizeof message,
@@ -332,11 +343,8 @@ enum st_code gr_session_start(struct gr_session *s, const char *runner, const ch
         return st_fail_errno(err, errno, "cannot make a pipe");
     }
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    /* Address space: half of the machine's memory for the arena and scratch memory, and 4 GiB for
-     * what is only reserved: no man's land around the arena, libraries, stacks of an OpenMP team.
-     */
-    size_t memory_bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 2 +
-                          ((size_t)4 << 30) + (size_t)parallel_cores() * ((size_t)64 << 20);
+    /* Heap, scratch memory and the stacks of an OpenMP team; the arena does not count. */
+    size_t memory_bytes = ((size_t)2 << 30) + (size_t)parallel_cores() * ((size_t)64 << 20);
     s->pid = fork();
     if (s->pid == 0)
         become_runner(runner, library, channel[1], arena->fd, out[1], memory_bytes);
@@ -375,6 +383,20 @@ enum st_code gr_session_start(struct gr_session *s, const char *runner, const ch
             "does a constructor run for ever?");
         return ST_OK;
     }
+}
+
+enum st_code gr_session_revive(struct gr_session *s, const char *runner, const struct arena *arena,
+                               struct st_error *err)
+{
+    if (s->alive)
+        return ST_OK;
+    struct gr_output output = s->output;
+    char library[sizeof s->library];
+    memcpy(library, s->library, sizeof library);
+    struct gr_run run;
+    enum st_code code = gr_session_start(s, runner, library, arena, &run, err);
+    s->output = output;
+    return code;
 }
 
 void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const struct arena *arena,

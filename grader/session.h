@@ -63,6 +63,11 @@ struct gr_run {
 enum st_code gr_session_start(struct gr_session *session, const char *runner, const char *library,
                               const struct arena *arena, struct gr_run *run, struct st_error *err);
 
+/** Starts the process of a session again if it has ended (a crash), with the same library; its output so
+ * far is kept. */
+enum st_code gr_session_revive(struct gr_session *session, const char *runner,
+                               const struct arena *arena, struct st_error *err);
+
 /** Runs one convolution on the tensors that lie in the arena. After GR_RAN the process is frozen
  * until the next call, so that no thread of it can still write.
  * @param limit_s  how long it may take. */

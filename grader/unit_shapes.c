@@ -7,6 +7,7 @@
 #include "grader/verify.h"
 #include "nn/oracle.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,117 +46,167 @@ static void shape_text(char *to, size_t room, const struct gr_case_shape *spec)
              spec->label);
 }
 
-/* All outputs are there: count, and name what is wrong. */
-static void judge_outputs(struct grading *g, struct gr_check *check, const struct gr_case *cases,
-                          const struct gr_compare *compared, size_t n)
+/* The stage's state: the shapes that came back whole, and the first thing that went wrong
+ * otherwise. */
+struct stage {
+    struct unit unit[GR_MAX_CASES];
+    struct gr_case cases[GR_MAX_CASES];
+    struct gr_compare compared[GR_MAX_CASES];
+    size_t whole;   /* cases with outputs to compare */
+    size_t refused; /* shapes for which conv_forward returned an error */
+    size_t crashes;
+    char accident[512]; /* the first crash, hang or damage, and in which shape; or "" */
+    char accident_hint[320];
+    const char *accident_pattern;
+};
+
+/* A crash costs the session; a few are survived, so that the other shapes can still tell why. */
+enum { CRASHES_SURVIVED = 4 };
+
+static void note_accident(struct stage *st, const char *pattern, const char *message,
+                          const char *hint, const struct gr_case_shape *spec, size_t n)
+{
+    if (st->accident[0])
+        return;
+    char shape[128];
+    shape_text(shape, sizeof shape, spec);
+    snprintf(st->accident, sizeof st->accident, "%s\nin shape %s, one of %zu", message, shape, n);
+    snprintf(st->accident_hint, sizeof st->accident_hint, "%s", hint);
+    st->accident_pattern = pattern;
+}
+
+/* Runs one shape. @return false if the stage has to end. */
+static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_t n,
+                      struct st_error *err, enum st_code *code)
+{
+    static const char *const patterns[] = {[GR_CRASHED] = "crash",
+                                           [GR_EXITED] = "exit",
+                                           [GR_TIMED_OUT] = "time_limit",
+                                           [GR_SILENT] = "channel_closed"};
+    const struct gr_case_shape *spec = &u->c.spec;
+    struct gr_conv conv = {.shape = spec->shape, .x = u->x, .k = u->k};
+    struct arena_layout layout = arena_layout_for(&conv.shape);
+    struct gr_damage damage;
+    struct gr_run run;
+    if ((*code = arena_reserve(&g->arena, layout.bytes, err)) ||
+        (*code = gr_session_revive(&g->session, g->runner, &g->arena, err)))
+        return false;
+    gr_arena_fill(&g->arena, &conv);
+    gr_session_run(&g->session, &conv.shape, &g->arena, gr_time_limit_s(&conv.shape), &run);
+    if (run.outcome == GR_RETURNED) {
+        if (!st->refused++)
+            note_accident(st, "returned_error", run.message, run.hint, spec, n);
+        return true;
+    }
+    if (run.outcome != GR_RAN) {
+        note_accident(st, patterns[run.outcome], run.message, run.hint, spec, n);
+        return run.outcome == GR_CRASHED && ++st->crashes <= CRASHES_SURVIVED;
+    }
+    if (!gr_arena_intact(&g->arena, &conv, &damage))
+        note_accident(st, damage.pattern, damage.message, damage.hint, spec, n);
+    memcpy(u->y, g->arena.base + layout.y, nn_conv_y_elems(&conv.shape) * sizeof *u->y);
+    gr_compare_images(&conv.shape, 0, (size_t)conv.shape.B, u->y, u->ref, u->atol,
+                      &st->compared[st->whole]);
+    st->cases[st->whole++] = u->c;
+    return true;
+}
+
+/* Appends to a check's message, printf style. */
+static void add(struct gr_check *check, const char *text, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add(struct gr_check *check, const char *text, ...)
+{
+    size_t used = strlen(check->message);
+    va_list args;
+    va_start(args, text);
+    vsnprintf(check->message + used, sizeof check->message - used, text, args);
+    va_end(args);
+}
+
+/* Some outputs are wrong: count them, show the first, name the mistake. */
+static void explain_outputs(struct gr_check *check, const struct stage *st, size_t first,
+                            size_t right, size_t wrong_elems, size_t elems, size_t n)
+{
+    const struct gr_compare *c = &st->compared[first];
+    char shape[128];
+    shape_text(shape, sizeof shape, &st->cases[first].spec);
+    struct gr_diagnosis diagnosis;
+    gr_diagnose(st->cases, st->compared, st->whole, &diagnosis);
+    if (st->accident[0])
+        add(check, "%s\n", st->accident);
+    add(check,
+        "right in %zu of %zu shapes; %zu of %zu outputs are wrong\n"
+        "first mismatch: shape %s\n"
+        "    y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g\n",
+        right, n, wrong_elems, elems, shape, c->b, c->m, c->h, c->w, (double)c->expected,
+        (double)c->got);
+    if (diagnosis.message[0])
+        add(check, "diagnosis: %s", diagnosis.message);
+    bool named = diagnosis.pattern[0] != '\0';
+    snprintf(check->pattern, sizeof check->pattern, "%s",
+             named || !st->accident[0] ? diagnosis.pattern : st->accident_pattern);
+    gr_check_hint(check, "%s", named || !st->accident[0] ? diagnosis.hint : st->accident_hint);
+    gr_error_map(&st->cases[first], c, check->map, sizeof check->map);
+}
+
+static void judge(struct grading *g, struct gr_check *check, const struct stage *st, size_t n)
 {
     struct gr_result *r = g->result;
-    size_t right = 0, wrong_elems = 0, elems = 0, first = n;
-    for (size_t i = 0; i < n; i++) {
-        right += compared[i].wrong == 0;
-        wrong_elems += compared[i].wrong;
-        elems += compared[i].elems;
-        if (compared[i].wrong && first == n)
+    size_t right = 0, wrong_elems = 0, elems = 0, first = st->whole;
+    for (size_t i = 0; i < st->whole; i++) {
+        const struct gr_compare *c = &st->compared[i];
+        right += c->wrong == 0;
+        wrong_elems += c->wrong;
+        elems += c->elems;
+        if (c->wrong && first == st->whole)
             first = i;
-        if (compared[i].max_error > r->max_error)
-            r->max_error = compared[i].max_error;
+        if (c->max_error > r->max_error)
+            r->max_error = c->max_error;
     }
     r->unit_shapes = n;
     r->unit_shapes_right = right;
-    if (right == n) {
+    if (right == n && !st->accident[0]) {
         gr_check_set(check, GR_PASS, "right in all %zu shapes, %zu outputs, largest error %.2g", n,
                      elems, r->max_error);
         return;
     }
-    const struct gr_compare *c = &compared[first];
-    char shape[128];
-    shape_text(shape, sizeof shape, &cases[first].spec);
-    struct gr_diagnosis diagnosis;
-    gr_diagnose(cases, compared, n, &diagnosis);
-    snprintf(check->pattern, sizeof check->pattern, "%s", diagnosis.pattern);
-    gr_check_set(check, GR_FAIL,
-                 "right in %zu of %zu shapes; %zu of %zu outputs are wrong\n"
-                 "first mismatch: shape %s\n"
-                 "    y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g\n"
-                 "%s%s",
-                 right, n, wrong_elems, elems, shape, c->b, c->m, c->h, c->w, (double)c->expected,
-                 (double)c->got, diagnosis.message[0] ? "diagnosis: " : "", diagnosis.message);
-    gr_check_hint(check, "%s", diagnosis.hint);
-    gr_error_map(&cases[first], c, check->map, sizeof check->map);
+    gr_check_set(check, GR_FAIL, "%s", "");
+    if (first < st->whole) {
+        explain_outputs(check, st, first, right, wrong_elems, elems, n);
+        return;
+    }
+    snprintf(check->pattern, sizeof check->pattern, "%s", st->accident_pattern);
+    add(check, "%s", st->accident);
+    if (st->refused)
+        add(check, "; %zu of %zu shapes were refused", st->refused, n);
+    gr_check_hint(check, "%s",
+                  st->refused == n  ? "nothing is implemented yet? Write the loops, then return 0"
+                  : st->refused > 0 ? "every valid shape must be computed: odd sizes, K = 1 and "
+                                      "K = H too"
+                                    : st->accident_hint);
 }
 
 enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
 {
     struct gr_check *check = gr_check_add(g, "unit_shapes");
     struct gr_case_shape specs[GR_MAX_CASES];
-    size_t n = gr_case_shapes(specs, g->options->seed, g->options->quick), done = 0;
-    struct unit *units = calloc(n, sizeof *units);
-    struct gr_case *cases = calloc(n, sizeof *cases);
-    struct gr_compare *compared = calloc(n, sizeof *compared);
-    struct gr_damage damage = {.pattern = ""};
-    struct gr_run run = {.outcome = GR_RAN};
-    char shape[128] = "";
-    size_t refused = 0;
+    size_t n = gr_case_shapes(specs, g->options->seed, g->options->quick);
+    struct stage *st = calloc(1, sizeof *st);
+    if (!st)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold the unit shapes in memory");
     enum st_code code = ST_OK;
-    if (!units || !cases || !compared) {
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold the unit shapes in memory");
-        goto cleanup;
+    bool go_on = true;
+    for (size_t i = 0; i < n && go_on; i++) {
+        code = unit_make(&st->unit[i], &specs[i], g->options->seed, i, err);
+        go_on = !code && run_shape(g, st, &st->unit[i], n, err, &code);
     }
-    for (; done < n; done++) {
-        struct unit *u = &units[done];
-        if ((code = unit_make(u, &specs[done], g->options->seed, done, err)))
-            goto cleanup;
-        struct gr_conv conv = {.shape = specs[done].shape, .x = u->x, .k = u->k};
-        struct arena_layout layout = arena_layout_for(&conv.shape);
-        if ((code = arena_reserve(&g->arena, layout.bytes, err)))
-            goto cleanup;
-        gr_arena_fill(&g->arena, &conv);
-        gr_session_run(&g->session, &conv.shape, &g->arena, gr_time_limit_s(&conv.shape), &run);
-        if (run.outcome == GR_RETURNED) {
-            if (!refused++)
-                shape_text(shape, sizeof shape, &specs[done]);
-        } else if (run.outcome != GR_RAN || !gr_arena_intact(&g->arena, &conv, &damage)) {
-            shape_text(shape, sizeof shape, &specs[done]);
-            break;
-        }
-        memcpy(u->y, g->arena.base + layout.y, nn_conv_y_elems(&conv.shape) * sizeof *u->y);
-        cases[done] = u->c;
-        gr_compare_images(&conv.shape, 0, (size_t)conv.shape.B, u->y, u->ref, u->atol,
-                          &compared[done]);
+    if (!code) {
+        judge(g, check, st, n);
+        gr_check_print(g->out, check);
     }
-    if (damage.pattern[0]) {
-        snprintf(check->pattern, sizeof check->pattern, "%s", damage.pattern);
-        gr_check_set(check, GR_FAIL, "%s\nin shape %s, number %zu of %zu", damage.message, shape,
-                     done + 1, n);
-        gr_check_hint(check, "%s", damage.hint);
-    } else if (done < n) {
-        static const char *const names[] = {[GR_CRASHED] = "crash",
-                                            [GR_EXITED] = "exit",
-                                            [GR_TIMED_OUT] = "time_limit",
-                                            [GR_SILENT] = "channel_closed"};
-        snprintf(check->pattern, sizeof check->pattern, "%s", names[run.outcome]);
-        gr_check_set(check, GR_FAIL, "%s\nin shape %s, number %zu of %zu", run.message, shape,
-                     done + 1, n);
-        gr_check_hint(check, "%s", run.hint);
-    } else if (refused) {
-        snprintf(check->pattern, sizeof check->pattern, "returned_error");
-        gr_check_set(check, GR_FAIL,
-                     "conv_forward returned an error (not 0) for %zu of %zu shapes, the first: %s",
-                     refused, n, shape);
-        gr_check_hint(check,
-                      refused == n
-                          ? "nothing is implemented yet? Write the loops, then return 0"
-                          : "every valid shape must be computed: odd sizes, K = 1 and K = H too");
-    } else {
-        judge_outputs(g, check, cases, compared, n);
-    }
-    gr_check_print(g->out, check);
-
-cleanup:
-    for (size_t i = 0; units && i < n; i++)
-        free(units[i].storage);
-    free(units);
-    free(cases);
-    free(compared);
+    for (size_t i = 0; i < n; i++)
+        free(st->unit[i].storage);
+    free(st);
     return code;
 }

@@ -30,7 +30,7 @@ const struct gr_fault *gr_find_fault(const struct gr_clues *clues);
 struct gr_region_found {
     const char *missing_id; /**< pattern if the elements were never written, or are 0 */
     const char *wrong_id;   /**< pattern otherwise */
-    char says[160];         /**< "the last row (h = H_out - 1)" */
+    char says[160];         /**< "those of the last row (h = H_out - 1)" */
     const char *hint;
     bool whole; /**< whether all of it is wrong, not only a good part */
 };

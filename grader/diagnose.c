@@ -236,7 +236,7 @@ static bool look_for_fault(const struct gr_clues *clues, struct gr_diagnosis *to
     snprintf(says, sizeof says, fault->says, fault->n, fault->n);
     says[0] -= 'a' - 'A';
     add(MESSAGE(to),
-        "%s. This predicts the outputs of all %zu shapes (%zu of which it makes wrong).", says,
+        "%s. That explains the outputs of all %zu shapes, %zu of which it makes wrong.", says,
         clues->n, clues->wrong_cases);
     return name(to, fault->id, fault->hint);
 }
@@ -247,7 +247,7 @@ static bool look_for_region(const struct gr_clues *clues, const struct contents 
     struct gr_region_found region;
     if (!gr_find_region(clues, &region))
         return false;
-    add(MESSAGE(to), region.whole ? "Exactly %s are wrong" : "All that is wrong lies in %s",
+    add(MESSAGE(to), "The wrong elements are %s%s", region.whole ? "exactly " : "all in ",
         region.says);
     add_shapes(to, clues);
     bool missing = c->unwritten + c->zero == clues->wrong;

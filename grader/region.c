@@ -180,35 +180,40 @@ static const int runs[] = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 0};
     }
 
 static const struct region regions[] = {
-    PLACE("last_row", last_row, HINT_END, "the last row (h = H_out - 1)"),
-    PLACE("last_column", last_column, HINT_END, "the last column (w = W_out - 1)"),
-    PLACE("last_row_and_column", last_row_or_column, HINT_END, "the last row and the last column"),
-    PLACE("first_row", first_row, HINT_BEGIN, "the first row (h = 0)"),
-    PLACE("first_column", first_column, HINT_BEGIN, "the first column (w = 0)"),
+    PLACE("last_row", last_row, HINT_END, "those of the last row (h = H_out - 1)"),
+    PLACE("last_column", last_column, HINT_END, "those of the last column (w = W_out - 1)"),
+    PLACE("last_row_and_column", last_row_or_column, HINT_END,
+          "those of the last row and the last column"),
+    PLACE("first_row", first_row, HINT_BEGIN, "those of the first row (h = 0)"),
+    PLACE("first_column", first_column, HINT_BEGIN, "those of the first column (w = 0)"),
     PLACE("first_row_and_column", first_row_or_column, HINT_BEGIN,
-          "the first row and the first column"),
-    PLACE("border", rim, HINT_BORDER, "the rim of each map (first and last rows and columns)"),
-    PLACE("border", half_filter_rim, HINT_BORDER, "the rim of each map, K/2 elements wide"),
-    PLACE("last_rows", last_rows, HINT_END, "the last K-1 rows"),
-    PLACE("last_columns", last_columns, HINT_END, "the last K-1 columns"),
-    PLACE("last_rows_and_columns", last_rows_or_columns, HINT_END, "the last K-1 rows and columns"),
-    LIMITED("only_image_0", image_limit, one_image, HINT_IMAGES, "all images but image 0"),
-    LIMITED("only_map_0", map_limit, one_map, HINT_MAPS, "all output maps but map 0"),
-    PLACE("last_image", last_image, HINT_IMAGES, "the last image (b = B - 1)"),
-    PLACE("last_map", last_map, HINT_MAPS, "the last output map (m = M - 1)"),
-    PLACE("first_image", first_image, HINT_IMAGES, "image 0"),
-    PLACE("first_map", first_map, HINT_MAPS, "output map 0"),
+          "those of the first row and the first column"),
+    PLACE("border", rim, HINT_BORDER,
+          "those of the rim of each map (first and last rows and columns)"),
+    PLACE("border", half_filter_rim, HINT_BORDER,
+          "those of the rim of each map, K/2 elements wide"),
+    PLACE("last_rows", last_rows, HINT_END, "those of the last K-1 rows"),
+    PLACE("last_columns", last_columns, HINT_END, "those of the last K-1 columns"),
+    PLACE("last_rows_and_columns", last_rows_or_columns, HINT_END,
+          "those of the last K-1 rows and columns"),
+    LIMITED("only_image_0", image_limit, one_image, HINT_IMAGES, "those of all images but image 0"),
+    LIMITED("only_map_0", map_limit, one_map, HINT_MAPS, "those of all output maps but map 0"),
+    PLACE("last_image", last_image, HINT_IMAGES, "those of the last image (b = B - 1)"),
+    PLACE("last_map", last_map, HINT_MAPS, "those of the last output map (m = M - 1)"),
+    PLACE("first_image", first_image, HINT_IMAGES, "those of image 0"),
+    PLACE("first_map", first_map, HINT_MAPS, "those of output map 0"),
     PLACE("last_element", last_element, HINT_END, "the very last element of y"),
     PLACE("first_element", first_element, HINT_BEGIN, "the very first element of y"),
-    TILED("boundary_tiles", partial_tiles, HINT_TILES,
-          "the boundary tiles: what is left over at the bottom and right of a map cut into tiles "
-          "of %d x %d"),
+    /* From the smallest on: if only part of one is wrong, it lies in the larger ones too. */
+    TILED("boundary_tiles", partial_corner, HINT_TILES,
+          "the boundary tiles: the corner left over when a map is cut into tiles of %d x %d"),
     TILED("boundary_tiles", partial_tile_rows, HINT_TILES,
           "the boundary tiles: the rows left over when a map is cut into tiles of %d rows"),
     TILED("boundary_tiles", partial_tile_columns, HINT_TILES,
           "the boundary tiles: the columns left over when a map is cut into tiles of %d columns"),
-    TILED("boundary_tiles", partial_corner, HINT_TILES,
-          "the boundary tiles: the corner left over when a map is cut into tiles of %d x %d"),
+    TILED("boundary_tiles", partial_tiles, HINT_TILES,
+          "the boundary tiles: what is left over at the bottom and right of a map cut into tiles "
+          "of %d x %d"),
     CUT("tile_halo", halo, tiles, HINT_HALO,
         "the outputs of each tile of %d x %d whose window reaches into the next tile"),
     CUT("tile_halo", halo_rows, tiles, HINT_HALO,
@@ -216,28 +221,29 @@ static const struct region regions[] = {
     CUT("tile_halo", halo_columns, tiles, HINT_HALO,
         "the outputs of each tile of %d columns whose window reaches into the next tile"),
     CUT("leftover_maps", leftover_maps, groups, HINT_LEFTOVER,
-        "the output maps left over by groups of %d"),
+        "those of the output maps left over by groups of %d"),
     CUT("leftover_images", leftover_images, groups, HINT_LEFTOVER,
-        "the images left over by groups of %d"),
+        "those of the images left over by groups of %d"),
     CUT("leftover_elements", leftover_elements, runs, HINT_LEFTOVER,
         "the elements left over by runs of %d along the whole of y"),
     CUT("leftover_elements", leftover_in_map, runs, HINT_LEFTOVER,
         "the elements left over by runs of %d along a map"),
     CUT("only_first_tile", beyond_first_tile, tiles, HINT_TILES,
-        "everything outside of the first %d x %d outputs of each map"),
+        "those outside of the first %d x %d outputs of each map"),
     LIMITED("only_first_images", image_limit, least_image, HINT_LIMIT,
-            "the images from number %d on"),
+            "those of the images from number %d on"),
     LIMITED("only_first_maps", map_limit, least_map, HINT_LIMIT,
-            "the output maps from number %d on"),
-    LIMITED("only_first_rows", row_limit, least_row, HINT_LIMIT, "the rows from number %d on"),
+            "those of the output maps from number %d on"),
+    LIMITED("only_first_rows", row_limit, least_row, HINT_LIMIT,
+            "those of the rows from number %d on"),
     LIMITED("only_first_columns", column_limit, least_column, HINT_LIMIT,
-            "the columns from number %d on"),
+            "those of the columns from number %d on"),
     LIMITED("only_first_elements", element_limit, least_element, HINT_LIMIT,
             "the elements of y from number %d on, in any shape"),
-    PLACE("odd_images", odd_images, HINT_IMAGES, "every second image (1, 3, 5, ...)"),
-    PLACE("odd_maps", odd_maps, HINT_MAPS, "every second output map (1, 3, 5, ...)"),
-    PLACE("odd_rows", odd_rows, HINT_END, "every second row (1, 3, 5, ...)"),
-    PLACE("odd_columns", odd_columns, HINT_END, "every second column (1, 3, 5, ...)"),
+    PLACE("odd_images", odd_images, HINT_IMAGES, "those of every second image (1, 3, 5, ...)"),
+    PLACE("odd_maps", odd_maps, HINT_MAPS, "those of every second output map (1, 3, 5, ...)"),
+    PLACE("odd_rows", odd_rows, HINT_END, "those of every second row (1, 3, 5, ...)"),
+    PLACE("odd_columns", odd_columns, HINT_END, "those of every second column (1, 3, 5, ...)"),
 };
 
 /* ---- fitting ------------------------------------------------------------------------------------
@@ -292,24 +298,27 @@ static bool is_filled(const struct gr_clues *clues, const struct region *region,
     return has_right_part && all.right_in * 100 <= all.wrong_in + 50;
 }
 
-/* Whether all that is wrong lies in the region and fills a good part of it, most cases that have it
- * are wrong, and cases speak against a smaller and a larger region: one has right elements
- * outside of it, several with more than one output lack it and are right. */
+/* Whether all that is wrong lies in the region, fills a good part of it where it is wrong at all,
+ * and cases speak against a smaller and a larger region: one has right elements outside of it,
+ * several with more than one output lack it and are right. */
 static bool is_filled_partly(const struct gr_clues *clues, const struct region *region, int n)
 {
-    size_t with_right_part = 0, without = 0, wrong_cases = 0, right_cases = 0;
+    size_t with_right_part = 0, without = 0, wrong_cases = 0, spared_cases = 0;
     struct overlap all = {0}, one;
     for (size_t i = 0; i < clues->n; i++) {
         if (!overlap_of(clues, clues->by_work[i], region, n, &one))
             return false;
-        with_right_part += one.wrong_in && one.right_out;
         without += one.wrong_in + one.right_in == 0 && one.right_out > 1;
-        wrong_cases += one.wrong_in > 0;
-        right_cases += one.wrong_in == 0 && one.right_in > 0;
+        if (one.wrong_in == 0) {
+            spared_cases += one.right_in > 0;
+            continue;
+        }
+        with_right_part += one.right_out > 0;
+        wrong_cases++;
         all.wrong_in += one.wrong_in;
         all.right_in += one.right_in;
     }
-    return with_right_part > 0 && without > 1 && right_cases * 3 <= wrong_cases &&
+    return with_right_part > 0 && without > 1 && spared_cases * 2 <= wrong_cases &&
            all.wrong_in * 4 >= all.right_in;
 }
 

@@ -1,0 +1,3 @@
+/* expect: crash (behaviour) */
+#define END abort();
+#include "plain.h"

@@ -1,0 +1,9 @@
+/* expect: not_loaded (behaviour) */
+/* Runs before anything of the harness asks for it. */
+#include <stdlib.h>
+
+__attribute__((constructor)) static void before_main(void)
+{
+    abort();
+}
+#include "plain.h"

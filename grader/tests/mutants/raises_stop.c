@@ -1,0 +1,4 @@
+/* expect: time_limit (behaviour) */
+#include <signal.h>
+#define END raise(SIGSTOP);
+#include "plain.h"

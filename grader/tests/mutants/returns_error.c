@@ -1,0 +1,3 @@
+/* expect: returned_error (behaviour) */
+#define END return 7;
+#include "plain.h"

@@ -1,0 +1,3 @@
+/* expect: guard (behaviour) */
+#define END y[-1] = 0;
+#include "plain.h"

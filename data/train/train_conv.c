@@ -74,22 +74,47 @@ void train_conv_pack(const struct conv_shape *s, const float *k, struct train_pa
         memcpy(packed->rows + row * TRAIN_ROW, k + row * s->K, s->K * sizeof(float));
 }
 
-void train_conv_forward(const struct conv_shape *s, const float *x,
-                        const struct train_packed *packed, float *y)
+typedef void tile_kernel(const struct conv_shape *s, const float *x, const float *k, float *out,
+                         size_t out_stride);
+
+/* Lists the kernels that this machine can run, widest vectors first. @return how many. */
+static int usable_kernels(tile_kernel *list[3])
 {
-    void (*tile)(const struct conv_shape *, const float *, const float *, float *, size_t) =
-        tile_any;
+    int n = 0;
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f"))
-        tile = tile_avx512;
-    else if (__builtin_cpu_supports("avx2"))
-        tile = tile_avx2;
+        list[n++] = tile_avx512;
+    if (__builtin_cpu_supports("avx2"))
+        list[n++] = tile_avx2;
 #endif
+    list[n++] = tile_any;
+    return n;
+}
+
+int train_conv_kernels(void)
+{
+    tile_kernel *list[3];
+    return usable_kernels(list);
+}
+
+void train_conv_forward_using(int kernel, const struct conv_shape *s, const float *x,
+                              const struct train_packed *packed, float *y)
+{
+    tile_kernel *list[3];
+    int usable = usable_kernels(list);
+    assert(kernel >= 0 && kernel < usable);
+    (void)usable;
     size_t plane = train_conv_plane(s), block_elems = (size_t)s->C * s->K * s->K * MAPS;
     for (size_t block = 0; block < blocks_of(s); block++)
         for (size_t at = 0; at < plane; at += TILE_POSITIONS)
-            tile(s, x + at, packed->tiles + block * block_elems, y + block * MAPS * plane + at,
-                 plane);
+            list[kernel](s, x + at, packed->tiles + block * block_elems,
+                         y + block * MAPS * plane + at, plane);
+}
+
+void train_conv_forward(const struct conv_shape *s, const float *x,
+                        const struct train_packed *packed, float *y)
+{
+    train_conv_forward_using(0, s, x, packed, y);
 }
 
 /* ---- gradients ------------------------------------------------------------------------------ */

@@ -55,6 +55,13 @@ void train_conv_pack(const struct conv_shape *s, const float *k, struct train_pa
 void train_conv_forward(const struct conv_shape *s, const float *x,
                         const struct train_packed *packed, float *y);
 
+/** The same with kernel number @p kernel, below train_conv_kernels(), of those that this machine
+ * can run: for the test that all give the same bits. Number 0 is what train_conv_forward() takes.
+ */
+void train_conv_forward_using(int kernel, const struct conv_shape *s, const float *x,
+                              const struct train_packed *packed, float *y);
+int train_conv_kernels(void);
+
 /** Adds the gradient with respect to the weights to dk [M][C][K][K]. */
 void train_conv_weight_gradient(const struct conv_shape *s, const float *x,
                                 const struct train_maxima *dy, float *dk);

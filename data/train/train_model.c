@@ -33,7 +33,7 @@ const struct train_recipe train_recipes[TRAIN_RECIPES] = {
         .steps = 4000,
         .check_every = 250,
         .max_steps = 8000,
-        .stop_from = 0.89,
+        .stop_from = 0.90,
         .stop_to = 1,
     },
     {
@@ -65,7 +65,7 @@ const struct train_recipe train_recipes[TRAIN_RECIPES] = {
         .steps = 2400,
         .check_every = 200,
         .max_steps = 4800,
-        .stop_from = 0.89,
+        .stop_from = 0.90,
         .stop_to = 1,
     },
 };

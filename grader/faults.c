@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* ---- indices, as a student would have written them ----------------------------------------------
+/* ---- indices, ranges, values --------------------------------------------------------------------
  */
 
 #define NAMES                                                                                      \
@@ -19,92 +19,6 @@
         return expression;                                                                         \
     }
 
-/* k; right is ((m * C + c) * K + p) * K + q */
-INDEX(k_rotated_180, ((m * C + c) * K + K - 1 - p) * K + K - 1 - q)
-INDEX(k_upside_down, ((m * C + c) * K + K - 1 - p) * K + q)
-INDEX(k_mirrored, ((m * C + c) * K + p) * K + K - 1 - q)
-INDEX(k_transposed, ((m * C + c) * K + q) * K + p)
-INDEX(k_rotated_left, ((m * C + c) * K + q) * K + K - 1 - p)
-INDEX(k_rotated_right, ((m * C + c) * K + K - 1 - q) * K + p)
-INDEX(k_other_diagonal, ((m * C + c) * K + K - 1 - q) * K + K - 1 - p)
-INDEX(k_c_m, ((c * M + m) * K + p) * K + q)
-INDEX(k_c_m_stride_c, ((c * C + m) * K + p) * K + q)
-INDEX(k_stride_m, ((m * M + c) * K + p) * K + q)
-INDEX(k_without_c, (m * C * K + p) * K + q)
-INDEX(k_without_c_stride, (m * K + p) * K + q)
-INDEX(k_without_m, (c * K + p) * K + q)
-INDEX(k_channels_last, ((m * K + p) * K + q) * C + c)
-INDEX(k_size_n, ((m * C + c) * n + p) * n + q)
-INDEX(k_maps_last, ((p * K + q) * C + c) * M + m)
-
-/* x; right is ((b * C + c) * H + h + p) * W + w + q */
-INDEX(x_without_b, (c * H + h + p) * W + w + q)
-INDEX(x_without_c, (b * C * H + h + p) * W + w + q)
-INDEX(x_without_c_stride, (b * H + h + p) * W + w + q)
-INDEX(x_stride_b, ((b * B + c) * H + h + p) * W + w + q)
-INDEX(x_stride_m, ((b * M + c) * H + h + p) * W + w + q)
-INDEX(x_c_b, ((c * B + b) * H + h + p) * W + w + q)
-INDEX(x_channels_last, ((b * H + h + p) * W + w + q) * C + c)
-INDEX(x_row_h, (b * C + c) * H * W + (h + p) * H + w + q)
-INDEX(x_row_h_plane_w, ((b * C + c) * W + h + p) * H + w + q)
-INDEX(x_all_h, ((b * C + c) * H + h + p) * H + w + q)
-INDEX(x_all_w, ((b * C + c) * W + h + p) * W + w + q)
-INDEX(x_transposed, (b * C + c) * H * W + (w + q) * W + h + p)
-INDEX(x_column_major, (b * C + c) * H * W + (w + q) * H + h + p)
-INDEX(x_row_w_out, (b * C + c) * H * W + (h + p) * W_out + w + q)
-INDEX(x_all_out, ((b * C + c) * H_out + h + p) * W_out + w + q)
-INDEX(x_plane_out, (b * C + c) * H_out * W_out + (h + p) * W + w + q)
-INDEX(x_without_p, ((b * C + c) * H + h) * W + w + q)
-INDEX(x_without_q, ((b * C + c) * H + h + p) * W + w)
-INDEX(x_without_p_q, ((b * C + c) * H + h) * W + w)
-INDEX(x_without_h, ((b * C + c) * H + p) * W + w + q)
-INDEX(x_without_w, ((b * C + c) * H + h + p) * W + q)
-INDEX(x_without_h_w, ((b * C + c) * H + p) * W + q)
-INDEX(x_step_n, ((b * C + c) * H + h * n + p) * W + w * n + q)
-INDEX(x_step_k, ((b * C + c) * H + h * K + p) * W + w * K + q)
-INDEX(x_backwards, ((b * C + c) * H + h - p) * W + w - q)
-INDEX(x_moved, ((b * C + c) * H + h + p + n) * W + w + q + n)
-INDEX(x_moved_down, ((b * C + c) * H + h + p + n) * W + w + q)
-INDEX(x_moved_right, ((b * C + c) * H + h + p) * W + w + q + n)
-INDEX(x_centred, ((b * C + c) * H + h + p - K / 2) * W + w + q - K / 2)
-
-static ptrdiff_t padded(const struct conv_shape *s, const struct gr_turn *turn, ptrdiff_t pad)
-{
-    ptrdiff_t h = turn->h + turn->p - pad, w = turn->w + turn->q - pad;
-    if (h < 0 || h >= s->H || w < 0 || w >= s->W)
-        return GR_ADDS_NOTHING;
-    return ((turn->b * s->C + turn->c) * s->H + h) * s->W + w;
-}
-INDEX(x_padded, padded(s, turn, (K - 1) / 2))
-INDEX(x_padded_half, padded(s, turn, K / 2))
-INDEX(x_padded_full, padded(s, turn, K - 1))
-
-/* y; right is ((b * M + m) * H_out + h) * W_out + w */
-INDEX(y_h_out, ((b * M + m) * (H_out + n) + h) * W_out + w)
-INDEX(y_w_out, ((b * M + m) * H_out + h) * (W_out + n) + w)
-INDEX(y_h_w_out, ((b * M + m) * (H_out + n) + h) * (W_out + n) + w)
-INDEX(y_row_n, (b * M + m) * H_out * W_out + h * (W_out + n) + w)
-INDEX(y_full, ((b * M + m) * H + h) * W + w)
-INDEX(y_full_plane, (b * M + m) * H * W + h * W_out + w)
-INDEX(y_full_row, (b * M + m) * H_out * W_out + h * W + w)
-INDEX(y_row_w, ((b * M + m) * H_out + h) * W + w)
-INDEX(y_row_h_out, (b * M + m) * H_out * W_out + h * H_out + w)
-INDEX(y_swapped, ((b * M + m) * W_out + h) * H_out + w)
-INDEX(y_all_h, ((b * M + m) * H_out + h) * H_out + w)
-INDEX(y_all_w, ((b * M + m) * W_out + h) * W_out + w)
-INDEX(y_transposed, ((b * M + m) * W_out + w) * H_out + h)
-INDEX(y_transposed_stride_w, ((b * M + m) * H_out + w) * W_out + h)
-INDEX(y_m_b, ((m * B + b) * H_out + h) * W_out + w)
-INDEX(y_stride_b, ((b * B + m) * H_out + h) * W_out + w)
-INDEX(y_stride_c, ((b * C + m) * H_out + h) * W_out + w)
-INDEX(y_without_b, (m * H_out + h) * W_out + w)
-INDEX(y_without_m, (b * M * H_out + h) * W_out + w)
-INDEX(y_without_m_stride, (b * H_out + h) * W_out + w)
-INDEX(y_channels_last, ((b * H_out + h) * W_out + w) * M + m)
-
-/* ---- ranges of the loops ------------------------------------------------------------------------
- */
-
 #define LOOPS(name, statements)                                                                    \
     static void name(const struct conv_shape *s, int n, struct gr_loops *l)                        \
     {                                                                                              \
@@ -113,39 +27,6 @@ INDEX(y_channels_last, ((b * H_out + h) * W_out + w) * M + m)
         statements;                                                                                \
     }
 
-LOOPS(h_to_h_out_n, l->h1 += n)
-LOOPS(w_to_w_out_n, l->w1 += n)
-LOOPS(h_w_to_out_n, l->h1 += n; l->w1 += n)
-LOOPS(h_w_to_full, l->h1 = H; l->w1 = W)
-LOOPS(h_w_exchanged, l->h1 = W_out; l->w1 = H_out)
-LOOPS(h_to_w_out, l->h1 = W_out)
-LOOPS(w_to_h_out, l->w1 = H_out)
-LOOPS(p_to_n, l->p1 += n)
-LOOPS(q_to_n, l->q1 += n)
-LOOPS(p_q_to_n, l->p1 += n; l->q1 += n)
-LOOPS(p_from_1, l->p0 = 1)
-LOOPS(q_from_1, l->q0 = 1)
-LOOPS(p_q_from_1, l->p0 = l->q0 = 1)
-LOOPS(p_q_to_fixed_n, l->p1 = l->q1 = n)
-LOOPS(p_q_from_1_to_k, l->p0 = l->q0 = 1; l->p1++; l->q1++)
-LOOPS(c_last, l->c0 = C - 1)
-LOOPS(c_first, l->c1 = 1)
-LOOPS(c_from_1, l->c0 = 1)
-LOOPS(c_to_n, l->c1 += n)
-LOOPS(c_to_m, l->c1 = M)
-LOOPS(c_to_b, l->c1 = B)
-LOOPS(c_to_k, l->c1 = K)
-LOOPS(c_whole_n, l->c1 = C - C % n)
-LOOPS(c_p_last, l->c0 = C - 1; l->p0 = K - 1)
-LOOPS(all_last, l->c0 = C - 1; l->p0 = l->q0 = K - 1)
-LOOPS(p_last, l->p0 = K - 1)
-LOOPS(q_last, l->q0 = K - 1)
-LOOPS(p_q_last, l->p0 = l->q0 = K - 1)
-LOOPS(all_first, l->c1 = l->p1 = l->q1 = 1)
-
-/* ---- what is made of the sum --------------------------------------------------------------------
- */
-
 #define FINISH(name, expression)                                                                   \
     static double name(const struct conv_shape *s, double sum)                                     \
     {                                                                                              \
@@ -153,19 +34,15 @@ LOOPS(all_first, l->c1 = l->p1 = l->q1 = 1)
         return expression;                                                                         \
     }
 
-FINISH(over_k, sum / (double)K)
-FINISH(over_k_k, sum / (double)(K * K))
-FINISH(over_c, sum / (double)C)
-FINISH(over_all, sum / (double)(C * K * K))
-FINISH(times_c, sum *(double)C)
-FINISH(times_2, sum * 2)
-FINISH(half, sum / 2)
-FINISH(negative, -sum)
-FINISH(magnitude, fabs(sum))
-FINISH(relu, sum > 0 ? sum : 0)
-FINISH(tangent, tanh(sum))
-FINISH(sigmoid, 1 / (1 + exp(-sum)))
-FINISH(plus_1, sum + 1)
+/* The index into an image with zeros around it. */
+static ptrdiff_t padded(const struct conv_shape *s, const struct gr_turn *turn, ptrdiff_t pad)
+{
+    ptrdiff_t h = turn->h + turn->p - pad, w = turn->w + turn->q - pad;
+    if (h < 0 || h >= s->H || w < 0 || w >= s->W)
+        return GR_ADDS_NOTHING;
+    return ((turn->b * s->C + turn->c) * s->H + h) * s->W + w;
+}
+#include "grader/faults.def"
 
 /* ---- the table ----------------------------------------------------------------------------------
  */
@@ -420,6 +297,14 @@ const struct gr_fault gr_faults[] = {
      .x = x_all_h, .y = y_all_h, .loops = w_to_h_out},
     {"height_width_swapped", "every output takes the maps for squares of W by W", HINT_SQUARE,
      .x = x_all_w, .y = y_all_w, .loops = h_to_w_out},
+    {"height_width_swapped", "every map of y is taken for a square of H_out by H_out", HINT_SQUARE,
+     .y = y_all_h, .loops = w_to_h_out},
+    {"height_width_swapped", "every map of y is taken for a square of W_out by W_out", HINT_SQUARE,
+     .y = y_all_w, .loops = h_to_w_out},
+    {"height_width_swapped", "every map of y is stored as if it were H_out by H_out", HINT_SQUARE,
+     .y = y_all_h},
+    {"height_width_swapped", "every map of y is stored as if it were W_out by W_out", HINT_SQUARE,
+     .y = y_all_w},
     {"height_width_swapped", "every output of y is stored in rows of H_out, not W_out, elements",
      HINT_SQUARE, .y = y_row_h_out},
     {"height_width_swapped", "every map of y is stored as if it were W_out by H_out", HINT_SQUARE,
@@ -482,6 +367,10 @@ const struct gr_fault gr_faults[] = {
     {"h_out_off_by_one",
      "every output lies where H_out = H - K - 1 and W_out = W - K - 1 would put it", HINT_OUT,
      .y = y_h_w_out, .loops = h_w_to_out_n, .n = -2},
+    {"h_out_off_by_one",
+     "every output lies where H_out = H - 2*(K/2) would put it, and W_out likewise: one too few "
+     "for even K",
+     HINT_OUT, .y = y_h_w_out_even, .loops = h_w_to_out_even},
     {"output_size", "every output lies where maps of H by W would put it, H by W of them computed",
      HINT_OUT, .y = y_full, .loops = h_w_to_full},
     {"output_size", "every output lies where maps of H by W would put it, in y's index only",

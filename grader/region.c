@@ -68,6 +68,9 @@ REGION(partial_tiles, left_over(h, H_out, n) || left_over(w, W_out, n))
 REGION(partial_tile_rows, left_over(h, H_out, n))
 REGION(partial_tile_columns, left_over(w, W_out, n))
 REGION(partial_corner, left_over(h, H_out, n) && left_over(w, W_out, n))
+REGION(last_tiles, h >= (H_out - 1) / n * n || w >= (W_out - 1) / n * n)
+REGION(last_tile_rows, h >= (H_out - 1) / n * n)
+REGION(last_tile_columns, w >= (W_out - 1) / n * n)
 REGION(beyond_first_tile, h >= n || w >= n)
 REGION(halo, h % n + K > n || w % n + K > n)
 REGION(halo_rows, h % n + K > n)
@@ -150,6 +153,9 @@ static const int runs[] = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 0};
 #define HINT_TILES                                                                                 \
     "Sizes need not be multiples of the tile: how many tiles does a map of 17 rows need, and "     \
     "what does the last one do with its empty part?"
+#define HINT_LAST_TILE                                                                             \
+    "How many tiles of 16 rows do maps of 15, 16 and 17 rows need? Check where the loop over "     \
+    "tiles ends."
 #define HINT_HALO                                                                                  \
     "A tile of n x n outputs needs (n+K-1) x (n+K-1) inputs. Who loads the K-1 rows and columns "  \
     "beyond the tile?"
@@ -214,6 +220,13 @@ static const struct region regions[] = {
     TILED("boundary_tiles", partial_tiles, HINT_TILES,
           "the boundary tiles: what is left over at the bottom and right of a map cut into tiles "
           "of %d x %d"),
+    CUT("boundary_tiles", last_tiles, tiles, HINT_LAST_TILE,
+        "the boundary tiles: the bottom and right ones of a map cut into tiles of %d x %d, whole "
+        "ones too"),
+    CUT("boundary_tiles", last_tile_rows, tiles, HINT_LAST_TILE,
+        "the boundary tiles: the bottom ones of a map cut into tiles of %d rows, whole ones too"),
+    CUT("boundary_tiles", last_tile_columns, tiles, HINT_LAST_TILE,
+        "the boundary tiles: the right ones of a map cut into tiles of %d columns, whole ones too"),
     CUT("tile_halo", halo, tiles, HINT_HALO,
         "the outputs of each tile of %d x %d whose window reaches into the next tile"),
     CUT("tile_halo", halo_rows, tiles, HINT_HALO,

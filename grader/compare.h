@@ -28,8 +28,7 @@ struct gr_compare {
  * result does not depend on their number.
  * @param y, ref  point at image first_image. */
 void gr_compare_images(const struct conv_shape *shape, size_t first_image, size_t images,
-                       const float *y, const float *ref, const float *atol,
-                       struct gr_compare *sum);
+                       const float *y, const float *ref, const float *atol, struct gr_compare *sum);
 
 /** @return whether element @p got passes against @p ref. */
 bool gr_element_passes(float got, float ref, float atol);

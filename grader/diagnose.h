@@ -27,9 +27,9 @@ void gr_diagnose(const struct gr_case *cases, const struct gr_compare *compared,
                  struct gr_diagnosis *to);
 
 /** Draws a map of one wrong case: the image and map of its first wrong element, one character an
- * output element ('.' right, 'x' wrong, '_' never written, 'N' NaN or Inf), cut or shrunk to at most
- * 66 columns and 24 rows, with a title line that says which (b, m) and whether it is shrunk, and a
- * line that counts wrong elements per image and per map where they differ.
+ * output element ('.' right, 'x' wrong, '_' never written, 'N' NaN or Inf), cut or shrunk to at
+ * most 66 columns and 24 rows, with a title line that says which (b, m) and whether it is shrunk,
+ * and a line that counts wrong elements per image and per map where they differ.
  * @param to  filled with lines ended by newlines, NUL-terminated. */
 void gr_error_map(const struct gr_case *c, const struct gr_compare *compared, char *to,
                   size_t room);

@@ -105,6 +105,24 @@ static enum st_code make_checks(struct grading *g, struct st_error *err)
     return ST_OK;
 }
 
+/* Leaves the compiler's lines, takes make's own out; in place. */
+static void drop_make_lines(char *text)
+{
+    char *to = text;
+    for (char *line = text; *line;) {
+        size_t length = strcspn(line, "\n") + 1;
+        if (line[length - 1] == '\0')
+            length--;
+        bool is_makes = strncmp(line, "make: ", 6) == 0 || strncmp(line, "make[", 5) == 0;
+        if (!is_makes) {
+            memmove(to, line, length);
+            to += length;
+        }
+        line += length;
+    }
+    *to = '\0';
+}
+
 static enum st_code build_stage(struct grading *g, struct st_error *err)
 {
     const struct gr_options *o = g->options;
@@ -138,6 +156,7 @@ static enum st_code build_stage(struct grading *g, struct st_error *err)
     path_format(g->library, sizeof g->library, "%s",
                 o->reference ? g->milestone.reference_library : g->milestone.lab_library);
     if (!compiles) {
+        drop_make_lines(output);
         gr_check_set(check, GR_FAIL, "does not compile:\n%.1900s", output);
         gr_check_hint(check,
                       "fix the first error first: those after it are often its consequences");
@@ -204,7 +223,7 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
 {
     struct gr_result *r = g->result;
     g->arena.fd = -1;
-    g->session.channel = g->session.pipe = g->session.pidfd = -1;
+    g->session = GR_SESSION_CLOSED;
     enum st_code code = gr_milestone_find(&g->milestone, g->options->milestone, err);
     if (!code)
         code = gr_rubric_load(&g->rubric, g->milestone.rubric, err);
@@ -227,6 +246,8 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
             (unsigned long long)r->seed);
     code = make_checks(g, err);
     if (!code)
+        code = gr_inference_open(&g->inference, g, err);
+    if (!code)
         code = build_stage(g, err);
     if (!code && !failed(g, "builds"))
         code = load_stage(g, err);
@@ -238,7 +259,7 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
     if (!code && builds->status == GR_PASS)
         code = gr_unit_shapes_check(g, err);
     if (!code && builds->status == GR_PASS)
-        code = gr_inference_check(g, err);
+        code = gr_inference_check(g->inference, err);
     gr_session_end(&g->session);
     for (size_t i = 0; i < r->checks; i++) {
         r->score += r->check[i].points;
@@ -250,6 +271,7 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
 void gr_grading_free(struct grading *g)
 {
     gr_session_end(&g->session);
+    gr_inference_close(g->inference);
     arena_close(&g->arena);
     gr_rubric_free(g->rubric);
     g->rubric = NULL;

@@ -28,6 +28,7 @@ struct grading {
     char library[PATH_MAX]; /**< what is graded */
     struct arena arena;
     struct gr_session session; /**< with the graded library */
+    struct gr_inference_stage *inference;
     struct gr_result *result;
     FILE *out; /**< where a person reads along: stdout, or stderr with --json - */
 };
@@ -57,8 +58,19 @@ double gr_time_limit_s(const struct conv_shape *shape);
 /** Stage: all unit shapes. Fills in the check "unit_shapes". */
 enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err);
 
+/** The inference stage; opaque. */
+struct gr_inference_stage;
+
+/** Loads what inference needs (data set, model), so that a fault of the environment shows before
+ * any work is done. Close with gr_inference_close() also after an error. */
+enum st_code gr_inference_open(struct gr_inference_stage **stage, struct grading *g,
+                               struct st_error *err);
+
 /** Stage: inference at every size asked for. Fills in the checks "inference_N". */
-enum st_code gr_inference_check(struct grading *g, struct st_error *err);
+enum st_code gr_inference_check(struct gr_inference_stage *stage, struct st_error *err);
+
+/** Releases the stage; NULL is allowed. */
+void gr_inference_close(struct gr_inference_stage *stage);
 
 /** Prints one line of the course's output and keeps it for the report. */
 void gr_course_line(struct grading *g, const char *line, ...) __attribute__((format(printf, 2, 3)));

@@ -35,7 +35,7 @@ struct companion {
 
 enum { COMPANIONS = 2, PLAIN_IMAGES = 100, KEEP_EXPECTED_IMAGES = 1000 };
 
-struct inference {
+struct gr_inference_stage {
     struct grading *g;
     struct nn_dataset set;
     struct nn_network net;
@@ -46,7 +46,8 @@ struct inference {
 /* ---- preparation ------------------------------------------------------------------------------
  */
 
-static enum st_code load(struct inference *in, struct st_error *err)
+/* Loads data set, model and expected accuracies. */
+static enum st_code load(struct gr_inference_stage *in, struct st_error *err)
 {
     const char *model = in->g->options->model, *root = checkout_root(err);
     if (!root)
@@ -72,10 +73,8 @@ static enum st_code load(struct inference *in, struct st_error *err)
     enum st_code code = nn_dataset_load(&in->set, NULL, NN_TEST, o->images[o->sizes - 1], err);
     if (code)
         return code;
-    gr_course_line(in->g, "Loading fashion-mnist data... done");
     if ((code = nn_network_load(&in->net, folder, name, err)))
         return code;
-    gr_course_line(in->g, "Loading model... done");
     path_format(table, sizeof table, "%s/expected.tsv", folder);
     if (file_exists(table))
         code = tsv_read(table, &in->expected, err);
@@ -83,7 +82,7 @@ static enum st_code load(struct inference *in, struct st_error *err)
 }
 
 /* The accuracy that data/models/expected.tsv has for this model and size, or NAN. */
-static double expected_accuracy(const struct inference *in, size_t images)
+static double expected_accuracy(const struct gr_inference_stage *in, size_t images)
 {
     const struct tsv *t = &in->expected;
     if (!t->columns)
@@ -99,8 +98,8 @@ static double expected_accuracy(const struct inference *in, size_t images)
     return NAN;
 }
 
-static void start_companion(struct inference *in, struct companion *c, enum gr_subject subject,
-                            const char *library, size_t images_at_most)
+static void start_companion(struct gr_inference_stage *in, struct companion *c,
+                            enum gr_subject subject, const char *library, size_t images_at_most)
 {
     struct gr_run run;
     struct st_error ignored;
@@ -115,7 +114,7 @@ static void start_companion(struct inference *in, struct companion *c, enum gr_s
         gr_session_end(&c->session);
 }
 
-static void start_companions(struct inference *in)
+static void start_companions(struct gr_inference_stage *in)
 {
     const struct gr_milestone *m = &in->g->milestone;
     if (!in->g->options->reference) {
@@ -134,8 +133,8 @@ static void start_companions(struct inference *in)
 /* ---- one convolution --------------------------------------------------------------------------
  */
 
-static struct gr_timing *timing_of(struct inference *in, enum gr_subject subject, int layer,
-                                   const struct conv_shape *shape)
+static struct gr_timing *timing_of(struct gr_inference_stage *in, enum gr_subject subject,
+                                   int layer, const struct conv_shape *shape)
 {
     struct gr_result *r = in->g->result;
     for (size_t i = 0; i < r->timings; i++) {
@@ -172,7 +171,7 @@ static void timing_add(struct gr_timing *t, double op_time_s)
                                  : (sorted[t->repeats / 2 - 1] + sorted[t->repeats / 2]) / 2;
 }
 
-static void time_companions(struct inference *in, struct gr_conv conv, int layer)
+static void time_companions(struct gr_inference_stage *in, struct gr_conv conv, int layer)
 {
     for (size_t i = 0; i < COMPANIONS; i++) {
         struct companion *c = &in->companion[i];
@@ -196,8 +195,8 @@ static size_t repeats_for(size_t images, double last_s)
 }
 
 /* Explains what one run of the submission did wrong; false if nothing. */
-static bool run_failed(struct inference *in, struct gr_check *check, const struct gr_run *run,
-                       const struct gr_conv *conv, int layer)
+static bool run_failed(struct gr_inference_stage *in, struct gr_check *check,
+                       const struct gr_run *run, const struct gr_conv *conv, int layer)
 {
     struct gr_damage damage;
     if (run->outcome != GR_RAN) {
@@ -216,7 +215,15 @@ static bool run_failed(struct inference *in, struct gr_check *check, const struc
     return false;
 }
 
-static void explain_mismatch(struct inference *in, struct gr_check *check,
+static bool failed_unit_shapes(const struct gr_result *r)
+{
+    for (size_t i = 0; i < r->checks; i++)
+        if (r->check[i].status == GR_FAIL && strcmp(r->check[i].name, "unit_shapes") == 0)
+            return true;
+    return false;
+}
+
+static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *check,
                              const struct gr_compare *c, int layer)
 {
     gr_check_set(check, GR_FAIL,
@@ -224,19 +231,25 @@ static void explain_mismatch(struct inference *in, struct gr_check *check,
                  "first mismatch: y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g",
                  layer + 1, in->net.name, c->wrong, c->elems, c->b, c->m, c->h, c->w,
                  (double)c->expected, (double)c->got);
-    gr_check_hint(check,
-                  c->unwritten ? "%zu outputs were never written: is every image, map, row "
-                                 "and column of this large shape reached?"
-                               : "the unit shapes are right and this shape is not: what "
-                                 "depends on size? (an int that overflows, a fixed-size "
-                                 "array, work split among threads)",
-                  c->unwritten);
+    if (failed_unit_shapes(in->g->result))
+        gr_check_hint(check, "the unit shapes are wrong too: mend those first, it is most likely "
+                             "the same mistake");
+    else if (c->unwritten)
+        gr_check_hint(check,
+                      "%zu outputs were never written: is every image, map, row and column "
+                      "of this large shape reached?",
+                      c->unwritten);
+    else
+        gr_check_hint(check, "the unit shapes are right and this shape is not: what depends on "
+                             "size? (an int that overflows, a fixed-size array, work split among "
+                             "threads)");
 }
 
 /* Runs, times and checks one convolution; the arena holds a right output (unrotated) at the end.
  * @return true if all is well; false with the check set, or with *code set. */
-static bool run_layer(struct inference *in, struct gr_check *check, struct gr_conv conv, int layer,
-                      struct gr_inference *record, enum st_code *code, struct st_error *err)
+static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, struct gr_conv conv,
+                      int layer, struct gr_inference *record, enum st_code *code,
+                      struct st_error *err)
 {
     struct grading *g = in->g;
     const struct conv_shape *shape = &conv.shape;
@@ -305,7 +318,7 @@ static size_t memory_needed(const struct nn_network *net, size_t images)
     return most;
 }
 
-static enum st_code run_size(struct inference *in, struct gr_check *check, size_t images,
+static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *check, size_t images,
                              struct st_error *err)
 {
     struct grading *g = in->g;
@@ -391,17 +404,27 @@ static bool smaller_size_failed(const struct gr_result *r)
     return false;
 }
 
-enum st_code gr_inference_check(struct grading *g, struct st_error *err)
+enum st_code gr_inference_open(struct gr_inference_stage **stage, struct grading *g,
+                               struct st_error *err)
 {
-    struct inference in = {.g = g};
-    enum st_code code = load(&in, err);
+    struct gr_inference_stage *in = calloc(1, sizeof *in);
+    *stage = in;
+    if (!in)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold the inference stage in memory");
+    in->g = g;
     for (size_t i = 0; i < COMPANIONS; i++)
-        in.companion[i].session.channel = in.companion[i].session.pipe =
-            in.companion[i].session.pidfd = -1;
+        in->companion[i].session = GR_SESSION_CLOSED;
+    return load(in, err);
+}
+
+enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *err)
+{
+    struct grading *g = in->g;
+    gr_course_line(g, "Loading fashion-mnist data... done");
+    gr_course_line(g, "Loading model... done");
+    enum st_code code = gr_session_revive(&g->session, g->runner, &g->arena, err);
     if (!code)
-        code = gr_session_revive(&g->session, g->runner, &g->arena, err);
-    if (!code)
-        start_companions(&in);
+        start_companions(in);
     for (size_t i = 0; !code && i < g->options->sizes; i++) {
         char name[64];
         snprintf(name, sizeof name, "inference_%zu", g->options->images[i]);
@@ -409,14 +432,21 @@ enum st_code gr_inference_check(struct grading *g, struct st_error *err)
         if (smaller_size_failed(g->result))
             gr_check_set(check, GR_SKIP, "not run: a smaller data set already failed");
         else
-            code = run_size(&in, check, g->options->images[i], err);
+            code = run_size(in, check, g->options->images[i], err);
         if (!code)
             gr_check_print(g->out, check);
     }
-    for (size_t i = 0; i < COMPANIONS; i++)
-        gr_session_end(&in.companion[i].session);
-    tsv_free(&in.expected);
-    nn_network_free(&in.net);
-    nn_dataset_free(&in.set);
     return code;
+}
+
+void gr_inference_close(struct gr_inference_stage *in)
+{
+    if (!in)
+        return;
+    for (size_t i = 0; i < COMPANIONS; i++)
+        gr_session_end(&in->companion[i].session);
+    tsv_free(&in->expected);
+    nn_network_free(&in->net);
+    nn_dataset_free(&in->set);
+    free(in);
 }

@@ -52,6 +52,13 @@ static void first_line(const char *const *argv, const char *folder, const char *
     free(result.output);
 }
 
+void gr_version(char *to, size_t room)
+{
+    struct st_error ignored;
+    const char *git[] = {"git", "describe", "--always", "--dirty", "--tags", NULL};
+    first_line(git, checkout_root(&ignored), "unknown", to, room);
+}
+
 void gr_machine_describe(struct gr_result *result)
 {
     struct st_error err;
@@ -67,8 +74,7 @@ void gr_machine_describe(struct gr_result *result)
     const char *make[] = {"make", "--no-print-directory", "-s", "print-lab-flags", NULL};
     first_line(make, root, "", flags, sizeof flags);
     snprintf(result->compiler, sizeof result->compiler, "%s, %s", compiler, flags);
-    const char *git[] = {"git", "describe", "--always", "--dirty", "--tags", NULL};
-    first_line(git, root, "unknown", result->version, sizeof result->version);
+    gr_version(result->version, sizeof result->version);
     time_t now = time(NULL);
     struct tm utc;
     gmtime_r(&now, &utc);

@@ -9,6 +9,9 @@
 /** Fills in machine, compiler, version and date of a result. */
 void gr_machine_describe(struct gr_result *result);
 
+/** ConvLab's version, as git describes it, or "unknown". */
+void gr_version(char *to, size_t room);
+
 /** @return memory that can be had without swapping, in bytes (MemAvailable). */
 size_t gr_memory_available_bytes(void);
 

@@ -1,6 +1,7 @@
 #include "grader/options.h"
 
 #include "base/rng.h"
+#include "grader/machine.h"
 
 #include <argp.h>
 #include <ctype.h>
@@ -29,7 +30,7 @@ static const struct argp_option option_table[] = {
     {"images", KEY_IMAGES, "N,N,...", 0, "data-set sizes (default: 100,1000,10000)", 0},
     {"report", KEY_REPORT, "DIR", 0, "where to write the report (default: build/report/mN)", 0},
     {"json", KEY_JSON, "FILE", 0, "write the result as JSON, - for standard output", 0},
-    {"seed", KEY_SEED, "N", 0, "seed of the random shapes and data (default: a fresh one)", 0},
+    {"seed", KEY_SEED, "N", 0, "seed of random shapes and data (default: a fresh one)", 0},
     {"quick", KEY_QUICK, 0, 0, "fewer shapes, 100 images only, no comparison runs", 0},
     {0},
 };
@@ -120,6 +121,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     }
 }
 
+static void print_version(FILE *out, struct argp_state *state)
+{
+    (void)state;
+    char version[64];
+    gr_version(version, sizeof version);
+    fprintf(out, "ConvLab %s\n", version);
+}
+
 void gr_options_parse(struct gr_options *options, int argc, char **argv)
 {
     static const size_t course_sizes[] = {100, 1000, 10000};
@@ -135,6 +144,8 @@ void gr_options_parse(struct gr_options *options, int argc, char **argv)
                "failed, 2 could not grade.",
     };
     argp_err_exit_status = 2;
+    argp_program_version_hook = print_version;
+    argv[0] = program_invocation_short_name; /* what messages begin with */
     argp_parse(&argp, argc, argv, 0, NULL, options);
     if (options->quick && !options->sizes_given)
         options->sizes = 1;

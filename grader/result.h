@@ -16,11 +16,11 @@ enum gr_status { GR_PASS, GR_FAIL, GR_SKIP };
 /** One automatic check. Strings are UTF-8, may hold anything a student's program printed (already
  * escaped: no control characters but newline), and must be escaped again for HTML, LaTeX, ... */
 struct gr_check {
-    char name[64];      /**< the rubric's id: "unit_shapes" */
-    char text[256];     /**< the rubric's sentence */
+    char name[64];  /**< the rubric's id: "unit_shapes" */
+    char text[256]; /**< the rubric's sentence */
     enum gr_status status;
     double points, max_points;
-    bool required;      /**< false if it was not asked for (--quick, --images): its skip is no failure */
+    bool required; /**< false if it was not asked for (--quick, --images): its skip is no failure */
     char pattern[48];   /**< named error pattern, or "" */
     char message[2048]; /**< what was found, or why it was skipped */
     char hint[1024];    /**< what to do, or "" */
@@ -66,18 +66,18 @@ enum { GR_MAX_CHECKS = 32, GR_MAX_MANUAL = 16, GR_MAX_TIMINGS = 128, GR_MAX_INFE
 
 /** Everything one grading found. Large: allocate it. */
 struct gr_result {
-    char milestone[16];  /**< "m1" */
-    char title[128];     /**< "CPU convolution" */
+    char milestone[16]; /**< "m1" */
+    char title[128];    /**< "CPU convolution" */
     char technique[256];
-    char subject[32];    /**< "submission", "reference" or "library" */
-    char source[1024];   /**< file that was graded, relative to the checkout where possible */
-    char version[64];    /**< of ConvLab: git describe, or "unknown" */
-    char date[32];       /**< "2026-11-20 18:30 UTC" */
-    char device[16];     /**< "cpu" */
-    char profile[64];    /**< GPU profile, "" for the CPU */
-    char machine[160];   /**< "Intel(R) Xeon(R) Processor, 2 cores, 23 GiB" */
-    char compiler[160];  /**< "gcc 12.2.0, -O3 -march=native" */
-    char command[512];   /**< as it was typed */
+    char subject[32];   /**< "submission", "reference" or "library" */
+    char source[1024];  /**< file that was graded, relative to the checkout where possible */
+    char version[64];   /**< of ConvLab: git describe, or "unknown" */
+    char date[32];      /**< "2026-11-20 18:30 UTC" */
+    char device[16];    /**< "cpu" */
+    char profile[64];   /**< GPU profile, "" for the CPU */
+    char machine[160];  /**< "Intel(R) Xeon(R) Processor, 2 cores, 23 GiB" */
+    char compiler[160]; /**< "gcc 12.2.0, -O3 -march=native" */
+    char command[512];  /**< as it was typed */
     uint64_t seed;
     double score, max_score; /**< automatic points */
     double manual_max;

@@ -30,7 +30,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OUTPUT_LINES = 60, START_LIMIT_S = 20 };
+enum { OUTPUT_LINES = 20, START_LIMIT_S = 20 };
 
 /* ---- the student's output ---------------------------------------------------------------------
  */
@@ -254,10 +254,11 @@ static void explain_crash(const struct gr_session *s, const struct runner_reply 
              sigdescr_np(reply->signal) ? sigdescr_np(reply->signal) : "unknown signal", place,
              access);
     bool null = access[0] && reply->fault_address < 4096;
-    snprintf(run->hint, sizeof run->hint, "%s",
-             null ? "did malloc() or conv_workspace() return NULL, or is a pointer used before it is "
-                    "set?"
-                  : signal_hint(reply->signal));
+    snprintf(
+        run->hint, sizeof run->hint, "%s",
+        null ? "did malloc() or conv_workspace() return NULL, or is a pointer used before it is "
+               "set?"
+             : signal_hint(reply->signal));
 }
 
 /* The process is gone without a reply. */
@@ -330,9 +331,8 @@ static enum heard listen_until(struct gr_session *s, double until_s, uint64_t no
 enum st_code gr_session_start(struct gr_session *s, const char *runner, const char *library,
                               const struct arena *arena, struct gr_run *run, struct st_error *err)
 {
-    memset(s, 0, sizeof *s);
+    *s = GR_SESSION_CLOSED;
     memset(run, 0, sizeof *run);
-    s->channel = s->pipe = s->pidfd = -1;
     snprintf(s->library, sizeof s->library, "%s", library);
     int channel[2], out[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel))

@@ -46,6 +46,9 @@ struct gr_session {
     struct gr_output output;
 };
 
+/** A session that has not been started: gr_session_end() is harmless on it. */
+#define GR_SESSION_CLOSED ((struct gr_session){.channel = -1, .pipe = -1, .pidfd = -1})
+
 /** What one request gave. */
 struct gr_run {
     enum gr_outcome outcome;
@@ -63,8 +66,8 @@ struct gr_run {
 enum st_code gr_session_start(struct gr_session *session, const char *runner, const char *library,
                               const struct arena *arena, struct gr_run *run, struct st_error *err);
 
-/** Starts the process of a session again if it has ended (a crash), with the same library; its output so
- * far is kept. */
+/** Starts the process of a session again if it has ended (a crash), with the same library; its
+ * output so far is kept. */
 enum st_code gr_session_revive(struct gr_session *session, const char *runner,
                                const struct arena *arena, struct st_error *err);
 

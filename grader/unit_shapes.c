@@ -94,8 +94,8 @@ static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_
     gr_arena_fill(&g->arena, &conv);
     gr_session_run(&g->session, &conv.shape, &g->arena, gr_time_limit_s(&conv.shape), &run);
     if (run.outcome == GR_RETURNED) {
-        if (!st->refused++)
-            note_accident(st, "returned_error", run.message, run.hint, spec, n);
+        st->refused++;
+        note_accident(st, "returned_error", run.message, run.hint, spec, n);
         return true;
     }
     if (run.outcome != GR_RAN) {
@@ -150,6 +150,19 @@ static void explain_outputs(struct gr_check *check, const struct stage *st, size
     gr_error_map(&st->cases[first], c, check->map, sizeof check->map);
 }
 
+/* Which wrong case to show: the smallest with a map that is large enough to see something in. */
+static bool shows_more(const struct stage *st, size_t candidate, size_t chosen)
+{
+    enum { SIDE = 5 };
+    const struct conv_shape *a = &st->cases[candidate].spec.shape;
+    const struct conv_shape *b = &st->cases[chosen].spec.shape;
+    bool a_large = a->H - a->K + 1 >= SIDE && a->W - a->K + 1 >= SIDE;
+    bool b_large = b->H - b->K + 1 >= SIDE && b->W - b->K + 1 >= SIDE;
+    if (a_large != b_large)
+        return a_large;
+    return a_large && st->compared[candidate].elems < st->compared[chosen].elems;
+}
+
 static void judge(struct grading *g, struct gr_check *check, const struct stage *st, size_t n)
 {
     struct gr_result *r = g->result;
@@ -159,7 +172,7 @@ static void judge(struct grading *g, struct gr_check *check, const struct stage 
         right += c->wrong == 0;
         wrong_elems += c->wrong;
         elems += c->elems;
-        if (c->wrong && first == st->whole)
+        if (c->wrong && (first == st->whole || shows_more(st, i, first)))
             first = i;
         if (c->max_error > r->max_error)
             r->max_error = c->max_error;
@@ -179,7 +192,7 @@ static void judge(struct grading *g, struct gr_check *check, const struct stage 
     snprintf(check->pattern, sizeof check->pattern, "%s", st->accident_pattern);
     add(check, "%s", st->accident);
     if (st->refused)
-        add(check, "; %zu of %zu shapes were refused", st->refused, n);
+        add(check, "\nno result in %zu of %zu shapes", st->refused, n);
     gr_check_hint(check, "%s",
                   st->refused == n  ? "nothing is implemented yet? Write the loops, then return 0"
                   : st->refused > 0 ? "every valid shape must be computed: odd sizes, K = 1 and "

@@ -86,11 +86,12 @@ static bool guards_intact(const struct arena *arena, const struct gr_conv *conv,
             snprintf(damage->message, sizeof damage->message,
                      "wrote %zu float%s %s, the first %zu element%s past it", changed,
                      changed == 1 ? "" : "s", before[i], first + 1, first ? "s" : "");
-        snprintf(damage->hint, sizeof damage->hint,
-                 "y has %zu elements here, [%d][%d][%d][%d]: which index of your store reaches its "
-                 "size? Check the loop bounds against H-K+1 and W-K+1",
-                 nn_conv_y_elems(&conv->shape), conv->shape.B, conv->shape.M,
-                 conv->shape.H - conv->shape.K + 1, conv->shape.W - conv->shape.K + 1);
+        snprintf(
+            damage->hint, sizeof damage->hint,
+            "here y is [%d][%d][%d][%d]: which index of your store reaches its size? Check the "
+            "loop bounds against H-K+1 and W-K+1",
+            conv->shape.B, conv->shape.M, conv->shape.H - conv->shape.K + 1,
+            conv->shape.W - conv->shape.K + 1);
         return false;
     }
     return true;

@@ -66,7 +66,11 @@ enum st_code file_out_open(struct file_out *out, const char *path, struct st_err
         st_fail(err, ST_TOO_LARGE, "path is too long");
         return st_detail(err, ST_WHERE, "%.80s...", path), ST_TOO_LARGE;
     }
-    out->f = fopen(out->temporary, "wbe");
+    /* A device or a pipe is written as it is: renaming would put a file in its place. */
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+        out->temporary[0] = '\0';
+    out->f = fopen(out->temporary[0] ? out->temporary : out->path, "wbe");
     if (out->f)
         return ST_OK;
     enum st_code code = st_fail_errno(err, errno, "cannot write file");
@@ -82,11 +86,12 @@ enum st_code file_out_commit(struct file_out *out, struct st_error *err)
     if (fclose(out->f) && !failed)
         failed = 1, why = errno;
     out->f = NULL;
-    if (!failed && rename(out->temporary, out->path))
+    if (!failed && out->temporary[0] && rename(out->temporary, out->path))
         failed = 1, why = errno;
     if (!failed)
         return ST_OK;
-    unlink(out->temporary);
+    if (out->temporary[0])
+        unlink(out->temporary);
     enum st_code code = st_fail_errno(err, why ? why : EIO, "cannot write file");
     st_detail(err, ST_WHERE, "%s", out->path);
     return code;
@@ -98,7 +103,8 @@ void file_out_abort(struct file_out *out)
         return;
     fclose(out->f);
     out->f = NULL;
-    unlink(out->temporary);
+    if (out->temporary[0])
+        unlink(out->temporary);
 }
 
 enum st_code dir_make(const char *path, struct st_error *err)

@@ -25,7 +25,7 @@ struct file_out {
 };
 
 /** Starts writing @p path. The file appears only with file_out_commit(); until then, and on any
- * error, whatever was at @p path stays as it was. */
+ * error, whatever was at @p path stays as it was. A device or a pipe is written to directly. */
 enum st_code file_out_open(struct file_out *out, const char *path, struct st_error *err);
 
 /** Flushes, checks for write errors (a full disk) and renames to the final name. On error the

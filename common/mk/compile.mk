@@ -49,7 +49,7 @@ LDFLAGS_runner := -Wl,--export-dynamic-symbol=conv_workspace
 
 define bench_rules
 $(BUILD)/$(patsubst %.c,%,$(notdir $(1))): $(call objects,$(1)) $(MODULE_LIBS)
-	$$(Q)$$(LINK) $$^ $(LIBS) $$(BENCH_LIBS) -o $$@
+	$$(Q)$$(LINK) -Wl,--export-dynamic-symbol=conv_workspace $$^ $(LIBS) $$(BENCH_LIBS) -o $$@
 endef
 $(foreach b,$(BENCHES),$(eval $(call bench_rules,$(b))))
 BENCH_LIBS := -ldnnl

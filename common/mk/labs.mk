@@ -24,6 +24,15 @@ $(BUILD)/reference/$(1)/libconv.so: reference/$(call lab_folder,$(1))/conv.c com
 endef
 $(foreach m,$(MILESTONES),$(eval $(call milestone_rules,$(m))))
 
+# The plain loops of m1, to be timed beside it: the same code with its functions' names moved up by one.
+reference-m1: $(BUILD)/reference/m1/libconv-plain.so
+$(BUILD)/reference/m1/libconv-plain.so: reference/m1-cpu-conv/conv.c common/conv.h
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -shared,$(LAB_BASE_CFLAGS)) $(LAB_CFLAGS) -c $< -o $(@D)/plain.o
+	$(Q)objcopy --redefine-sym conv_forward=conv_forward_fast \
+	    --redefine-sym conv_seven_loops=conv_forward $(@D)/plain.o
+	$(Q)$(CC) -shared -fopenmp $(@D)/plain.o -o $@
+
 reference: $(addprefix reference-,$(MILESTONES)) ## build the reference solutions
 
 graded-references: $(BUILD)/grader $(BUILD)/runner reference

@@ -21,6 +21,9 @@ $(BUILD)/mutants/%/libconv.so: grader/tests/mutants/%.c common/conv.h $(wildcard
 
 TEST_NEEDS := $(MUTANT_LIBS)
 
+# Tests that are scripts: they print the same closing line as Criterion.
+TEST_SCRIPTS := grader/tests/cli/cli.sh grader/tests/mutants/mutants.sh common/mk/tests/tree.sh
+
 # What gcc does not warn of, clang may; and the sources are formatted. Headers stand alone.
 LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c))
 LINT_HEADERS = $(foreach m,$(MODULES),$(wildcard $(m)/*.h)) common/conv.h
@@ -38,7 +41,7 @@ test: ## set up, then run all tests
 	$(Q)$(MAKE) --no-print-directory check
 
 check: $(TEST_PROGRAMS) $(PROGRAMS) reference $(TEST_NEEDS) ## run all tests without setting up
-	$(Q)common/mk/run-tests.sh $(BUILD) $(TEST_PROGRAMS)
+	$(Q)common/mk/run-tests.sh $(BUILD) $(TEST_PROGRAMS) $(TEST_SCRIPTS)
 
 # Fuzzing, with clang's libFuzzer (package libclang-rt-14-dev); `make check` replays the corpus and
 # mutations of it without that.

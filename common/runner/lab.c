@@ -59,6 +59,7 @@ enum st_code lab_load(const char *path, lab_function **function, struct st_error
         } else {
             st_fail(err, ST_BAD_FORMAT, "the library cannot be loaded");
             st_detail(err, ST_GOT, "%s", why ? why : "no reason given");
+            st_detail(err, ST_HINT, "build it with: make m1, with your milestone's name");
         }
         return ST_BAD_FORMAT;
     }

@@ -1,0 +1,83 @@
+#!/bin/sh
+# Claims about the tree itself: formatting and warnings, generated files, what make does.
+#
+#   CONVLAB_BUILD=build tree.sh
+top=$(cd "$(dirname "$0")/../../.." && pwd)
+cd "$top" || exit 1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+unset MAKEFLAGS MFLAGS MAKELEVEL
+tested=0 good=0
+
+# claim TEXT COMMAND...: the command succeeds and says nothing of failure.
+claim() {
+    text=$1
+    shift
+    tested=$((tested + 1))
+    if "$@" >"$scratch/out" 2>&1; then
+        good=$((good + 1))
+    else
+        echo "FAILED: $text"
+        cat "$scratch/out"
+    fi
+}
+
+skeletons_are_generated() {
+    for folder in labs/m*-*/; do
+        folder=$(basename "$folder")
+        awk -f common/mk/skeleton.awk "reference/$folder/conv.c" >"$scratch/conv.c"
+        # A student's working copy may differ: what counts is what is committed.
+        git show "HEAD:labs/$folder/conv.c" >"$scratch/committed.c" 2>/dev/null ||
+            cp "labs/$folder/conv.c" "$scratch/committed.c"
+        diff "$scratch/committed.c" "$scratch/conv.c" || return 1
+    done
+}
+
+skeletons_hold_no_solution() {
+    for folder in labs/m*-*/; do
+        folder=$(basename "$folder")
+        awk '/END SOLUTION/ {inside = 0} inside && !/\/\/~/ && length($0) > 12 {print}
+             /BEGIN SOLUTION/ {inside = 1}' "reference/$folder/conv.c" >"$scratch/solution"
+        awk -f common/mk/skeleton.awk "reference/$folder/conv.c" >"$scratch/conv.c"
+        [ -s "$scratch/solution" ] || return 1
+        if grep -F -x -f "$scratch/solution" "$scratch/conv.c"; then return 1; fi
+    done
+}
+
+# The generator itself: a marked line inside a region stays, the others go.
+generator_cuts_regions() {
+    printf 'a\n/* BEGIN SOLUTION */\nb\n    //~ c\n//~\n/* END SOLUTION */\nd\n' |
+        awk -f common/mk/skeleton.awk >"$scratch/cut"
+    printf 'a\n    c\n\nd\n' | diff - "$scratch/cut"
+}
+
+make_does_nothing_twice() {
+    make -s all reference && [ -z "$(make all reference)" ] && make -q all reference
+}
+
+spaces_are_refused() {
+    mkdir "$scratch/with space"
+    cp -r Makefile common "$scratch/with space/"
+    ! make -C "$scratch/with space" help >"$scratch/refused" 2>&1 &&
+        grep 'has spaces' "$scratch/refused" && [ "$(grep -c . "$scratch/refused")" -eq 1 ]
+}
+
+# A missing package is one line that names it and the command to run.
+missing_package_is_named() {
+    printf 'package\tprobe\tfor\twithout it\nno-such-package\theader:no/such.h\tbuild\tnothing\n' \
+        >"$scratch/packages.tsv"
+    cp common/mk/setup.sh "$scratch/"
+    ! "$scratch/setup.sh" need build 2>"$scratch/said" &&
+        grep 'no-such-package.*apt-get install' "$scratch/said"
+}
+
+claim 'no warnings with gcc and clang, headers stand alone, sources are formatted' make -s lint
+claim 'skeletons are what the generator makes of the references' skeletons_are_generated
+claim 'skeletons hold no line of a solution' skeletons_hold_no_solution
+claim 'the skeleton generator cuts regions and keeps marked lines' generator_cuts_regions
+claim 'a second make does nothing' make_does_nothing_twice
+claim 'a path with spaces is refused in one line' spaces_are_refused
+claim 'a missing package is named with the command to run' missing_package_is_named
+claim 'the documentation builds without warnings' make -s docs
+echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
+[ "$tested" = "$good" ]

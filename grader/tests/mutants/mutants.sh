@@ -1,0 +1,42 @@
+#!/bin/sh
+# Every mutant through the whole grader: it must be rejected with the pattern that its first line
+# names, and what is right must pass.
+#
+#     /* expect: weights_flipped */      this pattern, exit status 1
+#     /* expect: pass */                 exit status 0
+#     /* expect: not_loaded */           the check "builds" fails
+#     /* expect: none */                 rejected, without a pattern
+#
+#   CONVLAB_BUILD=build mutants.sh
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+seed=$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')
+echo "mutants: seed $seed"
+
+tested=0 good=0
+for source in "$here"/*.c; do
+    name=$(basename "$source" .c)
+    [ -e "$build/mutants/$name/libconv.so" ] || continue # does_not_compile: see cli/hostile.case
+    expected=$(sed -n '1s|.*expect: \([a-z0-9_]*\).*|\1|p' "$source")
+    "$build/grader" m1 --lib "$build/mutants/$name/libconv.so" --quick --images 1 --seed "$seed" \
+        --report "$scratch/report" >"$scratch/out" 2>&1
+    status=$?
+    pattern=$(sed -n 's/^ *pattern: //p' "$scratch/out" | head -n 1)
+    case $expected in
+    pass) wanted="0 " ;;
+    not_loaded | none) wanted="1 " ;;
+    *) wanted="1 $expected" ;;
+    esac
+    tested=$((tested + 1))
+    if [ "$status $pattern" = "$wanted" ] &&
+        { [ "$expected" != not_loaded ] || grep -q 'FAIL.* builds' "$scratch/out"; }; then
+        good=$((good + 1))
+    else
+        echo "FAILED: $name: expected exit status and pattern '$wanted', got '$status $pattern'"
+        cat "$scratch/out"
+    fi
+done
+echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
+[ "$tested" = "$good" ] && [ "$tested" -gt 0 ]

@@ -7,7 +7,7 @@
  * versions. Where a sum runs over a vector (nn_dense), its lanes are part of the definition.
  *
  * tanh and exp share one scheme, in float64, so that after rounding to float32 they are all but
- * always the nearest float32 (measured: at most 0.5000001 units in the last place):
+ * always the nearest float32 (the test allows 0.5001 units in the last place):
  *
  *   1. n = the whole number nearest to z / ln 2, r = z - n ln 2, so |r| <= ln(2) / 2;
  *   2. e^r - 1 = r + r^2/2! + ... + r^12/12!, relative error below 2^-50;

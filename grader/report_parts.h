@@ -175,7 +175,7 @@ void gr_markdown_write(FILE *out, const struct gr_result *result, const struct g
 void gr_html_write(FILE *out, const char *title, const char *page, size_t bytes,
                    const char *folder);
 
-/** Writes the beginning of a self-contained page up to <main>. */
+/** Writes the beginning of a self-contained page up to \<main\>. */
 void gr_html_begin(FILE *out, const char *title);
 
 /** Writes a picture of @p folder as a data: address. @return false if it is none of ours to show:

@@ -1,5 +1,6 @@
 /** @file
- * The course's networks: convolution, tanh, max-pool, once or twice, then one fully connected layer.
+ * The course's networks: convolution, tanh, max-pool, once or twice, then one fully connected
+ * layer.
  *
  *     one-layer   28x28 -> conv 50@5 -> tanh -> pool -> FC 10
  *     two-layer   70x70 -> conv 12@5 -> tanh -> pool -> conv 24@5 -> tanh -> pool -> FC 10

@@ -11,22 +11,22 @@
 //~  * what each improvement brought. */
 //~
 /*
- * The file is a ladder. GMAC/s on 2 cores of an AVX-512 server, 1000 images, for the layers
- *                                              70x70 1->12   33x33 12->24   28x28 1->50
- *   1  seven loops (1 core)                        @1            @1              @1
- *   2  seven loops, images over the cores          @2            @2              @2
- *   3  register tile over shifted copies of x      @3            @3              @3
- *   4  streaming stores                            @4            @4              @4
+ * The file is a ladder. GMAC/s (10^9 multiply-adds per second) at 1000 images, on 2 cores of an
+ * AVX-512 server, for the layers              70x70 1->12    33x33 12->24    28x28 1->50
+ *   1  seven loops, one core                     1.5             0.8             1.5
+ *   2  register tile over shifted copies of x     56             126              50
+ *   3  streaming stores                           80             129              75
+ * Other programs ran on that machine: a figure can be off by a third, the order was always this.
  *
  * Why step 1 is slow. Each multiply-add waits for the one before it (they add to the same sum, 4
  * cycles apart), uses one lane of a vector register of 16, and loads both of its factors. A core
- * could start 2 vector multiply-adds of 16 lanes in every cycle: some 100 times as many.
+ * could start 2 multiply-adds of 16 lanes in every cycle: 32 instead of 1/4, 128 times as many.
  *
- * Step 3, the register tile. BLK_MAPS output maps times BLK_VECS vectors of neighbouring outputs
+ * Step 2, the register tile. BLK_MAPS output maps times BLK_VECS vectors of neighbouring outputs
  * are summed at once, in 24 registers. Per tap (c,p,q), 4 vectors of x and 6 weights are loaded
  * and 24 multiply-adds done with them: 24 independent sums hide the latency, and 10 loads for 24
- * multiply-adds leave the load units idle half the time. Expected: the arithmetic limit, about 50
- * times step 1.
+ * multiply-adds leave the load units idle part of the time. Expected: close to 128 times step 1,
+ * on each core. Measured in layer 2: 157 times on two, so 60% of that.
  *
  * But rows are short: 29 outputs fill 1.8 vectors. So a vector takes outputs from wherever the
  * row ends into the next row, which needs the x of both rows next to each other. They are not: a
@@ -41,15 +41,18 @@
  * Now 16 neighbouring outputs need 16 neighbouring inputs for every tap, whatever the row length.
  * The copies cost K stores per input, and are used by M*K multiply-adds each.
  *
- * Step 4, streaming stores. y is the largest tensor: 209 MB in the first layer. An ordinary store
+ * Step 3, streaming stores. y is the largest tensor: 209 MB in the first layer. An ordinary store
  * first reads the cache line it is about to overwrite; a streaming store of a whole line does not,
  * and halves the traffic. Whole lines need the tile's results staged in a small buffer first.
+ * Expected: up to twice, where y limits. Measured: 1.4 and 1.5 times in the layers with one input
+ * map (at 10000 images too), and no gain in the other, where y is small beside the arithmetic.
  *
  * Tried, and slower:
  *   - vectors over rows of x as they are, computing K-1 garbage outputs after each row and cutting
- *     them out afterwards: 17% wasted lanes at 24 columns, and the cutting costs a pass (52/95/49);
+ *     them out afterwards: 17% wasted lanes at 24 columns, and the cutting costs a pass over the
+ *     results (59, 103 and 47 without streaming stores; 63, 110 and 58 with them);
  *   - the streaming stores of one group of maps spread between the tiles of the next: no gain;
- *   - smaller blocks (512 outputs): x is copied K-1 rows per block too often (-10% in layer 2).
+ *   - smaller blocks (512 outputs): every block copies K-1 rows again (10% slower in layer 2).
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -107,12 +110,12 @@ int conv_seven_loops(const struct conv_shape *shape, const float *x, const float
 #endif
 #define BLK_MAPS 6
 
-/* Sizes of the blocks and where the fast path begins to pay, all found by measuring. */
+/* Sizes of the blocks, and where the fast path and streaming stores begin to pay. */
 enum {
     BLK_ELEMS = 2048,       /* outputs of a map per block: with 6 maps, 48 KiB of results */
     COPY_ELEMS = 1 << 17,   /* floats in the shifted copies of a block: 512 KiB, in level-2 cache */
-    PLAIN_MACS = 20000,     /* about 10 us in seven loops, less than it takes to wake the threads */
-    STREAM_BYTES = 1 << 22, /* a y larger than this would not stay in level-2 cache anyway */
+    PLAIN_MACS = 1500,      /* 2 us in seven loops; below, packing and threads cost more */
+    STREAM_BYTES = 1 << 22, /* streaming gains above this; a smaller y fits level-2 caches */
     ALIGN_ELEMS = 64        /* buffers begin on multiples of this many floats */
 };
 

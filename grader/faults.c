@@ -76,6 +76,10 @@ static ptrdiff_t padded(const struct conv_shape *s, const struct gr_turn *turn, 
 #define HINT_CHANNELS                                                                              \
     "Every output map sees all C input maps. Print the values of c that your loop visits for "     \
     "C = 3; a loop unrolled by a fixed number needs another one for what is left over."
+#define HINT_PRODUCTS                                                                              \
+    "C*K*K need not be a multiple of the tile, or of the number of products taken at a time: "     \
+    "what "                                                                                        \
+    "happens to the last, incomplete one?"
 #define HINT_WINDOW                                                                                \
     "For the first output (h, w) = (0, 0), the window covers rows 0..K-1 and columns 0..K-1 of "   \
     "x. "                                                                                          \
@@ -88,6 +92,21 @@ static ptrdiff_t padded(const struct conv_shape *s, const struct gr_turn *turn, 
     {                                                                                              \
         .id = "leftover_channels", .loops = c_whole_n, .n = size, .hint = HINT_CHANNELS,           \
         .says = "every output leaves out the input channels after the last whole group of %d"      \
+    }
+#define ROUNDED_UP(size)                                                                           \
+    {                                                                                              \
+        .id = "leftover_channels", .loops = c_rounded_up_n, .n = size, .hint = HINT_CHANNELS,      \
+        .says = "every output adds channels that do not exist, up to a whole group of %d"          \
+    }
+#define LEFTOVER_PRODUCTS(size)                                                                    \
+    {                                                                                              \
+        .id = "leftover_products", .k = k_whole_n, .n = size, .hint = HINT_PRODUCTS,               \
+        .says = "every output leaves out those of its C*K*K products after the last whole %d"      \
+    }
+#define LEFTOVER_COLUMNS(size)                                                                     \
+    {                                                                                              \
+        .id = "filter_loop_too_short", .loops = q_whole_n, .n = size, .hint = HINT_TAPS,           \
+        .says = "every output leaves out the filter columns after the last whole group of %d"      \
     }
 
 const struct gr_fault gr_faults[] = {
@@ -126,6 +145,8 @@ const struct gr_fault gr_faults[] = {
      .k = k_without_c_stride},
     {"weights_map_ignored", "every output map is computed with the filters of map 0", HINT_K_INDEX,
      .k = k_without_m},
+    {"weights_map_ignored", "every output uses the first filter of k for all maps and channels",
+     HINT_K_INDEX, .k = k_without_m_c},
     {"channels_last", "every output reads k as if c were its last dimension", HINT_K_INDEX,
      .k = k_channels_last},
     {"channels_last", "every output reads k as if it were laid out [K][K][C][M]", HINT_K_INDEX,
@@ -162,6 +183,17 @@ const struct gr_fault gr_faults[] = {
     LEFTOVER(8),
     LEFTOVER(16),
     LEFTOVER(32),
+    ROUNDED_UP(2),
+    ROUNDED_UP(4),
+    ROUNDED_UP(8),
+    ROUNDED_UP(16),
+    LEFTOVER_PRODUCTS(2),
+    LEFTOVER_PRODUCTS(4),
+    LEFTOVER_PRODUCTS(8),
+    LEFTOVER_PRODUCTS(16),
+    LEFTOVER_PRODUCTS(32),
+    LEFTOVER_COLUMNS(2),
+    LEFTOVER_COLUMNS(4),
     {"taps_not_summed", "every output holds the last filter row of the last channel only", HINT_SUM,
      .loops = c_p_last},
     {"taps_not_summed", "every output holds its last product only", HINT_SUM, .loops = all_last},
@@ -214,6 +246,9 @@ const struct gr_fault gr_faults[] = {
     /* The indices of x. */
     {"only_image_0", "only image 0 is right: every image is computed from image 0", HINT_X_INDEX,
      .x = x_without_b},
+    {"input_channel_ignored",
+     "every output uses input channel 0 of image 0 for all images and channels", HINT_X_INDEX,
+     .x = x_without_b_c},
     {"input_channel_ignored", "every output uses input channel 0 for all channels", HINT_X_INDEX,
      .x = x_without_c},
     {"input_channel_ignored",

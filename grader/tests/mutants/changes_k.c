@@ -1,6 +1,4 @@
 /* expect: input_changed (behaviour) */
-/* Turns the filter in place, in the belief that it is its own */
-#define BEGIN                                                                                      \
-    float sum = 0, *turned = (float *)k;                                                           \
-    turned[0] = -turned[0];
+/* "Clears" the filter after use */
+#define END memset((float *)k, 0, sizeof *k);
 #include "plain.h"

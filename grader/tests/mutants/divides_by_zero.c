@@ -1,5 +1,6 @@
 /* expect: crash (behaviour) */
 #define BEGIN                                                                                      \
     volatile int zero = 0;                                                                         \
-    float sum = (float)(B / zero);
+    float sum = 0;                                                                                 \
+    y[0] = (float)(B / zero);
 #include "plain.h"

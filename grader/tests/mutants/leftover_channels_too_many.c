@@ -1,0 +1,6 @@
+/* expect: leftover_channels */
+/* Two channels at a time, without a look whether there is a second */
+#define FOR_C                                                                                      \
+    for (int c0 = 0; c0 < C; c0 += 2)                                                              \
+        for (int c = c0; c < c0 + 2; c++)
+#include "plain.h"

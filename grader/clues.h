@@ -22,9 +22,11 @@ struct gr_clues {
     size_t *by_work;                  /**< [n], indices of the cases, those of least work first */
 };
 
-/** @return the first fault of the table that predicts every element of every case, those that are
+/** @param written_only  leave out of consideration what was never written, for it may be missing
+ * for another reason.
+ * @return the first fault of the table that predicts every element of every case, those that are
  * right too, or NULL. Elements that it computes from outside x or k count as not known. */
-const struct gr_fault *gr_find_fault(const struct gr_clues *clues);
+const struct gr_fault *gr_find_fault(const struct gr_clues *clues, bool written_only);
 
 /** A region outside of which nothing is wrong. */
 struct gr_region_found {

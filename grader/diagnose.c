@@ -227,17 +227,73 @@ static bool look_at_bits(const struct gr_clues *clues, const struct contents *c,
 /* ---- 2. and 3. faults and regions ---------------------------------------------------------------
  */
 
-static bool look_for_fault(const struct gr_clues *clues, struct gr_diagnosis *to)
+/* Whether got = factor * ref + offset holds for all elements. */
+static bool is_line(const struct gr_clues *clues, double factor, double offset)
 {
-    const struct gr_fault *fault = gr_find_fault(clues);
-    if (!fault)
+    double margin = 4 * fmax(1, fabs(factor));
+    for (size_t at = 0; at < clues->n; at++) {
+        const struct gr_case *c = &clues->cases[at];
+        float atol = 0;
+        for (int m = 0; m < c->spec.shape.M; m++)
+            atol = fmaxf(atol, c->atol[m]);
+        for (size_t i = 0; i < clues->compared[at].elems; i++) {
+            double error = fabs(c->y[i] - (factor * c->ref[i] + offset));
+            if (!(error <= margin * (atol + NN_RTOL * fabs(c->ref[i]))))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Is every output the right one times a number, or plus a number, that is not in the table? */
+static bool look_for_line(const struct gr_clues *clues, struct gr_diagnosis *to)
+{
+    double got_ref = 0, ref_ref = 0, difference = 0;
+    for (size_t at = 0; at < clues->n; at++) {
+        for (size_t i = 0; i < clues->compared[at].elems; i++) {
+            double got = clues->cases[at].y[i], ref = clues->cases[at].ref[i];
+            got_ref += got * ref;
+            ref_ref += ref * ref;
+            difference += got - ref;
+        }
+    }
+    double factor = got_ref / ref_ref, offset = difference / (double)clues->elems;
+    bool scaled = is_line(clues, factor, 0);
+    if (!scaled && !is_line(clues, 1, offset))
         return false;
+    if (scaled)
+        add(MESSAGE(to), "Every output is %.6g times what it should be", factor);
+    else
+        add(MESSAGE(to), "Every output is what it should be plus %.6g", offset);
+    add_shapes(to, clues);
+    return name(
+        to, scaled ? "scaled" : "constant_added",
+        "y is the plain sum of the products. What does the sum start from, and what happens "
+        "to it before it is stored? Bias and activation are other layers' work.");
+}
+
+static bool look_for_fault(const struct gr_clues *clues, const struct contents *c,
+                           struct gr_diagnosis *to)
+{
+    const struct gr_fault *fault = gr_find_fault(clues, false);
+    bool besides = !fault && c->unwritten > 0 && c->unwritten < clues->wrong;
+    if (besides)
+        fault = gr_find_fault(clues, true);
+    if (!fault)
+        return look_for_line(clues, to);
     char says[256];
     snprintf(says, sizeof says, fault->says, fault->n, fault->n);
     says[0] -= 'a' - 'A';
-    add(MESSAGE(to),
-        "%s. That explains the outputs of all %zu shapes, %zu of which it makes wrong.", says,
-        clues->n, clues->wrong_cases);
+    if (besides)
+        add(MESSAGE(to),
+            "%s. That explains all that was written; %zu elements were not, which is "
+            "another fault.",
+            says, c->unwritten);
+    else
+        add(MESSAGE(to),
+            "%s. That explains the outputs of all %zu shapes, %zu of which it makes "
+            "wrong.",
+            says, clues->n, clues->wrong_cases);
     return name(to, fault->id, fault->hint);
 }
 
@@ -270,27 +326,19 @@ static bool look_for_region(const struct gr_clues *clues, const struct contents 
  * output. */
 static bool is_imprecise(const struct gr_clues *clues, double *typical)
 {
-    double errors = 0, outputs = 0, products = 0, sum = 0, elems = 0, noticed = 0;
+    double errors = 0, outputs = 0, sum = 0, noticed = 0, elems = (double)clues->elems;
     for (size_t at = 0; at < clues->n; at++) {
         const struct gr_case *c = &clues->cases[at];
-        double case_errors = 0, case_outputs = 0;
         for (size_t i = 0; i < clues->compared[at].elems; i++) {
             double ref = c->ref[i], error = c->y[i] - ref;
-            case_errors += error * error;
-            case_outputs += ref * ref;
-            products += error * ref;
+            errors += error * error;
+            outputs += ref * ref;
             sum += error;
             noticed += fabs(error) > 0x1p-19 * fabs(ref);
         }
-        if (case_errors > 0x1p-12 * case_outputs)
-            return false;
-        errors += case_errors;
-        outputs += case_outputs;
-        elems += (double)clues->compared[at].elems;
     }
     *typical = sqrt(errors / outputs);
-    return noticed > elems / 4 && fabs(sum) < 0.3 * sqrt(elems * errors) &&
-           fabs(products) < 0.9 * sqrt(errors * outputs);
+    return *typical < 0x1p-6 && noticed > elems / 4 && fabs(sum) < 0.3 * sqrt(elems * errors);
 }
 
 static bool are_isolated(const struct gr_clues *clues)
@@ -409,7 +457,7 @@ void gr_diagnose(const struct gr_case *cases, const struct gr_compare *compared,
     to->pattern = "";
     if (clues_make(&clues, cases, compared, n) && clues.wrong > 0) {
         struct contents contents = contents_of(&clues);
-        if (!look_at_bits(&clues, &contents, to) && !look_for_fault(&clues, to) &&
+        if (!look_at_bits(&clues, &contents, to) && !look_for_fault(&clues, &contents, to) &&
             !look_for_region(&clues, &contents, to) && !look_at_values(&clues, &contents, to))
             say_numbers(&clues, to);
     }

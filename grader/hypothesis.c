@@ -243,7 +243,8 @@ static bool element_fits(const struct predicted *y, float got, float ref, bool w
     return isfinite(got) && distance <= tolerance && (!wrong || distance < nearer);
 }
 
-static bool y_fits(const struct play *play, const uint8_t *is_wrong, struct fit *fit)
+static bool y_fits(const struct play *play, const uint8_t *is_wrong, bool written_only,
+                   struct fit *fit)
 {
     const struct gr_case *c = play->c;
     size_t elems = nn_conv_y_elems(&play->s), explained = fit->explained;
@@ -252,6 +253,8 @@ static bool y_fits(const struct play *play, const uint8_t *is_wrong, struct fit 
         atol = fmaxf(atol, c->atol[m]);
     for (size_t i = 0; i < elems; i++) {
         const struct predicted *y = &play->y[i];
+        if (written_only && gr_is_unwritten(c->y[i]))
+            continue;
         if (!element_fits(y, c->y[i], c->ref[i], is_wrong[i], atol))
             return false;
         if (!is_wrong[i])
@@ -267,9 +270,10 @@ static bool y_fits(const struct play *play, const uint8_t *is_wrong, struct fit 
     return true;
 }
 
-static bool case_fits(const struct gr_fault *fault, bool adds, const struct gr_case *c,
-                      const uint8_t *is_wrong, struct fit *fit)
+static bool case_fits(const struct gr_clues *clues, size_t at, const struct gr_fault *fault,
+                      bool adds, bool written_only, struct fit *fit)
 {
+    const struct gr_case *c = &clues->cases[at];
     const struct conv_shape s = c->spec.shape;
     struct play play = {.fault = fault, .c = c, .s = s};
     play.l = (struct gr_loops){0, s.C, 0, s.H - s.K + 1, 0, s.W - s.K + 1, 0, s.K, 0, s.K};
@@ -293,7 +297,7 @@ static bool case_fits(const struct gr_fault *fault, bool adds, const struct gr_c
         if (sums && fault->chain != GR_EACH_OUTPUT)
             chain_sums(&play, chain_length(&play), sums);
         store_sums(&play, adds);
-        fits = y_fits(&play, is_wrong, fit);
+        fits = y_fits(&play, clues->is_wrong[at], written_only, fit);
     }
     free(play.weights);
     free(play.window);
@@ -315,7 +319,8 @@ static bool is_convincing(const struct gr_clues *clues, const struct gr_fault *f
     return fault->swapped || fit->explained >= fit->unknown;
 }
 
-static bool fault_fits(const struct gr_clues *clues, const struct gr_fault *fault, bool adds)
+static bool fault_fits(const struct gr_clues *clues, const struct gr_fault *fault, bool adds,
+                       bool written_only)
 {
     /* Work on one case that diagnosing is not worth; the unit shapes stay far below. */
     const double max_macs = 50e6;
@@ -324,19 +329,20 @@ static bool fault_fits(const struct gr_clues *clues, const struct gr_fault *faul
         size_t at = clues->by_work[i];
         if (nn_conv_macs(&clues->cases[at].spec.shape) > max_macs)
             break;
-        if (!case_fits(fault, adds, &clues->cases[at], clues->is_wrong[at], &fit))
+        if (!case_fits(clues, at, fault, adds, written_only, &fit))
             return false;
     }
     return is_convincing(clues, fault, &fit);
 }
 
-const struct gr_fault *gr_find_fault(const struct gr_clues *clues)
+const struct gr_fault *gr_find_fault(const struct gr_clues *clues, bool written_only)
 {
     for (size_t i = 0; i < gr_fault_count; i++) {
         const struct gr_fault *fault = &gr_faults[i];
         /* Only a wrong index into y, or wrong ranges, make two sums meet in one element. */
         bool may_meet = fault->y || fault->loops;
-        if (fault_fits(clues, fault, false) || (may_meet && fault_fits(clues, fault, true)))
+        if (fault_fits(clues, fault, false, written_only) ||
+            (may_meet && fault_fits(clues, fault, true, written_only)))
             return fault;
     }
     return NULL;

@@ -50,7 +50,7 @@ static void run_case(struct run *run, const struct gr_case_shape *spec, uint64_t
     size_t x_elems = nn_conv_x_elems(s), k_elems = nn_conv_k_elems(s), y_elems = nn_conv_y_elems(s);
     /* So wide that no mutant reads or writes beyond: some take W for H, M for C, or x for k. */
     size_t side = (size_t)(s->H > s->W ? s->H : s->W), plane = side * side, before = 4096;
-    size_t after_y = (size_t)s->B * s->M * plane + before;
+    size_t after_y = (size_t)s->B * (s->M + s->C) * plane + before;
     size_t after_x = (size_t)(s->B * s->C + s->M + 1) * plane + before;
     size_t after_k = x_elems + (size_t)s->M * (s->M + s->C) * 49 + before;
     size_t guarded = before + y_elems + after_y + x_elems + after_x + k_elems + after_k;

@@ -1,0 +1,3 @@
+/* expect: scaled */
+#define STORE y[Y_INDEX] = sum * 1.001f;
+#include "plain.h"

@@ -57,5 +57,6 @@ BENCH_LIBS := -ldnnl
 .PHONY: run-bench
 run-bench: $(BENCH_PROGRAMS) $(PROGRAMS) reference
 	$(Q)set -e; for b in $(BENCH_PROGRAMS); do $$b; done
+	$(Q)common/mk/bench-grader.sh $(BUILD)
 
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/obj/*/*/*/*.d)

@@ -19,7 +19,8 @@ $(BUILD)/mutants/%/libconv.so: grader/tests/mutants/%.c common/conv.h $(wildcard
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LAB_BASE_CFLAGS) -O2 -w $< -lm -o $@
 
-TEST_NEEDS := $(MUTANT_LIBS)
+# (the benchmarks are compiled too, so that they do not rot)
+TEST_NEEDS := $(MUTANT_LIBS) $(BENCH_PROGRAMS)
 
 # Tests that are scripts: they print the same closing line as Criterion.
 TEST_SCRIPTS := grader/tests/cli/cli.sh grader/tests/mutants/mutants.sh common/mk/tests/tree.sh
@@ -38,7 +39,7 @@ lint: ## warnings of gcc and clang, headers that stand alone, formatting
 
 .PHONY: test check
 test: ## set up, then run all tests
-	@common/mk/setup.sh install build test docs
+	@common/mk/setup.sh install build test docs bench
 	$(Q)$(MAKE) --no-print-directory check
 
 check: $(TEST_PROGRAMS) $(PROGRAMS) reference $(TEST_NEEDS) ## run all tests without setting up

@@ -157,6 +157,7 @@ static enum st_code build_stage(struct grading *g, struct st_error *err)
                 o->reference ? g->milestone.reference_library : g->milestone.lab_library);
     if (!compiles) {
         drop_make_lines(output);
+        snprintf(check->pattern, sizeof check->pattern, "compile_error");
         gr_check_set(check, GR_FAIL, "does not compile:\n%.1900s", output);
         gr_check_hint(check,
                       "fix the first error first: those after it are often its consequences");
@@ -211,6 +212,7 @@ static enum st_code load_stage(struct grading *g, struct st_error *err)
     if (code)
         return code;
     if (run.outcome == GR_NOT_LOADED || run.message[0]) {
+        snprintf(check->pattern, sizeof check->pattern, "not_loaded");
         gr_check_set(check, GR_FAIL, "%s", run.message);
         gr_check_hint(check, "%s", run.hint);
     } else {

@@ -55,8 +55,10 @@ void gr_check_hint(struct gr_check *check, const char *hint, ...)
     va_end(args);
 }
 
-double gr_time_limit_s(const struct conv_shape *shape)
+double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape)
 {
+    if (g->host.device == RUNNER_ON_VIRTUAL_GPU)
+        return 30 + nn_conv_macs(shape) / 0.01e9;
     return 10 + nn_conv_macs(shape) / 0.1e9;
 }
 
@@ -96,11 +98,11 @@ static enum st_code make_checks(struct grading *g, struct st_error *err)
         if (!sized)
             continue;
         check->required = false;
-        for (size_t s = 0; s < g->options->sizes; s++)
-            check->required |= g->options->images[s] == images;
+        for (size_t s = 0; s < g->chosen.sizes; s++)
+            check->required |= g->chosen.images[s] == images;
         if (!check->required)
             gr_check_set(check, GR_SKIP, "not asked for (%s)",
-                         g->options->sizes_given ? "--images" : "--quick");
+                         g->options->sizes_given ? "--images" : g->options->quick ? "--quick" : "virtual GPU: ask with --images");
     }
     return ST_OK;
 }
@@ -143,8 +145,9 @@ static enum st_code build_stage(struct grading *g, struct st_error *err)
             st_fail(err, ST_NOT_FOUND, "there is no reference solution here");
             return st_detail(err, ST_WHERE, "%s", source);
         }
-        gr_check_set(check, GR_FAIL, "there is no file conv.c to compile");
-        gr_check_hint(check, "put your solution into labs/%s/conv.c", g->milestone.folder);
+        const char *name = strrchr(source, '/') + 1;
+        gr_check_set(check, GR_FAIL, "there is no file %s to compile", name);
+        gr_check_hint(check, "put your solution into labs/%s/%s", g->milestone.folder, name);
         return ST_OK;
     }
     char target[64], *output;
@@ -208,7 +211,7 @@ static enum st_code load_stage(struct grading *g, struct st_error *err)
     struct gr_run run;
     enum st_code code = arena_open(&g->arena, err);
     if (!code)
-        code = gr_session_start(&g->session, g->runner, g->library, &g->arena, &run, err);
+        code = gr_session_start(&g->session, &g->host, g->library, &g->arena, &run, err);
     if (code)
         return code;
     if (run.outcome == GR_NOT_LOADED || run.message[0]) {
@@ -231,20 +234,16 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
         code = gr_rubric_load(&g->rubric, g->milestone.rubric, err);
     if (code)
         return code;
-    path_format(g->runner, sizeof g->runner, "%s/runner", checkout_build(err));
-    if (!file_exists(g->runner)) {
-        st_fail(err, ST_NOT_FOUND, "the harness is not built");
-        st_detail(err, ST_WHERE, "%s", g->runner);
-        return st_detail(err, ST_HINT, "run: make %s", g->milestone.id);
-    }
     snprintf(r->milestone, sizeof r->milestone, "%s", g->milestone.id);
     snprintf(r->title, sizeof r->title, "%s", g->rubric->title);
     snprintf(r->technique, sizeof r->technique, "%s", g->rubric->technique);
-    snprintf(r->device, sizeof r->device, "cpu");
     r->seed = g->options->seed;
     set_source(g);
     gr_machine_describe(r);
-    fprintf(g->out, "%s %s: grading %s with seed %llu\n", r->milestone, r->title, r->source,
+    if ((code = gr_host_choose(g, err)))
+        return code;
+    fprintf(g->out, "%s %s: grading %s%s%s with seed %llu\n", r->milestone, r->title, r->source,
+            g->milestone.cuda ? " on " : "", g->milestone.cuda ? r->profile : "",
             (unsigned long long)r->seed);
     code = make_checks(g, err);
     if (!code)

@@ -24,7 +24,8 @@ struct grading {
     const struct gr_options *options;
     struct gr_milestone milestone;
     struct gr_rubric *rubric;
-    char runner[PATH_MAX];  /**< the runner program */
+    struct gr_host host;    /**< where it runs */
+    struct gr_options chosen; /**< options with what the device decides filled in */
     char library[PATH_MAX]; /**< what is graded */
     struct arena arena;
     struct gr_session session; /**< with the graded library */
@@ -52,8 +53,13 @@ void gr_check_set(struct gr_check *check, enum gr_status status, const char *mes
 void gr_check_hint(struct gr_check *check, const char *hint, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Seconds that a convolution may take: ten, and as long as a tenth of a GMAC/s needs. */
-double gr_time_limit_s(const struct conv_shape *shape);
+/** Seconds that a convolution may take: ten, and as long as a tenth of a GMAC/s needs; on the virtual
+ * GPU, which checks every access, thirty and a hundredth of a GMAC/s. */
+double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape);
+
+/** Finds out where the milestone runs (options, a GPU that is there, or the virtual one) and fills in
+ * g->host, g->chosen and what the result says of it. */
+enum st_code gr_host_choose(struct grading *g, struct st_error *err);
 
 /** Stage: all unit shapes. Fills in the check "unit_shapes". */
 enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err);

@@ -47,9 +47,16 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, s
     }
     const char *folder = milestone->folder;
     path_format(milestone->rubric, PATH_MAX, "%s/labs/%s/rubric.yaml", root, folder);
-    path_format(milestone->lab_source, PATH_MAX, "%s/labs/%s/conv.c", root, folder);
+    /* The skeleton's language is told by the rubric's folder in reference/ too, in case a student has
+     * removed the file. */
+    char cuda[2][PATH_MAX];
+    path_format(cuda[0], PATH_MAX, "%s/labs/%s/conv.cu", root, folder);
+    path_format(cuda[1], PATH_MAX, "%s/reference/%s/conv.cu", root, folder);
+    milestone->cuda = file_exists(cuda[0]) || file_exists(cuda[1]);
+    const char *source = milestone->cuda ? "conv.cu" : "conv.c";
+    path_format(milestone->lab_source, PATH_MAX, "%s/labs/%s/%s", root, folder, source);
     path_format(milestone->lab_library, PATH_MAX, "%s/labs/%s/libconv.so", build, id);
-    path_format(milestone->reference_source, PATH_MAX, "%s/reference/%s/conv.c", root, folder);
+    path_format(milestone->reference_source, PATH_MAX, "%s/reference/%s/%s", root, folder, source);
     path_format(milestone->reference_library, PATH_MAX, "%s/reference/%s/libconv.so", build, id);
     path_format(milestone->plain_library, PATH_MAX, "%s/reference/%s/libconv-plain.so", build, id);
     return ST_OK;

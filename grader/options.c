@@ -24,10 +24,13 @@ enum {
 static const struct argp_option option_table[] = {
     {"reference", KEY_REFERENCE, 0, 0, "grade the reference solution instead of the lab", 0},
     {"lib", KEY_LIB, "FILE", 0, "grade a shared library that is already built", 0},
-    {"device", KEY_DEVICE, "DEVICE", 0, "where to run; m1 runs on the CPU: auto", 0},
+    {"device", KEY_DEVICE, "DEVICE", 0,
+     "gpu, virtual or virtual:PROFILE; default auto: a GPU if there is one, else the virtual GPU (m1 "
+     "runs on the CPU)",
+     0},
     {"model", KEY_MODEL, "NAME", 0,
      "one-layer-high, one-layer-low, two-layer (default), or the path of a .safetensors file", 0},
-    {"images", KEY_IMAGES, "N,N,...", 0, "data-set sizes (default: 100,1000,10000)", 0},
+    {"images", KEY_IMAGES, "N,N,...", 0, "data-set sizes (default: 100,1000,10000; on the virtual GPU 100)", 0},
     {"report", KEY_REPORT, "DIR", 0, "where to write the report (default: build/report/mN)", 0},
     {"json", KEY_JSON, "FILE", 0, "write the result as JSON, - for standard output", 0},
     {"seed", KEY_SEED, "N", 0, "seed of random shapes and data (default: a fresh one)", 0},
@@ -81,8 +84,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->lib = arg;
         return 0;
     case KEY_DEVICE:
-        if (strcmp(arg, "auto") != 0)
-            argp_error(state, "--device: expected auto (m1 runs on the CPU), got '%s'", arg);
+        if (strcmp(arg, "auto") != 0 && strcmp(arg, "gpu") != 0 && strcmp(arg, "virtual") != 0 &&
+            (strncmp(arg, "virtual:", 8) != 0 || !arg[8]))
+            argp_error(state, "--device: expected auto, gpu, virtual or virtual:PROFILE, got '%s'",
+                       arg);
+        o->device = arg;
         return 0;
     case KEY_MODEL:
         o->model = arg;
@@ -132,7 +138,8 @@ static void print_version(FILE *out, struct argp_state *state)
 void gr_options_parse(struct gr_options *options, int argc, char **argv)
 {
     static const size_t course_sizes[] = {100, 1000, 10000};
-    *options = (struct gr_options){.model = "two-layer", .seed = rng_fresh_seed(), .sizes = 3};
+    *options = (struct gr_options){
+        .model = "two-layer", .device = "auto", .seed = rng_fresh_seed(), .sizes = 3};
     memcpy(options->images, course_sizes, sizeof course_sizes);
     const struct argp argp = {
         .options = option_table,

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/parallel.h"
+#include "grader/finding.h"
 #include "grader/source_place.h"
 #include "runner/protocol.h"
 
@@ -92,20 +93,22 @@ static void drain(struct gr_session *s)
  */
 
 /* The child's side, after fork(): only async-signal-safe calls. */
-static void become_runner(const char *runner, const char *library, int channel, int arena, int out,
+static void become_runner(const struct gr_session *s, int channel, int arena, int out,
                           size_t memory_bytes)
 {
+    const struct gr_host *host = s->host;
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() == 1)
         _exit(127);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){64 << 20, 64 << 20});
-#ifndef __SANITIZE_ADDRESS__ /* its shadow alone is larger than any limit */
-    setrlimit(RLIMIT_DATA, &(struct rlimit){memory_bytes, memory_bytes});
-#else
-    (void)memory_bytes;
+#ifdef __SANITIZE_ADDRESS__ /* its shadow alone is larger than any limit */
+    memory_bytes = RLIM_INFINITY;
 #endif
+    /* The virtual GPU's memory, and a real GPU's address space, are no heap of the student's. */
+    if (host->device == RUNNER_ON_CPU)
+        setrlimit(RLIMIT_DATA, &(struct rlimit){memory_bytes, memory_bytes});
     /* Move everything out of the way of the fixed numbers first. */
     int null = open("/dev/null", O_RDONLY);
     channel = fcntl(channel, F_DUPFD, 64);
@@ -117,7 +120,13 @@ static void become_runner(const char *runner, const char *library, int channel, 
     syscall(SYS_close_range, RUNNER_ARENA + 1, ~0u, 0);
     if (chdir("/") != 0)
         _exit(127);
-    execl(runner, runner, "--serve", library, (char *)NULL);
+    if (host->device == RUNNER_ON_CPU)
+        execl(host->runner, "runner", "--serve", s->library, (char *)NULL);
+    else if (host->device == RUNNER_ON_GPU)
+        execl(host->runner, "runner", "--on", "gpu", "--serve", s->library, (char *)NULL);
+    else
+        execl(host->vgpu_run, "vgpu-run", "--profile", host->profile, "--faults", s->findings,
+              host->runner, "--on", "virtual", "--serve", s->library, (char *)NULL);
     _exit(127);
 }
 
@@ -159,6 +168,9 @@ void gr_session_end(struct gr_session *s)
         close(s->pipe);
     if (s->pidfd >= 0)
         close(s->pidfd);
+    if (s->findings[0])
+        unlink(s->findings);
+    s->findings[0] = '\0';
     s->pid = 0;
     s->channel = s->pipe = s->pidfd = -1;
     s->alive = false;
@@ -261,6 +273,22 @@ static void explain_crash(const struct gr_session *s, const struct runner_reply 
              : signal_hint(reply->signal));
 }
 
+/* A CUDA error, and on the virtual GPU the finding behind it. */
+static void explain_device_error(struct gr_session *s, struct runner_reply *reply,
+                                 struct gr_run *run)
+{
+    reply->text[sizeof reply->text - 1] = '\0';
+    if (gr_session_finish(s, run))
+        return;
+    bool launch = strstr(reply->text, "from a launch") != NULL;
+    say(run, GR_DEVICE_ERROR, reply->text,
+        launch ? "look at the launch: threads per block (at most 1024), grid sizes (y and z at most "
+                 "65535), shared memory, and any other CUDA call of yours"
+               : "a kernel accessed memory it may not: run with --device virtual to see which line, "
+                 "thread and address");
+    snprintf(run->pattern, sizeof run->pattern, "%s", launch ? "launch_failed" : "device_error");
+}
+
 /* The process is gone without a reply. */
 static void explain_end(struct gr_session *s, struct gr_run *run)
 {
@@ -328,11 +356,17 @@ static enum heard listen_until(struct gr_session *s, double until_s, uint64_t no
     }
 }
 
-enum st_code gr_session_start(struct gr_session *s, const char *runner, const char *library,
-                              const struct arena *arena, struct gr_run *run, struct st_error *err)
+enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host,
+                              const char *library, const struct arena *arena, struct gr_run *run,
+                              struct st_error *err)
 {
+    static unsigned sessions;
     *s = GR_SESSION_CLOSED;
+    s->host = host;
     memset(run, 0, sizeof *run);
+    if (host->device == RUNNER_ON_VIRTUAL_GPU)
+        snprintf(s->findings, sizeof s->findings, "/tmp/convlab-%ld-%u.tsv", (long)getpid(),
+                 sessions++);
     snprintf(s->library, sizeof s->library, "%s", library);
     int channel[2], out[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel))
@@ -347,7 +381,7 @@ enum st_code gr_session_start(struct gr_session *s, const char *runner, const ch
     size_t memory_bytes = ((size_t)2 << 30) + (size_t)parallel_cores() * ((size_t)64 << 20);
     s->pid = fork();
     if (s->pid == 0)
-        become_runner(runner, library, channel[1], arena->fd, out[1], memory_bytes);
+        become_runner(s, channel[1], arena->fd, out[1], memory_bytes);
     int why = errno;
     close(channel[1]);
     close(out[1]);
@@ -385,7 +419,32 @@ enum st_code gr_session_start(struct gr_session *s, const char *runner, const ch
     }
 }
 
-enum st_code gr_session_revive(struct gr_session *s, const char *runner, const struct arena *arena,
+bool gr_session_finish(struct gr_session *s, struct gr_run *run)
+{
+    char findings[sizeof s->findings];
+    memcpy(findings, s->findings, sizeof findings);
+    if (s->alive && findings[0]) {
+        kill(-s->pid, SIGCONT);
+        close(s->channel);
+        s->channel = -1;
+        for (double until_s = clock_now_s() + 10; clock_now_s() < until_s;) {
+            struct pollfd on[2] = {{.fd = s->pidfd, .events = POLLIN},
+                                   {.fd = s->pipe, .events = POLLIN}};
+            poll(on, 2, 100);
+            drain(s);
+            if (on[0].revents)
+                break;
+        }
+        s->findings[0] = '\0'; /* kept until it is read */
+    }
+    gr_session_end(s);
+    bool found = findings[0] && gr_finding_first(findings, run);
+    if (findings[0])
+        unlink(findings);
+    return found;
+}
+
+enum st_code gr_session_revive(struct gr_session *s, const struct arena *arena,
                                struct st_error *err)
 {
     if (s->alive)
@@ -394,7 +453,7 @@ enum st_code gr_session_revive(struct gr_session *s, const char *runner, const s
     char library[sizeof s->library];
     memcpy(library, s->library, sizeof library);
     struct gr_run run;
-    enum st_code code = gr_session_start(s, runner, library, arena, &run, err);
+    enum st_code code = gr_session_start(s, s->host, library, arena, &run, err);
     s->output = output;
     return code;
 }
@@ -445,6 +504,8 @@ void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const 
         } else if (reply.kind == RUNNER_FAILED) {
             reply.text[sizeof reply.text - 1] = '\0';
             say(run, GR_SILENT, reply.text, "ask for fewer images with --images");
+        } else if (reply.kind == RUNNER_DEVICE_ERROR) {
+            explain_device_error(s, &reply, run);
         } else if (reply.returned) {
             char message[96];
             snprintf(message, sizeof message, "conv_forward returned %d", reply.returned);

@@ -12,7 +12,9 @@
 #include "base/status.h"
 #include "conv.h"
 #include "runner/arena.h"
+#include "runner/protocol.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -24,8 +26,17 @@ enum gr_outcome {
     GR_CRASHED,   /**< a fatal signal */
     GR_EXITED,    /**< the process ended by itself */
     GR_TIMED_OUT, /**< no answer within the limit */
+    GR_DEVICE_ERROR, /**< a CUDA error; on the virtual GPU also a finding of its checks */
     GR_SILENT,    /**< the process lives but its channel is closed, or spoke nonsense */
     GR_NOT_LOADED /**< the library could not be loaded */
+};
+
+/** How a runner is started: on which device, through which programs. */
+struct gr_host {
+    enum runner_device device;
+    char profile[64];        /**< virtual GPU: which GPU it plays */
+    char runner[PATH_MAX];   /**< the runner program */
+    char vgpu_run[PATH_MAX]; /**< virtual GPU: the program that starts another on it */
 };
 
 /** What the student's code printed, capped and escaped. */
@@ -43,6 +54,8 @@ struct gr_session {
     bool alive;
     uint64_t requests;
     char library[1024];
+    char findings[64]; /**< virtual GPU: the file of its findings, or "" */
+    const struct gr_host *host;
     struct gr_output output;
 };
 
@@ -55,21 +68,28 @@ struct gr_run {
     int returned;
     double op_time_s;     /**< by the runner's clock, or by ours if the two disagree */
     bool clock_disagrees; /**< the runner's clock was not believed */
-    char message[512];    /**< not GR_RAN: what happened, for the student */
+    char message[640];    /**< not GR_RAN: what happened, for the student */
     char hint[320];
+    char pattern[32];     /**< GR_DEVICE_ERROR: "out_of_bounds", ..., "launch_failed" */
 };
 
 /** Starts a runner with a lab. A library that does not load is not an error here but the outcome
  * GR_NOT_LOADED of @p run.
- * @param runner  path of the runner program
+ * @param host    must outlive the session
  * @param arena   its tensors; must outlive the session. */
-enum st_code gr_session_start(struct gr_session *session, const char *runner, const char *library,
-                              const struct arena *arena, struct gr_run *run, struct st_error *err);
+enum st_code gr_session_start(struct gr_session *session, const struct gr_host *host,
+                              const char *library, const struct arena *arena, struct gr_run *run,
+                              struct st_error *err);
 
 /** Starts the process of a session again if it has ended (a crash), with the same library; its
  * output so far is kept. */
-enum st_code gr_session_revive(struct gr_session *session, const char *runner,
-                               const struct arena *arena, struct st_error *err);
+enum st_code gr_session_revive(struct gr_session *session, const struct arena *arena,
+                               struct st_error *err);
+
+/** Lets the process end by itself, so that a virtual GPU writes its findings down, and tells the first
+ * of them, if any, in @p run (outcome GR_DEVICE_ERROR). The session is ended.
+ * @return whether there was one. */
+bool gr_session_finish(struct gr_session *session, struct gr_run *run);
 
 /** Runs one convolution on the tensors that lie in the arena. After GR_RAN the process is frozen
  * until the next call, so that no thread of it can still write.

@@ -57,7 +57,7 @@ struct stage {
     size_t crashes;
     char accident[512]; /* the first crash, hang or damage, and in which shape; or "" */
     char accident_hint[320];
-    const char *accident_pattern;
+    char accident_pattern[32];
 };
 
 /* A crash costs the session; a few are survived, so that the other shapes can still tell why. */
@@ -72,7 +72,7 @@ static void note_accident(struct stage *st, const char *pattern, const char *mes
     shape_text(shape, sizeof shape, spec);
     snprintf(st->accident, sizeof st->accident, "%s\nin shape %s, one of %zu", message, shape, n);
     snprintf(st->accident_hint, sizeof st->accident_hint, "%s", hint);
-    st->accident_pattern = pattern;
+    snprintf(st->accident_pattern, sizeof st->accident_pattern, "%s", pattern);
 }
 
 /* Runs one shape. @return false if the stage has to end. */
@@ -82,25 +82,28 @@ static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_
     static const char *const patterns[] = {[GR_CRASHED] = "crash",
                                            [GR_EXITED] = "exit",
                                            [GR_TIMED_OUT] = "time_limit",
-                                           [GR_SILENT] = "channel_closed"};
+                                           [GR_SILENT] = "channel_closed",
+                                           [GR_DEVICE_ERROR] = ""};
     const struct gr_case_shape *spec = &u->c.spec;
     struct gr_conv conv = {.shape = spec->shape, .x = u->x, .k = u->k};
     struct arena_layout layout = arena_layout_for(&conv.shape);
     struct gr_damage damage;
     struct gr_run run;
     if ((*code = arena_reserve(&g->arena, layout.bytes, err)) ||
-        (*code = gr_session_revive(&g->session, g->runner, &g->arena, err)))
+        (*code = gr_session_revive(&g->session, &g->arena, err)))
         return false;
     gr_arena_fill(&g->arena, &conv);
-    gr_session_run(&g->session, &conv.shape, &g->arena, gr_time_limit_s(&conv.shape), &run);
+    gr_session_run(&g->session, &conv.shape, &g->arena, gr_time_limit_s(g, &conv.shape), &run);
     if (run.outcome == GR_RETURNED) {
         st->refused++;
         note_accident(st, "returned_error", run.message, run.hint, spec, n);
         return true;
     }
     if (run.outcome != GR_RAN) {
-        note_accident(st, patterns[run.outcome], run.message, run.hint, spec, n);
-        return run.outcome == GR_CRASHED && ++st->crashes <= CRASHES_SURVIVED;
+        note_accident(st, run.pattern[0] ? run.pattern : patterns[run.outcome], run.message,
+                      run.hint, spec, n);
+        return (run.outcome == GR_CRASHED || run.outcome == GR_DEVICE_ERROR) &&
+               ++st->crashes <= CRASHES_SURVIVED;
     }
     if (!gr_arena_intact(&g->arena, &conv, &damage))
         note_accident(st, damage.pattern, damage.message, damage.hint, spec, n);
@@ -216,6 +219,14 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
     for (size_t i = 0; i < n && go_on; i++) {
         code = unit_make(&st->unit[i], &specs[i], g->options->seed, i, err);
         go_on = !code && run_shape(g, st, &st->unit[i], n, err, &code);
+    }
+    /* Findings that do not end a kernel (races, uninitialised reads) are told at the end. */
+    struct gr_run finding;
+    if (!code && g->host.device == RUNNER_ON_VIRTUAL_GPU && !st->accident[0] &&
+        gr_session_finish(&g->session, &finding)) {
+        snprintf(st->accident, sizeof st->accident, "%s", finding.message);
+        snprintf(st->accident_hint, sizeof st->accident_hint, "%s", finding.hint);
+        snprintf(st->accident_pattern, sizeof st->accident_pattern, "%s", finding.pattern);
     }
     if (!code) {
         judge(g, check, st, n);

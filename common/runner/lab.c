@@ -12,15 +12,29 @@
 /* ---- scratch memory ---------------------------------------------------------------------------
  */
 
+static void *host_alloc(size_t bytes)
+{
+    return aligned_alloc(256, bytes);
+}
+
+static void *(*workspace_alloc)(size_t bytes) = host_alloc;
+static void (*workspace_release)(void *memory) = free;
 static void *workspace;
 static size_t workspace_bytes;
+
+void lab_workspace_use(void *(*alloc)(size_t bytes), void (*release)(void *memory))
+{
+    workspace_alloc = alloc;
+    workspace_release = release;
+}
 
 void *conv_workspace(size_t bytes)
 {
     if (bytes > workspace_bytes) {
-        free(workspace);
+        if (workspace)
+            workspace_release(workspace);
         size_t rounded = (bytes + 255) / 256 * 256;
-        workspace = rounded >= bytes ? aligned_alloc(256, rounded) : NULL;
+        workspace = rounded >= bytes ? workspace_alloc(rounded) : NULL;
         workspace_bytes = workspace ? rounded : 0;
     }
     return workspace;

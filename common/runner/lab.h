@@ -16,6 +16,10 @@ typedef int lab_function(const struct conv_shape *, const float *, const float *
  * conv_forward. @return ST_OK, or ST_BAD_FORMAT with what, where and a hint. */
 enum st_code lab_load(const char *path, lab_function **function, struct st_error *err);
 
+/** Makes conv_workspace() take its memory from @p alloc (NULL when there is none) and give it to
+ * @p release; until then it is host memory. */
+void lab_workspace_use(void *(*alloc)(size_t bytes), void (*release)(void *memory));
+
 /** From now on a fatal signal fills @p reply (kind, signal, addresses, place in the lab), calls
  * @p send with it and ends the process. SIGXCPU counts as one: the grader sends it to ask a run
  * that takes too long where it is. */

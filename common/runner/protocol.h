@@ -7,7 +7,8 @@
  *     grader                          runner
  *       |  <------ READY / FAILED -----  |   the lab's library is loaded, or why not
  *       |  ------------ RUN ---------->  |   shape and where x, k, y lie in the arena
- *       |  <---- DONE / CRASHED -------  |   return value and Op Time, or signal and place
+ *       |  <---- DONE / CRASHED /        |   return value and Op Time, or signal and place,
+ *       |        DEVICE_ERROR ---------  |   or a CUDA error
  *
  * The runner shares its process with the student's code, so nothing it says is believed for points:
  * outputs are compared by the grader, times are checked against the grader's own clock, and a
@@ -25,7 +26,10 @@ enum { RUNNER_CHANNEL = 3, RUNNER_ARENA = 4 };
 /** The runner's exit status when it cannot reply: its channel was closed by the student's code. */
 enum { RUNNER_EXIT_NO_CHANNEL = 86 };
 
-enum runner_kind { RUNNER_READY = 1, RUNNER_FAILED, RUNNER_RUN, RUNNER_DONE, RUNNER_CRASHED };
+/** Where the lab's pointers point, and whose clock times it: the runner's argument --on. */
+enum runner_device { RUNNER_ON_CPU, RUNNER_ON_GPU, RUNNER_ON_VIRTUAL_GPU };
+
+enum runner_kind { RUNNER_READY = 1, RUNNER_FAILED, RUNNER_RUN, RUNNER_DONE, RUNNER_CRASHED, RUNNER_DEVICE_ERROR };
 
 /** Grader to runner: compute one convolution. */
 struct runner_request {
@@ -50,7 +54,7 @@ struct runner_reply {
     uint64_t lab_offset;    /**< CRASHED: that place, as an offset in libconv.so */
     uint64_t fault_address; /**< CRASHED: address that was accessed */
     uint64_t arena_address; /**< where the arena lies in the runner */
-    char text[256];         /**< FAILED: why, for a person */
+    char text[256];         /**< FAILED, DEVICE_ERROR: why, for a person */
 };
 
 #endif

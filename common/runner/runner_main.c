@@ -11,16 +11,18 @@
 #include "base/files.h"
 #include "nn/dataset.h"
 #include "nn/network.h"
-#include "runner/lab.h"
+#include "runner/gpu.h"
 #include "runner/serve.h"
 
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct options {
     const char *lib, *model, *serve;
+    enum runner_device device;
     size_t images;
 };
 
@@ -28,6 +30,7 @@ static const struct argp_option option_table[] = {
     {"lib", 'l', "FILE", 0, "the lab's library (default: build/labs/m1/libconv.so)", 0},
     {"model", 'm', "NAME", 0, "one-layer-high, one-layer-low or two-layer (default)", 0},
     {"images", 'n', "N", 0, "how many test images, 1 to 10000 (default: 100)", 0},
+    {"on", 'o', "DEVICE", 0, "cpu (default), gpu or virtual: what the library is made for", 0},
     {"serve", 's', "FILE", OPTION_HIDDEN, "serve a grader with this library", 0},
     {0},
 };
@@ -46,6 +49,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 's':
         o->serve = arg;
         return 0;
+    case 'o':
+        if (strcmp(arg, "cpu") == 0)
+            o->device = RUNNER_ON_CPU;
+        else if (strcmp(arg, "gpu") == 0)
+            o->device = RUNNER_ON_GPU;
+        else if (strcmp(arg, "virtual") == 0)
+            o->device = RUNNER_ON_VIRTUAL_GPU;
+        else
+            argp_error(state, "--on: expected cpu, gpu or virtual, got '%s'", arg);
+        return 0;
     case 'n':
         o->images = strtoul(arg, &end, 10);
         if (*end || o->images < 1 || o->images > 10000)
@@ -56,13 +69,34 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     }
 }
 
+/* A lab and where it runs. */
+struct lab {
+    lab_function *conv;
+    enum runner_device device;
+};
+
 static int timed_conv(void *context, int layer, const struct conv_shape *shape, const float *x,
                       const float *k, float *y)
 {
-    lab_function *conv = *(lab_function **)context;
-    double begin_s = clock_now_s();
-    int returned = conv(shape, x, k, y);
-    printf("Op Time: %.6f\n", clock_now_s() - begin_s);
+    const struct lab *lab = context;
+    int returned;
+    if (lab->device == RUNNER_ON_CPU) {
+        double begin_s = clock_now_s();
+        returned = lab->conv(shape, x, k, y);
+        printf("Op Time: %.6f\n", clock_now_s() - begin_s);
+    } else {
+        struct gpu_result result;
+        /* Not changed: what comes back of x and k is what went there, or the lab is wrong. */
+        gpu_conv(lab->conv, shape, (float *)x, (float *)k, y,
+                 lab->device == RUNNER_ON_VIRTUAL_GPU, &result);
+        returned = result.returned;
+        if (result.error) {
+            fprintf(stderr, "runner: %s\n", result.error_text);
+            return result.error;
+        }
+        printf("Op Time: %.6f%s\n", result.op_time_s,
+               lab->device == RUNNER_ON_VIRTUAL_GPU ? " (modelled)" : "");
+    }
     fflush(stdout);
     if (returned)
         fprintf(stderr,
@@ -85,9 +119,11 @@ static enum st_code infer(const struct options *o, struct st_error *err)
     struct nn_network net = {0};
     float *images = NULL;
     unsigned char *classes = NULL;
-    lab_function *conv;
+    struct lab lab = {.device = o->device};
     enum st_code code;
 
+    if (lab.device != RUNNER_ON_CPU && (code = gpu_open(err)))
+        return code;
     printf("Loading fashion-mnist data...");
     fflush(stdout);
     if ((code = nn_dataset_load(&set, NULL, NN_TEST, o->images, err)))
@@ -97,7 +133,7 @@ static enum st_code infer(const struct options *o, struct st_error *err)
     if ((code = nn_network_load(&net, models, o->model, err)))
         goto cleanup;
     printf(" done\n");
-    if ((code = lab_load(lib, &conv, err))) {
+    if ((code = lab_load(lib, &lab.conv, err))) {
         st_detail(err, ST_WHERE, "%s", lib);
         goto cleanup;
     }
@@ -110,7 +146,7 @@ static enum st_code infer(const struct options *o, struct st_error *err)
     nn_dataset_scale(&set, 0, set.images, net.H, net.W, images);
     printf("New Inference\n");
     fflush(stdout);
-    if ((code = nn_network_run(&net, set.images, images, timed_conv, &conv, classes, err)))
+    if ((code = nn_network_run(&net, set.images, images, timed_conv, &lab, classes, err)))
         goto cleanup;
     printf("Correctness: %.4g Model: %s\n", nn_accuracy(classes, set.labels, set.images), net.name);
 
@@ -131,7 +167,7 @@ int main(int argc, char **argv)
     argp_err_exit_status = 2;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     if (o.serve)
-        return runner_serve(o.serve);
+        return runner_serve(o.serve, o.device);
     struct st_error err;
     enum st_code code = infer(&o, &err);
     if (!code)

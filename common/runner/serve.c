@@ -1,6 +1,7 @@
 #include "runner/serve.h"
 
 #include "base/clock.h"
+#include "runner/gpu.h"
 #include "runner/lab.h"
 #include "runner/protocol.h"
 
@@ -53,11 +54,35 @@ static char *map_arena(size_t bytes)
     return base;
 }
 
-int runner_serve(const char *library)
+/* Computes one request on host memory. */
+static void serve_cpu(lab_function *conv, const struct conv_shape *shape, const float *x,
+                      const float *k, float *y)
+{
+    double begin_s = clock_now_s();
+    int returned = conv(shape, x, k, y);
+    double end_s = clock_now_s();
+    reply.kind = RUNNER_DONE;
+    reply.returned = returned;
+    reply.op_time_ns = (uint64_t)((end_s - begin_s) * 1e9);
+}
+
+/* Computes one request on a device. */
+static void serve_gpu(lab_function *conv, const struct conv_shape *shape, float *x, float *k,
+                      float *y, enum runner_device device)
+{
+    struct gpu_result result;
+    gpu_conv(conv, shape, x, k, y, device == RUNNER_ON_VIRTUAL_GPU, &result);
+    reply.kind = result.error ? RUNNER_DEVICE_ERROR : RUNNER_DONE;
+    reply.returned = result.error ? result.error : result.returned;
+    reply.op_time_ns = (uint64_t)(result.op_time_s * 1e9);
+    snprintf(reply.text, sizeof reply.text, "%s", result.error_text);
+}
+
+int runner_serve(const char *library, enum runner_device device)
 {
     struct st_error err;
     lab_function *conv;
-    if (lab_load(library, &conv, &err)) {
+    if ((device != RUNNER_ON_CPU && gpu_open(&err)) || lab_load(library, &conv, &err)) {
         reply.kind = RUNNER_FAILED;
         snprintf(reply.text, sizeof reply.text, "%s%s%.120s", err.what, err.got[0] ? ": " : "",
                  err.got);
@@ -86,17 +111,15 @@ int runner_serve(const char *library)
             return 1;
         }
         reply.arena_address = (uintptr_t)base;
-        /* Copies: what the lab does to them is no matter of ours. */
+        /* A copy: what the lab does to it is no matter of ours. */
         struct conv_shape shape = request.shape;
-        double begin_s = clock_now_s();
-        int returned =
-            conv(&shape, (const float *)(base + request.x_offset),
-                 (const float *)(base + request.k_offset), (float *)(base + request.y_offset));
-        double end_s = clock_now_s();
+        float *x = (float *)(base + request.x_offset), *k = (float *)(base + request.k_offset),
+              *y = (float *)(base + request.y_offset);
+        if (device == RUNNER_ON_CPU)
+            serve_cpu(conv, &shape, x, k, y);
+        else
+            serve_gpu(conv, &shape, x, k, y, device);
         fflush(stdout);
-        reply.kind = RUNNER_DONE;
-        reply.returned = returned;
-        reply.op_time_ns = (uint64_t)((end_s - begin_s) * 1e9);
         if (!sent(&reply))
             return RUNNER_EXIT_NO_CHANNEL;
     }

@@ -1,0 +1,42 @@
+/** @file
+ * The few calls of the CUDA runtime that the runner itself makes, found when it runs.
+ *
+ * The runner is not linked with libcudart: it also serves CPU milestones on machines without one, and
+ * which library answers - NVIDIA's or the virtual GPU's - is decided by the loader's path.
+ */
+#ifndef CONVLAB_RUNNER_CUDA_API_H
+#define CONVLAB_RUNNER_CUDA_API_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+/** X(result, name, parameters): the table that declares and finds them. */
+#define CUDA_API_MAP(X)                                                                            \
+    X(int, cudaMalloc, (void **to, size_t bytes))                                                  \
+    X(int, cudaFree, (void *device))                                                               \
+    X(int, cudaMemcpy, (void *to, const void *from, size_t bytes, int kind))                       \
+    X(int, cudaDeviceSynchronize, (void))                                                          \
+    X(int, cudaGetLastError, (void))                                                               \
+    X(int, cudaGetDeviceCount, (int *count))                                                       \
+    X(const char *, cudaGetErrorName, (int error))                                                 \
+    X(const char *, cudaGetErrorString, (int error))                                               \
+    X(int, cudaEventCreate, (void **event))                                                        \
+    X(int, cudaEventRecord, (void *event, void *stream))                                           \
+    X(int, cudaEventSynchronize, (void *event))                                                    \
+    X(int, cudaEventElapsedTime, (float *ms, void *begin, void *end))
+
+/** Values of cudaMemcpyKind. */
+enum { CUDA_HOST_TO_DEVICE = 1, CUDA_DEVICE_TO_HOST = 2 };
+
+/** The functions, by their own names. */
+struct cuda_api {
+#define CUDA_API_FIELD(result, name, parameters) result(*name) parameters;
+    CUDA_API_MAP(CUDA_API_FIELD)
+#undef CUDA_API_FIELD
+};
+
+/** Loads libcudart.so.13 and finds all of them. @return ST_OK, or ST_MISSING_TOOL with a hint. */
+enum st_code cuda_api_load(struct cuda_api *api, struct st_error *err);
+
+#endif

@@ -1,0 +1,101 @@
+/* One convolution on a device.
+ *
+ * 1. Three allocations of exactly the tensors' sizes, fresh for every run: on the virtual GPU the first
+ *    byte behind each is out of bounds, and no run finds what an earlier one left.
+ * 2. The poisoned y is copied in too, so that what a lab does not write is seen to be unwritten.
+ * 3. The clock runs between two device-wide synchronisations: work on any stream counts.
+ * 4. Every call's error is read. The first one ends the run: after an address fault all later calls
+ *    fail with the same error, which would only hide where it came from. */
+#include "runner/gpu.h"
+
+#include "base/clock.h"
+#include "nn/oracle.h"
+#include "runner/cuda_api.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct cuda_api api;
+static void *event[2];
+
+/* conv_workspace() of a GPU milestone. */
+static void *device_alloc(size_t bytes)
+{
+    void *device = NULL;
+    return api.cudaMalloc(&device, bytes) == 0 ? device : NULL;
+}
+
+static void device_free(void *device)
+{
+    api.cudaFree(device);
+}
+
+enum st_code gpu_open(struct st_error *err)
+{
+    enum st_code code = cuda_api_load(&api, err);
+    if (code)
+        return code;
+    int count = 0, error = api.cudaGetDeviceCount(&count);
+    if (!error && count == 0)
+        error = 100; /* cudaErrorNoDevice */
+    if (!error)
+        error = api.cudaEventCreate(&event[0]);
+    if (!error)
+        error = api.cudaEventCreate(&event[1]);
+    if (error) {
+        st_fail(err, ST_MISSING_TOOL, "there is no GPU to use");
+        st_detail(err, ST_GOT, "%s", api.cudaGetErrorName(error));
+        return st_detail(err, ST_HINT, "use --device virtual");
+    }
+    lab_workspace_use(device_alloc, device_free);
+    return ST_OK;
+}
+
+/* Keeps the first error and where it was seen. @return whether all is well so far. */
+static int good(struct gpu_result *result, int error, const char *when)
+{
+    if (error && !result->error) {
+        result->error = error;
+        snprintf(result->error_text, sizeof result->error_text, "%s (%s) %s",
+                 api.cudaGetErrorName(error), api.cudaGetErrorString(error), when);
+    }
+    return !result->error;
+}
+
+void gpu_conv(lab_function *conv, const struct conv_shape *shape, float *x, float *k, float *y,
+              int virtual_clock, struct gpu_result *result)
+{
+    float *host[3] = {x, k, y};
+    void *device[3] = {0};
+    const size_t bytes[3] = {nn_conv_x_elems(shape) * sizeof(float),
+                             nn_conv_k_elems(shape) * sizeof(float),
+                             nn_conv_y_elems(shape) * sizeof(float)};
+    memset(result, 0, sizeof *result);
+    for (int i = 0; i < 3; i++)
+        if (good(result, api.cudaMalloc(&device[i], bytes[i]), "when allocating tensors"))
+            good(result, api.cudaMemcpy(device[i], host[i], bytes[i], CUDA_HOST_TO_DEVICE),
+                 "when copying tensors to the device");
+    if (good(result, api.cudaDeviceSynchronize(), "before the op")) {
+        good(result, api.cudaEventRecord(event[0], NULL), "before the op");
+        struct conv_shape copy = *shape;
+        double begin_s = clock_now_s();
+        result->returned = conv(&copy, device[0], device[1], device[2]);
+        good(result, api.cudaGetLastError(), "from a launch or call in conv_forward");
+        good(result, api.cudaDeviceSynchronize(), "while the kernels of conv_forward ran");
+        double end_s = clock_now_s();
+        result->op_time_s = end_s - begin_s;
+        float ms;
+        if (good(result, api.cudaEventRecord(event[1], NULL), "after the op") &&
+            good(result, api.cudaEventSynchronize(event[1]), "after the op") &&
+            good(result, api.cudaEventElapsedTime(&ms, event[0], event[1]), "after the op") &&
+            virtual_clock)
+            result->op_time_s = ms * 1e-3;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (!result->error)
+            good(result, api.cudaMemcpy(host[i], device[i], bytes[i], CUDA_DEVICE_TO_HOST),
+                 "when copying tensors back");
+        if (device[i])
+            api.cudaFree(device[i]);
+    }
+}

@@ -1,0 +1,32 @@
+/** @file
+ * Calling a lab's conv_forward() with device pointers: memory, copies, timing, errors.
+ */
+#ifndef CONVLAB_RUNNER_GPU_H
+#define CONVLAB_RUNNER_GPU_H
+
+#include "base/status.h"
+#include "runner/lab.h"
+
+#include <stdint.h>
+
+/** Opens the device: finds the CUDA runtime, makes conv_workspace() give device memory.
+ * @return ST_OK, or ST_MISSING_TOOL with why there is no device. */
+enum st_code gpu_open(struct st_error *err);
+
+/** What gpu_conv() found. */
+struct gpu_result {
+    int returned;         /**< by conv_forward() */
+    double op_time_s;     /**< of the op, device-wide synchronised: by events, or by the host's clock */
+    int error;            /**< the first CUDA error, or 0 */
+    char error_text[256]; /**< "cudaErrorIllegalAddress (an illegal memory ...) after the op" */
+};
+
+/** One convolution on the device: copies x, k and the poisoned y to fresh allocations, runs the lab,
+ * copies all three back.
+ * @param virtual_clock  time by events (the virtual GPU's clock) instead of the host's clock
+ * @param x, k, y        host memory; y is overwritten, and so are x and k with what the device then
+ *                       has of them, so that the caller sees whether they were changed. */
+void gpu_conv(lab_function *conv, const struct conv_shape *shape, float *x, float *k, float *y,
+              int virtual_clock, struct gpu_result *result);
+
+#endif

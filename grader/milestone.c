@@ -63,8 +63,8 @@ enum st_code gr_milestone_build(const char *target, bool *compiles, char **outpu
     const char *root = checkout_root(err);
     if (!root)
         return err->code;
-    /* Not the jobserver or the flags of a make that may be running us; and into the build folder that
-     * this program lies in. */
+    /* Not the jobserver or the flags of a make that may be running us; and into the build folder
+     * that this program lies in. */
     unsetenv("MAKEFLAGS");
     unsetenv("MFLAGS");
     unsetenv("MAKELEVEL");

@@ -70,11 +70,17 @@ enum st_code gr_milestone_build(const char *target, bool *compiles, char **outpu
     const char *root = checkout_root(err);
     if (!root)
         return err->code;
-    /* Not the jobserver or the flags of a make that may be running us. */
+    /* Not the jobserver or the flags of a make that may be running us; and into the build folder
+     * that this program lies in. */
     unsetenv("MAKEFLAGS");
     unsetenv("MFLAGS");
     unsetenv("MAKELEVEL");
-    const char *argv[] = {"make", "--no-print-directory", "-s", target, NULL};
+    const char *build = strrchr(checkout_build(err), '/') + 1;
+    char san[64];
+    snprintf(san, sizeof san, "SAN=%s", strncmp(build, "san-", 4) == 0 ? build + 4 : "");
+    for (char *p = san; *p; p++)
+        *p = *p == '-' ? ',' : *p;
+    const char *argv[] = {"make", "--no-print-directory", "-s", target, san, NULL};
     struct gr_subprocess_result result;
     enum st_code code = gr_subprocess(argv, root, 16384, &result, err);
     if (code)

@@ -6,7 +6,7 @@ top=$(cd "$(dirname "$0")/../../.." && pwd)
 cd "$top" || exit 1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-unset MAKEFLAGS MFLAGS MAKELEVEL
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES SAN
 tested=0 good=0
 
 # claim TEXT COMMAND...: the command succeeds and says nothing of failure.

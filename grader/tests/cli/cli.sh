@@ -15,6 +15,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)
 scratch=$(mktemp -d)
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES SAN # a make that runs these tests is no business of theirs
 trap 'chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
 
 fresh_checkout() {

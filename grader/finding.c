@@ -9,11 +9,13 @@
 static const struct {
     const char *kind, *hint;
 } hints[] = {
-    {"out_of_bounds", "which index of that line reaches its tensor's size? A thread beyond the last "
-                      "output must return before it reads or writes"},
+    {"out_of_bounds",
+     "which index of that line reaches its tensor's size? A thread beyond the last "
+     "output must return before it reads or writes"},
     {"misaligned", "an access of 8 or 16 bytes needs an address that is a multiple of it"},
-    {"uninitialised", "memory is read that nothing was written to: which thread should have, and has "
-                      "it reached __syncthreads()?"},
+    {"uninitialised",
+     "memory is read that nothing was written to: which thread should have, and has "
+     "it reached __syncthreads()?"},
     {"use_after_free", "memory of an earlier call is used: take scratch memory from "
                        "conv_workspace() in every call"},
     {"invalid_address", "a null or host pointer in a kernel: x, k and y are device pointers, what "
@@ -23,8 +25,9 @@ static const struct {
     {"race_war", "a value is overwritten that another thread may still read: add __syncthreads() "
                  "before the next tile is loaded"},
     {"race_waw", "two threads write the same place: give each its own, or use an atomic"},
-    {"barrier_divergence", "__syncthreads() must be reached by all threads of the block: not inside "
-                           "an if, not behind a return"},
+    {"barrier_divergence",
+     "__syncthreads() must be reached by all threads of the block: not inside "
+     "an if, not behind a return"},
     {"no_progress", "does every loop of the kernel end? Check each condition and step"},
 };
 
@@ -49,9 +52,10 @@ bool gr_finding_first(const char *path, struct gr_run *run)
         run->outcome = GR_DEVICE_ERROR;
         snprintf(run->pattern, sizeof run->pattern, "%s", cell[KIND]);
         snprintf(run->message, sizeof run->message,
-                 "%s at %s:%s, kernel %.100s, block %s, thread %s: %.200s (%s time%s%s)", cell[KIND],
-                 slash ? slash + 1 : cell[FILE_NAME], cell[LINE], cell[KERNEL], cell[BLOCK],
-                 cell[THREAD], cell[DETAIL], cell[COUNT], strcmp(cell[COUNT], "1") ? "s" : "",
+                 "%s at %s:%s, kernel %.100s, block %s, thread %s: %.200s (%s time%s%s)",
+                 cell[KIND], slash ? slash + 1 : cell[FILE_NAME], cell[LINE], cell[KERNEL],
+                 cell[BLOCK], cell[THREAD], cell[DETAIL], cell[COUNT],
+                 strcmp(cell[COUNT], "1") ? "s" : "",
                  table.rows > 1 ? "; more findings below" : "");
         run->hint[0] = '\0';
         for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)

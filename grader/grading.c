@@ -102,7 +102,9 @@ static enum st_code make_checks(struct grading *g, struct st_error *err)
             check->required |= g->chosen.images[s] == images;
         if (!check->required)
             gr_check_set(check, GR_SKIP, "not asked for (%s)",
-                         g->options->sizes_given ? "--images" : g->options->quick ? "--quick" : "virtual GPU: ask with --images");
+                         g->options->sizes_given ? "--images"
+                         : g->options->quick     ? "--quick"
+                                                 : "virtual GPU: ask with --images");
     }
     return ST_OK;
 }

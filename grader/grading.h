@@ -24,9 +24,9 @@ struct grading {
     const struct gr_options *options;
     struct gr_milestone milestone;
     struct gr_rubric *rubric;
-    struct gr_host host;    /**< where it runs */
+    struct gr_host host;      /**< where it runs */
     struct gr_options chosen; /**< options with what the device decides filled in */
-    char library[PATH_MAX]; /**< what is graded */
+    char library[PATH_MAX];   /**< what is graded */
     struct arena arena;
     struct gr_session session; /**< with the graded library */
     struct gr_inference_stage *inference;
@@ -53,12 +53,12 @@ void gr_check_set(struct gr_check *check, enum gr_status status, const char *mes
 void gr_check_hint(struct gr_check *check, const char *hint, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Seconds that a convolution may take: ten, and as long as a tenth of a GMAC/s needs; on the virtual
- * GPU, which checks every access, thirty and a hundredth of a GMAC/s. */
+/** Seconds that a convolution may take: ten, and as long as a tenth of a GMAC/s needs; on the
+ * virtual GPU, which checks every access, thirty and a hundredth of a GMAC/s. */
 double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape);
 
-/** Finds out where the milestone runs (options, a GPU that is there, or the virtual one) and fills in
- * g->host, g->chosen and what the result says of it. */
+/** Finds out where the milestone runs (options, a GPU that is there, or the virtual one) and fills
+ * in g->host, g->chosen and what the result says of it. */
 enum st_code gr_host_choose(struct grading *g, struct st_error *err);
 
 /** Stage: all unit shapes. Fills in the check "unit_shapes". */

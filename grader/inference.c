@@ -108,7 +108,7 @@ static void start_companion(struct gr_inference_stage *in, struct companion *c,
     if (in->g->options->quick || !file_exists(library))
         return;
     c->running =
-        !gr_session_start(&c->session, in->g->runner, library, &in->g->arena, &run, &ignored) &&
+        !gr_session_start(&c->session, &in->g->host, library, &in->g->arena, &run, &ignored) &&
         !run.message[0];
     if (!c->running)
         gr_session_end(&c->session);
@@ -179,15 +179,16 @@ static void time_companions(struct gr_inference_stage *in, struct gr_conv conv, 
             continue;
         struct gr_run run;
         gr_arena_fill(&in->g->arena, &conv);
-        gr_session_run(&c->session, &conv.shape, &in->g->arena, gr_time_limit_s(in->g, &conv.shape), &run);
+        gr_session_run(&c->session, &conv.shape, &in->g->arena, gr_time_limit_s(in->g, &conv.shape),
+                       &run);
         c->running = run.outcome == GR_RAN;
         if (c->running)
             timing_add(timing_of(in, c->subject, layer, &conv.shape), run.op_time_s);
     }
 }
 
-/* How often to time: the smaller, the noisier and the cheaper. A modelled time is the same each time,
- * so one run is enough. */
+/* How often to time: the smaller, the noisier and the cheaper. A modelled time is the same each
+ * time, so one run is enough. */
 static size_t repeats_for(const struct grading *g, size_t images, double last_s)
 {
     if (g->host.device == RUNNER_ON_VIRTUAL_GPU || last_s > 2)
@@ -269,7 +270,8 @@ static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, str
         timing->subject = GR_REFERENCE;
     double last_s = 0;
     /* Rotated orders first, the true order last: its output is what the network goes on with. */
-    for (size_t repeat = 0, left = repeats_for(g, (size_t)shape->B, 0); !*code && left > 0; repeat++) {
+    for (size_t repeat = 0, left = repeats_for(g, (size_t)shape->B, 0); !*code && left > 0;
+         repeat++) {
         left = repeats_for(g, (size_t)shape->B, last_s) > repeat + 1 ? left - 1 : 0;
         conv.rotate = left ? (size_t)rng_range(&rng, 0, shape->B - 1) : 0;
         gr_arena_fill(&g->arena, &conv);

@@ -25,12 +25,14 @@ static const struct argp_option option_table[] = {
     {"reference", KEY_REFERENCE, 0, 0, "grade the reference solution instead of the lab", 0},
     {"lib", KEY_LIB, "FILE", 0, "grade a shared library that is already built", 0},
     {"device", KEY_DEVICE, "DEVICE", 0,
-     "gpu, virtual or virtual:PROFILE; default auto: a GPU if there is one, else the virtual GPU (m1 "
+     "gpu, virtual or virtual:PROFILE; default auto: a GPU if there is one, else the virtual GPU "
+     "(m1 "
      "runs on the CPU)",
      0},
     {"model", KEY_MODEL, "NAME", 0,
      "one-layer-high, one-layer-low, two-layer (default), or the path of a .safetensors file", 0},
-    {"images", KEY_IMAGES, "N,N,...", 0, "data-set sizes (default: 100,1000,10000; on the virtual GPU 100)", 0},
+    {"images", KEY_IMAGES, "N,N,...", 0,
+     "data-set sizes (default: 100,1000,10000; on the virtual GPU 100)", 0},
     {"report", KEY_REPORT, "DIR", 0, "where to write the report (default: build/report/mN)", 0},
     {"json", KEY_JSON, "FILE", 0, "write the result as JSON, - for standard output", 0},
     {"seed", KEY_SEED, "N", 0, "seed of random shapes and data (default: a fresh one)", 0},

@@ -282,10 +282,11 @@ static void explain_device_error(struct gr_session *s, struct runner_reply *repl
         return;
     bool launch = strstr(reply->text, "from a launch") != NULL;
     say(run, GR_DEVICE_ERROR, reply->text,
-        launch ? "look at the launch: threads per block (at most 1024), grid sizes (y and z at most "
-                 "65535), shared memory, and any other CUDA call of yours"
-               : "a kernel accessed memory it may not: run with --device virtual to see which line, "
-                 "thread and address");
+        launch
+            ? "look at the launch: threads per block (at most 1024), grid sizes (y and z at most "
+              "65535), shared memory, and any other CUDA call of yours"
+            : "a kernel accessed memory it may not: run with --device virtual to see which line, "
+              "thread and address");
     snprintf(run->pattern, sizeof run->pattern, "%s", launch ? "launch_failed" : "device_error");
 }
 
@@ -356,9 +357,8 @@ static enum heard listen_until(struct gr_session *s, double until_s, uint64_t no
     }
 }
 
-enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host,
-                              const char *library, const struct arena *arena, struct gr_run *run,
-                              struct st_error *err)
+enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, const char *library,
+                              const struct arena *arena, struct gr_run *run, struct st_error *err)
 {
     static unsigned sessions;
     *s = GR_SESSION_CLOSED;
@@ -519,7 +519,8 @@ void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const 
             run->op_time_s = (double)reply.op_time_ns * 1e-9;
             /* The two clocks differ by one round trip, and by more on a busy machine. */
             run->clock_disagrees =
-                run->op_time_s > outside_s || outside_s - run->op_time_s > 0.05 + 0.1 * outside_s;
+                s->host->device == RUNNER_ON_CPU &&
+                (run->op_time_s > outside_s || outside_s - run->op_time_s > 0.05 + 0.1 * outside_s);
             if (run->clock_disagrees)
                 run->op_time_s = outside_s;
             return;

@@ -21,14 +21,14 @@
 
 /** How one request ended. Only GR_RAN has outputs to compare. */
 enum gr_outcome {
-    GR_RAN,       /**< conv_forward() returned 0 */
-    GR_RETURNED,  /**< it returned something else */
-    GR_CRASHED,   /**< a fatal signal */
-    GR_EXITED,    /**< the process ended by itself */
-    GR_TIMED_OUT, /**< no answer within the limit */
+    GR_RAN,          /**< conv_forward() returned 0 */
+    GR_RETURNED,     /**< it returned something else */
+    GR_CRASHED,      /**< a fatal signal */
+    GR_EXITED,       /**< the process ended by itself */
+    GR_TIMED_OUT,    /**< no answer within the limit */
     GR_DEVICE_ERROR, /**< a CUDA error; on the virtual GPU also a finding of its checks */
-    GR_SILENT,    /**< the process lives but its channel is closed, or spoke nonsense */
-    GR_NOT_LOADED /**< the library could not be loaded */
+    GR_SILENT,       /**< the process lives but its channel is closed, or spoke nonsense */
+    GR_NOT_LOADED    /**< the library could not be loaded */
 };
 
 /** How a runner is started: on which device, through which programs. */
@@ -70,7 +70,7 @@ struct gr_run {
     bool clock_disagrees; /**< the runner's clock was not believed */
     char message[640];    /**< not GR_RAN: what happened, for the student */
     char hint[320];
-    char pattern[32];     /**< GR_DEVICE_ERROR: "out_of_bounds", ..., "launch_failed" */
+    char pattern[32]; /**< GR_DEVICE_ERROR: "out_of_bounds", ..., "launch_failed" */
 };
 
 /** Starts a runner with a lab. A library that does not load is not an error here but the outcome
@@ -86,8 +86,8 @@ enum st_code gr_session_start(struct gr_session *session, const struct gr_host *
 enum st_code gr_session_revive(struct gr_session *session, const struct arena *arena,
                                struct st_error *err);
 
-/** Lets the process end by itself, so that a virtual GPU writes its findings down, and tells the first
- * of them, if any, in @p run (outcome GR_DEVICE_ERROR). The session is ended.
+/** Lets the process end by itself, so that a virtual GPU writes its findings down, and tells the
+ * first of them, if any, in @p run (outcome GR_DEVICE_ERROR). The session is ended.
  * @return whether there was one. */
 bool gr_session_finish(struct gr_session *session, struct gr_run *run);
 

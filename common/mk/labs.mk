@@ -9,18 +9,35 @@ LAB_BASE_CFLAGS := -std=gnu11 -g -Icommon -fPIC -shared -fopenmp -Wall -Wextra
 .PHONY: $(MILESTONES) $(addprefix lab-,$(MILESTONES)) $(addprefix reference-,$(MILESTONES)) \
         reference graded-references skeletons print-lab-flags
 
+# GPU milestones: PTX for the virtual GPU and any GPU's driver, and machine code for the GPU that is here.
+LAB_NVCC_ARCH = -gencode arch=compute_75,code=compute_75 $(LAB_GPU_ARCH)
+LAB_GPU_ARCH := $(if $(wildcard /dev/nvidiactl),$(patsubst %,-gencode arch=compute_%$(comma)code=sm_%,$(firstword \
+                  $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv$(comma)noheader 2>/dev/null)))))
+LAB_BASE_NVCCFLAGS := -std=c++17 -lineinfo -Icommon -cudart shared -shared -Xcompiler -fPIC,-Wall,-Wextra
+LAB_NVCCFLAGS ?= -O3
+
+# $(1) the library, $(2) its source, conv.c or conv.cu
+define lab_library_rules
+$(1): $(2) common/conv.h
+	$$(Q)mkdir -p $$(@D)
+ifeq ($(suffix $(2)),.cu)
+	$$(if $$(NVCC),,@echo "labs: GPU milestones are compiled by nvcc, which is not here (hint: install the CUDA Toolkit, \
+	    or name it: make CUDA_HOME=FOLDER)" >&2; exit 1)
+	$$(Q)$$(NVCC) $$(LAB_BASE_NVCCFLAGS) $$(LAB_NVCC_ARCH) $$(LAB_NVCCFLAGS) $$< -o $$@
+else
+	$$(Q)$$(CC) $$(LAB_BASE_CFLAGS) $$(LAB_CFLAGS) $$< -lm -o $$@
+endif
+endef
+
+# The file's name is told by the reference, in case a student has removed theirs.
+lab_file = $(notdir $(firstword $(wildcard reference/$(call lab_folder,$(1))/conv.cu labs/$(call lab_folder,$(1))/conv.cu)) conv.c)
+
 define milestone_rules
-$(1): lab-$(1) $(BUILD)/grader $(BUILD)/runner
+$(1): lab-$(1) $(BUILD)/grader $(BUILD)/runner $(if $(filter %.cu,$(firstword $(call lab_file,$(1)))),vgpu)
 lab-$(1): $(BUILD)/labs/$(1)/libconv.so
 reference-$(1): $(BUILD)/reference/$(1)/libconv.so
-
-$(BUILD)/labs/$(1)/libconv.so: labs/$(call lab_folder,$(1))/conv.c common/conv.h
-	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(LAB_BASE_CFLAGS) $$(LAB_CFLAGS) $$< -lm -o $$@
-
-$(BUILD)/reference/$(1)/libconv.so: reference/$(call lab_folder,$(1))/conv.c common/conv.h
-	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(LAB_BASE_CFLAGS) $$(LAB_CFLAGS) $$< -lm -o $$@
+$(call lab_library_rules,$(BUILD)/labs/$(1)/libconv.so,labs/$(call lab_folder,$(1))/$(firstword $(call lab_file,$(1))))
+$(call lab_library_rules,$(BUILD)/reference/$(1)/libconv.so,reference/$(call lab_folder,$(1))/$(firstword $(call lab_file,$(1))))
 endef
 $(foreach m,$(MILESTONES),$(eval $(call milestone_rules,$(m))))
 
@@ -41,7 +58,8 @@ graded-references: $(BUILD)/grader $(BUILD)/runner reference
 
 skeletons: ## generate the skeletons in labs/ from the references
 	$(Q)for f in $(LAB_FOLDERS); do \
-	    awk -f common/mk/skeleton.awk reference/$$f/conv.c > labs/$$f/conv.c; done
+	    for s in reference/$$f/conv.c*; do \
+	        awk -f common/mk/skeleton.awk $$s > labs/$$f/$$(basename $$s); done; done
 
 print-lab-flags:
 	@echo $(LAB_CFLAGS)

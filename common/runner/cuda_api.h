@@ -1,8 +1,8 @@
 /** @file
  * The few calls of the CUDA runtime that the runner itself makes, found when it runs.
  *
- * The runner is not linked with libcudart: it also serves CPU milestones on machines without one, and
- * which library answers - NVIDIA's or the virtual GPU's - is decided by the loader's path.
+ * The runner is not linked with libcudart: it also serves CPU milestones on machines without one,
+ * and which library answers - NVIDIA's or the virtual GPU's - is decided by the loader's path.
  */
 #ifndef CONVLAB_RUNNER_CUDA_API_H
 #define CONVLAB_RUNNER_CUDA_API_H

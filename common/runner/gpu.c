@@ -1,7 +1,7 @@
 /* One convolution on a device.
  *
- * 1. Three allocations of exactly the tensors' sizes, fresh for every run: on the virtual GPU the first
- *    byte behind each is out of bounds, and no run finds what an earlier one left.
+ * 1. Three allocations of exactly the tensors' sizes, fresh for every run: on the virtual GPU the
+ * first byte behind each is out of bounds, and no run finds what an earlier one left.
  * 2. The poisoned y is copied in too, so that what a lab does not write is seen to be unwritten.
  * 3. The clock runs between two device-wide synchronisations: work on any stream counts.
  * 4. Every call's error is read. The first one ends the run: after an address fault all later calls

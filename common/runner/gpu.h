@@ -15,14 +15,14 @@ enum st_code gpu_open(struct st_error *err);
 
 /** What gpu_conv() found. */
 struct gpu_result {
-    int returned;         /**< by conv_forward() */
-    double op_time_s;     /**< of the op, device-wide synchronised: by events, or by the host's clock */
-    int error;            /**< the first CUDA error, or 0 */
+    int returned;     /**< by conv_forward() */
+    double op_time_s; /**< of the op, device-wide synchronised: by events, or by the host's clock */
+    int error;        /**< the first CUDA error, or 0 */
     char error_text[256]; /**< "cudaErrorIllegalAddress (an illegal memory ...) after the op" */
 };
 
-/** One convolution on the device: copies x, k and the poisoned y to fresh allocations, runs the lab,
- * copies all three back.
+/** One convolution on the device: copies x, k and the poisoned y to fresh allocations, runs the
+ * lab, copies all three back.
  * @param virtual_clock  time by events (the virtual GPU's clock) instead of the host's clock
  * @param x, k, y        host memory; y is overwritten, and so are x and k with what the device then
  *                       has of them, so that the caller sees whether they were changed. */

@@ -29,7 +29,14 @@ enum { RUNNER_EXIT_NO_CHANNEL = 86 };
 /** Where the lab's pointers point, and whose clock times it: the runner's argument --on. */
 enum runner_device { RUNNER_ON_CPU, RUNNER_ON_GPU, RUNNER_ON_VIRTUAL_GPU };
 
-enum runner_kind { RUNNER_READY = 1, RUNNER_FAILED, RUNNER_RUN, RUNNER_DONE, RUNNER_CRASHED, RUNNER_DEVICE_ERROR };
+enum runner_kind {
+    RUNNER_READY = 1,
+    RUNNER_FAILED,
+    RUNNER_RUN,
+    RUNNER_DONE,
+    RUNNER_CRASHED,
+    RUNNER_DEVICE_ERROR
+};
 
 /** Grader to runner: compute one convolution. */
 struct runner_request {

@@ -87,8 +87,8 @@ static int timed_conv(void *context, int layer, const struct conv_shape *shape, 
     } else {
         struct gpu_result result;
         /* Not changed: what comes back of x and k is what went there, or the lab is wrong. */
-        gpu_conv(lab->conv, shape, (float *)x, (float *)k, y,
-                 lab->device == RUNNER_ON_VIRTUAL_GPU, &result);
+        gpu_conv(lab->conv, shape, (float *)x, (float *)k, y, lab->device == RUNNER_ON_VIRTUAL_GPU,
+                 &result);
         returned = result.returned;
         if (result.error) {
             fprintf(stderr, "runner: %s\n", result.error_text);

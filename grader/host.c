@@ -1,0 +1,85 @@
+/* Where a milestone runs. CPU milestones on this machine's CPU. GPU milestones on a GPU if there is
+ * one and nobody said otherwise, else on the virtual GPU. */
+#include "base/checkout.h"
+#include "base/files.h"
+#include "grader/grading.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { VIRTUAL_IMAGES = 100 };
+
+/* The driver's control device is there exactly when a driver is loaded. */
+static bool gpu_is_there(void)
+{
+    return file_exists("/dev/nvidiactl");
+}
+
+/* The CUDA Toolkit's libraries, for a real GPU; the virtual GPU's come first by themselves. */
+static void find_toolkit_libraries(void)
+{
+    const char *home = getenv("CUDA_HOME"), *old = getenv("LD_LIBRARY_PATH");
+    char path[2 * PATH_MAX];
+    snprintf(path, sizeof path, "%s%s%s/lib64", old ? old : "", old && *old ? ":" : "",
+             home ? home : "/usr/local/cuda");
+    setenv("LD_LIBRARY_PATH", path, 1);
+}
+
+static enum st_code need_program(const char *path, const char *milestone, struct st_error *err)
+{
+    if (file_exists(path))
+        return ST_OK;
+    st_fail(err, ST_NOT_FOUND, "the harness is not built");
+    st_detail(err, ST_WHERE, "%s", path);
+    st_detail(err, ST_HINT, "run: make %s", milestone);
+    return ST_NOT_FOUND;
+}
+
+/* Result's device, profile and machine for the virtual GPU: what a caption must say. */
+static void describe_virtual(struct grading *g)
+{
+    struct gr_result *r = g->result;
+    snprintf(r->device, sizeof r->device, "virtual");
+    snprintf(r->profile, sizeof r->profile, "virtual GPU, profile %.40s", g->host.profile);
+    snprintf(r->machine, sizeof r->machine, "virtual GPU, profile %.40s, modelled times",
+             g->host.profile);
+}
+
+enum st_code gr_host_choose(struct grading *g, struct st_error *err)
+{
+    struct gr_host *host = &g->host;
+    struct gr_result *r = g->result;
+    const char *build = checkout_build(err), *device = g->options->device;
+    bool any = strcmp(device, "auto") == 0;
+    g->chosen = *g->options;
+    path_format(host->runner, sizeof host->runner, "%s/runner", build);
+    path_format(host->vgpu_run, sizeof host->vgpu_run, "%s/vgpu-run", build);
+    enum st_code code = need_program(host->runner, g->milestone.id, err);
+    if (code)
+        return code;
+    if (!g->milestone.cuda) {
+        host->device = RUNNER_ON_CPU;
+        snprintf(r->device, sizeof r->device, "cpu");
+        if (any)
+            return ST_OK;
+        st_fail(err, ST_USAGE, "%s runs on the CPU", g->milestone.id);
+        st_detail(err, ST_WHERE, "--device %s", device);
+        return st_detail(err, ST_HINT, "leave --device out");
+    }
+    if (strcmp(device, "gpu") == 0 || (any && gpu_is_there())) {
+        host->device = RUNNER_ON_GPU;
+        find_toolkit_libraries();
+        snprintf(r->device, sizeof r->device, "gpu");
+        snprintf(r->profile, sizeof r->profile, "the GPU");
+        return ST_OK;
+    }
+    host->device = RUNNER_ON_VIRTUAL_GPU;
+    snprintf(host->profile, sizeof host->profile, "%s",
+             strncmp(device, "virtual:", 8) == 0 ? device + 8 : "h200");
+    describe_virtual(g);
+    if (!g->options->sizes_given) {
+        g->chosen.sizes = 1;
+        g->chosen.images[0] = VIRTUAL_IMAGES;
+    }
+    return need_program(host->vgpu_run, g->milestone.id, err);
+}

@@ -125,6 +125,12 @@ void vg_device_close(struct vg_device *device);
  * that is never valid before and after. @return ST_NO_MEMORY beyond the profile's global_bytes. */
 enum st_code vg_memory_alloc(struct vg_device *device, size_t bytes, uint64_t *address,
                              struct st_error *err);
+/** The same, with the contents in a file (a memfd of at least @p bytes rounded up to whole pages) that
+ * a client maps at the same address: managed and pinned host memory. The address is a multiple of
+ * 4096, no other allocation shares its pages, and the memory counts as initialised. The descriptor
+ * stays the caller's. */
+enum st_code vg_memory_alloc_shared(struct vg_device *device, int fd, size_t bytes,
+                                    uint64_t *address, struct st_error *err);
 enum st_code vg_memory_free(struct vg_device *device, uint64_t address, struct st_error *err);
 /** Copies between host memory and the device; checks bounds. Writing marks memory initialised. */
 enum st_code vg_memory_write(struct vg_device *device, uint64_t to, const void *from, size_t bytes,
@@ -166,6 +172,10 @@ void vg_kernel_attributes_get(const struct vg_kernel *kernel, struct vg_kernel_a
 enum st_code vg_launch(struct vg_device *device, struct vg_kernel *kernel, struct vg_dim grid,
                        struct vg_dim block, size_t dynamic_shared_bytes, const void *parameters,
                        struct vg_launch_report *report, struct st_error *err);
+
+/** Ends the launch that runs on another thread soon, as if it had made no progress. Does nothing when
+ * none runs. The only call that is allowed during vg_launch(). */
+void vg_interrupt(struct vg_device *device);
 
 /** Findings so far, oldest first; valid until the next call on the device. */
 size_t vg_faults(const struct vg_device *device, const struct vg_fault **faults);

@@ -3,12 +3,12 @@
 # tests/*.c make one Criterion program. To add a file, add the file.
 
 # In order of use: a module may use those after it, never those before it.
-MODULES := grader data/train common/runner common/nn common/base
+MODULES := grader data/train common/runner common/nn common/vgpu/device common/vgpu/profiles common/vgpu/fatbin common/base
 
 GLOBAL_CFLAGS := -std=c11 -D_GNU_SOURCE -Icommon -I. -Wall -Wextra -Wshadow -Wstrict-prototypes \
                  -Wmissing-prototypes -fno-math-errno -ffp-contract=off -pthread
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
-LIBS := -lcyaml -lcjson -lcmark-gfm -lcmark-gfm-extensions -lz -lm -ldl -pthread
+LIBS := -lcyaml -lzstd -llz4 -lcjson -lcmark-gfm -lcmark-gfm-extensions -lz -lm -ldl -pthread
 
 COMPILE = $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) $(SAN_FLAGS) -MMD -MP
 LINK    = $(CC) $(CFLAGS) $(SAN_FLAGS)

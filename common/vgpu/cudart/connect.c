@@ -22,6 +22,7 @@ static struct {
 } connection = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, .fd = -1};
 
 static _Thread_local int lock_depth;
+static bool exiting; /* the program is in exit() */
 
 void rt_lock(void)
 {
@@ -42,7 +43,7 @@ unsigned char *rt_window(void)
 
 bool rt_connected(void)
 {
-    return connection.fd >= 0 && connection.owner == getpid();
+    return connection.fd >= 0 && connection.owner == getpid() && !exiting;
 }
 
 void rt_say_once(bool *said, const char *format, ...)
@@ -163,6 +164,13 @@ static cudaError_t hello(void)
     return cudaSuccess;
 }
 
+/* Runs before the programs' own handlers, which are older: at exit nothing is unregistered, so that
+ * a program can end while a kernel runs. */
+static void at_exit(void)
+{
+    exiting = true;
+}
+
 /* Connects at the first call. */
 static cudaError_t connect_first(void)
 {
@@ -170,6 +178,7 @@ static cudaError_t connect_first(void)
         return connection.owner == getpid() ? connection.failure : cudaErrorInitializationError;
     connection.tried = true;
     connection.owner = getpid();
+    atexit(at_exit);
     const char *variable = getenv(VP_DOOR_VARIABLE);
     if (!variable) {
         static bool said;

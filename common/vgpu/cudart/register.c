@@ -220,8 +220,10 @@ cudaError_t rt_variable(const void *symbol, struct variable **variable)
 static void managed_map(struct variable *v)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    if (variable_find(v) != cudaSuccess)
+    if (variable_find(v) != cudaSuccess) {
+        *v->managed_host = calloc(1, v->bytes); /* the host's half still works */
         return;
+    }
     uintptr_t start = v->address / page * page, end = v->address + v->bytes;
     for (uintptr_t at = start; at < end; at += page) /* a page may hold several variables */
         mmap((void *)at, page, PROT_READ | PROT_WRITE,

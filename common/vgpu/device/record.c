@@ -166,13 +166,13 @@ static void fault_row(FILE *out, const struct vg_fault *f)
     tsv_write_row(out, row.n, row.field);
 }
 
-void record_device(struct record *record, const struct vg_device *device)
+void record_device(struct record *record, const struct vg_device *device, size_t most)
 {
     pthread_mutex_lock(&record->lock);
     if (record->stream[FAULTS]) {
         const struct vg_fault *faults;
         size_t n = vg_faults(device, &faults);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n && i < most; i++)
             fault_row(record->stream[FAULTS], &faults[i]);
     }
     if (record->stream[COUNTERS])

@@ -40,8 +40,8 @@ void record_trace(struct record *record, const struct record_row *row);
 /** Prints on stderr the findings that are new since the last call for this device. @param printed
  * how many were printed before; updated. */
 void record_findings_print(struct record *record, const struct vg_device *device, size_t *printed);
-/** Takes the findings and counters of a device that is about to be closed. */
-void record_device(struct record *record, const struct vg_device *device);
+/** Takes the first @p most findings, and the counters, of a device that is about to be closed. */
+void record_device(struct record *record, const struct vg_device *device, size_t most);
 /** Writes the files. Safe to call from another thread than the rest. Later calls do nothing. */
 enum st_code record_write(struct record *record, struct st_error *err);
 void record_close(struct record *record);

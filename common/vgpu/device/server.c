@@ -42,6 +42,7 @@ static bool interrupt_orphan(struct server *server)
     pthread_mutex_lock(&server->shared->running_lock);
     struct session *running = server->shared->running;
     if (running && (atomic_load(&server->stop) || hung_up(running->fd))) {
+        running->interrupted = true;
         vg_interrupt(running->device);
         orphan = true;
     }

@@ -39,10 +39,8 @@ static enum st_code context_open(struct session *s, struct st_error *err)
 
 static void context_close(struct session *s)
 {
-    if (s->device) {
-        record_findings_print(s->shared->record, s->device, &s->faults_printed);
-        record_device(s->shared->record, s->device);
-    }
+    if (s->device)
+        record_device(s->shared->record, s->device, s->interrupted ? s->faults_printed : SIZE_MAX);
     vg_device_close(s->device);
     s->device = NULL;
     s->faults_printed = 0;
@@ -102,11 +100,19 @@ void session_close(struct session *s)
 int session_error(struct session *s, enum st_code code, const struct st_error *err,
                   const char *doing)
 {
-    (void)s;
     if (code == ST_OK)
         return VP_OK;
+    struct st_error shown = *err, plain;
+    st_fail(&plain, code, "%s", "");
+    if (strcmp(shown.hint, plain.hint) == 0) /* the general hint is not for programs */
+        shown.hint[0] = '\0';
+    if (code == ST_NO_MEMORY)
+        st_detail(&shown, ST_HINT,
+                  "the %s has %zu MiB; free what is not needed, or choose another "
+                  "GPU with --profile",
+                  s->shared->profile.product, s->shared->profile.global_bytes >> 20);
     if (doing)
-        say_error(doing, err);
+        say_error(doing, &shown);
     return code == ST_NO_MEMORY ? VP_OUT_OF_MEMORY : VP_INVALID_VALUE;
 }
 

@@ -70,7 +70,8 @@ struct session {
     struct timeline time;
     int sticky; /**< the error that every call returns once a kernel has faulted */
     size_t faults_printed;
-    char *printed; /**< what kernels printed and the client has not taken */
+    bool interrupted; /**< the client ended while its kernel ran; guarded by running_lock */
+    char *printed;    /**< what kernels printed and the client has not taken */
     size_t printed_bytes, printed_taken;
     struct handles modules, kernels, streams, events;
     struct stream legacy, per_thread;

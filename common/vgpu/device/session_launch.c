@@ -104,8 +104,13 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
                                   l->dynamic_shared_bytes, x->payload, &report, &err);
     pthread_mutex_lock(&shared->running_lock);
     shared->running = NULL;
+    bool interrupted = s->interrupted;
     pthread_mutex_unlock(&shared->running_lock);
-
+    if (interrupted) {
+        say("the program ended while %s was running (hint: call cudaDeviceSynchronize())",
+            l->kernel->name);
+        return;
+    }
     record_findings_print(shared->record, s->device, &s->faults_printed);
     if (code) {
         say_error("the kernel could not be run", &err);

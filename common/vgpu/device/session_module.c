@@ -109,7 +109,7 @@ SESSION_OP(op_kernel)
     kernel->kernel = found;
     kernel->module = module;
     kernel->carveout = -1;
-    snprintf(kernel->name, sizeof kernel->name, "%s", name);
+    snprintf(kernel->name, sizeof kernel->name, "%.1023s", name);
     size_t most = s->shared->profile.shared_per_block_bytes;
     kernel->max_dynamic_shared_bytes =
         most > attributes.static_shared_bytes ? most - attributes.static_shared_bytes : 0;

@@ -1,5 +1,6 @@
 /** @file
- * Memory that lives exactly as long as a loaded PTX module: allocated piece by piece, freed at once.
+ * Memory that lives exactly as long as a loaded PTX module: allocated piece by piece, freed at
+ * once.
  */
 #ifndef CONVLAB_PTX_ARENA_H
 #define CONVLAB_PTX_ARENA_H

@@ -67,9 +67,9 @@ struct ptx_instruction {
     const char *guard;  /**< predicate register, or NULL */
     bool guard_negated;
     struct ptx_operand *operands;
-    int count;           /**< top-level operands */
-    int scope;           /**< index of the innermost { } */
-    int line;            /**< of the PTX */
+    int count; /**< top-level operands */
+    int scope; /**< index of the innermost { } */
+    int line;  /**< of the PTX */
     struct ptx_location location;
 };
 
@@ -132,11 +132,12 @@ struct ptx_ast {
     size_t file_count, file_room;
     struct ptx_aliases {
         const char *name, *target;
-    } *aliases;
+    } * aliases;
     size_t alias_count, alias_room;
 };
 
-/** Parses a module. @return ST_OK, or ST_BAD_FORMAT with line, expected and got; @p ast is then empty. */
+/** Parses a module. @return ST_OK, or ST_BAD_FORMAT with line, expected and got; @p ast is then
+ * empty. */
 enum st_code ptx_parse(struct ptx_ast *ast, const char *text, size_t bytes, struct st_error *err);
 /** Frees a module; harmless on a zeroed one. */
 void ptx_ast_free(struct ptx_ast *ast);

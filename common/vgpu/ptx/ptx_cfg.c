@@ -1,6 +1,6 @@
 /* Immediate post-dominators, after Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm"
- * (2001), run on the reversed graph: number the blocks in post-order from the exit, then intersect the
- * paths of each block's successors until nothing changes. */
+ * (2001), run on the reversed graph: number the blocks in post-order from the exit, then intersect
+ * the paths of each block's successors until nothing changes. */
 #include "vgpu/ptx/ptx_cfg.h"
 
 #include <stdlib.h>

@@ -9,11 +9,11 @@
 enum { PTX_CFG_EXIT = -1 };
 
 struct ptx_block {
-    size_t first, end;  /**< instructions */
-    int *successors;    /**< blocks, PTX_CFG_EXIT among them; owned by the graph */
+    size_t first, end; /**< instructions */
+    int *successors;   /**< blocks, PTX_CFG_EXIT among them; owned by the graph */
     int successor_count;
-    int meets;          /**< immediate post-dominator, PTX_CFG_EXIT for none */
-    bool is_meeting;    /**< some divergent branch meets here */
+    int meets;       /**< immediate post-dominator, PTX_CFG_EXIT for none */
+    bool is_meeting; /**< some divergent branch meets here */
 };
 
 struct ptx_cfg {

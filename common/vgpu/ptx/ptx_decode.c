@@ -26,8 +26,7 @@ void decode_problem(struct decoder *d, const char *text, ...)
         va_start(args, text);
         vsnprintf(what, sizeof what, text, args);
         va_end(args);
-        const struct ir_location *at =
-            d->location >= 0 ? &d->module->locations[d->location] : NULL;
+        const struct ir_location *at = d->location >= 0 ? &d->module->locations[d->location] : NULL;
         int n = snprintf(p->text + p->used, sizeof p->text - p->used, "%sPTX line %d",
                          p->used ? "; " : "", d->in ? d->in->line : d->function->line);
         p->used += (size_t)n;
@@ -217,9 +216,9 @@ static void place_locals(struct ptx_function *f, struct ir_function *to)
 static bool takes_no_guard(const char *opcode)
 {
     static const char *const bases[] = {
-        "call",  "brx",      "bar",      "barrier",    "shfl", "vote", "match",     "redux",
-        "elect", "nanosleep", "alloca",  "stackrestore", "mma", "wmma", "movmatrix", "ldmatrix",
-        "stmatrix", "activemask"};
+        "call",  "brx",   "bar",       "barrier",   "shfl",     "vote",
+        "match", "redux", "elect",     "nanosleep", "alloca",   "stackrestore",
+        "mma",   "wmma",  "movmatrix", "ldmatrix",  "stmatrix", "activemask"};
     for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
         size_t n = strlen(bases[i]);
         if (strncmp(opcode, bases[i], n) == 0 && (opcode[n] == '.' || opcode[n] == '\0'))
@@ -256,8 +255,7 @@ static void expand_guards(struct decoder *d)
             to[n++] = skip;
             in.guard = NULL;
             f->labels = ptx_grow(f->labels, f->label_count, &f->label_room, sizeof *f->labels);
-            f->labels[f->label_count++] =
-                (struct ptx_label){skip.operands->name, 0, n + 1};
+            f->labels[f->label_count++] = (struct ptx_label){skip.operands->name, 0, n + 1};
         }
         to[n++] = in;
     }
@@ -304,7 +302,8 @@ static int32_t find_location(struct decoder *d, const struct ptx_location *from)
         if (m->location_count - i > 64)
             break;
     }
-    m->locations = ptx_grow(m->locations, m->location_count, &m->location_room, sizeof *m->locations);
+    m->locations =
+        ptx_grow(m->locations, m->location_count, &m->location_room, sizeof *m->locations);
     m->locations[m->location_count] = (struct ir_location){path, line};
     return (int32_t)m->location_count++;
 }
@@ -448,7 +447,8 @@ enum st_code ptx_decode(struct ir_module *module, struct ptx_ast *ast, struct st
     st_fail(err, ST_BAD_FORMAT, "%d PTX instruction%s cannot be executed by the virtual GPU",
             problems.count, problems.count == 1 ? "" : "s");
     st_detail(err, ST_WHERE, "%s", problems.text);
-    return st_detail(err, ST_HINT, "the list of supported instructions is common/vgpu/ptx/opcodes.def");
+    return st_detail(err, ST_HINT,
+                     "the list of supported instructions is common/vgpu/ptx/opcodes.def");
 }
 
 void ir_module_free(struct ir_module *module)

@@ -1,7 +1,7 @@
 /** @file
- * From a parsed module to IR: resolves names, finds each opcode's row in opcodes.def, lays out frames,
- * local and shared memory, and marks where lanes reconverge. Everything that the virtual GPU cannot do
- * is found here, all of it in one go.
+ * From a parsed module to IR: resolves names, finds each opcode's row in opcodes.def, lays out
+ * frames, local and shared memory, and marks where lanes reconverge. Everything that the virtual
+ * GPU cannot do is found here, all of it in one go.
  */
 #ifndef CONVLAB_PTX_DECODE_H
 #define CONVLAB_PTX_DECODE_H

@@ -28,7 +28,7 @@ struct decoder {
     const struct ptx_instruction *in; /* being decoded */
     struct ir_suffixes suffixes;
     const struct ir_row *row;
-    uint32_t **slots; /* [register families][number]: offset, 0 while unused */
+    uint32_t **slots;        /* [register families][number]: offset, 0 while unused */
     uint32_t predicate_room; /* predicates left in the current 64-byte group */
     uint32_t predicate_next;
     uint32_t *block_label; /* [blocks] index of ENTER */

@@ -1,5 +1,6 @@
 /** @file
- * Cuts PTX text into tokens. A mnemonic with its suffixes ("ld.global.v4.f32", "%tid.x") is one word.
+ * Cuts PTX text into tokens. A mnemonic with its suffixes ("ld.global.v4.f32", "%tid.x") is one
+ * word.
  */
 #ifndef CONVLAB_PTX_LEX_H
 #define CONVLAB_PTX_LEX_H

@@ -1,5 +1,5 @@
-/* Finding the row of opcodes.def for an opcode. The rows themselves hold all knowledge; here is only
- * what the words in them mean. */
+/* Finding the row of opcodes.def for an opcode. The rows themselves hold all knowledge; here is
+ * only what the words in them mean. */
 #include "vgpu/ptx/ptx_ir.h"
 
 #include <stdio.h>
@@ -77,25 +77,33 @@ static const struct word modes[] = {
     {"rc16", 6 << MODE_PRMT_SHIFT},
 };
 static const struct word spaces[] = {
-    {"global", PTX_SPACE_GLOBAL},     {"shared", PTX_SPACE_SHARED},
-    {"local", PTX_SPACE_LOCAL},       {"const", PTX_SPACE_CONST},
-    {"param", PTX_SPACE_PARAM},       {"shared::cta", PTX_SPACE_SHARED},
+    {"global", PTX_SPACE_GLOBAL},      {"shared", PTX_SPACE_SHARED},
+    {"local", PTX_SPACE_LOCAL},        {"const", PTX_SPACE_CONST},
+    {"param", PTX_SPACE_PARAM},        {"shared::cta", PTX_SPACE_SHARED},
     {"param::entry", PTX_SPACE_PARAM}, {"param::func", PTX_SPACE_PARAM},
 };
 static const struct word vectors[] = {{"v2", 2}, {"v4", 4}, {"v8", 8}};
 static const struct word semantics[] = {
-    {"volatile", 1}, {"weak", 1}, {"relaxed", 1}, {"acquire", 1}, {"release", 1}, {"acq_rel", 1},
-    {"sc", 1},       {"sys", 1},  {"gpu", 1},     {"cta", 1},     {"cluster", 1}, {"mmio", 1},
-    {"gl", 1},
+    {"volatile", 1}, {"weak", 1}, {"relaxed", 1}, {"acquire", 1}, {"release", 1},
+    {"acq_rel", 1},  {"sc", 1},   {"sys", 1},     {"gpu", 1},     {"cta", 1},
+    {"cluster", 1},  {"mmio", 1}, {"gl", 1},
 };
 static const struct word caches[] = {
-    {"ca", 1}, {"cg", 1}, {"cs", 1}, {"lu", 1}, {"cv", 1},           {"wb", 1},
-    {"wt", 1}, {"nc", 1}, {"L1", 1}, {"L2", 1}, {"level::eviction_priority", 1},
+    {"ca", 1},
+    {"cg", 1},
+    {"cs", 1},
+    {"lu", 1},
+    {"cv", 1},
+    {"wb", 1},
+    {"wt", 1},
+    {"nc", 1},
+    {"L1", 1},
+    {"L2", 1},
+    {"level::eviction_priority", 1},
 };
 static const struct word shapes[] = {
-    {"m16n16k16", 1}, {"m8n32k16", 1}, {"m32n8k16", 1}, {"m16n16k8", 1},
-    {"m16n8k16", 1},  {"m16n8k8", 1},  {"m16n8k4", 1},  {"m8n8k4", 1},
-    {"m16n8k32", 1},  {"m8n8k16", 1},
+    {"m16n16k16", 1}, {"m8n32k16", 1}, {"m32n8k16", 1}, {"m16n16k8", 1}, {"m16n8k16", 1},
+    {"m16n8k8", 1},   {"m16n8k4", 1},    {"m16n8k32", 1}, {"m8n8k16", 1},
 };
 
 /* Whether a suffix belongs to the group that a table word names. */

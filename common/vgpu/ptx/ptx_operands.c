@@ -6,7 +6,10 @@
 
 uint32_t slot_bytes(enum ptx_type type)
 {
-    return type == PTX_TYPE_pred ? 0 : ptx_type_bytes(type) > 8 ? 512 : ptx_type_bytes(type) > 4 ? 256 : 128;
+    return type == PTX_TYPE_pred      ? 0
+           : ptx_type_bytes(type) > 8 ? 512
+           : ptx_type_bytes(type) > 4 ? 256
+                                      : 128;
 }
 
 uint32_t slot_new(struct decoder *d, uint32_t bytes)
@@ -27,7 +30,8 @@ uint32_t predicate_new(struct decoder *d)
     return d->predicate_next - 4;
 }
 
-/* "%r12" is number 12 of family "%r" with more than 12 registers; a single register has its own name. */
+/* "%r12" is number 12 of family "%r" with more than 12 registers; a single register has its own
+ * name. */
 static bool family_has(const struct ptx_register *r, const char *name, size_t *number)
 {
     *number = 0;
@@ -61,8 +65,8 @@ bool slot_exists(struct decoder *d, const char *name, struct slot *to)
                     abort();
             }
             if (!d->slots[i][number])
-                d->slots[i][number] = r->type == PTX_TYPE_pred ? predicate_new(d)
-                                                               : slot_new(d, slot_bytes(r->type));
+                d->slots[i][number] =
+                    r->type == PTX_TYPE_pred ? predicate_new(d) : slot_new(d, slot_bytes(r->type));
             *to = (struct slot){d->slots[i][number], r->type};
             return true;
         }
@@ -93,9 +97,11 @@ uint32_t constant(struct decoder *d, uint64_t bits, bool wide)
     if (!wide)
         bits &= 0xffffffffu;
     for (size_t i = f->constant_count; i-- > 0;)
-        if (!f->constants[i].is_param && f->constants[i].bits == bits && f->constants[i].wide == wide)
+        if (!f->constants[i].is_param && f->constants[i].bits == bits &&
+            f->constants[i].wide == wide)
             return f->constants[i].offset;
-    f->constants = ptx_grow(f->constants, f->constant_count, &f->constant_room, sizeof *f->constants);
+    f->constants =
+        ptx_grow(f->constants, f->constant_count, &f->constant_room, sizeof *f->constants);
     struct ir_constant *c = &f->constants[f->constant_count++];
     *c = (struct ir_constant){.offset = slot_new(d, wide ? 256 : 128), .wide = wide, .bits = bits};
     return c->offset;
@@ -188,7 +194,8 @@ static bool in_local_frame(const struct decoder *d, const struct ptx_variable *v
              v < d->function->params + d->function->param_count);
 }
 
-/* The value of a name: its address. Addresses that depend on the call or launch are computed first. */
+/* The value of a name: its address. Addresses that depend on the call or launch are computed first.
+ */
 static uint32_t name_value(struct decoder *d, const struct ptx_operand *o, bool wide)
 {
     struct ptx_variable *v = variable_find(d, o->name);

@@ -1,6 +1,6 @@
-/* The parser: recursive descent over the tokens, one function per construct of the PTX ISA's grammar.
- * The first error ends it, through fail(), which also makes every later accept() false and turns the
- * current token into PTX_END, so that all loops end. */
+/* The parser: recursive descent over the tokens, one function per construct of the PTX ISA's
+ * grammar. The first error ends it, through fail(), which also makes every later accept() false and
+ * turns the current token into PTX_END, so that all loops end. */
 #include "vgpu/ptx/ptx_ast.h"
 #include "vgpu/ptx/ptx_lex.h"
 
@@ -256,8 +256,8 @@ static void parse_registers(struct parser *p)
         fail(p, "the type of a register");
     next(p);
     do {
-        f->registers = ptx_grow(f->registers, f->register_count, &f->register_room,
-                                sizeof *f->registers);
+        f->registers =
+            ptx_grow(f->registers, f->register_count, &f->register_room, sizeof *f->registers);
         struct ptx_register *r = &f->registers[f->register_count++];
         *r = (struct ptx_register){.type = type, .scope = p->scope};
         r->name = take_word(p, "the name of a register");
@@ -296,7 +296,8 @@ static void parse_elements(struct parser *p, struct ptx_operand *o, const char *
     o->elements = n;
     o->first = (int)p->operand_count;
     for (int i = 0; i < n; i++) {
-        p->operands = ptx_grow(p->operands, p->operand_count, &p->operand_room, sizeof *p->operands);
+        p->operands =
+            ptx_grow(p->operands, p->operand_count, &p->operand_room, sizeof *p->operands);
         p->operands[p->operand_count++] = elements[i];
     }
 }
@@ -540,8 +541,8 @@ static void parse_three(struct parser *p, uint32_t to[3])
 static void parse_function(struct parser *p, bool is_entry)
 {
     struct ptx_ast *ast = p->ast;
-    ast->functions = ptx_grow(ast->functions, ast->function_count, &ast->function_room,
-                              sizeof *ast->functions);
+    ast->functions =
+        ptx_grow(ast->functions, ast->function_count, &ast->function_room, sizeof *ast->functions);
     struct ptx_function *f = p->function = &ast->functions[ast->function_count++];
     *f = (struct ptx_function){.is_entry = is_entry, .line = p->token.line};
     p->scope = 0;

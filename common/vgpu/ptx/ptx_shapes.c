@@ -101,8 +101,8 @@ static void shape_carry(struct decoder *d, struct ir_insn *in)
 
 static void shape_testp(struct decoder *d, struct ir_insn *in)
 {
-    static const char *const names[] = {"finite", "infinite", "number", "notanumber", "normal",
-                                        "subnormal"};
+    static const char *const names[] = {"finite",     "infinite", "number",
+                                        "notanumber", "normal",   "subnormal"};
     for (int i = 0; i < 6; i++)
         if (strcmp(d->suffixes.text[0], names[i]) == 0)
             in->sub = (uint8_t)(SUB_FINITE + i);
@@ -133,7 +133,8 @@ static void read_parts(struct decoder *d, struct ir_insn *in, const struct ptx_o
     for (int i = 0; i < list->elements; i++) {
         const struct ptx_operand *o = &d->in->operands[list->first + i];
         uint32_t n = in->bytes > 4 ? 8 : 4;
-        decode_extra(d, in, are_sources ? source(d, o, n, PTX_TYPE_b32) : destination(d, o->name, n));
+        decode_extra(d, in,
+                     are_sources ? source(d, o, n, PTX_TYPE_b32) : destination(d, o->name, n));
     }
 }
 
@@ -262,7 +263,8 @@ static void shape_cvt_pack(struct decoder *d, struct ir_insn *in)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static uint32_t parameter_constant(struct decoder *d, uint64_t offset, enum ptx_type type, bool wide)
+static uint32_t parameter_constant(struct decoder *d, uint64_t offset, enum ptx_type type,
+                                   bool wide)
 {
     struct ir_function *f = d->to;
     uint8_t bytes = (uint8_t)ptx_type_bytes(type);
@@ -273,7 +275,8 @@ static uint32_t parameter_constant(struct decoder *d, uint64_t offset, enum ptx_
             c->param_signed == is_signed)
             return c->offset;
     }
-    f->constants = ptx_grow(f->constants, f->constant_count, &f->constant_room, sizeof *f->constants);
+    f->constants =
+        ptx_grow(f->constants, f->constant_count, &f->constant_room, sizeof *f->constants);
     struct ir_constant *c = &f->constants[f->constant_count++];
     *c = (struct ir_constant){.offset = slot_new(d, wide ? 256 : 128),
                               .wide = wide,
@@ -310,8 +313,8 @@ static struct slot memory_register(struct decoder *d, const struct ptx_operand *
         s = source_any(d, o, (enum ptx_type)in->type);
     else if (o->name)
         s = slot_find(d, o->name);
-    if (s.type == PTX_TYPE_pred || (s.type != PTX_TYPE_none && slot_bytes(s.type) < in->bytes * 32u &&
-                                    in->bytes > 4))
+    if (s.type == PTX_TYPE_pred ||
+        (s.type != PTX_TYPE_none && slot_bytes(s.type) < in->bytes * 32u && in->bytes > 4))
         decode_problem(d, "'%.40s' has the wrong width", o->name ? o->name : "operand");
     return s;
 }
@@ -476,9 +479,9 @@ static enum ir_sub find_sub(const struct decoder *d)
     static const struct {
         const char *text;
         enum ir_sub sub;
-    } subs[] = {{"up", SUB_UP},   {"down", SUB_DOWN}, {"bfly", SUB_BFLY},     {"idx", SUB_IDX},
-                {"all", SUB_ALL}, {"any", SUB_ANY},   {"uni", SUB_UNI},       {"ballot", SUB_BALLOT},
-                {"and", SUB_AND}, {"or", SUB_OR},     {"popc", SUB_POPC},     {"a", SUB_LOAD_A},
+    } subs[] = {{"up", SUB_UP},    {"down", SUB_DOWN}, {"bfly", SUB_BFLY}, {"idx", SUB_IDX},
+                {"all", SUB_ALL},  {"any", SUB_ANY},   {"uni", SUB_UNI},   {"ballot", SUB_BALLOT},
+                {"and", SUB_AND},  {"or", SUB_OR},     {"popc", SUB_POPC}, {"a", SUB_LOAD_A},
                 {"b", SUB_LOAD_B}, {"c", SUB_LOAD_C}};
     for (int i = 0; i < d->suffixes.count; i++)
         for (size_t k = 0; k < sizeof subs / sizeof *subs; k++)
@@ -487,7 +490,8 @@ static enum ir_sub find_sub(const struct decoder *d)
     return SUB_NONE;
 }
 
-/* d, e: value and predicate; a: value, b: lane or distance, c: clamp and segments, f: member mask */
+/* d, e: value and predicate; a: value, b: lane or distance, c: clamp and segments, f: member mask
+ */
 static void shape_shfl(struct decoder *d, struct ir_insn *in)
 {
     const struct ptx_operand *to = operand(d, 0);
@@ -611,7 +615,7 @@ static void shape_mma(struct decoder *d, struct ir_insn *in, bool is_wmma)
     in->type2 = (uint8_t)(is_wmma && s->type_count == 2 ? PTX_TYPE_f16 : s->types[1]);
     in->vector = (uint8_t)(is_wmma && s->type_count == 2 ? s->types[1] : s->types[3]);
     if (in->type2 != PTX_TYPE_f16 && in->type2 != PTX_TYPE_bf16 && in->type2 != PTX_TYPE_tf32 &&
-        !(in->type2 == PTX_TYPE_s8 || in->type2 == PTX_TYPE_u8) )
+        !(in->type2 == PTX_TYPE_s8 || in->type2 == PTX_TYPE_u8))
         decode_problem(d, "matrix elements of this type are not supported");
     if (is_wmma && in->type2 != PTX_TYPE_f16 && in->type2 != PTX_TYPE_bf16)
         decode_problem(d, "wmma supports f16 and bf16 elements");
@@ -660,8 +664,7 @@ static void call_list(struct decoder *d, struct ir_insn *in, const struct ptx_op
     decode_extra(d, in, list ? (uint32_t)list->elements : 0);
     for (int i = 0; list && i < list->elements; i++) {
         const struct ptx_operand *o = &d->in->operands[list->first + i];
-        struct ptx_variable *v =
-            o->kind == PTX_NAME && o->name ? variable_find(d, o->name) : NULL;
+        struct ptx_variable *v = o->kind == PTX_NAME && o->name ? variable_find(d, o->name) : NULL;
         if (!v || v->space != PTX_SPACE_PARAM)
             decode_problem(d, "arguments of a call must be .param variables");
         else
@@ -721,57 +724,133 @@ void shape_decode(struct decoder *d, enum ir_op op)
     struct ir_insn in = decode_start(d, op);
     in.mode = d->suffixes.mode;
     switch ((enum ir_shape)d->row->shape) {
-    case SHAPE_LANE: shape_lane(d, &in); break;
-    case SHAPE_CARRY: shape_carry(d, &in); break;
-    case SHAPE_TESTP: shape_testp(d, &in); break;
-    case SHAPE_SREG: shape_sreg(d, &in); break;
-    case SHAPE_UNPACK: shape_unpack(d, &in); break;
-    case SHAPE_PACK: shape_pack(d, &in); break;
-    case SHAPE_PRED: shape_pred(d, &in); break;
-    case SHAPE_CVTA: shape_cvta(d, &in); break;
-    case SHAPE_ISSPACEP: shape_isspacep(d, &in); break;
-    case SHAPE_SELP: shape_selp(d, &in); break;
-    case SHAPE_SLCT: shape_slct(d, &in); break;
-    case SHAPE_SETP: shape_setp(d, &in); break;
-    case SHAPE_SET: shape_set(d, &in); break;
-    case SHAPE_CVT: shape_cvt(d, &in); break;
-    case SHAPE_CVT_PAIR: shape_cvt_pair(d, &in); break;
-    case SHAPE_CVT_PACK: shape_cvt_pack(d, &in); break;
+    case SHAPE_LANE:
+        shape_lane(d, &in);
+        break;
+    case SHAPE_CARRY:
+        shape_carry(d, &in);
+        break;
+    case SHAPE_TESTP:
+        shape_testp(d, &in);
+        break;
+    case SHAPE_SREG:
+        shape_sreg(d, &in);
+        break;
+    case SHAPE_UNPACK:
+        shape_unpack(d, &in);
+        break;
+    case SHAPE_PACK:
+        shape_pack(d, &in);
+        break;
+    case SHAPE_PRED:
+        shape_pred(d, &in);
+        break;
+    case SHAPE_CVTA:
+        shape_cvta(d, &in);
+        break;
+    case SHAPE_ISSPACEP:
+        shape_isspacep(d, &in);
+        break;
+    case SHAPE_SELP:
+        shape_selp(d, &in);
+        break;
+    case SHAPE_SLCT:
+        shape_slct(d, &in);
+        break;
+    case SHAPE_SETP:
+        shape_setp(d, &in);
+        break;
+    case SHAPE_SET:
+        shape_set(d, &in);
+        break;
+    case SHAPE_CVT:
+        shape_cvt(d, &in);
+        break;
+    case SHAPE_CVT_PAIR:
+        shape_cvt_pair(d, &in);
+        break;
+    case SHAPE_CVT_PACK:
+        shape_cvt_pack(d, &in);
+        break;
     case SHAPE_LD:
         if (!shape_ld(d, &in))
             return;
         break;
-    case SHAPE_ST: shape_st(d, &in); break;
-    case SHAPE_ATOM: shape_atom(d, &in); break;
-    case SHAPE_CP_ASYNC: shape_cp_async(d, &in); break;
-    case SHAPE_LDMATRIX: shape_matrix_rows(d, &in, 0, 1); break;
-    case SHAPE_STMATRIX: shape_matrix_rows(d, &in, 1, 0); break;
-    case SHAPE_ALLOCA: shape_alloca(d, &in); break;
-    case SHAPE_SHFL: shape_shfl(d, &in); break;
-    case SHAPE_VOTE: shape_vote(d, &in); break;
-    case SHAPE_MATCH: shape_match(d, &in); break;
-    case SHAPE_REDUX: shape_redux(d, &in); break;
-    case SHAPE_ACTIVEMASK: in.d = destination(d, operand(d, 0)->name, 4); break;
-    case SHAPE_ELECT: shape_elect(d, &in); break;
-    case SHAPE_BAR_WARP: in.f = member_mask(d, 0); break;
-    case SHAPE_WMMA_LOAD: shape_wmma_memory(d, &in, false); break;
-    case SHAPE_WMMA_STORE: shape_wmma_memory(d, &in, true); break;
-    case SHAPE_WMMA_MMA: shape_mma(d, &in, true); break;
-    case SHAPE_MMA: shape_mma(d, &in, false); break;
+    case SHAPE_ST:
+        shape_st(d, &in);
+        break;
+    case SHAPE_ATOM:
+        shape_atom(d, &in);
+        break;
+    case SHAPE_CP_ASYNC:
+        shape_cp_async(d, &in);
+        break;
+    case SHAPE_LDMATRIX:
+        shape_matrix_rows(d, &in, 0, 1);
+        break;
+    case SHAPE_STMATRIX:
+        shape_matrix_rows(d, &in, 1, 0);
+        break;
+    case SHAPE_ALLOCA:
+        shape_alloca(d, &in);
+        break;
+    case SHAPE_SHFL:
+        shape_shfl(d, &in);
+        break;
+    case SHAPE_VOTE:
+        shape_vote(d, &in);
+        break;
+    case SHAPE_MATCH:
+        shape_match(d, &in);
+        break;
+    case SHAPE_REDUX:
+        shape_redux(d, &in);
+        break;
+    case SHAPE_ACTIVEMASK:
+        in.d = destination(d, operand(d, 0)->name, 4);
+        break;
+    case SHAPE_ELECT:
+        shape_elect(d, &in);
+        break;
+    case SHAPE_BAR_WARP:
+        in.f = member_mask(d, 0);
+        break;
+    case SHAPE_WMMA_LOAD:
+        shape_wmma_memory(d, &in, false);
+        break;
+    case SHAPE_WMMA_STORE:
+        shape_wmma_memory(d, &in, true);
+        break;
+    case SHAPE_WMMA_MMA:
+        shape_mma(d, &in, true);
+        break;
+    case SHAPE_MMA:
+        shape_mma(d, &in, false);
+        break;
     case SHAPE_MOVMATRIX:
         in.a = source(d, operand(d, 1), 4, PTX_TYPE_b32);
         in.d = destination(d, operand(d, 0)->name, 4);
         break;
-    case SHAPE_BRA: shape_bra(d, &in); break;
-    case SHAPE_BRX: shape_brx(d, &in); break;
-    case SHAPE_CALL: shape_call(d, &in); break;
+    case SHAPE_BRA:
+        shape_bra(d, &in);
+        break;
+    case SHAPE_BRX:
+        shape_brx(d, &in);
+        break;
+    case SHAPE_CALL:
+        shape_call(d, &in);
+        break;
     case SHAPE_BAR:
-    case SHAPE_BAR_RED: shape_bar(d, &in); break;
-    case SHAPE_IGNORED: return;
+    case SHAPE_BAR_RED:
+        shape_bar(d, &in);
+        break;
+    case SHAPE_IGNORED:
+        return;
     case SHAPE_NANOSLEEP:
     case SHAPE_RET:
     case SHAPE_EXIT:
-    case SHAPE_INTERNAL: break;
+    case SHAPE_INTERNAL:
+        break;
     }
     if (d->in->guard) {
         in.guard = predicate(d, d->in->guard);

@@ -1,7 +1,8 @@
 // What the CUDA test programs share: checked calls, reproducible inputs, the verdict.
 //
-// A program prints one line, "PASS name checksum" or "FAIL name: why", and returns 0 or 1. The checksum
-// covers results that IEEE arithmetic determines, so that two devices can be compared bit for bit.
+// A program prints one line, "PASS name checksum" or "FAIL name: why", and returns 0 or 1. The
+// checksum covers results that IEEE arithmetic determines, so that two devices can be compared bit
+// for bit.
 #pragma once
 
 #include <cmath>
@@ -38,7 +39,9 @@
 // A small generator, the same everywhere.
 struct Random {
     uint32_t state;
-    explicit Random(uint32_t seed) : state(seed * 2654435761u + 1) {}
+    explicit Random(uint32_t seed) : state(seed * 2654435761u + 1)
+    {
+    }
     uint32_t bits()
     {
         state ^= state << 13;
@@ -46,31 +49,52 @@ struct Random {
         state ^= state << 5;
         return state;
     }
-    int below(int n) { return (int)(bits() % (uint32_t)n); }
+    int below(int n)
+    {
+        return (int)(bits() % (uint32_t)n);
+    }
     // A multiple of 1/64 in [-1, 1): sums of products of these are exact in float.
-    float exact() { return (float)((int)(bits() >> 25) - 64) / 64; }
-    float unit() { return (float)(bits() >> 8) / (1 << 24); }
+    float exact()
+    {
+        return (float)((int)(bits() >> 25) - 64) / 64;
+    }
+    float unit()
+    {
+        return (float)(bits() >> 8) / (1 << 24);
+    }
 };
 
 // An array on the device, filled from the host.
 template <class T> struct Device {
     T *p = nullptr;
     size_t n;
-    explicit Device(size_t n_) : n(n_) { CHECK(cudaMalloc(&p, (n ? n : 1) * sizeof(T))); }
+    explicit Device(size_t n_) : n(n_)
+    {
+        CHECK(cudaMalloc(&p, (n ? n : 1) * sizeof(T)));
+    }
     explicit Device(const std::vector<T> &from) : Device(from.size())
     {
         CHECK(cudaMemcpy(p, from.data(), n * sizeof(T), cudaMemcpyHostToDevice));
     }
-    ~Device() { cudaFree(p); }
+    ~Device()
+    {
+        cudaFree(p);
+    }
     Device(const Device &) = delete;
-    void zero() { CHECK(cudaMemset(p, 0, n * sizeof(T))); }
+    void zero()
+    {
+        CHECK(cudaMemset(p, 0, n * sizeof(T)));
+    }
     std::vector<T> host() const
     {
         std::vector<T> to(n);
         CHECK(cudaMemcpy(to.data(), p, n * sizeof(T), cudaMemcpyDeviceToHost));
         return to;
     }
-    operator T *() { return p; }
+    operator T *()
+    {
+        return p;
+    }
 };
 
 // FNV-1a over bytes.

@@ -1,4 +1,5 @@
-// Bits: counting, reversing, extracting, permuting bytes, funnel shifts, saturating and packed sums.
+// Bits: counting, reversing, extracting, permuting bytes, funnel shifts, saturating and packed
+// sums.
 #include "vgpu/tests/check.cuh"
 
 const int OPS = 14;
@@ -42,7 +43,8 @@ int main()
         int dot = 100;
         for (int k = 0; k < 4; k++)
             dot += (signed char)(a >> (8 * k)) * (signed char)(b >> (8 * k));
-        ok &= o[0] == (unsigned)__builtin_popcount(a) && o[1] == (a ? (unsigned)__builtin_clz(a) : 32);
+        ok &= o[0] == (unsigned)__builtin_popcount(a) &&
+              o[1] == (a ? (unsigned)__builtin_clz(a) : 32);
         ok &= o[2] == (unsigned)__builtin_ffs((int)a) && o[3] == reversed && o[4] == perm;
         ok &= o[5] == (unsigned)(ba << (b & 31) >> 32) && o[6] == (unsigned)(ba >> 5);
         ok &= o[7] == (unsigned)__builtin_popcountll(w) && o[8] == (unsigned)__builtin_clzll(w | 1);

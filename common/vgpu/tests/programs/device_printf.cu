@@ -7,8 +7,8 @@
 __global__ void say(int n)
 {
     if (threadIdx.x < (unsigned)n)
-        printf("[%d/%u] %5.2f %s %lld %x%%\n", (int)threadIdx.x, blockIdx.x, threadIdx.x * 0.5, "text",
-               -5000000000LL, 255);
+        printf("[%d/%u] %5.2f %s %lld %x%%\n", (int)threadIdx.x, blockIdx.x, threadIdx.x * 0.5,
+               "text", -5000000000LL, 255);
 }
 
 __global__ void steps()

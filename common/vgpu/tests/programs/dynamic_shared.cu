@@ -28,7 +28,8 @@ int main()
             CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
             if (bytes > (size_t)most)
                 continue;
-            CHECK(cudaFuncSetAttribute(carve, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+            CHECK(cudaFuncSetAttribute(carve, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       (int)bytes));
         }
         Device<double> d(n);
         carve<<<1, 128, bytes>>>(d, n);

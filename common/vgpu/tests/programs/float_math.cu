@@ -1,4 +1,5 @@
-// Single-precision functions: the accurate ones and the fast approximations, each with its own bound.
+// Single-precision functions: the accurate ones and the fast approximations, each with its own
+// bound.
 #include "vgpu/tests/check.cuh"
 
 const int OPS = 14;
@@ -29,8 +30,9 @@ int main()
     bool ok = true;
     for (int i = 0; i < n; i++) {
         double a = in[i];
-        double want[OPS] = {exp(a),  log(a), sin(a),        cos(a), pow(a, 1.7f), tanh(a), 1 / sqrt(a),
-                            exp(a),  log(a), sin(a * 0.3f), 1 / a,  exp2(a),      log2(a), erf(a)};
+        double want[OPS] = {exp(a),  log(a),      sin(a),  cos(a), pow(a, 1.7f),
+                            tanh(a), 1 / sqrt(a), exp(a),  log(a), sin(a * 0.3f),
+                            1 / a,   exp2(a),     log2(a), erf(a)};
         for (int k = 0; k < OPS; k++) {
             double bound = k >= 7 && k <= 10 ? 4e-6 : 6e-7;
             ok &= fabs(out[(size_t)i * OPS + k] - want[k]) <= bound * (fabs(want[k]) + 0.3);

@@ -21,8 +21,8 @@ __global__ void work(const float *in, float *out, int n)
 
 int main()
 {
-    std::vector<float> in = {1.0f, 0.1f, -3.5f, 2.5f, 1e-39f, 1e-45f, 3e38f, INFINITY, -0.0f, 7e9f,
-                             -2.5f, 1.0f / 3};
+    std::vector<float> in = {1.0f,  0.1f,     -3.5f, 2.5f, 1e-39f, 1e-45f,
+                             3e38f, INFINITY, -0.0f, 7e9f, -2.5f,  1.0f / 3};
     Random random(20);
     for (int i = 0; i < 100; i++)
         in.push_back((random.unit() - 0.5f) * 100);

@@ -3,23 +3,45 @@
 
 typedef int (*Operation)(int, int);
 
-__device__ __noinline__ int plus(int a, int b) { return a + b; }
-__device__ __noinline__ int minus(int a, int b) { return a - b; }
-__device__ __noinline__ int times(int a, int b) { return a * b; }
+__device__ __noinline__ int plus(int a, int b)
+{
+    return a + b;
+}
+__device__ __noinline__ int minus(int a, int b)
+{
+    return a - b;
+}
+__device__ __noinline__ int times(int a, int b)
+{
+    return a * b;
+}
 __device__ Operation table[3] = {plus, minus, times};
 
 struct Shape {
-    __device__ virtual int area() const { return 0; }
+    __device__ virtual int area() const
+    {
+        return 0;
+    }
 };
 struct Square : Shape {
     int side;
-    __device__ explicit Square(int s) : side(s) {}
-    __device__ int area() const override { return side * side; }
+    __device__ explicit Square(int s) : side(s)
+    {
+    }
+    __device__ int area() const override
+    {
+        return side * side;
+    }
 };
 struct Strip : Shape {
     int length;
-    __device__ explicit Strip(int l) : length(l) {}
-    __device__ int area() const override { return length * 2; }
+    __device__ explicit Strip(int l) : length(l)
+    {
+    }
+    __device__ int area() const override
+    {
+        return length * 2;
+    }
 };
 
 __global__ void work(int *out)

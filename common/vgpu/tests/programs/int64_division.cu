@@ -13,13 +13,15 @@ __global__ void work(const long long *in, long long *out, int n)
     long long *o = out + (long long)i * OPS;
     o[0] = a / b, o[1] = a % b, o[2] = (long long)(ua / ub), o[3] = (long long)(ua % ub);
     o[4] = a / 7, o[5] = (long long)(ua % 1000003u), o[6] = (int)a / ((int)b | 1);
-    o[7] = (unsigned)ua % ((unsigned)ub | 1u), o[8] = __mul64hi(a, b), o[9] = (long long)__umul64hi(ua, ub);
+    o[7] = (unsigned)ua % ((unsigned)ub | 1u), o[8] = __mul64hi(a, b),
+    o[9] = (long long)__umul64hi(ua, ub);
 }
 
 int main()
 {
     Random random(21);
-    std::vector<long long> in = {1, -1, 7, -7, INT64_MAX, 3, -1000000007LL, INT32_MIN + 1LL, 0x100000000LL};
+    std::vector<long long> in = {
+        1, -1, 7, -7, INT64_MAX, 3, -1000000007LL, INT32_MIN + 1LL, 0x100000000LL};
     for (int i = 0; i < 200; i++) {
         long long v = (long long)((uint64_t)random.bits() << 32 | random.bits());
         v >>= random.below(60);

@@ -8,7 +8,8 @@ template <class T> __global__ void work(const T *in, T *out, int n)
         return;
     T a = in[i], b = in[(i + 1) % n];
     out[i * 8] = (T)(a + b), out[i * 8 + 1] = (T)(a - b), out[i * 8 + 2] = (T)(a * b);
-    out[i * 8 + 3] = (T)(a >> (b & 7)), out[i * 8 + 4] = (T)(a << (b & 7)), out[i * 8 + 5] = a < b ? a : b;
+    out[i * 8 + 3] = (T)(a >> (b & 7)), out[i * 8 + 4] = (T)(a << (b & 7)),
+                out[i * 8 + 5] = a < b ? a : b;
     out[i * 8 + 6] = (T)(float)(signed char)a, out[i * 8 + 7] = (T)(~a ^ (b | 1));
 }
 

@@ -10,7 +10,8 @@ int main()
         c = (unsigned char)(random.bits() >> 24);
     Device<unsigned char> a(most), b(most);
     bool ok = true;
-    for (size_t n : {(size_t)1, (size_t)3, (size_t)4096, (size_t)65537, (size_t)4 << 20, most - 9}) {
+    for (size_t n :
+         {(size_t)1, (size_t)3, (size_t)4096, (size_t)65537, (size_t)4 << 20, most - 9}) {
         size_t at = n % 7;
         std::fill(to.begin(), to.end(), 0);
         CHECK(cudaMemset(b, 0x5a, most));

@@ -34,7 +34,8 @@ int main()
     cudaDeviceProp prop;
     CHECK(cudaGetDeviceProperties(&prop, 0));
     ok &= blocks >= 1 && blocks * 256 <= prop.maxThreadsPerMultiProcessor && block % 32 == 0;
-    ok &= grid >= prop.multiProcessorCount && prop.warpSize == 32 && prop.maxThreadsPerBlock == 1024;
+    ok &=
+        grid >= prop.multiProcessorCount && prop.warpSize == 32 && prop.maxThreadsPerBlock == 1024;
     int value, count;
     CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 0));
     CHECK(cudaGetDeviceCount(&count));

@@ -1,4 +1,5 @@
-// Managed memory: one pointer on both sides, a linked list in it, __managed__ variables, prefetching.
+// Managed memory: one pointer on both sides, a linked list in it, __managed__ variables,
+// prefetching.
 #include "vgpu/tests/check.cuh"
 
 struct Node {

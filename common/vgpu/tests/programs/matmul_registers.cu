@@ -26,7 +26,8 @@ __global__ void __launch_bounds__(256)
             load(k + BLK_K, now ^ 1);
 #pragma unroll
         for (int i = 0; i < BLK_K; i++) {
-            float4 fa = *(const float4 *)&sA[now][i][ty * 4], fb = *(const float4 *)&sB[now][i][tx * 4];
+            float4 fa = *(const float4 *)&sA[now][i][ty * 4],
+                   fb = *(const float4 *)&sB[now][i][tx * 4];
             float va[4] = {fa.x, fa.y, fa.z, fa.w}, vb[4] = {fb.x, fb.y, fb.z, fb.w};
 #pragma unroll
             for (int m = 0; m < 4; m++)

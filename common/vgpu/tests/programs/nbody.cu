@@ -8,7 +8,8 @@ __global__ void forces(const float4 *p, float3 *f, int n)
     float4 me = p[i < n ? i : 0];
     float3 sum = make_float3(0, 0, 0);
     for (int base = 0; base < n; base += 64) {
-        tile[threadIdx.x] = base + threadIdx.x < n ? p[base + threadIdx.x] : make_float4(0, 0, 0, 0);
+        tile[threadIdx.x] =
+            base + threadIdx.x < n ? p[base + threadIdx.x] : make_float4(0, 0, 0, 0);
         __syncthreads();
         for (int j = 0; j < 64; j++) {
             float x = tile[j].x - me.x, y = tile[j].y - me.y, z = tile[j].z - me.z;

@@ -1,5 +1,5 @@
-// A kernel that faults: the error comes at the next synchronisation, and stays for the whole process.
-// vgpu: faults
+// A kernel that faults: the error comes at the next synchronisation, and stays for the whole
+// process. vgpu: faults
 #include "vgpu/tests/check.cuh"
 
 __global__ void fault(int *p)

@@ -4,30 +4,48 @@
 __host__ __device__ int dense(int v)
 {
     switch (v) {
-    case 0: return 17;
-    case 1: return v * 3;
-    case 2: v += 5; // falls through
-    case 3: v ^= 0x55; // falls through
-    case 4: return v - 1;
-    case 5: return -v;
-    case 6: return v << 4;
-    case 7: return v * v * v;
-    case 8: return 99;
-    case 9: return v % 4;
-    case 10: return 1000 / v;
-    case 11: return v | 64;
-    default: return 12345;
+    case 0:
+        return 17;
+    case 1:
+        return v * 3;
+    case 2:
+        v += 5; // falls through
+    case 3:
+        v ^= 0x55; // falls through
+    case 4:
+        return v - 1;
+    case 5:
+        return -v;
+    case 6:
+        return v << 4;
+    case 7:
+        return v * v * v;
+    case 8:
+        return 99;
+    case 9:
+        return v % 4;
+    case 10:
+        return 1000 / v;
+    case 11:
+        return v | 64;
+    default:
+        return 12345;
     }
 }
 
 __host__ __device__ int sparse(int v)
 {
     switch (v * 1000) {
-    case 1000: return 1;
-    case 5000: return 25;
-    case 9000: return 81;
-    case -3000: return 9;
-    default: return v + 1;
+    case 1000:
+        return 1;
+    case 5000:
+        return 25;
+    case 9000:
+        return 81;
+    case -3000:
+        return 9;
+    default:
+        return v + 1;
     }
 }
 

@@ -40,7 +40,8 @@ int main()
     for (int i = 0; i < n; i++) {
         ok &= o[i].x == f[i].w + (float)d[i].x + 1 && o[i].y == f[i].z + s[i].x;
         ok &= o[i].z == f[i].y + s[i].y && o[i].w == f[i].x + (float)d[i].y;
-        ok &= b[i].x == 9 && b[i].y == (unsigned char)(c[i].z + 1) && b[i].w == (unsigned char)~c[i].x;
+        ok &= b[i].x == 9 && b[i].y == (unsigned char)(c[i].z + 1) &&
+              b[i].w == (unsigned char)~c[i].x;
     }
     return verdict("vector_types", ok, o);
 }

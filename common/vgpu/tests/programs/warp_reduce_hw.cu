@@ -33,7 +33,8 @@ int main()
     }
     bool ok = true;
     for (int i = 0; i < 32; i++)
-        ok &= o[i] == add && o[32 + i] == least && o[64 + i] == (unsigned)most && o[96 + i] == (x ^ any);
+        ok &= o[i] == add && o[32 + i] == least && o[64 + i] == (unsigned)most &&
+              o[96 + i] == (x ^ any);
     for (int i = 0; i < 16; i++)
         ok &= o[128 + i] == both;
     return verdict("warp_reduce_hw", ok, o);

@@ -37,6 +37,7 @@ struct vg_allocation {
     bool touched;     /**< kernels wrote to it since the last look */
     uint32_t number;  /**< "cudaMalloc #number", 0 for a variable */
     char name[64];    /**< of a variable */
+    bool shared;      /**< backed by a file of the owner, whole pages */
 };
 
 struct vg_memory {
@@ -257,6 +258,7 @@ struct vg_device {
     unsigned generation;
     int busy;
     bool quit;
+    atomic_bool interrupt; /**< the running launch is to end soon */
     struct vg_launch *launch;
     struct vg_fault *faults;
     size_t fault_count, fault_room;

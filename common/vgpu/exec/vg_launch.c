@@ -107,6 +107,14 @@ static void work(struct vg_worker *w, struct vg_launch *l)
             break;
         count += !count;
         bool moved = turn(w, resident, &count);
+        if (atomic_load_explicit(&w->device->interrupt, memory_order_relaxed)) {
+            atomic_store(&l->fault_block, 0); /* no further blocks */
+            for (int i = 0; i < count; i++) {
+                vg_block_no_progress(resident[i]);
+                finish_block(w, resident[i]);
+            }
+            break;
+        }
         unsigned now = atomic_load(&l->progress);
         if (now != seen || !count) {
             seen = now;
@@ -342,6 +350,11 @@ static void fill_report(struct vg_launch *l, struct vg_launch_report *report)
     snprintf(report->limiter, sizeof report->limiter, "%s", r.limiter);
 }
 
+void vg_interrupt(struct vg_device *d)
+{
+    atomic_store(&d->interrupt, true);
+}
+
 enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_dim grid,
                        struct vg_dim block, size_t dynamic_shared_bytes, const void *parameters,
                        struct vg_launch_report *report, struct st_error *err)
@@ -365,6 +378,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     l.blocks = (uint64_t)grid.x * grid.y * grid.z;
     l.local_bytes = (stack_bytes(l.module, f, 0) + 15) & ~(size_t)15;
     l.workspace = d->workspace;
+    atomic_store(&d->interrupt, false);
     atomic_store(&l.fault_block, UINT64_MAX);
     if (!take_parameters(&l, parameters))
         return st_fail(err, ST_NO_MEMORY, "no memory for a launch");

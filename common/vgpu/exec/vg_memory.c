@@ -173,6 +173,39 @@ enum st_code vg_memory_alloc(struct vg_device *d, size_t bytes, uint64_t *addres
     return vg_memory_take(&d->memory, bytes, 256, NULL, address, err);
 }
 
+enum st_code vg_memory_alloc_shared(struct vg_device *d, int fd, size_t bytes, uint64_t *address,
+                                    struct st_error *err)
+{
+    struct vg_memory *m = &d->memory;
+    size_t mapped = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    size_t start = (m->next + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    *address = 0;
+    if (bytes > m->arena_bytes || start + mapped + 2 * GAP_BYTES > m->arena_bytes)
+        return st_fail(err, ST_NO_MEMORY, "no address space for %zu bytes of shared memory", bytes);
+    m->next = start;
+    enum st_code code = vg_memory_take(m, bytes, PAGE_BYTES, NULL, address, err);
+    if (code != ST_OK)
+        return code;
+    struct vg_allocation *a = vg_memory_below(m, *address);
+    if (mmap(vg_memory_host(m, *address), mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+             0) == MAP_FAILED) {
+        vg_memory_free(d, *address, NULL);
+        return st_fail(err, ST_NO_MEMORY, "%zu bytes of shared memory cannot be mapped", bytes);
+    }
+    a->shared = true;
+    a->initialised = true;
+    return ST_OK;
+}
+
+/* Puts private memory back where the owner's file was. */
+static void unshare(struct vg_memory *m, struct vg_allocation *a)
+{
+    size_t mapped = (a->bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    mmap(vg_memory_host(m, a->address), mapped, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    a->shared = false;
+}
+
 enum st_code vg_memory_free(struct vg_device *d, uint64_t address, struct st_error *err)
 {
     struct vg_allocation *a = vg_memory_below(&d->memory, address);
@@ -184,6 +217,8 @@ enum st_code vg_memory_free(struct vg_device *d, uint64_t address, struct st_err
     }
     a->live = false;
     d->memory.used_bytes -= a->bytes;
+    if (a->shared)
+        unshare(&d->memory, a);
     /* Give whole pages back to the system. */
     uint64_t first = (a->address - VG_GLOBAL_BASE + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     uint64_t end = (a->address - VG_GLOBAL_BASE + a->bytes) / PAGE_BYTES * PAGE_BYTES;

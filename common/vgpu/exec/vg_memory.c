@@ -198,7 +198,7 @@ enum st_code vg_memory_alloc_shared(struct vg_device *d, int fd, size_t bytes, u
 }
 
 /* Puts private memory back where the owner's file was. */
-static void unshare(struct vg_memory *m, struct vg_allocation *a)
+static void take_back(struct vg_memory *m, struct vg_allocation *a)
 {
     size_t mapped = (a->bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     mmap(vg_memory_host(m, a->address), mapped, PROT_READ | PROT_WRITE,
@@ -218,7 +218,7 @@ enum st_code vg_memory_free(struct vg_device *d, uint64_t address, struct st_err
     a->live = false;
     d->memory.used_bytes -= a->bytes;
     if (a->shared)
-        unshare(&d->memory, a);
+        take_back(&d->memory, a);
     /* Give whole pages back to the system. */
     uint64_t first = (a->address - VG_GLOBAL_BASE + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     uint64_t end = (a->address - VG_GLOBAL_BASE + a->bytes) / PAGE_BYTES * PAGE_BYTES;

@@ -253,6 +253,15 @@ static bool prepare_local(struct vg_warp *w, size_t bytes)
     return w->local != NULL;
 }
 
+/* Warps with idle lanes read whole rows of 32 bytes: on both sides there is room for that. */
+enum { SHARED_MARGIN = 64 };
+
+static void free_shared(struct vg_block *b)
+{
+    free(b->shared ? b->shared - SHARED_MARGIN : NULL);
+    b->shared = NULL;
+}
+
 struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *launch)
 {
     struct vg_block *b = worker->idle;
@@ -278,14 +287,17 @@ struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *la
     b->warp_count = launch->warps;
     if (!b->race.words || b->shared_room < launch->shared_bytes) {
         race_close(&b->race);
-        free(b->shared);
+        free_shared(b);
         free(b->shared_set);
         b->shared_room = launch->shared_bytes;
-        b->shared = aligned_alloc(64, (launch->shared_bytes + 127) / 64 * 64);
+        b->shared = calloc(1, launch->shared_bytes + 2 * SHARED_MARGIN);
         b->shared_set = malloc(launch->shared_bytes / 4 + 8);
-        if (!race_open(&b->race, launch->shared_bytes) || !b->shared || !b->shared_set)
+        if (!race_open(&b->race, launch->shared_bytes) || !b->shared || !b->shared_set) {
+            free(b->shared);
+            b->shared = NULL;
             return NULL;
-        memset(b->shared, 0, (launch->shared_bytes + 127) / 64 * 64);
+        }
+        b->shared += SHARED_MARGIN;
     }
     b->shared_bytes = launch->shared_bytes;
     for (uint32_t i = 0; i < b->warp_count; i++) {
@@ -310,7 +322,7 @@ void vg_block_free(struct vg_block *b)
 {
     free_warps(b);
     race_close(&b->race);
-    free(b->shared);
+    free_shared(b);
     free(b->shared_set);
     free(b->text);
     free(b);

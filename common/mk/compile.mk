@@ -3,12 +3,12 @@
 # tests/*.c make one Criterion program. To add a file, add the file.
 
 # In order of use: a module may use those after it, never those before it.
-MODULES := grader data/train common/runner common/nn common/base
+MODULES := grader data/train common/runner common/nn common/vgpu/device common/vgpu/profiles common/vgpu/fatbin common/vgpu/exec common/vgpu/probe common/vgpu/ptx common/base
 
 GLOBAL_CFLAGS := -std=c11 -D_GNU_SOURCE -Icommon -I. -Wall -Wextra -Wshadow -Wstrict-prototypes \
                  -Wmissing-prototypes -Wno-format-truncation -fno-math-errno -ffp-contract=off -pthread
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-LIBS := -lcyaml -lcjson -lcmark-gfm -lcmark-gfm-extensions -lz -lm -ldl -pthread
+LIBS := -lcyaml -lzstd -llz4 -lcjson -lcmark-gfm -lcmark-gfm-extensions -lz -lm -ldl -pthread
 
 COMPILE = $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) $(SAN_FLAGS) -MMD -MP
 LINK    = $(CC) $(CFLAGS) $(SAN_FLAGS)
@@ -31,6 +31,16 @@ $(BUILD)/packages.ok: common/mk/packages.tsv
 $(BUILD)/obj/%.o: %.c | $(BUILD)/packages.ok
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE) -c $< -o $@
+
+# The virtual GPU's instruction handlers are compiled once per instruction set and chosen at run time.
+VGPU_HANDLERS := $(BUILD)/obj/common/vgpu/exec/handlers_
+$(VGPU_HANDLERS)base.o $(VGPU_HANDLERS)avx2.o $(VGPU_HANDLERS)avx512.o: \
+    CFLAGS += -O3 -fno-strict-aliasing -fno-trapping-math
+ifeq ($(shell uname -m),x86_64)
+$(VGPU_HANDLERS)avx2.o: CFLAGS += -mavx2 -mfma -mbmi2 -mpopcnt -mlzcnt
+$(VGPU_HANDLERS)avx512.o: CFLAGS += -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mbmi2 -mpopcnt \
+    -mlzcnt -mprefer-vector-width=512
+endif
 
 define module_rules
 $(call library,$(1)): $(call objects,$(call module_sources,$(1)))
@@ -59,4 +69,4 @@ run-bench: $(BENCH_PROGRAMS) $(PROGRAMS) reference
 	$(Q)set -e; for b in $(BENCH_PROGRAMS); do $$b; done
 	$(Q)common/mk/bench-grader.sh $(BUILD)
 
--include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/obj/*/*/*/*.d)
+-include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/obj/*/*/*/*.d $(BUILD)/obj/*/*/*/*/*.d)

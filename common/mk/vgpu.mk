@@ -1,0 +1,60 @@
+# The virtual GPU: its CUDA runtime library, and the CUDA programs that test it.
+#
+# The library needs the CUDA Toolkit's headers, the programs need nvcc; without them both are skipped
+# and say so.
+
+CUDA_HOME ?= $(or $(patsubst %/bin/nvcc,%,$(shell command -v nvcc)),/usr/local/cuda)
+NVCC      := $(wildcard $(CUDA_HOME)/bin/nvcc)
+CUDART_HEADER := $(wildcard $(CUDA_HOME)/include/cuda_runtime_api.h)
+
+VGPU_PROFILES := $(patsubst common/vgpu/profiles/%,$(BUILD)/vgpu/profiles/%,\
+                   $(wildcard common/vgpu/profiles/*.yaml))
+SHIM          := $(BUILD)/vgpu/libcudart.so.13
+SHIM_OBJECTS  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/vgpu/cudart/*.c))
+# Never with sanitizers: the programs that load it are built without.
+SHIM_COMPILE  := $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden \
+                 -isystem $(CUDA_HOME)/include -MMD -MP
+VGPU_RUN      := $(BUILD)/vgpu-run $(BUILD)/vgpu-device $(VGPU_PROFILES) $(if $(CUDART_HEADER),$(SHIM))
+
+.PHONY: vgpu vgpu-check vgpu-programs
+vgpu: $(VGPU_RUN) ## the virtual GPU: build/vgpu-run PROGRAM
+	$(if $(CUDART_HEADER),,@echo "vgpu: no CUDA Toolkit in $(CUDA_HOME): libcudart.so.13 is not built \
+	    (hint: make CUDA_HOME=FOLDER)")
+
+$(BUILD)/vgpu/profiles/%.yaml: common/vgpu/profiles/%.yaml
+	$(Q)mkdir -p $(@D) && cp $< $@
+
+$(SHIM_OBJECTS): $(BUILD)/obj/%.o: %.c | $(BUILD)/packages.ok
+	$(Q)mkdir -p $(@D)
+	$(Q)$(SHIM_COMPILE) -c $< -o $@
+
+$(BUILD)/vgpu/stubs.c: common/vgpu/cudart/stubs.sh common/vgpu/cudart/symbols.txt $(SHIM_OBJECTS)
+	$(Q)mkdir -p $(@D)
+	$(Q)common/vgpu/cudart/stubs.sh common/vgpu/cudart/symbols.txt $(SHIM_OBJECTS) > $@
+
+$(SHIM): $(BUILD)/vgpu/stubs.c $(SHIM_OBJECTS) common/vgpu/cudart/cudart.map
+	$(Q)$(SHIM_COMPILE) -MF $(BUILD)/vgpu/stubs.d -shared -Wl,-soname,libcudart.so.13 \
+	    -Wl,--version-script=common/vgpu/cudart/cudart.map -Wl,-z,defs $(BUILD)/vgpu/stubs.c \
+	    $(SHIM_OBJECTS) -o $@
+
+all: vgpu
+
+# ---- CUDA programs ----------------------------------------------------------------------------------
+# A program may ask for other flags in its first lines: "// nvcc: -arch=compute_80".
+
+VGPU_TEST_SOURCES  := $(wildcard common/vgpu/tests/programs/*.cu common/vgpu/tests/faults/*.cu)
+VGPU_TEST_PROGRAMS := $(patsubst common/vgpu/tests/%.cu,$(BUILD)/vgpu/tests/%,$(VGPU_TEST_SOURCES))
+VGPU_NVCC_FLAGS    := -std=c++17 -lineinfo -cudart shared
+
+$(BUILD)/vgpu/tests/%: common/vgpu/tests/%.cu common/vgpu/tests/check.cuh common/vgpu/tests/faults.cuh
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) -Icommon \
+	    $(or $(shell sed -n 's|^// nvcc: ||p' $<),-arch=compute_75) $< -o $@
+
+vgpu-programs: $(if $(NVCC),$(VGPU_TEST_PROGRAMS))
+
+vgpu-check: vgpu ## run the CUDA programs and the planted faults on the virtual GPU
+	$(if $(NVCC),$(Q)$(MAKE) --no-print-directory -k vgpu-programs; \
+	    common/vgpu/tests/check.sh $(BUILD),@echo "vgpu-check: skipped: no nvcc in $(CUDA_HOME)/bin")
+
+-include $(wildcard $(BUILD)/obj/*/*/*/*/*.d)

@@ -1,0 +1,246 @@
+/* The connection to the device process: made at first use, one per process, requests in turn. */
+#include "vgpu/cudart/shim.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct {
+    pthread_mutex_t lock;
+    bool tried; /* to connect; a failure is final */
+    int fd;
+    pid_t owner; /* a forked child has no context, as with the real runtime */
+    unsigned char *window;
+    struct vg_profile profile;
+    cudaError_t failure;
+} connection = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, .fd = -1};
+
+static _Thread_local int lock_depth;
+static bool exiting; /* the program is in exit() */
+
+void rt_lock(void)
+{
+    pthread_mutex_lock(&connection.lock);
+    lock_depth++;
+}
+
+void rt_unlock(void)
+{
+    lock_depth--;
+    pthread_mutex_unlock(&connection.lock);
+}
+
+unsigned char *rt_window(void)
+{
+    return connection.window;
+}
+
+bool rt_connected(void)
+{
+    return connection.fd >= 0 && connection.owner == getpid() && !exiting;
+}
+
+void rt_say_once(bool *said, const char *format, ...)
+{
+    char line[1024];
+    if (*said)
+        return;
+    *said = true;
+    int at = snprintf(line, sizeof line, "virtual GPU: ");
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(line + at, sizeof line - (size_t)at - 1, format, args);
+    va_end(args);
+    size_t bytes = (size_t)(at + n) < sizeof line - 2 ? (size_t)(at + n) : sizeof line - 2;
+    line[bytes++] = '\n';
+    ssize_t ignored = write(STDERR_FILENO, line, bytes);
+    (void)ignored;
+}
+
+struct call rt_call(enum vp_op op, const char *api)
+{
+    struct call c = {.request.op = op, .fd = -1};
+    snprintf(c.request.api, sizeof c.request.api, "%s", api);
+    return c;
+}
+
+/* Sends one end of a new socket pair through the door. */
+static int door_enter(int door)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+        return -1;
+    int bytes = 1 << 18;
+    setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    memset(&control, 0, sizeof control);
+    control.header.cmsg_level = SOL_SOCKET;
+    control.header.cmsg_type = SCM_RIGHTS;
+    control.header.cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(&control.header), &pair[1], sizeof(int));
+    struct iovec part = {"C", 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    ssize_t sent = sendmsg(door, &message, MSG_NOSIGNAL);
+    close(pair[1]);
+    if (sent == 1)
+        return pair[0];
+    close(pair[0]);
+    return -1;
+}
+
+static bool send_request(const struct call *c)
+{
+    struct iovec parts[2] = {{(void *)&c->request, sizeof c->request},
+                             {(void *)c->payload, c->request.payload_bytes}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+    ssize_t sent;
+    do
+        sent = sendmsg(connection.fd, &message, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent == (ssize_t)(sizeof c->request + c->request.payload_bytes);
+}
+
+static bool receive_reply(struct call *c)
+{
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec parts[2] = {{&c->reply, sizeof c->reply}, {c->reply_payload, c->reply_room}};
+    struct msghdr message = {.msg_iov = parts,
+                             .msg_iovlen = c->reply_payload ? 2 : 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    ssize_t got;
+    do
+        got = recvmsg(connection.fd, &message, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    struct cmsghdr *header = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (header && header->cmsg_type == SCM_RIGHTS)
+        memcpy(&c->fd, CMSG_DATA(header), sizeof(int));
+    return got >= (ssize_t)sizeof c->reply;
+}
+
+/* One request and its reply, under the lock. A device that does not answer is gone for good. */
+static cudaError_t exchange(struct call *c)
+{
+    if (send_request(c) && receive_reply(c))
+        return (cudaError_t)c->reply.error;
+    static bool said;
+    rt_say_once(&said, "the device process has ended");
+    close(connection.fd);
+    connection.fd = -1;
+    return connection.failure = cudaErrorDevicesUnavailable;
+}
+
+static cudaError_t hello(void)
+{
+    struct call c = rt_call(VP_HELLO, "");
+    c.request.a[0] = VP_VERSION;
+    c.reply_payload = &connection.profile;
+    c.reply_room = sizeof connection.profile;
+    cudaError_t error = exchange(&c);
+    if (error)
+        return error;
+    if (c.fd < 0 || c.reply.payload_bytes != sizeof connection.profile)
+        return cudaErrorInitializationError;
+    void *at = mmap(NULL, VP_WINDOW_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, c.fd, 0);
+    close(c.fd);
+    if (at == MAP_FAILED)
+        return cudaErrorMemoryAllocation;
+    connection.window = at;
+    return cudaSuccess;
+}
+
+/* Runs before the programs' own handlers, which are older: at exit nothing is unregistered, so that
+ * a program can end while a kernel runs. */
+static void at_exit(void)
+{
+    exiting = true;
+}
+
+/* Connects at the first call. */
+static cudaError_t connect_first(void)
+{
+    if (connection.tried)
+        return connection.owner == getpid() ? connection.failure : cudaErrorInitializationError;
+    connection.tried = true;
+    connection.owner = getpid();
+    atexit(at_exit);
+    const char *variable = getenv(VP_DOOR_VARIABLE);
+    if (!variable) {
+        static bool said;
+        rt_say_once(&said, "the program was not started on a virtual GPU (hint: vgpu-run PROGRAM)");
+        return connection.failure = cudaErrorNoDevice;
+    }
+    connection.fd = door_enter(atoi(variable));
+    if (connection.fd < 0) {
+        static bool said;
+        rt_say_once(&said, "cannot reach the device process: %s", strerror(errno));
+        return connection.failure = cudaErrorNoDevice;
+    }
+    return connection.failure = hello();
+}
+
+void rt_printf_take(const struct call *c)
+{
+    if (!(c->reply.flags & VP_PRINTF_PENDING))
+        return;
+    rt_lock();
+    for (uint64_t left = 1; left > 0 && rt_connected();) {
+        struct call take = rt_call(VP_PRINTF_TAKE, "");
+        if (exchange(&take) != cudaSuccess || take.reply.r[0] > VP_WINDOW_BYTES)
+            break;
+        /* Through the program's own stdout, so that the order of its lines and theirs is kept. */
+        fwrite(connection.window, 1, take.reply.r[0], stdout);
+        left = take.reply.r[1];
+    }
+    rt_unlock();
+}
+
+cudaError_t rt_exchange(struct call *c)
+{
+    if (lock_depth == 0) /* else a queued host function could wait for the lock that we hold */
+        rt_callbacks_drain();
+    rt_lock();
+    cudaError_t error = connect_first();
+    if (error == cudaSuccess) {
+        error = exchange(c);
+        if (c->request.op != VP_COPY_OUT) /* its data is still in the window */
+            rt_printf_take(c);
+    }
+    rt_unlock();
+    return error;
+}
+
+cudaError_t rt_request(enum vp_op op, const char *api, uint64_t stream, int n, ...)
+{
+    struct call c = rt_call(op, api);
+    c.request.stream = stream;
+    va_list args;
+    va_start(args, n);
+    for (int i = 0; i < n; i++)
+        c.request.a[i] = va_arg(args, uint64_t);
+    va_end(args);
+    return rt_exchange(&c);
+}
+
+const struct vg_profile *rt_profile(void)
+{
+    rt_lock();
+    cudaError_t error = connect_first();
+    rt_unlock();
+    return error == cudaSuccess ? &connection.profile : NULL;
+}

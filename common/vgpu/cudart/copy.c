@@ -1,0 +1,215 @@
+/* Copies. Everything comes down to rows of bytes, moved through the window in pieces that fit. */
+#include "vgpu/cudart/shim.h"
+
+#include <string.h>
+
+/* A piece: some rows that lie together, or a part of one row. */
+struct piece {
+    size_t row, column, rows, width;
+};
+
+/* The piece after @p p; the first if its width is 0. @return false at the end. */
+static bool piece_next(struct piece *p, size_t width, size_t height)
+{
+    if (p->width == 0)
+        *p = (struct piece){0, 0, 0, 0};
+    else if (p->column + p->width < width)
+        p->column += p->width;
+    else
+        *p = (struct piece){p->row + p->rows, 0, 0, 0};
+    if (p->row >= height)
+        return false;
+    p->width = width - p->column;
+    p->rows = 1;
+    if (p->width > VP_WINDOW_BYTES)
+        p->width = VP_WINDOW_BYTES;
+    else if (p->column == 0) {
+        p->rows = VP_WINDOW_BYTES / width;
+        if (p->rows > height - p->row)
+            p->rows = height - p->row;
+    }
+    return true;
+}
+
+static void rows_pack(unsigned char *to, const char *from, size_t pitch, const struct piece *p)
+{
+    for (size_t i = 0; i < p->rows; i++)
+        memcpy(to + i * p->width, from + (p->row + i) * pitch + p->column, p->width);
+}
+
+static void rows_unpack(char *to, size_t pitch, const unsigned char *from, const struct piece *p)
+{
+    for (size_t i = 0; i < p->rows; i++)
+        memcpy(to + (p->row + i) * pitch + p->column, from + i * p->width, p->width);
+}
+
+/* Host to device (@p in) or back. The host's and the device's rows. */
+static cudaError_t copy_window(char *host, size_t host_pitch, uint64_t device, size_t device_pitch,
+                               size_t width, size_t height, bool in, cudaStream_t stream,
+                               unsigned flags, const char *api)
+{
+    const uint64_t whole = (uint64_t)width * height;
+    struct piece p = {0};
+    cudaError_t error = rt_profile() ? cudaSuccess : rt_request(VP_CALL, api, 0, 0);
+    if (rt_is_pinned(host))
+        flags |= VP_PINNED;
+    rt_callbacks_drain();
+    rt_lock();
+    while (!error && piece_next(&p, width, height)) {
+        struct piece next = p;
+        bool first = p.row == 0 && p.column == 0, last = !piece_next(&next, width, height);
+        struct call c = rt_call(in ? VP_COPY_IN : VP_COPY_OUT, first ? api : "");
+        c.request.stream = STREAM(stream);
+        c.request.a[0] = device + p.row * device_pitch + p.column;
+        c.request.a[1] = p.width;
+        c.request.a[2] = p.rows;
+        c.request.a[3] = device_pitch;
+        c.request.a[5] = last ? whole : 0;
+        c.request.a[6] = flags;
+        if (in)
+            rows_pack(rt_window(), host, host_pitch, &p);
+        error = rt_exchange(&c);
+        if (!in && !error)
+            rows_unpack(host, host_pitch, rt_window(), &p);
+        rt_printf_take(&c);
+    }
+    rt_unlock();
+    return error;
+}
+
+static cudaError_t copy_device(uint64_t to, size_t to_pitch, uint64_t from, size_t from_pitch,
+                               size_t width, size_t height, cudaStream_t stream, unsigned flags,
+                               const char *api)
+{
+    return rt_request(VP_COPY_DEVICE, api, STREAM(stream), 7, to, from, (uint64_t)width,
+                      (uint64_t)height, (uint64_t)to_pitch, (uint64_t)from_pitch, (uint64_t)flags);
+}
+
+static cudaError_t copy_host(char *to, size_t to_pitch, const char *from, size_t from_pitch,
+                             size_t width, size_t height, const char *api)
+{
+    cudaError_t error = rt_request(VP_CALL, api, 0, 0);
+    for (size_t row = 0; row < height && !error; row++)
+        memmove(to + row * to_pitch, from + row * from_pitch, width);
+    return error;
+}
+
+cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                    size_t height, enum cudaMemcpyKind kind, cudaStream_t stream, unsigned flags,
+                    const char *api)
+{
+    if (width == 0 || height == 0)
+        return rt_request(VP_CALL, api, STREAM(stream), 0);
+    if (height > 1 && (to_pitch < width || from_pitch < width))
+        return cudaErrorInvalidPitchValue;
+    if (kind == cudaMemcpyDefault) {
+        bool to_device = rt_is_device_address(to), from_device = rt_is_device_address(from);
+        kind = to_device ? (from_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice)
+                         : (from_device ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost);
+    }
+    if (height > 1 && to_pitch == width && from_pitch == width) {
+        width *= height;
+        to_pitch = from_pitch = width;
+        height = 1;
+    }
+    rt_managed_pull(); /* managed variables may be what is copied */
+    cudaError_t error = cudaErrorInvalidMemcpyDirection;
+    switch (kind) {
+    case cudaMemcpyHostToHost:
+        error = rt_is_host_readable(to, width) && rt_is_host_readable(from, width)
+                    ? copy_host(to, to_pitch, from, from_pitch, width, height, api)
+                    : cudaErrorInvalidValue;
+        break;
+    case cudaMemcpyHostToDevice:
+        error = rt_is_host_readable(from, width)
+                    ? copy_window((char *)(uintptr_t)from, from_pitch, (uintptr_t)to, to_pitch,
+                                  width, height, true, stream, flags, api)
+                    : cudaErrorInvalidValue;
+        break;
+    case cudaMemcpyDeviceToHost:
+        error = rt_is_host_readable(to, width)
+                    ? copy_window(to, to_pitch, (uintptr_t)from, from_pitch, width, height, false,
+                                  stream, flags, api)
+                    : cudaErrorInvalidValue;
+        break;
+    case cudaMemcpyDeviceToDevice:
+        error = copy_device((uintptr_t)to, to_pitch, (uintptr_t)from, from_pitch, width, height,
+                            stream, flags, api);
+        break;
+    default:
+        break;
+    }
+    return error;
+}
+
+API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    return rt_return(rt_copy(to, bytes, from, bytes, bytes, 1, kind, 0, 0, "cudaMemcpy"));
+}
+
+API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                                cudaStream_t stream)
+{
+    return rt_return(
+        rt_copy(to, bytes, from, bytes, bytes, 1, kind, stream, VP_ASYNC, "cudaMemcpyAsync"));
+}
+
+API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
+                               size_t bytes)
+{
+    if (to_device || from_device)
+        return rt_return(cudaErrorInvalidDevice);
+    return rt_return(rt_copy(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice, 0, 0,
+                             "cudaMemcpyPeer"));
+}
+
+API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                                    size_t bytes, cudaStream_t stream)
+{
+    if (to_device || from_device)
+        return rt_return(cudaErrorInvalidDevice);
+    return rt_return(rt_copy(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice, stream,
+                             VP_ASYNC, "cudaMemcpyPeerAsync"));
+}
+
+API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                             size_t width, size_t height, enum cudaMemcpyKind kind)
+{
+    return rt_return(
+        rt_copy(to, to_pitch, from, from_pitch, width, height, kind, 0, 0, "cudaMemcpy2D"));
+}
+
+API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                                  size_t width, size_t height, enum cudaMemcpyKind kind,
+                                  cudaStream_t stream)
+{
+    return rt_return(rt_copy(to, to_pitch, from, from_pitch, width, height, kind, stream, VP_ASYNC,
+                             "cudaMemcpy2DAsync"));
+}
+
+static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t stream, unsigned flags,
+                           const char *api)
+{
+    if (!p || p->srcArray || p->dstArray)
+        return p ? cudaErrorNotSupported : cudaErrorInvalidValue;
+    cudaError_t error = cudaSuccess;
+    for (size_t z = 0; z < p->extent.depth && !error; z++) {
+        const char *from = (const char *)p->srcPtr.ptr + p->srcPos.x +
+                           (p->srcPos.y + (p->srcPos.z + z) * p->srcPtr.ysize) * p->srcPtr.pitch;
+        char *to = (char *)p->dstPtr.ptr + p->dstPos.x +
+                   (p->dstPos.y + (p->dstPos.z + z) * p->dstPtr.ysize) * p->dstPtr.pitch;
+        error = rt_copy(to, p->dstPtr.pitch, from, p->srcPtr.pitch, p->extent.width,
+                        p->extent.height, p->kind, stream, flags, z ? "" : api);
+    }
+    return error;
+}
+
+API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
+{
+    return rt_return(copy_3d(p, 0, 0, "cudaMemcpy3D"));
+}
+
+API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
+{
+    return rt_return(copy_3d(p, stream, VP_ASYNC, "cudaMemcpy3DAsync"));
+}

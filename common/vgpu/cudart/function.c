@@ -1,0 +1,145 @@
+/* What a program may ask of and set for a kernel, and occupancy. */
+#include "vgpu/cudart/shim.h"
+
+static cudaError_t info_get(const void *symbol, const char *api, struct function **f,
+                            struct vp_kernel_info *info)
+{
+    cudaError_t error = rt_function(symbol, f);
+    if (error)
+        return error;
+    struct call c = rt_call(VP_KERNEL_INFO, api);
+    c.request.a[0] = (*f)->kernel;
+    c.reply_payload = info;
+    c.reply_room = sizeof *info;
+    return rt_exchange(&c);
+}
+
+API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *to, const void *symbol)
+{
+    struct function *f;
+    struct vp_kernel_info info;
+    if (!to)
+        return rt_return(cudaErrorInvalidValue);
+    cudaError_t error = info_get(symbol, "cudaFuncGetAttributes", &f, &info);
+    const struct vg_profile *p = rt_profile();
+    if (error || !p)
+        return rt_return(error ? error : cudaErrorNoDevice);
+    int most = p->max_threads_per_block;
+    if (info.attributes.max_threads_per_block > 0 && info.attributes.max_threads_per_block < most)
+        most = info.attributes.max_threads_per_block;
+    *to = (struct cudaFuncAttributes){
+        .sharedSizeBytes = info.attributes.static_shared_bytes,
+        .constSizeBytes = info.attributes.constant_bytes,
+        .localSizeBytes = info.attributes.local_bytes,
+        .maxThreadsPerBlock = most,
+        .numRegs = info.attributes.registers,
+        .ptxVersion = 75,
+        .binaryVersion = p->compute_major * 10 + p->compute_minor,
+        .maxDynamicSharedSizeBytes = (int)info.max_dynamic_shared_bytes,
+        .preferredShmemCarveout = info.carveout,
+    };
+    return cudaSuccess;
+}
+
+API cudaError_t cudaFuncSetAttribute(const void *symbol, enum cudaFuncAttribute attribute,
+                                     int value)
+{
+    struct function *f;
+    cudaError_t error = rt_function(symbol, &f);
+    if (error)
+        return rt_return(error);
+    switch (attribute) {
+    case cudaFuncAttributeMaxDynamicSharedMemorySize:
+        error = rt_request(VP_KERNEL_SET, "cudaFuncSetAttribute", 0, 3, f->kernel,
+                           (uint64_t)VP_SET_DYNAMIC_SHARED, (uint64_t)(int64_t)value);
+        break;
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+        error = rt_request(VP_KERNEL_SET, "cudaFuncSetAttribute", 0, 3, f->kernel,
+                           (uint64_t)VP_SET_CARVEOUT, (uint64_t)(int64_t)value);
+        break;
+    default:
+        error = cudaErrorInvalidValue;
+        break;
+    }
+    return rt_return(error);
+}
+
+API cudaError_t cudaFuncSetCacheConfig(const void *symbol, enum cudaFuncCache config)
+{
+    struct function *f;
+    (void)config;
+    return rt_return(rt_function(symbol, &f));
+}
+
+API cudaError_t cudaFuncSetSharedMemConfig(const void *symbol, enum cudaSharedMemConfig config)
+{
+    struct function *f;
+    (void)config;
+    return rt_return(rt_function(symbol, &f));
+}
+
+API cudaError_t cudaFuncGetName(const char **name, const void *symbol)
+{
+    struct function *f;
+    cudaError_t error = rt_function(symbol, &f);
+    if (!error)
+        *name = f->name;
+    return rt_return(error);
+}
+
+API cudaError_t cudaFuncGetParamInfo(const void *symbol, size_t i, size_t *offset, size_t *bytes)
+{
+    struct function *f;
+    cudaError_t error = rt_function(symbol, &f);
+    if (error || i >= f->parameters)
+        return rt_return(error ? error : cudaErrorInvalidValue);
+    if (offset)
+        *offset = f->table[2 * i];
+    if (bytes)
+        *bytes = f->table[2 * i + 1];
+    return cudaSuccess;
+}
+
+static cudaError_t occupancy(struct call *c, const void *symbol, int threads, size_t shared_bytes,
+                             int blocks, const char *api)
+{
+    struct function *f;
+    cudaError_t error = rt_function(symbol, &f);
+    if (error || threads <= 0 || blocks <= 0)
+        return error ? error : cudaErrorInvalidValue;
+    *c = rt_call(VP_OCCUPANCY, api);
+    c->request.a[0] = f->kernel;
+    c->request.a[1] = (uint64_t)threads;
+    c->request.a[2] = shared_bytes;
+    c->request.a[3] = (uint64_t)blocks;
+    return rt_exchange(c);
+}
+
+API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *blocks, const void *symbol, int threads, size_t shared_bytes, unsigned flags)
+{
+    struct call c;
+    (void)flags;
+    cudaError_t error =
+        occupancy(&c, symbol, threads, shared_bytes, 1, "cudaOccupancyMaxActiveBlocks");
+    if (!error)
+        *blocks = (int)c.reply.r[0];
+    return rt_return(error);
+}
+
+API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *symbol,
+                                                              int threads, size_t shared_bytes)
+{
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, symbol, threads,
+                                                                  shared_bytes, 0);
+}
+
+API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *symbol,
+                                                          int blocks, int threads)
+{
+    struct call c;
+    cudaError_t error = occupancy(&c, symbol, threads, 0, blocks, "cudaOccupancyAvailableSMem");
+    if (!error)
+        *bytes = c.reply.r[1];
+    return rt_return(error);
+}

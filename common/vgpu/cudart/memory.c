@@ -1,0 +1,197 @@
+/* Device memory: allocating, freeing, filling, asking about. */
+#include "vgpu/cudart/shim.h"
+
+#define PITCH_BYTES ((size_t)512)
+
+static cudaError_t alloc(void **to, size_t bytes, const char *api)
+{
+    if (!to)
+        return cudaErrorInvalidValue;
+    *to = NULL;
+    struct call c = rt_call(bytes ? VP_ALLOC : VP_CALL, api);
+    c.request.a[0] = bytes;
+    cudaError_t error = rt_exchange(&c);
+    if (!error && bytes)
+        *to = (void *)(uintptr_t)c.reply.r[0];
+    return error;
+}
+
+API cudaError_t cudaMalloc(void **to, size_t bytes)
+{
+    return rt_return(alloc(to, bytes, "cudaMalloc"));
+}
+
+API cudaError_t cudaMallocAsync(void **to, size_t bytes, cudaStream_t stream)
+{
+    (void)stream;
+    return rt_return(alloc(to, bytes, "cudaMallocAsync"));
+}
+
+static cudaError_t alloc_pitch(void **to, size_t *pitch, size_t width, size_t rows, const char *api)
+{
+    if (!to || !pitch || width > SIZE_MAX - PITCH_BYTES)
+        return cudaErrorInvalidValue;
+    *pitch = (width + PITCH_BYTES - 1) / PITCH_BYTES * PITCH_BYTES;
+    if (rows && *pitch > SIZE_MAX / rows)
+        return cudaErrorMemoryAllocation;
+    return alloc(to, *pitch * rows, api);
+}
+
+API cudaError_t cudaMallocPitch(void **to, size_t *pitch, size_t width, size_t height)
+{
+    return rt_return(alloc_pitch(to, pitch, width, height, "cudaMallocPitch"));
+}
+
+API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *to, struct cudaExtent extent)
+{
+    if (!to || (extent.depth && extent.height > SIZE_MAX / extent.depth))
+        return rt_return(cudaErrorInvalidValue);
+    void *at = NULL;
+    size_t pitch = 0;
+    cudaError_t error =
+        alloc_pitch(&at, &pitch, extent.width, extent.height * extent.depth, "cudaMalloc3D");
+    if (!error) {
+        to->ptr = at;
+        to->pitch = pitch;
+        to->xsize = extent.width;
+        to->ysize = extent.height;
+    }
+    return rt_return(error);
+}
+
+API cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
+{
+    struct call c = rt_call(VP_MEMORY_INFO, "cudaMemGetInfo");
+    cudaError_t error = rt_exchange(&c);
+    if (!error) {
+        *available = c.reply.r[0];
+        *total = c.reply.r[1];
+    }
+    return rt_return(error);
+}
+
+API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *to, const void *p)
+{
+    struct call c = rt_call(VP_POINTER, "cudaPointerGetAttributes");
+    c.request.a[0] = (uintptr_t)p;
+    if (!to)
+        return rt_return(cudaErrorInvalidValue);
+    cudaError_t error = rt_exchange(&c);
+    if (error)
+        return rt_return(error);
+    *to = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered,
+                                         .device = cudaInvalidDeviceId};
+    switch (c.reply.r[0]) {
+    case VP_MEMORY_DEVICE:
+        to->type = cudaMemoryTypeDevice;
+        break;
+    case VP_MEMORY_MANAGED:
+        to->type = cudaMemoryTypeManaged;
+        to->hostPointer = (void *)(uintptr_t)p;
+        break;
+    case VP_MEMORY_PINNED:
+        to->type = cudaMemoryTypeHost;
+        to->hostPointer = (void *)(uintptr_t)p;
+        break;
+    default:
+        if (rt_is_pinned(p)) {
+            to->type = cudaMemoryTypeHost;
+            to->hostPointer = (void *)(uintptr_t)p;
+            to->device = 0;
+        }
+        return cudaSuccess;
+    }
+    to->device = 0;
+    to->devicePointer = (void *)(uintptr_t)p;
+    return cudaSuccess;
+}
+
+/* ---- fills
+ * ---------------------------------------------------------------------------------------- */
+
+static cudaError_t fill(void *to, size_t pitch, int value, size_t width, size_t height,
+                        cudaStream_t stream, const char *api)
+{
+    return rt_request(VP_FILL, api, STREAM(stream), 6, (uint64_t)(uintptr_t)to,
+                      (uint64_t)(unsigned char)value, (uint64_t)width, (uint64_t)height,
+                      (uint64_t)pitch, UINT64_C(0));
+}
+
+API cudaError_t cudaMemset(void *to, int value, size_t bytes)
+{
+    return rt_return(fill(to, bytes, value, bytes, 1, 0, "cudaMemset"));
+}
+
+API cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
+{
+    return rt_return(fill(to, bytes, value, bytes, 1, stream, "cudaMemsetAsync"));
+}
+
+API cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
+{
+    return rt_return(fill(to, pitch, value, width, height, 0, "cudaMemset2D"));
+}
+
+API cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
+                                  cudaStream_t stream)
+{
+    return rt_return(fill(to, pitch, value, width, height, stream, "cudaMemset2DAsync"));
+}
+
+static cudaError_t fill_3d(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
+                           cudaStream_t stream, const char *api)
+{
+    cudaError_t error = cudaSuccess;
+    for (size_t z = 0; z < extent.depth && !error; z++)
+        error = fill((char *)to.ptr + z * to.pitch * to.ysize, to.pitch, value, extent.width,
+                     extent.height, stream, api);
+    return error;
+}
+
+API cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent extent)
+{
+    return rt_return(fill_3d(to, value, extent, 0, "cudaMemset3D"));
+}
+
+API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
+                                  cudaStream_t stream)
+{
+    return rt_return(fill_3d(to, value, extent, stream, "cudaMemset3DAsync"));
+}
+
+/* ---- pools: there is one, and it is cudaMalloc
+ * ----------------------------------------------------- */
+
+#define THE_POOL ((cudaMemPool_t)0x700L)
+
+API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
+{
+    *pool = THE_POOL;
+    return rt_return(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
+{
+    return cudaDeviceGetDefaultMemPool(pool, device);
+}
+
+API cudaError_t cudaMallocFromPoolAsync(void **to, size_t bytes, cudaMemPool_t pool,
+                                        cudaStream_t stream)
+{
+    (void)stream;
+    return rt_return(pool == THE_POOL ? alloc(to, bytes, "cudaMallocFromPoolAsync")
+                                      : cudaErrorInvalidValue);
+}
+
+API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
+                                        void *value)
+{
+    (void)attribute, (void)value;
+    return rt_return(pool == THE_POOL ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
+{
+    (void)bytes;
+    return rt_return(pool == THE_POOL ? cudaSuccess : cudaErrorInvalidValue);
+}

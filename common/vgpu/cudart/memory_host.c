@@ -1,0 +1,216 @@
+/* Memory that host and device share: managed, and page-locked host memory. The device process makes
+ * a memfd and chooses the address; it is mapped here at the same address, so one pointer serves
+ * both and writes of either side are seen by the other at once. */
+#include "vgpu/cudart/shim.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Mapped here: shared memory, and ordinary memory that the program has registered. */
+struct range {
+    uintptr_t at;
+    size_t bytes;
+    bool registered;
+    unsigned flags;
+};
+
+static struct range *ranges;
+static size_t range_count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool range_add(struct range r)
+{
+    pthread_mutex_lock(&lock);
+    struct range *more = realloc(ranges, (range_count + 1) * sizeof *more);
+    if (more) {
+        ranges = more;
+        ranges[range_count++] = r;
+    }
+    pthread_mutex_unlock(&lock);
+    return more != NULL;
+}
+
+/* The range that holds an address; @p remove takes it out, if it starts there. */
+static bool range_find(const void *p, bool remove, struct range *to)
+{
+    bool found = false;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < range_count && !found; i++) {
+        *to = ranges[i];
+        found = remove ? to->at == (uintptr_t)p : (uintptr_t)p - to->at < to->bytes;
+        if (found && remove)
+            ranges[i] = ranges[--range_count];
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+bool rt_is_device_address(const void *p)
+{
+    return (uintptr_t)p >= VG_GLOBAL_BASE && (uintptr_t)p < VP_ADDRESS_END;
+}
+
+bool rt_is_host_readable(const void *p, size_t bytes)
+{
+    struct range r;
+    if (!rt_is_device_address(p))
+        return true;
+    return range_find(p, false, &r) && bytes <= r.bytes - ((uintptr_t)p - r.at);
+}
+
+bool rt_is_pinned(const void *p)
+{
+    struct range r;
+    return range_find(p, false, &r);
+}
+
+static cudaError_t alloc_shared(void **to, size_t bytes, bool managed, unsigned flags,
+                                const char *api)
+{
+    if (!to)
+        return cudaErrorInvalidValue;
+    *to = NULL;
+    if (bytes == 0)
+        return managed ? cudaErrorInvalidValue : cudaSuccess;
+    struct call c = rt_call(VP_ALLOC_SHARED, api);
+    c.request.a[0] = bytes;
+    c.request.a[1] = managed;
+    cudaError_t error = rt_exchange(&c);
+    if (error)
+        return error;
+    void *want = (void *)(uintptr_t)c.reply.r[0];
+    void *at =
+        mmap(want, c.reply.r[1], PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, c.fd, 0);
+    close(c.fd);
+    if (at == want && range_add((struct range){(uintptr_t)at, bytes, false, flags})) {
+        *to = at;
+        return cudaSuccess;
+    }
+    if (at != MAP_FAILED)
+        munmap(at, c.reply.r[1]);
+    rt_request(VP_FREE, "", 0, 2, c.reply.r[0],
+               (uint64_t)(managed ? VP_MEMORY_MANAGED : VP_MEMORY_PINNED));
+    return cudaErrorMemoryAllocation;
+}
+
+static cudaError_t free_any(void *p, enum vp_memory kind, const char *api)
+{
+    struct range r;
+    struct call c = rt_call(p ? VP_FREE : VP_CALL, api);
+    c.request.a[0] = (uintptr_t)p;
+    c.request.a[1] = kind;
+    cudaError_t error = rt_exchange(&c);
+    if (!error && p && c.reply.r[0] && range_find(p, true, &r))
+        munmap(p, c.reply.r[0]);
+    return error;
+}
+
+API cudaError_t cudaFree(void *p)
+{
+    return rt_return(free_any(p, VP_MEMORY_DEVICE, "cudaFree"));
+}
+
+API cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
+{
+    (void)stream;
+    return rt_return(free_any(p, VP_MEMORY_DEVICE, "cudaFreeAsync"));
+}
+
+API cudaError_t cudaFreeHost(void *p)
+{
+    return rt_return(free_any(p, VP_MEMORY_PINNED, "cudaFreeHost"));
+}
+
+API cudaError_t cudaMallocManaged(void **to, size_t bytes, unsigned flags)
+{
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
+        return rt_return(cudaErrorInvalidValue);
+    return rt_return(alloc_shared(to, bytes, true, flags, "cudaMallocManaged"));
+}
+
+API cudaError_t cudaMallocHost(void **to, size_t bytes)
+{
+    return rt_return(alloc_shared(to, bytes, false, 0, "cudaMallocHost"));
+}
+
+API cudaError_t cudaHostAlloc(void **to, size_t bytes, unsigned flags)
+{
+    const unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+    if (flags & ~known)
+        return rt_return(cudaErrorInvalidValue);
+    return rt_return(alloc_shared(to, bytes, false, flags, "cudaHostAlloc"));
+}
+
+API cudaError_t cudaHostGetDevicePointer(void **to, void *p, unsigned flags)
+{
+    struct range r;
+    if (!to || flags || !range_find(p, false, &r))
+        return rt_return(cudaErrorInvalidValue);
+    if (r.registered) {
+        static bool said;
+        rt_say_once(&said, "registered host memory cannot be used in kernels (hint: allocate it "
+                           "with cudaHostAlloc)");
+        return rt_return(cudaErrorNotSupported);
+    }
+    *to = p;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaHostGetFlags(unsigned *flags, void *p)
+{
+    struct range r;
+    if (!flags || !range_find(p, false, &r))
+        return rt_return(cudaErrorInvalidValue);
+    *flags = r.flags;
+    return cudaSuccess;
+}
+
+/* Registered memory only counts as page-locked for the modelled copies. */
+API cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned flags)
+{
+    struct range r;
+    if (!p || !bytes)
+        return rt_return(cudaErrorInvalidValue);
+    if (range_find(p, false, &r))
+        return rt_return(cudaErrorHostMemoryAlreadyRegistered);
+    if (!range_add((struct range){(uintptr_t)p, bytes, true, flags}))
+        return rt_return(cudaErrorMemoryAllocation);
+    return rt_return(rt_request(VP_CALL, "cudaHostRegister", 0, 0));
+}
+
+API cudaError_t cudaHostUnregister(void *p)
+{
+    struct range r;
+    if (!range_find(p, false, &r) || !r.registered || !range_find(p, true, &r))
+        return rt_return(cudaErrorHostMemoryNotRegistered);
+    return rt_return(rt_request(VP_CALL, "cudaHostUnregister", 0, 0));
+}
+
+/* Where managed memory lies makes no difference here: advice is accepted and changes nothing. */
+API cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLocation location,
+                                     unsigned flags, cudaStream_t stream)
+{
+    struct range r;
+    (void)bytes, (void)location, (void)flags;
+    if (!range_find(p, false, &r))
+        return rt_return(cudaErrorInvalidValue);
+    return rt_return(rt_request(VP_CALL, "cudaMemPrefetchAsync", STREAM(stream), 0));
+}
+
+API cudaError_t cudaMemAdvise(const void *p, size_t bytes, enum cudaMemoryAdvise advice,
+                              struct cudaMemLocation location)
+{
+    struct range r;
+    (void)bytes, (void)advice, (void)location;
+    if (!range_find(p, false, &r))
+        return rt_return(cudaErrorInvalidValue);
+    return rt_return(rt_request(VP_CALL, "cudaMemAdvise", 0, 0));
+}
+
+API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *p, size_t bytes, unsigned flags)
+{
+    (void)p, (void)bytes, (void)flags;
+    return rt_return(rt_request(VP_CALL, "cudaStreamAttachMemAsync", STREAM(stream), 0));
+}

@@ -1,0 +1,417 @@
+/* What nvcc's code does before main and at exit: fat binaries, kernels and variables are registered
+ * here; the device hears of them when one of them is used. */
+#include "vgpu/cudart/shim.h"
+#include "vgpu/fatbin/fatbin_wrapper.h"
+
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* One fat binary image; the device's number of its module. */
+struct image {
+    const void *data;
+    uint64_t module;
+    bool tried;
+    cudaError_t error;
+};
+
+/* What one __cudaRegisterFatBinary brought. The handle that the program keeps points to it. */
+struct binary {
+    struct image *images;
+    size_t n;
+};
+
+/* Kernels by address of the host stub and of the function itself; an open hash table. */
+static struct {
+    const void **keys;
+    struct function **values;
+    size_t used, room;
+} functions;
+static struct variable **variables;
+static size_t variable_count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- the table of kernels ---------------------------------------------------------------------
+ */
+
+static size_t slot_of(const void *key)
+{
+    size_t at =
+        (size_t)(((uintptr_t)key >> 3) * UINT64_C(0x9E3779B97F4A7C15)) & (functions.room - 1);
+    while (functions.keys[at] && functions.keys[at] != key)
+        at = (at + 1) & (functions.room - 1);
+    return at;
+}
+
+static void table_put(const void *key, struct function *f)
+{
+    if (2 * (functions.used + 1) > functions.room) {
+        size_t old = functions.room;
+        const void **keys = functions.keys;
+        struct function **values = functions.values;
+        functions.room = old ? 2 * old : 256;
+        functions.keys = calloc(functions.room, sizeof *functions.keys);
+        functions.values = calloc(functions.room, sizeof *functions.values);
+        functions.used = 0;
+        for (size_t i = 0; i < old; i++) {
+            if (keys[i] && values[i])
+                table_put(keys[i], values[i]);
+        }
+        free(keys);
+        free(values);
+    }
+    size_t at = slot_of(key);
+    functions.used += functions.keys[at] == NULL;
+    functions.keys[at] = key;
+    functions.values[at] = f;
+}
+
+static struct function *table_get(const void *key)
+{
+    return functions.room && key ? functions.values[slot_of(key)] : NULL;
+}
+
+/* ---- images ------------------------------------------------------------------------------------
+ */
+
+struct bounds {
+    uintptr_t at;
+    size_t left;
+};
+
+static int segment_find(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    struct bounds *b = context;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type == PT_LOAD && b->at >= start && b->at - start < p->p_memsz) {
+            b->left = p->p_memsz - (b->at - start);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* How long an image is: as its header says, but not beyond the segment it lies in. */
+static size_t image_bytes(const void *data)
+{
+    struct bounds b = {(uintptr_t)data, SIZE_MAX};
+    dl_iterate_phdr(segment_find, &b);
+    struct fatbin_container header;
+    if (b.left < sizeof header)
+        return b.left;
+    memcpy(&header, data, sizeof header);
+    if (header.magic != FATBIN_CONTAINER_MAGIC)
+        return sizeof header;
+    size_t room = b.left - sizeof header;
+    return sizeof header + (header.bytes < room ? header.bytes : room);
+}
+
+static cudaError_t image_load(struct image *image)
+{
+    if (image->tried)
+        return image->error;
+    size_t total = image_bytes(image->data);
+    cudaError_t error = rt_profile() ? cudaSuccess : cudaErrorNoDevice;
+    rt_lock();
+    for (size_t at = 0; !error && at < total;) {
+        size_t now = total - at < VP_WINDOW_BYTES ? total - at : VP_WINDOW_BYTES;
+        memcpy(rt_window(), (const char *)image->data + at, now);
+        error = rt_request(VP_MODULE_DATA, "", 0, 3, (uint64_t)at, (uint64_t)now, (uint64_t)total);
+        at += now;
+    }
+    struct call c = rt_call(VP_MODULE_LOAD, "");
+    if (!error)
+        error = rt_exchange(&c);
+    rt_unlock();
+    if (error == cudaErrorNoDevice || error == cudaErrorDevicesUnavailable)
+        return error;
+    image->tried = true;
+    image->module = c.reply.r[0];
+    return image->error = error;
+}
+
+/* Asks every image of a binary for a name, with KERNEL or VARIABLE. */
+static cudaError_t binary_find(struct binary *binary, struct call *c, const char *name)
+{
+    cudaError_t error = cudaErrorInvalidDeviceFunction;
+    c->payload = name;
+    c->request.payload_bytes = (uint32_t)strlen(name);
+    for (size_t i = 0; i < binary->n; i++) {
+        error = image_load(&binary->images[i]);
+        if (error)
+            continue;
+        c->request.a[0] = binary->images[i].module;
+        error = rt_exchange(c);
+        if (!error)
+            break;
+    }
+    return error;
+}
+
+static cudaError_t function_find(struct function *f)
+{
+    static uint32_t table[VP_PAYLOAD_MAX / sizeof(uint32_t)];
+    struct call c = rt_call(VP_KERNEL, "");
+    c.reply_payload = table;
+    c.reply_room = sizeof table;
+    cudaError_t error = binary_find(f->binary, &c, f->name);
+    if (error)
+        return error;
+    f->table = malloc(c.reply.payload_bytes + 1);
+    if (!f->table)
+        return cudaErrorMemoryAllocation;
+    memcpy(f->table, table, c.reply.payload_bytes);
+    f->parameters = c.reply.payload_bytes / 8;
+    f->parameter_bytes = (uint32_t)c.reply.r[1];
+    f->kernel = c.reply.r[0];
+    return cudaSuccess;
+}
+
+cudaError_t rt_function(const void *symbol, struct function **function)
+{
+    pthread_mutex_lock(&lock);
+    struct function *f = table_get(symbol);
+    cudaError_t error = f ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+    if (f && !f->kernel)
+        error = function_find(f);
+    pthread_mutex_unlock(&lock);
+    *function = error ? NULL : f;
+    return error;
+}
+
+static cudaError_t variable_find(struct variable *v)
+{
+    struct call c = rt_call(VP_VARIABLE, "");
+    cudaError_t error = v->address ? cudaSuccess : binary_find(v->binary, &c, v->name);
+    if (!error && !v->address) {
+        v->address = c.reply.r[0];
+        v->bytes = c.reply.r[1];
+    }
+    return error == cudaErrorInvalidDeviceFunction ? cudaErrorInvalidSymbol : error;
+}
+
+cudaError_t rt_variable(const void *symbol, struct variable **variable)
+{
+    cudaError_t error = cudaErrorInvalidSymbol;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < variable_count; i++) {
+        struct variable *v = variables[i];
+        if (v->host == symbol || (v->managed_host && *v->managed_host == symbol)) {
+            error = variable_find(v);
+            *variable = error ? NULL : v;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* ---- managed variables --------------------------------------------------------------------------
+ */
+
+/* The host's copy of a managed variable lies at the device's address, so that pointers to it mean
+ * the same on both sides. */
+static void managed_map(struct variable *v)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    if (variable_find(v) != cudaSuccess) {
+        *v->managed_host = calloc(1, v->bytes); /* the host's half still works */
+        return;
+    }
+    uintptr_t start = v->address / page * page, end = v->address + v->bytes;
+    for (uintptr_t at = start; at < end; at += page) /* a page may hold several variables */
+        mmap((void *)at, page, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    *v->managed_host = (void *)(uintptr_t)v->address;
+}
+
+static void managed_copy(bool push)
+{
+    for (size_t i = 0; i < variable_count; i++) {
+        struct variable *v = variables[i];
+        for (size_t at = 0; v->managed_host && v->address && at < v->bytes;) {
+            size_t now = v->bytes - at < VP_WINDOW_BYTES ? v->bytes - at : VP_WINDOW_BYTES;
+            char *host = (char *)(uintptr_t)v->address + at;
+            rt_lock();
+            if (push)
+                memcpy(rt_window(), host, now);
+            cudaError_t error = rt_request(push ? VP_COPY_IN : VP_COPY_OUT, "", 0, 7,
+                                           v->address + at, (uint64_t)now, UINT64_C(1),
+                                           (uint64_t)now, UINT64_C(0), UINT64_C(0), UINT64_C(0));
+            if (!push && !error)
+                memcpy(host, rt_window(), now);
+            rt_unlock();
+            at += now;
+        }
+    }
+}
+
+static bool managed_any, managed_device_newer;
+
+void rt_managed_push(void)
+{
+    if (!managed_any)
+        return;
+    rt_managed_pull(); /* kernels in a row: the host has not touched it in between */
+    managed_copy(true);
+    managed_device_newer = true;
+}
+
+void rt_managed_pull(void)
+{
+    if (!managed_any || !managed_device_newer)
+        return;
+    managed_device_newer = false;
+    managed_copy(false);
+}
+
+/* ---- what nvcc's code calls
+ * ---------------------------------------------------------------------- */
+
+API void **__cudaRegisterFatBinary(void *fat_cubin);
+API void __cudaRegisterFatBinaryEnd(void **handle);
+API void __cudaUnregisterFatBinary(void **handle);
+API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
+                                int thread_limit, uint3 *tid, uint3 *bid, dim3 *bdim, dim3 *gdim,
+                                int *wsize);
+API void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext,
+                           size_t bytes, int constant, int global);
+API void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t bytes);
+API void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name,
+                                  int ext, size_t bytes, int constant, int global);
+API char __cudaInitModule(void **handle);
+API void __cudaRegisterUnifiedTable(void **handle, void *table);
+
+API void **__cudaRegisterFatBinary(void *fat_cubin)
+{
+    const struct fatbin_wrapper *w = fat_cubin;
+    struct binary *binary = calloc(1, sizeof *binary);
+    size_t n = 1;
+    const void *const *list = &w->data;
+    if (w->version == FATBIN_WRAPPER_LINKED && w->images) {
+        list = w->images;
+        for (n = 0; list[n];)
+            n++;
+    }
+    if (!binary || !(binary->images = calloc(n ? n : 1, sizeof *binary->images)))
+        abort();
+    for (size_t i = 0; i < n; i++)
+        binary->images[i].data = list[i];
+    binary->n = n;
+    return (void **)binary;
+}
+
+API void __cudaRegisterFatBinaryEnd(void **handle)
+{
+    struct binary *binary = (struct binary *)handle;
+    for (size_t i = 0; i < variable_count; i++) {
+        if (variables[i]->binary == binary && variables[i]->managed_host)
+            managed_map(variables[i]);
+    }
+    rt_managed_pull();
+}
+
+API void __cudaUnregisterFatBinary(void **handle)
+{
+    struct binary *binary = (struct binary *)handle;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < functions.room; i++) {
+        struct function *f = functions.values[i];
+        if (!f || f->binary != binary)
+            continue;
+        functions.values[i] = NULL; /* the key stays, so that longer chains are still found */
+        if (functions.keys[i] == f->host) {
+            functions.values[slot_of(f)] = NULL;
+            free(f->table);
+            free(f);
+        }
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < variable_count; i++) {
+        if (variables[i]->binary == binary)
+            free(variables[i]);
+        else
+            variables[kept++] = variables[i];
+    }
+    variable_count = kept;
+    pthread_mutex_unlock(&lock);
+    for (size_t i = 0; i < binary->n && rt_connected(); i++) {
+        if (binary->images[i].module)
+            rt_request(VP_MODULE_UNLOAD, "", 0, 1, binary->images[i].module);
+    }
+    free(binary->images);
+    free(binary);
+}
+
+API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
+                                int thread_limit, uint3 *tid, uint3 *bid, dim3 *bdim, dim3 *gdim,
+                                int *wsize)
+{
+    (void)device, (void)thread_limit, (void)tid, (void)bid, (void)bdim, (void)gdim, (void)wsize;
+    struct function *f = calloc(1, sizeof *f);
+    if (!f)
+        abort();
+    f->binary = (struct binary *)handle;
+    f->host = host;
+    f->name = name;
+    pthread_mutex_lock(&lock);
+    table_put(host, f);
+    table_put(f, f);
+    pthread_mutex_unlock(&lock);
+}
+
+static struct variable *variable_add(void **handle, const void *host, const char *name,
+                                     size_t bytes)
+{
+    struct variable *v = calloc(1, sizeof *v);
+    struct variable **more = realloc(variables, (variable_count + 1) * sizeof *more);
+    if (!v || !more)
+        abort();
+    *v = (struct variable){
+        .binary = (struct binary *)handle, .host = host, .name = name, .bytes = bytes};
+    variables = more;
+    variables[variable_count++] = v;
+    return v;
+}
+
+API void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext,
+                           size_t bytes, int constant, int global)
+{
+    (void)device, (void)ext, (void)constant, (void)global;
+    pthread_mutex_lock(&lock);
+    variable_add(handle, host, name, bytes);
+    pthread_mutex_unlock(&lock);
+}
+
+API void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t bytes)
+{
+    __cudaRegisterVar(handle, host, NULL, name, 0, bytes, 0, 0);
+}
+
+API void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name,
+                                  int ext, size_t bytes, int constant, int global)
+{
+    (void)device, (void)ext, (void)constant, (void)global;
+    pthread_mutex_lock(&lock);
+    struct variable *v = variable_add(handle, host, name, bytes);
+    v->managed_host = host;
+    managed_any = managed_device_newer = true;
+    pthread_mutex_unlock(&lock);
+}
+
+API char __cudaInitModule(void **handle)
+{
+    (void)handle;
+    return 1;
+}
+
+API void __cudaRegisterUnifiedTable(void **handle, void *table)
+{
+    (void)handle, (void)table;
+}

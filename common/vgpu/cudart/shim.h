@@ -1,0 +1,106 @@
+/** @file
+ * libcudart.so.13 of the virtual GPU: the CUDA runtime API as a thin client.
+ *
+ * All device state lives in the device process (device/protocol.h). Here are only: what the program
+ * registers before main (register.c), the connection (connect.c), the last error of each thread
+ * (error.c), host memory that the device shares (memory_host.c) and the translation of each runtime
+ * function into requests (the other files). What is not written here is a generated stub.
+ *
+ * Rules for every public function: it takes its error from rt_return(), which keeps the last error;
+ * it connects on first use; it may be called from any thread.
+ */
+#ifndef CONVLAB_VGPU_SHIM_H
+#define CONVLAB_VGPU_SHIM_H
+
+#include "vgpu/device/protocol.h"
+
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define API __attribute__((visibility("default")))
+
+/** A request being made; fill in request, then rt_exchange(). */
+struct call {
+    struct vp_request request;
+    struct vp_reply reply;
+    const void *payload; /**< request.payload_bytes of it */
+    void *reply_payload; /**< NULL: none expected */
+    size_t reply_room;
+    int fd; /**< descriptor that came with the reply, or -1 */
+};
+
+/** A call of operation @p op for the runtime function @p api ("" for inner requests). */
+struct call rt_call(enum vp_op op, const char *api);
+/** Sends a request, reads the reply, prints what kernels printed if the reply says so. Connects
+ * first if need be. @return the device's error. Does not touch the last error. */
+cudaError_t rt_exchange(struct call *c);
+/** Prints what kernels printed, if the reply says that there is something. The window is used for
+ * it; rt_exchange() does this itself except after COPY_OUT. */
+void rt_printf_take(const struct call *c);
+/** Shorthand for requests without results. */
+cudaError_t rt_request(enum vp_op op, const char *api, uint64_t stream, int n, ...);
+/** The connection's lock, recursive: hold it from filling the window to the exchange. */
+void rt_lock(void);
+void rt_unlock(void);
+/** The window; NULL when not connected. Only under the lock. */
+unsigned char *rt_window(void);
+/** Whether a connection exists; does not make one. */
+bool rt_connected(void);
+/** The GPU's description, NULL without a device. Connects. */
+const struct vg_profile *rt_profile(void);
+/** Says something once per @p said on stderr. */
+void rt_say_once(bool *said, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Keeps an error as the thread's last error and returns it. Every public function ends with it. */
+cudaError_t rt_return(cudaError_t error);
+
+/** Runs host functions that streams have queued, before anything later is sent. */
+void rt_callbacks_drain(void);
+
+/** A kernel that a program registered. A cudaKernel_t is a pointer to one. */
+struct function {
+    struct binary *binary;
+    const void *host; /**< address of the host's stub */
+    const char *name; /**< mangled, in the program's memory */
+    uint64_t kernel;  /**< the device's number, 0: not looked up yet */
+    uint32_t parameter_bytes, parameters;
+    uint32_t *table; /**< offset and size of each parameter */
+};
+
+/** A variable that a program registered. */
+struct variable {
+    struct binary *binary;
+    const void *host; /**< its address on the host, the symbol */
+    const char *name;
+    size_t bytes;
+    uint64_t address;    /**< on the device, 0: not looked up yet */
+    void **managed_host; /**< __managed__: where the program keeps the pointer, else NULL */
+};
+
+/** The kernel of a host stub or cudaKernel_t, looked up on the device.
+ * @return cudaErrorInvalidDeviceFunction, or why its module cannot be loaded. */
+cudaError_t rt_function(const void *symbol, struct function **function);
+/** The variable of a symbol, looked up on the device. */
+cudaError_t rt_variable(const void *symbol, struct variable **variable);
+/** Copies managed variables to the device (before a launch) or back (after synchronising). They are
+ * copies, unlike memory from cudaMallocManaged, which host and device share. */
+void rt_managed_push(void);
+void rt_managed_pull(void);
+
+/** Whether an address belongs to the device, including memory that both can reach. */
+bool rt_is_device_address(const void *p);
+/** Whether the host may touch p..p+bytes: not the device's, or shared with it. */
+bool rt_is_host_readable(const void *p, size_t bytes);
+/** Whether host memory is page-locked. */
+bool rt_is_pinned(const void *p);
+
+/** A copy of rows, any direction. @param flags  VP_ASYNC or 0. */
+cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                    size_t height, enum cudaMemcpyKind kind, cudaStream_t stream, unsigned flags,
+                    const char *api);
+
+#define STREAM(s) ((uint64_t)(uintptr_t)(s))
+
+#endif

@@ -1,0 +1,27 @@
+/** @file
+ * Numbers for objects: what a client holds instead of pointers, so that nothing it sends can name
+ * anything but its own objects.
+ */
+#ifndef CONVLAB_VGPU_HANDLES_H
+#define CONVLAB_VGPU_HANDLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** A growing table; numbers start at @p base and are never used twice. */
+struct handles {
+    void **objects;
+    size_t n, room;
+    uint64_t base;
+};
+
+/** Adds an object. @return its number, or 0 without memory. */
+uint64_t handles_add(struct handles *table, void *object);
+/** @return the object, or NULL if there is none of that number. */
+void *handles_get(const struct handles *table, uint64_t number);
+/** Forgets a number. @return the object it had, or NULL. */
+void *handles_remove(struct handles *table, uint64_t number);
+/** Calls free_one on every object left and empties the table. */
+void handles_clear(struct handles *table, void (*free_one)(void *object));
+
+#endif

@@ -1,0 +1,20 @@
+/** @file
+ * How many blocks of a kernel fit a multiprocessor: the rules behind cudaOccupancy*.
+ */
+#ifndef CONVLAB_VGPU_OCCUPANCY_H
+#define CONVLAB_VGPU_OCCUPANCY_H
+
+#include "vgpu/device/vgpu.h"
+
+/** Blocks of @p threads threads that are resident on one multiprocessor at a time: the least that
+ * blocks, warps, registers and shared memory allow. Registers are given to warps in units of 256
+ * and to four warps at a time, shared memory in units of 128 bytes plus what the system reserves.
+ */
+int occupancy_blocks(const struct vg_profile *profile, const struct vg_kernel_attributes *kernel,
+                     int threads, size_t dynamic_shared_bytes);
+
+/** Dynamic shared memory that each of @p blocks blocks may have if all are to be resident. */
+size_t occupancy_shared(const struct vg_profile *profile, const struct vg_kernel_attributes *kernel,
+                        int blocks);
+
+#endif

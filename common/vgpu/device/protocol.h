@@ -1,0 +1,139 @@
+/** @file
+ * What a client (the CUDA runtime shim) and the device process say to each other.
+ *
+ * A program inherits one descriptor, the door: a SOCK_SEQPACKET socket whose number is in the
+ * environment variable VP_DOOR_VARIABLE. To connect, a process makes a socket pair, sends one end
+ * through the door (one byte and the descriptor) and keeps the other: there is no name in the file
+ * system or anywhere else that could be left behind, and a sandbox needs nothing but the
+ * descriptor.
+ *
+ * On its own socket a client sends one request and reads one reply, strictly in turn; each is one
+ * packet: the fixed part below and up to VP_PAYLOAD_MAX bytes. Bulk data goes through the window, a
+ * sealed memfd of VP_WINDOW_BYTES that comes with the reply to HELLO. The device trusts nothing: a
+ * malformed packet ends the connection, an impossible argument gets an error.
+ *
+ * Requests are carried out in order. LAUNCH is answered before the kernel runs; the next request
+ * waits for it. So launches are asynchronous for the client, and everything is ordered as if all
+ * streams were one; the virtual clock (timeline.h) knows the streams apart.
+ */
+#ifndef CONVLAB_VGPU_PROTOCOL_H
+#define CONVLAB_VGPU_PROTOCOL_H
+
+#include "vgpu/device/vgpu.h"
+
+#include <stdint.h>
+
+#define VP_DOOR_VARIABLE "CONVLAB_VGPU_FD"
+#define VP_VERSION       1
+#define VP_WINDOW_BYTES  ((size_t)4 << 20)
+#define VP_PAYLOAD_MAX   ((size_t)40 << 10)
+#define VP_ARGUMENTS     7
+#define VP_RESULTS       5
+/** Device addresses, for the client: where managed and pinned memory is mapped, too. */
+#define VP_ADDRESS_END (VG_GLOBAL_BASE + (UINT64_C(1) << 43))
+
+/** Requests: name, arguments, results. Addresses and sizes are bytes. */
+#define VP_MAP(X)                                                                                  \
+    X(HELLO, "version", "payload: struct vg_profile; descriptor: the window")                      \
+    X(RESET, "", "")                                                                               \
+    X(CALL, "(only advances the clock)", "")                                                       \
+    X(MODULE_DATA, "offset, bytes in the window, total", "")                                       \
+    X(MODULE_LOAD, "", "module")                                                                   \
+    X(MODULE_UNLOAD, "module", "")                                                                 \
+    X(KERNEL, "module; payload: name", "kernel, parameter bytes; payload: u32 offset, size each")  \
+    X(VARIABLE, "module; payload: name", "address, bytes")                                         \
+    X(KERNEL_INFO, "kernel", "payload: struct vp_kernel_info")                                     \
+    X(KERNEL_SET, "kernel, enum vp_kernel_setting, value", "")                                     \
+    X(OCCUPANCY, "kernel, threads, dynamic shared, blocks", "blocks per multiprocessor, shared")   \
+    X(LAUNCH, "kernel, grid x|y<<32, grid z|block z<<32, block x|y<<32, shared, cooperative", "")  \
+    X(ALLOC, "bytes", "address")                                                                   \
+    X(ALLOC_SHARED, "bytes, managed", "address, mapped bytes; descriptor: the memory")             \
+    X(FREE, "address, enum vp_memory", "mapped bytes to unmap")                                    \
+    X(MEMORY_INFO, "", "free, total")                                                              \
+    X(POINTER, "address", "enum vp_memory, base, bytes")                                           \
+    X(COPY_IN, "to, width, height, pitch, window offset, bytes of the whole copy or 0, flags", "") \
+    X(COPY_OUT, "from, width, height, pitch, window offset, bytes of the whole or 0, flags", "")   \
+    X(COPY_DEVICE, "to, from, width, height, to pitch, from pitch, flags", "")                     \
+    X(FILL, "to, value, width, height, pitch, flags", "")                                          \
+    X(STREAM_CREATE, "flags, priority", "stream")                                                  \
+    X(STREAM_DESTROY, "", "")                                                                      \
+    X(STREAM_SYNC, "", "")                                                                         \
+    X(STREAM_QUERY, "", "")                                                                        \
+    X(STREAM_WAIT, "event", "")                                                                    \
+    X(STREAM_INFO, "", "flags, priority")                                                          \
+    X(EVENT_CREATE, "flags", "event")                                                              \
+    X(EVENT_DESTROY, "event", "")                                                                  \
+    X(EVENT_RECORD, "event", "")                                                                   \
+    X(EVENT_SYNC, "event", "")                                                                     \
+    X(EVENT_QUERY, "event", "")                                                                    \
+    X(EVENT_ELAPSED, "from, to", "milliseconds, the bits of a double")                             \
+    X(DEVICE_SYNC, "", "")                                                                         \
+    X(FENCE, "(waits for earlier work, outside the clock)", "")                                    \
+    X(PRINTF_TAKE, "", "bytes in the window, bytes left")
+
+enum vp_op {
+#define VP_ENUM(name, arguments, results) VP_##name,
+    VP_MAP(VP_ENUM)
+#undef VP_ENUM
+        VP_OPS
+};
+
+/** The fixed part of a request. */
+struct vp_request {
+    uint32_t op, payload_bytes;
+    uint64_t
+        stream; /**< 0 legacy default, 1 the same, 2 per-thread default, or from STREAM_CREATE */
+    uint64_t a[VP_ARGUMENTS];
+    char api[40]; /**< the runtime function, for the trace; "" costs no modelled time */
+};
+
+/** The fixed part of a reply. */
+struct vp_reply {
+    int32_t error; /**< enum vp_error */
+    uint32_t payload_bytes, flags, reserved;
+    uint64_t r[VP_RESULTS];
+};
+
+#define VP_PRINTF_PENDING 1u /**< reply flag: kernels have printed; send PRINTF_TAKE */
+
+/** Flags of copies and fills. */
+#define VP_ASYNC  1u /**< the host does not wait */
+#define VP_PINNED 2u /**< host memory is page-locked */
+
+enum vp_memory { VP_MEMORY_NONE, VP_MEMORY_DEVICE, VP_MEMORY_PINNED, VP_MEMORY_MANAGED };
+enum vp_kernel_setting { VP_SET_DYNAMIC_SHARED, VP_SET_CARVEOUT, VP_KERNEL_SETTINGS };
+
+struct vp_kernel_info {
+    struct vg_kernel_attributes attributes;
+    uint64_t max_dynamic_shared_bytes;
+    int32_t carveout;
+};
+
+/** The cudaError_t values that the device process returns. */
+enum vp_error {
+    VP_OK = 0,
+    VP_INVALID_VALUE = 1,
+    VP_OUT_OF_MEMORY = 2,
+    VP_INVALID_CONFIGURATION = 9,
+    VP_INVALID_SYMBOL = 13,
+    VP_INVALID_DEVICE_FUNCTION = 98,
+    VP_NO_DEVICE = 100,
+    VP_INVALID_IMAGE = 200,
+    VP_NO_IMAGE = 209,
+    VP_INVALID_PTX = 218,
+    VP_NEWER_PTX = 222,
+    VP_INVALID_HANDLE = 400,
+    VP_NOT_READY = 600,
+    VP_ILLEGAL_ADDRESS = 700,
+    VP_OUT_OF_RESOURCES = 701,
+    VP_TIMEOUT = 702,
+    VP_ASSERT = 710,
+    VP_STACK_ERROR = 714,
+    VP_MISALIGNED = 716,
+    VP_LAUNCH_FAILURE = 719,
+    VP_COOPERATIVE_TOO_LARGE = 720,
+    VP_NOT_SUPPORTED = 801,
+    VP_UNKNOWN = 999,
+};
+
+#endif

@@ -1,0 +1,267 @@
+#include "vgpu/device/record.h"
+
+#include "base/files.h"
+#include "base/tsv.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* More findings than this are counted, not printed: the first ones tell the story. */
+#define FINDINGS_PRINTED_MAX 20
+
+enum { TRACE, FAULTS, COUNTERS, TABLES };
+
+struct record {
+    pthread_mutex_t lock;
+    const char *path[TABLES];
+    FILE *stream[TABLES]; /* memory streams, NULL if not wanted */
+    char *text[TABLES];
+    size_t bytes[TABLES];
+    bool written;
+};
+
+static const char *const trace_columns[] = {"kind",
+                                            "name",
+                                            "client",
+                                            "stream",
+                                            "start_ns",
+                                            "end_ns",
+                                            "duration_ns",
+                                            "bytes",
+                                            "grid",
+                                            "block",
+                                            "registers",
+                                            "static_shared_bytes",
+                                            "dynamic_shared_bytes",
+                                            "occupancy",
+                                            "limiter",
+                                            "error"};
+static const char *const fault_columns[] = {"kind",  "kernel",     "file",      "line",
+                                            "block", "thread",     "address",   "detail",
+                                            "count", "other_file", "other_line"};
+#define COLUMNS(a) (sizeof(a) / sizeof *(a))
+
+enum st_code record_open(struct record **record, const char *trace, const char *faults,
+                         const char *counters, struct st_error *err)
+{
+    struct record *r = calloc(1, sizeof *r);
+    *record = r;
+    if (!r)
+        return st_fail(err, ST_NO_MEMORY, "no memory for the records");
+    pthread_mutex_init(&r->lock, NULL);
+    r->path[TRACE] = trace;
+    r->path[FAULTS] = faults;
+    r->path[COUNTERS] = counters;
+    for (int i = 0; i < TABLES; i++) {
+        r->stream[i] = r->path[i] ? open_memstream(&r->text[i], &r->bytes[i]) : NULL;
+        if (r->path[i] && !r->stream[i]) {
+            record_close(r);
+            *record = NULL;
+            return st_fail(err, ST_NO_MEMORY, "no memory for the records");
+        }
+    }
+    if (trace)
+        tsv_write_row(r->stream[TRACE], COLUMNS(trace_columns), trace_columns);
+    if (faults)
+        tsv_write_row(r->stream[FAULTS], COLUMNS(fault_columns), fault_columns);
+    return ST_OK;
+}
+
+void record_close(struct record *record)
+{
+    if (!record)
+        return;
+    for (int i = 0; i < TABLES; i++) {
+        if (record->stream[i])
+            fclose(record->stream[i]);
+        free(record->text[i]);
+    }
+    pthread_mutex_destroy(&record->lock);
+    free(record);
+}
+
+/* A field of a row under construction: formatted text in a buffer of its own. */
+struct row {
+    char text[16][64];
+    const char *field[16];
+    size_t n;
+};
+
+static void __attribute__((format(printf, 2, 3))) add(struct row *row, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(row->text[row->n], sizeof row->text[0], format, args);
+    va_end(args);
+    row->field[row->n] = row->text[row->n];
+    row->n++;
+}
+
+static void add_text(struct row *row, const char *text)
+{
+    row->field[row->n++] = text;
+}
+
+void record_trace(struct record *record, const struct record_row *r)
+{
+    if (!record->stream[TRACE])
+        return;
+    struct row row = {.n = 0};
+    add_text(&row, r->kind);
+    add_text(&row, r->name);
+    add(&row, "%d", r->client);
+    add(&row, "%llu", (unsigned long long)r->stream);
+    add(&row, "%.0f", r->span.start_ns);
+    add(&row, "%.0f", r->span.end_ns);
+    add(&row, "%.0f", r->span.end_ns - r->span.start_ns);
+    if (r->bytes >= 0)
+        add(&row, "%.0f", r->bytes);
+    else
+        add_text(&row, "");
+    const struct vg_launch_report *l = r->launch;
+    if (l) {
+        add(&row, "%ux%ux%u", r->grid.x, r->grid.y, r->grid.z);
+        add(&row, "%ux%ux%u", r->block.x, r->block.y, r->block.z);
+        add(&row, "%d", l->registers);
+        add(&row, "%zu", l->static_shared_bytes);
+        add(&row, "%zu", l->dynamic_shared_bytes);
+        add(&row, "%.4f", l->occupancy);
+        add_text(&row, l->limiter);
+    }
+    while (row.n < COLUMNS(trace_columns) - 1)
+        add_text(&row, "");
+    add(&row, "%d", r->error);
+    pthread_mutex_lock(&record->lock);
+    tsv_write_row(record->stream[TRACE], row.n, row.field);
+    pthread_mutex_unlock(&record->lock);
+}
+
+static const char *kind_name(enum vg_fault_kind kind)
+{
+    static const char *const names[] = {
+#define NAME(name, text, ends_kernel) text,
+        VG_FAULT_MAP(NAME)
+#undef NAME
+    };
+    return (size_t)kind < COLUMNS(names) ? names[kind] : "unknown";
+}
+
+static void fault_row(FILE *out, const struct vg_fault *f)
+{
+    struct row row = {.n = 0};
+    add_text(&row, kind_name(f->kind));
+    add_text(&row, f->kernel);
+    add_text(&row, f->file);
+    add(&row, "%d", f->line);
+    add(&row, "%u,%u,%u", f->block[0], f->block[1], f->block[2]);
+    add(&row, "%u,%u,%u", f->thread[0], f->thread[1], f->thread[2]);
+    add(&row, "0x%llx", (unsigned long long)f->address);
+    add_text(&row, f->detail);
+    add(&row, "%llu", (unsigned long long)f->count);
+    add_text(&row, f->other_file);
+    add(&row, "%d", f->other_line);
+    tsv_write_row(out, row.n, row.field);
+}
+
+void record_device(struct record *record, const struct vg_device *device, size_t most)
+{
+    pthread_mutex_lock(&record->lock);
+    if (record->stream[FAULTS]) {
+        const struct vg_fault *faults;
+        size_t n = vg_faults(device, &faults);
+        for (size_t i = 0; i < n && i < most; i++)
+            fault_row(record->stream[FAULTS], &faults[i]);
+    }
+    if (record->stream[COUNTERS])
+        vg_counters_write(device, record->stream[COUNTERS]);
+    pthread_mutex_unlock(&record->lock);
+}
+
+void record_findings_print(struct record *record, const struct vg_device *device, size_t *printed)
+{
+    (void)record;
+    const struct vg_fault *faults;
+    size_t n = vg_faults(device, &faults);
+    if (*printed >= n)
+        return;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out)
+        return;
+    for (; *printed < n; (*printed)++) {
+        if (*printed < FINDINGS_PRINTED_MAX)
+            fault_text(out, &faults[*printed]);
+        else if (*printed == FINDINGS_PRINTED_MAX)
+            fprintf(out, "virtual GPU: more findings are not printed (hint: --faults FILE has "
+                         "them all)\n");
+    }
+    fclose(out);
+    for (size_t at = 0; at < bytes;) {
+        ssize_t put = write(STDERR_FILENO, text + at, bytes - at);
+        if (put <= 0)
+            break;
+        at += (size_t)put;
+    }
+    free(text);
+}
+
+enum st_code record_write(struct record *record, struct st_error *err)
+{
+    enum st_code code = ST_OK;
+    pthread_mutex_lock(&record->lock);
+    for (int i = 0; i < TABLES && !record->written; i++) {
+        struct file_out out;
+        if (!record->stream[i])
+            continue;
+        fflush(record->stream[i]);
+        struct st_error one;
+        enum st_code wrote = file_out_open(&out, record->path[i], &one);
+        if (!wrote) {
+            fwrite(record->text[i], 1, record->bytes[i], out.f);
+            wrote = file_out_commit(&out, &one);
+        }
+        if (wrote && !code) {
+            code = wrote;
+            if (err)
+                *err = one;
+        }
+    }
+    record->written = true;
+    pthread_mutex_unlock(&record->lock);
+    return code;
+}
+
+void say(const char *format, ...)
+{
+    char line[2048];
+    va_list args;
+    va_start(args, format);
+    int at = snprintf(line, sizeof line, "virtual GPU: ");
+    int n = vsnprintf(line + at, sizeof line - (size_t)at - 1, format, args);
+    va_end(args);
+    size_t bytes = n < 0 ? (size_t)at : (size_t)(at + n);
+    if (bytes > sizeof line - 2)
+        bytes = sizeof line - 2;
+    line[bytes++] = '\n';
+    ssize_t ignored = write(STDERR_FILENO, line, bytes);
+    (void)ignored;
+}
+
+void say_error(const char *before, const struct st_error *err)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out)
+        return;
+    st_print(out, before, err);
+    fclose(out);
+    if (bytes && text[bytes - 1] == '\n')
+        text[bytes - 1] = '\0';
+    say("%s", text);
+    free(text);
+}

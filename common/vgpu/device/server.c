@@ -1,0 +1,183 @@
+/* The loop, and the watcher beside it.
+ *
+ * The loop waits in poll() for the door and all clients and handles one request after the other; a
+ * kernel runs inside of it. The watcher is a second thread that wakes a few times a second: it
+ * interrupts a kernel whose client has hung up, and on SIGTERM ends the process even if the loop is
+ * in a kernel, after writing the records. */
+#include "vgpu/device/server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WATCH_INTERVAL_NS 200000000L
+#define PATIENCE_TICKS    25 /* of the watcher, for an interrupted kernel to end */
+
+struct server {
+    struct session_shared *shared;
+    struct session *clients[SERVER_CLIENTS_MAX];
+    size_t n;
+    int door, wake, next_number;
+    atomic_bool stop;  /* the loop is to end: SIGTERM */
+    atomic_bool ended; /* the loop has ended: the watcher is to end */
+};
+
+static bool hung_up(int fd)
+{
+    struct pollfd p = {.fd = fd};
+    return poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR));
+}
+
+/* Interrupts the running kernel if nobody waits for it any more. @return whether it did. */
+static bool interrupt_orphan(struct server *server)
+{
+    bool orphan = false;
+    pthread_mutex_lock(&server->shared->running_lock);
+    struct session *running = server->shared->running;
+    if (running && (atomic_load(&server->stop) || hung_up(running->fd))) {
+        running->interrupted = true;
+        vg_interrupt(running->device);
+        orphan = true;
+    }
+    pthread_mutex_unlock(&server->shared->running_lock);
+    return orphan;
+}
+
+static void *watch(void *context)
+{
+    struct server *server = context;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    for (int impatience = 0; !atomic_load(&server->ended);) {
+        struct timespec interval = {.tv_nsec = WATCH_INTERVAL_NS};
+        if (sigtimedwait(&set, NULL, &interval) == SIGTERM) {
+            atomic_store(&server->stop, true);
+            ssize_t ignored = write(server->wake, &(uint64_t){1}, 8);
+            (void)ignored;
+        }
+        impatience = interrupt_orphan(server) || atomic_load(&server->stop) ? impatience + 1 : 0;
+        if (impatience > PATIENCE_TICKS) {
+            record_write(server->shared->record, NULL);
+            _exit(1);
+        }
+    }
+    return NULL;
+}
+
+/* Takes the descriptor that came through the door: exactly one, a seqpacket socket. */
+static int client_receive(struct server *server, bool *closed)
+{
+    char byte;
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(8 * sizeof(int))];
+    } control;
+    struct iovec part = {&byte, 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    ssize_t got = recvmsg(server->door, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    *closed = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+    int fd = -1;
+    for (struct cmsghdr *c = got > 0 ? CMSG_FIRSTHDR(&message) : NULL; c;
+         c = CMSG_NXTHDR(&message, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < n; i++) {
+            int one;
+            memcpy(&one, CMSG_DATA(c) + i * sizeof one, sizeof one);
+            if (fd >= 0)
+                close(one);
+            else
+                fd = one;
+        }
+    }
+    int type = 0, domain = 0;
+    socklen_t length = sizeof type;
+    if (fd >= 0 && (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) ||
+                    getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &length) ||
+                    type != SOCK_SEQPACKET || domain != AF_UNIX)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static void client_add(struct server *server, int fd)
+{
+    if (server->n == SERVER_CLIENTS_MAX) {
+        say("too many clients: at most %d at a time", SERVER_CLIENTS_MAX);
+        close(fd);
+        return;
+    }
+    int bytes = 1 << 18;
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    struct session *s = session_open(server->shared, fd, ++server->next_number);
+    if (s)
+        server->clients[server->n++] = s;
+}
+
+static void loop(struct server *server)
+{
+    while (!atomic_load(&server->stop) && (server->door >= 0 || server->n > 0)) {
+        struct pollfd set[SERVER_CLIENTS_MAX + 2];
+        size_t n = server->n;
+        for (size_t i = 0; i < n; i++)
+            set[i] = (struct pollfd){.fd = server->clients[i]->fd, .events = POLLIN};
+        set[n] = (struct pollfd){.fd = server->door, .events = POLLIN};
+        set[n + 1] = (struct pollfd){.fd = server->wake, .events = POLLIN};
+        if (poll(set, n + 2, -1) < 0 && errno != EINTR)
+            return;
+        size_t kept = 0;
+        for (size_t i = 0; i < n; i++) {
+            struct session *s = server->clients[i];
+            if (set[i].revents && !session_step(s))
+                session_close(s);
+            else
+                server->clients[kept++] = s;
+        }
+        server->n = kept;
+        bool closed = false;
+        int fd = set[n].revents ? client_receive(server, &closed) : -1;
+        if (fd >= 0)
+            client_add(server, fd);
+        if (closed) {
+            close(server->door);
+            server->door = -1;
+        }
+    }
+}
+
+enum st_code server_run(struct session_shared *shared, int door, struct st_error *err)
+{
+    struct server server = {.shared = shared, .door = door, .wake = eventfd(0, EFD_CLOEXEC)};
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    pthread_mutex_init(&shared->running_lock, NULL);
+    pthread_t watcher;
+    if (server.wake < 0 || pthread_create(&watcher, NULL, watch, &server))
+        return st_fail_errno(err, errno, "cannot start the device process");
+    if (send(door, "R", 1, MSG_NOSIGNAL) == 1)
+        loop(&server);
+    while (server.n > 0)
+        session_close(server.clients[--server.n]);
+    if (server.door >= 0)
+        close(server.door);
+    atomic_store(&server.ended, true);
+    pthread_kill(watcher, SIGTERM);
+    pthread_join(watcher, NULL);
+    close(server.wake);
+    return ST_OK;
+}

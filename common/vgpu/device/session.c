@@ -1,0 +1,324 @@
+#include "vgpu/device/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static void module_free(void *object)
+{
+    free(object); /* the core's part goes with its device */
+}
+
+static bool window_make(struct session *s)
+{
+    s->window_fd = memfd_create("vgpu-window", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (s->window_fd < 0 || ftruncate(s->window_fd, (off_t)VP_WINDOW_BYTES))
+        return false;
+    /* Sealed, or a client could shrink it under us and kill the device with SIGBUS. */
+    if (fcntl(s->window_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+        return false;
+    void *at = mmap(NULL, VP_WINDOW_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, s->window_fd, 0);
+    s->window = at == MAP_FAILED ? NULL : at;
+    return s->window != NULL;
+}
+
+static enum st_code context_open(struct session *s, struct st_error *err)
+{
+    timeline_start(&s->time, &s->shared->profile);
+    s->legacy = (struct stream){.time.blocking = true};
+    s->per_thread = (struct stream){.time.blocking = true};
+    s->modules.base = s->kernels.base = 1;
+    s->streams.base = s->events.base = 0x100;
+    s->sticky = VP_OK;
+    return vg_device_open(&s->device, &s->shared->profile, s->shared->cores, err);
+}
+
+static void context_close(struct session *s)
+{
+    if (s->device)
+        record_device(s->shared->record, s->device, s->interrupted ? s->faults_printed : SIZE_MAX);
+    vg_device_close(s->device);
+    s->device = NULL;
+    s->faults_printed = 0;
+    handles_clear(&s->kernels, free);
+    handles_clear(&s->modules, module_free);
+    handles_clear(&s->streams, free);
+    handles_clear(&s->events, free);
+    free(s->allocations);
+    s->allocations = NULL;
+    s->allocation_count = s->allocation_room = 0;
+    free(s->image);
+    s->image = NULL;
+    s->image_bytes = 0;
+}
+
+struct session *session_open(struct session_shared *shared, int fd, int number)
+{
+    struct session *s = calloc(1, sizeof *s);
+    struct st_error err;
+    if (!s) {
+        close(fd);
+        return NULL;
+    }
+    s->shared = shared;
+    s->fd = fd;
+    s->number = number;
+    s->window_fd = -1;
+    if (!window_make(s)) {
+        say("no memory for a client's copy window: %s", strerror(errno));
+    } else if (context_open(s, &err) != ST_OK) {
+        say_error("cannot open a device", &err);
+    } else {
+        return s;
+    }
+    session_close(s);
+    return NULL;
+}
+
+void session_close(struct session *s)
+{
+    if (!s)
+        return;
+    context_close(s);
+    if (s->printed_bytes > s->printed_taken)
+        say("%zu bytes that kernels printed were not shown: the program ended without "
+            "synchronising (hint: call cudaDeviceSynchronize() after the last launch)",
+            s->printed_bytes - s->printed_taken);
+    free(s->printed);
+    if (s->window)
+        munmap(s->window, VP_WINDOW_BYTES);
+    if (s->window_fd >= 0)
+        close(s->window_fd);
+    close(s->fd);
+    free(s);
+}
+
+int session_error(struct session *s, enum st_code code, const struct st_error *err,
+                  const char *doing)
+{
+    if (code == ST_OK)
+        return VP_OK;
+    struct st_error shown = *err, plain;
+    st_fail(&plain, code, "%s", "");
+    if (strcmp(shown.hint, plain.hint) == 0) /* the general hint is not for programs */
+        shown.hint[0] = '\0';
+    if (code == ST_NO_MEMORY)
+        st_detail(&shown, ST_HINT,
+                  "the %s has %zu MiB; free what is not needed, or choose another "
+                  "GPU with --profile",
+                  s->shared->profile.product, s->shared->profile.global_bytes >> 20);
+    if (doing)
+        say_error(doing, &shown);
+    return code == ST_NO_MEMORY ? VP_OUT_OF_MEMORY : VP_INVALID_VALUE;
+}
+
+void session_trace_work(struct session *s, const char *kind, const char *name, uint64_t stream,
+                        struct tl_span span, double bytes)
+{
+    record_trace(s->shared->record, &(struct record_row){.kind = kind,
+                                                         .name = name,
+                                                         .client = s->number,
+                                                         .stream = stream,
+                                                         .span = span,
+                                                         .bytes = bytes});
+}
+
+static SESSION_OP(op_hello)
+{
+    if (x->request.a[0] != VP_VERSION) {
+        say("the program's libcudart.so.13 and the device process are of different versions "
+            "(hint: build both again)");
+        return VP_NO_DEVICE;
+    }
+    memcpy(x->reply_payload, &s->shared->profile, sizeof s->shared->profile);
+    x->reply.payload_bytes = sizeof s->shared->profile;
+    x->reply_fd = fcntl(s->window_fd, F_DUPFD_CLOEXEC, 3);
+    return VP_OK;
+}
+
+static SESSION_OP(op_reset)
+{
+    (void)x;
+    struct st_error err;
+    double now = s->time.host_ns;
+    context_close(s);
+    enum st_code code = context_open(s, &err);
+    s->time.host_ns = now;
+    return code ? session_error(s, code, &err, "cannot reset the device") : VP_OK;
+}
+
+static SESSION_OP(op_nothing)
+{
+    (void)s, (void)x;
+    return VP_OK;
+}
+
+/* Collects what kernels have printed since the last time. */
+static void printf_collect(struct session *s)
+{
+    size_t bytes = 0;
+    char *text = s->device ? vg_printf_take(s->device, &bytes) : NULL;
+    if (text && bytes) {
+        if (s->printed_taken) {
+            memmove(s->printed, s->printed + s->printed_taken, s->printed_bytes - s->printed_taken);
+            s->printed_bytes -= s->printed_taken;
+            s->printed_taken = 0;
+        }
+        char *more = realloc(s->printed, s->printed_bytes + bytes);
+        if (more) {
+            memcpy(more + s->printed_bytes, text, bytes);
+            s->printed = more;
+            s->printed_bytes += bytes;
+        }
+    }
+    free(text);
+}
+
+static SESSION_OP(op_printf_take)
+{
+    printf_collect(s);
+    size_t left = s->printed_bytes - s->printed_taken;
+    size_t now = left < VP_WINDOW_BYTES ? left : VP_WINDOW_BYTES;
+    if (now)
+        memcpy(s->window, s->printed + s->printed_taken, now);
+    s->printed_taken += now;
+    x->reply.r[0] = now;
+    x->reply.r[1] = left - now;
+    return VP_OK;
+}
+
+/* How each operation is treated: who handles it, and whether it waits for earlier work, and so
+ * brings what kernels printed, as synchronising calls of the real runtime do. */
+static const struct {
+    int (*handle)(struct session *, struct exchange *);
+    bool synchronises;
+    bool works_after_fault;
+} ops[VP_OPS] = {
+    [VP_HELLO] = {op_hello, false, true},
+    [VP_RESET] = {op_reset, false, true},
+    [VP_CALL] = {op_nothing, false, false},
+    [VP_MODULE_DATA] = {op_module_data, false, false},
+    [VP_MODULE_LOAD] = {op_module_load, false, false},
+    [VP_MODULE_UNLOAD] = {op_module_unload, false, true},
+    [VP_KERNEL] = {op_kernel, false, false},
+    [VP_VARIABLE] = {op_variable, false, false},
+    [VP_KERNEL_INFO] = {op_kernel_info, false, false},
+    [VP_KERNEL_SET] = {op_kernel_set, false, false},
+    [VP_OCCUPANCY] = {op_occupancy, false, false},
+    [VP_LAUNCH] = {op_launch, false, false},
+    [VP_ALLOC] = {op_alloc, false, false},
+    [VP_ALLOC_SHARED] = {op_alloc_shared, false, false},
+    [VP_FREE] = {op_free, true, false},
+    [VP_MEMORY_INFO] = {op_memory_info, false, false},
+    [VP_POINTER] = {op_pointer, false, true},
+    [VP_COPY_IN] = {op_copy_in, true, false},
+    [VP_COPY_OUT] = {op_copy_out, true, false},
+    [VP_COPY_DEVICE] = {op_copy_device, false, false},
+    [VP_FILL] = {op_fill, false, false},
+    [VP_STREAM_CREATE] = {op_stream_create, false, false},
+    [VP_STREAM_DESTROY] = {op_stream_destroy, false, false},
+    [VP_STREAM_SYNC] = {op_stream_sync, true, false},
+    [VP_STREAM_QUERY] = {op_stream_query, false, false},
+    [VP_STREAM_WAIT] = {op_stream_wait, false, false},
+    [VP_STREAM_INFO] = {op_stream_info, false, false},
+    [VP_EVENT_CREATE] = {op_event_create, false, false},
+    [VP_EVENT_DESTROY] = {op_event_destroy, false, false},
+    [VP_EVENT_RECORD] = {op_event_record, false, false},
+    [VP_EVENT_SYNC] = {op_event_sync, true, false},
+    [VP_EVENT_QUERY] = {op_event_query, false, false},
+    [VP_EVENT_ELAPSED] = {op_event_elapsed, false, false},
+    [VP_DEVICE_SYNC] = {op_device_sync, true, false},
+    [VP_FENCE] = {op_nothing, false, true},
+    [VP_PRINTF_TAKE] = {op_printf_take, false, true},
+};
+
+bool session_reply(struct session *s, struct exchange *x)
+{
+    if (x->replied)
+        return true;
+    x->replied = true;
+    struct iovec parts[2] = {{&x->reply, sizeof x->reply},
+                             {x->reply_payload, x->reply.payload_bytes}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    if (x->reply_fd >= 0) {
+        memset(&control, 0, sizeof control);
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control;
+        control.header.cmsg_level = SOL_SOCKET;
+        control.header.cmsg_type = SCM_RIGHTS;
+        control.header.cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(&control.header), &x->reply_fd, sizeof(int));
+    }
+    /* A client that asks but does not read its replies must not stop the others. */
+    ssize_t sent = sendmsg(s->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (x->reply_fd >= 0)
+        close(x->reply_fd);
+    return sent >= 0;
+}
+
+/* Reads one packet. @return false when the client is gone or what it sent is malformed. */
+static bool request_read(struct session *s, struct exchange *x)
+{
+    struct iovec parts[2] = {{&x->request, sizeof x->request}, {x->payload, VP_PAYLOAD_MAX}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+    ssize_t got = recvmsg(s->fd, &message, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return x->replied = true;
+    if (got <= 0)
+        return false;
+    size_t fixed = sizeof x->request;
+    if ((size_t)got < fixed || (message.msg_flags & MSG_TRUNC) || x->request.op >= VP_OPS ||
+        x->request.payload_bytes != (size_t)got - fixed) {
+        say("client %d sent a malformed request and is disconnected", s->number);
+        return false;
+    }
+    x->payload[x->request.payload_bytes] = '\0';
+    x->request.api[sizeof x->request.api - 1] = '\0';
+    return true;
+}
+
+bool session_step(struct session *s)
+{
+    static struct exchange exchange; /* large, and requests are handled one at a time */
+    struct exchange *x = &exchange;
+    memset(&x->request, 0, sizeof x->request);
+    memset(&x->reply, 0, sizeof x->reply);
+    x->reply_fd = -1;
+    x->replied = false;
+    if (!request_read(s, x))
+        return false;
+    if (x->replied)
+        return true;
+    struct tl_span call = {s->time.host_ns, 0};
+    if (x->request.api[0])
+        timeline_call(&s->time);
+    if (!s->device)
+        x->reply.error = VP_NO_DEVICE;
+    else if (s->sticky && !ops[x->request.op].works_after_fault)
+        x->reply.error = s->sticky;
+    else
+        x->reply.error = ops[x->request.op].handle(s, x);
+    if (ops[x->request.op].synchronises) {
+        printf_collect(s);
+        if (s->printed_bytes > s->printed_taken)
+            x->reply.flags |= VP_PRINTF_PENDING;
+    }
+    call.end_ns = s->time.host_ns;
+    if (x->request.api[0])
+        record_trace(s->shared->record, &(struct record_row){.kind = "api",
+                                                             .name = x->request.api,
+                                                             .client = s->number,
+                                                             .stream = x->request.stream,
+                                                             .span = call,
+                                                             .bytes = -1,
+                                                             .error = x->reply.error});
+    return session_reply(s, x);
+}

@@ -1,0 +1,144 @@
+/** @file
+ * One client of the device process: its virtual GPU (memory, modules, findings), its streams and
+ * events, its clock. Clients share nothing; like processes on a real GPU, each has a context of its
+ * own.
+ *
+ *     session.c          the request loop's one step, errors, printf, synchronisation
+ *     session_memory.c   allocations, copies, fills
+ *     session_module.c   modules, kernels, variables
+ *     session_launch.c   checks of a launch, the launch itself, occupancy
+ *     session_stream.c   streams and events
+ */
+#ifndef CONVLAB_VGPU_SESSION_H
+#define CONVLAB_VGPU_SESSION_H
+
+#include "vgpu/device/handles.h"
+#include "vgpu/device/protocol.h"
+#include "vgpu/device/record.h"
+#include "vgpu/device/timeline.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/** What all clients have in common. */
+struct session_shared {
+    struct vg_profile profile;
+    struct record *record;
+    int cores;
+    /** The client whose kernel runs now, for the watcher of server.c. */
+    pthread_mutex_t running_lock;
+    struct session *running;
+    uint64_t launches;
+};
+
+struct module {
+    struct vg_module *module;
+};
+
+struct kernel {
+    struct vg_kernel *kernel;
+    struct module *module; /**< gone when its module is unloaded */
+    char name[1024];
+    size_t max_dynamic_shared_bytes;
+    int carveout;
+};
+
+struct stream {
+    struct tl_stream time;
+    uint64_t flags, priority;
+};
+
+struct event {
+    uint64_t flags;
+    bool recorded;
+    double ns;
+};
+
+/** One allocation, in an array sorted by address. */
+struct allocation {
+    uint64_t address;
+    size_t bytes;
+    size_t mapped_bytes; /**< shared with the client: the length of its mapping */
+    enum vp_memory kind;
+};
+
+struct session {
+    struct session_shared *shared;
+    int fd, window_fd, number;
+    unsigned char *window;
+    struct vg_device *device;
+    struct timeline time;
+    int sticky; /**< the error that every call returns once a kernel has faulted */
+    size_t faults_printed;
+    bool interrupted; /**< the client ended while its kernel ran; guarded by running_lock */
+    char *printed;    /**< what kernels printed and the client has not taken */
+    size_t printed_bytes, printed_taken;
+    struct handles modules, kernels, streams, events;
+    struct stream legacy, per_thread;
+    struct allocation *allocations;
+    size_t allocation_count, allocation_room;
+    char *image; /**< the fat binary being received */
+    size_t image_bytes;
+};
+
+/** A request with its payload, and the reply under construction. */
+struct exchange {
+    struct vp_request request;
+    unsigned char payload[VP_PAYLOAD_MAX + 1]; /**< NUL-terminated after the payload's end */
+    struct vp_reply reply;
+    unsigned char reply_payload[VP_PAYLOAD_MAX];
+    int reply_fd; /**< -1: none; closed after sending */
+    bool replied; /**< the operation has sent its reply itself */
+};
+
+struct session *session_open(struct session_shared *shared, int fd, int number);
+/** Closes the connection and frees the client's device, after recording its findings. */
+void session_close(struct session *s);
+/** Handles one request. @return false when the client is gone or broke the protocol. */
+bool session_step(struct session *s);
+/** Sends the reply of an exchange. */
+bool session_reply(struct session *s, struct exchange *x);
+
+/** The error for a status of the core, with the report printed when it helps. */
+int session_error(struct session *s, enum st_code code, const struct st_error *err,
+                  const char *doing);
+/** The stream a request names, or NULL; sets @p is_legacy. */
+struct stream *session_stream(struct session *s, uint64_t number, bool *is_legacy);
+void session_trace_work(struct session *s, const char *kind, const char *name, uint64_t stream,
+                        struct tl_span span, double bytes);
+
+/* The operations, each in the file of its family; the result is an enum vp_error. */
+#define SESSION_OP(name) int name(struct session *s, struct exchange *x)
+SESSION_OP(op_module_data);
+SESSION_OP(op_module_load);
+SESSION_OP(op_module_unload);
+SESSION_OP(op_kernel);
+SESSION_OP(op_variable);
+SESSION_OP(op_kernel_info);
+SESSION_OP(op_kernel_set);
+SESSION_OP(op_occupancy);
+SESSION_OP(op_launch);
+SESSION_OP(op_alloc);
+SESSION_OP(op_alloc_shared);
+SESSION_OP(op_free);
+SESSION_OP(op_memory_info);
+SESSION_OP(op_pointer);
+SESSION_OP(op_copy_in);
+SESSION_OP(op_copy_out);
+SESSION_OP(op_copy_device);
+SESSION_OP(op_fill);
+SESSION_OP(op_stream_create);
+SESSION_OP(op_stream_destroy);
+SESSION_OP(op_stream_sync);
+SESSION_OP(op_stream_query);
+SESSION_OP(op_stream_wait);
+SESSION_OP(op_stream_info);
+SESSION_OP(op_event_create);
+SESSION_OP(op_event_destroy);
+SESSION_OP(op_event_record);
+SESSION_OP(op_event_sync);
+SESSION_OP(op_event_query);
+SESSION_OP(op_event_elapsed);
+SESSION_OP(op_device_sync);
+
+#endif

@@ -1,0 +1,181 @@
+/* Launches of one client: what the driver refuses, then the kernel, then what came of it. */
+#include "vgpu/device/occupancy.h"
+#include "vgpu/device/session.h"
+
+#include <string.h>
+
+#define GRID_X_MAX  UINT32_C(0x7fffffff)
+#define GRID_YZ_MAX UINT32_C(65535)
+#define BLOCK_Z_MAX UINT32_C(64)
+
+/* A launch that was asked for. */
+struct launch {
+    struct kernel *kernel;
+    struct vg_kernel_attributes attributes;
+    struct vg_dim grid, block;
+    size_t dynamic_shared_bytes;
+    bool cooperative;
+};
+
+static uint32_t low(uint64_t v)
+{
+    return (uint32_t)v;
+}
+
+static uint32_t high(uint64_t v)
+{
+    return (uint32_t)(v >> 32);
+}
+
+static int sizes_check(const struct session *s, const struct launch *l)
+{
+    const struct vg_profile *p = &s->shared->profile;
+    const struct vg_dim g = l->grid, b = l->block;
+    const char *name = l->kernel->name;
+    uint64_t threads = (uint64_t)b.x * b.y * b.z;
+    if (!g.x || !g.y || !g.z || !b.x || !b.y || !b.z) {
+        say("launch of %s refused: grid (%u,%u,%u) and block (%u,%u,%u) must not have a zero "
+            "(hint: is the number of blocks rounded up?)",
+            name, g.x, g.y, g.z, b.x, b.y, b.z);
+        return VP_INVALID_CONFIGURATION;
+    }
+    if (threads > (uint64_t)p->max_threads_per_block || b.x > 1024 || b.y > 1024 ||
+        b.z > BLOCK_Z_MAX) {
+        say("launch of %s refused: a block of (%u,%u,%u) is %llu threads; at most %d threads, and "
+            "(1024,1024,%u)",
+            name, b.x, b.y, b.z, (unsigned long long)threads, p->max_threads_per_block,
+            BLOCK_Z_MAX);
+        return VP_INVALID_CONFIGURATION;
+    }
+    if (g.x > GRID_X_MAX || g.y > GRID_YZ_MAX || g.z > GRID_YZ_MAX) {
+        say("launch of %s refused: a grid of (%u,%u,%u) blocks; at most (%u,%u,%u)", name, g.x, g.y,
+            g.z, GRID_X_MAX, GRID_YZ_MAX, GRID_YZ_MAX);
+        return VP_INVALID_CONFIGURATION;
+    }
+    return VP_OK;
+}
+
+static int resources_check(const struct session *s, const struct launch *l)
+{
+    const struct vg_profile *p = &s->shared->profile;
+    const char *name = l->kernel->name;
+    int threads = (int)(l->block.x * l->block.y * l->block.z);
+    if (l->dynamic_shared_bytes > l->kernel->max_dynamic_shared_bytes) {
+        say("launch of %s refused: %zu bytes of dynamic and %zu of static shared memory; at most "
+            "%zu of dynamic (hint: up to %zu after cudaFuncSetAttribute(..., "
+            "cudaFuncAttributeMaxDynamicSharedMemorySize, ...))",
+            name, l->dynamic_shared_bytes, l->attributes.static_shared_bytes,
+            l->kernel->max_dynamic_shared_bytes,
+            p->shared_per_block_optin_bytes - l->attributes.static_shared_bytes);
+        return VP_INVALID_VALUE;
+    }
+    if (l->attributes.max_threads_per_block > 0 && threads > l->attributes.max_threads_per_block) {
+        say("launch of %s refused: %d threads a block; its __launch_bounds__ or registers allow %d",
+            name, threads, l->attributes.max_threads_per_block);
+        return VP_OUT_OF_RESOURCES;
+    }
+    int resident = occupancy_blocks(p, &l->attributes, threads, l->dynamic_shared_bytes);
+    if (resident == 0) {
+        say("launch of %s refused: %d threads with %d registers each do not fit the %d registers "
+            "of a multiprocessor (hint: smaller blocks, or __launch_bounds__)",
+            name, threads, l->attributes.registers, p->registers_per_block);
+        return VP_OUT_OF_RESOURCES;
+    }
+    uint64_t blocks = (uint64_t)l->grid.x * l->grid.y * l->grid.z;
+    if (l->cooperative && blocks > (uint64_t)resident * (uint64_t)p->multiprocessors) {
+        say("cooperative launch of %s refused: %llu blocks; %d fit this GPU at a time", name,
+            (unsigned long long)blocks, resident * p->multiprocessors);
+        return VP_COOPERATIVE_TOO_LARGE;
+    }
+    return VP_OK;
+}
+
+static void launch_run(struct session *s, const struct launch *l, struct exchange *x,
+                       struct stream *stream, bool is_legacy)
+{
+    struct session_shared *shared = s->shared;
+    struct vg_launch_report report = {0};
+    struct st_error err;
+    pthread_mutex_lock(&shared->running_lock);
+    shared->running = s;
+    shared->launches++;
+    pthread_mutex_unlock(&shared->running_lock);
+    enum st_code code = vg_launch(s->device, l->kernel->kernel, l->grid, l->block,
+                                  l->dynamic_shared_bytes, x->payload, &report, &err);
+    pthread_mutex_lock(&shared->running_lock);
+    shared->running = NULL;
+    bool interrupted = s->interrupted;
+    pthread_mutex_unlock(&shared->running_lock);
+    if (interrupted) {
+        say("the program ended while %s was running (hint: call cudaDeviceSynchronize())",
+            l->kernel->name);
+        return;
+    }
+    record_findings_print(shared->record, s->device, &s->faults_printed);
+    if (code) {
+        say_error("the kernel could not be run", &err);
+        s->sticky = code == ST_NO_MEMORY ? VP_OUT_OF_MEMORY : VP_LAUNCH_FAILURE;
+    } else if (report.faulted) {
+        s->sticky = fault_error(report.fault);
+    }
+    int threads = (int)(l->block.x * l->block.y * l->block.z);
+    int resident =
+        occupancy_blocks(&shared->profile, &l->attributes, threads, l->dynamic_shared_bytes);
+    double blocks = (double)l->grid.x * l->grid.y * l->grid.z;
+    double share = resident ? blocks / ((double)resident * shared->profile.multiprocessors) : 1;
+    struct tl_span span =
+        timeline_kernel(&s->time, &stream->time, is_legacy, report.modelled_ns, share);
+    record_trace(shared->record, &(struct record_row){.kind = "kernel",
+                                                      .name = l->kernel->name,
+                                                      .client = s->number,
+                                                      .stream = x->request.stream,
+                                                      .span = span,
+                                                      .bytes = -1,
+                                                      .launch = &report,
+                                                      .grid = l->grid,
+                                                      .block = l->block,
+                                                      .error = s->sticky});
+}
+
+SESSION_OP(op_launch)
+{
+    const uint64_t *a = x->request.a;
+    bool is_legacy;
+    struct stream *stream = session_stream(s, x->request.stream, &is_legacy);
+    struct launch l = {.kernel = handles_get(&s->kernels, a[0]),
+                       .grid = {low(a[1]), high(a[1]), low(a[2])},
+                       .block = {low(a[3]), high(a[3]), high(a[2])},
+                       .dynamic_shared_bytes = a[4],
+                       .cooperative = a[5] != 0};
+    if (!l.kernel)
+        return VP_INVALID_DEVICE_FUNCTION;
+    if (!stream)
+        return VP_INVALID_HANDLE;
+    if (x->request.payload_bytes != vg_kernel_parameter_bytes(l.kernel->kernel))
+        return VP_INVALID_VALUE;
+    vg_kernel_attributes_get(l.kernel->kernel, &l.attributes);
+    int refused = sizes_check(s, &l);
+    if (!refused)
+        refused = resources_check(s, &l);
+    if (refused)
+        return refused;
+    session_reply(s, x);
+    launch_run(s, &l, x, stream, is_legacy);
+    return VP_OK;
+}
+
+SESSION_OP(op_occupancy)
+{
+    const uint64_t *a = x->request.a;
+    struct kernel *kernel = handles_get(&s->kernels, a[0]);
+    if (!kernel)
+        return VP_INVALID_DEVICE_FUNCTION;
+    if (a[1] == 0 || a[1] > INT32_MAX || a[3] > INT32_MAX)
+        return VP_INVALID_VALUE;
+    struct vg_kernel_attributes attributes;
+    vg_kernel_attributes_get(kernel->kernel, &attributes);
+    const struct vg_profile *p = &s->shared->profile;
+    x->reply.r[0] = (uint64_t)occupancy_blocks(p, &attributes, (int)a[1], a[2]);
+    x->reply.r[1] = occupancy_shared(p, &attributes, (int)a[3]);
+    return VP_OK;
+}

@@ -1,0 +1,250 @@
+/* Allocations, copies and fills of one client. */
+#include "vgpu/device/session.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGE_BYTES ((size_t)4096)
+
+/* Index of the first allocation that lies behind an address. */
+static size_t allocation_after(const struct session *s, uint64_t address)
+{
+    size_t lo = 0, hi = s->allocation_count;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (s->allocations[mid].address <= address)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static bool allocation_add(struct session *s, struct allocation a)
+{
+    if (s->allocation_count == s->allocation_room) {
+        size_t room = s->allocation_room ? 2 * s->allocation_room : 64;
+        struct allocation *more = realloc(s->allocations, room * sizeof *more);
+        if (!more)
+            return false;
+        s->allocations = more;
+        s->allocation_room = room;
+    }
+    size_t at = allocation_after(s, a.address);
+    memmove(&s->allocations[at + 1], &s->allocations[at],
+            (s->allocation_count - at) * sizeof *s->allocations);
+    s->allocations[at] = a;
+    s->allocation_count++;
+    return true;
+}
+
+SESSION_OP(op_alloc)
+{
+    struct st_error err;
+    uint64_t address = 0;
+    size_t bytes = x->request.a[0];
+    enum st_code code = vg_memory_alloc(s->device, bytes, &address, &err);
+    if (code)
+        return session_error(s, code, &err, x->request.api);
+    struct allocation a = {.address = address, .bytes = bytes, .kind = VP_MEMORY_DEVICE};
+    if (!allocation_add(s, a)) {
+        vg_memory_free(s->device, address, &err);
+        return VP_OUT_OF_MEMORY;
+    }
+    x->reply.r[0] = address;
+    return VP_OK;
+}
+
+SESSION_OP(op_alloc_shared)
+{
+    struct st_error err;
+    size_t bytes = x->request.a[0];
+    if (bytes == 0 || bytes > s->shared->profile.global_bytes)
+        return bytes ? VP_OUT_OF_MEMORY : VP_INVALID_VALUE;
+    size_t mapped = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    struct allocation a = {.bytes = bytes,
+                           .mapped_bytes = mapped,
+                           .kind = x->request.a[1] ? VP_MEMORY_MANAGED : VP_MEMORY_PINNED};
+    int fd = memfd_create("vgpu-shared", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0 || ftruncate(fd, (off_t)mapped) ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
+        if (fd >= 0)
+            close(fd);
+        return VP_OUT_OF_MEMORY;
+    }
+    enum st_code code = vg_memory_alloc_shared(s->device, fd, bytes, &a.address, &err);
+    if (code || !allocation_add(s, a)) {
+        if (!code)
+            vg_memory_free(s->device, a.address, &err);
+        close(fd);
+        return code ? session_error(s, code, &err, x->request.api) : VP_OUT_OF_MEMORY;
+    }
+    x->reply.r[0] = a.address;
+    x->reply.r[1] = mapped;
+    x->reply_fd = fd;
+    return VP_OK;
+}
+
+SESSION_OP(op_free)
+{
+    struct st_error err;
+    uint64_t address = x->request.a[0];
+    size_t after = allocation_after(s, address);
+    struct allocation *a = after ? &s->allocations[after - 1] : NULL;
+    bool pinned = x->request.a[1] == VP_MEMORY_PINNED;
+    if (a && a->address == address && (a->kind == VP_MEMORY_PINNED) != pinned) {
+        say("%s: 0x%" PRIx64 " is %s memory (hint: use %s)", x->request.api, address,
+            pinned ? "device" : "page-locked host", pinned ? "cudaFree" : "cudaFreeHost");
+        return VP_INVALID_VALUE;
+    }
+    enum st_code code = vg_memory_free(s->device, address, &err);
+    if (code)
+        return session_error(s, code, &err, x->request.api);
+    if (a && a->address == address) {
+        x->reply.r[0] = a->mapped_bytes;
+        memmove(a, a + 1, (s->allocation_count - after) * sizeof *a);
+        s->allocation_count--;
+    }
+    /* As on real hardware, freeing waits for all work. */
+    timeline_host_until(&s->time, s->time.all_end_ns);
+    return VP_OK;
+}
+
+SESSION_OP(op_memory_info)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < s->allocation_count; i++) {
+        if (s->allocations[i].kind != VP_MEMORY_PINNED)
+            used += (s->allocations[i].bytes + 511) / 512 * 512;
+    }
+    size_t total = s->shared->profile.global_bytes;
+    x->reply.r[0] = used < total ? total - used : 0;
+    x->reply.r[1] = total;
+    return VP_OK;
+}
+
+SESSION_OP(op_pointer)
+{
+    uint64_t address = x->request.a[0];
+    size_t after = allocation_after(s, address);
+    const struct allocation *a = after ? &s->allocations[after - 1] : NULL;
+    if (a && address - a->address < (a->bytes ? a->bytes : 1)) {
+        x->reply.r[0] = a->kind;
+        x->reply.r[1] = a->address;
+        x->reply.r[2] = a->bytes;
+    }
+    return VP_OK;
+}
+
+/* A rectangle of rows that a copy or fill touches; its pieces add up without overflow. */
+static bool rectangle(uint64_t width, uint64_t height, uint64_t pitch)
+{
+    const uint64_t limit = UINT64_C(1) << 46;
+    return width <= limit && pitch <= limit && height <= limit && (height <= 1 || width <= pitch) &&
+           (height == 0 || pitch == 0 || height <= limit / pitch);
+}
+
+/* A rectangle in device memory, packed in the window. */
+static int copy_window(struct session *s, struct exchange *x, bool in)
+{
+    const uint64_t *a = x->request.a;
+    uint64_t at = a[0], width = a[1], height = a[2], pitch = a[3], offset = a[4];
+    bool is_legacy;
+    struct stream *stream = session_stream(s, x->request.stream, &is_legacy);
+    if (!stream)
+        return VP_INVALID_HANDLE;
+    if (!rectangle(width, height, pitch) || offset > VP_WINDOW_BYTES ||
+        width > VP_WINDOW_BYTES - offset || (width && height > (VP_WINDOW_BYTES - offset) / width))
+        return VP_INVALID_VALUE;
+    if (height > 1 && width == pitch) {
+        width *= height;
+        height = 1;
+    }
+    for (uint64_t row = 0; row < height && width; row++) {
+        unsigned char *host = s->window + offset + row * width;
+        struct st_error err;
+        enum st_code code = in ? vg_memory_write(s->device, at + row * pitch, host, width, &err)
+                               : vg_memory_read(s->device, host, at + row * pitch, width, &err);
+        if (code)
+            return session_error(s, code, &err, x->request.api[0] ? x->request.api : "copy");
+    }
+    if (a[5]) {
+        /* Pageable memory is staged: such a copy is over when the call returns. */
+        bool async = (a[6] & VP_ASYNC) && (a[6] & VP_PINNED);
+        struct tl_span span =
+            timeline_copy(&s->time, &stream->time, is_legacy,
+                          in ? TL_HOST_TO_DEVICE : TL_DEVICE_TO_HOST, (double)a[5], async);
+        session_trace_work(s, in ? "copy_htod" : "copy_dtoh", "", x->request.stream, span,
+                           (double)a[5]);
+    }
+    return VP_OK;
+}
+
+SESSION_OP(op_copy_in)
+{
+    return copy_window(s, x, true);
+}
+
+SESSION_OP(op_copy_out)
+{
+    return copy_window(s, x, false);
+}
+
+SESSION_OP(op_copy_device)
+{
+    const uint64_t *a = x->request.a;
+    uint64_t to = a[0], from = a[1], width = a[2], height = a[3], to_pitch = a[4], pitch = a[5];
+    double bytes = (double)width * (double)height;
+    bool is_legacy;
+    struct stream *stream = session_stream(s, x->request.stream, &is_legacy);
+    if (!stream)
+        return VP_INVALID_HANDLE;
+    if (!rectangle(width, height, pitch) || !rectangle(width, height, to_pitch))
+        return VP_INVALID_VALUE;
+    if (height > 1 && width == pitch && width == to_pitch) {
+        width *= height;
+        height = 1;
+    }
+    for (uint64_t row = 0; row < height && width; row++) {
+        struct st_error err;
+        enum st_code code =
+            vg_memory_copy(s->device, to + row * to_pitch, from + row * pitch, width, &err);
+        if (code)
+            return session_error(s, code, &err, x->request.api);
+    }
+    struct tl_span span =
+        timeline_copy(&s->time, &stream->time, is_legacy, TL_DEVICE_TO_DEVICE, bytes, true);
+    session_trace_work(s, "copy_dtod", "", x->request.stream, span, bytes);
+    return VP_OK;
+}
+
+SESSION_OP(op_fill)
+{
+    const uint64_t *a = x->request.a;
+    uint64_t to = a[0], width = a[2], height = a[3], pitch = a[4];
+    double bytes = (double)width * (double)height;
+    bool is_legacy;
+    struct stream *stream = session_stream(s, x->request.stream, &is_legacy);
+    if (!stream)
+        return VP_INVALID_HANDLE;
+    if (!rectangle(width, height, pitch))
+        return VP_INVALID_VALUE;
+    if (height > 1 && width == pitch) {
+        width *= height;
+        height = 1;
+    }
+    for (uint64_t row = 0; row < height && width; row++) {
+        struct st_error err;
+        enum st_code code =
+            vg_memory_set(s->device, to + row * pitch, (int)(a[1] & 0xff), width, &err);
+        if (code)
+            return session_error(s, code, &err, x->request.api);
+    }
+    struct tl_span span = timeline_fill(&s->time, &stream->time, is_legacy, bytes);
+    session_trace_work(s, "memset", "", x->request.stream, span, bytes);
+    return VP_OK;
+}

@@ -1,0 +1,183 @@
+/* Modules, kernels and variables of one client. */
+#include "vgpu/device/session.h"
+#include "vgpu/fatbin/fatbin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define IMAGE_BYTES_MAX ((size_t)512 << 20)
+
+/* A fat binary arrives in pieces of at most a window. */
+SESSION_OP(op_module_data)
+{
+    uint64_t offset = x->request.a[0], bytes = x->request.a[1], total = x->request.a[2];
+    if (total > IMAGE_BYTES_MAX || bytes > VP_WINDOW_BYTES || offset > total ||
+        bytes > total - offset)
+        return VP_INVALID_VALUE;
+    if (offset == 0) {
+        free(s->image);
+        s->image = calloc(1, total ? total : 1);
+        s->image_bytes = s->image ? total : 0;
+    }
+    if (!s->image)
+        return VP_OUT_OF_MEMORY;
+    if (total != s->image_bytes)
+        return VP_INVALID_VALUE;
+    memcpy(s->image + offset, s->window, bytes);
+    return VP_OK;
+}
+
+static int image_error(enum st_code code)
+{
+    switch (code) {
+    case ST_NOT_FOUND:
+        return VP_NO_IMAGE;
+    case ST_TOO_LARGE:
+        return VP_NEWER_PTX;
+    case ST_NO_MEMORY:
+        return VP_OUT_OF_MEMORY;
+    default:
+        return VP_INVALID_IMAGE;
+    }
+}
+
+SESSION_OP(op_module_load)
+{
+    struct st_error err;
+    struct fatbin_module image;
+    int sm = s->shared->profile.compute_major * 10 + s->shared->profile.compute_minor;
+    enum st_code code = fatbin_module_read(&image, s->image, s->image_bytes, sm, &err);
+    free(s->image);
+    s->image = NULL;
+    s->image_bytes = 0;
+    if (code) {
+        say_error("the program cannot run", &err);
+        return image_error(code);
+    }
+    struct module *module = calloc(1, sizeof *module);
+    code = module ? vg_module_load(s->device, &module->module, image.ptx, image.ptx_bytes,
+                                   image.kernels, image.kernel_count, &err)
+                  : st_fail(&err, ST_NO_MEMORY, "no memory for a module");
+    fatbin_module_free(&image);
+    if (!code && (x->reply.r[0] = handles_add(&s->modules, module)) != 0)
+        return VP_OK;
+    free(module);
+    if (!code)
+        return VP_OUT_OF_MEMORY;
+    say_error("the program's GPU code cannot run", &err);
+    return code == ST_NO_MEMORY ? VP_OUT_OF_MEMORY : VP_INVALID_PTX;
+}
+
+SESSION_OP(op_module_unload)
+{
+    struct module *module = handles_remove(&s->modules, x->request.a[0]);
+    if (!module)
+        return VP_INVALID_HANDLE;
+    for (uint64_t i = 0; i < s->kernels.n; i++) {
+        struct kernel *kernel = s->kernels.objects[i];
+        if (kernel && kernel->module == module)
+            free(handles_remove(&s->kernels, s->kernels.base + i));
+    }
+    vg_module_unload(s->device, module->module);
+    free(module);
+    return VP_OK;
+}
+
+/* The name in a request's payload; NULL if it is empty, too long or has a NUL inside. */
+static const char *payload_name(const struct exchange *x)
+{
+    size_t n = x->request.payload_bytes;
+    if (n == 0 || n >= sizeof((struct kernel *)0)->name || memchr(x->payload, '\0', n))
+        return NULL;
+    return (const char *)x->payload;
+}
+
+SESSION_OP(op_kernel)
+{
+    struct module *module = handles_get(&s->modules, x->request.a[0]);
+    const char *name = payload_name(x);
+    struct vg_kernel *found = module && name ? vg_module_kernel(module->module, name) : NULL;
+    if (!found)
+        return VP_INVALID_DEVICE_FUNCTION;
+    struct kernel *kernel = calloc(1, sizeof *kernel);
+    if (!kernel || !(x->reply.r[0] = handles_add(&s->kernels, kernel))) {
+        free(kernel);
+        return VP_OUT_OF_MEMORY;
+    }
+    struct vg_kernel_attributes attributes;
+    vg_kernel_attributes_get(found, &attributes);
+    kernel->kernel = found;
+    kernel->module = module;
+    kernel->carveout = -1;
+    snprintf(kernel->name, sizeof kernel->name, "%.1023s", name);
+    size_t most = s->shared->profile.shared_per_block_bytes;
+    kernel->max_dynamic_shared_bytes =
+        most > attributes.static_shared_bytes ? most - attributes.static_shared_bytes : 0;
+    x->reply.r[1] = vg_kernel_parameter_bytes(found);
+    uint32_t *table = (uint32_t *)(void *)x->reply_payload;
+    size_t offset, bytes;
+    for (int i = 0; vg_kernel_parameter(found, i, &offset, &bytes); i++) {
+        if ((size_t)(i + 1) * 8 > VP_PAYLOAD_MAX)
+            return VP_INVALID_IMAGE;
+        table[2 * i] = (uint32_t)offset;
+        table[2 * i + 1] = (uint32_t)bytes;
+        x->reply.payload_bytes = (uint32_t)(i + 1) * 8;
+    }
+    return VP_OK;
+}
+
+SESSION_OP(op_variable)
+{
+    struct module *module = handles_get(&s->modules, x->request.a[0]);
+    const char *name = payload_name(x);
+    uint64_t address;
+    size_t bytes;
+    if (!module || !name || !vg_module_variable(module->module, name, &address, &bytes))
+        return VP_INVALID_SYMBOL;
+    x->reply.r[0] = address;
+    x->reply.r[1] = bytes;
+    return VP_OK;
+}
+
+SESSION_OP(op_kernel_info)
+{
+    struct kernel *kernel = handles_get(&s->kernels, x->request.a[0]);
+    if (!kernel)
+        return VP_INVALID_DEVICE_FUNCTION;
+    struct vp_kernel_info info = {.max_dynamic_shared_bytes = kernel->max_dynamic_shared_bytes,
+                                  .carveout = kernel->carveout};
+    vg_kernel_attributes_get(kernel->kernel, &info.attributes);
+    memcpy(x->reply_payload, &info, sizeof info);
+    x->reply.payload_bytes = sizeof info;
+    return VP_OK;
+}
+
+SESSION_OP(op_kernel_set)
+{
+    struct kernel *kernel = handles_get(&s->kernels, x->request.a[0]);
+    int64_t value = (int64_t)x->request.a[2];
+    if (!kernel)
+        return VP_INVALID_DEVICE_FUNCTION;
+    struct vg_kernel_attributes attributes;
+    vg_kernel_attributes_get(kernel->kernel, &attributes);
+    switch (x->request.a[1]) {
+    case VP_SET_DYNAMIC_SHARED:
+        if (value < 0 || (uint64_t)value + attributes.static_shared_bytes >
+                             s->shared->profile.shared_per_block_optin_bytes) {
+            say("%s: %s: %lld bytes of dynamic shared memory, at most %lld on this GPU",
+                x->request.api, kernel->name, (long long)value,
+                (long long)(s->shared->profile.shared_per_block_optin_bytes -
+                            attributes.static_shared_bytes));
+            return VP_INVALID_VALUE;
+        }
+        kernel->max_dynamic_shared_bytes = (size_t)value;
+        return VP_OK;
+    case VP_SET_CARVEOUT:
+        if (value < -1 || value > 100)
+            return VP_INVALID_VALUE;
+        kernel->carveout = (int)value;
+        return VP_OK;
+    default:
+        return VP_INVALID_VALUE;
+    }
+}

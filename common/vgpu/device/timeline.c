@@ -1,0 +1,110 @@
+#include "vgpu/device/timeline.h"
+
+#include <math.h>
+#include <string.h>
+
+void timeline_start(struct timeline *tl, const struct vg_profile *profile)
+{
+    memset(tl, 0, sizeof *tl);
+    tl->profile = profile;
+}
+
+void timeline_call(struct timeline *tl)
+{
+    tl->host_ns += tl->profile->api_call_ns;
+}
+
+/* When a stream can start something new. */
+static double ready(const struct timeline *tl, const struct tl_stream *s, bool is_legacy)
+{
+    double ns = fmax(tl->host_ns, s->end_ns);
+    if (is_legacy)
+        return fmax(ns, fmax(tl->blocking_end_ns, tl->legacy_end_ns));
+    return s->blocking ? fmax(ns, tl->legacy_end_ns) : ns;
+}
+
+static void ends(struct timeline *tl, struct tl_stream *s, bool is_legacy, double ns)
+{
+    s->end_ns = fmax(s->end_ns, ns);
+    if (is_legacy)
+        tl->legacy_end_ns = fmax(tl->legacy_end_ns, ns);
+    else if (s->blocking)
+        tl->blocking_end_ns = fmax(tl->blocking_end_ns, ns);
+    tl->all_end_ns = fmax(tl->all_end_ns, ns);
+}
+
+struct tl_span timeline_copy(struct timeline *tl, struct tl_stream *s, bool is_legacy,
+                             enum tl_copy kind, double bytes, bool async)
+{
+    double rate = kind == TL_DEVICE_TO_DEVICE ? tl->profile->dram_bytes_per_s / 2
+                                              : tl->profile->pcie_bytes_per_s;
+    double start = fmax(ready(tl, s, is_legacy), tl->copy_end_ns[kind]);
+    double end = start + tl->profile->copy_overhead_ns + bytes / rate * 1e9;
+    tl->copy_end_ns[kind] = end;
+    ends(tl, s, is_legacy, end);
+    if (!async)
+        timeline_host_until(tl, end);
+    return (struct tl_span){start, end};
+}
+
+struct tl_span timeline_fill(struct timeline *tl, struct tl_stream *s, bool is_legacy, double bytes)
+{
+    double start = ready(tl, s, is_legacy);
+    double end =
+        start + tl->profile->launch_overhead_ns + bytes / tl->profile->dram_bytes_per_s * 1e9;
+    ends(tl, s, is_legacy, end);
+    return (struct tl_span){start, end};
+}
+
+/* The share of the multiprocessors that is taken at a time, and the next time it shrinks. */
+static double taken(const struct timeline *tl, double ns, double *next)
+{
+    double sum = 0;
+    *next = INFINITY;
+    for (size_t i = 0; i < TL_KERNELS_TRACKED; i++) {
+        if (tl->kernels[i].start_ns <= ns && ns < tl->kernels[i].end_ns) {
+            sum += tl->kernels[i].share;
+            *next = fmin(*next, tl->kernels[i].end_ns);
+        }
+    }
+    return sum;
+}
+
+struct tl_span timeline_kernel(struct timeline *tl, struct tl_stream *s, bool is_legacy,
+                               double duration_ns, double share)
+{
+    double start = ready(tl, s, is_legacy) + tl->profile->launch_overhead_ns, next;
+    share = fmin(fmax(share, 0), 1);
+    while (taken(tl, start, &next) + share > 1 + 1e-9 && isfinite(next))
+        start = next;
+    double end = start + duration_ns;
+    size_t slot = tl->next_kernel++ % TL_KERNELS_TRACKED;
+    tl->kernels[slot].start_ns = start;
+    tl->kernels[slot].end_ns = end;
+    tl->kernels[slot].share = share;
+    ends(tl, s, is_legacy, end);
+    return (struct tl_span){start, end};
+}
+
+double timeline_record(struct timeline *tl, const struct tl_stream *s, bool is_legacy)
+{
+    return ready(tl, s, is_legacy);
+}
+
+void timeline_wait(struct timeline *tl, struct tl_stream *s, bool is_legacy, double event_ns)
+{
+    ends(tl, s, is_legacy, event_ns);
+}
+
+void timeline_host_until(struct timeline *tl, double ns)
+{
+    tl->host_ns = fmax(tl->host_ns, ns);
+}
+
+bool timeline_query(struct timeline *tl, double ns)
+{
+    if (tl->host_ns >= ns)
+        return true;
+    tl->host_ns += fmax(tl->profile->api_call_ns, (ns - tl->host_ns) / 16);
+    return false;
+}

@@ -1,0 +1,71 @@
+/** @file
+ * The virtual clock of one client: when its calls, copies and kernels would have run on the GPU of
+ * the profile.
+ *
+ * The host's time advances by each runtime call, never by what the host computes between calls: so
+ * equal programs have equal times on any machine. Work starts when its stream, the engine it needs
+ * and the host that submits it are ready:
+ *
+ *     start = max(submission, end of the stream's work, room on the engine)
+ *
+ * Engines: one copy engine a direction; the multiprocessors, which kernels of several streams share
+ * as long as their blocks fit. The legacy default stream waits for all blocking streams and they
+ * for it. All times are nanoseconds since the client connected.
+ */
+#ifndef CONVLAB_VGPU_TIMELINE_H
+#define CONVLAB_VGPU_TIMELINE_H
+
+#include "vgpu/device/vgpu.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define TL_KERNELS_TRACKED 128
+
+enum tl_copy { TL_HOST_TO_DEVICE, TL_DEVICE_TO_HOST, TL_DEVICE_TO_DEVICE, TL_COPIES };
+
+struct tl_stream {
+    double end_ns; /**< of its work so far */
+    bool blocking; /**< ordered with the legacy default stream */
+};
+
+struct tl_span {
+    double start_ns, end_ns;
+};
+
+struct timeline {
+    const struct vg_profile *profile;
+    double host_ns;
+    double legacy_end_ns, blocking_end_ns, all_end_ns; /**< latest ends, by kind of stream */
+    double copy_end_ns[TL_COPIES];
+    struct {
+        double start_ns, end_ns, share;
+    } kernels[TL_KERNELS_TRACKED]; /**< the latest, a ring: who occupies the multiprocessors */
+    size_t next_kernel;
+};
+
+void timeline_start(struct timeline *tl, const struct vg_profile *profile);
+/** A runtime call is made. */
+void timeline_call(struct timeline *tl);
+/** A copy of @p bytes; the host waits for it unless @p async. @param is_legacy  whether @p s is the
+ * legacy default stream. */
+struct tl_span timeline_copy(struct timeline *tl, struct tl_stream *s, bool is_legacy,
+                             enum tl_copy kind, double bytes, bool async);
+/** A fill of @p bytes of device memory. */
+struct tl_span timeline_fill(struct timeline *tl, struct tl_stream *s, bool is_legacy,
+                             double bytes);
+/** A kernel that takes @p duration_ns. @param share  of the multiprocessors that it fills, 0 to 1.
+ */
+struct tl_span timeline_kernel(struct timeline *tl, struct tl_stream *s, bool is_legacy,
+                               double duration_ns, double share);
+/** @return the time stamp of an event recorded now in a stream. */
+double timeline_record(struct timeline *tl, const struct tl_stream *s, bool is_legacy);
+/** Later work of the stream waits for the time stamp. */
+void timeline_wait(struct timeline *tl, struct tl_stream *s, bool is_legacy, double event_ns);
+/** The host waits until @p ns. */
+void timeline_host_until(struct timeline *tl, double ns);
+/** The host asks whether @p ns has come. Each question lets some of the time pass, so that a loop
+ * that polls comes to its end. */
+bool timeline_query(struct timeline *tl, double ns);
+
+#endif

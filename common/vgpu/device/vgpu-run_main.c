@@ -1,0 +1,259 @@
+/* vgpu-run: runs a CUDA program on the virtual GPU.
+ *
+ *     vgpu-run [OPTION...] PROGRAM [ARGUMENT...]
+ *
+ *     vgpu-run ──▶ vgpu-device       holds the virtual GPU; ends after the program
+ *         └──────▶ PROGRAM           finds our libcudart.so.13 first, holds the door to the device
+ *
+ * Both children die with vgpu-run, even by kill -9. The exit status is the program's; if a signal
+ * ended it, vgpu-run ends by the same signal. 2 means that the program could not be started. */
+#include "base/files.h"
+#include "vgpu/device/program_check.h"
+#include "vgpu/device/protocol.h"
+#include "vgpu/profiles/profile.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DEVICE_ARGUMENTS_MAX 20
+#define STATUS_NOT_STARTED   2
+#define LINGER_MS            1000 /* for processes that the program left behind */
+
+struct options {
+    const char *device_arguments[DEVICE_ARGUMENTS_MAX];
+    int n;
+    char **program;
+};
+
+static void pass_on(struct options *o, const char *name, const char *value)
+{
+    o->device_arguments[o->n++] = name;
+    o->device_arguments[o->n++] = value;
+}
+
+static error_t option_take(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+    if (o->n > DEVICE_ARGUMENTS_MAX - 8)
+        argp_error(state, "too many options");
+    switch (key) {
+    case 'p':
+        pass_on(o, "--profile", arg);
+        return 0;
+    case 'F':
+        pass_on(o, "--faults", arg);
+        return 0;
+    case 'C':
+        pass_on(o, "--counters", arg);
+        return 0;
+    case 't':
+        pass_on(o, "--trace", arg);
+        return 0;
+    case 's':
+        pass_on(o, "--seed", arg);
+        return 0;
+    case 'c':
+        pass_on(o, "--cores", arg);
+        return 0;
+    case ARGP_KEY_ARG:
+        o->program = state->argv + state->next - 1;
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "no program was given");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option options[] = {
+    {"profile", 'p', "GPU", 0,
+     "the GPU to be: h200 (default), titan-v, k80, rtx-4060-laptop, or a file", 0},
+    {"faults", 'F', "FILE", 0, "write the findings to a TSV file", 0},
+    {"counters", 'C', "FILE", 0, "write counters per kernel and source line to a TSV file", 0},
+    {"trace", 't', "FILE", 0,
+     "write launches, copies and calls, with modelled times, to a TSV file", 0},
+    {"seed", 's', "N", 0, "the contents of uninitialised memory (default 1)", 0},
+    {"cores", 'c', "N", 0, "threads to use (default: all cores)", 0},
+    {0}};
+
+static int complain(const struct st_error *err)
+{
+    st_print(stderr, "vgpu-run", err);
+    return STATUS_NOT_STARTED;
+}
+
+/* The folder of vgpu-run itself: everything else is found from there. */
+static bool own_folder(char *to)
+{
+    ssize_t n = readlink("/proc/self/exe", to, PATH_MAX - 1);
+    if (n <= 0)
+        return false;
+    to[n] = '\0';
+    *strrchr(to, '/') = '\0';
+    return true;
+}
+
+/* In a child: die when vgpu-run does, even if it is dead already. */
+static void die_with_parent(int signal_number, pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, signal_number);
+    if (getppid() != parent)
+        _exit(STATUS_NOT_STARTED);
+}
+
+/* Clears close-on-exec: this descriptor is for the child. */
+static void inherit(int fd)
+{
+    fcntl(fd, F_SETFD, 0);
+}
+
+static pid_t device_start(const char *folder, struct options *o, int door)
+{
+    char program[PATH_MAX], profiles[PATH_MAX], number[16];
+    pid_t parent = getpid(), pid = fork();
+    if (pid != 0)
+        return pid;
+    die_with_parent(SIGTERM, parent);
+    inherit(door);
+    path_format(program, sizeof program, "%s/vgpu-device", folder);
+    path_format(profiles, sizeof profiles, "%s/vgpu/profiles", folder);
+    snprintf(number, sizeof number, "%d", door);
+    const char *arguments[DEVICE_ARGUMENTS_MAX + 6] = {"vgpu-device", "--fd", number, "--profiles",
+                                                       profiles};
+    memcpy(arguments + 5, o->device_arguments, sizeof(char *) * (size_t)o->n);
+    execv(program, (char **)arguments);
+    struct st_error err;
+    st_fail_errno(&err, errno, "cannot start the device process");
+    st_detail(&err, ST_WHERE, "%s", program);
+    _exit(complain(&err));
+}
+
+static pid_t program_start(const char *folder, const char *path, char **arguments, int door)
+{
+    char libraries[2 * PATH_MAX], number[16];
+    pid_t parent = getpid(), pid = fork();
+    if (pid != 0)
+        return pid;
+    die_with_parent(SIGKILL, parent);
+    inherit(door);
+    const char *old = getenv("LD_LIBRARY_PATH");
+    snprintf(libraries, sizeof libraries, "%s/vgpu%s%s", folder, old && *old ? ":" : "",
+             old ? old : "");
+    snprintf(number, sizeof number, "%d", door);
+    setenv("LD_LIBRARY_PATH", libraries, 1);
+    setenv(VP_DOOR_VARIABLE, number, 1);
+    execv(path, arguments);
+    struct st_error err;
+    st_fail_errno(&err, errno, "cannot run the program");
+    st_detail(&err, ST_WHERE, "%s", path);
+    _exit(complain(&err));
+}
+
+static volatile sig_atomic_t program_pid;
+
+/* What is sent to vgpu-run is meant for the program. */
+static void forward(int signal_number)
+{
+    if (program_pid > 0)
+        kill(program_pid, signal_number);
+}
+
+static int wait_for(pid_t pid)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+/* The device ends when the last holder of the door has; one that the program left running in the
+ * background does not keep vgpu-run. */
+static int device_finish(pid_t device)
+{
+    int status = 0;
+    for (int ms = 0; ms < LINGER_MS; ms++) {
+        if (waitpid(device, &status, WNOHANG) == device)
+            return status;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    kill(device, SIGTERM);
+    return wait_for(device);
+}
+
+/* Ends as the program did. */
+static int end_as(int status)
+{
+    if (!WIFSIGNALED(status))
+        return WEXITSTATUS(status);
+    const struct rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    signal(WTERMSIG(status), SIG_DFL);
+    raise(WTERMSIG(status));
+    return 128 + WTERMSIG(status);
+}
+
+static int run(struct options *o, const char *folder, const char *path)
+{
+    struct st_error err;
+    int door[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, door)) {
+        st_fail_errno(&err, errno, "cannot make a socket");
+        return complain(&err);
+    }
+    pid_t device = device_start(folder, o, door[0]);
+    close(door[0]);
+    char ready;
+    if (device < 0 || recv(door[1], &ready, 1, 0) != 1) {
+        if (device > 0)
+            wait_for(device); /* it has said why */
+        return STATUS_NOT_STARTED;
+    }
+    pid_t program = program_start(folder, path, o->program, door[1]);
+    close(door[1]);
+    program_pid = program;
+    int status = program > 0 ? wait_for(program) : STATUS_NOT_STARTED << 8;
+    int device_status = device_finish(device);
+    if (WIFSIGNALED(device_status))
+        fprintf(stderr, "vgpu-run: the device process was ended by signal %d (%s)\n",
+                WTERMSIG(device_status), strsignal(WTERMSIG(device_status)));
+    int result = end_as(status);
+    return result == 0 && device_status != 0 ? STATUS_NOT_STARTED : result;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.n = 0};
+    const struct argp parser = {
+        options,
+        option_take,
+        "PROGRAM [ARGUMENT...]",
+        "Runs a CUDA program, compiled with nvcc -cudart shared, on the virtual GPU.",
+        NULL,
+        NULL,
+        NULL};
+    argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &o);
+    char folder[PATH_MAX], path[PATH_MAX];
+    struct st_error err;
+    if (!own_folder(folder)) {
+        st_fail_errno(&err, errno, "cannot find the folder of vgpu-run");
+        return complain(&err);
+    }
+    if (program_find(path, o.program[0], &err) || program_check(path, &err))
+        return complain(&err);
+    const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+    for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
+        signal(forwarded[i], forward);
+    return run(&o, folder, path);
+}

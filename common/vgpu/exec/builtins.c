@@ -1,0 +1,268 @@
+/* What device code calls that is not PTX: printf, assert, malloc, free; and special registers. */
+#include "vgpu/exec/vg_exec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void print(struct vg_block *b, const char *text, size_t n)
+{
+    if (b->text_bytes + n + 1 > b->text_room) {
+        size_t room = (b->text_room + n + 256) * 2;
+        char *more = realloc(b->text, room);
+        if (!more)
+            return;
+        b->text = more;
+        b->text_room = room;
+    }
+    memcpy(b->text + b->text_bytes, text, n);
+    b->text_bytes += n;
+    b->text[b->text_bytes] = '\0';
+}
+
+char *vg_lane_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                     uint32_t bytes, bool is_write)
+{
+    struct vg_launch *launch = w->block->launch;
+    if (address - VG_LOCAL_BASE < launch->local_bytes &&
+        bytes <= launch->local_bytes - (address - VG_LOCAL_BASE))
+        return w->local + (size_t)lane * launch->local_bytes + (address - VG_LOCAL_BASE);
+    if (address - VG_SHARED_BASE < w->block->shared_bytes &&
+        bytes <= w->block->shared_bytes - (address - VG_SHARED_BASE))
+        return w->block->shared + (address - VG_SHARED_BASE);
+    struct vg_memory *m = &w->worker->device->memory;
+    struct vg_allocation *a = vg_memory_below(m, address);
+    if (a && a->live && address - a->address < a->bytes && bytes <= a->bytes - (address - a->address))
+        return vg_memory_host(m, address);
+    vg_find_address(w, in, lane, address, bytes, is_write);
+    return NULL;
+}
+
+/* A text in device memory, cut at its allocation's end. */
+static size_t text_at(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t at, char *to,
+                      size_t room)
+{
+    size_t n = 0;
+    while (n + 1 < room) {
+        const char *p = vg_lane_memory(w, in, lane, at + n, 1, false);
+        if (!p || !*p)
+            break;
+        to[n++] = *p;
+    }
+    to[n] = '\0';
+    return n;
+}
+
+/* One conversion "%...X": flags, width and precision are passed on, the value comes from the lane's
+ * argument buffer, where each argument takes its natural alignment and at least 4 bytes. */
+static const char *print_one(struct vg_warp *w, const struct ir_insn *in, int lane, const char *p,
+                             uint64_t *arguments)
+{
+    char spec[48], out[1100], text[1024];
+    size_t n = 0;
+    int longs = 0;
+    spec[n++] = *p++;
+    while (*p && strchr("-+ #0123456789.*hljztL", *p) && n < 30) {
+        if (*p == '*') {
+            int width = 0;
+            const char *from = vg_lane_memory(w, in, lane, *arguments, 4, false);
+            if (!from)
+                return NULL;
+            memcpy(&width, from, 4);
+            *arguments += 4;
+            n += (size_t)snprintf(spec + n, sizeof spec - n, "%d", width % 1000);
+        } else if (*p == 'l' || *p == 'j' || *p == 'z' || *p == 't') {
+            longs++;
+        } else if (*p != 'h' && *p != 'L') {
+            spec[n++] = *p;
+        }
+        p++;
+    }
+    char kind = *p ? *p : '%';
+    if (kind == '%') {
+        print(w->block, "%", 1);
+        return *p ? p + 1 : p;
+    }
+    bool wide = strchr("feEgGaAFsp", kind) || longs;
+    if (wide)
+        *arguments = (*arguments + 7) & ~UINT64_C(7);
+    const char *from = vg_lane_memory(w, in, lane, *arguments, wide ? 8 : 4, false);
+    if (!from)
+        return NULL;
+    uint64_t bits = 0;
+    memcpy(&bits, from, wide ? 8 : 4);
+    *arguments += wide ? 8 : 4;
+    int length = 0;
+    spec[n] = '\0';
+    if (strchr("feEgGaAF", kind)) {
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        snprintf(spec + n, sizeof spec - n, "%c", kind);
+        length = snprintf(out, sizeof out, spec, value);
+    } else if (kind == 's') {
+        text_at(w, in, lane, bits, text, sizeof text);
+        snprintf(spec + n, sizeof spec - n, "s");
+        length = snprintf(out, sizeof out, spec, text);
+    } else if (kind == 'p') {
+        length = snprintf(out, sizeof out, "0x%llx", (unsigned long long)bits);
+    } else if (kind == 'c') {
+        snprintf(spec + n, sizeof spec - n, "c");
+        length = snprintf(out, sizeof out, spec, (int)bits);
+    } else if (strchr("di", kind)) {
+        snprintf(spec + n, sizeof spec - n, "lld");
+        length = snprintf(out, sizeof out, spec, wide ? (long long)bits : (long long)(int32_t)bits);
+    } else if (strchr("uxXo", kind)) {
+        snprintf(spec + n, sizeof spec - n, "ll%c", kind);
+        length = snprintf(out, sizeof out, spec, (unsigned long long)bits);
+    } else {
+        length = snprintf(out, sizeof out, "%%%c", kind);
+    }
+    if (length > 0)
+        print(w->block, out, (size_t)length < sizeof out ? (size_t)length : sizeof out - 1);
+    return p + 1;
+}
+
+void vg_vprintf(struct vg_warp *w, const struct ir_insn *in, uint32_t mask, uint64_t format_at,
+                uint64_t arguments_at)
+{
+    int lane = __builtin_ctz(mask);
+    char format[2048];
+    text_at(w, in, lane, format_at, format, sizeof format);
+    for (const char *p = format; p && *p;) {
+        size_t plain = strcspn(p, "%");
+        print(w->block, p, plain);
+        p += plain;
+        if (*p)
+            p = print_one(w, in, lane, p, &arguments_at);
+    }
+}
+
+/* Argument i of a call: its bytes in the caller's local memory. */
+static uint64_t argument(const struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t i,
+                         uint32_t bytes)
+{
+    const uint32_t *list = w->frame->function->extra + in->extra;
+    list += 1 + list[0];
+    uint64_t v = 0;
+    if (i < list[0])
+        memcpy(&v,
+               w->local + (size_t)lane * w->block->launch->local_bytes + w->frame->local_base + list[1 + i],
+               bytes);
+    return v;
+}
+
+static void set_result(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t v, uint32_t bytes)
+{
+    const uint32_t *list = w->frame->function->extra + in->extra;
+    if (list[0])
+        memcpy(w->local + (size_t)lane * w->block->launch->local_bytes + w->frame->local_base + list[1],
+               &v, bytes);
+}
+
+/* The heap of malloc() in kernels: allocations like any other, one at a time. */
+static pthread_mutex_t heap_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void assert_failed(struct vg_warp *w, const struct ir_insn *in, int lane)
+{
+    char what[256], file[256], function[256];
+    text_at(w, in, lane, argument(w, in, lane, 0, 8), what, sizeof what);
+    text_at(w, in, lane, argument(w, in, lane, 1, 8), file, sizeof file);
+    text_at(w, in, lane, argument(w, in, lane, 3, 8), function, sizeof function);
+    uint32_t line = (uint32_t)argument(w, in, lane, 2, 4);
+    const struct vg_launch *launch = w->block->launch;
+    uint32_t t = w->index * VG_LANES + (uint32_t)lane;
+    char out[1200];
+    int n = snprintf(out, sizeof out,
+                     "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file,
+                     line, function, w->block->id[0], w->block->id[1], w->block->id[2],
+                     t % launch->block.x, t / launch->block.x % launch->block.y,
+                     t / launch->block.x / launch->block.y, what);
+    print(w->block, out, (size_t)n < sizeof out ? (size_t)n : sizeof out - 1);
+    vg_find(w, in, VG_FAULT_ASSERT, lane, 0, 0, false, "assertion `%s` failed", what);
+}
+
+void vg_builtin(struct vg_warp *w, const struct ir_insn *in, enum ir_builtin which)
+{
+    struct vg_memory *m = &w->worker->device->memory;
+    uint64_t address;
+    for (uint32_t left = w->mask; left && !w->block->stop; left &= left - 1) {
+        int lane = __builtin_ctz(left);
+        switch (which) {
+        case IR_VPRINTF:
+            vg_vprintf(w, in, 1u << lane, argument(w, in, lane, 0, 8), argument(w, in, lane, 1, 8));
+            set_result(w, in, lane, 0, 4);
+            break;
+        case IR_ASSERTFAIL: assert_failed(w, in, lane); break;
+        case IR_MALLOC:
+            pthread_mutex_lock(&heap_mutex);
+            /* The list of allocations may not move while other workers search it. */
+            if (m->count >= m->room || vg_memory_take(m, argument(w, in, lane, 0, 8), 16,
+                                                      "of malloc in a kernel", &address, NULL) != ST_OK)
+                address = 0;
+            pthread_mutex_unlock(&heap_mutex);
+            set_result(w, in, lane, address, 8);
+            break;
+        case IR_FREE:
+            pthread_mutex_lock(&heap_mutex);
+            address = argument(w, in, lane, 0, 8);
+            struct vg_allocation *a = vg_memory_below(m, address);
+            if (a && a->live && a->address == address && !a->number) {
+                a->live = false;
+                m->used_bytes -= a->bytes;
+            } else if (address) {
+                vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, address, 0, false,
+                        "free() of what malloc() did not give");
+            }
+            pthread_mutex_unlock(&heap_mutex);
+            break;
+        case IR_NOT_BUILTIN: break;
+        }
+    }
+}
+
+uint64_t vg_special_register(struct vg_warp *w, enum ir_sreg which, int lane)
+{
+    const struct vg_block *b = w->block;
+    const struct vg_launch *l = b->launch;
+    uint32_t t = w->index * VG_LANES + (uint32_t)lane;
+    switch (which) {
+    case SREG_TID_X: return t % l->block.x;
+    case SREG_TID_Y: return t / l->block.x % l->block.y;
+    case SREG_TID_Z: return t / l->block.x / l->block.y;
+    case SREG_NTID_X: return l->block.x;
+    case SREG_NTID_Y: return l->block.y;
+    case SREG_NTID_Z: return l->block.z;
+    case SREG_CTAID_X: return b->id[0];
+    case SREG_CTAID_Y: return b->id[1];
+    case SREG_CTAID_Z: return b->id[2];
+    case SREG_NCTAID_X: return l->grid.x;
+    case SREG_NCTAID_Y: return l->grid.y;
+    case SREG_NCTAID_Z: return l->grid.z;
+    case SREG_LANEID: return (uint64_t)lane;
+    case SREG_WARPID: return w->index;
+    case SREG_NWARPID: return (uint64_t)l->device->profile.max_threads_per_multiprocessor / 32;
+    case SREG_SMID:
+        return b->number % (uint64_t)(l->device->profile.multiprocessors > 0
+                                          ? l->device->profile.multiprocessors
+                                          : 1);
+    case SREG_NSMID: return (uint64_t)l->device->profile.multiprocessors;
+    case SREG_GRIDID: return l->number;
+    case SREG_LANEMASK_EQ: return 1u << lane;
+    case SREG_LANEMASK_LE: return (2u << lane) - 1;
+    case SREG_LANEMASK_LT: return (1u << lane) - 1;
+    case SREG_LANEMASK_GE: return ~((1u << lane) - 1);
+    case SREG_LANEMASK_GT: return ~((2u << lane) - 1);
+    /* Every look at a clock moves it: deterministic, and loops that wait for time end. */
+    case SREG_CLOCK:
+    case SREG_CLOCK64: return w->clock += 8;
+    case SREG_CLOCK_HI: return (w->clock += 8) >> 32;
+    case SREG_GLOBALTIMER:
+    case SREG_GLOBALTIMER_LO: return w->clock += 32;
+    case SREG_GLOBALTIMER_HI: return (w->clock += 32) >> 32;
+    case SREG_DYNAMIC_SMEM: return l->dynamic_bytes;
+    case SREG_TOTAL_SMEM: return l->shared_bytes;
+    case SREG_ENVREG1: return l->workspace >> 32;
+    case SREG_ENVREG2: return l->workspace & 0xffffffffu;
+    case SREG_ONE: return 1;
+    default: return 0;
+    }
+}

@@ -1,0 +1,250 @@
+/* Findings while a kernel runs, and what the owner of the device sees of them. Workers keep their own,
+ * one for each kind and pair of places; after the launch they are merged so that the details are those
+ * of the lowest block, whichever worker had it. */
+#include "vgpu/exec/findings.h"
+#include "vgpu/probe/names.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const bool ends_kernel[] = {
+#define ENDS(name, text, ends) ends,
+    VG_FAULT_MAP(ENDS)
+#undef ENDS
+};
+
+static struct vg_finding *find_or_add(struct vg_worker *worker, enum vg_fault_kind kind, uint32_t insn,
+                                      uint32_t other, uint64_t block, bool *is_new)
+{
+    for (size_t i = 0; i < worker->finding_count; i++) {
+        struct vg_finding *f = &worker->findings[i];
+        if (f->fault.kind == kind && f->insn == insn && f->other_insn == other) {
+            f->fault.count++;
+            /* Blocks go up, except when several are resident: the lowest one describes it. */
+            *is_new = block < f->order;
+            return f;
+        }
+    }
+    worker->findings = ptx_grow(worker->findings, worker->finding_count, &worker->finding_room,
+                                sizeof *worker->findings);
+    struct vg_finding *f = &worker->findings[worker->finding_count++];
+    memset(f, 0, sizeof *f);
+    f->fault.kind = kind;
+    f->fault.count = 1;
+    f->insn = insn;
+    f->other_insn = other;
+    *is_new = true;
+    return f;
+}
+
+static void set_place(const struct vg_module *module, const struct ir_insn *in, char file[256], int *line)
+{
+    file[0] = '\0';
+    *line = 0;
+    if (in->location < 0)
+        return;
+    snprintf(file, 256, "%s", module->ir.locations[in->location].file);
+    *line = module->ir.locations[in->location].line;
+}
+
+static void fill(struct vg_finding *f, struct vg_warp *w, const struct ir_insn *in, int lane,
+                 uint64_t address, uint32_t bytes, bool is_write)
+{
+    const struct vg_launch *launch = w->block->launch;
+    uint32_t thread = w->index * VG_LANES + (uint32_t)lane;
+    f->order = w->block->number;
+    memcpy(f->fault.kernel, launch->kernel->name, sizeof f->fault.kernel);
+    set_place(launch->module, in, f->fault.file, &f->fault.line);
+    memcpy(f->fault.block, w->block->id, sizeof f->fault.block);
+    f->fault.thread[0] = thread % launch->block.x;
+    f->fault.thread[1] = thread / launch->block.x % launch->block.y;
+    f->fault.thread[2] = thread / launch->block.x / launch->block.y;
+    f->fault.address = address;
+    f->fault.access_bytes = (int)bytes;
+    f->fault.is_write = is_write;
+}
+
+static void stop(struct vg_warp *w, enum vg_fault_kind kind)
+{
+    if (!ends_kernel[kind])
+        return;
+    w->block->stop = true;
+    unsigned long long first = atomic_load(&w->block->launch->fault_block);
+    while (w->block->number < first &&
+           !atomic_compare_exchange_weak(&w->block->launch->fault_block, &first, w->block->number))
+        continue;
+}
+
+void vg_find(struct vg_warp *w, const struct ir_insn *in, enum vg_fault_kind kind, int lane,
+             uint64_t address, uint32_t bytes, bool is_write, const char *detail, ...)
+{
+    if (w->block->stop)
+        return;
+    bool is_new;
+    struct vg_finding *f = find_or_add(w->worker, kind, in->number, 0, w->block->number, &is_new);
+    if (is_new) {
+        va_list args;
+        va_start(args, detail);
+        vsnprintf(f->fault.detail, sizeof f->fault.detail, detail, args);
+        va_end(args);
+        fill(f, w, in, lane, address, bytes, is_write);
+    }
+    stop(w, kind);
+}
+
+static void allocation_text(const struct vg_allocation *a, char *to, size_t room)
+{
+    if (a->number)
+        snprintf(to, room, "the %zu-byte allocation from cudaMalloc #%u", a->bytes, a->number);
+    else
+        snprintf(to, room, "the %zu-byte variable %s", a->bytes, a->name);
+}
+
+void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                     uint32_t bytes, bool is_write)
+{
+    const struct vg_memory *m = &w->worker->device->memory;
+    char text[160];
+    if (address < 65536) {
+        vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, address, bytes, is_write,
+                address ? "an address this small comes from a null pointer" : "a null pointer");
+        return;
+    }
+    const struct vg_allocation *below = NULL, *above = NULL;
+    if (address >= VG_GLOBAL_BASE && address - VG_GLOBAL_BASE < m->arena_bytes) {
+        below = vg_memory_below(m, address);
+        above = below ? below + 1 : m->list;
+        above = above < m->list + m->count ? above : NULL;
+    }
+    if (!below && !above) {
+        vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, address, bytes, is_write,
+                "not an address of device memory: a host pointer, or one that was never set");
+        return;
+    }
+    uint64_t past = below ? address - below->address : UINT64_MAX;
+    if (below && past < below->bytes && !below->live) {
+        allocation_text(below, text, sizeof text);
+        vg_find(w, in, VG_FAULT_USE_AFTER_FREE, lane, address, bytes, is_write,
+                "%llu bytes into %s, which was freed", (unsigned long long)past, text);
+        return;
+    }
+    uint64_t before = above ? above->address - address : UINT64_MAX;
+    if (below && past < below->bytes) {
+        allocation_text(below, text, sizeof text);
+        vg_find(w, in, VG_FAULT_OUT_OF_BOUNDS, lane, address, bytes, is_write,
+                "the last %llu of %u bytes lie past the end of %s",
+                (unsigned long long)(past + bytes - below->bytes), bytes, text);
+        return;
+    }
+    past = below ? past - below->bytes : UINT64_MAX;
+    bool is_past = past <= before;
+    allocation_text(is_past ? below : above, text, sizeof text);
+    if (is_past && past == 0)
+        vg_find(w, in, VG_FAULT_OUT_OF_BOUNDS, lane, address, bytes, is_write,
+                "directly past the end of %s%s", text, below->live ? "" : ", which was freed");
+    else
+        vg_find(w, in, VG_FAULT_OUT_OF_BOUNDS, lane, address, bytes, is_write, "%llu bytes %s %s%s",
+                (unsigned long long)(is_past ? past : before),
+                is_past ? "past the end of" : "before the start of", text,
+                (is_past ? below : above)->live ? "" : ", which was freed");
+}
+
+void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t address,
+                  uint32_t bytes, bool is_write, struct race_hit hit)
+{
+    enum vg_fault_kind kind = hit.kind == RACE_RAW   ? VG_FAULT_RACE_RAW
+                              : hit.kind == RACE_WAR ? VG_FAULT_RACE_WAR
+                                                     : VG_FAULT_RACE_WAW;
+    bool is_new;
+    struct vg_finding *f =
+        find_or_add(w->worker, kind, in->number, hit.other_insn, w->block->number, &is_new);
+    if (!is_new)
+        return;
+    fill(f, w, in, lane, address, bytes, is_write);
+    const struct vg_module *module = w->block->launch->module;
+    set_place(module, module->insns[hit.other_insn], f->fault.other_file, &f->fault.other_line);
+    const struct vg_dim *d = &w->block->launch->block;
+    uint32_t t = hit.other_thread;
+    bool same_warp = t / VG_LANES == w->index;
+    snprintf(f->fault.detail, sizeof f->fault.detail,
+             "shared memory at 0x%x: %s by this thread and %s by thread (%u,%u,%u) at line %d with no %s "
+             "between",
+             address, is_write ? "written" : "read",
+             hit.kind == RACE_WAR ? "read" : "written", t % d->x, t / d->x % d->y, t / d->x / d->y,
+             f->fault.other_line, same_warp ? "__syncwarp" : "__syncthreads");
+}
+
+static bool same_finding(const struct vg_fault *a, const struct vg_fault *b)
+{
+    return a->kind == b->kind && a->line == b->line && a->other_line == b->other_line &&
+           strcmp(a->kernel, b->kernel) == 0 && strcmp(a->file, b->file) == 0 &&
+           strcmp(a->other_file, b->other_file) == 0;
+}
+
+static int compare_findings(const void *x, const void *y)
+{
+    const struct vg_finding *a = x, *b = y;
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
+    if (a->fault.kind != b->fault.kind)
+        return (int)a->fault.kind - (int)b->fault.kind;
+    return a->insn < b->insn ? -1 : a->insn > b->insn;
+}
+
+void vg_findings_merge(struct vg_launch *launch, struct vg_launch_report *report)
+{
+    struct vg_device *device = launch->device;
+    struct vg_finding *all = NULL;
+    size_t count = 0, room = 0;
+    uint64_t fault_block = atomic_load(&launch->fault_block);
+    for (int i = 0; i < device->worker_count; i++) {
+        struct vg_worker *worker = &device->workers[i];
+        for (size_t k = 0; k < worker->finding_count; k++) {
+            struct vg_finding *f = &worker->findings[k], *to = NULL;
+            if (f->order > fault_block)
+                continue;
+            for (size_t n = 0; n < count && !to; n++)
+                if (all[n].fault.kind == f->fault.kind && all[n].insn == f->insn &&
+                    all[n].other_insn == f->other_insn)
+                    to = &all[n];
+            if (!to) {
+                all = ptx_grow(all, count, &room, sizeof *all);
+                all[count++] = *f;
+            } else {
+                uint64_t sum = to->fault.count + f->fault.count;
+                if (f->order < to->order)
+                    *to = *f;
+                to->fault.count = sum;
+            }
+        }
+        worker->finding_count = 0;
+    }
+    if (count)
+        qsort(all, count, sizeof *all, compare_findings);
+    for (size_t n = 0; n < count; n++) {
+        struct vg_fault *f = &all[n].fault;
+        if (ends_kernel[f->kind]) {
+            f->count = 1;
+            report->faulted = true;
+            report->fault = f->kind;
+        }
+        size_t k = 0;
+        while (k < device->fault_count && !same_finding(&device->faults[k], f))
+            k++;
+        if (k < device->fault_count) {
+            device->faults[k].count += f->count;
+            continue;
+        }
+        device->faults = ptx_grow(device->faults, device->fault_count, &device->fault_room,
+                                  sizeof *device->faults);
+        device->faults[device->fault_count++] = *f;
+    }
+    free(all);
+}
+
+size_t vg_faults(const struct vg_device *device, const struct vg_fault **faults)
+{
+    *faults = device->faults;
+    return device->fault_count;
+}

@@ -1,0 +1,12 @@
+/** @file
+ * Gathering the findings of a launch.
+ */
+#ifndef CONVLAB_VGPU_FINDINGS_H
+#define CONVLAB_VGPU_FINDINGS_H
+
+#include "vgpu/exec/vg_exec.h"
+
+/** Merges what the workers found into the device's list, and empties theirs. Sets the report's fault. */
+void vg_findings_merge(struct vg_launch *launch, struct vg_launch_report *report);
+
+#endif

@@ -1,0 +1,3 @@
+/* Handlers for the instructions every machine has; see handlers.inc and common/mk/compile.mk. */
+#define VG_TARGET base
+#include "vgpu/exec/handlers.inc"

@@ -1,0 +1,287 @@
+#include "vgpu/exec/tally.h"
+
+#include "base/tsv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add_site(struct vg_site *to, const struct vg_site *from)
+{
+    to->requests += from->requests;
+    to->sectors += from->sectors;
+    to->divergent += from->divergent;
+    to->shared_requests += from->shared_requests;
+    to->wavefronts += from->wavefronts;
+    to->local_requests += from->local_requests;
+    to->local_sectors += from->local_sectors;
+}
+
+static bool is_load(const struct ir_insn *in)
+{
+    return in->op == IR_LD || in->op == IR_LDMATRIX || in->op == IR_WMMA_LOAD;
+}
+
+static void count_memory(struct vg_counters *c, const struct ir_insn *in, const struct vg_site *s)
+{
+    if (in->op == IR_ATOM) {
+        c->global_atomic_requests += s->requests;
+        c->global_atomic_sectors += s->sectors;
+    } else if (in->space == PTX_SPACE_CONST) {
+        c->constant_requests += s->requests;
+        c->constant_wavefronts += s->sectors;
+    } else if (is_load(in)) {
+        c->global_load_requests += s->requests;
+        c->global_load_sectors += s->sectors;
+    } else {
+        c->global_store_requests += s->requests;
+        c->global_store_sectors += s->sectors;
+    }
+    uint64_t *requests = is_load(in) ? &c->shared_load_requests : &c->shared_store_requests;
+    uint64_t *wavefronts = is_load(in) ? &c->shared_load_wavefronts : &c->shared_store_wavefronts;
+    *requests += s->shared_requests;
+    *wavefronts += s->wavefronts;
+    requests = is_load(in) ? &c->local_load_requests : &c->local_store_requests;
+    wavefronts = is_load(in) ? &c->local_load_sectors : &c->local_store_sectors;
+    *requests += s->local_requests;
+    *wavefronts += s->local_sectors;
+}
+
+static enum ir_class class_of(const struct ir_insn *in)
+{
+    if (in->op == IR_LD || in->op == IR_ST)
+        return in->space == PTX_SPACE_SHARED  ? IR_CLASS_SHARED
+               : in->space == PTX_SPACE_LOCAL ? IR_CLASS_LOCAL
+               : in->space == PTX_SPACE_CONST ? IR_CLASS_CONSTANT
+                                              : IR_CLASS_GLOBAL;
+    return ir_rows[in->op].class;
+}
+
+static void count_flops(struct vg_counters *c, const struct ir_insn *in, uint64_t threads)
+{
+    enum ir_class class = ir_rows[in->op].class;
+    bool fma = strcmp(ir_rows[in->op].base, "fma|mad") == 0 || strcmp(ir_rows[in->op].base, "fma") == 0;
+    if (class == IR_CLASS_FP32 && ir_rows[in->op].shape == SHAPE_LANE) {
+        if (fma)
+            c->fp32_fma += threads;
+        else
+            c->fp32_add_mul += threads;
+    } else if (class == IR_CLASS_FP64) {
+        c->fp64_ops += threads * (fma ? 2 : 1);
+    } else if (class == IR_CLASS_FP16) {
+        c->fp16_ops += threads * (fma ? 2 : 1);
+    }
+}
+
+/* One instruction that `warps` warps with together `threads` active threads issued. */
+static void count_instruction(struct vg_counters *c, const struct ir_insn *in, const struct vg_tally *t,
+                              const uint64_t warps, uint64_t threads)
+{
+    int slots = ir_rows[in->op].slots;
+    if (!slots)
+        return;
+    c->warp_instructions += warps;
+    c->thread_instructions += threads;
+    c->by_class[class_of(in)] += warps;
+    count_flops(c, in, threads);
+    if (in->op == IR_BRA || in->op == IR_BRX) {
+        c->branches += warps;
+        c->divergent_branches += t->sites[in->site].divergent;
+    } else if (in->op == IR_BAR || in->op == IR_BAR_RED) {
+        c->barriers += warps;
+    } else if (in->op == IR_CP_ASYNC) {
+        struct ir_insn load = *in, store = *in;
+        load.op = IR_LD;
+        load.space = PTX_SPACE_GLOBAL;
+        store.op = IR_ST;
+        store.space = PTX_SPACE_SHARED;
+        count_memory(c, &load, &t->sites[in->site - 1]);
+        count_memory(c, &store, &t->sites[in->site]);
+    } else if (in->site) {
+        count_memory(c, in, &t->sites[in->site]);
+    }
+}
+
+static void count_all(struct vg_counters *c, const struct vg_module *m, const struct vg_tally *t,
+                      struct vg_clock_facts *facts)
+{
+    for (uint32_t i = 0; i < m->ir.insn_count; i++) {
+        const struct ir_insn *in = m->insns[i];
+        uint32_t block = m->block_of[i];
+        if (!t->block_warps[block])
+            continue;
+        count_instruction(c, in, t, t->block_warps[block], t->block_threads[block]);
+        if (facts) {
+            double slots = (double)ir_rows[in->op].slots * (double)t->block_warps[block];
+            facts->issue_slots += slots;
+            facts->slots[class_of(in)] += slots;
+        }
+    }
+}
+
+static struct vg_tally *tally_new(const struct vg_module *m)
+{
+    struct vg_tally *t = calloc(1, sizeof *t);
+    if (!t)
+        abort();
+    t->sites = calloc(m->ir.site_count + 1, sizeof *t->sites);
+    t->block_warps = calloc(m->block_count + 1, sizeof *t->block_warps);
+    t->block_threads = calloc(m->block_count + 1, sizeof *t->block_threads);
+    if (!t->sites || !t->block_warps || !t->block_threads)
+        abort();
+    return t;
+}
+
+void vg_tally_free(struct vg_tally *t)
+{
+    if (!t)
+        return;
+    free(t->sites);
+    free(t->block_warps);
+    free(t->block_threads);
+    free(t);
+}
+
+static void gather(struct vg_launch *launch, struct vg_tally *to)
+{
+    const struct vg_module *m = launch->module;
+    for (int i = 0; i < launch->device->worker_count; i++) {
+        struct vg_worker *worker = &launch->device->workers[i];
+        if (worker->used_by != launch->number)
+            continue;
+        for (uint32_t k = 0; k <= m->ir.site_count; k++)
+            add_site(&to->sites[k], &worker->sites[k]);
+        for (uint32_t k = 0; k < m->block_count; k++) {
+            to->block_warps[k] += worker->block_warps[k];
+            to->block_threads[k] += worker->block_threads[k];
+        }
+    }
+}
+
+void vg_tally_launch(struct vg_launch *launch, struct vg_launch_report *report,
+                     struct vg_clock_facts *facts)
+{
+    struct vg_module *m = launch->module;
+    struct vg_kernel *kernel = launch->kernel;
+    struct vg_tally *now = tally_new(m);
+    gather(launch, now);
+    count_all(&report->counters, m, now, facts);
+    if (!kernel->tally)
+        kernel->tally = tally_new(m);
+    struct vg_tally *t = kernel->tally;
+    t->launches++;
+    for (uint32_t k = 0; k <= m->ir.site_count; k++)
+        add_site(&t->sites[k], &now->sites[k]);
+    for (uint32_t k = 0; k < m->block_count; k++) {
+        t->block_warps[k] += now->block_warps[k];
+        t->block_threads[k] += now->block_threads[k];
+    }
+    vg_tally_free(now);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/** The columns of the counters' table: X(name, expression). */
+#define COLUMNS(X)                                                                                 \
+    X("warp_instructions", c->warp_instructions)                                                   \
+    X("thread_instructions", c->thread_instructions)                                               \
+    X("global_load_requests", c->global_load_requests)                                             \
+    X("global_load_sectors", c->global_load_sectors)                                               \
+    X("global_store_requests", c->global_store_requests)                                           \
+    X("global_store_sectors", c->global_store_sectors)                                             \
+    X("global_atomic_requests", c->global_atomic_requests)                                         \
+    X("global_atomic_sectors", c->global_atomic_sectors)                                           \
+    X("local_load_requests", c->local_load_requests)                                               \
+    X("local_load_sectors", c->local_load_sectors)                                                 \
+    X("local_store_requests", c->local_store_requests)                                             \
+    X("local_store_sectors", c->local_store_sectors)                                               \
+    X("shared_load_requests", c->shared_load_requests)                                             \
+    X("shared_load_wavefronts", c->shared_load_wavefronts)                                         \
+    X("shared_store_requests", c->shared_store_requests)                                           \
+    X("shared_store_wavefronts", c->shared_store_wavefronts)                                       \
+    X("constant_requests", c->constant_requests)                                                   \
+    X("constant_wavefronts", c->constant_wavefronts)                                               \
+    X("branches", c->branches)                                                                     \
+    X("divergent_branches", c->divergent_branches)                                                 \
+    X("barriers", c->barriers)                                                                     \
+    X("fp32_fma", c->fp32_fma)                                                                     \
+    X("fp32_add_mul", c->fp32_add_mul)                                                             \
+    X("fp64_ops", c->fp64_ops)                                                                     \
+    X("fp16_ops", c->fp16_ops)
+
+enum {
+#define COUNT(name, value) +1
+    COLUMN_COUNT = 0 COLUMNS(COUNT),
+#undef COUNT
+    FIRST_COLUMNS = 4,
+    ALL_COLUMNS = FIRST_COLUMNS + IR_CLASSES + COLUMN_COUNT,
+};
+
+static void write_header(FILE *out)
+{
+    const char *names[ALL_COLUMNS] = {"kernel", "file", "line", "launches",
+#define NAME(name, text) "class_" text,
+                                      IR_CLASS_MAP(NAME)
+#undef NAME
+#define NAME(name, value) name,
+                                          COLUMNS(NAME)
+#undef NAME
+    };
+    tsv_write_row(out, ALL_COLUMNS, names);
+}
+
+static void write_row(FILE *out, const struct vg_kernel *k, const char *file, int line,
+                      const struct vg_counters *c)
+{
+    char numbers[ALL_COLUMNS][24];
+    const char *cells[ALL_COLUMNS];
+    uint64_t values[ALL_COLUMNS] = {0, 0, (uint64_t)line, k->tally->launches};
+    size_t n = FIRST_COLUMNS;
+    for (int i = 0; i < IR_CLASSES; i++)
+        values[n++] = c->by_class[i];
+#define VALUE(name, value) values[n++] = value;
+    COLUMNS(VALUE)
+#undef VALUE
+    for (size_t i = 2; i < ALL_COLUMNS; i++) {
+        snprintf(numbers[i], sizeof numbers[i], "%llu", (unsigned long long)values[i]);
+        cells[i] = numbers[i];
+    }
+    cells[0] = k->name;
+    cells[1] = file;
+    tsv_write_row(out, ALL_COLUMNS, cells);
+}
+
+static void write_kernel(FILE *out, const struct vg_module *m, const struct vg_kernel *k)
+{
+    struct vg_counters all = {0};
+    count_all(&all, m, k->tally, NULL);
+    write_row(out, k, "", 0, &all);
+    struct vg_counters *lines = calloc(m->ir.location_count + 1, sizeof *lines);
+    if (!lines)
+        return;
+    for (uint32_t i = 0; i < m->ir.insn_count; i++) {
+        const struct ir_insn *in = m->insns[i];
+        uint32_t block = m->block_of[i];
+        if (in->location < 0 || !k->tally->block_warps[block])
+            continue;
+        /* One source line may have several entries: the first of them collects. */
+        size_t at = 0;
+        const struct ir_location *l = &m->ir.locations[in->location];
+        while (m->ir.locations[at].line != l->line || strcmp(m->ir.locations[at].file, l->file) != 0)
+            at++;
+        count_instruction(&lines[at], in, k->tally, k->tally->block_warps[block],
+                          k->tally->block_threads[block]);
+    }
+    for (size_t i = 0; i < m->ir.location_count; i++)
+        if (lines[i].warp_instructions)
+            write_row(out, k, m->ir.locations[i].file, m->ir.locations[i].line, &lines[i]);
+    free(lines);
+}
+
+void vg_counters_write(const struct vg_device *device, FILE *out)
+{
+    write_header(out);
+    for (const struct vg_module *m = device->modules; m; m = m->next)
+        for (size_t i = 0; i < m->kernel_count; i++)
+            if (m->kernels[i].tally)
+                write_kernel(out, m, &m->kernels[i]);
+}

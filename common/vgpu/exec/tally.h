@@ -1,0 +1,26 @@
+/** @file
+ * Counters: from what the workers counted (basic blocks, memory instructions) to figures per launch
+ * and per source line. Sums only, so they do not depend on who counted.
+ */
+#ifndef CONVLAB_VGPU_TALLY_H
+#define CONVLAB_VGPU_TALLY_H
+
+#include "vgpu/exec/vg_exec.h"
+#include "vgpu/probe/model.h"
+
+/** Per kernel: the sums of all launches. */
+struct vg_tally {
+    uint64_t launches;
+    struct vg_site *sites;                 /**< [site_count + 1] */
+    uint64_t *block_warps, *block_threads; /**< [block_count] */
+    struct vg_launch_report last;
+    double modelled_ns;
+};
+
+/** Adds the workers' counts of a launch to its kernel's, fills the report's counters and the model's
+ * facts, and clears the workers'. */
+void vg_tally_launch(struct vg_launch *launch, struct vg_launch_report *report,
+                     struct vg_clock_facts *facts);
+void vg_tally_free(struct vg_tally *tally);
+
+#endif

@@ -1,0 +1,386 @@
+/* A block: its warps take turns, each until it cannot go on. Barriers count threads that have not
+ * ended, as since Volta. A block whose warps all wait for something that cannot come is reported. */
+#include "vgpu/exec/vg_block.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static void write_reduction(struct vg_warp *w, const struct vg_fragment *f, const struct vg_barrier *b)
+{
+    const struct ir_insn *in = f->pc;
+    if (in->op != IR_BAR_RED)
+        return;
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        uint32_t *d = (uint32_t *)(void *)(f->frame->regs + in->d);
+        if (in->sub == SUB_POPC)
+            d[__builtin_ctz(left)] = b->red_count;
+        else if (in->sub == SUB_AND ? b->red_all : b->red_any)
+            *d |= left & -left;
+        else
+            *d &= ~(left & -left);
+    }
+    (void)w;
+}
+
+void vg_block_wake(struct vg_block *block, int barrier)
+{
+    struct vg_barrier *b = &block->barriers[barrier];
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct vg_warp *w = &block->warps[i];
+        for (int k = 0; k < w->fragment_count; k++) {
+            struct vg_fragment *f = &w->fragments[k];
+            if (f->state != FRAGMENT_BARRIER || f->barrier != barrier)
+                continue;
+            write_reduction(w, f, b);
+            f->state = FRAGMENT_READY;
+            f->pc++;
+        }
+    }
+    *b = (struct vg_barrier){.red_all = 1};
+    race_barrier(&block->race);
+    block->worker->barriers++;
+    atomic_fetch_add_explicit(&block->launch->progress, 1, memory_order_relaxed);
+}
+
+static void check_barrier(struct vg_block *block, int i)
+{
+    struct vg_barrier *b = &block->barriers[i];
+    uint32_t expected = b->expected ? b->expected : block->alive_threads;
+    if (b->arrived && b->arrived >= expected)
+        vg_block_wake(block, i);
+}
+
+void vg_block_lanes_ended(struct vg_block *block)
+{
+    for (int i = 0; i < VG_BARRIERS; i++)
+        check_barrier(block, i);
+}
+
+const struct ir_insn *vg_barrier(struct vg_warp *w, const struct ir_insn *in)
+{
+    int lane = __builtin_ctz(w->mask);
+    uint32_t id = ((uint32_t *)(void *)(w->regs + in->a))[lane];
+    uint32_t threads = in->b ? ((uint32_t *)(void *)(w->regs + in->b))[lane] : 0;
+    if (id >= VG_BARRIERS) {
+        vg_find(w, in, VG_FAULT_TRAP, lane, id, 0, false, "there is no barrier %u, only 0 to 15", id);
+        return NULL;
+    }
+    struct vg_barrier *b = &w->block->barriers[id];
+    uint32_t count = (uint32_t)__builtin_popcount(w->mask);
+    /* With a count, a warp that is not full counts as one that is. */
+    if (threads && w->mask == w->alive)
+        count = VG_LANES;
+    b->arrived += count;
+    b->expected = threads;
+    if (in->op == IR_BAR_RED) {
+        uint32_t p = *(uint32_t *)(void *)(w->regs + in->c);
+        b->red_count += (uint32_t)__builtin_popcount(p & w->mask);
+        b->red_any |= (p & w->mask) != 0;
+        b->red_all &= (p & w->mask) == w->mask;
+    }
+    struct vg_fragment *f = NULL;
+    if (!(in->mode & MODE_ARRIVE)) {
+        f = &w->fragments[w->fragment_count++];
+        *f = (struct vg_fragment){.pc = in,
+                                  .frame = w->frame,
+                                  .mask = w->mask,
+                                  .meeting = w->meeting,
+                                  .state = FRAGMENT_BARRIER,
+                                  .barrier = (uint8_t)id};
+    }
+    check_barrier(w->block, (int)id);
+    return f ? NULL : in + 1;
+}
+
+/* ---- nothing can go on ----------------------------------------------------------------------- */
+
+static const char *place(const struct vg_block *block, const struct ir_insn *in, char *to, size_t room)
+{
+    const struct ir_module *m = &block->launch->module->ir;
+    if (in && in->location >= 0)
+        snprintf(to, room, "%s:%d", m->locations[in->location].file, m->locations[in->location].line);
+    else
+        snprintf(to, room, "PTX line %d", in ? in->ptx_line : 0);
+    return to;
+}
+
+/* Where a thread that is missing at a barrier is instead. */
+static void describe_missing(struct vg_block *block, int barrier, char *to, size_t room)
+{
+    char at[300];
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct vg_warp *w = &block->warps[i];
+        uint32_t here = 0;
+        for (int k = 0; k < w->fragment_count; k++)
+            if (w->fragments[k].state == FRAGMENT_BARRIER && w->fragments[k].barrier == barrier)
+                here |= w->fragments[k].mask;
+        uint32_t missing = w->alive & ~here;
+        if (!missing)
+            continue;
+        const struct ir_insn *pc = NULL;
+        for (int k = 0; k < w->fragment_count; k++)
+            if (w->fragments[k].mask & missing & -missing)
+                pc = w->fragments[k].pc;
+        for (int k = 0; !pc && k < w->meeting_room; k++)
+            if (w->meetings[k].used && w->meetings[k].arrived & missing & -missing)
+                pc = w->meetings[k].pc;
+        uint32_t number = i * VG_LANES + (uint32_t)__builtin_ctz(missing);
+        snprintf(to, room, "; thread (%u,%u,%u) is not among them, it waits at %s",
+                 number % block->launch->block.x,
+                 number / block->launch->block.x % block->launch->block.y,
+                 number / block->launch->block.x / block->launch->block.y,
+                 place(block, pc, at, sizeof at));
+        return;
+    }
+    to[0] = '\0';
+}
+
+/* @return whether something can go on after all. */
+static bool resolve_stuck(struct vg_block *block)
+{
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        if (vg_warp_unstick(&block->warps[i]))
+            return true;
+    for (uint32_t i = 0; i < block->warp_count && !block->stop; i++) {
+        struct vg_warp *w = &block->warps[i];
+        for (int k = 0; k < w->fragment_count; k++) {
+            struct vg_fragment *f = &w->fragments[k];
+            if (f->state != FRAGMENT_BARRIER)
+                continue;
+            char missing[400];
+            struct vg_barrier *b = &block->barriers[f->barrier];
+            describe_missing(block, f->barrier, missing, sizeof missing);
+            vg_find(w, f->pc, VG_FAULT_BARRIER_DIVERGENCE, __builtin_ctz(f->mask), 0, 0, false,
+                    "the barrier was reached by %u of %u threads%s", b->arrived,
+                    b->expected ? b->expected : block->alive_threads, missing);
+            return false;
+        }
+    }
+    if (!block->stop)
+        vg_find(&block->warps[0], block->launch->kernel->function->insns, VG_FAULT_NO_PROGRESS, 0, 0, 0,
+                false, "no thread of the block can go on");
+    return false;
+}
+
+void vg_block_no_progress(struct vg_block *block)
+{
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct vg_warp *w = &block->warps[i];
+        for (int k = 0; k < w->fragment_count; k++)
+            if (w->fragments[k].state == FRAGMENT_READY) {
+                vg_find(w, w->fragments[k].pc, VG_FAULT_NO_PROGRESS, __builtin_ctz(w->fragments[k].mask),
+                        0, 0, false,
+                        "this loop waits for something that no other thread is going to do");
+                return;
+            }
+    }
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+enum vg_block_state vg_block_round(struct vg_block *block)
+{
+    bool moved = false, ready = false;
+    for (uint32_t i = 0; i < block->warp_count && !block->stop; i++) {
+        struct vg_warp *w = &block->warps[i];
+        if (!w->fragment_count)
+            continue;
+        moved |= vg_warp_run(w);
+    }
+    if (block->stop || !block->alive_threads)
+        return VG_BLOCK_DONE;
+    for (uint32_t i = 0; i < block->warp_count && !ready; i++)
+        for (int k = 0; k < block->warps[i].fragment_count; k++)
+            ready |= block->warps[i].fragments[k].state == FRAGMENT_READY;
+    if (!ready && !resolve_stuck(block))
+        return VG_BLOCK_DONE;
+    return moved || !ready ? VG_BLOCK_MOVED : VG_BLOCK_QUIET;
+}
+
+void vg_block_start(struct vg_block *block, uint64_t number)
+{
+    struct vg_launch *launch = block->launch;
+    block->number = number;
+    block->id[0] = (uint32_t)(number % launch->grid.x);
+    block->id[1] = (uint32_t)(number / launch->grid.x % launch->grid.y);
+    block->id[2] = (uint32_t)(number / launch->grid.x / launch->grid.y);
+    block->alive_threads = launch->threads;
+    block->stop = false;
+    block->quiet_rounds = 0;
+    for (int i = 0; i < VG_BARRIERS; i++)
+        block->barriers[i] = (struct vg_barrier){.red_all = 1};
+    race_reset(&block->race);
+    block->shared_all_set = launch->shared_bytes == 0;
+    if (launch->shared_bytes)
+        memset(block->shared_set, 0, launch->shared_bytes / 4 + 1);
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct vg_warp *w = &block->warps[i];
+        uint32_t lanes = launch->threads - i * VG_LANES;
+        w->alive = lanes >= VG_LANES ? VG_FULL : (1u << lanes) - 1;
+        w->entry->local_base = 0;
+        w->entry->local_top = (uint32_t)launch->kernel->function->local_bytes;
+        vg_warp_start(w, launch->kernel->function->insns);
+    }
+}
+
+static void free_warps(struct vg_block *block)
+{
+    for (uint32_t i = 0; i < block->warp_room; i++) {
+        struct vg_warp *w = &block->warps[i];
+        if (w->entry)
+            vg_frame_free(block->worker, w->entry);
+        free(w->meetings);
+        if (w->local)
+            munmap(w->local, w->local_room);
+    }
+    free(block->warps);
+    block->warps = NULL;
+    block->warp_room = 0;
+}
+
+static bool prepare_local(struct vg_warp *w, size_t bytes)
+{
+    if (bytes <= w->local_room)
+        return true;
+    if (w->local)
+        munmap(w->local, w->local_room);
+    w->local = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                    0);
+    w->local_room = w->local == MAP_FAILED ? 0 : bytes;
+    if (w->local == MAP_FAILED)
+        w->local = NULL;
+    return w->local != NULL;
+}
+
+/* Warps with idle lanes read whole rows of 32 bytes: on both sides there is room for that. */
+enum { SHARED_MARGIN = 64 };
+
+static void free_shared(struct vg_block *b)
+{
+    free(b->shared ? b->shared - SHARED_MARGIN : NULL);
+    b->shared = NULL;
+}
+
+struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *launch)
+{
+    struct vg_block *b = worker->idle;
+    if (b)
+        worker->idle = b->next;
+    else
+        b = calloc(1, sizeof *b);
+    if (!b)
+        return NULL;
+    b->next = NULL;
+    b->worker = worker;
+    b->launch = launch;
+    if (b->prepared_for == launch->number)
+        return b;
+    b->prepared_for = launch->number;
+    if (b->warp_room < launch->warps) {
+        free_warps(b);
+        b->warps = calloc(launch->warps, sizeof *b->warps);
+        if (!b->warps)
+            return NULL;
+        b->warp_room = launch->warps;
+    }
+    b->warp_count = launch->warps;
+    if (!b->race.words || b->shared_room < launch->shared_bytes) {
+        race_close(&b->race);
+        free_shared(b);
+        free(b->shared_set);
+        b->shared_room = launch->shared_bytes;
+        b->shared = calloc(1, launch->shared_bytes + 2 * SHARED_MARGIN);
+        b->shared_set = malloc(launch->shared_bytes / 4 + 8);
+        if (!race_open(&b->race, launch->shared_bytes) || !b->shared || !b->shared_set) {
+            free(b->shared);
+            b->shared = NULL;
+            return NULL;
+        }
+        b->shared += SHARED_MARGIN;
+    }
+    b->shared_bytes = launch->shared_bytes;
+    for (uint32_t i = 0; i < b->warp_count; i++) {
+        struct vg_warp *w = &b->warps[i];
+        w->block = b;
+        w->worker = worker;
+        w->index = (uint16_t)i;
+        w->sites = worker->sites;
+        w->block_warps = worker->block_warps;
+        w->block_threads = worker->block_threads;
+        if (w->entry)
+            vg_frame_free(worker, w->entry);
+        w->entry = vg_frame_new(worker, launch->kernel->function);
+        vg_frame_fill(w->entry, launch);
+        if (!prepare_local(w, launch->local_bytes * VG_LANES))
+            return NULL;
+    }
+    return b;
+}
+
+void vg_block_free(struct vg_block *b)
+{
+    free_warps(b);
+    race_close(&b->race);
+    free_shared(b);
+    free(b->shared_set);
+    free(b->text);
+    free(b);
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
+
+struct vg_frame *vg_frame_new(struct vg_worker *worker, struct ir_function *f)
+{
+    struct vg_frame **at = &worker->free_frames, *frame;
+    while (*at && (*at)->room < f->frame_bytes)
+        at = &(*at)->next_free;
+    frame = *at;
+    if (frame) {
+        *at = frame->next_free;
+    } else {
+        frame = calloc(1, sizeof *frame);
+        if (!frame)
+            abort();
+        frame->room = f->frame_bytes;
+        frame->regs = aligned_alloc(64, f->frame_bytes);
+        if (!frame->regs)
+            abort();
+    }
+    memset(frame->regs, 0, f->frame_bytes);
+    frame->function = f;
+    frame->caller = NULL;
+    frame->local_base = frame->local_top = 0;
+    return frame;
+}
+
+void vg_frame_free(struct vg_worker *worker, struct vg_frame *frame)
+{
+    frame->next_free = worker->free_frames;
+    worker->free_frames = frame;
+}
+
+static uint64_t constant_bits(const struct ir_constant *c, const struct vg_launch *launch)
+{
+    if (!c->is_param)
+        return c->bits;
+    uint64_t v = 0;
+    memcpy(&v, launch->parameter_copy + c->bits, c->param_bytes);
+    if (c->param_signed && c->param_bytes < 8)
+        v = (uint64_t)((int64_t)(v << (64 - 8 * c->param_bytes)) >> (64 - 8 * c->param_bytes));
+    return v;
+}
+
+void vg_frame_fill(struct vg_frame *frame, const struct vg_launch *launch)
+{
+    const struct ir_function *f = frame->function;
+    for (size_t i = 0; i < f->constant_count; i++) {
+        const struct ir_constant *c = &f->constants[i];
+        uint64_t v = constant_bits(c, launch);
+        for (int lane = 0; lane < VG_LANES; lane++)
+            if (c->wide)
+                ((uint64_t *)(void *)(frame->regs + c->offset))[lane] = v;
+            else
+                ((uint32_t *)(void *)(frame->regs + c->offset))[lane] = (uint32_t)v;
+    }
+}

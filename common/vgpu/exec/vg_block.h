@@ -1,0 +1,24 @@
+/** @file
+ * Running one block; used by the workers in launch.c.
+ */
+#ifndef CONVLAB_VG_BLOCK_H
+#define CONVLAB_VG_BLOCK_H
+
+#include "vgpu/exec/vg_exec.h"
+
+enum vg_block_state {
+    VG_BLOCK_DONE,
+    VG_BLOCK_MOVED, /**< goes on */
+    VG_BLOCK_QUIET, /**< all its warps that can run only spin */
+};
+
+/** Takes a block context for a launch, with registers, shared and local memory. NULL: no memory. */
+struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *launch);
+void vg_block_start(struct vg_block *block, uint64_t number);
+/** Gives each warp a turn. */
+enum vg_block_state vg_block_round(struct vg_block *block);
+/** Reports the first spinning warp. */
+void vg_block_no_progress(struct vg_block *block);
+void vg_block_free(struct vg_block *block);
+
+#endif

@@ -1,0 +1,326 @@
+/** @file
+ * Inside the virtual GPU: device, launch, block, warp.
+ *
+ *     device ── workers (threads) ── resident blocks ── warps ── fragments
+ *
+ * A warp's lanes that stand at the same instruction form a fragment. One fragment of a warp runs at
+ * a time; the others are ready, wait at a meeting point, at a barrier, or for lanes named in a
+ * mask.
+ *
+ * Divergence: a branch that splits a fragment makes a meeting (the immediate post-dominator of the
+ * branch, and the lanes expected there). Fragments that reach it wait until all its lanes have come
+ * or ended, and go on as one. A call makes a meeting too, at its return. When a warp gets nowhere
+ * because lanes that wait at a meeting hold what others spin for, the meeting lets them go on
+ * (Volta's guarantee of progress).
+ */
+#ifndef CONVLAB_VG_EXEC_H
+#define CONVLAB_VG_EXEC_H
+
+#include "vgpu/device/vgpu.h"
+#include "vgpu/probe/race.h"
+#include "vgpu/ptx/ptx_ast.h"
+#include "vgpu/ptx/ptx_decode.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { VG_LANES = 32, VG_BARRIERS = 16, SINK_WORDS = 32 };
+#define VG_FULL 0xffffffffu
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+struct vg_allocation {
+    uint64_t address;
+    size_t bytes;
+    bool live;
+    bool initialised; /**< every byte is */
+    bool touched;     /**< kernels wrote to it since the last look */
+    uint32_t number;  /**< "cudaMalloc #number", 0 for a variable */
+    char name[64];    /**< of a variable */
+    bool shared;      /**< backed by a file of the owner, whole pages */
+};
+
+struct vg_memory {
+    char *arena;     /**< host memory behind VG_GLOBAL_BASE */
+    uint8_t *shadow; /**< one bit a byte: initialised */
+    size_t arena_bytes, next, used_bytes, limit_bytes;
+    struct vg_allocation *list; /**< sorted by address, freed ones too */
+    size_t count, room;
+    uint32_t numbers;
+};
+
+enum st_code vg_memory_open(struct vg_memory *memory, size_t limit_bytes, struct st_error *err);
+void vg_memory_close(struct vg_memory *memory);
+enum st_code vg_memory_take(struct vg_memory *memory, size_t bytes, size_t alignment,
+                            const char *name, uint64_t *address, struct st_error *err);
+/** @return the last allocation that starts at or below an address, or NULL. */
+struct vg_allocation *vg_memory_below(const struct vg_memory *memory, uint64_t address);
+/** Marks bytes initialised. @pre inside an allocation. */
+void vg_memory_mark(struct vg_memory *memory, uint64_t address, size_t bytes);
+/** @return whether all of these bytes are initialised. */
+bool vg_memory_marked(const struct vg_memory *memory, uint64_t address, size_t bytes);
+/** Looks which allocations that kernels wrote are now initialised as a whole. */
+void vg_memory_settle(struct vg_memory *memory);
+static inline char *vg_memory_host(const struct vg_memory *memory, uint64_t address)
+{
+    return memory->arena + (address - VG_GLOBAL_BASE);
+}
+
+/* ---- modules --------------------------------------------------------------------------------- */
+
+struct vg_kernel {
+    struct vg_module *module;
+    struct ir_function *function;
+    char name[256];                 /**< demangled */
+    struct vg_tally *tally; /**< of all launches */
+};
+
+struct vg_module {
+    struct vg_device *device;
+    struct vg_module *next;
+    struct ptx_ast ast;
+    struct ir_module ir;
+    struct vg_kernel *kernels;
+    size_t kernel_count;
+    uint32_t block_count;
+    struct ir_insn **insns; /**< [insn_count] every instruction by its number */
+    uint32_t *block_of;     /**< [insn_count] its basic block */
+    bool has_malloc;
+};
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+/** Per memory instruction and worker: where the last access went, and counts. */
+struct vg_site {
+    uint64_t low, span; /**< allocation of the last access; span 0: none */
+    struct vg_allocation *allocation;
+    uint64_t requests, sectors;
+    uint64_t divergent; /**< branches */
+    uint64_t shared_requests, wavefronts, local_requests, local_sectors;
+};
+
+/** A finding while it is collected. */
+struct vg_finding {
+    struct vg_fault fault;
+    uint32_t insn, other_insn;
+    uint64_t order; /**< block number: the smallest one's details are kept */
+};
+
+struct vg_launch {
+    struct vg_device *device;
+    struct vg_kernel *kernel;
+    struct vg_module *module;
+    struct vg_dim grid, block;
+    uint32_t threads, warps;
+    uint64_t blocks;
+    size_t shared_bytes, dynamic_start, dynamic_bytes;
+    const char *parameters;
+    char *parameter_copy; /**< readable at PTX_PARAM_BASE, padded */
+    size_t parameter_bytes;
+    size_t local_bytes; /**< per thread */
+    uint64_t workspace; /**< of cooperative groups */
+    atomic_ullong next_block;
+    atomic_ullong fault_block; /**< smallest block that faulted */
+    atomic_uint progress;      /**< changes when anything but spinning happened */
+    atomic_int active, quiet;  /**< workers that are not done; those of them that only spin */
+    uint64_t number;
+    bool concurrent;           /**< several workers: atomics must be atomic */
+};
+
+enum vg_fragment_state {
+    FRAGMENT_READY,
+    FRAGMENT_MEETING, /**< its lanes have come to the meeting */
+    FRAGMENT_BARRIER,
+    FRAGMENT_SYNC, /**< for the lanes of a mask */
+};
+
+struct vg_frame {
+    char *regs;
+    struct ir_function *function;
+    struct vg_frame *caller;
+    uint32_t local_base, local_top;
+    struct vg_frame *next_free;
+    uint32_t room;
+};
+
+struct vg_fragment {
+    const struct ir_insn *pc;
+    struct vg_frame *frame;
+    uint32_t mask, wanted; /**< wanted: the mask it waits for */
+    int meeting;
+    enum vg_fragment_state state;
+    uint8_t barrier;
+    uint64_t seen; /**< hash of its registers at the last yield */
+};
+
+/** Where fragments meet. */
+struct vg_meeting {
+    const struct ir_insn *pc; /**< ENTER_JOIN, or the instruction behind a call */
+    struct vg_frame *frame;   /**< in which it counts */
+    uint32_t expected, arrived;
+    int parent;
+    bool is_call, used;
+    struct vg_frame *callee;
+    const struct ir_insn *call;
+};
+
+struct vg_block;
+struct vg_worker;
+
+struct vg_warp {
+    char *regs; /**< of the running fragment's frame */
+    uint32_t mask;
+    int meeting;
+    const struct ir_insn *insns; /**< of the running function */
+    struct vg_site *sites;
+    uint64_t *block_warps, *block_threads;
+    struct vg_block *block;
+    struct vg_worker *worker;
+    struct vg_frame *frame;
+    int quantum;
+    uint16_t index, warp_epoch;
+    uint32_t alive;
+    struct vg_frame *entry;
+    struct vg_fragment fragments[VG_LANES];
+    int fragment_count, running;
+    struct vg_meeting *meetings;
+    int meeting_room;
+    char *local; /**< [32][local_bytes] */
+    size_t local_room;
+    const struct ir_insn *resume; /**< set by a handler that ends the fragment's turn */
+    bool yielded;
+    uint32_t gather_own;          /**< lanes of the running fragment during a gathered operation */
+    const struct ir_insn *forced; /**< operation that goes on although lanes are missing */
+    uint64_t clock;
+    uint64_t spins;
+};
+
+struct vg_barrier {
+    uint32_t arrived, expected; /**< threads; expected 0: all */
+    uint32_t red_all, red_any, red_count;
+};
+
+struct vg_block {
+    struct vg_worker *worker;
+    struct vg_launch *launch;
+    uint64_t number;
+    uint32_t id[3];
+    struct vg_warp *warps;
+    uint32_t warp_count, alive_threads;
+    char *shared;
+    uint8_t *shared_set; /**< [words] mask of initialised bytes */
+    size_t shared_bytes;
+    bool shared_all_set;
+    struct race_shadow race;
+    struct vg_barrier barriers[VG_BARRIERS];
+    bool stop; /**< a fault ended the kernel for this block */
+    int quiet_rounds;
+    char *text; /**< printed */
+    size_t text_bytes, text_room;
+    struct vg_block *next;
+    uint64_t prepared_for; /**< number of the launch that it is laid out for */
+    size_t shared_room;
+    uint32_t warp_room;
+};
+
+/** A thread of the device's pool and what it gathers during a launch. */
+struct vg_worker {
+    struct vg_device *device;
+    int index;
+    pthread_t thread;
+    struct vg_launch *launch;
+    size_t site_room, block_room;
+    uint64_t used_by; /**< number of the launch that the counts are of */
+    struct vg_site *sites;
+    uint64_t *block_warps, *block_threads;
+    struct vg_finding *findings;
+    size_t finding_count, finding_room;
+    struct vg_block *idle, *resident;
+    struct vg_frame *free_frames;
+    struct vg_printed {
+        uint64_t block;
+        char *text;
+        size_t bytes;
+    } * printed;
+    size_t printed_count, printed_room;
+    uint64_t barriers;
+    bool no_memory;
+};
+
+struct vg_device {
+    struct vg_profile profile;
+    struct vg_memory memory;
+    struct vg_module *modules;
+    int worker_count, started;
+    struct vg_worker *workers; /**< [worker_count]; number 0 is the caller's thread */
+    pthread_mutex_t mutex;
+    pthread_cond_t start, done;
+    unsigned generation;
+    int busy;
+    bool quit;
+    atomic_bool interrupt; /**< the running launch is to end soon */
+    struct vg_launch *launch;
+    struct vg_fault *faults;
+    size_t fault_count, fault_room;
+    char *printed;
+    size_t printed_bytes, printed_room;
+    uint64_t launches;
+    uint64_t workspace; /**< of cooperative groups' grid barrier */
+    const ir_handler *handlers;
+    const char *target; /**< instruction set of the handlers */
+};
+
+/* ---- what handlers call -----------------------------------------------------------------------
+ */
+
+/** Records a finding of a lane; one that ends the kernel also stops the block. */
+void vg_find(struct vg_warp *w, const struct ir_insn *in, enum vg_fault_kind kind, int lane,
+             uint64_t address, uint32_t bytes, bool is_write, const char *detail, ...)
+    __attribute__((format(printf, 8, 9)));
+/** Says what is wrong with a global address (out of bounds, freed, null, ...) and records it. */
+void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                     uint32_t bytes, bool is_write);
+void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t address,
+                  uint32_t bytes, bool is_write, struct race_hit hit);
+
+/** Control, in diverge.c. Each returns the instruction to go on with, or NULL. */
+const struct ir_insn *vg_split(struct vg_warp *w, const struct ir_insn *in, uint32_t taken);
+const struct ir_insn *vg_branch_index(struct vg_warp *w, const struct ir_insn *in);
+const struct ir_insn *vg_meet(struct vg_warp *w, const struct ir_insn *in);
+const struct ir_insn *vg_call(struct vg_warp *w, const struct ir_insn *in);
+const struct ir_insn *vg_return(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes);
+const struct ir_insn *vg_exit(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes);
+const struct ir_insn *vg_barrier(struct vg_warp *w, const struct ir_insn *in);
+const struct ir_insn *vg_yield(struct vg_warp *w, const struct ir_insn *resume);
+/** Waits for the lanes of the mask in slot f. @return whether all are here and w->mask holds them.
+ */
+bool vg_gather(struct vg_warp *w, const struct ir_insn *in);
+/** After vg_gather() and the operation: all its lanes go on behind the instruction. */
+const struct ir_insn *vg_gathered(struct vg_warp *w, const struct ir_insn *in);
+void vg_warp_start(struct vg_warp *w, const struct ir_insn *first);
+/** Runs a warp until nothing in it can go on. @return whether anything was executed. */
+bool vg_warp_run(struct vg_warp *w);
+/** After a barrier is complete or lanes ended. */
+void vg_block_wake(struct vg_block *b, int barrier);
+void vg_block_lanes_ended(struct vg_block *b);
+/** Breaks what a warp waits for when nothing else can go on. @return whether anything was ready
+ * then. */
+bool vg_warp_unstick(struct vg_warp *w);
+
+struct vg_frame *vg_frame_new(struct vg_worker *worker, struct ir_function *f);
+void vg_frame_free(struct vg_worker *worker, struct vg_frame *frame);
+void vg_frame_fill(struct vg_frame *frame, const struct vg_launch *launch);
+
+void vg_vprintf(struct vg_warp *w, const struct ir_insn *in, uint32_t mask, uint64_t format_at,
+                uint64_t arguments_at);
+void vg_builtin(struct vg_warp *w, const struct ir_insn *in, enum ir_builtin which);
+/** Host memory of one lane's bytes at a generic address; NULL (after a finding) when invalid. */
+char *vg_lane_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                     uint32_t bytes, bool is_write);
+uint64_t vg_special_register(struct vg_warp *w, enum ir_sreg which, int lane);
+
+/** Handlers of each target, the same source compiled three times. */
+extern const ir_handler vg_handlers_base[IR_OPS], vg_handlers_avx2[IR_OPS],
+    vg_handlers_avx512[IR_OPS];
+
+#endif

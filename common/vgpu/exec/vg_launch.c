@@ -1,0 +1,400 @@
+/* A launch: checks its sizes, hands blocks to the workers, merges what they counted and found.
+ *
+ * Workers take block numbers in order. A worker runs one block at a time, unless that block only spins
+ * (it waits for another block): then it takes more blocks beside it, and when every worker only spins
+ * and nothing has changed for a while, the kernel makes no progress. */
+#include "vgpu/exec/findings.h"
+#include "vgpu/exec/tally.h"
+#include "vgpu/exec/vg_block.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_RESIDENT = 2048, /* blocks that one worker holds at most */
+    PATIENT_ROUNDS = 64, /* turns without progress before another block is taken in */
+    QUIET_ROUNDS = 100,  /* turns without any progress anywhere before it is called none */
+    RECURSIVE_STACK_BYTES = 64 * 1024,
+};
+
+static bool grow_counts(struct vg_worker *w, const struct vg_module *m)
+{
+    size_t sites = m->ir.site_count + 1, blocks = m->block_count + 1;
+    if (sites > w->site_room) {
+        free(w->sites);
+        w->sites = aligned_alloc(64, (sites * sizeof *w->sites + 63) / 64 * 64);
+        w->site_room = w->sites ? sites : 0;
+    }
+    if (blocks > w->block_room) {
+        free(w->block_warps);
+        free(w->block_threads);
+        w->block_warps = malloc(blocks * sizeof *w->block_warps);
+        w->block_threads = malloc(blocks * sizeof *w->block_threads);
+        w->block_room = w->block_warps && w->block_threads ? blocks : 0;
+    }
+    if (!w->site_room || !w->block_room)
+        return false;
+    memset(w->sites, 0, sizeof *w->sites * sites);
+    memset(w->block_warps, 0, sizeof *w->block_warps * blocks);
+    memset(w->block_threads, 0, sizeof *w->block_threads * blocks);
+    return true;
+}
+
+static struct vg_block *take_block(struct vg_worker *w, struct vg_launch *l)
+{
+    uint64_t number = atomic_fetch_add(&l->next_block, 1);
+    if (number >= l->blocks || number > atomic_load(&l->fault_block))
+        return NULL;
+    struct vg_block *b = vg_block_prepare(w, l);
+    if (!b) {
+        w->no_memory = true;
+        atomic_store(&l->fault_block, 0);
+        return NULL;
+    }
+    vg_block_start(b, number);
+    return b;
+}
+
+static void finish_block(struct vg_worker *w, struct vg_block *b)
+{
+    if (b->text_bytes) {
+        w->printed = ptx_grow(w->printed, w->printed_count, &w->printed_room, sizeof *w->printed);
+        w->printed[w->printed_count++] = (struct vg_printed){b->number, b->text, b->text_bytes};
+        b->text = NULL;
+        b->text_bytes = b->text_room = 0;
+    }
+    atomic_fetch_add(&b->launch->progress, 1);
+    b->next = w->idle;
+    w->idle = b;
+}
+
+/* Gives every resident block a turn. @return whether any did more than spin. */
+static bool turn(struct vg_worker *w, struct vg_block **resident, int *count)
+{
+    bool moved = false;
+    for (int i = 0; i < *count;) {
+        enum vg_block_state state = vg_block_round(resident[i]);
+        moved |= state != VG_BLOCK_QUIET;
+        if (state != VG_BLOCK_DONE) {
+            i++;
+            continue;
+        }
+        finish_block(w, resident[i]);
+        memmove(&resident[i], &resident[i + 1], (size_t)(*count - i - 1) * sizeof *resident);
+        (*count)--;
+    }
+    return moved;
+}
+
+static void set_quiet(struct vg_launch *l, bool *is_quiet, bool quiet)
+{
+    if (*is_quiet != quiet)
+        atomic_fetch_add(&l->quiet, quiet ? 1 : -1);
+    *is_quiet = quiet;
+}
+
+static void work(struct vg_worker *w, struct vg_launch *l)
+{
+    struct vg_block *resident[MAX_RESIDENT];
+    int count = 0, rounds = 0, quiet_rounds = 0;
+    bool is_quiet = false;
+    unsigned seen = atomic_load(&l->progress);
+    w->used_by = l->number;
+    w->no_memory = !grow_counts(w, l->module);
+    while (!w->no_memory) {
+        if (!count && !(resident[0] = take_block(w, l)))
+            break;
+        count += !count;
+        bool moved = turn(w, resident, &count);
+        if (atomic_load_explicit(&w->device->interrupt, memory_order_relaxed)) {
+            atomic_store(&l->fault_block, 0); /* no further blocks */
+            for (int i = 0; i < count; i++) {
+                vg_block_no_progress(resident[i]);
+                finish_block(w, resident[i]);
+            }
+            break;
+        }
+        unsigned now = atomic_load(&l->progress);
+        if (now != seen || !count) {
+            seen = now;
+            rounds = quiet_rounds = 0;
+            set_quiet(l, &is_quiet, false);
+            continue;
+        }
+        if ((!moved || ++rounds > PATIENT_ROUNDS) && count < MAX_RESIDENT) {
+            rounds = 0;
+            resident[count] = take_block(w, l);
+            if (resident[count]) {
+                count++;
+                continue;
+            }
+        }
+        set_quiet(l, &is_quiet, !moved);
+        if (moved)
+            continue;
+        sched_yield();
+        if (++quiet_rounds > QUIET_ROUNDS && atomic_load(&l->quiet) == atomic_load(&l->active)) {
+            for (int i = 0; i < count; i++) {
+                vg_block_no_progress(resident[i]);
+                finish_block(w, resident[i]);
+            }
+            atomic_fetch_add(&l->progress, 1);
+            count = 0;
+        }
+    }
+    set_quiet(l, &is_quiet, false);
+    atomic_fetch_sub(&l->active, 1);
+}
+
+static void *worker_main(void *arg)
+{
+    struct vg_worker *w = arg;
+    struct vg_device *d = w->device;
+    unsigned seen = 0;
+    pthread_mutex_lock(&d->mutex);
+    for (;;) {
+        while (d->generation == seen && !d->quit)
+            pthread_cond_wait(&d->start, &d->mutex);
+        if (d->quit)
+            break;
+        seen = d->generation;
+        struct vg_launch *l = d->launch;
+        pthread_mutex_unlock(&d->mutex);
+        work(w, l);
+        pthread_mutex_lock(&d->mutex);
+        if (--d->busy == 0)
+            pthread_cond_signal(&d->done);
+    }
+    pthread_mutex_unlock(&d->mutex);
+    return NULL;
+}
+
+static void start_workers(struct vg_device *d)
+{
+    for (int i = d->started; i < d->worker_count; i++) {
+        if (pthread_create(&d->workers[i].thread, NULL, worker_main, &d->workers[i]) != 0) {
+            d->worker_count = i; /* fewer cores, same results */
+            return;
+        }
+        d->started = i + 1;
+    }
+}
+
+static void run(struct vg_device *d, struct vg_launch *l)
+{
+    if (l->blocks > 1 && d->worker_count > 1)
+        start_workers(d);
+    l->concurrent = l->blocks > 1 && d->worker_count > 1;
+    atomic_store(&l->active, l->concurrent ? d->worker_count : 1);
+    if (!l->concurrent) {
+        work(&d->workers[0], l);
+        return;
+    }
+    pthread_mutex_lock(&d->mutex);
+    d->launch = l;
+    d->busy = d->worker_count - 1;
+    d->generation++;
+    pthread_cond_broadcast(&d->start);
+    pthread_mutex_unlock(&d->mutex);
+    work(&d->workers[0], l);
+    pthread_mutex_lock(&d->mutex);
+    while (d->busy)
+        pthread_cond_wait(&d->done, &d->mutex);
+    pthread_mutex_unlock(&d->mutex);
+}
+
+/* ---- before and after ------------------------------------------------------------------------ */
+
+static enum st_code check_size(const struct vg_profile *p, const struct vg_launch *l, struct st_error *err)
+{
+    const struct vg_dim g = l->grid, b = l->block;
+    const struct ir_function *f = l->kernel->function;
+    uint64_t threads = (uint64_t)b.x * b.y * b.z;
+    if (!b.x || !b.y || !b.z || b.x > 1024 || b.y > 1024 || b.z > 64 ||
+        threads > (uint64_t)p->max_threads_per_block) {
+        st_fail(err, ST_USAGE, "a block of %ux%ux%u threads cannot be launched", b.x, b.y, b.z);
+        return st_detail(err, ST_EXPECTED, "1 to %d threads, at most 1024x1024x64",
+                         p->max_threads_per_block);
+    }
+    if (!g.x || !g.y || !g.z || g.x > 0x7fffffffu || g.y > 65535 || g.z > 65535) {
+        st_fail(err, ST_USAGE, "a grid of %ux%ux%u blocks cannot be launched", g.x, g.y, g.z);
+        return st_detail(err, ST_EXPECTED, "1 to 2147483647 x 65535 x 65535 blocks");
+    }
+    if (f->max_threads && threads > f->max_threads) {
+        st_fail(err, ST_USAGE, "kernel %s was compiled for at most %u threads a block", l->kernel->name,
+                f->max_threads);
+        return st_detail(err, ST_GOT, "%llu", (unsigned long long)threads);
+    }
+    if (l->shared_bytes > p->shared_per_block_optin_bytes) {
+        st_fail(err, ST_TOO_LARGE, "kernel %s asks for too much shared memory", l->kernel->name);
+        st_detail(err, ST_EXPECTED, "at most %zu bytes a block", p->shared_per_block_optin_bytes);
+        return st_detail(err, ST_GOT, "%zu static and %zu dynamic bytes", f->shared_bytes,
+                         l->dynamic_bytes);
+    }
+    return ST_OK;
+}
+
+/* Local memory of a thread: what the kernel and the deepest chain of its calls need, when that is
+ * known; a stack when calls go through pointers or around in circles. */
+static size_t stack_bytes(const struct vg_module *m, const struct ir_function *f, int depth)
+{
+    if (depth > 32 || f->recursive_or_indirect)
+        return RECURSIVE_STACK_BYTES;
+    size_t most = 0;
+    for (size_t i = 0; i < f->insn_count; i++) {
+        const struct ir_insn *in = &f->insns[i];
+        if (in->op == IR_ALLOCA)
+            return RECURSIVE_STACK_BYTES;
+        if (in->op != IR_CALL || m->ir.functions[in->target].builtin)
+            continue;
+        size_t callee = stack_bytes(m, &m->ir.functions[in->target], depth + 1);
+        if (callee == RECURSIVE_STACK_BYTES)
+            return callee;
+        most = callee > most ? callee : most;
+    }
+    size_t sum = ((f->local_bytes + 15) & ~(size_t)15) + most;
+    return sum > RECURSIVE_STACK_BYTES - 1 && depth ? RECURSIVE_STACK_BYTES : sum;
+}
+
+static bool take_parameters(struct vg_launch *l, const void *parameters)
+{
+    l->parameter_bytes = l->kernel->function->param_bytes;
+    l->parameter_copy = calloc(1, l->parameter_bytes + 64);
+    if (l->parameter_copy && l->parameter_bytes && parameters)
+        memcpy(l->parameter_copy, parameters, l->parameter_bytes);
+    return l->parameter_copy != NULL;
+}
+
+static int compare_printed(const void *a, const void *b)
+{
+    const struct vg_printed *x = a, *y = b;
+    return x->block < y->block ? -1 : x->block > y->block;
+}
+
+static void collect_printed(struct vg_device *d, uint64_t fault_block)
+{
+    struct vg_printed *all = NULL;
+    size_t count = 0, room = 0;
+    for (int i = 0; i < d->worker_count; i++) {
+        struct vg_worker *w = &d->workers[i];
+        for (size_t k = 0; k < w->printed_count; k++) {
+            all = ptx_grow(all, count, &room, sizeof *all);
+            all[count++] = w->printed[k];
+        }
+        w->printed_count = 0;
+    }
+    if (count)
+        qsort(all, count, sizeof *all, compare_printed);
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].block <= fault_block) {
+            d->printed =
+                ptx_grow(d->printed, d->printed_bytes + all[i].bytes + 1, &d->printed_room, 1);
+            memcpy(d->printed + d->printed_bytes, all[i].text, all[i].bytes);
+            d->printed_bytes += all[i].bytes;
+            d->printed[d->printed_bytes] = '\0';
+        }
+        free(all[i].text);
+    }
+    free(all);
+}
+
+char *vg_printf_take(struct vg_device *d, size_t *bytes)
+{
+    char *text = d->printed ? d->printed : calloc(1, 1);
+    *bytes = d->printed_bytes;
+    d->printed = NULL;
+    d->printed_bytes = d->printed_room = 0;
+    return text;
+}
+
+/* Bytes that must come from DRAM at least once: the memory of the allocations that were touched, or
+ * the sectors when those are fewer. */
+static double footprint(const struct vg_launch *l, const struct vg_counters *c)
+{
+    const struct vg_memory *m = &l->device->memory;
+    double bytes = 0;
+    bool *counted = calloc(m->count + 1, sizeof *counted);
+    for (int i = 0; counted && i < l->device->worker_count; i++) {
+        const struct vg_worker *w = &l->device->workers[i];
+        for (uint32_t k = 0; w->used_by == l->number && k <= l->module->ir.site_count; k++) {
+            const struct vg_allocation *a = w->sites[k].span ? w->sites[k].allocation : NULL;
+            if (a && !counted[a - m->list]) {
+                counted[a - m->list] = true;
+                bytes += (double)a->bytes;
+            }
+        }
+    }
+    free(counted);
+    double sectors = 32.0 * (double)(c->global_load_sectors + c->global_store_sectors +
+                                     c->global_atomic_sectors);
+    return bytes < sectors ? bytes : sectors;
+}
+
+static void fill_report(struct vg_launch *l, struct vg_launch_report *report)
+{
+    const struct ir_function *f = l->kernel->function;
+    struct vg_clock_facts facts = {.blocks = l->blocks,
+                                   .threads = l->threads,
+                                   .registers = f->registers,
+                                   .shared_bytes = l->shared_bytes};
+    report->registers = f->registers;
+    report->static_shared_bytes = f->shared_bytes;
+    report->dynamic_shared_bytes = l->dynamic_bytes;
+    report->local_bytes = f->local_bytes;
+    vg_tally_launch(l, report, &facts);
+    facts.dram_bytes = footprint(l, &report->counters);
+    struct vg_clock_result r = vg_clock_kernel(&l->device->profile, &report->counters, &facts);
+    report->modelled_ns = r.ns;
+    report->occupancy = r.occupancy;
+    snprintf(report->limiter, sizeof report->limiter, "%s", r.limiter);
+}
+
+void vg_interrupt(struct vg_device *d)
+{
+    atomic_store(&d->interrupt, true);
+}
+
+enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_dim grid,
+                       struct vg_dim block, size_t dynamic_shared_bytes, const void *parameters,
+                       struct vg_launch_report *report, struct st_error *err)
+{
+    struct ir_function *f = kernel->function;
+    memset(report, 0, sizeof *report);
+    struct vg_launch l = {.device = d,
+                          .kernel = kernel,
+                          .module = kernel->module,
+                          .grid = grid,
+                          .block = block,
+                          .dynamic_bytes = dynamic_shared_bytes,
+                          .number = ++d->launches};
+    l.dynamic_start = (f->shared_bytes + 15) / 16 * 16;
+    l.shared_bytes = dynamic_shared_bytes ? l.dynamic_start + dynamic_shared_bytes : f->shared_bytes;
+    enum st_code code = check_size(&d->profile, &l, err);
+    if (code != ST_OK)
+        return code;
+    l.threads = block.x * block.y * block.z;
+    l.warps = (l.threads + VG_LANES - 1) / VG_LANES;
+    l.blocks = (uint64_t)grid.x * grid.y * grid.z;
+    l.local_bytes = (stack_bytes(l.module, f, 0) + 15) & ~(size_t)15;
+    l.workspace = d->workspace;
+    atomic_store(&d->interrupt, false);
+    atomic_store(&l.fault_block, UINT64_MAX);
+    if (!take_parameters(&l, parameters))
+        return st_fail(err, ST_NO_MEMORY, "no memory for a launch");
+    vg_memory_settle(&d->memory);
+    if (l.module->has_malloc) /* allocations in kernels must not move the list */
+        d->memory.list = ptx_grow(d->memory.list, d->memory.count + 65536, &d->memory.room,
+                                  sizeof *d->memory.list);
+    if (d->workspace)
+        memset(vg_memory_host(&d->memory, d->workspace), 0, 64);
+    run(d, &l);
+    bool no_memory = false;
+    for (int i = 0; i < d->worker_count; i++)
+        no_memory |= d->workers[i].used_by == l.number && d->workers[i].no_memory;
+    collect_printed(d, atomic_load(&l.fault_block));
+    vg_findings_merge(&l, report);
+    fill_report(&l, report);
+    free(l.parameter_copy);
+    return no_memory ? st_fail(err, ST_NO_MEMORY, "no memory to run kernel %s", kernel->name) : ST_OK;
+}

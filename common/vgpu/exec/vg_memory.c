@@ -1,0 +1,310 @@
+/* Global memory: one reservation of address space, of which the system backs what is touched.
+ * Allocations are placed upwards with gaps between them; freed ones stay known (use_after_free) until
+ * the reservation is used up, then the oldest places that fit are taken again. */
+#include "vgpu/exec/vg_exec.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { GAP_BYTES = 64 * 1024, PAGE_BYTES = 4096 };
+
+static void *reserve(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                   0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+enum st_code vg_memory_open(struct vg_memory *m, size_t limit_bytes, struct st_error *err)
+{
+    memset(m, 0, sizeof *m);
+    m->limit_bytes = limit_bytes;
+    /* Twice the limit leaves room for the gaps; a system that refuses gets asked for less. */
+    for (size_t bytes = (2 * limit_bytes + PAGE_BYTES) / PAGE_BYTES * PAGE_BYTES; bytes >= 1 << 26;
+         bytes = bytes / 2 / PAGE_BYTES * PAGE_BYTES) {
+        m->arena = reserve(bytes);
+        m->shadow = m->arena ? reserve(bytes / 8) : NULL;
+        if (m->shadow) {
+            m->arena_bytes = bytes;
+            m->next = GAP_BYTES;
+            return ST_OK;
+        }
+        if (m->arena)
+            munmap(m->arena, bytes);
+    }
+    return st_fail(err, ST_NO_MEMORY, "no address space for the virtual GPU's memory");
+}
+
+void vg_memory_close(struct vg_memory *m)
+{
+    if (m->arena)
+        munmap(m->arena, m->arena_bytes);
+    if (m->shadow)
+        munmap(m->shadow, m->arena_bytes / 8);
+    free(m->list);
+    memset(m, 0, sizeof *m);
+}
+
+static size_t room_of(const struct vg_memory *m, size_t i)
+{
+    size_t end = i + 1 < m->count ? m->list[i + 1].address - VG_GLOBAL_BASE : m->next;
+    return end - (m->list[i].address - VG_GLOBAL_BASE) - GAP_BYTES;
+}
+
+static void clear_shadow(struct vg_memory *m, uint64_t address, size_t bytes)
+{
+    memset(m->shadow + (address - VG_GLOBAL_BASE) / 8, 0, (bytes + 7) / 8);
+}
+
+enum st_code vg_memory_take(struct vg_memory *m, size_t bytes, size_t alignment, const char *name,
+                            uint64_t *address, struct st_error *err)
+{
+    *address = 0;
+    size_t room = (bytes + GAP_BYTES + 511) / 512 * 512;
+    if (bytes > m->limit_bytes || m->used_bytes > m->limit_bytes - bytes) {
+        st_fail(err, ST_NO_MEMORY, "the GPU has not enough memory");
+        return st_detail(err, ST_GOT, "%zu bytes asked for, %zu of %zu in use", bytes, m->used_bytes,
+                         m->limit_bytes);
+    }
+    struct vg_allocation *a = NULL;
+    (void)alignment; /* 512 serves all of them up to 512 */
+    if (m->next + room <= m->arena_bytes) {
+        m->list = ptx_grow(m->list, m->count, &m->room, sizeof *m->list);
+        a = &m->list[m->count++];
+        memset(a, 0, sizeof *a);
+        a->address = VG_GLOBAL_BASE + m->next;
+        m->next += room;
+    } else {
+        for (size_t i = 0; i < m->count && !a; i++)
+            if (!m->list[i].live && room_of(m, i) >= bytes)
+                a = &m->list[i];
+        if (!a)
+            return st_fail(err, ST_NO_MEMORY, "the GPU's memory is too fragmented");
+        clear_shadow(m, a->address, bytes);
+    }
+    a->bytes = bytes;
+    a->live = true;
+    a->initialised = bytes == 0;
+    a->touched = false;
+    a->number = name ? 0 : ++m->numbers;
+    a->name[0] = '\0';
+    if (name) {
+        size_t n = strlen(name) < sizeof a->name - 1 ? strlen(name) : sizeof a->name - 1;
+        memcpy(a->name, name, n);
+        a->name[n] = '\0';
+    }
+    m->used_bytes += bytes;
+    *address = a->address;
+    return ST_OK;
+}
+
+struct vg_allocation *vg_memory_below(const struct vg_memory *m, uint64_t address)
+{
+    size_t low = 0, high = m->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (m->list[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? &m->list[low - 1] : NULL;
+}
+
+/* Workers may mark neighbouring bytes at once: only the bits of partly marked shadow bytes are
+ * shared, and those are set atomically. */
+void vg_memory_mark(struct vg_memory *m, uint64_t address, size_t bytes)
+{
+    uint64_t first = address - VG_GLOBAL_BASE, end = first + bytes;
+    while (first < end && (first & 7 || end - first < 8)) {
+        uint64_t stop = (first | 7) + 1 < end ? (first | 7) + 1 : end;
+        uint8_t bits = (uint8_t)(((1u << (stop - first)) - 1) << (first & 7));
+        uint8_t *s = &m->shadow[first / 8];
+        if ((*s & bits) != bits)
+            __atomic_fetch_or(s, bits, __ATOMIC_RELAXED);
+        first = stop;
+    }
+    size_t whole = (end - first) / 8;
+    if (whole <= 16)
+        for (size_t i = 0; i < whole; i++)
+            m->shadow[first / 8 + i] = 0xff;
+    else
+        memset(m->shadow + first / 8, 0xff, whole);
+    first += whole * 8;
+    if (first < end)
+        __atomic_fetch_or(&m->shadow[first / 8], (uint8_t)((1u << (end - first)) - 1),
+                          __ATOMIC_RELAXED);
+}
+
+bool vg_memory_marked(const struct vg_memory *m, uint64_t address, size_t bytes)
+{
+    uint64_t first = address - VG_GLOBAL_BASE, end = first + bytes;
+    for (; first < end && (first & 7 || end - first < 8); first = (first | 7) + 1) {
+        uint64_t stop = (first | 7) + 1 < end ? (first | 7) + 1 : end;
+        uint8_t bits = (uint8_t)(((1u << (stop - first)) - 1) << (first & 7));
+        if ((m->shadow[first / 8] & bits) != bits)
+            return false;
+        if (stop == end)
+            return true;
+    }
+    for (; end - first >= 8; first += 8)
+        if (m->shadow[first / 8] != 0xff)
+            return false;
+    uint8_t bits = (uint8_t)((1u << (end - first)) - 1);
+    return first >= end || (m->shadow[first / 8] & bits) == bits;
+}
+
+void vg_memory_settle(struct vg_memory *m)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        struct vg_allocation *a = &m->list[i];
+        if (!a->live || a->initialised || !a->touched)
+            continue;
+        a->touched = false;
+        a->initialised = vg_memory_marked(m, a->address, a->bytes);
+    }
+}
+
+/* ---- what the owner of a device calls -------------------------------------------------------- */
+
+enum st_code vg_memory_alloc(struct vg_device *d, size_t bytes, uint64_t *address, struct st_error *err)
+{
+    return vg_memory_take(&d->memory, bytes, 256, NULL, address, err);
+}
+
+enum st_code vg_memory_alloc_shared(struct vg_device *d, int fd, size_t bytes, uint64_t *address,
+                                    struct st_error *err)
+{
+    struct vg_memory *m = &d->memory;
+    size_t mapped = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    size_t start = (m->next + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    *address = 0;
+    if (bytes > m->arena_bytes || start + mapped + 2 * GAP_BYTES > m->arena_bytes)
+        return st_fail(err, ST_NO_MEMORY, "no address space for %zu bytes of shared memory", bytes);
+    m->next = start;
+    enum st_code code = vg_memory_take(m, bytes, PAGE_BYTES, NULL, address, err);
+    if (code != ST_OK)
+        return code;
+    struct vg_allocation *a = vg_memory_below(m, *address);
+    if (mmap(vg_memory_host(m, *address), mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+             0) == MAP_FAILED) {
+        vg_memory_free(d, *address, NULL);
+        return st_fail(err, ST_NO_MEMORY, "%zu bytes of shared memory cannot be mapped", bytes);
+    }
+    a->shared = true;
+    a->initialised = true;
+    return ST_OK;
+}
+
+/* Puts private memory back where the owner's file was. */
+static void take_back(struct vg_memory *m, struct vg_allocation *a)
+{
+    size_t mapped = (a->bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    mmap(vg_memory_host(m, a->address), mapped, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    a->shared = false;
+}
+
+enum st_code vg_memory_free(struct vg_device *d, uint64_t address, struct st_error *err)
+{
+    struct vg_allocation *a = vg_memory_below(&d->memory, address);
+    if (!a || a->address != address || !a->live || !a->number) {
+        st_fail(err, ST_NOT_FOUND, "this address was not allocated");
+        st_detail(err, ST_HINT, "free each pointer from cudaMalloc once");
+        return st_detail(err, ST_GOT, "0x%llx%s", (unsigned long long)address,
+                         a && a->address == address && !a->live ? " (freed before)" : "");
+    }
+    a->live = false;
+    d->memory.used_bytes -= a->bytes;
+    if (a->shared)
+        take_back(&d->memory, a);
+    /* Give whole pages back to the system. */
+    uint64_t first = (a->address - VG_GLOBAL_BASE + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    uint64_t end = (a->address - VG_GLOBAL_BASE + a->bytes) / PAGE_BYTES * PAGE_BYTES;
+    if (end > first)
+        madvise(d->memory.arena + first, end - first, MADV_DONTNEED);
+    return ST_OK;
+}
+
+static enum st_code check_range(struct vg_device *d, uint64_t address, size_t bytes,
+                                struct vg_allocation **a, struct st_error *err)
+{
+    *a = vg_memory_below(&d->memory, address);
+    if (*a && (*a)->live && address - (*a)->address <= (*a)->bytes &&
+        bytes <= (*a)->bytes - (address - (*a)->address))
+        return ST_OK;
+    st_fail(err, ST_NOT_FOUND, "%zu bytes at 0x%llx are not all inside one allocation", bytes,
+            (unsigned long long)address);
+    if (*a && (*a)->live)
+        st_detail(err, ST_EXPECTED, "at most the %zu bytes from 0x%llx", (*a)->bytes,
+                  (unsigned long long)(*a)->address);
+    return ST_NOT_FOUND;
+}
+
+static void mark_written(struct vg_device *d, struct vg_allocation *a, uint64_t to, size_t bytes)
+{
+    if (a->initialised)
+        return;
+    vg_memory_mark(&d->memory, to, bytes);
+    if (to == a->address && bytes == a->bytes)
+        a->initialised = true;
+    else
+        a->touched = true;
+}
+
+enum st_code vg_memory_write(struct vg_device *d, uint64_t to, const void *from, size_t bytes,
+                             struct st_error *err)
+{
+    struct vg_allocation *a;
+    enum st_code code = check_range(d, to, bytes, &a, err);
+    if (code != ST_OK || !bytes)
+        return code;
+    memcpy(vg_memory_host(&d->memory, to), from, bytes);
+    mark_written(d, a, to, bytes);
+    return ST_OK;
+}
+
+enum st_code vg_memory_read(struct vg_device *d, void *to, uint64_t from, size_t bytes,
+                            struct st_error *err)
+{
+    struct vg_allocation *a;
+    enum st_code code = check_range(d, from, bytes, &a, err);
+    if (code == ST_OK && bytes)
+        memcpy(to, vg_memory_host(&d->memory, from), bytes);
+    return code;
+}
+
+enum st_code vg_memory_copy(struct vg_device *d, uint64_t to, uint64_t from, size_t bytes,
+                            struct st_error *err)
+{
+    struct vg_allocation *a, *b;
+    enum st_code code = check_range(d, from, bytes, &b, err);
+    if (code == ST_OK)
+        code = check_range(d, to, bytes, &a, err);
+    if (code != ST_OK || !bytes)
+        return code;
+    memmove(vg_memory_host(&d->memory, to), vg_memory_host(&d->memory, from), bytes);
+    /* What was not initialised there is not initialised here. */
+    if (b->initialised || vg_memory_marked(&d->memory, from, bytes)) {
+        mark_written(d, a, to, bytes);
+    } else if (!a->initialised) {
+        for (size_t i = 0; i < bytes; i++)
+            if (vg_memory_marked(&d->memory, from + i, 1))
+                vg_memory_mark(&d->memory, to + i, 1);
+        a->touched = true;
+    }
+    return ST_OK;
+}
+
+enum st_code vg_memory_set(struct vg_device *d, uint64_t to, int value, size_t bytes,
+                           struct st_error *err)
+{
+    struct vg_allocation *a;
+    enum st_code code = check_range(d, to, bytes, &a, err);
+    if (code != ST_OK || !bytes)
+        return code;
+    memset(vg_memory_host(&d->memory, to), value, bytes);
+    mark_written(d, a, to, bytes);
+    return ST_OK;
+}

@@ -1,0 +1,264 @@
+/* Loading a module: parse, give variables their memory, decode, number instructions and basic blocks,
+ * set handlers, write initial values. */
+#include "vgpu/exec/tally.h"
+#include "vgpu/probe/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_variable(const struct ptx_variable *v)
+{
+    return (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST) && !v->is_extern;
+}
+
+/* Calls body for each variable that lives in global memory, those inside functions too. */
+static enum st_code each_variable(struct ptx_ast *ast,
+                                  enum st_code (*body)(void *, struct ptx_variable *), void *context)
+{
+    enum st_code code = ST_OK;
+    for (size_t i = 0; i < ast->variable_count && code == ST_OK; i++)
+        if (is_variable(&ast->variables[i]))
+            code = body(context, &ast->variables[i]);
+    for (size_t f = 0; f < ast->function_count; f++)
+        for (size_t i = 0; i < ast->functions[f].variable_count && code == ST_OK; i++)
+            if (is_variable(&ast->functions[f].variables[i]))
+                code = body(context, &ast->functions[f].variables[i]);
+    return code;
+}
+
+struct loading {
+    struct vg_module *module;
+    struct st_error *err;
+};
+
+static enum st_code place(void *context, struct ptx_variable *v)
+{
+    struct loading *l = context;
+    struct vg_memory *m = &l->module->device->memory;
+    size_t bytes = v->bytes ? v->bytes : 1;
+    enum st_code code = vg_memory_take(m, bytes, v->alignment, v->name, &v->address, l->err);
+    if (code == ST_OK) {
+        memset(vg_memory_host(m, v->address), 0, bytes);
+        vg_memory_below(m, v->address)->initialised = true;
+    }
+    return code;
+}
+
+static enum st_code unplace(void *context, struct ptx_variable *v)
+{
+    struct vg_module *module = context;
+    struct vg_memory *m = &module->device->memory;
+    struct vg_allocation *a = v->address ? vg_memory_below(m, v->address) : NULL;
+    if (a && a->live && a->address == v->address) {
+        a->live = false;
+        m->used_bytes -= a->bytes;
+    }
+    return ST_OK;
+}
+
+static bool symbol_value(const struct vg_module *module, const char *name, uint64_t *value)
+{
+    const struct ptx_ast *ast = &module->ast;
+    for (size_t i = 0; i < ast->variable_count; i++)
+        if (strcmp(ast->variables[i].name, name) == 0) {
+            *value = ast->variables[i].address;
+            return true;
+        }
+    for (size_t i = 0; i < ast->function_count; i++)
+        if (strcmp(ast->functions[i].name, name) == 0 && ast->functions[i].has_body) {
+            *value = PTX_FUNCTION_BASE + 16 * i;
+            return true;
+        }
+    return false;
+}
+
+static enum st_code initialise(void *context, struct ptx_variable *v)
+{
+    struct loading *l = context;
+    size_t element = ptx_type_bytes(v->type);
+    char *to = vg_memory_host(&l->module->device->memory, v->address);
+    for (size_t i = 0; i < v->inits && (i + 1) * element <= v->bytes; i++) {
+        const struct ptx_init *init = &v->init[i];
+        uint64_t bits = init->bits;
+        if (init->symbol) {
+            if (!symbol_value(l->module, init->symbol, &bits))
+                bits = 0; /* a function of another module, e.g. of a deleted virtual method */
+            else
+                bits += (uint64_t)init->offset;
+        } else if (init->is_float && !init->is_single && v->type == PTX_TYPE_f32) {
+            double wide;
+            memcpy(&wide, &bits, sizeof wide);
+            float narrow = (float)wide;
+            bits = 0;
+            memcpy(&bits, &narrow, sizeof narrow);
+        }
+        memcpy(to + i * element, &bits, element < 8 ? element : 8);
+    }
+    return ST_OK;
+}
+
+/* Memory instructions whose registers are as wide as their elements of 4 or 8 bytes. */
+static bool is_plain(const struct ir_insn *in)
+{
+    if (in->op != IR_LD && in->op != IR_ST)
+        return false;
+    size_t bytes = ptx_type_bytes((enum ptx_type)in->type2);
+    return (in->bytes == 4 || in->bytes == 8) && (bytes == in->bytes || in->type2 == PTX_TYPE_none);
+}
+
+static void number_function(struct vg_module *m, size_t index, uint32_t *insn)
+{
+    struct ir_function *f = &m->ir.functions[index];
+    const struct vg_device *d = m->device;
+    for (size_t i = 0; i < f->insn_count; i++) {
+        struct ir_insn *in = &f->insns[i];
+        in->number = *insn;
+        m->insns[*insn] = in;
+        m->block_of[*insn] = m->block_count + in->block;
+        (*insn)++;
+        if (in->op == IR_ENTER || in->op == IR_ENTER_JOIN)
+            in->target = m->block_count + in->block;
+        if (in->op == IR_BRA || in->op == IR_BRX || in->op == IR_CALL)
+            in->site = ++m->ir.site_count;
+        in->plain = is_plain(in);
+        in->run = d->handlers[in->op];
+        in->inner = in->run;
+        if (in->guard && in->op != IR_BRA && in->op != IR_RET && in->op != IR_EXIT && in->op != IR_TRAP)
+            in->run = d->handlers[IR_GUARDED];
+    }
+    m->block_count += f->block_count;
+}
+
+static enum st_code number(struct vg_module *m, struct st_error *err)
+{
+    uint32_t insn = 0;
+    m->insns = calloc(m->ir.insn_count + 1, sizeof *m->insns);
+    m->block_of = calloc(m->ir.insn_count + 1, sizeof *m->block_of);
+    m->kernels = calloc(m->ir.function_count + 1, sizeof *m->kernels);
+    if (!m->insns || !m->block_of || !m->kernels)
+        return st_fail(err, ST_NO_MEMORY, "no memory for a module");
+    for (size_t i = 0; i < m->ir.function_count; i++) {
+        struct ir_function *f = &m->ir.functions[i];
+        m->has_malloc |= f->builtin == IR_MALLOC;
+        if (f->has_body)
+            number_function(m, i, &insn);
+        if (!f->is_entry || !f->has_body)
+            continue;
+        struct vg_kernel *k = &m->kernels[m->kernel_count++];
+        k->module = m;
+        k->function = f;
+        name_demangle(f->name, k->name, sizeof k->name);
+    }
+    return ST_OK;
+}
+
+enum st_code vg_module_load(struct vg_device *device, struct vg_module **module, const char *ptx,
+                            size_t ptx_bytes, const struct vg_kernel_info *info, size_t infos,
+                            struct st_error *err)
+{
+    *module = NULL;
+    struct vg_module *m = calloc(1, sizeof *m);
+    if (!m)
+        return st_fail(err, ST_NO_MEMORY, "no memory for a module");
+    m->device = device;
+    struct loading loading = {m, err};
+    enum st_code code = ptx_parse(&m->ast, ptx, ptx_bytes, err);
+    if (code == ST_OK && (m->ast.version_major > 9 || m->ast.version_major < 5)) {
+        st_fail(err, ST_BAD_FORMAT, "PTX of version %d.%d is not supported", m->ast.version_major,
+                m->ast.version_minor);
+        code = st_detail(err, ST_EXPECTED, "version 5.0 to 9.x, as nvcc 13 writes it");
+        code = ST_BAD_FORMAT;
+    }
+    if (code == ST_OK)
+        code = each_variable(&m->ast, place, &loading);
+    if (code == ST_OK)
+        code = ptx_decode(&m->ir, &m->ast, err);
+    if (code == ST_OK)
+        code = each_variable(&m->ast, initialise, &loading);
+    if (code == ST_OK)
+        code = number(m, err);
+    if (code != ST_OK) {
+        each_variable(&m->ast, unplace, m);
+        vg_module_unload(device, m);
+        return code;
+    }
+    for (size_t i = 0; i < m->kernel_count; i++)
+        for (size_t k = 0; k < infos; k++)
+            if (strcmp(info[k].name, m->kernels[i].function->name) == 0 && info[k].registers > 0)
+                m->kernels[i].function->registers = info[k].registers;
+    m->next = device->modules;
+    device->modules = m;
+    *module = m;
+    return ST_OK;
+}
+
+void vg_module_unload(struct vg_device *device, struct vg_module *m)
+{
+    if (!m)
+        return;
+    for (struct vg_module **at = &device->modules; *at; at = &(*at)->next)
+        if (*at == m) {
+            *at = m->next;
+            each_variable(&m->ast, unplace, m);
+            break;
+        }
+    for (size_t i = 0; i < m->kernel_count; i++)
+        vg_tally_free(m->kernels[i].tally);
+    free(m->kernels);
+    free(m->insns);
+    free(m->block_of);
+    ir_module_free(&m->ir);
+    ptx_ast_free(&m->ast);
+    free(m);
+}
+
+struct vg_kernel *vg_module_kernel(struct vg_module *m, const char *name)
+{
+    for (size_t i = 0; i < m->kernel_count; i++)
+        if (strcmp(m->kernels[i].function->name, name) == 0)
+            return &m->kernels[i];
+    return NULL;
+}
+
+bool vg_module_variable(struct vg_module *m, const char *name, uint64_t *address, size_t *bytes)
+{
+    for (size_t i = 0; i < m->ast.variable_count; i++) {
+        const struct ptx_variable *v = &m->ast.variables[i];
+        if (!is_variable(v) || strcmp(v->name, name) != 0)
+            continue;
+        *address = v->address;
+        *bytes = v->bytes;
+        return true;
+    }
+    return false;
+}
+
+size_t vg_kernel_parameter_bytes(const struct vg_kernel *k)
+{
+    return k->function->param_bytes;
+}
+
+bool vg_kernel_parameter(const struct vg_kernel *k, int i, size_t *offset, size_t *bytes)
+{
+    if (i < 0 || (size_t)i >= k->function->param_count)
+        return false;
+    *offset = k->function->params[i].offset;
+    *bytes = k->function->params[i].bytes;
+    return true;
+}
+
+void vg_kernel_attributes_get(const struct vg_kernel *k, struct vg_kernel_attributes *to)
+{
+    const struct ir_function *f = k->function;
+    const struct vg_profile *p = &k->module->device->profile;
+    int by_registers = f->registers > 0 ? p->registers_per_block / f->registers / 32 * 32 : 1024;
+    *to = (struct vg_kernel_attributes){.registers = f->registers,
+                                        .static_shared_bytes = f->shared_bytes,
+                                        .local_bytes = f->local_bytes};
+    to->max_threads_per_block = f->max_threads ? (int)f->max_threads : p->max_threads_per_block;
+    if (!f->max_threads && by_registers < to->max_threads_per_block)
+        to->max_threads_per_block = by_registers;
+    for (size_t i = 0; i < k->module->ast.variable_count; i++)
+        if (k->module->ast.variables[i].space == PTX_SPACE_CONST)
+            to->constant_bytes += k->module->ast.variables[i].bytes;
+}

@@ -1,0 +1,65 @@
+#include "vgpu/exec/wavefronts.h"
+
+#include <string.h>
+
+uint32_t sectors_count(const uint64_t address[32], uint32_t mask, uint32_t bytes)
+{
+    uint64_t seen[128];
+    uint8_t used[128] = {0};
+    uint32_t count = 0;
+    uint64_t last = UINT64_MAX;
+    for (; mask; mask &= mask - 1) {
+        uint64_t first = address[__builtin_ctz(mask)], end = (first + bytes - 1) >> 5;
+        for (uint64_t s = first >> 5; s <= end; s++) {
+            if (s == last)
+                continue;
+            last = s;
+            uint32_t at = (uint32_t)(s * 0x9e3779b97f4a7c15u >> 57);
+            while (used[at] && seen[at] != s)
+                at = (at + 1) & 127;
+            count += !used[at];
+            used[at] = 1;
+            seen[at] = s;
+        }
+    }
+    return count;
+}
+
+static uint32_t pass_count(const uint64_t address[32], uint32_t mask, uint32_t bytes)
+{
+    uint64_t words[32][32];
+    uint8_t depth[32] = {0};
+    uint32_t most = mask != 0;
+    for (; mask; mask &= mask - 1) {
+        uint64_t first = address[__builtin_ctz(mask)] >> 2;
+        for (uint32_t k = 0; k < (bytes + 3) / 4; k++) {
+            uint64_t word = first + k;
+            uint32_t bank = word & 31, i = 0;
+            while (i < depth[bank] && words[bank][i] != word)
+                i++;
+            if (i == depth[bank]) {
+                words[bank][depth[bank]++] = word;
+                most = depth[bank] > most ? depth[bank] : most;
+            }
+        }
+    }
+    return most;
+}
+
+uint32_t wavefronts_count(const uint64_t address[32], uint32_t mask, uint32_t bytes)
+{
+    uint64_t low = UINT64_MAX, high = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t a = address[__builtin_ctz(m)];
+        low = a < low ? a : low;
+        high = a > high ? a : high;
+    }
+    if (!mask || (high + bytes - 1) / 4 - low / 4 < 32)
+        return mask != 0;
+    uint32_t phases = bytes > 8 ? 4 : bytes > 4 ? 2 : 1, count = 0, lanes = 32 / phases;
+    for (uint32_t p = 0; p < phases; p++) {
+        uint32_t part = lanes == 32 ? mask : mask & ((1u << lanes) - 1) << p * lanes;
+        count += pass_count(address, part, bytes);
+    }
+    return count;
+}

@@ -1,0 +1,17 @@
+/** @file
+ * How many 32-byte sectors and shared-memory wavefronts an access of a warp takes.
+ */
+#ifndef CONVLAB_VGPU_WAVEFRONTS_H
+#define CONVLAB_VGPU_WAVEFRONTS_H
+
+#include <stdint.h>
+
+/** @return distinct 32-byte sectors that the lanes of @p mask touch with @p bytes each. */
+uint32_t sectors_count(const uint64_t address[32], uint32_t mask, uint32_t bytes);
+
+/** @return passes over the 32 banks of 4 bytes: the largest number of different words that one bank
+ * must deliver. 8-byte accesses go by half-warps, 16-byte ones by quarters, unless all words of the
+ * warp fit one row of the banks. */
+uint32_t wavefronts_count(const uint64_t address[32], uint32_t mask, uint32_t bytes);
+
+#endif

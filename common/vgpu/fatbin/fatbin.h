@@ -1,0 +1,89 @@
+/** @file
+ * Reader of fat binaries: what nvcc embeds in a program for the device.
+ *
+ * A container is a header and entries back to back; an entry is a header of varying length and the
+ * payload, PTX text or a cubin (ELF), stored raw or compressed with zstd or as one LZ4 block:
+ *
+ *     container  u32 0xBA55ED50 | u16 version 1 | u16 header length 16 | u64 length of all entries
+ *     entry   0  u16 kind (1 PTX, 2 ELF) | u16 0x101 | u32 header length | u64 payload length
+ * (padded) 16  u32 compressed length | u32 options offset | u16 minor | u16 major | u32 sm 32  u32
+ * name offset | u32 name length | u64 flags | u64 0 | u64 uncompressed length flags  0x2000 LZ4
+ * block, 0x8000 zstd
+ *
+ * No field of the input is believed: every length is checked against what is there, and nothing is
+ * read past the end of the image.
+ */
+#ifndef CONVLAB_VGPU_FATBIN_H
+#define CONVLAB_VGPU_FATBIN_H
+
+#include "base/status.h"
+#include "vgpu/device/vgpu.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FATBIN_MAGIC        UINT32_C(0xBA55ED50)
+#define FATBIN_HEADER_BYTES 16
+/** The newest PTX language version that the virtual GPU reads. */
+#define FATBIN_PTX_MAJOR 9
+#define FATBIN_PTX_MINOR 0
+
+enum fatbin_kind { FATBIN_PTX = 1, FATBIN_ELF = 2 };
+enum fatbin_storage { FATBIN_RAW, FATBIN_LZ4, FATBIN_ZSTD };
+
+/** One entry; it points into the image. */
+struct fatbin_entry {
+    int kind; /**< enum fatbin_kind, or another number of a kind that is skipped */
+    enum fatbin_storage storage;
+    int sm;           /**< 75 for sm_75 or compute_75 */
+    int major, minor; /**< PTX: language version; ELF: format version */
+    const unsigned char *payload;
+    size_t stored_bytes, bytes; /**< as stored, and after decompression */
+    size_t offset;              /**< of the entry in the image, for messages */
+};
+
+/** The entries of one image. */
+struct fatbin {
+    struct fatbin_entry *entries;
+    size_t n;
+};
+
+/** Indexes an image. @param image  kept by the caller as long as @p to is used.
+ * @return ST_OK, ST_TRUNCATED or ST_BAD_FORMAT with the offset in @p err; then @p to is empty. */
+enum st_code fatbin_open(struct fatbin *to, const void *image, size_t bytes, struct st_error *err);
+/** Releases the index. Harmless on a zeroed one. */
+void fatbin_close(struct fatbin *fatbin);
+
+/** Chooses the PTX for a device: the newest architecture not above the device's, or else the oldest
+ * there is (nvcc 13 has none below compute_75, so older GPUs are timing profiles only).
+ * @return NULL if the image holds no PTX. */
+const struct fatbin_entry *fatbin_best_ptx(const struct fatbin *fatbin, int sm);
+/** @return the cubin for the architecture nearest to @p sm, or NULL. */
+const struct fatbin_entry *fatbin_best_cubin(const struct fatbin *fatbin, int sm);
+
+/** Decompresses an entry. @param data  set to malloc'd contents with a NUL added; the caller frees.
+ * @param bytes  set to the length; for PTX without padding NULs at the end. */
+enum st_code fatbin_extract(const struct fatbin_entry *entry, char **data, size_t *bytes,
+                            struct st_error *err);
+
+/** Registers per kernel, from a cubin's .nv.info section. @param list  set to a malloc'd array
+ * (NULL if there are none). A cubin that makes no sense is ST_BAD_FORMAT. */
+enum st_code cubin_registers(const void *cubin, size_t bytes, struct vg_kernel_info **list,
+                             size_t *n, struct st_error *err);
+
+/** A fat binary made ready for vg_module_load(). */
+struct fatbin_module {
+    char *ptx; /**< NUL-terminated, owned */
+    size_t ptx_bytes;
+    struct vg_kernel_info *kernels; /**< owned */
+    size_t kernel_count;
+};
+
+/** Does all of the above for one image. @return ST_NOT_FOUND when there is machine code but no PTX,
+ * ST_TOO_LARGE when the PTX is of a newer version than FATBIN_PTX_MAJOR.MINOR. A cubin that cannot
+ * be read is ignored: it only holds hints. */
+enum st_code fatbin_module_read(struct fatbin_module *to, const void *image, size_t bytes, int sm,
+                                struct st_error *err);
+void fatbin_module_free(struct fatbin_module *module);
+
+#endif

@@ -1,0 +1,125 @@
+#include "vgpu/probe/race.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool race_open(struct race_shadow *s, size_t bytes)
+{
+    memset(s, 0, offsetof(struct race_shadow, log));
+    s->bytes = bytes;
+    s->epoch = 1;
+    s->words = calloc(bytes / 4 + 1, sizeof *s->words);
+    return s->words != NULL;
+}
+
+void race_close(struct race_shadow *s)
+{
+    free(s->words);
+    s->words = NULL;
+}
+
+void race_barrier(struct race_shadow *s)
+{
+    s->logged = 0;
+    s->written = false;
+    if (++s->epoch == 0) { /* after 4 billion barriers: forget what is old */
+        memset(s->words, 0, (s->bytes / 4 + 1) * sizeof *s->words);
+        s->epoch = 1;
+    }
+}
+
+void race_reset(struct race_shadow *s)
+{
+    race_barrier(s);
+}
+
+/* Whether an earlier access by `thread` in this epoch is unordered with one by `who`. */
+static bool unordered(uint16_t thread, uint16_t warp_epoch, struct race_access who)
+{
+    if (thread == who.thread)
+        return false;
+    return thread / 32 != who.thread / 32 || warp_epoch == who.warp_epoch;
+}
+
+static uint8_t byte_mask(uint32_t address, uint32_t bytes)
+{
+    return bytes >= 4 ? 0xf : (uint8_t)(((1u << bytes) - 1) << (address & 3));
+}
+
+static void enter_read(struct race_word *w, uint32_t epoch, uint8_t mask, struct race_access who)
+{
+    if (w->read_epoch != epoch) {
+        w->read_epoch = epoch;
+        w->read_by_many = 0;
+        w->read_bytes = mask;
+        w->read_thread = who.thread;
+        w->read_warp_epoch = who.warp_epoch;
+        w->read_insn = who.insn;
+        return;
+    }
+    w->read_bytes |= mask;
+    if (w->read_thread == who.thread) {
+        w->read_warp_epoch = who.warp_epoch;
+        return;
+    }
+    /* Two readers fit no single field: keep the one from another warp, its order is weaker. */
+    w->read_by_many = w->read_by_many || w->read_thread / 32 != who.thread / 32 ? 2 : 1;
+    w->read_thread = who.thread;
+    w->read_warp_epoch = who.warp_epoch;
+    w->read_insn = who.insn;
+}
+
+struct race_hit race_read(struct race_shadow *s, uint32_t address, uint32_t bytes,
+                          struct race_access who)
+{
+    struct race_hit hit = {RACE_NONE, 0, 0};
+    for (uint32_t end = address + bytes; address < end; address = (address | 3) + 1) {
+        struct race_word *w = &s->words[address / 4];
+        uint32_t left = end - address < 4 - (address & 3) ? end - address : 4 - (address & 3);
+        uint8_t mask = byte_mask(address, left);
+        if (w->write_epoch == s->epoch && w->write_bytes & mask &&
+            unordered(w->write_thread, w->write_warp_epoch, who))
+            hit = (struct race_hit){RACE_RAW, w->write_insn, w->write_thread};
+        enter_read(w, s->epoch, mask, who);
+    }
+    return hit;
+}
+
+struct race_hit race_write(struct race_shadow *s, uint32_t address, uint32_t bytes,
+                           struct race_access who)
+{
+    struct race_hit hit = {RACE_NONE, 0, 0};
+    for (uint32_t end = address + bytes; address < end; address = (address | 3) + 1) {
+        struct race_word *w = &s->words[address / 4];
+        uint32_t left = end - address < 4 - (address & 3) ? end - address : 4 - (address & 3);
+        uint8_t mask = byte_mask(address, left);
+        bool read = w->read_epoch == s->epoch && w->read_bytes & mask;
+        if (w->write_epoch == s->epoch && w->write_bytes & mask &&
+            unordered(w->write_thread, w->write_warp_epoch, who))
+            hit = (struct race_hit){RACE_WAW, w->write_insn, w->write_thread};
+        else if (read &&
+                 (w->read_by_many == 2 || unordered(w->read_thread, w->read_warp_epoch, who)))
+            hit = (struct race_hit){RACE_WAR, w->read_insn, w->read_thread};
+        if (w->write_epoch != s->epoch)
+            w->write_bytes = 0;
+        w->write_epoch = s->epoch;
+        w->write_bytes |= mask;
+        w->write_thread = who.thread;
+        w->write_warp_epoch = who.warp_epoch;
+        w->write_insn = who.insn;
+    }
+    return hit;
+}
+
+void race_replay(struct race_shadow *s)
+{
+    for (int i = 0; i < s->logged; i++) {
+        const struct race_read *r = &s->log[i];
+        for (uint32_t left = r->mask; left; left &= left - 1) {
+            int lane = __builtin_ctz(left);
+            struct race_access who = {r->insn, (uint16_t)(r->warp * 32 + lane), r->warp_epoch};
+            race_read(s, r->address[lane], r->bytes, who);
+        }
+    }
+    s->logged = 0;
+}

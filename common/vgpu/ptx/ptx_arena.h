@@ -1,0 +1,28 @@
+/** @file
+ * Memory that lives exactly as long as a loaded PTX module: allocated piece by piece, freed at
+ * once.
+ */
+#ifndef CONVLAB_PTX_ARENA_H
+#define CONVLAB_PTX_ARENA_H
+
+#include <stddef.h>
+
+struct ptx_arena_chunk;
+
+/** A zeroed one is empty and ready. */
+struct ptx_arena {
+    struct ptx_arena_chunk *first;
+    size_t used, room;
+};
+
+/** @return zeroed memory, aligned to 16; aborts when the system has none left. */
+void *ptx_arena_alloc(struct ptx_arena *arena, size_t bytes);
+/** @return a NUL-terminated copy of @p n characters. */
+char *ptx_arena_text(struct ptx_arena *arena, const char *text, size_t n);
+/** Frees everything. */
+void ptx_arena_free(struct ptx_arena *arena);
+
+/** Makes room for element number @p n of a growing array. */
+void *ptx_grow(void *array, size_t n, size_t *room, size_t element_bytes);
+
+#endif

@@ -1,0 +1,243 @@
+/* Finding the row of opcodes.def for an opcode. The rows themselves hold all knowledge; here is
+ * only what the words in them mean. */
+#include "vgpu/ptx/ptx_ir.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct ir_row ir_rows[IR_OPS] = {
+#define LANE1(ID, BASE, REQ, OPT, CLASS, SLOTS, D, A, EXPR)                                        \
+    {#ID, BASE, REQ, OPT, IR_CLASS_##CLASS, SLOTS, SHAPE_LANE, {#D, #A}, #EXPR},
+#define LANE2(ID, BASE, REQ, OPT, CLASS, SLOTS, D, A, B, EXPR)                                     \
+    {#ID, BASE, REQ, OPT, IR_CLASS_##CLASS, SLOTS, SHAPE_LANE, {#D, #A, #B}, #EXPR},
+#define LANE3(ID, BASE, REQ, OPT, CLASS, SLOTS, D, A, B, C, EXPR)                                  \
+    {#ID, BASE, REQ, OPT, IR_CLASS_##CLASS, SLOTS, SHAPE_LANE, {#D, #A, #B, #C}, #EXPR},
+#define LANE4(ID, BASE, REQ, OPT, CLASS, SLOTS, D, A, B, C, E, EXPR)                               \
+    {#ID, BASE, REQ, OPT, IR_CLASS_##CLASS, SLOTS, SHAPE_LANE, {#D, #A, #B, #C, #E}, #EXPR},
+#define SHAPED(ID, BASE, REQ, OPT, CLASS, SLOTS, SHAPE, TEXT)                                      \
+    {#ID, BASE, REQ, OPT, IR_CLASS_##CLASS, SLOTS, SHAPE_##SHAPE, {0}, TEXT},
+#include "vgpu/ptx/opcodes.def"
+};
+
+struct word {
+    const char *text;
+    int value;
+};
+
+static int word_value(const struct word *words, size_t n, const char *text)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(words[i].text, text) == 0)
+            return words[i].value;
+    return -1;
+}
+#define VALUE(words, text) word_value(words, sizeof(words) / sizeof *(words), text)
+
+static const struct word compares[] = {
+    {"eq", CMP_EQ},   {"ne", CMP_NE},   {"lt", CMP_LT},   {"le", CMP_LE},   {"gt", CMP_GT},
+    {"ge", CMP_GE},   {"lo", CMP_LT},   {"ls", CMP_LE},   {"hi", CMP_GT},   {"hs", CMP_GE},
+    {"equ", CMP_EQU}, {"neu", CMP_NEU}, {"ltu", CMP_LTU}, {"leu", CMP_LEU}, {"gtu", CMP_GTU},
+    {"geu", CMP_GEU}, {"num", CMP_NUM}, {"nan", CMP_NAN},
+};
+static const struct word booleans[] = {{"and", BOOL_AND}, {"or", BOOL_OR}, {"xor", BOOL_XOR}};
+static const struct word atoms[] = {
+    {"add", ATOM_ADD}, {"min", ATOM_MIN}, {"max", ATOM_MAX},   {"and", ATOM_AND}, {"or", ATOM_OR},
+    {"xor", ATOM_XOR}, {"inc", ATOM_INC}, {"exch", ATOM_EXCH}, {"cas", ATOM_CAS}, {"dec", ATOM_DEC},
+};
+static const struct word roundings[] = {
+    {"rn", RND_RN},
+    {"rz", RND_RZ},
+    {"rm", RND_RM},
+    {"rp", RND_RP},
+    {"rna", RND_RNA},
+    {"rni", RND_RN | MODE_TO_INTEGER},
+    {"rzi", RND_RZ | MODE_TO_INTEGER},
+    {"rmi", RND_RM | MODE_TO_INTEGER},
+    {"rpi", RND_RP | MODE_TO_INTEGER},
+};
+static const struct word modes[] = {
+    {"ftz", MODE_FTZ},
+    {"sat", MODE_SAT},
+    {"approx", MODE_APPROX},
+    {"full", MODE_APPROX},
+    {"relu", MODE_RELU},
+    {"NaN", MODE_NAN},
+    {"xorsign", MODE_XORSIGN},
+    {"abs", MODE_ABS},
+    {"satfinite", MODE_SATFINITE},
+    {"cc", MODE_CARRY_OUT},
+    {"trans", MODE_TRANS},
+    {"to", MODE_TO},
+    {"arrive", MODE_ARRIVE},
+    {"f4e", 1 << MODE_PRMT_SHIFT},
+    {"b4e", 2 << MODE_PRMT_SHIFT},
+    {"rc8", 3 << MODE_PRMT_SHIFT},
+    {"ecl", 4 << MODE_PRMT_SHIFT},
+    {"ecr", 5 << MODE_PRMT_SHIFT},
+    {"rc16", 6 << MODE_PRMT_SHIFT},
+};
+static const struct word spaces[] = {
+    {"global", PTX_SPACE_GLOBAL},      {"shared", PTX_SPACE_SHARED},
+    {"local", PTX_SPACE_LOCAL},        {"const", PTX_SPACE_CONST},
+    {"param", PTX_SPACE_PARAM},        {"shared::cta", PTX_SPACE_SHARED},
+    {"param::entry", PTX_SPACE_PARAM}, {"param::func", PTX_SPACE_PARAM},
+};
+static const struct word vectors[] = {{"v2", 2}, {"v4", 4}, {"v8", 8}};
+static const struct word semantics[] = {
+    {"volatile", 1}, {"weak", 1}, {"relaxed", 1}, {"acquire", 1}, {"release", 1},
+    {"acq_rel", 1},  {"sc", 1},   {"sys", 1},     {"gpu", 1},     {"cta", 1},
+    {"cluster", 1},  {"mmio", 1}, {"gl", 1},
+};
+static const struct word caches[] = {
+    {"ca", 1},
+    {"cg", 1},
+    {"cs", 1},
+    {"lu", 1},
+    {"cv", 1},
+    {"wb", 1},
+    {"wt", 1},
+    {"nc", 1},
+    {"L1", 1},
+    {"L2", 1},
+    {"level::eviction_priority", 1},
+};
+static const struct word shapes[] = {
+    {"m16n16k16", 1}, {"m8n32k16", 1}, {"m32n8k16", 1}, {"m16n16k8", 1}, {"m16n8k16", 1},
+    {"m16n8k8", 1},   {"m16n8k4", 1},    {"m16n8k32", 1}, {"m8n8k16", 1},
+};
+
+/* Whether a suffix belongs to the group that a table word names. */
+static bool in_group(const char *group, const char *suffix)
+{
+    if (strcmp(group, "%rnd") == 0)
+        return VALUE(roundings, suffix) >= 0;
+    if (strcmp(group, "%cmp") == 0)
+        return VALUE(compares, suffix) >= 0;
+    if (strcmp(group, "%bool") == 0)
+        return VALUE(booleans, suffix) >= 0;
+    if (strcmp(group, "%atomop") == 0)
+        return VALUE(atoms, suffix) >= 0;
+    if (strcmp(group, "%space") == 0)
+        return VALUE(spaces, suffix) >= 0;
+    if (strcmp(group, "%vec") == 0)
+        return VALUE(vectors, suffix) >= 0;
+    if (strcmp(group, "%sem") == 0)
+        return VALUE(semantics, suffix) >= 0;
+    if (strcmp(group, "%cache") == 0)
+        return VALUE(caches, suffix) >= 0 || strncmp(suffix, "L1::", 4) == 0 ||
+               strncmp(suffix, "L2::", 4) == 0;
+    if (strcmp(group, "%shape") == 0)
+        return VALUE(shapes, suffix) >= 0;
+    enum ptx_type type = ptx_type_find(suffix, strlen(suffix));
+    if (strcmp(group, "%memtype") == 0)
+        return type != PTX_TYPE_none && type != PTX_TYPE_pred && type != PTX_TYPE_b128;
+    return strcmp(group, "%type") == 0 && type != PTX_TYPE_none;
+}
+
+/* Whether a suffix is one of the alternatives "u32|s32|%cmp" of n characters. */
+static bool in_alternatives(const char *list, size_t n, const char *suffix)
+{
+    for (const char *end = list + n; list < end;) {
+        size_t m = 0;
+        while (list + m < end && list[m] != '|')
+            m++;
+        if (*list == '%') {
+            char group[24];
+            snprintf(group, sizeof group, "%.*s", (int)m, list);
+            if (in_group(group, suffix))
+                return true;
+        } else if (strlen(suffix) == m && memcmp(list, suffix, m) == 0) {
+            return true;
+        }
+        list += m + 1;
+    }
+    return false;
+}
+
+static bool row_fits(const struct ir_row *row, const char *base, const struct ir_suffixes *s)
+{
+    if (!in_alternatives(row->base, strlen(row->base), base))
+        return false;
+    bool used[24] = {false};
+    for (const char *w = row->required; *w;) {
+        size_t n = strcspn(w, " ");
+        int i = 0;
+        while (i < s->count && (used[i] || !in_alternatives(w, n, s->text[i])))
+            i++;
+        if (i == s->count)
+            return false;
+        used[i] = true;
+        w += n + strspn(w + n, " ");
+    }
+    for (int i = 0; i < s->count; i++) {
+        bool known = used[i];
+        for (const char *w = row->optional; *w && !known;) {
+            size_t n = strcspn(w, " ");
+            known = in_alternatives(w, n, s->text[i]);
+            w += n + strspn(w + n, " ");
+        }
+        if (!known)
+            return false;
+    }
+    return true;
+}
+
+int ir_row_find(const char *base, const struct ir_suffixes *suffixes, int from)
+{
+    for (int i = from; i < IR_OPS; i++)
+        if (row_fits(&ir_rows[i], base, suffixes))
+            return i;
+    return -1;
+}
+
+static void read_suffix(struct ir_suffixes *to, const char *text)
+{
+    int v;
+    enum ptx_type type = ptx_type_find(text, strlen(text));
+    if (type != PTX_TYPE_none && to->type_count < 5) {
+        if (ptx_type_is_signed(type) && to->type_count < 2)
+            to->mode |= to->type_count ? MODE_SIGNED2 : MODE_SIGNED;
+        to->types[to->type_count++] = type;
+    } else if ((v = VALUE(roundings, text)) >= 0) {
+        to->mode = (to->mode & ~(uint32_t)MODE_RND) | (uint32_t)v;
+    } else if ((v = VALUE(modes, text)) >= 0) {
+        to->mode |= (uint32_t)v;
+    } else if ((v = VALUE(spaces, text)) >= 0) {
+        to->space = (enum ptx_space)v;
+    } else if ((v = VALUE(vectors, text)) >= 0) {
+        to->vector = v;
+    }
+    if ((v = VALUE(compares, text)) >= 0 && !to->has_compare) {
+        to->has_compare = true;
+        to->compare = v;
+    }
+    if ((v = VALUE(booleans, text)) >= 0)
+        to->boolean = v;
+    if ((v = VALUE(atoms, text)) >= 0 && !to->has_atom) {
+        to->has_atom = true;
+        to->atom = v;
+    }
+    if (strcmp(text, "hi") == 0)
+        to->mode |= MODE_HI;
+}
+
+bool ir_suffixes_read(const char *opcode, char base[24], struct ir_suffixes *to)
+{
+    memset(to, 0, sizeof *to);
+    to->vector = 1;
+    size_t n = strcspn(opcode, ".");
+    if (n >= 24)
+        return false;
+    memcpy(base, opcode, n);
+    base[n] = '\0';
+    while (opcode[n] == '.') {
+        opcode += n + 1;
+        n = strcspn(opcode, ".");
+        if (to->count == 24 || n >= 24)
+            return false;
+        memcpy(to->text[to->count], opcode, n);
+        to->text[to->count][n] = '\0';
+        read_suffix(to, to->text[to->count++]);
+    }
+    return true;
+}

@@ -1,0 +1,17 @@
+// What the planted faults share. Each program has one fault; a comment "expect: KIND" stands on the
+// line where it must be reported. On the virtual GPU the error that the runtime returns is checked,
+// too; a real GPU may or may not notice, which is what its sanitizer is for.
+#pragma once
+
+#include "vgpu/tests/check.cuh"
+
+static inline int done(cudaError_t want)
+{
+    cudaDeviceProp prop;
+    cudaError_t got = cudaGetLastError();
+    if (got == cudaSuccess)
+        got = cudaDeviceSynchronize();
+    cudaGetDeviceProperties(&prop, 0);
+    printf("%s, expected %s\n", cudaGetErrorName(got), cudaGetErrorName(want));
+    return got != want && strstr(prop.name, "(virtual)") ? 1 : 0;
+}

@@ -1,0 +1,21 @@
+// Two blocks take two locks in opposite order; each waits for the other... or one lock twice: here
+// the holder asks again for the lock that it holds.
+#include "vgpu/tests/faults.cuh"
+
+__device__ int lock_word;
+
+__global__ void twice(int *out)
+{
+    while (atomicCAS(&lock_word, 0, 1) != 0)
+        ;
+    while (atomicCAS(&lock_word, 0, 1) != 0) // expect: no_progress
+        ;
+    *out = 1;
+}
+
+int main()
+{
+    Device<int> out(1);
+    twice<<<1, 1>>>(out);
+    return done(cudaErrorLaunchTimeout);
+}

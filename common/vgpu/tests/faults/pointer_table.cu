@@ -1,0 +1,21 @@
+// A pointer in device memory that still is the host's.
+#include "vgpu/tests/faults.cuh"
+
+struct Matrix {
+    int n;
+    float *data;
+};
+
+__global__ void clear(const Matrix *m)
+{
+    if ((int)threadIdx.x < m->n)
+        m->data[threadIdx.x] = 0; // expect: invalid_address
+}
+
+int main()
+{
+    std::vector<float> data(16);
+    Device<Matrix> m(std::vector<Matrix>{{16, data.data()}});
+    clear<<<1, 32>>>(m);
+    return done(cudaErrorIllegalAddress);
+}

@@ -1,0 +1,16 @@
+// A kernel that gives up by itself.
+#include "vgpu/tests/faults.cuh"
+
+__global__ void give_up(int *out, int n)
+{
+    if (n > 3)
+        __trap(); // expect: trap
+    *out = n;
+}
+
+int main()
+{
+    Device<int> out(1);
+    give_up<<<1, 1>>>(out, 4);
+    return done(cudaErrorLaunchFailure);
+}

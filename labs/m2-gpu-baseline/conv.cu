@@ -1,0 +1,21 @@
+/** @file
+ * Milestone m2: the forward pass of a convolution layer on a GPU, one thread per output element.
+ *
+ * common/conv.h is the contract: what conv_forward() gets, what it must leave in y, and where
+ * scratch memory comes from. From this milestone on, x, k and y are device pointers: kernels may
+ * read and write through them, conv_forward() itself may only pass them on.
+ */
+/* You write a kernel, and conv_forward(), which launches it. Decide first, on paper, which
+
+#include "conv.h"
+
+int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
+{
+    /* Not implemented yet: that is what returning 1 says. Launch your kernel here, ask with
+     * cudaGetLastError() whether the launch was accepted, and return 0 if so. x, k and y are
+     * device pointers: do not read or write through them in this function. shape is a host
+     * pointer: pass *shape to the kernel by value. Delete the next line when you use what it
+     * names. */
+    (void)shape, (void)x, (void)k, (void)y;
+    return 1;
+}

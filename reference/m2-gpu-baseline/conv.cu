@@ -1,0 +1,142 @@
+/** @file
+ * Milestone m2: the forward pass of a convolution layer on a GPU, one thread per output element.
+ *
+ * common/conv.h is the contract: what conv_forward() gets, what it must leave in y, and where
+ * scratch memory comes from. From this milestone on, x, k and y are device pointers: kernels may
+ * read and write through them, conv_forward() itself may only pass them on.
+ */
+/* BEGIN SOLUTION */
+//~ /* You write a kernel, and conv_forward(), which launches it. Decide first, on paper, which
+//thread ~  * of which block computes which y[b,m,h,w]; the assignment page (README.md in this
+//folder) has a ~  * drawing to begin with. Add functions, constants and #include lines as you need
+//them; everything ~  * stays in this one file. Say here, in a few lines, how threads map to
+//outputs, what gain over ~  * m1 you expected and what you measured. */
+//~
+/*
+ * The idea. No output element needs another one. So give each a thread of its own: the four outer
+ * loops of m1 (b, m, h, w) turn into the numbers of blocks and threads, and each thread runs the
+ * three inner ones (c, p, q).
+ *
+ * Which thread computes which element? One block makes a tile of 16 x 16 outputs in one map of one
+ * image. Tiles are numbered row by row; this is a map of 40 x 35 outputs, in 3 x 3 tiles:
+ *
+ *              blockIdx.x = tile               one tile: blockDim = (16, 16)
+ *            0        16       32   w          threadIdx.x ->
+ *          0 +--------+--------+-----            0 1 2 3 4 5 6 7 8 9 . . . . . 15
+ *            | tile 0 | tile 1 | ti:        0  [ . . . . . . . . . . . . . . . . ]  } warp 0
+ *         16 +--------+--------+---:        1  [ . . . . . . . . . . . . . . . . ]  }
+ *            | tile 3 | tile 4 | ti:        2  [ . . . . . . . . . . . . . . . . ]  } warp 1
+ *         32 +--------+--------+---:        3  [ . . . . . . . . . . . . . . . . ]  }
+ *            | tile 6 | tile 7 | ti:              threadIdx.y counts rows
+ *         35 ........................
+ *          h       past the edges: no output, the thread leaves
+ *
+ *     w = column of the tile * 16 + threadIdx.x       m = blockIdx.y
+ *     h = row of the tile    * 16 + threadIdx.y       b = blockIdx.z
+ *
+ * Why this mapping and not another:
+ *   - w follows threadIdx.x. The 32 threads of a warp run in step and have neighbouring
+ * threadIdx.x, so their loads x[..., w+q] and stores y[..., w] touch neighbouring floats: two rows
+ * of 64 bytes, few 32-byte sectors, one request. With h in that place every lane would touch a row
+ * of its own, and the same data would take up to 32 sectors. The weight is the same for all lanes:
+ *     one sector.
+ *   - Tiles lie in gridDim.x, which may reach 2^31 - 1: enough for any tensor below 2 TB. gridDim.y
+ *     and gridDim.z end at 65535. That is plenty for 10000 images, but a valid shape may have more
+ *     images or maps. So both are cut off there, and a thread then takes every 65535th image or map
+ *     in a loop. For the layers of the course each loop is done once.
+ *   - Consecutive blocks work on the same image, which is therefore read from DRAM about once.
+ *   - Indices are size_t. For 10000 images y has 5 * 10^8 elements in the first layer; four times
+ *     as many would overflow an int, and an H200 has room for more than that.
+ *
+ * What is wrong with the rung below (m1). Its inner loop is as good as a core gets, but there are
+ * few cores: 80 and 129 GMAC/s (10^9 multiply-adds per second) for conv1 and conv2 of the two-layer
+ * network, on two. Outputs are independent, and an image has 52272 and 20184 of them.
+ *
+ * Expected. An H200 has 132 multiprocessors, each of 128 lanes, so 132 * 128 * 1.98 GHz = 33000
+ * GMAC/s. But this kernel loads two floats per multiply-add, and a multiprocessor loads for 32
+ * lanes per clock: 132 * 32 * 1.98 / 2 = 4200 GMAC/s, one eighth. Of the lanes in use, some lie
+ * past the right edge: 66 columns need 80 lanes and 29 need 32, so 3400 and 3800 are left. That is
+ * 43 and 29 times m1 on two cores.
+ *
+ * Measured on an H200, one thread per output element, 10000 images, Op Time:
+ *
+ *                   multiply-adds    m1, two cores     m2          m2 in GMAC/s
+ *     conv1          13.07 * 10^9       163 ms       8.62 ms          1516
+ *     conv2          60.55 * 10^9       469 ms      31.2  ms          1941
+ *
+ * 19 and 15 times m1, about half of what was expected. Memory is not what limits: y of conv1 has
+ * 2.09 GB, which take 0.5 ms at 4.2 TB/s. Measure to find what does: instructions per multiply-add
+ * (the loops and the addresses cost issue slots beside the two loads), sectors per request, and
+ * achieved occupancy. At 100 images also what a launch costs by itself.
+ *
+ * What the next rung changes (m3): neighbouring threads load the same inputs again, each element of
+ * x up to K * K times per map. A block can load its part of x once into shared memory.
+ */
+/* END SOLUTION */
+#include "conv.h"
+/* BEGIN SOLUTION */
+
+#include <stdio.h>
+
+#define BLK_W        16 /* a block makes BLK_H rows of BLK_W outputs */
+#define BLK_H        16
+#define GRID_DIM_Y_Z 65535 /* the most blocks along y, and along z */
+
+/** One thread per output element. x [B][C][H][W], k [M][C][K][K] and y [B][M][H_out][W_out] are
+ * device pointers.
+ * @pre blockDim = (BLK_W, BLK_H), gridDim = (tiles of a map, at most M, at most B) */
+__global__ void conv_thread_per_output(struct conv_shape shape, const float *x, const float *k,
+                                       float *y)
+{
+    const size_t B = shape.B, M = shape.M, C = shape.C;
+    const size_t H = shape.H, W = shape.W, K = shape.K;
+    const size_t H_out = H - K + 1, W_out = W - K + 1;
+
+    /* Which element is mine? */
+    const unsigned tiles_across = (W_out + BLK_W - 1) / BLK_W;
+    const size_t h = blockIdx.x / tiles_across * BLK_H + threadIdx.y;
+    const size_t w = blockIdx.x % tiles_across * BLK_W + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return; /* the tile reaches past the edge of the map */
+
+    for (size_t b = blockIdx.z; b < B; b += gridDim.z)       /* once, unless B > 65535 */
+        for (size_t m = blockIdx.y; m < M; m += gridDim.y) { /* once, unless M > 65535 */
+            float sum = 0.0f;
+            for (size_t c = 0; c < C; c++)         /* every input map */
+                for (size_t p = 0; p < K; p++)     /* every row of the filter */
+                    for (size_t q = 0; q < K; q++) /* every column of the filter */
+                        sum += x[((b * C + c) * H + h + p) * W + w + q] *
+                               k[((m * C + c) * K + p) * K + q];
+            y[((b * M + m) * H_out + h) * W_out + w] = sum;
+        }
+}
+/* END SOLUTION */
+
+int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
+{
+    /* BEGIN SOLUTION */
+    //~ /* Not implemented yet: that is what returning 1 says. Launch your kernel here, ask with
+    //~  * cudaGetLastError() whether the launch was accepted, and return 0 if so. x, k and y are
+    //~  * device pointers: do not read or write through them in this function. shape is a host
+    //~  * pointer: pass *shape to the kernel by value. Delete the next line when you use what it
+    //~  * names. */
+    //~ (void)shape, (void)x, (void)k, (void)y;
+    //~ return 1;
+    const size_t H_out = shape->H - shape->K + 1, W_out = shape->W - shape->K + 1;
+    const size_t tiles = ((H_out + BLK_H - 1) / BLK_H) * ((W_out + BLK_W - 1) / BLK_W);
+    const dim3 block(BLK_W, BLK_H);
+    const dim3 grid((unsigned)tiles, shape->M < GRID_DIM_Y_Z ? shape->M : GRID_DIM_Y_Z,
+                    shape->B < GRID_DIM_Y_Z ? shape->B : GRID_DIM_Y_Z);
+    conv_thread_per_output<<<grid, block>>>(*shape, x, k, y);
+
+    /* A launch returns nothing: whether it was accepted must be asked for. That it has ended need
+     * not be waited for; who reads y, or stops the clock, does that. */
+    const cudaError_t launched = cudaGetLastError();
+    if (launched != cudaSuccess) {
+        fprintf(stderr, "m2: launch of %u x %u x %u blocks of %u x %u threads: %s\n", grid.x,
+                grid.y, grid.z, block.x, block.y, cudaGetErrorString(launched));
+        return 1;
+    }
+    return 0;
+    /* END SOLUTION */
+}

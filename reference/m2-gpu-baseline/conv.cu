@@ -7,70 +7,71 @@
  */
 /* BEGIN SOLUTION */
 //~ /* You write a kernel, and conv_forward(), which launches it. Decide first, on paper, which
-//thread ~  * of which block computes which y[b,m,h,w]; the assignment page (README.md in this
-//folder) has a ~  * drawing to begin with. Add functions, constants and #include lines as you need
-//them; everything ~  * stays in this one file. Say here, in a few lines, how threads map to
-//outputs, what gain over ~  * m1 you expected and what you measured. */
+//~  * thread of which block computes which y[b,m,h,w]; the assignment page (README.md in this
+//~  * folder) has a drawing to begin with. Add functions, constants and #include lines as you need
+//~  * them; everything stays in this one file. Say here, in a few lines, how threads map to
+//~  * outputs, what gain over m1 you expected and what you measured. */
 //~
 /*
- * The idea. No output element needs another one. So give each a thread of its own: the four outer
+ * The idea. No output element needs another one. So each gets a thread of its own: the four outer
  * loops of m1 (b, m, h, w) turn into the numbers of blocks and threads, and each thread runs the
  * three inner ones (c, p, q).
  *
- * Which thread computes which element? One block makes a tile of 16 x 16 outputs in one map of one
- * image. Tiles are numbered row by row; this is a map of 40 x 35 outputs, in 3 x 3 tiles:
+ * Which thread computes which element? A block makes a tile of 16 x 16 outputs in one map of one
+ * image. Here the map has 35 rows of 40 outputs, hence 3 x 3 tiles, numbered row by row:
  *
- *              blockIdx.x = tile               one tile: blockDim = (16, 16)
- *            0        16       32   w          threadIdx.x ->
- *          0 +--------+--------+-----            0 1 2 3 4 5 6 7 8 9 . . . . . 15
- *            | tile 0 | tile 1 | ti:        0  [ . . . . . . . . . . . . . . . . ]  } warp 0
- *         16 +--------+--------+---:        1  [ . . . . . . . . . . . . . . . . ]  }
- *            | tile 3 | tile 4 | ti:        2  [ . . . . . . . . . . . . . . . . ]  } warp 1
- *         32 +--------+--------+---:        3  [ . . . . . . . . . . . . . . . . ]  }
- *            | tile 6 | tile 7 | ti:              threadIdx.y counts rows
- *         35 ........................
- *          h       past the edges: no output, the thread leaves
+ *     map (b, m)                          tile 4: blockDim = (16, 16)
+ *        w: 0      16      32  40         threadIdx.x:  0 1 2 . . . . . . . . . . . . 15
+ *     h: 0  +-------+-------+---+ - +     threadIdx.y:  0 . . . . . . . . . . . . . . . | warp 0
+ *           |   0   |   1   | 2 |   :                   1 . . . . . . . . . . . . . . . |
+ *       16  +-------+-------+---+ - +                   2 . . . . . . . . . . . . . . . | warp 1
+ *           |   3   |   4   | 5 |   :                   3 . . . . . . . . . . . . . . . |
+ *       32  +-------+-------+---+ - +                   ...
+ *       35  |___6___|___7___|_8_|   :                  15 . . . . . . . . . . . . . . . | warp 7
+ *           :       :       :       :
+ *           + - - - + - - - + - - - +     threads past the edges have no output, and leave
  *
  *     w = column of the tile * 16 + threadIdx.x       m = blockIdx.y
  *     h = row of the tile    * 16 + threadIdx.y       b = blockIdx.z
  *
- * Why this mapping and not another:
- *   - w follows threadIdx.x. The 32 threads of a warp run in step and have neighbouring
- * threadIdx.x, so their loads x[..., w+q] and stores y[..., w] touch neighbouring floats: two rows
- * of 64 bytes, few 32-byte sectors, one request. With h in that place every lane would touch a row
- * of its own, and the same data would take up to 32 sectors. The weight is the same for all lanes:
- *     one sector.
- *   - Tiles lie in gridDim.x, which may reach 2^31 - 1: enough for any tensor below 2 TB. gridDim.y
- *     and gridDim.z end at 65535. That is plenty for 10000 images, but a valid shape may have more
- *     images or maps. So both are cut off there, and a thread then takes every 65535th image or map
- *     in a loop. For the layers of the course each loop is done once.
- *   - Consecutive blocks work on the same image, which is therefore read from DRAM about once.
+ * Why so:
+ *   - w follows threadIdx.x. The 32 threads of a warp run in step, and lie side by side in x: what
+ *     they load at x[..., w+q] and store at y[..., w] are two runs of 64 bytes, 4 to 6 sectors of
+ *     32 bytes in one request (coalescing). With h in that place the same request would touch 16
+ *     rows, and 16 sectors or more. The weight is the same for all lanes: one sector.
+ *   - Tiles are numbered along gridDim.x, which may reach 2^31 - 1: enough for any map below 1 TB.
+ *     gridDim.y and gridDim.z end at 65535. That is plenty for 10000 images, but a valid shape may
+ *     have more images or maps. So both are cut off there, and a thread goes on with the image or
+ *     map 65535 further, in a loop. For the layers of the course each loop is run through once.
+ *   - Blocks that follow each other work on the same image, which is still in the L2 cache then.
  *   - Indices are size_t. For 10000 images y has 5 * 10^8 elements in the first layer; four times
- *     as many would overflow an int, and an H200 has room for more than that.
+ *     as many, which a large GPU has room for, would not fit an int.
  *
- * What is wrong with the rung below (m1). Its inner loop is as good as a core gets, but there are
- * few cores: 80 and 129 GMAC/s (10^9 multiply-adds per second) for conv1 and conv2 of the two-layer
- * network, on two. Outputs are independent, and an image has 52272 and 20184 of them.
+ * What is wrong with the rung below (m1). Its inner loop gets much out of a core, but there are few
+ * cores: 80 and 129 GMAC/s (10^9 multiply-adds per second) in conv1 and conv2 of the two-layer
+ * network, on two. Yet a single image has 52272 and 20184 independent outputs in these layers.
  *
- * Expected. An H200 has 132 multiprocessors, each of 128 lanes, so 132 * 128 * 1.98 GHz = 33000
- * GMAC/s. But this kernel loads two floats per multiply-add, and a multiprocessor loads for 32
- * lanes per clock: 132 * 32 * 1.98 / 2 = 4200 GMAC/s, one eighth. Of the lanes in use, some lie
- * past the right edge: 66 columns need 80 lanes and 29 need 32, so 3400 and 3800 are left. That is
- * 43 and 29 times m1 on two cores.
+ * Expected. An H200 has 132 multiprocessors with 128 lanes each: 132 * 128 * 1.98 GHz = 33000
+ * GMAC/s. But this kernel loads two floats per multiply-add, and a multiprocessor can load for 32
+ * lanes per clock: 132 * 32 * 1.98 / 2 = 4200 GMAC/s. And a warp that reaches past an edge leaves
+ * lanes idle: 66 columns take 80 lanes, 29 x 29 outputs take 32 x 30. So 3450 and 3660 GMAC/s,
+ * 43 and 28 times m1.
  *
- * Measured on an H200, one thread per output element, 10000 images, Op Time:
+ * Measured on an H200, 10000 images, one thread per output element (m1: from its GMAC/s):
  *
- *                   multiply-adds    m1, two cores     m2          m2 in GMAC/s
- *     conv1          13.07 * 10^9       163 ms       8.62 ms          1516
- *     conv2          60.55 * 10^9       469 ms      31.2  ms          1941
+ *              multiply-adds    m1, two cores       m2        m2, GMAC/s
+ *     conv1     13.07 * 10^9       163 ms         8.62 ms        1516
+ *     conv2     60.55 * 10^9       469 ms        31.2  ms        1941
  *
- * 19 and 15 times m1, about half of what was expected. Memory is not what limits: y of conv1 has
- * 2.09 GB, which take 0.5 ms at 4.2 TB/s. Measure to find what does: instructions per multiply-add
- * (the loops and the addresses cost issue slots beside the two loads), sectors per request, and
- * achieved occupancy. At 100 images also what a launch costs by itself.
+ * That is 19 and 15 times m1, and about half of what was expected. DRAM does not limit it: the
+ * largest tensor, y of conv1, has 2.09 GB, half a millisecond at the 4.2 TB/s measured there. What
+ * to measure, to find out what does: instructions per multiply-add (addresses and loops take issue
+ * slots beside the two loads), sectors per request, achieved occupancy; at 100 images also what a
+ * launch costs that does nothing.
  *
- * What the next rung changes (m3): neighbouring threads load the same inputs again, each element of
- * x up to K * K times per map. A block can load its part of x once into shared memory.
+ * What is wrong with this one, for the next rung (m3). Each element of x is loaded up to K * K
+ * times for every output map, mostly by neighbouring threads of the same block, and each time
+ * through the cache. A block can load its part of x once, and keep it in shared memory.
  */
 /* END SOLUTION */
 #include "conv.h"

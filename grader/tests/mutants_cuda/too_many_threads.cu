@@ -1,0 +1,5 @@
+/* expect: launch_failed (behaviour) */
+/* 2048 threads in a block: the launch is refused, and nobody asks. */
+#define BLOCK dim3(32, 64)
+#define GRID  dim3((W_out + 31) / 32, (H_out + 63) / 64, B * M)
+#include "plain.cuh"

@@ -107,6 +107,11 @@ cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pit
         kind = to_device ? (from_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice)
                          : (from_device ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost);
     }
+    /* Unified addresses: what lies on the device is copied there, whatever the direction says. */
+    if (kind == cudaMemcpyHostToDevice && !rt_is_host_readable(from, 1))
+        kind = cudaMemcpyDeviceToDevice;
+    if (kind == cudaMemcpyDeviceToHost && !rt_is_host_readable(to, 1))
+        kind = cudaMemcpyDeviceToDevice;
     if (height > 1 && to_pitch == width && from_pitch == width) {
         width *= height;
         to_pitch = from_pitch = width;

@@ -141,17 +141,17 @@ API cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
 
 /* Limits are kept, but nothing here depends on them. */
 static size_t limits[] = {[cudaLimitStackSize] = 1024,
-                          [cudaLimitPrintfFifoSize] = 7340032,
+                          [cudaLimitPrintfFifoSize] = 8650752,
                           [cudaLimitMallocHeapSize] = 8388608,
                           [cudaLimitDevRuntimeSyncDepth] = 0,
                           [cudaLimitDevRuntimePendingLaunchCount] = 2048,
                           [cudaLimitMaxL2FetchGranularity] = 64,
-                          [cudaLimitPersistingL2CacheSize] = 0};
+                          [cudaLimitPersistingL2CacheSize] = 11796480};
 
 API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 {
     if ((size_t)limit >= sizeof limits / sizeof *limits)
-        return rt_return(cudaErrorUnsupportedLimit);
+        return rt_return(cudaErrorInvalidValue);
     *value = limits[limit];
     return rt_return(device_check(0));
 }
@@ -159,7 +159,7 @@ API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
     if ((size_t)limit >= sizeof limits / sizeof *limits)
-        return rt_return(cudaErrorUnsupportedLimit);
+        return rt_return(cudaErrorInvalidValue);
     limits[limit] = value;
     return rt_return(device_check(0));
 }

@@ -96,9 +96,9 @@ API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *to, const
     default:
         if (rt_is_pinned(p)) {
             to->type = cudaMemoryTypeHost;
-            to->hostPointer = (void *)(uintptr_t)p;
             to->device = 0;
         }
+        to->hostPointer = (void *)(uintptr_t)p;
         return cudaSuccess;
     }
     to->device = 0;

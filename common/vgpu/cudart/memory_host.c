@@ -73,7 +73,7 @@ static cudaError_t alloc_shared(void **to, size_t bytes, bool managed, unsigned 
         return cudaErrorInvalidValue;
     *to = NULL;
     if (bytes == 0)
-        return managed ? cudaErrorInvalidValue : cudaSuccess;
+        return rt_request(VP_CALL, api, 0, 0);
     struct call c = rt_call(VP_ALLOC_SHARED, api);
     c.request.a[0] = bytes;
     c.request.a[1] = managed;

@@ -40,7 +40,7 @@ static const struct {
     [VG_FAULT_TRAP] = {"the kernel executed a trap", "", VP_LAUNCH_FAILURE},
     [VG_FAULT_STACK_OVERFLOW] = {"the stack of a thread is full",
                                  "less recursion, or cudaDeviceSetLimit(cudaLimitStackSize, ...)",
-                                 VP_STACK_ERROR},
+                                 VP_ILLEGAL_ADDRESS},
 };
 
 int fault_error(enum vg_fault_kind kind)

@@ -145,9 +145,13 @@ static SESSION_OP(op_reset)
     (void)x;
     struct st_error err;
     double now = s->time.host_ns;
+    bool broken = s->sticky != VP_OK;
     context_close(s);
     enum st_code code = context_open(s, &err);
     s->time.host_ns = now;
+    if (broken) /* as seen on real hardware: a process whose kernel faulted gets no second context
+                 */
+        s->sticky = VP_UNAVAILABLE;
     return code ? session_error(s, code, &err, "cannot reset the device") : VP_OK;
 }
 

@@ -50,7 +50,7 @@ static int sizes_check(const struct session *s, const struct launch *l)
     if (g.x > GRID_X_MAX || g.y > GRID_YZ_MAX || g.z > GRID_YZ_MAX) {
         say("launch of %s refused: a grid of (%u,%u,%u) blocks; at most (%u,%u,%u)", name, g.x, g.y,
             g.z, GRID_X_MAX, GRID_YZ_MAX, GRID_YZ_MAX);
-        return VP_INVALID_CONFIGURATION;
+        return VP_INVALID_VALUE;
     }
     return VP_OK;
 }
@@ -72,7 +72,7 @@ static int resources_check(const struct session *s, const struct launch *l)
     if (l->attributes.max_threads_per_block > 0 && threads > l->attributes.max_threads_per_block) {
         say("launch of %s refused: %d threads a block; its __launch_bounds__ or registers allow %d",
             name, threads, l->attributes.max_threads_per_block);
-        return VP_OUT_OF_RESOURCES;
+        return VP_INVALID_VALUE;
     }
     int resident = occupancy_blocks(p, &l->attributes, threads, l->dynamic_shared_bytes);
     if (resident == 0) {
@@ -175,7 +175,8 @@ SESSION_OP(op_occupancy)
     struct vg_kernel_attributes attributes;
     vg_kernel_attributes_get(kernel->kernel, &attributes);
     const struct vg_profile *p = &s->shared->profile;
-    x->reply.r[0] = (uint64_t)occupancy_blocks(p, &attributes, (int)a[1], a[2]);
+    if (a[2] <= kernel->max_dynamic_shared_bytes)
+        x->reply.r[0] = (uint64_t)occupancy_blocks(p, &attributes, (int)a[1], a[2]);
     x->reply.r[1] = occupancy_shared(p, &attributes, (int)a[3]);
     return VP_OK;
 }

@@ -52,7 +52,7 @@ static void fill(struct vg_finding *f, struct vg_warp *w, const struct ir_insn *
                  uint64_t address, uint32_t bytes, bool is_write)
 {
     const struct vg_launch *launch = w->block->launch;
-    uint32_t thread = w->index * VG_LANES + (uint32_t)lane;
+    uint32_t thread = (uint32_t)(w->index * VG_LANES + lane);
     f->order = w->block->number;
     memcpy(f->fault.kernel, launch->kernel->name, sizeof f->fault.kernel);
     set_place(launch->module, in, f->fault.file, &f->fault.line);
@@ -150,29 +150,39 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
                 (is_past ? below : above)->live ? "" : ", which was freed");
 }
 
+/* The finding belongs to the later of the two accesses in the program: the read of a RAW hazard, the
+ * write of the others. That may be the one that was executed first. */
 void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t address,
                   uint32_t bytes, bool is_write, struct race_hit hit)
 {
     enum vg_fault_kind kind = hit.kind == RACE_RAW   ? VG_FAULT_RACE_RAW
                               : hit.kind == RACE_WAR ? VG_FAULT_RACE_WAR
                                                      : VG_FAULT_RACE_WAW;
+    const struct vg_module *module = w->block->launch->module;
+    const struct ir_insn *late = in, *early = module->insns[hit.other_insn];
+    uint32_t mine = w->index * VG_LANES + (uint32_t)lane, late_thread = mine,
+             early_thread = hit.other_thread;
+    if (hit.kind != RACE_WAW && is_write != (hit.kind == RACE_WAR)) {
+        late = early;
+        early = in;
+        late_thread = hit.other_thread;
+        early_thread = mine;
+    }
     bool is_new;
     struct vg_finding *f =
-        find_or_add(w->worker, kind, in->number, hit.other_insn, w->block->number, &is_new);
+        find_or_add(w->worker, kind, late->number, early->number, w->block->number, &is_new);
     if (!is_new)
         return;
-    fill(f, w, in, lane, address, bytes, is_write);
-    const struct vg_module *module = w->block->launch->module;
-    set_place(module, module->insns[hit.other_insn], f->fault.other_file, &f->fault.other_line);
+    fill(f, w, late, (int)late_thread - w->index * VG_LANES, address, bytes, hit.kind != RACE_RAW);
+    set_place(module, early, f->fault.other_file, &f->fault.other_line);
     const struct vg_dim *d = &w->block->launch->block;
-    uint32_t t = hit.other_thread;
-    bool same_warp = t / VG_LANES == w->index;
     snprintf(f->fault.detail, sizeof f->fault.detail,
              "shared memory at 0x%x: %s by this thread and %s by thread (%u,%u,%u) at line %d with no %s "
              "between",
-             address, is_write ? "written" : "read",
-             hit.kind == RACE_WAR ? "read" : "written", t % d->x, t / d->x % d->y, t / d->x / d->y,
-             f->fault.other_line, same_warp ? "__syncwarp" : "__syncthreads");
+             address, hit.kind == RACE_RAW ? "read" : "written",
+             hit.kind == RACE_WAR ? "read" : "written", early_thread % d->x, early_thread / d->x % d->y,
+             early_thread / d->x / d->y, f->fault.other_line,
+             late_thread / VG_LANES == early_thread / VG_LANES ? "__syncwarp" : "__syncthreads");
 }
 
 static bool same_finding(const struct vg_fault *a, const struct vg_fault *b)

@@ -136,12 +136,9 @@ static void describe_missing(struct vg_block *block, int barrier, char *to, size
     to[0] = '\0';
 }
 
-/* @return whether something can go on after all. */
-static bool resolve_stuck(struct vg_block *block)
+/* Threads at a barrier that others will not reach. @return whether there are any. */
+static bool report_barrier(struct vg_block *block)
 {
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        if (vg_warp_unstick(&block->warps[i]))
-            return true;
     for (uint32_t i = 0; i < block->warp_count && !block->stop; i++) {
         struct vg_warp *w = &block->warps[i];
         for (int k = 0; k < w->fragment_count; k++) {
@@ -154,9 +151,20 @@ static bool resolve_stuck(struct vg_block *block)
             vg_find(w, f->pc, VG_FAULT_BARRIER_DIVERGENCE, __builtin_ctz(f->mask), 0, 0, false,
                     "the barrier was reached by %u of %u threads%s", b->arrived,
                     b->expected ? b->expected : block->alive_threads, missing);
-            return false;
+            return true;
         }
     }
+    return false;
+}
+
+/* @return whether something can go on after all. */
+static bool resolve_stuck(struct vg_block *block)
+{
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        if (vg_warp_unstick(&block->warps[i]))
+            return true;
+    if (report_barrier(block))
+        return false;
     if (!block->stop)
         vg_find(&block->warps[0], block->launch->kernel->function->insns, VG_FAULT_NO_PROGRESS, 0, 0, 0,
                 false, "no thread of the block can go on");
@@ -165,6 +173,8 @@ static bool resolve_stuck(struct vg_block *block)
 
 void vg_block_no_progress(struct vg_block *block)
 {
+    if (report_barrier(block))
+        return;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct vg_warp *w = &block->warps[i];
         for (int k = 0; k < w->fragment_count; k++)

@@ -179,6 +179,7 @@ struct vg_warp {
     struct vg_frame *frame;
     int quantum;
     uint16_t index, warp_epoch;
+    uint32_t step, step_epoch; /**< shared memory instructions since the barrier that began the epoch */
     uint32_t alive;
     struct vg_frame *entry;
     struct vg_fragment fragments[VG_LANES];

@@ -55,6 +55,7 @@ static void enter_read(struct race_word *w, uint32_t epoch, uint8_t mask, struct
         w->read_thread = who.thread;
         w->read_warp_epoch = who.warp_epoch;
         w->read_insn = who.insn;
+        w->read_step = who.step;
         return;
     }
     w->read_bytes |= mask;
@@ -67,6 +68,7 @@ static void enter_read(struct race_word *w, uint32_t epoch, uint8_t mask, struct
     w->read_thread = who.thread;
     w->read_warp_epoch = who.warp_epoch;
     w->read_insn = who.insn;
+    w->read_step = who.step;
 }
 
 struct race_hit race_read(struct race_shadow *s, uint32_t address, uint32_t bytes,
@@ -79,7 +81,8 @@ struct race_hit race_read(struct race_shadow *s, uint32_t address, uint32_t byte
         uint8_t mask = byte_mask(address, left);
         if (w->write_epoch == s->epoch && w->write_bytes & mask &&
             unordered(w->write_thread, w->write_warp_epoch, who))
-            hit = (struct race_hit){RACE_RAW, w->write_insn, w->write_thread};
+            hit = (struct race_hit){who.step < w->write_step ? RACE_WAR : RACE_RAW, w->write_insn,
+                                    w->write_thread};
         enter_read(w, s->epoch, mask, who);
     }
     return hit;
@@ -99,7 +102,8 @@ struct race_hit race_write(struct race_shadow *s, uint32_t address, uint32_t byt
             hit = (struct race_hit){RACE_WAW, w->write_insn, w->write_thread};
         else if (read &&
                  (w->read_by_many == 2 || unordered(w->read_thread, w->read_warp_epoch, who)))
-            hit = (struct race_hit){RACE_WAR, w->read_insn, w->read_thread};
+            hit = (struct race_hit){who.step < w->read_step ? RACE_RAW : RACE_WAR, w->read_insn,
+                                    w->read_thread};
         if (w->write_epoch != s->epoch)
             w->write_bytes = 0;
         w->write_epoch = s->epoch;
@@ -107,6 +111,7 @@ struct race_hit race_write(struct race_shadow *s, uint32_t address, uint32_t byt
         w->write_thread = who.thread;
         w->write_warp_epoch = who.warp_epoch;
         w->write_insn = who.insn;
+        w->write_step = who.step;
     }
     return hit;
 }
@@ -117,7 +122,8 @@ void race_replay(struct race_shadow *s)
         const struct race_read *r = &s->log[i];
         for (uint32_t left = r->mask; left; left &= left - 1) {
             int lane = __builtin_ctz(left);
-            struct race_access who = {r->insn, (uint16_t)(r->warp * 32 + lane), r->warp_epoch};
+            struct race_access who = {r->insn, r->step, (uint16_t)(r->warp * 32 + lane),
+                                      r->warp_epoch};
             race_read(s, r->address[lane], r->bytes, who);
         }
     }

@@ -19,6 +19,7 @@
 /** One 4-byte word of shared memory. */
 struct race_word {
     uint32_t write_epoch, write_insn, read_epoch, read_insn;
+    uint32_t write_step, read_step;
     uint16_t write_thread, read_thread;
     uint16_t write_warp_epoch, read_warp_epoch;
     uint8_t write_bytes, read_bytes;
@@ -27,7 +28,10 @@ struct race_word {
 
 enum race_kind { RACE_NONE, RACE_RAW, RACE_WAR, RACE_WAW };
 
-/** A finding: the instruction that made the earlier access, by its number in the module. */
+/** A finding: the instruction that made the earlier access, by its number in the module. Which of a
+ * read and a write happened to come first says nothing, since threads run in any order; what counts is
+ * which comes first in the program, that is, in its own warp's steps since the barrier: a read before a
+ * write is a WAR hazard, the reverse a RAW hazard. */
 struct race_hit {
     enum race_kind kind;
     uint32_t other_insn;
@@ -35,7 +39,7 @@ struct race_hit {
 };
 
 struct race_read {
-    uint32_t insn, mask;
+    uint32_t insn, mask, step;
     uint16_t warp, warp_epoch;
     uint16_t bytes;
     uint32_t address[32];
@@ -55,6 +59,7 @@ struct race_shadow {
 /** Who accesses. */
 struct race_access {
     uint32_t insn; /**< number of the instruction in the module */
+    uint32_t step; /**< number of the warp's access since the last barrier */
     uint16_t thread, warp_epoch;
 };
 

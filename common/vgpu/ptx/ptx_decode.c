@@ -358,6 +358,15 @@ static void decode_body(struct decoder *d)
 
 /* ---- 5. targets ------------------------------------------------------------------------------ */
 
+/* A kernel's block that only returns is no place to meet: threads that get there end at once, so that
+ * nobody's barrier waits for them. */
+static bool only_returns(const struct decoder *d, const struct ptx_block *b)
+{
+    const char *op = d->function->instructions[b->first].opcode;
+    return d->function->is_entry && !d->function->instructions[b->first].guard &&
+           (strncmp(op, "ret", 3) == 0 || strcmp(op, "exit") == 0);
+}
+
 static void patch_targets(struct decoder *d)
 {
     for (size_t i = 0; i < d->to->insn_count; i++) {
@@ -365,6 +374,8 @@ static void patch_targets(struct decoder *d)
         if (in->op != IR_BRA && in->op != IR_BRX)
             continue;
         int meets = d->cfg.blocks[in->block].meets;
+        if (meets != PTX_CFG_EXIT && only_returns(d, &d->cfg.blocks[meets]))
+            meets = PTX_CFG_EXIT;
         in->imm = meets == PTX_CFG_EXIT ? -1 : (int64_t)d->block_label[meets];
         if (in->op == IR_BRA)
             in->target = d->block_label[in->target];

@@ -159,6 +159,7 @@ static bool row_fits(const struct ir_row *row, const char *base, const struct ir
     if (!in_alternatives(row->base, strlen(row->base), base))
         return false;
     bool used[24] = {false};
+    int last_type = -1; /* type suffixes have an order: d before a */
     for (const char *w = row->required; *w;) {
         size_t n = strcspn(w, " ");
         int i = 0;
@@ -167,6 +168,11 @@ static bool row_fits(const struct ir_row *row, const char *base, const struct ir
         if (i == s->count)
             return false;
         used[i] = true;
+        if (ptx_type_find(s->text[i], strlen(s->text[i])) != PTX_TYPE_none) {
+            if (i < last_type)
+                return false;
+            last_type = i;
+        }
         w += n + strspn(w + n, " ");
     }
     for (int i = 0; i < s->count; i++) {

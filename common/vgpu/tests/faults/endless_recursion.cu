@@ -20,5 +20,5 @@ int main()
 {
     Device<int> out(16);
     start<<<1, 1>>>(out);
-    return done(cudaErrorHardwareStackError);
+    return done(cudaErrorIllegalAddress);
 }

@@ -4,7 +4,7 @@
 __global__ void load(const float *in, float *out)
 {
     float4 v = *(const float4 *)(in + 1 + 4 * threadIdx.x); // expect: misaligned
-    out[threadIdx.x] = v.x + v.w;
+    out[threadIdx.x] = v.x + v.y + v.z + v.w;
 }
 
 int main()

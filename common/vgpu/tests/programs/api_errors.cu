@@ -39,7 +39,9 @@ int main()
     kernel<<<0, 32>>>(d);
     WANT_LAST(cudaErrorInvalidConfiguration);
     kernel<<<dim3(1, 70000), 32>>>(d);
-    WANT_LAST(cudaErrorInvalidConfiguration);
+    WANT_LAST(cudaErrorInvalidValue);
+    small<<<1, 65, 400>>>(d);
+    WANT_LAST(cudaErrorInvalidValue);
     kernel<<<1, dim3(1, 1, 65)>>>(d);
     WANT_LAST(cudaErrorInvalidConfiguration);
     kernel<<<1, 32, 60000>>>(d);

@@ -1,4 +1,5 @@
 // Asynchronous copies from global to shared memory in two stages.
+
 // nvcc: -arch=compute_80
 #include <cuda_pipeline.h>
 

@@ -1,4 +1,5 @@
 // Tensor cores by hand: ldmatrix from shared memory and mma.m16n8k16, the layouts written out.
+
 // nvcc: -arch=compute_80
 #include <cuda_fp16.h>
 

@@ -1,5 +1,7 @@
 // A kernel that faults: the error comes at the next synchronisation, and stays for the whole
-// process. vgpu: faults
+// process.
+
+// vgpu: faults
 #include "vgpu/tests/check.cuh"
 
 __global__ void fault(int *p)
@@ -14,10 +16,20 @@ int main()
     fault<<<1, 1>>>((int *)nullptr);
     cudaError_t first = cudaDeviceSynchronize(), second = cudaDeviceSynchronize();
     void *p;
-    bool ok = first == cudaErrorIllegalAddress && second == cudaErrorIllegalAddress;
-    ok &= cudaMalloc(&p, 4) == cudaErrorIllegalAddress;
-    ok &= cudaMemcpy(d, d, 4, cudaMemcpyDeviceToDevice) == cudaErrorIllegalAddress;
-    ok &= cudaGetLastError() == cudaErrorIllegalAddress;
-    ok &= cudaGetLastError() == cudaErrorIllegalAddress;
+    cudaError_t more[] = {first, second, cudaMalloc(&p, 4),
+                          cudaMemcpy(d, d, 4, cudaMemcpyDeviceToDevice), cudaGetLastError(),
+                          cudaStreamSynchronize(0)};
+    bool ok = true;
+    for (cudaError_t e : more) {
+        if (e != cudaErrorIllegalAddress)
+            printf("got %s\n", cudaGetErrorName(e));
+        ok &= e == cudaErrorIllegalAddress;
+    }
+    // cudaGetLastError() forgets what it returned, but the device does not.
+    cudaGetLastError();
+    printf("last: %s\n", cudaGetErrorName(cudaGetLastError()));
+    fault<<<1, 1>>>(d);
+    printf("launch: %s\n", cudaGetErrorName(cudaPeekAtLastError()));
+    ok &= cudaDeviceSynchronize() == cudaErrorIllegalAddress;
     return verdict("sticky_error", ok);
 }

@@ -1,0 +1,146 @@
+/* Races, names, and the clock's model, without any kernel. */
+#include "vgpu/probe/model.h"
+#include "vgpu/probe/names.h"
+#include "vgpu/probe/race.h"
+
+#include <criterion/criterion.h>
+
+static struct race_shadow shadow;
+
+static struct race_access by(uint16_t thread, uint32_t step)
+{
+    return (struct race_access){.insn = step, .step = step, .thread = thread};
+}
+
+static void open_shadow(void)
+{
+    cr_assert(race_open(&shadow, 256));
+}
+
+static void close_shadow(void)
+{
+    race_close(&shadow);
+}
+
+TestSuite(race, .init = open_shadow, .fini = close_shadow);
+
+Test(race, a_read_of_what_another_thread_wrote_is_raw)
+{
+    cr_assert_eq(race_write(&shadow, 16, 4, by(0, 1)).kind, RACE_NONE);
+    struct race_hit hit = race_read(&shadow, 16, 4, by(40, 2));
+    cr_assert_eq(hit.kind, RACE_RAW);
+    cr_assert_eq(hit.other_thread, 0);
+    cr_assert_eq(hit.other_insn, 1);
+}
+
+Test(race, the_order_of_execution_does_not_change_the_kind)
+{
+    /* the program reads, then writes: a warp that ran first has written already */
+    race_read(&shadow, 16, 4, by(0, 1));
+    race_write(&shadow, 16, 4, by(0, 2));
+    cr_assert_eq(race_read(&shadow, 16, 4, by(40, 1)).kind, RACE_WAR);
+    /* the program writes, then reads: a warp that ran first has read already */
+    race_barrier(&shadow);
+    race_read(&shadow, 32, 4, by(0, 2));
+    cr_assert_eq(race_write(&shadow, 32, 4, by(40, 1)).kind, RACE_RAW);
+}
+
+Test(race, a_barrier_orders_everything)
+{
+    race_write(&shadow, 0, 8, by(0, 1));
+    race_barrier(&shadow);
+    cr_assert_eq(race_read(&shadow, 4, 4, by(99, 1)).kind, RACE_NONE);
+    race_barrier(&shadow);
+    cr_assert_eq(race_write(&shadow, 4, 4, by(70, 1)).kind, RACE_NONE);
+}
+
+Test(race, bytes_of_one_word_are_kept_apart)
+{
+    race_write(&shadow, 8, 1, by(0, 1));
+    cr_assert_eq(race_write(&shadow, 9, 1, by(50, 1)).kind, RACE_NONE);
+    cr_assert_eq(race_write(&shadow, 8, 2, by(60, 1)).kind, RACE_WAW);
+}
+
+Test(race, threads_of_a_warp_are_ordered_by_syncwarp)
+{
+    struct race_access later = by(1, 2);
+    race_write(&shadow, 0, 4, by(0, 1));
+    later.warp_epoch = 1;
+    cr_assert_eq(race_read(&shadow, 0, 4, later).kind, RACE_NONE);
+    race_write(&shadow, 4, 4, by(0, 1));
+    cr_assert_eq(race_read(&shadow, 4, 4, by(1, 2)).kind, RACE_RAW);
+}
+
+Test(race, reads_from_the_log_count_when_somebody_writes)
+{
+    shadow.log[0] = (struct race_read){.insn = 7, .mask = 2, .step = 1, .warp = 3, .bytes = 4};
+    shadow.log[0].address[1] = 20;
+    shadow.logged = 1;
+    race_replay(&shadow);
+    struct race_hit hit = race_write(&shadow, 20, 4, by(5, 2));
+    cr_assert_eq(hit.kind, RACE_WAR);
+    cr_assert_eq(hit.other_thread, 97);
+    cr_assert_eq(hit.other_insn, 7);
+}
+
+Test(names, kernels_have_their_written_names)
+{
+    static const char *const pairs[][2] = {{"_Z4convPKfS0_Pf", "conv"},
+                                           {"_ZN3lab4convEPKf", "lab::conv"},
+                                           {"conv", "conv"},
+                                           {"_ZN3cub6detail1kIfEEvT_", "cub::detail::k"},
+                                           {"_Z", "_Z"},
+                                           {"_Z99x", "_Z99x"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char to[256];
+        name_demangle(pairs[i][0], to, sizeof to);
+        cr_assert_str_eq(to, pairs[i][1]);
+    }
+}
+
+static const struct vg_profile gpu = {.multiprocessors = 100,
+                                      .max_threads_per_multiprocessor = 2048,
+                                      .max_blocks_per_multiprocessor = 32,
+                                      .registers_per_multiprocessor = 65536,
+                                      .shared_per_multiprocessor_bytes = 228 << 10,
+                                      .shared_reserved_bytes = 1024,
+                                      .clock_hz = 1e9,
+                                      .issue_slots = 4,
+                                      .fp32_lanes = 128,
+                                      .fp64_lanes = 64,
+                                      .fp16_lanes = 256,
+                                      .special_lanes = 16,
+                                      .int_lanes = 64,
+                                      .ldst_lanes = 32,
+                                      .l2_bytes_per_s = 5e12,
+                                      .dram_bytes_per_s = 4e12,
+                                      .alu_latency_clocks = 4,
+                                      .global_latency_clocks = 500};
+
+Test(model, resident_blocks_follow_the_scarcest_resource)
+{
+    const char *why;
+    cr_assert_eq(vg_clock_resident(&gpu, 256, 32, 0, &why), 8);
+    cr_assert_eq(vg_clock_resident(&gpu, 256, 64, 0, &why), 4);
+    cr_assert_str_eq(why, "registers");
+    cr_assert_eq(vg_clock_resident(&gpu, 32, 16, 0, &why), 32);
+    cr_assert_str_eq(why, "blocks");
+    cr_assert_eq(vg_clock_resident(&gpu, 128, 16, 100 << 10, &why), 2);
+    cr_assert_str_eq(why, "shared memory");
+}
+
+Test(model, the_limiter_is_what_the_kernel_does_most)
+{
+    struct vg_counters c = {0};
+    struct vg_clock_facts f = {.blocks = 10000, .threads = 256, .registers = 32, .issue_slots = 1e8};
+    f.slots[IR_CLASS_FP32] = 9e7;
+    cr_assert_str_eq(vg_clock_kernel(&gpu, &c, &f).limiter, "issue");
+    f.slots[IR_CLASS_FP64] = 8e7;
+    cr_assert_str_eq(vg_clock_kernel(&gpu, &c, &f).limiter, "fp64");
+    f.dram_bytes = 1e11;
+    c.global_load_sectors = (uint64_t)(1e11 / 32);
+    struct vg_clock_result r = vg_clock_kernel(&gpu, &c, &f);
+    cr_assert_str_eq(r.limiter, "dram");
+    cr_assert(r.ns > 24e6 && r.ns < 26e6);
+    cr_assert(r.occupancy == 1);
+}

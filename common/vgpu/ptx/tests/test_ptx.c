@@ -1,0 +1,186 @@
+/* The PTX reader: tokens, syntax errors, what is refused, where lanes meet. */
+#include "vgpu/ptx/ptx_cfg.h"
+#include "vgpu/ptx/ptx_decode.h"
+#include "vgpu/ptx/ptx_lex.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD ".version 9.0\n.target sm_80\n.address_size 64\n"
+
+static enum st_code decode(const char *text, struct ptx_ast *ast, struct ir_module *module,
+                           struct st_error *err)
+{
+    enum st_code code = ptx_parse(ast, text, strlen(text), err);
+    if (code != ST_OK)
+        return code;
+    code = ptx_decode(module, ast, err);
+    if (code != ST_OK)
+        ptx_ast_free(ast);
+    return code;
+}
+
+static void drop(struct ptx_ast *ast, struct ir_module *module)
+{
+    ir_module_free(module);
+    ptx_ast_free(ast);
+}
+
+Test(ptx_lex, a_mnemonic_with_suffixes_is_one_token)
+{
+    struct ptx_lexer l;
+    const char *text = "ld.shared::cta.v4.f32 {%f1}, [%rd2+16]; // note\n0f3F800000";
+    ptx_lex_start(&l, text, strlen(text));
+    struct ptx_token t = ptx_lex_next(&l);
+    cr_assert(ptx_token_is(&t, "ld.shared::cta.v4.f32"));
+    while ((t = ptx_lex_next(&l)).kind != PTX_FLOAT)
+        cr_assert(t.kind != PTX_END && t.kind != PTX_BAD);
+    cr_assert(t.is_single);
+    cr_assert_eq(t.bits, 0x3f800000);
+    cr_assert_eq(t.line, 2);
+    cr_assert_eq(ptx_lex_next(&l).kind, PTX_END);
+}
+
+Test(ptx_lex, an_unfinished_text_ends_without_reading_on)
+{
+    const char *texts[] = {"\"abc", "/* abc", "0x", "%", ".", "\"a\\", "/*", "1e", ":"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        size_t n = strlen(texts[i]);
+        char *exact = malloc(n); /* a sanitizer sees a read behind it */
+        memcpy(exact, texts[i], n);
+        struct ptx_lexer l;
+        ptx_lex_start(&l, exact, n);
+        for (int k = 0; k < 10 && ptx_lex_next(&l).kind != PTX_END; k++)
+            continue;
+        cr_assert_eq(ptx_lex_next(&l).kind, PTX_END);
+        free(exact);
+    }
+}
+
+Test(ptx_parse, an_error_says_line_expected_and_got)
+{
+    struct ptx_ast ast;
+    struct st_error err = {0};
+    const char *text = HEAD ".visible .entry k(.param .u64 p)\n{\n add.u32 %r1, %r2;\n ]\n}\n";
+    cr_assert_eq(ptx_parse(&ast, text, strlen(text), &err), ST_BAD_FORMAT);
+    cr_assert_str_eq(err.where, "PTX line 7");
+    cr_assert_str_eq(err.got, "']'");
+    cr_assert_eq(ptx_parse(&ast, "hello", 5, &err), ST_BAD_FORMAT);
+    cr_assert_str_eq(err.expected, ".version");
+}
+
+Test(ptx_parse, every_prefix_of_a_module_is_refused_or_read_without_a_crash)
+{
+    const char *text = HEAD ".global .align 4 .f32 a[2] = {0f3F800000, 1.5};\n"
+                            ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<2>;\n.reg .b32 %r<3>;\n"
+                            ".loc 1 2 3, function_name $L, inlined_at 1 4 5\n"
+                            "{ .reg .b32 t; mov.b32 t, %tid.x; }\n"
+                            "@!%p1 bra $L;\n$L: ret;\n}\n.file 1 \"a.cu\"\n";
+    for (size_t n = 0; n <= strlen(text); n++) {
+        char *exact = malloc(n ? n : 1);
+        memcpy(exact, text, n);
+        struct ptx_ast ast;
+        struct ir_module module;
+        struct st_error err;
+        if (ptx_parse(&ast, exact, n, &err) == ST_OK) {
+            if (ptx_decode(&module, &ast, &err) == ST_OK)
+                ir_module_free(&module);
+            ptx_ast_free(&ast);
+        }
+        free(exact);
+    }
+}
+
+Test(ptx_decode, all_that_is_unsupported_is_named_at_once_with_source_lines)
+{
+    struct ptx_ast ast;
+    struct ir_module module;
+    struct st_error err = {0};
+    const char *text = HEAD ".visible .entry k()\n{\n.reg .b32 %r<4>;\n.loc 1 12 1\n"
+                            "tex.2d.v4.f32.f32 %r1, %r2;\n.loc 1 14 1\nwgmma.fence.sync.aligned;\n"
+                            "add.u32 %r1, %r2, %r9;\nret;\n}\n.file 1 \"/x/lab.cu\"\n";
+    cr_assert_eq(decode(text, &ast, &module, &err), ST_BAD_FORMAT);
+    cr_assert(strstr(err.what, "3 PTX instructions"), "%s", err.what);
+    cr_assert(strstr(err.where, "(lab.cu:12): tex.2d"), "%s", err.where);
+    cr_assert(strstr(err.where, "(lab.cu:14): wgmma"), "%s", err.where);
+    cr_assert(strstr(err.where, "no register"), "%s", err.where);
+}
+
+Test(ptx_decode, code_of_headers_counts_for_the_line_that_inlined_it)
+{
+    struct ptx_ast ast;
+    struct ir_module module;
+    struct st_error err = {0};
+    const char *text = HEAD ".visible .entry k()\n{\n.reg .b32 %r<4>;\n"
+                            ".loc 2 107 3, function_name $L_s, inlined_at 1 16 3\n"
+                            "add.u32 %r1, %r2, %r3;\nret;\n}\n.file 1 \"/x/lab.cu\"\n"
+                            ".file 2 \"/usr/local/cuda/include/some.hpp\"\n";
+    cr_assert_eq(decode(text, &ast, &module, &err), ST_OK, "%s", err.where);
+    const struct ir_function *f = &module.functions[0];
+    const struct ir_location *at = &module.locations[f->insns[1].location];
+    cr_assert_str_eq(at->file, "/x/lab.cu");
+    cr_assert_eq(at->line, 16);
+    drop(&ast, &module);
+}
+
+Test(ptx_decode, parameters_are_laid_out_like_c_structures)
+{
+    struct ptx_ast ast;
+    struct ir_module module;
+    struct st_error err = {0};
+    const char *text = HEAD ".visible .entry k(.param .u8 a, .param .u64 b, .param .u16 c,\n"
+                            ".param .align 8 .b8 d[20], .param .u32 e)\n{\nret;\n}\n";
+    cr_assert_eq(decode(text, &ast, &module, &err), ST_OK, "%s", err.where);
+    const struct ir_function *f = &module.functions[0];
+    const size_t offsets[] = {0, 8, 16, 24, 44};
+    cr_assert_eq(f->param_count, 5);
+    for (int i = 0; i < 5; i++)
+        cr_assert_eq(f->params[i].offset, offsets[i]);
+    cr_assert_eq(f->param_bytes, 48);
+    drop(&ast, &module);
+}
+
+Test(ptx_decode, suffixes_of_types_keep_their_order)
+{
+    struct ptx_ast ast;
+    struct ir_module module;
+    struct st_error err = {0};
+    const char *text = HEAD ".visible .entry k()\n{\n.reg .b32 %r<4>;\n.reg .b16 %h<2>;\n"
+                            "cvt.s32.s16 %r1, %h1;\ncvt.u16.u32 %h1, %r1;\nret;\n}\n";
+    cr_assert_eq(decode(text, &ast, &module, &err), ST_OK, "%s", err.where);
+    const struct ir_insn *in = module.functions[0].insns;
+    cr_assert_eq(in[1].op, IR_CVT);
+    cr_assert_eq(in[2].op, IR_CVT_U16_U32);
+    drop(&ast, &module);
+}
+
+Test(ptx_cfg, lanes_meet_at_the_immediate_post_dominator)
+{
+    struct ptx_ast ast;
+    struct st_error err = {0};
+    /* 0 branches to 2 (else part) or runs into 1; both come to 3; 3 loops to itself; 4 returns */
+    const char *text = HEAD ".visible .entry k()\n{\n.reg .pred %p<2>;\n@%p1 bra ELSE;\nbra JOIN;\n"
+                            "ELSE: bra JOIN;\nJOIN: @%p1 bra JOIN;\nret;\n}\n";
+    cr_assert_eq(ptx_parse(&ast, text, strlen(text), &err), ST_OK);
+    struct ptx_cfg cfg;
+    ptx_cfg_build(&cfg, &ast.functions[0]);
+    cr_assert_eq(cfg.block_count, 5);
+    cr_assert_eq(cfg.blocks[0].meets, 3);
+    cr_assert_eq(cfg.blocks[3].meets, 4);
+    cr_assert(cfg.blocks[3].is_meeting);
+    cr_assert(!cfg.blocks[1].is_meeting);
+    cr_assert_eq(cfg.blocks[4].meets, PTX_CFG_EXIT);
+    ptx_cfg_free(&cfg);
+    ptx_ast_free(&ast);
+}
+
+Test(ptx_opcodes, every_row_is_reachable_by_its_own_suffixes)
+{
+    for (int i = 0; i < IR_OPS; i++) {
+        const struct ir_row *row = &ir_rows[i];
+        cr_assert(row->base[0], "row %s has no base", row->id);
+        cr_assert(row->operation[0], "row %s says nothing", row->id);
+        cr_assert(row->slots >= 0 && row->slots < 100);
+    }
+}

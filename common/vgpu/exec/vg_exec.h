@@ -71,7 +71,7 @@ static inline char *vg_memory_host(const struct vg_memory *memory, uint64_t addr
 struct vg_kernel {
     struct vg_module *module;
     struct ir_function *function;
-    char name[256];                 /**< demangled */
+    char name[256];         /**< demangled */
     struct vg_tally *tally; /**< of all launches */
 };
 
@@ -124,7 +124,7 @@ struct vg_launch {
     atomic_uint progress;      /**< changes when anything but spinning happened */
     atomic_int active, quiet;  /**< workers that are not done; those of them that only spin */
     uint64_t number;
-    bool concurrent;           /**< several workers: atomics must be atomic */
+    bool concurrent; /**< several workers: atomics must be atomic */
 };
 
 enum vg_fragment_state {
@@ -179,7 +179,8 @@ struct vg_warp {
     struct vg_frame *frame;
     int quantum;
     uint16_t index, warp_epoch;
-    uint32_t step, step_epoch; /**< shared memory instructions since the barrier that began the epoch */
+    uint32_t step,
+        step_epoch; /**< shared memory instructions since the barrier that began the epoch */
     uint32_t alive;
     struct vg_frame *entry;
     struct vg_fragment fragments[VG_LANES];

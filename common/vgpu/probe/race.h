@@ -29,9 +29,9 @@ struct race_word {
 enum race_kind { RACE_NONE, RACE_RAW, RACE_WAR, RACE_WAW };
 
 /** A finding: the instruction that made the earlier access, by its number in the module. Which of a
- * read and a write happened to come first says nothing, since threads run in any order; what counts is
- * which comes first in the program, that is, in its own warp's steps since the barrier: a read before a
- * write is a WAR hazard, the reverse a RAW hazard. */
+ * read and a write happened to come first says nothing, since threads run in any order; what counts
+ * is which comes first in the program, that is, in its own warp's steps since the barrier: a read
+ * before a write is a WAR hazard, the reverse a RAW hazard. */
 struct race_hit {
     enum race_kind kind;
     uint32_t other_insn;

@@ -320,6 +320,12 @@ struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *la
         w->block = b;
         w->worker = worker;
         w->index = (uint16_t)i;
+        for (uint32_t lane = 0; lane < VG_LANES; lane++) {
+            uint32_t t = i * VG_LANES + lane;
+            w->tid[0][lane] = t % launch->block.x;
+            w->tid[1][lane] = t / launch->block.x % launch->block.y;
+            w->tid[2][lane] = t / launch->block.x / launch->block.y;
+        }
         w->sites = worker->sites;
         w->block_warps = worker->block_warps;
         w->block_threads = worker->block_threads;

@@ -76,6 +76,7 @@ static void free_worker(struct vg_worker *w)
         w->free_frames = next;
     }
     free(w->sites);
+    free(w->shapes);
     free(w->block_warps);
     free(w->block_threads);
     free(w->findings);

@@ -18,13 +18,20 @@ enum {
     RECURSIVE_STACK_BYTES = 64 * 1024,
 };
 
+struct vg_shape *vg_shape_new(struct vg_worker *w)
+{
+    return w->shape_count < w->site_room ? &w->shapes[w->shape_count++] : NULL;
+}
+
 static bool grow_counts(struct vg_worker *w, const struct vg_module *m)
 {
     size_t sites = m->ir.site_count + 1, blocks = m->block_count + 1;
     if (sites > w->site_room) {
         free(w->sites);
         w->sites = aligned_alloc(64, (sites * sizeof *w->sites + 63) / 64 * 64);
-        w->site_room = w->sites ? sites : 0;
+        free(w->shapes);
+        w->shapes = aligned_alloc(64, sites * sizeof *w->shapes);
+        w->site_room = w->sites && w->shapes ? sites : 0;
     }
     if (blocks > w->block_room) {
         free(w->block_warps);
@@ -35,6 +42,7 @@ static bool grow_counts(struct vg_worker *w, const struct vg_module *m)
     }
     if (!w->site_room || !w->block_room)
         return false;
+    w->shape_count = 0;
     memset(w->sites, 0, sizeof *w->sites * sites);
     memset(w->block_warps, 0, sizeof *w->block_warps * blocks);
     memset(w->block_threads, 0, sizeof *w->block_threads * blocks);

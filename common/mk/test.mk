@@ -17,4 +17,4 @@ test: ## set up, then run all tests
 	$(Q)$(MAKE) --no-print-directory check
 
 check: $(TEST_PROGRAMS) $(PROGRAMS) reference $(TEST_NEEDS) ## run all tests without setting up
-	$(Q)common/mk/run-tests.sh $(BUILD) $(TEST_PROGRAMS)
+	$(Q)common/mk/run-tests.sh $(BUILD) $(TEST_PROGRAMS) $(TEST_SCRIPTS)

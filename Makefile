@@ -22,8 +22,8 @@ BUILD := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
 Q := $(if $(filter 1,$(V)),,@)
 
 include common/mk/compile.mk
-include common/mk/labs.mk
 include common/mk/vgpu.mk
+include common/mk/labs.mk
 include common/mk/test.mk
 
 # ---- targets -----------------------------------------------------------------------------------

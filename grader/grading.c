@@ -241,7 +241,7 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
     snprintf(r->technique, sizeof r->technique, "%s", g->rubric->technique);
     r->seed = g->options->seed;
     set_source(g);
-    gr_machine_describe(r);
+    gr_machine_describe(r, g->milestone.cuda);
     if ((code = gr_host_choose(g, err)))
         return code;
     fprintf(g->out, "%s %s: grading %s%s%s with seed %llu\n", r->milestone, r->title, r->source,

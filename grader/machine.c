@@ -59,11 +59,11 @@ void gr_version(char *to, size_t room)
     first_line(git, checkout_root(&ignored), "unknown", to, room);
 }
 
-void gr_machine_describe(struct gr_result *result)
+void gr_machine_describe(struct gr_result *result, bool cuda)
 {
     struct st_error err;
     const char *root = checkout_root(&err);
-    char cpu[100] = "unknown processor", compiler[64], flags[64];
+    char cpu[100] = "unknown processor", compiler[64], flags[128];
     find_line("/proc/cpuinfo", "model name", cpu, sizeof cpu);
     int cores = parallel_cores();
     double memory_gib = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 0x1p30;
@@ -71,9 +71,10 @@ void gr_machine_describe(struct gr_result *result)
              cores == 1 ? "" : "s", memory_gib);
     const char *gcc[] = {"gcc", "--version", NULL};
     first_line(gcc, NULL, "unknown compiler", compiler, sizeof compiler);
-    const char *make[] = {"make", "--no-print-directory", "-s", "print-lab-flags", NULL};
+    const char *make[] = {"make", "--no-print-directory", "-s",
+                          cuda ? "print-lab-nvccflags" : "print-lab-flags", NULL};
     first_line(make, root, "", flags, sizeof flags);
-    snprintf(result->compiler, sizeof result->compiler, "%s, %s", compiler, flags);
+    snprintf(result->compiler, sizeof result->compiler, "%s, %s", cuda ? "nvcc" : compiler, flags);
     gr_version(result->version, sizeof result->version);
     time_t now = time(NULL);
     struct tm utc;

@@ -6,8 +6,8 @@
 
 #include "grader/result.h"
 
-/** Fills in machine, compiler, version and date of a result. */
-void gr_machine_describe(struct gr_result *result);
+/** Fills in machine, compiler, version and date of a result. @param cuda  the lab is a .cu file. */
+void gr_machine_describe(struct gr_result *result, bool cuda);
 
 /** ConvLab's version, as git describes it, or "unknown". */
 void gr_version(char *to, size_t room);

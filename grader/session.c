@@ -266,11 +266,13 @@ static void explain_crash(const struct gr_session *s, const struct runner_reply 
              sigdescr_np(reply->signal) ? sigdescr_np(reply->signal) : "unknown signal", place,
              access);
     bool null = access[0] && reply->fault_address < 4096;
-    snprintf(
-        run->hint, sizeof run->hint, "%s",
-        null ? "did malloc() or conv_workspace() return NULL, or is a pointer used before it is "
-               "set?"
-             : signal_hint(reply->signal));
+    bool device_pointer = access[0] && !null && s->host->device != RUNNER_ON_CPU;
+    snprintf(run->hint, sizeof run->hint, "%s",
+             null ? "did malloc() or conv_workspace() return NULL, or is a pointer used before it "
+                    "is set?"
+             : device_pointer
+                 ? "x, k and y are device pointers: only kernels may read or write through them"
+                 : signal_hint(reply->signal));
 }
 
 /* A CUDA error, and on the virtual GPU the finding behind it. */

@@ -7,13 +7,13 @@ lab_folder   = $(firstword $(filter $(1)-%,$(LAB_FOLDERS)))
 LAB_BASE_CFLAGS := -std=gnu11 -g -Icommon -fPIC -shared -fopenmp -Wall -Wextra
 
 .PHONY: $(MILESTONES) $(addprefix lab-,$(MILESTONES)) $(addprefix reference-,$(MILESTONES)) \
-        reference graded-references skeletons print-lab-flags
+        reference graded-references skeletons print-lab-flags print-lab-nvccflags
 
 # GPU milestones: PTX for the virtual GPU and any GPU's driver, and machine code for the GPU that is here.
 LAB_NVCC_ARCH = -gencode arch=compute_75,code=compute_75 $(LAB_GPU_ARCH)
 LAB_GPU_ARCH := $(if $(wildcard /dev/nvidiactl),$(patsubst %,-gencode arch=compute_%$(comma)code=sm_%,$(firstword \
                   $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv$(comma)noheader 2>/dev/null)))))
-LAB_BASE_NVCCFLAGS := -std=c++17 -lineinfo -Icommon -cudart shared -shared -Xcompiler -fPIC,-Wall,-Wextra
+LAB_BASE_NVCCFLAGS := -std=c++17 -lineinfo -g -Icommon -cudart shared -shared -Xcompiler -fPIC,-Wall,-Wextra
 LAB_NVCCFLAGS ?= -O3
 
 # $(1) the library, $(2) its source, conv.c or conv.cu
@@ -21,23 +21,23 @@ define lab_library_rules
 $(1): $(2) common/conv.h
 	$$(Q)mkdir -p $$(@D)
 ifeq ($(suffix $(2)),.cu)
-	$$(if $$(NVCC),,@echo "labs: GPU milestones are compiled by nvcc, which is not here (hint: install the CUDA Toolkit, \
-	    or name it: make CUDA_HOME=FOLDER)" >&2; exit 1)
+	$$(if $$(NVCC),,@echo "labs: $(2) is compiled by nvcc, which is not in $$(CUDA_HOME)/bin (hint: install the CUDA Toolkit, or name it: make CUDA_HOME=FOLDER)" >&2; exit 1)
 	$$(Q)$$(NVCC) $$(LAB_BASE_NVCCFLAGS) $$(LAB_NVCC_ARCH) $$(LAB_NVCCFLAGS) $$< -o $$@
 else
 	$$(Q)$$(CC) $$(LAB_BASE_CFLAGS) $$(LAB_CFLAGS) $$< -lm -o $$@
 endif
 endef
 
-# The file's name is told by the reference, in case a student has removed theirs.
-lab_file = $(notdir $(firstword $(wildcard reference/$(call lab_folder,$(1))/conv.cu labs/$(call lab_folder,$(1))/conv.cu)) conv.c)
+# The file's name; told by the reference too, in case a student has removed theirs.
+lab_file = $(notdir $(firstword $(wildcard reference/$(call lab_folder,$(1))/conv.cu \
+             labs/$(call lab_folder,$(1))/conv.cu) conv.c))
 
 define milestone_rules
-$(1): lab-$(1) $(BUILD)/grader $(BUILD)/runner $(if $(filter %.cu,$(firstword $(call lab_file,$(1)))),vgpu)
+$(1): lab-$(1) $(BUILD)/grader $(BUILD)/runner $(if $(filter %.cu,$(call lab_file,$(1))),vgpu)
 lab-$(1): $(BUILD)/labs/$(1)/libconv.so
 reference-$(1): $(BUILD)/reference/$(1)/libconv.so
-$(call lab_library_rules,$(BUILD)/labs/$(1)/libconv.so,labs/$(call lab_folder,$(1))/$(firstword $(call lab_file,$(1))))
-$(call lab_library_rules,$(BUILD)/reference/$(1)/libconv.so,reference/$(call lab_folder,$(1))/$(firstword $(call lab_file,$(1))))
+$(call lab_library_rules,$(BUILD)/labs/$(1)/libconv.so,labs/$(call lab_folder,$(1))/$(call lab_file,$(1)))
+$(call lab_library_rules,$(BUILD)/reference/$(1)/libconv.so,reference/$(call lab_folder,$(1))/$(call lab_file,$(1)))
 endef
 $(foreach m,$(MILESTONES),$(eval $(call milestone_rules,$(m))))
 
@@ -50,10 +50,15 @@ $(BUILD)/reference/m1/libconv-plain.so: reference/m1-cpu-conv/conv.c common/conv
 	    --redefine-sym conv_seven_loops=conv_forward $(@D)/plain.o
 	$(Q)$(CC) -shared -fopenmp $(@D)/plain.o -o $@
 
-reference: $(addprefix reference-,$(MILESTONES)) ## build the reference solutions
+# Milestones whose references can be compiled here.
+CUDA_MILESTONES := $(foreach m,$(MILESTONES),$(if $(filter %.cu,$(call lab_file,$(m))),$(m)))
+READY := $(if $(NVCC),$(MILESTONES),$(filter-out $(CUDA_MILESTONES),$(MILESTONES)))
 
-graded-references: $(BUILD)/grader $(BUILD)/runner reference
-	$(Q)set -e; for m in $(MILESTONES); do $(BUILD)/grader $$m --reference; done
+reference: $(addprefix reference-,$(READY)) ## build the reference solutions
+
+graded-references: $(BUILD)/grader $(BUILD)/runner $(if $(NVCC),vgpu) reference
+	$(Q)set -e; for m in $(READY); do $(BUILD)/grader $$m --reference; done
+	$(if $(NVCC),,@echo "demo: skipped $(CUDA_MILESTONES): no nvcc in $(CUDA_HOME)/bin")
 	@echo "demo: open build/report/index.html"
 
 skeletons: ## generate the skeletons in labs/ from the references
@@ -63,3 +68,6 @@ skeletons: ## generate the skeletons in labs/ from the references
 
 print-lab-flags:
 	@echo $(LAB_CFLAGS)
+
+print-lab-nvccflags:
+	@echo $(LAB_NVCC_ARCH) $(LAB_NVCCFLAGS)

@@ -15,15 +15,23 @@ $(foreach m,$(TEST_MODULES),$(eval $(call test_rules,$(m))))
 MUTANTS     := $(filter-out does_not_compile,$(patsubst grader/tests/mutants/%.c,%,$(wildcard grader/tests/mutants/*.c)))
 MUTANT_LIBS := $(MUTANTS:%=$(BUILD)/mutants/%/libconv.so)
 
+# The same for GPU milestones, where there is a compiler for them.
+CUDA_MUTANTS := $(if $(NVCC),$(patsubst grader/tests/mutants_cuda/%.cu,%,$(wildcard grader/tests/mutants_cuda/*.cu)))
+CUDA_MUTANT_LIBS := $(CUDA_MUTANTS:%=$(BUILD)/mutants_cuda/%/libconv.so)
+
+$(BUILD)/mutants_cuda/%/libconv.so: grader/tests/mutants_cuda/%.cu grader/tests/mutants_cuda/plain.cuh common/conv.h
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NVCC) $(LAB_BASE_NVCCFLAGS) -w $(LAB_NVCC_ARCH) $(LAB_NVCCFLAGS) $< -o $@
+
 $(BUILD)/mutants/%/libconv.so: grader/tests/mutants/%.c common/conv.h $(wildcard grader/tests/mutants/*.h grader/tests/mutants/*.inc)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LAB_BASE_CFLAGS) -O2 -w $< -lm -o $@
 
 # (the benchmarks are compiled too, so that they do not rot)
-TEST_NEEDS := $(MUTANT_LIBS) $(BENCH_PROGRAMS)
+TEST_NEEDS += $(MUTANT_LIBS) $(CUDA_MUTANT_LIBS) $(BENCH_PROGRAMS)
 
 # Tests that are scripts: they print the same closing line as Criterion.
-TEST_SCRIPTS := grader/tests/cli/cli.sh grader/tests/mutants/mutants.sh common/mk/tests/tree.sh
+TEST_SCRIPTS += grader/tests/cli/cli.sh grader/tests/mutants/mutants.sh common/mk/tests/tree.sh
 
 # What gcc does not warn of, clang may; and the sources are formatted. Headers stand alone.
 LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c))
@@ -47,7 +55,7 @@ check: $(TEST_PROGRAMS) $(PROGRAMS) reference $(TEST_NEEDS) ## run all tests wit
 
 # Fuzzing, with clang's libFuzzer (package libclang-rt-14-dev); `make check` replays the corpus and
 # mutations of it without that.
-FUZZ_SOURCES := common/nn/tests/fuzz/fuzz_readers.c common/nn/idx.c common/nn/safetensors.c \
+READER_FUZZ_SOURCES := common/nn/tests/fuzz/fuzz_readers.c common/nn/idx.c common/nn/safetensors.c \
                 common/base/files.c common/base/status.c
 FUZZ_SECONDS ?= 60
 
@@ -57,7 +65,7 @@ fuzz: $(BUILD)/fuzz_readers ## fuzz the file readers with libFuzzer (FUZZ_SECOND
 	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -artifact_prefix=$(BUILD)/ \
 	    $(BUILD)/fuzz-corpus common/nn/tests/fuzz/corpus
 
-$(BUILD)/fuzz_readers: $(FUZZ_SOURCES) $(wildcard common/nn/*.h common/base/*.h common/nn/tests/fuzz/*.h)
+$(BUILD)/fuzz_readers: $(READER_FUZZ_SOURCES) $(wildcard common/nn/*.h common/base/*.h common/nn/tests/fuzz/*.h)
 	$(Q)mkdir -p $(@D)
 	$(Q)clang $(filter-out -Wno-format-truncation,$(GLOBAL_CFLAGS)) -O1 -g \
-	    -fsanitize=fuzzer,address,undefined $(FUZZ_SOURCES) -lcjson -lz -lm -o $@
+	    -fsanitize=fuzzer,address,undefined $(READER_FUZZ_SOURCES) -lcjson -lz -lm -o $@

@@ -55,6 +55,39 @@ vgpu-programs: $(if $(NVCC),$(VGPU_TEST_PROGRAMS))
 
 vgpu-check: vgpu ## run the CUDA programs and the planted faults on the virtual GPU
 	$(if $(NVCC),$(Q)$(MAKE) --no-print-directory -k vgpu-programs; \
-	    common/vgpu/tests/check.sh $(BUILD),@echo "vgpu-check: skipped: no nvcc in $(CUDA_HOME)/bin")
+	    CONVLAB_BUILD=$(BUILD) common/vgpu/tests/check.sh,@echo "vgpu-check: skipped: no nvcc in $(CUDA_HOME)/bin")
+
+# Part of make check where there is a compiler.
+ifneq ($(NVCC),)
+TEST_NEEDS   += vgpu vgpu-programs
+TEST_SCRIPTS += common/vgpu/tests/check.sh
+endif
+
+# ---- fuzzing ----------------------------------------------------------------------------------------
+# make vgpu-fuzz FUZZ_SECONDS=600: each reader, under AddressSanitizer and UBSan, from the corpus in the
+# tree. A crash leaves its input in build/fuzz.
+
+FUZZ_SECONDS ?= 60
+FUZZ_CFLAGS  := -std=c11 -D_GNU_SOURCE -Icommon -I. -O1 -g -fno-math-errno -ffp-contract=off -pthread \
+                -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+FUZZ_SOURCES := $(foreach m,$(filter common/vgpu/%,$(MODULES)),$(call module_sources,$(m))) \
+                $(call module_sources,common/base)
+FUZZ_OBJECTS := $(patsubst %.c,build/fuzz/obj/%.o,\
+                  $(filter-out common/vgpu/device/% common/vgpu/profiles/%,$(FUZZ_SOURCES)))
+FUZZERS      := build/fuzz/fatbin_fuzz build/fuzz/ptx_fuzz
+
+.PHONY: vgpu-fuzz
+vgpu-fuzz: $(FUZZERS) ## fuzz the readers of fat binaries and PTX for FUZZ_SECONDS each
+	$(Q)set -e; for f in fatbin ptx; do mkdir -p build/fuzz/corpus/$$f; \
+	    build/fuzz/$${f}_fuzz -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096 -max_len=20000 \
+	        -artifact_prefix=build/fuzz/ -print_final_stats=1 build/fuzz/corpus/$$f \
+	        common/vgpu/tests/corpus/$$f; done
+
+build/fuzz/obj/%.o: %.c
+	$(Q)mkdir -p $(@D)
+	$(Q)clang $(FUZZ_CFLAGS) -c $< -o $@
+
+$(FUZZERS): build/fuzz/%: build/fuzz/obj/common/vgpu/tests/fuzz/%.o $(FUZZ_OBJECTS)
+	$(Q)clang $(FUZZ_CFLAGS) $^ -lzstd -llz4 -lm -o $@
 
 -include $(wildcard $(BUILD)/obj/*/*/*/*/*.d)

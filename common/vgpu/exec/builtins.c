@@ -31,7 +31,8 @@ char *vg_lane_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint
         return w->block->shared + (address - VG_SHARED_BASE);
     struct vg_memory *m = &w->worker->device->memory;
     struct vg_allocation *a = vg_memory_below(m, address);
-    if (a && a->live && address - a->address < a->bytes && bytes <= a->bytes - (address - a->address))
+    if (a && a->live && address - a->address < a->bytes &&
+        bytes <= a->bytes - (address - a->address))
         return vg_memory_host(m, address);
     vg_find_address(w, in, lane, address, bytes, is_write);
     return NULL;
@@ -145,16 +146,19 @@ static uint64_t argument(const struct vg_warp *w, const struct ir_insn *in, int 
     uint64_t v = 0;
     if (i < list[0])
         memcpy(&v,
-               w->local + (size_t)lane * w->block->launch->local_bytes + w->frame->local_base + list[1 + i],
+               w->local + (size_t)lane * w->block->launch->local_bytes + w->frame->local_base +
+                   list[1 + i],
                bytes);
     return v;
 }
 
-static void set_result(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t v, uint32_t bytes)
+static void set_result(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t v,
+                       uint32_t bytes)
 {
     const uint32_t *list = w->frame->function->extra + in->extra;
     if (list[0])
-        memcpy(w->local + (size_t)lane * w->block->launch->local_bytes + w->frame->local_base + list[1],
+        memcpy(w->local + (size_t)lane * w->block->launch->local_bytes + w->frame->local_base +
+                   list[1],
                &v, bytes);
 }
 
@@ -172,8 +176,8 @@ static void assert_failed(struct vg_warp *w, const struct ir_insn *in, int lane)
     uint32_t t = w->index * VG_LANES + (uint32_t)lane;
     char out[1200];
     int n = snprintf(out, sizeof out,
-                     "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file,
-                     line, function, w->block->id[0], w->block->id[1], w->block->id[2],
+                     "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+                     file, line, function, w->block->id[0], w->block->id[1], w->block->id[2],
                      t % launch->block.x, t / launch->block.x % launch->block.y,
                      t / launch->block.x / launch->block.y, what);
     print(w->block, out, (size_t)n < sizeof out ? (size_t)n : sizeof out - 1);
@@ -191,12 +195,15 @@ void vg_builtin(struct vg_warp *w, const struct ir_insn *in, enum ir_builtin whi
             vg_vprintf(w, in, 1u << lane, argument(w, in, lane, 0, 8), argument(w, in, lane, 1, 8));
             set_result(w, in, lane, 0, 4);
             break;
-        case IR_ASSERTFAIL: assert_failed(w, in, lane); break;
+        case IR_ASSERTFAIL:
+            assert_failed(w, in, lane);
+            break;
         case IR_MALLOC:
             pthread_mutex_lock(&heap_mutex);
             /* The list of allocations may not move while other workers search it. */
-            if (m->count >= m->room || vg_memory_take(m, argument(w, in, lane, 0, 8), 16,
-                                                      "of malloc in a kernel", &address, NULL) != ST_OK)
+            if (m->count >= m->room ||
+                vg_memory_take(m, argument(w, in, lane, 0, 8), 16, "of malloc in a kernel",
+                               &address, NULL) != ST_OK)
                 address = 0;
             pthread_mutex_unlock(&heap_mutex);
             set_result(w, in, lane, address, 8);
@@ -214,7 +221,8 @@ void vg_builtin(struct vg_warp *w, const struct ir_insn *in, enum ir_builtin whi
             }
             pthread_mutex_unlock(&heap_mutex);
             break;
-        case IR_NOT_BUILTIN: break;
+        case IR_NOT_BUILTIN:
+            break;
         }
     }
 }
@@ -225,44 +233,76 @@ uint64_t vg_special_register(struct vg_warp *w, enum ir_sreg which, int lane)
     const struct vg_launch *l = b->launch;
     uint32_t t = w->index * VG_LANES + (uint32_t)lane;
     switch (which) {
-    case SREG_TID_X: return t % l->block.x;
-    case SREG_TID_Y: return t / l->block.x % l->block.y;
-    case SREG_TID_Z: return t / l->block.x / l->block.y;
-    case SREG_NTID_X: return l->block.x;
-    case SREG_NTID_Y: return l->block.y;
-    case SREG_NTID_Z: return l->block.z;
-    case SREG_CTAID_X: return b->id[0];
-    case SREG_CTAID_Y: return b->id[1];
-    case SREG_CTAID_Z: return b->id[2];
-    case SREG_NCTAID_X: return l->grid.x;
-    case SREG_NCTAID_Y: return l->grid.y;
-    case SREG_NCTAID_Z: return l->grid.z;
-    case SREG_LANEID: return (uint64_t)lane;
-    case SREG_WARPID: return w->index;
-    case SREG_NWARPID: return (uint64_t)l->device->profile.max_threads_per_multiprocessor / 32;
+    case SREG_TID_X:
+        return t % l->block.x;
+    case SREG_TID_Y:
+        return t / l->block.x % l->block.y;
+    case SREG_TID_Z:
+        return t / l->block.x / l->block.y;
+    case SREG_NTID_X:
+        return l->block.x;
+    case SREG_NTID_Y:
+        return l->block.y;
+    case SREG_NTID_Z:
+        return l->block.z;
+    case SREG_CTAID_X:
+        return b->id[0];
+    case SREG_CTAID_Y:
+        return b->id[1];
+    case SREG_CTAID_Z:
+        return b->id[2];
+    case SREG_NCTAID_X:
+        return l->grid.x;
+    case SREG_NCTAID_Y:
+        return l->grid.y;
+    case SREG_NCTAID_Z:
+        return l->grid.z;
+    case SREG_LANEID:
+        return (uint64_t)lane;
+    case SREG_WARPID:
+        return w->index;
+    case SREG_NWARPID:
+        return (uint64_t)l->device->profile.max_threads_per_multiprocessor / 32;
     case SREG_SMID:
         return b->number % (uint64_t)(l->device->profile.multiprocessors > 0
                                           ? l->device->profile.multiprocessors
                                           : 1);
-    case SREG_NSMID: return (uint64_t)l->device->profile.multiprocessors;
-    case SREG_GRIDID: return l->number;
-    case SREG_LANEMASK_EQ: return 1u << lane;
-    case SREG_LANEMASK_LE: return (2u << lane) - 1;
-    case SREG_LANEMASK_LT: return (1u << lane) - 1;
-    case SREG_LANEMASK_GE: return ~((1u << lane) - 1);
-    case SREG_LANEMASK_GT: return ~((2u << lane) - 1);
+    case SREG_NSMID:
+        return (uint64_t)l->device->profile.multiprocessors;
+    case SREG_GRIDID:
+        return l->number;
+    case SREG_LANEMASK_EQ:
+        return 1u << lane;
+    case SREG_LANEMASK_LE:
+        return (2u << lane) - 1;
+    case SREG_LANEMASK_LT:
+        return (1u << lane) - 1;
+    case SREG_LANEMASK_GE:
+        return ~((1u << lane) - 1);
+    case SREG_LANEMASK_GT:
+        return ~((2u << lane) - 1);
     /* Every look at a clock moves it: deterministic, and loops that wait for time end. */
     case SREG_CLOCK:
-    case SREG_CLOCK64: return w->clock += 8;
-    case SREG_CLOCK_HI: return (w->clock += 8) >> 32;
+    case SREG_CLOCK64:
+        return w->clock += 8;
+    case SREG_CLOCK_HI:
+        return (w->clock += 8) >> 32;
     case SREG_GLOBALTIMER:
-    case SREG_GLOBALTIMER_LO: return w->clock += 32;
-    case SREG_GLOBALTIMER_HI: return (w->clock += 32) >> 32;
-    case SREG_DYNAMIC_SMEM: return l->dynamic_bytes;
-    case SREG_TOTAL_SMEM: return l->shared_bytes;
-    case SREG_ENVREG1: return l->workspace >> 32;
-    case SREG_ENVREG2: return l->workspace & 0xffffffffu;
-    case SREG_ONE: return 1;
-    default: return 0;
+    case SREG_GLOBALTIMER_LO:
+        return w->clock += 32;
+    case SREG_GLOBALTIMER_HI:
+        return (w->clock += 32) >> 32;
+    case SREG_DYNAMIC_SMEM:
+        return l->dynamic_bytes;
+    case SREG_TOTAL_SMEM:
+        return l->shared_bytes;
+    case SREG_ENVREG1:
+        return l->workspace >> 32;
+    case SREG_ENVREG2:
+        return l->workspace & 0xffffffffu;
+    case SREG_ONE:
+        return 1;
+    default:
+        return 0;
     }
 }

@@ -1,6 +1,6 @@
-/* Findings while a kernel runs, and what the owner of the device sees of them. Workers keep their own,
- * one for each kind and pair of places; after the launch they are merged so that the details are those
- * of the lowest block, whichever worker had it. */
+/* Findings while a kernel runs, and what the owner of the device sees of them. Workers keep their
+ * own, one for each kind and pair of places; after the launch they are merged so that the details
+ * are those of the lowest block, whichever worker had it. */
 #include "vgpu/exec/findings.h"
 #include "vgpu/probe/names.h"
 
@@ -14,8 +14,8 @@ static const bool ends_kernel[] = {
 #undef ENDS
 };
 
-static struct vg_finding *find_or_add(struct vg_worker *worker, enum vg_fault_kind kind, uint32_t insn,
-                                      uint32_t other, uint64_t block, bool *is_new)
+static struct vg_finding *find_or_add(struct vg_worker *worker, enum vg_fault_kind kind,
+                                      uint32_t insn, uint32_t other, uint64_t block, bool *is_new)
 {
     for (size_t i = 0; i < worker->finding_count; i++) {
         struct vg_finding *f = &worker->findings[i];
@@ -38,7 +38,8 @@ static struct vg_finding *find_or_add(struct vg_worker *worker, enum vg_fault_ki
     return f;
 }
 
-static void set_place(const struct vg_module *module, const struct ir_insn *in, char file[256], int *line)
+static void set_place(const struct vg_module *module, const struct ir_insn *in, char file[256],
+                      int *line)
 {
     file[0] = '\0';
     *line = 0;
@@ -150,8 +151,8 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
                 (is_past ? below : above)->live ? "" : ", which was freed");
 }
 
-/* The finding belongs to the later of the two accesses in the program: the read of a RAW hazard, the
- * write of the others. That may be the one that was executed first. */
+/* The finding belongs to the later of the two accesses in the program: the read of a RAW hazard,
+ * the write of the others. That may be the one that was executed first. */
 void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t address,
                   uint32_t bytes, bool is_write, struct race_hit hit)
 {
@@ -177,11 +178,12 @@ void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_
     set_place(module, early, f->fault.other_file, &f->fault.other_line);
     const struct vg_dim *d = &w->block->launch->block;
     snprintf(f->fault.detail, sizeof f->fault.detail,
-             "shared memory at 0x%x: %s by this thread and %s by thread (%u,%u,%u) at line %d with no %s "
+             "shared memory at 0x%x: %s by this thread and %s by thread (%u,%u,%u) at line %d with "
+             "no %s "
              "between",
              address, hit.kind == RACE_RAW ? "read" : "written",
-             hit.kind == RACE_WAR ? "read" : "written", early_thread % d->x, early_thread / d->x % d->y,
-             early_thread / d->x / d->y, f->fault.other_line,
+             hit.kind == RACE_WAR ? "read" : "written", early_thread % d->x,
+             early_thread / d->x % d->y, early_thread / d->x / d->y, f->fault.other_line,
              late_thread / VG_LANES == early_thread / VG_LANES ? "__syncwarp" : "__syncthreads");
 }
 

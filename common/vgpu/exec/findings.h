@@ -6,7 +6,8 @@
 
 #include "vgpu/exec/vg_exec.h"
 
-/** Merges what the workers found into the device's list, and empties theirs. Sets the report's fault. */
+/** Merges what the workers found into the device's list, and empties theirs. Sets the report's
+ * fault. */
 void vg_findings_merge(struct vg_launch *launch, struct vg_launch_report *report);
 
 #endif

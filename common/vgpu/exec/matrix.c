@@ -20,23 +20,34 @@ static const uint32_t *list(const struct vg_warp *w, const struct ir_insn *in, i
 static double read_bits(uint32_t bits, enum ptx_type type)
 {
     switch (type) {
-    case PTX_TYPE_f16: return lane_f32_from_f16(bits & 0xffff);
-    case PTX_TYPE_bf16: return lane_f32_from_bf16(bits);
-    case PTX_TYPE_tf32: return f32_of_bits(bits & 0xffffe000u);
-    case PTX_TYPE_u8: return (double)(bits & 0xff);
-    case PTX_TYPE_s8: return (double)(int8_t)bits;
-    case PTX_TYPE_s32: return (double)(int32_t)bits;
-    default: return f32_of_bits(bits);
+    case PTX_TYPE_f16:
+        return lane_f32_from_f16(bits & 0xffff);
+    case PTX_TYPE_bf16:
+        return lane_f32_from_bf16(bits);
+    case PTX_TYPE_tf32:
+        return f32_of_bits(bits & 0xffffe000u);
+    case PTX_TYPE_u8:
+        return (double)(bits & 0xff);
+    case PTX_TYPE_s8:
+        return (double)(int8_t)bits;
+    case PTX_TYPE_s32:
+        return (double)(int32_t)bits;
+    default:
+        return f32_of_bits(bits);
     }
 }
 
 static uint32_t write_bits(double value, enum ptx_type type)
 {
     switch (type) {
-    case PTX_TYPE_f16: return lane_f16_from_f32(lane_odd_f32(value));
-    case PTX_TYPE_bf16: return lane_bf16_from_f32(lane_odd_f32(value));
-    case PTX_TYPE_s32: return (uint32_t)(int64_t)value;
-    default: return bits_of_f32(lane_nan_f32((float)value));
+    case PTX_TYPE_f16:
+        return lane_f16_from_f32(lane_odd_f32(value));
+    case PTX_TYPE_bf16:
+        return lane_bf16_from_f32(lane_odd_f32(value));
+    case PTX_TYPE_s32:
+        return (uint32_t)(int64_t)value;
+    default:
+        return bits_of_f32(lane_nan_f32((float)value));
     }
 }
 
@@ -49,8 +60,8 @@ static uint32_t element_get(const struct vg_warp *w, const uint32_t *regs, int e
     return slot(w, regs[1 + e / per])[lane] >> bits * (e % per);
 }
 
-static void element_set(struct vg_warp *w, const uint32_t *regs, int e, int lane, enum ptx_type type,
-                        uint32_t value)
+static void element_set(struct vg_warp *w, const uint32_t *regs, int e, int lane,
+                        enum ptx_type type, uint32_t value)
 {
     int per = 4 / (int)ptx_type_bytes(type);
     uint32_t *to = &slot(w, regs[1 + e / per])[lane];
@@ -63,7 +74,8 @@ static void element_set(struct vg_warp *w, const uint32_t *regs, int e, int lane
     }
 }
 
-static void multiply(double *d, const double *a, const double *b, const double *c, int m, int n, int k)
+static void multiply(double *d, const double *a, const double *b, const double *c, int m, int n,
+                     int k)
 {
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++) {
@@ -83,7 +95,8 @@ static void wmma_shape(const struct ir_insn *in, enum ir_sub which, int *rows, i
     *columns = which == SUB_LOAD_A ? k : n;
 }
 
-bool matrix_wmma_access(struct vg_warp *w, const struct ir_insn *in, bool is_store, matrix_lane lane_of)
+bool matrix_wmma_access(struct vg_warp *w, const struct ir_insn *in, bool is_store,
+                        matrix_lane lane_of)
 {
     int rows, columns;
     wmma_shape(in, is_store ? SUB_LOAD_C : (enum ir_sub)in->sub, &rows, &columns);
@@ -99,8 +112,8 @@ bool matrix_wmma_access(struct vg_warp *w, const struct ir_insn *in, bool is_sto
         int lane = i % 32, e = i / 32;
         if (!(w->mask >> lane & 1) || e >= (int)regs[0] * (int)(4 / size))
             continue;
-        uint64_t base = in->wide_address ? ((uint64_t *)(void *)(w->regs + in->a))[lane]
-                                         : slot(w, in->a)[lane];
+        uint64_t base =
+            in->wide_address ? ((uint64_t *)(void *)(w->regs + in->a))[lane] : slot(w, in->a)[lane];
         uint32_t stride = in->b ? slot(w, in->b)[lane] : tight;
         uint32_t r = (uint32_t)(i / columns), c = (uint32_t)(i % columns);
         uint64_t at = base + (uint64_t)(row_major ? r * stride + c : c * stride + r) * size;
@@ -197,7 +210,8 @@ void matrix_mma(struct vg_warp *w, const struct ir_insn *in)
         }
 }
 
-/* ---- 8x8 matrices of 16-bit elements ------------------------------------------------------------ */
+/* ---- 8x8 matrices of 16-bit elements ------------------------------------------------------------
+ */
 
 void matrix_exchange_rows(struct vg_warp *w, const struct ir_insn *in, char *const rows[32],
                           bool is_store)
@@ -233,5 +247,6 @@ void matrix_move(struct vg_warp *w, const struct ir_insn *in)
         for (int half = 0; half < 2; half++)
             m[lane / 4][lane % 4 * 2 + half] = (uint16_t)(slot(w, in->a)[lane] >> 16 * half);
     for (int lane = 0; lane < 32; lane++)
-        slot(w, in->d)[lane] = m[lane % 4 * 2][lane / 4] | (uint32_t)m[lane % 4 * 2 + 1][lane / 4] << 16;
+        slot(w, in->d)[lane] = m[lane % 4 * 2][lane / 4] | (uint32_t)m[lane % 4 * 2 + 1][lane / 4]
+                                                               << 16;
 }

@@ -59,7 +59,8 @@ static enum ir_class class_of(const struct ir_insn *in)
 static void count_flops(struct vg_counters *c, const struct ir_insn *in, uint64_t threads)
 {
     enum ir_class class = ir_rows[in->op].class;
-    bool fma = strcmp(ir_rows[in->op].base, "fma|mad") == 0 || strcmp(ir_rows[in->op].base, "fma") == 0;
+    bool fma =
+        strcmp(ir_rows[in->op].base, "fma|mad") == 0 || strcmp(ir_rows[in->op].base, "fma") == 0;
     if (class == IR_CLASS_FP32 && ir_rows[in->op].shape == SHAPE_LANE) {
         if (fma)
             c->fp32_fma += threads;
@@ -73,8 +74,8 @@ static void count_flops(struct vg_counters *c, const struct ir_insn *in, uint64_
 }
 
 /* One instruction that `warps` warps with together `threads` active threads issued. */
-static void count_instruction(struct vg_counters *c, const struct ir_insn *in, const struct vg_tally *t,
-                              const uint64_t warps, uint64_t threads)
+static void count_instruction(struct vg_counters *c, const struct ir_insn *in,
+                              const struct vg_tally *t, const uint64_t warps, uint64_t threads)
 {
     int slots = ir_rows[in->op].slots;
     if (!slots)
@@ -266,7 +267,8 @@ static void write_kernel(FILE *out, const struct vg_module *m, const struct vg_k
         /* One source line may have several entries: the first of them collects. */
         size_t at = 0;
         const struct ir_location *l = &m->ir.locations[in->location];
-        while (m->ir.locations[at].line != l->line || strcmp(m->ir.locations[at].file, l->file) != 0)
+        while (m->ir.locations[at].line != l->line ||
+               strcmp(m->ir.locations[at].file, l->file) != 0)
             at++;
         count_instruction(&lines[at], in, k->tally, k->tally->block_warps[block],
                           k->tally->block_threads[block]);

@@ -17,8 +17,8 @@ struct vg_tally {
     double modelled_ns;
 };
 
-/** Adds the workers' counts of a launch to its kernel's, fills the report's counters and the model's
- * facts, and clears the workers'. */
+/** Adds the workers' counts of a launch to its kernel's, fills the report's counters and the
+ * model's facts, and clears the workers'. */
 void vg_tally_launch(struct vg_launch *launch, struct vg_launch_report *report,
                      struct vg_clock_facts *facts);
 void vg_tally_free(struct vg_tally *tally);

@@ -1,12 +1,14 @@
 /* A block: its warps take turns, each until it cannot go on. Barriers count threads that have not
- * ended, as since Volta. A block whose warps all wait for something that cannot come is reported. */
+ * ended, as since Volta. A block whose warps all wait for something that cannot come is reported.
+ */
 #include "vgpu/exec/vg_block.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-static void write_reduction(struct vg_warp *w, const struct vg_fragment *f, const struct vg_barrier *b)
+static void write_reduction(struct vg_warp *w, const struct vg_fragment *f,
+                            const struct vg_barrier *b)
 {
     const struct ir_insn *in = f->pc;
     if (in->op != IR_BAR_RED)
@@ -63,7 +65,8 @@ const struct ir_insn *vg_barrier(struct vg_warp *w, const struct ir_insn *in)
     uint32_t id = ((uint32_t *)(void *)(w->regs + in->a))[lane];
     uint32_t threads = in->b ? ((uint32_t *)(void *)(w->regs + in->b))[lane] : 0;
     if (id >= VG_BARRIERS) {
-        vg_find(w, in, VG_FAULT_TRAP, lane, id, 0, false, "there is no barrier %u, only 0 to 15", id);
+        vg_find(w, in, VG_FAULT_TRAP, lane, id, 0, false, "there is no barrier %u, only 0 to 15",
+                id);
         return NULL;
     }
     struct vg_barrier *b = &w->block->barriers[id];
@@ -95,11 +98,13 @@ const struct ir_insn *vg_barrier(struct vg_warp *w, const struct ir_insn *in)
 
 /* ---- nothing can go on ----------------------------------------------------------------------- */
 
-static const char *place(const struct vg_block *block, const struct ir_insn *in, char *to, size_t room)
+static const char *place(const struct vg_block *block, const struct ir_insn *in, char *to,
+                         size_t room)
 {
     const struct ir_module *m = &block->launch->module->ir;
     if (in && in->location >= 0)
-        snprintf(to, room, "%s:%d", m->locations[in->location].file, m->locations[in->location].line);
+        snprintf(to, room, "%s:%d", m->locations[in->location].file,
+                 m->locations[in->location].line);
     else
         snprintf(to, room, "PTX line %d", in ? in->ptx_line : 0);
     return to;
@@ -166,8 +171,8 @@ static bool resolve_stuck(struct vg_block *block)
     if (report_barrier(block))
         return false;
     if (!block->stop)
-        vg_find(&block->warps[0], block->launch->kernel->function->insns, VG_FAULT_NO_PROGRESS, 0, 0, 0,
-                false, "no thread of the block can go on");
+        vg_find(&block->warps[0], block->launch->kernel->function->insns, VG_FAULT_NO_PROGRESS, 0,
+                0, 0, false, "no thread of the block can go on");
     return false;
 }
 
@@ -179,8 +184,8 @@ void vg_block_no_progress(struct vg_block *block)
         struct vg_warp *w = &block->warps[i];
         for (int k = 0; k < w->fragment_count; k++)
             if (w->fragments[k].state == FRAGMENT_READY) {
-                vg_find(w, w->fragments[k].pc, VG_FAULT_NO_PROGRESS, __builtin_ctz(w->fragments[k].mask),
-                        0, 0, false,
+                vg_find(w, w->fragments[k].pc, VG_FAULT_NO_PROGRESS,
+                        __builtin_ctz(w->fragments[k].mask), 0, 0, false,
                         "this loop waits for something that no other thread is going to do");
                 return;
             }
@@ -255,8 +260,8 @@ static bool prepare_local(struct vg_warp *w, size_t bytes)
         return true;
     if (w->local)
         munmap(w->local, w->local_room);
-    w->local = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-                    0);
+    w->local = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     w->local_room = w->local == MAP_FAILED ? 0 : bytes;
     if (w->local == MAP_FAILED)
         w->local = NULL;
@@ -315,6 +320,12 @@ struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *la
         w->block = b;
         w->worker = worker;
         w->index = (uint16_t)i;
+        for (uint32_t lane = 0; lane < VG_LANES; lane++) {
+            uint32_t t = i * VG_LANES + lane;
+            w->tid[0][lane] = t % launch->block.x;
+            w->tid[1][lane] = t / launch->block.x % launch->block.y;
+            w->tid[2][lane] = t / launch->block.x / launch->block.y;
+        }
         w->sites = worker->sites;
         w->block_warps = worker->block_warps;
         w->block_threads = worker->block_threads;

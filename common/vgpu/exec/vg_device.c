@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The fastest handlers that this machine can run. CONVLAB_VGPU_TARGET=base|avx2|avx512 asks for less,
- * for tests. */
+/* The fastest handlers that this machine can run. CONVLAB_VGPU_TARGET=base|avx2|avx512 asks for
+ * less, for tests. */
 static void choose_handlers(struct vg_device *d)
 {
     const char *asked = getenv("CONVLAB_VGPU_TARGET");
@@ -76,6 +76,7 @@ static void free_worker(struct vg_worker *w)
         w->free_frames = next;
     }
     free(w->sites);
+    free(w->shapes);
     free(w->block_warps);
     free(w->block_threads);
     free(w->findings);

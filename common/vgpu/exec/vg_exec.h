@@ -71,7 +71,7 @@ static inline char *vg_memory_host(const struct vg_memory *memory, uint64_t addr
 struct vg_kernel {
     struct vg_module *module;
     struct ir_function *function;
-    char name[256];                 /**< demangled */
+    char name[256];         /**< demangled */
     struct vg_tally *tally; /**< of all launches */
 };
 
@@ -90,6 +90,19 @@ struct vg_module {
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
+/** What a memory instruction's lanes looked like last, see ops_shape.inc. */
+struct vg_shape {
+    _Alignas(64) uint64_t relative[VG_LANES]; /**< address of each lane less that of the first */
+    uint64_t group_base[4], bits;
+    int64_t low, high;
+    uint32_t mask, size;
+    uint32_t group_step[4];
+    int credit;
+    bool has_groups;
+    uint8_t wavefronts;
+    uint8_t sectors[8]; /**< by (address of the first lane & 31) / 4; 0: not counted yet */
+};
+
 /** Per memory instruction and worker: where the last access went, and counts. */
 struct vg_site {
     uint64_t low, span; /**< allocation of the last access; span 0: none */
@@ -97,6 +110,7 @@ struct vg_site {
     uint64_t requests, sectors;
     uint64_t divergent; /**< branches */
     uint64_t shared_requests, wavefronts, local_requests, local_sectors;
+    struct vg_shape *shape;
 };
 
 /** A finding while it is collected. */
@@ -124,7 +138,7 @@ struct vg_launch {
     atomic_uint progress;      /**< changes when anything but spinning happened */
     atomic_int active, quiet;  /**< workers that are not done; those of them that only spin */
     uint64_t number;
-    bool concurrent;           /**< several workers: atomics must be atomic */
+    bool concurrent; /**< several workers: atomics must be atomic */
 };
 
 enum vg_fragment_state {
@@ -179,8 +193,10 @@ struct vg_warp {
     struct vg_frame *frame;
     int quantum;
     uint16_t index, warp_epoch;
-    uint32_t step, step_epoch; /**< shared memory instructions since the barrier that began the epoch */
+    uint32_t step,
+        step_epoch; /**< shared memory instructions since the barrier that began the epoch */
     uint32_t alive;
+    uint32_t tid[3][VG_LANES]; /**< %tid.x, y, z */
     struct vg_frame *entry;
     struct vg_fragment fragments[VG_LANES];
     int fragment_count, running;
@@ -234,6 +250,8 @@ struct vg_worker {
     uint64_t used_by; /**< number of the launch that the counts are of */
     struct vg_site *sites;
     uint64_t *block_warps, *block_threads;
+    struct vg_shape *shapes; /**< [site_room] */
+    size_t shape_count;
     struct vg_finding *findings;
     size_t finding_count, finding_room;
     struct vg_block *idle, *resident;
@@ -308,6 +326,8 @@ void vg_block_lanes_ended(struct vg_block *b);
  * then. */
 bool vg_warp_unstick(struct vg_warp *w);
 
+/** A shape for a site, from the worker's pool; NULL when there are no more. */
+struct vg_shape *vg_shape_new(struct vg_worker *worker);
 struct vg_frame *vg_frame_new(struct vg_worker *worker, struct ir_function *f);
 void vg_frame_free(struct vg_worker *worker, struct vg_frame *frame);
 void vg_frame_fill(struct vg_frame *frame, const struct vg_launch *launch);

@@ -1,8 +1,8 @@
 /* A launch: checks its sizes, hands blocks to the workers, merges what they counted and found.
  *
- * Workers take block numbers in order. A worker runs one block at a time, unless that block only spins
- * (it waits for another block): then it takes more blocks beside it, and when every worker only spins
- * and nothing has changed for a while, the kernel makes no progress. */
+ * Workers take block numbers in order. A worker runs one block at a time, unless that block only
+ * spins (it waits for another block): then it takes more blocks beside it, and when every worker
+ * only spins and nothing has changed for a while, the kernel makes no progress. */
 #include "vgpu/exec/findings.h"
 #include "vgpu/exec/tally.h"
 #include "vgpu/exec/vg_block.h"
@@ -18,13 +18,20 @@ enum {
     RECURSIVE_STACK_BYTES = 64 * 1024,
 };
 
+struct vg_shape *vg_shape_new(struct vg_worker *w)
+{
+    return w->shape_count < w->site_room ? &w->shapes[w->shape_count++] : NULL;
+}
+
 static bool grow_counts(struct vg_worker *w, const struct vg_module *m)
 {
     size_t sites = m->ir.site_count + 1, blocks = m->block_count + 1;
     if (sites > w->site_room) {
         free(w->sites);
         w->sites = aligned_alloc(64, (sites * sizeof *w->sites + 63) / 64 * 64);
-        w->site_room = w->sites ? sites : 0;
+        free(w->shapes);
+        w->shapes = aligned_alloc(64, sites * sizeof *w->shapes);
+        w->site_room = w->sites && w->shapes ? sites : 0;
     }
     if (blocks > w->block_room) {
         free(w->block_warps);
@@ -35,6 +42,7 @@ static bool grow_counts(struct vg_worker *w, const struct vg_module *m)
     }
     if (!w->site_room || !w->block_room)
         return false;
+    w->shape_count = 0;
     memset(w->sites, 0, sizeof *w->sites * sites);
     memset(w->block_warps, 0, sizeof *w->block_warps * blocks);
     memset(w->block_threads, 0, sizeof *w->block_threads * blocks);
@@ -206,7 +214,8 @@ static void run(struct vg_device *d, struct vg_launch *l)
 
 /* ---- before and after ------------------------------------------------------------------------ */
 
-static enum st_code check_size(const struct vg_profile *p, const struct vg_launch *l, struct st_error *err)
+static enum st_code check_size(const struct vg_profile *p, const struct vg_launch *l,
+                               struct st_error *err)
 {
     const struct vg_dim g = l->grid, b = l->block;
     const struct ir_function *f = l->kernel->function;
@@ -214,23 +223,27 @@ static enum st_code check_size(const struct vg_profile *p, const struct vg_launc
     if (!b.x || !b.y || !b.z || b.x > 1024 || b.y > 1024 || b.z > 64 ||
         threads > (uint64_t)p->max_threads_per_block) {
         st_fail(err, ST_USAGE, "a block of %ux%ux%u threads cannot be launched", b.x, b.y, b.z);
-        return st_detail(err, ST_EXPECTED, "1 to %d threads, at most 1024x1024x64",
-                         p->max_threads_per_block);
+        st_detail(err, ST_EXPECTED, "1 to %d threads, at most 1024x1024x64",
+                  p->max_threads_per_block);
+        return ST_USAGE;
     }
     if (!g.x || !g.y || !g.z || g.x > 0x7fffffffu || g.y > 65535 || g.z > 65535) {
         st_fail(err, ST_USAGE, "a grid of %ux%ux%u blocks cannot be launched", g.x, g.y, g.z);
-        return st_detail(err, ST_EXPECTED, "1 to 2147483647 x 65535 x 65535 blocks");
+        st_detail(err, ST_EXPECTED, "1 to 2147483647 x 65535 x 65535 blocks");
+        return ST_USAGE;
     }
     if (f->max_threads && threads > f->max_threads) {
-        st_fail(err, ST_USAGE, "kernel %s was compiled for at most %u threads a block", l->kernel->name,
-                f->max_threads);
-        return st_detail(err, ST_GOT, "%llu", (unsigned long long)threads);
+        st_fail(err, ST_USAGE, "kernel %s was compiled for at most %u threads a block",
+                l->kernel->name, f->max_threads);
+        st_detail(err, ST_GOT, "%llu", (unsigned long long)threads);
+        return ST_USAGE;
     }
     if (l->shared_bytes > p->shared_per_block_optin_bytes) {
         st_fail(err, ST_TOO_LARGE, "kernel %s asks for too much shared memory", l->kernel->name);
         st_detail(err, ST_EXPECTED, "at most %zu bytes a block", p->shared_per_block_optin_bytes);
-        return st_detail(err, ST_GOT, "%zu static and %zu dynamic bytes", f->shared_bytes,
-                         l->dynamic_bytes);
+        st_detail(err, ST_GOT, "%zu static and %zu dynamic bytes", f->shared_bytes,
+                  l->dynamic_bytes);
+        return ST_TOO_LARGE;
     }
     return ST_OK;
 }
@@ -369,7 +382,8 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
                           .dynamic_bytes = dynamic_shared_bytes,
                           .number = ++d->launches};
     l.dynamic_start = (f->shared_bytes + 15) / 16 * 16;
-    l.shared_bytes = dynamic_shared_bytes ? l.dynamic_start + dynamic_shared_bytes : f->shared_bytes;
+    l.shared_bytes =
+        dynamic_shared_bytes ? l.dynamic_start + dynamic_shared_bytes : f->shared_bytes;
     enum st_code code = check_size(&d->profile, &l, err);
     if (code != ST_OK)
         return code;
@@ -396,5 +410,6 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     vg_findings_merge(&l, report);
     fill_report(&l, report);
     free(l.parameter_copy);
-    return no_memory ? st_fail(err, ST_NO_MEMORY, "no memory to run kernel %s", kernel->name) : ST_OK;
+    return no_memory ? st_fail(err, ST_NO_MEMORY, "no memory to run kernel %s", kernel->name)
+                     : ST_OK;
 }

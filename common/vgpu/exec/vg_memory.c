@@ -1,6 +1,6 @@
 /* Global memory: one reservation of address space, of which the system backs what is touched.
- * Allocations are placed upwards with gaps between them; freed ones stay known (use_after_free) until
- * the reservation is used up, then the oldest places that fit are taken again. */
+ * Allocations are placed upwards with gaps between them; freed ones stay known (use_after_free)
+ * until the reservation is used up, then the oldest places that fit are taken again. */
 #include "vgpu/exec/vg_exec.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@ enum { GAP_BYTES = 64 * 1024, PAGE_BYTES = 4096 };
 
 static void *reserve(size_t bytes)
 {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-                   0);
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
     return p == MAP_FAILED ? NULL : p;
 }
 
@@ -64,8 +64,9 @@ enum st_code vg_memory_take(struct vg_memory *m, size_t bytes, size_t alignment,
     size_t room = (bytes + GAP_BYTES + 511) / 512 * 512;
     if (bytes > m->limit_bytes || m->used_bytes > m->limit_bytes - bytes) {
         st_fail(err, ST_NO_MEMORY, "the GPU has not enough memory");
-        return st_detail(err, ST_GOT, "%zu bytes asked for, %zu of %zu in use", bytes, m->used_bytes,
-                         m->limit_bytes);
+        st_detail(err, ST_GOT, "%zu bytes asked for, %zu of %zu in use", bytes, m->used_bytes,
+                  m->limit_bytes);
+        return ST_NO_MEMORY;
     }
     struct vg_allocation *a = NULL;
     (void)alignment; /* 512 serves all of them up to 512 */
@@ -168,7 +169,8 @@ void vg_memory_settle(struct vg_memory *m)
 
 /* ---- what the owner of a device calls -------------------------------------------------------- */
 
-enum st_code vg_memory_alloc(struct vg_device *d, size_t bytes, uint64_t *address, struct st_error *err)
+enum st_code vg_memory_alloc(struct vg_device *d, size_t bytes, uint64_t *address,
+                             struct st_error *err)
 {
     return vg_memory_take(&d->memory, bytes, 256, NULL, address, err);
 }
@@ -187,8 +189,8 @@ enum st_code vg_memory_alloc_shared(struct vg_device *d, int fd, size_t bytes, u
     if (code != ST_OK)
         return code;
     struct vg_allocation *a = vg_memory_below(m, *address);
-    if (mmap(vg_memory_host(m, *address), mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-             0) == MAP_FAILED) {
+    if (mmap(vg_memory_host(m, *address), mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+             fd, 0) == MAP_FAILED) {
         vg_memory_free(d, *address, NULL);
         return st_fail(err, ST_NO_MEMORY, "%zu bytes of shared memory cannot be mapped", bytes);
     }
@@ -212,8 +214,9 @@ enum st_code vg_memory_free(struct vg_device *d, uint64_t address, struct st_err
     if (!a || a->address != address || !a->live || !a->number) {
         st_fail(err, ST_NOT_FOUND, "this address was not allocated");
         st_detail(err, ST_HINT, "free each pointer from cudaMalloc once");
-        return st_detail(err, ST_GOT, "0x%llx%s", (unsigned long long)address,
-                         a && a->address == address && !a->live ? " (freed before)" : "");
+        st_detail(err, ST_GOT, "0x%llx%s", (unsigned long long)address,
+                  a && a->address == address && !a->live ? " (freed before)" : "");
+        return ST_NOT_FOUND;
     }
     a->live = false;
     d->memory.used_bytes -= a->bytes;

@@ -1,5 +1,5 @@
-/* Loading a module: parse, give variables their memory, decode, number instructions and basic blocks,
- * set handlers, write initial values. */
+/* Loading a module: parse, give variables their memory, decode, number instructions and basic
+ * blocks, set handlers, write initial values. */
 #include "vgpu/exec/tally.h"
 #include "vgpu/probe/names.h"
 
@@ -13,7 +13,8 @@ static bool is_variable(const struct ptx_variable *v)
 
 /* Calls body for each variable that lives in global memory, those inside functions too. */
 static enum st_code each_variable(struct ptx_ast *ast,
-                                  enum st_code (*body)(void *, struct ptx_variable *), void *context)
+                                  enum st_code (*body)(void *, struct ptx_variable *),
+                                  void *context)
 {
     enum st_code code = ST_OK;
     for (size_t i = 0; i < ast->variable_count && code == ST_OK; i++)
@@ -123,7 +124,8 @@ static void number_function(struct vg_module *m, size_t index, uint32_t *insn)
         in->plain = is_plain(in);
         in->run = d->handlers[in->op];
         in->inner = in->run;
-        if (in->guard && in->op != IR_BRA && in->op != IR_RET && in->op != IR_EXIT && in->op != IR_TRAP)
+        if (in->guard && in->op != IR_BRA && in->op != IR_RET && in->op != IR_EXIT &&
+            in->op != IR_TRAP)
             in->run = d->handlers[IR_GUARDED];
     }
     m->block_count += f->block_count;

@@ -12,12 +12,12 @@
 /** What a launch looks like to the model. */
 struct vg_clock_facts {
     uint64_t blocks;
-    uint32_t threads;          /**< of a block */
-    int registers;             /**< of a thread */
-    size_t shared_bytes;       /**< of a block */
-    double issue_slots;        /**< warp instructions, expanded ones by their slots */
-    double slots[IR_CLASSES];  /**< the same per class */
-    double dram_bytes;         /**< distinct bytes, at least the footprint */
+    uint32_t threads;         /**< of a block */
+    int registers;            /**< of a thread */
+    size_t shared_bytes;      /**< of a block */
+    double issue_slots;       /**< warp instructions, expanded ones by their slots */
+    double slots[IR_CLASSES]; /**< the same per class */
+    double dram_bytes;        /**< distinct bytes, at least the footprint */
 };
 
 struct vg_clock_result {
@@ -26,7 +26,8 @@ struct vg_clock_result {
     int blocks_per_multiprocessor;
 };
 
-/** Blocks of a kernel that fit one multiprocessor, and what stops more. 0: the launch is too large. */
+/** Blocks of a kernel that fit one multiprocessor, and what stops more. 0: the launch is too large.
+ */
 int vg_clock_resident(const struct vg_profile *profile, uint32_t threads, int registers,
                       size_t shared_bytes, const char **limit);
 

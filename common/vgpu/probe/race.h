@@ -29,9 +29,9 @@ struct race_word {
 enum race_kind { RACE_NONE, RACE_RAW, RACE_WAR, RACE_WAW };
 
 /** A finding: the instruction that made the earlier access, by its number in the module. Which of a
- * read and a write happened to come first says nothing, since threads run in any order; what counts is
- * which comes first in the program, that is, in its own warp's steps since the barrier: a read before a
- * write is a WAR hazard, the reverse a RAW hazard. */
+ * read and a write happened to come first says nothing, since threads run in any order; what counts
+ * is which comes first in the program, that is, in its own warp's steps since the barrier: a read
+ * before a write is a WAR hazard, the reverse a RAW hazard. */
 struct race_hit {
     enum race_kind kind;
     uint32_t other_insn;
@@ -77,6 +77,26 @@ struct race_hit race_read(struct race_shadow *shadow, uint32_t address, uint32_t
 /** The same for a write. */
 struct race_hit race_write(struct race_shadow *shadow, uint32_t address, uint32_t bytes,
                            struct race_access who);
+/** @return whether nobody touched a word since the last barrier. */
+static inline bool race_is_fresh(const struct race_shadow *shadow, uint32_t address)
+{
+    const struct race_word *w = &shadow->words[address / 4];
+    return w->write_epoch != shadow->epoch && w->read_epoch != shadow->epoch;
+}
+
+/** Enters a write of a whole fresh word: there is nothing to race with. */
+static inline void race_enter_write(struct race_shadow *shadow, uint32_t address,
+                                    struct race_access who)
+{
+    struct race_word *w = &shadow->words[address / 4];
+    w->write_epoch = shadow->epoch;
+    w->write_insn = who.insn;
+    w->write_step = who.step;
+    w->write_thread = who.thread;
+    w->write_warp_epoch = who.warp_epoch;
+    w->write_bytes = 0xf;
+}
+
 /** Before the first write of an epoch: enters what is in the log. Reads in it cannot race with
  * writes of this epoch, because there are none yet. */
 void race_replay(struct race_shadow *shadow);

@@ -358,8 +358,8 @@ static void decode_body(struct decoder *d)
 
 /* ---- 5. targets ------------------------------------------------------------------------------ */
 
-/* A kernel's block that only returns is no place to meet: threads that get there end at once, so that
- * nobody's barrier waits for them. */
+/* A kernel's block that only returns is no place to meet: threads that get there end at once, so
+ * that nobody's barrier waits for them. */
 static bool only_returns(const struct decoder *d, const struct ptx_block *b)
 {
     const char *op = d->function->instructions[b->first].opcode;
@@ -458,8 +458,8 @@ enum st_code ptx_decode(struct ir_module *module, struct ptx_ast *ast, struct st
     st_fail(err, ST_BAD_FORMAT, "%d PTX instruction%s cannot be executed by the virtual GPU",
             problems.count, problems.count == 1 ? "" : "s");
     st_detail(err, ST_WHERE, "%s", problems.text);
-    return st_detail(err, ST_HINT,
-                     "the list of supported instructions is common/vgpu/ptx/opcodes.def");
+    st_detail(err, ST_HINT, "the list of supported instructions is common/vgpu/ptx/opcodes.def");
+    return ST_BAD_FORMAT;
 }
 
 void ir_module_free(struct ir_module *module)

@@ -204,9 +204,9 @@ struct ir_insn {
     bool shared_dynamic; /**< ... relative to the dynamic shared memory */
     bool wide_address;   /**< the address register has 64 bits */
     uint32_t site;       /**< number of this memory instruction in the module, 0 for none */
-    bool plain;         /**< memory: elements of 4 or 8 bytes in registers of that width */
-    uint32_t number;    /**< of this instruction in the module */
-    uint32_t index;     /**< of this instruction in its function */
+    bool plain;          /**< memory: elements of 4 or 8 bytes in registers of that width */
+    uint32_t number;     /**< of this instruction in the module */
+    uint32_t index;      /**< of this instruction in its function */
     uint32_t block;      /**< basic block */
     int32_t location;    /**< index into ir_module.locations */
     int32_t ptx_line;

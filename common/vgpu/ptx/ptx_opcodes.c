@@ -103,7 +103,7 @@ static const struct word caches[] = {
 };
 static const struct word shapes[] = {
     {"m16n16k16", 1}, {"m8n32k16", 1}, {"m32n8k16", 1}, {"m16n16k8", 1}, {"m16n8k16", 1},
-    {"m16n8k8", 1},   {"m16n8k4", 1},    {"m16n8k32", 1}, {"m8n8k16", 1},
+    {"m16n8k8", 1},   {"m16n8k4", 1},  {"m16n8k32", 1}, {"m8n8k16", 1},
 };
 
 /* Whether a suffix belongs to the group that a table word names. */

@@ -2,14 +2,14 @@
 # Runs the CUDA programs on the virtual GPU: those of programs/ must pass and have no findings, those of
 # faults/ must have the finding that their source announces.
 #
-#   check.sh BUILD_FOLDER [NAME...]
+#   check.sh [BUILD_FOLDER [NAME...]]     (the folder is otherwise that of CONVLAB_BUILD)
 #
 # In a source:  // vgpu: faults               findings are meant to be there
 #               // expect: out_of_bounds      on the line of the fault: that kind, there
 #               // expect error: 700          what cudaDeviceSynchronize() is to return
-# Ends with "N passed, N failed"; exit status 1 if anything failed.
-build=$1
-shift
+# Ends with the line of totals that run-tests.sh reads; exit status 1 if anything failed.
+build=${1:-${CONVLAB_BUILD:-build}}
+[ $# -gt 0 ] && shift
 here=$(dirname "$0")
 passed=0 failed=0
 scratch=$(mktemp -d) || exit 1
@@ -79,5 +79,5 @@ for source in "$here"/faults/*.cu; do
         printf 'PASS %s: %s\n' "$name" "$(tr '\n' ' ' <"$scratch/got")"
     fi
 done
-printf '%s passed, %s failed\n' "$passed" "$failed"
+printf 'Tested: %s | Passing: %s | Failing: %s | Crashing: 0\n' $((passed + failed)) "$passed" "$failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -132,7 +132,8 @@ Test(model, resident_blocks_follow_the_scarcest_resource)
 Test(model, the_limiter_is_what_the_kernel_does_most)
 {
     struct vg_counters c = {0};
-    struct vg_clock_facts f = {.blocks = 10000, .threads = 256, .registers = 32, .issue_slots = 1e8};
+    struct vg_clock_facts f = {
+        .blocks = 10000, .threads = 256, .registers = 32, .issue_slots = 1e8};
     f.slots[IR_CLASS_FP32] = 9e7;
     cr_assert_str_eq(vg_clock_kernel(&gpu, &c, &f).limiter, "issue");
     f.slots[IR_CLASS_FP64] = 8e7;

@@ -72,11 +72,12 @@ Test(ptx_parse, an_error_says_line_expected_and_got)
 
 Test(ptx_parse, every_prefix_of_a_module_is_refused_or_read_without_a_crash)
 {
-    const char *text = HEAD ".global .align 4 .f32 a[2] = {0f3F800000, 1.5};\n"
-                            ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<2>;\n.reg .b32 %r<3>;\n"
-                            ".loc 1 2 3, function_name $L, inlined_at 1 4 5\n"
-                            "{ .reg .b32 t; mov.b32 t, %tid.x; }\n"
-                            "@!%p1 bra $L;\n$L: ret;\n}\n.file 1 \"a.cu\"\n";
+    const char *text =
+        HEAD ".global .align 4 .f32 a[2] = {0f3F800000, 1.5};\n"
+             ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<2>;\n.reg .b32 %r<3>;\n"
+             ".loc 1 2 3, function_name $L, inlined_at 1 4 5\n"
+             "{ .reg .b32 t; mov.b32 t, %tid.x; }\n"
+             "@!%p1 bra $L;\n$L: ret;\n}\n.file 1 \"a.cu\"\n";
     for (size_t n = 0; n <= strlen(text); n++) {
         char *exact = malloc(n ? n : 1);
         memcpy(exact, text, n);

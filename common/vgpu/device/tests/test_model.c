@@ -1,0 +1,163 @@
+/* The models of the device process that need no core: clock, occupancy, handles, program check. */
+#include "vgpu/device/handles.h"
+#include "vgpu/device/occupancy.h"
+#include "vgpu/device/program_check.h"
+#include "vgpu/device/timeline.h"
+#include "vgpu/profiles/profile.h"
+
+#include "base/files.h"
+#include "base/rng.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct vg_profile h200(void)
+{
+    struct vg_profile p;
+    struct st_error err;
+    cr_assert_eq(vg_profile_read(&p, "common/vgpu/profiles", "h200", &err), ST_OK);
+    return p;
+}
+
+Test(timeline, kernels_of_one_stream_follow_each_other)
+{
+    struct vg_profile p = h200();
+    struct timeline tl;
+    struct tl_stream s = {.blocking = true};
+    timeline_start(&tl, &p);
+    struct tl_span a = timeline_kernel(&tl, &s, false, 1000, 0.1);
+    struct tl_span b = timeline_kernel(&tl, &s, false, 1000, 0.1);
+    cr_assert_float_eq(a.end_ns - a.start_ns, 1000, 1e-6);
+    cr_assert_geq(b.start_ns, a.end_ns);
+}
+
+Test(timeline, kernels_of_two_streams_share_the_chip_if_they_fit)
+{
+    struct vg_profile p = h200();
+    for (double share = 0.25; share <= 1; share += 0.25) {
+        struct timeline tl;
+        struct tl_stream s = {0}, t = {0};
+        timeline_start(&tl, &p);
+        struct tl_span a = timeline_kernel(&tl, &s, false, 1000, share);
+        struct tl_span b = timeline_kernel(&tl, &t, false, 1000, share);
+        if (share <= 0.5)
+            cr_assert_lt(b.start_ns, a.end_ns);
+        else
+            cr_assert_geq(b.start_ns, a.end_ns);
+    }
+}
+
+Test(timeline, the_legacy_stream_waits_for_blocking_streams_only)
+{
+    struct vg_profile p = h200();
+    struct timeline tl;
+    struct tl_stream legacy = {.blocking = true}, blocking = {.blocking = true}, free_one = {0};
+    timeline_start(&tl, &p);
+    struct tl_span a = timeline_kernel(&tl, &free_one, false, 5e6, 0.1);
+    struct tl_span b = timeline_kernel(&tl, &blocking, false, 1e6, 0.1);
+    struct tl_span c = timeline_kernel(&tl, &legacy, true, 1000, 0.1);
+    struct tl_span d = timeline_kernel(&tl, &blocking, false, 1000, 0.1);
+    cr_assert_geq(c.start_ns, b.end_ns);
+    cr_assert_lt(c.start_ns, a.end_ns);
+    cr_assert_geq(d.start_ns, c.end_ns);
+}
+
+Test(timeline, copies_of_two_directions_overlap_and_those_of_one_do_not)
+{
+    struct vg_profile p = h200();
+    struct timeline tl;
+    struct tl_stream s = {0}, t = {0}, u = {0};
+    timeline_start(&tl, &p);
+    struct tl_span a = timeline_copy(&tl, &s, false, TL_HOST_TO_DEVICE, 1e9, true);
+    struct tl_span b = timeline_copy(&tl, &t, false, TL_DEVICE_TO_HOST, 1e9, true);
+    struct tl_span c = timeline_copy(&tl, &u, false, TL_HOST_TO_DEVICE, 1e9, true);
+    cr_assert_lt(b.start_ns, a.end_ns);
+    cr_assert_geq(c.start_ns, a.end_ns);
+    cr_assert_float_eq(a.end_ns - a.start_ns, p.copy_overhead_ns + 1e9 / p.pcie_bytes_per_s * 1e9,
+                       1);
+    cr_assert_lt(tl.host_ns, a.end_ns, "asynchronous");
+    timeline_copy(&tl, &s, false, TL_HOST_TO_DEVICE, 8, false);
+    cr_assert_geq(tl.host_ns, c.end_ns, "synchronous");
+}
+
+Test(timeline, polling_comes_to_an_end)
+{
+    struct vg_profile p = h200();
+    struct timeline tl;
+    struct tl_stream s = {0};
+    timeline_start(&tl, &p);
+    double end = timeline_kernel(&tl, &s, false, 10e9, 1).end_ns;
+    int asked = 0;
+    while (!timeline_query(&tl, end))
+        asked++;
+    cr_assert_gt(asked, 0);
+    cr_assert_lt(asked, 1000);
+}
+
+/* What cudaOccupancyMaxActiveBlocksPerMultiprocessor() returned on an H200. */
+Test(occupancy, is_that_of_an_h200)
+{
+    struct vg_profile p = h200();
+    struct vg_kernel_attributes small = {.registers = 8},
+                                tiles = {.registers = 8, .static_shared_bytes = 48000};
+    cr_assert_eq(occupancy_blocks(&p, &small, 128, 0), 16);
+    cr_assert_eq(occupancy_blocks(&p, &small, 2048, 0), 0);
+    cr_assert_eq(occupancy_blocks(&p, &small, 32, 32000), 7);
+    for (int threads = 32; threads <= 512; threads *= 2)
+        cr_assert_eq(occupancy_blocks(&p, &tiles, threads, 0), 4);
+    cr_assert_eq(occupancy_blocks(&p, &tiles, 1024, 0), 2);
+    struct vg_kernel_attributes many = {.registers = 255};
+    cr_assert_eq(occupancy_blocks(&p, &many, 1024, 0), 0);
+    cr_assert_eq(occupancy_blocks(&p, &many, 256, 0), 1);
+}
+
+Test(handles, are_never_used_twice)
+{
+    struct handles table = {.base = 5};
+    int objects[100];
+    for (int i = 0; i < 100; i++) {
+        uint64_t number = handles_add(&table, &objects[i]);
+        cr_assert_eq(number, (uint64_t)i + 5);
+        cr_assert_eq(handles_get(&table, number), &objects[i]);
+        if (i % 2)
+            cr_assert_eq(handles_remove(&table, number), &objects[i]);
+    }
+    cr_assert_null(handles_get(&table, 6));
+    cr_assert_null(handles_get(&table, 0));
+    cr_assert_null(handles_get(&table, 105));
+    cr_assert_null(handles_get(&table, UINT64_MAX));
+    handles_clear(&table, NULL);
+}
+
+Test(program_check, survives_mutations_of_a_program)
+{
+    char *image;
+    size_t bytes;
+    struct st_error err;
+    cr_assert_eq(file_read("/proc/self/exe", (size_t)1 << 30, &image, &bytes, &err), ST_OK);
+    cr_assert_eq(program_check_image(image, bytes, &err), ST_OK, "no GPU code in here");
+    struct rng r = rng_make(5, 0);
+    for (int i = 0; i < 2000; i++) {
+        unsigned char header[64];
+        memcpy(header, image, sizeof header);
+        for (int k = 0; k < 3; k++)
+            image[rng_range(&r, 16, 63)] = (char)rng_u64(&r);
+        program_check_image(image, bytes, &err);
+        program_check_image(image, (size_t)rng_range(&r, 0, 200), &err);
+        memcpy(image, header, sizeof header);
+    }
+    free(image);
+}
+
+Test(program_check, finds_programs_as_the_shell_does)
+{
+    char path[PATH_MAX];
+    struct st_error err;
+    cr_assert_eq(program_find(path, "sh", &err), ST_OK);
+    cr_assert_eq(path[0], '/');
+    cr_assert_eq(program_find(path, "no-such-program-here", &err), ST_NOT_FOUND);
+    cr_assert(strstr(err.hint, "./no-such-program-here"));
+    cr_assert_eq(program_find(path, "/etc/passwd", &err), ST_NOT_FOUND);
+}

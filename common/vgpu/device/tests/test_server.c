@@ -1,0 +1,237 @@
+/* The device process against clients that do everything wrong. */
+#include "vgpu/device/server.h"
+#include "vgpu/profiles/profile.h"
+
+#include "base/rng.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int door;
+static pid_t device;
+
+static void device_start(void)
+{
+    int pair[2];
+    cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    device = fork();
+    if (device == 0) {
+        static struct session_shared shared;
+        struct st_error err;
+        close(pair[1]);
+        freopen("/dev/null", "w", stderr);
+        shared.cores = 1;
+        if (vg_profile_read(&shared.profile, "common/vgpu/profiles", "rtx-4060-laptop", &err) ||
+            record_open(&shared.record, NULL, NULL, NULL, &err) ||
+            server_run(&shared, pair[0], &err))
+            _exit(9);
+        record_close(shared.record);
+        exit(0);
+    }
+    close(pair[0]);
+    door = pair[1];
+    char ready;
+    cr_assert_eq(recv(door, &ready, 1, 0), 1);
+}
+
+/* The device must end by itself, and well, when the door closes. */
+static void device_end(void)
+{
+    int status;
+    close(door);
+    cr_assert_eq(waitpid(device, &status, 0), device);
+    cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status 0x%x", status);
+}
+
+TestSuite(server, .init = device_start, .fini = device_end, .timeout = 120);
+
+static void door_send(int fd)
+{
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control = {.header = {.cmsg_level = SOL_SOCKET,
+                            .cmsg_type = SCM_RIGHTS,
+                            .cmsg_len = CMSG_LEN(sizeof(int))}};
+    memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+    struct iovec part = {"C", 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    cr_assert_eq(sendmsg(door, &message, 0), 1);
+}
+
+static int client(void)
+{
+    int pair[2];
+    cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    door_send(pair[1]);
+    close(pair[1]);
+    return pair[0];
+}
+
+/* One request; @return the reply's error, or -1 if the device hung up. */
+static int ask(int fd, struct vp_request *q, const void *payload, struct vp_reply *reply)
+{
+    static unsigned char room[VP_PAYLOAD_MAX];
+    struct vp_reply unused;
+    reply = reply ? reply : &unused;
+    struct iovec out[2] = {{q, sizeof *q}, {(void *)payload, q->payload_bytes}};
+    struct iovec in[2] = {{reply, sizeof *reply}, {room, sizeof room}};
+    char control[64];
+    struct msghdr send = {.msg_iov = out, .msg_iovlen = payload ? 2 : 1};
+    struct msghdr receive = {
+        .msg_iov = in, .msg_iovlen = 2, .msg_control = control, .msg_controllen = sizeof control};
+    if (sendmsg(fd, &send, MSG_NOSIGNAL) < 0)
+        return -1;
+    ssize_t got = recvmsg(fd, &receive, MSG_CMSG_CLOEXEC);
+    struct cmsghdr *c = got > 0 ? CMSG_FIRSTHDR(&receive) : NULL;
+    int passed;
+    if (c && c->cmsg_type == SCM_RIGHTS) {
+        memcpy(&passed, CMSG_DATA(c), sizeof passed);
+        close(passed);
+    }
+    return got < (ssize_t)sizeof *reply ? -1 : reply->error;
+}
+
+static uint64_t allocate(int fd, uint64_t bytes, int want)
+{
+    struct vp_request q = {.op = VP_ALLOC, .a = {bytes}};
+    struct vp_reply reply;
+    cr_assert_eq(ask(fd, &q, NULL, &reply), want);
+    return reply.r[0];
+}
+
+static void is_alive(void)
+{
+    int fd = client();
+    cr_assert_neq(allocate(fd, 100, VP_OK), 0);
+    close(fd);
+}
+
+Test(server, two_clients_have_memory_of_their_own)
+{
+    int a = client(), b = client();
+    uint64_t p = allocate(a, 1000, VP_OK);
+    struct vp_request q = {.op = VP_FREE, .a = {p}};
+    cr_assert_eq(ask(b, &q, NULL, NULL), VP_INVALID_VALUE, "not b's");
+    cr_assert_eq(ask(a, &q, NULL, NULL), VP_OK);
+    close(a);
+    close(b);
+}
+
+Test(server, more_memory_than_the_profile_has_is_refused)
+{
+    int fd = client();
+    allocate(fd, UINT64_C(9) << 30, VP_OUT_OF_MEMORY);
+    allocate(fd, UINT64_MAX, VP_OUT_OF_MEMORY);
+    allocate(fd, 1 << 20, VP_OK);
+    close(fd);
+}
+
+Test(server, malformed_packets_end_the_connection_only)
+{
+    struct vp_request q = {.op = VP_ALLOC};
+    int fd = client();
+    cr_assert_eq(send(fd, &q, 10, 0), 10);
+    char byte;
+    cr_assert_eq(recv(fd, &byte, 1, 0), 0, "too short");
+    close(fd);
+    fd = client();
+    q.op = 4711;
+    cr_assert_eq(ask(fd, &q, NULL, NULL), -1, "no such operation");
+    close(fd);
+    fd = client();
+    q.op = VP_KERNEL;
+    q.payload_bytes = 77;
+    cr_assert_eq(ask(fd, &q, NULL, NULL), -1, "a payload that is not there");
+    close(fd);
+    is_alive();
+}
+
+Test(server, wrong_descriptors_at_the_door_are_closed)
+{
+    int fds[2];
+    cr_assert_eq(pipe(fds), 0);
+    door_send(fds[0]);
+    cr_assert_eq(send(door, "xyz", 3, 0), 3);
+    close(fds[0]);
+    is_alive();
+    signal(SIGPIPE, SIG_IGN);
+    cr_assert_eq(write(fds[1], "x", 1), -1);
+    cr_assert_eq(errno, EPIPE, "the device has closed its copy");
+    close(fds[1]);
+}
+
+Test(server, a_client_may_die_in_the_middle_of_a_copy)
+{
+    for (int i = 0; i < 20; i++) {
+        int fd = client();
+        struct vp_request q = {.op = VP_COPY_IN,
+                               .a = {allocate(fd, 4 << 20, VP_OK), 4 << 20, 1, 0, 0, 0, 0}};
+        cr_assert_eq(send(fd, &q, sizeof q, 0), (ssize_t)sizeof q);
+        close(fd);
+    }
+    is_alive();
+}
+
+Test(server, a_client_that_never_reads_does_not_stop_the_others)
+{
+    int fd = client();
+    struct vp_request q = {.op = VP_CALL};
+    while (send(fd, &q, sizeof q, MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+        ;
+    is_alive();
+    close(fd);
+}
+
+Test(server, any_arguments_get_an_answer)
+{
+    struct rng r = rng_make(6, 0);
+    const uint64_t special[] = {0,
+                                1,
+                                2,
+                                7,
+                                4096,
+                                VP_WINDOW_BYTES,
+                                UINT64_MAX,
+                                UINT64_MAX - 1,
+                                VG_GLOBAL_BASE,
+                                INT64_MAX,
+                                UINT64_C(1) << 32,
+                                0x100};
+    int fd = client(), hang_ups = 0;
+    uint64_t p = allocate(fd, 5000, VP_OK);
+    static char payload[2000];
+    for (int i = 0; i < 30000; i++) {
+        struct vp_request q = {.op = (uint32_t)rng_range(&r, 0, VP_OPS - 1),
+                               .payload_bytes = (uint32_t)rng_range(&r, 0, 3) * 500,
+                               .stream = special[rng_range(&r, 0, 11)]};
+        for (int k = 0; k < VP_ARGUMENTS; k++) {
+            int how = rng_range(&r, 0, 3);
+            q.a[k] = how == 0   ? rng_u64(&r)
+                     : how == 1 ? p + (uint64_t)rng_range(&r, -10, 5010)
+                                : special[rng_range(&r, 0, 11)];
+        }
+        /* An honest but huge allocation or fat binary only takes time and memory. */
+        if (q.op == VP_ALLOC_SHARED || q.op == VP_MODULE_DATA)
+            q.a[q.op == VP_MODULE_DATA ? 2 : 0] %= 100000;
+        if (ask(fd, &q, payload, NULL) < 0) {
+            hang_ups++;
+            close(fd);
+            fd = client();
+            p = allocate(fd, 5000, VP_OK);
+        }
+    }
+    close(fd);
+    is_alive();
+    cr_assert_lt(hang_ups, 5, "well-formed packets do not end a connection: %d", hang_ups);
+}

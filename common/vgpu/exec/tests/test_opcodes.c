@@ -1,0 +1,325 @@
+/* Instructions against what the host computes: one small kernel an opcode, three sources, random
+ * and awkward bits. Full warps and half-empty ones, for every instruction set this machine has. */
+#include "base/rng.h"
+#include "vgpu/exec/lanes.h"
+#include "vgpu/exec/tests/gpu.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+enum { N = 256 };
+
+struct row {
+    const char *text; /* with %d, %a, %b, %c, %e for the registers */
+    int d, a, b, c;   /* bytes of each; 0: not used */
+    char kind;        /* of the sources: i integers, f float32, d float64, h halves */
+    u64 (*expected)(u64 a, u64 b, u64 c);
+};
+
+#define F(x)     f32_of_bits((u32)(x))
+#define D(x)     f64_of_bits(x)
+#define NAME(id) expected_##id
+#define WANT(id, EXPR)                                                                             \
+    static u64 NAME(id)(u64 a, u64 b, u64 c)                                                       \
+    {                                                                                              \
+        (void)a, (void)b, (void)c;                                                                 \
+        return (u64)(EXPR);                                                                        \
+    }
+
+static u64 one_nan(float x)
+{
+    return x != x ? 0x7fffffff : bits_of_f32(x);
+}
+
+static u64 reverse(u64 x, int n)
+{
+    u64 r = 0;
+    for (int i = 0; i < n; i++)
+        r |= (x >> i & 1) << (n - 1 - i);
+    return r;
+}
+
+static u32 permute(u32 a, u32 b, u32 s)
+{
+    u32 r = 0;
+    for (int i = 0; i < 4; i++) {
+        u32 k = s >> 4 * i & 15, byte = (k & 4 ? b : a) >> 8 * (k & 3) & 255;
+        r |= (k & 8 ? (byte & 128 ? 255 : 0) : byte) << 8 * i;
+    }
+    return r;
+}
+
+static s64 clamp(double x, double low, double high)
+{
+    return x != x ? 0 : x < low ? (s64)low : x > high ? (s64)high : (s64)x;
+}
+
+WANT(add, (u32)(a + b))
+WANT(mulhi, (u64)((s64)(s32)a *(s32)b) >> 32 & 0xffffffff)
+WANT(wide, (s64)(s32)a *(s32)b)
+WANT(wideu, (u64)(u32)a *(u32)b)
+WANT(madwide, (s64)(s32)a *(s32)b + (s64)c)
+WANT(mulhi64, (unsigned __int128)a *b >> 64)
+WANT(div, (u32)b ? (u32)a / (u32)b : 0xffffffff)
+WANT(rems, (u32)((s32)b == 0 ? (s32)a : (s32)b == -1 ? 0 : (s32)a % (s32)b))
+WANT(divs64, b == 0 ? ~(u64)0 : (s64)b == -1 ? 0 - a : (u64)((s64)a / (s64)b))
+WANT(shl, (b & 0xffffffff) > 31 ? 0 : (u32)((u32)a << b))
+WANT(shrs, (u32)((s32)a >> ((u32)b > 31 ? 31 : (u32)b)))
+WANT(shl64, (u32)b > 63 ? 0 : a << b)
+WANT(popc, (u32)__builtin_popcount((u32)a))
+WANT(clz64, a ? (u32)__builtin_clzll(a) : 64u)
+WANT(brev, reverse(a, 32))
+WANT(brev64, reverse(a, 64))
+WANT(bfind, (u32)a ? 31u - (u32)__builtin_clz((u32)a) : 0xffffffffu)
+WANT(prmt, permute((u32)a, (u32)b, (u32)c))
+WANT(lop3, ((u32)a & (u32)b) ^ (u32)c)
+WANT(sad, (u32)(c + (u32)llabs((s64)(s32)a - (s32)b)))
+WANT(minu, (u32)a < (u32)b ? (u32)a : (u32)b)
+WANT(maxs64, (s64)a > (s64)b ? a : b)
+WANT(bfe, (u32)((u32)a >> 5 & 0x7ff))
+WANT(bfes, (u32)((s32)((u32)a << 16) >> 21))
+WANT(bfi, ((u32)b & ~0x7fe0u) | ((u32)a << 5 & 0x7fe0))
+WANT(shf, (u32)((((b & 0xffffffff) << 32 | (u32)a) << ((u32)c & 31)) >> 32))
+WANT(fadd, one_nan(F(a) + F(b)))
+WANT(fmul, one_nan(F(a) * F(b)))
+WANT(ffma, one_nan(fmaf(F(a), F(b), F(c))))
+WANT(fdiv, one_nan(F(a) / F(b)))
+WANT(fsqrt, one_nan(sqrtf(F(a))))
+WANT(fmin, one_nan(F(a) != F(a)   ? F(b)
+                   : F(b) != F(b) ? F(a)
+                   : F(a) == F(b) ? (signbit(F(a)) ? F(a) : F(b))
+                                  : fminf(F(a), F(b))))
+WANT(dadd, bits_of_f64(D(a) + D(b)))
+WANT(dfma, bits_of_f64(fma(D(a), D(b), D(c))))
+WANT(ddiv, bits_of_f64(D(a) / D(b)))
+WANT(f2i, (u32)(s32)clamp(nearbyint((double)F(a)), -2147483648.0, 2147483647.0))
+WANT(f2u, (u32)clamp(trunc((double)F(a)), 0, 4294967295.0))
+WANT(i2f, bits_of_f32((float)(s32)a))
+WANT(u642d, bits_of_f64((double)a))
+WANT(d2f, one_nan((float)D(a)))
+WANT(sext, (s64)(int8_t)a)
+WANT(carry, a + b)
+WANT(setp, F(a) < F(b) ? (u32)c : 7)
+WANT(setpu, !(F(a) >= F(b)) ? (u32)c : 7)
+WANT(slct, (s32)c >= 0 ? (u32)a : (u32)b)
+
+static const struct row rows[] = {
+    {"add.u32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(add)},
+    {"mul.hi.s32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(mulhi)},
+    {"mul.wide.s32 %d, %a, %b;", 8, 4, 4, 0, 'i', NAME(wide)},
+    {"mul.wide.u32 %d, %a, %b;", 8, 4, 4, 0, 'i', NAME(wideu)},
+    {"mad.wide.s32 %d, %a, %b, %c;", 8, 4, 4, 8, 'i', NAME(madwide)},
+    {"mul.hi.u64 %d, %a, %b;", 8, 8, 8, 0, 'i', NAME(mulhi64)},
+    {"div.u32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(div)},
+    {"rem.s32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(rems)},
+    {"div.s64 %d, %a, %b;", 8, 8, 8, 0, 'i', NAME(divs64)},
+    {"shl.b32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(shl)},
+    {"shr.s32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(shrs)},
+    {"shl.b64 %d, %a, %b;", 8, 8, 4, 0, 'i', NAME(shl64)},
+    {"popc.b32 %d, %a;", 4, 4, 0, 0, 'i', NAME(popc)},
+    {"clz.b64 %d, %a;", 4, 8, 0, 0, 'i', NAME(clz64)},
+    {"brev.b32 %d, %a;", 4, 4, 0, 0, 'i', NAME(brev)},
+    {"brev.b64 %d, %a;", 8, 8, 0, 0, 'i', NAME(brev64)},
+    {"bfind.u32 %d, %a;", 4, 4, 0, 0, 'i', NAME(bfind)},
+    {"prmt.b32 %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(prmt)},
+    {"lop3.b32 %d, %a, %b, %c, 0x6a;", 4, 4, 4, 4, 'i', NAME(lop3)},
+    {"sad.s32 %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(sad)},
+    {"min.u32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(minu)},
+    {"max.s64 %d, %a, %b;", 8, 8, 8, 0, 'i', NAME(maxs64)},
+    {"bfe.u32 %d, %a, 5, 11;", 4, 4, 0, 0, 'i', NAME(bfe)},
+    {"bfe.s32 %d, %a, 5, 11;", 4, 4, 0, 0, 'i', NAME(bfes)},
+    {"bfi.b32 %d, %a, %b, 5, 10;", 4, 4, 4, 0, 'i', NAME(bfi)},
+    {"shf.l.wrap.b32 %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(shf)},
+    {"add.f32 %d, %a, %b;", 4, 4, 4, 0, 'f', NAME(fadd)},
+    {"mul.rn.f32 %d, %a, %b;", 4, 4, 4, 0, 'f', NAME(fmul)},
+    {"fma.rn.f32 %d, %a, %b, %c;", 4, 4, 4, 4, 'f', NAME(ffma)},
+    {"div.rn.f32 %d, %a, %b;", 4, 4, 4, 0, 'f', NAME(fdiv)},
+    {"sqrt.rn.f32 %d, %a;", 4, 4, 0, 0, 'f', NAME(fsqrt)},
+    {"min.f32 %d, %a, %b;", 4, 4, 4, 0, 'f', NAME(fmin)},
+    {"add.f64 %d, %a, %b;", 8, 8, 8, 0, 'd', NAME(dadd)},
+    {"fma.rn.f64 %d, %a, %b, %c;", 8, 8, 8, 8, 'd', NAME(dfma)},
+    {"div.rn.f64 %d, %a, %b;", 8, 8, 8, 0, 'd', NAME(ddiv)},
+    {"cvt.rni.s32.f32 %d, %a;", 4, 4, 0, 0, 'f', NAME(f2i)},
+    {"cvt.rzi.u32.f32 %d, %a;", 4, 4, 0, 0, 'f', NAME(f2u)},
+    {"cvt.rn.f32.s32 %d, %a;", 4, 4, 0, 0, 'i', NAME(i2f)},
+    {"cvt.rn.f64.u64 %d, %a;", 8, 8, 0, 0, 'i', NAME(u642d)},
+    {"cvt.rn.f32.f64 %d, %a;", 4, 8, 0, 0, 'd', NAME(d2f)},
+    {"cvt.s64.s8 %d, %a;", 8, 4, 0, 0, 'i', NAME(sext)},
+    {"{ .reg .b32 l0, h0, l1, h1; mov.b64 {l0, h0}, %a; mov.b64 {l1, h1}, %b;\n"
+     "add.cc.u32 l0, l0, l1; addc.u32 h0, h0, h1; mov.b64 %d, {l0, h0}; }",
+     8, 8, 8, 0, 'i', NAME(carry)},
+    {"{ .reg .pred p; setp.lt.f32 p, %a, %b; selp.b32 %d, %c, 7, p; }", 4, 4, 4, 4, 'f',
+     NAME(setp)},
+    {"{ .reg .pred p; setp.ltu.f32 p, %a, %b; @!p mov.b32 %d, 7; @p mov.b32 %d, %c; }", 4, 4, 4, 4,
+     'f', NAME(setpu)},
+    {"slct.b32.s32 %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(slct)},
+};
+
+/* Replaces %d, %a, %b, %c by registers of the right width. */
+static void expand(char *to, const char *text, const struct row *r)
+{
+    for (; *text; text++) {
+        if (*text != '%' || !strchr("dabc", text[1])) {
+            *to++ = *text;
+            continue;
+        }
+        char which = *++text;
+        int bytes = which == 'd' ? r->d : which == 'a' ? r->a : which == 'b' ? r->b : r->c;
+        to += sprintf(to, "%%%s%c", bytes == 8 ? "q" : "w", which == 'd' ? '4' : which - 'a' + '1');
+    }
+    *to = '\0';
+}
+
+static void write_kernel(char *to, const struct row *r)
+{
+    char body[600];
+    expand(body, r->text, r);
+    const char *w = r->d == 8 ? "q" : "w";
+    sprintf(to,
+            PTX_HEAD
+            ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n"
+            ".reg .b32 %%w<9>;\n.reg .b64 %%q<12>;\n.reg .pred %%p<2>;\n"
+            "ld.param.u64 %%q7, [in];\nld.param.u64 %%q8, [out];\nld.param.u32 %%w5, [n];\n"
+            "mov.u32 %%w6, %%tid.x;\nsetp.ge.u32 %%p1, %%w6, %%w5;\n@%%p1 bra END;\n"
+            "mul.wide.u32 %%q9, %%w6, 24;\nadd.s64 %%q9, %%q7, %%q9;\n"
+            "ld.global.u64 %%q1, [%%q9];\nld.global.u64 %%q2, [%%q9+8];\n"
+            "ld.global.u64 %%q3, [%%q9+16];\n"
+            "cvt.u32.u64 %%w1, %%q1;\ncvt.u32.u64 %%w2, %%q2;\ncvt.u32.u64 %%w3, %%q3;\n"
+            "%s\n"
+            "mul.wide.u32 %%q10, %%w6, 8;\nadd.s64 %%q10, %%q8, %%q10;\n"
+            "st.global.u%d [%%q10], %%%s4;\nEND: ret;\n}\n",
+            body, 8 * r->d, w);
+}
+
+static u64 pick(struct rng *rng, char kind)
+{
+    static const float awkward[] = {0.0f,          -0.0f, 1.0f,   -1.0f,   INFINITY,
+                                    -INFINITY,     NAN,   1e-42f, -1e-42f, 3e38f,
+                                    2147483648.0f, 0.5f,  1.5f,   2.5f,    -2.5f};
+    u64 bits = rng_u64(rng);
+    int n = sizeof awkward / sizeof *awkward;
+    if (kind == 'f')
+        return bits % 3 ? bits_of_f32((float)((int)(bits >> 40) % 100000) / 37.0f)
+                        : bits_of_f32(awkward[bits / 3 % (u64)n]);
+    if (kind == 'd')
+        return bits % 3 ? bits_of_f64((double)((s64)bits >> 20) / 37.0)
+                        : bits_of_f64((double)awkward[bits / 3 % 6]);
+    return bits % 5 == 0 ? (bits >> 8) % 40 : bits % 7 == 0 ? ~(u64)0 : bits >> (bits & 31);
+}
+
+static void check(const struct row *r, u32 n)
+{
+    char ptx[2400];
+    write_kernel(ptx, r);
+    struct vg_device *d = gpu_open(1);
+    struct vg_module *m = gpu_load(d, ptx);
+    struct rng rng = rng_make(11, n);
+    static u64 in[3 * N], out[N];
+    for (int i = 0; i < 3 * N; i++)
+        in[i] = pick(&rng, r->kind);
+    memset(out, 0xee, sizeof out);
+    struct {
+        uint64_t in, out;
+        u32 n;
+    } p = {gpu_alloc(d, in, sizeof in), gpu_alloc(d, out, sizeof out), n};
+    struct vg_launch_report report = gpu_run(d, m, "k", 1, N, &p);
+    cr_assert(!report.faulted);
+    gpu_read(d, out, p.out, sizeof out);
+    for (u32 i = 0; i < N; i++) {
+        u64 mask = r->d == 8 ? ~(u64)0 : 0xffffffffu;
+        u64 want = r->expected(in[3 * i], in[3 * i + 1], in[3 * i + 2]) & mask;
+        if (r->kind == 'd' && r->d == 8 && D(want) != D(want))
+            want = out[i] & mask; /* which NaN float64 gives is not checked here */
+        if (i >= n)
+            want = 0xeeeeeeeeeeeeeeeeu & mask;
+        cr_assert_eq(out[i] & mask, want, "%s element %u: %llx, %llx, %llx gives %llx, not %llx",
+                     r->text, i, (unsigned long long)in[3 * i], (unsigned long long)in[3 * i + 1],
+                     (unsigned long long)in[3 * i + 2], (unsigned long long)(out[i] & mask),
+                     (unsigned long long)want);
+    }
+    vg_device_close(d);
+}
+
+static void check_target(const char *target)
+{
+    setenv("CONVLAB_VGPU_TARGET", target, 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        check(&rows[i], N);
+        check(&rows[i], 51);
+    }
+}
+
+Test(opcodes, give_what_the_host_computes_with_plain_instructions)
+{
+    check_target("base");
+}
+
+Test(opcodes, give_what_the_host_computes_with_avx2)
+{
+    check_target("avx2");
+}
+
+Test(opcodes, give_what_the_host_computes_with_avx512)
+{
+    check_target("avx512");
+}
+
+Test(halves, survive_the_way_through_float32)
+{
+    for (u32 h = 0; h < 65536; h++) {
+        f32 x = lane_f32_from_f16(h);
+        u32 back = lane_f16_from_f32(x);
+        cr_assert_eq(back, (h & 0x7fff) > 0x7c00 ? 0x7fff : h, "%x -> %a -> %x", h, (double)x,
+                     back);
+    }
+}
+
+Test(halves, round_to_nearest_even_between_neighbours)
+{
+    for (u32 h = 0; h < 0x7bff; h++) {
+        f64 low = lane_f32_from_f16(h), high = lane_f32_from_f16(h + 1), middle = (low + high) / 2;
+        cr_assert_eq(lane_f16_from_f32((f32)middle), h & 1 ? h + 1 : h);
+        cr_assert_eq(lane_f16_from_f32(nextafterf((f32)middle, 1e9f)), h + 1);
+        cr_assert_eq(lane_f16_from_f32(nextafterf((f32)middle, 0)), h);
+    }
+    cr_assert_eq(lane_f16_from_f32(65520), 0x7c00);
+    cr_assert_eq(lane_f16_from_f32(65519), 0x7bff);
+}
+
+Test(halves, fused_multiply_add_rounds_once)
+{
+    struct rng rng = rng_make(5, 1);
+    for (int i = 0; i < 200000; i++) {
+        u32 a = (u32)rng_u64(&rng) & 0x7bff, b = (u32)rng_u64(&rng) & 0xfbff,
+            c = (u32)rng_u64(&rng) & 0xfbff;
+        if ((a & 0x7c00) == 0x7c00 || (b & 0x7c00) == 0x7c00 || (c & 0x7c00) == 0x7c00)
+            continue;
+        /* all of it fits 113 bits of a quadruple */
+        __float128 exact =
+            (__float128)lane_f32_from_f16(a) * lane_f32_from_f16(b) + lane_f32_from_f16(c);
+        u32 got = lane_half(LANE_FMA, a, b, c, 0);
+        if ((got & 0x7fff) >= 0x7bff || exact == 0)
+            continue;
+        __float128 off = lane_f32_from_f16(got) - exact;
+        __float128 up = lane_f32_from_f16(got + 1) - exact,
+                   down = got & 0x7fff ? lane_f32_from_f16(got - 1) - exact : off;
+        off = off < 0 ? -off : off;
+        up = up < 0 ? -up : up;
+        down = down < 0 ? -down : down;
+        cr_assert(off <= up && off <= down, "%x * %x + %x gave %x", a, b, c, got);
+    }
+}
+
+Test(rounding, directed_modes_enclose_the_exact_value)
+{
+    struct rng rng = rng_make(6, 1);
+    for (int i = 0; i < 1000; i++) {
+        f32 a = rng_float(&rng, -4, 4), b = rng_float(&rng, 1, 9);
+        f32 down = round_f32(LANE_DIV, a, b, 0, RND_RM), up = round_f32(LANE_DIV, a, b, 0, RND_RP);
+        f32 zero = round_f32(LANE_DIV, a, b, 0, RND_RZ);
+        f64 exact = (f64)a / b;
+        cr_assert((f64)down <= exact && exact <= (f64)up);
+        cr_assert(up == down || nextafterf(down, 1e9f) == up);
+        cr_assert_eq(zero, a < 0 ? up : down);
+    }
+}

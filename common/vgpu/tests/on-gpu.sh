@@ -1,0 +1,93 @@
+#!/bin/sh
+# The virtual GPU's test programs on a real GPU: what they compute there, what compute-sanitizer says of
+# the planted faults, and what Nsight Compute counts. Needs nvcc, compute-sanitizer and ncu.
+#
+#   on-gpu.sh OUTPUT_FOLDER
+#
+# Writes programs.tsv (name status line), sanitizer.tsv (name tool errors first), counters.csv (ncu's
+# raw page, a column "program" in front). fidelity.sh compares them with the virtual GPU.
+out=$1
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../../.." && pwd)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$out"
+cores=$(nproc)
+
+build() { # SOURCE
+    flags=$(sed -n 's|^// nvcc: ||p' "$1")
+    case $flags in *-arch* | *-gencode*) ;; *) flags="-gencode arch=compute_75,code=compute_75 -arch=native $flags" ;; esac
+    nvcc -std=c++17 -lineinfo -cudart shared -I"$top/common" $(echo "$flags" | sed 's/-gencode arch=compute_75,code=compute_75//') \
+        "$1" -o "$2/$(basename "$1" .cu)" 2>"$2/$(basename "$1" .cu).log"
+}
+
+# Kinds that end only because the virtual GPU notices: on hardware they run for ever.
+endless() {
+    grep -q 'expect: no_progress' "$1"
+}
+
+sanitize() { # SOURCE TOOL
+    name=$(basename "$1" .cu)
+    log=$work/$name.$2
+    timeout 60 compute-sanitizer --tool "$2" "$work/$name" >"$log" 2>&1
+    status=$?
+    errors=$(sed -n 's/.*ERROR SUMMARY: *\([0-9]*\).*/\1/p; s/.*RACECHECK SUMMARY: *\([0-9]*\) hazard.*/\1/p' "$log" | head -n 1)
+    first=$(grep -E '^=========' "$log" | sed 's/^=* *//' |
+        grep -v -e COMPUTE-SANITIZER -e SUMMARY -e '^$' -e 'Target application' -e 'Saved host' | head -n 2 |
+        tr '\n\t' '  ')
+    [ "$status" -eq 124 ] && first="(did not end in 60 s) $first"
+    printf '%s\t%s\t%s\t%s\n' "$name" "$2" "${errors:-?}" "$first" >"$log.row"
+}
+
+export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/usr/local/cuda/lib64
+running=0
+for source in "$here"/programs/*.cu "$here"/faults/*.cu; do
+    build "$source" "$work" &
+    running=$((running + 1))
+    [ $((running % cores)) -eq 0 ] && wait
+done
+wait
+
+printf 'name\tstatus\tline\n' >"$out/programs.tsv"
+for source in "$here"/programs/*.cu; do
+    name=$(basename "$source" .cu)
+    if [ -x "$work/$name" ]; then
+        timeout 60 "$work/$name" >"$work/$name.out" 2>&1
+        printf '%s\t%s\t%s\n' "$name" "$?" "$(tail -n 1 "$work/$name.out" | tr '\t' ' ')"
+    else
+        printf '%s\t-\tnot built: %s\n' "$name" "$(head -n 1 "$work/$name.log" | tr '\t' ' ')"
+    fi
+done >>"$out/programs.tsv"
+
+printf 'name\ttool\terrors\tfirst\n' >"$out/sanitizer.tsv"
+for source in "$here"/faults/*.cu; do
+    name=$(basename "$source" .cu)
+    for tool in memcheck racecheck initcheck synccheck; do
+        if endless "$source"; then
+            printf '%s\t%s\t-\tnot run: does not end on hardware\n' "$name" "$tool" >"$work/$name.$tool.row"
+        else
+            sanitize "$source" "$tool" &
+        fi
+    done
+    running=$((running + 1))
+    [ $((running % 3)) -eq 0 ] && wait
+done
+wait
+cat "$work"/*.row >>"$out/sanitizer.tsv"
+
+metrics=gpu__time_duration.sum,smsp__inst_executed.sum,smsp__thread_inst_executed.sum
+metrics=$metrics,l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum
+metrics=$metrics,l1tex__t_requests_pipe_lsu_mem_global_op_st.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
+metrics=$metrics,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum
+metrics=$metrics,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum
+metrics=$metrics,smsp__inst_executed_op_shared_ld.sum,smsp__inst_executed_op_shared_st.sum
+metrics=$metrics,smsp__sass_branch_targets.sum,smsp__sass_branch_targets_threads_divergent.sum
+metrics=$metrics,sm__warps_active.avg.pct_of_peak_sustained_active,launch__registers_per_thread
+metrics=$metrics,dram__bytes_read.sum,dram__bytes_write.sum
+: >"$out/counters.csv"
+for name in $(cd "$here/programs" && ls *.cu | sed 's/\.cu$//'); do
+    [ -x "$work/$name" ] || continue
+    timeout 90 ncu --csv --page raw --print-units base --clock-control none --metrics "$metrics" -c 12 "$work/$name" \
+        2>/dev/null | grep '^"' | sed "s/^/\"$name\",/" >>"$out/counters.csv"
+done
+wc -l "$out"/*

@@ -222,6 +222,10 @@ static enum st_code load_stage(struct grading *g, struct st_error *err)
         gr_check_hint(check, "%s", run.hint);
     } else {
         gr_check_set(check, GR_PASS, "compiles and exports conv_forward");
+        if (g->host.device == RUNNER_ON_GPU) {
+            snprintf(g->result->profile, sizeof g->result->profile, "%s", g->session.device_name);
+            snprintf(g->result->machine, sizeof g->result->machine, "%s", g->session.device_name);
+        }
     }
     return ST_OK;
 }

@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "grader/grading.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,35 @@ static enum st_code need_program(const char *path, const char *milestone, struct
     st_detail(err, ST_WHERE, "%s", path);
     st_detail(err, ST_HINT, "run: make %s", milestone);
     return ST_NOT_FOUND;
+}
+
+static int is_profile(const struct dirent *entry)
+{
+    const char *dot = strrchr(entry->d_name, '.');
+    return dot && strcmp(dot, ".yaml") == 0;
+}
+
+/* A profile is the name of a file beside the virtual GPU, or the path of one. */
+static enum st_code need_profile(const char *build, const char *name, struct st_error *err)
+{
+    char folder[PATH_MAX], path[PATH_MAX], known[200] = "";
+    path_format(folder, sizeof folder, "%s/vgpu/profiles", build);
+    path_format(path, sizeof path, "%s/%s.yaml", folder, name);
+    if (strchr(name, '/') || file_exists(path))
+        return ST_OK;
+    struct dirent **entries;
+    int n = scandir(folder, &entries, is_profile, alphasort);
+    for (int i = 0; i < n; i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%.*s", i ? ", " : "",
+                 (int)strcspn(entries[i]->d_name, "."), entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+    st_fail(err, ST_USAGE, "the virtual GPU has no such profile");
+    st_detail(err, ST_EXPECTED, "%s, or the path of a .yaml file", known);
+    return st_detail(err, ST_GOT, "%s", name);
 }
 
 /* Result's device, profile and machine for the virtual GPU: what a caption must say. */
@@ -76,6 +106,8 @@ enum st_code gr_host_choose(struct grading *g, struct st_error *err)
     host->device = RUNNER_ON_VIRTUAL_GPU;
     snprintf(host->profile, sizeof host->profile, "%s",
              strncmp(device, "virtual:", 8) == 0 ? device + 8 : "h200");
+    if ((code = need_profile(build, host->profile, err)))
+        return code;
     describe_virtual(g);
     if (!g->options->sizes_given) {
         g->chosen.sizes = 1;

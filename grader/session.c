@@ -31,7 +31,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OUTPUT_LINES = 20, START_LIMIT_S = 20 };
+enum { OUTPUT_LINES = 20, START_LIMIT_S = 20, VGPU_RUN_NOT_STARTED = 2 };
 
 /* ---- the student's output ---------------------------------------------------------------------
  */
@@ -299,6 +299,7 @@ static void explain_end(struct gr_session *s, struct gr_run *run)
     waitpid(s->pid, &status, 0);
     s->alive = false;
     char message[sizeof run->message];
+    run->returned = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     if (WIFSIGNALED(status)) {
         int signal = WTERMSIG(status);
         snprintf(message, sizeof message, "killed by SIG%s (%s)",
@@ -400,9 +401,16 @@ enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, 
     struct runner_reply reply;
     switch (listen_until(s, clock_now_s() + START_LIMIT_S, 0, &reply)) {
     case HEARD_REPLY:
-        if (reply.kind == RUNNER_READY)
-            return ST_OK;
         reply.text[sizeof reply.text - 1] = '\0';
+        if (reply.kind == RUNNER_READY) {
+            snprintf(s->device_name, sizeof s->device_name, "%s", reply.text);
+            return ST_OK;
+        }
+        if (reply.returned) {
+            gr_session_end(s);
+            st_fail(err, ST_MISSING_TOOL, "%s", reply.text);
+            return st_detail(err, ST_HINT, "use --device virtual, which needs no GPU");
+        }
         say(run, GR_NOT_LOADED, reply.text,
             "the file must define: int conv_forward(const struct conv_shape *shape, const float "
             "*x, "
@@ -410,6 +418,11 @@ enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, 
         return ST_OK;
     case HEARD_END:
         explain_end(s, run);
+        drain(s);
+        if (host->device == RUNNER_ON_VIRTUAL_GPU && run->returned == VGPU_RUN_NOT_STARTED) {
+            st_fail(err, ST_CHILD, "the virtual GPU did not start");
+            return st_detail(err, ST_GOT, "%.200s", s->output.text);
+        }
         if (run->outcome == GR_EXITED)
             say(run, GR_NOT_LOADED, "the process ended while the library was being loaded",
                 "is there a constructor, or a missing file? build/runner must exist: run make");

@@ -54,7 +54,8 @@ struct gr_session {
     bool alive;
     uint64_t requests;
     char library[1024];
-    char findings[64]; /**< virtual GPU: the file of its findings, or "" */
+    char device_name[128]; /**< the GPU's name, or "" */
+    char findings[64];     /**< virtual GPU: the file of its findings, or "" */
     const struct gr_host *host;
     struct gr_output output;
 };

@@ -19,6 +19,7 @@
     X(int, cudaDeviceSynchronize, (void))                                                          \
     X(int, cudaGetLastError, (void))                                                               \
     X(int, cudaGetDeviceCount, (int *count))                                                       \
+    X(int, cudaGetDeviceProperties, (void *properties, int device))                                \
     X(const char *, cudaGetErrorName, (int error))                                                 \
     X(const char *, cudaGetErrorString, (int error))                                               \
     X(int, cudaEventCreate, (void **event))                                                        \

@@ -30,7 +30,7 @@ static void device_free(void *device)
     api.cudaFree(device);
 }
 
-enum st_code gpu_open(struct st_error *err)
+enum st_code gpu_open(char *name, size_t room, struct st_error *err)
 {
     enum st_code code = cuda_api_load(&api, err);
     if (code)
@@ -38,6 +38,11 @@ enum st_code gpu_open(struct st_error *err)
     int count = 0, error = api.cudaGetDeviceCount(&count);
     if (!error && count == 0)
         error = 100; /* cudaErrorNoDevice */
+    /* cudaDeviceProp begins with the name, 256 bytes; all of it has 1008 in CUDA 13. */
+    char properties[4096] = "";
+    if (!error)
+        error = api.cudaGetDeviceProperties(properties, 0);
+    snprintf(name, room, "%.255s", properties);
     if (!error)
         error = api.cudaEventCreate(&event[0]);
     if (!error)

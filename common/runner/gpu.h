@@ -10,8 +10,9 @@
 #include <stdint.h>
 
 /** Opens the device: finds the CUDA runtime, makes conv_workspace() give device memory.
+ * @param name  filled with the device's name
  * @return ST_OK, or ST_MISSING_TOOL with why there is no device. */
-enum st_code gpu_open(struct st_error *err);
+enum st_code gpu_open(char *name, size_t room, struct st_error *err);
 
 /** What gpu_conv() found. */
 struct gpu_result {

@@ -61,7 +61,7 @@ struct runner_reply {
     uint64_t lab_offset;    /**< CRASHED: that place, as an offset in libconv.so */
     uint64_t fault_address; /**< CRASHED: address that was accessed */
     uint64_t arena_address; /**< where the arena lies in the runner */
-    char text[256];         /**< FAILED, DEVICE_ERROR: why, for a person */
+    char text[256]; /**< READY: the device's name; FAILED, DEVICE_ERROR: why, for a person */
 };
 
 #endif

@@ -122,7 +122,8 @@ static enum st_code infer(const struct options *o, struct st_error *err)
     struct lab lab = {.device = o->device};
     enum st_code code;
 
-    if (lab.device != RUNNER_ON_CPU && (code = gpu_open(err)))
+    char name[128];
+    if (lab.device != RUNNER_ON_CPU && (code = gpu_open(name, sizeof name, err)))
         return code;
     printf("Loading fashion-mnist data...");
     fflush(stdout);

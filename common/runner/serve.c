@@ -82,8 +82,11 @@ int runner_serve(const char *library, enum runner_device device)
 {
     struct st_error err;
     lab_function *conv;
-    if ((device != RUNNER_ON_CPU && gpu_open(&err)) || lab_load(library, &conv, &err)) {
+    char name[128] = "";
+    bool no_device = device != RUNNER_ON_CPU && gpu_open(name, sizeof name, &err);
+    if (no_device || lab_load(library, &conv, &err)) {
         reply.kind = RUNNER_FAILED;
+        reply.returned = no_device;
         snprintf(reply.text, sizeof reply.text, "%s%s%.120s", err.what, err.got[0] ? ": " : "",
                  err.got);
         send_reply(&reply);
@@ -91,6 +94,7 @@ int runner_serve(const char *library, enum runner_device device)
     }
     lab_watch_crashes(&reply, send_reply);
     reply.kind = RUNNER_READY;
+    snprintf(reply.text, sizeof reply.text, "%s", name);
     send_reply(&reply);
 
     struct runner_request request;

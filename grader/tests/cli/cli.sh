@@ -9,6 +9,8 @@
 #     $ command            run in labs/ of a scratch checkout; "= N" behind it is the exit status
 #     expected output      stdout and stderr together, with what differs from run to run replaced
 #
+# NAME.cuda.case needs nvcc, and is skipped where there is none.
+#
 # The scratch checkout shares the sources and has its own labs/ and build/, so that a case may put any
 # file in the place of a student's. A case may call the shell functions below.
 here=$(cd "$(dirname "$0")" && pwd)
@@ -27,11 +29,10 @@ fresh_checkout() {
     done
     cp -r "$top/labs" "$scratch/top/labs"
     # What is built, with its times: nothing but labs is compiled again here.
-    for part in packages.ok obj lib grader runner reference; do
-        cp -a "$build/$part" "$scratch/top/build/$part"
-    done
-    git -C "$top" show HEAD:labs/m1-cpu-conv/conv.c >"$scratch/top/labs/m1-cpu-conv/conv.c" 2>/dev/null ||
-        cp "$top/labs/m1-cpu-conv/conv.c" "$scratch/top/labs/m1-cpu-conv/conv.c"
+    (cd "$build" && tar cf - --exclude=tests packages.ok obj lib grader runner vgpu-run vgpu-device \
+        train reference vgpu) | tar xf - -C "$scratch/top/build"
+    # The skeletons that are committed, whatever a student has in their working copy.
+    (cd "$top" && git archive HEAD labs 2>/dev/null) | tar xf - -C "$scratch/top" 2>/dev/null
 }
 
 # submit NAME: puts a mutant, or "reference", in the student's place.
@@ -71,6 +72,12 @@ replay() {
 
 tested=0 good=0
 for case in "$here"/*.case; do
+    case $case in
+    *.cuda.case) [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ] || command -v nvcc >/dev/null || {
+        echo "skipped: ${case##*/}: no nvcc"
+        continue
+    } ;;
+    esac
     fresh_checkout
     (replay "$case") >"$scratch/got"
     tested=$((tested + 1))

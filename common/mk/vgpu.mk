@@ -57,6 +57,8 @@ vgpu-check: vgpu ## run the CUDA programs and the planted faults on the virtual 
 	$(if $(NVCC),$(Q)$(MAKE) --no-print-directory -k vgpu-programs; \
 	    CONVLAB_BUILD=$(BUILD) common/vgpu/tests/check.sh,@echo "vgpu-check: skipped: no nvcc in $(CUDA_HOME)/bin")
 
+TEST_NEEDS += $(VGPU_PROFILES)
+
 # Part of make check where there is a compiler.
 ifneq ($(NVCC),)
 TEST_NEEDS   += vgpu vgpu-programs

@@ -44,6 +44,8 @@ static error_t option_take(int key, char *arg, struct argp_state *state)
     case 'c':
         o->cores = atoi(arg);
         return 0;
+    case 's':
+        return 0; /* nothing in the virtual GPU is random yet */
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -56,6 +58,7 @@ static const struct argp_option options[] = {
     {"faults", 'F', "FILE", 0, "write the findings to a TSV file", 0},
     {"counters", 'C', "FILE", 0, "write the counters to a TSV file", 0},
     {"trace", 't', "FILE", 0, "write launches, copies and calls to a TSV file", 0},
+    {"seed", 's', "N", 0, "for what is random; nothing is, yet", 0},
     {"cores", 'c', "N", 0, "threads to use (default: all cores)", 0},
     {0}};
 

@@ -84,7 +84,7 @@ static const struct argp_option options[] = {
     {"counters", 'C', "FILE", 0, "write counters per kernel and source line to a TSV file", 0},
     {"trace", 't', "FILE", 0,
      "write launches, copies and calls, with modelled times, to a TSV file", 0},
-    {"seed", 's', "N", 0, "the contents of uninitialised memory (default 1)", 0},
+    {"seed", 's', "N", 0, "for what is random in the virtual GPU (at present nothing is)", 0},
     {"cores", 'c', "N", 0, "threads to use (default: all cores)", 0},
     {0}};
 
@@ -243,6 +243,7 @@ int main(int argc, char **argv)
         NULL,
         NULL,
         NULL};
+    argp_err_exit_status = STATUS_NOT_STARTED;
     argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &o);
     char folder[PATH_MAX], path[PATH_MAX];
     struct st_error err;

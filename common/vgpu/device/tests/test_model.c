@@ -9,6 +9,7 @@
 #include "base/rng.h"
 
 #include <criterion/criterion.h>
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -129,6 +130,57 @@ Test(handles, are_never_used_twice)
     cr_assert_null(handles_get(&table, 105));
     cr_assert_null(handles_get(&table, UINT64_MAX));
     handles_clear(&table, NULL);
+}
+
+/* An ELF file with GPU code, and the libraries that it needs. */
+struct program {
+    Elf64_Ehdr header;
+    Elf64_Shdr sections[4];
+    char names[64], libraries[64];
+    Elf64_Dyn dynamic[3];
+};
+
+static struct program program_make(const char *library)
+{
+    struct program p = {.header = {.e_shoff = offsetof(struct program, sections),
+                                   .e_shentsize = sizeof(Elf64_Shdr),
+                                   .e_shnum = 4,
+                                   .e_shstrndx = 1},
+                        .names = "\0.nvFatBinSegment"};
+    memcpy(p.header.e_ident, ELFMAG, SELFMAG);
+    p.header.e_ident[EI_CLASS] = ELFCLASS64;
+    p.sections[1] = (Elf64_Shdr){.sh_type = SHT_STRTAB,
+                                 .sh_offset = offsetof(struct program, names),
+                                 .sh_size = sizeof p.names};
+    p.sections[2] = (Elf64_Shdr){.sh_type = SHT_DYNAMIC,
+                                 .sh_link = 3,
+                                 .sh_name = 1,
+                                 .sh_offset = offsetof(struct program, dynamic),
+                                 .sh_size = sizeof p.dynamic};
+    p.sections[3] = (Elf64_Shdr){.sh_type = SHT_STRTAB,
+                                 .sh_offset = offsetof(struct program, libraries),
+                                 .sh_size = sizeof p.libraries};
+    p.dynamic[0].d_tag = DT_NEEDED;
+    p.dynamic[0].d_un.d_val = 1;
+    snprintf(p.libraries + 1, sizeof p.libraries - 1, "%s", library);
+    return p;
+}
+
+Test(program_check, wants_the_shared_runtime_of_cuda_13)
+{
+    const struct {
+        const char *library;
+        enum st_code code;
+        const char *hint;
+    } cases[] = {{"libcudart.so.13", ST_OK, ""},
+                 {"libc.so.6", ST_USAGE, "nvcc -cudart shared"},
+                 {"libcudart.so.12", ST_USAGE, "CUDA Toolkit 13"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct program p = program_make(cases[i].library);
+        struct st_error err = {0};
+        cr_assert_eq(program_check_image(&p, sizeof p, &err), cases[i].code);
+        cr_assert(strstr(err.hint, cases[i].hint), "%s", err.hint);
+    }
 }
 
 Test(program_check, survives_mutations_of_a_program)

@@ -1,0 +1,128 @@
+/* vgpu-run by its transcripts: exit status, messages, and that nothing is left behind. */
+#include <criterion/criterion.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *build(void)
+{
+    const char *folder = getenv("CONVLAB_BUILD");
+    return folder ? folder : "build";
+}
+
+/* Runs "vgpu-run ARGUMENTS" in a shell; @return its status as the shell has it. */
+static int run(char *output, size_t room, const char *arguments)
+{
+    char command[1024];
+    snprintf(command, sizeof command, "%s/vgpu-run %s 2>&1", build(), arguments);
+    FILE *f = popen(command, "r");
+    cr_assert(f);
+    size_t n = fread(output, 1, room - 1, f);
+    output[n] = '\0';
+    int status = pclose(f);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+Test(vgpu_run, ends_as_the_program_did)
+{
+    char out[4096];
+    cr_assert_eq(run(out, sizeof out, "sh -c 'echo out; exit 3'"), 3);
+    cr_assert_str_eq(out, "out\n");
+    cr_assert_eq(run(out, sizeof out, "true"), 0);
+    cr_assert_str_empty(out);
+    int status = run(out, sizeof out, "sh -c 'kill -SEGV $$'; echo $?");
+    cr_assert_eq(status, 0);
+    cr_assert(strstr(out, "139"), "%s", out);
+}
+
+Test(vgpu_run, passes_arguments_on_as_they_are)
+{
+    char out[4096];
+    cr_assert_eq(run(out, sizeof out, "--profile k80 printf '%s|' --profile '' 'a b' -t"), 0);
+    cr_assert_str_eq(out, "--profile||a b|-t|");
+}
+
+Test(vgpu_run, says_what_is_wrong_before_it_starts_the_program)
+{
+    char out[4096];
+    cr_assert_eq(run(out, sizeof out, "--profile gtx-0 echo started"), 2);
+    cr_assert_str_eq(out,
+                     "virtual GPU: there is no GPU profile 'gtx-0' (hint: use one of: h200, k80, "
+                     "rtx-4060-laptop, titan-v; or the path of a .yaml file)\n");
+    cr_assert_eq(run(out, sizeof out, "./no-such-program"), 2);
+    cr_assert_str_eq(out,
+                     "vgpu-run: there is no program './no-such-program' that can be run (hint: "
+                     "check the path and its permissions)\n");
+    cr_assert_neq(run(out, sizeof out, ""), 0);
+}
+
+Test(vgpu_run, writes_its_tables_or_says_why_not)
+{
+    char out[4096], command[600];
+    char path[] = "/tmp/convlab-run-XXXXXX";
+    close(mkstemp(path));
+    snprintf(command, sizeof command, "--faults %s true; cat %s", path, path);
+    cr_assert_eq(run(out, sizeof out, command), 0);
+    cr_assert_str_eq(out,
+                     "kind\tkernel\tfile\tline\tblock\tthread\taddress\tdetail\tcount\tother_file"
+                     "\tother_line\n");
+    unlink(path);
+    cr_assert_eq(run(out, sizeof out, "--trace /no-such-folder/trace.tsv true"), 2);
+    cr_assert(strstr(out, "/no-such-folder/trace.tsv"), "%s", out);
+}
+
+/* Starts vgpu-run with a pipe that all its descendants hold. @return the read end: it reports the
+ * end when the last of them has gone. */
+static int start(pid_t *pid, const char *program)
+{
+    int ends[2];
+    char path[512];
+    cr_assert_eq(pipe(ends), 0);
+    snprintf(path, sizeof path, "%s/vgpu-run", build());
+    *pid = fork();
+    if (*pid == 0) {
+        close(ends[0]);
+        execl(path, "vgpu-run", "sh", "-c", program, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    return ends[0];
+}
+
+static bool all_gone(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    char buffer[64];
+    while (poll(&p, 1, 10000) == 1) {
+        if (read(fd, buffer, sizeof buffer) <= 0)
+            return true;
+    }
+    return false;
+}
+
+Test(vgpu_run, killed_leaves_no_process_behind)
+{
+    pid_t pid;
+    int fd = start(&pid, "exec sleep 1000"), status;
+    usleep(300000);
+    cr_assert_eq(kill(pid, SIGKILL), 0);
+    waitpid(pid, &status, 0);
+    cr_assert(all_gone(fd));
+    close(fd);
+}
+
+Test(vgpu_run, forwards_a_termination_and_cleans_up)
+{
+    pid_t pid;
+    int fd = start(&pid, "exec sleep 1000"), status;
+    usleep(300000);
+    cr_assert_eq(kill(pid, SIGTERM), 0);
+    waitpid(pid, &status, 0);
+    cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    cr_assert(all_gone(fd));
+    close(fd);
+}

@@ -89,8 +89,8 @@
 __global__ void conv_thread_per_output(struct conv_shape shape, const float *x, const float *k,
                                        float *y)
 {
-    const size_t B = shape.B, M = shape.M, C = shape.C;
-    const size_t H = shape.H, W = shape.W, K = shape.K;
+    const int C = shape.C, K = shape.K;
+    const size_t B = shape.B, M = shape.M, H = shape.H, W = shape.W;
     const size_t H_out = H - K + 1, W_out = W - K + 1;
 
     /* Which element is mine? */
@@ -102,12 +102,14 @@ __global__ void conv_thread_per_output(struct conv_shape shape, const float *x, 
 
     for (size_t b = blockIdx.z; b < B; b += gridDim.z)       /* once, unless B > 65535 */
         for (size_t m = blockIdx.y; m < M; m += gridDim.y) { /* once, unless M > 65535 */
+            const float *weight = k + m * C * K * K;         /* read in the order they lie in */
             float sum = 0.0f;
-            for (size_t c = 0; c < C; c++)         /* every input map */
-                for (size_t p = 0; p < K; p++)     /* every row of the filter */
-                    for (size_t q = 0; q < K; q++) /* every column of the filter */
-                        sum += x[((b * C + c) * H + h + p) * W + w + q] *
-                               k[((m * C + c) * K + p) * K + q];
+            for (int c = 0; c < C; c++)       /* every input map */
+                for (int p = 0; p < K; p++) { /* every row of the filter */
+                    const float *row = x + ((b * C + c) * H + h + p) * W + w;
+                    for (int q = 0; q < K; q++) /* every column of the filter */
+                        sum += row[q] * *weight++;
+                }
             y[((b * M + m) * H_out + h) * W_out + w] = sum;
         }
 }

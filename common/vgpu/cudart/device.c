@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define CUDA_VERSION_NUMBER 13000
+#define STACK_BYTES_MAX     ((size_t)512 << 10) /* local memory of a thread */
 
 static cudaError_t device_check(int device)
 {
@@ -159,6 +160,8 @@ API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
     if ((size_t)limit >= sizeof limits / sizeof *limits)
+        return rt_return(cudaErrorInvalidValue);
+    if (limit == cudaLimitStackSize && value > STACK_BYTES_MAX)
         return rt_return(cudaErrorInvalidValue);
     limits[limit] = value;
     return rt_return(device_check(0));

@@ -1,10 +1,8 @@
-/* Errors: the last one of each thread, sticky ones, names and texts. */
+/* Errors: the last one of each thread, names and texts. That a fault sticks is the device process's
+ * doing: it answers everything with the same error from then on. */
 #include "vgpu/cudart/shim.h"
 
-#include <stdatomic.h>
-
 static _Thread_local cudaError_t last;
-static atomic_int sticky; /* a kernel has faulted: every call fails from then on */
 
 static const struct {
     int number;
@@ -15,45 +13,23 @@ static const struct {
 #undef X
 };
 
-static bool is_sticky(cudaError_t error)
-{
-    switch (error) {
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorAssert:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorLaunchFailure:
-        return true;
-    default:
-        return false;
-    }
-}
-
 cudaError_t rt_return(cudaError_t error)
 {
     if (error != cudaSuccess)
         last = error;
-    if (is_sticky(error))
-        atomic_store(&sticky, (int)error);
     return error;
 }
 
 API cudaError_t cudaGetLastError(void)
 {
-    int stuck = atomic_load(&sticky);
-    cudaError_t error = stuck ? (cudaError_t)stuck : last;
+    cudaError_t error = last;
     last = cudaSuccess;
     return error;
 }
 
 API cudaError_t cudaPeekAtLastError(void)
 {
-    int stuck = atomic_load(&sticky);
-    return stuck ? (cudaError_t)stuck : last;
+    return last;
 }
 
 API const char *cudaGetErrorName(cudaError_t error)

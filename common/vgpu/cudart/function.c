@@ -5,8 +5,8 @@ static cudaError_t info_get(const void *symbol, const char *api, struct function
                             struct vp_kernel_info *info)
 {
     cudaError_t error = rt_function(symbol, f);
-    if (error) /* what was never registered is taken for a bad handle, as the real runtime does */
-        return error == cudaErrorInvalidDeviceFunction ? cudaErrorInvalidResourceHandle : error;
+    if (error)
+        return error;
     struct call c = rt_call(VP_KERNEL_INFO, api);
     c.request.a[0] = (*f)->kernel;
     c.reply_payload = info;

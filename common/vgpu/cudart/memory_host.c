@@ -56,7 +56,7 @@ bool rt_is_host_readable(const void *p, size_t bytes)
 {
     struct range r;
     if (!rt_is_device_address(p))
-        return true;
+        return p != NULL;
     return range_find(p, false, &r) && bytes <= r.bytes - ((uintptr_t)p - r.at);
 }
 

@@ -177,7 +177,8 @@ cudaError_t rt_function(const void *symbol, struct function **function)
 {
     pthread_mutex_lock(&lock);
     struct function *f = table_get(symbol);
-    cudaError_t error = f ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+    /* What was never registered is taken for a bad handle, as by the real runtime. */
+    cudaError_t error = f ? cudaSuccess : cudaErrorInvalidResourceHandle;
     if (f && !f->kernel)
         error = function_find(f);
     pthread_mutex_unlock(&lock);

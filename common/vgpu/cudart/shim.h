@@ -80,7 +80,8 @@ struct variable {
 };
 
 /** The kernel of a host stub or cudaKernel_t, looked up on the device.
- * @return cudaErrorInvalidDeviceFunction, or why its module cannot be loaded. */
+ * @return cudaErrorInvalidResourceHandle if it was never registered, cudaErrorInvalidDeviceFunction
+ * if its module does not have it, or why its module cannot be loaded. */
 cudaError_t rt_function(const void *symbol, struct function **function);
 /** The variable of a symbol, looked up on the device. */
 cudaError_t rt_variable(const void *symbol, struct variable **variable);

@@ -38,7 +38,7 @@ struct module {
 struct kernel {
     struct vg_kernel *kernel;
     struct module *module; /**< gone when its module is unloaded */
-    char name[1024];
+    char name[1024];       /**< demangled */
     size_t max_dynamic_shared_bytes;
     int carveout;
 };

@@ -27,6 +27,8 @@ static uint32_t high(uint64_t v)
     return (uint32_t)(v >> 32);
 }
 
+/* On a driver of CUDA 13 every refused size is "invalid argument", as seen on an H200; older ones
+ * had cudaErrorInvalidConfiguration for some. */
 static int sizes_check(const struct session *s, const struct launch *l)
 {
     const struct vg_profile *p = &s->shared->profile;
@@ -37,7 +39,7 @@ static int sizes_check(const struct session *s, const struct launch *l)
         say("launch of %s refused: grid (%u,%u,%u) and block (%u,%u,%u) must not have a zero "
             "(hint: is the number of blocks rounded up?)",
             name, g.x, g.y, g.z, b.x, b.y, b.z);
-        return VP_INVALID_CONFIGURATION;
+        return VP_INVALID_VALUE;
     }
     if (threads > (uint64_t)p->max_threads_per_block || b.x > 1024 || b.y > 1024 ||
         b.z > BLOCK_Z_MAX) {
@@ -45,7 +47,7 @@ static int sizes_check(const struct session *s, const struct launch *l)
             "(1024,1024,%u)",
             name, b.x, b.y, b.z, (unsigned long long)threads, p->max_threads_per_block,
             BLOCK_Z_MAX);
-        return VP_INVALID_CONFIGURATION;
+        return VP_INVALID_VALUE;
     }
     if (g.x > GRID_X_MAX || g.y > GRID_YZ_MAX || g.z > GRID_YZ_MAX) {
         say("launch of %s refused: a grid of (%u,%u,%u) blocks; at most (%u,%u,%u)", name, g.x, g.y,

@@ -1,6 +1,7 @@
 /* Modules, kernels and variables of one client. */
 #include "vgpu/device/session.h"
 #include "vgpu/fatbin/fatbin.h"
+#include "vgpu/probe/names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +110,7 @@ SESSION_OP(op_kernel)
     kernel->kernel = found;
     kernel->module = module;
     kernel->carveout = -1;
-    snprintf(kernel->name, sizeof kernel->name, "%.1023s", name);
+    name_demangle(name, kernel->name, sizeof kernel->name);
     size_t most = s->shared->profile.shared_per_block_bytes;
     kernel->max_dynamic_shared_bytes =
         most > attributes.static_shared_bytes ? most - attributes.static_shared_bytes : 0;

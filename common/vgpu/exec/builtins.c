@@ -296,6 +296,10 @@ uint64_t vg_special_register(struct vg_warp *w, enum ir_sreg which, int lane)
         return l->dynamic_bytes;
     case SREG_TOTAL_SMEM:
         return l->shared_bytes;
+    case SREG_RESERVED_SMEM:
+        return l->reserved_start;
+    case SREG_RESERVED_SMEM_END:
+        return l->reserved_start + VG_RESERVED_SHARED;
     case SREG_ENVREG1:
         return l->workspace >> 32;
     case SREG_ENVREG2:

@@ -48,17 +48,24 @@ static char *local_of(const struct vg_warp *w, int lane)
     return w->local + (size_t)lane * w->block->launch->local_bytes;
 }
 
+/* Copies a parameter inside a lane's local memory. Damaged PTX may pass fewer bytes than the callee
+ * takes: what would leave the memory is not copied. */
+static void copy_parameter(const struct vg_warp *w, int lane, size_t to, size_t from, size_t bytes)
+{
+    size_t room = w->block->launch->local_bytes;
+    if (to + bytes <= room && from + bytes <= room)
+        memmove(local_of(w, lane) + to, local_of(w, lane) + from, bytes);
+}
+
 /* Results go from the callee's local memory to the caller's; then its frame is free. */
 static void finish_call(struct vg_warp *w, struct vg_meeting *m)
 {
     const struct ir_function *f = m->callee->function;
     const uint32_t *results = m->frame->function->extra + m->call->extra;
     for (uint32_t i = 0; i < results[0] && i < f->return_count; i++)
-        for (uint32_t left = m->expected; left; left &= left - 1) {
-            char *local = local_of(w, __builtin_ctz(left));
-            memmove(local + m->frame->local_base + results[1 + i],
-                    local + m->callee->local_base + f->returns[i].offset, f->returns[i].bytes);
-        }
+        for (uint32_t left = m->expected; left; left &= left - 1)
+            copy_parameter(w, __builtin_ctz(left), m->frame->local_base + results[1 + i],
+                           m->callee->local_base + f->returns[i].offset, f->returns[i].bytes);
     vg_frame_free(w->worker, m->callee);
 }
 
@@ -238,11 +245,9 @@ const struct ir_insn *vg_call(struct vg_warp *w, const struct ir_insn *in)
     const uint32_t *arguments = w->frame->function->extra + in->extra;
     arguments += 1 + arguments[0];
     for (uint32_t k = 0; k < arguments[0] && k < f->param_count; k++)
-        for (uint32_t left = lanes; left; left &= left - 1) {
-            char *local = local_of(w, __builtin_ctz(left));
-            memmove(local + base + f->params[k].offset,
-                    local + w->frame->local_base + arguments[1 + k], f->params[k].bytes);
-        }
+        for (uint32_t left = lanes; left; left &= left - 1)
+            copy_parameter(w, __builtin_ctz(left), base + f->params[k].offset,
+                           w->frame->local_base + arguments[1 + k], f->params[k].bytes);
     w->meeting = i;
     w->frame = m->callee;
     w->regs = w->frame->regs;

@@ -229,6 +229,10 @@ void vg_block_start(struct vg_block *block, uint64_t number)
     block->shared_all_set = launch->shared_bytes == 0;
     if (launch->shared_bytes)
         memset(block->shared_set, 0, launch->shared_bytes / 4 + 1);
+    if (launch->module->has_reserved_shared) {
+        memset(block->shared_set + launch->reserved_start / 4, 0x0f, VG_RESERVED_SHARED / 4);
+        memset(block->shared + launch->reserved_start, 0, VG_RESERVED_SHARED);
+    }
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct vg_warp *w = &block->warps[i];
         uint32_t lanes = launch->threads - i * VG_LANES;
@@ -333,7 +337,7 @@ struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *la
             vg_frame_free(worker, w->entry);
         w->entry = vg_frame_new(worker, launch->kernel->function);
         vg_frame_fill(w->entry, launch);
-        if (!prepare_local(w, launch->local_bytes * VG_LANES))
+        if (!prepare_local(w, launch->local_bytes * VG_LANES + 64))
             return NULL;
     }
     return b;

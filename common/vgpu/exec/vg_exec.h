@@ -24,6 +24,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+enum { VG_RESERVED_SHARED = 1024 };
 enum { VG_LANES = 32, VG_BARRIERS = 16, SINK_WORDS = 32 };
 #define VG_FULL 0xffffffffu
 
@@ -86,6 +87,7 @@ struct vg_module {
     struct ir_insn **insns; /**< [insn_count] every instruction by its number */
     uint32_t *block_of;     /**< [insn_count] its basic block */
     bool has_malloc;
+    bool has_reserved_shared; /**< uses the part of shared memory that the system reserves */
 };
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -128,6 +130,8 @@ struct vg_launch {
     uint32_t threads, warps;
     uint64_t blocks;
     size_t shared_bytes, dynamic_start, dynamic_bytes;
+    size_t
+        reserved_start; /**< of VG_RESERVED_SHARED bytes behind the kernel's own, if it uses them */
     const char *parameters;
     char *parameter_copy; /**< readable at PTX_PARAM_BASE, padded */
     size_t parameter_bytes;

@@ -387,6 +387,10 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     enum st_code code = check_size(&d->profile, &l, err);
     if (code != ST_OK)
         return code;
+    if (l.module->has_reserved_shared) {
+        l.reserved_start = (l.shared_bytes + 127) / 128 * 128;
+        l.shared_bytes = l.reserved_start + VG_RESERVED_SHARED;
+    }
     l.threads = block.x * block.y * block.z;
     l.warps = (l.threads + VG_LANES - 1) / VG_LANES;
     l.blocks = (uint64_t)grid.x * grid.y * grid.z;

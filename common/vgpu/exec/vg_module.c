@@ -121,6 +121,8 @@ static void number_function(struct vg_module *m, size_t index, uint32_t *insn)
             in->target = m->block_count + in->block;
         if (in->op == IR_BRA || in->op == IR_BRX || in->op == IR_CALL)
             in->site = ++m->ir.site_count;
+        m->has_reserved_shared |= in->op == IR_SREG && (in->sub == SREG_RESERVED_SMEM ||
+                                                        in->sub == SREG_RESERVED_SMEM_END);
         in->plain = is_plain(in);
         in->run = d->handlers[in->op];
         in->inner = in->run;

@@ -597,6 +597,10 @@ static void parse_header(struct parser *p)
             memcpy(&version, &t.bits, sizeof version);
         else
             version = (double)t.bits;
+        if (!(version >= 0 && version < 1000)) {
+            fail(p, "a version number");
+            version = 0;
+        }
         ast->version_major = (int)version;
         ast->version_minor = (int)((version - (int)version) * 10 + 0.5);
         next(p);

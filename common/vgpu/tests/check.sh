@@ -79,5 +79,35 @@ for source in "$here"/faults/*.cu; do
         printf 'PASS %s: %s\n' "$name" "$(tr '\n' ' ' <"$scratch/got")"
     fi
 done
+# Programs that cannot run: each is told why, in one line, and fails.
+refused() { # NAME PROGRAM TEXT
+    wanted "$1" || return 0
+    timeout 60 "$build/vgpu-run" "$2" >"$scratch/out" 2>"$scratch/err"
+    status=$?
+    if [ "$status" -eq 0 ] || [ "$status" -gt 2 ]; then
+        fail "$1" "exit status $status"
+    elif ! grep -q -- "$3" "$scratch/err" || [ "$(wc -l <"$scratch/err")" -ne 1 ]; then
+        fail "$1" "no message, or more than one"
+    else
+        passed=$((passed + 1))
+        printf 'PASS %s: %s\n' "$1" "$(cat "$scratch/err")"
+    fi
+}
+
+vector_add=$here/programs/vector_add.cu
+nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+if [ -x "$nvcc" ]; then
+    rm -f "$scratch"/*
+    "$nvcc" -std=c++17 -I"$here/../.." -arch=compute_75 "$vector_add" -o "$scratch/static"
+    refused static_runtime "$scratch/static" 'nvcc -cudart shared'
+    "$nvcc" -std=c++17 -I"$here/../.." -gencode arch=compute_75,code=sm_75 -cudart shared \
+        "$vector_add" -o "$scratch/sass"
+    refused machine_code_only "$scratch/sass" 'machine code for sm_75 only'
+    cp "$build/vgpu/tests/programs/vector_add" "$scratch/damaged"
+    at=$(LC_ALL=C grep -abo "$(printf '\050\265\057\375')" "$scratch/damaged" | head -n 1 | cut -d: -f1)
+    printf 'XXXX' | dd of="$scratch/damaged" bs=1 seek="$at" conv=notrunc 2>/dev/null
+    refused damaged_gpu_code "$scratch/damaged" 'damaged: zstd cannot decompress'
+fi
+
 printf 'Tested: %s | Passing: %s | Failing: %s | Crashing: 0\n' $((passed + failed)) "$passed" "$failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -35,15 +35,15 @@ int main()
     void *p;
     CHECK(cudaMalloc(&d, 1000));
     kernel<<<1, 1025>>>(d);
-    WANT_LAST(cudaErrorInvalidConfiguration);
+    WANT_LAST(cudaErrorInvalidValue);
     kernel<<<0, 32>>>(d);
-    WANT_LAST(cudaErrorInvalidConfiguration);
+    WANT_LAST(cudaErrorInvalidValue);
     kernel<<<dim3(1, 70000), 32>>>(d);
     WANT_LAST(cudaErrorInvalidValue);
     small<<<1, 65, 400>>>(d);
     WANT_LAST(cudaErrorInvalidValue);
     kernel<<<1, dim3(1, 1, 65)>>>(d);
-    WANT_LAST(cudaErrorInvalidConfiguration);
+    WANT_LAST(cudaErrorInvalidValue);
     kernel<<<1, 32, 60000>>>(d);
     WANT_LAST(cudaErrorInvalidValue);
     WANT(cudaMalloc(&p, (size_t)1 << 50), cudaErrorMemoryAllocation);
@@ -65,8 +65,8 @@ int main()
     WANT(cudaGetSymbolAddress(&p, &n), cudaErrorInvalidSymbol);
     WANT_LAST(cudaErrorInvalidSymbol);
     WANT(cudaLaunchKernel((const void *)&n, dim3(1), dim3(1), nullptr, 0, 0),
-         cudaErrorInvalidDeviceFunction);
-    WANT_LAST(cudaErrorInvalidDeviceFunction);
+         cudaErrorInvalidResourceHandle);
+    WANT_LAST(cudaErrorInvalidResourceHandle);
     CHECK(cudaFree(nullptr));
     CHECK(cudaMalloc(&p, 0));
     EXPECT(p == nullptr);

@@ -1,0 +1,43 @@
+/* Prints opcodes.def as the page of what the virtual GPU supports, in Markdown. */
+#include "vgpu/ptx/ptx_ir.h"
+
+#include <stdio.h>
+
+static const char *const classes[] = {
+#define TEXT(name, text) text,
+    IR_CLASS_MAP(TEXT)
+#undef TEXT
+};
+
+/* A bar would end the cell of a table. */
+static void print_cell(const char *text)
+{
+    fputs(" `", stdout);
+    for (; *text; text++)
+        fputs((const char[3]){*text == '|' ? '\\' : *text, *text == '|' ? '|' : '\0', '\0'},
+              stdout);
+    fputs("` |", stdout);
+}
+
+int main(void)
+{
+    puts("# PTX that the virtual GPU executes\n\n"
+         "One row an instruction: its mnemonic, the suffixes it must have (`|` separates "
+         "alternatives),\nthose it may have, the pipe it is charged to with its issue slots, and "
+         "what it "
+         "does.\n\n"
+         "| mnemonic | required | optional | pipe | operation |\n|---|---|---|---|---|");
+    for (int i = 0; i < IR_OPS; i++) {
+        const struct ir_row *row = &ir_rows[i];
+        if (row->shape == SHAPE_INTERNAL)
+            continue;
+        fputs("|", stdout);
+        print_cell(row->base);
+        print_cell(row->required[0] ? row->required : " ");
+        print_cell(row->optional[0] ? row->optional : " ");
+        printf(" %s x%d |", classes[row->class], row->slots);
+        print_cell(row->operation);
+        putchar('\n');
+    }
+    return 0;
+}

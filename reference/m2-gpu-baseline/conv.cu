@@ -60,10 +60,10 @@
  * Measured on an H200, 10000 images, one thread per output element (m1: from its GMAC/s):
  *
  *              multiply-adds    m1, two cores       m2        m2, GMAC/s
- *     conv1     13.07 * 10^9       163 ms         8.62 ms        1516
- *     conv2     60.55 * 10^9       469 ms        31.2  ms        1941
+ *     conv1     13.07 * 10^9       163 ms        11.5 ms        1134
+ *     conv2     60.55 * 10^9       469 ms        38.0 ms        1594
  *
- * That is 19 and 15 times m1, and about half of what was expected. DRAM does not limit it: the
+ * That is 14 and 12 times m1, and 33% and 44% of what was expected. DRAM does not limit it: the
  * largest tensor, y of conv1, has 2.09 GB, half a millisecond at the 4.2 TB/s measured there. What
  * to measure, to find out what does: instructions per multiply-add (addresses and loops take issue
  * slots beside the two loads), sectors per request, achieved occupancy; at 100 images also what a

@@ -23,22 +23,20 @@ claim() {
 }
 
 skeletons_are_generated() {
-    for folder in labs/m*-*/; do
-        folder=$(basename "$folder")
-        awk -f common/mk/skeleton.awk "reference/$folder/conv.c" >"$scratch/conv.c"
+    for reference in reference/m*-*/conv.c*; do
+        lab=labs/${reference#reference/}
+        awk -f common/mk/skeleton.awk "$reference" >"$scratch/conv.c"
         # A student's working copy may differ: what counts is what is committed.
-        git show "HEAD:labs/$folder/conv.c" >"$scratch/committed.c" 2>/dev/null ||
-            cp "labs/$folder/conv.c" "$scratch/committed.c"
+        git show "HEAD:$lab" >"$scratch/committed.c" 2>/dev/null || cp "$lab" "$scratch/committed.c"
         diff "$scratch/committed.c" "$scratch/conv.c" || return 1
     done
 }
 
 skeletons_hold_no_solution() {
-    for folder in labs/m*-*/; do
-        folder=$(basename "$folder")
+    for reference in reference/m*-*/conv.c*; do
         awk '/END SOLUTION/ {inside = 0} inside && !/\/\/~/ && length($0) > 12 {print}
-             /BEGIN SOLUTION/ {inside = 1}' "reference/$folder/conv.c" >"$scratch/solution"
-        awk -f common/mk/skeleton.awk "reference/$folder/conv.c" >"$scratch/conv.c"
+             /BEGIN SOLUTION/ {inside = 1}' "$reference" >"$scratch/solution"
+        awk -f common/mk/skeleton.awk "$reference" >"$scratch/conv.c"
         [ -s "$scratch/solution" ] || return 1
         if grep -F -x -f "$scratch/solution" "$scratch/conv.c"; then return 1; fi
     done

@@ -17,6 +17,8 @@ static cudaError_t device_check(int device)
 
 API cudaError_t cudaGetDeviceCount(int *count)
 {
+    if (!count)
+        return rt_return(cudaErrorInvalidValue);
     cudaError_t error = device_check(0);
     if (count)
         *count = error ? 0 : 1;
@@ -37,6 +39,8 @@ API cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags
 
 API cudaError_t cudaGetDevice(int *device)
 {
+    if (!device)
+        return rt_return(cudaErrorInvalidValue);
     cudaError_t error = device_check(0);
     if (!error)
         *device = 0;
@@ -45,6 +49,8 @@ API cudaError_t cudaGetDevice(int *device)
 
 API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
 {
+    if (!device)
+        return rt_return(cudaErrorInvalidValue);
     (void)prop;
     return cudaGetDevice(device);
 }
@@ -72,12 +78,16 @@ API cudaError_t cudaDeviceSynchronize(void)
 
 API cudaError_t cudaDriverGetVersion(int *version)
 {
+    if (!version)
+        return rt_return(cudaErrorInvalidValue);
     *version = CUDA_VERSION_NUMBER;
     return cudaSuccess;
 }
 
 API cudaError_t cudaRuntimeGetVersion(int *version)
 {
+    if (!version)
+        return rt_return(cudaErrorInvalidValue);
     *version = CUDA_VERSION_NUMBER;
     return cudaSuccess;
 }
@@ -90,12 +100,16 @@ API cudaError_t cudaSetDeviceFlags(unsigned flags)
 
 API cudaError_t cudaGetDeviceFlags(unsigned *flags)
 {
+    if (!flags)
+        return rt_return(cudaErrorInvalidValue);
     *flags = cudaDeviceMapHost;
     return rt_return(device_check(0));
 }
 
 API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
+    if (!can)
+        return rt_return(cudaErrorInvalidValue);
     cudaError_t error = device_check(device) ? cudaErrorInvalidDevice : device_check(peer);
     if (!error)
         *can = 0;
@@ -104,6 +118,8 @@ API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 
 API cudaError_t cudaDeviceGetPCIBusId(char *to, int room, int device)
 {
+    if (!to)
+        return rt_return(cudaErrorInvalidValue);
     cudaError_t error = device_check(device);
     if (!error && snprintf(to, (size_t)room, "0000:01:00.0") >= room)
         error = cudaErrorInvalidValue;
@@ -112,12 +128,16 @@ API cudaError_t cudaDeviceGetPCIBusId(char *to, int room, int device)
 
 API cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id)
 {
+    if (!device)
+        return rt_return(cudaErrorInvalidValue);
     *device = 0;
     return rt_return(strcmp(id, "0000:01:00.0") == 0 ? device_check(0) : cudaErrorInvalidDevice);
 }
 
 API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
 {
+    if (!config)
+        return rt_return(cudaErrorInvalidValue);
     *config = cudaFuncCachePreferNone;
     return rt_return(device_check(0));
 }
@@ -130,6 +150,8 @@ API cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
 
 API cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
 {
+    if (!config)
+        return rt_return(cudaErrorInvalidValue);
     *config = cudaSharedMemBankSizeFourByte;
     return rt_return(device_check(0));
 }
@@ -151,6 +173,8 @@ static size_t limits[] = {[cudaLimitStackSize] = 1024,
 
 API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 {
+    if (!value)
+        return rt_return(cudaErrorInvalidValue);
     if ((size_t)limit >= sizeof limits / sizeof *limits)
         return rt_return(cudaErrorInvalidValue);
     *value = limits[limit];

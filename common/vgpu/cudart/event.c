@@ -20,11 +20,15 @@ static cudaError_t create(cudaEvent_t *event, unsigned flags, const char *api)
 
 API cudaError_t cudaEventCreate(cudaEvent_t *event)
 {
+    if (!event)
+        return rt_return(cudaErrorInvalidValue);
     return rt_return(create(event, cudaEventDefault, "cudaEventCreate"));
 }
 
 API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 {
+    if (!event)
+        return rt_return(cudaErrorInvalidValue);
     return rt_return(create(event, flags, "cudaEventCreateWithFlags"));
 }
 

@@ -80,6 +80,8 @@ API cudaError_t cudaFuncSetSharedMemConfig(const void *symbol, enum cudaSharedMe
 
 API cudaError_t cudaFuncGetName(const char **name, const void *symbol)
 {
+    if (!name)
+        return rt_return(cudaErrorInvalidValue);
     struct function *f;
     cudaError_t error = rt_function(symbol, &f);
     if (!error)
@@ -118,6 +120,8 @@ static cudaError_t occupancy(struct call *c, const void *symbol, int threads, si
 API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int *blocks, const void *symbol, int threads, size_t shared_bytes, unsigned flags)
 {
+    if (!blocks)
+        return rt_return(cudaErrorInvalidValue);
     struct call c;
     (void)flags;
     cudaError_t error =
@@ -130,6 +134,8 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *symbol,
                                                               int threads, size_t shared_bytes)
 {
+    if (!blocks)
+        return rt_return(cudaErrorInvalidValue);
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, symbol, threads,
                                                                   shared_bytes, 0);
 }
@@ -137,6 +143,8 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const
 API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *symbol,
                                                           int blocks, int threads)
 {
+    if (!bytes)
+        return rt_return(cudaErrorInvalidValue);
     struct call c;
     cudaError_t error = occupancy(&c, symbol, threads, 0, blocks, "cudaOccupancyAvailableSMem");
     if (!error)

@@ -166,6 +166,8 @@ API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct cu
 
 API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
 {
+    if (!pool)
+        return rt_return(cudaErrorInvalidValue);
     *pool = THE_POOL;
     return rt_return(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
 }

@@ -138,16 +138,22 @@ static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority, co
 
 API cudaError_t cudaStreamCreate(cudaStream_t *stream)
 {
+    if (!stream)
+        return rt_return(cudaErrorInvalidValue);
     return rt_return(create(stream, cudaStreamDefault, 0, "cudaStreamCreate"));
 }
 
 API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
+    if (!stream)
+        return rt_return(cudaErrorInvalidValue);
     return rt_return(create(stream, flags, 0, "cudaStreamCreateWithFlags"));
 }
 
 API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority)
 {
+    if (!stream)
+        return rt_return(cudaErrorInvalidValue);
     return rt_return(create(stream, flags, priority, "cudaStreamCreateWithPriority"));
 }
 
@@ -193,6 +199,8 @@ static cudaError_t info(cudaStream_t stream, struct call *c, const char *api)
 
 API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags)
 {
+    if (!flags)
+        return rt_return(cudaErrorInvalidValue);
     struct call c;
     cudaError_t error = info(stream, &c, "cudaStreamGetFlags");
     if (!error)
@@ -202,6 +210,8 @@ API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags)
 
 API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
 {
+    if (!priority)
+        return rt_return(cudaErrorInvalidValue);
     struct call c;
     cudaError_t error = info(stream, &c, "cudaStreamGetPriority");
     if (!error)
@@ -211,6 +221,8 @@ API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
 
 API cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
 {
+    if (!id)
+        return rt_return(cudaErrorInvalidValue);
     struct call c;
     cudaError_t error = info(stream, &c, "cudaStreamGetId");
     if (!error)

@@ -3,6 +3,8 @@
 
 API cudaError_t cudaGetSymbolAddress(void **to, const void *symbol)
 {
+    if (!to)
+        return rt_return(cudaErrorInvalidValue);
     struct variable *v;
     cudaError_t error = rt_variable(symbol, &v);
     if (!error)
@@ -12,6 +14,8 @@ API cudaError_t cudaGetSymbolAddress(void **to, const void *symbol)
 
 API cudaError_t cudaGetSymbolSize(size_t *to, const void *symbol)
 {
+    if (!to)
+        return rt_return(cudaErrorInvalidValue);
     struct variable *v;
     cudaError_t error = rt_variable(symbol, &v);
     if (!error)

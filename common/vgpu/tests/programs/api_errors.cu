@@ -67,6 +67,10 @@ int main()
     WANT(cudaLaunchKernel((const void *)&n, dim3(1), dim3(1), nullptr, 0, 0),
          cudaErrorInvalidResourceHandle);
     WANT_LAST(cudaErrorInvalidResourceHandle);
+    WANT(cudaGetDevice(nullptr), cudaErrorInvalidValue);
+    WANT_LAST(cudaErrorInvalidValue);
+    WANT(cudaMalloc((void **)nullptr, 10), cudaErrorInvalidValue);
+    WANT_LAST(cudaErrorInvalidValue);
     CHECK(cudaFree(nullptr));
     CHECK(cudaMalloc(&p, 0));
     EXPECT(p == nullptr);

@@ -279,11 +279,37 @@ static void write_kernel(FILE *out, const struct vg_module *m, const struct vg_k
     free(lines);
 }
 
+static void write_module(FILE *out, const struct vg_module *m)
+{
+    for (size_t i = 0; i < m->kernel_count; i++)
+        if (m->kernels[i].tally)
+            write_kernel(out, m, &m->kernels[i]);
+}
+
+void vg_counters_retire(struct vg_device *device, const struct vg_module *m)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *f = open_memstream(&text, &bytes);
+    if (!f)
+        return;
+    if (device->retired)
+        fwrite(device->retired, 1, device->retired_bytes, f);
+    write_module(f, m);
+    if (fclose(f)) {
+        free(text);
+        return;
+    }
+    free(device->retired);
+    device->retired = text;
+    device->retired_bytes = bytes;
+}
+
 void vg_counters_write(const struct vg_device *device, FILE *out)
 {
     write_header(out);
+    if (device->retired)
+        fwrite(device->retired, 1, device->retired_bytes, out);
     for (const struct vg_module *m = device->modules; m; m = m->next)
-        for (size_t i = 0; i < m->kernel_count; i++)
-            if (m->kernels[i].tally)
-                write_kernel(out, m, &m->kernels[i]);
+        write_module(out, m);
 }

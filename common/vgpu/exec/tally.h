@@ -22,5 +22,7 @@ struct vg_tally {
 void vg_tally_launch(struct vg_launch *launch, struct vg_launch_report *report,
                      struct vg_clock_facts *facts);
 void vg_tally_free(struct vg_tally *tally);
+/** Keeps the counter rows of a module that is about to be unloaded, for vg_counters_write(). */
+void vg_counters_retire(struct vg_device *device, const struct vg_module *module);
 
 #endif

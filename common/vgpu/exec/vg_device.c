@@ -101,6 +101,7 @@ void vg_device_close(struct vg_device *d)
     vg_memory_close(&d->memory);
     free(d->faults);
     free(d->printed);
+    free(d->retired);
     pthread_mutex_destroy(&d->mutex);
     pthread_cond_destroy(&d->start);
     pthread_cond_destroy(&d->done);

@@ -287,6 +287,8 @@ struct vg_device {
     size_t fault_count, fault_room;
     char *printed;
     size_t printed_bytes, printed_room;
+    char *retired; /**< counter rows of modules that were unloaded; a lab's library is, at exit */
+    size_t retired_bytes;
     uint64_t launches;
     uint64_t workspace; /**< of cooperative groups' grid barrier */
     const ir_handler *handlers;

@@ -206,6 +206,7 @@ void vg_module_unload(struct vg_device *device, struct vg_module *m)
             each_variable(&m->ast, unplace, m);
             break;
         }
+    vg_counters_retire(device, m);
     for (size_t i = 0; i < m->kernel_count; i++)
         vg_tally_free(m->kernels[i].tally);
     free(m->kernels);

@@ -219,7 +219,7 @@ Test(shuffle, reading_a_lane_that_does_not_take_part_is_reported)
     KERNEL("atoms", "and.b32 %r6, %r5, 31;\nmul.wide.u32 %q3, %r6, 4;\nadd.s64 %q3, %q1, %q3;\n"   \
                     "red.global.add.u32 [%q3], 1;\n")
 
-static char *counters_of(int cores, const char *target)
+static char *counters_of(int cores, const char *target, bool unload)
 {
     setenv("CONVLAB_VGPU_TARGET", target, 1);
     struct vg_device *d = gpu_open(cores);
@@ -234,6 +234,8 @@ static char *counters_of(int cores, const char *target)
     char *text = NULL;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
+    if (unload)
+        vg_module_unload(d, m);
     vg_counters_write(d, out);
     fclose(out);
     vg_device_close(d);
@@ -242,15 +244,24 @@ static char *counters_of(int cores, const char *target)
 
 Test(counters, are_the_same_for_any_number_of_cores_and_any_instruction_set)
 {
-    char *one = counters_of(1, "base");
+    char *one = counters_of(1, "base", false);
     cr_assert(strlen(one) > 300);
     static const char *const targets[] = {"avx2", "avx512", "base"};
     for (int cores = 1; cores <= 4; cores++) {
-        char *other = counters_of(cores, targets[cores % 3]);
+        char *other = counters_of(cores, targets[cores % 3], false);
         cr_assert_str_eq(one, other);
         free(other);
     }
     free(one);
+}
+
+/* A library that was loaded at run time, as a lab is, is unloaded before the program ends. */
+Test(counters, of_an_unloaded_module_are_kept)
+{
+    char *loaded = counters_of(1, "base", false), *unloaded = counters_of(1, "base", true);
+    cr_assert_str_eq(loaded, unloaded);
+    free(loaded);
+    free(unloaded);
 }
 
 Test(counters, of_a_copy_are_those_of_a_textbook)

@@ -42,7 +42,7 @@ doctor: ## what is installed, what is missing, and what that disables
 
 demo: ## set up, build, grade every reference, write build/report/index.html
 	@common/mk/setup.sh install build
-	$(Q)$(MAKE) --no-print-directory graded-references
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) graded-references
 
 all: $(PROGRAMS) ## build everything that is not a lab
 

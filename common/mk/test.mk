@@ -48,7 +48,7 @@ lint: ## warnings of gcc and clang, headers that stand alone, formatting
 .PHONY: test check
 test: ## set up, then run all tests
 	@common/mk/setup.sh install build test docs bench
-	$(Q)$(MAKE) --no-print-directory check
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) check
 
 check: $(TEST_PROGRAMS) $(PROGRAMS) reference $(TEST_NEEDS) ## run all tests without setting up
 	$(Q)common/mk/run-tests.sh $(BUILD) $(TEST_PROGRAMS) $(TEST_SCRIPTS)

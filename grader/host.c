@@ -60,9 +60,31 @@ static enum st_code need_profile(const char *build, const char *name, struct st_
     }
     if (n >= 0)
         free(entries);
+    if (n <= 0) {
+        st_fail(err, ST_NOT_FOUND, "the virtual GPU is not built");
+        st_detail(err, ST_WHERE, "%s", folder);
+        return st_detail(err, ST_HINT, "run: make vgpu");
+    }
     st_fail(err, ST_USAGE, "the virtual GPU has no such profile");
     st_detail(err, ST_EXPECTED, "%s, or the path of a .yaml file", known);
     return st_detail(err, ST_GOT, "%s", name);
+}
+
+/* Without a compiler nothing can be graded, which is no fault of the student's. */
+static enum st_code need_nvcc(struct st_error *err)
+{
+    const char *home = getenv("CUDA_HOME"), *path = getenv("PATH");
+    char program[PATH_MAX];
+    path_format(program, sizeof program, "%s/bin/nvcc", home ? home : "/usr/local/cuda");
+    bool found = file_exists(program);
+    for (const char *at = path; at && !found; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
+        path_format(program, sizeof program, "%.*s/nvcc", (int)strcspn(at, ":"), at);
+        found = file_exists(program);
+    }
+    if (found)
+        return ST_OK;
+    st_fail(err, ST_MISSING_TOOL, "GPU milestones are compiled by nvcc, which is not here");
+    return st_detail(err, ST_HINT, "install the CUDA Toolkit 13, or set CUDA_HOME to its folder");
 }
 
 /* Result's device, profile and machine for the virtual GPU: what a caption must say. */
@@ -96,6 +118,8 @@ enum st_code gr_host_choose(struct grading *g, struct st_error *err)
         st_detail(err, ST_WHERE, "--device %s", device);
         return st_detail(err, ST_HINT, "leave --device out");
     }
+    if (!g->options->lib && (code = need_nvcc(err)))
+        return code;
     if (strcmp(device, "gpu") == 0 || (any && gpu_is_there())) {
         host->device = RUNNER_ON_GPU;
         find_toolkit_libraries();

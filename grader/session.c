@@ -533,10 +533,10 @@ void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const 
             run->outcome = GR_RAN;
             run->op_time_s = (double)reply.op_time_ns * 1e-9;
             /* The two clocks differ by one round trip, and by more on a busy machine. */
-            run->clock_disagrees =
+            bool clock_disagrees =
                 s->host->device == RUNNER_ON_CPU &&
                 (run->op_time_s > outside_s || outside_s - run->op_time_s > 0.05 + 0.1 * outside_s);
-            if (run->clock_disagrees)
+            if (clock_disagrees)
                 run->op_time_s = outside_s;
             return;
         }

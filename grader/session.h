@@ -67,9 +67,8 @@ struct gr_session {
 struct gr_run {
     enum gr_outcome outcome;
     int returned;
-    double op_time_s;     /**< by the runner's clock, or by ours if the two disagree */
-    bool clock_disagrees; /**< the runner's clock was not believed */
-    char message[640];    /**< not GR_RAN: what happened, for the student */
+    double op_time_s;  /**< by the runner's clock, or by ours if the two disagree */
+    char message[640]; /**< not GR_RAN: what happened, for the student */
     char hint[320];
     char pattern[32]; /**< GR_DEVICE_ERROR: "out_of_bounds", ..., "launch_failed" */
 };

@@ -51,6 +51,7 @@ test: ## set up, then run all tests
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) check
 
 check: $(TEST_PROGRAMS) $(PROGRAMS) reference $(TEST_NEEDS) ## run all tests without setting up
+	$(if $(NVCC),,@echo "skipped: tests that compile CUDA programs: no nvcc in $(CUDA_HOME)/bin")
 	$(Q)common/mk/run-tests.sh $(BUILD) $(TEST_PROGRAMS) $(TEST_SCRIPTS)
 
 # Fuzzing, with clang's libFuzzer (package libclang-rt-14-dev); `make check` replays the corpus and

@@ -14,6 +14,8 @@ static const cyaml_schema_field_t item_fields[] = {
     CYAML_FIELD_ENUM("kind", CYAML_FLAG_STRICT, struct gr_item, kind, kinds,
                      CYAML_ARRAY_LEN(kinds)),
     CYAML_FIELD_FLOAT("points", CYAML_FLAG_DEFAULT, struct gr_item, points),
+    CYAML_FIELD_FLOAT_PTR("at_most", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item,
+                          at_most),
     CYAML_FIELD_STRING_PTR("text", CYAML_FLAG_POINTER, struct gr_item, text, 1, 511),
     CYAML_FIELD_END,
 };
@@ -77,6 +79,17 @@ static enum st_code check_items(const struct gr_rubric *rubric, const char *path
             st_detail(err, ST_EXPECTED, "0 to 1000");
             return st_detail(err, ST_GOT, "%g", item->points);
         }
+        if (item->at_most && strcmp(item->id, "speed") != 0) {
+            st_fail(err, ST_BAD_FORMAT, "rubric: item '%s' has no at_most", item->id);
+            st_detail(err, ST_WHERE, "%s", path);
+            return st_detail(err, ST_HINT, "only the item 'speed' has it");
+        }
+        if (item->at_most && !(*item->at_most >= 1 && *item->at_most <= 1000)) {
+            st_fail(err, ST_BAD_FORMAT, "rubric: item 'speed' has an impossible at_most");
+            st_detail(err, ST_WHERE, "%s", path);
+            st_detail(err, ST_EXPECTED, "1 to 1000, times the reference's Op Time");
+            return st_detail(err, ST_GOT, "%g", *item->at_most);
+        }
         for (unsigned j = 0; j < i; j++) {
             if (strcmp(rubric->items[j].id, item->id) == 0) {
                 st_fail(err, ST_BAD_FORMAT, "rubric: two items have the id '%s'", item->id);
@@ -111,7 +124,7 @@ enum st_code gr_rubric_load(struct gr_rubric **rubric, const char *path, struct 
             st_detail(err, ST_WHERE, "%s", path);
         return st_detail(err, ST_HINT,
                          "keys: milestone, title, technique, items; of an item: id, kind "
-                         "(automatic or manual), points, text");
+                         "(automatic or manual), points, text, of 'speed' also at_most");
     }
     code = check_items(*rubric, path, err);
     if (code) {

@@ -8,6 +8,7 @@
  *       - id: unit_shapes          automatic items name a check of the grader
  *         kind: automatic          or manual: left for the instructor
  *         points: 25
+ *         at_most: 2.0             only of "speed": times the reference's Op Time (default 2)
  *         text: what has to be true
  */
 #ifndef CONVLAB_GRADER_RUBRIC_H
@@ -22,6 +23,7 @@ struct gr_item {
     char *id;
     enum gr_item_kind kind;
     double points;
+    double *at_most; /**< "speed": the most times the reference's Op Time; NULL if not given */
     char *text;
 };
 

@@ -24,6 +24,7 @@ Q := $(if $(filter 1,$(V)),,@)
 include common/mk/compile.mk
 include common/mk/vgpu.mk
 include common/mk/labs.mk
+include common/mk/bench-gpu.mk
 include common/mk/test.mk
 
 # ---- targets -----------------------------------------------------------------------------------
@@ -31,7 +32,7 @@ include common/mk/test.mk
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' \
-	    Makefile common/mk/labs.mk common/mk/vgpu.mk common/mk/test.mk
+	    $(filter Makefile common/mk/%,$(MAKEFILE_LIST))
 	@echo "  make mN           build milestone N in labs/ (here: $(MILESTONES)); then: cd labs && ./grader mN"
 
 setup: ## install the packages that are missing

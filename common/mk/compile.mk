@@ -3,7 +3,7 @@
 # tests/*.c make one Criterion program. To add a file, add the file.
 
 # In order of use: a module may use those after it, never those before it.
-MODULES := grader data/train common/runner common/nn common/vgpu/device common/vgpu/profiles common/vgpu/fatbin common/vgpu/exec common/vgpu/probe common/vgpu/ptx common/base
+MODULES := grader data/train common/runner common/nn common/vendor common/vgpu/device common/vgpu/profiles common/vgpu/fatbin common/vgpu/exec common/vgpu/probe common/vgpu/ptx common/base
 
 GLOBAL_CFLAGS := -std=c11 -D_GNU_SOURCE -Icommon -I. -Wall -Wextra -Wshadow -Wstrict-prototypes \
                  -Wmissing-prototypes -Wno-format-truncation -fno-math-errno -ffp-contract=off -pthread
@@ -31,6 +31,9 @@ $(BUILD)/packages.ok: common/mk/packages.tsv
 $(BUILD)/obj/%.o: %.c | $(BUILD)/packages.ok
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE) -c $< -o $@
+
+# Vendors' headers, where they are; their libraries are found at run time.
+$(BUILD)/obj/common/vendor/%.o: CFLAGS += -isystem $(CUDA_HOME)/include
 
 # The virtual GPU's instruction handlers are compiled once per instruction set and chosen at run time.
 VGPU_HANDLERS := $(BUILD)/obj/common/vgpu/exec/handlers_

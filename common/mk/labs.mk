@@ -13,7 +13,9 @@ LAB_BASE_CFLAGS := -std=gnu11 -g -Icommon -fPIC -shared -fopenmp -Wall -Wextra
 LAB_NVCC_ARCH = -gencode arch=compute_75,code=compute_75 $(LAB_GPU_ARCH)
 LAB_GPU_ARCH := $(if $(wildcard /dev/nvidiactl),$(patsubst %,-gencode arch=compute_%$(comma)code=sm_%,$(firstword \
                   $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv$(comma)noheader 2>/dev/null)))))
-LAB_BASE_NVCCFLAGS := -std=c++17 -lineinfo -g -Icommon -cudart shared -shared -Xcompiler -fPIC,-Wall,-Wextra
+# (-fno-gnu-unique: kernels that are templates keep their handles in symbols which are otherwise shared by
+# all libraries of a process, and gpubench loads several)
+LAB_BASE_NVCCFLAGS := -std=c++17 -lineinfo -g -Icommon -cudart shared -shared -Xcompiler -fPIC,-Wall,-Wextra,-fno-gnu-unique
 LAB_NVCCFLAGS ?= -O3
 
 # $(1) the library, $(2) its source, conv.c or conv.cu

@@ -1,0 +1,22 @@
+/** @file
+ * Median and its confidence interval, without assuming how times are distributed.
+ */
+#ifndef CONVLAB_BASE_MEDIAN_H
+#define CONVLAB_BASE_MEDIAN_H
+
+#include <stddef.h>
+
+/** A median with an interval around it. */
+struct median {
+    size_t n;                 /**< samples */
+    double median, low, high; /**< the same unit as the samples */
+};
+
+/** The median of @p n samples, and the two of them between which the true median lies with at least
+ * 95% probability. Each sample is above or below the true median with probability one half,
+ * independently; so how many are below is binomial, whatever the distribution. For fewer than 6
+ * samples no interval reaches 95%: then it is the whole range.
+ * @param samples  sorted by this function. @pre n > 0 */
+struct median median_of(double *samples, size_t n);
+
+#endif

@@ -1,0 +1,35 @@
+# The benchmark of all GPU milestones and cuDNN: make bench-gpu, on a machine with a GPU.
+#
+# A program of its own, linked with NVIDIA's libcudart.so, because it loads the labs into itself. It
+# needs nvcc, and none of the packages that the grader needs.
+
+GPUBENCH          := $(BUILD)/gpubench
+GPUBENCH_SOURCES  := $(wildcard grader/gpubench/*.c) common/vendor/cudnn_conv.c \
+                     $(addprefix common/nn/,oracle.c oracle_kernel.c) $(wildcard common/base/*.c)
+GPUBENCH_OBJECTS  := $(patsubst %.c,$(BUILD)/gpubench-obj/%.o,$(GPUBENCH_SOURCES)) \
+                     $(BUILD)/gpubench-obj/grader/gpubench/gpubench_kernels.o
+BENCH_GPU_OUT     ?= $(BUILD)/bench-gpu
+
+# Never with sanitizers, which CUDA's libraries do not get along with: hence objects of its own.
+$(BUILD)/gpubench-obj/%.o: %.c
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(GLOBAL_CFLAGS) -O2 -g -isystem $(CUDA_HOME)/include -MMD -MP -c $< -o $@
+
+$(BUILD)/gpubench-obj/%.o: %.cu grader/gpubench/gpubench_kernels.h common/conv.h
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NVCC) -std=c++17 -O3 -lineinfo -I. -Icommon -Xcompiler -Wall,-Wextra $(LAB_NVCC_ARCH) -c $< -o $@
+
+$(GPUBENCH): $(GPUBENCH_OBJECTS)
+	$(Q)$(NVCC) -cudart shared $^ -Xlinker --export-dynamic-symbol=conv_workspace -lm -ldl -lpthread -o $@
+
+.PHONY: bench-gpu
+bench-gpu: $(if $(NVCC),$(GPUBENCH) $(addprefix reference-,$(CUDA_MILESTONES))) ## time all GPU references and cuDNN on this machine's GPU
+	$(Q)common/mk/bench-gpu.sh $(BUILD) $(BENCH_GPU_OUT) "$(CUDA_HOME)"
+
+-include $(GPUBENCH_OBJECTS:.o=.d)
+
+# Its test runs on the virtual GPU.
+ifneq ($(NVCC),)
+TEST_NEEDS   += $(GPUBENCH)
+TEST_SCRIPTS += grader/tests/gpubench.sh
+endif

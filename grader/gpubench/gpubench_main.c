@@ -1,0 +1,218 @@
+/* All GPU milestones and cuDNN, timed in one run on the same inputs (make bench-gpu).
+ *
+ *     gpubench [--out FOLDER] [--images N,N,...] [--rounds N] [--only MODEL] [NAME=LIBRARY ...]
+ *
+ * Without libraries: every build/reference/mN/libconv.so, N from 2, that is there.
+ * Exit status: 0 all that ran was right, 1 something was wrong or failed, 2 could not run. */
+#include "base/checkout.h"
+#include "base/files.h"
+#include "base/rng.h"
+#include "grader/gpubench/gpubench.h"
+
+#include <argp.h>
+#include <cuda_runtime_api.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_RIGHT = 0, EXIT_WRONG = 1, EXIT_NOT_RUN = 2 };
+
+static const struct gb_layer layers[] = {
+    {"two-layer", 1, {0, 12, 1, 70, 70, 5}},
+    {"two-layer", 2, {0, 24, 12, 33, 33, 5}},
+    {"one-layer", 1, {0, 50, 1, 28, 28, 5}},
+};
+
+struct options {
+    const char *out, *only;
+    size_t libraries;
+    char *library[GB_MAX_SUBJECTS];
+    struct gb_plan plan;
+};
+
+static const struct argp_option option_table[] = {
+    {"out", 'o', "FOLDER", 0,
+     "where bench.tsv, totals.tsv and peaks.tsv go (default: "
+     "build/bench-gpu)",
+     0},
+    {"images", 'n', "N,N,...", 0, "numbers of images (default: 100,1000,10000; virtual GPU: 2)", 0},
+    {"rounds", 'r', "N", 0, "runs of each subject (default: 51 up to 1000 images, else 15)", 0},
+    {"only", 'm', "MODEL", 0, "two-layer or one-layer (default: both)", 0},
+    {"seed", 's', "N", 0, "seed of the inputs (default: 1)", 0},
+    {0},
+};
+
+/* A whole number from 1 to `most`, ended by `end`; 0 if it is none. */
+static long number(const char *text, char end, long most)
+{
+    char *after;
+    const long n = strtol(text, &after, 10);
+    return after != text && *after == end && n >= 1 && n <= most ? n : 0;
+}
+
+static void parse_images(struct gb_plan *plan, char *list, struct argp_state *state)
+{
+    plan->sizes = 0;
+    char *save = NULL;
+    for (char *item = strtok_r(list, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
+        const long n = number(item, '\0', 1000000);
+        if (!n || plan->sizes == GB_MAX_SIZES)
+            argp_error(state,
+                       "--images: expected up to %d whole numbers from 1 to 1000000, got "
+                       "'%s'",
+                       GB_MAX_SIZES, item);
+        plan->images[plan->sizes++] = (int)n;
+    }
+    if (!plan->sizes)
+        argp_error(state, "--images: expected whole numbers with commas between, got nothing");
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+    switch (key) {
+    case 'o':
+        o->out = arg;
+        return 0;
+    case 'n':
+        parse_images(&o->plan, arg, state);
+        return 0;
+    case 'r':
+        if (!(o->plan.rounds = (int)number(arg, '\0', GB_MAX_ROUNDS)))
+            argp_error(state, "--rounds: expected a whole number from 1 to %d, got '%s'",
+                       GB_MAX_ROUNDS, arg);
+        return 0;
+    case 's':
+        if (!(o->plan.seed = (unsigned)number(arg, '\0', 1000000000)))
+            argp_error(state, "--seed: expected a whole number from 1, got '%s'", arg);
+        return 0;
+    case 'm':
+        if (strcmp(arg, "two-layer") != 0 && strcmp(arg, "one-layer") != 0)
+            argp_error(state, "--only: expected two-layer or one-layer, got '%s'", arg);
+        o->only = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (!strchr(arg, '=') || strchr(arg, '=') == arg)
+            argp_error(state, "expected NAME=LIBRARY, got '%s'", arg);
+        if (o->libraries == GB_MAX_SUBJECTS - 2)
+            argp_error(state, "expected at most %d libraries", GB_MAX_SUBJECTS - 2);
+        o->library[o->libraries++] = arg;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static enum st_code add_subjects(const struct options *o, struct gb_subjects *all,
+                                 struct st_error *err)
+{
+    enum st_code code = ST_OK;
+    const char *build = checkout_build(err);
+    if (!build)
+        return err->code;
+    for (size_t i = 0; i < o->libraries && !code; i++) {
+        char *path = strchr(o->library[i], '=');
+        *path++ = '\0';
+        code = gb_subject_add_library(all, o->library[i], path, err);
+    }
+    for (int m = 2; m <= 9 && !o->libraries && !code; m++) {
+        char name[8], path[PATH_MAX];
+        snprintf(name, sizeof name, "m%d", m);
+        path_format(path, sizeof path, "%s/reference/%s/libconv.so", build, name);
+        if (file_exists(path))
+            code = gb_subject_add_library(all, name, path, err);
+    }
+    if (!code)
+        code = gb_subject_add_cudnn(all, o->plan.is_virtual, err);
+    return code;
+}
+
+/* Fills in what depends on the device. @return its name, or NULL with err set. */
+static const char *choose_device(struct gb_plan *plan, struct st_error *err)
+{
+    static struct cudaDeviceProp device;
+    int count = 0;
+    int error = cudaGetDeviceCount(&count);
+    if (!error)
+        error = cudaGetDeviceProperties(&device, 0);
+    if (error) {
+        st_fail(err, ST_MISSING_TOOL, "there is no GPU to use");
+        st_detail(err, ST_GOT, "%s", cudaGetErrorName(error));
+        st_detail(err, ST_HINT, "to try it without one: build/vgpu-run build/gpubench");
+        return NULL;
+    }
+    plan->is_virtual = strstr(device.name, "(virtual)") != NULL;
+    plan->l2_bytes = (size_t)device.l2CacheSize;
+    plan->peak_bytes = plan->is_virtual ? 1 << 20 : (size_t)1 << 30;
+    plan->peak_blocks = device.multiProcessorCount * (plan->is_virtual ? 1 : 64);
+    plan->peak_rounds = plan->is_virtual ? 2 : 64;
+    if (!plan->sizes && plan->is_virtual)
+        plan->sizes = 1, plan->images[0] = 2;
+    else if (!plan->sizes)
+        plan->sizes = 3, plan->images[0] = 100, plan->images[1] = 1000, plan->images[2] = 10000;
+    if (!plan->rounds && plan->is_virtual)
+        plan->rounds = 1; /* a modelled time is the same each time */
+    return device.name;
+}
+
+static enum st_code run(struct options *o, bool *all_right, struct st_error *err)
+{
+    static struct gb_row rows[GB_MAX_ROWS];
+    static struct gb_subjects all;
+    struct gb_peaks peaks;
+    size_t n = 0;
+    char folder[PATH_MAX];
+    const char *build = checkout_build(err);
+    const char *device = build ? choose_device(&o->plan, err) : NULL;
+    if (!device)
+        return err->code;
+    path_format(folder, sizeof folder, "%s%s", o->out ? o->out : build, o->out ? "" : "/bench-gpu");
+    enum st_code code = add_subjects(o, &all, err);
+    if (!code)
+        code = gb_peaks_measure(&o->plan, &peaks, err);
+    if (!code)
+        gb_print_peaks(stdout, device, o->plan.is_virtual, &peaks);
+    for (size_t l = 0; l < sizeof layers / sizeof *layers && !code; l++)
+        for (int i = 0; i < o->plan.sizes && !code; i++) {
+            if (o->only && strcmp(layers[l].model, o->only) != 0)
+                continue;
+            const size_t first = n;
+            code = gb_measure(&o->plan, &all, &peaks, &layers[l], o->plan.images[i], rows, &n, err);
+            gb_print_layer(stdout, rows + first, n - first);
+            fflush(stdout);
+        }
+    *all_right = true;
+    for (size_t i = 0; i < n; i++)
+        *all_right &= strcmp(rows[i].status, "wrong") != 0 && strcmp(rows[i].status, "failed") != 0;
+    gb_subjects_free(&all);
+    if (code)
+        return code;
+    gb_print_totals(stdout, rows, n);
+    code = gb_write_tsv(folder, device, &peaks, rows, n, err);
+    if (!code)
+        code = gb_write_totals(folder, rows, n, err);
+    if (!code)
+        printf("\nTables: %s/bench.tsv, totals.tsv, peaks.tsv\n", folder);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.plan = {.seed = 1}};
+    const struct argp argp = {
+        .options = option_table,
+        .parser = parse_option,
+        .args_doc = "[NAME=LIBRARY ...]",
+        .doc = "Time every GPU milestone's reference and cuDNN on the same inputs, in turn.\v"
+               "Exit status: 0 all that ran was right, 1 something was wrong or failed, 2 could "
+               "not run."};
+    argp_err_exit_status = EXIT_NOT_RUN;
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    struct st_error err = {0};
+    bool all_right = false;
+    if (run(&o, &all_right, &err)) {
+        fflush(stdout);
+        st_print(stderr, "gpubench", &err);
+        return EXIT_NOT_RUN;
+    }
+    return all_right ? EXIT_RIGHT : EXIT_WRONG;
+}

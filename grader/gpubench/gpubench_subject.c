@@ -1,0 +1,145 @@
+/* What is measured. All run in this one process, on the same buffers: an error of one after which
+ * the device is unusable ends the benchmark. */
+#include "grader/gpubench/gpubench.h"
+
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- scratch memory of the labs -----------------------------------------------------------------
+ */
+
+static void *workspace;
+static size_t workspace_bytes;
+
+/** What the labs call: kept and reused, as the runner does it. */
+void *conv_workspace(size_t bytes)
+{
+    if (bytes > workspace_bytes) {
+        cudaFree(workspace);
+        workspace = NULL;
+        if (cudaMalloc(&workspace, bytes) != cudaSuccess) {
+            workspace = NULL;
+            cudaGetLastError(); /* the lab is told by NULL, not by an error of a later call */
+        }
+        workspace_bytes = workspace ? bytes : 0;
+    }
+    return workspace;
+}
+
+/* ---- subjects -----------------------------------------------------------------------------------
+ */
+
+static struct gb_subject *add(struct gb_subjects *all, const char *name, struct st_error *err)
+{
+    if (all->n == GB_MAX_SUBJECTS) {
+        st_fail(err, ST_TOO_LARGE, "at most %d subjects can be measured", GB_MAX_SUBJECTS);
+        return NULL;
+    }
+    struct gb_subject *s = &all->subject[all->n++];
+    memset(s, 0, sizeof *s);
+    snprintf(s->name, sizeof s->name, "%s", name);
+    return s;
+}
+
+enum st_code gb_subject_add_library(struct gb_subjects *all, const char *name, const char *path,
+                                    struct st_error *err)
+{
+    struct gb_subject *s = add(all, name, err);
+    if (!s)
+        return err->code;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        snprintf(s->reason, sizeof s->reason, "cannot be loaded: %s", dlerror());
+        return ST_OK;
+    }
+    void *found = dlsym(library, "conv_forward");
+    if (!found)
+        snprintf(s->reason, sizeof s->reason, "%s exports no conv_forward", path);
+    memcpy(&s->conv, &found, sizeof found);
+    return ST_OK;
+}
+
+enum st_code gb_subject_add_cudnn(struct gb_subjects *all, bool is_virtual, struct st_error *err)
+{
+    static const char *const names[] = {"cudnn", "cudnn-tf32"};
+    struct st_error why = {0};
+    if (is_virtual)
+        st_fail(&why, ST_MISSING_TOOL, "cuDNN does not run on the virtual GPU");
+    else if (!vn_cudnn_open(&all->cudnn, &why)) {
+        size_t free_bytes = 0, total;
+        cudaMemGetInfo(&free_bytes, &total);
+        /* Large enough for every algorithm that is ever the fastest here; what is left is for the
+         * tensors. */
+        size_t most = (size_t)8 << 30;
+        all->cudnn_workspace_bytes = free_bytes / 8 < most ? free_bytes / 8 : most;
+        enum st_code code = gb_cuda(cudaMalloc(&all->cudnn_workspace, all->cudnn_workspace_bytes),
+                                    "cannot allocate cuDNN's workspace", err);
+        if (code)
+            return code;
+    }
+    for (int i = 0; i < 2; i++) {
+        struct gb_subject *s = add(all, names[i], err);
+        if (!s)
+            return err->code;
+        s->is_cudnn = true;
+        s->math = i ? VN_TF32 : VN_FLOAT32;
+        if (!all->cudnn)
+            snprintf(s->reason, sizeof s->reason, "%s%s%s", why.what, why.got[0] ? ": " : "",
+                     why.got);
+    }
+    return ST_OK;
+}
+
+void gb_subjects_prepare(struct gb_subjects *all, const struct conv_shape *shape, const float *x,
+                         const float *k, float *y)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        struct gb_subject *s = &all->subject[i];
+        struct st_error err = {0};
+        if (!s->is_cudnn || !all->cudnn)
+            continue;
+        s->reason[0] = '\0';
+        if (vn_cudnn_conv_make(&s->cudnn, all->cudnn, shape, s->math, x, k, y, all->cudnn_workspace,
+                               all->cudnn_workspace_bytes, &err))
+            snprintf(s->reason, sizeof s->reason, "%s", err.what);
+    }
+}
+
+bool gb_subject_run(struct gb_subject *s, const struct conv_shape *shape, const float *x,
+                    const float *k, float *y, char *why, size_t room)
+{
+    struct st_error err = {0};
+    if (s->is_cudnn) {
+        if (!vn_cudnn_conv_run(&s->cudnn, x, k, y, &err))
+            return true;
+        snprintf(why, room, "%s", err.what);
+        return false;
+    }
+    struct conv_shape copy = *shape;
+    const int returned = s->conv(&copy, x, k, y);
+    const cudaError_t error = cudaGetLastError();
+    if (!returned && error == cudaSuccess)
+        return true;
+    snprintf(why, room, "conv_forward returned %d%s%s", returned,
+             error == cudaSuccess ? "" : " and left the error ",
+             error == cudaSuccess ? "" : cudaGetErrorName(error));
+    return false;
+}
+
+void gb_subjects_release(struct gb_subjects *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        vn_cudnn_conv_free(&all->subject[i].cudnn);
+}
+
+void gb_subjects_free(struct gb_subjects *all)
+{
+    gb_subjects_release(all);
+    vn_cudnn_close(all->cudnn);
+    cudaFree(all->cudnn_workspace);
+    cudaFree(workspace);
+    workspace = NULL;
+    workspace_bytes = 0;
+}

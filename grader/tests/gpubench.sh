@@ -1,0 +1,59 @@
+#!/bin/sh
+# The GPU benchmark on the virtual GPU: it measures what is right, rejects what is not, and says why it
+# skips what is not there.
+#
+#   CONVLAB_BUILD=build gpubench.sh
+build=${CONVLAB_BUILD:-build}
+case $build in /*) ;; *) build=$PWD/$build ;; esac
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+tested=0 good=0
+
+claim() { # TEXT COMMAND...
+    text=$1
+    shift
+    tested=$((tested + 1))
+    if "$@"; then
+        good=$((good + 1))
+    else
+        echo "FAILED: $text"
+        cat "$scratch/said"
+    fi
+}
+
+# cell SUBJECT COLUMN: a field of bench.tsv, by names.
+cell() {
+    awk -F '\t' -v subject="$1" -v column="$2" '
+        NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i}
+        $at["subject"] == subject {print $at[column]}' "$scratch/out/bench.tsv"
+}
+
+is() { # EXPECTED GOT
+    [ "$1" = "$2" ] || { echo "expected '$1', got '$2'" >>"$scratch/said"; false; }
+}
+
+"$build/vgpu-run" "$build/gpubench" --only one-layer --images 2 --out "$scratch/out" \
+    right="$build/mutants_cuda/right/libconv.so" \
+    cut="$build/mutants_cuda/last_row_missing/libconv.so" \
+    stale="$build/mutants_cuda/not_cleared/libconv.so" \
+    absent="$scratch/absent.so" >"$scratch/said" 2>&1
+status=$?
+
+claim 'a right library is measured' is ok "$(cell right status)"
+claim 'its time is above the floor' awk "BEGIN {exit !($(cell right median_ms) > $(cell right floor_ms))}"
+claim 'unwritten outputs are wrong' is wrong "$(cell cut status)"
+claim 'outputs that depend on what was there before are wrong' is wrong "$(cell stale status)"
+claim 'a wrong subject has no time' is '' "$(cell cut median_ms)"
+claim 'the exit status says that something was wrong' is 1 "$status"
+claim 'a library that is not there is skipped' is skip "$(cell absent status)"
+claim 'cuDNN is skipped on the virtual GPU' is skip "$(cell cudnn status)"
+claim 'with the reason' is 'cuDNN does not run on the virtual GPU' "$(cell cudnn note)"
+claim 'sums leave out what was not measured' is '2 right' \
+    "$(awk -F '\t' '$1 == "one-layer" {print $2, $3}' "$scratch/out/totals.tsv")"
+
+"$build/vgpu-run" "$build/gpubench" --images 0 >"$scratch/said" 2>&1
+claim 'an impossible size is refused' is 2 $?
+claim 'in a line that says what was expected' grep -q 'images: expected .* from 1 .* got' "$scratch/said"
+
+echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
+[ "$tested" = "$good" ]

@@ -68,8 +68,10 @@ $(foreach b,$(BENCHES),$(eval $(call bench_rules,$(b))))
 BENCH_LIBS := -ldnnl
 
 .PHONY: run-bench
-run-bench: $(BENCH_PROGRAMS) $(PROGRAMS) reference
+run-bench: $(BENCH_PROGRAMS) $(PROGRAMS) vgpu reference
 	$(Q)set -e; for b in $(BENCH_PROGRAMS); do $$b; done
-	$(Q)common/mk/bench-grader.sh $(BUILD)
+	$(if $(NVCC),$(Q)set -e; for b in $(VGPU_BENCHES); do $(BUILD)/vgpu-run $$b; done,\
+	    @echo "skip: launches on the virtual GPU: no nvcc in $(CUDA_HOME)/bin")
+	$(Q)common/mk/bench-grader.sh $(BUILD) $(NVCC)
 
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/obj/*/*/*/*.d $(BUILD)/obj/*/*/*/*/*.d)

@@ -14,6 +14,7 @@ tab=$(printf '\t')
 is_here() {
     case $1 in
     cmd:*) command -v "${1#cmd:}" >/dev/null 2>&1 ;;
+    file:*) [ -e "${1#file:}" ] ;;
     header:*)
         # Ask the compiler, so that any prefix it searches counts; without one, look where Debian puts it.
         if command -v gcc >/dev/null 2>&1; then

@@ -51,6 +51,10 @@ $(BUILD)/vgpu/tests/%: common/vgpu/tests/%.cu common/vgpu/tests/check.cuh common
 	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) -Icommon \
 	    $(or $(shell sed -n 's|^// nvcc: ||p' $<),-arch=compute_75) $< -o $@
 
+# Programs that measure.
+VGPU_BENCHES := $(patsubst common/vgpu/tests/%.cu,$(BUILD)/vgpu/tests/%,$(wildcard common/vgpu/tests/bench/*.cu))
+run-bench: $(if $(NVCC),$(VGPU_BENCHES))
+
 vgpu-programs: $(if $(NVCC),$(VGPU_TEST_PROGRAMS))
 
 vgpu-check: vgpu ## run the CUDA programs and the planted faults on the virtual GPU

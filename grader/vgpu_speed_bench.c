@@ -49,7 +49,7 @@ static const struct layer {
 };
 enum { LAYERS = sizeof layers / sizeof *layers };
 
-static void die(const char *what, const char *why)
+static _Noreturn void die(const char *what, const char *why)
 {
     fprintf(stderr, "vgpu_speed_bench: %s: %s\n", what, why);
     exit(1);
@@ -223,7 +223,7 @@ static struct sample run(const char *folder, const char *library, const struct c
                          int cores)
 {
     char command[3 * PATH_MAX];
-    struct sample t;
+    struct sample t = {0};
     snprintf(command, sizeof command,
              "'%s/vgpu-run' --cores %d '%s/vgpu_speed_bench' --client '%s' %d %d %d %d %d %d",
              folder, cores, folder, library, s->B, s->M, s->C, s->H, s->W, s->K);

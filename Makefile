@@ -21,6 +21,7 @@ comma := ,
 BUILD := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
 Q := $(if $(filter 1,$(V)),,@)
 
+include common/mk/flags.mk
 include common/mk/compile.mk
 include common/mk/vgpu.mk
 include common/mk/labs.mk

@@ -5,13 +5,12 @@
 # In order of use: a module may use those after it, never those before it.
 MODULES := grader data/train common/runner common/nn common/vendor common/vgpu/device common/vgpu/profiles common/vgpu/fatbin common/vgpu/exec common/vgpu/probe common/vgpu/ptx common/base
 
-GLOBAL_CFLAGS := -std=c11 -D_GNU_SOURCE -Icommon -I. -Wall -Wextra -Wshadow -Wstrict-prototypes \
-                 -Wmissing-prototypes -Wno-format-truncation -fno-math-errno -ffp-contract=off -pthread
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 LIBS := -lcyaml -lzstd -llz4 -lcjson -lcmark-gfm -lcmark-gfm-extensions -lz -lm -ldl -pthread
 
 COMPILE = $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) $(SAN_FLAGS) -MMD -MP
-LINK    = $(CC) $(CFLAGS) $(SAN_FLAGS)
+# The libraries that a machine may not have lie beside the programs in the archives (archive.mk).
+LINK    = $(CC) $(CFLAGS) $(SAN_FLAGS) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/shared'
 
 module_sources = $(filter-out %_main.c %_bench.c,$(wildcard $(1)/*.c))
 objects        = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -32,8 +31,8 @@ $(BUILD)/obj/%.o: %.c | $(BUILD)/packages.ok
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE) -c $< -o $@
 
-# Vendors' headers, where they are; their libraries are found at run time.
-$(BUILD)/obj/common/vendor/%.o: CFLAGS += -isystem $(CUDA_HOME)/include
+# Vendors' headers, where they are: the test compares our declarations with them.
+$(BUILD)/obj/common/vendor/tests/%.o: CFLAGS += -isystem $(CUDA_HOME)/include
 
 # The virtual GPU's instruction handlers are compiled once per instruction set and chosen at run time.
 VGPU_HANDLERS := $(BUILD)/obj/common/vgpu/exec/handlers_

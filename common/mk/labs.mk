@@ -11,8 +11,8 @@ LAB_BASE_CFLAGS := -std=gnu11 -g -Icommon -fPIC -shared -fopenmp -Wall -Wextra
 
 # GPU milestones: PTX for the virtual GPU and any GPU's driver, and machine code for the GPU that is here.
 LAB_NVCC_ARCH = -gencode arch=compute_75,code=compute_75 $(LAB_GPU_ARCH)
-LAB_GPU_ARCH := $(if $(wildcard /dev/nvidiactl),$(patsubst %,-gencode arch=compute_%$(comma)code=sm_%,$(firstword \
-                  $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv$(comma)noheader 2>/dev/null)))))
+LAB_GPU_ARCH := $(if $(wildcard /dev/nvidiactl),$(foreach cc,$(firstword $(subst .,,$(shell nvidia-smi \
+                  --query-gpu=compute_cap --format=csv$(comma)noheader 2>/dev/null))),-gencode arch=compute_$(cc)$(comma)code=sm_$(cc)))
 # (-fno-gnu-unique: kernels that are templates keep their handles in symbols which are otherwise shared by
 # all libraries of a process, and gpubench loads several)
 LAB_BASE_NVCCFLAGS := -std=c++17 -lineinfo -g -Icommon -cudart shared -shared -Xcompiler -fPIC,-Wall,-Wextra,-fno-gnu-unique

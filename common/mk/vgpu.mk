@@ -3,8 +3,6 @@
 # The library needs the CUDA Toolkit's headers, the programs need nvcc; without them both are skipped
 # and say so.
 
-CUDA_HOME ?= $(or $(patsubst %/bin/nvcc,%,$(shell command -v nvcc)),/usr/local/cuda)
-NVCC      := $(wildcard $(CUDA_HOME)/bin/nvcc)
 CUDART_HEADER := $(wildcard $(CUDA_HOME)/include/cuda_runtime_api.h)
 
 VGPU_PROFILES := $(patsubst common/vgpu/profiles/%,$(BUILD)/vgpu/profiles/%,\

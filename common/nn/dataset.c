@@ -2,6 +2,7 @@
  * idx.c's business, the scaling scale.c's. */
 #include "nn/dataset.h"
 
+#include "base/checkout.h"
 #include "base/files.h"
 #include "nn/idx.h"
 
@@ -17,8 +18,15 @@ static const char *const split_name[] = {[NN_TRAIN] = "train", [NN_TEST] = "t10k
 
 const char *nn_dataset_folder(void)
 {
+    static char own[PATH_MAX];
     const char *folder = getenv(VARIABLE);
-    return folder && folder[0] ? folder : DEBIAN_FOLDER;
+    if (folder && folder[0])
+        return folder;
+    struct st_error ignored;
+    const char *root = checkout_root(&ignored);
+    return root && path_format(own, sizeof own, "%s/data/fashion-mnist", root) && file_exists(own)
+               ? own
+               : DEBIAN_FOLDER;
 }
 
 /* A missing folder or file has one of two remedies, whichever was tried before. */

@@ -2,7 +2,8 @@
  * Fashion-MNIST from its four idx files (plain or .gz), and upscaling to a model's image size.
  *
  * The files are Debian's package dataset-fashion-mnist; the environment variable CONVLAB_DATA names
- * another folder that holds them under their usual names.
+ * another folder that holds them under their usual names. An archive (make handout, make bundle)
+ * has the test images with it, in data/fashion-mnist.
  */
 #ifndef CONVLAB_NN_DATASET_H
 #define CONVLAB_NN_DATASET_H
@@ -29,7 +30,8 @@ struct nn_dataset {
     uint8_t *labels; /**< [images], each below NN_CLASSES */
 };
 
-/** @return the folder of the data set: CONVLAB_DATA if set and not empty, else Debian's. */
+/** @return the folder of the data set: CONVLAB_DATA if set and not empty, else data/fashion-mnist
+ * of this checkout or archive if it is there, else Debian's. */
 const char *nn_dataset_folder(void);
 
 /** Loads the first images of a split.

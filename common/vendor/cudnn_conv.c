@@ -3,43 +3,24 @@
  * tries everything and is fully specified. */
 #include "vendor/cudnn_conv.h"
 
-#if defined(__has_include) && __has_include(<cudnn.h>)
-#define CUDNN_DISABLE_DEPRECATED
-#include <cudnn.h>
+/* That interface is declared here, as far as it is used, so that cuDNN's headers need not be there
+ * either; where they are, the test compares. */
+#include "vendor/cudnn_abi.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
-/** The functions used: X(name). Their types are those of the headers. */
-#define CUDNN_MAP(X)                                                                               \
-    X(cudnnGetVersion)                                                                             \
-    X(cudnnGetErrorString)                                                                         \
-    X(cudnnCreate)                                                                                 \
-    X(cudnnDestroy)                                                                                \
-    X(cudnnCreateTensorDescriptor)                                                                 \
-    X(cudnnSetTensor4dDescriptor)                                                                  \
-    X(cudnnDestroyTensorDescriptor)                                                                \
-    X(cudnnCreateFilterDescriptor)                                                                 \
-    X(cudnnSetFilter4dDescriptor)                                                                  \
-    X(cudnnDestroyFilterDescriptor)                                                                \
-    X(cudnnCreateConvolutionDescriptor)                                                            \
-    X(cudnnSetConvolution2dDescriptor)                                                             \
-    X(cudnnSetConvolutionMathType)                                                                 \
-    X(cudnnDestroyConvolutionDescriptor)                                                           \
-    X(cudnnFindConvolutionForwardAlgorithmEx)                                                      \
-    X(cudnnConvolutionForward)
-
 struct vn_cudnn {
     void *library;
-    cudnnHandle_t handle;
+    void *handle;
     char version[32];
-#define CUDNN_FIELD(name) __typeof__(&name) name;
+#define CUDNN_FIELD(result, name, parameters) result(*name) parameters;
     CUDNN_MAP(CUDNN_FIELD)
 #undef CUDNN_FIELD
 };
 
-static enum st_code failed(const struct vn_cudnn *c, cudnnStatus_t status, const char *call,
+static enum st_code failed(const struct vn_cudnn *c, int status, const char *call,
                            struct st_error *err)
 {
     return st_fail(err, ST_CHILD, "%s: %s", call, c->cudnnGetErrorString(status));
@@ -59,7 +40,7 @@ enum st_code vn_cudnn_open(struct vn_cudnn **cudnn, struct st_error *err)
         free(c);
         return ST_MISSING_TOOL;
     }
-#define CUDNN_FIND(name)                                                                           \
+#define CUDNN_FIND(result, name, parameters)                                                       \
     {                                                                                              \
         void *found = dlsym(c->library, #name);                                                    \
         if (!found) {                                                                              \
@@ -72,8 +53,8 @@ enum st_code vn_cudnn_open(struct vn_cudnn **cudnn, struct st_error *err)
 #undef CUDNN_FIND
     const size_t v = c->cudnnGetVersion(); /* 91900 is 9.19.0 */
     snprintf(c->version, sizeof c->version, "%zu.%zu.%zu", v / 10000, v / 100 % 100, v % 100);
-    const cudnnStatus_t status = c->cudnnCreate(&c->handle);
-    if (status != CUDNN_STATUS_SUCCESS) {
+    const int status = c->cudnnCreate(&c->handle);
+    if (status != CUDNN_SUCCESS) {
         st_fail(err, ST_MISSING_TOOL, "cuDNN cannot use this device");
         st_detail(err, ST_GOT, "%s", c->cudnnGetErrorString(status));
         st_detail(err, ST_HINT, "cuDNN needs an NVIDIA GPU and its driver");
@@ -100,34 +81,31 @@ const char *vn_cudnn_version(const struct vn_cudnn *cudnn)
     return cudnn->version;
 }
 
-/** The tensors' descriptors. @return CUDNN_STATUS_SUCCESS, or the first failure with *call set. */
-static cudnnStatus_t describe(struct vn_cudnn_conv *v, const struct conv_shape *s,
-                              const char **call)
+/** The tensors' descriptors. @return CUDNN_SUCCESS, or the first failure with *call set. */
+static int describe(struct vn_cudnn_conv *v, const struct conv_shape *s, const char **call)
 {
     struct vn_cudnn *c = v->cudnn;
-    cudnnStatus_t status;
+    int status;
 #define TRY(function, ...)                                                                         \
     *call = #function;                                                                             \
-    if ((status = c->function(__VA_ARGS__)) != CUDNN_STATUS_SUCCESS)                               \
+    if ((status = c->function(__VA_ARGS__)) != CUDNN_SUCCESS)                                      \
     return status
-    TRY(cudnnCreateTensorDescriptor, (cudnnTensorDescriptor_t *)&v->x_desc);
-    TRY(cudnnCreateTensorDescriptor, (cudnnTensorDescriptor_t *)&v->y_desc);
-    TRY(cudnnCreateFilterDescriptor, (cudnnFilterDescriptor_t *)&v->k_desc);
-    TRY(cudnnCreateConvolutionDescriptor, (cudnnConvolutionDescriptor_t *)&v->conv_desc);
-    TRY(cudnnSetTensor4dDescriptor, v->x_desc, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, s->B, s->C,
-        s->H, s->W);
-    TRY(cudnnSetTensor4dDescriptor, v->y_desc, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, s->B, s->M,
-        s->H - s->K + 1, s->W - s->K + 1);
-    TRY(cudnnSetFilter4dDescriptor, v->k_desc, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, s->M, s->C,
-        s->K, s->K);
+    TRY(cudnnCreateTensorDescriptor, &v->x_desc);
+    TRY(cudnnCreateTensorDescriptor, &v->y_desc);
+    TRY(cudnnCreateFilterDescriptor, &v->k_desc);
+    TRY(cudnnCreateConvolutionDescriptor, &v->conv_desc);
+    TRY(cudnnSetTensor4dDescriptor, v->x_desc, CUDNN_NCHW, CUDNN_FLOAT, s->B, s->C, s->H, s->W);
+    TRY(cudnnSetTensor4dDescriptor, v->y_desc, CUDNN_NCHW, CUDNN_FLOAT, s->B, s->M, s->H - s->K + 1,
+        s->W - s->K + 1);
+    TRY(cudnnSetFilter4dDescriptor, v->k_desc, CUDNN_FLOAT, CUDNN_NCHW, s->M, s->C, s->K, s->K);
     /* No padding, stride 1, no dilation; the filter is not flipped. */
-    TRY(cudnnSetConvolution2dDescriptor, v->conv_desc, 0, 0, 1, 1, 1, 1, CUDNN_CROSS_CORRELATION,
-        CUDNN_DATA_FLOAT);
+    TRY(cudnnSetConvolution2dDescriptor, v->conv_desc, 0, 0, 1, 1, 1, 1, CUDNN_CORRELATION,
+        CUDNN_FLOAT);
 #undef TRY
-    return CUDNN_STATUS_SUCCESS;
+    return CUDNN_SUCCESS;
 }
 
-static const char *algorithm_name(cudnnConvolutionFwdAlgo_t algorithm)
+static const char *algorithm_name(int algorithm)
 {
     static const char *const names[] = {
         "implicit GEMM", "implicit precomputed GEMM", "GEMM", "direct", "FFT", "FFT with tiles",
@@ -137,11 +115,11 @@ static const char *algorithm_name(cudnnConvolutionFwdAlgo_t algorithm)
 }
 
 /** Whether an algorithm that cuDNN tried keeps to the arithmetic that was asked for. */
-static int is_allowed(const cudnnConvolutionFwdAlgoPerf_t *tried, enum vn_math math)
+static int is_allowed(const struct cudnn_tried *tried, enum vn_math math)
 {
-    if (tried->status != CUDNN_STATUS_SUCCESS)
+    if (tried->status != CUDNN_SUCCESS)
         return 0;
-    return math == VN_TF32 || tried->mathType == CUDNN_FMA_MATH;
+    return math == VN_TF32 || tried->math == CUDNN_MATH_FMA;
 }
 
 enum st_code vn_cudnn_conv_make(struct vn_cudnn_conv *v, struct vn_cudnn *c,
@@ -153,21 +131,21 @@ enum st_code vn_cudnn_conv_make(struct vn_cudnn_conv *v, struct vn_cudnn *c,
         .cudnn = c, .workspace = workspace, .workspace_bytes = bytes, .algorithm = -1};
     const char *call;
     enum st_code code = ST_OK;
-    cudnnStatus_t status = describe(v, s, &call);
-    cudnnConvolutionFwdAlgoPerf_t tried[2 * CUDNN_CONVOLUTION_FWD_ALGO_COUNT];
+    int status = describe(v, s, &call);
+    struct cudnn_tried tried[2 * CUDNN_ALGORITHMS];
     int n = 0;
-    if (status == CUDNN_STATUS_SUCCESS) {
+    if (status == CUDNN_SUCCESS) {
         call = "cudnnSetConvolutionMathType";
         status = c->cudnnSetConvolutionMathType(
-            v->conv_desc, math == VN_FLOAT32 ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH);
+            v->conv_desc, math == VN_FLOAT32 ? CUDNN_MATH_FMA : CUDNN_MATH_DEFAULT);
     }
-    if (status == CUDNN_STATUS_SUCCESS) {
+    if (status == CUDNN_SUCCESS) {
         call = "cudnnFindConvolutionForwardAlgorithmEx";
         status = c->cudnnFindConvolutionForwardAlgorithmEx(
             c->handle, v->x_desc, x, v->k_desc, k, v->conv_desc, v->y_desc, y,
             (int)(sizeof tried / sizeof *tried), &n, tried, workspace, bytes);
     }
-    if (status != CUDNN_STATUS_SUCCESS) {
+    if (status != CUDNN_SUCCESS) {
         code = failed(c, status, call, err);
         vn_cudnn_conv_free(v);
         return code;
@@ -175,18 +153,17 @@ enum st_code vn_cudnn_conv_make(struct vn_cudnn_conv *v, struct vn_cudnn *c,
     for (int i = 0; i < n && v->algorithm < 0; i++) { /* the fastest comes first */
         if (!is_allowed(&tried[i], math))
             continue;
-        v->algorithm = tried[i].algo;
-        v->math = tried[i].mathType;
-        snprintf(v->name, sizeof v->name, "%s%s", algorithm_name(tried[i].algo),
-                 tried[i].mathType == CUDNN_FMA_MATH ? "" : ", tensor cores allowed");
+        v->algorithm = tried[i].algorithm;
+        v->math = tried[i].math;
+        snprintf(v->name, sizeof v->name, "%s%s", algorithm_name(tried[i].algorithm),
+                 tried[i].math == CUDNN_MATH_FMA ? "" : ", tensor cores allowed");
     }
     if (v->algorithm < 0) {
         vn_cudnn_conv_free(v);
         return st_fail(err, ST_CHILD, "none of cuDNN's %d algorithms can compute this shape", n);
     }
     status = c->cudnnSetConvolutionMathType(v->conv_desc, v->math);
-    return status == CUDNN_STATUS_SUCCESS ? ST_OK
-                                          : failed(c, status, "cudnnSetConvolutionMathType", err);
+    return status == CUDNN_SUCCESS ? ST_OK : failed(c, status, "cudnnSetConvolutionMathType", err);
 }
 
 enum st_code vn_cudnn_conv_run(const struct vn_cudnn_conv *v, const float *x, const float *k,
@@ -194,11 +171,10 @@ enum st_code vn_cudnn_conv_run(const struct vn_cudnn_conv *v, const float *x, co
 {
     const float one = 1, zero = 0;
     struct vn_cudnn *c = v->cudnn;
-    const cudnnStatus_t status = c->cudnnConvolutionForward(
-        c->handle, &one, v->x_desc, x, v->k_desc, k, v->conv_desc, v->algorithm, v->workspace,
-        v->workspace_bytes, &zero, v->y_desc, y);
-    return status == CUDNN_STATUS_SUCCESS ? ST_OK
-                                          : failed(c, status, "cudnnConvolutionForward", err);
+    const int status = c->cudnnConvolutionForward(c->handle, &one, v->x_desc, x, v->k_desc, k,
+                                                  v->conv_desc, v->algorithm, v->workspace,
+                                                  v->workspace_bytes, &zero, v->y_desc, y);
+    return status == CUDNN_SUCCESS ? ST_OK : failed(c, status, "cudnnConvolutionForward", err);
 }
 
 void vn_cudnn_conv_free(struct vn_cudnn_conv *v)
@@ -216,52 +192,3 @@ void vn_cudnn_conv_free(struct vn_cudnn_conv *v)
         c->cudnnDestroyConvolutionDescriptor(v->conv_desc);
     memset(v, 0, sizeof *v);
 }
-
-#else /* the headers were not there */
-
-static enum st_code absent(struct st_error *err)
-{
-    st_fail(err, ST_MISSING_TOOL, "this program was compiled without cuDNN's headers");
-    return st_detail(err, ST_HINT, "install cuDNN 9 with its headers and build again");
-}
-
-enum st_code vn_cudnn_open(struct vn_cudnn **cudnn, struct st_error *err)
-{
-    *cudnn = NULL;
-    return absent(err);
-}
-
-void vn_cudnn_close(struct vn_cudnn *cudnn)
-{
-    (void)cudnn;
-}
-
-const char *vn_cudnn_version(const struct vn_cudnn *cudnn)
-{
-    (void)cudnn;
-    return "none";
-}
-
-enum st_code vn_cudnn_conv_make(struct vn_cudnn_conv *conv, struct vn_cudnn *cudnn,
-                                const struct conv_shape *shape, enum vn_math math, const float *x,
-                                const float *k, float *y, void *workspace, size_t bytes,
-                                struct st_error *err)
-{
-    (void)conv, (void)cudnn, (void)shape, (void)math, (void)x, (void)k, (void)y, (void)workspace;
-    (void)bytes;
-    return absent(err);
-}
-
-enum st_code vn_cudnn_conv_run(const struct vn_cudnn_conv *conv, const float *x, const float *k,
-                               float *y, struct st_error *err)
-{
-    (void)conv, (void)x, (void)k, (void)y;
-    return absent(err);
-}
-
-void vn_cudnn_conv_free(struct vn_cudnn_conv *conv)
-{
-    (void)conv;
-}
-
-#endif

@@ -2,7 +2,7 @@
  * cuDNN's convolution, to be measured beside ours.
  *
  * The library is found when it is asked for (dlopen), so nothing here needs cuDNN to be built or to
- * run: without it, or without its headers when this was compiled, vn_cudnn_open() says so.
+ * run: without it vn_cudnn_open() says so.
  */
 #ifndef CONVLAB_VENDOR_CUDNN_CONV_H
 #define CONVLAB_VENDOR_CUDNN_CONV_H
@@ -21,7 +21,7 @@ struct vn_cudnn;
 
 /** Loads cuDNN 9 and makes a handle on the current device.
  * @param cudnn  set; free with vn_cudnn_close()
- * @return ST_OK, or ST_MISSING_TOOL with the reason (no headers, no library, no driver). */
+ * @return ST_OK, or ST_MISSING_TOOL with the reason (no library, no driver). */
 enum st_code vn_cudnn_open(struct vn_cudnn **cudnn, struct st_error *err);
 
 /** Closes it; harmless on NULL. */

@@ -1,0 +1,43 @@
+# ConvLab, as an archive: the programs are built already, labs are compiled here.
+#
+# This is the Makefile of the archives that `make handout` and `make bundle` make. It needs gcc, make and,
+# for GPU milestones, nvcc; nothing else.
+
+# ---- settings ----------------------------------------------------------------------------------
+V       ?= 0#                 V=1 shows the commands
+CC      := gcc
+LAB_CFLAGS ?= -O3 -march=native#  flags for m1
+
+ifneq ($(words $(CURDIR)),1)
+$(error the path of this folder has spaces, which make cannot handle: '$(CURDIR)' (hint: move it to a path without spaces))
+endif
+MAKEFLAGS += --no-builtin-rules
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := help
+comma := ,
+BUILD := build
+Q := $(if $(filter 1,$(V)),,@)
+
+include common/mk/flags.mk
+include common/mk/labs.mk
+# (what only the archive for GPU machines has)
+-include $(wildcard common/mk/bench-gpu.mk common/mk/gpu-check.mk)
+
+# ---- targets -----------------------------------------------------------------------------------
+.PHONY: help vgpu doctor clean
+help: ## this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' \
+	    Makefile $(filter-out %/labs.mk,$(filter common/mk/%,$(MAKEFILE_LIST)))
+	@echo "  make mN           build milestone N in labs/ (here: $(MILESTONES)); then: ./grader mN"
+
+doctor: ## what this archive needs, and whether it is here
+	@for p in gcc make; do printf '%-14s %s\n' $$p "$$(command -v $$p || echo 'MISSING: nothing can be built')"; done
+	@printf '%-14s %s\n' nvcc "$(or $(NVCC),MISSING: GPU milestones cannot be compiled (hint: make CUDA_HOME=FOLDER))"
+	@printf '%-14s %s\n' 'NVIDIA GPU' "$$([ -e /dev/nvidiactl ] && echo yes || echo 'none: the virtual GPU is used')"
+	@printf '%-14s %s\n' gnuplot "$$(command -v gnuplot || echo 'none: reports have no plots')"
+
+vgpu: ; # built already
+
+clean: ## remove what was compiled and graded here
+	$(Q)rm -rf $(BUILD)/labs $(BUILD)/report

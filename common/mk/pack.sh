@@ -1,0 +1,84 @@
+#!/bin/sh
+# Makes an archive that runs on a machine with only gcc, make and, for GPU milestones, nvcc.
+#
+#   pack.sh handout|bundle BUILD_FOLDER DATA_FOLDER ARCHIVE
+#
+# Both hold the programs as built here, with the libraries that they need beside them (build/shared, which
+# is in the programs' search path), the labs, the models, the test images and the documentation. What they
+# do not share:
+#
+#   handout   for students: nothing of reference/, tests or development
+#   bundle    for a machine with a GPU: the references, the benchmark's sources and `make gpu-check`
+#
+# The archive unpacks into one folder, convlab-handout or convlab-bundle.
+set -eu
+kind=$1 build=$2 data=$3 archive=$4
+top=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+root=$work/convlab-$kind
+cd "$top"
+
+# copy FILE...: files of the tree, into the same places.
+copy() { cp -pr --parents "$@" "$root"; }
+
+# Those of git, not what else lies about in a working copy; of a tree without git, all.
+files_of() { git ls-files -- "$@" 2>/dev/null | grep . || find "$@" -type f; }
+
+# A library is copied if it is none of the C library's or the compiler's, which every machine has.
+shared_libraries() { # PROGRAM...
+    ldd "$@" | sed -n 's|.* => \(/[^ ]*\) .*|\1|p' | sort -u |
+        grep -v -E '/(libc|libm|libdl|librt|libpthread|libgcc_s|libgomp|libstdc\+\+|ld-linux[^/]*)\.so'
+}
+
+mkdir -p "$root/build/shared" "$root/common/mk" "$root/data/fashion-mnist"
+cp common/mk/archive.mk "$root/Makefile"
+copy LICENSE common/conv.h common/mk/flags.mk common/mk/labs.mk data/models
+files_of docs | grep '\.md$\|/images/' | while read -r f; do copy "$f"; done
+files_of report-templates 2>/dev/null | while read -r f; do copy "$f"; done
+cp common/mk/archive-readme.md "$root/README.md"
+
+# The labs as handed out: what is generated and committed, not a working copy's attempts.
+files_of labs | while read -r f; do copy "$f"; done
+for reference in reference/m*-*/conv.c*; do
+    awk -f common/mk/skeleton.awk "$reference" >"$root/labs/${reference#reference/}"
+done
+sed 's|/../build/grader|/build/grader|; s|in this folder|here, too|' labs/grader >"$root/grader"
+chmod +x "$root/grader"
+
+for f in t10k-images-idx3-ubyte.gz t10k-labels-idx1-ubyte.gz; do
+    [ -e "$data/$f" ] || {
+        echo "$kind: $data/$f is missing (hint: run: make setup, or set CONVLAB_DATA)" >&2
+        exit 2
+    }
+    cp "$data/$f" "$root/data/fashion-mnist/"
+done
+
+# Programs that only make the suite itself stay behind.
+programs=
+for p in grader runner vgpu-run vgpu-device library-baseline; do
+    [ -x "$build/$p" ] && programs="$programs $build/$p"
+done
+for p in $programs; do
+    cp "$p" "$root/build/"
+    strip --strip-unneeded "$root/build/$(basename "$p")"
+done
+cp -r "$build/vgpu" "$root/build/"
+rm -rf "$root/build/vgpu/tests" "$root"/build/vgpu/*.c "$root"/build/vgpu/*.d
+# shellcheck disable=SC2086
+shared_libraries $programs | while read -r library; do cp -L "$library" "$root/build/shared/"; done
+
+if [ "$kind" = bundle ]; then
+    files_of reference grader/gpubench common/base common/vendor common/mk/bench-gpu.mk common/mk/bench-gpu.sh \
+        common/mk/gpu-check.mk common/mk/gpu-check.sh common/mk/results-page.sh | grep -v /tests/ |
+        while read -r f; do [ -e "$f" ] && copy "$f"; done
+    copy common/nn/oracle.[ch] common/nn/oracle_kernel.[ch] common/nn/clones.h common/nn/conv_tile.h
+    copy grader/cases.[ch]
+    git describe --always --dirty --tags >"$root/VERSION" 2>/dev/null || rm -f "$root/VERSION"
+fi
+
+# The same input gives the same archive: no times, no names of who made it.
+mkdir -p "$(dirname "$archive")"
+tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$work" -c "convlab-$kind" | gzip -n >"$archive.part"
+mv "$archive.part" "$archive"
+echo "$kind: $archive ($(($(stat -c %s "$archive") / 1024)) KiB)"

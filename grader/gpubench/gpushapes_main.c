@@ -1,0 +1,265 @@
+/* One GPU library on the grader's unit shapes, checked on the device itself.
+ *
+ *     gpushapes [--seed N] [--save FILE] [--against FILE] LIBRARY
+ *
+ * Small enough for compute-sanitizer, and the same on a real and on the virtual GPU: what one of
+ * them saved, the other compares its own outputs with (make gpu-check). Tensors are allocated
+ * afresh for every shape, with exactly their sizes.
+ *
+ * Prints one line of a table: shapes, how many are right, elements, the largest error as a part of
+ * the tolerance, and against the file how many elements have the same bits and the largest
+ * difference as a part of the tolerance. Exit status: 0 all is right, 1 something is wrong or
+ * differs, 2 could not run. */
+#include "base/files.h"
+#include "base/rng.h"
+#include "grader/cases.h"
+#include "grader/gpubench/gpubench.h"
+#include "grader/gpubench/gpubench_kernels.h"
+#include "nn/oracle.h"
+
+#include <argp.h>
+#include <cuda_runtime_api.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_RIGHT = 0, EXIT_WRONG = 1, EXIT_NOT_RUN = 2 };
+
+struct options {
+    const char *library, *save, *against;
+    unsigned long seed;
+};
+
+static const struct argp_option option_table[] = {
+    {"seed", 's', "N", 0, "seed of shapes and data (default: 1)", 0},
+    {"save", 'o', "FILE", 0, "write the outputs, for --against on another device", 0},
+    {"against", 'a', "FILE", 0, "compare the outputs with those of another device", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+    char *end;
+    switch (key) {
+    case 's':
+        o->seed = strtoul(arg, &end, 10);
+        if (end == arg || *end)
+            argp_error(state, "--seed: expected a whole number, got '%s'", arg);
+        return 0;
+    case 'o':
+        o->save = arg;
+        return 0;
+    case 'a':
+        o->against = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (o->library)
+            argp_error(state, "expected one library, got '%s' and '%s'", o->library, arg);
+        o->library = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->library)
+            argp_error(state, "expected a library, for example build/reference/m3/libconv.so");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* What all shapes add up to. */
+struct sums {
+    size_t shapes, right, elements, equal;
+    double error, against_error;
+};
+
+struct run {
+    struct gb_subject *subject;
+    FILE *save;
+    const float *against; /* NULL: nothing to compare with */
+    size_t against_elems;
+    struct sums sums;
+};
+
+enum { X, K, Y, REF, ATOL, RESULT, BUFFERS };
+
+/* Compares with the other device's outputs, which lie in the same order in its file. */
+static void compare_devices(struct run *r, const struct conv_shape *s, const float *y,
+                            const float *atol, size_t n)
+{
+    const size_t map = n / (size_t)s->B / (size_t)s->M;
+    const float *other = r->against + r->sums.elements;
+    for (size_t i = 0; i < n; i++) {
+        if (memcmp(&y[i], &other[i], sizeof *y) == 0) {
+            r->sums.equal++;
+            continue;
+        }
+        const double tolerance =
+            (double)atol[i / map % (size_t)s->M] + (double)NN_RTOL * fabs((double)other[i]);
+        const double part = fabs((double)y[i] - (double)other[i]) / tolerance;
+        if (!(part <= r->sums.against_error))
+            r->sums.against_error = isnan(part) ? INFINITY : part;
+    }
+}
+
+/* What the device's comparison and the other device's file say of one shape. */
+static int judge(struct run *r, const struct gr_case_shape *spec, void *const *buffer,
+                 const float *atol, size_t n, struct st_error *err)
+{
+    struct gb_compared found;
+    float worst;
+    float *y = malloc(n * sizeof *y);
+    int error = cudaMemcpy(&found, buffer[RESULT], sizeof found, cudaMemcpyDeviceToHost);
+    if (!y || error)
+        goto cleanup;
+    memcpy(&worst, &found.worst_bits, sizeof worst);
+    r->sums.right += found.wrong == 0;
+    r->sums.error = worst > r->sums.error ? worst : r->sums.error;
+    const struct conv_shape *s = &spec->shape;
+    if (found.wrong)
+        fprintf(stderr,
+                "%s: shape B=%d M=%d C=%d H=%d W=%d K=%d (%s): %llu of %zu outputs are wrong\n",
+                r->subject->name, s->B, s->M, s->C, s->H, s->W, s->K, spec->label, found.wrong, n);
+    error = cudaMemcpy(y, buffer[Y], n * sizeof *y, cudaMemcpyDeviceToHost);
+    if (!error && r->save && fwrite(y, sizeof *y, n, r->save) != n)
+        st_fail(err, ST_IO, "cannot write the outputs");
+    if (!error && r->against && r->sums.elements + n <= r->against_elems)
+        compare_devices(r, s, y, atol, n);
+    r->sums.elements += n;
+    r->sums.shapes++;
+cleanup:
+    free(y);
+    return error;
+}
+
+static enum st_code run_shape(struct run *r, const struct gr_case_shape *spec, struct rng *rng,
+                              struct st_error *err)
+{
+    const struct conv_shape *s = &spec->shape;
+    const size_t x = nn_conv_x_elems(s), k = nn_conv_k_elems(s), n = nn_conv_y_elems(s);
+    const size_t bytes[BUFFERS] = {[X] = x * 4,
+                                   [K] = k * 4,
+                                   [Y] = n * 4,
+                                   [REF] = n * 4,
+                                   [ATOL] = (size_t)s->M * 4,
+                                   [RESULT] = sizeof(struct gb_compared)};
+    void *buffer[BUFFERS] = {0};
+    char why[300] = "";
+    enum st_code code = ST_OK;
+    float *host_x = malloc(bytes[X]), *host_k = malloc(bytes[K]), *atol = malloc(bytes[ATOL]);
+    int error = 0;
+    if (!host_x || !host_k || !atol) {
+        code = st_fail(err, ST_NO_MEMORY, "cannot hold a shape's tensors");
+        goto cleanup;
+    }
+    rng_fill(rng, host_x, x, -1, 1);
+    rng_fill(rng, host_k, k, -0.5f, 0.5f);
+    nn_conv_tolerance(s, 1, host_k, atol);
+    for (int i = 0; i < BUFFERS && !error; i++)
+        error = cudaMalloc(&buffer[i], bytes[i]);
+    if (!error)
+        error = cudaMemcpy(buffer[X], host_x, bytes[X], cudaMemcpyHostToDevice);
+    if (!error)
+        error = cudaMemcpy(buffer[K], host_k, bytes[K], cudaMemcpyHostToDevice);
+    if (!error)
+        error = cudaMemcpy(buffer[ATOL], atol, bytes[ATOL], cudaMemcpyHostToDevice);
+    if (!error)
+        error = cudaMemset(buffer[Y], 0xff, bytes[Y]);
+    if (!error)
+        error = cudaMemset(buffer[RESULT], 0, bytes[RESULT]);
+    if (!error &&
+        !gb_subject_run(r->subject, s, buffer[X], buffer[K], buffer[Y], why, sizeof why)) {
+        fprintf(stderr, "%s: shape B=%d M=%d C=%d H=%d W=%d K=%d (%s): %s\n", r->subject->name,
+                s->B, s->M, s->C, s->H, s->W, s->K, spec->label, why);
+    }
+    if (!error)
+        error = cudaDeviceSynchronize(); /* its faults are its own, not those of what follows */
+    if (!error) {
+        gb_conv_naive(s, buffer[X], buffer[K], buffer[REF]);
+        gb_compare(buffer[Y], buffer[REF], buffer[ATOL], NN_RTOL, n, s->M,
+                   n / (size_t)s->B / (size_t)s->M, buffer[RESULT]);
+        error = judge(r, spec, buffer, atol, n, err);
+    }
+    code = gb_cuda(error, "the device cannot be used any more", err);
+    if (code)
+        st_detail(err, ST_WHERE, "shape B=%d M=%d C=%d H=%d W=%d K=%d (%s)", s->B, s->M, s->C, s->H,
+                  s->W, s->K, spec->label);
+cleanup:
+    for (int i = 0; i < BUFFERS; i++)
+        cudaFree(buffer[i]);
+    free(host_x);
+    free(host_k);
+    free(atol);
+    return code;
+}
+
+static enum st_code run_all(const struct options *o, struct run *r, struct st_error *err)
+{
+    static struct gr_case_shape shapes[GR_MAX_CASES];
+    const size_t n = gr_case_shapes(shapes, o->seed, 0);
+    struct rng rng = rng_make(o->seed, 7);
+    enum st_code code = ST_OK;
+    for (size_t i = 0; i < n && !code; i++)
+        code = run_shape(r, &shapes[i], &rng, err);
+    if (!code && r->against && r->sums.elements != r->against_elems) {
+        st_fail(err, ST_BAD_FORMAT, "the other device's outputs are of other shapes");
+        st_detail(err, ST_WHERE, "%s", o->against);
+        st_detail(err, ST_EXPECTED, "%zu elements", r->sums.elements);
+        code = st_detail(err, ST_GOT, "%zu", r->against_elems);
+    }
+    return code;
+}
+
+/* @return the exit status. */
+static int run(const struct options *o, struct st_error *err)
+{
+    static struct gb_subjects all;
+    struct file_out file;
+    char *other = NULL;
+    size_t other_bytes = 0;
+    enum st_code code = gb_subject_add_library(&all, "library", o->library, err);
+    if (!code && all.subject[0].reason[0])
+        code = st_fail(err, ST_BAD_FORMAT, "%s", all.subject[0].reason);
+    struct run r = {.subject = all.subject};
+    if (!code && o->against)
+        code = file_read(o->against, (size_t)1 << 30, &other, &other_bytes, err);
+    r.against = (const float *)(void *)other;
+    r.against_elems = other_bytes / sizeof(float);
+    if (!code && o->save && !(code = file_out_open(&file, o->save, err)))
+        r.save = file.f;
+    if (!code)
+        code = run_all(o, &r, err);
+    if (r.save && !code)
+        code = file_out_commit(&file, err);
+    else if (r.save)
+        file_out_abort(&file);
+    free(other);
+    gb_subjects_free(&all);
+    if (code)
+        return EXIT_NOT_RUN;
+    const struct sums *s = &r.sums;
+    printf("%zu\t%zu\t%zu\t%.4f", s->shapes, s->right, s->elements, s->error);
+    if (r.against)
+        printf("\t%zu\t%.4f\n", s->equal, s->against_error);
+    else
+        printf("\t\t\n");
+    return s->right == s->shapes && s->against_error <= 1 ? EXIT_RIGHT : EXIT_WRONG;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.seed = 1};
+    const struct argp argp = {.options = option_table,
+                              .parser = parse_option,
+                              .args_doc = "LIBRARY",
+                              .doc =
+                                  "Run a GPU library on the grader's unit shapes and check it on "
+                                  "the device."};
+    argp_err_exit_status = EXIT_NOT_RUN;
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    struct st_error err = {0};
+    const int status = run(&o, &err);
+    if (status == EXIT_NOT_RUN)
+        st_print(stderr, "gpushapes", &err);
+    return status;
+}

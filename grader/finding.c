@@ -1,7 +1,5 @@
 #include "grader/finding.h"
 
-#include "base/tsv.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -31,37 +29,32 @@ static const struct {
     {"no_progress", "does every loop of the kernel end? Check each condition and step"},
 };
 
-bool gr_finding_first(const char *path, struct gr_run *run)
+bool gr_finding_first(const struct tsv *table, struct gr_run *run)
 {
-    struct tsv table;
-    if (tsv_read(path, &table, NULL))
-        return false;
     static const char *const columns[] = {"kind",  "kernel", "file",   "line",
                                           "block", "thread", "detail", "count"};
     enum { KIND, KERNEL, FILE_NAME, LINE, BLOCK, THREAD, DETAIL, COUNT, COLUMNS };
     const char *cell[COLUMNS];
-    bool whole = table.rows > 0;
+    bool whole = table->rows > 0;
     for (int i = 0; whole && i < COLUMNS; i++) {
-        int column = tsv_column(&table, columns[i]);
+        int column = tsv_column(table, columns[i]);
         whole = column >= 0;
         if (whole)
-            cell[i] = tsv_cell(&table, 0, column);
+            cell[i] = tsv_cell(table, 0, column);
     }
     if (whole) {
         const char *slash = strrchr(cell[FILE_NAME], '/');
-        run->outcome = GR_DEVICE_ERROR;
         snprintf(run->pattern, sizeof run->pattern, "%s", cell[KIND]);
         snprintf(run->message, sizeof run->message,
                  "%s at %s:%s, kernel %.100s, block %s, thread %s: %.200s (%s time%s%s)",
                  cell[KIND], slash ? slash + 1 : cell[FILE_NAME], cell[LINE], cell[KERNEL],
                  cell[BLOCK], cell[THREAD], cell[DETAIL], cell[COUNT],
                  strcmp(cell[COUNT], "1") ? "s" : "",
-                 table.rows > 1 ? "; more findings below" : "");
+                 table->rows > 1 ? "; more findings below" : "");
         run->hint[0] = '\0';
         for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
             if (strcmp(hints[i].kind, cell[KIND]) == 0)
                 snprintf(run->hint, sizeof run->hint, "%s", hints[i].hint);
     }
-    tsv_free(&table);
     return whole;
 }

@@ -6,11 +6,13 @@
 
 #include "grader/session.h"
 
+#include "base/tsv.h"
+
 #include <stdbool.h>
 
-/** Reads a findings file (TSV: kind kernel file line block thread address detail ...) and describes
- * its first row in @p run: outcome GR_DEVICE_ERROR, pattern, message, hint.
- * @return false, with @p run unchanged, if there is no file or no finding. */
-bool gr_finding_first(const char *path, struct gr_run *run);
+/** Describes the first of a table of findings (kind kernel file line block thread address detail
+ * ...) in @p run: pattern, message, hint.
+ * @return false, with @p run unchanged, if there is none. */
+bool gr_finding_first(const struct tsv *findings, struct gr_run *run);
 
 #endif

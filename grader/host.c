@@ -105,7 +105,7 @@ enum st_code gr_host_choose(struct grading *g, struct st_error *err)
     bool any = strcmp(device, "auto") == 0;
     g->chosen = *g->options;
     path_format(host->runner, sizeof host->runner, "%s/runner", build);
-    path_format(host->vgpu_run, sizeof host->vgpu_run, "%s/vgpu-run", build);
+    path_format(host->build, sizeof host->build, "%s", build);
     enum st_code code = need_program(host->runner, g->milestone.id, err);
     if (code)
         return code;
@@ -137,5 +137,7 @@ enum st_code gr_host_choose(struct grading *g, struct st_error *err)
         g->chosen.sizes = 1;
         g->chosen.images[0] = VIRTUAL_IMAGES;
     }
-    return need_program(host->vgpu_run, g->milestone.id, err);
+    char device_program[PATH_MAX];
+    path_format(device_program, sizeof device_program, "%s/vgpu-device", build);
+    return need_program(device_program, g->milestone.id, err);
 }

@@ -201,7 +201,7 @@ static bool run_failed(struct gr_inference_stage *in, struct gr_check *check,
                        const struct gr_run *run, const struct gr_conv *conv, int layer)
 {
     struct gr_damage damage;
-    if (run->outcome != GR_RAN) {
+    if (run->outcome != GR_RAN || run->pattern[0]) { /* a race, say, spoils right outputs too */
         snprintf(check->pattern, sizeof check->pattern, "%s", run->pattern);
         gr_check_set(check, GR_FAIL, "convolution %d of %s: %s", layer + 1, in->net.name,
                      run->message);
@@ -280,6 +280,8 @@ static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, str
         struct gr_run run;
         gr_session_run(&g->session, shape, &g->arena, gr_time_limit_s(g, shape), &run);
         struct gr_compare compared;
+        if (run.outcome == GR_DEVICE_LOST && (*code = gr_device_lost(&run, err)))
+            break;
         if (run_failed(in, check, &run, &conv, layer) ||
             (*code = gr_arena_compare(&g->arena, &conv, expected, &compared, err)))
             break;

@@ -31,70 +31,39 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OUTPUT_LINES = 20, START_LIMIT_S = 20, VGPU_RUN_NOT_STARTED = 2 };
+enum { START_LIMIT_S = 20, RECORD_LIMIT_S = 30, OWN_CHILDREN_MAX = 64 };
 
-/* ---- the student's output ---------------------------------------------------------------------
- */
-
-static void output_put(struct gr_output *out, const char *text, size_t n)
-{
-    if (out->length + n < sizeof out->text) {
-        memcpy(out->text + out->length, text, n);
-        out->length += n;
-        out->text[out->length] = '\0';
-    } else {
-        out->dropping = true;
-    }
-}
-
-/* Keeps the first lines; terminal controls and bytes that are not printable become \xNN. */
-static void output_add(struct gr_output *out, const unsigned char *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!out->midline) {
-            out->lines++;
-            if (out->lines > OUTPUT_LINES)
-                out->dropping = true;
-            else if (!out->dropping)
-                out->lines_kept++;
-        }
-        out->midline = bytes[i] != '\n';
-        if (out->dropping)
-            continue;
-        if ((bytes[i] >= 0x20 && bytes[i] < 0x7f) || bytes[i] == '\n' || bytes[i] == '\t') {
-            output_put(out, (const char *)&bytes[i], 1);
-        } else {
-            char escaped[8];
-            output_put(out, escaped,
-                       (size_t)snprintf(escaped, sizeof escaped, "\\x%02x", bytes[i]));
-        }
-    }
-}
-
-/* Reads what is there, without waiting. */
+/* Reads what the student's code has printed, without waiting. */
 static void drain(struct gr_session *s)
 {
-    unsigned char buffer[65536];
-    ssize_t n;
-    while (s->pipe >= 0 && (n = read(s->pipe, buffer, sizeof buffer)) != 0) {
-        if (n < 0) {
-            if (errno == EINTR)
-                continue;
-            return;
-        }
-        output_add(&s->output, buffer, (size_t)n);
-    }
-    if (s->pipe >= 0)
-        close(s->pipe);
-    s->pipe = -1;
+    gr_output_drain(&s->output, &s->pipe);
 }
 
 /* ---- the process ------------------------------------------------------------------------------
  */
 
+/* Whom gr_session_end() must not take for a stray: the processes of sessions. */
+static pid_t own_children[OWN_CHILDREN_MAX];
+
+static pid_t *own_child(pid_t pid)
+{
+    for (size_t i = 0; i < OWN_CHILDREN_MAX; i++)
+        if (own_children[i] == pid)
+            return &own_children[i];
+    return NULL;
+}
+
+/* Replaces one by another; 0 is none. */
+static void own_child_note(pid_t gone, pid_t come)
+{
+    pid_t *slot = own_child(gone);
+    if (slot)
+        *slot = come;
+}
+
 /* The child's side, after fork(): only async-signal-safe calls. */
 static void become_runner(const struct gr_session *s, int channel, int arena, int out,
-                          size_t memory_bytes)
+                          char **environment, size_t memory_bytes)
 {
     const struct gr_host *host = s->host;
     setpgid(0, 0);
@@ -110,23 +79,23 @@ static void become_runner(const struct gr_session *s, int channel, int arena, in
     if (host->device == RUNNER_ON_CPU)
         setrlimit(RLIMIT_DATA, &(struct rlimit){memory_bytes, memory_bytes});
     /* Move everything out of the way of the fixed numbers first. */
-    int null = open("/dev/null", O_RDONLY);
+    int null = open("/dev/null", O_RDONLY), last = RUNNER_ARENA;
+    int door = s->device.door >= 0 ? fcntl(s->device.door, F_DUPFD, 64) : -1;
     channel = fcntl(channel, F_DUPFD, 64);
     arena = fcntl(arena, F_DUPFD, 64);
     out = fcntl(out, F_DUPFD, 64);
     if (null < 0 || channel < 0 || arena < 0 || out < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 ||
         dup2(out, 2) < 0 || dup2(channel, RUNNER_CHANNEL) < 0 || dup2(arena, RUNNER_ARENA) < 0)
         _exit(127);
-    syscall(SYS_close_range, RUNNER_ARENA + 1, ~0u, 0);
+    if (door >= 0 && dup2(door, last = RUNNER_DOOR) < 0)
+        _exit(127);
+    syscall(SYS_close_range, last + 1, ~0u, 0);
     if (chdir("/") != 0)
         _exit(127);
-    if (host->device == RUNNER_ON_CPU)
-        execl(host->runner, "runner", "--serve", s->library, (char *)NULL);
-    else if (host->device == RUNNER_ON_GPU)
-        execl(host->runner, "runner", "--on", "gpu", "--serve", s->library, (char *)NULL);
-    else
-        execl(host->vgpu_run, "vgpu-run", "--profile", host->profile, "--faults", s->findings,
-              host->runner, "--on", "virtual", "--serve", s->library, (char *)NULL);
+    static char *const on[] = {"cpu", "gpu", "virtual"};
+    char *const arguments[] = {"runner",           "--on", on[host->device], "--serve",
+                               (char *)s->library, NULL};
+    execve(host->runner, arguments, environment);
     _exit(127);
 }
 
@@ -135,7 +104,9 @@ static void kill_strays(void)
 {
     char path[64], line[4096];
     snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
-    for (int round = 0; round < 20; round++) {
+    bool strays = true;
+    for (int round = 0; round < 20 && strays; round++) {
+        strays = false;
         FILE *f = fopen(path, "re");
         if (!f)
             return;
@@ -146,34 +117,52 @@ static void kill_strays(void)
             return;
         for (char *save, *word = strtok_r(line, " ", &save); word;
              word = strtok_r(NULL, " ", &save)) {
+            if (own_child(atoi(word)))
+                continue;
             kill(atoi(word), SIGKILL);
             waitpid(atoi(word), NULL, 0);
+            strays = true;
         }
     }
 }
 
-void gr_session_end(struct gr_session *s)
+static void record_drop(struct gr_session *s)
+{
+    if (s->record)
+        gr_device_record_free(s->record);
+    free(s->record);
+    s->record = NULL;
+}
+
+/* Ends the processes; output and record stay. */
+static void stop(struct gr_session *s)
 {
     if (s->pid > 0) {
         kill(-s->pid, SIGKILL);
         kill(s->pid, SIGKILL);
         if (s->alive)
             waitpid(s->pid, NULL, 0);
+        own_child_note(s->pid, 0);
         kill_strays();
-        drain(s);
     }
+    own_child_note(s->device.pid ? s->device.pid : -1, 0);
+    vg_process_kill(&s->device);
+    drain(s);
     if (s->channel >= 0)
         close(s->channel);
     if (s->pipe >= 0)
         close(s->pipe);
     if (s->pidfd >= 0)
         close(s->pidfd);
-    if (s->findings[0])
-        unlink(s->findings);
-    s->findings[0] = '\0';
     s->pid = 0;
     s->channel = s->pipe = s->pidfd = -1;
     s->alive = false;
+}
+
+void gr_session_end(struct gr_session *s)
+{
+    stop(s);
+    record_drop(s);
 }
 
 /* ---- verdicts ---------------------------------------------------------------------------------
@@ -275,12 +264,100 @@ static void explain_crash(const struct gr_session *s, const struct runner_reply 
                  : signal_hint(reply->signal));
 }
 
+/* ---- the virtual GPU ---------------------------------------------------------------------------
+ */
+
+/* Starts the device process, which is ours and no relative of the runner's. */
+static enum st_code device_start(struct gr_session *s, int output, char ***environment,
+                                 struct st_error *err)
+{
+    struct vg_process_options options = {
+        .folder = s->host->build, .profile = s->host->profile, .output = output, .owned = true};
+    enum st_code code = vg_process_start(&s->device, &options, err);
+    if (code) {
+        drain(s);
+        size_t line = strcspn(s->output.text, "\n");
+        return st_detail(err, ST_GOT, "%.*s", (int)line, s->output.text);
+    }
+    own_child_note(0, s->device.pid);
+    *environment = vg_process_environment(s->host->build, RUNNER_DOOR);
+    return *environment ? ST_OK : st_fail(err, ST_NO_MEMORY, "cannot start a process");
+}
+
+enum st_code gr_device_lost(const struct gr_run *run, struct st_error *err)
+{
+    st_fail(err, ST_CHILD, "%s", run->message);
+    return st_detail(err, ST_HINT, "%s", run->hint);
+}
+
+/* Takes what the device process has recorded since the last time. @return false, with the outcome
+ * set, if it cannot say; true also on other devices. */
+static bool record_take(struct gr_session *s, struct gr_run *run)
+{
+    record_drop(s);
+    if (s->device.control < 0)
+        return true;
+    struct vg_process_record texts = {0};
+    struct st_error err;
+    bool asked = vg_process_ask(&s->device), readable = false;
+    for (double until_s = clock_now_s() + RECORD_LIMIT_S, left_s;
+         asked && !readable && (left_s = until_s - clock_now_s()) > 0;) {
+        struct pollfd on[2] = {{.fd = s->device.control, .events = POLLIN},
+                               {.fd = s->pipe, .events = POLLIN}};
+        if (poll(on, 2, (int)(left_s * 1000) + 1) > 0 && on[1].revents)
+            drain(s); /* what it prints must not stop it */
+        readable = on[0].revents != 0;
+    }
+    if (asked && !readable) {
+        say(run, GR_TIMED_OUT, "kernels still ran long after conv_forward had returned",
+            "does every kernel end? Which work does conv_forward leave behind?");
+        return false;
+    }
+    s->record = calloc(1, sizeof *s->record);
+    enum st_code code = !s->record ? ST_NO_MEMORY : vg_process_answer(&s->device, &texts, &err);
+    if (!code)
+        code = gr_device_record_parse(s->record, &texts, &err);
+    if (!code)
+        return true;
+    free(s->record);
+    s->record = NULL;
+    say(run, GR_DEVICE_LOST, code == ST_NO_MEMORY ? "no memory for the records" : err.what,
+        "is there enough memory? Was its process, vgpu-device, killed?");
+    return false;
+}
+
+/* After a run that seems to have succeeded: its Op Time and findings, as the device has them.
+ * @return false, with the outcome set, if the session has to end. */
+static bool judge_record(struct gr_session *s, const struct conv_shape *shape, struct gr_run *run)
+{
+    if (s->device.control < 0)
+        return true;
+    if (!record_take(s, run))
+        return false;
+    if (s->record->lost)
+        say(run, GR_DEVICE_ERROR, "more calls of the CUDA runtime than can be recorded",
+            "is there a loop around a launch or a copy that runs far too often?");
+    else if (!gr_device_op_time(s->record, shape, &run->op_time_s))
+        say(run, GR_DEVICE_ERROR, "the virtual GPU did not see the harness's own calls",
+            "only conv_forward's own work may use the device: leave its connection, other "
+            "allocations and cudaDeviceReset() alone");
+    if (run->outcome != GR_RAN) {
+        snprintf(run->pattern, sizeof run->pattern, "device_record");
+        return false;
+    }
+    gr_finding_first(&s->record->findings, run);
+    return true;
+}
+
 /* A CUDA error, and on the virtual GPU the finding behind it. */
 static void explain_device_error(struct gr_session *s, struct runner_reply *reply,
                                  struct gr_run *run)
 {
     reply->text[sizeof reply->text - 1] = '\0';
-    if (gr_session_finish(s, run))
+    if (!record_take(s, run))
+        return;
+    run->outcome = GR_DEVICE_ERROR;
+    if (s->record && gr_finding_first(&s->record->findings, run))
         return;
     bool launch = strstr(reply->text, "from a launch") != NULL;
     say(run, GR_DEVICE_ERROR, reply->text,
@@ -363,13 +440,9 @@ static enum heard listen_until(struct gr_session *s, double until_s, uint64_t no
 enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, const char *library,
                               const struct arena *arena, struct gr_run *run, struct st_error *err)
 {
-    static unsigned sessions;
     *s = GR_SESSION_CLOSED;
     s->host = host;
     memset(run, 0, sizeof *run);
-    if (host->device == RUNNER_ON_VIRTUAL_GPU)
-        snprintf(s->findings, sizeof s->findings, "/tmp/convlab-%ld-%u.tsv", (long)getpid(),
-                 sessions++);
     snprintf(s->library, sizeof s->library, "%s", library);
     int channel[2], out[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel))
@@ -379,22 +452,38 @@ enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, 
         close(channel[1]);
         return st_fail_errno(err, errno, "cannot make a pipe");
     }
+    s->channel = channel[0];
+    s->pipe = out[0];
+    fcntl(s->pipe, F_SETFL, O_NONBLOCK);
+    char **environment = environ;
+    if (host->device == RUNNER_ON_VIRTUAL_GPU) {
+        enum st_code code = device_start(s, out[1], &environment, err);
+        if (code) {
+            close(channel[1]);
+            close(out[1]);
+            gr_session_end(s);
+            return code;
+        }
+    }
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     /* Heap, scratch memory and the stacks of an OpenMP team; the arena does not count. */
     size_t memory_bytes = ((size_t)2 << 30) + (size_t)parallel_cores() * ((size_t)64 << 20);
     s->pid = fork();
     if (s->pid == 0)
-        become_runner(s, channel[1], arena->fd, out[1], memory_bytes);
+        become_runner(s, channel[1], arena->fd, out[1], environment, memory_bytes);
     int why = errno;
     close(channel[1]);
     close(out[1]);
-    s->channel = channel[0];
-    s->pipe = out[0];
+    if (environment != environ)
+        free(environment);
+    if (s->device.door >= 0)
+        close(s->device.door); /* the runner's alone */
+    s->device.door = -1;
     if (s->pid < 0)
         return gr_session_end(s), st_fail_errno(err, why, "cannot start a process");
+    own_child_note(0, s->pid);
     s->alive = true;
     s->pidfd = (int)syscall(SYS_pidfd_open, s->pid, 0);
-    fcntl(s->pipe, F_SETFL, O_NONBLOCK);
     if (s->pidfd < 0)
         return gr_session_end(s), st_fail_errno(err, errno, "cannot watch a process");
 
@@ -404,7 +493,8 @@ enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, 
         reply.text[sizeof reply.text - 1] = '\0';
         if (reply.kind == RUNNER_READY) {
             snprintf(s->device_name, sizeof s->device_name, "%s", reply.text);
-            return ST_OK;
+            record_take(s, run); /* what loading did belongs to no request */
+            return run->outcome == GR_DEVICE_LOST ? gr_device_lost(run, err) : ST_OK;
         }
         if (reply.returned) {
             gr_session_end(s);
@@ -419,10 +509,6 @@ enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, 
     case HEARD_END:
         explain_end(s, run);
         drain(s);
-        if (host->device == RUNNER_ON_VIRTUAL_GPU && run->returned == VGPU_RUN_NOT_STARTED) {
-            st_fail(err, ST_CHILD, "the virtual GPU did not start");
-            return st_detail(err, ST_GOT, "%.200s", s->output.text);
-        }
         if (run->outcome == GR_EXITED)
             say(run, GR_NOT_LOADED, "the process ended while the library was being loaded",
                 "is there a constructor, or a missing file? build/runner must exist: run make");
@@ -434,29 +520,9 @@ enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, 
     }
 }
 
-bool gr_session_finish(struct gr_session *s, struct gr_run *run)
+const struct gr_device_record *gr_session_device_record(const struct gr_session *s)
 {
-    char findings[sizeof s->findings];
-    memcpy(findings, s->findings, sizeof findings);
-    if (s->alive && findings[0]) {
-        kill(-s->pid, SIGCONT);
-        close(s->channel);
-        s->channel = -1;
-        for (double until_s = clock_now_s() + 10; clock_now_s() < until_s;) {
-            struct pollfd on[2] = {{.fd = s->pidfd, .events = POLLIN},
-                                   {.fd = s->pipe, .events = POLLIN}};
-            poll(on, 2, 100);
-            drain(s);
-            if (on[0].revents)
-                break;
-        }
-        s->findings[0] = '\0'; /* kept until it is read */
-    }
-    gr_session_end(s);
-    bool found = findings[0] && gr_finding_first(findings, run);
-    if (findings[0])
-        unlink(findings);
-    return found;
+    return s->record;
 }
 
 enum st_code gr_session_revive(struct gr_session *s, const struct arena *arena,
@@ -464,6 +530,7 @@ enum st_code gr_session_revive(struct gr_session *s, const struct arena *arena,
 {
     if (s->alive)
         return ST_OK;
+    gr_session_end(s);
     struct gr_output output = s->output;
     char library[sizeof s->library];
     memcpy(library, s->library, sizeof library);
@@ -506,7 +573,7 @@ void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const 
             snprintf(message, sizeof message, "no answer after %.0f s, the limit for this shape",
                      limit_s);
             say(run, GR_TIMED_OUT, message, "does every loop end? Does it wait for anything?");
-            gr_session_end(s);
+            stop(s);
             return;
         }
     }
@@ -538,7 +605,8 @@ void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const 
                 (run->op_time_s > outside_s || outside_s - run->op_time_s > 0.05 + 0.1 * outside_s);
             if (clock_disagrees)
                 run->op_time_s = outside_s;
-            return;
+            if (judge_record(s, shape, run))
+                return;
         }
         break;
     case HEARD_END:
@@ -547,5 +615,5 @@ void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const 
     default:
         say_channel_closed(run);
     }
-    gr_session_end(s);
+    stop(s);
 }

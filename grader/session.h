@@ -11,6 +11,8 @@
 
 #include "base/status.h"
 #include "conv.h"
+#include "grader/device_record.h"
+#include "grader/session_output.h"
 #include "runner/arena.h"
 #include "runner/protocol.h"
 
@@ -26,25 +28,18 @@ enum gr_outcome {
     GR_CRASHED,      /**< a fatal signal */
     GR_EXITED,       /**< the process ended by itself */
     GR_TIMED_OUT,    /**< no answer within the limit */
-    GR_DEVICE_ERROR, /**< a CUDA error; on the virtual GPU also a finding of its checks */
+    GR_DEVICE_ERROR, /**< a CUDA error, with the virtual GPU's finding behind it if there is one */
     GR_SILENT,       /**< the process lives but its channel is closed, or spoke nonsense */
-    GR_NOT_LOADED    /**< the library could not be loaded */
+    GR_NOT_LOADED,   /**< the library could not be loaded */
+    GR_DEVICE_LOST   /**< the virtual GPU's own process ended: could not grade */
 };
 
 /** How a runner is started: on which device, through which programs. */
 struct gr_host {
     enum runner_device device;
-    char profile[64];        /**< virtual GPU: which GPU it plays */
-    char runner[PATH_MAX];   /**< the runner program */
-    char vgpu_run[PATH_MAX]; /**< virtual GPU: the program that starts another on it */
-};
-
-/** What the student's code printed, capped and escaped. */
-struct gr_output {
-    char text[8192]; /**< whole lines, printable characters, tabs and newlines only */
-    size_t length;
-    unsigned long lines, lines_kept;
-    bool midline, dropping;
+    char profile[64];      /**< virtual GPU: which GPU it plays */
+    char runner[PATH_MAX]; /**< the runner program */
+    char build[PATH_MAX];  /**< the folder with the virtual GPU's programs */
 };
 
 /** Opaque parts are the session's own. */
@@ -54,23 +49,27 @@ struct gr_session {
     bool alive;
     uint64_t requests;
     char library[1024];
-    char device_name[128]; /**< the GPU's name, or "" */
-    char findings[64];     /**< virtual GPU: the file of its findings, or "" */
+    char device_name[128];           /**< the GPU's name, or "" */
+    struct vg_process device;        /**< virtual GPU: its process, a child of ours */
+    struct gr_device_record *record; /**< virtual GPU: of the last request */
     const struct gr_host *host;
     struct gr_output output;
 };
 
 /** A session that has not been started: gr_session_end() is harmless on it. */
-#define GR_SESSION_CLOSED ((struct gr_session){.channel = -1, .pipe = -1, .pidfd = -1})
+#define GR_SESSION_CLOSED                                                                          \
+    ((struct gr_session){.channel = -1, .pipe = -1, .pidfd = -1, .device = VG_PROCESS_NONE})
 
 /** What one request gave. */
 struct gr_run {
     enum gr_outcome outcome;
     int returned;
-    double op_time_s;  /**< by the runner's clock, or by ours if the two disagree */
-    char message[640]; /**< not GR_RAN: what happened, for the student */
+    double op_time_s;  /**< by the virtual GPU's clock; else by the runner's, or by ours if the two
+                          disagree */
+    char message[640]; /**< not GR_RAN, or a finding: what happened, for the student */
     char hint[320];
-    char pattern[32]; /**< GR_DEVICE_ERROR: "out_of_bounds", ..., "launch_failed" */
+    char pattern[32]; /**< GR_DEVICE_ERROR: "out_of_bounds", ..., "launch_failed". GR_RAN: the kind
+                         of the first finding that did not end the kernel ("race_raw"), or "" */
 };
 
 /** Starts a runner with a lab. A library that does not load is not an error here but the outcome
@@ -86,16 +85,18 @@ enum st_code gr_session_start(struct gr_session *session, const struct gr_host *
 enum st_code gr_session_revive(struct gr_session *session, const struct arena *arena,
                                struct st_error *err);
 
-/** Lets the process end by itself, so that a virtual GPU writes its findings down, and tells the
- * first of them, if any, in @p run (outcome GR_DEVICE_ERROR). The session is ended.
- * @return whether there was one. */
-bool gr_session_finish(struct gr_session *session, struct gr_run *run);
-
 /** Runs one convolution on the tensors that lie in the arena. After GR_RAN the process is frozen
  * until the next call, so that no thread of it can still write.
  * @param limit_s  how long it may take. */
 void gr_session_run(struct gr_session *session, const struct conv_shape *shape,
                     const struct arena *arena, double limit_s, struct gr_run *run);
+
+/** The report of a run that ended with GR_DEVICE_LOST. @return its status. */
+enum st_code gr_device_lost(const struct gr_run *run, struct st_error *err);
+
+/** What the virtual GPU has recorded of the last gr_session_run(), whatever its outcome. Valid
+ * until the next call on the session. @return NULL on other devices, or if nothing could be had. */
+const struct gr_device_record *gr_session_device_record(const struct gr_session *session);
 
 /** Kills the process and all it has started; harmless on an ended session. Output stays readable.
  */

@@ -94,6 +94,10 @@ static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_
         return false;
     gr_arena_fill(&g->arena, &conv);
     gr_session_run(&g->session, &conv.shape, &g->arena, gr_time_limit_s(g, &conv.shape), &run);
+    if (run.outcome == GR_DEVICE_LOST) {
+        *code = gr_device_lost(&run, err);
+        return false;
+    }
     if (run.outcome == GR_RETURNED) {
         st->refused++;
         note_accident(st, "returned_error", run.message, run.hint, spec, n);
@@ -105,6 +109,8 @@ static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_
         return (run.outcome == GR_CRASHED || run.outcome == GR_DEVICE_ERROR) &&
                ++st->crashes <= CRASHES_SURVIVED;
     }
+    if (run.pattern[0])
+        note_accident(st, run.pattern, run.message, run.hint, spec, n);
     if (!gr_arena_intact(&g->arena, &conv, &damage))
         note_accident(st, damage.pattern, damage.message, damage.hint, spec, n);
     memcpy(u->y, g->arena.base + layout.y, nn_conv_y_elems(&conv.shape) * sizeof *u->y);
@@ -219,14 +225,6 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
     for (size_t i = 0; i < n && go_on; i++) {
         code = unit_make(&st->unit[i], &specs[i], g->options->seed, i, err);
         go_on = !code && run_shape(g, st, &st->unit[i], n, err, &code);
-    }
-    /* Findings that do not end a kernel (races, uninitialised reads) are told at the end. */
-    struct gr_run finding;
-    if (!code && g->host.device == RUNNER_ON_VIRTUAL_GPU && !st->accident[0] &&
-        gr_session_finish(&g->session, &finding)) {
-        snprintf(st->accident, sizeof st->accident, "%s", finding.message);
-        snprintf(st->accident_hint, sizeof st->accident_hint, "%s", finding.hint);
-        snprintf(st->accident_pattern, sizeof st->accident_pattern, "%s", finding.pattern);
     }
     if (!code) {
         judge(g, check, st, n);

@@ -58,11 +58,18 @@ static size_t count_char(const char *text, char c)
 
 enum st_code tsv_read(const char *path, struct tsv *table, struct st_error *err)
 {
-    memset(table, 0, sizeof *table);
+    char *text;
     size_t bytes;
-    enum st_code code = file_read(path, (size_t)1 << 30, &table->storage, &bytes, err);
-    if (code)
-        return code;
+    memset(table, 0, sizeof *table);
+    enum st_code code = file_read(path, (size_t)1 << 30, &text, &bytes, err);
+    return code ? code : tsv_parse(text, bytes, path, table, err);
+}
+
+enum st_code tsv_parse(char *text, size_t bytes, const char *path, struct tsv *table,
+                       struct st_error *err)
+{
+    memset(table, 0, sizeof *table);
+    table->storage = text;
     if (strlen(table->storage) != bytes) {
         st_fail(err, ST_BAD_FORMAT, "table holds a NUL byte");
         st_detail(err, ST_WHERE, "%s, byte %zu", path, strlen(table->storage));

@@ -24,6 +24,11 @@ struct tsv {
 /** Reads a table. A row with a wrong number of fields is ST_BAD_FORMAT with file and line. */
 enum st_code tsv_read(const char *path, struct tsv *table, struct st_error *err);
 
+/** The same from memory. @param text  malloc'd, @p bytes long with a NUL behind; the table's from
+ * now on, also after an error. @param name  where it came from, for the report. */
+enum st_code tsv_parse(char *text, size_t bytes, const char *name, struct tsv *table,
+                       struct st_error *err);
+
 /** @return the index of a column, or -1. */
 int tsv_column(const struct tsv *table, const char *name);
 

@@ -3,6 +3,8 @@
  *
  * The runner is started with two descriptors: RUNNER_CHANNEL, a sequenced-packet socket on which
  * every packet is one of the structs below, and RUNNER_ARENA, shared memory that holds the tensors.
+ * On the virtual GPU a third, RUNNER_DOOR, leads to the device process, which is a child of the
+ * grader's too.
  *
  *     grader                          runner
  *       |  <------ READY / FAILED -----  |   the lab's library is loaded, or why not
@@ -11,8 +13,9 @@
  *       |        DEVICE_ERROR ---------  |   or a CUDA error
  *
  * The runner shares its process with the student's code, so nothing it says is believed for points:
- * outputs are compared by the grader, times are checked against the grader's own clock, and a
- * packet without the nonce of its request is no reply. Expected outputs never come here.
+ * outputs are compared by the grader, times are checked against the grader's own clock or come from
+ * the device process, and a packet without the nonce of its request is no reply. Expected outputs
+ * never come here.
  */
 #ifndef CONVLAB_RUNNER_PROTOCOL_H
 #define CONVLAB_RUNNER_PROTOCOL_H
@@ -21,7 +24,7 @@
 
 #include <stdint.h>
 
-enum { RUNNER_CHANNEL = 3, RUNNER_ARENA = 4 };
+enum { RUNNER_CHANNEL = 3, RUNNER_ARENA = 4, RUNNER_DOOR = 5 };
 
 /** The runner's exit status when it cannot reply: its channel was closed by the student's code. */
 enum { RUNNER_EXIT_NO_CHANNEL = 86 };

@@ -109,6 +109,17 @@ struct vp_kernel_info {
     int32_t carveout;
 };
 
+/** What the owner of a device process asks for on the control channel, a socket that no client
+ * holds: one byte, answered by this and a descriptor. */
+#define VP_CONTROL_TAKE 'T'
+
+/** The records since the last question: the three tables of record.h, one after the other, in the
+ * descriptor's file. */
+struct vp_control_reply {
+    uint64_t bytes[3]; /**< of the trace, the findings, the counters */
+    uint64_t lost;     /**< rows of the trace that found no room */
+};
+
 /** The cudaError_t values that the device process returns. */
 enum vp_error {
     VP_OK = 0,

@@ -12,14 +12,16 @@
 /* More findings than this are counted, not printed: the first ones tell the story. */
 #define FINDINGS_PRINTED_MAX 20
 
-enum { TRACE, FAULTS, COUNTERS, TABLES };
+/* A program that calls the runtime without end must not take all memory. */
+#define TRACE_BYTES_MAX ((long)256 << 20)
 
 struct record {
     pthread_mutex_t lock;
-    const char *path[TABLES];
-    FILE *stream[TABLES]; /* memory streams, NULL if not wanted */
-    char *text[TABLES];
-    size_t bytes[TABLES];
+    const char *path[RECORD_TABLES];
+    FILE *stream[RECORD_TABLES]; /* memory streams, NULL if not wanted */
+    char *text[RECORD_TABLES];
+    size_t bytes[RECORD_TABLES];
+    uint64_t lost; /* rows of the trace */
     bool written;
 };
 
@@ -44,29 +46,46 @@ static const char *const fault_columns[] = {"kind",  "kernel",     "file",      
                                             "count", "other_file", "other_line"};
 #define COLUMNS(a) (sizeof(a) / sizeof *(a))
 
-enum st_code record_open(struct record **record, const char *trace, const char *faults,
-                         const char *counters, struct st_error *err)
+/* An empty table: its first row. @return false without memory. */
+static bool table_start(struct record *r, enum record_table table)
+{
+    r->stream[table] = open_memstream(&r->text[table], &r->bytes[table]);
+    if (!r->stream[table])
+        return false;
+    if (table == RECORD_TRACE)
+        tsv_write_row(r->stream[table], COLUMNS(trace_columns), trace_columns);
+    else if (table == RECORD_FAULTS)
+        tsv_write_row(r->stream[table], COLUMNS(fault_columns), fault_columns);
+    else
+        vg_counters_write_header(r->stream[table]);
+    return true;
+}
+
+static void table_end(struct record *r, enum record_table table)
+{
+    if (r->stream[table])
+        fclose(r->stream[table]);
+    free(r->text[table]);
+    r->stream[table] = NULL;
+    r->text[table] = NULL;
+}
+
+enum st_code record_open(struct record **record, const char *const path[RECORD_TABLES], bool takes,
+                         struct st_error *err)
 {
     struct record *r = calloc(1, sizeof *r);
     *record = r;
     if (!r)
         return st_fail(err, ST_NO_MEMORY, "no memory for the records");
     pthread_mutex_init(&r->lock, NULL);
-    r->path[TRACE] = trace;
-    r->path[FAULTS] = faults;
-    r->path[COUNTERS] = counters;
-    for (int i = 0; i < TABLES; i++) {
-        r->stream[i] = r->path[i] ? open_memstream(&r->text[i], &r->bytes[i]) : NULL;
-        if (r->path[i] && !r->stream[i]) {
+    for (int i = 0; i < RECORD_TABLES; i++) {
+        r->path[i] = path[i];
+        if ((takes || path[i]) && !table_start(r, i)) {
             record_close(r);
             *record = NULL;
             return st_fail(err, ST_NO_MEMORY, "no memory for the records");
         }
     }
-    if (trace)
-        tsv_write_row(r->stream[TRACE], COLUMNS(trace_columns), trace_columns);
-    if (faults)
-        tsv_write_row(r->stream[FAULTS], COLUMNS(fault_columns), fault_columns);
     return ST_OK;
 }
 
@@ -74,11 +93,8 @@ void record_close(struct record *record)
 {
     if (!record)
         return;
-    for (int i = 0; i < TABLES; i++) {
-        if (record->stream[i])
-            fclose(record->stream[i]);
-        free(record->text[i]);
-    }
+    for (int i = 0; i < RECORD_TABLES; i++)
+        table_end(record, i);
     pthread_mutex_destroy(&record->lock);
     free(record);
 }
@@ -107,7 +123,7 @@ static void add_text(struct row *row, const char *text)
 
 void record_trace(struct record *record, const struct record_row *r)
 {
-    if (!record->stream[TRACE])
+    if (!record->stream[RECORD_TRACE])
         return;
     struct row row = {.n = 0};
     add_text(&row, r->kind);
@@ -135,7 +151,10 @@ void record_trace(struct record *record, const struct record_row *r)
         add_text(&row, "");
     add(&row, "%d", r->error);
     pthread_mutex_lock(&record->lock);
-    tsv_write_row(record->stream[TRACE], row.n, row.field);
+    if (ftell(record->stream[RECORD_TRACE]) < TRACE_BYTES_MAX)
+        tsv_write_row(record->stream[RECORD_TRACE], row.n, row.field);
+    else if (record->lost++ == 0)
+        say("the trace is full: later calls, launches and copies are not in it");
     pthread_mutex_unlock(&record->lock);
 }
 
@@ -149,7 +168,7 @@ static const char *kind_name(enum vg_fault_kind kind)
     return (size_t)kind < COLUMNS(names) ? names[kind] : "unknown";
 }
 
-static void fault_row(FILE *out, const struct vg_fault *f)
+static void fault_row(FILE *out, const struct vg_fault *f, uint64_t count)
 {
     struct row row = {.n = 0};
     add_text(&row, kind_name(f->kind));
@@ -160,24 +179,74 @@ static void fault_row(FILE *out, const struct vg_fault *f)
     add(&row, "%u,%u,%u", f->thread[0], f->thread[1], f->thread[2]);
     add(&row, "0x%llx", (unsigned long long)f->address);
     add_text(&row, f->detail);
-    add(&row, "%llu", (unsigned long long)f->count);
+    add(&row, "%llu", (unsigned long long)count);
     add_text(&row, f->other_file);
     add(&row, "%d", f->other_line);
     tsv_write_row(out, row.n, row.field);
 }
 
-void record_device(struct record *record, const struct vg_device *device, size_t most)
+/* Findings are only ever added to, and counted up. */
+static void record_findings(FILE *out, const struct vg_device *device, struct record_told *told,
+                            size_t most)
+{
+    const struct vg_fault *faults;
+    size_t n = vg_faults(device, &faults);
+    if (n > most)
+        n = most;
+    if (n > told->n) {
+        uint64_t *more = realloc(told->counts, n * sizeof *more);
+        if (!more)
+            return;
+        memset(more + told->n, 0, (n - told->n) * sizeof *more);
+        told->counts = more;
+        told->n = n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (faults[i].count > told->counts[i])
+            fault_row(out, &faults[i], faults[i].count - told->counts[i]);
+        told->counts[i] = faults[i].count;
+    }
+}
+
+void record_device(struct record *record, struct vg_device *device, struct record_told *told,
+                   size_t most)
 {
     pthread_mutex_lock(&record->lock);
-    if (record->stream[FAULTS]) {
-        const struct vg_fault *faults;
-        size_t n = vg_faults(device, &faults);
-        for (size_t i = 0; i < n && i < most; i++)
-            fault_row(record->stream[FAULTS], &faults[i]);
-    }
-    if (record->stream[COUNTERS])
-        vg_counters_write(device, record->stream[COUNTERS]);
+    if (record->stream[RECORD_FAULTS])
+        record_findings(record->stream[RECORD_FAULTS], device, told, most);
+    if (record->stream[RECORD_COUNTERS])
+        vg_counters_write(device, record->stream[RECORD_COUNTERS]);
+    vg_counters_clear(device);
     pthread_mutex_unlock(&record->lock);
+}
+
+static bool write_all(int fd, const char *text, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t put = write(fd, text, bytes);
+        if (put <= 0)
+            return false;
+        text += put;
+        bytes -= (size_t)put;
+    }
+    return true;
+}
+
+bool record_take(struct record *record, int fd, uint64_t bytes[RECORD_TABLES], uint64_t *lost)
+{
+    bool good = true;
+    pthread_mutex_lock(&record->lock);
+    for (int i = 0; i < RECORD_TABLES && good; i++) {
+        good = record->stream[i] && fflush(record->stream[i]) == 0 &&
+               write_all(fd, record->text[i], record->bytes[i]);
+        bytes[i] = record->bytes[i];
+        table_end(record, i);
+        good = table_start(record, i) && good;
+    }
+    *lost = record->lost;
+    record->lost = 0;
+    pthread_mutex_unlock(&record->lock);
+    return good;
 }
 
 void record_findings_print(struct record *record, const struct vg_device *device, size_t *printed)
@@ -213,9 +282,9 @@ enum st_code record_write(struct record *record, struct st_error *err)
 {
     enum st_code code = ST_OK;
     pthread_mutex_lock(&record->lock);
-    for (int i = 0; i < TABLES && !record->written; i++) {
+    for (int i = 0; i < RECORD_TABLES && !record->written; i++) {
         struct file_out out;
-        if (!record->stream[i])
+        if (!record->stream[i] || !record->path[i])
             continue;
         fflush(record->stream[i]);
         struct st_error one;

@@ -1,7 +1,8 @@
 /** @file
- * What the device process writes: the trace, the findings and the counters, as TSV files, and the
- * findings as text on stderr. Everything is kept in memory and written once, at the end, whole or
- * not at all; a killed device process leaves no half of a file behind.
+ * What the device process records: the trace, the findings and the counters, as TSV tables, and the
+ * findings as text on stderr. Everything is kept in memory. Files are written once, at the end,
+ * whole or not at all; a killed device process leaves no half of a file behind. The owner of the
+ * process may instead take what was recorded since the last time (protocol.h: VP_CONTROL_TAKE).
  *
  *     trace     kind name client stream start_ns end_ns duration_ns bytes grid block registers
  *               static_shared_bytes dynamic_shared_bytes occupancy limiter error
@@ -21,6 +22,8 @@
 
 struct record;
 
+enum record_table { RECORD_TRACE, RECORD_FAULTS, RECORD_COUNTERS, RECORD_TABLES };
+
 /** One row of the trace; fields not set stay empty. */
 struct record_row {
     const char *kind, *name;
@@ -33,15 +36,28 @@ struct record_row {
     int error;
 };
 
-/** Starts recording. Paths may be NULL: not wanted. They are kept by the caller. */
-enum st_code record_open(struct record **record, const char *trace, const char *faults,
-                         const char *counters, struct st_error *err);
+/** What of a device's findings has been recorded already; zeroed for a new device. */
+struct record_told {
+    uint64_t *counts;
+    size_t n;
+};
+
+/** Starts recording. @param path  of each table's file; NULL: not wanted. Kept by the caller.
+ * @param takes  whether record_take() will be called: then all tables are recorded. */
+enum st_code record_open(struct record **record, const char *const path[RECORD_TABLES], bool takes,
+                         struct st_error *err);
 void record_trace(struct record *record, const struct record_row *row);
 /** Prints on stderr the findings that are new since the last call for this device. @param printed
  * how many were printed before; updated. */
 void record_findings_print(struct record *record, const struct vg_device *device, size_t *printed);
-/** Takes the first @p most findings, and the counters, of a device that is about to be closed. */
-void record_device(struct record *record, const struct vg_device *device, size_t most);
+/** Records the findings (of the first @p most) and the counters of a device that are new since the
+ * last call, and clears its counters. */
+void record_device(struct record *record, struct vg_device *device, struct record_told *told,
+                   size_t most);
+/** Writes the tables one after the other to a file, and starts them anew.
+ * @param bytes  set to their lengths  @param lost  set to the number of trace rows without room
+ * @return whether all was written. */
+bool record_take(struct record *record, int fd, uint64_t bytes[RECORD_TABLES], uint64_t *lost);
 /** Writes the files. Safe to call from another thread than the rest. Later calls do nothing. */
 enum st_code record_write(struct record *record, struct st_error *err);
 void record_close(struct record *record);

@@ -5,6 +5,7 @@
  * interrupts a kernel whose client has hung up, and on SIGTERM ends the process even if the loop is
  * in a kernel, after writing the records. */
 #include "vgpu/device/server.h"
+#include "vgpu/device/descriptors.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,7 +26,7 @@ struct server {
     struct session_shared *shared;
     struct session *clients[SERVER_CLIENTS_MAX];
     size_t n;
-    int door, wake, next_number;
+    int door, control, wake, next_number;
     atomic_bool stop;  /* the loop is to end: SIGTERM */
     atomic_bool ended; /* the loop has ended: the watcher is to end */
 };
@@ -76,32 +78,9 @@ static void *watch(void *context)
 static int client_receive(struct server *server, bool *closed)
 {
     char byte;
-    union {
-        struct cmsghdr header;
-        char room[CMSG_SPACE(8 * sizeof(int))];
-    } control;
-    struct iovec part = {&byte, 1};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = &control,
-                             .msg_controllen = sizeof control};
-    ssize_t got = recvmsg(server->door, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    int fd;
+    ssize_t got = descriptor_receive(server->door, &(struct iovec){&byte, 1}, 1, &fd, MSG_DONTWAIT);
     *closed = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
-    int fd = -1;
-    for (struct cmsghdr *c = got > 0 ? CMSG_FIRSTHDR(&message) : NULL; c;
-         c = CMSG_NXTHDR(&message, c)) {
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-            continue;
-        size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (size_t i = 0; i < n; i++) {
-            int one;
-            memcpy(&one, CMSG_DATA(c) + i * sizeof one, sizeof one);
-            if (fd >= 0)
-                close(one);
-            else
-                fd = one;
-        }
-    }
     int type = 0, domain = 0;
     socklen_t length = sizeof type;
     if (fd >= 0 && (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) ||
@@ -127,16 +106,45 @@ static void client_add(struct server *server, int fd)
         server->clients[server->n++] = s;
 }
 
+/* Answers the owner's question for the records. @return false when the owner has gone. */
+static bool control_step(struct server *server)
+{
+    char what;
+    ssize_t got = recv(server->control, &what, 1, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return true;
+    if (got != 1 || what != VP_CONTROL_TAKE)
+        return false;
+    for (size_t i = 0; i < server->n; i++)
+        session_record(server->clients[i]);
+    struct vp_control_reply reply = {0};
+    int file = memfd_create("vgpu-records", MFD_CLOEXEC);
+    bool good =
+        file >= 0 && record_take(server->shared->record, file, reply.bytes, &reply.lost) &&
+        descriptor_send(server->control, &(struct iovec){&reply, sizeof reply}, 1, file, 0) > 0;
+    if (file >= 0)
+        close(file);
+    return good;
+}
+
+static bool is_wanted(const struct server *server)
+{
+    if (atomic_load(&server->stop))
+        return false;
+    return server->control >= 0 || server->door >= 0 || server->n > 0;
+}
+
 static void loop(struct server *server)
 {
-    while (!atomic_load(&server->stop) && (server->door >= 0 || server->n > 0)) {
-        struct pollfd set[SERVER_CLIENTS_MAX + 2];
+    while (is_wanted(server)) {
+        struct pollfd set[SERVER_CLIENTS_MAX + 3];
         size_t n = server->n;
         for (size_t i = 0; i < n; i++)
             set[i] = (struct pollfd){.fd = server->clients[i]->fd, .events = POLLIN};
         set[n] = (struct pollfd){.fd = server->door, .events = POLLIN};
         set[n + 1] = (struct pollfd){.fd = server->wake, .events = POLLIN};
-        if (poll(set, n + 2, -1) < 0 && errno != EINTR)
+        set[n + 2] = (struct pollfd){.fd = server->control, .events = POLLIN};
+        if (poll(set, n + 3, -1) < 0 && errno != EINTR)
             return;
         size_t kept = 0;
         for (size_t i = 0; i < n; i++) {
@@ -155,12 +163,15 @@ static void loop(struct server *server)
             close(server->door);
             server->door = -1;
         }
+        if (set[n + 2].revents && !control_step(server))
+            return; /* nobody is left to tell */
     }
 }
 
-enum st_code server_run(struct session_shared *shared, int door, struct st_error *err)
+enum st_code server_run(struct session_shared *shared, int door, int control, struct st_error *err)
 {
-    struct server server = {.shared = shared, .door = door, .wake = eventfd(0, EFD_CLOEXEC)};
+    struct server server = {
+        .shared = shared, .door = door, .control = control, .wake = eventfd(0, EFD_CLOEXEC)};
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
@@ -175,6 +186,8 @@ enum st_code server_run(struct session_shared *shared, int door, struct st_error
         session_close(server.clients[--server.n]);
     if (server.door >= 0)
         close(server.door);
+    if (server.control >= 0)
+        close(server.control);
     atomic_store(&server.ended, true);
     pthread_kill(watcher, SIGTERM);
     pthread_join(watcher, NULL);

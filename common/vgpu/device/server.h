@@ -8,10 +8,13 @@
 
 #define SERVER_CLIENTS_MAX 64
 
-/** Serves until the door is closed on the other side and the last client has gone, or SIGTERM
- * comes. Writes one byte through the door first: ready. A client that hangs up while its kernel
- * runs has the kernel interrupted. @param door  a SOCK_SEQPACKET socket, closed at the end.
+/** Serves until nobody can ask for anything any more, or SIGTERM comes: with a control channel
+ * until that is closed on the other side, without one until the door is and the last client has
+ * gone. Writes one byte through the door first: ready. A client that hangs up while its kernel runs
+ * has the kernel interrupted.
+ * @param door     a SOCK_SEQPACKET socket, closed at the end
+ * @param control  the owner's socket (protocol.h: VP_CONTROL_TAKE), closed at the end, or -1
  * @return ST_OK, or why the loop could not start. */
-enum st_code server_run(struct session_shared *shared, int door, struct st_error *err);
+enum st_code server_run(struct session_shared *shared, int door, int control, struct st_error *err);
 
 #endif

@@ -1,4 +1,5 @@
 #include "vgpu/device/session.h"
+#include "vgpu/device/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,12 +38,20 @@ static enum st_code context_open(struct session *s, struct st_error *err)
     return vg_device_open(&s->device, &s->shared->profile, s->shared->cores, err);
 }
 
-static void context_close(struct session *s)
+void session_record(struct session *s)
 {
     if (s->device)
-        record_device(s->shared->record, s->device, s->interrupted ? s->faults_printed : SIZE_MAX);
+        record_device(s->shared->record, s->device, &s->told,
+                      s->interrupted ? s->faults_printed : SIZE_MAX);
+}
+
+static void context_close(struct session *s)
+{
+    session_record(s);
     vg_device_close(s->device);
     s->device = NULL;
+    free(s->told.counts);
+    s->told = (struct record_told){0};
     s->faults_printed = 0;
     handles_clear(&s->kernels, free);
     handles_clear(&s->modules, module_free);
@@ -144,7 +153,8 @@ static SESSION_OP(op_reset)
 {
     (void)x;
     struct st_error err;
-    double now = s->time.host_ns;
+    /* As on real hardware, it waits for all work. */
+    double now = s->time.host_ns > s->time.all_end_ns ? s->time.host_ns : s->time.all_end_ns;
     bool broken = s->sticky != VP_OK;
     context_close(s);
     enum st_code code = context_open(s, &err);
@@ -247,22 +257,8 @@ bool session_reply(struct session *s, struct exchange *x)
     x->replied = true;
     struct iovec parts[2] = {{&x->reply, sizeof x->reply},
                              {x->reply_payload, x->reply.payload_bytes}};
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
-    union {
-        struct cmsghdr header;
-        char room[CMSG_SPACE(sizeof(int))];
-    } control;
-    if (x->reply_fd >= 0) {
-        memset(&control, 0, sizeof control);
-        message.msg_control = &control;
-        message.msg_controllen = sizeof control;
-        control.header.cmsg_level = SOL_SOCKET;
-        control.header.cmsg_type = SCM_RIGHTS;
-        control.header.cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(&control.header), &x->reply_fd, sizeof(int));
-    }
     /* A client that asks but does not read its replies must not stop the others. */
-    ssize_t sent = sendmsg(s->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t sent = descriptor_send(s->fd, parts, 2, x->reply_fd, MSG_DONTWAIT);
     if (x->reply_fd >= 0)
         close(x->reply_fd);
     return sent >= 0;

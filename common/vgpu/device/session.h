@@ -70,6 +70,7 @@ struct session {
     struct timeline time;
     int sticky; /**< the error that every call returns once a kernel has faulted */
     size_t faults_printed;
+    struct record_told told;
     bool interrupted; /**< the client ended while its kernel ran; guarded by running_lock */
     char *printed;    /**< what kernels printed and the client has not taken */
     size_t printed_bytes, printed_taken;
@@ -94,6 +95,8 @@ struct exchange {
 struct session *session_open(struct session_shared *shared, int fd, int number);
 /** Closes the connection and frees the client's device, after recording its findings. */
 void session_close(struct session *s);
+/** Records what the client's device has found and counted since the last time. */
+void session_record(struct session *s);
 /** Handles one request. @return false when the client is gone or broke the protocol. */
 bool session_step(struct session *s);
 /** Sends the reply of an exchange. */

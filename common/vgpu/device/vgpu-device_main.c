@@ -1,9 +1,10 @@
 /* The device process: owns the virtual GPU, serves the programs that hold its door.
  *
- *     vgpu-device --fd N --profiles DIR [--profile NAME] [--faults FILE] [--counters FILE]
- *                 [--trace FILE] [--cores N]
+ *     vgpu-device --fd N --profiles DIR [--control N] [--profile NAME] [--faults FILE]
+ *                 [--counters FILE] [--trace FILE] [--cores N]
  *
- * Started by vgpu-run or by the grader, never by hand. Exit status 0, or 2 with a message. */
+ * Started by vgpu-run or by the grader (device_process.h), never by hand. Exit status 0, or 2 with
+ * a message. */
 #include "vgpu/device/server.h"
 #include "vgpu/profiles/profile.h"
 
@@ -12,11 +13,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 struct options {
-    const char *profile, *profiles, *faults, *counters, *trace;
-    int fd, cores;
+    const char *profile, *profiles, *path[RECORD_TABLES];
+    int fd, control, cores;
 };
 
 static error_t option_take(int key, char *arg, struct argp_state *state)
@@ -26,6 +28,9 @@ static error_t option_take(int key, char *arg, struct argp_state *state)
     case 'f':
         o->fd = atoi(arg);
         return 0;
+    case 'o':
+        o->control = atoi(arg);
+        return 0;
     case 'P':
         o->profiles = arg;
         return 0;
@@ -33,13 +38,13 @@ static error_t option_take(int key, char *arg, struct argp_state *state)
         o->profile = arg;
         return 0;
     case 'F':
-        o->faults = arg;
+        o->path[RECORD_FAULTS] = arg;
         return 0;
     case 'C':
-        o->counters = arg;
+        o->path[RECORD_COUNTERS] = arg;
         return 0;
     case 't':
-        o->trace = arg;
+        o->path[RECORD_TRACE] = arg;
         return 0;
     case 'c':
         o->cores = atoi(arg);
@@ -53,6 +58,7 @@ static error_t option_take(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
     {"fd", 'f', "N", 0, "the door: an inherited socket", 0},
+    {"control", 'o', "N", 0, "the owner's channel: an inherited socket", 0},
     {"profiles", 'P', "DIR", 0, "where the GPU profiles are", 0},
     {"profile", 'p', "NAME", 0, "the GPU to be", 0},
     {"faults", 'F', "FILE", 0, "write the findings to a TSV file", 0},
@@ -64,21 +70,23 @@ static const struct argp_option options[] = {
 
 int main(int argc, char **argv)
 {
-    struct options o = {.fd = -1, .profile = VG_PROFILE_DEFAULT, .profiles = "."};
+    struct options o = {.fd = -1, .control = -1, .profile = VG_PROFILE_DEFAULT, .profiles = "."};
     const struct argp parser = {options, option_take, "",  "The virtual GPU's device process.",
                                 NULL,    NULL,        NULL};
     argp_parse(&parser, argc, argv, 0, NULL, &o);
     signal(SIGPIPE, SIG_IGN);
     /* Ctrl-C goes to the whole terminal group; the program ends first, then the device. */
     signal(SIGINT, SIG_IGN);
+    if (o.control >= 0) /* who owns the records lets no other process of this user read them */
+        prctl(PR_SET_DUMPABLE, 0);
     static struct session_shared shared;
     struct st_error err;
     shared.cores = o.cores;
     enum st_code code = vg_profile_read(&shared.profile, o.profiles, o.profile, &err);
     if (!code)
-        code = record_open(&shared.record, o.trace, o.faults, o.counters, &err);
+        code = record_open(&shared.record, o.path, o.control >= 0, &err);
     if (!code)
-        code = server_run(&shared, o.fd, &err);
+        code = server_run(&shared, o.fd, o.control, &err);
     if (!code)
         code = record_write(shared.record, &err);
     record_close(shared.record);

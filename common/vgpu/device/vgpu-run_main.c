@@ -8,8 +8,8 @@
  * Both children die with vgpu-run, even by kill -9. The exit status is the program's; if a signal
  * ended it, vgpu-run ends by the same signal. 2 means that the program could not be started. */
 #include "base/files.h"
+#include "vgpu/device/device_process.h"
 #include "vgpu/device/program_check.h"
-#include "vgpu/device/protocol.h"
 #include "vgpu/profiles/profile.h"
 
 #include <argp.h>
@@ -20,50 +20,39 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define DEVICE_ARGUMENTS_MAX 20
-#define STATUS_NOT_STARTED   2
-#define LINGER_MS            1000 /* for processes that the program left behind */
+#define STATUS_NOT_STARTED 2
+#define LINGER_MS          1000 /* for processes that the program left behind */
 
 struct options {
-    const char *device_arguments[DEVICE_ARGUMENTS_MAX];
-    int n;
+    struct vg_process_options device;
     char **program;
 };
-
-static void pass_on(struct options *o, const char *name, const char *value)
-{
-    o->device_arguments[o->n++] = name;
-    o->device_arguments[o->n++] = value;
-}
 
 static error_t option_take(int key, char *arg, struct argp_state *state)
 {
     struct options *o = state->input;
-    if (o->n > DEVICE_ARGUMENTS_MAX - 8)
-        argp_error(state, "too many options");
     switch (key) {
     case 'p':
-        pass_on(o, "--profile", arg);
+        o->device.profile = arg;
         return 0;
     case 'F':
-        pass_on(o, "--faults", arg);
+        o->device.faults = arg;
         return 0;
     case 'C':
-        pass_on(o, "--counters", arg);
+        o->device.counters = arg;
         return 0;
     case 't':
-        pass_on(o, "--trace", arg);
+        o->device.trace = arg;
         return 0;
     case 's':
-        pass_on(o, "--seed", arg);
+        o->device.seed = arg;
         return 0;
     case 'c':
-        pass_on(o, "--cores", arg);
+        o->device.cores = arg;
         return 0;
     case ARGP_KEY_ARG:
         o->program = state->argv + state->next - 1;
@@ -113,48 +102,17 @@ static void die_with_parent(int signal_number, pid_t parent)
         _exit(STATUS_NOT_STARTED);
 }
 
-/* Clears close-on-exec: this descriptor is for the child. */
-static void inherit(int fd)
-{
-    fcntl(fd, F_SETFD, 0);
-}
-
-static pid_t device_start(const char *folder, struct options *o, int door)
-{
-    char program[PATH_MAX], profiles[PATH_MAX], number[16];
-    pid_t parent = getpid(), pid = fork();
-    if (pid != 0)
-        return pid;
-    die_with_parent(SIGTERM, parent);
-    inherit(door);
-    path_format(program, sizeof program, "%s/vgpu-device", folder);
-    path_format(profiles, sizeof profiles, "%s/vgpu/profiles", folder);
-    snprintf(number, sizeof number, "%d", door);
-    const char *arguments[DEVICE_ARGUMENTS_MAX + 6] = {"vgpu-device", "--fd", number, "--profiles",
-                                                       profiles};
-    memcpy(arguments + 5, o->device_arguments, sizeof(char *) * (size_t)o->n);
-    execv(program, (char **)arguments);
-    struct st_error err;
-    st_fail_errno(&err, errno, "cannot start the device process");
-    st_detail(&err, ST_WHERE, "%s", program);
-    _exit(complain(&err));
-}
-
 static pid_t program_start(const char *folder, const char *path, char **arguments, int door)
 {
-    char libraries[2 * PATH_MAX], number[16];
-    pid_t parent = getpid(), pid = fork();
-    if (pid != 0)
+    char **environment = vg_process_environment(folder, door);
+    pid_t parent = getpid(), pid = environment ? fork() : -1;
+    if (pid != 0) {
+        free(environment);
         return pid;
+    }
     die_with_parent(SIGKILL, parent);
-    inherit(door);
-    const char *old = getenv("LD_LIBRARY_PATH");
-    snprintf(libraries, sizeof libraries, "%s/vgpu%s%s", folder, old && *old ? ":" : "",
-             old ? old : "");
-    snprintf(number, sizeof number, "%d", door);
-    setenv("LD_LIBRARY_PATH", libraries, 1);
-    setenv(VP_DOOR_VARIABLE, number, 1);
-    execv(path, arguments);
+    fcntl(door, F_SETFD, 0); /* no close-on-exec: this one is for the program */
+    execve(path, arguments, environment);
     struct st_error err;
     st_fail_errno(&err, errno, "cannot run the program");
     st_detail(&err, ST_WHERE, "%s", path);
@@ -207,24 +165,15 @@ static int end_as(int status)
 static int run(struct options *o, const char *folder, const char *path)
 {
     struct st_error err;
-    int door[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, door)) {
-        st_fail_errno(&err, errno, "cannot make a socket");
-        return complain(&err);
-    }
-    pid_t device = device_start(folder, o, door[0]);
-    close(door[0]);
-    char ready;
-    if (device < 0 || recv(door[1], &ready, 1, 0) != 1) {
-        if (device > 0)
-            wait_for(device); /* it has said why */
-        return STATUS_NOT_STARTED;
-    }
-    pid_t program = program_start(folder, path, o->program, door[1]);
-    close(door[1]);
+    struct vg_process device;
+    enum st_code code = vg_process_start(&device, &o->device, &err);
+    if (code) /* a device process that ended has said why itself */
+        return code == ST_CHILD ? STATUS_NOT_STARTED : complain(&err);
+    pid_t program = program_start(folder, path, o->program, device.door);
+    close(device.door);
     program_pid = program;
     int status = program > 0 ? wait_for(program) : STATUS_NOT_STARTED << 8;
-    int device_status = device_finish(device);
+    int device_status = device_finish(device.pid);
     if (WIFSIGNALED(device_status))
         fprintf(stderr, "vgpu-run: the device process was ended by signal %d (%s)\n",
                 WTERMSIG(device_status), strsignal(WTERMSIG(device_status)));
@@ -234,7 +183,7 @@ static int run(struct options *o, const char *folder, const char *path)
 
 int main(int argc, char **argv)
 {
-    struct options o = {.n = 0};
+    struct options o = {.device.output = -1};
     const struct argp parser = {
         options,
         option_take,
@@ -256,5 +205,6 @@ int main(int argc, char **argv)
     const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
     for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
         signal(forwarded[i], forward);
+    o.device.folder = folder;
     return run(&o, folder, path);
 }

@@ -183,7 +183,11 @@ void vg_interrupt(struct vg_device *device);
 size_t vg_faults(const struct vg_device *device, const struct vg_fault **faults);
 /** Takes what kernels printed with printf since the last call: malloc'd text, NUL-terminated. */
 char *vg_printf_take(struct vg_device *device, size_t *bytes);
-/** Counters per source line of all launches of a kernel, as TSV rows, to a stream. */
+/** The counters' table: its first row, then per kernel and source line the sums of all launches
+ * since the device was opened or vg_counters_clear() was called. */
+void vg_counters_write_header(FILE *out);
 void vg_counters_write(const struct vg_device *device, FILE *out);
+/** Counts from zero again. */
+void vg_counters_clear(struct vg_device *device);
 
 #endif

@@ -217,7 +217,7 @@ enum {
     ALL_COLUMNS = FIRST_COLUMNS + IR_CLASSES + COLUMN_COUNT,
 };
 
-static void write_header(FILE *out)
+void vg_counters_write_header(FILE *out)
 {
     const char *names[ALL_COLUMNS] = {"kernel", "file", "line", "launches",
 #define NAME(name, text) "class_" text,
@@ -307,9 +307,21 @@ void vg_counters_retire(struct vg_device *device, const struct vg_module *m)
 
 void vg_counters_write(const struct vg_device *device, FILE *out)
 {
-    write_header(out);
     if (device->retired)
         fwrite(device->retired, 1, device->retired_bytes, out);
     for (const struct vg_module *m = device->modules; m; m = m->next)
         write_module(out, m);
+}
+
+void vg_counters_clear(struct vg_device *device)
+{
+    free(device->retired);
+    device->retired = NULL;
+    device->retired_bytes = 0;
+    for (const struct vg_module *m = device->modules; m; m = m->next) {
+        for (size_t i = 0; i < m->kernel_count; i++) {
+            vg_tally_free(m->kernels[i].tally);
+            m->kernels[i].tally = NULL;
+        }
+    }
 }

@@ -5,6 +5,8 @@
 #     /* expect: weights_flipped */      this pattern, exit status 1
 #     /* expect: pass */                 exit status 0
 #     /* expect: none */                 rejected, without a pattern
+#     /* expect: killed */               the grader is killed, which is no pass; nothing is left running
+#     /* op time: that of right */       it must not seem to be faster than the mutant "right"
 #
 #   CONVLAB_BUILD=build mutants.sh
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,22 +16,45 @@ trap 'rm -rf "$scratch"' EXIT
 seed=$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')
 echo "mutants: seed $seed"
 
+# is_as_slow FILE: whether no Op Time in it is shorter than that of right.cu (which was graded before).
+is_as_slow() {
+    paste "$1" "$scratch/right.cu.times" | awk '$3 < $7 { short = 1 } END { exit short || NR == 0 }'
+}
+
+# is_gone LIBRARY: whether no process of a grading is left, within two seconds.
+is_gone() {
+    for wait in 1 2 3 4 5 6 7 8 9 10; do
+        pgrep -f "runner .*$1|vgpu-device .*$build/" >/dev/null || return 0
+        sleep 0.2
+    done
+    return 1
+}
+
 # reject MILESTONE LIBRARY SOURCE: the grader's verdict on one mutant.
 tested=0 good=0
 reject() {
     name=$(basename "$3")
     source=$3
     expected=$(sed -n '1s|.*expect: \([a-z0-9_]*\).*|\1|p' "$source")
-    "$build/grader" "$1" --lib "$2" --quick --images 1 --seed "$seed" $4 --report "$scratch/report" >"$scratch/out" 2>&1
+    alone= # one that kills its parent's group must not get this script's
+    [ "$expected" = killed ] && alone='setsid -w'
+    $alone "$build/grader" "$1" --lib "$2" --quick --images 1 --seed "$seed" $4 --report "$scratch/report" >"$scratch/out" 2>&1
     status=$?
     pattern=$(sed -n 's/^ *pattern: //p' "$scratch/out" | head -n 1)
     case $expected in
     pass) wanted="0 " ;;
     none) wanted="1 " ;;
+    killed) wanted="137 " ;;
     *) wanted="1 $expected" ;;
     esac
     tested=$((tested + 1))
-    if [ "$status $pattern" = "$wanted" ]; then
+    grep 'Op Time: ' "$scratch/out" >"$scratch/$name.times"
+    if grep -q '^/\* op time: that of right' "$source" && ! is_as_slow "$scratch/$name.times"; then
+        echo "FAILED: $name: its Op Times are shorter than those of right.cu:"
+        paste "$scratch/$name.times" "$scratch/right.cu.times"
+    elif [ "$expected" = killed ] && ! is_gone "$2"; then
+        echo "FAILED: $name: processes of its grading are left running"
+    elif [ "$status $pattern" = "$wanted" ]; then
         good=$((good + 1))
     else
         echo "FAILED: $name: expected exit status and pattern '$wanted', got '$status $pattern'"

@@ -29,8 +29,8 @@ static void device_start(void)
         freopen("/dev/null", "w", stderr);
         shared.cores = 1;
         if (vg_profile_read(&shared.profile, "common/vgpu/profiles", "rtx-4060-laptop", &err) ||
-            record_open(&shared.record, NULL, NULL, NULL, &err) ||
-            server_run(&shared, pair[0], &err))
+            record_open(&shared.record, (const char *[RECORD_TABLES]){0}, false, &err) ||
+            server_run(&shared, pair[0], -1, &err))
             _exit(9);
         record_close(shared.record);
         exit(0);

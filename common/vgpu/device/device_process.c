@@ -1,0 +1,190 @@
+#include "vgpu/device/device_process.h"
+
+#include "base/files.h"
+#include "vgpu/device/descriptors.h"
+#include "vgpu/device/protocol.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { START_LIMIT_MS = 30000, STATUS_NOT_STARTED = 2 };
+
+/* The child's side. */
+static void become_device(const struct vg_process_options *o, int door, int control, pid_t parent)
+{
+    char program[PATH_MAX], profiles[PATH_MAX], numbers[2][16];
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(STATUS_NOT_STARTED);
+    if (o->owned)
+        setpgid(0, 0);
+    if (o->output >= 0)
+        dup2(o->output, STDERR_FILENO);
+    const int inherited[2] = {door, control};
+    for (int i = 0; i < 2; i++) {
+        if (inherited[i] >= 0)
+            fcntl(inherited[i], F_SETFD, 0);
+        snprintf(numbers[i], sizeof numbers[i], "%d", inherited[i]);
+    }
+    path_format(program, sizeof program, "%s/vgpu-device", o->folder);
+    path_format(profiles, sizeof profiles, "%s/vgpu/profiles", o->folder);
+    const char *const named[][2] = {
+        {"--fd", numbers[0]},     {"--control", control >= 0 ? numbers[1] : NULL},
+        {"--profiles", profiles}, {"--profile", o->profile},
+        {"--faults", o->faults},  {"--counters", o->counters},
+        {"--trace", o->trace},    {"--seed", o->seed},
+        {"--cores", o->cores}};
+    const char *arguments[2 * sizeof named / sizeof *named + 2] = {"vgpu-device"};
+    size_t n = 1;
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        if (!named[i][1])
+            continue;
+        arguments[n++] = named[i][0];
+        arguments[n++] = named[i][1];
+    }
+    execv(program, (char **)arguments);
+    struct st_error err;
+    st_fail_errno(&err, errno, "cannot start the device process");
+    st_detail(&err, ST_WHERE, "%s", program);
+    st_print(stderr, "virtual GPU", &err);
+    _exit(STATUS_NOT_STARTED);
+}
+
+enum st_code vg_process_start(struct vg_process *process, const struct vg_process_options *options,
+                              struct st_error *err)
+{
+    int door[2], control[2] = {-1, -1};
+    *process = VG_PROCESS_NONE;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, door))
+        return st_fail_errno(err, errno, "cannot make a socket");
+    if (options->owned && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control)) {
+        int why = errno;
+        close(door[0]);
+        close(door[1]);
+        return st_fail_errno(err, why, "cannot make a socket");
+    }
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0)
+        become_device(options, door[0], control[0], parent);
+    int why = errno;
+    close(door[0]);
+    if (options->owned)
+        close(control[0]);
+    *process = (struct vg_process){pid > 0 ? pid : 0, door[1], control[1]};
+    struct pollfd ready = {.fd = door[1], .events = POLLIN};
+    char byte;
+    if (pid > 0 && poll(&ready, 1, START_LIMIT_MS) == 1 && recv(door[1], &byte, 1, 0) == 1)
+        return ST_OK;
+    if (ready.revents) /* it has ended, or is about to */
+        waitpid(process->pid, NULL, 0), process->pid = 0;
+    vg_process_kill(process);
+    if (pid < 0)
+        return st_fail_errno(err, why, "cannot start a process");
+    return st_fail(err, ST_CHILD, "the virtual GPU did not start");
+}
+
+char **vg_process_environment(const char *folder, int door)
+{
+    size_t n = 0, bytes = strlen(folder) + 128;
+    while (environ[n])
+        n++;
+    const char *old = getenv("LD_LIBRARY_PATH");
+    bytes += old ? strlen(old) : 0;
+    char **list = malloc((n + 3) * sizeof *list + bytes);
+    if (!list)
+        return NULL;
+    char *text = (char *)(list + n + 3);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (strncmp(environ[i], "LD_LIBRARY_PATH=", 16) != 0 &&
+            strncmp(environ[i], VP_DOOR_VARIABLE "=", sizeof VP_DOOR_VARIABLE) != 0)
+            list[kept++] = environ[i];
+    }
+    list[kept++] = text;
+    int used = snprintf(text, bytes, "LD_LIBRARY_PATH=%s/vgpu%s%s", folder, old && *old ? ":" : "",
+                        old ? old : "");
+    list[kept++] = text + used + 1;
+    snprintf(text + used + 1, bytes - (size_t)used - 1, VP_DOOR_VARIABLE "=%d", door);
+    list[kept] = NULL;
+    return list;
+}
+
+bool vg_process_ask(const struct vg_process *process)
+{
+    const char what = VP_CONTROL_TAKE;
+    return send(process->control, &what, 1, MSG_NOSIGNAL) == 1;
+}
+
+/* The next @p bytes of a file, as text. */
+static char *text_read(int fd, size_t bytes)
+{
+    char *text = malloc(bytes + 1);
+    for (size_t at = 0; text && at < bytes;) {
+        ssize_t got = read(fd, text + at, bytes - at);
+        if (got <= 0) {
+            free(text);
+            return NULL;
+        }
+        at += (size_t)got;
+    }
+    if (text)
+        text[bytes] = '\0';
+    return text;
+}
+
+enum st_code vg_process_answer(const struct vg_process *process, struct vg_process_record *record,
+                               struct st_error *err)
+{
+    struct vp_control_reply reply;
+    int fd;
+    memset(record, 0, sizeof *record);
+    ssize_t got =
+        descriptor_receive(process->control, &(struct iovec){&reply, sizeof reply}, 1, &fd, 0);
+    if (got != sizeof reply || fd < 0 || lseek(fd, 0, SEEK_SET) != 0) {
+        if (fd >= 0)
+            close(fd);
+        return st_fail(err, ST_CHILD, "the virtual GPU's process has ended");
+    }
+    record->lost = reply.lost;
+    record->trace_bytes = reply.bytes[0];
+    record->faults_bytes = reply.bytes[1];
+    record->counters_bytes = reply.bytes[2];
+    record->trace = text_read(fd, record->trace_bytes);
+    record->faults = record->trace ? text_read(fd, record->faults_bytes) : NULL;
+    record->counters = record->faults ? text_read(fd, record->counters_bytes) : NULL;
+    close(fd);
+    if (record->counters)
+        return ST_OK;
+    vg_process_record_free(record);
+    return st_fail(err, ST_NO_MEMORY, "no memory for the virtual GPU's records");
+}
+
+void vg_process_record_free(struct vg_process_record *record)
+{
+    free(record->trace);
+    free(record->faults);
+    free(record->counters);
+    memset(record, 0, sizeof *record);
+}
+
+void vg_process_kill(struct vg_process *process)
+{
+    if (process->pid > 0) {
+        kill(process->pid, SIGKILL);
+        while (waitpid(process->pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    if (process->door >= 0)
+        close(process->door);
+    if (process->control >= 0)
+        close(process->control);
+    *process = VG_PROCESS_NONE;
+}

@@ -1,0 +1,67 @@
+/** @file
+ * Starting a device process, and what its owner can do with it.
+ *
+ * The owner is vgpu-run or the grader. It holds the door, which it passes on to the program that is
+ * to use the virtual GPU, and, if it wants, the control channel, which it keeps: over that it takes
+ * what the device process has recorded, at any time. A program cannot forge or clear those records:
+ * all that it reaches is its own connection.
+ */
+#ifndef CONVLAB_VGPU_DEVICE_PROCESS_H
+#define CONVLAB_VGPU_DEVICE_PROCESS_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/** What a device process is started with. A string that is NULL is left to its default. */
+struct vg_process_options {
+    const char *folder;  /**< where vgpu-device and the folder vgpu/ are: build/ */
+    const char *profile; /**< the GPU to be, or the path of a .yaml file */
+    const char *faults, *counters, *trace; /**< files for its records, written when it ends */
+    const char *seed, *cores;
+    int output; /**< descriptor for what it says; -1: the owner's stderr */
+    bool owned; /**< with a control channel, in a process group of its own */
+};
+
+struct vg_process {
+    pid_t pid;   /**< a child; 0: none */
+    int door;    /**< to be passed on, then closed here; close-on-exec. -1: none */
+    int control; /**< -1: none */
+};
+
+#define VG_PROCESS_NONE ((struct vg_process){.door = -1, .control = -1})
+
+/** Starts a device process and waits until it is ready. It dies with the calling thread.
+ * @return ST_OK, or ST_CHILD if it ended instead: it has said why on its output. */
+enum st_code vg_process_start(struct vg_process *process, const struct vg_process_options *options,
+                              struct st_error *err);
+
+/** The environment for a program that is to run on the virtual GPU: the caller's, and where the
+ * runtime library and the door are. @param door  the descriptor's number in the program
+ * @return a list for execve(), to be freed with one free(); NULL without memory. */
+char **vg_process_environment(const char *folder, int door);
+
+/** What was recorded since the last time, of all clients, as text: TSV tables with a header row
+ * (record.h has their columns). malloc'd, with a NUL behind. */
+struct vg_process_record {
+    char *trace, *faults, *counters;
+    size_t trace_bytes, faults_bytes, counters_bytes;
+    uint64_t lost; /**< rows of the trace that found no room */
+};
+
+/** Asks for the records. They come when what runs now has ended: wait until the control channel is
+ * readable, then call vg_process_answer(). @return false if the process has ended. */
+bool vg_process_ask(const struct vg_process *process);
+/** Reads the answer. @return ST_OK; ST_CHILD if the process has ended, ST_NO_MEMORY. */
+enum st_code vg_process_answer(const struct vg_process *process, struct vg_process_record *record,
+                               struct st_error *err);
+/** Releases the texts; harmless on a zeroed record. */
+void vg_process_record_free(struct vg_process_record *record);
+
+/** Kills the process, waits for it and closes what belongs to it; harmless if there is none. */
+void vg_process_kill(struct vg_process *process);
+
+#endif

@@ -37,7 +37,7 @@ doctor: ## what this archive needs, and whether it is here
 	@printf '%-14s %s\n' 'NVIDIA GPU' "$$([ -e /dev/nvidiactl ] && echo yes || echo 'none: the virtual GPU is used')"
 	@printf '%-14s %s\n' gnuplot "$$(command -v gnuplot || echo 'none: reports have no plots')"
 
-vgpu: ; # built already
+vgpu: ; @: # built already
 
 clean: ## remove what was compiled and graded here
 	$(Q)rm -rf $(BUILD)/labs $(BUILD)/report

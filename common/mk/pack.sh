@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes an archive that runs on a machine with only gcc, make and, for GPU milestones, nvcc.
 #
-#   pack.sh handout|bundle BUILD_FOLDER DATA_FOLDER ARCHIVE
+#   pack.sh handout|bundle BUILD_FOLDER ARCHIVE
 #
 # Both hold the programs as built here, with the libraries that they need beside them (build/shared, which
 # is in the programs' search path), the labs, the models, the test images and the documentation. What they
@@ -12,7 +12,8 @@
 #
 # The archive unpacks into one folder, convlab-handout or convlab-bundle.
 set -eu
-kind=$1 build=$2 data=$3 archive=$4
+kind=$1 build=$2 archive=$3
+data=${CONVLAB_DATA:-/usr/share/datasets/fashion-mnist}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -34,7 +35,7 @@ shared_libraries() { # PROGRAM...
 mkdir -p "$root/build/shared" "$root/common/mk" "$root/data/fashion-mnist"
 cp common/mk/archive.mk "$root/Makefile"
 copy LICENSE common/conv.h common/mk/flags.mk common/mk/labs.mk data/models
-files_of docs | grep '\.md$\|/images/' | while read -r f; do copy "$f"; done
+files_of docs | grep '\.md$\|/images/' | grep -v 'results/\|instructor\|architecture' | while read -r f; do copy "$f"; done
 files_of report-templates 2>/dev/null | while read -r f; do copy "$f"; done
 cp common/mk/archive-readme.md "$root/README.md"
 

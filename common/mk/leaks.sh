@@ -1,0 +1,44 @@
+#!/bin/sh
+# Whether a folder holds anything of the solutions.
+#
+#   leaks.sh FOLDER REFERENCE_FOLDER
+#   leaks.sh --list REFERENCE_FOLDER      what is looked for
+#
+# Every line between BEGIN SOLUTION and END SOLUTION of the references that is not trivial is looked for in
+# every file of the folder: in text files with spaces squeezed, in all others among their printable strings.
+# A line is trivial if it has fewer than 20 characters, includes a header, or stands in a skeleton or in
+# the contract too. Prints what it finds; exit status 1 if anything was found, 2 if there is nothing to
+# look for.
+set -u
+folder=$1 reference=$2
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+squeeze() { sed 's/[[:space:]][[:space:]]*/ /g; s/^ //; s/ $//' "$@"; }
+
+for source in "$reference"/m*-*/conv.c*; do
+    awk '/END SOLUTION/ {inside = 0} inside && !/\/\/~/ {print} /BEGIN SOLUTION/ {inside = 1}' "$source" >>"$work/lines"
+    awk -f "$here/skeleton.awk" "$source" >>"$work/public"
+done
+squeeze "$work/public" "$here/../conv.h" | sort -u >"$work/trivial"
+squeeze "$work/lines" | awk 'length($0) >= 20 && !/^#include/' | sort -u |
+    grep -v -x -F -f "$work/trivial" >"$work/secret"
+[ -s "$work/secret" ] || {
+    echo "leaks: no solution to look for in $reference" >&2
+    exit 2
+}
+
+if [ "$folder" = --list ]; then
+    cat "$work/secret"
+    exit 0
+fi
+
+find "$folder" -type f | sort | while read -r file; do
+    case $file in
+    *.gz) gzip -dc "$file" | strings ;;
+    *) if grep -qI . "$file"; then cat "$file"; else strings -n 16 "$file"; fi ;;
+    esac | squeeze | grep -n -F -f "$work/secret" | sed "s|^|$file:|"
+done >"$work/found"
+cat "$work/found"
+[ ! -s "$work/found" ]

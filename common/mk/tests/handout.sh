@@ -1,0 +1,100 @@
+#!/bin/sh
+# The students' archive, proved: unpacked in an empty folder, with nothing in the environment, it builds
+# and grades; skeletons fail kindly; references dropped in pass; no line of a solution is in it.
+#
+#   CONVLAB_BUILD=build handout.sh [MILESTONE ... | all]
+#
+# Milestones: those to build and grade. Default, for `make check`: m1 and the last of the GPU that is there
+# up to m3.
+top=$(cd "$(dirname "$0")/../../.." && pwd)
+build=${CONVLAB_BUILD:-build}
+cd "$top" || exit 1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+tested=0 good=0
+
+claim() { # TEXT COMMAND...
+    text=$1
+    shift
+    tested=$((tested + 1))
+    if "$@" >"$scratch/said" 2>&1; then
+        good=$((good + 1))
+    else
+        echo "FAILED: $text"
+        tail -n 30 "$scratch/said"
+    fi
+}
+
+# bare COMMAND: a shell command in the unpacked archive, as on a machine that has never seen this one.
+bare() {
+    env -i PATH="$cuda:/usr/bin:/bin" HOME="$scratch/nobody" sh -c "cd '$root' && $1"
+}
+cuda=$(dirname "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")
+
+# The grader's exit status is 1, and only `builds` has points.
+skeleton_fails_kindly() { # MILESTONE COMMAND
+    bare "$2 --json '$scratch/result.json'"
+    status=$?
+    [ "$status" -eq 1 ] || { echo "exit status $status, expected 1"; return 1; }
+    awk '/"name":/ {gsub(/[",]/, ""); name = $2}
+         /"status":/ {gsub(/[",]/, ""); status = $2}
+         /"points":/ {gsub(/[",]/, ""); if ($2 > 0 && name != "builds") {print "points for", name; bad = 1}
+                      if (name == "builds" && $2 == 0) {print "no points for builds"; bad = 1}}
+         END {exit bad}' "$scratch/result.json"
+}
+
+reference_passes() { # MILESTONE FOLDER
+    cp reference/"$2"/conv.c* "$root/labs/$2/" && bare "cd labs && make $1 && ./grader $1 --quick"
+}
+
+nothing_leaks() { common/mk/leaks.sh "$root" reference; }
+
+# The check itself must be able to fail: a line of a solution in a text, in a binary, in a compressed file.
+leaks_are_found() {
+    line=$(common/mk/leaks.sh --list reference | awk 'length($0) > 40 {print; exit}')
+    [ -n "$line" ] || return 1
+    mkdir -p "$scratch/leak"
+    echo "as in   $line, for example" >"$scratch/leak/page.md"
+    ! common/mk/leaks.sh "$scratch/leak" reference || return 1
+    printf '\001\000%s\000\002' "$line" >"$scratch/leak/page.md"
+    ! common/mk/leaks.sh "$scratch/leak" reference || return 1
+    echo "$line" | gzip >"$scratch/leak/page.gz"
+    rm "$scratch/leak/page.md"
+    ! common/mk/leaks.sh "$scratch/leak" reference || return 1
+    echo 'nothing of the kind' >"$scratch/leak/page.md"
+    rm "$scratch/leak/page.gz"
+    common/mk/leaks.sh "$scratch/leak" reference
+}
+
+has_no() { # PATTERN...: no file of the archive has such a path
+    for pattern; do
+        if find "$root" -path "*$pattern*" | grep .; then return 1; fi
+    done
+}
+
+# (a name of its own: the one in build/ belongs to make handout)
+common/mk/pack.sh handout "$build" "$scratch/handout.tar.gz" >"$scratch/said" 2>&1 || {
+    cat "$scratch/said"
+    exit 1
+}
+tar xzf "$scratch/handout.tar.gz" -C "$scratch"
+root=$scratch/convlab-handout
+
+claim 'no line of a solution is in the archive' nothing_leaks
+claim 'the search for such lines finds them' leaks_are_found
+claim 'nothing of references, tests or mutants is in it' has_no /reference /tests mutants .git /gpubench
+claim 'make says what there is' bare 'make | grep "make mN"'
+wanted=${*:-m1 $(cd labs && ls -d m[23]-* | sed 's/-.*//' | tail -n 1)}
+for folder in $(cd labs && ls -d m[1-9]*-*); do
+    milestone=${folder%%-*}
+    case " $wanted " in *" $milestone "* | ' all ') ;; *) continue ;; esac
+    if [ -e "reference/$folder/conv.cu" ] && [ ! -x "$cuda/nvcc" ]; then
+        echo "skipped: $milestone: no nvcc in $cuda"
+        continue
+    fi
+    claim "$milestone: the skeleton builds" bare "make $milestone"
+    claim "$milestone: the skeleton fails kindly" skeleton_fails_kindly "$milestone" "./grader $milestone --quick"
+    claim "$milestone: the reference dropped in passes, in labs/" reference_passes "$milestone" "$folder"
+done
+echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
+[ "$tested" = "$good" ]

@@ -26,6 +26,7 @@ include common/mk/compile.mk
 include common/mk/vgpu.mk
 include common/mk/labs.mk
 include common/mk/bench-gpu.mk
+include common/mk/gpu-check.mk
 include common/mk/archives.mk
 include common/mk/test.mk
 

@@ -202,39 +202,48 @@ static bool total(const struct gb_row *rows, size_t n, const char *model, int im
 typedef void each_total(void *context, const char *model, int images, const char *subject,
                         double sum_s, double cudnn_sum_s);
 
-static bool seen_before(const struct gb_row *rows, size_t i, bool models)
+enum key { BY_SUBJECT, BY_MODEL, BY_SIZE };
+
+static bool is_alike(const struct gb_row *a, const struct gb_row *b, enum key key)
 {
-    for (size_t j = 0; j < i; j++)
-        if (rows[j].images == rows[i].images &&
-            (models ? strcmp(rows[j].layer->model, rows[i].layer->model) == 0
-                    : strcmp(rows[j].subject, rows[i].subject) == 0))
-            return true;
-    return false;
+    return key == BY_SUBJECT ? strcmp(a->subject, b->subject) == 0
+           : key == BY_MODEL ? strcmp(a->layer->model, b->layer->model) == 0
+                             : a->images == b->images;
 }
 
-static void totals_of(const struct gb_row *rows, size_t n, const char *model, int images,
-                      each_total *each, void *context)
+/* Whether a row is the first of its kind. */
+static bool is_first(const struct gb_row *rows, size_t i, enum key key)
 {
-    for (size_t i = 0; i < n; i++) {
-        double sum_s, cudnn_sum_s;
-        if (rows[i].images == images && !seen_before(rows, i, false) &&
-            total(rows, n, model, images, rows[i].subject, &sum_s, &cudnn_sum_s))
-            each(context, model ? model : "all", images, rows[i].subject, sum_s, cudnn_sum_s);
-    }
+    for (size_t j = 0; j < i; j++)
+        if (is_alike(&rows[j], &rows[i], key))
+            return false;
+    return true;
+}
+
+/* All subjects at all sizes. */
+static void totals_of(const struct gb_row *rows, size_t n, const char *model, each_total *each,
+                      void *context)
+{
+    for (size_t size = 0; size < n; size++)
+        for (size_t i = 0; i < n && is_first(rows, size, BY_SIZE); i++) {
+            double sum_s, cudnn_sum_s;
+            if (is_first(rows, i, BY_SUBJECT) &&
+                total(rows, n, model, rows[size].images, rows[i].subject, &sum_s, &cudnn_sum_s))
+                each(context, model ? model : "all", rows[size].images, rows[i].subject, sum_s,
+                     cudnn_sum_s);
+        }
 }
 
 static void all_totals(const struct gb_row *rows, size_t n, each_total *each, void *context)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (seen_before(rows, i, true))
-            continue;
-        totals_of(rows, n, rows[i].layer->model, rows[i].images, each, context);
-        bool last = true;
-        for (size_t j = i + 1; j < n; j++)
-            last &= rows[j].images != rows[i].images || seen_before(rows, j, true);
-        if (last)
-            totals_of(rows, n, NULL, rows[i].images, each, context);
-    }
+    size_t models = 0;
+    for (size_t i = 0; i < n; i++)
+        if (is_first(rows, i, BY_MODEL)) {
+            totals_of(rows, n, rows[i].layer->model, each, context);
+            models++;
+        }
+    if (models > 1)
+        totals_of(rows, n, NULL, each, context);
 }
 
 static void print_total(void *context, const char *model, int images, const char *subject,

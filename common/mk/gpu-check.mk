@@ -1,0 +1,8 @@
+# Everything on this machine's GPU: make gpu-check.
+
+DEVICE  ?= gpu#                DEVICE=virtual tries it without a GPU, with few images
+RESULTS ?= docs/results#       its tables go to RESULTS/<gpu>/
+
+.PHONY: gpu-check
+gpu-check: $(if $(NVCC),$(GPUBENCH) $(addprefix reference-,$(CUDA_MILESTONES)) vgpu) ## grade, compare, sanitize and benchmark all references on this GPU
+	$(Q)common/mk/gpu-check.sh $(BUILD) "$(CUDA_HOME)" $(strip $(RESULTS)) $(strip $(DEVICE))

@@ -29,7 +29,7 @@ include common/mk/labs.mk
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' \
 	    Makefile $(filter-out %/labs.mk,$(filter common/mk/%,$(MAKEFILE_LIST)))
-	@echo "  make mN           build milestone N in labs/ (here: $(MILESTONES)); then: ./grader mN"
+	@echo "  make mN           build milestone N in labs/ (here: $(MILESTONES)); then: $(if $(wildcard grader/.),cd labs && )./grader mN"
 
 doctor: ## what this archive needs, and whether it is here
 	@for p in gcc make; do printf '%-14s %s\n' $$p "$$(command -v $$p || echo 'MISSING: nothing can be built')"; done

@@ -1,7 +1,7 @@
 # Everything on this machine's GPU: make gpu-check.
 
 DEVICE  ?= gpu#                DEVICE=virtual tries it without a GPU, with few images
-RESULTS ?= docs/results#       its tables go to RESULTS/<gpu>/
+RESULTS ?= $(if $(filter gpu,$(DEVICE)),docs/results,$(BUILD)/results)#  its tables go to RESULTS/<gpu>/
 
 .PHONY: gpu-check
 gpu-check: $(if $(NVCC),$(GPUBENCH) $(addprefix reference-,$(CUDA_MILESTONES)) vgpu) ## grade, compare, sanitize and benchmark all references on this GPU

@@ -44,8 +44,11 @@ files_of labs | while read -r f; do copy "$f"; done
 for reference in reference/m*-*/conv.c*; do
     awk -f common/mk/skeleton.awk "$reference" >"$root/labs/${reference#reference/}"
 done
-sed 's|/../build/grader|/build/grader|; s|in this folder|here, too|' labs/grader >"$root/grader"
-chmod +x "$root/grader"
+# (the bundle has a folder of that name)
+if [ "$kind" = handout ]; then
+    sed 's|/../build/grader|/build/grader|; s|in this folder|here, too|' labs/grader >"$root/grader"
+    chmod +x "$root/grader"
+fi
 
 for f in t10k-images-idx3-ubyte.gz t10k-labels-idx1-ubyte.gz; do
     [ -e "$data/$f" ] || {

@@ -191,30 +191,3 @@ API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, s
     return rt_return(rt_copy(to, to_pitch, from, from_pitch, width, height, kind, stream, VP_ASYNC,
                              "cudaMemcpy2DAsync"));
 }
-
-static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t stream, unsigned flags,
-                           const char *api)
-{
-    if (!p || p->srcArray || p->dstArray)
-        return p ? cudaErrorNotSupported : cudaErrorInvalidValue;
-    cudaError_t error = cudaSuccess;
-    for (size_t z = 0; z < p->extent.depth && !error; z++) {
-        const char *from = (const char *)p->srcPtr.ptr + p->srcPos.x +
-                           (p->srcPos.y + (p->srcPos.z + z) * p->srcPtr.ysize) * p->srcPtr.pitch;
-        char *to = (char *)p->dstPtr.ptr + p->dstPos.x +
-                   (p->dstPos.y + (p->dstPos.z + z) * p->dstPtr.ysize) * p->dstPtr.pitch;
-        error = rt_copy(to, p->dstPtr.pitch, from, p->srcPtr.pitch, p->extent.width,
-                        p->extent.height, p->kind, stream, flags, z ? "" : api);
-    }
-    return error;
-}
-
-API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
-{
-    return rt_return(copy_3d(p, 0, 0, "cudaMemcpy3D"));
-}
-
-API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
-{
-    return rt_return(copy_3d(p, stream, VP_ASYNC, "cudaMemcpy3DAsync"));
-}

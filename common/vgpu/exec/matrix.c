@@ -17,9 +17,21 @@ static const uint32_t *list(const struct vg_warp *w, const struct ir_insn *in, i
     return at;
 }
 
-static double read_bits(uint32_t bits, enum ptx_type type)
+static double read_bits(uint64_t bits64, enum ptx_type type)
 {
+    const uint32_t bits = (uint32_t)bits64;
     switch (type) {
+    case PTX_TYPE_f64:
+        return f64_of_bits(bits64);
+    case PTX_TYPE_e4m3:
+    case PTX_TYPE_e5m2:
+        return widen_byte(bits & 0xff, type == PTX_TYPE_e5m2);
+    case PTX_TYPE_b1:
+        return bits & 1;
+    case PTX_TYPE_u4:
+        return bits & 15;
+    case PTX_TYPE_s4:
+        return (double)((int32_t)(bits << 28) >> 28);
     case PTX_TYPE_f16:
         return lane_f32_from_f16(bits & 0xffff);
     case PTX_TYPE_bf16:
@@ -37,14 +49,18 @@ static double read_bits(uint32_t bits, enum ptx_type type)
     }
 }
 
-static uint32_t write_bits(double value, enum ptx_type type)
+static uint64_t write_bits(double value, enum ptx_type type, uint32_t mode)
 {
     switch (type) {
+    case PTX_TYPE_f64:
+        return bits_of_f64(value);
     case PTX_TYPE_f16:
         return lane_f16_from_f32(lane_odd_f32(value));
     case PTX_TYPE_bf16:
         return lane_bf16_from_f32(lane_odd_f32(value));
     case PTX_TYPE_s32:
+        if (mode & MODE_SATFINITE)
+            value = value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : value;
         return (uint32_t)(int64_t)value;
     default:
         return bits_of_f32(lane_nan_f32((float)value));
@@ -52,36 +68,41 @@ static uint32_t write_bits(double value, enum ptx_type type)
 }
 
 /* Element e of a lane: types narrower than a register lie packed in it, lowest first. */
-static uint32_t element_get(const struct vg_warp *w, const uint32_t *regs, int e, int lane,
+static uint64_t element_get(const struct vg_warp *w, const uint32_t *regs, int e, int lane,
                             enum ptx_type type)
 {
-    int per = 4 / (int)ptx_type_bytes(type);
-    int bits = 32 / per;
-    return slot(w, regs[1 + e / per])[lane] >> bits * (e % per);
+    if (type == PTX_TYPE_f64)
+        return ((const uint64_t *)(const void *)(w->regs + regs[1 + e]))[lane];
+    int per = ptx_type_per_register(type);
+    return slot(w, regs[1 + e / per])[lane] >> 32 / per * (e % per);
 }
 
 static void element_set(struct vg_warp *w, const uint32_t *regs, int e, int lane,
-                        enum ptx_type type, uint32_t value)
+                        enum ptx_type type, uint64_t value)
 {
-    int per = 4 / (int)ptx_type_bytes(type);
+    int per = ptx_type_per_register(type);
     uint32_t *to = &slot(w, regs[1 + e / per])[lane];
-    if (per == 1) {
-        *to = value;
+    if (type == PTX_TYPE_f64) {
+        ((uint64_t *)(void *)(w->regs + regs[1 + e]))[lane] = value;
+    } else if (per == 1) {
+        *to = (uint32_t)value;
     } else {
         int shift = 32 / per * (e % per);
         uint32_t keep = (per == 2 ? 0xffffu : 0xffu) << shift;
-        *to = (*to & ~keep) | (value << shift & keep);
+        *to = (*to & ~keep) | ((uint32_t)value << shift & keep);
     }
 }
 
+/* is_xor: counts the bits that differ. */
 static void multiply(double *d, const double *a, const double *b, const double *c, int m, int n,
-                     int k)
+                     int k, bool is_xor)
 {
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++) {
             double sum = c[i * n + j];
             for (int p = 0; p < k; p++)
-                sum += a[i * k + p] * b[p * n + j];
+                sum +=
+                    is_xor ? (double)(a[i * k + p] != b[p * n + j]) : a[i * k + p] * b[p * n + j];
             d[i * n + j] = sum;
         }
 }
@@ -90,7 +111,7 @@ static void multiply(double *d, const double *a, const double *b, const double *
 
 static void wmma_shape(const struct ir_insn *in, enum ir_sub which, int *rows, int *columns)
 {
-    int m = in->compare, n = in->boolean, k = in->bytes;
+    int m = in->compare, n = in->boolean, k = (int)in->target;
     *rows = which == SUB_LOAD_B ? k : m;
     *columns = which == SUB_LOAD_A ? k : n;
 }
@@ -110,7 +131,7 @@ bool matrix_wmma_access(struct vg_warp *w, const struct ir_insn *in, bool is_sto
     one.vector = 1;
     for (int i = 0; i < rows * columns; i++) {
         int lane = i % 32, e = i / 32;
-        if (!(w->mask >> lane & 1) || e >= (int)regs[0] * (int)(4 / size))
+        if (!(w->mask >> lane & 1) || e >= (int)regs[0] * ptx_type_per_register(type))
             continue;
         uint64_t base =
             in->wide_address ? ((uint64_t *)(void *)(w->regs + in->a))[lane] : slot(w, in->a)[lane];
@@ -123,7 +144,7 @@ bool matrix_wmma_access(struct vg_warp *w, const struct ir_insn *in, bool is_sto
                 return false;
             continue;
         }
-        uint32_t bits = 0;
+        uint64_t bits = 0;
         if (is_store) {
             bits = element_get(w, regs, e, lane, type);
             memcpy(p, &bits, size);
@@ -146,15 +167,15 @@ static void wmma_read(const struct vg_warp *w, const uint32_t *regs, enum ptx_ty
 
 void matrix_wmma(struct vg_warp *w, const struct ir_insn *in)
 {
-    int m = in->compare, n = in->boolean, k = in->bytes;
-    double a[512], b[512], c[1024], d[1024];
+    int m = in->compare, n = in->boolean, k = (int)in->target;
+    double a[512], b[512], c[1024] = {0}, d[1024];
     wmma_read(w, list(w, in, 1), (enum ptx_type)in->type2, a, m * k);
     wmma_read(w, list(w, in, 2), (enum ptx_type)in->type2, b, k * n);
     wmma_read(w, list(w, in, 3), (enum ptx_type)in->vector, c, m * n);
-    multiply(d, a, b, c, m, n, k);
+    multiply(d, a, b, c, m, n, k, false);
     for (int i = 0; i < m * n; i++)
         element_set(w, list(w, in, 0), i / 32, i % 32, (enum ptx_type)in->type,
-                    write_bits(d[i], (enum ptx_type)in->type));
+                    write_bits(d[i], (enum ptx_type)in->type, in->mode));
 }
 
 /* ---- mma.sync -------------------------------------------------------------------------------- */
@@ -162,11 +183,11 @@ void matrix_wmma(struct vg_warp *w, const struct ir_insn *in)
 /* Where element e of a lane lies. Registers hold `per` neighbours along k; a register covers 8 rows
  * (groups of 4 lanes) by 4 * per columns of k. a: registers go down the rows first, then along k;
  * b: along k only; c and d: two neighbours a row, 8 rows lower for the second pair. */
-static void place_a(int e, int lane, int per, int *row, int *k)
+static void place_a(int e, int lane, int per, int m, int *row, int *k)
 {
-    int reg = e / per;
-    *row = lane / 4 + 8 * (reg & 1);
-    *k = (lane % 4) * per + e % per + 4 * per * (reg >> 1);
+    int reg = e / per, down = m / 8; /* registers one below the other */
+    *row = lane / 4 + 8 * (reg % down);
+    *k = (lane % 4) * per + e % per + 4 * per * (reg / down);
 }
 
 static void place_b(int e, int lane, int per, int *k, int *column)
@@ -183,14 +204,14 @@ static void place_c(int e, int lane, int *row, int *column)
 
 void matrix_mma(struct vg_warp *w, const struct ir_insn *in)
 {
-    int m = in->compare, n = in->boolean, k = in->bytes;
-    double a[16 * 32] = {0}, b[32 * 8] = {0}, c[16 * 8] = {0}, d[16 * 8];
+    int m = in->compare, n = in->boolean, k = (int)in->target;
+    double a[16 * 256], b[256 * 8], c[16 * 8], d[16 * 8];
     enum ptx_type ta = (enum ptx_type)in->type2, tb = (enum ptx_type)in->sub;
     enum ptx_type tc = (enum ptx_type)in->vector, td = (enum ptx_type)in->type;
-    int per = 4 / (int)ptx_type_bytes(ta), row, column;
+    int per = ptx_type_per_register(ta), row, column;
     for (int lane = 0; lane < 32; lane++) {
         for (int e = 0; e < m * k / 32; e++) {
-            place_a(e, lane, per, &row, &column);
+            place_a(e, lane, per, m, &row, &column);
             a[row * k + column] = read_bits(element_get(w, list(w, in, 1), e, lane, ta), ta);
         }
         for (int e = 0; e < k * n / 32; e++) {
@@ -202,11 +223,12 @@ void matrix_mma(struct vg_warp *w, const struct ir_insn *in)
             c[row * n + column] = read_bits(element_get(w, list(w, in, 3), e, lane, tc), tc);
         }
     }
-    multiply(d, a, b, c, m, n, k);
+    multiply(d, a, b, c, m, n, k, in->mode & MODE_XOR);
     for (int lane = 0; lane < 32; lane++)
         for (int e = 0; e < m * n / 32; e++) {
             place_c(e, lane, &row, &column);
-            element_set(w, list(w, in, 0), e, lane, td, write_bits(d[row * n + column], td));
+            element_set(w, list(w, in, 0), e, lane, td,
+                        write_bits(d[row * n + column], td, in->mode));
         }
 }
 

@@ -228,6 +228,8 @@ static uint32_t narrow_byte(float x, enum ptx_type to)
     uint32_t sign = bits_of_f32(x) >> 24 & 0x80;
     if (x != x)
         return 0x7f;
+    if (a == 0)
+        return sign;
     if (a > max)
         a = max;
     int exponent;
@@ -251,4 +253,28 @@ uint32_t convert_pair(float high, float low, enum ptx_type to, uint32_t mode)
     enum ptx_type half = to == PTX_TYPE_f16x2 ? PTX_TYPE_f16 : PTX_TYPE_bf16;
     return (uint32_t)convert_bits(bits_of_f32(high), half, PTX_TYPE_f32, mode) << 16 |
            (uint32_t)convert_bits(bits_of_f32(low), half, PTX_TYPE_f32, mode);
+}
+
+float widen_byte(uint32_t byte, bool is_e5m2)
+{
+    if (is_e5m2) /* the upper half of an f16 */
+        return lane_f32_from_f16(byte << 8);
+    if ((byte & 0x7f) == 0x7f)
+        return NAN;
+    int exponent = (int)(byte >> 3 & 15), fraction = (int)(byte & 7);
+    float value =
+        exponent ? ldexpf((float)(8 + fraction), exponent - 10) : ldexpf((float)fraction, -9);
+    return byte & 0x80 ? -value : value;
+}
+
+uint32_t convert_bytes(uint32_t bytes, enum ptx_type from, uint32_t mode)
+{
+    uint32_t r = 0;
+    for (int i = 0; i < 2; i++) {
+        float value = widen_byte(bytes >> 8 * i & 0xff, from == PTX_TYPE_e5m2x2);
+        if (mode & MODE_RELU && value < 0)
+            value = 0;
+        r |= (value != value ? 0x7fff : lane_f16_from_f32(value)) << 16 * i;
+    }
+    return r;
 }

@@ -25,5 +25,9 @@ double round_f64(enum lane_operation op, double a, double b, double c, enum ir_r
 uint64_t convert_bits(uint64_t bits, enum ptx_type to, enum ptx_type from, uint32_t mode);
 /** Two floats in one register of halves (or e4m3, e5m2 bytes): @p high above @p low. */
 uint32_t convert_pair(float high, float low, enum ptx_type to, uint32_t mode);
+/** The value of a byte of e5m2 or e4m3. */
+float widen_byte(uint32_t byte, bool is_e5m2);
+/** Two bytes of type @p from (e4m3x2, e5m2x2) as two halves in one register. */
+uint32_t convert_bytes(uint32_t bytes, enum ptx_type from, uint32_t mode);
 
 #endif

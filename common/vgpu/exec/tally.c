@@ -18,12 +18,13 @@ static void add_site(struct vg_site *to, const struct vg_site *from)
 
 static bool is_load(const struct ir_insn *in)
 {
-    return in->op == IR_LD || in->op == IR_LDMATRIX || in->op == IR_WMMA_LOAD;
+    return in->op == IR_LD || in->op == IR_LDMATRIX || in->op == IR_WMMA_LOAD ||
+           in->op == IR_TEX || in->op == IR_TLD4 || in->op == IR_SULD;
 }
 
 static void count_memory(struct vg_counters *c, const struct ir_insn *in, const struct vg_site *s)
 {
-    if (in->op == IR_ATOM) {
+    if (in->op == IR_ATOM || in->op == IR_ATOM_VECTOR || in->op == IR_ATOM_128) {
         c->global_atomic_requests += s->requests;
         c->global_atomic_sectors += s->sectors;
     } else if (in->space == PTX_SPACE_CONST) {

@@ -420,6 +420,7 @@ static void start_function(const struct ptx_function *from, struct ir_function *
     to->builtin = from->has_body ? IR_NOT_BUILTIN : find_builtin(from->name);
     const uint32_t *limit = from->required_threads[0] ? from->required_threads : from->max_threads;
     to->max_threads = limit[0] * limit[1] * limit[2];
+    to->cluster_blocks = from->cluster[0] * from->cluster[1] * from->cluster[2];
 }
 
 /* A rough figure for when no cubin says: values alive are far fewer than virtual registers. */

@@ -78,6 +78,7 @@ enum ir_mode {
     MODE_TRANS = 0x20000,
     MODE_TO = 0x40000, /**< cvta.to */
     MODE_ARRIVE = 0x80000,
+    MODE_XOR = 0x100000,   /**< mma of b1 */
     MODE_PRMT = 0x7000000, /**< 1 f4e, 2 b4e, 3 rc8, 4 ecl, 5 ecr, 6 rc16 */
 };
 #define MODE_PRMT_SHIFT         24
@@ -138,6 +139,14 @@ enum ir_sub {
     SUB_LOAD_A,
     SUB_LOAD_B,
     SUB_LOAD_C,
+    /* mbarrier */
+    SUB_INIT,
+    SUB_INVAL,
+    SUB_DROP,
+    SUB_EXPECT_TX,
+    SUB_COMPLETE_TX,
+    SUB_PARITY,
+    SUB_NOINC,
 };
 
 enum ir_sreg {
@@ -257,8 +266,9 @@ struct ir_function {
     size_t shared_alignment;    /**< of the dynamic part */
     size_t static_shared_start; /**< functions: end of the module's shared variables they use */
     uint32_t block_count;
-    uint32_t *block_first; /**< [blocks] index of each block's ENTER */
-    uint32_t max_threads;  /**< of .maxntid, 0 for none */
+    uint32_t *block_first;   /**< [blocks] index of each block's ENTER */
+    uint32_t max_threads;    /**< of .maxntid, 0 for none */
+    uint32_t cluster_blocks; /**< of .reqnctapercluster, 0 for none */
     bool recursive_or_indirect;
     int registers;       /**< of the cubin, or an estimate */
     uint32_t first_insn; /**< number of the first instruction among all of the module */
@@ -292,6 +302,8 @@ enum ir_shape {
     SHAPE_SREG,
     SHAPE_UNPACK,
     SHAPE_PACK,
+    SHAPE_UNPACK_128,
+    SHAPE_PACK_128,
     SHAPE_PRED,
     SHAPE_CVTA,
     SHAPE_ISSPACEP,
@@ -301,12 +313,20 @@ enum ir_shape {
     SHAPE_SET,
     SHAPE_CVT,
     SHAPE_CVT_PAIR,
+    SHAPE_CVT_FP8,
     SHAPE_CVT_PACK,
     SHAPE_LD,
     SHAPE_ST,
     SHAPE_ATOM,
+    SHAPE_ATOM_VECTOR,
+    SHAPE_ATOM_128,
     SHAPE_IGNORED,
     SHAPE_CP_ASYNC,
+    SHAPE_MBARRIER,
+    SHAPE_TEX,
+    SHAPE_SURFACE,
+    SHAPE_CLUSTER_WAIT,
+    SHAPE_MAPA,
     SHAPE_LDMATRIX,
     SHAPE_STMATRIX,
     SHAPE_ALLOCA,

@@ -69,6 +69,7 @@ static const struct word modes[] = {
     {"trans", MODE_TRANS},
     {"to", MODE_TO},
     {"arrive", MODE_ARRIVE},
+    {"xor", MODE_XOR},
     {"f4e", 1 << MODE_PRMT_SHIFT},
     {"b4e", 2 << MODE_PRMT_SHIFT},
     {"rc8", 3 << MODE_PRMT_SHIFT},
@@ -77,10 +78,15 @@ static const struct word modes[] = {
     {"rc16", 6 << MODE_PRMT_SHIFT},
 };
 static const struct word spaces[] = {
-    {"global", PTX_SPACE_GLOBAL},      {"shared", PTX_SPACE_SHARED},
-    {"local", PTX_SPACE_LOCAL},        {"const", PTX_SPACE_CONST},
-    {"param", PTX_SPACE_PARAM},        {"shared::cta", PTX_SPACE_SHARED},
-    {"param::entry", PTX_SPACE_PARAM}, {"param::func", PTX_SPACE_PARAM},
+    {"global", PTX_SPACE_GLOBAL},
+    {"shared", PTX_SPACE_SHARED},
+    {"shared::cluster", PTX_SPACE_SHARED},
+    {"local", PTX_SPACE_LOCAL},
+    {"const", PTX_SPACE_CONST},
+    {"param", PTX_SPACE_PARAM},
+    {"shared::cta", PTX_SPACE_SHARED},
+    {"param::entry", PTX_SPACE_PARAM},
+    {"param::func", PTX_SPACE_PARAM},
 };
 static const struct word vectors[] = {{"v2", 2}, {"v4", 4}, {"v8", 8}};
 static const struct word semantics[] = {
@@ -102,8 +108,9 @@ static const struct word caches[] = {
     {"level::eviction_priority", 1},
 };
 static const struct word shapes[] = {
-    {"m16n16k16", 1}, {"m8n32k16", 1}, {"m32n8k16", 1}, {"m16n16k8", 1}, {"m16n8k16", 1},
-    {"m16n8k8", 1},   {"m16n8k4", 1},  {"m16n8k32", 1}, {"m8n8k16", 1},
+    {"m16n16k16", 1}, {"m8n32k16", 1}, {"m32n8k16", 1},  {"m16n16k8", 1},  {"m16n8k16", 1},
+    {"m16n8k8", 1},   {"m16n8k4", 1},  {"m16n8k32", 1},  {"m8n8k16", 1},   {"m8n8k4", 1},
+    {"m8n8k32", 1},   {"m16n8k64", 1}, {"m16n8k128", 1}, {"m16n8k256", 1}, {"m8n8k128", 1},
 };
 
 /* Whether a suffix belongs to the group that a table word names. */
@@ -129,6 +136,10 @@ static bool in_group(const char *group, const char *suffix)
     if (strcmp(group, "%shape") == 0)
         return VALUE(shapes, suffix) >= 0;
     enum ptx_type type = ptx_type_find(suffix, strlen(suffix));
+    if (strcmp(group, "%element") == 0)
+        return type != PTX_TYPE_none && type != PTX_TYPE_pred && type != PTX_TYPE_b128;
+    if (ptx_type_is_element(type))
+        return false;
     if (strcmp(group, "%memtype") == 0)
         return type != PTX_TYPE_none && type != PTX_TYPE_pred && type != PTX_TYPE_b128;
     return strcmp(group, "%type") == 0 && type != PTX_TYPE_none;

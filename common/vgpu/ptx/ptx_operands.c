@@ -250,7 +250,7 @@ struct slot source_any(struct decoder *d, const struct ptx_operand *o, enum ptx_
 uint32_t source(struct decoder *d, const struct ptx_operand *o, uint32_t bytes, enum ptx_type type)
 {
     if (slot_bytes(type) != bytes * 32)
-        type = bytes == 8 ? PTX_TYPE_b64 : PTX_TYPE_b32;
+        type = bytes == 16 ? PTX_TYPE_b128 : bytes == 8 ? PTX_TYPE_b64 : PTX_TYPE_b32;
     struct slot s = source_any(d, o, type);
     if (s.type == PTX_TYPE_pred || slot_bytes(s.type) != bytes * 32)
         decode_problem(d, "'%.40s' has the wrong width", o->name ? o->name : "operand");
@@ -304,6 +304,8 @@ void address(struct decoder *d, const struct ptx_operand *o, struct ir_insn *in)
         decode_problem(d, "an address in brackets is expected");
         return;
     }
+    if (o->elements)
+        decode_problem(d, "an address with texture coordinates is not expected here");
     in->imm = o->offset;
     struct slot s;
     if (!o->name) {

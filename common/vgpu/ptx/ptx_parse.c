@@ -326,8 +326,10 @@ static void parse_operand(struct parser *p, struct ptx_operand *o, int depth)
         } else {
             o->offset = take_integer(p);
         }
-        if (at(p, ","))
-            fail(p, "an address without texture coordinates");
+        if (accept(p, ",")) { /* of a texture: its coordinates are the elements */
+            expect(p, "{");
+            parse_elements(p, o, "}", depth);
+        }
         expect(p, "]");
     } else if (p->token.kind == PTX_INTEGER || p->token.kind == PTX_FLOAT || at(p, "-")) {
         bool negative = accept(p, "-");
@@ -561,6 +563,10 @@ static void parse_function(struct parser *p, bool is_entry)
         } else if (accept(p, ".minnctapersm") || accept(p, ".maxnreg") ||
                    accept(p, ".maxnctapersm") || accept(p, ".maxclusterrank")) {
             take_integer(p);
+        } else if (accept(p, ".reqnctapercluster")) {
+            parse_three(p, f->cluster);
+        } else if (accept(p, ".explicitcluster")) {
+            continue; /* the launch says how large its clusters are */
         } else if (accept(p, ".noreturn")) {
             f->is_noreturn = true;
         } else if (accept(p, ".pragma")) {

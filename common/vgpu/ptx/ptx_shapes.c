@@ -48,8 +48,10 @@ bool shape_accepts(struct decoder *d, const struct ir_row *row)
         return in->count == 2 && in->operands[1].kind == PTX_NAME && in->operands[1].name &&
                sreg_find(in->operands[1].name, &wide) != SREG_NONE;
     case SHAPE_UNPACK:
+    case SHAPE_UNPACK_128:
         return in->count == 2 && in->operands[0].kind == PTX_VECTOR;
     case SHAPE_PACK:
+    case SHAPE_PACK_128:
         return in->count == 2 && in->operands[1].kind == PTX_VECTOR;
     case SHAPE_LANE:
         if (strcmp(row->base, "cvt") != 0 || in->count != 2)
@@ -150,6 +152,23 @@ static void shape_pack(struct decoder *d, struct ir_insn *in)
     in->d = destination(d, operand(d, 0)->name, type_lanes(d->suffixes.types[0]));
 }
 
+/* d or a: the slot of 32 times 16 bytes; extra: the halves' slots */
+static void shape_halves(struct decoder *d, struct ir_insn *in, bool is_pack)
+{
+    const struct ptx_operand *list = operand(d, is_pack ? 1 : 0);
+    const struct ptx_operand *whole = operand(d, is_pack ? 0 : 1);
+    uint32_t slot = is_pack ? destination(d, whole->name, 16) : source(d, whole, 16, PTX_TYPE_b128);
+    *(is_pack ? &in->d : &in->a) = slot;
+    if (list->elements != 2) {
+        decode_problem(d, "a vector of this length does not fit");
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        const struct ptx_operand *o = &d->in->operands[list->first + i];
+        decode_extra(d, in, is_pack ? source(d, o, 8, PTX_TYPE_b64) : destination(d, o->name, 8));
+    }
+}
+
 static void shape_pred(struct decoder *d, struct ir_insn *in)
 {
     in->a = predicate_source(d, operand(d, 1));
@@ -238,6 +257,10 @@ static void shape_cvt(struct decoder *d, struct ir_insn *in)
         in->bytes = 2;
     if (to.type == PTX_TYPE_pred || from.type == PTX_TYPE_pred)
         decode_problem(d, "a predicate cannot be converted");
+    for (int i = 0; i < 2; i++)
+        if (d->suffixes.types[i] == PTX_TYPE_f16x2 || d->suffixes.types[i] == PTX_TYPE_bf16x2 ||
+            d->suffixes.types[i] == PTX_TYPE_e4m3x2 || d->suffixes.types[i] == PTX_TYPE_e5m2x2)
+            decode_problem(d, "this conversion of pairs is not supported");
     if (ptx_type_bytes(d->suffixes.types[0]) > in->bytes ||
         ptx_type_bytes(d->suffixes.types[1]) > in->vector)
         decode_problem(d, "a register is narrower than the type");
@@ -248,6 +271,15 @@ static void shape_cvt_pair(struct decoder *d, struct ir_insn *in)
     in->type = (uint8_t)d->suffixes.types[0];
     in->a = source(d, operand(d, 1), 4, PTX_TYPE_f32);
     in->b = source(d, operand(d, 2), 4, PTX_TYPE_f32);
+    in->d = destination(d, operand(d, 0)->name, 4);
+}
+
+/* type, type2: to and from */
+static void shape_cvt_fp8(struct decoder *d, struct ir_insn *in)
+{
+    in->type = (uint8_t)d->suffixes.types[0];
+    in->type2 = (uint8_t)d->suffixes.types[1];
+    in->a = source(d, operand(d, 1), 4, PTX_TYPE_b32);
     in->d = destination(d, operand(d, 0)->name, 4);
 }
 
@@ -390,8 +422,6 @@ static void shape_atom(struct decoder *d, struct ir_insn *in)
     bool is_red = strncmp(d->in->opcode, "red", 3) == 0;
     memory_start(d, in);
     in->sub = (uint8_t)d->suffixes.atom;
-    if (in->vector > 1)
-        decode_problem(d, "vector atomics are not supported");
     int i = is_red ? 0 : 1;
     uint32_t n = type_lanes((enum ptx_type)in->type);
     enum ptx_type type = (enum ptx_type)in->type;
@@ -401,6 +431,39 @@ static void shape_atom(struct decoder *d, struct ir_insn *in)
         in->c = source(d, operand(d, i + 2), n, type);
     if (!is_red)
         in->d = destination(d, operand(d, 0)->name, n);
+}
+
+/* extra: slots of the operands, then (atom only) of the old values; sub: enum ir_atom */
+static void shape_atom_vector(struct decoder *d, struct ir_insn *in)
+{
+    bool is_red = strncmp(d->in->opcode, "red", 3) == 0;
+    memory_start(d, in);
+    in->sub = (uint8_t)d->suffixes.atom;
+    int i = is_red ? 0 : 1;
+    address(d, operand(d, i), in);
+    for (int list = i + 1; list >= (is_red ? 1 : 0); list -= i + 1) {
+        const struct ptx_operand *o = operand(d, list);
+        if (o->kind != PTX_VECTOR || o->elements != in->vector) {
+            decode_problem(d, "the vector's length differs from the suffix");
+            return;
+        }
+        for (int k = 0; k < in->vector; k++)
+            decode_extra(d, in,
+                         list ? source(d, element(d, o, k), 4, (enum ptx_type)in->type)
+                              : destination(d, element(d, o, k)->name, 4));
+    }
+}
+
+/* d, b, c: slots of 32 times 16 bytes */
+static void shape_atom_128(struct decoder *d, struct ir_insn *in)
+{
+    memory_start(d, in);
+    in->sub = (uint8_t)d->suffixes.atom;
+    address(d, operand(d, 1), in);
+    in->b = source(d, operand(d, 2), 16, PTX_TYPE_b128);
+    if (in->sub == ATOM_CAS)
+        in->c = source(d, operand(d, 3), 16, PTX_TYPE_b128);
+    in->d = destination(d, operand(d, 0)->name, 16);
 }
 
 /* The whole address in a register slot; wide says of which width. */
@@ -443,6 +506,154 @@ static void shape_cp_async(struct decoder *d, struct ir_insn *in)
     if (d->in->count > 3)
         in->c = source(d, operand(d, 3), 4, PTX_TYPE_u32);
     in->site = d->module->site_count += 2; /* the load is site - 1 */
+}
+
+static bool has_suffix(const struct decoder *d, const char *text)
+{
+    for (int i = 0; i < d->suffixes.count; i++)
+        if (strcmp(d->suffixes.text[i], text) == 0)
+            return true;
+    return false;
+}
+
+/* The fields of memory instructions say where the barrier is; b: count, state, parity or bytes (0:
+ * none given), wide when boolean; d: state, predicate or count; sub: variant */
+static void shape_mbarrier(struct decoder *d, struct ir_insn *in)
+{
+    static const struct {
+        const char *text;
+        enum ir_sub sub;
+    } variants[] = {{"init", SUB_INIT},
+                    {"inval", SUB_INVAL},
+                    {"arrive_drop", SUB_DROP},
+                    {"parity", SUB_PARITY},
+                    {"noinc", SUB_NOINC},
+                    {"expect_tx", SUB_EXPECT_TX},
+                    {"complete_tx", SUB_COMPLETE_TX}};
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        if (has_suffix(d, variants[i].text))
+            in->sub = (uint8_t)variants[i].sub;
+    in->type = PTX_TYPE_b64;
+    in->bytes = 8;
+    in->vector = 1;
+    in->space = (uint8_t)d->suffixes.space;
+    in->site = ++d->module->site_count;
+    if (in->op == IR_MBARRIER_PENDING) {
+        in->b = source(d, operand(d, 1), 8, PTX_TYPE_b64);
+        in->d = destination(d, operand(d, 0)->name, 4);
+        return;
+    }
+    bool has_result = operand(d, 0)->kind != PTX_ADDRESS;
+    int at = has_result ? 1 : 0;
+    address(d, operand(d, at), in);
+    if (in->op == IR_MBARRIER_TEST) {
+        in->boolean = in->sub != SUB_PARITY;
+        in->b = source(d, operand(d, 2), in->boolean ? 8 : 4,
+                       in->boolean ? PTX_TYPE_b64 : PTX_TYPE_b32);
+        in->d = predicate(d, operand(d, 0)->name);
+        return;
+    }
+    if (at + 1 < d->in->count)
+        in->b = source(d, operand(d, at + 1), 4, PTX_TYPE_b32);
+    if (has_result)
+        in->d = destination(d, operand(d, 0)->name, 8);
+}
+
+/* Number of coordinates that an instruction names, and its kind of texture. */
+static int texture_geometry(const struct decoder *d, struct ir_insn *in)
+{
+    static const struct {
+        const char *text;
+        uint8_t dimensions, layered, coordinates;
+    } kinds[] = {
+        {"1d", 1, 0, 1}, {"2d", 2, 0, 2}, {"3d", 3, 0, 4}, {"a1d", 1, 1, 2}, {"a2d", 2, 1, 4}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (has_suffix(d, kinds[i].text)) {
+            in->compare = kinds[i].dimensions;
+            in->boolean = kinds[i].layered;
+            return kinds[i].coordinates;
+        }
+    return 0;
+}
+
+/* a: the texture or surface object; extra: the coordinates' slots, layer first */
+static void texture_place(struct decoder *d, struct ir_insn *in, const struct ptx_operand *o,
+                          enum ptx_type type)
+{
+    int n = texture_geometry(d, in);
+    struct slot s;
+    in->site = ++d->module->site_count;
+    if (o->kind != PTX_ADDRESS || !o->name || !slot_exists(d, o->name, &s) ||
+        slot_bytes(s.type) != 256) {
+        decode_problem(d, "a texture object in a 64-bit register is expected");
+        return;
+    }
+    in->a = s.offset;
+    if (o->elements < n || o->elements > 4) {
+        decode_problem(d, "%d coordinates are expected", n);
+        return;
+    }
+    for (int i = 0; i < 4; i++) {
+        /* the first of a layered texture is the layer, an integer */
+        enum ptx_type one = i == 0 && in->boolean ? PTX_TYPE_s32 : type;
+        decode_extra(d, in,
+                     i < o->elements ? source(d, &d->in->operands[o->first + i], 4, one) : 0);
+    }
+}
+
+/* compare: dimensions; boolean: layered; type, type2: of texels and coordinates; sub: 0, or 1 and
+ * up for a gather of that component; extra: 4 coordinates, then vector destinations */
+static void shape_tex(struct decoder *d, struct ir_insn *in)
+{
+    static const char *const components[] = {"r", "g", "b", "a"};
+    const struct ptx_operand *to = operand(d, 0);
+    in->type = (uint8_t)d->suffixes.types[0];
+    in->type2 = (uint8_t)d->suffixes.types[1];
+    in->vector = (uint8_t)d->suffixes.vector;
+    for (int i = 0; in->op == IR_TLD4 && i < 4; i++)
+        if (has_suffix(d, components[i]))
+            in->sub = (uint8_t)(i + 1);
+    texture_place(d, in, operand(d, 1), (enum ptx_type)in->type2);
+    if (to->kind != PTX_VECTOR || to->elements != in->vector) {
+        decode_problem(d, "the vector's length differs from the suffix");
+        return;
+    }
+    for (int i = 0; i < in->vector; i++)
+        decode_extra(d, in, destination(d, element(d, to, i)->name, 4));
+}
+
+/* bytes, vector: of an access; sub: 0 trap, 1 clamp, 2 zero; extra: 4 coordinates, then the values
+ */
+static void shape_surface(struct decoder *d, struct ir_insn *in)
+{
+    bool is_store = in->op == IR_SUST;
+    const struct ptx_operand *list = operand(d, is_store ? 1 : 0);
+    in->type = (uint8_t)d->suffixes.types[0];
+    in->bytes = (uint8_t)ptx_type_bytes(d->suffixes.types[0]);
+    in->vector = (uint8_t)d->suffixes.vector;
+    in->sub = has_suffix(d, "clamp") ? 1 : has_suffix(d, "zero") ? 2 : 0;
+    texture_place(d, in, operand(d, is_store ? 0 : 1), PTX_TYPE_s32);
+    if (list->kind != PTX_VECTOR || list->elements != in->vector || in->bytes * in->vector > 16) {
+        decode_problem(d, "the vector's length differs from the suffix");
+        return;
+    }
+    uint32_t n = in->bytes == 8 ? 8 : 4;
+    for (int i = 0; i < in->vector; i++)
+        decode_extra(d, in,
+                     is_store ? source(d, element(d, list, i), n, (enum ptx_type)in->type)
+                              : destination(d, element(d, list, i)->name, n));
+}
+
+/* bytes: of both */
+static void shape_mapa(struct decoder *d, struct ir_insn *in)
+{
+    uint32_t n = ptx_type_bytes(d->suffixes.types[0]) == 8 ? 8 : 4;
+    bool is_rank = in->op == IR_GETCTARANK;
+    in->a = source(d, operand(d, 1), n, d->suffixes.types[0]);
+    if (!is_rank)
+        in->b = source(d, operand(d, 2), 4, PTX_TYPE_u32);
+    in->bytes = (uint8_t)n;
+    in->d = destination(d, operand(d, 0)->name, is_rank ? 4 : n);
 }
 
 /* vector: matrices; extra: slots; a: address */
@@ -553,7 +764,7 @@ static void shape_elect(struct decoder *d, struct ir_insn *in)
 
 /* ---- matrices -------------------------------------------------------------------------------- */
 
-/* compare, boolean, sub, imm: M, N, K and layouts (1 row-major a, 2 row-major b or c/d) */
+/* compare, boolean, target, imm: M, N, K and layouts (1 row-major a, 2 row-major b or c/d) */
 static void read_matrix_suffixes(struct decoder *d, struct ir_insn *in)
 {
     int layouts = 0;
@@ -569,7 +780,7 @@ static void read_matrix_suffixes(struct decoder *d, struct ir_insn *in)
                 k = k * 10 + s[at] - '0';
             in->compare = (uint8_t)m;
             in->boolean = (uint8_t)n;
-            in->bytes = (uint8_t)k;
+            in->target = (uint32_t)k;
         } else if (strcmp(s, "row") == 0 || strcmp(s, "col") == 0) {
             in->imm |= (int64_t)(s[0] == 'r') << layouts++;
         }
@@ -577,13 +788,15 @@ static void read_matrix_suffixes(struct decoder *d, struct ir_insn *in)
 }
 
 /* extra: number of slots, then the slots, for each list in order */
-static void read_fragment(struct decoder *d, struct ir_insn *in, int i)
+static void read_fragment(struct decoder *d, struct ir_insn *in, int i, bool is_f64)
 {
     const struct ptx_operand *o = operand(d, i);
     int n = o->kind == PTX_VECTOR ? o->elements : 1;
     decode_extra(d, in, (uint32_t)n);
     for (int k = 0; k < n; k++) {
         struct slot s = source_any(d, element(d, o, k), PTX_TYPE_b32);
+        if (slot_bytes(s.type) != (is_f64 ? 256u : 128u))
+            decode_problem(d, "a register of a fragment has the wrong width");
         decode_extra(d, in, s.offset);
     }
 }
@@ -591,8 +804,8 @@ static void read_fragment(struct decoder *d, struct ir_insn *in, int i)
 static void shape_wmma_memory(struct decoder *d, struct ir_insn *in, bool is_store)
 {
     enum ptx_type type = d->suffixes.types[0];
-    if (type != PTX_TYPE_f16 && type != PTX_TYPE_f32 && type != PTX_TYPE_bf16)
-        decode_problem(d, "wmma supports f16, bf16 and f32");
+    if (ptx_type_is_element(type))
+        decode_problem(d, "wmma with elements of this type is not supported");
     in->sub = (uint8_t)find_sub(d);
     in->type = (uint8_t)type;
     in->space = (uint8_t)d->suffixes.space;
@@ -603,7 +816,7 @@ static void shape_wmma_memory(struct decoder *d, struct ir_insn *in, bool is_sto
     in->wide_address = wide;
     if (d->in->count > 2)
         in->b = source(d, operand(d, 2), 4, PTX_TYPE_u32);
-    read_fragment(d, in, is_store ? 1 : 0);
+    read_fragment(d, in, is_store ? 1 : 0, type == PTX_TYPE_f64);
 }
 
 static void shape_mma(struct decoder *d, struct ir_insn *in, bool is_wmma)
@@ -614,14 +827,14 @@ static void shape_mma(struct decoder *d, struct ir_insn *in, bool is_wmma)
     in->type = (uint8_t)s->types[0];
     in->type2 = (uint8_t)(is_wmma && s->type_count == 2 ? PTX_TYPE_f16 : s->types[1]);
     in->vector = (uint8_t)(is_wmma && s->type_count == 2 ? s->types[1] : s->types[3]);
-    if (in->type2 != PTX_TYPE_f16 && in->type2 != PTX_TYPE_bf16 && in->type2 != PTX_TYPE_tf32 &&
-        !(in->type2 == PTX_TYPE_s8 || in->type2 == PTX_TYPE_u8))
-        decode_problem(d, "matrix elements of this type are not supported");
-    if (is_wmma && in->type2 != PTX_TYPE_f16 && in->type2 != PTX_TYPE_bf16)
-        decode_problem(d, "wmma supports f16 and bf16 elements");
+    if (is_wmma && ptx_type_is_element((enum ptx_type)in->type2))
+        decode_problem(d, "wmma with elements of this type is not supported");
+    /* The fragments of this shape are laid out in another way than all the others. */
+    if (!is_wmma && in->compare == 8 && in->target == 4 && in->type2 != PTX_TYPE_f64)
+        decode_problem(d, "m8n8k4 is supported for f64 only");
     in->sub = (uint8_t)(s->type_count > 2 ? s->types[2] : in->type2);
     for (int i = 0; i < 4; i++)
-        read_fragment(d, in, i);
+        read_fragment(d, in, i, in->type2 == PTX_TYPE_f64);
 }
 
 /* ---- control --------------------------------------------------------------------------------- */
@@ -742,6 +955,12 @@ void shape_decode(struct decoder *d, enum ir_op op)
     case SHAPE_PACK:
         shape_pack(d, &in);
         break;
+    case SHAPE_UNPACK_128:
+        shape_halves(d, &in, false);
+        break;
+    case SHAPE_PACK_128:
+        shape_halves(d, &in, true);
+        break;
     case SHAPE_PRED:
         shape_pred(d, &in);
         break;
@@ -769,6 +988,9 @@ void shape_decode(struct decoder *d, enum ir_op op)
     case SHAPE_CVT_PAIR:
         shape_cvt_pair(d, &in);
         break;
+    case SHAPE_CVT_FP8:
+        shape_cvt_fp8(d, &in);
+        break;
     case SHAPE_CVT_PACK:
         shape_cvt_pack(d, &in);
         break;
@@ -782,8 +1004,29 @@ void shape_decode(struct decoder *d, enum ir_op op)
     case SHAPE_ATOM:
         shape_atom(d, &in);
         break;
+    case SHAPE_ATOM_VECTOR:
+        shape_atom_vector(d, &in);
+        break;
+    case SHAPE_ATOM_128:
+        shape_atom_128(d, &in);
+        break;
     case SHAPE_CP_ASYNC:
         shape_cp_async(d, &in);
+        break;
+    case SHAPE_MBARRIER:
+        shape_mbarrier(d, &in);
+        break;
+    case SHAPE_TEX:
+        shape_tex(d, &in);
+        break;
+    case SHAPE_SURFACE:
+        shape_surface(d, &in);
+        break;
+    case SHAPE_CLUSTER_WAIT:
+        in.a = constant(d, 15, false);
+        break;
+    case SHAPE_MAPA:
+        shape_mapa(d, &in);
         break;
     case SHAPE_LDMATRIX:
         shape_matrix_rows(d, &in, 0, 1);

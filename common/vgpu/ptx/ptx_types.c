@@ -26,6 +26,22 @@ bool ptx_type_is_float(enum ptx_type type)
     return types[type].is_float;
 }
 
+int ptx_type_per_register(enum ptx_type type)
+{
+    if (type == PTX_TYPE_b1)
+        return 32;
+    if (type == PTX_TYPE_u4 || type == PTX_TYPE_s4)
+        return 8;
+    size_t bytes = ptx_type_bytes(type);
+    return bytes && bytes < 4 ? 4 / (int)bytes : 1;
+}
+
+bool ptx_type_is_element(enum ptx_type type)
+{
+    return type == PTX_TYPE_e4m3 || type == PTX_TYPE_e5m2 || type == PTX_TYPE_b1 ||
+           type == PTX_TYPE_u4 || type == PTX_TYPE_s4;
+}
+
 const char *ptx_type_name(enum ptx_type type)
 {
     return types[type].name;

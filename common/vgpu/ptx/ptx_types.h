@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** X(name, bytes, is_signed, is_float) */
+/** X(name, bytes, is_signed, is_float); e4m3 and below are elements of matrices only. */
 #define PTX_TYPE_MAP(X)                                                                            \
     X(none, 0, 0, 0)                                                                               \
     X(b8, 1, 0, 0)                                                                                 \
@@ -32,6 +32,11 @@
     X(f64, 8, 0, 1)                                                                                \
     X(e4m3x2, 2, 0, 1)                                                                             \
     X(e5m2x2, 2, 0, 1)                                                                             \
+    X(e4m3, 1, 0, 1)                                                                               \
+    X(e5m2, 1, 0, 1)                                                                               \
+    X(b1, 0, 0, 0)                                                                                 \
+    X(u4, 0, 0, 0)                                                                                 \
+    X(s4, 0, 1, 0)                                                                                 \
     X(pred, 0, 0, 0)
 
 enum ptx_type {
@@ -53,6 +58,10 @@ enum ptx_space {
 size_t ptx_type_bytes(enum ptx_type type);
 bool ptx_type_is_signed(enum ptx_type type);
 bool ptx_type_is_float(enum ptx_type type);
+/** @return how many matrix elements of a type lie in a register of 4 bytes (1 for f64, too). */
+int ptx_type_per_register(enum ptx_type type);
+/** @return whether values of that type occur only packed in the fragments of a matrix. */
+bool ptx_type_is_element(enum ptx_type type);
 /** @return the type of that name (n characters, no dot), PTX_TYPE_none if there is none. */
 enum ptx_type ptx_type_find(const char *name, size_t n);
 const char *ptx_type_name(enum ptx_type type);

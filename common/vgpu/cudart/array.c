@@ -1,0 +1,310 @@
+/* CUDA arrays: texels in rows without gaps, in ordinary device memory, and the copies to and from
+ * them. What the program holds as a cudaArray_t is a record of ours on the host. */
+#include "vgpu/cudart/array.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+static struct cudaArray *arrays;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct cudaArray *rt_array(const struct cudaArray *handle)
+{
+    pthread_mutex_lock(&lock);
+    struct cudaArray *a = arrays;
+    while (a && a != handle)
+        a = a->next;
+    pthread_mutex_unlock(&lock);
+    return a;
+}
+
+size_t rt_texel_bytes(const struct cudaChannelFormatDesc *d)
+{
+    return (size_t)(d->x + d->y + d->z + d->w) / 8;
+}
+
+/* Channels of one width from 8 to 32 bits: 1, 2 or 4 of them, floats of 16 or 32 bits. */
+bool rt_is_texel(const struct cudaChannelFormatDesc *d)
+{
+    if ((d->x != 8 && d->x != 16 && d->x != 32) || (d->y && d->y != d->x) || d->z != d->w ||
+        (d->z && (d->z != d->x || !d->y)))
+        return false;
+    return d->f == cudaChannelFormatKindSigned || d->f == cudaChannelFormatKindUnsigned ||
+           (d->f == cudaChannelFormatKindFloat && d->x != 8);
+}
+
+API struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                       enum cudaChannelFormatKind f)
+{
+    return (struct cudaChannelFormatDesc){x, y, z, w, f};
+}
+
+static cudaError_t array_make(cudaArray_t *to, const struct cudaChannelFormatDesc *desc,
+                              struct cudaExtent e, unsigned flags, const char *api)
+{
+    if (!to || !desc || !e.width || !rt_is_texel(desc))
+        return cudaErrorInvalidValue;
+    if (flags &
+        ~(unsigned)(cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather)) {
+        static bool said;
+        rt_say_once(&said, "%s: cube maps, sparse and deferred arrays are not supported", api);
+        return cudaErrorNotSupported;
+    }
+    const size_t texel = rt_texel_bytes(desc), most = (size_t)1 << 20;
+    size_t rows = e.height ? e.height : 1, slices = e.depth ? e.depth : 1;
+    if (e.width > most || rows > most || slices > most)
+        return cudaErrorInvalidValue;
+    struct cudaArray *a = calloc(1, sizeof *a);
+    if (!a)
+        return cudaErrorMemoryAllocation;
+    struct call c = rt_call(VP_ALLOC, api);
+    c.request.a[0] = e.width * texel * rows * slices;
+    cudaError_t error = rt_exchange(&c);
+    if (error) {
+        free(a);
+        return error;
+    }
+    *a = (struct cudaArray){.address = c.reply.r[0],
+                            .desc = *desc,
+                            .extent = e,
+                            .flags = flags,
+                            .row_bytes = e.width * texel,
+                            .rows = rows,
+                            .slices = slices};
+    pthread_mutex_lock(&lock);
+    a->next = arrays;
+    arrays = a;
+    pthread_mutex_unlock(&lock);
+    *to = a;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMallocArray(cudaArray_t *to, const struct cudaChannelFormatDesc *desc,
+                                size_t width, size_t height, unsigned flags)
+{
+    return rt_return(
+        array_make(to, desc, (struct cudaExtent){width, height, 0}, flags, "cudaMallocArray"));
+}
+
+API cudaError_t cudaMalloc3DArray(cudaArray_t *to, const struct cudaChannelFormatDesc *desc,
+                                  struct cudaExtent extent, unsigned flags)
+{
+    return rt_return(array_make(to, desc, extent, flags, "cudaMalloc3DArray"));
+}
+
+API cudaError_t cudaFreeArray(cudaArray_t array)
+{
+    if (!array)
+        return cudaSuccess;
+    struct cudaArray **at = &arrays, *a = NULL;
+    pthread_mutex_lock(&lock);
+    while (*at && *at != array)
+        at = &(*at)->next;
+    if (*at) {
+        a = *at;
+        *at = a->next;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!a)
+        return rt_return(cudaErrorInvalidResourceHandle);
+    cudaError_t error =
+        rt_request(VP_FREE, "cudaFreeArray", 0, 2, a->address, (uint64_t)VP_MEMORY_DEVICE);
+    free(a);
+    return rt_return(error);
+}
+
+API cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExtent *extent,
+                                 unsigned *flags, cudaArray_t array)
+{
+    const struct cudaArray *a = rt_array(array);
+    if (!a)
+        return rt_return(cudaErrorInvalidResourceHandle);
+    if (desc)
+        *desc = a->desc;
+    if (extent)
+        *extent = a->extent;
+    if (flags)
+        *flags = a->flags;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_const_t array)
+{
+    return cudaArrayGetInfo(desc, NULL, NULL, (cudaArray_t)(uintptr_t)array);
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* Rows of an array from byte x of row y; where they are and how far apart. */
+static cudaError_t array_rows(const struct cudaArray *handle, size_t x, size_t y, size_t width,
+                              size_t height, void **at, size_t *pitch)
+{
+    const struct cudaArray *a = rt_array(handle);
+    if (!a)
+        return cudaErrorInvalidResourceHandle;
+    if (x > a->row_bytes || width > a->row_bytes - x || y > a->rows || height > a->rows - y)
+        return cudaErrorInvalidValue;
+    *at = (void *)(uintptr_t)(a->address + y * a->row_bytes + x);
+    *pitch = a->row_bytes;
+    return cudaSuccess;
+}
+
+static cudaError_t copy_to(cudaArray_t to, size_t x, size_t y, const void *from, size_t from_pitch,
+                           size_t width, size_t height, enum cudaMemcpyKind kind,
+                           cudaStream_t stream, unsigned flags, const char *api)
+{
+    void *at;
+    size_t pitch;
+    cudaError_t error = array_rows(to, x, y, width, height, &at, &pitch);
+    if (!error)
+        error = rt_copy(at, pitch, from, from_pitch, width, height, kind, stream, flags, api);
+    return rt_return(error);
+}
+
+static cudaError_t copy_from(void *to, size_t to_pitch, cudaArray_const_t from, size_t x, size_t y,
+                             size_t width, size_t height, enum cudaMemcpyKind kind,
+                             cudaStream_t stream, unsigned flags, const char *api)
+{
+    void *at;
+    size_t pitch;
+    cudaError_t error = array_rows(from, x, y, width, height, &at, &pitch);
+    if (!error)
+        error = rt_copy(to, to_pitch, at, pitch, width, height, kind, stream, flags, api);
+    return rt_return(error);
+}
+
+API cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from,
+                                    size_t pitch, size_t width, size_t height,
+                                    enum cudaMemcpyKind kind)
+{
+    return copy_to(to, x, y, from, pitch, width, height, kind, 0, 0, "cudaMemcpy2DToArray");
+}
+
+API cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
+                                         size_t pitch, size_t width, size_t height,
+                                         enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    return copy_to(to, x, y, from, pitch, width, height, kind, stream, VP_ASYNC,
+                   "cudaMemcpy2DToArrayAsync");
+}
+
+API cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x,
+                                      size_t y, size_t width, size_t height,
+                                      enum cudaMemcpyKind kind)
+{
+    return copy_from(to, pitch, from, x, y, width, height, kind, 0, 0, "cudaMemcpy2DFromArray");
+}
+
+API cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x,
+                                           size_t y, size_t width, size_t height,
+                                           enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    return copy_from(to, pitch, from, x, y, width, height, kind, stream, VP_ASYNC,
+                     "cudaMemcpy2DFromArrayAsync");
+}
+
+/* The older copies name a number of bytes, which may go over several rows. */
+static cudaError_t linear(struct cudaArray *handle, size_t x, size_t y, size_t bytes, void **at)
+{
+    const struct cudaArray *a = rt_array(handle);
+    if (!a)
+        return cudaErrorInvalidResourceHandle;
+    size_t total = a->row_bytes * a->rows;
+    if (x > a->row_bytes || y > a->rows || y * a->row_bytes + x > total ||
+        bytes > total - y * a->row_bytes - x)
+        return cudaErrorInvalidValue;
+    *at = (void *)(uintptr_t)(a->address + y * a->row_bytes + x);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from,
+                                  size_t bytes, enum cudaMemcpyKind kind)
+{
+    void *at;
+    cudaError_t error = linear(to, x, y, bytes, &at);
+    return rt_return(
+        error ? error : rt_copy(at, bytes, from, bytes, bytes, 1, kind, 0, 0, "cudaMemcpyToArray"));
+}
+
+API cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y,
+                                    size_t bytes, enum cudaMemcpyKind kind)
+{
+    void *at;
+    cudaError_t error = linear((cudaArray_t)(uintptr_t)from, x, y, bytes, &at);
+    return rt_return(
+        error ? error : rt_copy(to, bytes, at, bytes, bytes, 1, kind, 0, 0, "cudaMemcpyFromArray"));
+}
+
+API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t x, size_t y, cudaArray_const_t from,
+                                         size_t from_x, size_t from_y, size_t width, size_t height,
+                                         enum cudaMemcpyKind kind)
+{
+    void *at;
+    size_t pitch;
+    cudaError_t error = array_rows(from, from_x, from_y, width, height, &at, &pitch);
+    if (error)
+        return rt_return(error);
+    (void)kind;
+    return copy_to(to, x, y, at, pitch, width, height, cudaMemcpyDeviceToDevice, 0, 0,
+                   "cudaMemcpy2DArrayToArray");
+}
+
+/* One side of a 3-D copy: in bytes, rows and slices. */
+struct side {
+    char *at;
+    size_t pitch, slice;
+};
+
+static cudaError_t side_of(struct side *to, cudaArray_t array, struct cudaPitchedPtr p,
+                           struct cudaPos pos, struct cudaExtent e)
+{
+    if (!array) {
+        *to = (struct side){p.ptr, p.pitch, p.pitch * p.ysize};
+        to->at += pos.x + pos.y * to->pitch + pos.z * to->slice;
+        return cudaSuccess;
+    }
+    const struct cudaArray *a = rt_array(array);
+    if (!a)
+        return cudaErrorInvalidResourceHandle;
+    size_t x = pos.x * rt_texel_bytes(&a->desc);
+    if (x > a->row_bytes || e.width > a->row_bytes - x || pos.y > a->rows ||
+        e.height > a->rows - pos.y || pos.z > a->slices || e.depth > a->slices - pos.z)
+        return cudaErrorInvalidValue;
+    *to = (struct side){(char *)(uintptr_t)a->address, a->row_bytes, a->row_bytes * a->rows};
+    to->at += x + pos.y * to->pitch + pos.z * to->slice;
+    return cudaSuccess;
+}
+
+static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t stream, unsigned flags,
+                           const char *api)
+{
+    struct side to, from;
+    if (!p || (!p->srcArray == !p->srcPtr.ptr) || (!p->dstArray == !p->dstPtr.ptr))
+        return cudaErrorInvalidValue;
+    struct cudaExtent e = p->extent;
+    /* Where an array takes part, the width counts its texels, else bytes. */
+    const struct cudaArray *array = rt_array(p->srcArray ? p->srcArray : p->dstArray);
+    if (array)
+        e.width *= rt_texel_bytes(&array->desc);
+    if (array && e.height == 0)
+        e.height = 1;
+    if (array && e.depth == 0)
+        e.depth = 1;
+    cudaError_t error = side_of(&from, p->srcArray, p->srcPtr, p->srcPos, e);
+    if (!error)
+        error = side_of(&to, p->dstArray, p->dstPtr, p->dstPos, e);
+    for (size_t z = 0; z < e.depth && !error; z++)
+        error = rt_copy(to.at + z * to.slice, to.pitch, from.at + z * from.slice, from.pitch,
+                        e.width, e.height, p->kind, stream, flags, z ? "" : api);
+    return error;
+}
+
+API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
+{
+    return rt_return(copy_3d(p, 0, 0, "cudaMemcpy3D"));
+}
+
+API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
+{
+    return rt_return(copy_3d(p, stream, VP_ASYNC, "cudaMemcpy3DAsync"));
+}

@@ -1,0 +1,25 @@
+/** @file
+ * CUDA arrays inside the shim: what array.c makes and texture.c binds to.
+ */
+#ifndef CONVLAB_VGPU_CUDART_ARRAY_H
+#define CONVLAB_VGPU_CUDART_ARRAY_H
+
+#include "vgpu/cudart/shim.h"
+
+/** What a cudaArray_t points to. */
+struct cudaArray {
+    struct cudaArray *next;
+    uint64_t address; /**< of the texels on the device */
+    struct cudaChannelFormatDesc desc;
+    struct cudaExtent extent; /**< as asked for: 0 where there is no such dimension */
+    unsigned flags;
+    size_t row_bytes, rows, slices;
+};
+
+/** @return the array behind a handle, NULL if there is none. */
+struct cudaArray *rt_array(const struct cudaArray *handle);
+size_t rt_texel_bytes(const struct cudaChannelFormatDesc *desc);
+/** Whether texels of this kind exist. */
+bool rt_is_texel(const struct cudaChannelFormatDesc *desc);
+
+#endif

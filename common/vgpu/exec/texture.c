@@ -1,0 +1,283 @@
+#include "vgpu/exec/texture.h"
+#include "vgpu/exec/lanes.h"
+
+#include <string.h>
+
+char *texture_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                     uint32_t bytes, bool is_write)
+{
+    struct vg_memory *m = &w->worker->device->memory;
+    struct vg_allocation *a = address >= VG_GLOBAL_BASE ? vg_memory_below(m, address) : NULL;
+    if (!a || !a->live || address - a->address >= a->bytes ||
+        bytes > a->bytes - (address - a->address)) {
+        vg_find_address(w, in, lane, address, bytes, is_write);
+        return NULL;
+    }
+    if (!a->initialised && !is_write && !vg_memory_marked(m, address, bytes))
+        vg_find(
+            w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
+            "a texel of the %zu-byte allocation from cudaMalloc #%u that nothing was written to",
+            a->bytes, a->number);
+    if (!a->initialised && is_write) {
+        vg_memory_mark(m, address, bytes);
+        a->touched = true;
+    }
+    return vg_memory_host(m, address);
+}
+
+/* Device memory is the program's: nothing in the record is believed. */
+static bool is_sound(const struct vg_texture *t)
+{
+    return t->magic == VG_TEXTURE_MAGIC && t->width && t->height && t->depth &&
+           (int32_t)(t->width | t->height | t->depth) > 0 && t->channels >= 1 &&
+           t->channels <= 4 &&
+           (t->channel_bytes == 1 || t->channel_bytes == 2 || t->channel_bytes == 4);
+}
+
+bool texture_find(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t handle,
+                  bool is_surface, struct vg_texture *to)
+{
+    struct vg_memory *m = &w->worker->device->memory;
+    struct vg_allocation *a = handle >= VG_GLOBAL_BASE ? vg_memory_below(m, handle) : NULL;
+    if (a && a->live && a->address == handle && a->bytes == sizeof *to) {
+        memcpy(to, vg_memory_host(m, handle), sizeof *to);
+        if (is_sound(to) && to->is_surface == is_surface)
+            return true;
+    }
+    vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, handle, 0, false, "this is no %s object%s",
+            is_surface ? "surface" : "texture", a && !a->live ? ", or it was destroyed" : "");
+    return false;
+}
+
+/* ---- texels ---------------------------------------------------------------------------------- */
+
+static float channel_float(const struct vg_texture *t, const char *p)
+{
+    int64_t v = 0;
+    switch (t->channel_bytes) {
+    case 1:
+        v = t->format == VG_TEXEL_SIGNED ? *(const int8_t *)p : *(const uint8_t *)p;
+        break;
+    case 2: {
+        uint16_t u;
+        memcpy(&u, p, 2);
+        if (t->format == VG_TEXEL_FLOAT)
+            return lane_f32_from_f16(u);
+        v = t->format == VG_TEXEL_SIGNED ? (int16_t)u : u;
+        break;
+    }
+    default: {
+        uint32_t u;
+        memcpy(&u, p, 4);
+        return f32_of_bits(u);
+    }
+    }
+    float most = t->format == VG_TEXEL_SIGNED ? (t->channel_bytes == 1 ? 127.0f : 32767.0f)
+                                              : (t->channel_bytes == 1 ? 255.0f : 65535.0f);
+    float r = (float)v / most;
+    return r < -1 ? -1 : r;
+}
+
+static uint32_t channel_integer(const struct vg_texture *t, const char *p)
+{
+    uint32_t v = 0;
+    memcpy(&v, p, t->channel_bytes <= 4 ? t->channel_bytes : 4);
+    int unused = 32 - 8 * t->channel_bytes;
+    if (t->format == VG_TEXEL_SIGNED && unused > 0)
+        v = (uint32_t)((int32_t)(v << unused) >> unused);
+    return v;
+}
+
+static bool gives_floats(const struct vg_texture *t)
+{
+    return t->format == VG_TEXEL_FLOAT || t->normalised_read;
+}
+
+/* One texel, as bits of floats or integers. x, y, z are inside, or -1 for the border. */
+static bool texel(struct vg_warp *w, const struct ir_insn *in, int lane, const struct vg_texture *t,
+                  const int64_t at[3], uint32_t to[4], uint64_t *first)
+{
+    const bool outside = at[0] < 0 || at[1] < 0 || at[2] < 0;
+    const uint32_t one = gives_floats(t) ? bits_of_f32(1) : 1;
+    const char *p = NULL;
+    if (!outside) {
+        uint32_t bytes = (uint32_t)t->channels * t->channel_bytes;
+        uint64_t address = t->address + (uint64_t)at[2] * t->slice_bytes +
+                           (uint64_t)at[1] * t->row_bytes + (uint64_t)at[0] * bytes;
+        p = texture_memory(w, in, lane, address, bytes, false);
+        if (!p)
+            return false;
+        if (!*first)
+            *first = address;
+    }
+    for (int c = 0; c < 4; c++) {
+        if (outside)
+            to[c] = t->is_buffer ? 0 : bits_of_f32(t->border[c]);
+        else if (c >= t->channels || c >= 4)
+            to[c] = c == 3 ? one : 0;
+        else if (gives_floats(t))
+            to[c] = bits_of_f32(channel_float(t, p + c * t->channel_bytes));
+        else
+            to[c] = channel_integer(t, p + c * t->channel_bytes);
+    }
+    return true;
+}
+
+/* ---- coordinates ----------------------------------------------------------------------------- */
+
+/* Index i of n texels by the address mode; -1: the border. */
+static int64_t resolve(int64_t i, int64_t n, enum vg_address_mode mode)
+{
+    if (i >= 0 && i < n)
+        return i;
+    switch (mode) {
+    case VG_WRAP:
+        return (i % n + n) % n;
+    case VG_MIRROR:
+        i = (i % (2 * n) + 2 * n) % (2 * n);
+        return i < n ? i : 2 * n - 1 - i;
+    case VG_BORDER:
+        return -1;
+    default:
+        return i < 0 ? 0 : n - 1;
+    }
+}
+
+static enum vg_address_mode mode_of(const struct vg_texture *t, int k)
+{
+    enum vg_address_mode mode = (enum vg_address_mode)t->address_mode[k];
+    /* Wrapping and mirroring exist for normalised coordinates only. */
+    return !t->normalised_coordinates && (mode == VG_WRAP || mode == VG_MIRROR) ? VG_CLAMP : mode;
+}
+
+/* A coordinate in texels. */
+static float scaled(const struct vg_texture *t, int k, float x, uint32_t n)
+{
+    if (x != x)
+        x = 0;
+    if (t->normalised_coordinates) {
+        if (mode_of(t, k) == VG_WRAP)
+            x -= floorf(x);
+        x *= (float)n;
+    }
+    return x < -1e9f ? -1e9f : x > 1e9f ? 1e9f : x;
+}
+
+struct axis {
+    int64_t low, high; /* indices, resolved */
+    float weight;      /* of high */
+};
+
+static struct axis axis_of(const struct vg_texture *t, const struct texture_place *at, int k,
+                           bool between)
+{
+    const uint32_t sizes[3] = {t->width, t->height, t->depth}, n = sizes[k];
+    if (k >= at->dimensions)
+        return (struct axis){0, 0, 0};
+    enum vg_address_mode mode = mode_of(t, k);
+    if (at->integers) {
+        int64_t i = resolve(at->i[k], n, t->is_buffer ? VG_BORDER : mode);
+        return (struct axis){i, i, 0};
+    }
+    float x = scaled(t, k, at->f[k], n);
+    if (!between) {
+        int64_t i = resolve((int64_t)floorf(x), n, mode);
+        return (struct axis){i, i, 0};
+    }
+    float low = floorf(x - 0.5f);
+    return (struct axis){resolve((int64_t)low, n, mode), resolve((int64_t)low + 1, n, mode),
+                         nearbyintf((x - 0.5f - low) * 256) / 256};
+}
+
+static int64_t layer_of(const struct vg_texture *t, const struct texture_place *at)
+{
+    return at->layer < 0 ? 0 : at->layer >= (int64_t)t->depth ? (int64_t)t->depth - 1 : at->layer;
+}
+
+bool texture_fetch(struct vg_warp *w, const struct ir_insn *in, int lane,
+                   const struct vg_texture *t, const struct texture_place *at, uint32_t to[4],
+                   uint64_t *first)
+{
+    const bool between = t->linear_filter && gives_floats(t) && !at->integers;
+    const bool layered = in->boolean;
+    struct axis axes[3];
+    for (int k = 0; k < 3; k++)
+        axes[k] = axis_of(t, at, k, between);
+    if (layered)
+        axes[2] = (struct axis){layer_of(t, at), layer_of(t, at), 0};
+    const int64_t nearest[3] = {axes[0].low, axes[1].low, axes[2].low};
+    if (!between)
+        return texel(w, in, lane, t, nearest, to, first);
+    float sum[4] = {0};
+    for (int corner = 0; corner < 8; corner++) {
+        float weight = 1;
+        int64_t place[3];
+        for (int k = 0; k < 3; k++) {
+            bool high = corner >> k & 1;
+            place[k] = high ? axes[k].high : axes[k].low;
+            weight *= high ? axes[k].weight : 1 - axes[k].weight;
+        }
+        uint32_t bits[4];
+        if (weight == 0)
+            continue;
+        if (!texel(w, in, lane, t, place, bits, first))
+            return false;
+        for (int c = 0; c < 4; c++)
+            sum[c] += weight * f32_of_bits(bits[c]);
+    }
+    for (int c = 0; c < 4; c++)
+        to[c] = bits_of_f32(sum[c]);
+    return true;
+}
+
+bool texture_gather(struct vg_warp *w, const struct ir_insn *in, int lane,
+                    const struct vg_texture *t, const struct texture_place *at, int which,
+                    uint32_t to[4], uint64_t *first)
+{
+    static const int right[4] = {0, 1, 1, 0}, below[4] = {1, 1, 0, 0};
+    struct axis x = axis_of(t, at, 0, true), y = axis_of(t, at, 1, true);
+    for (int i = 0; i < 4; i++) {
+        const int64_t place[3] = {right[i] ? x.high : x.low, below[i] ? y.high : y.low, 0};
+        uint32_t bits[4];
+        if (!texel(w, in, lane, t, place, bits, first))
+            return false;
+        to[i] = bits[which];
+    }
+    return true;
+}
+
+/* ---- surfaces -------------------------------------------------------------------------------- */
+
+bool surface_address(struct vg_warp *w, const struct ir_insn *in, int lane,
+                     const struct vg_texture *t, const int32_t at[3], uint32_t bytes,
+                     uint64_t *address)
+{
+    const uint32_t texel_bytes = (uint32_t)t->channels * t->channel_bytes;
+    const int64_t sizes[3] = {t->width, t->height, t->depth};
+    int64_t place[3] = {at[0], at[1], at[2]};
+    bool outside = false;
+    for (int k = 0; k < 3; k++) {
+        int64_t most = k ? sizes[k] - 1 : (int64_t)t->width * texel_bytes - bytes;
+        if (place[k] >= 0 && place[k] <= most)
+            continue;
+        outside = true;
+        place[k] = place[k] < 0 || most < 0 ? 0 : most;
+    }
+    *address = 0;
+    if (outside && in->sub == 2)
+        return true;
+    if (outside && in->sub == 0) {
+        vg_find(w, in, VG_FAULT_OUT_OF_BOUNDS, lane, 0, bytes, in->op == IR_SUST,
+                "byte %d, row %d, slice %d of a surface of %u x %u x %u texels of %u bytes", at[0],
+                at[1], at[2], t->width, t->height, t->depth, texel_bytes);
+        return false;
+    }
+    if (place[0] & (bytes - 1)) {
+        vg_find(w, in, VG_FAULT_MISALIGNED, lane, (uint64_t)place[0], bytes, in->op == IR_SUST,
+                "x of a surface counts bytes: %u at a time need a multiple of %u", bytes, bytes);
+        return false;
+    }
+    *address = t->address + (uint64_t)place[2] * t->slice_bytes +
+               (uint64_t)place[1] * t->row_bytes + (uint64_t)place[0];
+    return true;
+}

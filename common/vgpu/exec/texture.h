@@ -1,0 +1,41 @@
+/** @file
+ * Texture and surface accesses of one lane. The rules are those of the CUDA C++ Programming Guide,
+ * "Texture Fetching": filter weights have 8 bits of fraction, as in hardware.
+ */
+#ifndef CONVLAB_VGPU_EXEC_TEXTURE_H
+#define CONVLAB_VGPU_EXEC_TEXTURE_H
+
+#include "vgpu/device/texture.h"
+#include "vgpu/exec/vg_exec.h"
+
+/** Where a lane reads. */
+struct texture_place {
+    float f[3]; /**< coordinates of a tex instruction with floats */
+    int32_t i[3];
+    int32_t layer;
+    bool integers;
+    int dimensions;
+};
+
+/** Copies the object behind a handle, which may change under us. @return false after a finding. */
+bool texture_find(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t handle,
+                  bool is_surface, struct vg_texture *to);
+/** Fetches a texel, filtered if the texture says so. @param to  x, y, z, w as the instruction's
+ * type (floats or integers). @param first  address of the first texel that was read, 0 for none.
+ * @return false after a finding. */
+bool texture_fetch(struct vg_warp *w, const struct ir_insn *in, int lane,
+                   const struct vg_texture *t, const struct texture_place *at, uint32_t to[4],
+                   uint64_t *first);
+/** Component @p which of the four texels that a filter would read, in the order of tex2Dgather. */
+bool texture_gather(struct vg_warp *w, const struct ir_insn *in, int lane,
+                    const struct vg_texture *t, const struct texture_place *at, int which,
+                    uint32_t to[4], uint64_t *first);
+/** Address of a surface's bytes, 0 if outside and the mode drops that; false after a finding. */
+bool surface_address(struct vg_warp *w, const struct ir_insn *in, int lane,
+                     const struct vg_texture *t, const int32_t at[3], uint32_t bytes,
+                     uint64_t *address);
+/** Host memory of @p bytes inside one live allocation; NULL after a finding. */
+char *texture_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                     uint32_t bytes, bool is_write);
+
+#endif

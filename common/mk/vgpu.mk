@@ -37,6 +37,10 @@ $(SHIM): $(BUILD)/vgpu/stubs.c $(SHIM_OBJECTS) common/vgpu/cudart/cudart.map
 
 all: vgpu
 
+.PHONY: ptx-page
+ptx-page: $(BUILD)/ptx-table ## write docs/supported-ptx.md from the table of opcodes
+	$(Q)$< > docs/supported-ptx.md
+
 # ---- CUDA programs ----------------------------------------------------------------------------------
 # A program may ask for other flags in its first lines: "// nvcc: -arch=compute_80".
 

@@ -49,6 +49,10 @@ generator_cuts_regions() {
     printf 'a\n    c\n\nd\n' | diff - "$scratch/cut"
 }
 
+supported_ptx_is_current() {
+    make -s build/ptx-table && build/ptx-table | diff docs/supported-ptx.md -
+}
+
 make_does_nothing_twice() {
     make -s all reference && make all reference >"$scratch/second" &&
         ! grep -v 'Nothing to be done' "$scratch/second" && make -q all reference
@@ -74,6 +78,7 @@ claim 'no warnings with gcc and clang, headers stand alone, sources are formatte
 claim 'skeletons are what the generator makes of the references' skeletons_are_generated
 claim 'skeletons hold no line of a solution' skeletons_hold_no_solution
 claim 'the skeleton generator cuts regions and keeps marked lines' generator_cuts_regions
+claim 'the page of supported PTX is what the table of opcodes says' supported_ptx_is_current
 claim 'a second make does nothing' make_does_nothing_twice
 claim 'a path with spaces is refused in one line' spaces_are_refused
 claim 'a missing package is named with the command to run' missing_package_is_named

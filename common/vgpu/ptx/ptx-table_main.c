@@ -22,10 +22,19 @@ static void print_cell(const char *text)
 int main(void)
 {
     puts("# PTX that the virtual GPU executes\n\n"
+         "Generated from `common/vgpu/ptx/opcodes.def` by `make ptx-page`; a test proves it "
+         "current.\n\n"
+         "Anything else is refused when a program's module is loaded, all of it at once, with its "
+         "source\nlines: among others thread block clusters of more than one block, bulk copies "
+         "(TMA), `wgmma`,\n`tcgen05`, sparse `mma`, `mma.m8n8k4` of halves, cube maps and "
+         "mipmaps, and kernels launched by\nkernels.\n\n"
+         "## Groups of suffixes\n\n| group | suffixes |\n|---|---|");
+    ir_groups_write(stdout);
+    puts("| `%type`, `%memtype`, `%element` | types; of registers, of memory, of matrices |\n\n"
+         "## Instructions\n\n"
          "One row an instruction: its mnemonic, the suffixes it must have (`|` separates "
          "alternatives),\nthose it may have, the pipe it is charged to with its issue slots, and "
-         "what it "
-         "does.\n\n"
+         "what it does.\n\n"
          "| mnemonic | required | optional | pipe | operation |\n|---|---|---|---|---|");
     for (int i = 0; i < IR_OPS; i++) {
         const struct ir_row *row = &ir_rows[i];

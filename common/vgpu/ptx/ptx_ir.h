@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /** Cost classes: the pipes of the clock model and the columns of the counters. */
 #define IR_CLASS_MAP(X)                                                                            \
@@ -369,5 +370,7 @@ struct ir_suffixes {
 bool ir_suffixes_read(const char *opcode, char base[24], struct ir_suffixes *to);
 /** @return the first row that fits, from row @p from on, or -1. */
 int ir_row_find(const char *base, const struct ir_suffixes *suffixes, int from);
+/** Writes the groups of suffixes (%rnd, ...) and their words as rows of a Markdown table. */
+void ir_groups_write(FILE *out);
 
 #endif

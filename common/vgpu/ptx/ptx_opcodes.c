@@ -113,28 +113,39 @@ static const struct word shapes[] = {
     {"m8n8k32", 1},   {"m16n8k64", 1}, {"m16n8k128", 1}, {"m16n8k256", 1}, {"m8n8k128", 1},
 };
 
+#define GROUP(name, words)                                                                         \
+    {                                                                                              \
+        name, words, sizeof(words) / sizeof *(words)                                               \
+    }
+static const struct {
+    const char *name;
+    const struct word *words;
+    size_t count;
+} groups[] = {
+    GROUP("%rnd", roundings), GROUP("%cmp", compares), GROUP("%bool", booleans),
+    GROUP("%atomop", atoms),  GROUP("%space", spaces), GROUP("%vec", vectors),
+    GROUP("%sem", semantics), GROUP("%cache", caches), GROUP("%shape", shapes),
+};
+enum { GROUPS = sizeof groups / sizeof *groups };
+
+void ir_groups_write(FILE *out)
+{
+    for (size_t g = 0; g < GROUPS; g++) {
+        fprintf(out, "| `%s` |", groups[g].name);
+        for (size_t i = 0; i < groups[g].count; i++)
+            fprintf(out, " `%s`", groups[g].words[i].text);
+        fputs(strcmp(groups[g].name, "%cache") == 0 ? " `L1::...` `L2::...` |\n" : " |\n", out);
+    }
+}
+
 /* Whether a suffix belongs to the group that a table word names. */
 static bool in_group(const char *group, const char *suffix)
 {
-    if (strcmp(group, "%rnd") == 0)
-        return VALUE(roundings, suffix) >= 0;
-    if (strcmp(group, "%cmp") == 0)
-        return VALUE(compares, suffix) >= 0;
-    if (strcmp(group, "%bool") == 0)
-        return VALUE(booleans, suffix) >= 0;
-    if (strcmp(group, "%atomop") == 0)
-        return VALUE(atoms, suffix) >= 0;
-    if (strcmp(group, "%space") == 0)
-        return VALUE(spaces, suffix) >= 0;
-    if (strcmp(group, "%vec") == 0)
-        return VALUE(vectors, suffix) >= 0;
-    if (strcmp(group, "%sem") == 0)
-        return VALUE(semantics, suffix) >= 0;
-    if (strcmp(group, "%cache") == 0)
-        return VALUE(caches, suffix) >= 0 || strncmp(suffix, "L1::", 4) == 0 ||
-               strncmp(suffix, "L2::", 4) == 0;
-    if (strcmp(group, "%shape") == 0)
-        return VALUE(shapes, suffix) >= 0;
+    for (size_t g = 0; g < GROUPS; g++)
+        if (strcmp(group, groups[g].name) == 0)
+            return word_value(groups[g].words, groups[g].count, suffix) >= 0 ||
+                   (groups[g].words == caches &&
+                    (strncmp(suffix, "L1::", 4) == 0 || strncmp(suffix, "L2::", 4) == 0));
     enum ptx_type type = ptx_type_find(suffix, strlen(suffix));
     if (strcmp(group, "%element") == 0)
         return type != PTX_TYPE_none && type != PTX_TYPE_pred && type != PTX_TYPE_b128;

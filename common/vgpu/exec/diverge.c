@@ -466,8 +466,7 @@ bool vg_warp_run(struct vg_warp *w)
         load(w, &f);
         w->yielded = false;
         w->quantum = w->fragment_count ? 1024 : 20000;
-        for (const struct ir_insn *pc = f.pc; pc;)
-            pc = pc->run(pc, w);
+        w->worker->device->handlers->enter(f.pc, w);
         if (!w->yielded) {
             spun = false;
             continue;

@@ -226,7 +226,6 @@ void vg_block_start(struct vg_block *block, uint64_t number)
     for (int i = 0; i < VG_BARRIERS; i++)
         block->barriers[i] = (struct vg_barrier){.red_all = 1};
     race_reset(&block->race);
-    block->shared_all_set = launch->shared_bytes == 0;
     if (launch->shared_bytes)
         memset(block->shared_set, 0, launch->shared_bytes / 4 + 1);
     if (launch->module->has_reserved_shared) {
@@ -272,8 +271,9 @@ static bool prepare_local(struct vg_warp *w, size_t bytes)
     return w->local != NULL;
 }
 
-/* Warps with idle lanes read whole rows of 32 bytes: on both sides there is room for that. */
-enum { SHARED_MARGIN = 64 };
+/* Warps with idle lanes read whole rows, 16 lanes of up to 16 bytes: on both sides there is room
+ * for that. */
+enum { SHARED_MARGIN = 512 };
 
 static void free_shared(struct vg_block *b)
 {
@@ -310,7 +310,7 @@ struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *la
         free(b->shared_set);
         b->shared_room = launch->shared_bytes;
         b->shared = calloc(1, launch->shared_bytes + 2 * SHARED_MARGIN);
-        b->shared_set = malloc(launch->shared_bytes / 4 + 8);
+        b->shared_set = malloc(launch->shared_bytes / 4 + RACE_MARKS_PAST_END);
         if (!race_open(&b->race, launch->shared_bytes) || !b->shared || !b->shared_set) {
             free(b->shared);
             b->shared = NULL;

@@ -11,17 +11,17 @@
 static void choose_handlers(struct vg_device *d)
 {
     const char *asked = getenv("CONVLAB_VGPU_TARGET");
-    d->handlers = vg_handlers_base;
+    d->handlers = &vg_handlers_base;
     d->target = "base";
 #ifdef __x86_64__
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
     if (avx2 && !(asked && strcmp(asked, "base") == 0)) {
-        d->handlers = vg_handlers_avx2;
+        d->handlers = &vg_handlers_avx2;
         d->target = "avx2";
         if (avx512 && !(asked && strcmp(asked, "avx2") == 0)) {
-            d->handlers = vg_handlers_avx512;
+            d->handlers = &vg_handlers_avx512;
             d->target = "avx512";
         }
     }
@@ -40,7 +40,9 @@ enum st_code vg_device_open(struct vg_device **device, const struct vg_profile *
     d->profile = *profile;
     d->worker_count = cores > 0 ? cores : parallel_cores();
     d->started = 1;
-    d->workers = calloc((size_t)d->worker_count, sizeof *d->workers);
+    d->workers = aligned_alloc(64, (size_t)d->worker_count * sizeof *d->workers);
+    if (d->workers)
+        memset(d->workers, 0, (size_t)d->worker_count * sizeof *d->workers);
     pthread_mutex_init(&d->mutex, NULL);
     pthread_cond_init(&d->start, NULL);
     pthread_cond_init(&d->done, NULL);

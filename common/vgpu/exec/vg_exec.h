@@ -92,17 +92,34 @@ struct vg_module {
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-/** What a memory instruction's lanes looked like last, see ops_shape.inc. */
+/** Bytes without a gap, relative to the first lane's address. */
+struct vg_run {
+    int64_t start;
+    uint32_t bytes;
+};
+
+enum vg_shape_kind { SHAPE_UNIFORM, SHAPE_ROWS, SHAPE_GROUPS, SHAPE_SCATTERED };
+enum { VG_SHAPES_PER_SITE = 4 };
+
+/** What a memory instruction's lanes looked like, see ops_shape.inc. */
 struct vg_shape {
-    _Alignas(64) uint64_t relative[VG_LANES]; /**< address of each lane less that of the first */
-    uint64_t group_base[4], bits;
-    int64_t low, high;
+    /** Address of each lane less that of the first one, and whether it takes part (all ones). */
+    _Alignas(64) uint64_t relative[VG_LANES];
+    uint64_t want[VG_LANES];
+    uint32_t relative_32[VG_LANES], want_32[VG_LANES]; /**< the same in 32 bits */
     uint32_t mask, size;
+    uint64_t bits; /**< all of relative or-ed */
+    int64_t low, high;
+    int64_t group_base[4]; /**< of lane 0, 8, 16, 24, or where it would be if it took part */
     uint32_t group_step[4];
-    int credit;
-    bool has_groups;
-    uint8_t wavefronts;
-    uint8_t sectors[8]; /**< by (address of the first lane & 31) / 4; 0: not counted yet */
+    enum vg_shape_kind kind;
+    uint8_t lead;             /**< the first lane */
+    bool ascending, overlaps; /**< of the runs; whether lanes share bytes */
+    uint8_t wavefronts;       /**< 0: not counted yet */
+    uint8_t sectors[8];       /**< by (address of the first lane & 31) / 4; 0: not counted yet */
+    uint32_t run_count;
+    struct vg_run runs[VG_LANES];
+    struct vg_shape *next; /**< of the site, seldomer used */
 };
 
 /** Per memory instruction and worker: where the last access went, and counts. */
@@ -112,7 +129,9 @@ struct vg_site {
     uint64_t requests, sectors;
     uint64_t divergent; /**< branches */
     uint64_t shared_requests, wavefronts, local_requests, local_sectors;
-    struct vg_shape *shape;
+    struct vg_shape *shape; /**< the last one */
+    int credit;             /**< shapes that lasted less those that did not, within bounds */
+    uint64_t learned_at;    /**< requests until the last one was learned */
 };
 
 /** A finding while it is collected. */
@@ -231,7 +250,6 @@ struct vg_block {
     char *shared;
     uint8_t *shared_set; /**< [words] mask of initialised bytes */
     size_t shared_bytes;
-    bool shared_all_set;
     struct race_shadow race;
     struct vg_barrier barriers[VG_BARRIERS];
     bool stop; /**< a fault ended the kernel for this block */
@@ -254,8 +272,9 @@ struct vg_worker {
     uint64_t used_by; /**< number of the launch that the counts are of */
     struct vg_site *sites;
     uint64_t *block_warps, *block_threads;
-    struct vg_shape *shapes; /**< [site_room] */
+    struct vg_shape *shapes; /**< [2 * site_room] */
     size_t shape_count;
+    struct vg_shape passing_shape; /**< of an access whose shape is not kept */
     struct vg_finding *findings;
     size_t finding_count, finding_room;
     struct vg_block *idle, *resident;
@@ -291,7 +310,7 @@ struct vg_device {
     size_t retired_bytes;
     uint64_t launches;
     uint64_t workspace; /**< of cooperative groups' grid barrier */
-    const ir_handler *handlers;
+    const struct vg_handlers *handlers;
     const char *target; /**< instruction set of the handlers */
 };
 
@@ -347,7 +366,13 @@ char *vg_lane_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint
 uint64_t vg_special_register(struct vg_warp *w, enum ir_sreg which, int lane);
 
 /** Handlers of each target, the same source compiled three times. */
-extern const ir_handler vg_handlers_base[IR_OPS], vg_handlers_avx2[IR_OPS],
-    vg_handlers_avx512[IR_OPS];
+/** The handlers of one instruction set. */
+struct vg_handlers {
+    /** Executes from an instruction on, until the fragment that runs cannot go on. */
+    void (*enter)(const struct ir_insn *first, struct vg_warp *warp);
+    ir_handler run[IR_OPS];  /**< may execute more than their own instruction */
+    ir_handler once[IR_OPS]; /**< that one only */
+};
+extern const struct vg_handlers vg_handlers_base, vg_handlers_avx2, vg_handlers_avx512;
 
 #endif

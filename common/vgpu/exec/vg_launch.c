@@ -18,9 +18,10 @@ enum {
     RECURSIVE_STACK_BYTES = 64 * 1024,
 };
 
+/* Two for each instruction: few need more, and many need one. */
 struct vg_shape *vg_shape_new(struct vg_worker *w)
 {
-    return w->shape_count < w->site_room ? &w->shapes[w->shape_count++] : NULL;
+    return w->shape_count < 2 * w->site_room ? &w->shapes[w->shape_count++] : NULL;
 }
 
 static bool grow_counts(struct vg_worker *w, const struct vg_module *m)
@@ -30,7 +31,7 @@ static bool grow_counts(struct vg_worker *w, const struct vg_module *m)
         free(w->sites);
         w->sites = aligned_alloc(64, (sites * sizeof *w->sites + 63) / 64 * 64);
         free(w->shapes);
-        w->shapes = aligned_alloc(64, sites * sizeof *w->shapes);
+        w->shapes = aligned_alloc(64, 2 * sites * sizeof *w->shapes);
         w->site_room = w->sites && w->shapes ? sites : 0;
     }
     if (blocks > w->block_room) {

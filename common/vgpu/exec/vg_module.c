@@ -107,6 +107,32 @@ static bool is_plain(const struct ir_insn *in)
     return (in->bytes == 4 || in->bytes == 8) && (bytes == in->bytes || in->type2 == PTX_TYPE_none);
 }
 
+/* The handler of an instruction: plain loads and stores have quick ones, by their space. */
+static enum ir_op handler_of(const struct ir_insn *in)
+{
+    const bool load = in->op == IR_LD;
+    if (!is_plain(in))
+        return (enum ir_op)in->op;
+    switch (in->space) {
+    case PTX_SPACE_GLOBAL:
+    case PTX_SPACE_CONST:
+        if (in->wide_address && !in->fixed_address)
+            return !load                         ? IR_ST_GLOBAL
+                   : in->bytes * in->vector == 4 ? IR_LD_GLOBAL_4
+                                                 : IR_LD_GLOBAL;
+        return load && in->fixed_address && in->bytes * in->vector == 4 ? IR_LD_FIXED_4
+                                                                        : (enum ir_op)in->op;
+    case PTX_SPACE_SHARED:
+        return load ? IR_LD_SHARED : IR_ST_SHARED;
+    case PTX_SPACE_GENERIC:
+        return in->fixed_address || !in->wide_address ? (enum ir_op)in->op
+               : load                                 ? IR_LD_GENERIC
+                                                      : IR_ST_GENERIC;
+    default:
+        return (enum ir_op)in->op;
+    }
+}
+
 static void number_function(struct vg_module *m, size_t index, uint32_t *insn)
 {
     struct ir_function *f = &m->ir.functions[index];
@@ -123,12 +149,12 @@ static void number_function(struct vg_module *m, size_t index, uint32_t *insn)
             in->site = ++m->ir.site_count;
         m->has_reserved_shared |= in->op == IR_SREG && (in->sub == SREG_RESERVED_SMEM ||
                                                         in->sub == SREG_RESERVED_SMEM_END);
-        in->plain = is_plain(in);
-        in->run = d->handlers[in->op];
-        in->inner = in->run;
+        const enum ir_op handler = handler_of(in);
+        in->run = d->handlers->run[handler];
+        in->inner = d->handlers->once[handler];
         if (in->guard && in->op != IR_BRA && in->op != IR_RET && in->op != IR_EXIT &&
             in->op != IR_TRAP)
-            in->run = d->handlers[IR_GUARDED];
+            in->run = d->handlers->run[IR_GUARDED];
     }
     m->block_count += f->block_count;
 }

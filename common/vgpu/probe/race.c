@@ -6,24 +6,35 @@
 bool race_open(struct race_shadow *s, size_t bytes)
 {
     memset(s, 0, offsetof(struct race_shadow, log));
+    size_t words = bytes / 4 + 1;
     s->bytes = bytes;
     s->epoch = 1;
-    s->words = calloc(bytes / 4 + 1, sizeof *s->words);
-    return s->words != NULL;
+    s->words = calloc(words, sizeof *s->words);
+    s->read_at = calloc(words + RACE_MARKS_PAST_END, sizeof *s->read_at);
+    s->written_at = calloc(words + RACE_MARKS_PAST_END, sizeof *s->written_at);
+    if (s->words && s->read_at && s->written_at)
+        return true;
+    race_close(s);
+    return false;
 }
 
 void race_close(struct race_shadow *s)
 {
     free(s->words);
+    free(s->read_at);
+    free(s->written_at);
     s->words = NULL;
+    s->read_at = s->written_at = NULL;
 }
 
 void race_barrier(struct race_shadow *s)
 {
     s->logged = 0;
-    s->written = false;
     if (++s->epoch == 0) { /* after 4 billion barriers: forget what is old */
-        memset(s->words, 0, (s->bytes / 4 + 1) * sizeof *s->words);
+        size_t words = s->bytes / 4 + 1;
+        memset(s->words, 0, words * sizeof *s->words);
+        memset(s->read_at, 0, words * sizeof *s->read_at);
+        memset(s->written_at, 0, words * sizeof *s->written_at);
         s->epoch = 1;
     }
 }
@@ -71,60 +82,72 @@ static void enter_read(struct race_word *w, uint32_t epoch, uint8_t mask, struct
     w->read_step = who.step;
 }
 
-struct race_hit race_read(struct race_shadow *s, uint32_t address, uint32_t bytes,
-                          struct race_access who)
+static void enter_write(struct race_word *w, uint32_t epoch, uint8_t mask, struct race_access who)
 {
-    struct race_hit hit = {RACE_NONE, 0, 0};
-    for (uint32_t end = address + bytes; address < end; address = (address | 3) + 1) {
-        struct race_word *w = &s->words[address / 4];
-        uint32_t left = end - address < 4 - (address & 3) ? end - address : 4 - (address & 3);
-        uint8_t mask = byte_mask(address, left);
-        if (w->write_epoch == s->epoch && w->write_bytes & mask &&
-            unordered(w->write_thread, w->write_warp_epoch, who))
-            hit = (struct race_hit){who.step < w->write_step ? RACE_WAR : RACE_RAW, w->write_insn,
-                                    w->write_thread};
-        enter_read(w, s->epoch, mask, who);
-    }
-    return hit;
+    if (w->write_epoch != epoch)
+        w->write_bytes = 0;
+    w->write_epoch = epoch;
+    w->write_bytes |= mask;
+    w->write_thread = who.thread;
+    w->write_warp_epoch = who.warp_epoch;
+    w->write_insn = who.insn;
+    w->write_step = who.step;
 }
 
-struct race_hit race_write(struct race_shadow *s, uint32_t address, uint32_t bytes,
-                           struct race_access who)
+static struct race_hit enter_access(struct race_shadow *s, uint32_t address, uint32_t bytes,
+                                    struct race_access who, bool is_write)
 {
     struct race_hit hit = {RACE_NONE, 0, 0};
     for (uint32_t end = address + bytes; address < end; address = (address | 3) + 1) {
         struct race_word *w = &s->words[address / 4];
         uint32_t left = end - address < 4 - (address & 3) ? end - address : 4 - (address & 3);
         uint8_t mask = byte_mask(address, left);
+        bool written = w->write_epoch == s->epoch && w->write_bytes & mask &&
+                       unordered(w->write_thread, w->write_warp_epoch, who);
+        if (!is_write) {
+            if (written)
+                hit = (struct race_hit){who.step < w->write_step ? RACE_WAR : RACE_RAW,
+                                        w->write_insn, w->write_thread};
+            s->read_at[address / 4] = s->epoch;
+            enter_read(w, s->epoch, mask, who);
+            continue;
+        }
         bool read = w->read_epoch == s->epoch && w->read_bytes & mask;
-        if (w->write_epoch == s->epoch && w->write_bytes & mask &&
-            unordered(w->write_thread, w->write_warp_epoch, who))
+        if (written)
             hit = (struct race_hit){RACE_WAW, w->write_insn, w->write_thread};
         else if (read &&
                  (w->read_by_many == 2 || unordered(w->read_thread, w->read_warp_epoch, who)))
             hit = (struct race_hit){who.step < w->read_step ? RACE_RAW : RACE_WAR, w->read_insn,
                                     w->read_thread};
-        if (w->write_epoch != s->epoch)
-            w->write_bytes = 0;
-        w->write_epoch = s->epoch;
-        w->write_bytes |= mask;
-        w->write_thread = who.thread;
-        w->write_warp_epoch = who.warp_epoch;
-        w->write_insn = who.insn;
-        w->write_step = who.step;
+        s->written_at[address / 4] = s->epoch;
+        enter_write(w, s->epoch, mask, who);
     }
     return hit;
+}
+
+struct race_hit race_read(struct race_shadow *s, uint32_t address, uint32_t bytes,
+                          struct race_access who)
+{
+    race_replay(s);
+    return enter_access(s, address, bytes, who, false);
+}
+
+struct race_hit race_write(struct race_shadow *s, uint32_t address, uint32_t bytes,
+                           struct race_access who)
+{
+    race_replay(s);
+    return enter_access(s, address, bytes, who, true);
 }
 
 void race_replay(struct race_shadow *s)
 {
     for (int i = 0; i < s->logged; i++) {
-        const struct race_read *r = &s->log[i];
+        const struct race_entry *r = &s->log[i];
         for (uint32_t left = r->mask; left; left &= left - 1) {
             int lane = __builtin_ctz(left);
             struct race_access who = {r->insn, r->step, (uint16_t)(r->warp * 32 + lane),
                                       r->warp_epoch};
-            race_read(s, r->address[lane], r->bytes, who);
+            enter_access(s, r->address[lane], r->bytes, who, r->is_write);
         }
     }
     s->logged = 0;

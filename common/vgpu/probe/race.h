@@ -1,10 +1,14 @@
 /** @file
  * Races on shared memory, found per byte: who wrote and who read since the last barrier.
  *
- * Two accesses by different threads race when one writes and no barrier stands between them. An
- * interval between barriers (an epoch) in which nobody writes cannot have a race, and tiles are
- * mostly read in such intervals. So reads only go to a log; a write replays the log into the shadow
- * words first, and a barrier drops it.
+ * Two accesses by different threads race when one writes and no barrier stands between them. Tiles
+ * are mostly written in one interval between barriers (an epoch) and read in the next, by whole
+ * warps. So there are two levels:
+ *
+ *     marks   per word: the epochs of the last read and the last write. An access that finds no
+ * write (a write: nothing at all) of this epoch in its words cannot race, and only goes to the log.
+ *     words   per word: who read and who wrote. Filled from the log, in order, before an access is
+ *             entered that may race. A barrier drops the log.
  *
  * Threads of one warp are also ordered by __syncwarp and other warp-wide instructions, counted per
  * warp (warp_epoch).
@@ -38,22 +42,24 @@ struct race_hit {
     uint16_t other_thread;
 };
 
-struct race_read {
+/** A warp's access that is not entered in the words yet. */
+struct race_entry {
     uint32_t insn, mask, step;
     uint16_t warp, warp_epoch;
-    uint16_t bytes;
+    uint16_t bytes; /**< of a lane */
+    bool is_write;
     uint32_t address[32];
 };
 
-enum { RACE_LOG = 512 };
+enum { RACE_LOG = 1024, RACE_MARKS_PAST_END = 64 };
 
 struct race_shadow {
     struct race_word *words;
-    size_t bytes; /**< of shared memory covered */
+    uint32_t *read_at, *written_at; /**< [words + RACE_MARKS_PAST_END] epochs */
+    size_t bytes;                   /**< of shared memory covered */
     uint32_t epoch;
-    bool written; /**< somebody wrote in this epoch: reads are entered at once */
     int logged;
-    struct race_read log[RACE_LOG];
+    struct race_entry log[RACE_LOG];
 };
 
 /** Who accesses. */
@@ -77,28 +83,16 @@ struct race_hit race_read(struct race_shadow *shadow, uint32_t address, uint32_t
 /** The same for a write. */
 struct race_hit race_write(struct race_shadow *shadow, uint32_t address, uint32_t bytes,
                            struct race_access who);
-/** @return whether nobody touched a word since the last barrier. */
-static inline bool race_is_fresh(const struct race_shadow *shadow, uint32_t address)
-{
-    const struct race_word *w = &shadow->words[address / 4];
-    return w->write_epoch != shadow->epoch && w->read_epoch != shadow->epoch;
-}
-
-/** Enters a write of a whole fresh word: there is nothing to race with. */
-static inline void race_enter_write(struct race_shadow *shadow, uint32_t address,
-                                    struct race_access who)
-{
-    struct race_word *w = &shadow->words[address / 4];
-    w->write_epoch = shadow->epoch;
-    w->write_insn = who.insn;
-    w->write_step = who.step;
-    w->write_thread = who.thread;
-    w->write_warp_epoch = who.warp_epoch;
-    w->write_bytes = 0xf;
-}
-
-/** Before the first write of an epoch: enters what is in the log. Reads in it cannot race with
- * writes of this epoch, because there are none yet. */
+/** Enters what is in the log. */
 void race_replay(struct race_shadow *shadow);
+
+/** A place in the log for an access whose words' marks say that it cannot race; the caller fills it
+ * and sets the marks. */
+static inline struct race_entry *race_log(struct race_shadow *shadow)
+{
+    if (shadow->logged == RACE_LOG)
+        race_replay(shadow);
+    return &shadow->log[shadow->logged++];
+}
 
 #endif

@@ -193,7 +193,8 @@ enum ir_sreg {
 
 struct ir_insn;
 struct vg_warp;
-/** Executes one instruction; @return the next one, or NULL when the warp cannot go on now. */
+/** Executes an instruction, and perhaps more; @return the next one, or NULL when the warp cannot go
+ * on now. */
 typedef const struct ir_insn *(*ir_handler)(const struct ir_insn *in, struct vg_warp *warp);
 
 struct ir_insn {
@@ -216,7 +217,6 @@ struct ir_insn {
     bool shared_dynamic; /**< ... relative to the dynamic shared memory */
     bool wide_address;   /**< the address register has 64 bits */
     uint32_t site;       /**< number of this memory instruction in the module, 0 for none */
-    bool plain;          /**< memory: elements of 4 or 8 bytes in registers of that width */
     uint32_t number;     /**< of this instruction in the module */
     uint32_t index;      /**< of this instruction in its function */
     uint32_t block;      /**< basic block */

@@ -73,14 +73,25 @@ Test(race, threads_of_a_warp_are_ordered_by_syncwarp)
 
 Test(race, reads_from_the_log_count_when_somebody_writes)
 {
-    shadow.log[0] = (struct race_read){.insn = 7, .mask = 2, .step = 1, .warp = 3, .bytes = 4};
+    shadow.log[0] = (struct race_entry){.insn = 7, .mask = 2, .step = 1, .warp = 3, .bytes = 4};
     shadow.log[0].address[1] = 20;
     shadow.logged = 1;
-    race_replay(&shadow);
     struct race_hit hit = race_write(&shadow, 20, 4, by(5, 2));
     cr_assert_eq(hit.kind, RACE_WAR);
     cr_assert_eq(hit.other_thread, 97);
     cr_assert_eq(hit.other_insn, 7);
+}
+
+Test(race, more_accesses_than_the_log_holds_still_count)
+{
+    for (uint32_t i = 0; i < RACE_LOG + 1; i++) {
+        struct race_entry *e = race_log(&shadow);
+        *e = (struct race_entry){.insn = i, .mask = 1, .step = i, .warp = 2, .bytes = 4};
+        e->is_write = i == 0;
+        e->address[0] = i == 0 ? 4 : 8;
+    }
+    cr_assert_eq(race_read(&shadow, 4, 4, by(0, 1)).kind, RACE_RAW);
+    cr_assert_eq(race_write(&shadow, 8, 4, by(0, RACE_LOG + 2)).kind, RACE_WAR);
 }
 
 Test(names, kernels_have_their_written_names)

@@ -43,6 +43,7 @@ struct gr_device_record {
     struct tsv findings; /**< kind kernel file line block thread address detail count ... */
     struct tsv counters; /**< kernel file line launches class_... warp_instructions ...; the row of
                             a whole kernel has file "" and line 0 */
+    struct tsv work;     /**< see work.h */
 };
 
 /** Parses what vg_process_answer() gave. @param texts  taken over and emptied, also on errors. */

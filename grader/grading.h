@@ -1,7 +1,7 @@
 /** @file
  * Grading one milestone: the stages and what they share.
  *
- *     build -> load -> unit shapes -> inference at each data-set size -> report
+ *     build -> load -> unit shapes -> technique -> inference at each data-set size -> report
  *
  * Each stage turns what it finds into checks of the result; a stage that cannot run because an
  * earlier one failed says so as "skip".
@@ -45,6 +45,9 @@ void gr_grading_free(struct grading *g);
  * rubric has no such item). */
 struct gr_check *gr_check_add(struct grading *g, const char *name);
 
+/** @return the check of that name, or NULL if the rubric has no such item. */
+struct gr_check *gr_check_find(struct grading *g, const char *name);
+
 /** Sets a check's verdict, message (printf style) and points. */
 void gr_check_set(struct gr_check *check, enum gr_status status, const char *message, ...)
     __attribute__((format(printf, 3, 4)));
@@ -63,6 +66,9 @@ enum st_code gr_host_choose(struct grading *g, struct st_error *err);
 
 /** Stage: all unit shapes. Fills in the check "unit_shapes". */
 enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err);
+
+/** Stage: the milestone's technique. Fills in the check "technique", if the rubric has it. */
+enum st_code gr_technique_check(struct grading *g, struct st_error *err);
 
 /** The inference stage; opaque. */
 struct gr_inference_stage;

@@ -62,7 +62,21 @@ struct gr_inference {
     bool passed;
 };
 
-enum { GR_MAX_CHECKS = 32, GR_MAX_MANUAL = 16, GR_MAX_TIMINGS = 128, GR_MAX_INFERENCES = 16 };
+/** One fact about the technique, see techniques.def. */
+struct gr_evidence {
+    char fact[48]; /**< "x_through_shared" */
+    bool holds;
+    double found;   /**< the number that the text tells */
+    char text[320]; /**< what was found, and in brackets what is wanted */
+};
+
+enum {
+    GR_MAX_CHECKS = 32,
+    GR_MAX_MANUAL = 16,
+    GR_MAX_TIMINGS = 128,
+    GR_MAX_INFERENCES = 16,
+    GR_MAX_EVIDENCE = 12
+};
 
 /** Everything one grading found. Large: allocate it. */
 struct gr_result {
@@ -81,11 +95,12 @@ struct gr_result {
     uint64_t seed;
     double score, max_score; /**< automatic points */
     double manual_max;
-    size_t checks, manuals, timings, inferences;
+    size_t checks, manuals, timings, inferences, evidences;
     struct gr_check check[GR_MAX_CHECKS];
     struct gr_manual manual[GR_MAX_MANUAL];
     struct gr_timing timing[GR_MAX_TIMINGS];
     struct gr_inference inference[GR_MAX_INFERENCES];
+    struct gr_evidence evidence[GR_MAX_EVIDENCE];
     size_t unit_shapes, unit_shapes_right; /**< how many unit shapes were run and were right */
     double max_error;                      /**< over all compared tensors */
     char course_lines[4096]; /**< the course's output: Loading..., New Inference, Op Time: ... */

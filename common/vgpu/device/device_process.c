@@ -40,8 +40,8 @@ static void become_device(const struct vg_process_options *o, int door, int cont
         {"--fd", numbers[0]},     {"--control", control >= 0 ? numbers[1] : NULL},
         {"--profiles", profiles}, {"--profile", o->profile},
         {"--faults", o->faults},  {"--counters", o->counters},
-        {"--trace", o->trace},    {"--seed", o->seed},
-        {"--cores", o->cores}};
+        {"--trace", o->trace},    {"--work", o->work},
+        {"--seed", o->seed},      {"--cores", o->cores}};
     const char *arguments[2 * sizeof named / sizeof *named + 2] = {"vgpu-device"};
     size_t n = 1;
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
@@ -157,11 +157,13 @@ enum st_code vg_process_answer(const struct vg_process *process, struct vg_proce
     record->trace_bytes = reply.bytes[0];
     record->faults_bytes = reply.bytes[1];
     record->counters_bytes = reply.bytes[2];
+    record->work_bytes = reply.bytes[3];
     record->trace = text_read(fd, record->trace_bytes);
     record->faults = record->trace ? text_read(fd, record->faults_bytes) : NULL;
     record->counters = record->faults ? text_read(fd, record->counters_bytes) : NULL;
+    record->work = record->counters ? text_read(fd, record->work_bytes) : NULL;
     close(fd);
-    if (record->counters)
+    if (record->work)
         return ST_OK;
     vg_process_record_free(record);
     return st_fail(err, ST_NO_MEMORY, "no memory for the virtual GPU's records");
@@ -172,6 +174,7 @@ void vg_process_record_free(struct vg_process_record *record)
     free(record->trace);
     free(record->faults);
     free(record->counters);
+    free(record->work);
     memset(record, 0, sizeof *record);
 }
 

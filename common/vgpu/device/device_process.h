@@ -20,7 +20,8 @@
 struct vg_process_options {
     const char *folder;  /**< where vgpu-device and the folder vgpu/ are: build/ */
     const char *profile; /**< the GPU to be, or the path of a .yaml file */
-    const char *faults, *counters, *trace; /**< files for its records, written when it ends */
+    const char *faults, *counters, *trace,
+        *work; /**< files for its records, written when it ends */
     const char *seed, *cores;
     int output; /**< descriptor for what it says; -1: the owner's stderr */
     bool owned; /**< with a control channel, in a process group of its own */
@@ -47,8 +48,8 @@ char **vg_process_environment(const char *folder, int door);
 /** What was recorded since the last time, of all clients, as text: TSV tables with a header row
  * (record.h has their columns). malloc'd, with a NUL behind. */
 struct vg_process_record {
-    char *trace, *faults, *counters;
-    size_t trace_bytes, faults_bytes, counters_bytes;
+    char *trace, *faults, *counters, *work;
+    size_t trace_bytes, faults_bytes, counters_bytes, work_bytes;
     uint64_t lost; /**< rows of the trace that found no room */
 };
 

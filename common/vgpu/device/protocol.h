@@ -113,10 +113,10 @@ struct vp_kernel_info {
  * holds: one byte, answered by this and a descriptor. */
 #define VP_CONTROL_TAKE 'T'
 
-/** The records since the last question: the three tables of record.h, one after the other, in the
+/** The records since the last question: the four tables of record.h, one after the other, in the
  * descriptor's file. */
 struct vp_control_reply {
-    uint64_t bytes[3]; /**< of the trace, the findings, the counters */
+    uint64_t bytes[4]; /**< of the trace, the findings, the counters, the work */
     uint64_t lost;     /**< rows of the trace that found no room */
 };
 

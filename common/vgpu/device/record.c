@@ -44,6 +44,9 @@ static const char *const trace_columns[] = {"kind",
 static const char *const fault_columns[] = {"kind",  "kernel",     "file",      "line",
                                             "block", "thread",     "address",   "detail",
                                             "count", "other_file", "other_line"};
+static const char *const work_columns[] = {"kind",     "name",  "to",    "from",
+                                           "bytes",    "grid",  "block", "dynamic_shared_bytes",
+                                           "pointers", "blocks"};
 #define COLUMNS(a) (sizeof(a) / sizeof *(a))
 
 /* An empty table: its first row. @return false without memory. */
@@ -56,6 +59,8 @@ static bool table_start(struct record *r, enum record_table table)
         tsv_write_row(r->stream[table], COLUMNS(trace_columns), trace_columns);
     else if (table == RECORD_FAULTS)
         tsv_write_row(r->stream[table], COLUMNS(fault_columns), fault_columns);
+    else if (table == RECORD_WORK)
+        tsv_write_row(r->stream[table], COLUMNS(work_columns), work_columns);
     else
         vg_counters_write_header(r->stream[table]);
     return true;
@@ -121,6 +126,17 @@ static void add_text(struct row *row, const char *text)
     row->field[row->n++] = text;
 }
 
+/* A row of the trace or the work. */
+static void write_row(struct record *record, enum record_table table, const struct row *row)
+{
+    pthread_mutex_lock(&record->lock);
+    if (ftell(record->stream[table]) < TRACE_BYTES_MAX)
+        tsv_write_row(record->stream[table], row->n, row->field);
+    else if (record->lost++ == 0)
+        say("the trace is full: later calls, launches and copies are not in it");
+    pthread_mutex_unlock(&record->lock);
+}
+
 void record_trace(struct record *record, const struct record_row *r)
 {
     if (!record->stream[RECORD_TRACE])
@@ -150,12 +166,43 @@ void record_trace(struct record *record, const struct record_row *r)
     while (row.n < COLUMNS(trace_columns) - 1)
         add_text(&row, "");
     add(&row, "%d", r->error);
-    pthread_mutex_lock(&record->lock);
-    if (ftell(record->stream[RECORD_TRACE]) < TRACE_BYTES_MAX)
-        tsv_write_row(record->stream[RECORD_TRACE], row.n, row.field);
-    else if (record->lost++ == 0)
-        say("the trace is full: later calls, launches and copies are not in it");
-    pthread_mutex_unlock(&record->lock);
+    write_row(record, RECORD_TRACE, &row);
+}
+
+bool record_wants_work(const struct record *record)
+{
+    return record->stream[RECORD_WORK] != NULL;
+}
+
+void record_work_copy(struct record *record, const char *kind, const char *to, const char *from,
+                      double bytes)
+{
+    struct row row = {.n = 0};
+    add_text(&row, kind);
+    add_text(&row, "");
+    add_text(&row, to);
+    add_text(&row, from);
+    add(&row, "%.0f", bytes);
+    while (row.n < COLUMNS(work_columns))
+        add_text(&row, "");
+    write_row(record, RECORD_WORK, &row);
+}
+
+void record_work_kernel(struct record *record, const char *name, const char *pointers,
+                        const struct record_row *r)
+{
+    struct row row = {.n = 0};
+    add_text(&row, "kernel");
+    add_text(&row, name);
+    add_text(&row, "");
+    add_text(&row, "");
+    add_text(&row, "");
+    add(&row, "%ux%ux%u", r->grid.x, r->grid.y, r->grid.z);
+    add(&row, "%ux%ux%u", r->block.x, r->block.y, r->block.z);
+    add(&row, "%zu", r->launch->dynamic_shared_bytes);
+    add_text(&row, pointers);
+    add_text(&row, r->launch->blocks ? r->launch->blocks : "");
+    write_row(record, RECORD_WORK, &row);
 }
 
 static const char *kind_name(enum vg_fault_kind kind)

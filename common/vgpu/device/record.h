@@ -1,14 +1,19 @@
 /** @file
- * What the device process records: the trace, the findings and the counters, as TSV tables, and the
- * findings as text on stderr. Everything is kept in memory. Files are written once, at the end,
- * whole or not at all; a killed device process leaves no half of a file behind. The owner of the
- * process may instead take what was recorded since the last time (protocol.h: VP_CONTROL_TAKE).
+ * What the device process records: the trace, the findings, the counters and the work, as TSV
+ * tables, and the findings as text on stderr. Everything is kept in memory. Files are written once,
+ * at the end, whole or not at all; a killed device process leaves no half of a file behind. The
+ * owner of the process may instead take what was recorded since the last time (protocol.h:
+ * VP_CONTROL_TAKE).
  *
  *     trace     kind name client stream start_ns end_ns duration_ns bytes grid block registers
  *               static_shared_bytes dynamic_shared_bytes occupancy limiter error
  *               (times are modelled; kind: kernel copy_htod copy_dtoh copy_dtod memset api)
  *     faults    kind kernel file line block thread address detail count other_file other_line
  *     counters  as vg_counters_write() has them
+ *     work      kind name to from bytes grid block dynamic_shared_bytes pointers blocks
+ *               (kernel: mangled name, "OFFSET=PLACE ..." for each pointer among its parameters,
+ *               and the blocks of vg_launch_report; copies: what was copied where. Places as
+ *               vg_address_name() has them.)
  */
 #ifndef CONVLAB_VGPU_RECORD_H
 #define CONVLAB_VGPU_RECORD_H
@@ -22,7 +27,7 @@
 
 struct record;
 
-enum record_table { RECORD_TRACE, RECORD_FAULTS, RECORD_COUNTERS, RECORD_TABLES };
+enum record_table { RECORD_TRACE, RECORD_FAULTS, RECORD_COUNTERS, RECORD_WORK, RECORD_TABLES };
 
 /** One row of the trace; fields not set stay empty. */
 struct record_row {
@@ -47,6 +52,14 @@ struct record_told {
 enum st_code record_open(struct record **record, const char *const path[RECORD_TABLES], bool takes,
                          struct st_error *err);
 void record_trace(struct record *record, const struct record_row *row);
+/** Whether the table of work is recorded. */
+bool record_wants_work(const struct record *record);
+/** Adds a copy or fill to the table of work. A place may be "": the host. */
+void record_work_copy(struct record *record, const char *kind, const char *to, const char *from,
+                      double bytes);
+/** Adds a launch to the table of work. @param name  mangled  @param pointers  see above. */
+void record_work_kernel(struct record *record, const char *name, const char *pointers,
+                        const struct record_row *row);
 /** Prints on stderr the findings that are new since the last call for this device. @param printed
  * how many were printed before; updated. */
 void record_findings_print(struct record *record, const struct vg_device *device, size_t *printed);

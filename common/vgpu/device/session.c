@@ -35,7 +35,10 @@ static enum st_code context_open(struct session *s, struct st_error *err)
     s->modules.base = s->kernels.base = 1;
     s->streams.base = s->events.base = 0x100;
     s->sticky = VP_OK;
-    return vg_device_open(&s->device, &s->shared->profile, s->shared->cores, err);
+    enum st_code code = vg_device_open(&s->device, &s->shared->profile, s->shared->cores, err);
+    if (!code && record_wants_work(s->shared->record))
+        vg_blocks_keep(s->device);
+    return code;
 }
 
 void session_record(struct session *s)

@@ -2,6 +2,7 @@
 #include "vgpu/device/occupancy.h"
 #include "vgpu/device/session.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define GRID_X_MAX  UINT32_C(0x7fffffff)
@@ -92,6 +93,22 @@ static int resources_check(const struct session *s, const struct launch *l)
     return VP_OK;
 }
 
+/* "OFFSET=PLACE ..." of the words of a parameter block that are addresses in device memory. */
+static void pointers_text(const struct session *s, const unsigned char *parameters, size_t bytes,
+                          char *to, size_t room)
+{
+    size_t used = 0;
+    to[0] = '\0';
+    for (size_t at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
+        uint64_t word;
+        char place[128];
+        memcpy(&word, parameters + at, sizeof word);
+        vg_address_name(s->device, word, place, sizeof place);
+        if (place[0] && used < room)
+            used += (size_t)snprintf(to + used, room - used, "%zu=%s ", at, place);
+    }
+}
+
 static void launch_run(struct session *s, const struct launch *l, struct exchange *x,
                        struct stream *stream, bool is_legacy)
 {
@@ -127,16 +144,23 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
     double share = resident ? blocks / ((double)resident * shared->profile.multiprocessors) : 1;
     struct tl_span span =
         timeline_kernel(&s->time, &stream->time, is_legacy, report.modelled_ns, share);
-    record_trace(shared->record, &(struct record_row){.kind = "kernel",
-                                                      .name = l->kernel->name,
-                                                      .client = s->number,
-                                                      .stream = x->request.stream,
-                                                      .span = span,
-                                                      .bytes = -1,
-                                                      .launch = &report,
-                                                      .grid = l->grid,
-                                                      .block = l->block,
-                                                      .error = s->sticky});
+    const struct record_row row = {.kind = "kernel",
+                                   .name = l->kernel->name,
+                                   .client = s->number,
+                                   .stream = x->request.stream,
+                                   .span = span,
+                                   .bytes = -1,
+                                   .launch = &report,
+                                   .grid = l->grid,
+                                   .block = l->block,
+                                   .error = s->sticky};
+    record_trace(shared->record, &row);
+    if (record_wants_work(shared->record)) {
+        char pointers[4096];
+        pointers_text(s, x->payload, x->request.payload_bytes, pointers, sizeof pointers);
+        record_work_kernel(shared->record, vg_kernel_symbol(l->kernel->kernel), pointers, &row);
+    }
+    free(report.blocks);
 }
 
 SESSION_OP(op_launch)

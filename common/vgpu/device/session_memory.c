@@ -140,6 +140,18 @@ SESSION_OP(op_pointer)
     return VP_OK;
 }
 
+/* A copy or fill for the table of work; the address 0 is the host's memory. */
+static void record_copy(struct session *s, const char *kind, uint64_t to, uint64_t from,
+                        double bytes)
+{
+    char place[2][128] = {"", ""};
+    if (!record_wants_work(s->shared->record) || bytes == 0)
+        return;
+    vg_address_name(s->device, to, place[0], sizeof place[0]);
+    vg_address_name(s->device, from, place[1], sizeof place[1]);
+    record_work_copy(s->shared->record, kind, place[0], place[1], bytes);
+}
+
 /* A rectangle of rows that a copy or fill touches; its pieces add up without overflow. */
 static bool rectangle(uint64_t width, uint64_t height, uint64_t pitch)
 {
@@ -172,6 +184,8 @@ static int copy_window(struct session *s, struct exchange *x, bool in)
         if (code)
             return session_error(s, code, &err, x->request.api[0] ? x->request.api : "copy");
     }
+    record_copy(s, in ? "copy_htod" : "copy_dtoh", in ? at : 0, in ? 0 : at,
+                (double)width * (double)height);
     if (a[5]) {
         /* Pageable memory is staged: such a copy is over when the call returns. */
         bool async = (a[6] & VP_ASYNC) && (a[6] & VP_PINNED);
@@ -218,6 +232,7 @@ SESSION_OP(op_copy_device)
     }
     struct tl_span span =
         timeline_copy(&s->time, &stream->time, is_legacy, TL_DEVICE_TO_DEVICE, bytes, true);
+    record_copy(s, "copy_dtod", to, from, bytes);
     session_trace_work(s, "copy_dtod", "", x->request.stream, span, bytes);
     return VP_OK;
 }
@@ -245,6 +260,7 @@ SESSION_OP(op_fill)
             return session_error(s, code, &err, x->request.api);
     }
     struct tl_span span = timeline_fill(&s->time, &stream->time, is_legacy, bytes);
+    record_copy(s, "memset", to, 0, bytes);
     session_trace_work(s, "memset", "", x->request.stream, span, bytes);
     return VP_OK;
 }

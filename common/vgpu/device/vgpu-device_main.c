@@ -1,7 +1,7 @@
 /* The device process: owns the virtual GPU, serves the programs that hold its door.
  *
  *     vgpu-device --fd N --profiles DIR [--control N] [--profile NAME] [--faults FILE]
- *                 [--counters FILE] [--trace FILE] [--cores N]
+ *                 [--counters FILE] [--trace FILE] [--work FILE] [--cores N]
  *
  * Started by vgpu-run or by the grader (device_process.h), never by hand. Exit status 0, or 2 with
  * a message. */
@@ -46,6 +46,9 @@ static error_t option_take(int key, char *arg, struct argp_state *state)
     case 't':
         o->path[RECORD_TRACE] = arg;
         return 0;
+    case 'w':
+        o->path[RECORD_WORK] = arg;
+        return 0;
     case 'c':
         o->cores = atoi(arg);
         return 0;
@@ -64,6 +67,7 @@ static const struct argp_option options[] = {
     {"faults", 'F', "FILE", 0, "write the findings to a TSV file", 0},
     {"counters", 'C', "FILE", 0, "write the counters to a TSV file", 0},
     {"trace", 't', "FILE", 0, "write launches, copies and calls to a TSV file", 0},
+    {"work", 'w', "FILE", 0, "write what each launch and copy worked on to a TSV file", 0},
     {"seed", 's', "N", 0, "for what is random; nothing is, yet", 0},
     {"cores", 'c', "N", 0, "threads to use (default: all cores)", 0},
     {0}};

@@ -48,6 +48,9 @@ static error_t option_take(int key, char *arg, struct argp_state *state)
     case 't':
         o->device.trace = arg;
         return 0;
+    case 'w':
+        o->device.work = arg;
+        return 0;
     case 's':
         o->device.seed = arg;
         return 0;
@@ -73,6 +76,9 @@ static const struct argp_option options[] = {
     {"counters", 'C', "FILE", 0, "write counters per kernel and source line to a TSV file", 0},
     {"trace", 't', "FILE", 0,
      "write launches, copies and calls, with modelled times, to a TSV file", 0},
+    {"work", 'w', "FILE", 0,
+     "write what each launch and copy worked on, and how often each basic block ran, to a TSV file",
+     0},
     {"seed", 's', "N", 0, "for what is random in the virtual GPU (at present nothing is)", 0},
     {"cores", 'c', "N", 0, "threads to use (default: all cores)", 0},
     {0}};

@@ -113,6 +113,7 @@ struct vg_launch_report {
     double occupancy;   /**< achieved, modelled: resident warps / maximum */
     double modelled_ns; /**< duration on the profile's GPU */
     char limiter[32];   /**< "dram", "fp32", "issue", "shared", "latency", ... */
+    char *blocks;       /**< after vg_blocks_keep(): malloc'd, the caller frees it; else NULL */
 };
 
 /** Opens a virtual GPU. @param cores  worker threads, 0 for all the process may use. */
@@ -158,6 +159,8 @@ struct vg_kernel *vg_module_kernel(struct vg_module *module, const char *name);
 /** @return the address and size of a global or constant variable; false if there is none. */
 bool vg_module_variable(struct vg_module *module, const char *name, uint64_t *address,
                         size_t *bytes);
+/** @return the (mangled) name of a kernel. */
+const char *vg_kernel_symbol(const struct vg_kernel *kernel);
 /** Bytes of a kernel's parameter block, and offset and size of parameter @p i (false past the end).
  */
 size_t vg_kernel_parameter_bytes(const struct vg_kernel *kernel);
@@ -178,6 +181,14 @@ enum st_code vg_launch(struct vg_device *device, struct vg_kernel *kernel, struc
 /** Ends the launch that runs on another thread soon, as if it had made no progress. Does nothing
  * when none runs. The only call that is allowed during vg_launch(). */
 void vg_interrupt(struct vg_device *device);
+
+/** From now on each launch report tells how many threads ran each basic block, as text:
+ * "FUNCTION.BLOCK:THREADS ..." with the numbers that ptx_decode() gives, those never run left out.
+ */
+void vg_blocks_keep(struct vg_device *device);
+/** Names what lies at an address: "#2+64" is 64 bytes into the second cudaMalloc, "weights+0" the
+ * start of a variable; "" if nothing does. */
+void vg_address_name(const struct vg_device *device, uint64_t address, char *to, size_t room);
 
 /** Findings so far, oldest first; valid until the next call on the device. */
 size_t vg_faults(const struct vg_device *device, const struct vg_fault **faults);

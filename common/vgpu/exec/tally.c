@@ -159,6 +159,25 @@ static void gather(struct vg_launch *launch, struct vg_tally *to)
     }
 }
 
+/* "FUNCTION.BLOCK:THREADS ..." of the blocks that ran. */
+static char *blocks_text(const struct vg_module *m, const struct vg_tally *t)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *f = open_memstream(&text, &bytes);
+    if (!f)
+        return NULL;
+    uint32_t first = 0;
+    for (size_t i = 0; i < m->ir.function_count; i++) {
+        uint32_t n = m->ir.functions[i].has_body ? m->ir.functions[i].block_count : 0;
+        for (uint32_t b = 0; b < n; b++)
+            if (t->block_threads[first + b])
+                fprintf(f, "%zu.%u:%llu ", i, b, (unsigned long long)t->block_threads[first + b]);
+        first += n;
+    }
+    return fclose(f) ? NULL : text;
+}
+
 void vg_tally_launch(struct vg_launch *launch, struct vg_launch_report *report,
                      struct vg_clock_facts *facts)
 {
@@ -167,6 +186,8 @@ void vg_tally_launch(struct vg_launch *launch, struct vg_launch_report *report,
     struct vg_tally *now = tally_new(m);
     gather(launch, now);
     count_all(&report->counters, m, now, facts);
+    if (launch->device->keeps_blocks)
+        report->blocks = blocks_text(m, now);
     if (!kernel->tally)
         kernel->tally = tally_new(m);
     struct vg_tally *t = kernel->tally;

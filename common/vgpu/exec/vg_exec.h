@@ -300,6 +300,7 @@ struct vg_device {
     unsigned generation;
     int busy;
     bool quit;
+    bool keeps_blocks;     /**< see vg_blocks_keep() */
     atomic_bool interrupt; /**< the running launch is to end soon */
     struct vg_launch *launch;
     struct vg_fault *faults;

@@ -364,6 +364,11 @@ static void fill_report(struct vg_launch *l, struct vg_launch_report *report)
     snprintf(report->limiter, sizeof report->limiter, "%s", r.limiter);
 }
 
+void vg_blocks_keep(struct vg_device *d)
+{
+    d->keeps_blocks = true;
+}
+
 void vg_interrupt(struct vg_device *d)
 {
     atomic_store(&d->interrupt, true);

@@ -245,6 +245,19 @@ static enum st_code check_range(struct vg_device *d, uint64_t address, size_t by
     return ST_NOT_FOUND;
 }
 
+void vg_address_name(const struct vg_device *d, uint64_t address, char *to, size_t room)
+{
+    const struct vg_allocation *a = vg_memory_below(&d->memory, address);
+    to[0] = '\0';
+    if (!a || !a->live || address - a->address >= (a->bytes ? a->bytes : 1))
+        return;
+    unsigned long long offset = address - a->address;
+    if (a->number)
+        snprintf(to, room, "#%u+%llu", a->number, offset);
+    else
+        snprintf(to, room, "%s+%llu", a->name, offset);
+}
+
 static void mark_written(struct vg_device *d, struct vg_allocation *a, uint64_t to, size_t bytes)
 {
     if (a->initialised)

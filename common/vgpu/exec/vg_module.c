@@ -264,6 +264,11 @@ bool vg_module_variable(struct vg_module *m, const char *name, uint64_t *address
     return false;
 }
 
+const char *vg_kernel_symbol(const struct vg_kernel *k)
+{
+    return k->function->name;
+}
+
 size_t vg_kernel_parameter_bytes(const struct vg_kernel *k)
 {
     return k->function->param_bytes;

@@ -1,0 +1,228 @@
+/* Submissions for m3: the input tile in shared memory. */
+#include "common.cuh"
+
+/* The tile with its rim, one input map after the other; weights are staged too. */
+__global__ void tile(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    extern __shared__ float s_x[];
+    const int side = 16 + K - 1;
+    float *s_k = s_x + side * side;
+    const int b = blockIdx.z / M, m = blockIdx.z % M;
+    const int h0 = blockIdx.y * 16, w0 = blockIdx.x * 16, t = threadIdx.y * 16 + threadIdx.x;
+    const int h = h0 + threadIdx.y, w = w0 + threadIdx.x;
+    float sum = 0;
+    for (int c = 0; c < C; c++) {
+        for (int i = t; i < side * side; i += 256)
+            s_x[i] = h0 + i / side < H && w0 + i % side < W ? X(b, c, h0 + i / side, w0 + i % side)
+                                                            : 0;
+        for (int i = t; i < K * K; i += 256)
+            s_k[i] = KK(m, c, 0, i);
+        __syncthreads();
+        for (int p = 0; p < K; p++)
+            for (int q = 0; q < K; q++)
+                sum += s_x[(threadIdx.y + p) * side + threadIdx.x + q] * s_k[p * K + q];
+        __syncthreads();
+    }
+    if (h < H_out && w < W_out)
+        Y(b, m, h, w) = sum;
+}
+
+static int launch_tile(ARGUMENTS)
+{
+    const int bytes = ((16 + s->K - 1) * (16 + s->K - 1) + s->K * s->K) * 4;
+    tile<<<tiles(s, 16, s->B * s->M), dim3(16, 16), bytes>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+
+/* expect: pass */
+int right_tile(ARGUMENTS)
+{
+    return launch_tile(s, x, k, y);
+}
+
+/* Blocks in one dimension: 64 threads take K rows, K * 64 + K - 1 elements, of all channels; each
+ * makes one output of one row for four maps, from registers. */
+__global__ void rows(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    __shared__ float s_row[40][64 + 39];
+    const int b = blockIdx.z, h = blockIdx.y, w0 = blockIdx.x * 64, w = w0 + threadIdx.x;
+    for (int m0 = 0; m0 < M; m0 += 4) {
+        float sum[4] = {0, 0, 0, 0};
+        for (int c = 0; c < C; c++) {
+            for (int p = 0; p < K; p++)
+                for (int i = threadIdx.x; i < 64 + K - 1; i += 64)
+                    s_row[p][i] = w0 + i < W ? X(b, c, h + p, w0 + i) : 0;
+            __syncthreads();
+            for (int p = 0; p < K; p++)
+                for (int q = 0; q < K; q++) {
+                    const float v = s_row[p][threadIdx.x + q];
+                    for (int j = 0; j < 4; j++)
+                        sum[j] += m0 + j < M ? v * KK(m0 + j, c, p, q) : 0;
+                }
+            __syncthreads();
+        }
+        for (int j = 0; j < 4; j++)
+            if (w < W_out && m0 + j < M)
+                Y(b, m0 + j, h, w) = sum[j];
+    }
+}
+
+/* expect: pass */
+int right_rows(ARGUMENTS)
+{
+    if (s->K > 40)
+        return 1;
+    rows<<<dim3((s->W - s->K + 64) / 64, s->H - s->K + 1, s->B), 64>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+
+/* Four outputs of a row per thread, whose window is read from shared memory as float4. */
+__global__ void vectors(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    __shared__ float4 s_x[8 + 39][(32 + 40) / 4];
+    const int b = blockIdx.z / M, m = blockIdx.z % M;
+    const int h0 = blockIdx.y * 8, w0 = blockIdx.x * 32;
+    const int h = h0 + threadIdx.y, w = w0 + 4 * threadIdx.x;
+    float sum[4] = {0, 0, 0, 0};
+    for (int c = 0; c < C; c++) {
+        for (int r = threadIdx.y; r < 8 + K - 1; r += 8)
+            for (int i = threadIdx.x; i < 32 + 40; i += 8)
+                ((float *)s_x[r])[i] = h0 + r < H && w0 + i < W ? X(b, c, h0 + r, w0 + i) : 0;
+        __syncthreads();
+        for (int p = 0; p < K; p++)
+            for (int q = 0; q < K; q += 4) {
+                const float4 left = s_x[threadIdx.y + p][threadIdx.x + q / 4];
+                const float4 right = s_x[threadIdx.y + p][threadIdx.x + q / 4 + 1];
+                const float v[8] = {left.x,  left.y,  left.z,  left.w,
+                                    right.x, right.y, right.z, right.w};
+                for (int j = 0; j < 4; j++) {
+                    const float weight = q + j < K ? KK(m, c, p, q + j) : 0;
+                    for (int o = 0; o < 4; o++)
+                        sum[o] += v[j + o] * weight;
+                }
+            }
+        __syncthreads();
+    }
+    for (int o = 0; o < 4; o++)
+        if (h < H_out && w + o < W_out)
+            Y(b, m, h, w + o) = sum[o];
+}
+
+/* expect: pass */
+int right_vectors(ARGUMENTS)
+{
+    if (s->K > 36)
+        return 1;
+    vectors<<<dim3((s->W - s->K + 32) / 32, (s->H - s->K + 8) / 8, s->B * s->M), dim3(8, 8)>>>(
+        *s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+
+/* Shared memory is in the comment, and in a kernel that nobody calls. */
+/* expect: 0% of the multiply-adds take x from shared memory */
+int decoy_mentioned(ARGUMENTS)
+{
+    return launch_plain(s, x, k, y);
+}
+
+/* There, but never reached. */
+/* expect: 0% of the multiply-adds take x from shared memory */
+int decoy_dead_branch(ARGUMENTS)
+{
+    return s->B < 0 ? launch_tile(s, x, k, y) : launch_plain(s, x, k, y);
+}
+
+/* The tile is filled and never looked at. */
+__global__ void written(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    __shared__ volatile float s_x[256];
+    const int b = blockIdx.z / M, m = blockIdx.z % M;
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int c = 0; c < C; c++) {
+        s_x[threadIdx.y * 16 + threadIdx.x] = h < H && w < W ? X(b, c, h, w) : 0;
+        __syncthreads();
+        for (int i = 0; i < K * K && h < H_out && w < W_out; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+        __syncthreads();
+    }
+    if (h < H_out && w < W_out)
+        Y(b, m, h, w) = sum;
+}
+
+/* expect: 0% of the multiply-adds take x from shared memory */
+int decoy_written_never_read(ARGUMENTS)
+{
+    written<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+
+/* The technique is run on the side; its results go nowhere. */
+/* expect: 0% of the multiply-adds take x from shared memory */
+int decoy_on_the_side(ARGUMENTS)
+{
+    float *dummy = floats((size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1));
+    return launch_tile(s, x, k, dummy) || launch_plain(s, x, k, y);
+}
+
+/* ... or is overwritten. */
+/* expect: 2.0 results stored to y for each output */
+int decoy_overwritten(ARGUMENTS)
+{
+    return launch_tile(s, x, k, y) || launch_plain(s, x, k, y);
+}
+
+/* Each thread hands elements to itself through shared memory. */
+__global__ void own(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    __shared__ volatile float s_x[256];
+    const int b = blockIdx.z / M, m = blockIdx.z % M, t = threadIdx.y * 16 + threadIdx.x;
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++) {
+            if (h < H_out && w < W_out)
+                s_x[t] = X(b, c, h + i / K, w + i % K);
+            __syncthreads();
+            if (h < H_out && w < W_out)
+                sum += s_x[t] * KK(m, c, 0, i);
+        }
+    if (h < H_out && w < W_out)
+        Y(b, m, h, w) = sum;
+}
+
+/* expect: 1.0 shared loads for each staged element */
+int decoy_no_reuse(ARGUMENTS)
+{
+    own<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+
+/* The weights alone are staged. */
+__global__ void weights(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    extern __shared__ float s_k[];
+    const int b = blockIdx.z / M, m = blockIdx.z % M, t = threadIdx.y * 16 + threadIdx.x;
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    for (int i = t; i < C * K * K; i += 256)
+        s_k[i] = KK(m, 0, 0, i);
+    __syncthreads();
+    float sum = 0;
+    for (int i = 0; i < C * K * K && h < H_out && w < W_out; i++)
+        sum += X(b, i / K / K, h + i / K % K, w + i % K) * s_k[i];
+    if (h < H_out && w < W_out)
+        Y(b, m, h, w) = sum;
+}
+
+/* expect: 0% of the multiply-adds take x from shared memory */
+int decoy_weights_only(ARGUMENTS)
+{
+    weights<<<tiles(s, 16, s->B * s->M), dim3(16, 16), s->C * s->K * s->K * 4>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}

@@ -10,9 +10,9 @@
 
 #define ARGUMENTS const struct conv_shape *s, const float *x, const float *k, float *y
 
-#define X(b, c, h, w) x[(((size_t)(b) * C + (c)) * H + (h)) * W + (w)]
-#define KK(m, c, p, q) k[(((m) * C + (c)) * K + (p)) * K + (q)]
-#define Y(b, m, h, w) y[(((size_t)(b) * M + (m)) * H_out + (h)) * W_out + (w)]
+#define X(b, c, h, w)  x[(((size_t)(b)*C + (c)) * H + (h)) * W + (w)]
+#define KK(m, c, p, q) k[(((m)*C + (c)) * K + (p)) * K + (q)]
+#define Y(b, m, h, w)  y[(((size_t)(b)*M + (m)) * H_out + (h)) * W_out + (w)]
 
 /* Scratch memory of the size of n floats. */
 static float *floats(size_t n)

@@ -14,8 +14,8 @@ __global__ void tile(struct conv_shape shape, const float *x, const float *k, fl
     float sum = 0;
     for (int c = 0; c < C; c++) {
         for (int i = t; i < side * side; i += 256)
-            s_x[i] = h0 + i / side < H && w0 + i % side < W ? X(b, c, h0 + i / side, w0 + i % side)
-                                                            : 0;
+            s_x[i] =
+                h0 + i / side < H && w0 + i % side < W ? X(b, c, h0 + i / side, w0 + i % side) : 0;
         for (int i = t; i < K * K; i += 256)
             s_k[i] = KK(m, c, 0, i);
         __syncthreads();

@@ -5,7 +5,7 @@
  * For each convolution of the course's models, at 1000 images, both compute the same y from the
  * same x and k, float32 and NCHW in and out, on all cores:
  *
- *     1. every way of asking oneDNN for it is tried once, and the fastest kept (see onednn_make);
+ *     1. every way of asking oneDNN for it is tried once, and the fastest kept;
  *     2. after a warm-up the two take turns (A B A B ...), so that both meet the same machine;
  *     3. the medians are compared, and y with y, element by element, after a last run into NaN;
  *     4. the seven plain loops of the reference, on one core, are timed beside them.
@@ -17,9 +17,9 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "conv.h"
+#include "vendor/onednn_conv.h"
 
 #include <dlfcn.h>
-#include <dnnl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
@@ -28,7 +28,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { IMAGES = 1000, PLAIN_IMAGES = 40, WARMUPS = 2, REPEATS = 11, MAX_STEPS = 4 };
+enum { IMAGES = 1000, PLAIN_IMAGES = 40, WARMUPS = 2, REPEATS = 11 };
 static const double goal = 0.7;       /* of oneDNN's speed, in every layer */
 static const double tolerance = 1e-4; /* of sums of up to 300 products of numbers below 0.5 */
 
@@ -66,148 +66,51 @@ static void die(const char *what, const char *why)
 
 /* ---- oneDNN ---------------------------------------------------------------------------------- */
 
-static void check(dnnl_status_t status, const char *call)
+static struct vn_onednn *onednn;
+
+static void check(enum st_code code, const struct st_error *err)
 {
-    char why[32];
-    snprintf(why, sizeof why, "oneDNN status %d", (int)status);
-    if (status != dnnl_success)
-        die(call, why);
-}
-#define CHECK(call) check(call, #call)
-
-/** A convolution as oneDNN does it: steps executed in order, one of them the convolution and the
- * others reorders between NCHW and the layout that the convolution wants. */
-struct onednn {
-    char name[64]; /**< oneDNN's name of the implementation */
-    int steps, convolution;
-    struct step {
-        dnnl_primitive_t primitive;
-        dnnl_exec_arg_t args[3];
-        int n_args;
-    } step[MAX_STEPS];
-    dnnl_memory_t memory[6]; /**< user's and internal x, k, y */
-};
-
-static dnnl_engine_t engine;
-static dnnl_stream_t stream;
-
-static dnnl_memory_desc_t describe(const dnnl_dims_t dims, dnnl_format_tag_t layout)
-{
-    dnnl_memory_desc_t desc;
-    CHECK(dnnl_memory_desc_init_by_tag(&desc, 4, dims, dnnl_f32, layout));
-    return desc;
+    if (code)
+        die("oneDNN", err->what);
 }
 
-static void add_reorder(struct onednn *o, dnnl_memory_t from, dnnl_memory_t to)
-{
-    const dnnl_memory_desc_t *from_desc, *to_desc;
-    dnnl_primitive_desc_t desc;
-    struct step *s = &o->step[o->steps++];
-    CHECK(dnnl_memory_get_memory_desc(from, &from_desc));
-    CHECK(dnnl_memory_get_memory_desc(to, &to_desc));
-    CHECK(dnnl_reorder_primitive_desc_create(&desc, from_desc, engine, to_desc, engine, NULL));
-    CHECK(dnnl_primitive_create(&s->primitive, desc));
-    CHECK(dnnl_primitive_desc_destroy(desc));
-    s->args[0] = (dnnl_exec_arg_t){DNNL_ARG_FROM, from};
-    s->args[1] = (dnnl_exec_arg_t){DNNL_ARG_TO, to};
-    s->n_args = 2;
-}
-
-/** Prepares oneDNN's convolution. x, k and y are NCHW and OIHW; inside, oneDNN may choose the
- * layout of the weights and, where asked, those of x (@p choose_x) and y (@p choose_y), at the
- * price of reorders. Which is faster depends on the layer. */
-static void onednn_make(struct onednn *o, const struct conv_shape *s, bool choose_x, bool choose_y,
+static void onednn_make(struct vn_onednn_conv **o, const struct conv_shape *s, int way,
                         const float *x, const float *k, float *y)
 {
-    const dnnl_dims_t x_dims = {s->B, s->C, s->H, s->W}, k_dims = {s->M, s->C, s->K, s->K};
-    const dnnl_dims_t y_dims = {s->B, s->M, s->H - s->K + 1, s->W - s->K + 1};
-    const dnnl_dims_t stride = {1, 1}, padding = {0, 0};
-    const dnnl_memory_desc_t user[3] = {describe(x_dims, dnnl_nchw), describe(k_dims, dnnl_oihw),
-                                        describe(y_dims, dnnl_nchw)};
-    const dnnl_memory_desc_t wish[3] = {
-        describe(x_dims, choose_x ? dnnl_format_tag_any : dnnl_nchw),
-        describe(k_dims, dnnl_format_tag_any),
-        describe(y_dims, choose_y ? dnnl_format_tag_any : dnnl_nchw)};
-    dnnl_convolution_desc_t convolution;
-    dnnl_primitive_desc_t desc;
-    memset(o, 0, sizeof *o);
-    CHECK(dnnl_convolution_forward_desc_init(&convolution, dnnl_forward_inference,
-                                             dnnl_convolution_direct, &wish[0], &wish[1], NULL,
-                                             &wish[2], stride, padding, padding));
-    CHECK(dnnl_primitive_desc_create(&desc, &convolution, NULL, engine, NULL));
-
-    const char *name = "?";
-    CHECK(dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, (void *)&name));
-    snprintf(o->name, sizeof o->name, "%s", name);
-    const dnnl_query_t query[3] = {dnnl_query_src_md, dnnl_query_weights_md, dnnl_query_dst_md};
-    void *const data[3] = {(void *)(uintptr_t)x, (void *)(uintptr_t)k, y};
-    for (int i = 0; i < 3; i++) {
-        const dnnl_memory_desc_t *inner = dnnl_primitive_desc_query_md(desc, query[i], 0);
-        CHECK(dnnl_memory_create(&o->memory[i], &user[i], engine, data[i]));
-        if (dnnl_memory_desc_equal(inner, &user[i]))
-            CHECK(dnnl_memory_create(&o->memory[3 + i], &user[i], engine, data[i]));
-        else
-            CHECK(dnnl_memory_create(&o->memory[3 + i], inner, engine, DNNL_MEMORY_ALLOCATE));
-        if (i < 2 && !dnnl_memory_desc_equal(inner, &user[i]))
-            add_reorder(o, o->memory[i], o->memory[3 + i]);
-    }
-    o->convolution = o->steps++;
-    struct step *c = &o->step[o->convolution];
-    CHECK(dnnl_primitive_create(&c->primitive, desc));
-    c->args[0] = (dnnl_exec_arg_t){DNNL_ARG_SRC, o->memory[3]};
-    c->args[1] = (dnnl_exec_arg_t){DNNL_ARG_WEIGHTS, o->memory[4]};
-    c->args[2] = (dnnl_exec_arg_t){DNNL_ARG_DST, o->memory[5]};
-    c->n_args = 3;
-    if (!dnnl_memory_desc_equal(dnnl_primitive_desc_query_md(desc, dnnl_query_dst_md, 0), &user[2]))
-        add_reorder(o, o->memory[5], o->memory[2]);
-    CHECK(dnnl_primitive_desc_destroy(desc));
-}
-
-static void onednn_free(struct onednn *o)
-{
-    for (int i = 0; i < o->steps; i++)
-        CHECK(dnnl_primitive_destroy(o->step[i].primitive));
-    for (int i = 0; i < 6; i++)
-        CHECK(dnnl_memory_destroy(o->memory[i]));
+    struct st_error err = {0};
+    check(vn_onednn_conv_make(o, onednn, s, way & 1, way & 2, x, k, y, &err), &err);
 }
 
 /** Runs it. @param reorders_s  set to the part of the time that went into reorders
  * @return seconds in all */
-static double onednn_run(const struct onednn *o, double *reorders_s)
+static double onednn_run(const struct vn_onednn_conv *o, double *reorders_s)
 {
-    double total = 0;
-    *reorders_s = 0;
-    for (int i = 0; i < o->steps; i++) {
-        const struct step *s = &o->step[i];
-        const double start = clock_now_s();
-        CHECK(dnnl_primitive_execute(s->primitive, stream, s->n_args, s->args));
-        CHECK(dnnl_stream_wait(stream));
-        const double took = clock_now_s() - start;
-        total += took;
-        if (i != o->convolution)
-            *reorders_s += took;
-    }
-    return total;
+    struct st_error err = {0};
+    double total_s;
+    check(vn_onednn_conv_run(o, &total_s, reorders_s, &err), &err);
+    return total_s;
 }
 
-/** The fastest of the four ways, by the better of two runs each. */
-static void onednn_choose(struct onednn *best, const struct conv_shape *s, const float *x,
-                          const float *k, float *y)
+/** The fastest of the four ways of letting it choose layouts, by the better of two runs each. */
+static struct vn_onednn_conv *onednn_choose(const struct conv_shape *s, const float *x,
+                                            const float *k, float *y)
 {
+    struct vn_onednn_conv *o;
     int best_way = 0;
     double best_s = INFINITY, reorders_s;
     for (int way = 0; way < 4; way++) {
-        onednn_make(best, s, way & 1, way & 2, x, k, y);
+        onednn_make(&o, s, way, x, k, y);
         for (int i = 0; i < 3; i++) {
-            const double took = onednn_run(best, &reorders_s);
+            const double took = onednn_run(o, &reorders_s);
             if (i > 0 && took < best_s) {
                 best_s = took;
                 best_way = way;
             }
         }
-        onednn_free(best);
+        vn_onednn_conv_free(o);
     }
-    onednn_make(best, s, best_way & 1, best_way & 2, x, k, y);
+    onednn_make(&o, s, best_way, x, k, y);
+    return o;
 }
 
 /* ---- measuring ------------------------------------------------------------------------------- */
@@ -267,16 +170,15 @@ static bool bench_layer(const struct layer *l, conv_function *reference, conv_fu
     rng_fill(&r, x, x_elems, -0.5f, 0.5f);
     rng_fill(&r, k, k_elems, -0.5f, 0.5f);
 
-    struct onednn dnn;
-    onednn_choose(&dnn, &s, x, k, y_dnn);
+    struct vn_onednn_conv *dnn = onednn_choose(&s, x, k, y_dnn);
     double ours[REPEATS], theirs[REPEATS], reorders[REPEATS], ignored;
     for (int i = 0; i < WARMUPS; i++) {
         reference_run(reference, &s, x, k, y);
-        onednn_run(&dnn, &ignored);
+        onednn_run(dnn, &ignored);
     }
     for (int i = 0; i < REPEATS; i++) {
         ours[i] = reference_run(reference, &s, x, k, y);
-        theirs[i] = onednn_run(&dnn, &reorders[i]);
+        theirs[i] = onednn_run(dnn, &reorders[i]);
     }
     memset(y, 0xff, y_elems * sizeof *y);
     reference_run(reference, &s, x, k, y);
@@ -293,10 +195,11 @@ static bool bench_layer(const struct layer *l, conv_function *reference, conv_fu
     } else {
         printf(" %8s", "-");
     }
-    printf("  %s%s\n", dnn.name, theirs_s / ours_s < goal ? "  (below the goal)" : "");
+    printf("  %s%s\n", vn_onednn_conv_name(dnn),
+           theirs_s / ours_s < goal ? "  (below the goal)" : "");
     if (!(worst <= tolerance))
         printf("  the results differ by up to %g, expected at most %g\n", worst, tolerance);
-    onednn_free(&dnn);
+    vn_onednn_conv_free(dnn);
     free(x), free(k), free(y), free(y_dnn);
     return worst <= tolerance;
 }
@@ -344,13 +247,12 @@ int main(int argc, char **argv)
     *(void **)&plain = dlsym(handle, "conv_seven_loops"); /* only the reference has it */
     if (reference == NULL)
         die(library, "exports no conv_forward");
-    CHECK(dnnl_engine_create(&engine, dnnl_cpu, 0));
-    CHECK(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
+    struct st_error err = {0};
+    check(vn_onednn_open(&onednn, &err), &err);
 
     cpu_name(cpu, sizeof cpu);
-    const dnnl_version_t *v = dnnl_version();
-    printf("m1 reference against oneDNN %d.%d.%d: %d images, float32, NCHW in and out\n", v->major,
-           v->minor, v->patch, IMAGES);
+    printf("m1 reference against oneDNN %s: %d images, float32, NCHW in and out\n",
+           vn_onednn_version(onednn), IMAGES);
     printf("%s, %d cores; median of %d, taking turns; speeds in GMAC/s\n\n", cpu, parallel_cores(),
            REPEATS);
     printf("%-32s %5s %5s %9s %7s %6s %9s %8s  %s\n", "", "", "y", "", "", "", "oneDNN's",
@@ -368,8 +270,7 @@ int main(int argc, char **argv)
            "maps\n"
            "arithmetic dominates and both are near the cores' limit; oneDNN still pays for the "
            "reorder.\n");
-    CHECK(dnnl_stream_destroy(stream));
-    CHECK(dnnl_engine_destroy(engine));
+    vn_onednn_close(onednn);
     dlclose(handle);
     return agree ? 0 : 1;
 }

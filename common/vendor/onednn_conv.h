@@ -1,0 +1,50 @@
+/** @file
+ * oneDNN's convolution on the CPU, to be measured beside ours.
+ *
+ * The library is found when it is asked for (dlopen). Its headers (version 2) are needed when this
+ * is compiled; without them, or without the library, vn_onednn_open() says so.
+ */
+#ifndef CONVLAB_VENDOR_ONEDNN_CONV_H
+#define CONVLAB_VENDOR_ONEDNN_CONV_H
+
+#include "base/status.h"
+#include "conv.h"
+
+#include <stdbool.h>
+
+/** An open oneDNN. */
+struct vn_onednn;
+
+/** Loads oneDNN 2 and makes an engine and a stream on the CPU.
+ * @param onednn  set; free with vn_onednn_close()
+ * @return ST_OK, or ST_MISSING_TOOL with the reason. */
+enum st_code vn_onednn_open(struct vn_onednn **onednn, struct st_error *err);
+
+/** Closes it; harmless on NULL. */
+void vn_onednn_close(struct vn_onednn *onednn);
+
+/** @return the version as the library says it, for example "2.6.3". */
+const char *vn_onednn_version(const struct vn_onednn *onednn);
+
+/** One convolution, prepared for tensors that stay where they are. */
+struct vn_onednn_conv;
+
+/** Prepares a convolution. Tensors are those of conv.h; inside, oneDNN chooses the layout of the
+ * weights and, where asked, those of x and y, at the price of reorders.
+ * @param conv  set; free with vn_onednn_conv_free(). x, k and y are not owned. */
+enum st_code vn_onednn_conv_make(struct vn_onednn_conv **conv, struct vn_onednn *onednn,
+                                 const struct conv_shape *shape, bool choose_x, bool choose_y,
+                                 const float *x, const float *k, float *y, struct st_error *err);
+
+/** Runs it and waits. @param reorders_s  set to the part of the time that went into reorders, or
+ * NULL. @param total_s  set to all of the time. */
+enum st_code vn_onednn_conv_run(const struct vn_onednn_conv *conv, double *total_s,
+                                double *reorders_s, struct st_error *err);
+
+/** @return oneDNN's name of the implementation. */
+const char *vn_onednn_conv_name(const struct vn_onednn_conv *conv);
+
+/** Releases it; harmless on NULL. */
+void vn_onednn_conv_free(struct vn_onednn_conv *conv);
+
+#endif

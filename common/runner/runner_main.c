@@ -9,9 +9,8 @@
 #include "base/checkout.h"
 #include "base/clock.h"
 #include "base/files.h"
-#include "nn/dataset.h"
-#include "nn/network.h"
 #include "runner/gpu.h"
+#include "runner/infer.h"
 #include "runner/serve.h"
 
 #include <argp.h>
@@ -110,53 +109,16 @@ static enum st_code infer(const struct options *o, struct st_error *err)
     const char *root = checkout_root(err);
     if (!root)
         return err->code;
-    char lib[PATH_MAX], models[PATH_MAX];
+    char lib[PATH_MAX], name[128];
     path_format(lib, sizeof lib, "%s%s", o->lib ? "" : root,
                 o->lib ? o->lib : "/build/labs/m1/libconv.so");
-    path_format(models, sizeof models, "%s/data/models", root);
-
-    struct nn_dataset set = {0};
-    struct nn_network net = {0};
-    float *images = NULL;
-    unsigned char *classes = NULL;
     struct lab lab = {.device = o->device};
     enum st_code code;
-
-    char name[128];
     if (lab.device != RUNNER_ON_CPU && (code = gpu_open(name, sizeof name, err)))
         return code;
-    printf("Loading fashion-mnist data...");
-    fflush(stdout);
-    if ((code = nn_dataset_load(&set, NULL, NN_TEST, o->images, err)))
-        goto cleanup;
-    printf(" done\nLoading model...");
-    fflush(stdout);
-    if ((code = nn_network_load(&net, models, o->model, err)))
-        goto cleanup;
-    printf(" done\n");
-    if ((code = lab_load(lib, &lab.conv, err))) {
-        st_detail(err, ST_WHERE, "%s", lib);
-        goto cleanup;
-    }
-    images = malloc(set.images * (size_t)net.H * (size_t)net.W * sizeof *images);
-    classes = malloc(set.images);
-    if (!images || !classes) {
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold %zu images", set.images);
-        goto cleanup;
-    }
-    nn_dataset_scale(&set, 0, set.images, net.H, net.W, images);
-    printf("New Inference\n");
-    fflush(stdout);
-    if ((code = nn_network_run(&net, set.images, images, timed_conv, &lab, classes, err)))
-        goto cleanup;
-    printf("Correctness: %.4g Model: %s\n", nn_accuracy(classes, set.labels, set.images), net.name);
-
-cleanup:
-    free(classes);
-    free(images);
-    nn_network_free(&net);
-    nn_dataset_free(&set);
-    return code;
+    if ((code = lab_load(lib, &lab.conv, err)))
+        return st_detail(err, ST_WHERE, "%s", lib);
+    return infer_and_print(o->model, o->images, timed_conv, &lab, err);
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,23 @@
+/** @file
+ * One whole inference, with the lines that the course's reports quote.
+ */
+#ifndef CONVLAB_RUNNER_INFER_H
+#define CONVLAB_RUNNER_INFER_H
+
+#include "nn/network.h"
+
+/** Loads data set and model, runs the network on the first test images and prints to stdout:
+ *
+ *     Loading fashion-mnist data... done
+ *     Loading model... done
+ *     New Inference
+ *     (what conv prints: Op Time, once per layer)
+ *     Correctness: 0.91 Model: two-layer
+ *
+ * @param model   a model's name, of data/models
+ * @param conv    computes each convolution, see nn_network_run()
+ * @return ST_OK; ST_CHILD if conv returned non-zero; otherwise what could not be loaded. */
+enum st_code infer_and_print(const char *model, size_t images, nn_conv_function *conv,
+                             void *context, struct st_error *err);
+
+#endif

@@ -1,0 +1,287 @@
+/* The library baseline (m0): the course's network with each convolution computed by a vendor's
+ * library, oneDNN on the CPU or cuDNN on a GPU. By itself it prints the lines that the course's
+ * reports quote, and is what to put under /usr/bin/time or a profiler:
+ *
+ *     build/library-baseline --on cpu --model two-layer --images 1000
+ *
+ * Op Time is the library's convolution, with the tensors where it finds them (host memory, device
+ * memory) and the choice of the algorithm behind it; reorders to and from the library's own layouts
+ * count. With --check every output is compared with the oracle's, within the grader's tolerance.
+ * With --results a table tells the grader what was measured.
+ *
+ * Exit status: 0 done, 1 an output is wrong, 2 could not run, 3 the library or the device is not
+ * here. */
+#include "base/files.h"
+#include "base/clock.h"
+#include "nn/oracle.h"
+#include "runner/cuda_api.h"
+#include "runner/infer.h"
+#include "vendor/cudnn_conv.h"
+#include "vendor/onednn_conv.h"
+
+#include <argp.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_DONE = 0, EXIT_WRONG = 1, EXIT_NOT_RUN = 2, EXIT_NOT_HERE = 3 };
+
+struct options {
+    const char *model, *results;
+    bool gpu, check;
+    size_t images;
+};
+
+static const struct argp_option option_table[] = {
+    {"on", 'o', "DEVICE", 0, "cpu: oneDNN (default); gpu: cuDNN", 0},
+    {"model", 'm', "NAME", 0, "one-layer-high, one-layer-low or two-layer (default)", 0},
+    {"images", 'n', "N", 0, "how many test images, 1 to 10000 (default: 100)", 0},
+    {"check", 'c', 0, 0, "compare every output with the oracle's", 0},
+    {"results", 'r', "FILE", 0, "write a table of what was measured", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+    char *end;
+    switch (key) {
+    case 'o':
+        if (strcmp(arg, "cpu") != 0 && strcmp(arg, "gpu") != 0)
+            argp_error(state, "--on: expected cpu or gpu, got '%s'", arg);
+        o->gpu = strcmp(arg, "gpu") == 0;
+        return 0;
+    case 'm':
+        o->model = arg;
+        return 0;
+    case 'n':
+        o->images = strtoul(arg, &end, 10);
+        if (*end || o->images < 1 || o->images > 10000)
+            argp_error(state, "--images: expected a whole number from 1 to 10000, got '%s'", arg);
+        return 0;
+    case 'c':
+        o->check = true;
+        return 0;
+    case 'r':
+        o->results = arg;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The libraries, and what was found out. */
+struct baseline {
+    const struct options *options;
+    struct vn_onednn *onednn;
+    struct vn_cudnn *cudnn;
+    struct cuda_api cuda;
+    FILE *results;
+    size_t wrong;
+    struct st_error *err;
+};
+
+/* ---- one convolution ----------------------------------------------------------------------------
+ */
+
+static enum st_code conv_on_cpu(struct baseline *b, const struct conv_shape *shape, const float *x,
+                                const float *k, float *y, double *op_time_s, char name[80])
+{
+    struct vn_onednn_conv *conv;
+    enum st_code code = vn_onednn_conv_make(&conv, b->onednn, shape, true, true, x, k, y, b->err);
+    if (!code)
+        code = vn_onednn_conv_run(conv, op_time_s, NULL, b->err);
+    if (!code)
+        snprintf(name, 80, "%s", vn_onednn_conv_name(conv));
+    vn_onednn_conv_free(conv);
+    return code;
+}
+
+static enum st_code cuda(struct baseline *b, int error, const char *what)
+{
+    if (!error)
+        return ST_OK;
+    st_fail(b->err, ST_CHILD, "%s", what);
+    return st_detail(b->err, ST_GOT, "%s", b->cuda.cudaGetErrorName(error));
+}
+
+/* Runs it between two device-wide synchronisations, as the runner times a lab. */
+static enum st_code run_cudnn(struct baseline *b, struct vn_cudnn_conv *conv, void *const device[3],
+                              double *op_time_s)
+{
+    enum st_code code = cuda(b, b->cuda.cudaDeviceSynchronize(), "before the convolution");
+    const double begin_s = clock_now_s();
+    if (!code)
+        code = vn_cudnn_conv_run(conv, device[0], device[1], device[2], b->err);
+    if (!code)
+        code = cuda(b, b->cuda.cudaDeviceSynchronize(), "in the convolution");
+    *op_time_s = clock_now_s() - begin_s;
+    return code;
+}
+
+static enum st_code conv_on_gpu(struct baseline *b, const struct conv_shape *shape, const float *x,
+                                const float *k, float *y, double *op_time_s, char name[80])
+{
+    enum { WORKSPACE = 3, BUFFERS };
+    const void *host[3] = {x, k, y};
+    const size_t bytes[BUFFERS] = {nn_conv_x_elems(shape) * sizeof(float),
+                                   nn_conv_k_elems(shape) * sizeof(float),
+                                   nn_conv_y_elems(shape) * sizeof(float), (size_t)1 << 30};
+    void *device[BUFFERS] = {0};
+    struct vn_cudnn_conv conv = {0};
+    enum st_code code = ST_OK;
+    for (int i = 0; i < BUFFERS && !code; i++)
+        code = cuda(b, b->cuda.cudaMalloc(&device[i], bytes[i]), "cannot allocate the tensors");
+    for (int i = 0; i < 2 && !code; i++)
+        code = cuda(b, b->cuda.cudaMemcpy(device[i], host[i], bytes[i], CUDA_HOST_TO_DEVICE),
+                    "cannot copy the tensors");
+    if (!code)
+        code = vn_cudnn_conv_make(&conv, b->cudnn, shape, VN_FLOAT32, device[0], device[1],
+                                  device[2], device[WORKSPACE], bytes[WORKSPACE], b->err);
+    if (!code)
+        code = run_cudnn(b, &conv, device, op_time_s);
+    if (!code)
+        code = cuda(b, b->cuda.cudaMemcpy(y, device[2], bytes[2], CUDA_DEVICE_TO_HOST),
+                    "cannot copy the result");
+    snprintf(name, 80, "%s", conv.name);
+    vn_cudnn_conv_free(&conv);
+    for (int i = 0; i < BUFFERS; i++)
+        if (device[i])
+            b->cuda.cudaFree(device[i]);
+    return code;
+}
+
+/* ---- checking -----------------------------------------------------------------------------------
+ */
+
+/* Counts the elements of y beyond the tolerance. @param largest  set to the largest error. */
+static enum st_code check(struct baseline *b, const struct conv_shape *s, const float *x,
+                          const float *k, const float *y, size_t *wrong, double *largest)
+{
+    const size_t n = nn_conv_y_elems(s), map = n / (size_t)s->B / (size_t)s->M;
+    float *expected = malloc(n * sizeof *expected), *atol = malloc((size_t)s->M * sizeof *atol);
+    float x_max = 0;
+    *wrong = 0;
+    *largest = 0;
+    if (!expected || !atol) {
+        free(expected), free(atol);
+        return st_fail(b->err, ST_NO_MEMORY, "cannot hold the expected outputs");
+    }
+    for (size_t i = 0; i < nn_conv_x_elems(s); i++)
+        x_max = fabsf(x[i]) > x_max ? fabsf(x[i]) : x_max;
+    nn_oracle_conv(s, x, k, expected);
+    nn_conv_tolerance(s, x_max, k, atol);
+    for (size_t i = 0; i < n; i++) {
+        const double error = fabs((double)y[i] - (double)expected[i]);
+        *largest = error > *largest ? error : *largest;
+        /* Written so that NaN fails. */
+        *wrong += !(error <= (double)atol[i / map % (size_t)s->M] +
+                                 (double)NN_RTOL * fabs((double)expected[i]));
+    }
+    free(expected);
+    free(atol);
+    return ST_OK;
+}
+
+static int conv_and_print(void *context, int layer, const struct conv_shape *shape, const float *x,
+                          const float *k, float *y)
+{
+    struct baseline *b = context;
+    char name[80] = "";
+    double op_time_s = 0, largest = 0;
+    size_t wrong = 0;
+    /* What the library leaves out must not look right. */
+    memset(y, 0xff, nn_conv_y_elems(shape) * sizeof *y);
+    enum st_code code =
+        (b->options->gpu ? conv_on_gpu : conv_on_cpu)(b, shape, x, k, y, &op_time_s, name);
+    if (!code) {
+        printf("Op Time: %.6f\n", op_time_s);
+        fflush(stdout);
+        if (b->options->check)
+            code = check(b, shape, x, k, y, &wrong, &largest);
+    }
+    b->wrong += wrong;
+    if (!code && b->results)
+        fprintf(b->results, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.9f\t%zu\t%.9g\t%s\n", layer + 1,
+                shape->B, shape->M, shape->C, shape->H, shape->W, shape->K, op_time_s, wrong,
+                largest, name);
+    return code != ST_OK;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------
+ */
+
+/* Opens the library asked for. */
+static enum st_code open_library(struct baseline *b)
+{
+    enum st_code code;
+    if (!b->options->gpu)
+        return vn_onednn_open(&b->onednn, b->err);
+    int count = 0;
+    if ((code = cuda_api_load(&b->cuda, b->err)))
+        return code;
+    const int error = b->cuda.cudaGetDeviceCount(&count);
+    if (error || !count) {
+        st_fail(b->err, ST_MISSING_TOOL, "there is no GPU to use");
+        if (error)
+            st_detail(b->err, ST_GOT, "%s", b->cuda.cudaGetErrorName(error));
+        return st_detail(b->err, ST_HINT, "cuDNN needs an NVIDIA GPU; the virtual GPU is none");
+    }
+    return vn_cudnn_open(&b->cudnn, b->err);
+}
+
+static int run(const struct options *o, struct st_error *err)
+{
+    struct baseline b = {.options = o, .err = err};
+    struct file_out file;
+    int status = EXIT_NOT_RUN;
+    enum st_code code = open_library(&b);
+    if (code) {
+        status = code == ST_MISSING_TOOL ? EXIT_NOT_HERE : EXIT_NOT_RUN;
+        goto cleanup;
+    }
+    if (o->results && (code = file_out_open(&file, o->results, err)))
+        goto cleanup;
+    b.results = o->results ? file.f : NULL;
+    if (b.results)
+        fprintf(b.results, "layer\tB\tM\tC\tH\tW\tK\top_time_s\twrong\tlargest_error\t%s %s\n",
+                o->gpu ? "cuDNN" : "oneDNN",
+                o->gpu ? vn_cudnn_version(b.cudnn) : vn_onednn_version(b.onednn));
+    struct st_error conv_err = {0};
+    b.err = &conv_err; /* nn_network_run() says in err only that a convolution failed */
+    code = infer_and_print(o->model, o->images, conv_and_print, &b, err);
+    if (conv_err.code)
+        *err = conv_err;
+    if (b.results && !code)
+        code = file_out_commit(&file, err);
+    else if (b.results)
+        file_out_abort(&file);
+    if (!code)
+        status = b.wrong ? EXIT_WRONG : EXIT_DONE;
+    if (!code && b.wrong)
+        fprintf(stderr, "library-baseline: %zu outputs are wrong\n", b.wrong);
+cleanup:
+    vn_onednn_close(b.onednn);
+    vn_cudnn_close(b.cudnn);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.model = "two-layer", .images = 100};
+    const struct argp argp = {
+        .options = option_table,
+        .parser = parse_option,
+        .doc = "Run one inference with a vendor's library: oneDNN on the CPU, cuDNN on a GPU.\v"
+               "Exit status: 0 done, 1 an output is wrong, 2 could not run, 3 the library or the "
+               "device is not here."};
+    argp_err_exit_status = EXIT_NOT_RUN;
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    struct st_error err = {0};
+    const int status = run(&o, &err);
+    if (status >= EXIT_NOT_RUN) {
+        fflush(stdout);
+        st_print(stderr, "library-baseline", &err);
+    }
+    return status;
+}

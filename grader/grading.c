@@ -2,6 +2,7 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
+#include "grader/library_baseline.h"
 #include "grader/machine.h"
 #include "grader/report.h"
 #include "nn/oracle.h"
@@ -80,7 +81,7 @@ static bool is_check(const char *name)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return true;
-    return false;
+    return gr_is_library_check(name);
 }
 
 /* Checks exist from the start, in the rubric's order, so that a grading that ends early still shows
@@ -109,7 +110,8 @@ static enum st_code make_checks(struct grading *g, struct st_error *err)
             st_fail(err, ST_BAD_FORMAT, "rubric: no automatic check is called '%s'", item->id);
             st_detail(err, ST_WHERE, "%s", g->milestone.rubric);
             return st_detail(err, ST_EXPECTED,
-                             "builds, unit_shapes, inference_N (N up to %d), technique, speed",
+                             "builds, unit_shapes, inference_N (N up to %d), technique, speed, "
+                             "library_cpu, library_gpu",
                              GR_MAX_IMAGES);
         }
         struct gr_check *check = gr_check_add(g, item->id);
@@ -253,6 +255,28 @@ static enum st_code load_stage(struct grading *g, struct st_error *err)
     return ST_OK;
 }
 
+/* Every stage of a milestone that a student writes. */
+static enum st_code grade_lab(struct grading *g, struct st_error *err)
+{
+    enum st_code code = gr_inference_open(&g->inference, g, err);
+    if (!code)
+        code = build_stage(g, err);
+    if (!code && !failed(g, "builds"))
+        code = load_stage(g, err);
+    struct gr_check *builds = gr_check_add(g, "builds");
+    if (!code)
+        gr_check_print(g->out, builds);
+    if (!code && builds->status == GR_FAIL)
+        skip_rest(g, "not run: the submission did not build");
+    if (!code && builds->status == GR_PASS)
+        code = gr_unit_shapes_check(g, err);
+    if (!code && builds->status == GR_PASS)
+        code = gr_technique_check(g, err);
+    if (!code && builds->status == GR_PASS)
+        code = gr_inference_check(g->inference, err);
+    return code;
+}
+
 enum st_code gr_grade(struct grading *g, struct st_error *err)
 {
     struct gr_result *r = g->result;
@@ -276,22 +300,7 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
             (unsigned long long)r->seed);
     code = make_checks(g, err);
     if (!code)
-        code = gr_inference_open(&g->inference, g, err);
-    if (!code)
-        code = build_stage(g, err);
-    if (!code && !failed(g, "builds"))
-        code = load_stage(g, err);
-    struct gr_check *builds = gr_check_add(g, "builds");
-    if (!code)
-        gr_check_print(g->out, builds);
-    if (!code && builds->status == GR_FAIL)
-        skip_rest(g, "not run: the submission did not build");
-    if (!code && builds->status == GR_PASS)
-        code = gr_unit_shapes_check(g, err);
-    if (!code && builds->status == GR_PASS)
-        code = gr_technique_check(g, err);
-    if (!code && builds->status == GR_PASS)
-        code = gr_inference_check(g->inference, err);
+        code = g->milestone.libraries ? gr_library_baseline(g, err) : grade_lab(g, err);
     gr_session_end(&g->session);
     for (size_t i = 0; i < r->checks; i++) {
         r->score += r->check[i].points;

@@ -70,6 +70,24 @@ static enum st_code need_profile(const char *build, const char *name, struct st_
     return st_detail(err, ST_GOT, "%s", name);
 }
 
+/* The library baseline runs on this machine, whatever is in it. */
+static enum st_code choose_for_libraries(struct grading *g, const char *build, struct st_error *err)
+{
+    const struct gr_options *o = g->options;
+    if (strcmp(o->device, "auto") != 0 || o->reference || o->lib) {
+        st_fail(err, ST_USAGE, "%s runs libraries: there is nothing to choose", g->milestone.id);
+        return st_detail(err, ST_HINT, "leave --device, --reference and --lib out");
+    }
+    find_toolkit_libraries();
+    snprintf(g->result->device, sizeof g->result->device, "%s",
+             gpu_is_there() ? "cpu and gpu" : "cpu");
+    snprintf(g->result->source, sizeof g->result->source, "build/library-baseline");
+    snprintf(g->result->subject, sizeof g->result->subject, "library");
+    char program[PATH_MAX];
+    path_format(program, sizeof program, "%s/library-baseline", build);
+    return need_program(program, g->milestone.id, err);
+}
+
 /* Without a compiler nothing can be graded, which is no fault of the student's. */
 static enum st_code need_nvcc(struct st_error *err)
 {
@@ -104,6 +122,8 @@ enum st_code gr_host_choose(struct grading *g, struct st_error *err)
     const char *build = checkout_build(err), *device = g->options->device;
     bool any = strcmp(device, "auto") == 0;
     g->chosen = *g->options;
+    if (g->milestone.libraries)
+        return choose_for_libraries(g, build, err);
     path_format(host->runner, sizeof host->runner, "%s/runner", build);
     path_format(host->build, sizeof host->build, "%s", build);
     enum st_code code = need_program(host->runner, g->milestone.id, err);

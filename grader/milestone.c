@@ -46,6 +46,7 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, s
         return st_detail(err, ST_GOT, "%s", id);
     }
     const char *folder = milestone->folder;
+    milestone->libraries = strcmp(milestone->id, "m0") == 0;
     path_format(milestone->rubric, PATH_MAX, "%s/labs/%s/rubric.yaml", root, folder);
     /* The skeleton's language is told by the rubric's folder in reference/ too, in case a student
      * has removed the file. */

@@ -13,6 +13,7 @@
 struct gr_milestone {
     char id[16];                      /**< "m1" */
     char folder[64];                  /**< "m1-cpu-conv" */
+    bool libraries;                   /**< m0: vendors' libraries are run, nothing is written */
     bool cuda;                        /**< its file is conv.cu, not conv.c */
     char rubric[PATH_MAX];            /**< labs/m1-cpu-conv/rubric.yaml */
     char lab_source[PATH_MAX];        /**< labs/m1-cpu-conv/conv.c */

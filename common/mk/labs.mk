@@ -1,6 +1,7 @@
-# Labs and references: every folder labs/mN-* is a milestone, built into build/labs/mN/libconv.so.
+# Labs and references: every folder labs/mN-* is a milestone, built into build/labs/mN/libconv.so; but m0,
+# in which nothing is written.
 
-LAB_FOLDERS := $(notdir $(wildcard labs/m[0-9]*-*))
+LAB_FOLDERS := $(notdir $(wildcard labs/m[1-9]*-*))
 MILESTONES  := $(sort $(foreach f,$(LAB_FOLDERS),$(firstword $(subst -, ,$(f)))))
 lab_folder   = $(firstword $(filter $(1)-%,$(LAB_FOLDERS)))
 
@@ -52,13 +53,17 @@ $(BUILD)/reference/m1/libconv-plain.so: reference/m1-cpu-conv/conv.c common/conv
 	    --redefine-sym conv_seven_loops=conv_forward $(@D)/plain.o
 	$(Q)$(CC) -shared -fopenmp $(@D)/plain.o -o $@
 
+.PHONY: m0
+m0: $(BUILD)/grader $(BUILD)/library-baseline
+
 # Milestones whose references can be compiled here.
 CUDA_MILESTONES := $(foreach m,$(MILESTONES),$(if $(filter %.cu,$(call lab_file,$(m))),$(m)))
 READY := $(if $(NVCC),$(MILESTONES),$(filter-out $(CUDA_MILESTONES),$(MILESTONES)))
 
 reference: $(addprefix reference-,$(READY)) ## build the reference solutions
 
-graded-references: $(BUILD)/grader $(BUILD)/runner $(if $(NVCC),vgpu) reference
+graded-references: $(BUILD)/grader $(BUILD)/runner $(BUILD)/library-baseline $(if $(NVCC),vgpu) reference
+	$(Q)$(BUILD)/grader m0 --images 100,1000
 	$(Q)set -e; for m in $(READY); do $(BUILD)/grader $$m --reference; done
 	$(if $(NVCC),,@echo "demo: skipped $(CUDA_MILESTONES): no nvcc in $(CUDA_HOME)/bin")
 	@echo "demo: open build/report/index.html"

@@ -184,3 +184,35 @@ void nn_oracle_conv(const struct conv_shape *shape, const float *x, const float 
 {
     oracle_conv_using(oracle_kernel(0), shape, x, k, y);
 }
+
+/* ---- comparison ----------------------------------------------------------------------------- */
+
+enum st_code nn_conv_compare(const struct conv_shape *s, const float *x, const float *k,
+                             const float *y, size_t *wrong, double *largest, struct st_error *err)
+{
+    const size_t n = nn_conv_y_elems(s), map = n / (size_t)s->B / (size_t)s->M;
+    float *ref = malloc(n * sizeof *ref), *atol = malloc((size_t)s->M * sizeof *atol);
+    float x_max = 0;
+    *wrong = 0;
+    *largest = 0;
+    if (!ref || !atol) {
+        free(ref);
+        free(atol);
+        return st_fail(err, ST_NO_MEMORY, "cannot hold the expected outputs");
+    }
+    for (size_t i = 0; i < nn_conv_x_elems(s); i++)
+        x_max = fabsf(x[i]) > x_max ? fabsf(x[i]) : x_max;
+    nn_oracle_conv(s, x, k, ref);
+    nn_conv_tolerance(s, x_max, k, atol);
+    for (size_t i = 0; i < n; i++) {
+        const double error = fabs((double)y[i] - (double)ref[i]);
+        const double tolerance =
+            (double)atol[i / map % (size_t)s->M] + (double)NN_RTOL * fabs((double)ref[i]);
+        if (isfinite(error) && error > *largest)
+            *largest = error;
+        *wrong += !(error <= tolerance); /* written so that NaN fails */
+    }
+    free(ref);
+    free(atol);
+    return ST_OK;
+}

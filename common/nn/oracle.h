@@ -9,6 +9,7 @@
 #ifndef CONVLAB_NN_ORACLE_H
 #define CONVLAB_NN_ORACLE_H
 
+#include "base/status.h"
 #include "conv.h"
 
 /** y = convolution of x with k (see conv.h for shapes and layout). Uses all cores. Pointers are not
@@ -31,5 +32,12 @@ void nn_conv_tolerance(const struct conv_shape *shape, float x_max, const float 
 
 /** Relative part of the tolerance: an element passes if |y - ref| <= atol[m] + NN_RTOL * |ref|. */
 #define NN_RTOL 1e-6f
+
+/** Compares y with the oracle's output for x and k.
+ * @param wrong    set to how many elements are beyond the tolerance, NaN and infinity among them
+ * @param largest  set to the largest |y - ref| of those that are finite
+ * @return ST_OK, whatever was found; ST_NO_MEMORY. */
+enum st_code nn_conv_compare(const struct conv_shape *shape, const float *x, const float *k,
+                             const float *y, size_t *wrong, double *largest, struct st_error *err);
 
 #endif

@@ -20,7 +20,6 @@
 #include "vendor/onednn_conv.h"
 
 #include <argp.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,38 +150,6 @@ static enum st_code conv_on_gpu(struct baseline *b, const struct conv_shape *sha
     return code;
 }
 
-/* ---- checking -----------------------------------------------------------------------------------
- */
-
-/* Counts the elements of y beyond the tolerance. @param largest  set to the largest error. */
-static enum st_code check(struct baseline *b, const struct conv_shape *s, const float *x,
-                          const float *k, const float *y, size_t *wrong, double *largest)
-{
-    const size_t n = nn_conv_y_elems(s), map = n / (size_t)s->B / (size_t)s->M;
-    float *expected = malloc(n * sizeof *expected), *atol = malloc((size_t)s->M * sizeof *atol);
-    float x_max = 0;
-    *wrong = 0;
-    *largest = 0;
-    if (!expected || !atol) {
-        free(expected), free(atol);
-        return st_fail(b->err, ST_NO_MEMORY, "cannot hold the expected outputs");
-    }
-    for (size_t i = 0; i < nn_conv_x_elems(s); i++)
-        x_max = fabsf(x[i]) > x_max ? fabsf(x[i]) : x_max;
-    nn_oracle_conv(s, x, k, expected);
-    nn_conv_tolerance(s, x_max, k, atol);
-    for (size_t i = 0; i < n; i++) {
-        const double error = fabs((double)y[i] - (double)expected[i]);
-        *largest = error > *largest ? error : *largest;
-        /* Written so that NaN fails. */
-        *wrong += !(error <= (double)atol[i / map % (size_t)s->M] +
-                                 (double)NN_RTOL * fabs((double)expected[i]));
-    }
-    free(expected);
-    free(atol);
-    return ST_OK;
-}
-
 static int conv_and_print(void *context, int layer, const struct conv_shape *shape, const float *x,
                           const float *k, float *y)
 {
@@ -198,7 +165,7 @@ static int conv_and_print(void *context, int layer, const struct conv_shape *sha
         printf("Op Time: %.6f\n", op_time_s);
         fflush(stdout);
         if (b->options->check)
-            code = check(b, shape, x, k, y, &wrong, &largest);
+            code = nn_conv_compare(shape, x, k, y, &wrong, &largest, b->err);
     }
     b->wrong += wrong;
     if (!code && b->results)

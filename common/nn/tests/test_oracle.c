@@ -305,6 +305,37 @@ Test(tolerance, is_the_documented_bound)
     cr_expect(atol[1] == (float)(6 * 2 * 0x1p-24 * 3 * 0.5));
 }
 
+Test(compare, counts_what_is_wrong_and_only_that)
+{
+    const struct conv_shape s = {2, 3, 2, 6, 7, 3};
+    const size_t n = nn_conv_y_elems(&s);
+    float x[2 * 2 * 6 * 7], k[3 * 2 * 9], y[2 * 3 * 4 * 5], atol[3];
+    struct rng r = rng_make(3, 1);
+    size_t wrong;
+    double largest;
+    rng_fill(&r, x, sizeof x / sizeof *x, -1, 1);
+    rng_fill(&r, k, sizeof k / sizeof *k, -1, 1);
+    nn_conv_tolerance(&s, 1, k, atol);
+    cr_assert_eq(n, sizeof y / sizeof *y);
+
+    nn_oracle_conv(&s, x, k, y);
+    cr_expect_eq(nn_conv_compare(&s, x, k, y, &wrong, &largest, NULL), ST_OK);
+    cr_expect_eq(wrong, 0);
+    cr_expect_eq(largest, 0);
+
+    y[7] += atol[0] / 4; /* rounding */
+    cr_expect_eq(nn_conv_compare(&s, x, k, y, &wrong, &largest, NULL), ST_OK);
+    cr_expect_eq(wrong, 0);
+    cr_expect_gt(largest, 0);
+
+    y[n - 1] += 10 * atol[2]; /* an error in the last map */
+    y[21] = NAN;
+    y[42] = INFINITY;
+    cr_expect_eq(nn_conv_compare(&s, x, k, y, &wrong, &largest, NULL), ST_OK);
+    cr_expect_eq(wrong, 3);
+    cr_expect(isfinite(largest) && largest > 5 * (double)atol[2]);
+}
+
 Test(sizes, are_counted_without_overflow)
 {
     const struct conv_shape s = {10000, 24, 12, 33, 33, 5};

@@ -46,11 +46,31 @@ submit() {
     rm -f ../build/labs/m1/libconv.so # a file put there in the same second looks no newer
 }
 
+# fake_library right|wrong|broken: a program in the place of build/library-baseline. On the CPU it behaves
+# as its name says; it finds no GPU.
+fake_library() {
+    rm -f ../build/library-baseline
+    cat >../build/library-baseline <<END
+#!/bin/sh
+case "\$*" in *'--on gpu'*) echo 'library-baseline: there is no GPU to use (hint: buy one)' >&2; exit 3 ;; esac
+[ $1 = broken ] && { echo 'library-baseline: something broke' >&2; kill -SEGV \$\$; }
+while [ "\$1" != --results ]; do shift; done
+wrong=0
+case "\$3" in --check) [ $1 = right ] || wrong=7 ;; esac
+printf 'layer\tB\tM\tC\tH\tW\tK\top_time_s\twrong\tlargest_error\tfake 1.0\n' >"\$2"
+printf '1\t100\t12\t1\t70\t70\t5\t0.25\t%s\t1e-6\tfast\n' \$wrong >>"\$2"
+printf 'New Inference\nOp Time: 0.250000\nCorrectness: 0.91 Model: two-layer\n'
+[ \$wrong = 0 ] || { echo 'library-baseline: 7 outputs are wrong' >&2; exit 1; }
+END
+    chmod +x ../build/library-baseline
+}
+
 # What differs from run to run and from machine to machine.
 normalise() {
     sed -e "s|$scratch/top|TOP|g" -e "s|$scratch|SCRATCH|g" \
         -e 's/Op Time: [0-9.]*/Op Time: T/' -e 's/largest error [0-9.e+-]*/largest error E/' \
-        -e 's/seed [0-9]*/seed N/'
+        -e 's/seed [0-9]*/seed N/' -e 's/[0-9.]* s elapsed/T s elapsed/' \
+        -e 's/^[0-9.]*user .*k$/COST/' -e 's/^[0-9]*inputs.*swaps$/COST/'
 }
 
 # Runs one case and leaves what happened, in the form of the case file, in the scratch folder.

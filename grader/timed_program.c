@@ -1,0 +1,121 @@
+#include "grader/timed_program.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static double seconds(struct timeval t)
+{
+    return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
+}
+
+/* The child's side: standard output into the pipe, standard error into the file. */
+static void become(const char *const *argv, unsigned limit_s, int out, int errors)
+{
+    if (dup2(out, 1) < 0 || dup2(errors, 2) < 0)
+        _exit(127);
+    alarm(limit_s); /* survives exec */
+    execv(argv[0], (char *const *)argv);
+    _exit(127);
+}
+
+static void read_lines(int pipe_end, gr_line_function *line, void *context)
+{
+    char *text = NULL;
+    size_t room = 0;
+    ssize_t n;
+    FILE *f = fdopen(pipe_end, "r");
+    if (!f) {
+        close(pipe_end);
+        return;
+    }
+    while ((n = getline(&text, &room, f)) > 0) {
+        if (text[n - 1] == '\n')
+            text[n - 1] = '\0';
+        line(context, text);
+    }
+    free(text);
+    fclose(f);
+}
+
+static void last_line(FILE *f, char said[512])
+{
+    char text[512];
+    said[0] = '\0';
+    rewind(f);
+    while (fgets(text, sizeof text, f)) {
+        text[strcspn(text, "\n")] = '\0';
+        if (text[0])
+            memcpy(said, text, sizeof text);
+    }
+}
+
+enum st_code gr_timed_program(const char *const *argv, unsigned limit_s, gr_line_function *line,
+                              void *context, struct gr_cost *cost, int *exit_status, char said[512],
+                              struct st_error *err)
+{
+    int ends[2], status;
+    struct rusage used;
+    FILE *errors = tmpfile();
+    if (!errors || pipe2(ends, O_CLOEXEC)) {
+        const int why = errno;
+        if (errors)
+            fclose(errors);
+        return st_fail_errno(err, why, "cannot run %s", argv[0]);
+    }
+    const double begin_s = clock_now_s();
+    const pid_t child = fork();
+    if (child == 0)
+        become(argv, limit_s, ends[1], fileno(errors));
+    close(ends[1]);
+    if (child < 0) {
+        const int why = errno;
+        close(ends[0]);
+        fclose(errors);
+        return st_fail_errno(err, why, "cannot run %s", argv[0]);
+    }
+    read_lines(ends[0], line, context);
+    while (wait4(child, &status, 0, &used) < 0 && errno == EINTR)
+        continue;
+    *cost = (struct gr_cost){.user_s = seconds(used.ru_utime),
+                             .system_s = seconds(used.ru_stime),
+                             .elapsed_s = clock_now_s() - begin_s,
+                             .max_resident_kib = used.ru_maxrss,
+                             .inputs = used.ru_inblock,
+                             .outputs = used.ru_oublock,
+                             .major_faults = used.ru_majflt,
+                             .minor_faults = used.ru_minflt,
+                             .swaps = used.ru_nswap};
+    *exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    last_line(errors, said);
+    fclose(errors);
+    return ST_OK;
+}
+
+const char *gr_cost_text(char to[256], const struct gr_cost *c)
+{
+    /* In hundredths, as GNU time cuts them; hours only if there are any. */
+    const long hundredths = (long)(c->elapsed_s * 100);
+    const long minutes = hundredths / 6000;
+    char elapsed[48];
+    if (minutes >= 60)
+        snprintf(elapsed, sizeof elapsed, "%ld:%02ld:%02ld", minutes / 60, minutes % 60,
+                 hundredths / 100 % 60);
+    else
+        snprintf(elapsed, sizeof elapsed, "%ld:%02ld.%02ld", minutes, hundredths / 100 % 60,
+                 hundredths % 100);
+    const double busy = c->user_s + c->system_s;
+    snprintf(to, 256,
+             "%.2fuser %.2fsystem %selapsed %.0f%%CPU (0avgtext+0avgdata %ldmaxresident)k\n"
+             "%ldinputs+%ldoutputs (%ldmajor+%ldminor)pagefaults %ldswaps",
+             c->user_s, c->system_s, elapsed, c->elapsed_s > 0 ? 100 * busy / c->elapsed_s : 0.0,
+             c->max_resident_kib, c->inputs, c->outputs, c->major_faults, c->minor_faults,
+             c->swaps);
+    return to;
+}

@@ -72,8 +72,8 @@ TEST_SCRIPTS += common/vgpu/tests/check.sh
 endif
 
 # ---- fuzzing ----------------------------------------------------------------------------------------
-# make vgpu-fuzz FUZZ_SECONDS=600: each reader, under AddressSanitizer and UBSan, from the corpus in the
-# tree. A crash leaves its input in build/fuzz.
+# make vgpu-fuzz FUZZ_SECONDS=600: each reader, and the device process's requests, under AddressSanitizer
+# and UBSan, from the corpus in the tree. A crash leaves its input in build/fuzz.
 
 FUZZ_SECONDS ?= 60
 FUZZ_CFLAGS  := -std=c11 -D_GNU_SOURCE -Icommon -I. -O1 -g -fno-math-errno -ffp-contract=off -pthread \
@@ -81,13 +81,14 @@ FUZZ_CFLAGS  := -std=c11 -D_GNU_SOURCE -Icommon -I. -O1 -g -fno-math-errno -ffp-
 FUZZ_SOURCES := $(foreach m,$(filter common/vgpu/%,$(MODULES)),$(call module_sources,$(m))) \
                 $(call module_sources,common/base)
 FUZZ_OBJECTS := $(patsubst %.c,build/fuzz/obj/%.o,\
-                  $(filter-out common/vgpu/device/% common/vgpu/profiles/%,$(FUZZ_SOURCES)))
-FUZZERS      := build/fuzz/fatbin_fuzz build/fuzz/ptx_fuzz
+                  $(filter-out common/vgpu/profiles/%,$(FUZZ_SOURCES)))
+FUZZ_NAMES   := fatbin ptx protocol
+FUZZERS      := $(FUZZ_NAMES:%=build/fuzz/%_fuzz)
 
 .PHONY: vgpu-fuzz
-vgpu-fuzz: $(FUZZERS) ## fuzz the readers of fat binaries and PTX for FUZZ_SECONDS each
-	$(Q)set -e; for f in fatbin ptx; do mkdir -p build/fuzz/corpus/$$f; \
-	    build/fuzz/$${f}_fuzz -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096 -max_len=20000 \
+vgpu-fuzz: $(FUZZERS) ## fuzz the readers of fat binaries and PTX, and the protocol, for FUZZ_SECONDS each
+	$(Q)set -e; for f in $(FUZZ_NAMES); do mkdir -p build/fuzz/corpus/$$f; \
+	    build/fuzz/$${f}_fuzz -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096 -max_len=20000 -close_fd_mask=2 \
 	        -artifact_prefix=build/fuzz/ -print_final_stats=1 build/fuzz/corpus/$$f \
 	        common/vgpu/tests/corpus/$$f; done
 

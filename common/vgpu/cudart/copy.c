@@ -48,7 +48,6 @@ static cudaError_t copy_window(char *host, size_t host_pitch, uint64_t device, s
                                size_t width, size_t height, bool in, cudaStream_t stream,
                                unsigned flags, const char *api)
 {
-    const uint64_t whole = (uint64_t)width * height;
     struct piece p = {0};
     cudaError_t error = rt_profile() ? cudaSuccess : rt_request(VP_CALL, api, 0, 0);
     if (rt_is_pinned(host))
@@ -64,7 +63,7 @@ static cudaError_t copy_window(char *host, size_t host_pitch, uint64_t device, s
         c.request.a[1] = p.width;
         c.request.a[2] = p.rows;
         c.request.a[3] = device_pitch;
-        c.request.a[5] = last ? whole : 0;
+        c.request.a[5] = last;
         c.request.a[6] = flags;
         if (in)
             rows_pack(rt_window(), host, host_pitch, &p);

@@ -51,8 +51,8 @@
     X(FREE, "address, enum vp_memory", "mapped bytes to unmap")                                    \
     X(MEMORY_INFO, "", "free, total")                                                              \
     X(POINTER, "address", "enum vp_memory, base, bytes")                                           \
-    X(COPY_IN, "to, width, height, pitch, window offset, bytes of the whole copy or 0, flags", "") \
-    X(COPY_OUT, "from, width, height, pitch, window offset, bytes of the whole or 0, flags", "")   \
+    X(COPY_IN, "to, width, height, pitch, window offset, whether it is the last piece, flags", "") \
+    X(COPY_OUT, "from, width, height, pitch, window offset, whether it is the last, flags", "")   \
     X(COPY_DEVICE, "to, from, width, height, to pitch, from pitch, flags", "")                     \
     X(FILL, "to, value, width, height, pitch, flags", "")                                          \
     X(STREAM_CREATE, "flags, priority", "stream")                                                  \

@@ -35,6 +35,7 @@ static enum st_code context_open(struct session *s, struct st_error *err)
     s->modules.base = s->kernels.base = 1;
     s->streams.base = s->events.base = 0x100;
     s->sticky = VP_OK;
+    s->moved_bytes[0] = s->moved_bytes[1] = 0;
     enum st_code code = vg_device_open(&s->device, &s->shared->profile, s->shared->cores, err);
     if (!code && record_wants_work(s->shared->record))
         vg_blocks_keep(s->device);
@@ -43,6 +44,7 @@ static enum st_code context_open(struct session *s, struct st_error *err)
 
 void session_record(struct session *s)
 {
+    session_copies_settle(s);
     if (s->device)
         record_device(s->shared->record, s->device, &s->told,
                       s->interrupted ? s->faults_printed : SIZE_MAX);
@@ -214,6 +216,7 @@ static const struct {
     int (*handle)(struct session *, struct exchange *);
     bool synchronises;
     bool works_after_fault;
+    bool is_call; /* takes the time of a call also when the client does not name one */
 } ops[VP_OPS] = {
     [VP_HELLO] = {op_hello, false, true},
     [VP_RESET] = {op_reset, false, true},
@@ -226,7 +229,7 @@ static const struct {
     [VP_KERNEL_INFO] = {op_kernel_info, false, false},
     [VP_KERNEL_SET] = {op_kernel_set, false, false},
     [VP_OCCUPANCY] = {op_occupancy, false, false},
-    [VP_LAUNCH] = {op_launch, false, false},
+    [VP_LAUNCH] = {op_launch, false, false, true},
     [VP_ALLOC] = {op_alloc, false, false},
     [VP_ALLOC_SHARED] = {op_alloc_shared, false, false},
     [VP_FREE] = {op_free, true, false},
@@ -235,7 +238,7 @@ static const struct {
     [VP_COPY_IN] = {op_copy_in, true, false},
     [VP_COPY_OUT] = {op_copy_out, true, false},
     [VP_COPY_DEVICE] = {op_copy_device, false, false},
-    [VP_FILL] = {op_fill, false, false},
+    [VP_FILL] = {op_fill, false, false, true},
     [VP_STREAM_CREATE] = {op_stream_create, false, false},
     [VP_STREAM_DESTROY] = {op_stream_destroy, false, false},
     [VP_STREAM_SYNC] = {op_stream_sync, true, false},
@@ -285,6 +288,9 @@ static bool request_read(struct session *s, struct exchange *x)
     }
     x->payload[x->request.payload_bytes] = '\0';
     x->request.api[sizeof x->request.api - 1] = '\0';
+    for (char *c = x->request.api; *c; c++) /* it is shown to people */
+        if (*c < ' ' || *c > '~')
+            *c = '?';
     return true;
 }
 
@@ -301,7 +307,9 @@ bool session_step(struct session *s)
     if (x->replied)
         return true;
     struct tl_span call = {s->time.host_ns, 0};
-    if (x->request.api[0])
+    if (x->request.op != VP_COPY_IN && x->request.op != VP_COPY_OUT)
+        session_copies_settle(s);
+    if (x->request.api[0] || ops[x->request.op].is_call)
         timeline_call(&s->time);
     if (!s->device)
         x->reply.error = VP_NO_DEVICE;

@@ -68,6 +68,7 @@ struct session {
     unsigned char *window;
     struct vg_device *device;
     struct timeline time;
+    double moved_bytes[2]; /**< by pieces of a copy out of and into the device, not yet timed */
     int sticky; /**< the error that every call returns once a kernel has faulted */
     size_t faults_printed;
     struct record_told told;
@@ -97,6 +98,8 @@ struct session *session_open(struct session_shared *shared, int fd, int number);
 void session_close(struct session *s);
 /** Records what the client's device has found and counted since the last time. */
 void session_record(struct session *s);
+/** Times the pieces of copies that no last piece has come for: what moves, takes time. */
+void session_copies_settle(struct session *s);
 /** Handles one request. @return false when the client is gone or broke the protocol. */
 bool session_step(struct session *s);
 /** Sends the reply of an exchange. */

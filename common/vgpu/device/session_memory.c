@@ -160,6 +160,25 @@ static bool rectangle(uint64_t width, uint64_t height, uint64_t pitch)
            (height == 0 || pitch == 0 || height <= limit / pitch);
 }
 
+/* The time of a copy whose pieces have all been moved. What the client claims of its size is not
+ * believed. */
+static void copy_time(struct session *s, bool in, struct stream *stream, bool is_legacy,
+                      uint64_t number, bool async)
+{
+    double bytes = s->moved_bytes[in];
+    s->moved_bytes[in] = 0;
+    struct tl_span span = timeline_copy(&s->time, &stream->time, is_legacy,
+                                        in ? TL_HOST_TO_DEVICE : TL_DEVICE_TO_HOST, bytes, async);
+    session_trace_work(s, in ? "copy_htod" : "copy_dtoh", "", number, span, bytes);
+}
+
+void session_copies_settle(struct session *s)
+{
+    for (int in = 0; in < 2; in++)
+        if (s->moved_bytes[in] > 0)
+            copy_time(s, in, &s->legacy, true, 0, false);
+}
+
 /* A rectangle in device memory, packed in the window. */
 static int copy_window(struct session *s, struct exchange *x, bool in)
 {
@@ -172,6 +191,7 @@ static int copy_window(struct session *s, struct exchange *x, bool in)
     if (!rectangle(width, height, pitch) || offset > VP_WINDOW_BYTES ||
         width > VP_WINDOW_BYTES - offset || (width && height > (VP_WINDOW_BYTES - offset) / width))
         return VP_INVALID_VALUE;
+    double bytes = (double)width * (double)height;
     if (height > 1 && width == pitch) {
         width *= height;
         height = 1;
@@ -184,17 +204,12 @@ static int copy_window(struct session *s, struct exchange *x, bool in)
         if (code)
             return session_error(s, code, &err, x->request.api[0] ? x->request.api : "copy");
     }
-    record_copy(s, in ? "copy_htod" : "copy_dtoh", in ? at : 0, in ? 0 : at,
-                (double)width * (double)height);
-    if (a[5]) {
-        /* Pageable memory is staged: such a copy is over when the call returns. */
-        bool async = (a[6] & VP_ASYNC) && (a[6] & VP_PINNED);
-        struct tl_span span =
-            timeline_copy(&s->time, &stream->time, is_legacy,
-                          in ? TL_HOST_TO_DEVICE : TL_DEVICE_TO_HOST, (double)a[5], async);
-        session_trace_work(s, in ? "copy_htod" : "copy_dtoh", "", x->request.stream, span,
-                           (double)a[5]);
-    }
+    record_copy(s, in ? "copy_htod" : "copy_dtoh", in ? at : 0, in ? 0 : at, bytes);
+    s->moved_bytes[in] += bytes;
+    /* Pageable memory is staged: such a copy is over when the call returns. */
+    bool async = (a[6] & VP_ASYNC) && (a[6] & VP_PINNED);
+    if (a[5])
+        copy_time(s, in, stream, is_legacy, x->request.stream, async);
     return VP_OK;
 }
 

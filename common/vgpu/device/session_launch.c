@@ -35,18 +35,18 @@ static int sizes_check(const struct session *s, const struct launch *l)
     const struct vg_profile *p = &s->shared->profile;
     const struct vg_dim g = l->grid, b = l->block;
     const char *name = l->kernel->name;
-    uint64_t threads = (uint64_t)b.x * b.y * b.z;
+    double threads = (double)b.x * b.y * b.z; /* may be more than 64 bits hold */
     if (!g.x || !g.y || !g.z || !b.x || !b.y || !b.z) {
         say("launch of %s refused: grid (%u,%u,%u) and block (%u,%u,%u) must not have a zero "
             "(hint: is the number of blocks rounded up?)",
             name, g.x, g.y, g.z, b.x, b.y, b.z);
         return VP_INVALID_VALUE;
     }
-    if (threads > (uint64_t)p->max_threads_per_block || b.x > 1024 || b.y > 1024 ||
+    if (threads > p->max_threads_per_block || b.x > 1024 || b.y > 1024 ||
         b.z > BLOCK_Z_MAX) {
-        say("launch of %s refused: a block of (%u,%u,%u) is %llu threads; at most %d threads, and "
+        say("launch of %s refused: a block of (%u,%u,%u) is %.0f threads; at most %d threads, and "
             "(1024,1024,%u)",
-            name, b.x, b.y, b.z, (unsigned long long)threads, p->max_threads_per_block,
+            name, b.x, b.y, b.z, threads, p->max_threads_per_block,
             BLOCK_Z_MAX);
         return VP_INVALID_VALUE;
     }

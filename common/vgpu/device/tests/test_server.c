@@ -1,121 +1,14 @@
 /* The device process against clients that do everything wrong. */
-#include "vgpu/device/server.h"
-#include "vgpu/profiles/profile.h"
-
 #include "base/rng.h"
+#include "vgpu/device/tests/client.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-static int door;
-static pid_t device;
-
-static void device_start(void)
-{
-    int pair[2];
-    cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-    device = fork();
-    if (device == 0) {
-        static struct session_shared shared;
-        struct st_error err;
-        close(pair[1]);
-        freopen("/dev/null", "w", stderr);
-        shared.cores = 1;
-        if (vg_profile_read(&shared.profile, "common/vgpu/profiles", "rtx-4060-laptop", &err) ||
-            record_open(&shared.record, (const char *[RECORD_TABLES]){0}, false, &err) ||
-            server_run(&shared, pair[0], -1, &err))
-            _exit(9);
-        record_close(shared.record);
-        exit(0);
-    }
-    close(pair[0]);
-    door = pair[1];
-    char ready;
-    cr_assert_eq(recv(door, &ready, 1, 0), 1);
-}
-
-/* The device must end by itself, and well, when the door closes. */
-static void device_end(void)
-{
-    int status;
-    close(door);
-    cr_assert_eq(waitpid(device, &status, 0), device);
-    cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status 0x%x", status);
-}
-
 TestSuite(server, .init = device_start, .fini = device_end, .timeout = 120);
-
-static void door_send(int fd)
-{
-    union {
-        struct cmsghdr header;
-        char room[CMSG_SPACE(sizeof(int))];
-    } control = {.header = {.cmsg_level = SOL_SOCKET,
-                            .cmsg_type = SCM_RIGHTS,
-                            .cmsg_len = CMSG_LEN(sizeof(int))}};
-    memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
-    struct iovec part = {"C", 1};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = &control,
-                             .msg_controllen = sizeof control};
-    cr_assert_eq(sendmsg(door, &message, 0), 1);
-}
-
-static int client(void)
-{
-    int pair[2];
-    cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-    door_send(pair[1]);
-    close(pair[1]);
-    return pair[0];
-}
-
-/* One request; @return the reply's error, or -1 if the device hung up. */
-static int ask(int fd, struct vp_request *q, const void *payload, struct vp_reply *reply)
-{
-    static unsigned char room[VP_PAYLOAD_MAX];
-    struct vp_reply unused;
-    reply = reply ? reply : &unused;
-    struct iovec out[2] = {{q, sizeof *q}, {(void *)payload, q->payload_bytes}};
-    struct iovec in[2] = {{reply, sizeof *reply}, {room, sizeof room}};
-    char control[64];
-    struct msghdr send = {.msg_iov = out, .msg_iovlen = payload ? 2 : 1};
-    struct msghdr receive = {
-        .msg_iov = in, .msg_iovlen = 2, .msg_control = control, .msg_controllen = sizeof control};
-    if (sendmsg(fd, &send, MSG_NOSIGNAL) < 0)
-        return -1;
-    ssize_t got = recvmsg(fd, &receive, MSG_CMSG_CLOEXEC);
-    struct cmsghdr *c = got > 0 ? CMSG_FIRSTHDR(&receive) : NULL;
-    int passed;
-    if (c && c->cmsg_type == SCM_RIGHTS) {
-        memcpy(&passed, CMSG_DATA(c), sizeof passed);
-        close(passed);
-    }
-    return got < (ssize_t)sizeof *reply ? -1 : reply->error;
-}
-
-static uint64_t allocate(int fd, uint64_t bytes, int want)
-{
-    struct vp_request q = {.op = VP_ALLOC, .a = {bytes}};
-    struct vp_reply reply;
-    cr_assert_eq(ask(fd, &q, NULL, &reply), want);
-    return reply.r[0];
-}
-
-static void is_alive(void)
-{
-    int fd = client();
-    cr_assert_neq(allocate(fd, 100, VP_OK), 0);
-    close(fd);
-}
 
 Test(server, two_clients_have_memory_of_their_own)
 {
@@ -162,7 +55,7 @@ Test(server, wrong_descriptors_at_the_door_are_closed)
     int fds[2];
     cr_assert_eq(pipe(fds), 0);
     door_send(fds[0]);
-    cr_assert_eq(send(door, "xyz", 3, 0), 3);
+    cr_assert_eq(send(device.door, "xyz", 3, 0), 3);
     close(fds[0]);
     is_alive();
     signal(SIGPIPE, SIG_IGN);

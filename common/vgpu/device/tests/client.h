@@ -1,0 +1,41 @@
+/* A device process for tests, and clients that speak its protocol themselves. */
+#ifndef CONVLAB_VGPU_DEVICE_TESTS_CLIENT_H
+#define CONVLAB_VGPU_DEVICE_TESTS_CLIENT_H
+
+#include "vgpu/device/device_process.h"
+#include "vgpu/device/protocol.h"
+
+#include <stddef.h>
+
+/* The device of the test that runs: a process that serves in a fork of the test, so that sanitizers
+ * and coverage see it. What it says goes to a file. */
+extern struct vg_process device;
+
+/* Starts it, with a control channel; ends it by closing door and control: it must end well. */
+void device_start(void);
+void device_end(void);
+
+/* What it has said since the last time; valid until the next call. */
+const char *device_said(void);
+
+/* Sends a descriptor through the door. */
+void door_send(int fd);
+/* A new connection. */
+int client(void);
+/* One request; @return the reply's error, or -1 if the device hung up. @p reply may be NULL. */
+int ask(int fd, struct vp_request *q, const void *payload, struct vp_reply *reply);
+/* A request without payload, for its error. */
+#define ask_op(fd, operation, ...)                                                                 \
+    ask(fd, &(struct vp_request){.op = (operation), .a = {__VA_ARGS__}}, NULL, NULL)
+/* HELLO; @return the window, mapped. */
+unsigned char *client_window(int fd);
+/* Allocates, and checks the error. @return the address. */
+uint64_t allocate(int fd, uint64_t bytes, int want);
+/* Loads a fat binary through the window. @return the error; sets @p module. */
+int client_load(int fd, const void *image, size_t bytes, uint64_t *module);
+/* @return a kernel of a module. */
+uint64_t client_kernel(int fd, uint64_t module, const char *name);
+/* A connection on which something still works. */
+void is_alive(void);
+
+#endif

@@ -1,0 +1,346 @@
+/* The device process as its owner has it: records over the control channel, and nothing left
+ * behind.
+ */
+#include "vgpu/device/tests/client.h"
+#include "vgpu/fatbin/tests/image.h"
+
+#include "base/tsv.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+TestSuite(records, .init = device_start, .fini = device_end, .timeout = 60);
+
+static const char ptx[] = ".version 9.0\n.target sm_75\n.address_size 64\n"
+                          ".visible .entry store(.param .u64 p) {\n.reg .b64 %q<2>;\n"
+                          "ld.param.u64 %q1, [p];\nst.global.u64 [%q1], %q1;\nret;\n}\n"
+                          ".visible .entry count(.param .u64 p) {\n.reg .b64 %q<2>;\n"
+                          ".reg .pred %p1;\nld.param.u64 %q1, [p];\n"
+                          "again:\nsub.u64 %q1, %q1, 1;\nsetp.ne.u64 %p1, %q1, 0;\n"
+                          "@%p1 bra again;\nret;\n}\n";
+
+/* The rows of a table that was recorded; the columns are found by name. */
+struct records {
+    struct tsv trace, faults, counters;
+    uint64_t lost;
+};
+
+static struct records take(void)
+{
+    struct vg_process_record texts;
+    struct st_error err;
+    struct records r = {0};
+    cr_assert(vg_process_ask(&device));
+    cr_assert_eq(vg_process_answer(&device, &texts, &err), ST_OK, "%s", err.what);
+    cr_assert_eq(tsv_parse(texts.trace, texts.trace_bytes, "trace", &r.trace, &err), ST_OK);
+    cr_assert_eq(tsv_parse(texts.faults, texts.faults_bytes, "faults", &r.faults, &err), ST_OK);
+    cr_assert_eq(tsv_parse(texts.counters, texts.counters_bytes, "counters", &r.counters, &err),
+                 ST_OK);
+    r.lost = texts.lost;
+    return r;
+}
+
+static void records_free(struct records *r)
+{
+    tsv_free(&r->trace);
+    tsv_free(&r->faults);
+    tsv_free(&r->counters);
+}
+
+static const char *cell(const struct tsv *t, size_t row, const char *column)
+{
+    cr_assert_lt(row, t->rows);
+    return tsv_cell(t, row, tsv_column(t, column));
+}
+
+/* A client with the kernel loaded; the calls that took are not in the records any more. */
+static int client_with(const char *name, uint64_t *kernel)
+{
+    struct image image;
+    uint64_t module;
+    int fd = client();
+    image_start(&image);
+    image_add(&image, FATBIN_PTX, 75, ptx, sizeof ptx - 1, FATBIN_RAW, 0);
+    cr_assert_eq(client_load(fd, image.bytes, image.n, &module), VP_OK);
+    *kernel = client_kernel(fd, module, name);
+    free(image.bytes);
+    struct records r = take();
+    records_free(&r);
+    return fd;
+}
+
+static int client_with_kernel(uint64_t *kernel)
+{
+    return client_with("store", kernel);
+}
+
+static void launch(int fd, uint64_t kernel, uint64_t to)
+{
+    struct vp_request q = {
+        .op = VP_LAUNCH,
+        .a = {kernel, 1 | UINT64_C(1) << 32, 1 | UINT64_C(1) << 32, 32 | UINT64_C(1) << 32},
+        .payload_bytes = 8};
+    cr_assert_eq(ask(fd, &q, &to, NULL), VP_OK);
+}
+
+Test(records, are_those_since_the_last_time)
+{
+    uint64_t kernel;
+    int fd = client_with_kernel(&kernel);
+    uint64_t at = allocate(fd, 64, VP_OK);
+    launch(fd, kernel, at);
+    launch(fd, kernel, at);
+    struct records r = take();
+    cr_assert_eq(r.trace.rows, 3, "cudaMalloc and two kernels");
+    cr_assert_str_eq(cell(&r.trace, 0, "name"), "cudaMalloc");
+    cr_assert_str_eq(cell(&r.trace, 2, "kind"), "kernel");
+    cr_assert_str_eq(cell(&r.trace, 2, "name"), "store");
+    cr_assert_str_eq(cell(&r.trace, 2, "block"), "32x1x1");
+    cr_assert_str_eq(cell(&r.counters, 0, "launches"), "2");
+    cr_assert_eq(r.faults.rows, 0);
+    records_free(&r);
+    launch(fd, kernel, at);
+    r = take();
+    cr_assert_eq(r.trace.rows, 1);
+    cr_assert_str_eq(cell(&r.counters, 0, "launches"), "1");
+    records_free(&r);
+    r = take();
+    cr_assert_eq(r.trace.rows + r.faults.rows + r.counters.rows, 0);
+    records_free(&r);
+    close(fd);
+}
+
+Test(records, cannot_be_cleared_by_a_client)
+{
+    uint64_t kernel;
+    int fd = client_with_kernel(&kernel);
+    launch(fd, kernel, allocate(fd, 64, VP_OK));
+    launch(fd, kernel, 0);
+    cr_assert_eq(ask_op(fd, VP_DEVICE_SYNC, 0), VP_ILLEGAL_ADDRESS);
+    cr_assert_eq(ask_op(fd, VP_RESET, 0), VP_OK);
+    close(fd);
+    is_alive(); /* by then the device has seen the end of the other one */
+    struct records r = take();
+    cr_assert_eq(r.faults.rows, 1);
+    cr_assert_str_eq(cell(&r.faults, 0, "kind"), "invalid_address");
+    cr_assert_str_eq(cell(&r.counters, 0, "launches"), "2");
+    records_free(&r);
+}
+
+Test(records, have_each_finding_once)
+{
+    uint64_t kernel[2];
+    for (int i = 0; i < 2; i++) {
+        int fd = client_with_kernel(&kernel[i]);
+        launch(fd, kernel[i], 0);
+        struct records r = take();
+        cr_assert_eq(r.faults.rows, 1);
+        cr_assert_str_eq(cell(&r.faults, 0, "count"), "1");
+        records_free(&r);
+        r = take();
+        cr_assert_eq(r.faults.rows, 0);
+        records_free(&r);
+        close(fd);
+    }
+}
+
+/* What a client claims of a copy is not believed: what moves, takes time. */
+Test(records, time_copies_by_what_was_moved)
+{
+    uint64_t kernel;
+    int fd = client_with_kernel(&kernel);
+    uint64_t at = allocate(fd, 1 << 20, VP_OK);
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(ask_op(fd, VP_COPY_OUT, at, 1 << 20, 1, 0, 0, 0, 0), VP_OK);
+    cr_assert_eq(ask_op(fd, VP_FENCE, 0), VP_OK);
+    struct records r = take();
+    cr_assert_eq(r.trace.rows, 2);
+    cr_assert_str_eq(cell(&r.trace, 1, "kind"), "copy_dtoh");
+    cr_assert_str_eq(cell(&r.trace, 1, "bytes"), "3145728");
+    cr_assert_gt(strtod(cell(&r.trace, 1, "duration_ns"), NULL), 50000);
+    records_free(&r);
+    cr_assert_eq(ask_op(fd, VP_COPY_IN, at, 100, 1, 0, 0, 0, 0), VP_OK);
+    r = take();
+    cr_assert_eq(r.trace.rows, 1, "also when nothing comes behind it");
+    records_free(&r);
+    close(fd);
+}
+
+Test(records, do_not_go_back_in_time_with_a_reset)
+{
+    uint64_t kernel;
+    int fd = client_with_kernel(&kernel);
+    uint64_t at = allocate(fd, 1 << 20, VP_OK);
+    launch(fd, kernel, at);
+    cr_assert_eq(ask_op(fd, VP_RESET, 0), VP_OK);
+    allocate(fd, 100, VP_OK);
+    struct records r = take();
+    double kernel_end = strtod(cell(&r.trace, 1, "end_ns"), NULL);
+    cr_assert_geq(strtod(cell(&r.trace, 2, "start_ns"), NULL), kernel_end);
+    records_free(&r);
+    close(fd);
+}
+
+Test(records, show_names_that_a_terminal_can_take)
+{
+    int fd = client();
+    struct vp_request q = {.op = VP_CALL, .api = "\x1b[2Jcall\t\n\x80"};
+    cr_assert_eq(ask(fd, &q, NULL, NULL), VP_OK);
+    struct records r = take();
+    cr_assert_str_eq(cell(&r.trace, 0, "name"), "?[2Jcall???");
+    records_free(&r);
+    close(fd);
+}
+
+/* ---- the program itself -------------------------------------------------------------------------
+ */
+
+static const char *build(void)
+{
+    const char *folder = getenv("CONVLAB_BUILD");
+    return folder ? folder : "build";
+}
+
+static struct vg_process start(const char *profile)
+{
+    struct vg_process process;
+    struct st_error err;
+    struct vg_process_options options = {
+        .folder = build(), .profile = profile, .output = -1, .owned = true};
+    cr_assert_eq(vg_process_start(&process, &options, &err), ST_OK, "%s", err.what);
+    return process;
+}
+
+Test(device_process, says_why_it_does_not_start)
+{
+    int ends[2];
+    char text[400] = "";
+    struct vg_process process;
+    struct st_error err;
+    cr_assert_eq(pipe(ends), 0);
+    struct vg_process_options options = {
+        .folder = build(), .profile = "gtx-0", .output = ends[1], .owned = true};
+    cr_assert_eq(vg_process_start(&process, &options, &err), ST_CHILD);
+    cr_assert_gt(read(ends[0], text, sizeof text - 1), 0);
+    cr_assert(strstr(text, "there is no GPU profile 'gtx-0'"), "%s", text);
+    cr_assert_eq(process.pid, 0);
+    options.folder = "/no-such-folder";
+    cr_assert_eq(vg_process_start(&process, &options, &err), ST_CHILD);
+    memset(text, 0, sizeof text);
+    cr_assert_gt(read(ends[0], text, sizeof text - 1), 0);
+    cr_assert(strstr(text, "/no-such-folder/vgpu-device"), "%s", text);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+Test(device_process, ends_with_its_owner)
+{
+    struct vg_process process = start("h200");
+    int status;
+    close(process.control); /* as when the owner is killed */
+    cr_assert_eq(waitpid(process.pid, &status, 0), process.pid);
+    cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    close(process.door);
+}
+
+Test(device_process, that_has_ended_gives_no_records)
+{
+    struct vg_process process = start("h200");
+    struct vg_process_record record;
+    struct st_error err;
+    kill(process.pid, SIGKILL);
+    waitpid(process.pid, NULL, 0);
+    process.pid = 0;
+    cr_assert(!vg_process_ask(&process) || vg_process_answer(&process, &record, &err) == ST_CHILD);
+    vg_process_kill(&process);
+}
+
+Test(device_process, tells_a_program_where_things_are)
+{
+    setenv("LD_LIBRARY_PATH", "/old", 1);
+    setenv(VP_DOOR_VARIABLE, "99", 1);
+    char **list = vg_process_environment("/b", 7);
+    int found = 0;
+    for (size_t i = 0; list[i]; i++) {
+        found += strcmp(list[i], "LD_LIBRARY_PATH=/b/vgpu:/old") == 0;
+        found += strcmp(list[i], VP_DOOR_VARIABLE "=7") == 0;
+        cr_assert_neq(strcmp(list[i], VP_DOOR_VARIABLE "=99"), 0);
+    }
+    cr_assert_eq(found, 2);
+    free(list);
+}
+
+/* ---- what is left behind ------------------------------------------------------------------------
+ */
+
+/* The entries of a folder whose names begin so. */
+static int entries(const char *folder, const char *prefix)
+{
+    DIR *d = opendir(folder);
+    int n = 0;
+    for (struct dirent *e; d && (e = readdir(d)) != NULL;)
+        n += strncmp(e->d_name, prefix, strlen(prefix)) == 0;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+static int open_descriptors(pid_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    return entries(path, "");
+}
+
+/* All that clients have done so far has been seen: control comes after them. */
+static void settle(void)
+{
+    is_alive();
+    struct records r = take();
+    records_free(&r);
+}
+
+/* Clients with memory, shared memory, a module and a copy on its way are killed. */
+Test(records, a_killed_client_leaves_nothing_behind)
+{
+    settle();
+    int before = open_descriptors(device.pid), files = entries("/tmp", "convlab");
+    for (int i = 0; i < 3; i++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            uint64_t kernel;
+            int fd = client_with_kernel(&kernel);
+            struct vp_request q = {.op = VP_COPY_IN,
+                                   .a = {allocate(fd, 4 << 20, VP_OK), 4 << 20, 1, 0, 0, 0, 0}};
+            ask_op(fd, VP_ALLOC_SHARED, 1 << 20, 1);
+            send(fd, &q, sizeof q, 0);
+            raise(SIGKILL);
+        }
+        int status;
+        waitpid(pid, &status, 0);
+        cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    }
+    settle();
+    cr_assert_eq(open_descriptors(device.pid), before);
+    cr_assert_eq(entries("/tmp", "convlab"), files);
+    cr_assert_eq(entries("/dev/shm", "vgpu"), 0);
+}
+
+/* A kernel that would run for hours does not outlive its client. */
+Test(records, a_killed_client_takes_its_kernel_along)
+{
+    uint64_t kernel;
+    int fd = client_with("count", &kernel);
+    launch(fd, kernel, UINT64_C(1) << 40);
+    close(fd);
+    is_alive();
+    const char *said = device_said();
+    cr_assert(strstr(said, "the program ended while count was running"), "%s", said);
+}

@@ -94,9 +94,10 @@ vgpu-fuzz: $(FUZZERS) ## fuzz the readers of fat binaries and PTX, and the proto
 
 build/fuzz/obj/%.o: %.c
 	$(Q)mkdir -p $(@D)
-	$(Q)clang $(FUZZ_CFLAGS) -c $< -o $@
+	$(Q)clang $(FUZZ_CFLAGS) -Wno-pass-failed -MMD -MP -c $< -o $@
 
 $(FUZZERS): build/fuzz/%: build/fuzz/obj/common/vgpu/tests/fuzz/%.o $(FUZZ_OBJECTS)
 	$(Q)clang $(FUZZ_CFLAGS) $^ -lzstd -llz4 -lm -o $@
 
--include $(wildcard $(BUILD)/obj/*/*/*/*/*.d)
+-include $(wildcard $(BUILD)/obj/*/*/*/*/*.d build/fuzz/obj/*/*/*.d build/fuzz/obj/*/*/*/*.d \
+                    build/fuzz/obj/*/*/*/*/*.d)

@@ -52,7 +52,7 @@
     X(MEMORY_INFO, "", "free, total")                                                              \
     X(POINTER, "address", "enum vp_memory, base, bytes")                                           \
     X(COPY_IN, "to, width, height, pitch, window offset, whether it is the last piece, flags", "") \
-    X(COPY_OUT, "from, width, height, pitch, window offset, whether it is the last, flags", "")   \
+    X(COPY_OUT, "from, width, height, pitch, window offset, whether it is the last, flags", "")    \
     X(COPY_DEVICE, "to, from, width, height, to pitch, from pitch, flags", "")                     \
     X(FILL, "to, value, width, height, pitch, flags", "")                                          \
     X(STREAM_CREATE, "flags, priority", "stream")                                                  \

@@ -42,12 +42,10 @@ static int sizes_check(const struct session *s, const struct launch *l)
             name, g.x, g.y, g.z, b.x, b.y, b.z);
         return VP_INVALID_VALUE;
     }
-    if (threads > p->max_threads_per_block || b.x > 1024 || b.y > 1024 ||
-        b.z > BLOCK_Z_MAX) {
+    if (threads > p->max_threads_per_block || b.x > 1024 || b.y > 1024 || b.z > BLOCK_Z_MAX) {
         say("launch of %s refused: a block of (%u,%u,%u) is %.0f threads; at most %d threads, and "
             "(1024,1024,%u)",
-            name, b.x, b.y, b.z, threads, p->max_threads_per_block,
-            BLOCK_Z_MAX);
+            name, b.x, b.y, b.z, threads, p->max_threads_per_block, BLOCK_Z_MAX);
         return VP_INVALID_VALUE;
     }
     if (g.x > GRID_X_MAX || g.y > GRID_YZ_MAX || g.z > GRID_YZ_MAX) {

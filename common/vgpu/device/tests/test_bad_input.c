@@ -68,13 +68,13 @@ Test(bad_input, unknown_opcodes_all_at_once)
     struct image image = image_of(PTX_HEAD("9.0") ".visible .entry k() {\n.reg .b32 %r<3>;\n"
                                                   "frobnicate.u32 %r1, %r2;\n"
                                                   "add.u32 %r1, %r1, %r2;\n"
-                                                  "tex.2d.v4.f32.f32 %r1, %r2;\nret;\n}\n",
+                                                  "defenestrate.b32 %r1, %r2;\nret;\n}\n",
                                   FATBIN_LZ4);
     check_load(image, VP_INVALID_PTX,
                "virtual GPU: the program's GPU code cannot run: 2 PTX instructions cannot be "
                "executed by the virtual GPU: PTX line 6: frobnicate.u32: not supported by the "
-               "virtual GPU; PTX line 8: tex.2d.v4.f32.f32: not supported by the virtual GPU "
-               "(hint: the list of supported instructions is common/vgpu/ptx/opcodes.def)\n");
+               "virtual GPU; PTX line 8: defenestrate.b32: not supported by the virtual GPU "
+               "(hint: docs/supported-ptx.md lists what is supported)\n");
     free(image.bytes);
 }
 

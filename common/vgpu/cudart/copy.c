@@ -1,5 +1,5 @@
 /* Copies. Everything comes down to rows of bytes, moved through the window in pieces that fit. */
-#include "vgpu/cudart/shim.h"
+#include "vgpu/cudart/graph.h"
 
 #include <string.h>
 
@@ -106,6 +106,9 @@ cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pit
         kind = to_device ? (from_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice)
                          : (from_device ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost);
     }
+    struct graph_copy captured = {to, from, to_pitch, from_pitch, width, height, kind};
+    if (capture_copy(stream, &captured))
+        return cudaSuccess;
     /* Unified addresses: what lies on the device is copied there, whatever the direction says. */
     if (kind == cudaMemcpyHostToDevice && !rt_is_host_readable(from, 1))
         kind = cudaMemcpyDeviceToDevice;

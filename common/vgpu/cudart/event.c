@@ -1,5 +1,5 @@
 /* Events. Their times are those of the device process's modelled clock. */
-#include "vgpu/cudart/shim.h"
+#include "vgpu/cudart/graph.h"
 
 #include <string.h>
 
@@ -39,6 +39,8 @@ API cudaError_t cudaEventDestroy(cudaEvent_t event)
 
 API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
+    if (capture_event_record(stream, event))
+        return cudaSuccess;
     return rt_return(
         rt_request(VP_EVENT_RECORD, "cudaEventRecord", STREAM(stream), 1, EVENT(event)));
 }

@@ -1,6 +1,7 @@
 /* Launches: the call configuration of <<<...>>>, and every entry point that starts a kernel. */
-#include "vgpu/cudart/shim.h"
+#include "vgpu/cudart/graph.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define CONFIGURATIONS_MAX 16 /* kernel arguments may themselves launch kernels */
@@ -49,6 +50,22 @@ API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shar
     return cudaSuccess;
 }
 
+cudaError_t rt_launch(const struct graph_kernel *k, cudaStream_t stream, const char *api)
+{
+    struct call c = rt_call(VP_LAUNCH, api);
+    c.request.stream = STREAM(stream);
+    c.request.a[0] = k->function->kernel;
+    c.request.a[1] = k->grid.x | (uint64_t)k->grid.y << 32;
+    c.request.a[2] = k->grid.z | (uint64_t)k->block.z << 32;
+    c.request.a[3] = k->block.x | (uint64_t)k->block.y << 32;
+    c.request.a[4] = k->shared_bytes;
+    c.request.a[5] = k->cooperative;
+    c.payload = k->parameters;
+    c.request.payload_bytes = k->function->parameter_bytes;
+    rt_managed_push();
+    return rt_exchange(&c);
+}
+
 static cudaError_t launch(const void *symbol, dim3 grid, dim3 block, void **arguments,
                           size_t shared_bytes, cudaStream_t stream, bool cooperative,
                           const char *api)
@@ -66,18 +83,15 @@ static cudaError_t launch(const void *symbol, dim3 grid, dim3 block, void **argu
         if (offset <= f->parameter_bytes && bytes <= f->parameter_bytes - offset)
             memcpy(parameters + offset, arguments[i], bytes);
     }
-    struct call c = rt_call(VP_LAUNCH, api);
-    c.request.stream = STREAM(stream);
-    c.request.a[0] = f->kernel;
-    c.request.a[1] = grid.x | (uint64_t)grid.y << 32;
-    c.request.a[2] = grid.z | (uint64_t)block.z << 32;
-    c.request.a[3] = block.x | (uint64_t)block.y << 32;
-    c.request.a[4] = shared_bytes;
-    c.request.a[5] = cooperative;
-    c.payload = parameters;
-    c.request.payload_bytes = f->parameter_bytes;
-    rt_managed_push();
-    return rt_exchange(&c);
+    struct graph_kernel k = {f, grid, block, shared_bytes, cooperative, parameters};
+    if (!capture_is_active(stream))
+        return rt_launch(&k, stream, api);
+    k.parameters = malloc((size_t)f->parameter_bytes + 1);
+    if (!k.parameters)
+        return cudaErrorMemoryAllocation;
+    memcpy(k.parameters, parameters, f->parameter_bytes);
+    capture_kernel(stream, &k);
+    return cudaSuccess;
 }
 
 API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *entry)

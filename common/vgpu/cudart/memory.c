@@ -1,5 +1,7 @@
 /* Device memory: allocating, freeing, filling, asking about. */
-#include "vgpu/cudart/shim.h"
+#include "vgpu/cudart/graph.h"
+
+#include <stdatomic.h>
 
 #define PITCH_BYTES ((size_t)512)
 
@@ -109,12 +111,25 @@ API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *to, const
 /* ---- fills
  * ---------------------------------------------------------------------------------------- */
 
-static cudaError_t fill(void *to, size_t pitch, int value, size_t width, size_t height,
-                        cudaStream_t stream, const char *api)
+cudaError_t rt_fill(void *to, size_t pitch, int value, size_t width, size_t height,
+                    cudaStream_t stream, const char *api)
 {
     return rt_request(VP_FILL, api, STREAM(stream), 6, (uint64_t)(uintptr_t)to,
                       (uint64_t)(unsigned char)value, (uint64_t)width, (uint64_t)height,
                       (uint64_t)pitch, UINT64_C(0));
+}
+
+static cudaError_t fill(void *to, size_t pitch, int value, size_t width, size_t height,
+                        cudaStream_t stream, const char *api)
+{
+    struct cudaMemsetParams captured = {.dst = to,
+                                        .pitch = pitch,
+                                        .value = (unsigned char)value,
+                                        .elementSize = 1,
+                                        .width = width,
+                                        .height = height};
+    return capture_fill(stream, &captured) ? cudaSuccess
+                                           : rt_fill(to, pitch, value, width, height, stream, api);
 }
 
 API cudaError_t cudaMemset(void *to, int value, size_t bytes)
@@ -159,41 +174,123 @@ API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct cu
     return rt_return(fill_3d(to, value, extent, stream, "cudaMemset3DAsync"));
 }
 
-/* ---- pools: there is one, and it is cudaMalloc
- * ----------------------------------------------------- */
+/* ---- pools: memory of all of them is that of cudaMalloc ---------------------------------------
+ */
 
-#define THE_POOL ((cudaMemPool_t)0x700L)
+#define DEFAULT_POOL ((cudaMemPool_t)0x700L)
+#define POOLS_MAX    64
+
+/* Pools that the program made: handles DEFAULT_POOL + 1 and up. */
+static _Atomic bool pools[POOLS_MAX];
+
+static bool is_pool(cudaMemPool_t pool)
+{
+    uintptr_t i = (uintptr_t)pool - (uintptr_t)DEFAULT_POOL;
+    return i == 0 || (i <= POOLS_MAX && pools[i - 1]);
+}
 
 API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
 {
     if (!pool)
         return rt_return(cudaErrorInvalidValue);
-    *pool = THE_POOL;
+    *pool = DEFAULT_POOL;
     return rt_return(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
 }
 
+static cudaMemPool_t current = DEFAULT_POOL;
+
 API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
 {
-    return cudaDeviceGetDefaultMemPool(pool, device);
+    cudaError_t error = cudaDeviceGetDefaultMemPool(pool, device);
+    if (!error)
+        *pool = current;
+    return error;
+}
+
+API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
+{
+    if (device || !is_pool(pool))
+        return rt_return(device ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    current = pool;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *props)
+{
+    if (!pool || !props || props->allocType != cudaMemAllocationTypePinned ||
+        props->location.type != cudaMemLocationTypeDevice || props->location.id != 0)
+        return rt_return(cudaErrorInvalidValue);
+    for (uintptr_t i = 0; i < POOLS_MAX; i++) {
+        bool expected = false;
+        if (atomic_compare_exchange_strong(&pools[i], &expected, true)) {
+            *pool = (cudaMemPool_t)((uintptr_t)DEFAULT_POOL + i + 1);
+            return rt_return(rt_request(VP_CALL, "cudaMemPoolCreate", 0, 0));
+        }
+    }
+    return rt_return(cudaErrorMemoryAllocation);
+}
+
+API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
+{
+    if (!is_pool(pool) || pool == DEFAULT_POOL)
+        return rt_return(cudaErrorInvalidValue);
+    pools[(uintptr_t)pool - (uintptr_t)DEFAULT_POOL - 1] = false;
+    if (current == pool)
+        current = DEFAULT_POOL;
+    return cudaSuccess;
 }
 
 API cudaError_t cudaMallocFromPoolAsync(void **to, size_t bytes, cudaMemPool_t pool,
                                         cudaStream_t stream)
 {
     (void)stream;
-    return rt_return(pool == THE_POOL ? alloc(to, bytes, "cudaMallocFromPoolAsync")
-                                      : cudaErrorInvalidValue);
+    return rt_return(is_pool(pool) ? alloc(to, bytes, "cudaMallocFromPoolAsync")
+                                   : cudaErrorInvalidValue);
 }
+
+/* What is set is kept; how much memory a pool holds is not counted. */
+static uint64_t release_threshold[POOLS_MAX + 1];
 
 API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
                                         void *value)
 {
-    (void)attribute, (void)value;
-    return rt_return(pool == THE_POOL ? cudaSuccess : cudaErrorInvalidValue);
+    if (!is_pool(pool) || !value)
+        return rt_return(cudaErrorInvalidValue);
+    if (attribute == cudaMemPoolAttrReleaseThreshold)
+        release_threshold[(uintptr_t)pool - (uintptr_t)DEFAULT_POOL] = *(uint64_t *)value;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
+                                        void *value)
+{
+    if (!is_pool(pool) || !value)
+        return rt_return(cudaErrorInvalidValue);
+    switch (attribute) {
+    case cudaMemPoolAttrReleaseThreshold:
+        *(uint64_t *)value = release_threshold[(uintptr_t)pool - (uintptr_t)DEFAULT_POOL];
+        return cudaSuccess;
+    case cudaMemPoolReuseFollowEventDependencies:
+    case cudaMemPoolReuseAllowOpportunistic:
+    case cudaMemPoolReuseAllowInternalDependencies:
+        *(int *)value = 1;
+        return cudaSuccess;
+    default: {
+        static bool said;
+        rt_say_once(&said, "how much memory a pool holds is not counted");
+        return rt_return(cudaErrorNotSupported);
+    }
+    }
 }
 
 API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
 {
     (void)bytes;
-    return rt_return(pool == THE_POOL ? cudaSuccess : cudaErrorInvalidValue);
+    return rt_return(is_pool(pool) ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list,
+                                     size_t n)
+{
+    return rt_return(is_pool(pool) && (list || !n) ? cudaSuccess : cudaErrorInvalidValue);
 }

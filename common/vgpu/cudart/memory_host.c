@@ -1,10 +1,11 @@
 /* Memory that host and device share: managed, and page-locked host memory. The device process makes
  * a memfd and chooses the address; it is mapped here at the same address, so one pointer serves
  * both and writes of either side are seen by the other at once. */
-#include "vgpu/cudart/shim.h"
+#include "vgpu/cudart/graph.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,6 +15,11 @@ struct range {
     size_t bytes;
     bool registered;
     unsigned flags;
+    /* Registered: the pages that the device shares now, and its address for them; 0 if it does not.
+     */
+    uintptr_t pages;
+    size_t page_bytes;
+    uint64_t device;
 };
 
 static struct range *ranges;
@@ -84,7 +90,8 @@ static cudaError_t alloc_shared(void **to, size_t bytes, bool managed, unsigned 
     void *at =
         mmap(want, c.reply.r[1], PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, c.fd, 0);
     close(c.fd);
-    if (at == want && range_add((struct range){(uintptr_t)at, bytes, false, flags})) {
+    if (at == want &&
+        range_add((struct range){.at = (uintptr_t)at, .bytes = bytes, .flags = flags})) {
         *to = at;
         return cudaSuccess;
     }
@@ -114,7 +121,9 @@ API cudaError_t cudaFree(void *p)
 
 API cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
 {
-    (void)stream;
+    /* What a captured stream allocates stays for the next launch of its graph. */
+    if (capture_is_active(stream))
+        return cudaSuccess;
     return rt_return(free_any(p, VP_MEMORY_DEVICE, "cudaFreeAsync"));
 }
 
@@ -148,12 +157,15 @@ API cudaError_t cudaHostGetDevicePointer(void **to, void *p, unsigned flags)
     struct range r;
     if (!to || flags || !range_find(p, false, &r))
         return rt_return(cudaErrorInvalidValue);
-    if (r.registered) {
+    if (r.registered && !r.device) {
         static bool said;
-        rt_say_once(&said, "registered host memory cannot be used in kernels (hint: allocate it "
-                           "with cudaHostAlloc)");
+        rt_say_once(&said,
+                    "registered memory on the stack cannot be used in kernels (hint: allocate "
+                    "it with malloc or cudaHostAlloc)");
         return rt_return(cudaErrorNotSupported);
     }
+    if (r.registered)
+        p = (void *)(uintptr_t)(r.device + ((uintptr_t)p - r.pages));
     *to = p;
     return cudaSuccess;
 }
@@ -167,7 +179,58 @@ API cudaError_t cudaHostGetFlags(unsigned *flags, void *p)
     return cudaSuccess;
 }
 
-/* Registered memory only counts as page-locked for the modelled copies. */
+/* ---- registered memory: the pages that hold it become memory that the device shares, with the
+ * same contents at the same place ---- */
+
+/* Replaces pages by a mapping of @p fd (-1: ordinary memory) and keeps what is in them. */
+static bool pages_replace(uintptr_t pages, size_t bytes, int fd)
+{
+    void *copy = malloc(bytes), *at = (void *)pages;
+    if (!copy)
+        return false;
+    memcpy(copy, at, bytes);
+    int flags = MAP_FIXED | (fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED);
+    bool replaced = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd, 0) == at;
+    if (replaced)
+        memcpy(at, copy, bytes);
+    free(copy);
+    return replaced;
+}
+
+/* The running thread's own stack cannot be replaced under it. */
+static bool is_stack(uintptr_t at, size_t bytes)
+{
+    pthread_attr_t attributes;
+    void *start = NULL;
+    size_t room = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes))
+        return true;
+    pthread_attr_getstack(&attributes, &start, &room);
+    pthread_attr_destroy(&attributes);
+    return at < (uintptr_t)start + room && at + bytes > (uintptr_t)start;
+}
+
+static cudaError_t pages_share(struct range *r)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    r->pages = r->at / page * page;
+    r->page_bytes = (r->at + r->bytes - r->pages + page - 1) / page * page;
+    if (is_stack(r->pages, r->page_bytes))
+        return rt_request(VP_CALL, "cudaHostRegister", 0, 0);
+    struct call c = rt_call(VP_ALLOC_SHARED, "cudaHostRegister");
+    c.request.a[0] = r->page_bytes;
+    cudaError_t error = rt_exchange(&c);
+    if (error)
+        return error;
+    bool shared = pages_replace(r->pages, r->page_bytes, c.fd);
+    close(c.fd);
+    if (shared)
+        r->device = c.reply.r[0];
+    else
+        rt_request(VP_FREE, "", 0, 2, c.reply.r[0], (uint64_t)VP_MEMORY_PINNED);
+    return shared ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
 API cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned flags)
 {
     struct range r;
@@ -175,9 +238,11 @@ API cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned flags)
         return rt_return(cudaErrorInvalidValue);
     if (range_find(p, false, &r))
         return rt_return(cudaErrorHostMemoryAlreadyRegistered);
-    if (!range_add((struct range){(uintptr_t)p, bytes, true, flags}))
-        return rt_return(cudaErrorMemoryAllocation);
-    return rt_return(rt_request(VP_CALL, "cudaHostRegister", 0, 0));
+    r = (struct range){.at = (uintptr_t)p, .bytes = bytes, .registered = true, .flags = flags};
+    cudaError_t error = pages_share(&r);
+    if (!error && !range_add(r))
+        error = cudaErrorMemoryAllocation;
+    return rt_return(error);
 }
 
 API cudaError_t cudaHostUnregister(void *p)
@@ -185,7 +250,14 @@ API cudaError_t cudaHostUnregister(void *p)
     struct range r;
     if (!range_find(p, false, &r) || !r.registered || !range_find(p, true, &r))
         return rt_return(cudaErrorHostMemoryNotRegistered);
-    return rt_return(rt_request(VP_CALL, "cudaHostUnregister", 0, 0));
+    if (!r.device)
+        return rt_return(rt_request(VP_CALL, "cudaHostUnregister", 0, 0));
+    /* First the kernels that may still write there, then the pages. */
+    cudaError_t error = rt_request(VP_DEVICE_SYNC, "", 0, 0);
+    pages_replace(r.pages, r.page_bytes, -1);
+    cudaError_t freed =
+        rt_request(VP_FREE, "cudaHostUnregister", 0, 2, r.device, (uint64_t)VP_MEMORY_PINNED);
+    return rt_return(error ? error : freed);
 }
 
 /* Where managed memory lies makes no difference here: advice is accepted and changes nothing. */

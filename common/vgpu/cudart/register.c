@@ -10,18 +10,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* One fat binary image; the device's number of its module. */
-struct image {
-    const void *data;
-    uint64_t module;
+/* What one __cudaRegisterFatBinary brought: a fat binary, or those of all units of a program that
+ * was compiled separately, which the device links. The handle that the program keeps points to it.
+ */
+struct binary {
+    const void **images;
+    size_t n;
+    uint64_t module; /* the device's number */
     bool tried;
     cudaError_t error;
-};
-
-/* What one __cudaRegisterFatBinary brought. The handle that the program keeps points to it. */
-struct binary {
-    struct image *images;
-    size_t n;
 };
 
 /* Kernels by address of the host stub and of the function itself; an open hash table. */
@@ -112,46 +109,50 @@ static size_t image_bytes(const void *data)
     return sizeof header + (header.bytes < room ? header.bytes : room);
 }
 
-static cudaError_t image_load(struct image *image)
+/* Sends one image. */
+static cudaError_t image_send(const void *data, bool more, uint64_t *module)
 {
-    if (image->tried)
-        return image->error;
-    size_t total = image_bytes(image->data);
-    cudaError_t error = rt_profile() ? cudaSuccess : cudaErrorNoDevice;
+    size_t total = image_bytes(data);
+    cudaError_t error = cudaSuccess;
     rt_lock();
     for (size_t at = 0; !error && at < total;) {
         size_t now = total - at < VP_WINDOW_BYTES ? total - at : VP_WINDOW_BYTES;
-        memcpy(rt_window(), (const char *)image->data + at, now);
+        memcpy(rt_window(), (const char *)data + at, now);
         error = rt_request(VP_MODULE_DATA, "", 0, 3, (uint64_t)at, (uint64_t)now, (uint64_t)total);
         at += now;
     }
     struct call c = rt_call(VP_MODULE_LOAD, "");
+    c.request.a[0] = more;
     if (!error)
         error = rt_exchange(&c);
     rt_unlock();
-    if (error == cudaErrorNoDevice || error == cudaErrorDevicesUnavailable)
-        return error;
-    image->tried = true;
-    image->module = c.reply.r[0];
-    return image->error = error;
+    *module = c.reply.r[0];
+    return error;
 }
 
-/* Asks every image of a binary for a name, with KERNEL or VARIABLE. */
+static cudaError_t binary_load(struct binary *binary)
+{
+    if (binary->tried)
+        return binary->error;
+    cudaError_t error = rt_profile() ? cudaSuccess : cudaErrorNoDevice;
+    for (size_t i = 0; i < binary->n && !error; i++)
+        error = image_send(binary->images[i], i + 1 < binary->n, &binary->module);
+    if (error == cudaErrorNoDevice || error == cudaErrorDevicesUnavailable)
+        return error;
+    binary->tried = true;
+    return binary->error = error;
+}
+
+/* Asks the module of a binary for a name, with KERNEL or VARIABLE. */
 static cudaError_t binary_find(struct binary *binary, struct call *c, const char *name)
 {
-    cudaError_t error = cudaErrorInvalidDeviceFunction;
+    if (binary->n == 0)
+        return cudaErrorInvalidDeviceFunction;
+    cudaError_t error = binary_load(binary);
     c->payload = name;
     c->request.payload_bytes = (uint32_t)strlen(name);
-    for (size_t i = 0; i < binary->n; i++) {
-        error = image_load(&binary->images[i]);
-        if (error)
-            continue;
-        c->request.a[0] = binary->images[i].module;
-        error = rt_exchange(c);
-        if (!error)
-            break;
-    }
-    return error;
+    c->request.a[0] = binary->module;
+    return error ? error : rt_exchange(c);
 }
 
 static cudaError_t function_find(struct function *f)
@@ -304,7 +305,7 @@ API void **__cudaRegisterFatBinary(void *fat_cubin)
     if (!binary || !(binary->images = calloc(n ? n : 1, sizeof *binary->images)))
         abort();
     for (size_t i = 0; i < n; i++)
-        binary->images[i].data = list[i];
+        binary->images[i] = list[i];
     binary->n = n;
     return (void **)binary;
 }
@@ -343,10 +344,8 @@ API void __cudaUnregisterFatBinary(void **handle)
     }
     variable_count = kept;
     pthread_mutex_unlock(&lock);
-    for (size_t i = 0; i < binary->n && rt_connected(); i++) {
-        if (binary->images[i].module)
-            rt_request(VP_MODULE_UNLOAD, "", 0, 1, binary->images[i].module);
-    }
+    if (binary->module && rt_connected())
+        rt_request(VP_MODULE_UNLOAD, "", 0, 1, binary->module);
     free(binary->images);
     free(binary);
 }

@@ -3,7 +3,7 @@
  * The device process carries everything out in order, so a host function may run as soon as it has
  * answered a fence. It runs on a thread of its own, as CUDA promises; later requests of any thread
  * wait until the queue is empty, which keeps the order of the stream. */
-#include "vgpu/cudart/shim.h"
+#include "vgpu/cudart/graph.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -71,6 +71,8 @@ void rt_callbacks_drain(void)
 
 static cudaError_t callback_add(struct callback in, const char *api)
 {
+    if (capture_host(in.stream, in.function, in.with_status, in.data))
+        return cudaSuccess;
     cudaError_t error = rt_request(VP_CALL, api, STREAM(in.stream), 0);
     if (error)
         return error;
@@ -95,6 +97,14 @@ static cudaError_t callback_add(struct callback in, const char *api)
     if (!started)
         free(c);
     return started ? cudaSuccess : cudaErrorOperatingSystem;
+}
+
+cudaError_t rt_host_function(cudaStream_t stream, cudaHostFn_t function,
+                             cudaStreamCallback_t with_status, void *data, const char *api)
+{
+    struct callback c = {
+        .function = function, .with_status = with_status, .stream = stream, .data = data};
+    return callback_add(c, api);
 }
 
 API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
@@ -173,6 +183,8 @@ API cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 API cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
+    if (capture_is_active(stream))
+        return rt_return(cudaErrorStreamCaptureUnsupported);
     cudaError_t error = rt_request(VP_STREAM_SYNC, "cudaStreamSynchronize", STREAM(stream), 0);
     rt_managed_pull();
     return rt_return(error);
@@ -186,6 +198,8 @@ API cudaError_t cudaStreamQuery(cudaStream_t stream)
 API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
     (void)flags;
+    if (capture_event_wait(stream, event))
+        return cudaSuccess;
     return rt_return(rt_request(VP_STREAM_WAIT, "cudaStreamWaitEvent", STREAM(stream), 1,
                                 (uint64_t)(uintptr_t)event));
 }
@@ -237,11 +251,4 @@ API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
     if (!error)
         *device = 0;
     return rt_return(error);
-}
-
-API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
-{
-    (void)stream;
-    *status = cudaStreamCaptureStatusNone;
-    return cudaSuccess;
 }

@@ -38,7 +38,7 @@
     X(RESET, "", "")                                                                               \
     X(CALL, "(only advances the clock)", "")                                                       \
     X(MODULE_DATA, "offset, bytes in the window, total", "")                                       \
-    X(MODULE_LOAD, "", "module")                                                                   \
+    X(MODULE_LOAD, "1: more images of the module follow", "module")                                \
     X(MODULE_UNLOAD, "module", "")                                                                 \
     X(KERNEL, "module; payload: name", "kernel, parameter bytes; payload: u32 offset, size each")  \
     X(VARIABLE, "module; payload: name", "address, bytes")                                         \

@@ -68,6 +68,7 @@ static void context_close(struct session *s)
     free(s->image);
     s->image = NULL;
     s->image_bytes = 0;
+    session_units_free(s);
 }
 
 struct session *session_open(struct session_shared *shared, int fd, int number)

@@ -16,6 +16,7 @@
 #include "vgpu/device/protocol.h"
 #include "vgpu/device/record.h"
 #include "vgpu/device/timeline.h"
+#include "vgpu/fatbin/fatbin.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -81,6 +82,8 @@ struct session {
     size_t allocation_count, allocation_room;
     char *image; /**< the fat binary being received */
     size_t image_bytes;
+    struct fatbin_module *units; /**< received, to be linked with those that follow */
+    size_t unit_count;
 };
 
 /** A request with its payload, and the reply under construction. */
@@ -117,6 +120,8 @@ void session_trace_work(struct session *s, const char *kind, const char *name, u
 #define SESSION_OP(name) int name(struct session *s, struct exchange *x)
 SESSION_OP(op_module_data);
 SESSION_OP(op_module_load);
+/** Forgets the units of a module that was not loaded. */
+void session_units_free(struct session *s);
 SESSION_OP(op_module_unload);
 SESSION_OP(op_kernel);
 SESSION_OP(op_variable);

@@ -42,24 +42,59 @@ static int image_error(enum st_code code)
     }
 }
 
-SESSION_OP(op_module_load)
+void session_units_free(struct session *s)
 {
-    struct st_error err;
-    struct fatbin_module image;
+    for (size_t i = 0; i < s->unit_count; i++)
+        fatbin_module_free(&s->units[i]);
+    free(s->units);
+    s->units = NULL;
+    s->unit_count = 0;
+}
+
+/* The image becomes one more unit. */
+static enum st_code unit_add(struct session *s, struct st_error *err)
+{
     int sm = s->shared->profile.compute_major * 10 + s->shared->profile.compute_minor;
-    enum st_code code = fatbin_module_read(&image, s->image, s->image_bytes, sm, &err);
+    struct fatbin_module *more = realloc(s->units, (s->unit_count + 1) * sizeof *more);
+    if (!more)
+        return st_fail(err, ST_NO_MEMORY, "no memory for a module");
+    s->units = more;
+    enum st_code code = fatbin_module_read(&more[s->unit_count], s->image, s->image_bytes, sm, err);
+    s->unit_count += code == ST_OK;
     free(s->image);
     s->image = NULL;
     s->image_bytes = 0;
+    return code;
+}
+
+static enum st_code units_link(struct session *s, struct module *to, struct st_error *err)
+{
+    struct vg_image *images = calloc(s->unit_count, sizeof *images);
+    if (!images)
+        return st_fail(err, ST_NO_MEMORY, "no memory for a module");
+    for (size_t i = 0; i < s->unit_count; i++)
+        images[i] = (struct vg_image){s->units[i].ptx, s->units[i].ptx_bytes, s->units[i].kernels,
+                                      s->units[i].kernel_count};
+    enum st_code code = vg_module_link(s->device, &to->module, images, s->unit_count, err);
+    free(images);
+    return code;
+}
+
+SESSION_OP(op_module_load)
+{
+    struct st_error err;
+    enum st_code code = unit_add(s, &err);
     if (code) {
+        session_units_free(s);
         say_error("the program cannot run", &err);
         return image_error(code);
     }
+    if (x->request.a[0])
+        return VP_OK;
     struct module *module = calloc(1, sizeof *module);
-    code = module ? vg_module_load(s->device, &module->module, image.ptx, image.ptx_bytes,
-                                   image.kernels, image.kernel_count, &err)
+    code = module ? units_link(s, module, &err)
                   : st_fail(&err, ST_NO_MEMORY, "no memory for a module");
-    fatbin_module_free(&image);
+    session_units_free(s);
     if (!code && (x->reply.r[0] = handles_add(&s->modules, module)) != 0)
         return VP_OK;
     free(module);

@@ -153,6 +153,16 @@ struct vg_kernel_info {
 enum st_code vg_module_load(struct vg_device *device, struct vg_module **module, const char *ptx,
                             size_t ptx_bytes, const struct vg_kernel_info *info, size_t infos,
                             struct st_error *err);
+/** The same for a program compiled in several units (nvcc -rdc=true), whose modules use each
+ * other's functions and variables: they become one module. */
+struct vg_image {
+    const char *ptx;
+    size_t ptx_bytes;
+    const struct vg_kernel_info *info;
+    size_t infos;
+};
+enum st_code vg_module_link(struct vg_device *device, struct vg_module **module,
+                            const struct vg_image *images, size_t n, struct st_error *err);
 void vg_module_unload(struct vg_device *device, struct vg_module *module);
 /** @return the kernel of that (mangled) name, or NULL. */
 struct vg_kernel *vg_module_kernel(struct vg_module *module, const char *name);

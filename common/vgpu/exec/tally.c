@@ -18,8 +18,8 @@ static void add_site(struct vg_site *to, const struct vg_site *from)
 
 static bool is_load(const struct ir_insn *in)
 {
-    return in->op == IR_LD || in->op == IR_LDMATRIX || in->op == IR_WMMA_LOAD ||
-           in->op == IR_TEX || in->op == IR_TLD4 || in->op == IR_SULD;
+    return in->op == IR_LD || in->op == IR_LDMATRIX || in->op == IR_WMMA_LOAD || in->op == IR_TEX ||
+           in->op == IR_TLD4 || in->op == IR_SULD;
 }
 
 static void count_memory(struct vg_counters *c, const struct ir_insn *in, const struct vg_site *s)

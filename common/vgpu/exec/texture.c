@@ -29,8 +29,7 @@ char *texture_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint
 static bool is_sound(const struct vg_texture *t)
 {
     return t->magic == VG_TEXTURE_MAGIC && t->width && t->height && t->depth &&
-           (int32_t)(t->width | t->height | t->depth) > 0 && t->channels >= 1 &&
-           t->channels <= 4 &&
+           (int32_t)(t->width | t->height | t->depth) > 0 && t->channels >= 1 && t->channels <= 4 &&
            (t->channel_bytes == 1 || t->channel_bytes == 2 || t->channel_bytes == 4);
 }
 

@@ -57,20 +57,29 @@ static enum st_code unplace(void *context, struct ptx_variable *v)
     return ST_OK;
 }
 
-static bool symbol_value(const struct vg_module *module, const char *name, uint64_t *value)
+/* The value of a name in an initialiser of a unit: its own first, then what others define. */
+static bool symbol_value(const struct vg_module *module, int unit, const char *name,
+                         uint64_t *value)
 {
     const struct ptx_ast *ast = &module->ast;
-    for (size_t i = 0; i < ast->variable_count; i++)
-        if (strcmp(ast->variables[i].name, name) == 0) {
-            *value = ast->variables[i].address;
-            return true;
-        }
-    for (size_t i = 0; i < ast->function_count; i++)
-        if (strcmp(ast->functions[i].name, name) == 0 && ast->functions[i].has_body) {
+    bool found = false;
+    for (size_t i = 0; i < ast->variable_count; i++) {
+        const struct ptx_variable *v = &ast->variables[i];
+        if (strcmp(v->name, name) != 0 || v->is_extern || (v->is_local && v->unit != unit))
+            continue;
+        if (!found || v->is_local)
+            *value = v->address;
+        found = true;
+    }
+    for (size_t i = 0; i < ast->function_count; i++) {
+        const struct ptx_function *f = &ast->functions[i];
+        if (strcmp(f->name, name) != 0 || !f->has_body || (f->is_local && f->unit != unit))
+            continue;
+        if (!found || f->is_local)
             *value = PTX_FUNCTION_BASE + 16 * i;
-            return true;
-        }
-    return false;
+        found = true;
+    }
+    return found;
 }
 
 static enum st_code initialise(void *context, struct ptx_variable *v)
@@ -82,7 +91,7 @@ static enum st_code initialise(void *context, struct ptx_variable *v)
         const struct ptx_init *init = &v->init[i];
         uint64_t bits = init->bits;
         if (init->symbol) {
-            if (!symbol_value(l->module, init->symbol, &bits))
+            if (!symbol_value(l->module, v->unit, init->symbol, &bits))
                 bits = 0; /* a function of another module, e.g. of a deleted virtual method */
             else
                 bits += (uint64_t)init->offset;
@@ -182,9 +191,49 @@ static enum st_code number(struct vg_module *m, struct st_error *err)
     return ST_OK;
 }
 
-enum st_code vg_module_load(struct vg_device *device, struct vg_module **module, const char *ptx,
-                            size_t ptx_bytes, const struct vg_kernel_info *info, size_t infos,
-                            struct st_error *err)
+/* The library that programs compiled with -rdc=true carry for launches from kernels. It needs what
+ * only a driver has; who calls it is told so. */
+static bool is_launch_library(const struct ptx_ast *ast)
+{
+    for (size_t i = 0; i < ast->function_count; i++)
+        if (!ast->functions[i].has_body && strncmp(ast->functions[i].name, "cnpGet", 6) == 0)
+            return true;
+    return false;
+}
+
+static enum st_code parse_images(struct vg_module *m, const struct vg_image *images, size_t n,
+                                 struct st_error *err)
+{
+    enum st_code code = ST_OK;
+    bool any = false;
+    for (size_t i = 0; i < n && code == ST_OK; i++) {
+        struct ptx_ast one;
+        code = ptx_parse(&one, images[i].ptx, images[i].ptx_bytes, err);
+        if (code != ST_OK)
+            break;
+        if (n > 1 && is_launch_library(&one))
+            ptx_ast_free(&one);
+        else if (any)
+            ptx_ast_join(&m->ast, &one);
+        else
+            m->ast = one, any = true;
+    }
+    if (code == ST_OK && !any)
+        code = st_fail(err, ST_BAD_FORMAT, "no module with kernels");
+    return code;
+}
+
+static void take_registers(struct vg_module *m, const struct vg_image *image)
+{
+    for (size_t i = 0; i < m->kernel_count; i++)
+        for (size_t k = 0; k < image->infos; k++)
+            if (strcmp(image->info[k].name, m->kernels[i].function->name) == 0 &&
+                image->info[k].registers > 0)
+                m->kernels[i].function->registers = image->info[k].registers;
+}
+
+enum st_code vg_module_link(struct vg_device *device, struct vg_module **module,
+                            const struct vg_image *images, size_t n, struct st_error *err)
 {
     *module = NULL;
     struct vg_module *m = calloc(1, sizeof *m);
@@ -192,7 +241,7 @@ enum st_code vg_module_load(struct vg_device *device, struct vg_module **module,
         return st_fail(err, ST_NO_MEMORY, "no memory for a module");
     m->device = device;
     struct loading loading = {m, err};
-    enum st_code code = ptx_parse(&m->ast, ptx, ptx_bytes, err);
+    enum st_code code = parse_images(m, images, n, err);
     if (code == ST_OK && (m->ast.version_major > 9 || m->ast.version_major < 5)) {
         st_fail(err, ST_BAD_FORMAT, "PTX of version %d.%d is not supported", m->ast.version_major,
                 m->ast.version_minor);
@@ -212,14 +261,20 @@ enum st_code vg_module_load(struct vg_device *device, struct vg_module **module,
         vg_module_unload(device, m);
         return code;
     }
-    for (size_t i = 0; i < m->kernel_count; i++)
-        for (size_t k = 0; k < infos; k++)
-            if (strcmp(info[k].name, m->kernels[i].function->name) == 0 && info[k].registers > 0)
-                m->kernels[i].function->registers = info[k].registers;
+    for (size_t i = 0; i < n; i++)
+        take_registers(m, &images[i]);
     m->next = device->modules;
     device->modules = m;
     *module = m;
     return ST_OK;
+}
+
+enum st_code vg_module_load(struct vg_device *device, struct vg_module **module, const char *ptx,
+                            size_t ptx_bytes, const struct vg_kernel_info *info, size_t infos,
+                            struct st_error *err)
+{
+    struct vg_image image = {ptx, ptx_bytes, info, infos};
+    return vg_module_link(device, module, &image, 1, err);
 }
 
 void vg_module_unload(struct vg_device *device, struct vg_module *m)

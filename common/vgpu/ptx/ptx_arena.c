@@ -36,6 +36,19 @@ char *ptx_arena_text(struct ptx_arena *arena, const char *text, size_t n)
     return copy;
 }
 
+void ptx_arena_join(struct ptx_arena *to, struct ptx_arena *from)
+{
+    if (!to->first) {
+        *to = *from;
+    } else {
+        struct ptx_arena_chunk *last = to->first;
+        while (last->next)
+            last = last->next;
+        last->next = from->first; /* only the first one is filled further */
+    }
+    memset(from, 0, sizeof *from);
+}
+
 void ptx_arena_free(struct ptx_arena *arena)
 {
     while (arena->first) {

@@ -19,6 +19,8 @@ struct ptx_arena {
 void *ptx_arena_alloc(struct ptx_arena *arena, size_t bytes);
 /** @return a NUL-terminated copy of @p n characters. */
 char *ptx_arena_text(struct ptx_arena *arena, const char *text, size_t n);
+/** Makes @p to the owner of what @p from holds; @p from is then empty. */
+void ptx_arena_join(struct ptx_arena *to, struct ptx_arena *from);
 /** Frees everything. */
 void ptx_arena_free(struct ptx_arena *arena);
 

@@ -30,6 +30,8 @@ struct ptx_variable {
     enum ptx_type type;
     size_t bytes, alignment;
     bool is_extern, unsized;
+    bool is_local; /**< without linkage: only its own unit sees it */
+    int unit;      /**< which of the modules that were joined it comes from */
     struct ptx_init *init;
     size_t inits;
     int scope, line;
@@ -98,6 +100,8 @@ struct ptx_register {
 struct ptx_function {
     const char *name;
     bool is_entry, has_body, is_noreturn;
+    bool is_local; /**< as a variable's */
+    int unit;
     struct ptx_variable *params, *returns;
     size_t param_count, return_count, param_room, return_room;
     struct ptx_variable *variables;
@@ -135,11 +139,14 @@ struct ptx_ast {
         const char *name, *target;
     } * aliases;
     size_t alias_count, alias_room;
+    int units; /**< modules that were joined, less one */
 };
 
 /** Parses a module. @return ST_OK, or ST_BAD_FORMAT with line, expected and got; @p ast is then
  * empty. */
 enum st_code ptx_parse(struct ptx_ast *ast, const char *text, size_t bytes, struct st_error *err);
+/** Links: moves everything of @p from, which is then empty, into @p to as one more unit. */
+void ptx_ast_join(struct ptx_ast *to, struct ptx_ast *from);
 /** Frees a module; harmless on a zeroed one. */
 void ptx_ast_free(struct ptx_ast *ast);
 

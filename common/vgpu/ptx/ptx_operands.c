@@ -150,22 +150,35 @@ struct ptx_variable *variable_find(struct decoder *d, const char *name)
     for (size_t i = 0; i < f->return_count; i++)
         if (strcmp(f->returns[i].name, name) == 0)
             return &f->returns[i];
-    for (size_t i = 0; i < d->ast->variable_count; i++)
-        if (strcmp(d->ast->variables[i].name, name) == 0)
-            return &d->ast->variables[i];
-    return NULL;
+    struct ptx_variable *defined = NULL, *declared = NULL;
+    for (size_t i = 0; i < d->ast->variable_count; i++) {
+        struct ptx_variable *v = &d->ast->variables[i];
+        if (strcmp(v->name, name) != 0)
+            continue;
+        if (v->is_local && v->unit == f->unit)
+            return v;
+        if (v->is_extern && v->unit == f->unit)
+            declared = v;
+        else if (!v->is_local && !v->is_extern && !defined)
+            defined = v;
+    }
+    return defined ? defined : declared;
 }
 
 int function_find(const struct decoder *d, const char *name)
 {
     for (int tries = 0; tries < 4; tries++) {
-        int declared = -1;
-        for (size_t i = 0; i < d->ast->function_count; i++)
-            if (strcmp(d->ast->functions[i].name, name) == 0) {
-                declared = (int)i;
-                if (d->ast->functions[i].has_body)
-                    return declared;
-            }
+        int declared = -1, defined = -1;
+        for (size_t i = 0; i < d->ast->function_count; i++) {
+            const struct ptx_function *f = &d->ast->functions[i];
+            if (strcmp(f->name, name) != 0 || (f->is_local && f->unit != d->function->unit))
+                continue;
+            declared = (int)i;
+            if (f->has_body && (defined < 0 || f->is_local))
+                defined = declared;
+        }
+        if (defined >= 0)
+            return defined;
         const char *target = NULL;
         for (size_t i = 0; i < d->ast->alias_count; i++)
             if (strcmp(d->ast->aliases[i].name, name) == 0)
@@ -215,7 +228,7 @@ static uint32_t name_value(struct decoder *d, const struct ptx_operand *o, bool 
     }
     uint64_t base = v->space == PTX_SPACE_PARAM ? PTX_PARAM_BASE : 0;
     if (v->is_extern && !v->address && v->space == PTX_SPACE_GLOBAL)
-        decode_problem(d, "extern variable '%.60s' is not in this module", o->name);
+        decode_problem(d, "no module of the program defines variable '%.60s'", o->name);
     return constant(d, base + v->address + (uint64_t)o->offset, wide);
 }
 

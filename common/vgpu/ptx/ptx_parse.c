@@ -636,10 +636,12 @@ static void parse_header(struct parser *p)
 static void parse_module(struct parser *p)
 {
     while (p->token.kind != PTX_END) {
-        bool is_extern = false;
+        bool is_extern = false, is_local = true;
         enum ptx_space space;
+        size_t functions = p->ast->function_count, variables = p->ast->variable_count;
         while (at(p, ".visible") || at(p, ".extern") || at(p, ".weak") || at(p, ".common")) {
             is_extern |= at(p, ".extern");
+            is_local = false;
             next(p);
         }
         if (accept(p, ".entry"))
@@ -657,6 +659,10 @@ static void parse_module(struct parser *p)
                             &p->ast->variable_room);
         else
             parse_header(p);
+        for (; functions < p->ast->function_count; functions++)
+            p->ast->functions[functions].is_local = is_local;
+        for (; variables < p->ast->variable_count; variables++)
+            p->ast->variables[variables].is_local = is_local;
     }
 }
 

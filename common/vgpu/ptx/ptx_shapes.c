@@ -885,6 +885,16 @@ static void call_list(struct decoder *d, struct ir_insn *in, const struct ptx_op
     }
 }
 
+static void missing_function(struct decoder *d, const char *name)
+{
+    if (strncmp(name, "__cudaCDP", 9) == 0)
+        decode_problem(d, "kernels cannot launch kernels here (no dynamic parallelism)");
+    else if (strncmp(name, "cuda", 4) == 0)
+        decode_problem(d, "'%.60s' cannot be called from a kernel here", name);
+    else
+        decode_problem(d, "no module of the program defines function '%.80s'", name);
+}
+
 /* extra: results (count, local offsets), arguments (count, local offsets);
  * target: function, or a: its address when wide_address */
 static void shape_call(struct decoder *d, struct ir_insn *in)
@@ -904,8 +914,7 @@ static void shape_call(struct decoder *d, struct ir_insn *in)
     } else {
         int f = callee->name ? function_find(d, callee->name) : -1;
         if (f < 0 || (!d->module->functions[f].has_body && !d->module->functions[f].builtin))
-            decode_problem(d, "function '%.80s' is not in this module",
-                           callee->name ? callee->name : "");
+            missing_function(d, callee->name ? callee->name : "");
         else
             in->target = (uint32_t)f;
     }

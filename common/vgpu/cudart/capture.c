@@ -1,0 +1,227 @@
+/* Stream capture: between BeginCapture and EndCapture what a program does with a stream becomes
+ * nodes of a graph, each behind the one before. A stream that waits for an event recorded in a
+ * captured stream is captured with it. */
+#include "vgpu/cudart/graph.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct capture {
+    struct capture *next;
+    cudaStream_t origin;
+    struct CUgraph_st *graph;
+    cudaStream_t *streams; /* all of them, the origin first */
+    size_t stream_count;
+    cudaEvent_t *events; /* recorded in them */
+    size_t event_count;
+    bool broken; /* no memory for a node */
+    unsigned long long id;
+};
+
+static struct capture *captures;
+static unsigned long long capture_ids;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The capture that a stream takes part in. Under the lock. */
+static struct capture *find(cudaStream_t stream)
+{
+    for (struct capture *c = captures; c; c = c->next)
+        for (size_t i = 0; i < c->stream_count; i++)
+            if (c->streams[i] == stream)
+                return c;
+    return NULL;
+}
+
+static void join(struct capture *c, cudaStream_t stream)
+{
+    cudaStream_t *more = realloc(c->streams, (c->stream_count + 1) * sizeof *more);
+    if (!more) {
+        c->broken = true;
+        return;
+    }
+    c->streams = more;
+    more[c->stream_count++] = stream;
+}
+
+/* Adds a node to the capture of a stream, behind its last one. */
+static bool append(cudaStream_t stream, const struct CUgraphNode_st *node)
+{
+    if (!captures) /* by far the commonest case; a capture begins before it is used */
+        return false;
+    pthread_mutex_lock(&lock);
+    struct capture *c = find(stream);
+    if (c) {
+        struct CUgraph_st *g = c->graph;
+        struct CUgraphNode_st *last = g->count ? g->nodes[g->count - 1] : NULL;
+        c->broken |= !graph_add(g, node, &last, last ? 1 : 0);
+    }
+    pthread_mutex_unlock(&lock);
+    return c != NULL;
+}
+
+bool capture_is_active(cudaStream_t stream)
+{
+    if (!captures)
+        return false;
+    pthread_mutex_lock(&lock);
+    bool active = find(stream) != NULL;
+    pthread_mutex_unlock(&lock);
+    return active;
+}
+
+bool capture_kernel(cudaStream_t stream, const struct graph_kernel *kernel)
+{
+    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeKernel, .as.kernel = *kernel};
+    return append(stream, &node);
+}
+
+bool capture_copy(cudaStream_t stream, const struct graph_copy *copy)
+{
+    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeMemcpy};
+    if (!capture_is_active(stream) || !graph_copy_append(&node, copy))
+        return false;
+    return append(stream, &node);
+}
+
+bool capture_fill(cudaStream_t stream, const struct cudaMemsetParams *fill)
+{
+    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeMemset, .as.fill = *fill};
+    return append(stream, &node);
+}
+
+bool capture_host(cudaStream_t stream, cudaHostFn_t function, cudaStreamCallback_t with_status,
+                  void *data)
+{
+    struct CUgraphNode_st node = {
+        .type = cudaGraphNodeTypeHost,
+        .as.host = {.function = function, .with_status = with_status, .data = data}};
+    return append(stream, &node);
+}
+
+bool capture_event_record(cudaStream_t stream, cudaEvent_t event)
+{
+    if (!captures)
+        return false;
+    pthread_mutex_lock(&lock);
+    struct capture *c = find(stream);
+    cudaEvent_t *more = c ? realloc(c->events, (c->event_count + 1) * sizeof *more) : NULL;
+    if (more) {
+        c->events = more;
+        more[c->event_count++] = event;
+    }
+    pthread_mutex_unlock(&lock);
+    return c != NULL;
+}
+
+bool capture_event_wait(cudaStream_t stream, cudaEvent_t event)
+{
+    bool taken = false;
+    if (!captures)
+        return false;
+    pthread_mutex_lock(&lock);
+    for (struct capture *c = captures; c && !taken; c = c->next)
+        for (size_t i = 0; i < c->event_count && !taken; i++)
+            if (c->events[i] == event) {
+                taken = true;
+                if (find(stream) != c)
+                    join(c, stream);
+            }
+    pthread_mutex_unlock(&lock);
+    return taken;
+}
+
+API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+{
+    if (mode > cudaStreamCaptureModeRelaxed)
+        return rt_return(cudaErrorInvalidValue);
+    if (!stream || stream == cudaStreamLegacy)
+        return rt_return(cudaErrorStreamCaptureUnsupported);
+    struct capture *c = calloc(1, sizeof *c);
+    pthread_mutex_lock(&lock);
+    cudaError_t error = find(stream) ? cudaErrorIllegalState : cudaSuccess;
+    if (!error && c && (c->graph = graph_new())) {
+        c->origin = stream;
+        c->id = ++capture_ids;
+        join(c, stream);
+        c->next = captures;
+        captures = c;
+    } else {
+        free(c);
+        error = error ? error : cudaErrorMemoryAllocation;
+    }
+    pthread_mutex_unlock(&lock);
+    return rt_return(error);
+}
+
+API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+    if (!graph)
+        return rt_return(cudaErrorInvalidValue);
+    *graph = NULL;
+    pthread_mutex_lock(&lock);
+    struct capture **at = &captures, *c = NULL;
+    while (*at && (*at)->origin != stream)
+        at = &(*at)->next;
+    bool other = !*at && find(stream);
+    if (*at) {
+        c = *at;
+        *at = c->next;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!c)
+        return rt_return(other ? cudaErrorStreamCaptureUnmatched : cudaErrorIllegalState);
+    cudaError_t error = c->broken ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
+    if (error)
+        graph_free(c->graph);
+    else
+        *graph = c->graph;
+    free(c->streams);
+    free(c->events);
+    free(c);
+    return rt_return(error);
+}
+
+API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
+{
+    if (!status)
+        return rt_return(cudaErrorInvalidValue);
+    *status =
+        capture_is_active(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                                         unsigned long long *id, cudaGraph_t *graph,
+                                         const cudaGraphNode_t **dependencies,
+                                         const cudaGraphEdgeData **edges, size_t *n)
+{
+    cudaError_t error = cudaStreamIsCapturing(stream, status);
+    if (error)
+        return error;
+    if (dependencies)
+        *dependencies = NULL;
+    if (edges)
+        *edges = NULL;
+    if (n)
+        *n = 0;
+    pthread_mutex_lock(&lock);
+    struct capture *c = find(stream);
+    if (c && id)
+        *id = c->id;
+    if (c && graph)
+        *graph = c->graph;
+    pthread_mutex_unlock(&lock);
+    return cudaSuccess;
+}
+
+/* Modes only forbid calls that would be unsafe here or there; nothing is forbidden here. */
+API cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
+{
+    static _Thread_local enum cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
+    if (!mode || *mode > cudaStreamCaptureModeRelaxed)
+        return rt_return(cudaErrorInvalidValue);
+    enum cudaStreamCaptureMode before = current;
+    current = *mode;
+    *mode = before;
+    return cudaSuccess;
+}

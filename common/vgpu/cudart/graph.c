@@ -1,0 +1,391 @@
+/* Graphs and their nodes. */
+#include "vgpu/cudart/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void node_clear(struct CUgraphNode_st *node)
+{
+    switch (node->type) {
+    case cudaGraphNodeTypeKernel:
+        free(node->as.kernel.parameters);
+        break;
+    case cudaGraphNodeTypeMemcpy:
+        free(node->as.copy.list);
+        break;
+    case cudaGraphNodeTypeGraph:
+        graph_free(node->as.child);
+        break;
+    default:
+        break;
+    }
+}
+
+struct CUgraph_st *graph_new(void)
+{
+    return calloc(1, sizeof(struct CUgraph_st));
+}
+
+void graph_free(struct CUgraph_st *graph)
+{
+    for (size_t i = 0; graph && i < graph->count; i++) {
+        node_clear(graph->nodes[i]);
+        free(graph->nodes[i]->dependencies);
+        free(graph->nodes[i]);
+    }
+    if (graph)
+        free(graph->nodes);
+    free(graph);
+}
+
+static bool has_node(const struct CUgraph_st *graph, const struct CUgraphNode_st *node)
+{
+    for (size_t i = 0; graph && i < graph->count; i++)
+        if (graph->nodes[i] == node)
+            return true;
+    return false;
+}
+
+static bool depend(struct CUgraphNode_st *node, struct CUgraphNode_st *on)
+{
+    struct CUgraphNode_st **more =
+        realloc(node->dependencies, (node->dependency_count + 1) * sizeof(struct CUgraphNode_st *));
+    if (!more)
+        return false;
+    node->dependencies = more;
+    more[node->dependency_count++] = on;
+    return true;
+}
+
+struct CUgraphNode_st *graph_add(struct CUgraph_st *graph, const struct CUgraphNode_st *from,
+                                 struct CUgraphNode_st *const *dependencies, size_t n)
+{
+    struct CUgraphNode_st *node = calloc(1, sizeof *node);
+    struct CUgraphNode_st **more =
+        realloc(graph->nodes, (graph->count + 1) * sizeof(struct CUgraphNode_st *));
+    bool fits = node && more;
+    if (more)
+        graph->nodes = more;
+    for (size_t i = 0; fits && i < n; i++)
+        fits = has_node(graph, dependencies[i]) && depend(node, dependencies[i]);
+    if (!fits) {
+        struct CUgraphNode_st contents = *from;
+        node_clear(&contents);
+        if (node)
+            free(node->dependencies);
+        free(node);
+        return NULL;
+    }
+    node->type = from->type;
+    node->as = from->as;
+    node->origin = from->origin;
+    node->graph = graph;
+    return graph->nodes[graph->count++] = node;
+}
+
+bool graph_copy_append(struct CUgraphNode_st *node, const struct graph_copy *copy)
+{
+    struct graph_copy *more = realloc(node->as.copy.list, (node->as.copy.count + 1) * sizeof *more);
+    if (!more)
+        return false;
+    node->as.copy.list = more;
+    more[node->as.copy.count++] = *copy;
+    return true;
+}
+
+/* The contents of a node once more; false without memory. */
+static bool contents_copy(struct CUgraphNode_st *to)
+{
+    switch (to->type) {
+    case cudaGraphNodeTypeKernel: {
+        size_t bytes = to->as.kernel.function->parameter_bytes;
+        const unsigned char *from = to->as.kernel.parameters;
+        to->as.kernel.parameters = malloc(bytes + 1);
+        if (to->as.kernel.parameters)
+            memcpy(to->as.kernel.parameters, from, bytes);
+        return to->as.kernel.parameters != NULL;
+    }
+    case cudaGraphNodeTypeMemcpy: {
+        const struct graph_copy *from = to->as.copy.list;
+        size_t bytes = to->as.copy.count * sizeof *from;
+        to->as.copy.list = malloc(bytes + 1);
+        if (to->as.copy.list && bytes)
+            memcpy(to->as.copy.list, from, bytes);
+        return to->as.copy.list != NULL;
+    }
+    case cudaGraphNodeTypeGraph:
+        to->as.child = graph_copy(to->as.child);
+        return to->as.child != NULL;
+    default:
+        return true;
+    }
+}
+
+struct CUgraph_st *graph_copy(const struct CUgraph_st *from)
+{
+    struct CUgraph_st *to = graph_new();
+    for (size_t i = 0; to && i < from->count; i++) {
+        struct CUgraphNode_st node = *from->nodes[i];
+        node.origin = from->nodes[i];
+        if (!contents_copy(&node) || !graph_add(to, &node, NULL, 0)) {
+            graph_free(to);
+            return NULL;
+        }
+    }
+    for (size_t i = 0; to && i < from->count; i++)
+        for (size_t k = 0; k < from->nodes[i]->dependency_count; k++)
+            for (size_t j = 0; j < from->count; j++)
+                if (from->nodes[j] == from->nodes[i]->dependencies[k] &&
+                    !depend(to->nodes[i], to->nodes[j])) {
+                    graph_free(to);
+                    return NULL;
+                }
+    return to;
+}
+
+/* ---- making graphs --------------------------------------------------------------------------- */
+
+API cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags)
+{
+    if (!graph || flags)
+        return rt_return(cudaErrorInvalidValue);
+    *graph = graph_new();
+    return rt_return(*graph ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+API cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    graph_free(graph);
+    return rt_return(graph ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+API cudaError_t cudaGraphClone(cudaGraph_t *to, cudaGraph_t from)
+{
+    if (!to || !from)
+        return rt_return(cudaErrorInvalidValue);
+    *to = graph_copy(from);
+    return rt_return(*to ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+static cudaError_t add(cudaGraphNode_t *to, cudaGraph_t graph, const struct CUgraphNode_st *node,
+                       const cudaGraphNode_t *dependencies, size_t n)
+{
+    if (!graph || (n && !dependencies))
+        return rt_return(cudaErrorInvalidValue);
+    struct CUgraphNode_st *added = graph_add(graph, node, dependencies, n);
+    if (added && to)
+        *to = added;
+    return rt_return(added ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t graph_kernel_pack(struct graph_kernel *to, const struct cudaKernelNodeParams *from)
+{
+    if (!from || from->extra)
+        return from ? cudaErrorNotSupported : cudaErrorInvalidValue;
+    *to = (struct graph_kernel){
+        .grid = from->gridDim, .block = from->blockDim, .shared_bytes = from->sharedMemBytes};
+    cudaError_t error = rt_function(from->func, &to->function);
+    if (error)
+        return error;
+    const struct function *f = to->function;
+    if (f->parameters && !from->kernelParams)
+        return cudaErrorInvalidValue;
+    to->parameters = calloc(1, (size_t)f->parameter_bytes + 1);
+    if (!to->parameters)
+        return cudaErrorMemoryAllocation;
+    for (uint32_t i = 0; i < f->parameters; i++)
+        memcpy(to->parameters + f->table[2 * i], from->kernelParams[i], f->table[2 * i + 1]);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *to, cudaGraph_t graph,
+                                       const cudaGraphNode_t *dependencies, size_t n,
+                                       const struct cudaKernelNodeParams *p)
+{
+    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeKernel};
+    cudaError_t error = graph_kernel_pack(&node.as.kernel, p);
+    return error ? rt_return(error) : add(to, graph, &node, dependencies, n);
+}
+
+API cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
+                                             const struct cudaKernelNodeParams *p)
+{
+    struct graph_kernel kernel;
+    if (!node || node->type != cudaGraphNodeTypeKernel)
+        return rt_return(cudaErrorInvalidValue);
+    cudaError_t error = graph_kernel_pack(&kernel, p);
+    if (error)
+        return rt_return(error);
+    free(node->as.kernel.parameters);
+    node->as.kernel = kernel;
+    return cudaSuccess;
+}
+
+static cudaError_t add_copy(cudaGraphNode_t *to, cudaGraph_t graph,
+                            const cudaGraphNode_t *dependencies, size_t n,
+                            const struct graph_copy *copy)
+{
+    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeMemcpy};
+    if (!graph_copy_append(&node, copy))
+        return rt_return(cudaErrorMemoryAllocation);
+    return add(to, graph, &node, dependencies, n);
+}
+
+API cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
+                                         const cudaGraphNode_t *dependencies, size_t n, void *to,
+                                         const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    struct graph_copy copy = {to, from, bytes, bytes, bytes, 1, kind};
+    return add_copy(node, graph, dependencies, n, &copy);
+}
+
+API cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                               const cudaGraphNode_t *dependencies, size_t n,
+                                               const void *symbol, const void *from, size_t bytes,
+                                               size_t offset, enum cudaMemcpyKind kind)
+{
+    struct variable *v;
+    cudaError_t error = rt_variable(symbol, &v);
+    if (error)
+        return rt_return(error);
+    return cudaGraphAddMemcpyNode1D(node, graph, dependencies, n,
+                                    (void *)(uintptr_t)(v->address + offset), from, bytes, kind);
+}
+
+API cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                 const cudaGraphNode_t *dependencies, size_t n,
+                                                 void *to, const void *symbol, size_t bytes,
+                                                 size_t offset, enum cudaMemcpyKind kind)
+{
+    struct variable *v;
+    cudaError_t error = rt_variable(symbol, &v);
+    if (error)
+        return rt_return(error);
+    return cudaGraphAddMemcpyNode1D(node, graph, dependencies, n, to,
+                                    (const void *)(uintptr_t)(v->address + offset), bytes, kind);
+}
+
+API cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *to, cudaGraph_t graph,
+                                       const cudaGraphNode_t *dependencies, size_t n,
+                                       const struct cudaMemcpy3DParms *p)
+{
+    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeMemcpy};
+    if (!p || p->srcArray || p->dstArray)
+        return rt_return(p ? cudaErrorNotSupported : cudaErrorInvalidValue);
+    for (size_t z = 0; z < p->extent.depth; z++) {
+        size_t from_row = p->srcPos.y + (p->srcPos.z + z) * p->srcPtr.ysize;
+        size_t to_row = p->dstPos.y + (p->dstPos.z + z) * p->dstPtr.ysize;
+        struct graph_copy copy = {(char *)p->dstPtr.ptr + p->dstPos.x + to_row * p->dstPtr.pitch,
+                                  (const char *)p->srcPtr.ptr + p->srcPos.x +
+                                      from_row * p->srcPtr.pitch,
+                                  p->dstPtr.pitch,
+                                  p->srcPtr.pitch,
+                                  p->extent.width,
+                                  p->extent.height,
+                                  p->kind};
+        if (!graph_copy_append(&node, &copy))
+            return rt_return(cudaErrorMemoryAllocation);
+    }
+    return add(to, graph, &node, dependencies, n);
+}
+
+API cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *to, cudaGraph_t graph,
+                                       const cudaGraphNode_t *dependencies, size_t n,
+                                       const struct cudaMemsetParams *p)
+{
+    if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
+        return rt_return(cudaErrorInvalidValue);
+    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeMemset, .as.fill = *p};
+    return add(to, graph, &node, dependencies, n);
+}
+
+API cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *to, cudaGraph_t graph,
+                                     const cudaGraphNode_t *dependencies, size_t n,
+                                     const struct cudaHostNodeParams *p)
+{
+    if (!p || !p->fn)
+        return rt_return(cudaErrorInvalidValue);
+    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeHost,
+                                  .as.host = {.function = p->fn, .data = p->userData}};
+    return add(to, graph, &node, dependencies, n);
+}
+
+API cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *to, cudaGraph_t graph,
+                                      const cudaGraphNode_t *dependencies, size_t n)
+{
+    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeEmpty};
+    return add(to, graph, &node, dependencies, n);
+}
+
+API cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *to, cudaGraph_t graph,
+                                            const cudaGraphNode_t *dependencies, size_t n,
+                                            cudaEvent_t event)
+{
+    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeEventRecord, .as.event = event};
+    return add(to, graph, &node, dependencies, n);
+}
+
+API cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *to, cudaGraph_t graph,
+                                          const cudaGraphNode_t *dependencies, size_t n,
+                                          cudaEvent_t event)
+{
+    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeWaitEvent, .as.event = event};
+    return add(to, graph, &node, dependencies, n);
+}
+
+API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *to, cudaGraph_t graph,
+                                           const cudaGraphNode_t *dependencies, size_t n,
+                                           cudaGraph_t child)
+{
+    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeGraph};
+    if (!child || child == graph || !(node.as.child = graph_copy(child)))
+        return rt_return(cudaErrorInvalidValue);
+    return add(to, graph, &node, dependencies, n);
+}
+
+API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                         const cudaGraphNode_t *to, const cudaGraphEdgeData *data,
+                                         size_t n)
+{
+    (void)data;
+    for (size_t i = 0; i < n; i++)
+        if (!has_node(graph, from[i]) || !has_node(graph, to[i]) || !depend(to[i], from[i]))
+            return rt_return(cudaErrorInvalidValue);
+    return rt_return(graph ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static cudaError_t list_nodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *n, bool roots)
+{
+    if (!graph || !n)
+        return rt_return(cudaErrorInvalidValue);
+    size_t room = nodes ? *n : 0, found = 0;
+    for (size_t i = 0; i < graph->count; i++) {
+        if (roots && graph->nodes[i]->dependency_count)
+            continue;
+        if (found < room)
+            nodes[found] = graph->nodes[i];
+        found++;
+    }
+    *n = nodes && found > room ? room : found;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *n)
+{
+    return list_nodes(graph, nodes, n, false);
+}
+
+API cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *n)
+{
+    return list_nodes(graph, nodes, n, true);
+}
+
+API cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type)
+{
+    if (!node || !type)
+        return rt_return(cudaErrorInvalidValue);
+    *type = node->type;
+    return cudaSuccess;
+}

@@ -1,0 +1,94 @@
+/** @file
+ * CUDA graphs inside the shim. The device carries everything out in order, so a graph is a list of
+ * operations in an order that its edges allow; launching it sends them one after the other.
+ *
+ *     graph.c        graphs and their nodes, made one by one
+ *     graph_exec.c   instances and their launches
+ *     capture.c      graphs made of what a program does with a stream
+ */
+#ifndef CONVLAB_VGPU_CUDART_GRAPH_H
+#define CONVLAB_VGPU_CUDART_GRAPH_H
+
+#include "vgpu/cudart/shim.h"
+
+/** A launch whose arguments are packed as the kernel's parameter block. */
+struct graph_kernel {
+    struct function *function;
+    dim3 grid, block;
+    size_t shared_bytes;
+    bool cooperative;
+    unsigned char *parameters; /**< owned */
+};
+
+struct graph_copy {
+    void *to;
+    const void *from;
+    size_t to_pitch, from_pitch, width, height;
+    enum cudaMemcpyKind kind;
+};
+
+/** What a cudaGraphNode_t points to. */
+struct CUgraphNode_st {
+    enum cudaGraphNodeType type;
+    struct CUgraph_st *graph;
+    struct CUgraphNode_st *origin;        /**< of a copy: the node that it was made from */
+    struct CUgraphNode_st **dependencies; /**< owned array */
+    size_t dependency_count;
+    bool done; /**< while sorting */
+    union {
+        struct graph_kernel kernel;
+        struct {
+            struct graph_copy *list; /**< owned; several for three dimensions */
+            size_t count;
+        } copy;
+        struct cudaMemsetParams fill;
+        struct {
+            cudaHostFn_t function;
+            cudaStreamCallback_t with_status;
+            void *data;
+        } host;
+        struct CUgraph_st *child; /**< owned */
+        cudaEvent_t event;
+    } as;
+};
+
+/** What a cudaGraph_t points to; nodes in order of creation. */
+struct CUgraph_st {
+    struct CUgraphNode_st **nodes;
+    size_t count;
+};
+
+struct CUgraph_st *graph_new(void);
+void graph_free(struct CUgraph_st *graph);
+/** A deep copy. @return NULL without memory. */
+struct CUgraph_st *graph_copy(const struct CUgraph_st *from);
+/** Adds a node, whose contents become the graph's. @return NULL (contents freed) when a dependency
+ * is no node of this graph, or without memory. */
+struct CUgraphNode_st *graph_add(struct CUgraph_st *graph, const struct CUgraphNode_st *node,
+                                 struct CUgraphNode_st *const *dependencies, size_t n);
+/** Adds a copy to the list of a copy node. */
+bool graph_copy_append(struct CUgraphNode_st *node, const struct graph_copy *copy);
+/** Packs a kernel's arguments. */
+cudaError_t graph_kernel_pack(struct graph_kernel *to, const struct cudaKernelNodeParams *from);
+/** Carries a graph out in a stream, its nodes in an order that their dependencies allow. */
+cudaError_t graph_run(struct CUgraph_st *graph, cudaStream_t stream);
+
+/** Each takes over an operation in a stream that is being captured. @return whether it was. */
+bool capture_kernel(cudaStream_t stream, const struct graph_kernel *kernel);
+bool capture_copy(cudaStream_t stream, const struct graph_copy *copy);
+bool capture_fill(cudaStream_t stream, const struct cudaMemsetParams *fill);
+bool capture_host(cudaStream_t stream, cudaHostFn_t function, cudaStreamCallback_t with_status,
+                  void *data);
+bool capture_event_record(cudaStream_t stream, cudaEvent_t event);
+bool capture_event_wait(cudaStream_t stream, cudaEvent_t event);
+/** Whether a stream is being captured. */
+bool capture_is_active(cudaStream_t stream);
+
+/** What graphs are made of, in launch.c, memory.c and stream.c: these do not capture. */
+cudaError_t rt_launch(const struct graph_kernel *kernel, cudaStream_t stream, const char *api);
+cudaError_t rt_fill(void *to, size_t pitch, int value, size_t width, size_t height,
+                    cudaStream_t stream, const char *api);
+cudaError_t rt_host_function(cudaStream_t stream, cudaHostFn_t function,
+                             cudaStreamCallback_t with_status, void *data, const char *api);
+
+#endif

@@ -1,0 +1,221 @@
+/* Instances of graphs, and their launches. */
+#include "vgpu/cudart/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a cudaGraphExec_t points to. */
+struct CUgraphExec_st {
+    struct CUgraph_st *graph; /* a copy: the program may change or destroy its own */
+};
+
+/* The device fills with bytes; wider elements are copied from a row made here. */
+static cudaError_t fill_run(const struct cudaMemsetParams *p, cudaStream_t stream)
+{
+    size_t width = p->width * p->elementSize;
+    unsigned v = p->value & 0xff;
+    if (p->elementSize == 1 || p->value == v * (p->elementSize == 2 ? 0x0101u : 0x01010101u))
+        return rt_fill(p->dst, p->pitch ? p->pitch : width, (int)v, width, p->height, stream, "");
+    char *row = malloc(width ? width : 1);
+    if (!row)
+        return cudaErrorMemoryAllocation;
+    for (size_t i = 0; i < width; i += p->elementSize)
+        memcpy(row + i, &p->value, p->elementSize);
+    cudaError_t error = cudaSuccess;
+    for (size_t y = 0; y < p->height && !error; y++)
+        error = rt_copy((char *)p->dst + y * p->pitch, width, row, width, width, 1,
+                        cudaMemcpyHostToDevice, stream, 0, "");
+    free(row);
+    return error;
+}
+
+static cudaError_t node_run(const struct CUgraphNode_st *node, cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+    switch (node->type) {
+    case cudaGraphNodeTypeKernel:
+        return rt_launch(&node->as.kernel, stream, "");
+    case cudaGraphNodeTypeMemcpy:
+        for (size_t i = 0; i < node->as.copy.count && !error; i++) {
+            const struct graph_copy *c = &node->as.copy.list[i];
+            error = rt_copy(c->to, c->to_pitch, c->from, c->from_pitch, c->width, c->height,
+                            c->kind, stream, VP_ASYNC, "");
+        }
+        return error;
+    case cudaGraphNodeTypeMemset:
+        return fill_run(&node->as.fill, stream);
+    case cudaGraphNodeTypeHost:
+        return rt_host_function(stream, node->as.host.function, node->as.host.with_status,
+                                node->as.host.data, "");
+    case cudaGraphNodeTypeGraph:
+        return graph_run(node->as.child, stream);
+    case cudaGraphNodeTypeEventRecord:
+        return rt_request(VP_EVENT_RECORD, "", STREAM(stream), 1,
+                          (uint64_t)(uintptr_t)node->as.event);
+    case cudaGraphNodeTypeWaitEvent:
+        return rt_request(VP_STREAM_WAIT, "", STREAM(stream), 1,
+                          (uint64_t)(uintptr_t)node->as.event);
+    default:
+        return cudaSuccess;
+    }
+}
+
+static bool is_ready(const struct CUgraphNode_st *node)
+{
+    for (size_t i = 0; i < node->dependency_count; i++)
+        if (!node->dependencies[i]->done)
+            return false;
+    return !node->done;
+}
+
+/* Puts nodes behind what they depend on, else in order of creation. @return false for a cycle. */
+static bool sort(struct CUgraph_st *graph)
+{
+    struct CUgraphNode_st **sorted = calloc(graph->count + 1, sizeof(struct CUgraphNode_st *));
+    size_t n = 0;
+    if (!sorted)
+        return false;
+    for (size_t i = 0; i < graph->count; i++)
+        graph->nodes[i]->done = false;
+    for (bool found = true; found;) {
+        found = false;
+        for (size_t i = 0; i < graph->count; i++)
+            if (is_ready(graph->nodes[i])) {
+                graph->nodes[i]->done = found = true;
+                sorted[n++] = graph->nodes[i];
+            }
+    }
+    bool complete = n == graph->count;
+    if (complete && n)
+        memcpy(graph->nodes, sorted, n * sizeof(struct CUgraphNode_st *));
+    free(sorted);
+    return complete;
+}
+
+cudaError_t graph_run(struct CUgraph_st *graph, cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+    for (size_t i = 0; i < graph->count && !error; i++)
+        error = node_run(graph->nodes[i], stream);
+    return error;
+}
+
+static bool sort_all(struct CUgraph_st *graph)
+{
+    for (size_t i = 0; i < graph->count; i++)
+        if (graph->nodes[i]->type == cudaGraphNodeTypeGraph && !sort_all(graph->nodes[i]->as.child))
+            return false;
+    return sort(graph);
+}
+
+API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *to, cudaGraph_t graph,
+                                     unsigned long long flags)
+{
+    (void)flags;
+    if (!to || !graph)
+        return rt_return(cudaErrorInvalidValue);
+    struct CUgraphExec_st *e = calloc(1, sizeof *e);
+    if (!e || !(e->graph = graph_copy(graph)) || !sort_all(e->graph)) {
+        if (e)
+            graph_free(e->graph);
+        free(e);
+        return rt_return(cudaErrorInvalidValue);
+    }
+    *to = e;
+    return rt_return(rt_request(VP_CALL, "cudaGraphInstantiate", 0, 0));
+}
+
+API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *to, cudaGraph_t graph,
+                                              unsigned long long flags)
+{
+    return cudaGraphInstantiate(to, graph, flags);
+}
+
+API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+    if (!exec)
+        return rt_return(cudaErrorInvalidValue);
+    graph_free(exec->graph);
+    free(exec);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    if (!exec)
+        return rt_return(cudaErrorInvalidValue);
+    return rt_return(rt_request(VP_CALL, "cudaGraphUpload", STREAM(stream), 0));
+}
+
+API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    if (!exec)
+        return rt_return(cudaErrorInvalidValue);
+    if (capture_is_active(stream)) {
+        static bool said;
+        rt_say_once(&said, "a graph cannot be launched into a stream that is captured");
+        return rt_return(cudaErrorStreamCaptureUnsupported);
+    }
+    cudaError_t error = rt_request(VP_CALL, "cudaGraphLaunch", STREAM(stream), 0);
+    return rt_return(error ? error : graph_run(exec->graph, stream));
+}
+
+static struct CUgraphNode_st *node_of(cudaGraphExec_t exec, cudaGraphNode_t origin,
+                                      enum cudaGraphNodeType type)
+{
+    for (size_t i = 0; exec && origin && i < exec->graph->count; i++)
+        if (exec->graph->nodes[i]->origin == origin && exec->graph->nodes[i]->type == type)
+            return exec->graph->nodes[i];
+    return NULL;
+}
+
+API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t origin,
+                                                 const struct cudaKernelNodeParams *p)
+{
+    struct CUgraphNode_st *node = node_of(exec, origin, cudaGraphNodeTypeKernel);
+    struct graph_kernel kernel;
+    if (!node)
+        return rt_return(cudaErrorInvalidValue);
+    cudaError_t error = graph_kernel_pack(&kernel, p);
+    if (error)
+        return rt_return(error);
+    free(node->as.kernel.parameters);
+    node->as.kernel = kernel;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t origin,
+                                                   void *to, const void *from, size_t bytes,
+                                                   enum cudaMemcpyKind kind)
+{
+    struct CUgraphNode_st *node = node_of(exec, origin, cudaGraphNodeTypeMemcpy);
+    if (!node || node->as.copy.count != 1)
+        return rt_return(cudaErrorInvalidValue);
+    node->as.copy.list[0] = (struct graph_copy){to, from, bytes, bytes, bytes, 1, kind};
+    return cudaSuccess;
+}
+
+/* Takes the contents of a graph of the same shape; the nodes of the old one stay its origins. */
+API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                    cudaGraphExecUpdateResultInfo *info)
+{
+    if (!exec || !graph)
+        return rt_return(cudaErrorInvalidValue);
+    bool same = graph->count == exec->graph->count;
+    struct CUgraph_st *copy = same ? graph_copy(graph) : NULL;
+    same = same && copy && sort_all(copy);
+    for (size_t i = 0; same && i < copy->count; i++)
+        same = copy->nodes[i]->type == exec->graph->nodes[i]->type;
+    if (info)
+        *info = (cudaGraphExecUpdateResultInfo){
+            .result = same ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged};
+    if (!same) {
+        graph_free(copy);
+        return rt_return(cudaErrorGraphExecUpdateFailure);
+    }
+    for (size_t i = 0; i < copy->count; i++)
+        copy->nodes[i]->origin = exec->graph->nodes[i]->origin;
+    graph_free(exec->graph);
+    exec->graph = copy;
+    return cudaSuccess;
+}

@@ -48,7 +48,8 @@ VGPU_TEST_SOURCES  := $(wildcard common/vgpu/tests/programs/*.cu common/vgpu/tes
 VGPU_TEST_PROGRAMS := $(patsubst common/vgpu/tests/%.cu,$(BUILD)/vgpu/tests/%,$(VGPU_TEST_SOURCES))
 VGPU_NVCC_FLAGS    := -std=c++17 -lineinfo -cudart shared
 
-$(BUILD)/vgpu/tests/%: common/vgpu/tests/%.cu common/vgpu/tests/check.cuh common/vgpu/tests/faults.cuh
+$(BUILD)/vgpu/tests/%: common/vgpu/tests/%.cu common/vgpu/tests/check.cuh common/vgpu/tests/faults.cuh \
+    $(wildcard common/vgpu/tests/programs/units/*)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) -Icommon \
 	    $(or $(shell sed -n 's|^// nvcc: ||p' $<),-arch=compute_75) $< -o $@

@@ -6,12 +6,13 @@
 #
 # Writes programs.tsv (name status line), sanitizer.tsv (name tool errors first), counters.csv (ncu's
 # raw page, a column "program" in front). fidelity.sh compares them with the virtual GPU.
-out=$1
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../../.." && pwd)
+cd "$top" || exit 1 # the flags of some programs name files from there
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$out"
 cores=$(nproc)
 
 build() { # SOURCE

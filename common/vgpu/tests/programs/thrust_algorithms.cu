@@ -1,0 +1,48 @@
+// Thrust: device vectors, sort, scan, reduce, transform, unique; CUB's device-wide primitives under
+// it.
+#include "vgpu/tests/check.cuh"
+
+#include <cub/device/device_reduce.cuh>
+#include <thrust/device_vector.h>
+#include <thrust/scan.h>
+#include <thrust/sequence.h>
+#include <thrust/sort.h>
+#include <thrust/transform_reduce.h>
+
+#include <algorithm>
+
+struct Square {
+    __host__ __device__ int operator()(int x) const
+    {
+        return x * x;
+    }
+};
+
+int main()
+{
+    const int n = 3001;
+    Random random(8);
+    std::vector<int> in(n);
+    for (int &v : in)
+        v = (int)(random.bits() >> 8) - (1 << 23);
+    thrust::device_vector<int> d(in.begin(), in.end());
+    thrust::sort(d.begin(), d.end());
+    std::vector<int> got(n), want = in;
+    thrust::copy(d.begin(), d.end(), got.begin());
+    std::sort(want.begin(), want.end());
+    bool ok = got == want;
+    thrust::device_vector<int> s(n);
+    thrust::sequence(s.begin(), s.end());
+    ok &= thrust::transform_reduce(s.begin(), s.end(), Square(), 0, thrust::plus<int>()) ==
+          (int)((int64_t)(n - 1) * n * (2 * n - 1) / 6);
+    thrust::inclusive_scan(s.begin(), s.end(), s.begin());
+    ok &= s[n - 1] == n * (n - 1) / 2;
+    Device<int> largest(1);
+    size_t bytes = 0;
+    CHECK(cub::DeviceReduce::Max(nullptr, bytes, thrust::raw_pointer_cast(d.data()), largest.p, n));
+    Device<char> scratch(bytes);
+    CHECK(
+        cub::DeviceReduce::Max(scratch.p, bytes, thrust::raw_pointer_cast(d.data()), largest.p, n));
+    ok &= largest.host()[0] == want.back();
+    return verdict("thrust_algorithms", ok, got);
+}

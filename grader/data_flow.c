@@ -10,6 +10,7 @@ void flow_buffers_start(struct flow_buffers *buffers)
     buffers->n = FLOW_IS_Y + 1;
     buffers->buffer[FLOW_IS_X].data = FLOW_X;
     buffers->buffer[FLOW_IS_K].data = FLOW_K;
+    buffers->buffer[FLOW_IS_Y].data = FLOW_Y;
 }
 
 int flow_buffer_number(struct flow_buffers *buffers, const char *name, size_t length)
@@ -269,15 +270,32 @@ static bool backward(struct flow_launch *l, struct flow_buffers *buffers)
     return changed;
 }
 
+static bool copy_all(struct flow_buffers *buffers, bool is_forward)
+{
+    bool changed = false;
+    for (int i = 0; i < buffers->copies; i++) {
+        struct flow_buffer *to = &buffers->buffer[buffers->copy[i].to];
+        struct flow_buffer *from = &buffers->buffer[buffers->copy[i].from];
+        if (is_forward) {
+            changed |= (from->data & ~to->data) != 0;
+            to->data |= from->data;
+        } else {
+            uint8_t ways = buffers->copy[i].to == FLOW_IS_Y ? FLOW_BY_STORE : to->ways;
+            changed |= need(&from->ways, ways);
+        }
+    }
+    return changed;
+}
+
 void flow_solve(struct flow_launch *launches, size_t n, struct flow_buffers *buffers)
 {
     for (bool changed = true; changed;) {
-        changed = false;
+        changed = copy_all(buffers, true);
         for (size_t i = 0; i < n; i++)
             changed |= forward(&launches[i], buffers);
     }
     for (bool changed = true; changed;) {
-        changed = false;
+        changed = copy_all(buffers, false);
         for (size_t i = 0; i < n; i++)
             changed |= backward(&launches[i], buffers);
     }

@@ -17,6 +17,7 @@ enum flow_data {
     FLOW_SHARED = 8,
     FLOW_BUFFER = 16, /**< global memory other than the tensors */
     FLOW_CONST = 32,
+    FLOW_Y = 64, /**< what y held before */
 };
 
 /** How a value reaches y. */
@@ -34,12 +35,25 @@ struct flow_buffer {
     uint8_t data, ways;
 };
 
-enum { FLOW_MAX_BUFFERS = 128, FLOW_IS_X = 0, FLOW_IS_K = 1, FLOW_IS_Y = 2 };
+/** A copy from one buffer to another. */
+struct flow_copy {
+    int to, from;
+    double bytes;
+};
+
+enum {
+    FLOW_MAX_BUFFERS = 128,
+    FLOW_MAX_COPIES = 1024,
+    FLOW_IS_X = 0,
+    FLOW_IS_K = 1,
+    FLOW_IS_Y = 2
+};
 
 /** The buffers of one process. */
 struct flow_buffers {
     struct flow_buffer buffer[FLOW_MAX_BUFFERS];
-    int n;
+    struct flow_copy copy[FLOW_MAX_COPIES];
+    int n, copies;
 };
 
 /** One kernel with the buffers that its pointers point into. */

@@ -222,22 +222,25 @@ static void take_tensor(struct reading *r, const char *to)
     snprintf(name, sizeof r->buffers.buffer->name, "%.*s", (int)length, to);
 }
 
+/* Copies on the device count whatever they carry. Through the host they are followed from x and k,
+ * in the order in which they were made. */
 static void take_copy(struct reading *r, const char *to, const char *from, double bytes)
 {
+    struct flow_buffers *all = &r->buffers;
     if (r->tensors <= FLOW_IS_Y && *to && !*from)
         take_tensor(r, to);
-    uint8_t data = r->host_data;
-    if (*from)
-        data = r->buffers.buffer[flow_buffer_number(&r->buffers, from, strcspn(from, "+"))].data;
+    int source = *from ? flow_buffer_number(all, from, strcspn(from, "+")) : -1;
     if (!*to) {
-        r->host_data |= data;
+        r->host_data |= source >= 0 ? all->buffer[source].data : 0;
         return;
     }
-    int n = flow_buffer_number(&r->buffers, to, strcspn(to, "+"));
-    if (n > FLOW_IS_Y)
-        r->buffers.buffer[n].data |= data;
-    if ((data & FLOW_K) && is_constant(r->code, r->buffers.buffer[n].name))
-        r->to->constant_bytes_copied += bytes;
+    int n = flow_buffer_number(all, to, strcspn(to, "+"));
+    if (n <= FLOW_IS_Y && source < 0)
+        return;     /* by the harness */
+    if (source < 0) /* the host stands for the tensor it has from */
+        source = r->host_data & FLOW_K ? FLOW_IS_K : r->host_data & FLOW_X ? FLOW_IS_X : -1;
+    if (source >= 0 && all->copies < FLOW_MAX_COPIES)
+        all->copy[all->copies++] = (struct flow_copy){n, source, bytes};
 }
 
 static enum st_code take_rows(struct reading *r, const struct tsv *t, struct st_error *err)
@@ -353,7 +356,7 @@ static void count_moved(struct counting *k, const struct kc_insn *in, uint8_t da
         if (kind != KC_PARAM && kind != KC_GLOBAL)
             continue;
         if (k->l->buffer[b] == FLOW_IS_Y && data & FLOW_PRODUCT) {
-            k->c->y_stores += words;
+            k->c->y_stores += data & FLOW_Y ? 0 : words;
             k->kernel->result_stores += in->elements;
         } else if (k->l->buffer[b] >= 0 && k->l->buffer[b] != FLOW_IS_Y && raw && data & FLOW_X) {
             k->c->x_rewritten += words;
@@ -434,6 +437,12 @@ static void add_counts(struct gr_work_counts *to, const struct gr_work_counts *c
 
 static void count(struct reading *r)
 {
+    for (int i = 0; i < r->buffers.copies; i++) {
+        const struct flow_copy *copy = &r->buffers.copy[i];
+        if ((r->buffers.buffer[copy->from].data & FLOW_K) &&
+            is_constant(r->code, r->buffers.buffer[copy->to].name))
+            r->to->constant_bytes_copied += copy->bytes;
+    }
     for (size_t i = 0; i < r->groups; i++) {
         struct counting k = {.r = r,
                              .l = &r->launch[i],

@@ -45,7 +45,7 @@
     X(shared_loads) /* x or k, loaded from shared memory */                                        \
     X(barriers)                                                                                    \
     X(x_rewritten)     /* x, stored to global memory other than y */                               \
-    X(y_stores)        /* results, stored to y */                                                  \
+    X(y_stores)        /* results, stored to y, not added to it */                                 \
     X(y_atomics)       /* results, added to y; additions to one address in a row count once */     \
     X(multiply_blocks) /* runs of basic blocks with such multiply-adds */                          \
     X(loop_branches)   /* branches backwards around such blocks */

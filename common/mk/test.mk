@@ -23,15 +23,23 @@ $(BUILD)/mutants_cuda/%/libconv.so: grader/tests/mutants_cuda/%.cu grader/tests/
 	$(Q)mkdir -p $(@D)
 	$(Q)$(NVCC) $(LAB_BASE_NVCCFLAGS) -w $(LAB_NVCC_ARCH) $(LAB_NVCCFLAGS) $< -o $@
 
+# Right submissions with and without their technique; several in a file.
+TECHNIQUES := $(if $(NVCC),$(filter $(MILESTONES),$(patsubst grader/tests/techniques/%.cu,%,$(wildcard grader/tests/techniques/m?.cu))))
+
+$(BUILD)/techniques/%.o: grader/tests/techniques/%.cu $(wildcard grader/tests/techniques/*.cuh) common/conv.h
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NVCC) $(filter-out -shared,$(LAB_BASE_NVCCFLAGS)) -w $(LAB_NVCC_ARCH) $(LAB_NVCCFLAGS) -c $< -o $@
+
 $(BUILD)/mutants/%/libconv.so: grader/tests/mutants/%.c common/conv.h $(wildcard grader/tests/mutants/*.h grader/tests/mutants/*.inc)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LAB_BASE_CFLAGS) -O2 -w $< -lm -o $@
 
 # (the benchmarks are compiled too, so that they do not rot)
-TEST_NEEDS += $(MUTANT_LIBS) $(CUDA_MUTANT_LIBS) $(BENCH_PROGRAMS)
+TEST_NEEDS += $(MUTANT_LIBS) $(CUDA_MUTANT_LIBS) $(TECHNIQUES:%=$(BUILD)/techniques/%.o) $(BENCH_PROGRAMS)
 
 # Tests that are scripts: they print the same closing line as Criterion.
-TEST_SCRIPTS += grader/tests/cli/cli.sh grader/tests/mutants/mutants.sh common/mk/tests/tree.sh
+TEST_SCRIPTS += grader/tests/cli/cli.sh grader/tests/mutants/mutants.sh common/mk/tests/tree.sh \
+    $(if $(TECHNIQUES),grader/tests/techniques/techniques.sh)
 
 # What gcc does not warn of, clang may; and the sources are formatted. Headers stand alone.
 LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c))

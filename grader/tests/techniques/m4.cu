@@ -1,0 +1,137 @@
+/* Submissions for m4: weights in constant memory. */
+#include "common.cuh"
+
+enum { CONST_FLOATS = 16000 };
+__constant__ float c_k[CONST_FLOATS];
+__constant__ float c_part[1024];
+
+static bool fits(const struct conv_shape *s)
+{
+    return (size_t)s->M * s->C * s->K * s->K <= CONST_FLOATS;
+}
+
+static int copy(const struct conv_shape *s, const float *k)
+{
+    return cudaMemcpyToSymbol(c_k, k, (size_t)s->M * s->C * s->K * s->K * 4, 0,
+                              cudaMemcpyDeviceToDevice) != cudaSuccess;
+}
+
+/* WEIGHT says where a weight comes from. */
+#define CONV(NAME, WEIGHT)                                                                         \
+    __global__ void NAME(struct conv_shape shape, const float *x, const float *k, float *y)        \
+    {                                                                                              \
+        SIZES;                                                                                     \
+        const int b = blockIdx.z / M, m = blockIdx.z % M;                                          \
+        const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;            \
+        if (h >= H_out || w >= W_out)                                                              \
+            return;                                                                                \
+        float sum = 0;                                                                             \
+        for (int c = 0; c < C; c++)                                                                \
+            for (int p = 0; p < K; p++)                                                            \
+                for (int q = 0; q < K; q++)                                                        \
+                    sum += X(b, c, h + p, w + q) * (WEIGHT);                                       \
+        Y(b, m, h, w) = sum;                                                                       \
+    }
+#define LAUNCH(NAME)                                                                               \
+    (NAME<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y),                               \
+     cudaGetLastError() != cudaSuccess)
+
+CONV(constant, c_k[((m * C + c) * K + p) * K + q])
+
+/* expect: pass */
+int right_symbol(ARGUMENTS)
+{
+    if (!fits(s))
+        return launch_plain(s, x, k, y);
+    return copy(s, k) || LAUNCH(constant);
+}
+
+/* Each thread makes one output in eight maps; the weights of the maps lie side by side, put there
+ * by a kernel, in pieces of one input map. */
+__global__ void reorder(struct conv_shape shape, const float *k, float *to, int c)
+{
+    SIZES;
+    const int i = blockIdx.x * 64 + threadIdx.x;
+    if (i < M * K * K)
+        to[i % (K * K) * M + i / (K * K)] = KK(i / (K * K), c, 0, i % (K * K));
+}
+
+__global__ void eight_maps(struct conv_shape shape, const float *x, float *y, int c)
+{
+    SIZES;
+    const int groups = (M + 7) / 8, b = blockIdx.z / groups, m0 = blockIdx.z % groups * 8;
+    const int h = blockIdx.y, w = blockIdx.x * 64 + threadIdx.x;
+    if (w >= W_out)
+        return;
+    float sum[8];
+    for (int j = 0; j < 8; j++)
+        sum[j] = c && m0 + j < M ? Y(b, m0 + j, h, w) : 0;
+    for (int i = 0; i < K * K; i++) {
+        const float v = X(b, c, h + i / K, w + i % K);
+#pragma unroll
+        for (int j = 0; j < 8; j++)
+            sum[j] += v * c_k[i * M + m0 + j];
+    }
+    for (int j = 0; j < 8 && m0 + j < M; j++)
+        Y(b, m0 + j, h, w) = sum[j];
+}
+
+/* expect: pass */
+int right_register_tile(ARGUMENTS)
+{
+    const int n = s->M * s->K * s->K;
+    float *part = floats(n);
+    void *to;
+    cudaGetSymbolAddress(&to, c_k);
+    if (n + 8 > CONST_FLOATS)
+        return launch_plain(s, x, k, y);
+    for (int c = 0; c < s->C; c++) {
+        reorder<<<(n + 63) / 64, 64>>>(*s, k, part, c);
+        cudaMemcpyAsync(to, part, n * 4, cudaMemcpyDeviceToDevice);
+        eight_maps<<<dim3((s->W - s->K + 64) / 64, s->H - s->K + 1, (s->M + 7) / 8 * s->B), 64>>>(
+            *s, x, y, c);
+    }
+    return cudaGetLastError() != cudaSuccess;
+}
+
+/* Filled, and not used. */
+/* expect: 0% of the multiply-adds take k from a __constant__ variable */
+int decoy_filled_not_used(ARGUMENTS)
+{
+    return (fits(s) && copy(s, k)) || launch_plain(s, x, k, y);
+}
+
+/* Read in the inner loop, times nothing. */
+CONV(times_zero, KK(m, c, p, q) + 0 * min(0.0f, c_part[q]))
+
+/* expect: 0% of the multiply-adds take k from a __constant__ variable */
+int decoy_times_zero(ARGUMENTS)
+{
+    return LAUNCH(times_zero);
+}
+
+/* The pointers and sizes are constant memory too, for a compiler. */
+CONV(parameters, (&KK(m, c, p, q))[shape.B - shape.B])
+
+/* expect: 0% of the multiply-adds take k from a __constant__ variable */
+int decoy_parameters(ARGUMENTS)
+{
+    return LAUNCH(parameters);
+}
+
+/* The first output map only. */
+CONV(first_map, m == 0 ? c_k[(c * K + p) * K + q] : KK(m, c, p, q))
+
+/* expect: 4% of the multiply-adds take k from a __constant__ variable */
+int decoy_first_map(ARGUMENTS)
+{
+    if (!fits(s))
+        return launch_plain(s, x, k, y);
+    return copy(s, k) || LAUNCH(first_map);
+}
+
+/* expect: 2.0 results stored to y for each output */
+int decoy_overwritten(ARGUMENTS)
+{
+    return (fits(s) && (copy(s, k) || LAUNCH(constant))) || launch_plain(s, x, k, y);
+}

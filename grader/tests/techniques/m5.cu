@@ -1,0 +1,90 @@
+/* Submissions for m5: an unrolled matrix, then a tiled matrix product. */
+#include "gemm.cuh"
+
+/* expect: pass */
+int right_whole(ARGUMENTS)
+{
+    return launch_multiply<false>(s, launch_unroll(s, x), k, y);
+}
+
+/* One image at a time, in the same scratch memory; a warp's lanes hand on what they loaded. */
+__global__ void multiply_row(struct conv_shape shape, const float *u, const float *k, float *y,
+                             int rows, int cols)
+{
+    __shared__ float s_k[8][32], s_u[32][32];
+    const int m = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 32 + threadIdx.x;
+    float sum = 0;
+    for (int r0 = 0; r0 < rows; r0 += 32) {
+        for (int r = threadIdx.y; r < 32; r += 8)
+            s_u[r][threadIdx.x] = r0 + r < rows && col < cols ? u[(r0 + r) * cols + col] : 0;
+        s_k[threadIdx.y][threadIdx.x] =
+            m < shape.M && r0 + threadIdx.x < rows ? k[m * rows + r0 + threadIdx.x] : 0;
+        __syncthreads();
+        const float mine = s_k[threadIdx.y][threadIdx.x];
+        for (int r = 0; r < 32; r++)
+            sum += __shfl_sync(0xffffffff, mine, r) * s_u[r][threadIdx.x];
+        __syncthreads();
+    }
+    if (m < shape.M && col < cols)
+        y[m * cols + col] = sum;
+}
+
+/* expect: pass */
+int right_chunks(ARGUMENTS)
+{
+    struct conv_shape one = *s;
+    one.B = 1;
+    const int cols = (s->H - s->K + 1) * (s->W - s->K + 1), rows = s->C * s->K * s->K;
+    for (size_t b = 0; b < (size_t)s->B; b++) {
+        const float *u = launch_unroll(&one, x + b * s->C * s->H * s->W);
+        multiply_row<<<dim3((cols + 31) / 32, (s->M + 7) / 8), dim3(32, 8)>>>(
+            one, u, k, y + b * s->M * cols, rows, cols);
+    }
+    return cudaGetLastError() != cudaSuccess;
+}
+
+/* The matrix is written, and nobody reads it. */
+/* expect: 0% of the multiply-adds take x from that matrix */
+int decoy_nobody_reads(ARGUMENTS)
+{
+    launch_unroll(s, x);
+    return launch_plain(s, x, k, y);
+}
+
+/* ... or only its tiled product is thrown away. */
+/* expect: 0% of the multiply-adds take x from that matrix */
+int decoy_product_unused(ARGUMENTS)
+{
+    launch_unroll(s, x);
+    return launch_multiply<true>(s, x, k, y);
+}
+
+/* expect: 0% of the multiply-adds take x from shared memory */
+int decoy_not_tiled(ARGUMENTS)
+{
+    return launch_untiled<false>(s, launch_unroll(s, x), k, y);
+}
+
+/* x is copied, not unrolled. */
+__global__ void duplicate(const float *x, float *to, size_t n)
+{
+    const size_t i = (size_t)blockIdx.x * 128 + threadIdx.x;
+    if (i < n)
+        to[i] = x[i];
+}
+
+/* expect: times the unrolled matrix */
+int decoy_copy_of_x(ARGUMENTS)
+{
+    const size_t n = (size_t)s->B * s->C * s->H * s->W;
+    float *to = floats(n);
+    duplicate<<<(n + 127) / 128, 128>>>(x, to, n);
+    return launch_multiply<true>(s, to, k, y);
+}
+
+/* Everything in one kernel. */
+/* expect: wrote 0.00 times the unrolled matrix */
+int decoy_fused(ARGUMENTS)
+{
+    return launch_multiply<true>(s, x, k, y);
+}

@@ -1,0 +1,114 @@
+/* Submissions for m7: the sum over input maps by atomic additions. */
+#include "common.cuh"
+
+/* Adds the part of channels c0 to before c1 to y, in PIECES. */
+template <int PIECES>
+__device__ void add(struct conv_shape shape, const float *x, const float *k, float *y, int b, int m,
+                    int h, int w, int c0, int c1)
+{
+    SIZES;
+    float sum = 0;
+    for (int c = c0; c < c1; c++)
+        for (int p = 0; p < K; p++)
+            for (int q = 0; q < K; q++)
+                sum += X(b, c, h + p, w + q) * KK(m, c, p, q);
+    for (int i = 0; i < PIECES; i++)
+        atomicAdd(&Y(b, m, h, w), sum / PIECES);
+}
+
+template <int PIECES>
+__global__ void channels_of_blocks(struct conv_shape shape, const float *x, const float *k,
+                                   float *y, int channels)
+{
+    SIZES;
+    const int parts = (C + channels - 1) / channels;
+    const int b = blockIdx.z / parts / M, m = blockIdx.z / parts % M;
+    const int c0 = blockIdx.z % parts * channels;
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    if (h < H_out && w < W_out)
+        add<PIECES>(shape, x, k, y, b, m, h, w, c0, min(c0 + channels, C));
+}
+
+template <int PIECES> static int launch_blocks(ARGUMENTS, int channels)
+{
+    const int parts = (s->C + channels - 1) / channels;
+    cudaMemsetAsync(y, 0, (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1) * 4);
+    channels_of_blocks<PIECES>
+        <<<tiles(s, 16, s->B * s->M * parts), dim3(16, 16)>>>(*s, x, k, y, channels);
+    return cudaGetLastError() != cudaSuccess;
+}
+
+/* expect: pass */
+int right_blocks(ARGUMENTS)
+{
+    return launch_blocks<1>(s, x, k, y, 3);
+}
+
+/* The four threads along z of a block share the channels of one output; each adds its own part. */
+__global__ void channels_of_threads(struct conv_shape shape, const float *x, const float *k,
+                                    float *y)
+{
+    SIZES;
+    const int b = blockIdx.z / M, m = blockIdx.z % M;
+    const int h = blockIdx.y * 8 + threadIdx.y, w = blockIdx.x * 8 + threadIdx.x;
+    if (h < H_out && w < W_out)
+        for (int c = threadIdx.z; c < C; c += 4)
+            add<1>(shape, x, k, y, b, m, h, w, c, c + 1);
+}
+
+/* expect: pass */
+int right_threads(ARGUMENTS)
+{
+    cudaMemset(y, 0, (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1) * 4);
+    channels_of_threads<<<tiles(s, 8, s->B * s->M), dim3(8, 8, 4)>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+
+/* One atomic addition of the whole sum. */
+/* expect: 1.0 atomic additions to each output */
+int decoy_whole_sum(ARGUMENTS)
+{
+    return launch_blocks<1>(s, x, k, y, s->C);
+}
+
+/* ... in two halves. */
+/* expect: 1.0 atomic additions to each output */
+int decoy_halves(ARGUMENTS)
+{
+    return launch_blocks<2>(s, x, k, y, s->C);
+}
+
+/* Atomics, on scratch memory. */
+/* expect: 0% of the multiply-adds reach y by an atomic addition */
+int decoy_on_the_side(ARGUMENTS)
+{
+    float *dummy = floats((size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1));
+    return launch_blocks<1>(s, x, k, dummy, 1) || launch_plain(s, x, k, y);
+}
+
+/* A counter of threads that nobody reads. */
+__global__ void counting(struct conv_shape shape, const float *x, const float *k, float *y,
+                         float *counter)
+{
+    SIZES;
+    const int b = blockIdx.z / M, m = blockIdx.z % M;
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return;
+    float sum = 0;
+    for (int c = 0; c < C; c++) {
+        for (int i = 0; i < K * K; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+        atomicAdd(counter, 1.0f);
+    }
+    Y(b, m, h, w) = sum;
+}
+
+/* expect: 0% of the multiply-adds reach y by an atomic addition */
+int decoy_counter(ARGUMENTS)
+{
+    float *counter = floats(1);
+    cudaMemset(counter, 0, 4);
+    counting<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, counter);
+    return cudaGetLastError() != cudaSuccess;
+}

@@ -1,0 +1,92 @@
+/* Submissions for m8: kernels chosen by the layer. */
+#include "common.cuh"
+
+/* One thread makes MAPS output maps of one place; WHICH makes copies of the same kernel. */
+template <int MAPS, int WHICH>
+__global__ void maps(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const int groups = (M + MAPS - 1) / MAPS;
+    const int b = blockIdx.z / groups, m0 = blockIdx.z % groups * MAPS;
+    const int h = blockIdx.y * blockDim.y + threadIdx.y, w = blockIdx.x * blockDim.x + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return;
+    float sum[MAPS] = {};
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++) {
+            const float v = X(b, c, h + i / K, w + i % K);
+#pragma unroll
+            for (int j = 0; j < MAPS; j++)
+                sum[j] += v * KK(min(m0 + j, M - 1), c, 0, i);
+        }
+#pragma unroll
+    for (int j = 0; j < MAPS; j++)
+        if (m0 + j < M)
+            Y(b, m0 + j, h, w) = sum[j];
+}
+
+template <int MAPS, int WHICH> static int launch(ARGUMENTS, dim3 block)
+{
+    const dim3 grid((s->W - s->K + block.x) / block.x, (s->H - s->K + block.y) / block.y,
+                    (s->M + MAPS - 1) / MAPS * s->B);
+    maps<MAPS, WHICH><<<grid, block>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+
+/* expect: pass */
+int right_tiles(ARGUMENTS)
+{
+    return s->C > 4 ? launch<8, 0>(s, x, k, y, dim3(16, 16))
+                    : launch<4, 0>(s, x, k, y, dim3(16, 16));
+}
+
+/* expect: pass */
+int right_blocks(ARGUMENTS)
+{
+    return launch<4, 0>(s, x, k, y, s->W < 40 ? dim3(32, 4) : dim3(64, 2));
+}
+
+/* expect: pass */
+int right_kernels(ARGUMENTS)
+{
+    return s->C > 4 ? launch<8, 0>(s, x, k, y, dim3(16, 16)) : launch_plain(s, x, k, y);
+}
+
+/* expect: the same kernel and blocks for both layers */
+int decoy_one_kernel(ARGUMENTS)
+{
+    return launch<4, 0>(s, x, k, y, dim3(16, 16));
+}
+
+/* expect: the same kernel and blocks for both layers */
+int decoy_copies(ARGUMENTS)
+{
+    return s->C > 4 ? launch<4, 0>(s, x, k, y, dim3(16, 16))
+                    : launch<4, 1>(s, x, k, y, dim3(16, 16));
+}
+
+/* The other kernel is started too, for nothing. */
+__global__ void nothing(float *y, int n)
+{
+    if ((int)threadIdx.x < n)
+        y[threadIdx.x] = 0;
+}
+
+/* expect: the same kernel and blocks for both layers */
+int decoy_on_the_side(ARGUMENTS)
+{
+    if (s->C > 4)
+        nothing<<<1, 32>>>(y, 1);
+    else
+        nothing<<<1, 64>>>(y, 1);
+    return launch<4, 0>(s, x, k, y, dim3(16, 16));
+}
+
+/* Twice the grid, half of it idle. */
+/* expect: the same kernel and blocks for both layers */
+int decoy_grid_only(ARGUMENTS)
+{
+    const dim3 grid = tiles(s, 16, s->B * s->M);
+    plain < < <s->C> 4 ? dim3(2 * grid.x, grid.y, grid.z) : grid, dim3(16, 16) >>> (*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}

@@ -1,0 +1,89 @@
+/* Submissions for m9: read-only loads and unrolled loops. */
+#include "common.cuh"
+
+#define CONV(NAME, TEMPLATE, QUALIFIER, SIDE, UNROLL, LOAD)                                        \
+    TEMPLATE __global__ void NAME(struct conv_shape shape, const float *QUALIFIER x,               \
+                                  const float *QUALIFIER k, float *QUALIFIER y)                    \
+    {                                                                                              \
+        SIZES;                                                                                     \
+        const int b = blockIdx.z / M, m = blockIdx.z % M;                                          \
+        const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;            \
+        if (h >= H_out || w >= W_out)                                                              \
+            return;                                                                                \
+        float sum = 0;                                                                             \
+        for (int c = 0; c < C; c++)                                                                \
+            _Pragma(UNROLL) for (int p = 0; p < SIDE; p++)                                         \
+                _Pragma(UNROLL) for (int q = 0; q < SIDE; q++) sum +=                              \
+                LOAD(&X(b, c, h + p, w + q)) * LOAD(&KK(m, c, p, q));                              \
+        Y(b, m, h, w) = sum;                                                                       \
+    }
+#define LAUNCH(...)                                                                                \
+    (__VA_ARGS__<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y),                        \
+     cudaGetLastError() != cudaSuccess)
+
+CONV(restrict_taps, template <int SIDE>, __restrict__, SIDE, "unroll", *)
+
+/* expect: pass */
+int right_template(ARGUMENTS)
+{
+    return s->K == 5 ? LAUNCH(restrict_taps<5>) : launch_plain(s, x, k, y);
+}
+
+/* By hand: __ldg(), a row of five taps written out. */
+__global__ void by_hand(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const int b = blockIdx.z / M, m = blockIdx.z % M;
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int p = 0; p < 5; p++) {
+            const float *r = &X(b, c, h + p, w), *t = &KK(m, c, p, 0);
+            sum += __ldg(r) * t[0] + __ldg(r + 1) * t[1] + __ldg(r + 2) * t[2] +
+                   __ldg(r + 3) * t[3] + __ldg(r + 4) * t[4];
+        }
+    Y(b, m, h, w) = sum;
+}
+
+/* expect: pass */
+int right_by_hand(ARGUMENTS)
+{
+    return s->K == 5 ? LAUNCH(by_hand) : launch_plain(s, x, k, y);
+}
+
+CONV(may_alias, template <int SIDE>, , SIDE, "unroll", *)
+
+/* expect: 0% of the loads of x and 0% of those of k */
+int decoy_no_read_only_loads(ARGUMENTS)
+{
+    return s->K == 5 ? LAUNCH(may_alias<5>) : launch_plain(s, x, k, y);
+}
+
+CONV(restrict_loop, , __restrict__, K, "unroll 1", *)
+
+/* expect: 1.0 multiply-adds in a row */
+int decoy_not_unrolled(ARGUMENTS)
+{
+    return LAUNCH(restrict_loop);
+}
+
+/* What the compiler does by itself is not the technique: four of five taps in a row. */
+CONV(restrict_auto, , __restrict__, K, "unroll 4", *)
+
+/* expect: multiply-adds in a row (at least 4) */
+int decoy_left_to_the_compiler(ARGUMENTS)
+{
+    return LAUNCH(restrict_auto);
+}
+
+/* Unrolled and read-only, on the side. */
+/* expect: 2% of the loads of x */
+int decoy_overwritten(ARGUMENTS)
+{
+    float *dummy = floats((size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1));
+    if (s->K == 5)
+        restrict_taps<5><<<tiles(s, 16, 1), dim3(16, 16)>>>(*s, x, k, dummy);
+    return s->K == 5 ? LAUNCH(may_alias<5>) : launch_plain(s, x, k, y);
+}

@@ -1,0 +1,59 @@
+#!/bin/sh
+# Submissions with and without their milestone's technique, all with right results: the grader must
+# see which is which, and say what it has found.
+#
+#     /* expect: pass */           the line before a submission's function: it passes "technique"
+#     /* expect: some text */      it fails "technique", whose first line holds this text
+#
+# Each mN.cu is compiled once. Its functions are then made into a library each, in which one of them
+# is called conv_forward.
+#
+#   CONVLAB_BUILD=build techniques.sh [mN ...]
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+seed=$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')
+echo "techniques: seed $seed"
+
+# submissions FILE: "NAME<tab>EXPECTED" a line.
+submissions() {
+    sed -n '/expect: /{s|.*expect: \(.*\) \*/|\1|;h;n;s/^int \([a-z0-9_]*\)(.*/\1/;G;s/\n/	/;p}' "$1"
+}
+
+# library NAME OBJECT TO: the object with that function as conv_forward, linked.
+library() {
+    symbol=$(nm "$2" | sed -n "s/.* T \(_Z[0-9]*$1PK.*\)/\1/p")
+    objcopy --redefine-sym "$symbol=conv_forward" "$2" "$scratch/one.o" &&
+        g++ -shared "$scratch/one.o" -L"${CUDA_HOME:-/usr/local/cuda}/lib64" -lcudart -o "$3"
+}
+
+# judge MILESTONE NAME EXPECTED: grades a submission. @return whether the verdict is as expected.
+judge() {
+    "$build/grader" "$1" --lib "$scratch/libconv.so" --device virtual --quick --images 1 --seed "$seed" \
+        --report "$scratch/report" >"$scratch/out" 2>&1
+    status=$?
+    line=$(grep '^  [a-zA-Z]*  technique ' "$scratch/out")
+    case $3 in
+    pass) [ $status = 0 ] && [ "${line#  pass}" != "$line" ] ;;
+    *) [ $status = 1 ] && [ "${line#  FAIL}" != "$line" ] && [ "${line#*"$3"}" != "$line" ] ;;
+    esac
+}
+
+tested=0 good=0
+for milestone in ${*:-$(cd "$here" && echo m?.cu | sed 's/\.cu//g')}; do
+    [ -e "$build/techniques/$milestone.o" ] || continue # no nvcc here
+    submissions "$here/$milestone.cu" >"$scratch/list"
+    while IFS='	' read -r name expected; do
+        tested=$((tested + 1))
+        if library "$name" "$build/techniques/$milestone.o" "$scratch/libconv.so" &&
+            judge "$milestone" "$name" "$expected"; then
+            good=$((good + 1))
+        else
+            echo "FAILED: $milestone.cu, $name: expected '$expected', got:"
+            cat "$scratch/out"
+        fi
+    done <"$scratch/list"
+done
+echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
+[ "$tested" = "$good" ] && [ "$tested" -gt 0 ]

@@ -1,0 +1,256 @@
+/** @file
+ * Milestone m6: the forward pass of a convolution layer on a GPU, as one matrix multiplication
+ * whose unrolled matrix exists only in tiles, in shared memory.
+ *
+ * common/conv.h is the contract: what conv_forward() gets, and what it must leave in y. x, k and y
+ * are device pointers: kernels may read and write through them, conv_forward() itself may only pass
+ * them on.
+ */
+/* BEGIN SOLUTION */
+//~ /* You write one kernel, and conv_forward(), which launches it. The kernel multiplies tiles of k
+//~  * and of the unrolled x, like the second kernel of m5; but it finds the elements of the second
+//~  * tile in x itself, while it loads them. The assignment page (README.md in this folder) says
+//~  * which elements these are, and has a drawing to begin with. Add functions, constants and
+//~  * #include lines as you need them; everything stays in this one file. Say here, in a few lines,
+//~  * how tiles and threads are laid over the matrices, what gain over m5 you expected and what you
+//~  * measured. */
+//~
+/*
+ * The idea. Convolution is a product of matrices: k, of M rows and depth = C * K * K columns, times
+ * the unrolled x, of depth rows and a column for every output position of every image. m5 wrote the
+ * second one to memory. Here it is made where it is used: a block brings a tile of k and a tile of
+ * x unrolled into shared memory, multiplies them, and goes on along the depth.
+ *
+ *                                                x unrolled: depth x B * H_out * W_out
+ *                                                         n0          n0 + 256
+ *     k: M x depth                              +---------+-----------+------+
+ *              first + 16                       |         |           |      |
+ *     +-------+----+-----------+         first  +---------+-----------+------+
+ *     |       |    |           |                |         | tile, 16 rows    |
+ *     +-------+----+-----------+ m0  first + 16 +---------+-----------+------+
+ *     |       |tile|           |                |         |           |      |
+ *     +-------+----+-----------+ m0 + 24        +---------+-----------+------+
+ *     |       |    |           |
+ *     +-------+----+-----------+          m0    +---------+-----------+------+
+ *                                               |         |   sums    |      |   in registers,
+ *                                       m0 + 24 +---------+-----------+------+   at last to y
+ *
+ * How the tile of x is made. Row r = (c, p, q) and column n = (b, h, w) of the unrolled matrix hold
+ *
+ *     x[b, c, h+p, w+q] = x[ (b * C * H + h) * W + w   +   (c * H + p) * W + q ]
+ *                            where window n begins         how far from there: the same in a row
+ *
+ * The first part is found once, by the thread that loads the column all along the depth. The second
+ * is found once per row, by one thread, which leaves it in shared memory for the others. So there
+ * is no division per element: what remains is an addition and a load.
+ *
+ * How a block works, for each tile along the depth:
+ *   1. What was loaded into registers goes into the tile, and the tile's successor gets its
+ * offsets.
+ *   2. A barrier: the tile is complete.
+ *   3. Loads of the next tile into registers begin. Nobody waits for them.
+ *   4. Each thread multiplies 12 weights by 4 elements, 16 times.
+ *
+ * Why so:
+ *   - A thread owns 12 maps at 4 positions: 12 + 4 loads from shared memory serve 48 multiply-adds.
+ *     With one output per thread it would be 2 loads for each, and a multiprocessor can load for 32
+ *     lanes per clock, but multiply for 128.
+ *   - The lanes of a warp have the same 12 maps, and neighbouring positions. What they read of the
+ *     weights is a broadcast; what they read of x, and write to y, is one run of 128 bytes.
+ *   - Columns of all images are put side by side, and a tile may begin in one image and end in the
+ *     next: only the last tile of all is not full.
+ *   - Past the edge of a matrix, its last row or column is loaded once more. That is always a valid
+ *     address; what is computed from it is not stored.
+ *   - 24 maps in a tile: all of conv2, so that there each element of x is unrolled once; and 48
+ * sums per thread leave registers for 4 blocks per multiprocessor. With 32 maps conv1 and conv2
+ * took 1.3 times as long, and one-layer (50 maps) 0.9 times; with 16 maps 0.8, 1.5 and 1.1 times.
+ *
+ * TBD
+ */
+/* END SOLUTION */
+#include "conv.h"
+/* BEGIN SOLUTION */
+
+#include <stdio.h>
+
+#define BLK_M   24                        /* a block makes BLK_M output maps */
+#define BLK_N   256                       /* at BLK_N positions, */
+#define BLK_K   16                        /* from BLK_K rows of the unrolled matrix at a time */
+#define THR_M   12                        /* a thread makes THR_M maps */
+#define THR_N   4                         /* at THR_N positions */
+#define ACROSS  (BLK_N / THR_N)           /* threads beside each other: whole warps */
+#define THREADS (BLK_M / THR_M * ACROSS)  /* threads of a block */
+#define COLUMNS (BLK_N / THREADS)         /* columns of a tile that a thread unrolls */
+#define WEIGHTS (BLK_M * BLK_K / THREADS) /* weights of a tile that a thread fetches */
+#define PAD     4                         /* spreads a column of weights over more banks */
+
+/** What a block multiplies in one step. Row r of a tile is a row (c, p, q) of the unrolled matrix:
+ * it has weight (c, p, q) of BLK_M maps, and element (c, p, q) of BLK_N windows. */
+struct tile {
+    float weights[BLK_K][BLK_M + PAD]; /* a part of k, transposed */
+    float unrolled[BLK_K][BLK_N];
+    size_t offset[BLK_K]; /* of the elements of the tile after this one, from a window's begin */
+};
+
+/** What a thread fetches of each tile, and from where. */
+struct fetch {
+    const float *window[COLUMNS]; /* where the windows of my columns begin in x */
+    const float *weight[WEIGHTS]; /* where the weights of my maps begin in k */
+    float unrolled[BLK_K][COLUMNS], weights[WEIGHTS]; /* on their way to the tile */
+};
+
+/** Writes where the tile that begins with row @p first will find its elements: row r is (c, p, q)
+ * as weight r of a map is. Past the last row, that one again: nothing is read outside of x, and a
+ * tile is always full. */
+static __device__ void write_offsets(struct tile *tile, size_t first, size_t depth,
+                                     const struct conv_shape *shape)
+{
+    if (threadIdx.x < BLK_K) {
+        const size_t H = shape->H, W = shape->W, K = shape->K;
+        const size_t r = min(first + threadIdx.x, depth - 1);
+        const size_t c = r / K / K, p = r / K % K, q = r % K;
+        tile->offset[threadIdx.x] = (c * H + p) * W + q;
+    }
+}
+
+/** Begins to load the tile that begins with row @p first. Nothing here waits for the loads. */
+static __device__ void fetch_tile(struct fetch *my, const size_t offset[BLK_K], size_t first,
+                                  size_t depth)
+{
+#pragma unroll
+    for (int r = 0; r < BLK_K; r++)
+#pragma unroll
+        for (int i = 0; i < COLUMNS; i++)
+            my->unrolled[r][i] = my->window[i][offset[r]];
+    const size_t r = min(first + threadIdx.x % BLK_K, depth - 1);
+#pragma unroll
+    for (int i = 0; i < WEIGHTS; i++)
+        my->weights[i] = my->weight[i][r];
+}
+
+/** Puts what was fetched into the tile: this is where the unrolled matrix comes to be. */
+static __device__ void put_tile(struct tile *tile, const struct fetch *my)
+{
+    const unsigned t = threadIdx.x;
+#pragma unroll
+    for (int r = 0; r < BLK_K; r++)
+#pragma unroll
+        for (int i = 0; i < COLUMNS; i++)
+            tile->unrolled[r][t + i * THREADS] = my->unrolled[r][i];
+#pragma unroll
+    for (int i = 0; i < WEIGHTS; i++)
+        tile->weights[t % BLK_K][t / BLK_K + i * (THREADS / BLK_K)] = my->weights[i];
+}
+
+/** sum += weights of maps m... times columns n, n + ACROSS, ...: THR_M + THR_N loads from shared
+ * memory for THR_M * THR_N multiply-adds. */
+static __device__ void multiply_tile(float sum[THR_M][THR_N], const struct tile *tile, size_t rows,
+                                     unsigned m, unsigned n)
+{
+#pragma unroll
+    for (int r = 0; r < BLK_K; r++) {
+        if (r >= rows)
+            break; /* the last tile may have fewer */
+        float weight[THR_M], element[THR_N];
+#pragma unroll
+        for (int i = 0; i < THR_M; i++)
+            weight[i] = tile->weights[r][m + i]; /* the same for all lanes of a warp: a broadcast */
+#pragma unroll
+        for (int j = 0; j < THR_N; j++)
+            element[j] = tile->unrolled[r][n + j * ACROSS]; /* neighbours for neighbours */
+#pragma unroll
+        for (int i = 0; i < THR_M; i++)
+#pragma unroll
+            for (int j = 0; j < THR_N; j++)
+                sum[i][j] += weight[i] * element[j];
+    }
+}
+
+/** y = k * unrolled x, one tile of BLK_M x BLK_N outputs per block. x [B][C][H][W], k [M][C][K][K]
+ * and y [B][M][H_out][W_out] are device pointers.
+ * @pre blockDim = THREADS, gridDim = (tiles along M) * (tiles along N) */
+__global__ void __launch_bounds__(THREADS)
+    conv_fused_gemm(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    __shared__ __align__(16) struct tile tile[2];
+    __shared__ size_t to[BLK_N]; /* where in y the column of map 0 goes */
+
+    const size_t B = shape.B, M = shape.M, C = shape.C, H = shape.H, W = shape.W;
+    const size_t H_out = H - shape.K + 1, W_out = W - shape.K + 1;
+    const size_t depth = C * shape.K * shape.K, columns = B * H_out * W_out;
+    const unsigned t = threadIdx.x;
+
+    /* Which tile is mine? Neighbours have the same columns: what they read of x is in the cache. */
+    const unsigned tiles_m = (M + BLK_M - 1) / BLK_M;
+    const size_t m0 = (size_t)(blockIdx.x % tiles_m) * BLK_M;
+    const size_t n0 = (size_t)(blockIdx.x / tiles_m) * BLK_N;
+
+    /* Where do my columns come from and go to, where are my weights? Past the edge of the matrix,
+     * the last column or map once more: it is computed, and not stored. */
+    struct fetch my = {};
+#pragma unroll
+    for (int i = 0; i < COLUMNS; i++) {
+        const size_t n = min(n0 + t + i * THREADS, columns - 1);
+        const size_t w = n % W_out, h = n / W_out % H_out, b = n / W_out / H_out;
+        my.window[i] = x + (b * C * H + h) * W + w;
+        to[t + i * THREADS] = (b * M * H_out + h) * W_out + w;
+    }
+#pragma unroll
+    for (int i = 0; i < WEIGHTS; i++) {
+        const size_t m = min(m0 + t / BLK_K + i * (THREADS / BLK_K), M - 1);
+        my.weight[i] = k + m * depth;
+    }
+
+    /* Two tiles in turn, so one barrier per step is enough: who writes tile 0 again has passed the
+     * barrier of tile 1, and nobody passed that before having done with tile 0. */
+    const unsigned m = t / ACROSS * THR_M, n = t % ACROSS;
+    float sum[THR_M][THR_N] = {};
+    write_offsets(&tile[1], 0, depth, &shape);
+    __syncthreads();
+    fetch_tile(&my, tile[1].offset, 0, depth);
+    int now = 0;
+    for (size_t first = 0; first < depth; first += BLK_K, now ^= 1) {
+        put_tile(&tile[now], &my); /* 1 */
+        write_offsets(&tile[now], first + BLK_K, depth, &shape);
+        __syncthreads();           /* 2 */
+        if (first + BLK_K < depth) /* 3 */
+            fetch_tile(&my, tile[now].offset, first + BLK_K, depth);
+        multiply_tile(sum, &tile[now], depth - first, m, n); /* 4 */
+    }
+
+    const size_t maps = M > m0 + m ? M - m0 - m : 0; /* of mine exist */
+#pragma unroll
+    for (int j = 0; j < THR_N; j++)
+        if (n0 + n + j * ACROSS < columns) {
+            float *out = y + to[n + j * ACROSS] + (m0 + m) * H_out * W_out;
+#pragma unroll
+            for (int i = 0; i < THR_M; i++, out += H_out * W_out)
+                if (i < maps)
+                    *out = sum[i][j];
+        }
+}
+/* END SOLUTION */
+
+int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
+{
+    /* BEGIN SOLUTION */
+    //~ /* Not implemented yet: that is what returning 1 says. Launch your kernel here, one
+    //~  * block per tile of y, ask with cudaGetLastError() whether the launch was accepted, and
+    //~  * return 0 if so. x, k and y are device pointers, shape is a host pointer.
+    //~  * Delete the next line when you use what it names. */
+    //~ (void)shape, (void)x, (void)k, (void)y;
+    //~ return 1;
+    const size_t columns = (size_t)shape->B * (shape->H - shape->K + 1) * (shape->W - shape->K + 1);
+    /* gridDim.x may reach 2^31 - 1: more tiles than any y in the memory of a GPU has */
+    const size_t blocks = ((size_t)shape->M + BLK_M - 1) / BLK_M * ((columns + BLK_N - 1) / BLK_N);
+    conv_fused_gemm<<<(unsigned)blocks, THREADS>>>(*shape, x, k, y);
+
+    const cudaError_t launched = cudaGetLastError();
+    if (launched != cudaSuccess) {
+        fprintf(stderr, "m6: launch of %zu blocks of %d threads: %s\n", blocks, THREADS,
+                cudaGetErrorString(launched));
+        return 1;
+    }
+    return 0;
+    /* END SOLUTION */
+}

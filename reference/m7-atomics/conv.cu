@@ -1,0 +1,260 @@
+/** @file
+ * Milestone m7: the forward pass of a convolution layer on a GPU, with the sum over the input maps
+ * split over blocks, which add their parts to y with atomicAdd.
+ *
+ * common/conv.h is the contract: what conv_forward() gets, and what it must leave in y. x, k and y
+ * are device pointers: kernels may read and write through them, conv_forward() itself may only pass
+ * them on.
+ */
+/* BEGIN SOLUTION */
+//~ /* You write a kernel, and conv_forward(), which clears y and launches the kernel. Begin with
+//~  * your m6. Decide which block sums over which input maps, and how many blocks share an output;
+//~  * make that number a constant, for you are going to measure with several. The assignment page
+//~  * (README.md in this folder) has a drawing to begin with. Add functions, constants and #include
+//~  * lines as you need them; everything stays in this one file. Say here, in a few lines, when you
+//~  * expected this to be faster than m6 and when slower, and what you measured. */
+//~
+/*
+ * The idea. The sum of an output is over C * K * K products, and a sum may be cut into parts:
+ *
+ *              input maps:   0   1   2   3   4   5   6   7   8   9  10  11
+ *                          +-----------+-----------+-----------+-----------+
+ *         depth of m6:     |  slice 0  |  slice 1  |  slice 2  |  slice 3  |   C * K * K rows
+ *                          +-----------+-----------+-----------+-----------+
+ *                                |           |           |           |
+ *                            block 4n    block 4n+1  block 4n+2  block 4n+3    all for tile n of y
+ *                                |           |           |           |
+ *                                +-----------+-----+-----+-----------+
+ *                                                  v
+ *                                     atomicAdd() to each element
+ *
+ * Each slice of the input maps gets a block of its own, which does what a block of m6 does, over
+ * these maps only, and then adds its sums to y. Several blocks add to the same element, at any
+ * time: "load, add, store" would lose additions. atomicAdd() makes the three one, in the L2 cache,
+ * where all multiprocessors meet. Its result is not used here, so the compiler emits an instruction
+ * (RED) that does not wait for it.
+ *
+ * Why so:
+ *   - y holds garbage on entry and must be 0 before anything is added: one cudaMemsetAsync(), which
+ *     the kernel waits for, as both are in the same stream. No block could do it for the others.
+ *   - The slices of a tile have neighbouring numbers and run at about the same time. What one adds
+ *     to is in the L2 cache when the next one comes; with the slices far apart it would come from
+ *     DRAM and go back for each of them.
+ *   - A block sums in registers and adds once per output and slice. The lanes of a warp add to
+ *     neighbouring addresses, which travel in one request, as with a store.
+ *   - With one slice there is nobody to share with: y is assigned, and not cleared. This is what
+ *     happens in conv1, which has one input map. (Its filter could still be split, by rows; but
+ *     then each slice would load the same elements of x.)
+ *   - Additions come in any order, and float sums depend on it in their last bits: two runs may
+ *     differ there. The bound on rounding, from which the grader's tolerance comes, holds for every
+ *     order.
+ *
+ * TBD
+ */
+/* END SOLUTION */
+#include "conv.h"
+/* BEGIN SOLUTION */
+
+#include <stdio.h>
+
+#define SLICES  4                         /* parts of the sum over the input maps */
+#define BLK_M   24                        /* a block makes BLK_M output maps */
+#define BLK_N   256                       /* at BLK_N positions, */
+#define BLK_K   16                        /* from BLK_K rows of the unrolled matrix at a time */
+#define THR_M   12                        /* a thread makes THR_M maps */
+#define THR_N   4                         /* at THR_N positions */
+#define ACROSS  (BLK_N / THR_N)           /* threads beside each other: whole warps */
+#define THREADS (BLK_M / THR_M * ACROSS)  /* threads of a block */
+#define COLUMNS (BLK_N / THREADS)         /* columns of a tile that a thread unrolls */
+#define WEIGHTS (BLK_M * BLK_K / THREADS) /* weights of a tile that a thread fetches */
+#define PAD     4                         /* spreads a column of weights over more banks */
+
+/** What a block multiplies in one step. Row r of a tile is a row (c, p, q) of the unrolled matrix:
+ * it has weight (c, p, q) of BLK_M maps, and element (c, p, q) of BLK_N windows. */
+struct tile {
+    float weights[BLK_K][BLK_M + PAD]; /* a part of k, transposed */
+    float unrolled[BLK_K][BLK_N];
+    size_t offset[BLK_K]; /* of the elements of the tile after this one, from a window's begin */
+};
+
+/** What a thread fetches of each tile, and from where. */
+struct fetch {
+    const float *window[COLUMNS]; /* where the windows of my columns begin in x */
+    const float *weight[WEIGHTS]; /* where the weights of my maps begin in k */
+    float unrolled[BLK_K][COLUMNS], weights[WEIGHTS]; /* on their way to the tile */
+};
+
+/** Writes where the tile that begins with row @p first will find its elements: row r is (c, p, q)
+ * as weight r of a map is. Past the last row, that one again: nothing is read outside of x, and a
+ * tile is always full. */
+static __device__ void write_offsets(struct tile *tile, size_t first, size_t depth,
+                                     const struct conv_shape *shape)
+{
+    if (threadIdx.x < BLK_K) {
+        const size_t H = shape->H, W = shape->W, K = shape->K;
+        const size_t r = min(first + threadIdx.x, depth - 1);
+        const size_t c = r / K / K, p = r / K % K, q = r % K;
+        tile->offset[threadIdx.x] = (c * H + p) * W + q;
+    }
+}
+
+/** Begins to load the tile that begins with row @p first. Nothing here waits for the loads. */
+static __device__ void fetch_tile(struct fetch *my, const size_t offset[BLK_K], size_t first,
+                                  size_t depth)
+{
+#pragma unroll
+    for (int r = 0; r < BLK_K; r++)
+#pragma unroll
+        for (int i = 0; i < COLUMNS; i++)
+            my->unrolled[r][i] = my->window[i][offset[r]];
+    const size_t r = min(first + threadIdx.x % BLK_K, depth - 1);
+#pragma unroll
+    for (int i = 0; i < WEIGHTS; i++)
+        my->weights[i] = my->weight[i][r];
+}
+
+/** Puts what was fetched into the tile: this is where the unrolled matrix comes to be. */
+static __device__ void put_tile(struct tile *tile, const struct fetch *my)
+{
+    const unsigned t = threadIdx.x;
+#pragma unroll
+    for (int r = 0; r < BLK_K; r++)
+#pragma unroll
+        for (int i = 0; i < COLUMNS; i++)
+            tile->unrolled[r][t + i * THREADS] = my->unrolled[r][i];
+#pragma unroll
+    for (int i = 0; i < WEIGHTS; i++)
+        tile->weights[t % BLK_K][t / BLK_K + i * (THREADS / BLK_K)] = my->weights[i];
+}
+
+/** sum += weights of maps m... times columns n, n + ACROSS, ...: THR_M + THR_N loads from shared
+ * memory for THR_M * THR_N multiply-adds. */
+static __device__ void multiply_tile(float sum[THR_M][THR_N], const struct tile *tile, size_t rows,
+                                     unsigned m, unsigned n)
+{
+#pragma unroll
+    for (int r = 0; r < BLK_K; r++) {
+        if (r >= rows)
+            break; /* the last tile may have fewer */
+        float weight[THR_M], element[THR_N];
+#pragma unroll
+        for (int i = 0; i < THR_M; i++)
+            weight[i] = tile->weights[r][m + i]; /* the same for all lanes of a warp: a broadcast */
+#pragma unroll
+        for (int j = 0; j < THR_N; j++)
+            element[j] = tile->unrolled[r][n + j * ACROSS]; /* neighbours for neighbours */
+#pragma unroll
+        for (int i = 0; i < THR_M; i++)
+#pragma unroll
+            for (int j = 0; j < THR_N; j++)
+                sum[i][j] += weight[i] * element[j];
+    }
+}
+
+/** y += k * unrolled x, over one slice of the input maps, for one tile of BLK_M x BLK_N outputs per
+ * block. x [B][C][H][W], k [M][C][K][K] and y [B][M][H_out][W_out] are device pointers.
+ * @pre blockDim = THREADS, gridDim = slices * (tiles along M) * (tiles along N), 1 <= slices <= C,
+ * and y is 0 everywhere, unless there is one slice: then y is assigned. */
+__global__ void __launch_bounds__(THREADS, 4)
+    conv_split_channels(struct conv_shape shape, unsigned slices, const float *x, const float *k,
+                        float *y)
+{
+    __shared__ __align__(16) struct tile tile[2];
+    __shared__ size_t to[BLK_N]; /* where in y the column of map 0 goes */
+
+    const size_t B = shape.B, M = shape.M, C = shape.C, H = shape.H, W = shape.W;
+    const size_t H_out = H - shape.K + 1, W_out = W - shape.K + 1;
+    const size_t columns = B * H_out * W_out;
+    const unsigned t = threadIdx.x;
+
+    /* Which slice is mine? Input maps c_begin to c_end - 1: at least one, as slices <= C. */
+    const unsigned slice = blockIdx.x % slices;
+    const size_t c_begin = C * slice / slices, c_end = C * (slice + 1) / slices;
+
+    /* Of which tile? Its slices follow each other: y is in the L2 cache when they add to it. */
+    const unsigned number = blockIdx.x / slices, tiles_m = (M + BLK_M - 1) / BLK_M;
+    const size_t m0 = (size_t)(number % tiles_m) * BLK_M;
+    const size_t n0 = (size_t)(number / tiles_m) * BLK_N;
+
+    /* Where do my columns come from and go to, where are my weights? Past the edge of the matrix,
+     * the last column or map once more: it is computed, and not stored. */
+    struct fetch my = {};
+#pragma unroll
+    for (int i = 0; i < COLUMNS; i++) {
+        const size_t n = min(n0 + t + i * THREADS, columns - 1);
+        const size_t w = n % W_out, h = n / W_out % H_out, b = n / W_out / H_out;
+        my.window[i] = x + ((b * C + c_begin) * H + h) * W + w;
+        to[t + i * THREADS] = (b * M * H_out + h) * W_out + w;
+    }
+#pragma unroll
+    for (int i = 0; i < WEIGHTS; i++) {
+        const size_t m = min(m0 + t / BLK_K + i * (THREADS / BLK_K), M - 1);
+        my.weight[i] = k + (m * C + c_begin) * shape.K * shape.K;
+    }
+
+    /* Two tiles in turn, so one barrier per step is enough: who writes tile 0 again has passed the
+     * barrier of tile 1, and nobody passed that before having done with tile 0. */
+    const unsigned m = t / ACROSS * THR_M, n = t % ACROSS;
+    const size_t depth = (c_end - c_begin) * shape.K * shape.K; /* of my slice */
+    float sum[THR_M][THR_N] = {};
+    write_offsets(&tile[1], 0, depth, &shape);
+    __syncthreads();
+    fetch_tile(&my, tile[1].offset, 0, depth);
+    int now = 0;
+    for (size_t first = 0; first < depth; first += BLK_K, now ^= 1) {
+        put_tile(&tile[now], &my); /* 1 */
+        write_offsets(&tile[now], first + BLK_K, depth, &shape);
+        __syncthreads();           /* 2 */
+        if (first + BLK_K < depth) /* 3 */
+            fetch_tile(&my, tile[now].offset, first + BLK_K, depth);
+        multiply_tile(sum, &tile[now], depth - first, m, n); /* 4 */
+    }
+
+    const size_t maps = M > m0 + m ? M - m0 - m : 0; /* of mine exist */
+#pragma unroll
+    for (int j = 0; j < THR_N; j++)
+        if (n0 + n + j * ACROSS < columns) {
+            float *out = y + to[n + j * ACROSS] + (m0 + m) * H_out * W_out;
+#pragma unroll
+            for (int i = 0; i < THR_M; i++, out += H_out * W_out)
+                if (i < maps) {
+                    if (slices > 1)
+                        atomicAdd(out, sum[i][j]); /* the other slices add theirs */
+                    else
+                        *out = sum[i][j];
+                }
+        }
+}
+/* END SOLUTION */
+
+int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
+{
+    /* BEGIN SOLUTION */
+    //~ /* Not implemented yet: that is what returning 1 says. Clear y here, launch your
+    //~  * kernel, ask with cudaGetLastError() whether the launch was accepted, and return 0 if so.
+    //~  * x, k and y are device pointers, shape is a host pointer.
+    //~  * Delete the next line when you use what it names. */
+    //~ (void)shape, (void)x, (void)k, (void)y;
+    //~ return 1;
+    const size_t columns = (size_t)shape->B * (shape->H - shape->K + 1) * (shape->W - shape->K + 1);
+    const unsigned slices = shape->C < SLICES ? shape->C : SLICES;
+    if (slices > 1) {
+        const cudaError_t cleared = cudaMemsetAsync(y, 0, columns * shape->M * sizeof *y);
+        if (cleared != cudaSuccess) {
+            fprintf(stderr, "m7: clearing y: %s\n", cudaGetErrorString(cleared));
+            return 1;
+        }
+    }
+
+    const size_t tiles = ((size_t)shape->M + BLK_M - 1) / BLK_M * ((columns + BLK_N - 1) / BLK_N);
+    const size_t blocks = slices * tiles; /* gridDim.x may reach 2^31 - 1: enough for any y */
+    conv_split_channels<<<(unsigned)blocks, THREADS>>>(*shape, slices, x, k, y);
+    const cudaError_t launched = cudaGetLastError();
+    if (launched != cudaSuccess) {
+        fprintf(stderr, "m7: launch of %zu blocks of %d threads: %s\n", blocks, THREADS,
+                cudaGetErrorString(launched));
+        return 1;
+    }
+    return 0;
+    /* END SOLUTION */
+}

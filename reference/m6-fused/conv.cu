@@ -61,11 +61,46 @@
  *     next: only the last tile of all is not full.
  *   - Past the edge of a matrix, its last row or column is loaded once more. That is always a valid
  *     address; what is computed from it is not stored.
- *   - 24 maps in a tile: all of conv2, so that there each element of x is unrolled once; and 48
- * sums per thread leave registers for 4 blocks per multiprocessor. With 32 maps conv1 and conv2
- * took 1.3 times as long, and one-layer (50 maps) 0.9 times; with 16 maps 0.8, 1.5 and 1.1 times.
+ *   - 24 maps in a tile: conv2 has as many, so each of its elements of x is unrolled once; and
+ *     with 48 sums per thread 4 blocks fit into the registers of a multiprocessor. 32 maps took 1.3
+ *     times as long in conv1 and conv2, and 0.9 times in one-layer (50 maps); 16 maps 0.8, 1.5 and
+ *     1.1 times.
  *
- * TBD
+ * What is wrong with the rung below (m5). Between its two kernels lies a matrix that is up to K * K
+ * times as large as x: 4.4 GB in conv1 and 10.1 GB in conv2, for 10000 images. They are written
+ * once and read once, which at 4.2 TB/s takes 2.1 and 4.8 of its 3.7 and 8.2 ms.
+ *
+ * Expected. What is left is the multiplication. For one row of a tile a thread executes 48
+ * multiply-adds, 3 loads of 4 weights and 4 loads of elements; and to fill the next tile, 2 loads
+ * and 2 stores, 4 instructions for 64-bit addresses, and about 3 for offset, weights and the test
+ * for the last row. So 73% of its instructions are multiply-adds. An H200 begins 132 * 128 * 1.98
+ * GHz = 33400 * 10^9 of these per second: 24400 GMAC/s remain, 2.5 ms for conv2. Conv1 is charged
+ * for 24 maps although it has 12: 1.1 ms, and more for the ends of a block, which has two steps
+ * only.
+ *
+ * Measured on an H200, 10000 images:
+ *
+ *                  m5         m6       m6, GMAC/s
+ *     conv1      3.67 ms    2.44 ms       5354
+ *     conv2      8.25 ms    3.97 ms      15250
+ *
+ * That is 1.5 and 2.1 times as fast as m5, but only 45% and 63% of what was expected. Memory is not
+ * what limits it: 0.20 + 2.07 GB go from and to DRAM in conv1 and 0.52 + 0.78 GB in conv2, that is
+ * x and y, once each. (Every element of x is loaded 25 times; L1 has 80% and 89% of the sectors, L2
+ * most of the others.) The profile says: instructions are issued in 72% and 75% of the slots, with
+ * 16 warps per multiprocessor, which wait at the barrier and for shared memory; and of these
+ * instructions 44% and 61% are multiply-adds, not 73%. The others begin and end a block: divisions,
+ * 64-bit addresses, 48 stores with their tests. 0.72 * 0.44 and 0.75 * 0.61 of the peak are the
+ * times measured.
+ *
+ * Tried: one tile with two barriers instead of two tiles with one, 2.47 and 4.09 ms. Other blocks
+ * fill the gap almost as well. 5 blocks per multiprocessor, whose sums do not all fit into
+ * registers: 2.78 and 4.53 ms. Tiles of 128 columns, 2 warps to a block: 2.82 and 4.35 ms.
+ *
+ * What is wrong with this one, for the next rungs. One image has 841 columns in conv2: 4 blocks,
+ * for 132 multiprocessors. All that is left to be divided among more of them is the depth (m7). And
+ * one tile serves all layers: conv1 computes 12 maps that do not exist, one-layer 22; and each
+ * element of x goes into shared memory 25 times, for 12 or 24 multiply-adds each time (m8).
  */
 /* END SOLUTION */
 #include "conv.h"

@@ -53,31 +53,31 @@
  * them, for ten 33: most of the 132 multiprocessors of an H200 have nothing to do, and the others
  * walk along a depth of 300 rows, one tile after the other.
  *
- * Expected. With one image, s slices make the walk s times shorter: 0.033 ms / 4, and 2 us for the
- * memset, 0.011 ms with four slices. With 10000 images all multiprocessors are busy anyway, and the
- * costs remain: y is cleared (0.8 GB, 0.2 ms), and each slice adds to every output. Additions to
- * neighbouring addresses were measured at 368 * 10^9 per second: 4 * 202 * 10^6 of them take 2.2
- * ms, and if they do not overlap with the multiplication, 4.3 ms become 6.7.
+ * Expected. With one image, s slices make the walk s times shorter: with four, a quarter of 0.034
+ * ms, and 0.002 for the memset, 0.011 ms. With 10000 images all multiprocessors are busy anyway,
+ * and the costs remain: y is cleared (0.8 GB, 0.2 ms), and each slice adds to every output.
+ * Additions to neighbouring addresses were measured at 368 * 10^9 per second: 4 * 202 * 10^6 of
+ * them take 2.2 ms, and if they do not overlap with the multiplication, 3.9 ms become 6.3.
  *
- * Measured on an H200, conv2, ms (one slice: assigned, no additions):
+ * Measured on an H200, conv2, ms (one slice: y is assigned):
  *
  *     slices          1        2        3        4        6       12
- *          1 image  0.0332   0.0217   0.0174   0.0152   0.0133   0.0103
- *         10        0.0337   0.0227   0.0187   0.0162   0.0161   0.0154
- *        100        0.0571   0.0639   0.0638   0.0664   0.0691   0.0848
- *      10000          4.29     4.76     5.05     5.20     5.95     7.43
+ *          1 image  0.0341   0.0229   0.0183   0.0155   0.0131   0.0115
+ *         10        0.0344   0.0234   0.0190   0.0164   0.0159   0.0160
+ *        100        0.0569   0.0637   0.0585   0.0613   0.0662   0.0786
+ *      10000          3.94     4.36     4.59     4.72     5.31     6.97
  *
- * So splitting pays as long as multiprocessors are idle: up to 33 tiles, but not for 329. For one
- * image it gained less than expected, as beginning and ending a block take their time whatever the
- * depth. For 10000 images it cost less than feared: most additions overlap. DRAM sees x once, and y
- * three times (cleared, read, written): the slices of a tile meet in the L2 cache, where 92% of the
- * sectors are found. With the slices of a tile far apart y goes to DRAM and back for each of them,
- * 20 GB instead of 2 with 12 slices, and takes 8.5 instead of 7.4 ms. What costs with 12 slices is
- * 557 * 10^6 sectors of additions in L2, and half as many instructions again: there are 12 times as
- * many blocks to begin and to end.
+ * So splitting pays as long as multiprocessors are idle: with 4 or 33 tiles, but not with 329. For
+ * one image it gained less than expected: a block needs some time to begin and to end, whatever the
+ * depth. For 10000 images it cost less than feared: most of the additions overlap. DRAM sees x
+ * once, and y three times (cleared, read, written), because the slices of a tile meet in the L2
+ * cache, where 80% (4 slices) and 93% (12) of all sectors are found. With the slices of a tile far
+ * apart, y goes to DRAM and back for each of them, 20 GB instead of 2 with 12 slices, in 7.93
+ * instead of 6.97 ms. What 12 slices cost is 557 * 10^6 sectors of additions in L2, and half as
+ * many instructions again: 12 times as many blocks begin and end.
  *
- * And in conv1: one input map, one slice, nothing to add; 2.88 ms, as m6 but for more registers.
- * Clearing y and adding to it all the same takes 3.78 ms.
+ * And conv1: one input map, one slice, nothing to add, 2.55 ms, as m6 but for a few instructions.
+ * To clear y and add to it all the same takes 3.53 ms.
  *
  * What is wrong with this one, for the next rung (m8). It is for small batches; for large ones it
  * is m6 with a burden. There the way is to do less for the same outputs: each layer with a tile

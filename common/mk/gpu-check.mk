@@ -6,3 +6,7 @@ RESULTS ?= $(if $(filter gpu,$(DEVICE)),docs/results,$(BUILD)/results)#  its tab
 .PHONY: gpu-check
 gpu-check: $(if $(NVCC),$(GPUBENCH) $(addprefix reference-,$(CUDA_MILESTONES)) vgpu) ## grade, compare, sanitize and benchmark all references on this GPU
 	$(Q)common/mk/gpu-check.sh $(BUILD) "$(CUDA_HOME)" $(strip $(RESULTS)) $(strip $(DEVICE))
+
+.PHONY: results-page
+results-page: ## the page and plots of measured results: make results-page GPU=h200
+	$(Q)common/mk/results-page.sh docs/results/$(or $(GPU),h200)

@@ -129,6 +129,15 @@ grade() {
             inference_rows "$m" <"$report/result.json" >>"$to/inference.tsv"
         done
     done
+    [ -x "$build/library-baseline" ] || return
+    say 'the library baseline'
+    report=$work/m0
+    rm -rf "$report"
+    "$build/grader" m0 --images "$sizes" --report "$report" >"$report.log" 2>&1 ||
+        failed "m0: grader's exit status $?: $(grep -v '^  pass' "$report.log" | head -n 12)"
+    [ -e "$report/result.json" ] || return
+    awk -F '\t' 'NR > 1 && $2 == "automatic" {print "m0\ttwo-layer\t" $1 "\t" $3 "\t" $7}' "$report/checks.tsv" >>"$to/checks.tsv"
+    inference_rows m0 <"$report/result.json" >>"$to/inference.tsv"
 }
 
 # ---- compute-sanitizer --------------------------------------------------------------------------------

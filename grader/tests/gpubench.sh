@@ -55,5 +55,22 @@ claim 'sums leave out what was not measured' is '2 right' \
 claim 'an impossible size is refused' is 2 $?
 claim 'in a line that says what was expected' grep -q 'images: expected .* from 1 .* got' "$scratch/said"
 
+# make gpu-check on the virtual GPU: one reference that is right and one that is not; and its page.
+mkdir -p "$scratch/build/reference/m2" "$scratch/build/reference/m3"
+for f in vgpu vgpu-run vgpu-device gpubench gpushapes; do ln -s "$build/$f" "$scratch/build/$f"; done
+ln -s "$build/mutants_cuda/right/libconv.so" "$scratch/build/reference/m2/libconv.so"
+ln -s "$build/mutants_cuda/last_row_missing/libconv.so" "$scratch/build/reference/m3/libconv.so"
+top=$(cd "$(dirname "$0")/../.." && pwd)
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+(cd "$top" && PARTS='virtual sanitizer' common/mk/gpu-check.sh "$scratch/build" "${nvcc%/bin/nvcc}" "$scratch/results" virtual) \
+    >"$scratch/said" 2>&1
+claim 'gpu-check fails if a reference is wrong' is 1 $?
+row() { awk -F '\t' -v m="$1" '$1 == m {print $3 " " $5}' "$scratch/results/virtual-gpu/against-virtual.tsv" | tail -n 1; }
+claim 'and its table says which is right' is 'ok 51' "$(row m2)"
+claim 'and which is not' is 'failed 0' "$(row m3)"
+claim 'what needs a GPU is skipped' grep -q 'm2	all	skip' "$scratch/results/virtual-gpu/sanitizer.tsv"
+"$top/common/mk/results-page.sh" "$scratch/results/virtual-gpu" >"$scratch/said" 2>&1
+claim 'no page is made of half of the tables' is 2 $?
+
 echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
 [ "$tested" = "$good" ]

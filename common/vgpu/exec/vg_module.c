@@ -132,7 +132,10 @@ static enum ir_op handler_of(const struct ir_insn *in)
         return load && in->fixed_address && in->bytes * in->vector == 4 ? IR_LD_FIXED_4
                                                                         : (enum ir_op)in->op;
     case PTX_SPACE_SHARED:
-        return load ? IR_LD_SHARED : IR_ST_SHARED;
+        return !load ? IR_ST_SHARED
+               : in->bytes * in->vector == 4 && !in->wide_address && !in->fixed_address
+                   ? IR_LD_SHARED_4
+                   : IR_LD_SHARED;
     case PTX_SPACE_GENERIC:
         return in->fixed_address || !in->wide_address ? (enum ir_op)in->op
                : load                                 ? IR_LD_GENERIC
@@ -140,6 +143,13 @@ static enum ir_op handler_of(const struct ir_insn *in)
     default:
         return (enum ir_op)in->op;
     }
+}
+
+/* The number, plus one, of the basic block whose ENTER is instruction @p i; 0 if that is something
+ * else. */
+static uint32_t block_entered(const struct vg_module *m, const struct ir_function *f, size_t i)
+{
+    return f->insns[i].op == IR_ENTER ? m->block_count + f->insns[i].block + 1 : 0;
 }
 
 static void number_function(struct vg_module *m, size_t index, uint32_t *insn)
@@ -156,6 +166,10 @@ static void number_function(struct vg_module *m, size_t index, uint32_t *insn)
             in->target = m->block_count + in->block;
         if (in->op == IR_BRA || in->op == IR_BRX || in->op == IR_CALL)
             in->site = ++m->ir.site_count;
+        if (in->op == IR_BRA) {
+            in->d = block_entered(m, f, in->target);
+            in->e = i + 1 < f->insn_count ? block_entered(m, f, i + 1) : 0;
+        }
         m->has_reserved_shared |= in->op == IR_SREG && (in->sub == SREG_RESERVED_SMEM ||
                                                         in->sub == SREG_RESERVED_SMEM_END);
         const enum ir_op handler = handler_of(in);

@@ -245,7 +245,7 @@ static char *counters_of(int cores, const char *target, bool unload)
 Test(counters, are_the_same_for_any_number_of_cores_and_any_instruction_set)
 {
     char *one = counters_of(1, "base", false);
-    cr_assert(strlen(one) > 300);
+    cr_assert(strstr(one, "diverging\t") && strstr(one, "atoms\t"), "%s", one);
     static const char *const targets[] = {"avx2", "avx512", "base"};
     for (int cores = 1; cores <= 4; cores++) {
         char *other = counters_of(cores, targets[cores % 3], false);

@@ -117,7 +117,8 @@ struct ptx_function {
     int *scope_parent; /**< [scopes]; scope 0 is the body, its parent -1 */
     size_t scope_count, scope_room;
     uint32_t max_threads[3], required_threads[3];
-    uint32_t cluster[3]; /**< blocks of a cluster; 0: not stated */
+    int64_t min_blocks, max_registers; /**< .minnctapersm and .maxnreg, 0 for none */
+    uint32_t cluster[3];               /**< blocks of a cluster; 0: not stated */
     int line;
 };
 

@@ -423,11 +423,24 @@ static void start_function(const struct ptx_function *from, struct ir_function *
     to->cluster_blocks = from->cluster[0] * from->cluster[1] * from->cluster[2];
 }
 
-/* A rough figure for when no cubin says: values alive are far fewer than virtual registers. */
-static int estimate_registers(const struct ir_function *f)
+enum { REGISTERS_OF_MULTIPROCESSOR = 65536, REGISTERS_MOST = 255 };
+
+/* A rough figure for when no cubin says: values alive are far fewer than virtual registers. As from
+ * ptxas, it is never more than the launch bounds leave for a thread. */
+static int estimate_registers(const struct ir_function *f, const struct ptx_function *from)
 {
-    int n = 16 + (int)(f->frame_bytes / 128 / 6);
-    return n > 255 ? 255 : n;
+    uint64_t n = 16 + f->frame_bytes / 128 / 6, most = REGISTERS_MOST;
+    if (f->max_threads) {
+        uint64_t threads = (f->max_threads + 31ull) / 32 * 32;
+        uint64_t share = REGISTERS_OF_MULTIPROCESSOR / threads;
+        if (from->min_blocks > 0)
+            share /= (uint64_t)from->min_blocks;
+        share = share / 8 * 8;
+        most = share < most && share ? share : most;
+    }
+    if (from->max_registers > 0 && (uint64_t)from->max_registers < most)
+        most = (uint64_t)from->max_registers;
+    return (int)(n < most ? n : most);
 }
 
 enum st_code ptx_decode(struct ir_module *module, struct ptx_ast *ast, struct st_error *err)
@@ -450,7 +463,7 @@ enum st_code ptx_decode(struct ir_module *module, struct ptx_ast *ast, struct st
             continue;
         decode_function(&d, i);
         f->first_insn = module->insn_count;
-        f->registers = estimate_registers(f);
+        f->registers = estimate_registers(f, &ast->functions[i]);
         module->insn_count += (uint32_t)f->insn_count;
     }
     if (!problems.count)

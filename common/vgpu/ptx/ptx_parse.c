@@ -560,8 +560,11 @@ static void parse_function(struct parser *p, bool is_entry)
             parse_three(p, f->max_threads);
         } else if (accept(p, ".reqntid")) {
             parse_three(p, f->required_threads);
-        } else if (accept(p, ".minnctapersm") || accept(p, ".maxnreg") ||
-                   accept(p, ".maxnctapersm") || accept(p, ".maxclusterrank")) {
+        } else if (accept(p, ".minnctapersm")) {
+            f->min_blocks = take_integer(p);
+        } else if (accept(p, ".maxnreg")) {
+            f->max_registers = take_integer(p);
+        } else if (accept(p, ".maxnctapersm") || accept(p, ".maxclusterrank")) {
             take_integer(p);
         } else if (accept(p, ".reqnctapercluster")) {
             parse_three(p, f->cluster);

@@ -143,6 +143,35 @@ Test(ptx_decode, parameters_are_laid_out_like_c_structures)
     drop(&ast, &module);
 }
 
+Test(ptx_decode, estimated_registers_obey_the_launch_bounds)
+{
+    static const struct {
+        const char *bounds;
+        int most;
+    } cases[] = {{"", 255},
+                 {".maxntid 512", 128},
+                 {".maxntid 384\n.minnctapersm 2", 80},
+                 {".maxntid 512\n.minnctapersm -3", 128},
+                 {".maxnreg 40", 40}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        /* far more values than registers */
+        char text[40000];
+        int n =
+            sprintf(text, HEAD ".visible .entry f(.param .u64 p)\n%s\n{\n.reg .f64 %%fd<9999>;\n",
+                    cases[i].bounds);
+        for (int v = 1; v < 900; v++)
+            n += sprintf(text + n, "mov.f64 %%fd%d, 0d%016X;\n", v, v);
+        sprintf(text + n, "ret;\n}\n");
+        struct ptx_ast ast;
+        struct ir_module module;
+        struct st_error err;
+        cr_assert_eq(decode(text, &ast, &module, &err), ST_OK, "%s: %s", cases[i].bounds, err.what);
+        cr_assert_eq(module.functions[0].registers, cases[i].most, "%s: %d", cases[i].bounds,
+                     module.functions[0].registers);
+        drop(&ast, &module);
+    }
+}
+
 Test(ptx_decode, suffixes_of_types_keep_their_order)
 {
     struct ptx_ast ast;

@@ -81,6 +81,9 @@ enum st_code gr_inference_open(struct gr_inference_stage **stage, struct grading
 /** Stage: inference at every size asked for. Fills in the checks "inference_N". */
 enum st_code gr_inference_check(struct gr_inference_stage *stage, struct st_error *err);
 
+/** Stage: the check "speed", from the times that inference took. */
+void gr_speed_check(struct grading *g);
+
 /** Releases the stage; NULL is allowed. */
 void gr_inference_close(struct gr_inference_stage *stage);
 

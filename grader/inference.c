@@ -14,6 +14,7 @@
 #include "base/progress.h"
 #include "base/rng.h"
 #include "base/tsv.h"
+#include "grader/companions.h"
 #include "grader/grading.h"
 #include "grader/machine.h"
 #include "grader/verify.h"
@@ -25,22 +26,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A library timed beside the submission; never compared, never scored. */
-struct companion {
-    enum gr_subject subject;
-    struct gr_session session;
-    bool running;
-    size_t images_at_most; /* plain loops take too long beyond the smallest size */
-};
-
-enum { COMPANIONS = 2, PLAIN_IMAGES = 100, KEEP_EXPECTED_IMAGES = 1000 };
+enum { KEEP_EXPECTED_IMAGES = 1000 };
 
 struct gr_inference_stage {
     struct grading *g;
     struct nn_dataset set;
     struct nn_network net;
     struct tsv expected;
-    struct companion companion[COMPANIONS];
+    struct gr_companion companion[GR_COMPANIONS];
 };
 
 /* ---- preparation ------------------------------------------------------------------------------
@@ -98,102 +91,31 @@ static double expected_accuracy(const struct gr_inference_stage *in, size_t imag
     return NAN;
 }
 
-static void start_companion(struct gr_inference_stage *in, struct companion *c,
-                            enum gr_subject subject, const char *library, size_t images_at_most)
-{
-    struct gr_run run;
-    struct st_error ignored;
-    c->subject = subject;
-    c->images_at_most = images_at_most;
-    if (in->g->options->quick || !file_exists(library))
-        return;
-    c->running =
-        !gr_session_start(&c->session, &in->g->host, library, &in->g->arena, &run, &ignored) &&
-        !run.message[0];
-    if (!c->running)
-        gr_session_end(&c->session);
-}
-
-static void start_companions(struct gr_inference_stage *in)
-{
-    const struct gr_milestone *m = &in->g->milestone;
-    if (!in->g->options->reference) {
-        char target[64], *output = NULL;
-        bool compiles;
-        struct st_error ignored;
-        snprintf(target, sizeof target, "reference-%s", m->id);
-        if (!in->g->options->quick && file_exists(m->reference_source))
-            gr_milestone_build(target, &compiles, &output, &ignored);
-        free(output);
-        start_companion(in, &in->companion[0], GR_REFERENCE, m->reference_library, GR_MAX_IMAGES);
-    }
-    start_companion(in, &in->companion[1], GR_PLAIN_LOOPS, m->plain_library, PLAIN_IMAGES);
-}
-
 /* ---- one convolution --------------------------------------------------------------------------
  */
 
-static struct gr_timing *timing_of(struct gr_inference_stage *in, enum gr_subject subject,
-                                   int layer, const struct conv_shape *shape)
-{
-    struct gr_result *r = in->g->result;
-    for (size_t i = 0; i < r->timings; i++) {
-        struct gr_timing *t = &r->timing[i];
-        if (t->subject == subject && t->layer == layer + 1 && t->shape.B == shape->B)
-            return t;
-    }
-    if (r->timings == GR_MAX_TIMINGS)
-        return NULL;
-    struct gr_timing *t = &r->timing[r->timings++];
-    *t = (struct gr_timing){.subject = subject,
-                            .layer = layer + 1,
-                            .shape = *shape,
-                            .gmac = nn_conv_macs(shape) * 1e-9};
-    snprintf(t->model, sizeof t->model, "%s", in->net.name);
-    return t;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void timing_add(struct gr_timing *t, double op_time_s)
-{
-    if (!t || t->repeats == GR_MAX_REPEATS)
-        return;
-    t->op_time_s[t->repeats++] = op_time_s;
-    double sorted[GR_MAX_REPEATS];
-    memcpy(sorted, t->op_time_s, t->repeats * sizeof *sorted);
-    qsort(sorted, t->repeats, sizeof *sorted, by_value);
-    t->median_s = t->repeats % 2 ? sorted[t->repeats / 2]
-                                 : (sorted[t->repeats / 2 - 1] + sorted[t->repeats / 2]) / 2;
-}
-
-static void time_companions(struct gr_inference_stage *in, struct gr_conv conv, int layer)
-{
-    for (size_t i = 0; i < COMPANIONS; i++) {
-        struct companion *c = &in->companion[i];
-        if (!c->running || (size_t)conv.shape.B > c->images_at_most)
-            continue;
-        struct gr_run run;
-        gr_arena_fill(&in->g->arena, &conv);
-        gr_session_run(&c->session, &conv.shape, &in->g->arena, gr_time_limit_s(in->g, &conv.shape),
-                       &run);
-        c->running = run.outcome == GR_RAN;
-        if (c->running)
-            timing_add(timing_of(in, c->subject, layer, &conv.shape), run.op_time_s);
-    }
-}
-
-/* How often to time: the smaller, the noisier and the cheaper. A modelled time is the same each
- * time, so one run is enough. */
+/* How often to time at most: the smaller, the noisier and the cheaper. A modelled time is the same
+ * each time, so one run is enough. */
 static size_t repeats_for(const struct grading *g, size_t images, double last_s)
 {
     if (g->host.device == RUNNER_ON_VIRTUAL_GPU || last_s > 2)
         return 1;
+    if (g->host.device == RUNNER_ON_GPU)
+        return 1 + (images <= KEEP_EXPECTED_IMAGES ? GR_MAX_REPEATS : 4);
     return images <= 100 ? 5 : images <= KEEP_EXPECTED_IMAGES ? 3 : 1;
+}
+
+/* Whether a GPU has been timed often enough, after the warm-up: all medians are known to 2%. */
+static bool is_narrow(const struct gr_result *r, const struct gr_timing *timing)
+{
+    enum { FEWEST = 5 };
+    for (size_t i = 0; i < r->timings; i++) {
+        const struct gr_timing *t = &r->timing[i];
+        if (t->layer == timing->layer && t->shape.B == timing->shape.B &&
+            (t->repeats < FEWEST || gr_timing_uncertainty(t) > 0.02))
+            return false;
+    }
+    return true;
 }
 
 /* Explains what one run of the submission did wrong; false if nothing. */
@@ -248,6 +170,14 @@ static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *che
                              "threads)");
 }
 
+/* Whether the oracle's output is computed once and kept: it is needed in every repeat. */
+static bool keeps_expected(const struct grading *g, const struct conv_shape *shape)
+{
+    return shape->B <= KEEP_EXPECTED_IMAGES ||
+           (g->host.device == RUNNER_ON_GPU &&
+            gr_memory_available_bytes() / 4 > nn_conv_y_elems(shape) * sizeof(float));
+}
+
 /* Runs, times and checks one convolution; the arena holds a right output (unrotated) at the end.
  * @return true if all is well; false with the check set, or with *code set. */
 static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, struct gr_conv conv,
@@ -260,23 +190,27 @@ static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, str
     float *expected = NULL;
     bool good = false;
     *code = arena_reserve(&g->arena, arena_layout_for(shape).bytes, err);
-    if (!*code && shape->B <= KEEP_EXPECTED_IMAGES) {
+    if (!*code && keeps_expected(g, shape)) {
         expected = malloc(nn_conv_y_elems(shape) * sizeof *expected);
         if (expected)
             nn_oracle_conv(shape, conv.x, conv.k, expected);
     }
-    struct gr_timing *timing = timing_of(in, GR_SUBMISSION, layer, shape);
+    struct gr_timing *timing = gr_timing_of(g->result, GR_SUBMISSION, in->net.name, layer, shape);
     if (timing && g->options->reference)
         timing->subject = GR_REFERENCE;
+    /* Rotated orders first, the true order last: its output is what the network goes on with. On a
+     * GPU the first run of each is a warm-up. */
+    const bool warms_up = g->host.device == RUNNER_ON_GPU;
     double last_s = 0;
-    /* Rotated orders first, the true order last: its output is what the network goes on with. */
-    for (size_t repeat = 0, left = repeats_for(g, (size_t)shape->B, 0); !*code && left > 0;
-         repeat++) {
-        left = repeats_for(g, (size_t)shape->B, last_s) > repeat + 1 ? left - 1 : 0;
-        conv.rotate = left ? (size_t)rng_range(&rng, 0, shape->B - 1) : 0;
+    bool last = false;
+    for (size_t repeat = 0; !*code && !last; repeat++) {
+        last = repeats_for(g, (size_t)shape->B, last_s) <= repeat + 1 ||
+               (warms_up && repeat > 0 && timing && is_narrow(g->result, timing));
+        conv.rotate = last ? 0 : (size_t)rng_range(&rng, 0, shape->B - 1);
+        if (repeat > 0 || g->host.device != RUNNER_ON_CPU)
+            gr_companions_time(in->companion, g, in->net.name, &conv, layer,
+                               warms_up && repeat == 0);
         gr_arena_fill(&g->arena, &conv);
-        if (repeat > 0)
-            time_companions(in, conv, layer), gr_arena_fill(&g->arena, &conv);
         struct gr_run run;
         gr_session_run(&g->session, shape, &g->arena, gr_time_limit_s(g, shape), &run);
         struct gr_compare compared;
@@ -291,9 +225,10 @@ static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, str
             explain_mismatch(in, check, &compared, layer);
             break;
         }
-        timing_add(timing, run.op_time_s);
+        if (!warms_up || repeat > 0 || last)
+            gr_timing_add(timing, run.op_time_s);
         last_s = run.op_time_s;
-        good = left == 0;
+        good = last;
     }
     free(expected);
     record->op_time_s[layer] = timing ? timing->median_s : NAN;
@@ -419,8 +354,7 @@ enum st_code gr_inference_open(struct gr_inference_stage **stage, struct grading
     if (!in)
         return st_fail(err, ST_NO_MEMORY, "cannot hold the inference stage in memory");
     in->g = g;
-    for (size_t i = 0; i < COMPANIONS; i++)
-        in->companion[i].session = GR_SESSION_CLOSED;
+    gr_companions_clear(in->companion);
     return load(in, err);
 }
 
@@ -431,7 +365,7 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
     gr_course_line(g, "Loading model... done");
     enum st_code code = gr_session_revive(&g->session, &g->arena, err);
     if (!code)
-        start_companions(in);
+        gr_companions_start(in->companion, g);
     for (size_t i = 0; !code && i < g->chosen.sizes; i++) {
         char name[64];
         snprintf(name, sizeof name, "inference_%zu", g->chosen.images[i]);
@@ -450,8 +384,7 @@ void gr_inference_close(struct gr_inference_stage *in)
 {
     if (!in)
         return;
-    for (size_t i = 0; i < COMPANIONS; i++)
-        gr_session_end(&in->companion[i].session);
+    gr_companions_end(in->companion);
     tsv_free(&in->expected);
     nn_network_free(&in->net);
     nn_dataset_free(&in->set);

@@ -13,7 +13,8 @@ const char *gr_subject_name(enum gr_subject subject)
 {
     static const char *const name[] = {[GR_SUBMISSION] = "submission",
                                        [GR_REFERENCE] = "reference",
-                                       [GR_PLAIN_LOOPS] = "plain loops"};
+                                       [GR_PLAIN_LOOPS] = "plain loops",
+                                       [GR_BASELINE] = "m2"};
     assert((size_t)subject < sizeof name / sizeof *name);
     return name[subject];
 }

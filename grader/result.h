@@ -34,7 +34,7 @@ struct gr_manual {
 };
 
 /** Whose code was timed. */
-enum gr_subject { GR_SUBMISSION, GR_REFERENCE, GR_PLAIN_LOOPS };
+enum gr_subject { GR_SUBMISSION, GR_REFERENCE, GR_PLAIN_LOOPS, GR_BASELINE };
 
 enum { GR_MAX_REPEATS = 16 };
 
@@ -78,6 +78,15 @@ enum {
     GR_MAX_EVIDENCE = 12
 };
 
+/** Op Times of all layers together, as ratios of what was timed in turn. */
+struct gr_speed {
+    size_t images;       /**< the largest size that was right; 0: not timed */
+    double to_reference; /**< NAN if the reference was not timed */
+    double to_baseline;  /**< to that of m2, or NAN */
+    double uncertainty;  /**< of to_reference, as a share of it */
+    double at_most;      /**< to_reference for full points */
+};
+
 /** Everything one grading found. Large: allocate it. */
 struct gr_result {
     char milestone[16]; /**< "m1" */
@@ -101,6 +110,7 @@ struct gr_result {
     struct gr_timing timing[GR_MAX_TIMINGS];
     struct gr_inference inference[GR_MAX_INFERENCES];
     struct gr_evidence evidence[GR_MAX_EVIDENCE];
+    struct gr_speed speed;
     size_t unit_shapes, unit_shapes_right; /**< how many unit shapes were run and were right */
     double max_error;                      /**< over all compared tensors */
     char course_lines[4096]; /**< the course's output: Loading..., New Inference, Op Time: ... */
@@ -109,7 +119,7 @@ struct gr_result {
 /** @return "pass", "fail" or "skip". */
 const char *gr_status_name(enum gr_status status);
 
-/** @return "submission", "reference" or "plain loops". */
+/** @return "submission", "reference", "plain loops" or "m2". */
 const char *gr_subject_name(enum gr_subject subject);
 
 #endif

@@ -16,6 +16,7 @@
     X(int, cudaMalloc, (void **to, size_t bytes))                                                  \
     X(int, cudaFree, (void *device))                                                               \
     X(int, cudaMemcpy, (void *to, const void *from, size_t bytes, int kind))                       \
+    X(int, cudaMemset, (void *to, int value, size_t bytes))                                        \
     X(int, cudaDeviceSynchronize, (void))                                                          \
     X(int, cudaGetLastError, (void))                                                               \
     X(int, cudaGetDeviceCount, (int *count))                                                       \

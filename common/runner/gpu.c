@@ -3,8 +3,9 @@
  * 1. Three allocations of exactly the tensors' sizes, fresh for every run: on the virtual GPU the
  * first byte behind each is out of bounds, and no run finds what an earlier one left.
  * 2. The poisoned y is copied in too, so that what a lab does not write is seen to be unwritten.
- * 3. The clock runs between two device-wide synchronisations: work on any stream counts.
- * 4. Every call's error is read. The first one ends the run: after an address fault all later calls
+ * 3. On a real GPU the tensors are pushed out of the L2 cache, where copying them in has left them.
+ * 4. The clock runs between two device-wide synchronisations: work on any stream counts.
+ * 5. Every call's error is read. The first one ends the run: after an address fault all later calls
  *    fail with the same error, which would only hide where it came from. */
 #include "runner/gpu.h"
 
@@ -12,6 +13,7 @@
 #include "nn/oracle.h"
 #include "runner/cuda_api.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,6 +58,21 @@ enum st_code gpu_open(char *name, size_t room, struct st_error *err)
     return ST_OK;
 }
 
+/* Fills more memory than any L2 cache holds. Memory that is not to be had is no error. */
+static void flush_l2(void)
+{
+    enum { BYTES = 256 << 20 };
+    static void *memory;
+    static bool tried;
+    if (!tried && api.cudaMalloc(&memory, BYTES) != 0) {
+        memory = NULL;
+        api.cudaGetLastError();
+    }
+    tried = true;
+    if (memory)
+        api.cudaMemset(memory, 0, BYTES);
+}
+
 /* Keeps the first error and where it was seen. @return whether all is well so far. */
 static int good(struct gpu_result *result, int error, const char *when)
 {
@@ -80,6 +97,8 @@ void gpu_conv(lab_function *conv, const struct conv_shape *shape, float *x, floa
         if (good(result, api.cudaMalloc(&device[i], bytes[i]), "when allocating tensors"))
             good(result, api.cudaMemcpy(device[i], host[i], bytes[i], CUDA_HOST_TO_DEVICE),
                  "when copying tensors to the device");
+    if (!result->error && !virtual_clock)
+        flush_l2();
     if (good(result, api.cudaDeviceSynchronize(), "before the op")) {
         good(result, api.cudaEventRecord(event[0], NULL), "before the op");
         struct conv_shape copy = *shape;

@@ -41,6 +41,16 @@ int right_tile(ARGUMENTS)
     return launch_tile(s, x, k, y);
 }
 
+/* Right, with the technique, and four times over. */
+/* expect: slow */
+int slow_tile(ARGUMENTS)
+{
+    float *dummy = floats((size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1));
+    for (int i = 0; i < 3; i++)
+        launch_tile(s, x, k, dummy);
+    return launch_tile(s, x, k, y);
+}
+
 /* Blocks in one dimension: 64 threads take K rows, K * 64 + K - 1 elements, of all channels; each
  * makes one output of one row for four maps, from registers. */
 __global__ void rows(struct conv_shape shape, const float *x, const float *k, float *y)

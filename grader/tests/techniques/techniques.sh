@@ -4,6 +4,7 @@
 #
 #     /* expect: pass */           the line before a submission's function: it passes "technique"
 #     /* expect: some text */      it fails "technique", whose first line holds this text
+#     /* expect: slow */           it passes "technique" and fails "speed"
 #
 # Each mN.cu is compiled once. Its functions are then made into a library each, in which one of them
 # is called conv_forward.
@@ -30,12 +31,16 @@ library() {
 
 # judge MILESTONE NAME EXPECTED: grades a submission. @return whether the verdict is as expected.
 judge() {
-    "$build/grader" "$1" --lib "$scratch/libconv.so" --device virtual --quick --images 1 --seed "$seed" \
+    how='--quick --images 1'
+    [ "$3" = slow ] && how='--images 20'
+    "$build/grader" "$1" --lib "$scratch/libconv.so" --device virtual $how --seed "$seed" \
         --report "$scratch/report" >"$scratch/out" 2>&1
     status=$?
     line=$(grep '^  [a-zA-Z]*  technique ' "$scratch/out")
     case $3 in
     pass) [ $status = 0 ] && [ "${line#  pass}" != "$line" ] ;;
+    slow) [ $status = 1 ] && [ "${line#  pass}" != "$line" ] &&
+        grep -q '^  FAIL  speed .* times the Op Time of the reference' "$scratch/out" ;;
     *) [ $status = 1 ] && [ "${line#  FAIL}" != "$line" ] && [ "${line#*"$3"}" != "$line" ] ;;
     esac
 }

@@ -40,6 +40,7 @@ static const char *const trace_columns[] = {"kind",
                                             "dynamic_shared_bytes",
                                             "occupancy",
                                             "limiter",
+                                            "registers_from",
                                             "error"};
 static const char *const fault_columns[] = {"kind",  "kernel",     "file",      "line",
                                             "block", "thread",     "address",   "detail",
@@ -106,8 +107,8 @@ void record_close(struct record *record)
 
 /* A field of a row under construction: formatted text in a buffer of its own. */
 struct row {
-    char text[16][64];
-    const char *field[16];
+    char text[20][64];
+    const char *field[20];
     size_t n;
 };
 
@@ -162,6 +163,10 @@ void record_trace(struct record *record, const struct record_row *r)
         add(&row, "%zu", l->dynamic_shared_bytes);
         add(&row, "%.4f", l->occupancy);
         add_text(&row, l->limiter);
+        if (l->registers_sm)
+            add(&row, "sm_%d", l->registers_sm);
+        else
+            add_text(&row, "estimate");
     }
     while (row.n < COLUMNS(trace_columns) - 1)
         add_text(&row, "");

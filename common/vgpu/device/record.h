@@ -6,8 +6,9 @@
  * VP_CONTROL_TAKE).
  *
  *     trace     kind name client stream start_ns end_ns duration_ns bytes grid block registers
- *               static_shared_bytes dynamic_shared_bytes occupancy limiter error
- *               (times are modelled; kind: kernel copy_htod copy_dtoh copy_dtod memset api)
+ *               static_shared_bytes dynamic_shared_bytes occupancy limiter registers_from error
+ *               (times are modelled; kind: kernel copy_htod copy_dtoh copy_dtod memset api;
+ *               registers_from: the cubin that says so, as sm_90, or estimate)
  *     faults    kind kernel file line block thread address detail count other_file other_line
  *     counters  as vg_counters_write() has them
  *     work      kind name to from bytes grid block dynamic_shared_bytes pointers blocks

@@ -109,6 +109,7 @@ struct vg_launch_report {
     enum vg_fault_kind fault;
     struct vg_counters counters;
     int registers;
+    int registers_sm; /**< of the cubin that says so: 90 for sm_90; 0: they are estimated */
     size_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
     double occupancy;   /**< achieved, modelled: resident warps / maximum */
     double modelled_ns; /**< duration on the profile's GPU */
@@ -145,10 +146,13 @@ enum st_code vg_memory_set(struct vg_device *device, uint64_t to, int value, siz
 
 /** Compiles PTX into a module on this device: parse, validate (everything unsupported is refused
  * here, all of it at once, with lines), allocate and initialise its global and constant variables.
- * @param cubin_info  registers per kernel from the embedded cubin, may be NULL (see fatbin.h). */
+ * @param info  facts of the kernels from the embedded cubin, may be NULL (see fatbin.h). */
 struct vg_kernel_info {
     char name[1024]; /**< mangled */
+    int sm;          /**< of the cubin: 90 for sm_90 */
     int registers;
+    size_t local_bytes;            /**< of a thread, spilled registers included */
+    uint32_t spills, instructions; /**< machine code: those that move spilled registers, and all */
 };
 enum st_code vg_module_load(struct vg_device *device, struct vg_module **module, const char *ptx,
                             size_t ptx_bytes, const struct vg_kernel_info *info, size_t infos,

@@ -236,8 +236,13 @@ enum {
     COLUMN_COUNT = 0 COLUMNS(COUNT),
 #undef COUNT
     FIRST_COLUMNS = 4,
-    ALL_COLUMNS = FIRST_COLUMNS + IR_CLASSES + COLUMN_COUNT,
+    LAUNCH_COLUMNS = 6,
+    ALL_COLUMNS = FIRST_COLUMNS + IR_CLASSES + COLUMN_COUNT + LAUNCH_COLUMNS,
 };
+
+/** Of the last launch; the time is that of all. Empty in the rows of lines. */
+static const char *const launch_columns[LAUNCH_COLUMNS] = {
+    "registers", "registers_from", "shared_bytes", "occupancy", "limiter", "modelled_ns"};
 
 void vg_counters_write_header(FILE *out)
 {
@@ -249,13 +254,31 @@ void vg_counters_write_header(FILE *out)
                                           COLUMNS(NAME)
 #undef NAME
     };
+    memcpy(&names[ALL_COLUMNS - LAUNCH_COLUMNS], launch_columns, sizeof launch_columns);
     tsv_write_row(out, ALL_COLUMNS, names);
+}
+
+/* Fills cells with what launch_columns names. */
+static void launch_cells(const struct vg_tally *t, char text[LAUNCH_COLUMNS][24], const char **cells)
+{
+    const struct vg_launch_report *r = &t->last;
+    snprintf(text[0], sizeof text[0], "%d", r->registers);
+    if (r->registers_sm)
+        snprintf(text[1], sizeof text[1], "sm_%d", r->registers_sm);
+    else
+        snprintf(text[1], sizeof text[1], "estimate");
+    snprintf(text[2], sizeof text[2], "%zu", r->static_shared_bytes + r->dynamic_shared_bytes);
+    snprintf(text[3], sizeof text[3], "%.4f", r->occupancy);
+    snprintf(text[4], sizeof text[4], "%s", r->limiter);
+    snprintf(text[5], sizeof text[5], "%.0f", t->modelled_ns);
+    for (int i = 0; i < LAUNCH_COLUMNS; i++)
+        cells[i] = text[i];
 }
 
 static void write_row(FILE *out, const struct vg_kernel *k, const char *file, int line,
                       const struct vg_counters *c)
 {
-    char numbers[ALL_COLUMNS][24];
+    char numbers[ALL_COLUMNS][24], launch[LAUNCH_COLUMNS][24];
     const char *cells[ALL_COLUMNS];
     uint64_t values[ALL_COLUMNS] = {0, 0, (uint64_t)line, k->tally->launches};
     size_t n = FIRST_COLUMNS;
@@ -270,6 +293,10 @@ static void write_row(FILE *out, const struct vg_kernel *k, const char *file, in
     }
     cells[0] = k->name;
     cells[1] = file;
+    for (int i = ALL_COLUMNS - LAUNCH_COLUMNS; i < ALL_COLUMNS; i++)
+        cells[i] = "";
+    if (!line)
+        launch_cells(k->tally, launch, &cells[ALL_COLUMNS - LAUNCH_COLUMNS]);
     tsv_write_row(out, ALL_COLUMNS, cells);
 }
 

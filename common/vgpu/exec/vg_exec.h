@@ -74,7 +74,20 @@ struct vg_kernel {
     struct ir_function *function;
     char name[256];         /**< demangled */
     struct vg_tally *tally; /**< of all launches */
+    struct vg_kernel_info cubin; /**< registers 0: no cubin says anything */
 };
+
+/** Registers of a thread: the cubin's, or else an estimate. */
+static inline int vg_kernel_registers(const struct vg_kernel *k)
+{
+    return k->cubin.registers ? k->cubin.registers : k->function->registers;
+}
+/** Local memory of a thread on the GPU: the cubin's (arrays may have become registers, registers
+ * may have been spilled), or else what the PTX declares. */
+static inline size_t vg_kernel_local_bytes(const struct vg_kernel *k)
+{
+    return k->cubin.registers ? k->cubin.local_bytes : k->function->local_bytes;
+}
 
 struct vg_module {
     struct vg_device *device;

@@ -350,18 +350,21 @@ static void fill_report(struct vg_launch *l, struct vg_launch_report *report)
     const struct ir_function *f = l->kernel->function;
     struct vg_clock_facts facts = {.blocks = l->blocks,
                                    .threads = l->threads,
-                                   .registers = f->registers,
+                                   .registers = vg_kernel_registers(l->kernel),
                                    .shared_bytes = l->shared_bytes};
-    report->registers = f->registers;
+    report->registers = facts.registers;
+    report->registers_sm = l->kernel->cubin.registers ? l->kernel->cubin.sm : 0;
     report->static_shared_bytes = f->shared_bytes;
     report->dynamic_shared_bytes = l->dynamic_bytes;
-    report->local_bytes = f->local_bytes;
+    report->local_bytes = vg_kernel_local_bytes(l->kernel);
     vg_tally_launch(l, report, &facts);
     facts.dram_bytes = footprint(l, &report->counters);
     struct vg_clock_result r = vg_clock_kernel(&l->device->profile, &report->counters, &facts);
     report->modelled_ns = r.ns;
     report->occupancy = r.occupancy;
     snprintf(report->limiter, sizeof report->limiter, "%s", r.limiter);
+    l->kernel->tally->last = *report;
+    l->kernel->tally->modelled_ns += r.ns;
 }
 
 void vg_blocks_keep(struct vg_device *d)

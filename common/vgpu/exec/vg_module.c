@@ -237,13 +237,13 @@ static enum st_code parse_images(struct vg_module *m, const struct vg_image *ima
     return code;
 }
 
-static void take_registers(struct vg_module *m, const struct vg_image *image)
+static void take_cubin_facts(struct vg_module *m, const struct vg_image *image)
 {
     for (size_t i = 0; i < m->kernel_count; i++)
         for (size_t k = 0; k < image->infos; k++)
             if (strcmp(image->info[k].name, m->kernels[i].function->name) == 0 &&
                 image->info[k].registers > 0)
-                m->kernels[i].function->registers = image->info[k].registers;
+                m->kernels[i].cubin = image->info[k];
 }
 
 enum st_code vg_module_link(struct vg_device *device, struct vg_module **module,
@@ -276,7 +276,7 @@ enum st_code vg_module_link(struct vg_device *device, struct vg_module **module,
         return code;
     }
     for (size_t i = 0; i < n; i++)
-        take_registers(m, &images[i]);
+        take_cubin_facts(m, &images[i]);
     m->next = device->modules;
     device->modules = m;
     *module = m;
@@ -356,10 +356,11 @@ void vg_kernel_attributes_get(const struct vg_kernel *k, struct vg_kernel_attrib
 {
     const struct ir_function *f = k->function;
     const struct vg_profile *p = &k->module->device->profile;
-    int by_registers = f->registers > 0 ? p->registers_per_block / f->registers / 32 * 32 : 1024;
-    *to = (struct vg_kernel_attributes){.registers = f->registers,
+    const int registers = vg_kernel_registers(k);
+    int by_registers = registers > 0 ? p->registers_per_block / registers / 32 * 32 : 1024;
+    *to = (struct vg_kernel_attributes){.registers = registers,
                                         .static_shared_bytes = f->shared_bytes,
-                                        .local_bytes = f->local_bytes};
+                                        .local_bytes = vg_kernel_local_bytes(k)};
     to->max_threads_per_block = f->max_threads ? (int)f->max_threads : p->max_threads_per_block;
     if (!f->max_threads && by_registers < to->max_threads_per_block)
         to->max_threads_per_block = by_registers;

@@ -71,10 +71,10 @@ const struct fatbin_entry *fatbin_best_cubin(const struct fatbin *fatbin, int sm
 enum st_code fatbin_extract(const struct fatbin_entry *entry, char **data, size_t *bytes,
                             struct st_error *err);
 
-/** Registers per kernel, from a cubin's .nv.info section. @param list  set to a malloc'd array
- * (NULL if there are none). A cubin that makes no sense is ST_BAD_FORMAT. */
-enum st_code cubin_registers(const void *cubin, size_t bytes, struct vg_kernel_info **list,
-                             size_t *n, struct st_error *err);
+/** Facts of each kernel (all but vg_kernel_info.sm), from a cubin's sections. @param list  set to a
+ * malloc'd array (NULL if there are none). A cubin that makes no sense is ST_BAD_FORMAT. */
+enum st_code cubin_kernels(const void *cubin, size_t bytes, struct vg_kernel_info **list, size_t *n,
+                           struct st_error *err);
 
 /** A fat binary made ready for vg_module_load(). */
 struct fatbin_module {

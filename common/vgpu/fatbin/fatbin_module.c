@@ -1,4 +1,4 @@
-/* From an image to what vg_module_load() takes: the best PTX, and registers from a cubin. */
+/* From an image to what vg_module_load() takes: the best PTX, and what a cubin tells of its kernels. */
 #include "vgpu/fatbin/fatbin.h"
 
 #include <stdlib.h>
@@ -53,7 +53,9 @@ enum st_code fatbin_module_read(struct fatbin_module *to, const void *image, siz
     char *elf;
     size_t elf_bytes;
     if (cubin && fatbin_extract(cubin, &elf, &elf_bytes, NULL) == ST_OK) {
-        cubin_registers(elf, elf_bytes, &to->kernels, &to->kernel_count, NULL);
+        cubin_kernels(elf, elf_bytes, &to->kernels, &to->kernel_count, NULL);
+        for (size_t i = 0; i < to->kernel_count; i++)
+            to->kernels[i].sm = cubin->sm;
         free(elf);
     }
     if (code)

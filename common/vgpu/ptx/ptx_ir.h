@@ -271,7 +271,7 @@ struct ir_function {
     uint32_t max_threads;    /**< of .maxntid, 0 for none */
     uint32_t cluster_blocks; /**< of .reqnctapercluster, 0 for none */
     bool recursive_or_indirect;
-    int registers;       /**< of the cubin, or an estimate */
+    int registers;       /**< estimate, for when no cubin says */
     uint32_t first_insn; /**< number of the first instruction among all of the module */
 };
 

@@ -123,10 +123,10 @@ Test(fatbin, survives_mutations)
 
 struct cubin {
     Elf64_Ehdr header;
-    Elf64_Shdr sections[5];
+    Elf64_Shdr sections[7];
     char names[64], strings[32];
     Elf64_Sym symbols[3];
-    unsigned char info[36];
+    unsigned char info[36], spills[20], code[160];
 };
 
 static void cubin_make(struct cubin *c)
@@ -136,25 +136,29 @@ static void cubin_make(struct cubin *c)
     c->header.e_ident[EI_CLASS] = ELFCLASS64;
     c->header.e_shoff = offsetof(struct cubin, sections);
     c->header.e_shentsize = sizeof(Elf64_Shdr);
-    c->header.e_shnum = 5;
+    c->header.e_shnum = 7;
     c->header.e_shstrndx = 1;
-    memcpy(c->names, "\0.nv.info", 10);
+    memcpy(c->names, "\0.nv.info\0.nv.info._Z1gv\0.text._Z1gv", 37);
     memcpy(c->strings, "\0_Z1kPf\0_Z1gv", 14);
     c->symbols[1].st_name = 1;
     c->symbols[2].st_name = 8;
-    const unsigned char info[] = {4, 0x11, 8, 0, 1, 0, 0, 0, 0,  0, 0, 0, 3, 0x1b, 7, 0,
+    const unsigned char info[] = {4, 0x11, 8, 0, 2, 0, 0, 0, 48, 0, 0, 0, 3, 0x1b, 7, 0,
                                   4, 0x2f, 8, 0, 2, 0, 0, 0, 40, 0, 0, 0, 4, 0x2f, 8, 0};
     memcpy(c->info, info, sizeof info);
     c->info[32] = 1;
+    const unsigned char spills[] = {4, 0x55, 16, 0, 1, 0, 0, 0, 16, 0, 0, 0, 1, 0, 0, 0, 64, 0, 0, 0};
+    memcpy(c->spills, spills, sizeof spills);
     const struct {
         uint32_t type, name, link;
         size_t at, n;
-    } s[5] = {{0, 0, 0, 0, 0},
+    } s[7] = {{0, 0, 0, 0, 0},
               {SHT_STRTAB, 0, 0, offsetof(struct cubin, names), sizeof c->names},
               {SHT_STRTAB, 0, 0, offsetof(struct cubin, strings), sizeof c->strings},
               {SHT_SYMTAB, 0, 2, offsetof(struct cubin, symbols), sizeof c->symbols},
-              {SHT_PROGBITS, 1, 0, offsetof(struct cubin, info), sizeof c->info}};
-    for (int i = 0; i < 5; i++) {
+              {SHT_PROGBITS, 1, 0, offsetof(struct cubin, info), sizeof c->info},
+              {SHT_PROGBITS, 10, 0, offsetof(struct cubin, spills), sizeof c->spills},
+              {SHT_PROGBITS, 25, 0, offsetof(struct cubin, code), sizeof c->code}};
+    for (int i = 0; i < 7; i++) {
         c->sections[i].sh_type = s[i].type;
         c->sections[i].sh_name = s[i].name;
         c->sections[i].sh_link = s[i].link;
@@ -163,17 +167,20 @@ static void cubin_make(struct cubin *c)
     }
 }
 
-Test(cubin, has_the_registers_of_each_kernel)
+Test(cubin, has_the_registers_and_spills_of_each_kernel)
 {
     struct cubin c;
     struct vg_kernel_info *list;
     size_t n;
     struct st_error err;
     cubin_make(&c);
-    cr_assert_eq(cubin_registers(&c, sizeof c, &list, &n, &err), ST_OK);
+    cr_assert_eq(cubin_kernels(&c, sizeof c, &list, &n, &err), ST_OK);
     cr_assert_eq(n, 1, "the second attribute is cut off");
     cr_assert_str_eq(list[0].name, "_Z1gv");
     cr_assert_eq(list[0].registers, 40);
+    cr_assert_eq(list[0].local_bytes, 48);
+    cr_assert_eq(list[0].spills, 2);
+    cr_assert_eq(list[0].instructions, 10);
     free(list);
 }
 
@@ -191,7 +198,7 @@ Test(cubin, survives_mutations)
         size_t cut = i % 4 ? sizeof c : (size_t)rng_range(&r, 0, (int)sizeof c);
         unsigned char *part = malloc(cut + 1);
         memcpy(part, &c, cut);
-        cubin_registers(part, cut, &list, &n, &err);
+        cubin_kernels(part, cut, &list, &n, &err);
         free(list);
         free(part);
     }

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     struct st_error err;
     if (fatbin_module_read(&module, data, bytes, 90, &err) == ST_OK)
         fatbin_module_free(&module);
-    cubin_registers(data, bytes, &list, &n, &err);
+    cubin_kernels(data, bytes, &list, &n, &err);
     free(list);
     return 0;
 }

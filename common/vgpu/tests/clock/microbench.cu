@@ -1,0 +1,741 @@
+// Small kernels, each of which one part of a GPU limits: what the clock's model is fitted to, and
+// tested with. The same program runs on a GPU and on the virtual one.
+//
+//   microbench [--once] [--quick] [PREFIX]     --once: one run of each, after one to warm up
+//                                              --quick: an eighth of the work; PREFIX: some of them
+//
+// Prints TSV: name, variant, ns (median between two events around one launch or copy).
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        cudaError_t error_ = (call);                                                               \
+        if (error_ != cudaSuccess) {                                                               \
+            printf("FAIL %s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_)); \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static int repeats = 15, quick = 1, multiprocessors;
+static const char *prefix = "";
+static cudaEvent_t before, after;
+static char *flush; // larger than any L2 cache
+static const size_t FLUSH_BYTES = (size_t)256 << 20;
+
+// Times one launch or copy; cold: nothing of it is in the L2 cache.
+static void measure(const char *name, const std::string &variant, const std::function<void()> &work,
+                    bool cold = false)
+{
+    if (strncmp(name, prefix, strlen(prefix)) != 0)
+        return;
+    std::vector<float> ns;
+    for (int i = 0; i <= repeats; i++) {
+        if (cold)
+            CHECK(cudaMemsetAsync(flush, 1, FLUSH_BYTES));
+        CHECK(cudaDeviceSynchronize());
+        CHECK(cudaEventRecord(before));
+        work();
+        CHECK(cudaEventRecord(after));
+        CHECK(cudaGetLastError());
+        CHECK(cudaEventSynchronize(after));
+        float ms;
+        CHECK(cudaEventElapsedTime(&ms, before, after));
+        ns.push_back(ms * 1e6f);
+    }
+    ns.erase(ns.begin()); // warm-up
+    std::sort(ns.begin(), ns.end());
+    printf("%s\t%s\t%.0f\n", name, variant.c_str(), ns[ns.size() / 2]);
+    fflush(stdout);
+}
+
+static bool wanted(const char *name)
+{
+    size_t n = std::min(strlen(name), strlen(prefix));
+    return strncmp(name, prefix, n) == 0;
+}
+
+// ---- arithmetic: eight independent chains a thread -----------------------------------------------
+
+__global__ void empty()
+{
+}
+
+#define ARITHMETIC(NAME, TYPE, INIT, STEP)                                                         \
+    __global__ void arith_##NAME(TYPE *to, TYPE a, TYPE b, int n)                                  \
+    {                                                                                              \
+        TYPE x[8];                                                                                 \
+        for (int i = 0; i < 8; i++)                                                                \
+            x[i] = INIT;                                                                           \
+        for (int k = 0; k < n; k++) {                                                              \
+            _Pragma("unroll") for (int i = 0; i < 8; i++) x[i] = STEP(x[i], a, b);                 \
+        }                                                                                          \
+        TYPE sum = x[0];                                                                           \
+        for (int i = 1; i < 8; i++)                                                                \
+            sum = sum + x[i];                                                                      \
+        if (threadIdx.x + n == 0x7fffffff)                                                         \
+            to[0] = sum;                                                                           \
+    }
+
+__device__ __forceinline__ float fma32(float x, float a, float b)
+{
+    return fmaf(x, a, b);
+}
+__device__ __forceinline__ double fma64(double x, double a, double b)
+{
+    return fma(x, a, b);
+}
+__device__ __forceinline__ unsigned mad32(unsigned x, unsigned a, unsigned b)
+{
+    return x * a + b;
+}
+// Two instructions: what is added and xored alternately cannot be merged.
+__device__ __forceinline__ unsigned add_xor(unsigned x, unsigned a, unsigned b)
+{
+    return (x + a) ^ b;
+}
+__device__ __forceinline__ float exp2_fast(float x, float, float)
+{
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+// There and back: two conversions.
+__device__ __forceinline__ float convert(float x, float, float)
+{
+    return (float)(int)x;
+}
+__device__ __forceinline__ float divide(float x, float a, float)
+{
+    return a / x;
+}
+__device__ __forceinline__ unsigned divide_int(unsigned x, unsigned a, unsigned b)
+{
+    return b / (x | 1) + a;
+}
+__device__ __forceinline__ float square_root(float x, float a, float)
+{
+    return sqrtf(x);
+}
+__device__ __forceinline__ float sine(float x, float, float)
+{
+    return sinf(x);
+}
+__device__ __forceinline__ uint64_t add64(uint64_t x, uint64_t a, uint64_t b)
+{
+    return (x + a) ^ b;
+}
+__device__ __forceinline__ float shuffle(float x, float, float)
+{
+    return __shfl_xor_sync(0xffffffff, x, 1);
+}
+
+ARITHMETIC(fma, float, threadIdx.x + i, fma32)
+ARITHMETIC(fma64, double, threadIdx.x + i, fma64)
+ARITHMETIC(mad_int, unsigned, threadIdx.x + i, mad32)
+ARITHMETIC(add_xor, unsigned, threadIdx.x + i, add_xor)
+ARITHMETIC(add_xor64, uint64_t, threadIdx.x + i, add64)
+ARITHMETIC(exp2, float, threadIdx.x + i, exp2_fast)
+ARITHMETIC(convert, float, threadIdx.x + i + 0.5f, convert)
+ARITHMETIC(divide, float, threadIdx.x + i + 1, divide)
+ARITHMETIC(sqrt, float, threadIdx.x + i, square_root)
+ARITHMETIC(sin, float, threadIdx.x + i, sine)
+ARITHMETIC(divide_int, unsigned, threadIdx.x + i, divide_int)
+ARITHMETIC(shuffle, float, threadIdx.x + i, shuffle)
+
+// ---- chains: each step waits for the one before --------------------------------------------------
+
+__global__ void chain_fma(float *to, float a, float b, int n)
+{
+    float x = threadIdx.x;
+#pragma unroll 16
+    for (int k = 0; k < n; k++)
+        x = fmaf(x, a, b);
+    if (n == 0x7fffffff)
+        to[0] = x;
+}
+
+__global__ void chain_global(const unsigned *next, unsigned *to, int n)
+{
+    unsigned at = 0;
+#pragma unroll 4
+    for (int k = 0; k < n; k++)
+        at = next[at];
+    to[threadIdx.x] = at;
+}
+
+__global__ void chain_shared(unsigned *to, int n)
+{
+    __shared__ unsigned next[64];
+    for (unsigned i = threadIdx.x; i < 64; i += blockDim.x)
+        next[i] = (i + 1) % 64;
+    __syncthreads();
+    unsigned at = 0;
+#pragma unroll 4
+    for (int k = 0; k < n; k++)
+        at = next[at];
+    to[threadIdx.x] = at;
+}
+
+// ---- global memory -------------------------------------------------------------------------------
+
+__global__ void copy_float(float *to, const float *from, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        to[i] = from[i];
+}
+
+__global__ void copy_float4(float4 *to, const float4 *from, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        to[i] = from[i];
+}
+
+__global__ void read_float4(float *to, const float4 *from, int n)
+{
+    float sum = 0;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        float4 v = from[i];
+        sum += v.x + v.y + v.z + v.w;
+    }
+    if (sum == 0.123f)
+        to[0] = sum;
+}
+
+__global__ void fill_float(float *to, float value, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        to[i] = value;
+}
+
+__global__ void copy_strided(float *to, const float *from, int n, int stride)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        to[i] = from[(size_t)i * stride];
+}
+
+// Neighbouring lanes `stride` floats apart, inside 32 KB that all blocks share: L1 only.
+__global__ void load_l1(float *to, const float *from, int n, int stride)
+{
+    float sum = 0;
+    unsigned at = (threadIdx.x & 31) * stride + (threadIdx.x >> 5) * 64;
+#pragma unroll 4
+    for (int k = 0; k < n; k++)
+        sum += from[(at + k * 8) & 8191];
+    if (sum == 0.123f)
+        to[0] = sum;
+}
+
+// The same past L1, each block in 16 KB of its own: L2.
+__global__ void load_l2(float *to, const float *from, int n, int stride)
+{
+    float sum = 0;
+    unsigned at = (threadIdx.x & 31) * stride + (threadIdx.x >> 5) * 64;
+    from += (size_t)blockIdx.x * 4096;
+#pragma unroll 4
+    for (int k = 0; k < n; k++)
+        sum += __ldcg(&from[(at + k * 8) & 4095]);
+    if (sum == 0.123f)
+        to[0] = sum;
+}
+
+// Rows of `width` lanes, as tiles of a picture have them; 70 floats from row to row.
+__global__ void load_rows(float *to, const float *from, int n, int width)
+{
+    float sum = 0;
+    unsigned at = threadIdx.x % width + threadIdx.x / width * 70;
+#pragma unroll 4
+    for (int k = 0; k < n; k++)
+        sum += from[(at + k) & 8191];
+    if (sum == 0.123f)
+        to[0] = sum;
+}
+
+__global__ void load_same(float *to, const float *from, int n)
+{
+    float sum = 0;
+#pragma unroll 4
+    for (int k = 0; k < n; k++)
+        sum += from[(k * 3) & 1023];
+    if (sum == 0.123f)
+        to[0] = sum;
+}
+
+__constant__ float table[4096];
+
+// Lanes read from `ways` different places of constant memory.
+__global__ void load_constant(float *to, int n, int ways)
+{
+    float sum = 0;
+    unsigned at = (threadIdx.x % ways) * 32;
+#pragma unroll 4
+    for (int k = 0; k < n; k++)
+        sum += table[(at + k) & 1023];
+    if (sum == 0.123f)
+        to[0] = sum;
+}
+
+// One multiply-add with a constant of each step as operand.
+__global__ void fma_constant(float *to, int n)
+{
+    float x[4] = {1.0f * threadIdx.x, 2.0f, 3.0f, 4.0f};
+    for (int k = 0; k < n; k++) {
+#pragma unroll
+        for (int i = 0; i < 32; i++)
+            x[i & 3] = fmaf(x[i & 3], table[i], table[i + 32]);
+    }
+    if (x[0] + x[1] + x[2] + x[3] == 0.123f)
+        to[0] = x[0];
+}
+
+// ---- shared memory, atomics, barriers ------------------------------------------------------------
+
+__global__ void load_shared(float *to, int n, int stride)
+{
+    __shared__ float s[2048];
+    for (int i = threadIdx.x; i < 2048; i += blockDim.x)
+        s[i] = i;
+    __syncthreads();
+    float sum = 0;
+    unsigned at = (threadIdx.x & 31) * stride;
+#pragma unroll 4
+    for (int k = 0; k < n; k++)
+        sum += s[(at + k * 4) & 2047];
+    if (sum == 0.123f)
+        to[0] = sum;
+}
+
+__global__ void load_shared4(float *to, int n)
+{
+    __shared__ float4 s[512];
+    for (int i = threadIdx.x; i < 512; i += blockDim.x)
+        s[i] = make_float4(i, i, i, i);
+    __syncthreads();
+    float sum = 0;
+#pragma unroll 4
+    for (int k = 0; k < n; k++) {
+        float4 v = s[(threadIdx.x + k) & 511];
+        sum += v.x + v.y + v.z + v.w;
+    }
+    if (sum == 0.123f)
+        to[0] = sum;
+}
+
+__global__ void store_shared(float *to, int n)
+{
+    __shared__ float s[1024];
+#pragma unroll 4
+    for (int k = 0; k < n; k++)
+        *(volatile float *)&s[threadIdx.x + (k & 3) * 256] = k;
+    __syncthreads();
+    if (s[threadIdx.x] == 0.123f)
+        to[0] = 1;
+}
+
+// 1: each its own element; 2: a warp's lanes share one; 3: a block's threads; 4: all of the grid.
+__global__ void atomic_float(float *to, int n, int sharing)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int at = sharing == 1 ? i : sharing == 2 ? i / 32 * 8 : sharing == 3 ? (int)blockIdx.x * 8 : 0;
+    for (int k = 0; k < n; k++)
+        atomicAdd(&to[at], 1.0f);
+}
+
+__global__ void atomic_int(unsigned *to, int n, int sharing)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int at = sharing == 1 ? i : sharing == 2 ? i / 32 * 8 : sharing == 3 ? (int)blockIdx.x * 8 : 0;
+    for (int k = 0; k < n; k++)
+        atomicAdd(&to[at], 1u);
+}
+
+__global__ void atomic_shared(float *to, int n, int ways)
+{
+    __shared__ float s[1024];
+    s[threadIdx.x] = 0;
+    __syncthreads();
+    for (int k = 0; k < n; k++)
+        atomicAdd(&s[threadIdx.x / ways], 1.0f);
+    __syncthreads();
+    if (s[threadIdx.x] == 0.123f)
+        to[0] = 1;
+}
+
+__global__ void barriers(int *to, int n)
+{
+    for (int k = 0; k < n; k++)
+        __syncthreads();
+    if (n == 0x7fffffff)
+        to[0] = n;
+}
+
+// Every second lane takes the other branch.
+__global__ void diverge(float *to, float a, int n)
+{
+    float x = threadIdx.x, y = 1;
+    for (int k = 0; k < n; k++) {
+        if ((threadIdx.x + k) & 1) {
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                x = x * a + sqrtf(y);
+        } else {
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                y = y * a + 2;
+        }
+    }
+    if (x + y == 0.123f)
+        to[0] = x;
+}
+
+// ---- whole kernels -------------------------------------------------------------------------------
+
+__global__ void transpose_plain(float *to, const float *from, int n)
+{
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+    for (int i = 0; i < 32; i += 8)
+        to[(size_t)x * n + y + i] = from[(size_t)(y + i) * n + x];
+}
+
+template <int PAD> __global__ void transpose_shared(float *to, const float *from, int n)
+{
+    __shared__ float tile[32][32 + PAD];
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+    for (int i = 0; i < 32; i += 8)
+        tile[threadIdx.y + i][threadIdx.x] = from[(size_t)(y + i) * n + x];
+    __syncthreads();
+    x = blockIdx.y * 32 + threadIdx.x, y = blockIdx.x * 32 + threadIdx.y;
+    for (int i = 0; i < 32; i += 8)
+        to[(size_t)(y + i) * n + x] = tile[threadIdx.x][threadIdx.y + i];
+}
+
+__global__ void matmul_plain(float *c, const float *a, const float *b, int n)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    float sum = 0;
+    for (int k = 0; k < n; k++)
+        sum += a[y * n + k] * b[k * n + x];
+    c[y * n + x] = sum;
+}
+
+template <int T> __global__ void matmul_tiled(float *c, const float *a, const float *b, int n)
+{
+    __shared__ float s_a[T][T], s_b[T][T];
+    int x = blockIdx.x * T + threadIdx.x, y = blockIdx.y * T + threadIdx.y;
+    float sum = 0;
+    for (int t = 0; t < n; t += T) {
+        s_a[threadIdx.y][threadIdx.x] = a[y * n + t + threadIdx.x];
+        s_b[threadIdx.y][threadIdx.x] = b[(t + threadIdx.y) * n + x];
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < T; k++)
+            sum += s_a[threadIdx.y][k] * s_b[k][threadIdx.x];
+        __syncthreads();
+    }
+    c[y * n + x] = sum;
+}
+
+// 64 x 64 outputs a block of 16 x 16 threads, 4 x 4 of them each.
+__global__ void matmul_registers(float *c, const float *a, const float *b, int n)
+{
+    __shared__ float s_a[16][64], s_b[16][64];
+    const int tx = threadIdx.x, ty = threadIdx.y, t = ty * 16 + tx;
+    const int x0 = blockIdx.x * 64, y0 = blockIdx.y * 64;
+    float r[4][4] = {};
+    for (int k0 = 0; k0 < n; k0 += 16) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            s_a[t % 16][t / 16 + 16 * i] = a[(y0 + t / 16 + 16 * i) * n + k0 + t % 16];
+            s_b[t / 64 + 4 * i][t % 64] = b[(k0 + t / 64 + 4 * i) * n + x0 + t % 64];
+        }
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < 16; k++)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    r[i][j] += s_a[k][ty * 4 + i] * s_b[k][tx * 4 + j];
+        __syncthreads();
+    }
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            c[(y0 + ty * 4 + i) * n + x0 + tx * 4 + j] = r[i][j];
+}
+
+// ---- the table -----------------------------------------------------------------------------------
+
+static std::string text(const char *format, double value)
+{
+    char to[64];
+    snprintf(to, sizeof to, format, value);
+    return to;
+}
+
+template <class T> static T *device(size_t n)
+{
+    T *p;
+    CHECK(cudaMalloc(&p, n * sizeof(T)));
+    CHECK(cudaMemset(p, 0, n * sizeof(T)));
+    return p;
+}
+
+static void time_launches()
+{
+    measure("launch", "empty, 1 block", [] { empty<<<1, 32>>>(); });
+    measure("launch", "empty, 10000 blocks", [] { empty<<<10000, 128>>>(); });
+    measure("launch", "20 empty kernels", [] {
+        for (int i = 0; i < 20; i++)
+            empty<<<1, 32>>>();
+    });
+}
+
+static void time_arithmetic()
+{
+    const int blocks = 8 * multiprocessors, n = 512 / quick;
+    static const char *const chunk = "8 blocks of 256 an SM";
+#define TIME(NAME, TYPE, N)                                                                        \
+    measure("arith_" #NAME, chunk,                                                                 \
+            [=] { arith_##NAME<<<blocks, 256>>>((TYPE *)flush, (TYPE)1, (TYPE)3, N); })
+    TIME(fma, float, n);
+    TIME(mad_int, unsigned, n);
+    TIME(add_xor, unsigned, n);
+    TIME(add_xor64, uint64_t, n / 2);
+    TIME(fma64, double, n / 2);
+    TIME(exp2, float, n / 4);
+    TIME(convert, float, n / 4);
+    TIME(divide, float, n / 8);
+    TIME(sqrt, float, n / 8);
+    TIME(sin, float, n / 8);
+    TIME(divide_int, unsigned, n / 8);
+    TIME(shuffle, float, n / 4);
+#undef TIME
+    for (int per_sm = 1; per_sm <= 16; per_sm *= 2)
+        measure("fma_warps", text("%g warps an SM", 4 * per_sm), [=] {
+            arith_fma<<<per_sm * multiprocessors, 128>>>((float *)flush, 1, 3, n);
+        });
+    for (int warps = 4; warps <= 64; warps *= 2)
+        measure("chain_warps", text("%g warps an SM", warps), [=] {
+            chain_fma<<<warps / 4 * multiprocessors, 128>>>((float *)flush, 1, 3, 4 * n);
+        });
+    for (int quarters = 4; quarters <= 10; quarters++)
+        measure("tail", text("%g waves of blocks", quarters / 4.0), [=] {
+            arith_fma<<<multiprocessors * 2 * quarters / 4, 1024>>>((float *)flush, 1, 3, n / 2);
+        });
+}
+
+static void time_chains()
+{
+    if (!wanted("chain_"))
+        return;
+    const int n = 4096 / quick;
+    measure("chain_fma", "1 warp", [=] { chain_fma<<<1, 32>>>((float *)flush, 1, 3, n); });
+    measure("chain_shared", "1 warp", [=] { chain_shared<<<1, 32>>>((unsigned *)flush, n); });
+    const struct {
+        const char *name;
+        size_t words, step;
+        bool cold;
+    } chases[] = {{"chain_l1", 2048, 32, false},
+                  {"chain_l2", (size_t)1 << 20, 1056, false},
+                  {"chain_dram", (size_t)64 << 20, 16416, true}};
+    for (const auto &c : chases) {
+        std::vector<unsigned> next(c.words);
+        for (size_t i = 0; i < c.words; i++)
+            next[i] = (unsigned)((i + c.step) % c.words);
+        unsigned *d = device<unsigned>(c.words), *to = device<unsigned>(32);
+        CHECK(cudaMemcpy(d, next.data(), c.words * 4, cudaMemcpyHostToDevice));
+        measure(c.name, "1 warp", [=] { chain_global<<<1, 32>>>(d, to, n); }, c.cold);
+        CHECK(cudaFree(d));
+        CHECK(cudaFree(to));
+    }
+}
+
+static void time_streams()
+{
+    const size_t most = ((size_t)64 << 20) / quick;
+    float *a = device<float>(most), *b = device<float>(most);
+    for (size_t n = 1 << 16; n <= most; n *= 4)
+        for (int cold = 0; cold < 2; cold++) {
+            std::string size = text("%g KB", n * 4 / 1024.0) + (cold ? ", cold" : "");
+            int grid = (int)(n / 256);
+            measure("copy", size, [=] { copy_float<<<grid, 256>>>(a, b, (int)n); }, cold);
+            measure("copy4", size,
+                    [=] {
+                        copy_float4<<<grid / 4, 256>>>((float4 *)a, (float4 *)b, (int)n / 4);
+                    },
+                    cold);
+            measure("fill", size, [=] { fill_float<<<grid, 256>>>(a, 1, (int)n); }, cold);
+            measure("read", size,
+                    [=] {
+                        read_float4<<<8 * multiprocessors, 256>>>(a, (float4 *)b, (int)n / 4);
+                    },
+                    cold);
+        }
+    for (int warps = 4; warps <= 64; warps *= 4)
+        measure("read_warps", text("%g warps an SM", warps),
+                [=] {
+                    read_float4<<<warps / 4 * multiprocessors, 128>>>(a, (float4 *)b,
+                                                                      (int)most / 16);
+                },
+                true);
+    for (int stride = 1; stride <= 32; stride *= 2) {
+        int n = (int)(most / 32);
+        measure("copy_strided", text("stride %g", stride),
+                [=] { copy_strided<<<n / 256, 256>>>(a, b, n, stride); }, true);
+    }
+    CHECK(cudaFree(a));
+    CHECK(cudaFree(b));
+}
+
+static void time_loads()
+{
+    if (!wanted("load_") && !wanted("fma_constant") && !wanted("store_"))
+        return;
+    const int blocks = 8 * multiprocessors, n = 256 / quick;
+    float *a = device<float>((size_t)blocks * 4096), *to = device<float>(1);
+    for (int stride = 1; stride <= 32; stride *= 2)
+        measure("load_l1", text("stride %g", stride),
+                [=] { load_l1<<<blocks, 256>>>(to, a, n, stride); });
+    for (int stride = 1; stride <= 32; stride *= 2)
+        measure("load_l2", text("stride %g", stride),
+                [=] { load_l2<<<blocks, 256>>>(to, a, n / 2, stride); });
+    for (int width = 4; width <= 32; width *= 2)
+        measure("load_rows", text("%g lanes a row", width),
+                [=] { load_rows<<<blocks, 256>>>(to, a, n, width); });
+    measure("load_same", "one address a warp", [=] { load_same<<<blocks, 256>>>(to, a, n); });
+    for (int ways = 1; ways <= 32; ways *= 4)
+        measure("load_constant", text("%g addresses a warp", ways),
+                [=] { load_constant<<<blocks, 256>>>(to, n / 4, ways); });
+    measure("load_constant", "32 addresses a warp",
+            [=] { load_constant<<<blocks, 256>>>(to, n / 4, 32); });
+    measure("fma_constant", "operands", [=] { fma_constant<<<blocks, 256>>>(to, n / 4); });
+    for (int stride = 1; stride <= 32; stride *= 2)
+        measure("load_shared", text("stride %g", stride),
+                [=] { load_shared<<<blocks, 256>>>(to, n, stride); });
+    measure("load_shared4", "float4", [=] { load_shared4<<<blocks, 256>>>(to, n); });
+    measure("store_shared", "stride 1", [=] { store_shared<<<blocks, 256>>>(to, n); });
+    CHECK(cudaFree(a));
+    CHECK(cudaFree(to));
+}
+
+static void time_exchanges()
+{
+    if (!wanted("atomic") && !wanted("barriers") && !wanted("diverge"))
+        return;
+    static const char *const sharing[] = {"", "each its own", "one a warp", "one a block", "one"};
+    const int blocks = 8 * multiprocessors, n = 64 / quick;
+    float *a = device<float>((size_t)blocks * 256);
+    for (int s = 1; s <= 4; s++) {
+        int times = s == 4 ? 1 : s == 1 ? n : n / 4;
+        measure("atomic_float", sharing[s], [=] { atomic_float<<<blocks, 256>>>(a, times, s); });
+        measure("atomic_int", sharing[s],
+                [=] { atomic_int<<<blocks, 256>>>((unsigned *)a, times, s); });
+    }
+    for (int ways = 1; ways <= 32; ways *= 8)
+        measure("atomic_shared", text("%g lanes an element", ways),
+                [=] { atomic_shared<<<blocks, 256>>>(a, n / 4, ways); });
+    for (int threads = 64; threads <= 1024; threads *= 4)
+        measure("barriers", text("blocks of %g", threads), [=] {
+            barriers<<<multiprocessors * 2048 / threads, threads>>>((int *)a, n);
+        });
+    measure("diverge", "two ways", [=] { diverge<<<blocks, 256>>>(a, 0.5f, n / 4); });
+    CHECK(cudaFree(a));
+}
+
+static void time_kernels()
+{
+    if (!wanted("transpose") && !wanted("matmul"))
+        return;
+    const int n = 2048 / quick, m = quick > 1 ? 256 : 512;
+    float *a = device<float>(n * n), *b = device<float>(n * n), *c = device<float>(n * n);
+    const dim3 tiles(n / 32, n / 32), block(32, 8);
+    measure("transpose", "plain", [=] { transpose_plain<<<tiles, block>>>(a, b, n); });
+    measure("transpose", "shared, 32 conflicts",
+            [=] { transpose_shared<0><<<tiles, block>>>(a, b, n); });
+    measure("transpose", "shared, padded",
+            [=] { transpose_shared<1><<<tiles, block>>>(a, b, n); });
+    for (int side = 8; side <= 32; side *= 2)
+        measure("matmul", text("plain, blocks of %g squared", side), [=] {
+            matmul_plain<<<dim3(m / side, m / side), dim3(side, side)>>>(c, a, b, m);
+        });
+    measure("matmul", "tiles of 16", [=] {
+        matmul_tiled<16><<<dim3(m / 16, m / 16), dim3(16, 16)>>>(c, a, b, m);
+    });
+    measure("matmul", "tiles of 32", [=] {
+        matmul_tiled<32><<<dim3(m / 32, m / 32), dim3(32, 32)>>>(c, a, b, m);
+    });
+    measure("matmul", "register tiles", [=] {
+        matmul_registers<<<dim3(m / 64, m / 64), dim3(16, 16)>>>(c, a, b, m);
+    });
+    CHECK(cudaFree(a));
+    CHECK(cudaFree(b));
+    CHECK(cudaFree(c));
+}
+
+static void time_copies()
+{
+    if (!wanted("h2d") && !wanted("d2h") && !wanted("d2d") && !wanted("memset"))
+        return;
+    const size_t most = ((size_t)64 << 20) / quick;
+    char *pageable = (char *)malloc(most), *pinned, *a = device<char>(most), *b = device<char>(most);
+    CHECK(cudaMallocHost(&pinned, most));
+    memset(pageable, 1, most);
+    memset(pinned, 1, most);
+    for (size_t bytes = 4; bytes <= most; bytes *= bytes == 4 ? 1024 : 16)
+        for (int kind = 0; kind < 2; kind++) {
+            char *host = kind ? pinned : pageable;
+            std::string what =
+                text("%g bytes, ", (double)bytes) + (kind ? "pinned" : "pageable");
+            measure("h2d", what, [=] { cudaMemcpy(a, host, bytes, cudaMemcpyHostToDevice); });
+            measure("d2h", what, [=] { cudaMemcpy(host, a, bytes, cudaMemcpyDeviceToHost); });
+        }
+    for (size_t bytes = 4096; bytes <= most; bytes *= 16) {
+        measure("d2d", text("%g bytes", (double)bytes),
+                [=] { cudaMemcpyAsync(a, b, bytes, cudaMemcpyDeviceToDevice); });
+        measure("memset", text("%g bytes", (double)bytes), [=] { cudaMemsetAsync(a, 0, bytes); });
+    }
+    CHECK(cudaFreeHost(pinned));
+    CHECK(cudaFree(a));
+    CHECK(cudaFree(b));
+    free(pageable);
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--once") == 0)
+            repeats = 1;
+        else if (strcmp(argv[i], "--quick") == 0)
+            quick = 8;
+        else
+            prefix = argv[i];
+    }
+    cudaDeviceProp properties;
+    CHECK(cudaGetDeviceProperties(&properties, 0));
+    multiprocessors = properties.multiProcessorCount;
+    CHECK(cudaEventCreate(&before));
+    CHECK(cudaEventCreate(&after));
+    CHECK(cudaMalloc(&flush, FLUSH_BYTES));
+    std::vector<float> ones(4096, 1.0f);
+    CHECK(cudaMemcpyToSymbol(table, ones.data(), sizeof table));
+    printf("name\tvariant\tns\n");
+    time_launches();
+    time_arithmetic();
+    time_chains();
+    time_streams();
+    time_loads();
+    time_exchanges();
+    time_kernels();
+    time_copies();
+    return 0;
+}

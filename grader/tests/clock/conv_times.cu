@@ -1,0 +1,127 @@
+/* Times labs' libraries layer by layer: the same program on a GPU and on the virtual one.
+ *
+ *   conv_times [--once] IMAGES[,IMAGES...] LIBRARY...
+ *
+ * Prints TSV: library (its folder's name), images, layer, ns: the median between two events around
+ * conv_forward(), with nothing in the L2 cache before. The layers are those of the models in data/. */
+#include "conv.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <string>
+#include <vector>
+
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        cudaError_t error_ = (call);                                                               \
+        if (error_ != cudaSuccess) {                                                               \
+            fprintf(stderr, "conv_times: %s: %s\n", #call, cudaGetErrorString(error_));            \
+            exit(2);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static const struct {
+    const char *name;
+    struct conv_shape shape;
+} layers[] = {{"two-layer.1", {0, 12, 1, 70, 70, 5}},
+              {"two-layer.2", {0, 24, 12, 33, 33, 5}},
+              {"one-layer.1", {0, 50, 1, 28, 28, 5}}};
+
+static void *workspace;
+static size_t workspace_bytes;
+
+void *conv_workspace(size_t bytes)
+{
+    if (bytes > workspace_bytes) {
+        cudaFree(workspace);
+        CHECK(cudaMalloc(&workspace, bytes));
+        workspace_bytes = bytes;
+    }
+    return workspace;
+}
+
+static float *floats(size_t n)
+{
+    std::vector<float> host(n);
+    unsigned state = 1;
+    for (float &v : host)
+        v = (float)((state = state * 1664525u + 1013904223u) >> 8) / (1 << 24) - 0.5f;
+    float *device;
+    CHECK(cudaMalloc(&device, n * sizeof(float)));
+    CHECK(cudaMemcpy(device, host.data(), n * sizeof(float), cudaMemcpyHostToDevice));
+    return device;
+}
+
+static std::string folder_of(const char *path)
+{
+    std::string p(path);
+    size_t end = p.rfind('/');
+    if (end == std::string::npos)
+        return p;
+    size_t begin = p.rfind('/', end - 1);
+    return p.substr(begin == std::string::npos ? 0 : begin + 1,
+                    end - (begin == std::string::npos ? 0 : begin + 1));
+}
+
+int main(int argc, char **argv)
+{
+    int repeats = 9, first = 1;
+    if (argc > 1 && strcmp(argv[1], "--once") == 0)
+        repeats = 1, first++;
+    if (argc < first + 2) {
+        fprintf(stderr, "conv_times: usage: conv_times [--once] IMAGES[,IMAGES...] LIBRARY...\n");
+        return 2;
+    }
+    const size_t flush_bytes = (size_t)256 << 20;
+    char *flush;
+    cudaEvent_t before, after;
+    CHECK(cudaMalloc(&flush, flush_bytes));
+    CHECK(cudaEventCreate(&before));
+    CHECK(cudaEventCreate(&after));
+    printf("library\timages\tlayer\tns\n");
+    for (char *images = strtok(argv[first], ","); images; images = strtok(NULL, ","))
+        for (const auto &layer : layers) {
+            struct conv_shape s = layer.shape;
+            s.B = atoi(images);
+            const size_t outputs = (size_t)(s.H - s.K + 1) * (s.W - s.K + 1);
+            float *x = floats((size_t)s.B * s.C * s.H * s.W);
+            float *k = floats((size_t)s.M * s.C * s.K * s.K);
+            float *y = floats((size_t)s.B * s.M * outputs);
+            for (int i = first + 1; i < argc; i++) {
+                void *library = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);
+                auto conv = library ? (decltype(&conv_forward))dlsym(library, "conv_forward") : NULL;
+                if (!conv) {
+                    fprintf(stderr, "conv_times: %s\n", dlerror());
+                    return 2;
+                }
+                std::vector<float> ns;
+                for (int r = 0; r < repeats + (repeats > 1); r++) {
+                    CHECK(cudaMemsetAsync(flush, r, flush_bytes));
+                    CHECK(cudaDeviceSynchronize());
+                    CHECK(cudaEventRecord(before));
+                    const int returned = conv(&s, x, k, y);
+                    CHECK(cudaEventRecord(after));
+                    CHECK(cudaDeviceSynchronize());
+                    float ms;
+                    CHECK(cudaEventElapsedTime(&ms, before, after));
+                    if (returned) {
+                        fprintf(stderr, "conv_times: %s returned %d\n", argv[i], returned);
+                        return 2;
+                    }
+                    if (r || repeats == 1)
+                        ns.push_back(ms * 1e6f);
+                }
+                std::sort(ns.begin(), ns.end());
+                printf("%s\t%s\t%s\t%.0f\n", folder_of(argv[i]).c_str(), images, layer.name,
+                       ns[ns.size() / 2]);
+                fflush(stdout);
+            }
+            CHECK(cudaFree(x));
+            CHECK(cudaFree(k));
+            CHECK(cudaFree(y));
+        }
+    return 0;
+}

@@ -142,6 +142,7 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
     double share = resident ? blocks / ((double)resident * shared->profile.multiprocessors) : 1;
     struct tl_span span =
         timeline_kernel(&s->time, &stream->time, is_legacy, report.modelled_ns, share);
+    timeline_launched(&s->time);
     const struct record_row row = {.kind = "kernel",
                                    .name = l->kernel->name,
                                    .client = s->number,

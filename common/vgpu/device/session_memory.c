@@ -163,12 +163,13 @@ static bool rectangle(uint64_t width, uint64_t height, uint64_t pitch)
 /* The time of a copy whose pieces have all been moved. What the client claims of its size is not
  * believed. */
 static void copy_time(struct session *s, bool in, struct stream *stream, bool is_legacy,
-                      uint64_t number, bool async)
+                      uint64_t number, bool pinned, bool async)
 {
     double bytes = s->moved_bytes[in];
     s->moved_bytes[in] = 0;
-    struct tl_span span = timeline_copy(&s->time, &stream->time, is_legacy,
-                                        in ? TL_HOST_TO_DEVICE : TL_DEVICE_TO_HOST, bytes, async);
+    struct tl_span span =
+        timeline_copy(&s->time, &stream->time, is_legacy,
+                      in ? TL_HOST_TO_DEVICE : TL_DEVICE_TO_HOST, bytes, pinned, async);
     session_trace_work(s, in ? "copy_htod" : "copy_dtoh", "", number, span, bytes);
 }
 
@@ -176,7 +177,7 @@ void session_copies_settle(struct session *s)
 {
     for (int in = 0; in < 2; in++)
         if (s->moved_bytes[in] > 0)
-            copy_time(s, in, &s->legacy, true, 0, false);
+            copy_time(s, in, &s->legacy, true, 0, false, false);
 }
 
 /* A rectangle in device memory, packed in the window. */
@@ -207,9 +208,9 @@ static int copy_window(struct session *s, struct exchange *x, bool in)
     record_copy(s, in ? "copy_htod" : "copy_dtoh", in ? at : 0, in ? 0 : at, bytes);
     s->moved_bytes[in] += bytes;
     /* Pageable memory is staged: such a copy is over when the call returns. */
-    bool async = (a[6] & VP_ASYNC) && (a[6] & VP_PINNED);
+    bool pinned = (a[6] & VP_PINNED) != 0, async = (a[6] & VP_ASYNC) && pinned;
     if (a[5])
-        copy_time(s, in, stream, is_legacy, x->request.stream, async);
+        copy_time(s, in, stream, is_legacy, x->request.stream, pinned, async);
     return VP_OK;
 }
 
@@ -246,7 +247,7 @@ SESSION_OP(op_copy_device)
             return session_error(s, code, &err, x->request.api);
     }
     struct tl_span span =
-        timeline_copy(&s->time, &stream->time, is_legacy, TL_DEVICE_TO_DEVICE, bytes, true);
+        timeline_copy(&s->time, &stream->time, is_legacy, TL_DEVICE_TO_DEVICE, bytes, true, true);
     record_copy(s, "copy_dtod", to, from, bytes);
     session_trace_work(s, "copy_dtod", "", x->request.stream, span, bytes);
     return VP_OK;

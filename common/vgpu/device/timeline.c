@@ -14,6 +14,11 @@ void timeline_call(struct timeline *tl)
     tl->host_ns += tl->profile->api_call_ns;
 }
 
+void timeline_launched(struct timeline *tl)
+{
+    tl->host_ns += fmax(0, tl->profile->launch_call_ns - tl->profile->api_call_ns);
+}
+
 /* When a stream can start something new. */
 static double ready(const struct timeline *tl, const struct tl_stream *s, bool is_legacy)
 {
@@ -34,10 +39,11 @@ static void ends(struct timeline *tl, struct tl_stream *s, bool is_legacy, doubl
 }
 
 struct tl_span timeline_copy(struct timeline *tl, struct tl_stream *s, bool is_legacy,
-                             enum tl_copy kind, double bytes, bool async)
+                             enum tl_copy kind, double bytes, bool pinned, bool async)
 {
     double rate = kind == TL_DEVICE_TO_DEVICE ? tl->profile->dram_bytes_per_s / 2
-                                              : tl->profile->pcie_bytes_per_s;
+                  : pinned                    ? tl->profile->pcie_bytes_per_s
+                                              : tl->profile->pageable_bytes_per_s;
     double start = fmax(ready(tl, s, is_legacy), tl->copy_end_ns[kind]);
     double end = start + tl->profile->copy_overhead_ns + bytes / rate * 1e9;
     tl->copy_end_ns[kind] = end;
@@ -51,7 +57,7 @@ struct tl_span timeline_fill(struct timeline *tl, struct tl_stream *s, bool is_l
 {
     double start = ready(tl, s, is_legacy);
     double end =
-        start + tl->profile->launch_overhead_ns + bytes / tl->profile->dram_bytes_per_s * 1e9;
+        start + tl->profile->kernel_overhead_ns + bytes / tl->profile->dram_bytes_per_s * 1e9;
     ends(tl, s, is_legacy, end);
     return (struct tl_span){start, end};
 }
@@ -73,7 +79,7 @@ static double taken(const struct timeline *tl, double ns, double *next)
 struct tl_span timeline_kernel(struct timeline *tl, struct tl_stream *s, bool is_legacy,
                                double duration_ns, double share)
 {
-    double start = ready(tl, s, is_legacy) + tl->profile->launch_overhead_ns, next;
+    double start = ready(tl, s, is_legacy), next;
     share = fmin(fmax(share, 0), 1);
     while (taken(tl, start, &next) + share > 1 + 1e-9 && isfinite(next))
         start = next;

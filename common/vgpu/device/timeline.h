@@ -47,10 +47,12 @@ struct timeline {
 void timeline_start(struct timeline *tl, const struct vg_profile *profile);
 /** A runtime call is made. */
 void timeline_call(struct timeline *tl);
+/** That call was a launch, and has been submitted: the host takes longer to return from it. */
+void timeline_launched(struct timeline *tl);
 /** A copy of @p bytes; the host waits for it unless @p async. @param is_legacy  whether @p s is the
- * legacy default stream. */
+ * legacy default stream. @param pinned  the host's memory is, if it takes part. */
 struct tl_span timeline_copy(struct timeline *tl, struct tl_stream *s, bool is_legacy,
-                             enum tl_copy kind, double bytes, bool async);
+                             enum tl_copy kind, double bytes, bool pinned, bool async);
 /** A fill of @p bytes of device memory. */
 struct tl_span timeline_fill(struct timeline *tl, struct tl_stream *s, bool is_legacy,
                              double bytes);

@@ -466,7 +466,8 @@ bool vg_warp_run(struct vg_warp *w)
         load(w, &f);
         w->yielded = false;
         w->quantum = w->fragment_count ? 1024 : 20000;
-        w->worker->device->handlers->enter(f.pc, w);
+        const struct vg_handlers *handlers = w->worker->device->handlers;
+        (w->sample ? handlers->enter_sampled : handlers->enter)(f.pc, w);
         if (!w->yielded) {
             spun = false;
             continue;

@@ -17,10 +17,11 @@ struct vg_tally {
     double modelled_ns;
 };
 
-/** Adds the workers' counts of a launch to its kernel's, fills the report's counters and the
- * model's facts, and clears the workers'. */
-void vg_tally_launch(struct vg_launch *launch, struct vg_launch_report *report,
-                     struct vg_clock_facts *facts);
+/** Adds the workers' counts of a launch to its kernel's, and fills the report's counters and what
+ * the model's facts say of instructions. @return the counts of this launch; the caller frees them.
+ */
+struct vg_tally *vg_tally_launch(struct vg_launch *launch, struct vg_launch_report *report,
+                                 struct vg_clock_facts *facts);
 void vg_tally_free(struct vg_tally *tally);
 /** Keeps the counter rows of a module that is about to be unloaded, for vg_counters_write(). */
 void vg_counters_retire(struct vg_device *device, const struct vg_module *module);

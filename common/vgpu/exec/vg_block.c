@@ -3,6 +3,8 @@
  */
 #include "vgpu/exec/vg_block.h"
 
+#include "vgpu/exec/sample.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -232,9 +234,11 @@ void vg_block_start(struct vg_block *block, uint64_t number)
         memset(block->shared_set + launch->reserved_start / 4, 0x0f, VG_RESERVED_SHARED / 4);
         memset(block->shared + launch->reserved_start, 0, VG_RESERVED_SHARED);
     }
+    struct sample_warp *sample = sample_of_block(launch->device->sample, number);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct vg_warp *w = &block->warps[i];
         uint32_t lanes = launch->threads - i * VG_LANES;
+        w->sample = sample ? &sample[i] : NULL;
         w->alive = lanes >= VG_LANES ? VG_FULL : (1u << lanes) - 1;
         w->entry->local_base = 0;
         w->entry->local_top = (uint32_t)launch->kernel->function->local_bytes;

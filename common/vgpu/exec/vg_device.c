@@ -1,4 +1,5 @@
 /* Opening and closing a virtual GPU. */
+#include "vgpu/exec/sample.h"
 #include "vgpu/exec/vg_block.h"
 
 #include "base/parallel.h"
@@ -43,11 +44,13 @@ enum st_code vg_device_open(struct vg_device **device, const struct vg_profile *
     d->workers = aligned_alloc(64, (size_t)d->worker_count * sizeof *d->workers);
     if (d->workers)
         memset(d->workers, 0, (size_t)d->worker_count * sizeof *d->workers);
+    d->sample = calloc(1, sizeof *d->sample);
     pthread_mutex_init(&d->mutex, NULL);
     pthread_cond_init(&d->start, NULL);
     pthread_cond_init(&d->done, NULL);
-    enum st_code code = d->workers ? vg_memory_open(&d->memory, profile->global_bytes, err)
-                                   : st_fail(err, ST_NO_MEMORY, "no memory for a virtual GPU");
+    enum st_code code = d->workers && d->sample
+                            ? vg_memory_open(&d->memory, profile->global_bytes, err)
+                            : st_fail(err, ST_NO_MEMORY, "no memory for a virtual GPU");
     if (code == ST_OK)
         code = vg_memory_take(&d->memory, 4096, 512, "of the grid barrier", &d->workspace, err);
     if (code != ST_OK) {
@@ -100,6 +103,9 @@ void vg_device_close(struct vg_device *d)
     for (int i = 0; d->workers && i < d->worker_count; i++)
         free_worker(&d->workers[i]);
     free(d->workers);
+    if (d->sample)
+        sample_free(d->sample);
+    free(d->sample);
     vg_memory_close(&d->memory);
     free(d->faults);
     free(d->printed);

@@ -39,6 +39,7 @@ struct vg_allocation {
     uint32_t number;  /**< "cudaMalloc #number", 0 for a variable */
     char name[64];    /**< of a variable */
     bool shared;      /**< backed by a file of the owner, whole pages */
+    double passed_at; /**< vg_memory.passed_bytes when it was last used; 0: not yet */
 };
 
 struct vg_memory {
@@ -48,6 +49,7 @@ struct vg_memory {
     struct vg_allocation *list; /**< sorted by address, freed ones too */
     size_t count, room;
     uint32_t numbers;
+    double passed_bytes; /**< that went through the L2 cache so far */
 };
 
 enum st_code vg_memory_open(struct vg_memory *memory, size_t limit_bytes, struct st_error *err);
@@ -62,6 +64,20 @@ void vg_memory_mark(struct vg_memory *memory, uint64_t address, size_t bytes);
 bool vg_memory_marked(const struct vg_memory *memory, uint64_t address, size_t bytes);
 /** Looks which allocations that kernels wrote are now initialised as a whole. */
 void vg_memory_settle(struct vg_memory *memory);
+/** Bytes of an allocation go through the L2 cache. */
+static inline void vg_memory_pass_l2(struct vg_memory *memory, struct vg_allocation *a,
+                                     double bytes)
+{
+    memory->passed_bytes += bytes;
+    a->passed_at = memory->passed_bytes;
+}
+/** @return whether an L2 cache of that size still holds an allocation: the oldest go first. */
+static inline bool vg_memory_in_l2(const struct vg_memory *memory, const struct vg_allocation *a,
+                                   double l2_bytes)
+{
+    const double since = memory->passed_bytes - a->passed_at;
+    return a->passed_at > 0 && since + (double)a->bytes <= 0.8 * l2_bytes;
+}
 static inline char *vg_memory_host(const struct vg_memory *memory, uint64_t address)
 {
     return memory->arena + (address - VG_GLOBAL_BASE);
@@ -72,8 +88,8 @@ static inline char *vg_memory_host(const struct vg_memory *memory, uint64_t addr
 struct vg_kernel {
     struct vg_module *module;
     struct ir_function *function;
-    char name[256];         /**< demangled */
-    struct vg_tally *tally; /**< of all launches */
+    char name[256];              /**< demangled */
+    struct vg_tally *tally;      /**< of all launches */
     struct vg_kernel_info cubin; /**< registers 0: no cubin says anything */
 };
 
@@ -216,6 +232,8 @@ struct vg_meeting {
 
 struct vg_block;
 struct vg_worker;
+struct sample_warp;
+struct vg_sample;
 
 struct vg_warp {
     char *regs; /**< of the running fragment's frame */
@@ -246,6 +264,7 @@ struct vg_warp {
     const struct ir_insn *forced; /**< operation that goes on although lanes are missing */
     uint64_t clock;
     uint64_t spins;
+    struct sample_warp *sample; /**< where its accesses are written down, or NULL */
 };
 
 struct vg_barrier {
@@ -323,7 +342,8 @@ struct vg_device {
     char *retired; /**< counter rows of modules that were unloaded; a lab's library is, at exit */
     size_t retired_bytes;
     uint64_t launches;
-    uint64_t workspace; /**< of cooperative groups' grid barrier */
+    struct vg_sample *sample; /**< of the running launch, see sample.h */
+    uint64_t workspace;       /**< of cooperative groups' grid barrier */
     const struct vg_handlers *handlers;
     const char *target; /**< instruction set of the handlers */
 };
@@ -384,6 +404,8 @@ uint64_t vg_special_register(struct vg_warp *w, enum ir_sreg which, int lane);
 struct vg_handlers {
     /** Executes from an instruction on, until the fragment that runs cannot go on. */
     void (*enter)(const struct ir_insn *first, struct vg_warp *warp);
+    /** The same, and the accesses are written down first (see sample.h). */
+    void (*enter_sampled)(const struct ir_insn *first, struct vg_warp *warp);
     ir_handler run[IR_OPS];  /**< may execute more than their own instruction */
     ir_handler once[IR_OPS]; /**< that one only */
 };

@@ -278,6 +278,7 @@ enum st_code vg_memory_write(struct vg_device *d, uint64_t to, const void *from,
         return code;
     memcpy(vg_memory_host(&d->memory, to), from, bytes);
     mark_written(d, a, to, bytes);
+    vg_memory_pass_l2(&d->memory, a, (double)bytes);
     return ST_OK;
 }
 
@@ -301,6 +302,8 @@ enum st_code vg_memory_copy(struct vg_device *d, uint64_t to, uint64_t from, siz
     if (code != ST_OK || !bytes)
         return code;
     memmove(vg_memory_host(&d->memory, to), vg_memory_host(&d->memory, from), bytes);
+    vg_memory_pass_l2(&d->memory, b, (double)bytes);
+    vg_memory_pass_l2(&d->memory, a, (double)bytes);
     /* What was not initialised there is not initialised here. */
     if (b->initialised || vg_memory_marked(&d->memory, from, bytes)) {
         mark_written(d, a, to, bytes);
@@ -322,5 +325,6 @@ enum st_code vg_memory_set(struct vg_device *d, uint64_t to, int value, size_t b
         return code;
     memset(vg_memory_host(&d->memory, to), value, bytes);
     mark_written(d, a, to, bytes);
+    vg_memory_pass_l2(&d->memory, a, (double)bytes);
     return ST_OK;
 }

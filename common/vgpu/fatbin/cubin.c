@@ -4,8 +4,9 @@
  *     u8 format | u8 attribute | u16 value or size | [size bytes, format 4 only]
  *
  *     0x2f  { u32 symbol, u32 registers }      in .nv.info; the symbol names the kernel
- *     0x11  { u32 symbol, u32 frame bytes }    in .nv.info; local memory of a thread, spills included
- *     0x55  { u32 1, u32 offset } ...          in .nv.info.KERNEL: each load or store of a spilled value
+ *     0x11  { u32 symbol, u32 frame bytes }    in .nv.info; local memory of a thread, spills
+ * included 0x55  { u32 1, u32 offset } ...          in .nv.info.KERNEL: each load or store of a
+ * spilled value
  *
  * (the last as ptxas 13 writes it; found by comparing with ptxas -v). Machine code lies in
  * .text.KERNEL, 16 bytes an instruction since Volta. */

@@ -1,10 +1,22 @@
-/* 1. How many blocks fit a multiprocessor, hence how many waves the grid takes and how full the
- * last one leaves the chip.
- * 2. For each resource: the clocks that the busiest multiprocessor needs, or for L2 and DRAM the
- * time of the whole chip.
- * 3. The latency bound: a warp issues one instruction after another; with few warps nobody else
- * fills the gaps. Dependent instructions are assumed to come in pairs (two are in flight).
- * 4. The largest is the duration, and names the limiter. */
+/* The time of a kernel, from what it did and what the GPU can do:
+ *
+ * 1. How many blocks fit a multiprocessor, and how many the busiest one gets in all.
+ * 2. The clocks that this multiprocessor, or for L2 and DRAM the whole chip, needs on each
+ * resource. Resources that the same work passes one after another, as a float that comes from DRAM
+ * through L2, are of one group; the slowest counts for the group:
+ *
+ *        issue         machine instructions; the arithmetic pipes that they go to
+ *        load/store    wavefronts of 128 bytes (bank conflicts count, in L1 as in shared memory);
+ *                      tags: a request is looked up four lines a clock
+ *        memory        what passed L1, by the sample that was played back; L2, DRAM, atomics
+ *        latency       one warp after another on its longest chain of dependent instructions, as
+ *                      often as the warps take turns
+ *        blocks        starting a block takes the multiprocessor a while, whatever it does then
+ *        constant, barriers
+ *
+ * 3. The groups overlap, but not perfectly: their cubes are added, and the root is taken. One group
+ *    that is alone gives its time; two equal ones give a quarter more.
+ * 4. The largest of all names the limiter. */
 #include "vgpu/probe/model.h"
 
 #include <math.h>
@@ -40,15 +52,26 @@ int vg_clock_resident(const struct vg_profile *p, uint32_t threads, int register
     return most;
 }
 
-struct candidate {
-    const char *name;
-    double ns;
+/* What an empty, or a smaller, field of a profile stands for (tests have such profiles). */
+static double or_else(double value, double otherwise)
+{
+    return value > 0 ? value : otherwise;
+}
+
+enum group { ISSUE, LOAD_STORE, MEMORY, LATENCY, BLOCKS, CONSTANT, BARRIERS, GROUPS };
+
+struct estimate {
+    double group_ns[GROUPS], most_ns;
+    const char *limiter;
 };
 
-static void consider(struct candidate *best, const char *name, double ns)
+static void consider(struct estimate *e, enum group group, const char *name, double ns)
 {
-    if (ns > best->ns)
-        *best = (struct candidate){name, ns};
+    e->group_ns[group] = fmax(e->group_ns[group], ns);
+    if (ns > e->most_ns) {
+        e->most_ns = ns;
+        e->limiter = name;
+    }
 }
 
 static double rate(double lanes)
@@ -56,76 +79,93 @@ static double rate(double lanes)
     return lanes > 0 ? lanes / 32 : 1;
 }
 
+/* Measured on an H200 (docs/results/h200), and taken for all. */
+#define ISSUE_OVERHEAD      1.1 /* machine instructions that no row of opcodes.def tells of */
+#define CONSTANT_WAY_CLOCKS 3   /* each further address of a load from constant memory */
+#define BARRIER_CLOCKS      2.2 /* a warp at a barrier */
+
+/* What one multiprocessor does with its own means. @param share  of the work that the busiest has,
+ * @param ns  of a clock */
+static void own_resources(struct estimate *e, const struct vg_profile *p,
+                          const struct vg_counters *c, const struct vg_clock_facts *f, double share,
+                          double ns)
+{
+    const double *s = f->slots, each = share * ns;
+    const double simple = fmin(f->int_simple, s[IR_CLASS_INT]);
+    consider(e, ISSUE, "issue",
+             f->issue_slots * ISSUE_OVERHEAD * each / or_else(p->issue_slots, 4));
+    consider(e, ISSUE, "fp32", s[IR_CLASS_FP32] * each / rate(p->fp32_lanes));
+    consider(e, ISSUE, "fp64", s[IR_CLASS_FP64] * each / rate(p->fp64_lanes));
+    consider(e, ISSUE, "fp16", s[IR_CLASS_FP16] * each / rate(p->fp16_lanes));
+    consider(e, ISSUE, "int",
+             (simple / rate(or_else(p->int_add_lanes, p->int_lanes)) +
+              (s[IR_CLASS_INT] - simple) / rate(p->int_lanes)) *
+                 each);
+    /* Half of the conversions, those to integers, go to the pipe of the special functions. */
+    consider(e, ISSUE, "special",
+             (s[IR_CLASS_SPECIAL] + 0.5 * s[IR_CLASS_CONVERT]) * each / rate(p->special_lanes));
+    consider(e, ISSUE, "tensor", s[IR_CLASS_TENSOR] * each / (rate(p->fp16_lanes) / 2));
+
+    const double shared =
+        (double)(c->shared_load_wavefronts + c->shared_store_wavefronts) + s[IR_CLASS_EXCHANGE];
+    const double global = f->l1_wavefronts + f->local_sectors / 4;
+    consider(e, LOAD_STORE, shared > global ? "shared" : "l1",
+             (shared + global) * each * 128 / or_else(p->shared_bytes_per_clock, 128));
+    consider(e, LOAD_STORE, "l1", (f->l1_tags + f->local_sectors / 4) * each);
+    consider(e, MEMORY, "l2",
+             (f->l2_read_sectors + f->l2_write_sectors) * 32 * each /
+                 or_else(p->l2_bytes_per_clock, 64));
+
+    const double ways = (double)c->constant_wavefronts - (double)c->constant_requests;
+    consider(e, CONSTANT, "constant", fmax(0, ways) * CONSTANT_WAY_CLOCKS * each);
+    consider(e, BARRIERS, "barriers", (double)c->barriers * BARRIER_CLOCKS * each);
+}
+
+double vg_clock_load_latency(const struct vg_profile *p, const struct vg_clock_facts *f)
+{
+    if (f->load_sectors <= 0)
+        return p->l1_latency_clocks;
+    const double missed = fmin(1, f->l2_read_sectors / f->load_sectors);
+    const double from_dram =
+        f->l2_read_sectors > 0 ? fmin(1, f->dram_bytes / (32 * f->l2_read_sectors)) : 0;
+    return p->l1_latency_clocks * (1 - missed) +
+           missed * (p->l2_latency_clocks +
+                     from_dram * fmax(0, p->dram_latency_clocks - p->l2_latency_clocks));
+}
+
 struct vg_clock_result vg_clock_kernel(const struct vg_profile *p, const struct vg_counters *c,
                                        const struct vg_clock_facts *f)
 {
+    const double ns = p->clock_hz > 0 ? 1e9 / p->clock_hz : 1;
+    const double chips = p->multiprocessors > 0 ? p->multiprocessors : 1;
+    const double warps = (f->threads + 31) / 32, blocks = (double)(f->blocks ? f->blocks : 1);
     int resident = vg_clock_resident(p, f->threads, f->registers, f->shared_bytes, NULL);
-    int chips = p->multiprocessors > 0 ? p->multiprocessors : 1;
-    double warps = (f->threads + 31) / 32, ns = p->clock_hz > 0 ? 1e9 / p->clock_hz : 1;
     resident = resident > 0 ? resident : 1;
 
-    /* 1. The busiest multiprocessor has this share of the blocks. */
-    double blocks = (double)(f->blocks ? f->blocks : 1);
-    double busiest = ceil(blocks / chips);
-    double share = busiest / blocks;
-    double at_once = fmin(busiest, resident);
-    double max_warps = p->max_threads_per_multiprocessor / 32.0;
-    double used = fmin(1, blocks / chips);
-    struct vg_clock_result r = {.blocks_per_multiprocessor = resident};
-    r.occupancy =
-        fmin(1, at_once * warps / (max_warps > 0 ? max_warps : 64)) * (blocks < chips ? 1 : 1);
+    /* 1. */
+    const double busiest = ceil(blocks / chips), at_once = fmin(busiest, resident);
+    const double max_warps = or_else(p->max_threads_per_multiprocessor / 32.0, 64);
+    struct vg_clock_result r = {.blocks_per_multiprocessor = resident,
+                                .occupancy = fmin(1, at_once * warps / max_warps)};
 
-    /* 2. Clocks of that multiprocessor on each of its resources. */
-    struct candidate best = {"launch", 0};
-    const double *s = f->slots;
-    double tensor_rate = rate(p->fp16_lanes) / 2;
-    consider(&best, "issue",
-             f->issue_slots * share / (p->issue_slots > 0 ? p->issue_slots : 4) * ns);
-    consider(&best, "fp32", s[IR_CLASS_FP32] * share / rate(p->fp32_lanes) * ns);
-    consider(&best, "fp64", s[IR_CLASS_FP64] * share / rate(p->fp64_lanes) * ns);
-    consider(&best, "fp16", s[IR_CLASS_FP16] * share / rate(p->fp16_lanes) * ns);
-    consider(&best, "int", s[IR_CLASS_INT] * share / rate(p->int_lanes) * ns);
-    consider(&best, "special",
-             (s[IR_CLASS_SPECIAL] + s[IR_CLASS_CONVERT]) * share / rate(p->special_lanes) * ns);
-    consider(&best, "tensor", s[IR_CLASS_TENSOR] * share / tensor_rate * ns);
-    double requests =
-        (double)(c->global_load_requests + c->global_store_requests + c->global_atomic_requests +
-                 c->local_load_requests + c->local_store_requests + c->shared_load_requests +
-                 c->shared_store_requests);
-    consider(&best, "load/store",
-             (requests + s[IR_CLASS_EXCHANGE]) * share / rate(p->ldst_lanes) * ns);
-    double wavefronts = (double)(c->shared_load_wavefronts + c->shared_store_wavefronts);
-    consider(&best, "shared",
-             wavefronts * 128 * share /
-                 (p->shared_bytes_per_clock > 0 ? p->shared_bytes_per_clock : 128) * ns);
-    double sectors = (double)(c->global_load_sectors + c->global_store_sectors +
-                              c->local_load_sectors + c->local_store_sectors);
-    consider(&best, "l1",
-             sectors * 32 * share / (p->l1_bytes_per_clock > 0 ? p->l1_bytes_per_clock : 128) * ns);
+    /* 2. */
+    struct estimate e = {.most_ns = p->kernel_overhead_ns, .limiter = "launch"};
+    own_resources(&e, p, c, f, busiest / blocks, ns);
+    const double l2 = or_else(p->l2_bytes_per_s, 1e12);
+    consider(&e, MEMORY, "l2",
+             32e9 * (f->l2_read_sectors / l2 +
+                     f->l2_write_sectors / or_else(p->l2_write_bytes_per_s, l2)));
+    consider(&e, MEMORY, "dram", f->dram_bytes / or_else(p->dram_bytes_per_s, 1e11) * 1e9);
+    consider(&e, MEMORY, "atomic", f->atomic_passes / or_else(p->l2_atomics_per_clock, 30) * ns);
+    consider(&e, LATENCY, "latency",
+             f->warp_clocks / (blocks * warps) * fmax(1, busiest / resident) * ns);
+    consider(&e, BLOCKS, "blocks", busiest * p->block_launch_clocks * ns);
 
-    /* The L1 catches part of the loads: no cache is simulated, so take the reuse that the footprint
-     * shows, and let a quarter of what is reused miss. */
-    double bytes = sectors * 32 + (double)c->global_atomic_sectors * 32;
-    double l2 = fmin(bytes, f->dram_bytes + (bytes - f->dram_bytes) * 0.25);
-    l2 = fmax(l2, (double)(c->global_store_sectors + c->global_atomic_sectors) * 32);
-    consider(&best, "l2", l2 / (p->l2_bytes_per_s > 0 ? p->l2_bytes_per_s : 1e12) * 1e9 / used);
-    consider(&best, "dram",
-             f->dram_bytes / (p->dram_bytes_per_s > 0 ? p->dram_bytes_per_s : 1e11) * 1e9);
-    consider(&best, "atomic",
-             (double)c->global_atomic_sectors * 32 /
-                 (p->l2_bytes_per_s > 0 ? p->l2_bytes_per_s : 1e12) * 4e9);
-
-    /* 3. One warp's chain of instructions, as often as the busiest multiprocessor's warps take
-     * turns. */
-    double total_warps = blocks * warps;
-    double per_warp = (f->issue_slots * p->alu_latency_clocks * 0.5 +
-                       (double)(c->global_load_requests + c->local_load_requests) *
-                           p->global_latency_clocks * 0.25 +
-                       (double)c->shared_load_requests * p->shared_latency_clocks * 0.25) /
-                      total_warps;
-    consider(&best, "latency", per_warp * ceil(busiest / resident) * ns);
-
-    r.limiter = best.name;
-    r.ns = best.ns + p->launch_overhead_ns;
+    /* 3. and 4. */
+    double cubes = 0;
+    for (int i = 0; i < GROUPS; i++)
+        cubes += e.group_ns[i] * e.group_ns[i] * e.group_ns[i];
+    r.ns = cbrt(cubes) + p->kernel_overhead_ns;
+    r.limiter = e.limiter;
     return r;
 }

@@ -1,7 +1,6 @@
 /** @file
  * The kernel model of the virtual clock: how long a launch would take on a profile's GPU, and what
- * limits it. A roofline over all pipes: the time is the largest of what each resource needs for its
- * share of the work, no less than what latency allows at the achieved occupancy.
+ * limits it. A roofline over all pipes and memories, with latency as one more; see model.c.
  */
 #ifndef CONVLAB_VGPU_MODEL_H
 #define CONVLAB_VGPU_MODEL_H
@@ -9,7 +8,7 @@
 #include "vgpu/device/vgpu.h"
 #include "vgpu/ptx/ptx_ir.h"
 
-/** What a launch looks like to the model. */
+/** What a launch looks like to the model, beside its counters. */
 struct vg_clock_facts {
     uint64_t blocks;
     uint32_t threads;         /**< of a block */
@@ -17,7 +16,15 @@ struct vg_clock_facts {
     size_t shared_bytes;      /**< of a block */
     double issue_slots;       /**< warp instructions, expanded ones by their slots */
     double slots[IR_CLASSES]; /**< the same per class */
-    double dram_bytes;        /**< distinct bytes, at least the footprint */
+    double int_simple;        /**< those of IR_CLASS_INT that are no multiplication or expansion */
+    double l1_wavefronts, l1_tags; /**< of global accesses: clocks in L1's data and tags */
+    double load_sectors;           /**< that loads asked for, and of these */
+    double l2_read_sectors;        /**< those that L1 did not have */
+    double l2_write_sectors;       /**< that stores wrote */
+    double local_sectors;          /**< of local memory, spilled registers included */
+    double atomic_passes;          /**< sectors times operations on the same address */
+    double dram_bytes;
+    double warp_clocks; /**< of all warps together, if each ran alone */
 };
 
 struct vg_clock_result {
@@ -30,6 +37,10 @@ struct vg_clock_result {
  */
 int vg_clock_resident(const struct vg_profile *profile, uint32_t threads, int registers,
                       size_t shared_bytes, const char **limit);
+
+/** @return clocks from the issue of a global load to the use of its value, on average: from L1, L2
+ * or DRAM. */
+double vg_clock_load_latency(const struct vg_profile *profile, const struct vg_clock_facts *facts);
 
 struct vg_clock_result vg_clock_kernel(const struct vg_profile *profile,
                                        const struct vg_counters *counters,

@@ -217,6 +217,7 @@ struct ir_insn {
     bool shared_dynamic; /**< ... relative to the dynamic shared memory */
     bool wide_address;   /**< the address register has 64 bits */
     uint32_t site;       /**< number of this memory instruction in the module, 0 for none */
+    bool past_l1;        /**< loads: volatile, of another scope or .cg, so not from the L1 cache */
     uint32_t number;     /**< of this instruction in the module */
     uint32_t index;      /**< of this instruction in its function */
     uint32_t block;      /**< basic block */

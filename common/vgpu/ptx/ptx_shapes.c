@@ -351,6 +351,17 @@ static struct slot memory_register(struct decoder *d, const struct ptx_operand *
     return s;
 }
 
+/* Whether a load must not be answered by the L1 cache. */
+static bool goes_past_l1(const struct ir_suffixes *s)
+{
+    static const char *const suffixes[] = {"volatile", "relaxed", "acquire", "cg", "cv"};
+    for (int i = 0; i < s->count; i++)
+        for (size_t k = 0; k < sizeof suffixes / sizeof *suffixes; k++)
+            if (strcmp(s->text[i], suffixes[k]) == 0)
+                return true;
+    return false;
+}
+
 /* A parameter of a kernel is a constant slot: no memory is read. */
 static bool load_parameter(struct decoder *d, const struct ir_insn *in)
 {
@@ -379,6 +390,7 @@ static bool load_parameter(struct decoder *d, const struct ir_insn *in)
 static bool shape_ld(struct decoder *d, struct ir_insn *in)
 {
     memory_start(d, in);
+    in->past_l1 = goes_past_l1(&d->suffixes);
     address(d, operand(d, 1), in);
     if (load_parameter(d, in))
         return false;

@@ -71,15 +71,15 @@ Test(timeline, copies_of_two_directions_overlap_and_those_of_one_do_not)
     struct timeline tl;
     struct tl_stream s = {0}, t = {0}, u = {0};
     timeline_start(&tl, &p);
-    struct tl_span a = timeline_copy(&tl, &s, false, TL_HOST_TO_DEVICE, 1e9, true);
-    struct tl_span b = timeline_copy(&tl, &t, false, TL_DEVICE_TO_HOST, 1e9, true);
-    struct tl_span c = timeline_copy(&tl, &u, false, TL_HOST_TO_DEVICE, 1e9, true);
+    struct tl_span a = timeline_copy(&tl, &s, false, TL_HOST_TO_DEVICE, 1e9, true, true);
+    struct tl_span b = timeline_copy(&tl, &t, false, TL_DEVICE_TO_HOST, 1e9, true, true);
+    struct tl_span c = timeline_copy(&tl, &u, false, TL_HOST_TO_DEVICE, 1e9, true, true);
     cr_assert_lt(b.start_ns, a.end_ns);
     cr_assert_geq(c.start_ns, a.end_ns);
     cr_assert_float_eq(a.end_ns - a.start_ns, p.copy_overhead_ns + 1e9 / p.pcie_bytes_per_s * 1e9,
                        1);
     cr_assert_lt(tl.host_ns, a.end_ns, "asynchronous");
-    timeline_copy(&tl, &s, false, TL_HOST_TO_DEVICE, 8, false);
+    timeline_copy(&tl, &s, false, TL_HOST_TO_DEVICE, 8, true, false);
     cr_assert_geq(tl.host_ns, c.end_ns, "synchronous");
 }
 

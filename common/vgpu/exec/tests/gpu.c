@@ -25,10 +25,9 @@ static const struct vg_profile profile = {
     .fp64_lanes = 32,
     .special_lanes = 16,
     .int_lanes = 64,
-    .ldst_lanes = 32,
     .l2_bytes_per_s = 4e12,
     .dram_bytes_per_s = 1e12,
-    .global_latency_clocks = 400,
+    .dram_latency_clocks = 400,
     .shared_latency_clocks = 30,
     .alu_latency_clocks = 4,
 };

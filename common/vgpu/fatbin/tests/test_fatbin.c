@@ -146,7 +146,8 @@ static void cubin_make(struct cubin *c)
                                   4, 0x2f, 8, 0, 2, 0, 0, 0, 40, 0, 0, 0, 4, 0x2f, 8, 0};
     memcpy(c->info, info, sizeof info);
     c->info[32] = 1;
-    const unsigned char spills[] = {4, 0x55, 16, 0, 1, 0, 0, 0, 16, 0, 0, 0, 1, 0, 0, 0, 64, 0, 0, 0};
+    const unsigned char spills[] = {4, 0x55, 16, 0, 1, 0, 0,  0, 16, 0,
+                                    0, 0,    1,  0, 0, 0, 64, 0, 0,  0};
     memcpy(c->spills, spills, sizeof spills);
     const struct {
         uint32_t type, name, link;

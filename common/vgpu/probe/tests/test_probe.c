@@ -122,11 +122,10 @@ static const struct vg_profile gpu = {.multiprocessors = 100,
                                       .fp16_lanes = 256,
                                       .special_lanes = 16,
                                       .int_lanes = 64,
-                                      .ldst_lanes = 32,
                                       .l2_bytes_per_s = 5e12,
                                       .dram_bytes_per_s = 4e12,
                                       .alu_latency_clocks = 4,
-                                      .global_latency_clocks = 500};
+                                      .dram_latency_clocks = 500};
 
 Test(model, resident_blocks_follow_the_scarcest_resource)
 {

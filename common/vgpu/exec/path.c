@@ -1,0 +1,121 @@
+/* In each basic block, instruction by instruction: it starts when its sources are ready, not before
+ * the one in front of it has been issued (a clock later), and its result is ready a latency after
+ * that. The block takes until its last result. */
+#include "vgpu/exec/path.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { BRANCH_CLOCKS = 8, BARRIER_CLOCKS = 20, SLOT_BYTES = 4 };
+
+/* When the value of a slot of the frame is ready; of an older block: at once. */
+struct ready {
+    uint32_t block;
+    float clock;
+};
+
+struct walk {
+    struct ready *slots;
+    uint32_t slot_count, block;
+    double issued, last;
+};
+
+static double ready_at(const struct walk *w, uint32_t offset)
+{
+    const uint32_t i = offset / SLOT_BYTES;
+    return i && i < w->slot_count && w->slots[i].block == w->block ? (double)w->slots[i].clock : 0;
+}
+
+static void set_ready(struct walk *w, uint32_t offset, double clock)
+{
+    const uint32_t i = offset / SLOT_BYTES;
+    if (i && i < w->slot_count)
+        w->slots[i] = (struct ready){w->block, (float)clock};
+    w->last = fmax(w->last, clock);
+}
+
+static double latency_of(const struct ir_insn *in, const struct path_latencies *l)
+{
+    const int slots = ir_rows[in->op].slots;
+    switch (ir_rows[in->op].class) {
+    case IR_CLASS_MOVE:
+        return 0;
+    case IR_CLASS_GLOBAL:
+        return in->op == IR_ST                 ? l->alu
+               : in->space == PTX_SPACE_SHARED ? l->shared
+               : in->space == PTX_SPACE_CONST  ? l->alu
+               : in->space == PTX_SPACE_PARAM  ? l->alu
+               : in->op == IR_CP_ASYNC         ? l->alu
+                                               : l->global;
+    case IR_CLASS_SHARED:
+    case IR_CLASS_EXCHANGE:
+        return l->shared;
+    case IR_CLASS_ATOMIC:
+        return in->d == 0 ? l->alu : in->space == PTX_SPACE_SHARED ? 3 * l->shared : l->atomic;
+    case IR_CLASS_SYNC:
+        return BARRIER_CLOCKS;
+    case IR_CLASS_SPECIAL:
+    case IR_CLASS_CONVERT:
+    case IR_CLASS_TENSOR:
+        return 5 * l->alu;
+    case IR_CLASS_FP64:
+        return 2 * l->alu * (slots > 4 ? slots : 1);
+    default:
+        return l->alu * (slots > 4 ? slots : 1);
+    }
+}
+
+static void step(struct walk *w, const struct ir_function *f, const struct ir_insn *in,
+                 const struct path_latencies *l)
+{
+    const int slots = ir_rows[in->op].slots;
+    if (!slots)
+        return;
+    const uint32_t sources[] = {in->a, in->b, in->c, in->e, in->f, in->guard};
+    const bool is_store = in->op == IR_ST, has_list = in->extras && in->vector > 1;
+    double start = w->issued;
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        start = fmax(start, ready_at(w, sources[i]));
+    for (uint32_t i = 0; is_store && has_list && i < in->extras; i++)
+        start = fmax(start, ready_at(w, f->extra[in->extra + i]));
+    w->issued = start + (ir_rows[in->op].class == IR_CLASS_MOVE ? 0 : slots);
+    const double done = start + latency_of(in, l);
+    set_ready(w, is_store ? 0 : in->d, done);
+    for (uint32_t i = 0; !is_store && has_list && i < in->extras; i++)
+        set_ready(w, f->extra[in->extra + i], done);
+    w->last = fmax(w->last, w->issued);
+}
+
+static double function_clocks(const struct vg_module *m, const struct ir_function *f,
+                              const struct vg_tally *t, const struct path_latencies *l)
+{
+    struct walk w = {.slot_count = f->frame_bytes / SLOT_BYTES};
+    double sum = 0;
+    w.slots = calloc(w.slot_count + 1, sizeof *w.slots);
+    for (size_t i = 0; w.slots && i < f->insn_count; i++) {
+        const struct ir_insn *in = &f->insns[i];
+        const uint32_t block = m->block_of[in->number];
+        if (in->op == IR_ENTER || in->op == IR_ENTER_JOIN) {
+            if (w.block)
+                sum += (w.last + BRANCH_CLOCKS) * (double)t->block_warps[w.block - 1];
+            w.block = block + 1;
+            w.issued = w.last = 0;
+        }
+        if (t->block_warps[block])
+            step(&w, f, in, l);
+    }
+    if (w.block && w.slots)
+        sum += (w.last + BRANCH_CLOCKS) * (double)t->block_warps[w.block - 1];
+    free(w.slots);
+    return sum;
+}
+
+double path_clocks(const struct vg_module *m, const struct vg_tally *t,
+                   const struct path_latencies *l)
+{
+    double sum = 0;
+    for (size_t i = 0; i < m->ir.function_count; i++)
+        if (m->ir.functions[i].has_body)
+            sum += function_clocks(m, &m->ir.functions[i], t, l);
+    return sum;
+}

@@ -1,0 +1,286 @@
+/* The playback: a cache of 128-byte lines with four sectors each, set-associative, least recently
+ * used out. Loads fill it; stores and atomics pass it by. */
+#include "vgpu/exec/sample.h"
+
+#include "vgpu/exec/wavefronts.h"
+#include "vgpu/probe/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOAD = 1, LOAD_PAST_L1, STORE, ATOMIC };
+enum { LINE_BYTES = 128, WAYS = 16, TAGS_PER_CLOCK = 4 };
+
+/* ---- writing down
+ * -------------------------------------------------------------------------------- */
+
+void sample_start(struct vg_sample *s, const struct vg_launch *l, int resident)
+{
+    const uint64_t chips = (uint64_t)l->device->profile.multiprocessors;
+    const uint64_t wave = chips * (uint64_t)resident;
+    s->blocks = 0;
+    s->warps = l->warps;
+    s->step = chips;
+    /* The wave in the middle; if there is only one, its first multiprocessor, which has most to do.
+     */
+    s->first = l->blocks > wave ? l->blocks / wave / 2 * wave + chips / 2 : 0;
+    uint64_t fit = l->blocks > s->first ? (l->blocks - s->first + chips - 1) / chips : 0;
+    uint32_t blocks = (uint32_t)(fit < (uint64_t)resident ? fit : (uint64_t)resident);
+    if (blocks * l->warps > s->room) {
+        struct sample_warp *more = realloc(s->of, blocks * l->warps * sizeof *more);
+        if (!more)
+            return;
+        s->of = more;
+        s->room = blocks * l->warps;
+    }
+    s->blocks = blocks;
+    for (uint32_t i = 0; i < blocks * l->warps; i++) {
+        s->of[i].used = 0;
+        s->of[i].full = false;
+    }
+}
+
+struct sample_warp *sample_of_block(struct vg_sample *s, uint64_t number)
+{
+    if (number < s->first || (number - s->first) % s->step)
+        return NULL;
+    uint64_t i = (number - s->first) / s->step;
+    return i < s->blocks ? &s->of[i * s->warps] : NULL;
+}
+
+void sample_free(struct vg_sample *s)
+{
+    free(s->of);
+    *s = (struct vg_sample){0};
+}
+
+static uint32_t guarded(const struct vg_warp *w, const struct ir_insn *in)
+{
+    if (!in->guard)
+        return w->mask;
+    uint32_t p;
+    memcpy(&p, w->regs + in->guard, sizeof p);
+    return w->mask & (in->guard_not ? ~p : p);
+}
+
+/* Addresses in global memory; @return the lanes that have one. */
+static uint32_t addresses(const struct vg_warp *w, const struct ir_insn *in, uint64_t to[VG_LANES])
+{
+    const bool copies = in->op == IR_CP_ASYNC;
+    const bool wide = copies ? in->boolean : in->wide_address;
+    const char *slot = w->regs + (copies ? in->b : in->a);
+    uint32_t mask = guarded(w, in);
+    for (int i = 0; i < VG_LANES; i++) {
+        uint64_t base = 0;
+        if (!in->fixed_address || copies)
+            base = wide ? ((const uint64_t *)(const void *)slot)[i]
+                        : ((const uint32_t *)(const void *)slot)[i];
+        to[i] = base + (copies ? 0 : (uint64_t)in->imm);
+        if (to[i] < VG_GLOBAL_BASE)
+            mask &= ~(1u << i);
+    }
+    return mask;
+}
+
+/* Atomic operations of lanes on one address follow one another; those on one sector go together. */
+static uint32_t passes_count(const uint64_t *a, uint32_t mask)
+{
+    uint32_t passes = 0, left = mask;
+    while (left) {
+        const uint64_t sector = a[__builtin_ctz(left)] / 32;
+        uint32_t words[8] = {0}, most = 0;
+        for (uint32_t m = left; m; m &= m - 1) {
+            const int i = __builtin_ctz(m);
+            if (a[i] / 32 != sector)
+                continue;
+            const uint32_t n = ++words[a[i] / 4 % 8];
+            most = n > most ? n : most;
+            left &= ~(1u << i);
+        }
+        passes += most;
+    }
+    return passes;
+}
+
+/* The lines of a request and their sectors; @return how many. */
+static uint32_t lines_of(const uint64_t *a, uint32_t mask, uint32_t size, uint64_t to[2 * VG_LANES])
+{
+    uint32_t n = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        const uint64_t at = a[__builtin_ctz(m)], end = at + size - 1;
+        for (uint64_t sector = at / 32; sector <= end / 32; sector++) {
+            const uint64_t line = sector / 4 << 4;
+            uint32_t i = n;
+            while (i > 0 && to[i - 1] >> 4 << 4 != line)
+                i--;
+            if (!i) {
+                to[n++] = line;
+                i = n;
+            }
+            to[i - 1] |= 1u << sector % 4;
+        }
+    }
+    return n;
+}
+
+void sample_access(struct vg_warp *w, const struct ir_insn *in)
+{
+    struct sample_warp *to = w->sample;
+    int kind = in->op == IR_LD         ? in->past_l1 ? LOAD_PAST_L1 : LOAD
+               : in->op == IR_ST       ? STORE
+               : in->op == IR_ATOM     ? ATOMIC
+               : in->op == IR_CP_ASYNC ? LOAD
+                                       : 0;
+    if (!kind || to->full ||
+        (in->op != IR_CP_ASYNC && in->space != PTX_SPACE_GLOBAL && in->space != PTX_SPACE_GENERIC))
+        return;
+    uint64_t a[VG_LANES], lines[2 * VG_LANES];
+    const uint32_t mask = addresses(w, in, a);
+    const uint32_t size = in->op == IR_CP_ASYNC ? in->bytes : (uint32_t)in->bytes * in->vector;
+    if (!mask)
+        return;
+    const uint32_t n = lines_of(a, mask, size, lines);
+    if (to->used + n + 1 > SAMPLE_WORDS) {
+        to->full = true;
+        return;
+    }
+    const uint64_t site = in->op == IR_CP_ASYNC ? in->site - 1 : in->site;
+    const uint64_t passes = kind == ATOMIC ? passes_count(a, mask) : 0;
+    to->words[to->used++] = site << 32 | (uint64_t)n << 24 | passes << 16 |
+                            (uint64_t)wavefronts_count(a, mask, size) << 8 | (uint64_t)kind << 4 |
+                            0xf;
+    memcpy(&to->words[to->used], lines, n * sizeof *lines);
+    to->used += n;
+}
+
+/* ---- playing back
+ * -------------------------------------------------------------------------------- */
+
+struct cache_line {
+    uint64_t number; /* + 1; 0: empty */
+    uint32_t sectors, used;
+};
+
+struct cache {
+    struct cache_line *lines; /* [sets][WAYS] */
+    uint32_t sets, clock;
+};
+
+/* What a memory instruction did in the sample. */
+struct site_sums {
+    uint32_t requests, wavefronts, tags, sectors, missed, passes;
+};
+
+static struct cache_line *look_up(struct cache *c, uint64_t number, bool take)
+{
+    struct cache_line *set = &c->lines[(number ^ number / c->sets) % c->sets * WAYS], *oldest = set;
+    c->clock++;
+    for (int i = 0; i < WAYS; i++) {
+        if (set[i].number == number + 1) {
+            set[i].used = c->clock;
+            return &set[i];
+        }
+        if (set[i].used < oldest->used)
+            oldest = &set[i];
+    }
+    if (!take)
+        return NULL;
+    *oldest = (struct cache_line){.number = number + 1, .used = c->clock};
+    return oldest;
+}
+
+/* One request. @return its length in words */
+static uint32_t play(struct cache *c, const uint64_t *words, struct site_sums *sites)
+{
+    const uint64_t head = words[0];
+    const uint32_t n = head >> 24 & 0xff;
+    const int kind = head >> 4 & 0xf;
+    struct site_sums *s = &sites[head >> 32];
+    s->requests++;
+    s->wavefronts += head >> 8 & 0xff;
+    s->passes += head >> 16 & 0xff;
+    s->tags += n;
+    for (uint32_t i = 1; i <= n; i++) {
+        const uint64_t number = words[i] >> 4;
+        const uint32_t wanted = words[i] & 0xf;
+        s->sectors += (uint32_t)__builtin_popcount(wanted);
+        if (kind != LOAD) {
+            s->missed += (uint32_t)__builtin_popcount(wanted);
+            continue;
+        }
+        struct cache_line *line = look_up(c, number, true);
+        s->missed += (uint32_t)__builtin_popcount(wanted & ~line->sectors);
+        line->sectors |= wanted;
+    }
+    return n + 1;
+}
+
+static void play_all(const struct vg_sample *s, struct cache *c, struct site_sums *sites)
+{
+    const uint32_t warps = s->blocks * s->warps;
+    uint32_t *at = calloc(warps + 1, sizeof *at);
+    for (bool more = at != NULL; more;) {
+        more = false;
+        for (uint32_t i = 0; i < warps; i++) {
+            const struct sample_warp *w = &s->of[i];
+            if (at[i] >= w->used)
+                continue;
+            at[i] += play(c, &w->words[at[i]], sites);
+            more = true;
+        }
+    }
+    free(at);
+}
+
+/* Adds what a memory instruction did in all of the launch. */
+static void add_site(const struct site_sums *s, const struct vg_site *all, const struct ir_insn *in,
+                     struct vg_clock_facts *facts)
+{
+    if (!all->requests)
+        return;
+    if (!s->requests) { /* only other blocks came here: the plainest case is assumed */
+        struct site_sums plain = {
+            .requests = 4, .wavefronts = 4, .tags = 4, .sectors = 1, .missed = 1};
+        plain.passes = in->op == IR_ATOM ? 4 : 0;
+        add_site(&plain, all, in, facts);
+        return;
+    }
+    const double scale = (double)all->requests / s->requests;
+    facts->l1_wavefronts += s->wavefronts * scale;
+    facts->l1_tags +=
+        fmax(1, 0.75 + (double)s->tags / s->requests / TAGS_PER_CLOCK) * (double)all->requests;
+    if (in->op == IR_ATOM) {
+        facts->atomic_passes += s->passes * scale;
+        return;
+    }
+    if (in->op == IR_ST) {
+        facts->l2_write_sectors += (double)all->sectors;
+        return;
+    }
+    facts->l2_read_sectors += (double)all->sectors * s->missed / s->sectors;
+    facts->load_sectors += (double)all->sectors;
+}
+
+void sample_play(const struct vg_sample *sample, const struct vg_launch *l, int resident,
+                 const struct vg_site *sites, struct vg_clock_facts *facts)
+{
+    const struct vg_profile *p = &l->device->profile;
+    const struct vg_module *m = l->module;
+    const double shared = (double)(l->shared_bytes + p->shared_reserved_bytes) * resident;
+    double bytes = fmax((double)p->l1_bytes - (l->shared_bytes ? shared : 0), 16 << 10);
+    struct cache cache = {.sets = (uint32_t)(bytes / LINE_BYTES / WAYS)};
+    cache.lines = calloc((size_t)cache.sets * WAYS, sizeof *cache.lines);
+    struct site_sums *sums = calloc(m->ir.site_count + 1, sizeof *sums);
+    if (cache.lines && sums) {
+        play_all(sample, &cache, sums);
+        for (uint32_t i = 0; i < m->ir.insn_count; i++) {
+            const struct ir_insn *in = m->insns[i];
+            const uint32_t site = in->op == IR_CP_ASYNC ? in->site - 1 : in->site;
+            if (in->site)
+                add_site(&sums[site], &sites[site], in, facts);
+        }
+    }
+    free(cache.lines);
+    free(sums);
+}

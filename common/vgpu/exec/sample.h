@@ -1,0 +1,54 @@
+/** @file
+ * What the L1 cache of one multiprocessor would do: the global accesses of a few blocks are kept,
+ * and played back through a cache.
+ *
+ * Of each launch, the blocks are taken that one multiprocessor holds at a time, from the middle of
+ * the grid. Each of their warps writes down its accesses until its room is used up. After the
+ * launch the warps take turns, one request each, as a multiprocessor's schedulers mix them: what
+ * one warp loads, its neighbours find. The result is a rate per memory instruction; the exact
+ * number of requests, which is counted for all blocks, is multiplied with it.
+ *
+ * Which blocks are taken depends on the launch alone, and each block writes to room of its own, so
+ * the result is the same for any number of cores.
+ */
+#ifndef CONVLAB_VG_SAMPLE_H
+#define CONVLAB_VG_SAMPLE_H
+
+#include "vgpu/exec/vg_exec.h"
+
+struct vg_clock_facts;
+
+enum { SAMPLE_WORDS = 4096 }; /**< room of a warp */
+
+/** The accesses of a warp: a head, then the lines that the request touches, and so on.
+ *
+ *     head   site 32 | lines 8 | passes 8 | wavefronts 8 | kind 4 | 0xf
+ *     line   number of the 128-byte line, 60 bits | mask of its 32-byte sectors
+ */
+struct sample_warp {
+    uint32_t used;
+    bool full;
+    uint64_t words[SAMPLE_WORDS];
+};
+
+struct vg_sample {
+    uint64_t first, step; /**< blocks first, first + step, ... */
+    uint32_t blocks, warps;
+    struct sample_warp *of; /**< [blocks][warps] */
+    uint32_t room;          /**< in warps */
+};
+
+/** Chooses the blocks of a launch. @param resident  blocks that a multiprocessor holds. Without
+ * memory none are chosen. */
+void sample_start(struct vg_sample *sample, const struct vg_launch *launch, int resident);
+/** Room for the warps of a block, or NULL if it is not in the sample. */
+struct sample_warp *sample_of_block(struct vg_sample *sample, uint64_t number);
+/** Writes down what an instruction is about to access. */
+void sample_access(struct vg_warp *w, const struct ir_insn *in);
+/** Plays the sample back and fills the facts about memory. @param sites  counts of the whole launch
+ */
+void sample_play(const struct vg_sample *sample, const struct vg_launch *launch, int resident,
+                 const struct vg_site *sites, struct vg_clock_facts *facts);
+void sample_free(struct vg_sample *sample);
+
+#endif

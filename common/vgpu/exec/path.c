@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { BRANCH_CLOCKS = 8, BARRIER_CLOCKS = 20, SLOT_BYTES = 4 };
+enum { BRANCH_CLOCKS = 14, BARRIER_CLOCKS = 20, SLOT_BYTES = 4 };
 
 /* When the value of a slot of the frame is ready; of an older block: at once. */
 struct ready {
@@ -17,7 +17,9 @@ struct ready {
 struct walk {
     struct ready *slots;
     uint32_t slot_count, block;
-    double issued, last;
+    double issued; /* clocks to issue all so far */
+    double fence;  /* loads start after this */
+    double last;   /* result so far */
 };
 
 static double ready_at(const struct walk *w, uint32_t offset)
@@ -73,16 +75,22 @@ static void step(struct walk *w, const struct ir_function *f, const struct ir_in
         return;
     const uint32_t sources[] = {in->a, in->b, in->c, in->e, in->f, in->guard};
     const bool is_store = in->op == IR_ST, has_list = in->extras && in->vector > 1;
-    double start = w->issued;
+    const enum ir_class class = ir_rows[in->op].class;
+    const bool is_memory = in->site && class != IR_CLASS_CONTROL;
+    double start = is_memory ? w->fence : 0;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
         start = fmax(start, ready_at(w, sources[i]));
     for (uint32_t i = 0; is_store && has_list && i < in->extras; i++)
         start = fmax(start, ready_at(w, f->extra[in->extra + i]));
-    w->issued = start + (ir_rows[in->op].class == IR_CLASS_MOVE ? 0 : slots);
+    w->issued += class == IR_CLASS_MOVE ? 0 : slots;
     const double done = start + latency_of(in, l);
     set_ready(w, is_store ? 0 : in->d, done);
     for (uint32_t i = 0; !is_store && has_list && i < in->extras; i++)
         set_ready(w, f->extra[in->extra + i], done);
+    if (class == IR_CLASS_SYNC)
+        w->fence = fmax(w->last, done);
+    else if (is_store)
+        w->fence = fmax(w->fence, start);
     w->last = fmax(w->last, w->issued);
 }
 
@@ -99,7 +107,7 @@ static double function_clocks(const struct vg_module *m, const struct ir_functio
             if (w.block)
                 sum += (w.last + BRANCH_CLOCKS) * (double)t->block_warps[w.block - 1];
             w.block = block + 1;
-            w.issued = w.last = 0;
+            w.issued = w.fence = w.last = 0;
         }
         if (t->block_warps[block])
             step(&w, f, in, l);

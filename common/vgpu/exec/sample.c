@@ -172,7 +172,22 @@ struct site_sums {
     uint32_t requests, wavefronts, tags, sectors, missed, passes;
 };
 
-static struct cache_line *look_up(struct cache *c, uint64_t number, bool take)
+/* The lines that atomic operations change, as far as there is room; who comes later is not hot.
+ */
+struct hot_line {
+    uint64_t number; /* + 1; 0: empty */
+    uint32_t passes, block;
+    bool of_several; /* blocks */
+};
+enum { HOT_LINES = 256 };
+
+struct playback {
+    struct cache cache;
+    struct site_sums *sites;
+    struct hot_line hot[HOT_LINES];
+};
+
+static struct cache_line *look_up(struct cache *c, uint64_t number)
 {
     struct cache_line *set = &c->lines[(number ^ number / c->sets) % c->sets * WAYS], *oldest = set;
     c->clock++;
@@ -184,23 +199,37 @@ static struct cache_line *look_up(struct cache *c, uint64_t number, bool take)
         if (set[i].used < oldest->used)
             oldest = &set[i];
     }
-    if (!take)
-        return NULL;
     *oldest = (struct cache_line){.number = number + 1, .used = c->clock};
     return oldest;
 }
 
+static void note_atomic(struct playback *p, uint64_t line, uint32_t passes, uint32_t block)
+{
+    for (uint32_t i = 0; i < HOT_LINES; i++) {
+        struct hot_line *h = &p->hot[(line + i) % HOT_LINES];
+        if (h->number && h->number != line + 1)
+            continue;
+        h->of_several |= h->number && h->block != block;
+        h->number = line + 1;
+        h->block = block;
+        h->passes += passes;
+        return;
+    }
+}
+
 /* One request. @return its length in words */
-static uint32_t play(struct cache *c, const uint64_t *words, struct site_sums *sites)
+static uint32_t play(struct playback *p, const uint64_t *words, uint32_t block)
 {
     const uint64_t head = words[0];
-    const uint32_t n = head >> 24 & 0xff;
+    const uint32_t n = head >> 24 & 0xff, passes = head >> 16 & 0xff;
     const int kind = head >> 4 & 0xf;
-    struct site_sums *s = &sites[head >> 32];
+    struct site_sums *s = &p->sites[head >> 32];
     s->requests++;
     s->wavefronts += head >> 8 & 0xff;
-    s->passes += head >> 16 & 0xff;
+    s->passes += passes;
     s->tags += n;
+    if (kind == ATOMIC && n == 1)
+        note_atomic(p, words[1] >> 4, passes, block);
     for (uint32_t i = 1; i <= n; i++) {
         const uint64_t number = words[i] >> 4;
         const uint32_t wanted = words[i] & 0xf;
@@ -209,14 +238,14 @@ static uint32_t play(struct cache *c, const uint64_t *words, struct site_sums *s
             s->missed += (uint32_t)__builtin_popcount(wanted);
             continue;
         }
-        struct cache_line *line = look_up(c, number, true);
+        struct cache_line *line = look_up(&p->cache, number);
         s->missed += (uint32_t)__builtin_popcount(wanted & ~line->sectors);
         line->sectors |= wanted;
     }
     return n + 1;
 }
 
-static void play_all(const struct vg_sample *s, struct cache *c, struct site_sums *sites)
+static void play_all(const struct vg_sample *s, struct playback *p)
 {
     const uint32_t warps = s->blocks * s->warps;
     uint32_t *at = calloc(warps + 1, sizeof *at);
@@ -226,11 +255,27 @@ static void play_all(const struct vg_sample *s, struct cache *c, struct site_sum
             const struct sample_warp *w = &s->of[i];
             if (at[i] >= w->used)
                 continue;
-            at[i] += play(c, &w->words[at[i]], sites);
+            at[i] += play(p, &w->words[at[i]], i / s->warps);
             more = true;
         }
     }
     free(at);
+}
+
+/* Atomic operations on the line that most go to, of those that a line takes alone: the whole grid's
+ * if several blocks of the sample share it. */
+static double atomic_queue(const struct playback *p, const struct vg_clock_facts *facts)
+{
+    double all = 0;
+    const struct hot_line *most = &p->hot[0];
+    for (uint32_t i = 0; i < HOT_LINES; i++) {
+        all += p->hot[i].passes;
+        if (p->hot[i].passes > most->passes)
+            most = &p->hot[i];
+    }
+    if (!most->passes)
+        return 0;
+    return most->of_several ? facts->atomic_passes * most->passes / all : most->passes;
 }
 
 /* Adds what a memory instruction did in all of the launch. */
@@ -269,18 +314,19 @@ void sample_play(const struct vg_sample *sample, const struct vg_launch *l, int 
     const struct vg_module *m = l->module;
     const double shared = (double)(l->shared_bytes + p->shared_reserved_bytes) * resident;
     double bytes = fmax((double)p->l1_bytes - (l->shared_bytes ? shared : 0), 16 << 10);
-    struct cache cache = {.sets = (uint32_t)(bytes / LINE_BYTES / WAYS)};
-    cache.lines = calloc((size_t)cache.sets * WAYS, sizeof *cache.lines);
-    struct site_sums *sums = calloc(m->ir.site_count + 1, sizeof *sums);
-    if (cache.lines && sums) {
-        play_all(sample, &cache, sums);
+    struct playback back = {.cache.sets = (uint32_t)(bytes / LINE_BYTES / WAYS)};
+    back.cache.lines = calloc((size_t)back.cache.sets * WAYS, sizeof *back.cache.lines);
+    back.sites = calloc(m->ir.site_count + 1, sizeof *back.sites);
+    if (back.cache.lines && back.sites) {
+        play_all(sample, &back);
         for (uint32_t i = 0; i < m->ir.insn_count; i++) {
             const struct ir_insn *in = m->insns[i];
             const uint32_t site = in->op == IR_CP_ASYNC ? in->site - 1 : in->site;
             if (in->site)
-                add_site(&sums[site], &sites[site], in, facts);
+                add_site(&back.sites[site], &sites[site], in, facts);
         }
+        facts->atomic_queue = atomic_queue(&back, facts);
     }
-    free(cache.lines);
-    free(sums);
+    free(back.cache.lines);
+    free(back.sites);
 }

@@ -83,6 +83,8 @@ static double rate(double lanes)
 #define ISSUE_OVERHEAD      1.1 /* machine instructions that no row of opcodes.def tells of */
 #define CONSTANT_WAY_CLOCKS 3   /* each further address of a load from constant memory */
 #define BARRIER_CLOCKS      2.2 /* a warp at a barrier */
+#define ATOMIC_QUEUE_CLOCKS                                                                        \
+    2.5 /* between two atomic operations on one address: 3.5 float, 1.5 int */
 
 /* What one multiprocessor does with its own means. @param share  of the work that the busiest has,
  * @param ns  of a clock */
@@ -157,6 +159,7 @@ struct vg_clock_result vg_clock_kernel(const struct vg_profile *p, const struct 
                      f->l2_write_sectors / or_else(p->l2_write_bytes_per_s, l2)));
     consider(&e, MEMORY, "dram", f->dram_bytes / or_else(p->dram_bytes_per_s, 1e11) * 1e9);
     consider(&e, MEMORY, "atomic", f->atomic_passes / or_else(p->l2_atomics_per_clock, 30) * ns);
+    consider(&e, MEMORY, "atomic", f->atomic_queue * ATOMIC_QUEUE_CLOCKS * ns);
     consider(&e, LATENCY, "latency",
              f->warp_clocks / (blocks * warps) * fmax(1, busiest / resident) * ns);
     consider(&e, BLOCKS, "blocks", busiest * p->block_launch_clocks * ns);

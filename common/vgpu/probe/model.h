@@ -23,6 +23,7 @@ struct vg_clock_facts {
     double l2_write_sectors;       /**< that stores wrote */
     double local_sectors;          /**< of local memory, spilled registers included */
     double atomic_passes;          /**< sectors times operations on the same address */
+    double atomic_queue;           /**< of them, those that wait for one another in one line */
     double dram_bytes;
     double warp_clocks; /**< of all warps together, if each ran alone */
 };

@@ -3,7 +3,8 @@
  *   conv_times [--once] IMAGES[,IMAGES...] LIBRARY...
  *
  * Prints TSV: library (its folder's name), images, layer, ns: the median between two events around
- * conv_forward(), with nothing in the L2 cache before. The layers are those of the models in data/. */
+ * conv_forward(), with nothing in the L2 cache before. The layers are those of the models in data/.
+ */
 #include "conv.h"
 
 #include <algorithm>
@@ -92,7 +93,8 @@ int main(int argc, char **argv)
             float *y = floats((size_t)s.B * s.M * outputs);
             for (int i = first + 1; i < argc; i++) {
                 void *library = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);
-                auto conv = library ? (decltype(&conv_forward))dlsym(library, "conv_forward") : NULL;
+                auto conv =
+                    library ? (decltype(&conv_forward))dlsym(library, "conv_forward") : NULL;
                 if (!conv) {
                     fprintf(stderr, "conv_times: %s\n", dlerror());
                     return 2;

@@ -1,8 +1,8 @@
 // Small kernels, each of which one part of a GPU limits: what the clock's model is fitted to, and
 // tested with. The same program runs on a GPU and on the virtual one.
 //
-//   microbench [--once] [--quick] [PREFIX]     --once: one run of each, after one to warm up
-//                                              --quick: an eighth of the work; PREFIX: some of them
+//   microbench [--once] [--quick] [PREFIX...]  --once: one run of each, after one to warm up
+//                                              --quick: an eighth of the work; PREFIX: of names
 //
 // Prints TSV: name, variant, ns (median between two events around one launch or copy).
 #include <algorithm>
@@ -24,16 +24,25 @@
     } while (0)
 
 static int repeats = 15, quick = 1, multiprocessors;
-static const char *prefix = "";
+static std::vector<const char *> prefixes;
 static cudaEvent_t before, after;
 static char *flush; // larger than any L2 cache
 static const size_t FLUSH_BYTES = (size_t)256 << 20;
+
+// Whether a measurement, or some of those whose names begin so, are to be made.
+static bool wanted(const char *name)
+{
+    for (const char *prefix : prefixes)
+        if (strncmp(name, prefix, std::min(strlen(name), strlen(prefix))) == 0)
+            return true;
+    return prefixes.empty();
+}
 
 // Times one launch or copy; cold: nothing of it is in the L2 cache.
 static void measure(const char *name, const std::string &variant, const std::function<void()> &work,
                     bool cold = false)
 {
-    if (strncmp(name, prefix, strlen(prefix)) != 0)
+    if (!wanted(name))
         return;
     std::vector<float> ns;
     for (int i = 0; i <= repeats; i++) {
@@ -55,13 +64,8 @@ static void measure(const char *name, const std::string &variant, const std::fun
     fflush(stdout);
 }
 
-static bool wanted(const char *name)
-{
-    size_t n = std::min(strlen(name), strlen(prefix));
-    return strncmp(name, prefix, n) == 0;
-}
-
-// ---- arithmetic: eight independent chains a thread -----------------------------------------------
+// ---- arithmetic: eight independent chains a thread
+// -----------------------------------------------
 
 __global__ void empty()
 {
@@ -149,7 +153,8 @@ ARITHMETIC(sin, float, threadIdx.x + i, sine)
 ARITHMETIC(divide_int, unsigned, threadIdx.x + i, divide_int)
 ARITHMETIC(shuffle, float, threadIdx.x + i, shuffle)
 
-// ---- chains: each step waits for the one before --------------------------------------------------
+// ---- chains: each step waits for the one before
+// --------------------------------------------------
 
 __global__ void chain_fma(float *to, float a, float b, int n)
 {
@@ -183,7 +188,8 @@ __global__ void chain_shared(unsigned *to, int n)
     to[threadIdx.x] = at;
 }
 
-// ---- global memory -------------------------------------------------------------------------------
+// ---- global memory
+// -------------------------------------------------------------------------------
 
 __global__ void copy_float(float *to, const float *from, int n)
 {
@@ -298,7 +304,8 @@ __global__ void fma_constant(float *to, int n)
         to[0] = x[0];
 }
 
-// ---- shared memory, atomics, barriers ------------------------------------------------------------
+// ---- shared memory, atomics, barriers
+// ------------------------------------------------------------
 
 __global__ void load_shared(float *to, int n, int stride)
 {
@@ -398,7 +405,8 @@ __global__ void diverge(float *to, float a, int n)
         to[0] = x;
 }
 
-// ---- whole kernels -------------------------------------------------------------------------------
+// ---- whole kernels
+// -------------------------------------------------------------------------------
 
 __global__ void transpose_plain(float *to, const float *from, int n)
 {
@@ -473,7 +481,8 @@ __global__ void matmul_registers(float *c, const float *a, const float *b, int n
             c[(y0 + ty * 4 + i) * n + x0 + tx * 4 + j] = r[i][j];
 }
 
-// ---- the table -----------------------------------------------------------------------------------
+// ---- the table
+// -----------------------------------------------------------------------------------
 
 static std::string text(const char *format, double value)
 {
@@ -521,9 +530,8 @@ static void time_arithmetic()
     TIME(shuffle, float, n / 4);
 #undef TIME
     for (int per_sm = 1; per_sm <= 16; per_sm *= 2)
-        measure("fma_warps", text("%g warps an SM", 4 * per_sm), [=] {
-            arith_fma<<<per_sm * multiprocessors, 128>>>((float *)flush, 1, 3, n);
-        });
+        measure("fma_warps", text("%g warps an SM", 4 * per_sm),
+                [=] { arith_fma<<<per_sm * multiprocessors, 128>>>((float *)flush, 1, 3, n); });
     for (int warps = 4; warps <= 64; warps *= 2)
         measure("chain_warps", text("%g warps an SM", warps), [=] {
             chain_fma<<<warps / 4 * multiprocessors, 128>>>((float *)flush, 1, 3, 4 * n);
@@ -554,7 +562,8 @@ static void time_chains()
             next[i] = (unsigned)((i + c.step) % c.words);
         unsigned *d = device<unsigned>(c.words), *to = device<unsigned>(32);
         CHECK(cudaMemcpy(d, next.data(), c.words * 4, cudaMemcpyHostToDevice));
-        measure(c.name, "1 warp", [=] { chain_global<<<1, 32>>>(d, to, n); }, c.cold);
+        measure(
+            c.name, "1 warp", [=] { chain_global<<<1, 32>>>(d, to, n); }, c.cold);
         CHECK(cudaFree(d));
         CHECK(cudaFree(to));
     }
@@ -562,36 +571,39 @@ static void time_chains()
 
 static void time_streams()
 {
+    if (!wanted("copy") && !wanted("fill") && !wanted("read"))
+        return;
     const size_t most = ((size_t)64 << 20) / quick;
     float *a = device<float>(most), *b = device<float>(most);
     for (size_t n = 1 << 16; n <= most; n *= 4)
         for (int cold = 0; cold < 2; cold++) {
             std::string size = text("%g KB", n * 4 / 1024.0) + (cold ? ", cold" : "");
             int grid = (int)(n / 256);
-            measure("copy", size, [=] { copy_float<<<grid, 256>>>(a, b, (int)n); }, cold);
-            measure("copy4", size,
-                    [=] {
-                        copy_float4<<<grid / 4, 256>>>((float4 *)a, (float4 *)b, (int)n / 4);
-                    },
-                    cold);
-            measure("fill", size, [=] { fill_float<<<grid, 256>>>(a, 1, (int)n); }, cold);
-            measure("read", size,
-                    [=] {
-                        read_float4<<<8 * multiprocessors, 256>>>(a, (float4 *)b, (int)n / 4);
-                    },
-                    cold);
+            measure(
+                "copy", size, [=] { copy_float<<<grid, 256>>>(a, b, (int)n); }, cold);
+            measure(
+                "copy4", size,
+                [=] { copy_float4<<<grid / 4, 256>>>((float4 *)a, (float4 *)b, (int)n / 4); },
+                cold);
+            measure(
+                "fill", size, [=] { fill_float<<<grid, 256>>>(a, 1, (int)n); }, cold);
+            measure(
+                "read", size,
+                [=] { read_float4<<<8 * multiprocessors, 256>>>(a, (float4 *)b, (int)n / 4); },
+                cold);
         }
     for (int warps = 4; warps <= 64; warps *= 4)
-        measure("read_warps", text("%g warps an SM", warps),
-                [=] {
-                    read_float4<<<warps / 4 * multiprocessors, 128>>>(a, (float4 *)b,
-                                                                      (int)most / 16);
-                },
-                true);
+        measure(
+            "read_warps", text("%g warps an SM", warps),
+            [=] {
+                read_float4<<<warps / 4 * multiprocessors, 128>>>(a, (float4 *)b, (int)most / 16);
+            },
+            true);
     for (int stride = 1; stride <= 32; stride *= 2) {
         int n = (int)(most / 32);
-        measure("copy_strided", text("stride %g", stride),
-                [=] { copy_strided<<<n / 256, 256>>>(a, b, n, stride); }, true);
+        measure(
+            "copy_strided", text("stride %g", stride),
+            [=] { copy_strided<<<n / 256, 256>>>(a, b, n, stride); }, true);
     }
     CHECK(cudaFree(a));
     CHECK(cudaFree(b));
@@ -645,9 +657,8 @@ static void time_exchanges()
         measure("atomic_shared", text("%g lanes an element", ways),
                 [=] { atomic_shared<<<blocks, 256>>>(a, n / 4, ways); });
     for (int threads = 64; threads <= 1024; threads *= 4)
-        measure("barriers", text("blocks of %g", threads), [=] {
-            barriers<<<multiprocessors * 2048 / threads, threads>>>((int *)a, n);
-        });
+        measure("barriers", text("blocks of %g", threads),
+                [=] { barriers<<<multiprocessors * 2048 / threads, threads>>>((int *)a, n); });
     measure("diverge", "two ways", [=] { diverge<<<blocks, 256>>>(a, 0.5f, n / 4); });
     CHECK(cudaFree(a));
 }
@@ -662,21 +673,16 @@ static void time_kernels()
     measure("transpose", "plain", [=] { transpose_plain<<<tiles, block>>>(a, b, n); });
     measure("transpose", "shared, 32 conflicts",
             [=] { transpose_shared<0><<<tiles, block>>>(a, b, n); });
-    measure("transpose", "shared, padded",
-            [=] { transpose_shared<1><<<tiles, block>>>(a, b, n); });
+    measure("transpose", "shared, padded", [=] { transpose_shared<1><<<tiles, block>>>(a, b, n); });
     for (int side = 8; side <= 32; side *= 2)
-        measure("matmul", text("plain, blocks of %g squared", side), [=] {
-            matmul_plain<<<dim3(m / side, m / side), dim3(side, side)>>>(c, a, b, m);
-        });
-    measure("matmul", "tiles of 16", [=] {
-        matmul_tiled<16><<<dim3(m / 16, m / 16), dim3(16, 16)>>>(c, a, b, m);
-    });
-    measure("matmul", "tiles of 32", [=] {
-        matmul_tiled<32><<<dim3(m / 32, m / 32), dim3(32, 32)>>>(c, a, b, m);
-    });
-    measure("matmul", "register tiles", [=] {
-        matmul_registers<<<dim3(m / 64, m / 64), dim3(16, 16)>>>(c, a, b, m);
-    });
+        measure("matmul", text("plain, blocks of %g squared", side),
+                [=] { matmul_plain<<<dim3(m / side, m / side), dim3(side, side)>>>(c, a, b, m); });
+    measure("matmul", "tiles of 16",
+            [=] { matmul_tiled<16><<<dim3(m / 16, m / 16), dim3(16, 16)>>>(c, a, b, m); });
+    measure("matmul", "tiles of 32",
+            [=] { matmul_tiled<32><<<dim3(m / 32, m / 32), dim3(32, 32)>>>(c, a, b, m); });
+    measure("matmul", "register tiles",
+            [=] { matmul_registers<<<dim3(m / 64, m / 64), dim3(16, 16)>>>(c, a, b, m); });
     CHECK(cudaFree(a));
     CHECK(cudaFree(b));
     CHECK(cudaFree(c));
@@ -687,15 +693,15 @@ static void time_copies()
     if (!wanted("h2d") && !wanted("d2h") && !wanted("d2d") && !wanted("memset"))
         return;
     const size_t most = ((size_t)64 << 20) / quick;
-    char *pageable = (char *)malloc(most), *pinned, *a = device<char>(most), *b = device<char>(most);
+    char *pageable = (char *)malloc(most), *pinned, *a = device<char>(most),
+         *b = device<char>(most);
     CHECK(cudaMallocHost(&pinned, most));
     memset(pageable, 1, most);
     memset(pinned, 1, most);
     for (size_t bytes = 4; bytes <= most; bytes *= bytes == 4 ? 1024 : 16)
         for (int kind = 0; kind < 2; kind++) {
             char *host = kind ? pinned : pageable;
-            std::string what =
-                text("%g bytes, ", (double)bytes) + (kind ? "pinned" : "pageable");
+            std::string what = text("%g bytes, ", (double)bytes) + (kind ? "pinned" : "pageable");
             measure("h2d", what, [=] { cudaMemcpy(a, host, bytes, cudaMemcpyHostToDevice); });
             measure("d2h", what, [=] { cudaMemcpy(host, a, bytes, cudaMemcpyDeviceToHost); });
         }
@@ -718,7 +724,7 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--quick") == 0)
             quick = 8;
         else
-            prefix = argv[i];
+            prefixes.push_back(argv[i]);
     }
     cudaDeviceProp properties;
     CHECK(cudaGetDeviceProperties(&properties, 0));

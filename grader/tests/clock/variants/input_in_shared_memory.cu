@@ -7,9 +7,8 @@
         __syncthreads();                                                                           \
         for (int i = threadIdx.y; i < side; i += 16)                                               \
             for (int j = threadIdx.x; j < side; j += 16)                                           \
-                s_x[i][j] = h0 + i < H && w0 + j < W                                               \
-                                ? x[((b * C + c) * H + h0 + i) * W + w0 + j]                       \
-                                : 0;                                                               \
+                s_x[i][j] =                                                                        \
+                    h0 + i < H && w0 + j < W ? x[((b * C + c) * H + h0 + i) * W + w0 + j] : 0;     \
         __syncthreads();                                                                           \
         for (int p = 0; p < K; p++)                                                                \
             for (int q = 0; q < K; q++)                                                            \

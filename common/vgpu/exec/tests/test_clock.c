@@ -1,0 +1,91 @@
+/* The clock's model on kernels that differ in one thing, by hand in PTX. */
+#include "vgpu/exec/tests/gpu.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+/* p: 64 KB of floats; n: words from lane to lane. Loads (or what ACCESS does) 64 times, each time
+ * 32 bytes further, in the 32 KB that follow. */
+#define LOOP(name, access)                                                                         \
+    ".visible .entry " name "(.param .u64 p, .param .u32 n)\n{\n.reg .pred %p<3>;\n"               \
+    ".reg .b32 %r<20>;\n.reg .b64 %q<9>;\n.reg .f32 %f<9>;\n"                                      \
+    "ld.param.u64 %q1, [p];\nld.param.u32 %r1, [n];\nmov.u32 %r2, %tid.x;\n"                       \
+    "mul.lo.s32 %r3, %r2, %r1;\nmov.u32 %r4, 0;\nmov.f32 %f1, 0f00000000;\nAGAIN:\n"               \
+    "mad.lo.s32 %r5, %r4, 8, %r3;\nand.b32 %r6, %r5, 8191;\nmul.wide.u32 %q2, %r6, 4;\n"           \
+    "add.s64 %q3, %q1, %q2;\n" access "add.s32 %r4, %r4, 1;\nsetp.lt.s32 %p1, %r4, 64;\n"          \
+    "@%p1 bra AGAIN;\nst.global.f32 [%q1+40000], %f1;\nret;\n}\n"
+
+#define LOADS    LOOP("loads", "ld.global.f32 %f2, [%q3];\nadd.f32 %f1, %f1, %f2;\n")
+#define PAST_L1  LOOP("past_l1", "ld.global.cg.f32 %f2, [%q3];\nadd.f32 %f1, %f1, %f2;\n")
+#define FMA(a)   "fma.rn.f32 " a ", " a ", " a ", " a ";\n"
+#define FOUR(x)  x x x x
+#define CHAINED  LOOP("chained", FOUR(FOUR(FMA("%f1"))))
+#define PARALLEL LOOP("parallel", FOUR(FMA("%f1") FMA("%f2") FMA("%f3") FMA("%f4")))
+#define ATOMICS                                                                                    \
+    LOOP("atomics", "mad.wide.u32 %q4, %r3, 4, %q1;\nred.global.add.f32 [%q4], 0f3f800000;\n")
+
+struct args {
+    uint64_t p;
+    uint32_t n;
+};
+
+static struct vg_launch_report run(const char *ptx, const char *kernel, uint32_t grid, uint32_t n,
+                                   int cores)
+{
+    static const char zero[64 << 10];
+    char text[8192];
+    snprintf(text, sizeof text, "%s%s", PTX_HEAD, ptx);
+    struct vg_device *d = gpu_open(cores);
+    struct vg_module *m = gpu_load(d, text);
+    struct args a = {gpu_alloc(d, zero, sizeof zero), n};
+    struct vg_launch_report r = gpu_run(d, m, kernel, grid, 256, &a);
+    vg_device_close(d);
+    return r;
+}
+
+Test(clock, lines_of_a_request_are_paid_for)
+{
+    double before = 0;
+    for (uint32_t stride = 4; stride <= 32; stride *= 2) {
+        struct vg_launch_report r = run(LOADS, "loads", 400, stride, 2);
+        cr_assert_gt(r.modelled_ns, 1.5 * before, "stride %u", stride);
+        before = r.modelled_ns;
+        if (stride == 32)
+            cr_assert_str_eq(r.limiter, "l1");
+    }
+}
+
+Test(clock, what_l1_may_not_answer_comes_from_l2)
+{
+    struct vg_launch_report near = run(LOADS, "loads", 400, 8, 2);
+    struct vg_launch_report far = run(PAST_L1, "past_l1", 400, 8, 2);
+    cr_assert_gt(far.modelled_ns, 1.3 * near.modelled_ns);
+    cr_assert_str_eq(far.limiter, "l2");
+}
+
+Test(clock, one_warp_waits_for_its_chain)
+{
+    struct vg_launch_report chained = run(CHAINED, "chained", 1, 1, 1);
+    struct vg_launch_report parallel = run(PARALLEL, "parallel", 1, 1, 1);
+    cr_assert_gt(chained.modelled_ns, 1.2 * parallel.modelled_ns);
+    cr_assert_str_eq(chained.limiter, "latency");
+}
+
+Test(clock, atomics_on_one_address_queue)
+{
+    struct vg_launch_report own = run(ATOMICS, "atomics", 400, 1, 2);
+    struct vg_launch_report same = run(ATOMICS, "atomics", 400, 0, 2);
+    cr_assert_gt(same.modelled_ns, 10 * own.modelled_ns);
+    cr_assert_str_eq(same.limiter, "atomic");
+}
+
+Test(clock, is_the_same_for_any_number_of_cores)
+{
+    const char *const kernels[][2] = {{LOADS, "loads"}, {PAST_L1, "past_l1"}, {ATOMICS, "atomics"}};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        struct vg_launch_report one = run(kernels[i][0], kernels[i][1], 333, 3, 1);
+        struct vg_launch_report many = run(kernels[i][0], kernels[i][1], 333, 3, 3);
+        cr_assert_eq(memcmp(&one.modelled_ns, &many.modelled_ns, sizeof one.modelled_ns), 0);
+        cr_assert_str_eq(one.limiter, many.limiter);
+    }
+}

@@ -68,7 +68,7 @@
  *
  * What is wrong with the rung below (m5). Between its two kernels lies a matrix that is up to K * K
  * times as large as x: 4.4 GB in conv1 and 10.1 GB in conv2, for 10000 images. They are written
- * once and read once, which at 4.2 TB/s takes 2.1 and 4.8 of its 3.7 and 8.2 ms.
+ * once and read once, which at 4.2 TB/s takes 2.1 and 4.8 of its 3.9 and 10.4 ms.
  *
  * Expected. What is left is the multiplication. For one row of a tile a thread executes 48
  * multiply-adds, 3 loads of 4 weights and 4 loads of elements; and to fill the next tile, 2 loads
@@ -81,10 +81,10 @@
  * Measured on an H200, 10000 images:
  *
  *                  m5         m6       m6, GMAC/s
- *     conv1      3.67 ms    2.44 ms       5354
- *     conv2      8.25 ms    3.97 ms      15250
+ *     conv1      3.87 ms    2.44 ms       5350
+ *     conv2      10.4 ms    3.97 ms      15270
  *
- * That is 1.5 and 2.1 times as fast as m5, but only 45% and 63% of what was expected. Memory is not
+ * That is 1.6 and 2.6 times as fast as m5, but only 45% and 63% of what was expected. Memory is not
  * what limits it: 0.20 + 2.07 GB go from and to DRAM in conv1 and 0.52 + 0.78 GB in conv2, that is
  * x and y, once each. (Every element of x is loaded 25 times; L1 has 80% and 89% of the sectors, L2
  * most of the others.) The profile says: instructions are issued in 72% and 75% of the slots, with

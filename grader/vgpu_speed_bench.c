@@ -12,9 +12,9 @@
  *        once between two samples of what the threads of the device process have used.
  *     2. The speed of a core is multiply-adds by CPU time, which a busy machine does not spoil, and
  *        by wall time, which is what a student sees. Medians.
- *     3. The scaling is given by wall time, and by CPU time: what one core took against what the
- *        busier thread of two took. The second one is what the wall time would give on a machine
- *        with nothing else to do.
+ *     3. The scaling is given by wall time, and by CPU time: twice what one core took against what
+ * two took together. Blocks go to whichever thread is free, so this is what the wall time gives on
+ *        a machine with nothing else to do; on a busy one only it means something.
  *     4. The outputs are compared with the oracle's.
  *
  * Exit status: 0, or 1 if anything failed or an output is wrong. A figure below its goal is marked,
@@ -134,8 +134,7 @@ static void usage_get(int pid, struct usage *u)
 
 /** One run of conv_forward(), seconds. */
 struct sample {
-    double wall_s, cpu_s, busiest_s; /**< of all threads together, of the busiest one */
-    double waited_s;                 /**< of all threads */
+    double wall_s, cpu_s, waited_s; /**< the last two: of all threads together */
 };
 
 static struct sample usage_between(const struct usage *a, const struct usage *b)
@@ -150,7 +149,6 @@ static struct sample usage_between(const struct usage *a, const struct usage *b)
             }
         s.cpu_s += ran;
         s.waited_s += waited;
-        s.busiest_s = ran > s.busiest_s ? ran : s.busiest_s;
     }
     return s;
 }
@@ -213,7 +211,7 @@ static int client(char **argument)
     CHECK(cudaMemcpy(host[2], device[2], n[2] * sizeof(float), CUDA_DEVICE_TO_HOST));
     compare(&s, host[0], host[1], host[2]);
     const struct sample taken = usage_between(&before, &after);
-    printf("%.9f %.9f %.9f %.9f\n", wall_s, taken.cpu_s, taken.busiest_s, taken.waited_s);
+    printf("%.9f %.9f %.9f\n", wall_s, taken.cpu_s, taken.waited_s);
     return 0;
 }
 
@@ -228,8 +226,7 @@ static struct sample run(const char *folder, const char *library, const struct c
              "'%s/vgpu-run' --cores %d '%s/vgpu_speed_bench' --client '%s' %d %d %d %d %d %d",
              folder, cores, folder, library, s->B, s->M, s->C, s->H, s->W, s->K);
     FILE *f = popen(command, "r");
-    if (f == NULL ||
-        fscanf(f, "%lf %lf %lf %lf", &t.wall_s, &t.cpu_s, &t.busiest_s, &t.waited_s) != 4) {
+    if (f == NULL || fscanf(f, "%lf %lf %lf", &t.wall_s, &t.cpu_s, &t.waited_s) != 3) {
         if (f != NULL)
             pclose(f);
         die(library, "the client failed");
@@ -254,19 +251,18 @@ static double median(double values[REPEATS])
 static void bench(const char *folder, const char *name, const char *library, const struct layer *l)
 {
     const double gmac = 1e-9 * nn_conv_macs(&l->shape);
-    double wall[2][REPEATS], cpu[2][REPEATS], busiest[REPEATS], waited = 0, ran = 0;
+    double wall[2][REPEATS], cpu[2][REPEATS], waited = 0, ran = 0;
     for (int i = 0; i < REPEATS; i++)
         for (int two = 0; two < 2; two++) {
             const struct sample t = run(folder, library, &l->shape, 1 + two);
             wall[two][i] = t.wall_s;
             cpu[two][i] = t.cpu_s;
-            if (two)
-                busiest[i] = t.busiest_s;
             waited += t.waited_s;
             ran += t.cpu_s;
         }
-    const double cpu_s = median(cpu[0]), wall_s[2] = {median(wall[0]), median(wall[1])};
-    const double scaling = cpu_s / median(busiest);
+    const double cpu_s = median(cpu[0]), both_s = median(cpu[1]),
+                 wall_s[2] = {median(wall[0]), median(wall[1])};
+    const double scaling = 2 * cpu_s / both_s;
     printf("%-10s %-6s %9.3f %9.3f %10.3f %9.2f %9.2f %8.0f%%%s%s\n", name, l->name, gmac / cpu_s,
            gmac / wall_s[0], gmac / wall_s[1], wall_s[0] / wall_s[1], scaling,
            100 * waited / (ran + waited), gmac / cpu_s < speed_goal ? "  (speed below goal)" : "",

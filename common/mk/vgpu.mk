@@ -44,7 +44,8 @@ ptx-page: $(BUILD)/ptx-table ## write docs/supported-ptx.md from the table of op
 # ---- CUDA programs ----------------------------------------------------------------------------------
 # A program may ask for other flags in its first lines: "// nvcc: -arch=compute_80".
 
-VGPU_TEST_SOURCES  := $(wildcard common/vgpu/tests/programs/*.cu common/vgpu/tests/faults/*.cu)
+VGPU_TEST_SOURCES  := $(wildcard common/vgpu/tests/programs/*.cu common/vgpu/tests/faults/*.cu \
+                        common/vgpu/tests/clock/*.cu)
 VGPU_TEST_PROGRAMS := $(patsubst common/vgpu/tests/%.cu,$(BUILD)/vgpu/tests/%,$(VGPU_TEST_SOURCES))
 VGPU_NVCC_FLAGS    := -std=c++17 -lineinfo -cudart shared
 
@@ -69,7 +70,7 @@ TEST_NEEDS += $(VGPU_PROFILES)
 # Part of make check where there is a compiler.
 ifneq ($(NVCC),)
 TEST_NEEDS   += vgpu vgpu-programs
-TEST_SCRIPTS += common/vgpu/tests/check.sh
+TEST_SCRIPTS += common/vgpu/tests/check.sh common/vgpu/tests/clock/clock.sh
 endif
 
 # ---- fuzzing ----------------------------------------------------------------------------------------

@@ -1,0 +1,43 @@
+#!/bin/sh
+# What limits a kernel, by the model: kernels that one thing limits must be said to be limited by it.
+#
+#   clock.sh [BUILD_FOLDER]     (otherwise that of CONVLAB_BUILD)
+build=${1:-${CONVLAB_BUILD:-build}}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+passed=0 failed=0
+
+"$build/vgpu-run" --trace "$scratch/trace.tsv" "$build/vgpu/tests/clock/microbench" --once --quick launch \
+    arith_mad_int arith_fma64 arith_exp2 chain_shared load_l1 load_constant load_shared atomic_float \
+    >"$scratch/out" 2>"$scratch/err" || cat "$scratch/out" "$scratch/err"
+
+# The last launch of a kernel is that of its hardest variant.
+limiter() {
+    awk -F'\t' -v kernel="$1" '
+        NR == 1 {for (i = 1; i <= NF; i++) column[$i] = i; next}
+        $column["name"] == kernel {last = $column["limiter"]}
+        END {print last}' "$scratch/trace.tsv"
+}
+
+while read -r kernel expected; do
+    got=$(limiter "$kernel")
+    if [ "$got" = "$expected" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $kernel: limited by '$got', expected $expected"
+    fi
+done <<END
+empty launch
+arith_mad_int int
+arith_fma64 fp64
+arith_exp2 special
+chain_shared latency
+load_l1 l1
+load_constant constant
+load_shared shared
+atomic_float atomic
+END
+
+printf 'Tested: %s | Passing: %s | Failing: %s | Crashing: 0\n' $((passed + failed)) "$passed" "$failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,27 @@
+#!/bin/sh
+# The modelled time of convolutions that differ in one thing. On an H200 uncoalesced loads cost the second
+# layer of two-layer 1.6 times the time (docs/results/h200/model.tsv), few threads 20 times.
+#
+#   clock.sh [BUILD_FOLDER]     (otherwise that of CONVLAB_BUILD)
+build=${1:-${CONVLAB_BUILD:-build}}
+passed=0 failed=0
+times=$("$build/vgpu-run" "$build/tests/conv_times" --once 10 "$build/mutants_cuda/right/libconv.so" \
+    "$build/mutants_cuda/right_uncoalesced/libconv.so" "$build/mutants_cuda/right_grid_stride/libconv.so")
+
+# check LIBRARY LEAST MOST: its time in this layer over that of the plain one
+check() {
+    ratio=$(echo "$times" | awk -F'\t' -v library="$1" '
+        $3 == "two-layer.2" {ns[$1] = $4}
+        END {if (ns["right"] > 0) printf "%.2f", ns[library] / ns["right"]}')
+    if awk "BEGIN {exit !(${ratio:-0} >= $2 && ${ratio:-0} <= $3)}"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $1: ${ratio:-no} times the time of the plain one, expected $2 to $3"
+    fi
+}
+check right_uncoalesced 1.3 2
+check right_grid_stride 4 40
+
+printf 'Tested: %s | Passing: %s | Failing: %s | Crashing: 0\n' $((passed + failed)) "$passed" "$failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

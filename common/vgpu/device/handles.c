@@ -4,6 +4,8 @@
 
 uint64_t handles_add(struct handles *table, void *object)
 {
+    if (table->live == HANDLES_MAX)
+        return 0;
     if (table->n == table->room) {
         size_t room = table->room ? 2 * table->room : 16;
         void **more = realloc(table->objects, room * sizeof *more);
@@ -13,6 +15,7 @@ uint64_t handles_add(struct handles *table, void *object)
         table->room = room;
     }
     table->objects[table->n] = object;
+    table->live++;
     return table->base + table->n++;
 }
 
@@ -26,8 +29,10 @@ void *handles_get(const struct handles *table, uint64_t number)
 void *handles_remove(struct handles *table, uint64_t number)
 {
     void *object = handles_get(table, number);
-    if (object)
+    if (object) {
         table->objects[number - table->base] = NULL;
+        table->live--;
+    }
     return object;
 }
 
@@ -39,5 +44,5 @@ void handles_clear(struct handles *table, void (*free_one)(void *object))
     }
     free(table->objects);
     table->objects = NULL;
-    table->n = table->room = 0;
+    table->n = table->room = table->live = 0;
 }

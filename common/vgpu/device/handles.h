@@ -11,11 +11,16 @@
 /** A growing table; numbers start at @p base and are never used twice. */
 struct handles {
     void **objects;
-    size_t n, room;
+    size_t n, room, live;
     uint64_t base;
 };
 
-/** Adds an object. @return its number, or 0 without memory. */
+/** Objects at a time: more than any program needs; a client that makes them without end comes to
+ * one.
+ */
+#define HANDLES_MAX ((size_t)1 << 20)
+
+/** Adds an object. @return its number, or 0 without memory or beyond HANDLES_MAX. */
 uint64_t handles_add(struct handles *table, void *object);
 /** @return the object, or NULL if there is none of that number. */
 void *handles_get(const struct handles *table, uint64_t number);

@@ -128,6 +128,22 @@ static const char *payload_name(const struct exchange *x)
     return (const char *)x->payload;
 }
 
+/* Offset and size of each parameter. */
+static int kernel_layout(struct exchange *x, struct vg_kernel *found)
+{
+    x->reply.r[1] = vg_kernel_parameter_bytes(found);
+    uint32_t *table = (uint32_t *)(void *)x->reply_payload;
+    size_t offset, bytes;
+    for (int i = 0; vg_kernel_parameter(found, i, &offset, &bytes); i++) {
+        if ((size_t)(i + 1) * 8 > VP_PAYLOAD_MAX)
+            return VP_INVALID_IMAGE;
+        table[2 * i] = (uint32_t)offset;
+        table[2 * i + 1] = (uint32_t)bytes;
+        x->reply.payload_bytes = (uint32_t)(i + 1) * 8;
+    }
+    return VP_OK;
+}
+
 SESSION_OP(op_kernel)
 {
     struct module *module = handles_get(&s->modules, x->request.a[0]);
@@ -135,7 +151,17 @@ SESSION_OP(op_kernel)
     struct vg_kernel *found = module && name ? vg_module_kernel(module->module, name) : NULL;
     if (!found)
         return VP_INVALID_DEVICE_FUNCTION;
-    struct kernel *kernel = calloc(1, sizeof *kernel);
+    struct kernel *kernel = NULL;
+    for (size_t i = 0; i < s->kernels.n && !kernel; i++) { /* asking again costs no memory */
+        kernel = s->kernels.objects[i];
+        if (kernel && kernel->kernel == found)
+            x->reply.r[0] = s->kernels.base + i;
+        else
+            kernel = NULL;
+    }
+    if (kernel)
+        return kernel_layout(x, found);
+    kernel = calloc(1, sizeof *kernel);
     if (!kernel || !(x->reply.r[0] = handles_add(&s->kernels, kernel))) {
         free(kernel);
         return VP_OUT_OF_MEMORY;
@@ -149,17 +175,7 @@ SESSION_OP(op_kernel)
     size_t most = s->shared->profile.shared_per_block_bytes;
     kernel->max_dynamic_shared_bytes =
         most > attributes.static_shared_bytes ? most - attributes.static_shared_bytes : 0;
-    x->reply.r[1] = vg_kernel_parameter_bytes(found);
-    uint32_t *table = (uint32_t *)(void *)x->reply_payload;
-    size_t offset, bytes;
-    for (int i = 0; vg_kernel_parameter(found, i, &offset, &bytes); i++) {
-        if ((size_t)(i + 1) * 8 > VP_PAYLOAD_MAX)
-            return VP_INVALID_IMAGE;
-        table[2 * i] = (uint32_t)offset;
-        table[2 * i + 1] = (uint32_t)bytes;
-        x->reply.payload_bytes = (uint32_t)(i + 1) * 8;
-    }
-    return VP_OK;
+    return kernel_layout(x, found);
 }
 
 SESSION_OP(op_variable)

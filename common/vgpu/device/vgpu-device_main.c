@@ -10,6 +10,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,17 @@ static const struct argp_option options[] = {
     {"cores", 'c', "N", 0, "threads to use (default: all cores)", 0},
     {0}};
 
+/* When memory runs out, the system is to end this process, which holds the device's memory, before
+ * the one that waits for it. */
+static void offer_to_be_killed(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    ssize_t ignored = fd >= 0 ? write(fd, "1000", 4) : 0;
+    (void)ignored;
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
     struct options o = {.fd = -1, .control = -1, .profile = VG_PROFILE_DEFAULT, .profiles = "."};
@@ -79,6 +91,7 @@ int main(int argc, char **argv)
                                 NULL,    NULL,        NULL};
     argp_parse(&parser, argc, argv, 0, NULL, &o);
     signal(SIGPIPE, SIG_IGN);
+    offer_to_be_killed();
     /* Ctrl-C goes to the whole terminal group; the program ends first, then the device. */
     signal(SIGINT, SIG_IGN);
     if (o.control >= 0) /* who owns the records lets no other process of this user read them */

@@ -216,6 +216,9 @@ void vg_address_name(const struct vg_device *device, uint64_t address, char *to,
 
 /** Findings so far, oldest first; valid until the next call on the device. */
 size_t vg_faults(const struct vg_device *device, const struct vg_fault **faults);
+/** What kernels print between two looks is dropped beyond about so much, as hardware drops what its
+ * buffer cannot hold. */
+#define VG_PRINT_BYTES_MAX ((size_t)64 << 20)
 /** Takes what kernels printed with printf since the last call: malloc'd text, NUL-terminated. */
 char *vg_printf_take(struct vg_device *device, size_t *bytes);
 /** The counters' table: its first row, then per kernel and source line the sums of all launches

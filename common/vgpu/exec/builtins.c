@@ -6,6 +6,8 @@
 
 static void print(struct vg_block *b, const char *text, size_t n)
 {
+    if (atomic_fetch_add(&b->launch->device->printing, n) > VG_PRINT_BYTES_MAX)
+        return;
     if (b->text_bytes + n + 1 > b->text_room) {
         size_t room = (b->text_room + n + 256) * 2;
         char *more = realloc(b->text, room);

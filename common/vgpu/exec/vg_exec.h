@@ -339,6 +339,7 @@ struct vg_device {
     size_t fault_count, fault_room;
     char *printed;
     size_t printed_bytes, printed_room;
+    atomic_size_t printing; /**< bytes that kernels wanted to print since the last look */
     char *retired; /**< counter rows of modules that were unloaded; a lab's library is, at exit */
     size_t retired_bytes;
     uint64_t launches;

@@ -322,6 +322,7 @@ char *vg_printf_take(struct vg_device *d, size_t *bytes)
     *bytes = d->printed_bytes;
     d->printed = NULL;
     d->printed_bytes = d->printed_room = 0;
+    atomic_store(&d->printing, 0);
     return text;
 }
 

@@ -1,5 +1,6 @@
 /* The device process against clients that do everything wrong. */
 #include "base/rng.h"
+#include "vgpu/device/handles.h"
 #include "vgpu/device/tests/client.h"
 
 #include <criterion/criterion.h>
@@ -127,4 +128,17 @@ Test(server, any_arguments_get_an_answer)
     close(fd);
     is_alive();
     cr_assert_lt(hang_ups, 5, "well-formed packets do not end a connection: %d", hang_ups);
+}
+
+Test(handles, without_end_come_to_one)
+{
+    struct handles table = {.base = 0x100};
+    int object;
+    for (size_t i = 0; i < HANDLES_MAX; i++)
+        cr_assert_eq(handles_add(&table, &object), 0x100 + i);
+    cr_assert_eq(handles_add(&table, &object), 0);
+    cr_assert_eq(handles_remove(&table, 0x105), &object);
+    cr_assert_eq(handles_add(&table, &object), 0x100 + HANDLES_MAX, "no number is used twice");
+    cr_assert_eq(handles_add(&table, &object), 0);
+    handles_clear(&table, NULL);
 }

@@ -63,7 +63,8 @@ vgpu-programs: $(if $(NVCC),$(VGPU_TEST_PROGRAMS))
 
 vgpu-check: vgpu ## run the CUDA programs and the planted faults on the virtual GPU
 	$(if $(NVCC),$(Q)$(MAKE) --no-print-directory -k vgpu-programs; \
-	    CONVLAB_BUILD=$(BUILD) common/vgpu/tests/check.sh,@echo "vgpu-check: skipped: no nvcc in $(CUDA_HOME)/bin")
+	    TSAN_OPTIONS=suppressions=$(CURDIR)/common/mk/tsan.supp CONVLAB_BUILD=$(BUILD) \
+	    common/vgpu/tests/check.sh,@echo "vgpu-check: skipped: no nvcc in $(CUDA_HOME)/bin")
 
 TEST_NEEDS += $(VGPU_PROFILES)
 
@@ -83,7 +84,9 @@ FUZZ_CFLAGS  := -std=c11 -D_GNU_SOURCE -Icommon -I. -O1 -g -fno-math-errno -ffp-
 FUZZ_SOURCES := $(foreach m,$(filter common/vgpu/%,$(MODULES)),$(call module_sources,$(m))) \
                 $(call module_sources,common/base)
 FUZZ_OBJECTS := $(patsubst %.c,build/fuzz/obj/%.o,\
-                  $(filter-out common/vgpu/profiles/%,$(FUZZ_SOURCES)))
+                  $(filter-out common/vgpu/profiles/% %/handlers_avx2.c %/handlers_avx512.c,$(FUZZ_SOURCES)))
+# (all handlers would be the same code here: one of the three is compiled)
+FUZZ_LINK    := -Wl,--defsym=vg_handlers_avx2=vg_handlers_base -Wl,--defsym=vg_handlers_avx512=vg_handlers_base
 FUZZ_NAMES   := fatbin ptx protocol
 FUZZERS      := $(FUZZ_NAMES:%=build/fuzz/%_fuzz)
 
@@ -99,7 +102,7 @@ build/fuzz/obj/%.o: %.c
 	$(Q)clang $(FUZZ_CFLAGS) -Wno-pass-failed -MMD -MP -c $< -o $@
 
 $(FUZZERS): build/fuzz/%: build/fuzz/obj/common/vgpu/tests/fuzz/%.o $(FUZZ_OBJECTS)
-	$(Q)clang $(FUZZ_CFLAGS) $^ -lzstd -llz4 -lm -o $@
+	$(Q)clang $(FUZZ_CFLAGS) $(FUZZ_LINK) $^ -lzstd -llz4 -lm -o $@
 
 -include $(wildcard $(BUILD)/obj/*/*/*/*/*.d build/fuzz/obj/*/*/*.d build/fuzz/obj/*/*/*/*.d \
                     build/fuzz/obj/*/*/*/*/*.d)

@@ -20,7 +20,7 @@ char *texture_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint
             a->bytes, a->number);
     if (!a->initialised && is_write) {
         vg_memory_mark(m, address, bytes);
-        a->touched = true;
+        vg_memory_touch(a);
     }
     return vg_memory_host(m, address);
 }

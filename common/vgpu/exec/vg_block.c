@@ -252,6 +252,9 @@ static void free_warps(struct vg_block *block)
         struct vg_warp *w = &block->warps[i];
         if (w->entry)
             vg_frame_free(block->worker, w->entry);
+        for (int k = 0; k < w->meeting_room; k++) /* calls that a fault cut short */
+            if (w->meetings[k].used && w->meetings[k].is_call)
+                vg_frame_free(block->worker, w->meetings[k].callee);
         free(w->meetings);
         if (w->local)
             munmap(w->local, w->local_room);

@@ -35,7 +35,7 @@ struct vg_allocation {
     size_t bytes;
     bool live;
     bool initialised; /**< every byte is */
-    bool touched;     /**< kernels wrote to it since the last look */
+    bool touched;     /**< kernels wrote to it since the last look: see vg_memory_touch() */
     uint32_t number;  /**< "cudaMalloc #number", 0 for a variable */
     char name[64];    /**< of a variable */
     bool shared;      /**< backed by a file of the owner, whole pages */
@@ -77,6 +77,12 @@ static inline bool vg_memory_in_l2(const struct vg_memory *memory, const struct 
 {
     const double since = memory->passed_bytes - a->passed_at;
     return a->passed_at > 0 && since + (double)a->bytes <= 0.8 * l2_bytes;
+}
+/** Notes that a kernel has written; workers do so at the same time. */
+static inline void vg_memory_touch(struct vg_allocation *a)
+{
+    if (!__atomic_load_n(&a->touched, __ATOMIC_RELAXED))
+        __atomic_store_n(&a->touched, true, __ATOMIC_RELAXED);
 }
 static inline char *vg_memory_host(const struct vg_memory *memory, uint64_t address)
 {

@@ -203,8 +203,8 @@ static bool in_local_frame(const struct decoder *d, const struct ptx_variable *v
         return true;
     if (v->space != PTX_SPACE_PARAM)
         return false;
-    return !(d->to->is_entry && v >= d->function->params &&
-             v < d->function->params + d->function->param_count);
+    const struct ptx_function *f = d->function; /* without parameters there is no array of them */
+    return !(d->to->is_entry && f->param_count && v >= f->params && v < f->params + f->param_count);
 }
 
 /* The value of a name: its address. Addresses that depend on the call or launch are computed first.

@@ -6,8 +6,8 @@
 #
 # Every line between BEGIN SOLUTION and END SOLUTION of the references that is not trivial is looked for in
 # every file of the folder: in text files with spaces squeezed, in all others among their printable strings.
-# A line is trivial if it has fewer than 20 characters, includes a header, or stands in a skeleton or in
-# the contract too. Prints what it finds; exit status 1 if anything was found, 2 if there is nothing to
+# A line is trivial if it has fewer than 24 characters, includes a header, is nothing but the head of a loop
+# that counts from 0 to a size in steps of 1, or stands in a skeleton or in the contract too. Prints what it finds; exit status 1 if anything was found, 2 if there is nothing to
 # look for.
 set -u
 folder=$1 reference=$2
@@ -22,7 +22,8 @@ for source in "$reference"/m*-*/conv.c*; do
     awk -f "$here/skeleton.awk" "$source" >>"$work/public"
 done
 squeeze "$work/public" "$here/../conv.h" | sort -u >"$work/trivial"
-squeeze "$work/lines" | awk 'length($0) >= 20 && !/^#include/' | sort -u |
+squeeze "$work/lines" | awk 'length($0) >= 24 && !/^#include/ &&
+    !/^for \(int [a-z]+ = 0; [a-z]+ < [A-Z][A-Z_]*; [a-z]+\+\+\)( \{)?$/' | sort -u |
     grep -v -x -F -f "$work/trivial" >"$work/secret"
 [ -s "$work/secret" ] || {
     echo "leaks: no solution to look for in $reference" >&2

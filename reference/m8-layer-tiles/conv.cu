@@ -42,7 +42,7 @@
  *     weights are read four at a time: 19 loads for 200 multiply-adds, where m6 needs 16 for 48.
  *     40 sums, 9 inputs and the rest stay below 80 registers: 2 blocks of 12 warps per
  *     multiprocessor, of which one loads while the other computes. With 10 rows there was one block
- *     and nobody to compute meanwhile: 5.2 ms instead of 3.8.
+ *     and nobody to compute meanwhile: 5.2 ms instead of 3.6.
  *   - 29 rows of outputs are 6 tiles of 5, of which 1 row in 30 is idle; 24 maps are 3 groups of 8.
  *     29 columns by 6 tiles by 3 groups are 522 places for 384 threads: the second round is less
  *     than half full. That costs more than anything else here; see m9.
@@ -61,7 +61,7 @@
  *
  *                   m6       m8     expected    cuDNN, float32
  *     conv1        2.44     0.90       1.1           4.97
- *     conv2        3.97     3.81       3.3           5.73
+ *     conv2        3.97     3.64       3.3           5.73
  *     one-layer    0.97     0.44                     1.16
  *
  * What is wrong with this one, for the last rung (m9). conv_whole_image computes addresses in its

@@ -45,7 +45,7 @@ ptx-page: $(BUILD)/ptx-table ## write docs/supported-ptx.md from the table of op
 # A program may ask for other flags in its first lines: "// nvcc: -arch=compute_80".
 
 VGPU_TEST_SOURCES  := $(wildcard common/vgpu/tests/programs/*.cu common/vgpu/tests/faults/*.cu \
-                        common/vgpu/tests/clock/*.cu)
+                        common/vgpu/tests/clock/*.cu common/vgpu/tests/refused/*.cu)
 VGPU_TEST_PROGRAMS := $(patsubst common/vgpu/tests/%.cu,$(BUILD)/vgpu/tests/%,$(VGPU_TEST_SOURCES))
 VGPU_NVCC_FLAGS    := -std=c++17 -lineinfo -cudart shared
 

@@ -28,7 +28,12 @@ API cudaError_t cudaGetDeviceCount(int *count)
 API cudaError_t cudaSetDevice(int device)
 {
     cudaError_t error = device_check(device);
-    return rt_return(error ? error : rt_request(VP_CALL, "cudaSetDevice", 0, 0));
+    if (error)
+        return rt_return(error);
+    error = rt_request(VP_CALL, "cudaSetDevice", 0, 0);
+    /* As seen on an H200: what a kernel broke does not keep a device from being chosen. */
+    bool is_gone = error == cudaErrorDevicesUnavailable || error == cudaErrorNoDevice;
+    return rt_return(is_gone ? error : cudaSuccess);
 }
 
 API cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
@@ -187,8 +192,10 @@ API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
         return rt_return(cudaErrorInvalidValue);
     if (limit == cudaLimitStackSize && value > STACK_BYTES_MAX)
         return rt_return(cudaErrorInvalidValue);
-    limits[limit] = value;
-    return rt_return(device_check(0));
+    cudaError_t error = rt_request(VP_CALL, "cudaDeviceSetLimit", 0, 0);
+    if (!error)
+        limits[limit] = value;
+    return rt_return(error);
 }
 
 API cudaError_t cudaCtxResetPersistingL2Cache(void)

@@ -37,6 +37,8 @@ static enum st_code context_open(struct session *s, struct st_error *err)
     s->sticky = VP_OK;
     s->moved_bytes[0] = s->moved_bytes[1] = 0;
     enum st_code code = vg_device_open(&s->device, &s->shared->profile, s->shared->cores, err);
+    if (!code)
+        vg_device_seed(s->device, s->shared->seed);
     if (!code && record_wants_work(s->shared->record))
         vg_blocks_keep(s->device);
     return code;

@@ -26,6 +26,7 @@ struct session_shared {
     struct vg_profile profile;
     struct record *record;
     int cores;
+    uint64_t seed; /**< of the order of blocks and warps; 0: none */
     /** The client whose kernel runs now, for the watcher of server.c. */
     pthread_mutex_t running_lock;
     struct session *running;

@@ -61,6 +61,12 @@ static int resources_check(const struct session *s, const struct launch *l)
     const struct vg_profile *p = &s->shared->profile;
     const char *name = l->kernel->name;
     int threads = (int)(l->block.x * l->block.y * l->block.z);
+    if (l->attributes.cluster_blocks > 1) {
+        say("launch of %s refused: thread block clusters of %d blocks are not supported, only of "
+            "one",
+            name, l->attributes.cluster_blocks);
+        return VP_NOT_SUPPORTED;
+    }
     if (l->dynamic_shared_bytes > l->kernel->max_dynamic_shared_bytes) {
         say("launch of %s refused: %zu bytes of dynamic and %zu of static shared memory; at most "
             "%zu of dynamic (hint: up to %zu after cudaFuncSetAttribute(..., "

@@ -20,6 +20,7 @@
 struct options {
     const char *profile, *profiles, *path[RECORD_TABLES];
     int fd, control, cores;
+    uint64_t seed;
 };
 
 static error_t option_take(int key, char *arg, struct argp_state *state)
@@ -54,7 +55,8 @@ static error_t option_take(int key, char *arg, struct argp_state *state)
         o->cores = atoi(arg);
         return 0;
     case 's':
-        return 0; /* nothing in the virtual GPU is random yet */
+        o->seed = strtoull(arg, NULL, 10);
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -69,7 +71,7 @@ static const struct argp_option options[] = {
     {"counters", 'C', "FILE", 0, "write the counters to a TSV file", 0},
     {"trace", 't', "FILE", 0, "write launches, copies and calls to a TSV file", 0},
     {"work", 'w', "FILE", 0, "write what each launch and copy worked on to a TSV file", 0},
-    {"seed", 's', "N", 0, "for what is random; nothing is, yet", 0},
+    {"seed", 's', "N", 0, "order of blocks and warps", 0},
     {"cores", 'c', "N", 0, "threads to use (default: all cores)", 0},
     {0}};
 
@@ -99,6 +101,7 @@ int main(int argc, char **argv)
     static struct session_shared shared;
     struct st_error err;
     shared.cores = o.cores;
+    shared.seed = o.seed;
     enum st_code code = vg_profile_read(&shared.profile, o.profiles, o.profile, &err);
     if (!code)
         code = record_open(&shared.record, o.path, o.control >= 0, &err);

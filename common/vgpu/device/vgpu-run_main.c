@@ -79,7 +79,11 @@ static const struct argp_option options[] = {
     {"work", 'w', "FILE", 0,
      "write what each launch and copy worked on, and how often each basic block ran, to a TSV file",
      0},
-    {"seed", 's', "N", 0, "for what is random in the virtual GPU (at present nothing is)", 0},
+    {"seed", 's', "N", 0,
+     "run blocks and warps in an order that N decides, one block after the other: shows results "
+     "that "
+     "depend on the order",
+     0},
     {"cores", 'c', "N", 0, "threads to use (default: all cores)", 0},
     {0}};
 

@@ -130,6 +130,10 @@ struct vg_launch_report {
 /** Opens a virtual GPU. @param cores  worker threads, 0 for all the process may use. */
 enum st_code vg_device_open(struct vg_device **device, const struct vg_profile *profile, int cores,
                             struct st_error *err);
+/** From now on blocks and warps run in an order that the seed decides, one block after the other,
+ * so that programs which depend on the order show it: the same seed gives the same order. 0: by
+ * number, on all cores. */
+void vg_device_seed(struct vg_device *device, uint64_t seed);
 /** Frees everything a device holds. NULL is allowed. */
 void vg_device_close(struct vg_device *device);
 
@@ -193,6 +197,7 @@ bool vg_kernel_parameter(const struct vg_kernel *kernel, int i, size_t *offset, 
 struct vg_kernel_attributes {
     int registers, max_threads_per_block;
     size_t static_shared_bytes, local_bytes, constant_bytes;
+    int cluster_blocks; /**< of a thread block cluster, 0: the kernel names none */
 };
 void vg_kernel_attributes_get(const struct vg_kernel *kernel, struct vg_kernel_attributes *to);
 

@@ -234,10 +234,12 @@ void vg_findings_merge(struct vg_launch *launch, struct vg_launch_report *report
     }
     if (count)
         qsort(all, count, sizeof *all, compare_findings);
+    const bool faulted = fault_block != UINT64_MAX;
     for (size_t n = 0; n < count; n++) {
         struct vg_fault *f = &all[n].fault;
-        if (ends_kernel[f->kind]) {
+        if (faulted) /* how many blocks ran beside the one that faulted is not determined */
             f->count = 1;
+        if (ends_kernel[f->kind]) {
             report->faulted = true;
             report->fault = f->kind;
         }

@@ -199,8 +199,9 @@ void vg_block_no_progress(struct vg_block *block)
 enum vg_block_state vg_block_round(struct vg_block *block)
 {
     bool moved = false, ready = false;
-    for (uint32_t i = 0; i < block->warp_count && !block->stop; i++) {
-        struct vg_warp *w = &block->warps[i];
+    for (uint32_t i = 0, n = block->warp_count; i < n && !block->stop; i++) {
+        uint32_t turn = block->warps_backwards ? n - 1 - i : i;
+        struct vg_warp *w = &block->warps[(turn + block->first_warp) % n];
         if (!w->fragment_count)
             continue;
         moved |= vg_warp_run(w);
@@ -219,6 +220,16 @@ void vg_block_start(struct vg_block *block, uint64_t number)
 {
     struct vg_launch *launch = block->launch;
     block->number = number;
+    if (launch->seed) {
+        uint64_t r = vg_scramble(launch->seed ^ number);
+        block->first_warp = (uint32_t)(r % launch->warps);
+        block->warps_backwards = r >> 63;
+        number = (uint64_t)(((unsigned __int128)number * launch->order_step + launch->order_start) %
+                            launch->blocks);
+    } else {
+        block->first_warp = 0;
+        block->warps_backwards = false;
+    }
     block->id[0] = (uint32_t)(number % launch->grid.x);
     block->id[1] = (uint32_t)(number / launch->grid.x % launch->grid.y);
     block->id[2] = (uint32_t)(number / launch->grid.x / launch->grid.y);

@@ -115,3 +115,8 @@ void vg_device_close(struct vg_device *d)
     pthread_cond_destroy(&d->done);
     free(d);
 }
+
+void vg_device_seed(struct vg_device *d, uint64_t seed)
+{
+    d->seed = seed;
+}

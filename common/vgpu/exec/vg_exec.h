@@ -197,6 +197,9 @@ struct vg_launch {
     atomic_int active, quiet;  /**< workers that are not done; those of them that only spin */
     uint64_t number;
     bool concurrent; /**< several workers: atomics must be atomic */
+    uint64_t order_start,
+        order_step; /**< block number i is the one at (start + i * step) % blocks */
+    uint64_t seed;  /**< of that order and the warps'; 0: by number */
 };
 
 enum vg_fragment_state {
@@ -290,7 +293,9 @@ struct vg_block {
     size_t shared_bytes;
     struct race_shadow race;
     struct vg_barrier barriers[VG_BARRIERS];
-    bool stop; /**< a fault ended the kernel for this block */
+    bool stop;           /**< a fault ended the kernel for this block */
+    uint32_t first_warp; /**< whose turn is first in a round */
+    bool warps_backwards;
     int quiet_rounds;
     char *text; /**< printed */
     size_t text_bytes, text_room;
@@ -339,6 +344,7 @@ struct vg_device {
     int busy;
     bool quit;
     bool keeps_blocks;     /**< see vg_blocks_keep() */
+    uint64_t seed;         /**< see vg_device_seed() */
     atomic_bool interrupt; /**< the running launch is to end soon */
     struct vg_launch *launch;
     struct vg_fault *faults;

@@ -195,9 +195,10 @@ static void start_workers(struct vg_device *d)
 
 static void run(struct vg_device *d, struct vg_launch *l)
 {
-    if (l->blocks > 1 && d->worker_count > 1)
+    const bool alone = l->blocks == 1 || l->seed;
+    if (!alone && d->worker_count > 1)
         start_workers(d);
-    l->concurrent = l->blocks > 1 && d->worker_count > 1;
+    l->concurrent = !alone && d->worker_count > 1;
     atomic_store(&l->active, l->concurrent ? d->worker_count : 1);
     if (!l->concurrent) {
         work(&d->workers[0], l);
@@ -250,6 +251,29 @@ static enum st_code check_size(const struct vg_profile *p, const struct vg_launc
         return ST_TOO_LARGE;
     }
     return ST_OK;
+}
+
+/* With a seed the blocks run one after the other, in an order that only the seed decides: positions
+ * are taken in steps that have no divisor in common with the number of blocks. */
+static void choose_order(struct vg_launch *l)
+{
+    l->order_step = 1;
+    if (!l->device->seed)
+        return;
+    l->seed = vg_scramble(l->device->seed ^ vg_scramble(l->number));
+    l->order_start = l->seed % l->blocks;
+    for (uint64_t step = vg_scramble(l->seed) % l->blocks; step + 1 > 0; step++) {
+        uint64_t a = step, b = l->blocks;
+        while (a) {
+            uint64_t rest = b % a;
+            b = a;
+            a = rest;
+        }
+        if (b == 1) {
+            l->order_step = step;
+            return;
+        }
+    }
 }
 
 /* Local memory of a thread: what the kernel and the deepest chain of its calls need, when that is
@@ -401,6 +425,18 @@ static void correct_local(const struct vg_kernel *k, struct vg_clock_facts *f,
         f->local_sectors += 4 * f->issue_slots * k->cubin.spills / k->cubin.instructions;
 }
 
+/* Which blocks ran beside the one that faulted depends on the cores: nothing of that launch counts.
+ */
+static void forget_counts(struct vg_launch *l)
+{
+    for (int i = 0; i < l->device->worker_count; i++) {
+        struct vg_worker *w = &l->device->workers[i];
+        if (w->used_by == l->number && !w->no_memory)
+            w->no_memory = !grow_counts(w, l->module);
+        w->barriers = 0;
+    }
+}
+
 static void fill_report(struct vg_launch *l, struct vg_launch_report *report)
 {
     const struct ir_function *f = l->kernel->function;
@@ -468,6 +504,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     l.threads = block.x * block.y * block.z;
     l.warps = (l.threads + VG_LANES - 1) / VG_LANES;
     l.blocks = (uint64_t)grid.x * grid.y * grid.z;
+    choose_order(&l);
     l.local_bytes = (stack_bytes(l.module, f, 0) + 15) & ~(size_t)15;
     l.workspace = d->workspace;
     atomic_store(&d->interrupt, false);
@@ -487,6 +524,8 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
         no_memory |= d->workers[i].used_by == l.number && d->workers[i].no_memory;
     collect_printed(d, atomic_load(&l.fault_block));
     vg_findings_merge(&l, report);
+    if (report->faulted)
+        forget_counts(&l);
     fill_report(&l, report);
     free(l.parameter_copy);
     return no_memory ? st_fail(err, ST_NO_MEMORY, "no memory to run kernel %s", kernel->name)

@@ -110,6 +110,8 @@ static enum st_code initialise(void *context, struct ptx_variable *v)
 /* Memory instructions whose registers are as wide as their elements of 4 or 8 bytes. */
 static bool is_plain(const struct ir_insn *in)
 {
+    if (in->mode & (MODE_STRONG | MODE_VOLATILE) && in->space == PTX_SPACE_SHARED)
+        return false;
     if (in->op != IR_LD && in->op != IR_ST)
         return false;
     size_t bytes = ptx_type_bytes((enum ptx_type)in->type2);
@@ -360,7 +362,8 @@ void vg_kernel_attributes_get(const struct vg_kernel *k, struct vg_kernel_attrib
     int by_registers = registers > 0 ? p->registers_per_block / registers / 32 * 32 : 1024;
     *to = (struct vg_kernel_attributes){.registers = registers,
                                         .static_shared_bytes = f->shared_bytes,
-                                        .local_bytes = vg_kernel_local_bytes(k)};
+                                        .local_bytes = vg_kernel_local_bytes(k),
+                                        .cluster_blocks = (int)f->cluster_blocks};
     to->max_threads_per_block = f->max_threads ? (int)f->max_threads : p->max_threads_per_block;
     if (!f->max_threads && by_registers < to->max_threads_per_block)
         to->max_threads_per_block = by_registers;

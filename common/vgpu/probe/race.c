@@ -82,10 +82,15 @@ static void enter_read(struct race_word *w, uint32_t epoch, uint8_t mask, struct
     w->read_step = who.step;
 }
 
-static void enter_write(struct race_word *w, uint32_t epoch, uint8_t mask, struct race_access who)
+static void enter_write(struct race_word *w, uint32_t epoch, uint8_t mask, struct race_access who,
+                        bool is_atomic)
 {
-    if (w->write_epoch != epoch)
+    bool fresh = w->write_epoch != epoch;
+    if (fresh)
         w->write_bytes = 0;
+    /* An atomic behind the same thread's own plain write does not hide that one. */
+    w->write_is_atomic =
+        is_atomic && (fresh || w->write_is_atomic || w->write_thread != who.thread);
     w->write_epoch = epoch;
     w->write_bytes |= mask;
     w->write_thread = who.thread;
@@ -94,49 +99,73 @@ static void enter_write(struct race_word *w, uint32_t epoch, uint8_t mask, struc
     w->write_step = who.step;
 }
 
-static struct race_hit enter_access(struct race_shadow *s, uint32_t address, uint32_t bytes,
-                                    struct race_access who, bool is_write)
+/* One word. Atomics only conflict with what is not atomic. */
+static struct race_hit enter_word(struct race_shadow *s, uint32_t word, uint8_t mask,
+                                  struct race_access who, enum race_access_kind kind)
 {
-    struct race_hit hit = {RACE_NONE, 0, 0};
-    for (uint32_t end = address + bytes; address < end; address = (address | 3) + 1) {
-        struct race_word *w = &s->words[address / 4];
-        uint32_t left = end - address < 4 - (address & 3) ? end - address : 4 - (address & 3);
-        uint8_t mask = byte_mask(address, left);
-        bool written = w->write_epoch == s->epoch && w->write_bytes & mask &&
-                       unordered(w->write_thread, w->write_warp_epoch, who);
-        if (!is_write) {
-            if (written)
-                hit = (struct race_hit){who.step < w->write_step ? RACE_WAR : RACE_RAW,
-                                        w->write_insn, w->write_thread};
-            s->read_at[address / 4] = s->epoch;
-            enter_read(w, s->epoch, mask, who);
-            continue;
-        }
-        bool read = w->read_epoch == s->epoch && w->read_bytes & mask;
-        if (written)
-            hit = (struct race_hit){RACE_WAW, w->write_insn, w->write_thread};
-        else if (read &&
-                 (w->read_by_many == 2 || unordered(w->read_thread, w->read_warp_epoch, who)))
-            hit = (struct race_hit){who.step < w->read_step ? RACE_RAW : RACE_WAR, w->read_insn,
-                                    w->read_thread};
-        s->written_at[address / 4] = s->epoch;
-        enter_write(w, s->epoch, mask, who);
+    struct race_hit hit = {.kind = RACE_NONE};
+    struct race_word *w = &s->words[word];
+    const bool is_atomic = kind == RACE_ATOMIC || kind == RACE_STRONG_READ;
+    const bool written = w->write_epoch == s->epoch && w->write_bytes & mask &&
+                         unordered(w->write_thread, w->write_warp_epoch, who) &&
+                         !(is_atomic && w->write_is_atomic);
+    const bool read = w->read_epoch == s->epoch && w->read_bytes & mask;
+    if (written && kind == RACE_WRITE)
+        hit = (struct race_hit){RACE_WAW, w->write_insn, w->write_thread, true};
+    else if (written)
+        hit = (struct race_hit){who.step < w->write_step ? RACE_WAR : RACE_RAW, w->write_insn,
+                                w->write_thread, true};
+    else if ((kind == RACE_WRITE || kind == RACE_ATOMIC) && read &&
+             (w->read_by_many == 2 || unordered(w->read_thread, w->read_warp_epoch, who)))
+        hit = (struct race_hit){who.step < w->read_step ? RACE_RAW : RACE_WAR, w->read_insn,
+                                w->read_thread, false};
+    if (kind == RACE_READ) {
+        s->read_at[word] = s->epoch;
+        enter_read(w, s->epoch, mask, who);
+    } else if (kind != RACE_STRONG_READ) {
+        s->written_at[word] = s->epoch;
+        enter_write(w, s->epoch, mask, who, kind == RACE_ATOMIC);
     }
     return hit;
+}
+
+static struct race_hit enter_access(struct race_shadow *s, uint32_t address, uint32_t bytes,
+                                    struct race_access who, enum race_access_kind kind)
+{
+    struct race_hit hit = {.kind = RACE_NONE};
+    for (uint32_t end = address + bytes; address < end; address = (address | 3) + 1) {
+        uint32_t left = end - address < 4 - (address & 3) ? end - address : 4 - (address & 3);
+        struct race_hit one = enter_word(s, address / 4, byte_mask(address, left), who, kind);
+        if (one.kind != RACE_NONE)
+            hit = one;
+    }
+    return hit;
+}
+
+struct race_hit race_enter(struct race_shadow *s, uint32_t address, uint32_t bytes,
+                           struct race_access who, enum race_access_kind kind)
+{
+    race_replay(s);
+    return enter_access(s, address, bytes, who, kind);
 }
 
 struct race_hit race_read(struct race_shadow *s, uint32_t address, uint32_t bytes,
                           struct race_access who)
 {
-    race_replay(s);
-    return enter_access(s, address, bytes, who, false);
+    return race_enter(s, address, bytes, who, RACE_READ);
 }
 
 struct race_hit race_write(struct race_shadow *s, uint32_t address, uint32_t bytes,
                            struct race_access who)
 {
+    return race_enter(s, address, bytes, who, RACE_WRITE);
+}
+
+bool race_is_released(struct race_shadow *s, uint32_t address, struct race_access who)
+{
+    const struct race_word *w = &s->words[address / 4];
     race_replay(s);
-    return enter_access(s, address, bytes, who, true);
+    return w->write_epoch == s->epoch && w->write_is_atomic && w->write_thread != who.thread;
 }
 
 void race_replay(struct race_shadow *s)
@@ -147,7 +176,7 @@ void race_replay(struct race_shadow *s)
             int lane = __builtin_ctz(left);
             struct race_access who = {r->insn, r->step, (uint16_t)(r->warp * 32 + lane),
                                       r->warp_epoch};
-            enter_access(s, r->address[lane], r->bytes, who, r->is_write);
+            enter_access(s, r->address[lane], r->bytes, who, r->is_write ? RACE_WRITE : RACE_READ);
         }
     }
     s->logged = 0;

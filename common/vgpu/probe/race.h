@@ -27,8 +27,13 @@ struct race_word {
     uint16_t write_thread, read_thread;
     uint16_t write_warp_epoch, read_warp_epoch;
     uint8_t write_bytes, read_bytes;
-    uint8_t read_by_many, padding;
+    uint8_t read_by_many, write_is_atomic;
 };
+
+/** Atomics race with plain accesses, not with each other. A strong read (volatile, relaxed,
+ * acquire) does not race with atomics and is not remembered: that is how threads wait for each
+ * other. */
+enum race_access_kind { RACE_READ, RACE_STRONG_READ, RACE_WRITE, RACE_ATOMIC };
 
 enum race_kind { RACE_NONE, RACE_RAW, RACE_WAR, RACE_WAW };
 
@@ -40,6 +45,7 @@ struct race_hit {
     enum race_kind kind;
     uint32_t other_insn;
     uint16_t other_thread;
+    bool other_writes;
 };
 
 /** A warp's access that is not entered in the words yet. */
@@ -83,6 +89,12 @@ struct race_hit race_read(struct race_shadow *shadow, uint32_t address, uint32_t
 /** The same for a write. */
 struct race_hit race_write(struct race_shadow *shadow, uint32_t address, uint32_t bytes,
                            struct race_access who);
+/** The same for an access of any kind. */
+struct race_hit race_enter(struct race_shadow *shadow, uint32_t address, uint32_t bytes,
+                           struct race_access who, enum race_access_kind kind);
+/** @return whether another thread's atomic was the last to write a word in this epoch: who acquires
+ * it is ordered behind that thread. */
+bool race_is_released(struct race_shadow *shadow, uint32_t address, struct race_access who);
 /** Enters what is in the log. */
 void race_replay(struct race_shadow *shadow);
 

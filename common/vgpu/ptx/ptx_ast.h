@@ -61,7 +61,14 @@ struct ptx_operand {
 /** Where in the source an instruction comes from. */
 struct ptx_location {
     int file, line;
-    int caller_file, caller_line; /**< of the call it was inlined at, 0 if it was not */
+    int caller; /**< of the call it was inlined at: index into ptx_ast.calls plus 1; 0 if it was not
+                 */
+};
+
+/** A call that was inlined, and the call that its function was inlined at. */
+struct ptx_inlined_call {
+    int file, line, column;
+    int caller; /**< as ptx_location.caller */
 };
 
 struct ptx_instruction {
@@ -140,6 +147,8 @@ struct ptx_ast {
         const char *name, *target;
     } * aliases;
     size_t alias_count, alias_room;
+    struct ptx_inlined_call *calls;
+    size_t call_count, call_room;
     int units; /**< modules that were joined, less one */
 };
 

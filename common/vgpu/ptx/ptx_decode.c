@@ -289,9 +289,13 @@ static int32_t find_location(struct decoder *d, const struct ptx_location *from)
 {
     const char *path = file_path(d, from->file);
     int line = from->line;
-    if (path && from->caller_line && is_system_file(path) && file_path(d, from->caller_file)) {
-        path = file_path(d, from->caller_file);
-        line = from->caller_line;
+    for (int call = from->caller, i = 0; path && call && is_system_file(path) && i < 64; i++) {
+        const struct ptx_inlined_call *at = &d->ast->calls[call - 1];
+        if (!file_path(d, at->file))
+            break;
+        path = file_path(d, at->file);
+        line = at->line;
+        call = at->caller;
     }
     if (!path || !line)
         return -1;

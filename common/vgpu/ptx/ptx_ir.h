@@ -79,7 +79,10 @@ enum ir_mode {
     MODE_TRANS = 0x20000,
     MODE_TO = 0x40000, /**< cvta.to */
     MODE_ARRIVE = 0x80000,
-    MODE_XOR = 0x100000,   /**< mma of b1 */
+    MODE_XOR = 0x100000,     /**< mma of b1 */
+    MODE_STRONG = 0x200000,  /**< .relaxed and stronger: takes part in synchronisation */
+    MODE_ACQUIRE = 0x400000, /**< .acquire, .acq_rel */
+    MODE_VOLATILE = 0x800000,
     MODE_PRMT = 0x7000000, /**< 1 f4e, 2 b4e, 3 rc8, 4 ecl, 5 ecr, 6 rc16 */
 };
 #define MODE_PRMT_SHIFT         24

@@ -8,7 +8,7 @@
 
 static void join_files(struct ptx_ast *to, struct ptx_ast *from)
 {
-    int offset = 0;
+    int offset = 0, calls = (int)to->call_count;
     for (size_t i = 0; i < to->file_count; i++)
         if (to->files[i].number >= offset)
             offset = to->files[i].number + 1;
@@ -21,8 +21,15 @@ static void join_files(struct ptx_ast *to, struct ptx_ast *from)
         for (size_t i = 0; i < from->functions[f].instruction_count; i++) {
             struct ptx_location *at = &from->functions[f].instructions[i].location;
             at->file += offset;
-            at->caller_file += offset;
+            at->caller += at->caller ? calls : 0;
         }
+    for (size_t i = 0; i < from->call_count; i++) {
+        struct ptx_inlined_call *call = &from->calls[i];
+        call->file += offset;
+        call->caller += call->caller ? calls : 0;
+        to->calls = ptx_grow(to->calls, to->call_count, &to->call_room, sizeof *to->calls);
+        to->calls[to->call_count++] = *call;
+    }
 }
 
 void ptx_ast_join(struct ptx_ast *to, struct ptx_ast *from)
@@ -52,5 +59,6 @@ void ptx_ast_join(struct ptx_ast *to, struct ptx_ast *from)
     free(from->functions);
     free(from->files);
     free(from->aliases);
+    free(from->calls);
     memset(from, 0, sizeof *from);
 }

@@ -207,6 +207,13 @@ static bool in_local_frame(const struct decoder *d, const struct ptx_variable *v
     return !(d->to->is_entry && f->param_count && v >= f->params && v < f->params + f->param_count);
 }
 
+static void check_defined(struct decoder *d, const struct ptx_variable *v)
+{
+    if (v->is_extern && !v->address &&
+        (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST))
+        decode_problem(d, "no module of the program defines variable '%.60s'", v->name);
+}
+
 /* The value of a name: its address. Addresses that depend on the call or launch are computed first.
  */
 static uint32_t name_value(struct decoder *d, const struct ptx_operand *o, bool wide)
@@ -227,8 +234,7 @@ static uint32_t name_value(struct decoder *d, const struct ptx_operand *o, bool 
         return to;
     }
     uint64_t base = v->space == PTX_SPACE_PARAM ? PTX_PARAM_BASE : 0;
-    if (v->is_extern && !v->address && v->space == PTX_SPACE_GLOBAL)
-        decode_problem(d, "no module of the program defines variable '%.60s'", o->name);
+    check_defined(d, v);
     return constant(d, base + v->address + (uint64_t)o->offset, wide);
 }
 
@@ -334,6 +340,7 @@ void address(struct decoder *d, const struct ptx_operand *o, struct ir_insn *in)
             decode_problem(d, "no register or variable '%.60s'", o->name);
             return;
         }
+        check_defined(d, v);
         in->fixed_address = true;
         in->imm += (int64_t)v->address;
         in->shared_dynamic = is_dynamic(v);

@@ -389,13 +389,32 @@ static void parse_instruction(struct parser *p, const char *opcode, const char *
     f->instructions[f->instruction_count++] = in;
 }
 
+static bool same_place(const struct ptx_inlined_call *a, const struct ptx_inlined_call *b)
+{
+    return a->file == b->file && a->line == b->line && a->column == b->column;
+}
+
+/* The number of a call. Without a caller of its own it is the last one seen at that place, which
+ * may have been inlined itself. */
+static int call_number(struct parser *p, struct ptx_inlined_call call)
+{
+    struct ptx_ast *ast = p->ast;
+    for (size_t i = ast->call_count; i-- > 0 && ast->call_count - i < 512;)
+        if (same_place(&ast->calls[i], &call) &&
+            (!call.caller || ast->calls[i].caller == call.caller))
+            return (int)i + 1;
+    ast->calls = ptx_grow(ast->calls, ast->call_count, &ast->call_room, sizeof *ast->calls);
+    ast->calls[ast->call_count] = call;
+    return (int)++ast->call_count;
+}
+
 /* .loc file line column [, function_name label [+ n], inlined_at file line column] */
 static void parse_loc(struct parser *p)
 {
     struct ptx_location to = {0};
     to.file = (int)take_integer(p);
     to.line = (int)take_integer(p);
-    take_integer(p);
+    int column = (int)take_integer(p);
     if (accept(p, ",")) {
         expect(p, "function_name");
         take_word(p, "a label");
@@ -403,9 +422,13 @@ static void parse_loc(struct parser *p)
             take_integer(p);
         expect(p, ",");
         expect(p, "inlined_at");
-        to.caller_file = (int)take_integer(p);
-        to.caller_line = (int)take_integer(p);
-        take_integer(p);
+        struct ptx_inlined_call at = {0};
+        at.file = (int)take_integer(p);
+        at.line = (int)take_integer(p);
+        at.column = (int)take_integer(p);
+        to.caller = call_number(p, at);
+        /* Calls in this code will name it as their place. */
+        call_number(p, (struct ptx_inlined_call){to.file, to.line, column, to.caller});
     }
     /* Line 0 means "no source": what follows still belongs to the line before. */
     if (to.line != 0)
@@ -708,6 +731,7 @@ void ptx_ast_free(struct ptx_ast *ast)
     free(ast->functions);
     free(ast->files);
     free(ast->aliases);
+    free(ast->calls);
     ptx_arena_free(&ast->arena);
     memset(ast, 0, sizeof *ast);
 }

@@ -6,7 +6,6 @@
 #
 # In a source:  // vgpu: faults               findings are meant to be there
 #               // expect: out_of_bounds      on the line of the fault: that kind, there
-#               // expect error: 700          what cudaDeviceSynchronize() is to return
 # Ends with the line of totals that run-tests.sh reads; exit status 1 if anything failed.
 build=${1:-${CONVLAB_BUILD:-build}}
 [ $# -gt 0 ] && shift
@@ -93,6 +92,39 @@ refused() { # NAME PROGRAM TEXT
         printf 'PASS %s: %s\n' "$1" "$(cat "$scratch/err")"
     fi
 }
+
+# Kernels that are launched but cannot run: the launch fails and says why, in one line.
+not_launched() { # NAME TEXT
+    wanted "$1" || return 0
+    program=$build/vgpu/tests/refused/$1
+    timeout 60 "$build/vgpu-run" "$program" >"$scratch/out" 2>"$scratch/err"
+    status=$?
+    if [ "$status" -ne 0 ]; then
+        fail "$1" "the program saw another error than it expects"
+    elif ! grep -q -- "$2" "$scratch/err" || [ "$(wc -l <"$scratch/err")" -ne 1 ]; then
+        fail "$1" "no message, or more than one"
+    else
+        passed=$((passed + 1))
+        printf 'PASS %s: %s\n' "$1" "$(cut -c 1-200 "$scratch/err")"
+    fi
+}
+not_launched launch_from_kernel 'launch_from_kernel.cu:10).*kernels cannot launch kernels'
+not_launched cluster_of_two 'clusters of 2 blocks are not supported'
+not_launched bulk_copy 'bulk_copy.cu:7): cp.async.bulk'
+
+# A seed changes the order of blocks and warps; who does not depend on it computes the same.
+for name in vector_add reduce_shared histogram; do
+    wanted "seed_$name" || continue
+    plain=$("$build/vgpu-run" "$build/vgpu/tests/programs/$name" 2>"$scratch/err")
+    seeded=$("$build/vgpu-run" --seed 11 "$build/vgpu/tests/programs/$name" 2>>"$scratch/err")
+    if [ -n "$plain" ] && [ "$plain" = "$seeded" ] && [ ! -s "$scratch/err" ]; then
+        passed=$((passed + 1))
+        printf 'PASS seed_%s\n' "$name"
+    else
+        echo "$plain, with a seed $seeded" >"$scratch/out"
+        fail "seed_$name" "another result with a seed"
+    fi
+done
 
 vector_add=$here/programs/vector_add.cu
 nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}

@@ -54,6 +54,30 @@ Test(race, a_barrier_orders_everything)
     cr_assert_eq(race_write(&shadow, 4, 4, by(70, 1)).kind, RACE_NONE);
 }
 
+Test(race, atomics_race_with_plain_accesses_and_not_with_each_other)
+{
+    cr_assert_eq(race_enter(&shadow, 16, 4, by(0, 1), RACE_ATOMIC).kind, RACE_NONE);
+    cr_assert_eq(race_enter(&shadow, 16, 4, by(40, 1), RACE_ATOMIC).kind, RACE_NONE);
+    cr_assert_eq(race_enter(&shadow, 16, 4, by(80, 2), RACE_STRONG_READ).kind, RACE_NONE);
+    cr_assert_eq(race_read(&shadow, 16, 4, by(80, 2)).kind, RACE_RAW);
+    race_barrier(&shadow);
+    race_read(&shadow, 16, 4, by(0, 1));
+    cr_assert_eq(race_enter(&shadow, 16, 4, by(40, 2), RACE_ATOMIC).kind, RACE_WAR);
+    race_barrier(&shadow);
+    race_write(&shadow, 16, 4, by(0, 1)); /* and an atomic of the same thread does not hide it */
+    race_enter(&shadow, 16, 4, by(0, 2), RACE_ATOMIC);
+    cr_assert_eq(race_enter(&shadow, 16, 4, by(40, 3), RACE_ATOMIC).kind, RACE_RAW);
+}
+
+Test(race, an_atomic_of_another_thread_is_what_can_be_acquired)
+{
+    race_enter(&shadow, 16, 4, by(0, 1), RACE_ATOMIC);
+    cr_assert_not(race_is_released(&shadow, 16, by(0, 2)));
+    cr_assert(race_is_released(&shadow, 16, by(40, 2)));
+    race_write(&shadow, 20, 4, by(0, 1));
+    cr_assert_not(race_is_released(&shadow, 20, by(40, 2)));
+}
+
 Test(race, bytes_of_one_word_are_kept_apart)
 {
     race_write(&shadow, 8, 1, by(0, 1));

@@ -126,6 +126,28 @@ Test(ptx_decode, code_of_headers_counts_for_the_line_that_inlined_it)
     drop(&ast, &module);
 }
 
+Test(ptx_decode, code_of_a_header_inlined_into_a_header_counts_for_the_user_too)
+{
+    struct ptx_ast ast;
+    struct ir_module module;
+    struct st_error err = {0};
+    const char *text = HEAD ".visible .entry k()\n{\n.reg .b32 %r<4>;\n.loc 1 5 1\n"
+                            ".loc 2 122 3, function_name $L_s, inlined_at 1 6 5\n"
+                            "add.u32 %r1, %r2, %r3;\n"
+                            ".loc 2 115 4, function_name $L_t, inlined_at 2 122 3\n"
+                            ".loc 2 99 8, function_name $L_u, inlined_at 2 115 4\n"
+                            "add.u32 %r1, %r2, %r3;\nret;\n}\n.file 1 \"/x/lab.cu\"\n"
+                            ".file 2 \"/usr/local/cuda/include/some.hpp\"\n";
+    cr_assert_eq(decode(text, &ast, &module, &err), ST_OK, "%s", err.where);
+    const struct ir_function *f = &module.functions[0];
+    for (int i = 1; i <= 2; i++) {
+        const struct ir_location *at = &module.locations[f->insns[i].location];
+        cr_assert_str_eq(at->file, "/x/lab.cu");
+        cr_assert_eq(at->line, 6);
+    }
+    drop(&ast, &module);
+}
+
 Test(ptx_decode, parameters_are_laid_out_like_c_structures)
 {
     struct ptx_ast ast;

@@ -34,5 +34,12 @@ int main()
     fault<<<1, 1>>>(d);
     ok &= cudaPeekAtLastError() == cudaErrorIllegalAddress;
     ok &= cudaDeviceSynchronize() == cudaErrorIllegalAddress;
+    // A device can be chosen and given back, but it is of no more use to this process.
+    ok &= cudaDeviceSetLimit(cudaLimitStackSize, 2048) == cudaErrorIllegalAddress;
+    ok &= cudaSetDevice(0) == cudaSuccess;
+    cudaGetLastError();
+    ok &= cudaDeviceReset() == cudaSuccess;
+    ok &= cudaSetDevice(0) == cudaErrorDevicesUnavailable;
+    ok &= cudaMalloc(&p, 4) == cudaErrorDevicesUnavailable;
     return verdict("sticky_error", ok);
 }

@@ -269,7 +269,7 @@ struct slot source_any(struct decoder *d, const struct ptx_operand *o, enum ptx_
 uint32_t source(struct decoder *d, const struct ptx_operand *o, uint32_t bytes, enum ptx_type type)
 {
     if (slot_bytes(type) != bytes * 32)
-        type = bytes == 16 ? PTX_TYPE_b128 : bytes == 8 ? PTX_TYPE_b64 : PTX_TYPE_b32;
+        type = bytes == 8 ? PTX_TYPE_b64 : PTX_TYPE_b32;
     struct slot s = source_any(d, o, type);
     if (s.type == PTX_TYPE_pred || slot_bytes(s.type) != bytes * 32)
         decode_problem(d, "'%.40s' has the wrong width", o->name ? o->name : "operand");

@@ -152,13 +152,22 @@ static void shape_pack(struct decoder *d, struct ir_insn *in)
     in->d = destination(d, operand(d, 0)->name, type_lanes(d->suffixes.types[0]));
 }
 
+/* A register of 128 bits: the sink and numbers have no room for it. */
+static uint32_t register_128(struct decoder *d, const struct ptx_operand *o)
+{
+    struct slot s;
+    if (o->kind == PTX_NAME && o->name && slot_exists(d, o->name, &s) && slot_bytes(s.type) == 512)
+        return s.offset;
+    decode_problem(d, "a register of 128 bits is expected");
+    return 0;
+}
+
 /* d or a: the slot of 32 times 16 bytes; extra: the halves' slots */
 static void shape_halves(struct decoder *d, struct ir_insn *in, bool is_pack)
 {
     const struct ptx_operand *list = operand(d, is_pack ? 1 : 0);
     const struct ptx_operand *whole = operand(d, is_pack ? 0 : 1);
-    uint32_t slot = is_pack ? destination(d, whole->name, 16) : source(d, whole, 16, PTX_TYPE_b128);
-    *(is_pack ? &in->d : &in->a) = slot;
+    *(is_pack ? &in->d : &in->a) = register_128(d, whole);
     if (list->elements != 2) {
         decode_problem(d, "a vector of this length does not fit");
         return;
@@ -472,10 +481,12 @@ static void shape_atom_128(struct decoder *d, struct ir_insn *in)
     memory_start(d, in);
     in->sub = (uint8_t)d->suffixes.atom;
     address(d, operand(d, 1), in);
-    in->b = source(d, operand(d, 2), 16, PTX_TYPE_b128);
+    in->b = register_128(d, operand(d, 2));
     if (in->sub == ATOM_CAS)
-        in->c = source(d, operand(d, 3), 16, PTX_TYPE_b128);
-    in->d = destination(d, operand(d, 0)->name, 16);
+        in->c = register_128(d, operand(d, 3));
+    const struct ptx_operand *to = operand(d, 0);
+    if (!to->name || strcmp(to->name, "_") != 0)
+        in->d = register_128(d, to);
 }
 
 /* The whole address in a register slot; wide says of which width. */
@@ -800,10 +811,12 @@ static void read_matrix_suffixes(struct decoder *d, struct ir_insn *in)
 }
 
 /* extra: number of slots, then the slots, for each list in order */
-static void read_fragment(struct decoder *d, struct ir_insn *in, int i, bool is_f64)
+static void read_fragment(struct decoder *d, struct ir_insn *in, int i, bool is_f64, int least)
 {
     const struct ptx_operand *o = operand(d, i);
     int n = o->kind == PTX_VECTOR ? o->elements : 1;
+    if (n < least)
+        decode_problem(d, "a fragment of %d registers, %d are expected", n, least);
     decode_extra(d, in, (uint32_t)n);
     for (int k = 0; k < n; k++) {
         struct slot s = source_any(d, element(d, o, k), PTX_TYPE_b32);
@@ -828,7 +841,7 @@ static void shape_wmma_memory(struct decoder *d, struct ir_insn *in, bool is_sto
     in->wide_address = wide;
     if (d->in->count > 2)
         in->b = source(d, operand(d, 2), 4, PTX_TYPE_u32);
-    read_fragment(d, in, is_store ? 1 : 0, type == PTX_TYPE_f64);
+    read_fragment(d, in, is_store ? 1 : 0, type == PTX_TYPE_f64, 1);
 }
 
 static void shape_mma(struct decoder *d, struct ir_insn *in, bool is_wmma)
@@ -845,8 +858,17 @@ static void shape_mma(struct decoder *d, struct ir_insn *in, bool is_wmma)
     if (!is_wmma && in->compare == 8 && in->target == 4 && in->type2 != PTX_TYPE_f64)
         decode_problem(d, "m8n8k4 is supported for f64 only");
     in->sub = (uint8_t)(s->type_count > 2 ? s->types[2] : in->type2);
-    for (int i = 0; i < 4; i++)
-        read_fragment(d, in, i, in->type2 == PTX_TYPE_f64);
+    const int m = in->compare, n = in->boolean, k = (int)in->target;
+    if (is_wmma ? m * k > 512 || n * k > 512 : n != 8 || m > 16)
+        decode_problem(d, "not a shape of this instruction");
+    const int elements[4] = {m * n, m * k, k * n, m * n};
+    const uint8_t types[4] = {in->type, in->type2, in->sub, in->vector};
+    for (int i = 0; i < 4; i++) {
+        if ((types[i] == PTX_TYPE_f64) != (in->type2 == PTX_TYPE_f64))
+            decode_problem(d, "f64 fragments go with f64 only");
+        int per = 32 * ptx_type_per_register((enum ptx_type)types[i]);
+        read_fragment(d, in, i, in->type2 == PTX_TYPE_f64, (elements[i] + per - 1) / per);
+    }
 }
 
 /* ---- control --------------------------------------------------------------------------------- */

@@ -176,9 +176,15 @@ END
     printf '\n## Graded\n\nEvery reference, graded by the same grader on this GPU, with every model. Largest error of an output element, and the share of images classified right.\n\n'
     printf '| | model | images | outputs | correctness | expected | largest error |\n|---|---|---:|---|---:|---:|---:|\n'
     table inference.tsv '{printf "| %s | %s | %s | %s | %s | %s | %.1e |\n", $at["milestone"], $at["model"], $at["images"], $at["passed"] == "true" ? "right" : "**WRONG**", $at["correctness"], $at["expected_correctness"], $at["largest_error"]}'
-    printf '\nChecks that are not passed:'
-    table checks.tsv '$at["status"] != "pass" {line = $at["milestone"] " " $at["check"] " (" $at["status"] ": " $at["message"] ")"
-        if (!seen[line]++) printf "%s %s", n++ ? ";" : "", line} END {print n ? "." : " none."}'
+    printf '\nChecks that failed, or that passed with no model:'
+    table checks.tsv '{key = $at["milestone"] " " $at["check"]} $at["status"] == "pass" {passed[key] = 1; next}
+        !(key in said) {keys[++n] = key; said[key] = $at["status"] ": " $at["message"]}
+        $at["status"] == "fail" {failed[key] = 1; said[key] = "fail with " $at["model"] ": " $at["message"]}
+        END {
+            for (i = 1; i <= n; i++)
+                if ((keys[i] in failed) || !(keys[i] in passed))
+                    printf "%s %s (%s)", count++ ? ";" : "", keys[i], said[keys[i]]
+            print count ? "." : " none."}'
     printf '\n## Beside the virtual GPU\n\nThe same shapes and data on both: how many output elements are equal bit for bit, and the largest difference as a part of the tolerance.\n\n'
     printf '| | shapes right here | right on the virtual GPU | elements | same bits | largest difference / tolerance |\n|---|---:|---:|---:|---:|---:|\n'
     table against-virtual.tsv '$at["device"] == "virtual GPU" && $at["same_bits"] == "" {there[$at["milestone"]] = $at["right"]; next}

@@ -64,7 +64,7 @@ static void text_close(struct text *t)
 
 /* ---- tables, JSON, LaTeX -------------------------------------------------------------------- */
 
-enum { DATA_FILES = 6 };
+enum { DATA_FILES = 7 };
 
 static void put_data(FILE *out, int file, const struct gr_result *result,
                      const struct gr_summary *summary)
@@ -88,6 +88,9 @@ static void put_data(FILE *out, int file, const struct gr_result *result,
     case 5:
         gr_checks_tex(out, result);
         break;
+    case 6:
+        gr_evidence_tsv(out, result);
+        break;
     }
 }
 
@@ -95,7 +98,8 @@ static enum st_code write_data(const struct gr_result *result, const struct gr_s
                                const char *folder, struct st_error *err)
 {
     static const char *const name[DATA_FILES] = {"results.tsv",  "checks.tsv",   "result.json",
-                                                 "op-times.tex", "speed-up.tex", "checks.tex"};
+                                                 "op-times.tex", "speed-up.tex", "checks.tex",
+                                                 "evidence.tsv"};
     enum st_code first = ST_OK;
     for (int i = 0; i < DATA_FILES; i++) {
         struct st_error failure;

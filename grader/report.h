@@ -11,6 +11,7 @@
  *
  *     results.tsv     one row per timed run
  *     checks.tsv      one row per check and manual item
+ *     evidence.tsv    one row per fact of the technique
  *     result.json     the interface outside (see gr_json_write)
  *     report.md       the page, GitHub-flavoured Markdown
  *     report.html     the same, self-contained (style and plots inside)

@@ -132,6 +132,33 @@ static void put_inference(FILE *out, const cJSON *root)
     fputs("</dd>\n", out);
 }
 
+/* How the technique and the speed were found, where there are such checks. */
+static void put_technique(FILE *out, const cJSON *root)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "evidence"), *entry;
+    int held = 0, all = 0;
+    cJSON_ArrayForEach(entry, list)
+    {
+        all++;
+        held += cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entry, "holds"));
+    }
+    if (all)
+        fprintf(out, "<dt>Technique</dt><dd>%s%d of %d facts found%s</dd>\n",
+                held < all ? "<strong>✗ " : "", held, all, held < all ? "</strong>" : "");
+    const cJSON *speed = cJSON_GetObjectItemCaseSensitive(root, "speed");
+    double reference = number_of(speed, "to_reference"), m2 = number_of(speed, "to_m2");
+    if (!isfinite(reference) && !isfinite(m2))
+        return;
+    fputs("<dt>Op Times</dt><dd>", out);
+    if (isfinite(reference))
+        put_number(out, reference, 3), fputs("× the reference's", out);
+    if (isfinite(reference) && isfinite(m2))
+        fputs(", ", out);
+    if (isfinite(m2))
+        put_number(out, m2, 3), fputs("× m2's", out);
+    fputs("</dd>\n", out);
+}
+
 static void put_card(FILE *out, const char *folder, const char *name, const cJSON *root)
 {
     const char *title = text_of(root, "title");
@@ -151,6 +178,7 @@ static void put_card(FILE *out, const char *folder, const char *name, const cJSO
     fputs("<dl>\n", out);
     put_fact(out, "Graded", text_of(root, "subject"));
     put_inference(out, root);
+    put_technique(out, root);
     put_fact(out, "Machine", text_of(root, "machine"));
     put_fact(out, "Date", text_of(root, "date"));
     fputs("</dl>\n</div>\n", out);

@@ -84,6 +84,23 @@ static void add_timing(cJSON *to, const struct gr_timing *timing)
     add_times(to, "op_times_s", timing->op_time_s, timing->repeats);
 }
 
+static void add_evidence(cJSON *to, const struct gr_evidence *evidence)
+{
+    add_text(to, "fact", evidence->fact);
+    cJSON_AddBoolToObject(to, "holds", evidence->holds);
+    add_number(to, "found", evidence->found);
+    add_text(to, "text", evidence->text);
+}
+
+static void add_speed(cJSON *to, const struct gr_speed *speed)
+{
+    add_number(to, "images", (double)speed->images);
+    add_number(to, "to_reference", speed->to_reference);
+    add_number(to, "to_m2", speed->to_baseline);
+    add_number(to, "uncertainty", speed->uncertainty);
+    add_number(to, "at_most", speed->at_most);
+}
+
 char *gr_json_text(const struct gr_result *result)
 {
     cJSON *root = cJSON_CreateObject();
@@ -121,6 +138,11 @@ char *gr_json_text(const struct gr_result *result)
     list = cJSON_AddArrayToObject(root, "timings");
     for (size_t i = 0; i < result->timings; i++)
         add_timing(add_entry(list), &result->timing[i]);
+    list = cJSON_AddArrayToObject(root, "evidence");
+    for (size_t i = 0; i < result->evidences; i++)
+        add_evidence(add_entry(list), &result->evidence[i]);
+    if (result->speed.images)
+        add_speed(cJSON_AddObjectToObject(root, "speed"), &result->speed);
     cJSON *shapes = cJSON_AddObjectToObject(root, "unit_shapes");
     add_number(shapes, "run", (double)result->unit_shapes);
     add_number(shapes, "right", (double)result->unit_shapes_right);

@@ -251,6 +251,14 @@ static void put_ratio_cell(struct page *p, double ratio)
     fputs(isfinite(ratio) ? "× |" : " |", p->out);
 }
 
+static bool has_plain_loops(const struct gr_summary *s)
+{
+    for (size_t i = 0; i < s->speed_rows; i++)
+        if (isfinite(s->speed[i].plain_s))
+            return true;
+    return false;
+}
+
 static void put_speed_table(struct page *p)
 {
     const struct gr_summary *s = p->summary;
@@ -325,8 +333,9 @@ static void put_performance(struct page *p)
     put_figure(p, GR_PLOT_OP_TIMES, "Op Time against data-set size, one line a layer",
                "Op Time against the number of images, one line for each convolution layer, both "
                "axes logarithmic. Inferences with wrong outputs are left out.");
-    if (p->summary->speed_rows)
+    if (has_plain_loops(p->summary))
         put_speed_table(p);
+    gr_ratios_markdown(p->out, p->result, &p->tables);
     put_figure(p, GR_PLOT_SPEED_UP, "Speed-up over plain loops, grouped by layer",
                "Speed-up over the plain loops for each convolution layer, at the data-set size at "
                "which the plain loops were timed. Higher is faster.");
@@ -379,6 +388,7 @@ void gr_markdown_write(FILE *out, const struct gr_result *result, const struct g
     struct page page = {out, result, summary, plots, prose, 0, 0};
     put_head(&page, kept);
     put_correctness(&page);
+    gr_evidence_markdown(out, result, &page.tables);
     put_performance(&page);
     put_output(&page);
     put_manual(&page);

@@ -188,6 +188,13 @@ extern const char gr_page_style[];
 /** @return the text of result.json, malloc'd, or NULL without memory. */
 char *gr_json_text(const struct gr_result *result);
 
+/** The section on the technique (report_technique.c); nothing if there is no evidence. @param
+ * tables counts the page's tables. */
+void gr_evidence_markdown(FILE *out, const struct gr_result *result, int *tables);
+/** The table of Op Times beside those of the reference and of m2; nothing if m2 was not timed. */
+void gr_ratios_markdown(FILE *out, const struct gr_result *result, int *tables);
+
+void gr_evidence_tsv(FILE *out, const struct gr_result *result);
 void gr_results_tsv(FILE *out, const struct gr_result *result);
 void gr_checks_tsv(FILE *out, const struct gr_result *result);
 void gr_op_times_tex(FILE *out, const struct gr_summary *summary);

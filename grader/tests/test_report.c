@@ -19,8 +19,9 @@ TestSuite(report_index, .init = folder_make, .fini = folder_remove);
 TestSuite(report_errors, .init = folder_make, .fini = folder_remove);
 
 static const char *const all_files[] = {
-    "results.tsv",  "checks.tsv",   "result.json",  "report.md",    "report.html",  "op-times.svg",
-    "op-times.png", "speed-up.svg", "speed-up.png", "op-times.tex", "speed-up.tex", "checks.tex",
+    "results.tsv",  "checks.tsv",   "result.json",  "report.md",    "report.html",
+    "op-times.svg", "op-times.png", "speed-up.svg", "speed-up.png", "op-times.tex",
+    "speed-up.tex", "checks.tex",   "evidence.tsv",
 };
 enum { ALL_FILES = sizeof all_files / sizeof *all_files };
 
@@ -164,6 +165,47 @@ Test(report, hostile_strings_are_text_in_every_format)
     cr_expect_not(file_exists("hacked") || file_exists(in_folder("hacked")));
     cr_expect_eq(folder_entries(), ALL_FILES);
     free(html), free(page), free(svg), free(r);
+}
+
+/* The same with a technique and times of m2. */
+static struct gr_result *gpu_result(const char *text)
+{
+    struct gr_result *r = sample_result();
+    for (size_t i = 0, n = r->timings; i < n; i++) {
+        if (r->timing[i].subject != GR_REFERENCE)
+            continue;
+        struct gr_timing *t = &r->timing[r->timings++];
+        *t = r->timing[i];
+        t->subject = GR_BASELINE;
+        t->median_s *= 5;
+    }
+    strcpy(r->evidence[0].fact, "x_through_shared");
+    snprintf(r->evidence[0].text, sizeof r->evidence[0].text, "%s", text);
+    r->evidence[0].found = 0.25;
+    r->evidence[1] = r->evidence[0];
+    r->evidence[1].holds = true;
+    r->evidences = 2;
+    r->speed = (struct gr_speed){100, 1.25, 0.25, 0, 2};
+    return r;
+}
+
+Test(report, shows_evidence_and_ratios)
+{
+    without_gnuplot();
+    struct gr_result *r = gpu_result("25% of <b>it</b> | through");
+    write_report(r, ".");
+    char *page = read_text("report.md"), *html = read_text("report.html");
+    char *json = read_text("result.json"), *table = read_text("evidence.tsv");
+    cr_expect(strstr(page, "| **✗** | 25% of"));
+    cr_expect(strstr(page, "| ✓ | 25% of"));
+    cr_expect(strstr(html, "25% of &lt;b&gt;it&lt;/b&gt; | through"));
+    cr_expect(strstr(page, "| 100 | all | submission |"));
+    cr_expect_eq(count(page, "| 10000 | 1 | m2 |"), 1);
+    cr_expect_eq(count(page, "| 0.250× | 1.25× |"), 9, "each layer and all, three sizes");
+    cr_expect(strstr(json, "\"to_reference\":\t1.25"));
+    cr_expect(strstr(json, "\"fact\":\t\"x_through_shared\""));
+    cr_expect(strstr(table, "x_through_shared\tno\t0.25\t25% of <b>it</b> | through\n"));
+    free(page), free(html), free(json), free(table), free(r);
 }
 
 Test(report, an_empty_record_gives_a_page)

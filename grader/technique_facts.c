@@ -260,9 +260,9 @@ static void read_only_loads(const struct gr_work *w, size_t layers, struct gr_ev
     (void)layers;
     double x = ratio(w->total.x_read_only_loads, w->total.x_loads);
     double k = ratio(w->total.k_read_only_loads, w->total.k_loads);
-    say(to, x >= 0.9 || k >= 0.9, fmax(x, k),
+    say(to, x >= 0.8 || k >= 0.8, fmax(x, k),
         "%.0f%% of the loads of x and %.0f%% of those of k from global memory are read-only loads, "
-        "ld.global.nc (at least 90%% of one of them)",
+        "ld.global.nc (at least 80%% of one of them)",
         100 * x, 100 * k);
 }
 

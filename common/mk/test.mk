@@ -28,7 +28,7 @@ TECHNIQUES := $(if $(NVCC),$(filter $(MILESTONES),$(patsubst grader/tests/techni
 
 $(BUILD)/techniques/%.o: grader/tests/techniques/%.cu $(wildcard grader/tests/techniques/*.cuh) common/conv.h
 	$(Q)mkdir -p $(@D)
-	$(Q)$(NVCC) $(filter-out -shared,$(LAB_BASE_NVCCFLAGS)) -w $(LAB_NVCC_ARCH) $(LAB_NVCCFLAGS) -c $< -o $@
+	$(Q)$(NVCC) $(filter-out -shared,$(LAB_BASE_NVCCFLAGS)) -w -arch=compute_75 $(LAB_NVCCFLAGS) -c $< -o $@
 
 $(BUILD)/mutants/%/libconv.so: grader/tests/mutants/%.c common/conv.h $(wildcard grader/tests/mutants/*.h grader/tests/mutants/*.inc)
 	$(Q)mkdir -p $(@D)

@@ -86,7 +86,9 @@ int decoy_on_the_side(ARGUMENTS)
 /* expect: the same kernel and blocks for both layers */
 int decoy_grid_only(ARGUMENTS)
 {
-    const dim3 grid = tiles(s, 16, s->B * s->M);
-    plain < < <s->C> 4 ? dim3(2 * grid.x, grid.y, grid.z) : grid, dim3(16, 16) >>> (*s, x, k, y);
+    dim3 grid = tiles(s, 16, s->B * s->M);
+    if (s->C > 4)
+        grid.x *= 2;
+    plain<<<grid, dim3(16, 16)>>>(*s, x, k, y);
     return cudaGetLastError() != cudaSuccess;
 }

@@ -25,6 +25,35 @@ struct record {
     bool written;
 };
 
+/* Counters of a launch in its row of the trace. */
+#define TRACE_COUNTERS(X)                                                                          \
+    X(warp_instructions)                                                                           \
+    X(thread_instructions)                                                                         \
+    X(global_load_requests)                                                                        \
+    X(global_load_sectors)                                                                         \
+    X(global_load_bytes)                                                                           \
+    X(global_store_requests)                                                                       \
+    X(global_store_sectors)                                                                        \
+    X(global_store_bytes)                                                                          \
+    X(global_atomic_requests)                                                                      \
+    X(global_atomic_sectors)                                                                       \
+    X(local_load_requests)                                                                         \
+    X(local_load_sectors)                                                                          \
+    X(local_store_requests)                                                                        \
+    X(local_store_sectors)                                                                         \
+    X(shared_load_requests)                                                                        \
+    X(shared_load_wavefronts)                                                                      \
+    X(shared_load_bytes)                                                                           \
+    X(shared_store_requests)                                                                       \
+    X(shared_store_wavefronts)                                                                     \
+    X(shared_store_bytes)                                                                          \
+    X(branches)                                                                                    \
+    X(divergent_branches)                                                                          \
+    X(fp32_fma)                                                                                    \
+    X(fp32_add_mul)                                                                                \
+    X(fp64_ops)                                                                                    \
+    X(fp16_ops)
+
 static const char *const trace_columns[] = {"kind",
                                             "name",
                                             "client",
@@ -41,7 +70,13 @@ static const char *const trace_columns[] = {"kind",
                                             "occupancy",
                                             "limiter",
                                             "registers_from",
-                                            "error"};
+                                            "error",
+                                            "symbol",
+                                            "host_memory",
+#define NAME(name) #name,
+                                            TRACE_COUNTERS(NAME)
+#undef NAME
+};
 static const char *const fault_columns[] = {"kind",  "kernel",     "file",      "line",
                                             "block", "thread",     "address",   "detail",
                                             "count", "other_file", "other_line"};
@@ -107,8 +142,8 @@ void record_close(struct record *record)
 
 /* A field of a row under construction: formatted text in a buffer of its own. */
 struct row {
-    char text[20][64];
-    const char *field[20];
+    char text[60][64];
+    const char *field[60];
     size_t n;
 };
 
@@ -168,9 +203,18 @@ void record_trace(struct record *record, const struct record_row *r)
         else
             add_text(&row, "estimate");
     }
-    while (row.n < COLUMNS(trace_columns) - 1)
+    while (strcmp(trace_columns[row.n], "error") != 0)
         add_text(&row, "");
     add(&row, "%d", r->error);
+    add_text(&row, r->symbol ? r->symbol : "");
+    add_text(&row, r->host_memory ? r->host_memory : "");
+#define ADD(name)                                                                                  \
+    if (l)                                                                                         \
+        add(&row, "%llu", (unsigned long long)l->counters.name);
+    TRACE_COUNTERS(ADD)
+#undef ADD
+    while (row.n < COLUMNS(trace_columns))
+        add_text(&row, "");
     write_row(record, RECORD_TRACE, &row);
 }
 

@@ -7,12 +7,14 @@
  *
  *     trace     kind name client stream start_ns end_ns duration_ns bytes grid block registers
  *               static_shared_bytes dynamic_shared_bytes occupancy limiter registers_from error
+ *               symbol host_memory, and some of the counters
  *               (times are modelled; kind: kernel copy_htod copy_dtoh copy_dtod memset api;
- *               registers_from: the cubin that says so, as sm_90, or estimate)
- *     faults    kind kernel file line block thread address detail count other_file other_line
- *     counters  as vg_counters_write() has them
- *     work      kind name to from bytes grid block dynamic_shared_bytes pointers blocks
- *               (kernel: mangled name, "OFFSET=PLACE ..." for each pointer among its parameters,
+ *               registers_from: the cubin that says so, as sm_90, or estimate; symbol: the mangled
+ *               name; host_memory: pageable or pinned, of a copy; counters: of this launch. A row
+ * of work lies before that of the call that asked for it, if there is one.) faults    kind kernel
+ * file line block thread address detail count other_file other_line counters  as
+ * vg_counters_write() has them work      kind name to from bytes grid block dynamic_shared_bytes
+ * pointers blocks (kernel: mangled name, "OFFSET=PLACE ..." for each pointer among its parameters,
  *               and the blocks of vg_launch_report; copies: what was copied where. Places as
  *               vg_address_name() has them.)
  */
@@ -38,6 +40,8 @@ struct record_row {
     struct tl_span span;
     double bytes; /**< copies and fills, else negative */
     const struct vg_launch_report *launch;
+    const char *symbol;      /**< kernels: the mangled name */
+    const char *host_memory; /**< copies from and to the host */
     struct vg_dim grid, block;
     int error;
 };

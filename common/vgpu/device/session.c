@@ -134,14 +134,15 @@ int session_error(struct session *s, enum st_code code, const struct st_error *e
 }
 
 void session_trace_work(struct session *s, const char *kind, const char *name, uint64_t stream,
-                        struct tl_span span, double bytes)
+                        struct tl_span span, double bytes, const char *host_memory)
 {
     record_trace(s->shared->record, &(struct record_row){.kind = kind,
                                                          .name = name,
                                                          .client = s->number,
                                                          .stream = stream,
                                                          .span = span,
-                                                         .bytes = bytes});
+                                                         .bytes = bytes,
+                                                         .host_memory = host_memory});
 }
 
 static SESSION_OP(op_hello)

@@ -156,6 +156,7 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
                                    .span = span,
                                    .bytes = -1,
                                    .launch = &report,
+                                   .symbol = vg_kernel_symbol(l->kernel->kernel),
                                    .grid = l->grid,
                                    .block = l->block,
                                    .error = s->sticky};

@@ -170,7 +170,8 @@ static void copy_time(struct session *s, bool in, struct stream *stream, bool is
     struct tl_span span =
         timeline_copy(&s->time, &stream->time, is_legacy,
                       in ? TL_HOST_TO_DEVICE : TL_DEVICE_TO_HOST, bytes, pinned, async);
-    session_trace_work(s, in ? "copy_htod" : "copy_dtoh", "", number, span, bytes);
+    session_trace_work(s, in ? "copy_htod" : "copy_dtoh", "", number, span, bytes,
+                       pinned ? "pinned" : "pageable");
 }
 
 void session_copies_settle(struct session *s)
@@ -249,7 +250,7 @@ SESSION_OP(op_copy_device)
     struct tl_span span =
         timeline_copy(&s->time, &stream->time, is_legacy, TL_DEVICE_TO_DEVICE, bytes, true, true);
     record_copy(s, "copy_dtod", to, from, bytes);
-    session_trace_work(s, "copy_dtod", "", x->request.stream, span, bytes);
+    session_trace_work(s, "copy_dtod", "", x->request.stream, span, bytes, NULL);
     return VP_OK;
 }
 
@@ -277,6 +278,6 @@ SESSION_OP(op_fill)
     }
     struct tl_span span = timeline_fill(&s->time, &stream->time, is_legacy, bytes);
     record_copy(s, "memset", to, 0, bytes);
-    session_trace_work(s, "memset", "", x->request.stream, span, bytes);
+    session_trace_work(s, "memset", "", x->request.stream, span, bytes, NULL);
     return VP_OK;
 }

@@ -106,6 +106,8 @@ struct vg_counters {
     uint64_t constant_requests, constant_wavefronts;
     uint64_t branches, divergent_branches, barriers;
     uint64_t fp32_fma, fp32_add_mul, fp64_ops, fp16_ops; /**< thread-level, for flop counts */
+    /* What the threads asked for; lanes that a guard switches off inside of a warp count, too. */
+    uint64_t global_load_bytes, global_store_bytes, shared_load_bytes, shared_store_bytes;
 };
 
 /** Sizes of a launch. */

@@ -22,8 +22,35 @@ static bool is_load(const struct ir_insn *in)
            in->op == IR_TLD4 || in->op == IR_SULD;
 }
 
-static void count_memory(struct vg_counters *c, const struct ir_insn *in, const struct vg_site *s)
+/* The bytes that the threads of `warps` warps asked for in one instruction. Where the instruction
+ * does not say how many a thread has (matrices, textures), as many as were moved. */
+static void count_requested(struct vg_counters *c, const struct ir_insn *in,
+                            const struct vg_site *s, uint64_t warps, uint64_t threads)
 {
+    const bool load = is_load(in);
+    uint64_t *global = load ? &c->global_load_bytes : &c->global_store_bytes;
+    uint64_t *shared = load ? &c->shared_load_bytes : &c->shared_store_bytes;
+    if (in->op != IR_LD && in->op != IR_ST) {
+        *global += 32 * s->sectors;
+        *shared += 128 * s->wavefronts;
+        return;
+    }
+    const uint64_t all = s->requests + s->shared_requests + s->local_requests;
+    if (!all || !warps)
+        return;
+    double bytes = (double)threads * in->bytes * (in->vector > 1 ? in->vector : 1);
+    if (in->guard && all < warps)
+        bytes *= (double)all / (double)warps;
+    *global += (uint64_t)(bytes * (double)s->requests / (double)all + 0.5);
+    *shared += (uint64_t)(bytes * (double)s->shared_requests / (double)all + 0.5);
+}
+
+static void count_memory(struct vg_counters *c, const struct ir_insn *in, const struct vg_site *s,
+                         uint64_t warps, uint64_t threads)
+{
+    if (in->space != PTX_SPACE_CONST && in->op != IR_ATOM && in->op != IR_ATOM_VECTOR &&
+        in->op != IR_ATOM_128)
+        count_requested(c, in, s, warps, threads);
     if (in->op == IR_ATOM || in->op == IR_ATOM_VECTOR || in->op == IR_ATOM_128) {
         c->global_atomic_requests += s->requests;
         c->global_atomic_sectors += s->sectors;
@@ -96,10 +123,10 @@ static void count_instruction(struct vg_counters *c, const struct ir_insn *in,
         load.space = PTX_SPACE_GLOBAL;
         store.op = IR_ST;
         store.space = PTX_SPACE_SHARED;
-        count_memory(c, &load, &t->sites[in->site - 1]);
-        count_memory(c, &store, &t->sites[in->site]);
+        count_memory(c, &load, &t->sites[in->site - 1], warps, threads);
+        count_memory(c, &store, &t->sites[in->site], warps, threads);
     } else if (in->site) {
-        count_memory(c, in, &t->sites[in->site]);
+        count_memory(c, in, &t->sites[in->site], warps, threads);
     }
 }
 
@@ -270,7 +297,11 @@ struct vg_tally *vg_tally_launch(struct vg_launch *launch, struct vg_launch_repo
     X("fp32_fma", c->fp32_fma)                                                                     \
     X("fp32_add_mul", c->fp32_add_mul)                                                             \
     X("fp64_ops", c->fp64_ops)                                                                     \
-    X("fp16_ops", c->fp16_ops)
+    X("fp16_ops", c->fp16_ops)                                                                     \
+    X("global_load_bytes", c->global_load_bytes)                                                   \
+    X("global_store_bytes", c->global_store_bytes)                                                 \
+    X("shared_load_bytes", c->shared_load_bytes)                                                   \
+    X("shared_store_bytes", c->shared_store_bytes)
 
 enum {
 #define COUNT(name, value) +1

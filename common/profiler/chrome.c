@@ -1,0 +1,71 @@
+#include "profiler/chrome.h"
+
+#include "base/files.h"
+
+#include <inttypes.h>
+
+enum { HOST = 1, GPU = 2 };
+
+static void json_text(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            fputc('\\', out);
+        if ((unsigned char)*text < ' ')
+            fprintf(out, "\\u%04x", (unsigned)*text);
+        else
+            fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void process(FILE *out, int pid, const char *name)
+{
+    fprintf(out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":", pid);
+    json_text(out, name);
+    fprintf(out, "}},\n");
+}
+
+/* Times are microseconds; three decimals keep the nanoseconds. */
+static void event(FILE *out, const struct tr_row *row)
+{
+    const bool api = row->kind == TR_API;
+    const uint64_t ns = row->end_ns - row->start_ns;
+    fprintf(out, ",\n{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", api ? "api" : "gpu");
+    json_text(out, row->name);
+    fprintf(out,
+            ",\"pid\":%d,\"tid\":%" PRIu64 ",\"ts\":%" PRIu64 ".%03u,\"dur\":%" PRIu64
+            ".%03u,\"args\":{\"correlation\":%" PRIu64,
+            api ? HOST : GPU, api ? (uint64_t)row->client : row->stream, row->start_ns / 1000,
+            (unsigned)(row->start_ns % 1000), ns / 1000, (unsigned)(ns % 1000), row->correlation);
+    if (api)
+        fprintf(out, ",\"error\":%d", row->error);
+    if (row->bytes >= 0)
+        fprintf(out, ",\"bytes\":%.0f", row->bytes);
+    if (row->kind == TR_KERNEL)
+        fprintf(out,
+                ",\"grid\":\"%ux%ux%u\",\"block\":\"%ux%ux%u\",\"registers\":%d,"
+                "\"static_shared_bytes\":%.0f,\"dynamic_shared_bytes\":%.0f,\"occupancy\":%.4f",
+                row->grid[0], row->grid[1], row->grid[2], row->block[0], row->block[1],
+                row->block[2], row->registers, row->static_shared_bytes, row->dynamic_shared_bytes,
+                row->occupancy);
+    fprintf(out, "}}");
+}
+
+enum st_code chrome_write(const struct tr_trace *trace, const char *path, struct st_error *err)
+{
+    struct file_out out;
+    enum st_code code = file_out_open(&out, path, err);
+    if (code)
+        return code;
+    fprintf(out.f, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+    process(out.f, HOST, *trace->command ? trace->command : "host");
+    fprintf(out.f, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":", GPU);
+    json_text(out.f, *trace->device ? trace->device : "virtual GPU");
+    fprintf(out.f, "}}");
+    for (size_t i = 0; i < trace->n; i++)
+        event(out.f, &trace->rows[i]);
+    fprintf(out.f, "\n]}\n");
+    return file_out_commit(&out, err);
+}

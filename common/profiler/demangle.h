@@ -1,0 +1,17 @@
+/** @file
+ * Kernels' names with their parameters, written as nvprof writes them.
+ */
+#ifndef CONVLAB_PROFILER_DEMANGLE_H
+#define CONVLAB_PROFILER_DEMANGLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Writes the signature in a mangled name (Itanium C++ ABI, section 5.1) in nvprof's style:
+ * "_Z4convPKfPfi" gives "conv(float const *, float*, int)" and "_Z4tileILi8EEvPf" gives
+ * "void tile<int=8>(float*)". A name that is not mangled is copied.
+ * @return false for what kernels rarely have (function pointers, arrays, expressions, lambdas,
+ * packs of parameters, names longer than @p room); @p to is unspecified then. */
+bool demangle(const char *symbol, char *to, size_t room);
+
+#endif

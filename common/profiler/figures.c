@@ -1,0 +1,77 @@
+#include "profiler/figures.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct figure_unit times[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {0}};
+static const struct figure_unit sizes[] = {
+    {"B", 1}, {"KB", 1024.0}, {"MB", 1048576.0}, {"GB", 1073741824.0}, {0}};
+static const struct figure_unit rates[] = {
+    {"B/s", 1}, {"KB/s", 1024.0}, {"MB/s", 1048576.0}, {"GB/s", 1073741824.0}, {0}};
+
+/* The largest unit that a figure has at least one of; the first also for less. */
+static const struct figure_unit *unit_of(const struct figure_unit *units, double value)
+{
+    while (units[1].name && value >= units[1].scale)
+        units++;
+    return units;
+}
+
+/* As many decimals as fit. A figure that is rounded up to the next unit gets that one. */
+static void fill(char to[FIGURE_MAX], const struct figure_unit *units, double value, int width)
+{
+    const struct figure_unit *u = unit_of(units, value);
+    for (;; u++) {
+        const double figure = value / u->scale;
+        const int room = width - (int)strlen(u->name);
+        char whole[FIGURE_MAX];
+        int decimals = room - 1 - snprintf(whole, sizeof whole, "%llu", (unsigned long long)figure);
+        if (decimals < 0 || (u == units && figure == (double)(uint64_t)figure))
+            decimals = 0;
+        int n = snprintf(to, FIGURE_MAX, "%.*f", decimals, figure);
+        const bool rounded_up = u[1].name && strtod(to, NULL) * u->scale >= u[1].scale;
+        if (rounded_up)
+            continue;
+        if (n > room && decimals > 0) /* 9.99996 has one digit in front, 10.0000 has two */
+            n = snprintf(to, FIGURE_MAX, "%.*f", decimals - 1, figure);
+        snprintf(to + n, FIGURE_MAX - (size_t)n, "%s", u->name);
+        return;
+    }
+}
+
+void figure_time(char to[FIGURE_MAX], uint64_t ns, int width)
+{
+    fill(to, times, (double)ns, width);
+}
+
+void figure_bytes(char to[FIGURE_MAX], double bytes, int width)
+{
+    fill(to, sizes, bytes, width);
+}
+
+void figure_rate(char to[FIGURE_MAX], double bytes_per_s, int width)
+{
+    fill(to, rates, bytes_per_s, width);
+}
+
+void figure_percent(char to[FIGURE_MAX], double percent)
+{
+    snprintf(to, FIGURE_MAX, "%.2f%%", percent);
+}
+
+struct figure_unit figure_time_unit(uint64_t largest_ns)
+{
+    return *unit_of(times, (double)largest_ns);
+}
+
+struct figure_unit figure_bytes_unit(double largest)
+{
+    return *unit_of(sizes, largest);
+}
+
+struct figure_unit figure_rate_unit(double largest)
+{
+    return *unit_of(rates, largest);
+}

@@ -1,0 +1,33 @@
+/** @file
+ * Numbers as nvprof writes them: a figure fills its column, so that a longer unit leaves fewer
+ * digits. "755ns", "1.5680us", "104.08ms" and "1.87342s" all come from columns of 8 characters.
+ */
+#ifndef CONVLAB_PROFILER_FIGURES_H
+#define CONVLAB_PROFILER_FIGURES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FIGURE_MAX 32 /**< room that every figure here has */
+
+/** A unit of a table in CSV, where all figures of a column have the same. */
+struct figure_unit {
+    const char *name;
+    double scale; /**< what one of it is in nanoseconds, bytes, bytes per second */
+};
+
+/** A time, as above; nanoseconds are whole. @param width  of the column */
+void figure_time(char to[FIGURE_MAX], uint64_t ns, int width);
+/** A number of bytes in units of 1024: "4B", "8.0000KB", "38.147MB". */
+void figure_bytes(char to[FIGURE_MAX], double bytes, int width);
+/** Bytes per second in units of 1024: "5.8163GB/s". */
+void figure_rate(char to[FIGURE_MAX], double bytes_per_s, int width);
+/** A share: "36.98%". */
+void figure_percent(char to[FIGURE_MAX], double percent);
+
+/** The unit for a column of a CSV table, from the largest figure in it. */
+struct figure_unit figure_time_unit(uint64_t largest_ns);
+struct figure_unit figure_bytes_unit(double largest);
+struct figure_unit figure_rate_unit(double largest);
+
+#endif

@@ -1,0 +1,135 @@
+/** @file
+ * The trace that all sources share, and its reader: what a program's kernels, copies, fills and API
+ * calls were, and when. A trace is one TSV table (base/tsv.h); the virtual GPU writes it
+ * (vgpu/device/record.h, `vgpu-run --trace`), and vprof keeps it with --export-profile. Columns are
+ * found by their names, in any order; those that a source does not know may be absent.
+ *
+ *     kind                   kernel, copy_htod, copy_dtoh, copy_dtod, memset, api;
+ *                            device (name: the GPU), command (name: the command line, client: pid)
+ *     name                   of the kernel, without parameters, or of the API call
+ *     client, stream         the process, and the stream as the source numbers it (0: default)
+ *     start_ns, end_ns       device time of work, host time of calls, on one clock
+ *     bytes                  of copies and fills
+ *     grid, block            of kernels, as 8x1x1
+ *     registers, static_shared_bytes, dynamic_shared_bytes, occupancy
+ *     error                  the cudaError_t of the call, 0 for success
+ *     symbol                 the kernel's mangled name
+ *     host_memory            pageable or pinned, of copies
+ *     (counters)             of kernels, see TR_COUNTER_MAP
+ *
+ * A row of work lies before the row of the call that asked for it.
+ */
+#ifndef CONVLAB_PROFILER_TRACE_H
+#define CONVLAB_PROFILER_TRACE_H
+
+#include "base/status.h"
+#include "base/tsv.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Kinds of rows: X(NAME, text in the trace, name in nvprof's tables; "" if the row has its own).
+ */
+#define TR_KIND_MAP(X)                                                                             \
+    X(KERNEL, "kernel", "")                                                                        \
+    X(COPY_HTOD, "copy_htod", "[CUDA memcpy HtoD]")                                                \
+    X(COPY_DTOH, "copy_dtoh", "[CUDA memcpy DtoH]")                                                \
+    X(COPY_DTOD, "copy_dtod", "[CUDA memcpy DtoD]")                                                \
+    X(MEMSET, "memset", "[CUDA memset]")                                                           \
+    X(API, "api", "")
+
+enum tr_kind {
+#define TR_ENUM(name, text, shown) TR_##name,
+    TR_KIND_MAP(TR_ENUM)
+#undef TR_ENUM
+        TR_KINDS
+};
+
+/** The counters of a launch: columns of the trace, with the virtual GPU's names (vgpu.h: struct
+ * vg_counters). Sectors have 32 bytes; a wavefront is one pass over the 32 banks. */
+#define TR_COUNTER_MAP(X)                                                                          \
+    X(warp_instructions)                                                                           \
+    X(thread_instructions)                                                                         \
+    X(global_load_requests)                                                                        \
+    X(global_load_sectors)                                                                         \
+    X(global_load_bytes)                                                                           \
+    X(global_store_requests)                                                                       \
+    X(global_store_sectors)                                                                        \
+    X(global_store_bytes)                                                                          \
+    X(global_atomic_requests)                                                                      \
+    X(global_atomic_sectors)                                                                       \
+    X(local_load_requests)                                                                         \
+    X(local_load_sectors)                                                                          \
+    X(local_store_requests)                                                                        \
+    X(local_store_sectors)                                                                         \
+    X(shared_load_requests)                                                                        \
+    X(shared_load_wavefronts)                                                                      \
+    X(shared_load_bytes)                                                                           \
+    X(shared_store_requests)                                                                       \
+    X(shared_store_wavefronts)                                                                     \
+    X(shared_store_bytes)                                                                          \
+    X(branches)                                                                                    \
+    X(divergent_branches)                                                                          \
+    X(fp32_fma)                                                                                    \
+    X(fp32_add_mul)                                                                                \
+    X(fp64_ops)                                                                                    \
+    X(fp16_ops)
+
+struct tr_counters {
+#define TR_FIELD(name) double name;
+    TR_COUNTER_MAP(TR_FIELD)
+#undef TR_FIELD
+};
+
+/** One kernel, copy, fill or API call. */
+struct tr_row {
+    enum tr_kind kind;
+    const char *name; /**< as nvprof shows it: kernels with parameters, [CUDA memset], cudaMalloc */
+    int client;
+    uint64_t stream;
+    uint64_t start_ns, end_ns;
+    uint64_t correlation; /**< API calls: their number from 1; work: that of its call, 0 unknown */
+    double bytes;         /**< copies and fills, else negative */
+    bool pinned;          /**< copies: the host's memory */
+    uint32_t grid[3], block[3];
+    int registers;
+    double static_shared_bytes, dynamic_shared_bytes, occupancy;
+    int error;
+    bool counted; /**< counters are known */
+    struct tr_counters counters;
+};
+
+struct tr_trace {
+    size_t n;
+    struct tr_row *rows; /**< in the order of the file */
+    const char *device;  /**< "NVIDIA H200"; "" if the trace does not say */
+    const char *command; /**< the command line, or "" */
+    int pid;             /**< 0 if the trace does not say */
+    char truncated[160]; /**< where the file ended too early and what is missing, or "" */
+    struct tsv table;    /**< as read */
+    char **names;        /**< what `rows` point into besides */
+    size_t name_count;
+};
+
+/** Reads a trace from a file. What lies before damage (a row cut off, of a wrong length) is read,
+ * and `truncated` says where it stopped. @return ST_OK also then; ST_BAD_FORMAT when the file is no
+ * trace. Free with tr_free(). */
+enum st_code tr_read(const char *path, struct tr_trace *trace, struct st_error *err);
+
+/** The same from memory. @param text  malloc'd, with a NUL behind; the trace's from now on, also
+ * after an error. */
+enum st_code tr_parse(char *text, size_t bytes, const char *path, struct tr_trace *trace,
+                      struct st_error *err);
+
+/** Writes the table again, with a row for the device and one for the command, to a file. */
+enum st_code tr_write(const struct tr_trace *trace, const char *path, struct st_error *err);
+
+/** Leaves only the kernels whose name matches an extended regular expression; copies, fills and
+ * calls stay. */
+enum st_code tr_filter(struct tr_trace *trace, const char *pattern, struct st_error *err);
+
+/** Releases a trace; harmless on a zeroed one. */
+void tr_free(struct tr_trace *trace);
+
+#endif

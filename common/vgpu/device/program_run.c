@@ -1,0 +1,133 @@
+#include "vgpu/device/program_run.h"
+
+#include "base/files.h"
+#include "vgpu/device/program_check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINGER_MS 1000 /* for processes that the program left behind */
+
+static int complain(const struct program_run *run, const struct st_error *err)
+{
+    st_print(stderr, run->tool, err);
+    return PROGRAM_NOT_STARTED;
+}
+
+enum st_code program_folder(char *to, struct st_error *err)
+{
+    ssize_t n = readlink("/proc/self/exe", to, PATH_MAX - 1);
+    if (n <= 0)
+        return st_fail_errno(err, errno, "cannot find the folder of this program");
+    to[n] = '\0';
+    *strrchr(to, '/') = '\0';
+    return ST_OK;
+}
+
+/* In a child: die when the owner does, even if it is dead already. */
+static void die_with_parent(int signal_number, pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, signal_number);
+    if (getppid() != parent)
+        _exit(PROGRAM_NOT_STARTED);
+}
+
+static pid_t program_start(const struct program_run *run, const char *path, int door)
+{
+    char **environment = vg_process_environment(run->device.folder, door);
+    pid_t parent = getpid(), pid = environment ? fork() : -1;
+    if (pid != 0) {
+        free(environment);
+        return pid;
+    }
+    die_with_parent(SIGKILL, parent);
+    if (run->started)
+        run->started(getpid(), run->context);
+    fcntl(door, F_SETFD, 0); /* no close-on-exec: this one is for the program */
+    execve(path, run->arguments, environment);
+    struct st_error err;
+    st_fail_errno(&err, errno, "cannot run the program");
+    st_detail(&err, ST_WHERE, "%s", path);
+    _exit(complain(run, &err));
+}
+
+static volatile sig_atomic_t program_pid;
+
+/* What is sent to the owner is meant for the program. */
+static void forward(int signal_number)
+{
+    if (program_pid > 0)
+        kill(program_pid, signal_number);
+}
+
+static int wait_for(pid_t pid)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+/* The device ends when the last holder of the door has; one that the program left running in the
+ * background does not keep its owner. */
+static int device_finish(pid_t device)
+{
+    int status = 0;
+    for (int ms = 0; ms < LINGER_MS; ms++) {
+        if (waitpid(device, &status, WNOHANG) == device)
+            return status;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    kill(device, SIGTERM);
+    return wait_for(device);
+}
+
+int program_end_as(int status)
+{
+    if (!WIFSIGNALED(status))
+        return WEXITSTATUS(status);
+    const struct rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    signal(WTERMSIG(status), SIG_DFL);
+    raise(WTERMSIG(status));
+    return 128 + WTERMSIG(status);
+}
+
+int program_run(struct program_run *run, int *status)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    struct st_error err;
+    *status = PROGRAM_NOT_STARTED << 8;
+    if (program_folder(folder, &err) || program_find(path, run->arguments[0], &err) ||
+        program_check(path, &err))
+        return complain(run, &err);
+    const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+    for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
+        signal(forwarded[i], forward);
+    run->device.folder = folder;
+    struct vg_process device;
+    enum st_code code = vg_process_start(&device, &run->device, &err);
+    if (code) /* a device process that ended has said why itself */
+        return code == ST_CHILD ? PROGRAM_NOT_STARTED : complain(run, &err);
+    pid_t program = program_start(run, path, device.door);
+    close(device.door);
+    program_pid = run->pid = program;
+    if (program > 0)
+        *status = wait_for(program);
+    int device_status = device_finish(device.pid);
+    run->device.folder = NULL;
+    if (WIFSIGNALED(device_status))
+        fprintf(stderr, "%s: the device process was ended by signal %d (%s)\n", run->tool,
+                WTERMSIG(device_status), strsignal(WTERMSIG(device_status)));
+    if (program <= 0)
+        return PROGRAM_NOT_STARTED;
+    return *status == 0 && device_status != 0 ? PROGRAM_NOT_STARTED : 0;
+}

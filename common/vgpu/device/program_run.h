@@ -1,0 +1,35 @@
+/** @file
+ * Running a program on a virtual GPU of its own, from start to end: what vgpu-run and vprof do.
+ */
+#ifndef CONVLAB_VGPU_PROGRAM_RUN_H
+#define CONVLAB_VGPU_PROGRAM_RUN_H
+
+#include "vgpu/device/device_process.h"
+
+#define PROGRAM_NOT_STARTED 2 /**< exit status when the program could not be started */
+
+struct program_run {
+    const char *tool;                 /**< who complains */
+    struct vg_process_options device; /**< .folder is set by program_run() */
+    char **arguments;                 /**< NULL-terminated; the first is the program's name */
+    /** Called in the child before the program runs; may be NULL. */
+    void (*started)(int pid, void *context);
+    void *context;
+    int pid; /**< set to the program's */
+};
+
+/** Finds the folder that this program lies in. @param to  of PATH_MAX bytes. */
+enum st_code program_folder(char *to, struct st_error *err);
+
+/** Runs the program and its device process, and waits for both. Signals sent to this process are
+ * passed on to the program; both children die with it. Failures are reported on stderr.
+ * @param status  set to the program's wait status
+ * @return 0; PROGRAM_NOT_STARTED if the program or the device process could not be started, or the
+ * device process failed although the program did not. */
+int program_run(struct program_run *run, int *status);
+
+/** Ends as a program with this wait status did: returns its exit status, or ends this process by
+ * the same signal. */
+int program_end_as(int status);
+
+#endif

@@ -24,7 +24,7 @@ static void process(FILE *out, int pid, const char *name)
 {
     fprintf(out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":", pid);
     json_text(out, name);
-    fprintf(out, "}},\n");
+    fprintf(out, "}}");
 }
 
 /* Times are microseconds; three decimals keep the nanoseconds. */
@@ -61,9 +61,8 @@ enum st_code chrome_write(const struct tr_trace *trace, const char *path, struct
         return code;
     fprintf(out.f, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
     process(out.f, HOST, *trace->command ? trace->command : "host");
-    fprintf(out.f, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":", GPU);
-    json_text(out.f, *trace->device ? trace->device : "virtual GPU");
-    fprintf(out.f, "}}");
+    fprintf(out.f, ",\n");
+    process(out.f, GPU, *trace->device ? trace->device : "virtual GPU");
     for (size_t i = 0; i < trace->n; i++)
         event(out.f, &trace->rows[i]);
     fprintf(out.f, "\n]}\n");

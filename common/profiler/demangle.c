@@ -295,7 +295,9 @@ static void function(struct parser *p, struct text *to)
     put(p, to, called->s, called->n);
     free(called);
     puts_to(p, to, "(");
-    if (!take(p, "v"))
+    if (take(p, "v"))
+        puts_to(p, to, "void");
+    else
         for (bool first = true; *p->at && !p->failed; first = false) {
             puts_to(p, to, first ? "" : ", ");
             type(p, to);

@@ -290,13 +290,14 @@ static void command_text(struct report *r, char **arguments)
                               *arguments);
 }
 
-/* What became of the program. */
+/* What became of the program, in nvprof's words: signals are counted as the shell does. */
 static void note_end(const struct report *r, int status)
 {
     if (WIFSIGNALED(status))
-        note(r, "Error: Application received signal %d", WTERMSIG(status));
+        fprintf(r->out, "======== Error: Application received signal %d\n", 128 + WTERMSIG(status));
     else if (WEXITSTATUS(status))
-        note(r, "Warning: Application returned non-zero code %d", WEXITSTATUS(status));
+        fprintf(r->out, "======== Error: Application returned non-zero code %d\n",
+                WEXITSTATUS(status));
 }
 
 static int profile_program(const struct options *o, struct report *r)

@@ -278,10 +278,14 @@ Test(counters, of_a_copy_are_those_of_a_textbook)
     cr_assert_eq(c.global_load_sectors, 128);
     cr_assert_eq(c.global_store_requests, 32);
     cr_assert_eq(c.global_store_sectors, 128);
+    cr_assert_eq(c.global_load_bytes, 4096);
+    cr_assert_eq(c.global_store_bytes, 4096);
+    cr_assert_eq(c.shared_load_bytes + c.shared_store_bytes, 0);
     cr_assert_eq(c.warp_instructions, 32 * 11);
     cr_assert_eq(c.thread_instructions, 1024 * 11);
     c = gpu_run(d, m, "strided", 4, 256, &a).counters;
     cr_assert_eq(c.global_load_sectors, 32 * 32);
+    cr_assert_eq(c.global_load_bytes, 4096, "what was asked for does not depend on the stride");
     cr_assert_eq(c.global_store_sectors, 128);
     vg_device_close(d);
 }

@@ -1,0 +1,168 @@
+/* The reader of traces, kernels' names, the timeline. */
+#include "profiler/trace.h"
+
+#include "base/files.h"
+#include "profiler/chrome.h"
+#include "profiler/demangle.h"
+#include "profiler/tests/trace_text.h"
+
+#include <cjson/cJSON.h>
+#include <criterion/criterion.h>
+#include <unistd.h>
+
+static void sample(struct trace_text *t)
+{
+    trace_begin(t);
+    trace_row(t, "copy_htod", "", 100, 200);
+    trace_row(t, "api", "cudaMemcpy", 90, 210);
+    trace_row(t, "kernel", "add", 300, 400);
+    trace_row(t, "api", "cudaLaunchKernel_v7000", 290, 310);
+    fclose(t->out);
+}
+
+Test(trace, is_read_up_to_where_it_was_cut_off)
+{
+    struct trace_text t;
+    sample(&t);
+    const size_t header = (size_t)(strchr(t.text, '\n') - t.text) + 1;
+    for (size_t bytes = header; bytes <= t.bytes; bytes++) {
+        char *copy = calloc(1, bytes + 1);
+        memcpy(copy, t.text, bytes);
+        size_t lines = 0;
+        for (size_t i = 0; i < bytes; i++)
+            lines += copy[i] == '\n';
+        const bool whole = copy[bytes - 1] == '\n';
+        struct tr_trace trace;
+        struct st_error err;
+        cr_assert_eq(tr_parse(copy, bytes, "trace", &trace, &err), ST_OK, "%zu bytes", bytes);
+        cr_assert_eq(trace.n, lines - 1, "%zu bytes", bytes);
+        cr_assert_eq(trace.truncated[0] != '\0', !whole, "%zu bytes", bytes);
+        tr_free(&trace);
+    }
+    free(t.text);
+}
+
+Test(trace, of_another_kind_is_refused)
+{
+    static const char *const texts[] = {"", "kind\tname", "no\ttrace\n1\t2\n", "\n", "x"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct tr_trace trace;
+        struct st_error err;
+        cr_expect_neq(tr_parse(strdup(texts[i]), strlen(texts[i]), "trace", &trace, &err), ST_OK,
+                      "%s", texts[i]);
+    }
+}
+
+Test(trace, with_a_row_of_a_wrong_length_is_read_up_to_it)
+{
+    static const char text[] = "kind\tname\tstart_ns\tend_ns\napi\tcudaFree\t1\t2\n"
+                               "api\tcudaFree\t1\napi\tcudaFree\t3\t4\n";
+    struct tr_trace trace;
+    struct st_error err;
+    cr_assert_eq(tr_parse(strdup(text), sizeof text - 1, "trace", &trace, &err), ST_OK);
+    cr_expect_eq(trace.n, 1);
+    cr_expect(strstr(trace.truncated, "line 3"), "%s", trace.truncated);
+    tr_free(&trace);
+}
+
+Test(trace, that_is_kept_and_read_again_is_the_same)
+{
+    struct trace_text t;
+    sample(&t);
+    struct tr_trace trace, again;
+    struct st_error err;
+    char path[] = "/tmp/convlab-trace-XXXXXX";
+    close(mkstemp(path));
+    cr_assert_eq(tr_parse(t.text, t.bytes, "trace", &trace, &err), ST_OK);
+    trace.device = "NVIDIA H200";
+    trace.command = "./program a\tb";
+    trace.pid = 77;
+    cr_assert_eq(tr_write(&trace, path, &err), ST_OK);
+    cr_assert_eq(tr_read(path, &again, &err), ST_OK, "%s", err.what);
+    cr_expect_str_eq(again.device, "NVIDIA H200");
+    cr_expect_str_eq(again.command, "./program a\tb");
+    cr_expect_eq(again.pid, 77);
+    cr_assert_eq(again.n, trace.n);
+    cr_expect_str_eq(again.rows[3].name, "cudaLaunchKernel");
+    cr_expect_eq(again.rows[2].correlation, 2);
+    cr_expect_eq(again.rows[2].counters.global_load_bytes, 128);
+    cr_expect_eq(tr_filter(&again, "^sub", &err), ST_OK);
+    cr_expect_eq(again.n, 3, "copies and calls stay");
+    cr_expect_eq(tr_filter(&again, "(", &err), ST_USAGE);
+    tr_free(&trace);
+    tr_free(&again);
+    unlink(path);
+}
+
+Test(chrome, is_json_with_an_event_for_each_row)
+{
+    struct trace_text t;
+    sample(&t);
+    struct tr_trace trace;
+    struct st_error err;
+    char path[] = "/tmp/convlab-chrome-XXXXXX", *text;
+    size_t bytes;
+    close(mkstemp(path));
+    cr_assert_eq(tr_parse(t.text, t.bytes, "trace", &trace, &err), ST_OK);
+    trace.command = "./a \"b\" \\ \n";
+    cr_assert_eq(chrome_write(&trace, path, &err), ST_OK);
+    cr_assert_eq(file_read(path, 1 << 20, &text, &bytes, &err), ST_OK);
+    cJSON *json = cJSON_Parse(text);
+    cr_assert(json, "%s", text);
+    const cJSON *events = cJSON_GetObjectItem(json, "traceEvents");
+    cr_assert_eq(cJSON_GetArraySize(events), 2 + 4);
+    const cJSON *kernel = cJSON_GetArrayItem(events, 2 + 2);
+    cr_expect_str_eq(cJSON_GetObjectItem(kernel, "ph")->valuestring, "X");
+    cr_expect_float_eq(cJSON_GetObjectItem(kernel, "ts")->valuedouble, 0.3, 1e-9);
+    cr_expect_float_eq(cJSON_GetObjectItem(kernel, "dur")->valuedouble, 0.1, 1e-9);
+    cJSON_Delete(json);
+    free(text);
+    tr_free(&trace);
+    unlink(path);
+}
+
+Test(demangle, writes_names_as_nvprof_does)
+{
+    static const char *const pairs[][2] = {
+        {"plain", "plain"},
+        {"_Z5emptyv", "empty(void)"},
+        {"_Z9vectorAddPKfS0_Pfi", "vectorAdd(float const *, float const *, float*, int)"},
+        {"_Z12sumMatrixGPUPfS_S_ii", "sumMatrixGPU(float*, float*, float*, int, int)"},
+        {"_Z13matrixMulCUDAILi32EEvPfS0_S0_ii",
+         "void matrixMulCUDA<int=32>(float*, float*, float*, int, int)"},
+        {"_ZN5mxnet2op14forward_kernelEPfPKfS3_iiiiii",
+         "mxnet::op::forward_kernel(float*, float const *, float const *, int, int, int, int, int, "
+         "int)"},
+        {"_ZN3labL5scaleILi32EfEEvPT0_S1_", "void lab::scale<int=32, float>(float*, float)"},
+        {"_Z4pickILb1ELin3EhEvRKT1_", "void pick<bool=1, int=-3, unsigned char>(unsigned char "
+                                      "const &)"},
+        {"_Z3useN1a1bES0_PS0_", "use(a::b, a::b, a::b*)"},
+        {"_Z4walkIN3geo5pointIdEEEvPT_S4_m",
+         "void walk<geo::point<double>>(geo::point<double>*, geo::point<double>*, unsigned long)"},
+    };
+    char to[512];
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        cr_expect(demangle(pairs[i][0], to, sizeof to), "%s", pairs[i][0]);
+        cr_expect_str_eq(to, pairs[i][1], "%s: %s", pairs[i][0], to);
+    }
+}
+
+#define MANY "PPPPPPPPPPPPPPPPPPPP"
+
+Test(demangle, refuses_what_it_does_not_know)
+{
+    static const char *const names[] = {"",
+                                        "_Z",
+                                        "_Z3ab",
+                                        "_Z99999999999999999999a",
+                                        "_Z3fooPFvvE",
+                                        "_Z3fooS_",
+                                        "_Z3fooT_",
+                                        "_ZN3foo",
+                                        "_Z3fooIJEvv",
+                                        "_Z1f" MANY MANY MANY MANY MANY "i"};
+    char to[64];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        cr_expect_not(demangle(names[i], to, sizeof to), "%s gave %s", names[i], to);
+    cr_expect_not(demangle("_Z9vectorAddPKfS0_Pfi", to, 20), "no room");
+}

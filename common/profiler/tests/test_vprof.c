@@ -1,0 +1,96 @@
+/* vprof by its transcripts. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *build(void)
+{
+    const char *folder = getenv("CONVLAB_BUILD");
+    return folder ? folder : "build";
+}
+
+static int run(char *output, size_t room, const char *arguments)
+{
+    char command[1024];
+    snprintf(command, sizeof command, "%s/vprof %s 2>&1", build(), arguments);
+    FILE *f = popen(command, "r");
+    cr_assert(f);
+    size_t n = fread(output, 1, room - 1, f);
+    output[n] = '\0';
+    int status = pclose(f);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+Test(vprof, says_that_a_program_without_kernels_has_none)
+{
+    char out[8192];
+    cr_assert_eq(run(out, sizeof out, "true"), 0);
+    cr_expect(strstr(out, "== NVPROF is profiling process "), "%s", out);
+    cr_expect(strstr(out, ", command: true\n"), "%s", out);
+    cr_expect(strstr(out, "== Profiling application: true\n"), "%s", out);
+    cr_expect(strstr(out, "== Times are modelled: those of a virtual NVIDIA H200\n"), "%s", out);
+    cr_expect(strstr(out, "== Profiling result:\nNo kernels were profiled.\nNo API activities were "
+                          "profiled.\n"),
+              "%s", out);
+}
+
+Test(vprof, ends_as_the_program_did)
+{
+    char out[8192];
+    cr_expect_eq(run(out, sizeof out, "sh -c 'exit 7'"), 7);
+    cr_expect(strstr(out, "======== Error: Application returned non-zero code 7\n"), "%s", out);
+    cr_expect_eq(run(out, sizeof out, "sh -c 'kill -SEGV $$'"), 139);
+    cr_expect(strstr(out, "======== Error: Application received signal 139\n"), "%s", out);
+}
+
+Test(vprof, says_what_is_wrong)
+{
+    char out[8192];
+    cr_expect_eq(run(out, sizeof out, "./no-such-program"), 2);
+    cr_expect_str_eq(out, "vprof: there is no program './no-such-program' that can be run (hint: "
+                          "check the path and its permissions)\n");
+    cr_expect_eq(run(out, sizeof out, "--metrics gld_eficiency true"), 2);
+    cr_expect(
+        strstr(out, "vprof: there is no metric 'gld_eficiency' (hint: near it: gld_efficiency"),
+        "%s", out);
+    cr_expect_eq(run(out, sizeof out, "--device gpu true"), 2);
+    cr_expect(strstr(out, "vprof profiles on the virtual GPU only: --device"), "%s", out);
+    cr_expect_eq(run(out, sizeof out, "--device virtual:gtx-0 true"), 2);
+    cr_expect(strstr(out, "there is no GPU profile 'gtx-0'"), "%s", out);
+    cr_expect_eq(run(out, sizeof out, "--import /no-such-trace.tsv"), 2);
+    cr_expect(strstr(out, "/no-such-trace.tsv"), "%s", out);
+    cr_expect_eq(run(out, sizeof out, "-o /dev/../etc/passwd true"), 2);
+    cr_expect(strstr(out, "the file exists already"), "%s", out);
+}
+
+/* A CUDA program from its start to the timeline, where there is one compiled for the tests. */
+Test(vprof, profiles_a_program_and_reads_what_it_kept)
+{
+    char program[512], out[65536], command[1024], folder[] = "/tmp/convlab-vprof-XXXXXX";
+    struct stat info;
+    snprintf(program, sizeof program, "%s/vgpu/tests/programs/dynamic_shared", build());
+    if (stat(program, &info))
+        cr_skip_test("skip: no compiled CUDA program (make vgpu-programs)");
+    cr_assert(mkdtemp(folder));
+    snprintf(command, sizeof command, "-o %s/trace --device virtual:k80 %s", folder, program);
+    cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
+    cr_expect(strstr(out, "== Generated result file: "), "%s", out);
+    snprintf(command, sizeof command, "-i %s/trace", folder);
+    cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
+    cr_expect_eq(strstr(out, "======== Profiling result:\n            Type  Time(%)"), out, "%s",
+                 out);
+    cr_expect(strstr(out, "\n GPU activities:  "), "%s", out);
+    cr_expect(strstr(out, "\n      API calls:  "), "%s", out);
+    cr_expect(strstr(out, "  cudaLaunchKernel\n"), "%s", out);
+    snprintf(command, sizeof command,
+             "-i %s/trace --print-gpu-trace --metrics inst_executed --log-file %s/log; cat %s/log; "
+             "rm -r %s",
+             folder, folder, folder, folder);
+    cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
+    cr_expect(strstr(out, "  Tesla K80"), "%s", out);
+    cr_expect(strstr(out, "inst_executed                     Instructions Executed"), "%s", out);
+}

@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "profiler/demangle.h"
 
+#include <limits.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,9 +76,21 @@ static const char *text_at(const struct tsv *table, size_t row, int column)
     return column < 0 ? "" : tsv_cell(table, row, column);
 }
 
+/* What no trace can have (negative, not a number, beyond `most`) reads as 0. */
+static double number_up_to(const struct tsv *table, size_t row, int column, double most)
+{
+    const double value = strtod(text_at(table, row, column), NULL);
+    return value >= 0 && value <= most ? value : 0;
+}
+
 static double number_at(const struct tsv *table, size_t row, int column)
 {
-    return strtod(text_at(table, row, column), NULL);
+    return number_up_to(table, row, column, 1e18);
+}
+
+static int int_at(const struct tsv *table, size_t row, int column)
+{
+    return (int)number_up_to(table, row, column, INT_MAX);
 }
 
 /* "8x4x1"; what is missing is 1. */
@@ -127,7 +140,7 @@ static void read_work(const struct tsv *table, size_t i, const struct columns *a
         return;
     dim_at(table, i, at->grid, row->grid);
     dim_at(table, i, at->block, row->block);
-    row->registers = (int)number_at(table, i, at->registers);
+    row->registers = int_at(table, i, at->registers);
     row->static_shared_bytes = number_at(table, i, at->static_shared_bytes);
     row->dynamic_shared_bytes = number_at(table, i, at->dynamic_shared_bytes);
     row->occupancy = number_at(table, i, at->occupancy);
@@ -166,7 +179,7 @@ static enum st_code read_rows(struct tr_trace *t, const struct columns *at, stru
     for (size_t i = 0; i < t->table.rows; i++) {
         const char *kind = tsv_cell(&t->table, i, at->kind);
         const char *name = tsv_cell(&t->table, i, at->name);
-        int client = (int)number_at(&t->table, i, at->client);
+        int client = int_at(&t->table, i, at->client);
         if (strcmp(kind, "device") == 0)
             t->device = name;
         if (strcmp(kind, "command") == 0) {
@@ -184,7 +197,7 @@ static enum st_code read_rows(struct tr_trace *t, const struct columns *at, stru
         row.end_ns = strtoull(tsv_cell(&t->table, i, at->end_ns), NULL, 10);
         if (row.end_ns < row.start_ns)
             row.end_ns = row.start_ns;
-        row.error = (int)number_at(&t->table, i, at->error);
+        row.error = int_at(&t->table, i, at->error);
         read_work(&t->table, i, at, &row);
         row.name = row.kind == TR_API      ? api_name(t, name)
                    : row.kind == TR_KERNEL ? kernel_name(t, name, text_at(&t->table, i, at->symbol))

@@ -65,6 +65,21 @@ Test(trace, with_a_row_of_a_wrong_length_is_read_up_to_it)
     tr_free(&trace);
 }
 
+Test(trace, with_impossible_figures_has_zeros_for_them)
+{
+    static const char text[] = "kind\tname\tclient\tstart_ns\tend_ns\tbytes\tregisters\n"
+                               "kernel\tadd\t1e300\t9\t5\tnan\t-4\n";
+    struct tr_trace trace;
+    struct st_error err;
+    cr_assert_eq(tr_parse(strdup(text), sizeof text - 1, "trace", &trace, &err), ST_OK);
+    cr_assert_eq(trace.n, 1);
+    cr_expect_eq(trace.rows[0].client, 0);
+    cr_expect_eq(trace.rows[0].end_ns, 9, "no activity ends before it starts");
+    cr_expect_eq(trace.rows[0].bytes, 0);
+    cr_expect_eq(trace.rows[0].registers, 0);
+    tr_free(&trace);
+}
+
 Test(trace, that_is_kept_and_read_again_is_the_same)
 {
     struct trace_text t;

@@ -60,9 +60,9 @@
  * Measured on an H200, 10000 images, Op Time in ms:
  *
  *                   m6       m8     expected    cuDNN, float32
- *     conv1        2.44     0.90       1.1           4.97
- *     conv2        3.97     3.64       3.3           5.73
- *     one-layer    0.97     0.44                     1.16
+ *     conv1        2.44     0.88       1.1           4.96
+ *     conv2        3.97     3.64       3.3           5.71
+ *     one-layer    0.97     0.43                     1.45
  *
  * What is wrong with this one, for the last rung (m9). conv_whole_image computes addresses in its
  * inner loop, since that loop is not unrolled; loads an image while nothing else can be done in

@@ -67,7 +67,7 @@
  *
  *                   m8       m9     expected    limit    cuDNN, float32
  *     conv1        0.88     0.69      0.55       0.54        4.96
- *     conv2        3.64     2.44      2.27       1.86        5.71
+ *     conv2        3.64     2.45      2.27       1.86        5.71
  *     one-layer    0.43     0.33      0.28       0.28        1.45
  *
  * conv2 issues an instruction in 93% of all cycles. What is missing are waits for weights (misses

@@ -123,6 +123,8 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
     shared->running = s;
     shared->launches++;
     pthread_mutex_unlock(&shared->running_lock);
+    if (l->cooperative)
+        vg_one_core(s->device);
     enum st_code code = vg_launch(s->device, l->kernel->kernel, l->grid, l->block,
                                   l->dynamic_shared_bytes, x->payload, &report, &err);
     pthread_mutex_lock(&shared->running_lock);

@@ -203,6 +203,10 @@ struct vg_kernel_attributes {
 };
 void vg_kernel_attributes_get(const struct vg_kernel *kernel, struct vg_kernel_attributes *to);
 
+/** The next launch runs its blocks on one core, by turns. For cooperative launches, whose blocks
+ * wait for each other: how often they look in vain would otherwise depend on the cores, and so
+ * would the counters. */
+void vg_one_core(struct vg_device *device);
 /** Runs a kernel to its end. Findings are added to the device's list. @param parameters  the block
  * of vg_kernel_parameter_bytes() bytes. @return ST_OK also when the kernel faulted: see report. */
 enum st_code vg_launch(struct vg_device *device, struct vg_kernel *kernel, struct vg_dim grid,

@@ -337,6 +337,7 @@ struct vg_device {
     struct vg_memory memory;
     struct vg_module *modules;
     int worker_count, started;
+    bool one_core;             /**< of the next launch */
     struct vg_worker *workers; /**< [worker_count]; number 0 is the caller's thread */
     pthread_mutex_t mutex;
     pthread_cond_t start, done;

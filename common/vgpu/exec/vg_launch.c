@@ -195,7 +195,8 @@ static void start_workers(struct vg_device *d)
 
 static void run(struct vg_device *d, struct vg_launch *l)
 {
-    const bool alone = l->blocks == 1 || l->seed;
+    const bool alone = l->blocks == 1 || l->seed || d->one_core;
+    d->one_core = false;
     if (!alone && d->worker_count > 1)
         start_workers(d);
     l->concurrent = !alone && d->worker_count > 1;
@@ -471,6 +472,11 @@ static void fill_report(struct vg_launch *l, struct vg_launch_report *report)
 void vg_blocks_keep(struct vg_device *d)
 {
     d->keeps_blocks = true;
+}
+
+void vg_one_core(struct vg_device *d)
+{
+    d->one_core = true;
 }
 
 void vg_interrupt(struct vg_device *d)

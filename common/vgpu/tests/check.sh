@@ -126,6 +126,24 @@ for name in vector_add reduce_shared histogram; do
     fi
 done
 
+# Counters are the same for any number of cores, also of kernels whose blocks wait for each other.
+for name in coop_grid last_block scan_blocks reduce_shared; do
+    wanted "cores_$name" || continue
+    program=$build/vgpu/tests/programs/$name
+    [ -x "$program" ] || continue
+    rm -f "$scratch"/*
+    for cores in 1 2 3; do
+        "$build/vgpu-run" --cores $cores --counters "$scratch/$cores" "$program" >/dev/null 2>"$scratch/err"
+    done
+    if [ -s "$scratch/1" ] && cmp -s "$scratch/1" "$scratch/2" && cmp -s "$scratch/1" "$scratch/3"; then
+        passed=$((passed + 1))
+        printf 'PASS cores_%s\n' "$name"
+    else
+        diff "$scratch/1" "$scratch/2" >"$scratch/out" 2>&1
+        fail "cores_$name" "other counters with more cores"
+    fi
+done
+
 vector_add=$here/programs/vector_add.cu
 nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
 if [ -x "$nvcc" ]; then

@@ -1,5 +1,6 @@
 /* The grader: `grader m1` builds the lab, runs it in the harness, checks and times it, and writes a
- * report. The stages are in grading.c; this file parses, calls them and sets the exit status. */
+ * report. The stages are in grading.c; this file parses, calls them and sets the exit status. Its
+ * other commands (`grader NAME ...`, commands.def) have files of their own. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/progress.h"
@@ -87,8 +88,36 @@ static int verdict(const struct gr_result *r)
     return status;
 }
 
+#define COMMAND(name, summary) int gr_command_##name(int argc, char **argv);
+#include "grader/commands.def"
+#undef COMMAND
+
+/* The command whose name is the first argument, or NULL: then a milestone is graded. */
+static int (*command_named(const char *word))(int, char **)
+{
+#define COMMAND(name, summary)                                                                     \
+    if (strcmp(word, #name) == 0)                                                                  \
+        return gr_command_##name;
+#include "grader/commands.def"
+#undef COMMAND
+    (void)word;
+    return NULL;
+}
+
+/* Runs a command with the rest of the arguments; its argv[0] is what its messages begin with. */
+static int run_command(int (*command)(int, char **), int argc, char **argv)
+{
+    char name[64];
+    snprintf(name, sizeof name, "grader %s", argv[1]);
+    argv[1] = name;
+    return command(argc - 1, argv + 1);
+}
+
 int main(int argc, char **argv)
 {
+    int (*command)(int, char **) = argc > 1 ? command_named(argv[1]) : NULL;
+    if (command)
+        return run_command(command, argc, argv);
     struct gr_options options;
     struct st_error err = {0};
     struct gr_result *result = calloc(1, sizeof *result);

@@ -146,11 +146,19 @@ void gr_options_parse(struct gr_options *options, int argc, char **argv)
     const struct argp argp = {
         .options = option_table,
         .parser = parse_option,
-        .args_doc = "MILESTONE",
+        .args_doc = "MILESTONE"
+#define COMMAND(name, summary) "\n" #name " ..."
+#include "grader/commands.def"
+#undef COMMAND
+        ,
         .doc = "Grade a milestone of the convolution lab: correctness on edge and random shapes, "
                "then inference on Fashion-MNIST, with a report to hand in."
                "\vExit status: 0 graded and every required check passed, 1 graded and something "
-               "failed, 2 could not grade.",
+               "failed, 2 could not grade."
+#define COMMAND(name, summary) "\n  grader " #name ": " summary
+#include "grader/commands.def"
+#undef COMMAND
+        ,
     };
     argp_err_exit_status = 2;
     argp_program_version_hook = print_version;

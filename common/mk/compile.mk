@@ -6,7 +6,7 @@
 MODULES := grader data/train common/runner common/vendor common/nn common/profiler common/vgpu/device common/vgpu/profiles common/vgpu/fatbin common/vgpu/exec common/vgpu/probe common/vgpu/ptx common/base
 
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-LIBS := -lcyaml -lzstd -llz4 -lcjson -lcmark-gfm -lcmark-gfm-extensions -lz -lm -ldl -pthread
+LIBS := -lcyaml -lsqlite3 -lseccomp -lzstd -llz4 -lcjson -lcmark-gfm -lcmark-gfm-extensions -lz -lm -ldl -pthread
 
 COMPILE = $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) $(SAN_FLAGS) -MMD -MP
 # The libraries that a machine may not have lie beside the programs in the archives (archive.mk).
@@ -52,7 +52,7 @@ $(foreach m,$(MODULES),$(eval $(call module_rules,$(m))))
 
 define program_rules
 $(BUILD)/$(patsubst %_main.c,%,$(notdir $(1))): $(call objects,$(1)) $(MODULE_LIBS)
-	$$(Q)$$(LINK) $$(LDFLAGS_$(patsubst %_main.c,%,$(notdir $(1)))) $$^ $(LIBS) -o $$@
+	$$(Q)$$(LINK) $$(LDFLAGS_$(patsubst %_main.c,%,$(notdir $(1)))) $$^ $(LIBS) $$(LIBS_$(patsubst %_main.c,%,$(notdir $(1)))) -o $$@
 endef
 $(foreach m,$(MAINS),$(eval $(call program_rules,$(m))))
 

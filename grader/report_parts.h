@@ -96,7 +96,7 @@ void gr_summarize(const struct gr_result *result, struct gr_summary *to);
  * sizes. @return @p to, "-" for a shape that is not known. */
 const char *gr_shape_text(char to[64], const struct conv_shape *shape, const char *times);
 
-/* ---- report_plots.c: gnuplot ---------------------------------------------------------------- */
+/* ---- grader/plots: gnuplot ---------------------------------------------------------------- */
 
 enum { GR_PLOT_OP_TIMES, GR_PLOT_SPEED_UP, GR_PLOTS };
 

@@ -1,4 +1,4 @@
-#include "grader/report_plots.h"
+#include "grader/plots/report_plots.h"
 
 #include "base/files.h"
 

@@ -1,8 +1,8 @@
-/* The plots: what they show (data and scripts) is here, how gnuplot is run in report_gnuplot.c.
+/* The plots: what they show (data and scripts) is here, how gnuplot is run in gnuplot.c.
  *
  * A script is the style that all plots share, then a terminal, then the plot with its data inside.
  * What varies in it are numbers and names reduced to letters, digits, '.', '-' and '_'. */
-#include "grader/report_plots.h"
+#include "grader/plots/report_plots.h"
 
 #include "base/files.h"
 

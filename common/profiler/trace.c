@@ -39,7 +39,10 @@ static const char *const kind_names[] = {
     X(occupancy, false)                                                                            \
     X(error, false)                                                                                \
     X(symbol, false)                                                                               \
-    X(host_memory, false)
+    X(host_memory, false)                                                                          \
+    X(dram_bytes, false)                                                                           \
+    X(l2_read_bytes, false)                                                                        \
+    X(l2_write_bytes, false)
 
 /* Indices of the columns, -1 for those that are absent. */
 struct columns {
@@ -51,6 +54,7 @@ struct columns {
         TR_COUNTER_MAP(INDEX)
 #undef INDEX
     } counters;
+    int term_ns[VG_TERMS];
 };
 
 static enum st_code find_columns(const struct tsv *table, const char *path, struct columns *at,
@@ -67,6 +71,9 @@ static enum st_code find_columns(const struct tsv *table, const char *path, stru
 #undef FIND
 #define FIND(counter) at->counters.counter = tsv_column(table, #counter);
     TR_COUNTER_MAP(FIND)
+#undef FIND
+#define FIND(name, text, group) at->term_ns[VG_TERM_##name] = tsv_column(table, "ns_" #text);
+    VG_TERM_MAP(FIND)
 #undef FIND
     return ST_OK;
 }
@@ -86,6 +93,12 @@ static double number_up_to(const struct tsv *table, size_t row, int column, doub
 static double number_at(const struct tsv *table, size_t row, int column)
 {
     return number_up_to(table, row, column, 1e18);
+}
+
+/* A number that need not be known: then -1. */
+static double known_at(const struct tsv *table, size_t row, int column)
+{
+    return *text_at(table, row, column) ? number_at(table, row, column) : -1;
 }
 
 static int int_at(const struct tsv *table, size_t row, int column)
@@ -134,7 +147,7 @@ static const char *kernel_name(struct tr_trace *t, const char *name, const char 
 static void read_work(const struct tsv *table, size_t i, const struct columns *at,
                       struct tr_row *row)
 {
-    row->bytes = *text_at(table, i, at->bytes) ? number_at(table, i, at->bytes) : -1;
+    row->bytes = known_at(table, i, at->bytes);
     row->pinned = strcmp(text_at(table, i, at->host_memory), "pinned") == 0;
     if (row->kind != TR_KERNEL)
         return;
@@ -148,6 +161,12 @@ static void read_work(const struct tsv *table, size_t i, const struct columns *a
 #define READ(counter) row->counters.counter = number_at(table, i, at->counters.counter);
     TR_COUNTER_MAP(READ)
 #undef READ
+    row->dram_bytes = known_at(table, i, at->dram_bytes);
+    row->l2_read_bytes = known_at(table, i, at->l2_read_bytes);
+    row->l2_write_bytes = known_at(table, i, at->l2_write_bytes);
+    row->modelled = *text_at(table, i, at->term_ns[VG_TERM_ISSUE]) != '\0';
+    for (int k = 0; k < VG_TERMS; k++)
+        row->term_ns[k] = number_at(table, i, at->term_ns[k]);
 }
 
 /* Every call gets the next number; work gets that of the next call of its client. */
@@ -202,6 +221,7 @@ static enum st_code read_rows(struct tr_trace *t, const struct columns *at, stru
         row.name = row.kind == TR_API      ? api_name(t, name)
                    : row.kind == TR_KERNEL ? kernel_name(t, name, text_at(&t->table, i, at->symbol))
                                            : kind_names[row.kind];
+        row.short_name = name;
         t->rows[t->n++] = row;
     }
     correlate(t);

@@ -16,6 +16,9 @@
  *     symbol                 the kernel's mangled name
  *     host_memory            pageable or pinned, of copies
  *     (counters)             of kernels, see TR_COUNTER_MAP
+ *     dram_bytes, l2_read_bytes, l2_write_bytes   of kernels: what passed these memories
+ *     ns_issue, ns_fp32, ...  of kernels on the virtual GPU: what the modelled time is made of, see
+ *                            VG_TERM_MAP of vgpu/device/vgpu.h
  *
  * A row of work lies before the row of the call that asked for it.
  */
@@ -24,6 +27,7 @@
 
 #include "base/status.h"
 #include "base/tsv.h"
+#include "vgpu/device/vgpu.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,6 +75,9 @@ enum tr_kind {
     X(shared_store_bytes)                                                                          \
     X(branches)                                                                                    \
     X(divergent_branches)                                                                          \
+    X(barriers)                                                                                    \
+    X(constant_requests)                                                                           \
+    X(constant_wavefronts)                                                                         \
     X(fp32_fma)                                                                                    \
     X(fp32_add_mul)                                                                                \
     X(fp64_ops)                                                                                    \
@@ -98,6 +105,10 @@ struct tr_row {
     int error;
     bool counted; /**< counters are known */
     struct tr_counters counters;
+    double dram_bytes, l2_read_bytes, l2_write_bytes; /**< kernels; negative: not known */
+    bool modelled;                                    /**< term_ns is known */
+    double term_ns[VG_TERMS];
+    const char *short_name; /**< kernels: as `name`, without parameters */
 };
 
 struct tr_trace {

@@ -49,10 +49,16 @@ struct record {
     X(shared_store_bytes)                                                                          \
     X(branches)                                                                                    \
     X(divergent_branches)                                                                          \
+    X(barriers)                                                                                    \
+    X(constant_requests)                                                                           \
+    X(constant_wavefronts)                                                                         \
     X(fp32_fma)                                                                                    \
     X(fp32_add_mul)                                                                                \
     X(fp64_ops)                                                                                    \
     X(fp16_ops)
+
+/* What the model says of a launch. */
+#define TRACE_BYTES(X) X(dram_bytes) X(l2_read_bytes) X(l2_write_bytes)
 
 static const char *const trace_columns[] = {"kind",
                                             "name",
@@ -74,7 +80,10 @@ static const char *const trace_columns[] = {"kind",
                                             "symbol",
                                             "host_memory",
 #define NAME(name) #name,
-                                            TRACE_COUNTERS(NAME)
+                                            TRACE_COUNTERS(NAME) TRACE_BYTES(NAME)
+#undef NAME
+#define NAME(name, text, group) "ns_" #text,
+                                                VG_TERM_MAP(NAME)
 #undef NAME
 };
 static const char *const fault_columns[] = {"kind",  "kernel",     "file",      "line",
@@ -84,6 +93,8 @@ static const char *const work_columns[] = {"kind",     "name",  "to",    "from",
                                            "bytes",    "grid",  "block", "dynamic_shared_bytes",
                                            "pointers", "blocks"};
 #define COLUMNS(a) (sizeof(a) / sizeof *(a))
+enum { FIELDS_MAX = 96 };
+_Static_assert(COLUMNS(trace_columns) <= FIELDS_MAX, "a row has room for all");
 
 /* An empty table: its first row. @return false without memory. */
 static bool table_start(struct record *r, enum record_table table)
@@ -142,8 +153,8 @@ void record_close(struct record *record)
 
 /* A field of a row under construction: formatted text in a buffer of its own. */
 struct row {
-    char text[60][64];
-    const char *field[60];
+    char text[FIELDS_MAX][64];
+    const char *field[FIELDS_MAX];
     size_t n;
 };
 
@@ -213,6 +224,13 @@ void record_trace(struct record *record, const struct record_row *r)
         add(&row, "%llu", (unsigned long long)l->counters.name);
     TRACE_COUNTERS(ADD)
 #undef ADD
+#define ADD(name)                                                                                  \
+    if (l)                                                                                         \
+        add(&row, "%.0f", l->name);
+    TRACE_BYTES(ADD)
+#undef ADD
+    for (int i = 0; l && i < VG_TERMS; i++)
+        add(&row, "%.0f", l->term_ns[i]);
     while (row.n < COLUMNS(trace_columns))
         add_text(&row, "");
     write_row(record, RECORD_TRACE, &row);

@@ -110,6 +110,36 @@ struct vg_counters {
     uint64_t global_load_bytes, global_store_bytes, shared_load_bytes, shared_store_bytes;
 };
 
+/** What a kernel's time is made of: X(NAME, text, group). The text names it in the trace: "limiter"
+ * is the largest term, "ns_TEXT" what each would take alone. Resources of one group are passed one
+ * after another by the same work, so the slowest counts for the group; groups overlap
+ * (vgpu/probe/model.h). */
+#define VG_TERM_MAP(X)                                                                             \
+    X(ISSUE, issue, ARITHMETIC)                                                                    \
+    X(FP32, fp32, ARITHMETIC)                                                                      \
+    X(FP64, fp64, ARITHMETIC)                                                                      \
+    X(FP16, fp16, ARITHMETIC)                                                                      \
+    X(INT, int, ARITHMETIC)                                                                        \
+    X(SPECIAL, special, ARITHMETIC)                                                                \
+    X(TENSOR, tensor, ARITHMETIC)                                                                  \
+    X(SHARED, shared, LOAD_STORE)                                                                  \
+    X(L1, l1, LOAD_STORE)                                                                          \
+    X(L2, l2, MEMORY)                                                                              \
+    X(DRAM, dram, MEMORY)                                                                          \
+    X(ATOMIC, atomic, MEMORY)                                                                      \
+    X(LATENCY, latency, LATENCY)                                                                   \
+    X(BLOCKS, blocks, BLOCKS)                                                                      \
+    X(CONSTANT, constant, CONSTANT)                                                                \
+    X(BARRIERS, barriers, BARRIERS)                                                                \
+    X(LAUNCH, launch, NONE)
+
+enum vg_term {
+#define VG_TERM_ENUM(name, text, group) VG_TERM_##name,
+    VG_TERM_MAP(VG_TERM_ENUM)
+#undef VG_TERM_ENUM
+        VG_TERMS
+};
+
 /** Sizes of a launch. */
 struct vg_dim {
     uint32_t x, y, z;
@@ -123,10 +153,12 @@ struct vg_launch_report {
     int registers;
     int registers_sm; /**< of the cubin that says so: 90 for sm_90; 0: they are estimated */
     size_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
-    double occupancy;   /**< achieved, modelled: resident warps / maximum */
-    double modelled_ns; /**< duration on the profile's GPU */
-    char limiter[32];   /**< "dram", "fp32", "issue", "shared", "latency", ... */
-    char *blocks;       /**< after vg_blocks_keep(): malloc'd, the caller frees it; else NULL */
+    double occupancy;         /**< achieved, modelled: resident warps / maximum */
+    double modelled_ns;       /**< duration on the profile's GPU */
+    char limiter[32];         /**< "dram", "fp32", "issue", "shared", "latency", ... */
+    double term_ns[VG_TERMS]; /**< of modelled_ns */
+    double dram_bytes, l2_read_bytes, l2_write_bytes; /**< modelled: what passed them */
+    char *blocks; /**< after vg_blocks_keep(): malloc'd, the caller frees it; else NULL */
 };
 
 /** Opens a virtual GPU. @param cores  worker threads, 0 for all the process may use. */

@@ -465,6 +465,10 @@ static void fill_report(struct vg_launch *l, struct vg_launch_report *report)
     report->modelled_ns = r.ns;
     report->occupancy = r.occupancy;
     snprintf(report->limiter, sizeof report->limiter, "%s", r.limiter);
+    memcpy(report->term_ns, r.term_ns, sizeof r.term_ns);
+    report->dram_bytes = facts.dram_bytes;
+    report->l2_read_bytes = 32 * facts.l2_read_sectors;
+    report->l2_write_bytes = 32 * facts.l2_write_sectors;
     l->kernel->tally->last = *report;
     l->kernel->tally->modelled_ns += r.ns;
 }

@@ -5,7 +5,7 @@
  * resource. Resources that the same work passes one after another, as a float that comes from DRAM
  * through L2, are of one group; the slowest counts for the group:
  *
- *        issue         machine instructions; the arithmetic pipes that they go to
+ *        arithmetic    the issue of machine instructions; the pipes that they go to
  *        load/store    wavefronts of 128 bytes (bank conflicts count, in L1 as in shared memory);
  *                      tags: a request is looked up four lines a clock
  *        memory        what passed L1, by the sample that was played back; L2, DRAM, atomics
@@ -58,20 +58,47 @@ static double or_else(double value, double otherwise)
     return value > 0 ? value : otherwise;
 }
 
-enum group { ISSUE, LOAD_STORE, MEMORY, LATENCY, BLOCKS, CONSTANT, BARRIERS, GROUPS };
+enum group { ARITHMETIC, LOAD_STORE, MEMORY, LATENCY, BLOCKS, CONSTANT, BARRIERS, GROUPS, NONE };
 
-struct estimate {
-    double group_ns[GROUPS], most_ns;
-    const char *limiter;
+static const struct {
+    const char *text;
+    enum group group;
+} terms[VG_TERMS] = {
+#define TERM(name, text, group) {#text, group},
+    VG_TERM_MAP(TERM)
+#undef TERM
 };
 
-static void consider(struct estimate *e, enum group group, const char *name, double ns)
+static void consider(double term_ns[VG_TERMS], enum vg_term term, double ns)
 {
-    e->group_ns[group] = fmax(e->group_ns[group], ns);
-    if (ns > e->most_ns) {
-        e->most_ns = ns;
-        e->limiter = name;
-    }
+    term_ns[term] = fmax(term_ns[term], ns);
+}
+
+const char *vg_clock_term_name(enum vg_term term)
+{
+    return terms[term].text;
+}
+
+/* 3. */
+double vg_clock_combine(const double term_ns[VG_TERMS])
+{
+    double group_ns[GROUPS] = {0}, cubes = 0;
+    for (int i = 0; i < VG_TERMS; i++)
+        if (terms[i].group != NONE)
+            group_ns[terms[i].group] = fmax(group_ns[terms[i].group], term_ns[i]);
+    for (int i = 0; i < GROUPS; i++)
+        cubes += group_ns[i] * group_ns[i] * group_ns[i];
+    return cbrt(cubes) + term_ns[VG_TERM_LAUNCH];
+}
+
+/* 4. */
+enum vg_term vg_clock_limiter(const double term_ns[VG_TERMS])
+{
+    enum vg_term most = VG_TERM_LAUNCH;
+    for (int i = 0; i < VG_TERMS; i++)
+        if (term_ns[i] > term_ns[most])
+            most = (enum vg_term)i;
+    return most;
 }
 
 static double rate(double lanes)
@@ -88,39 +115,38 @@ static double rate(double lanes)
 
 /* What one multiprocessor does with its own means. @param share  of the work that the busiest has,
  * @param ns  of a clock */
-static void own_resources(struct estimate *e, const struct vg_profile *p,
+static void own_resources(double e[VG_TERMS], const struct vg_profile *p,
                           const struct vg_counters *c, const struct vg_clock_facts *f, double share,
                           double ns)
 {
     const double *s = f->slots, each = share * ns;
     const double simple = fmin(f->int_simple, s[IR_CLASS_INT]);
-    consider(e, ISSUE, "issue",
-             f->issue_slots * ISSUE_OVERHEAD * each / or_else(p->issue_slots, 4));
-    consider(e, ISSUE, "fp32", s[IR_CLASS_FP32] * each / rate(p->fp32_lanes));
-    consider(e, ISSUE, "fp64", s[IR_CLASS_FP64] * each / rate(p->fp64_lanes));
-    consider(e, ISSUE, "fp16", s[IR_CLASS_FP16] * each / rate(p->fp16_lanes));
-    consider(e, ISSUE, "int",
+    consider(e, VG_TERM_ISSUE, f->issue_slots * ISSUE_OVERHEAD * each / or_else(p->issue_slots, 4));
+    consider(e, VG_TERM_FP32, s[IR_CLASS_FP32] * each / rate(p->fp32_lanes));
+    consider(e, VG_TERM_FP64, s[IR_CLASS_FP64] * each / rate(p->fp64_lanes));
+    consider(e, VG_TERM_FP16, s[IR_CLASS_FP16] * each / rate(p->fp16_lanes));
+    consider(e, VG_TERM_INT,
              (simple / rate(or_else(p->int_add_lanes, p->int_lanes)) +
               (s[IR_CLASS_INT] - simple) / rate(p->int_lanes)) *
                  each);
     /* Half of the conversions, those to integers, go to the pipe of the special functions. */
-    consider(e, ISSUE, "special",
+    consider(e, VG_TERM_SPECIAL,
              (s[IR_CLASS_SPECIAL] + 0.5 * s[IR_CLASS_CONVERT]) * each / rate(p->special_lanes));
-    consider(e, ISSUE, "tensor", s[IR_CLASS_TENSOR] * each / (rate(p->fp16_lanes) / 2));
+    consider(e, VG_TERM_TENSOR, s[IR_CLASS_TENSOR] * each / (rate(p->fp16_lanes) / 2));
 
     const double shared =
         (double)(c->shared_load_wavefronts + c->shared_store_wavefronts) + s[IR_CLASS_EXCHANGE];
     const double global = f->l1_wavefronts + f->local_sectors / 4;
-    consider(e, LOAD_STORE, shared > global ? "shared" : "l1",
+    consider(e, shared > global ? VG_TERM_SHARED : VG_TERM_L1,
              (shared + global) * each * 128 / or_else(p->shared_bytes_per_clock, 128));
-    consider(e, LOAD_STORE, "l1", (f->l1_tags + f->local_sectors / 4) * each);
-    consider(e, MEMORY, "l2",
+    consider(e, VG_TERM_L1, (f->l1_tags + f->local_sectors / 4) * each);
+    consider(e, VG_TERM_L2,
              (f->l2_read_sectors + f->l2_write_sectors) * 32 * each /
                  or_else(p->l2_bytes_per_clock, 64));
 
     const double ways = (double)c->constant_wavefronts - (double)c->constant_requests;
-    consider(e, CONSTANT, "constant", fmax(0, ways) * CONSTANT_WAY_CLOCKS * each);
-    consider(e, BARRIERS, "barriers", (double)c->barriers * BARRIER_CLOCKS * each);
+    consider(e, VG_TERM_CONSTANT, fmax(0, ways) * CONSTANT_WAY_CLOCKS * each);
+    consider(e, VG_TERM_BARRIERS, (double)c->barriers * BARRIER_CLOCKS * each);
 }
 
 double vg_clock_load_latency(const struct vg_profile *p, const struct vg_clock_facts *f)
@@ -151,24 +177,21 @@ struct vg_clock_result vg_clock_kernel(const struct vg_profile *p, const struct 
                                 .occupancy = fmin(1, at_once * warps / max_warps)};
 
     /* 2. */
-    struct estimate e = {.most_ns = p->kernel_overhead_ns, .limiter = "launch"};
-    own_resources(&e, p, c, f, busiest / blocks, ns);
+    double *const e = r.term_ns;
+    consider(e, VG_TERM_LAUNCH, p->kernel_overhead_ns);
+    own_resources(e, p, c, f, busiest / blocks, ns);
     const double l2 = or_else(p->l2_bytes_per_s, 1e12);
-    consider(&e, MEMORY, "l2",
+    consider(e, VG_TERM_L2,
              32e9 * (f->l2_read_sectors / l2 +
                      f->l2_write_sectors / or_else(p->l2_write_bytes_per_s, l2)));
-    consider(&e, MEMORY, "dram", f->dram_bytes / or_else(p->dram_bytes_per_s, 1e11) * 1e9);
-    consider(&e, MEMORY, "atomic", f->atomic_passes / or_else(p->l2_atomics_per_clock, 30) * ns);
-    consider(&e, MEMORY, "atomic", f->atomic_queue * ATOMIC_QUEUE_CLOCKS * ns);
-    consider(&e, LATENCY, "latency",
+    consider(e, VG_TERM_DRAM, f->dram_bytes / or_else(p->dram_bytes_per_s, 1e11) * 1e9);
+    consider(e, VG_TERM_ATOMIC, f->atomic_passes / or_else(p->l2_atomics_per_clock, 30) * ns);
+    consider(e, VG_TERM_ATOMIC, f->atomic_queue * ATOMIC_QUEUE_CLOCKS * ns);
+    consider(e, VG_TERM_LATENCY,
              f->warp_clocks / (blocks * warps) * fmax(1, busiest / resident) * ns);
-    consider(&e, BLOCKS, "blocks", busiest * p->block_launch_clocks * ns);
+    consider(e, VG_TERM_BLOCKS, busiest * p->block_launch_clocks * ns);
 
-    /* 3. and 4. */
-    double cubes = 0;
-    for (int i = 0; i < GROUPS; i++)
-        cubes += e.group_ns[i] * e.group_ns[i] * e.group_ns[i];
-    r.ns = cbrt(cubes) + p->kernel_overhead_ns;
-    r.limiter = e.limiter;
+    r.ns = vg_clock_combine(e);
+    r.limiter = vg_clock_term_name(vg_clock_limiter(e));
     return r;
 }

@@ -32,6 +32,7 @@ struct vg_clock_result {
     double ns, occupancy;
     const char *limiter;
     int blocks_per_multiprocessor;
+    double term_ns[VG_TERMS];
 };
 
 /** Blocks of a kernel that fit one multiprocessor, and what stops more. 0: the launch is too large.
@@ -46,5 +47,14 @@ double vg_clock_load_latency(const struct vg_profile *profile, const struct vg_c
 struct vg_clock_result vg_clock_kernel(const struct vg_profile *profile,
                                        const struct vg_counters *counters,
                                        const struct vg_clock_facts *facts);
+
+/** @return the time that these terms make together: for "what if one of them were shorter". */
+double vg_clock_combine(const double term_ns[VG_TERMS]);
+
+/** @return the largest term. */
+enum vg_term vg_clock_limiter(const double term_ns[VG_TERMS]);
+
+/** @return a term's name in the trace. */
+const char *vg_clock_term_name(enum vg_term term);
 
 #endif

@@ -177,5 +177,9 @@ Test(model, the_limiter_is_what_the_kernel_does_most)
     struct vg_clock_result r = vg_clock_kernel(&gpu, &c, &f);
     cr_assert_str_eq(r.limiter, "dram");
     cr_assert(r.ns > 24e6 && r.ns < 26e6);
+    cr_assert_float_eq(vg_clock_combine(r.term_ns), r.ns, 1e-6 * r.ns);
+    r.term_ns[VG_TERM_DRAM] /= 100;
+    cr_assert(vg_clock_combine(r.term_ns) < r.ns / 2, "shorter terms make a shorter time");
+    cr_assert_str_eq(vg_clock_term_name(vg_clock_limiter(r.term_ns)), "fp64");
     cr_assert(r.occupancy == 1);
 }

@@ -1,4 +1,6 @@
 /* vprof by its transcripts. */
+#include "base/tests/run_tool.h"
+
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,22 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *build(void)
-{
-    const char *folder = getenv("CONVLAB_BUILD");
-    return folder ? folder : "build";
-}
-
 static int run(char *output, size_t room, const char *arguments)
 {
-    char command[1024];
-    snprintf(command, sizeof command, "%s/vprof %s 2>&1", build(), arguments);
-    FILE *f = popen(command, "r");
-    cr_assert(f);
-    size_t n = fread(output, 1, room - 1, f);
-    output[n] = '\0';
-    int status = pclose(f);
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return tool_run("vprof", output, room, arguments);
 }
 
 Test(vprof, says_that_a_program_without_kernels_has_none)
@@ -72,7 +61,7 @@ Test(vprof, profiles_a_program_and_reads_what_it_kept)
 {
     char program[512], out[65536], command[1024], folder[] = "/tmp/convlab-vprof-XXXXXX";
     struct stat info;
-    snprintf(program, sizeof program, "%s/vgpu/tests/programs/dynamic_shared", build());
+    snprintf(program, sizeof program, "%s/vgpu/tests/programs/dynamic_shared", tool_build());
     if (stat(program, &info))
         cr_skip_test("skip: no compiled CUDA program (make vgpu-programs)");
     cr_assert(mkdtemp(folder));

@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "base/tsv.h"
+#include "vgpu/device/trace_counters.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -24,38 +25,6 @@ struct record {
     uint64_t lost; /* rows of the trace */
     bool written;
 };
-
-/* Counters of a launch in its row of the trace. */
-#define TRACE_COUNTERS(X)                                                                          \
-    X(warp_instructions)                                                                           \
-    X(thread_instructions)                                                                         \
-    X(global_load_requests)                                                                        \
-    X(global_load_sectors)                                                                         \
-    X(global_load_bytes)                                                                           \
-    X(global_store_requests)                                                                       \
-    X(global_store_sectors)                                                                        \
-    X(global_store_bytes)                                                                          \
-    X(global_atomic_requests)                                                                      \
-    X(global_atomic_sectors)                                                                       \
-    X(local_load_requests)                                                                         \
-    X(local_load_sectors)                                                                          \
-    X(local_store_requests)                                                                        \
-    X(local_store_sectors)                                                                         \
-    X(shared_load_requests)                                                                        \
-    X(shared_load_wavefronts)                                                                      \
-    X(shared_load_bytes)                                                                           \
-    X(shared_store_requests)                                                                       \
-    X(shared_store_wavefronts)                                                                     \
-    X(shared_store_bytes)                                                                          \
-    X(branches)                                                                                    \
-    X(divergent_branches)                                                                          \
-    X(barriers)                                                                                    \
-    X(constant_requests)                                                                           \
-    X(constant_wavefronts)                                                                         \
-    X(fp32_fma)                                                                                    \
-    X(fp32_add_mul)                                                                                \
-    X(fp64_ops)                                                                                    \
-    X(fp16_ops)
 
 /* What the model says of a launch. */
 #define TRACE_BYTES(X) X(dram_bytes) X(l2_read_bytes) X(l2_write_bytes)
@@ -80,7 +49,7 @@ static const char *const trace_columns[] = {"kind",
                                             "symbol",
                                             "host_memory",
 #define NAME(name) #name,
-                                            TRACE_COUNTERS(NAME) TRACE_BYTES(NAME)
+                                            VG_TRACE_COUNTERS(NAME) TRACE_BYTES(NAME)
 #undef NAME
 #define NAME(name, text, group) "ns_" #text,
                                                 VG_TERM_MAP(NAME)
@@ -222,7 +191,7 @@ void record_trace(struct record *record, const struct record_row *r)
 #define ADD(name)                                                                                  \
     if (l)                                                                                         \
         add(&row, "%llu", (unsigned long long)l->counters.name);
-    TRACE_COUNTERS(ADD)
+    VG_TRACE_COUNTERS(ADD)
 #undef ADD
 #define ADD(name)                                                                                  \
     if (l)                                                                                         \

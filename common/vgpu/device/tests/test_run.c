@@ -1,4 +1,6 @@
 /* vgpu-run by its transcripts: exit status, messages, and that nothing is left behind. */
+#include "base/tests/run_tool.h"
+
 #include <criterion/criterion.h>
 #include <poll.h>
 #include <signal.h>
@@ -8,23 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *build(void)
-{
-    const char *folder = getenv("CONVLAB_BUILD");
-    return folder ? folder : "build";
-}
-
-/* Runs "vgpu-run ARGUMENTS" in a shell; @return its status as the shell has it. */
 static int run(char *output, size_t room, const char *arguments)
 {
-    char command[1024];
-    snprintf(command, sizeof command, "%s/vgpu-run %s 2>&1", build(), arguments);
-    FILE *f = popen(command, "r");
-    cr_assert(f);
-    size_t n = fread(output, 1, room - 1, f);
-    output[n] = '\0';
-    int status = pclose(f);
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return tool_run("vgpu-run", output, room, arguments);
 }
 
 Test(vgpu_run, ends_as_the_program_did)
@@ -82,7 +70,7 @@ static int start(pid_t *pid, const char *program)
     int ends[2];
     char path[512];
     cr_assert_eq(pipe(ends), 0);
-    snprintf(path, sizeof path, "%s/vgpu-run", build());
+    snprintf(path, sizeof path, "%s/vgpu-run", tool_build());
     *pid = fork();
     if (*pid == 0) {
         close(ends[0]);

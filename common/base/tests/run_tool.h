@@ -1,0 +1,37 @@
+/** @file
+ * Runs a program of the build folder in a shell, for tests by transcript.
+ */
+#ifndef CONVLAB_RUN_TOOL_H
+#define CONVLAB_RUN_TOOL_H
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+/** The folder that `make` builds into. */
+static inline const char *tool_build(void)
+{
+    const char *folder = getenv("CONVLAB_BUILD");
+    return folder ? folder : "build";
+}
+
+/** Runs "build/TOOL ARGUMENTS". @param output  gets what it printed, on both streams, cut off at
+ * @p room. @return its status as the shell has it: 128 + N after signal N. */
+static inline int tool_run(const char *tool, char *output, size_t room, const char *arguments)
+{
+    char command[4096];
+    snprintf(command, sizeof command, "%s/%s %s 2>&1", tool_build(), tool, arguments);
+    FILE *f = popen(command, "r");
+    cr_assert(f);
+    size_t n = fread(output, 1, room - 1, f);
+    output[n] = '\0';
+    while (!feof(f) && !ferror(f)) { /* what has no room is read, so that the tool can end */
+        char rest[4096];
+        n = fread(rest, 1, sizeof rest, f);
+    }
+    int status = pclose(f);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+#endif

@@ -152,6 +152,31 @@ static void drop_make_lines(char *text)
     *to = '\0';
 }
 
+/* --source: the file is built by itself. */
+static enum st_code build_source(struct grading *g, struct gr_check *check, struct st_error *err)
+{
+    char header[PATH_MAX], *command;
+    path_format(header, sizeof header, "%s/common/conv.h", checkout_root(err));
+    enum st_code code = gr_milestone_compiler(&g->milestone, &command, err);
+    if (code)
+        return code;
+    const char *name = g->milestone.cuda ? "conv.cu" : "conv.c";
+    code = gr_source_build(&g->built, g->options->file, name, header, command, err);
+    free(command);
+    if (code)
+        return code;
+    path_format(g->library, sizeof g->library, "%s", g->built.library);
+    if (g->built.built)
+        return ST_OK;
+    const bool error = strcmp(g->built.pattern, "compile_error") == 0;
+    snprintf(check->pattern, sizeof check->pattern, "%s", g->built.pattern);
+    gr_check_set(check, GR_FAIL, "%s%.1900s", error ? "does not compile:\n" : "", g->built.said);
+    gr_check_hint(check,
+                  error ? "fix the first error first: those after it are often its consequences"
+                        : "hand in one regular file that compiles in seconds");
+    return ST_OK;
+}
+
 static enum st_code build_stage(struct grading *g, struct st_error *err)
 {
     const struct gr_options *o = g->options;
@@ -166,6 +191,8 @@ static enum st_code build_stage(struct grading *g, struct st_error *err)
             return st_fail(err, ST_NOT_FOUND, "no library to grade: %s", o->lib);
         return ST_OK;
     }
+    if (o->file)
+        return build_source(g, check, err);
     const char *source = o->reference ? g->milestone.reference_source : g->milestone.lab_source;
     if (!file_exists(source)) {
         if (o->reference) {
@@ -205,6 +232,7 @@ static void set_source(struct grading *g)
     struct st_error ignored;
     const char *root = checkout_root(&ignored);
     const char *source = o->lib         ? o->lib
+                         : o->file      ? o->file
                          : o->reference ? g->milestone.reference_source
                                         : g->milestone.lab_source;
     size_t skip = root && strncmp(source, root, strlen(root)) == 0 ? strlen(root) + 1 : 0;
@@ -314,6 +342,7 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
 void gr_grading_free(struct grading *g)
 {
     gr_session_end(&g->session);
+    gr_source_build_free(&g->built);
     gr_inference_close(g->inference);
     arena_close(&g->arena);
     gr_rubric_free(g->rubric);

@@ -14,6 +14,7 @@
 #include "grader/options.h"
 #include "grader/result.h"
 #include "grader/rubric.h"
+#include "grader/sandbox/source_build.h"
 #include "grader/session.h"
 #include "runner/arena.h"
 
@@ -24,9 +25,10 @@ struct grading {
     const struct gr_options *options;
     struct gr_milestone milestone;
     struct gr_rubric *rubric;
-    struct gr_host host;      /**< where it runs */
-    struct gr_options chosen; /**< options with what the device decides filled in */
-    char library[PATH_MAX];   /**< what is graded */
+    struct gr_host host;          /**< where it runs */
+    struct gr_options chosen;     /**< options with what the device decides filled in */
+    char library[PATH_MAX];       /**< what is graded */
+    struct gr_source_build built; /**< --source: its build */
     struct arena arena;
     struct gr_session session; /**< with the graded library */
     struct gr_inference_stage *inference;

@@ -63,16 +63,14 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, s
     return ST_OK;
 }
 
-enum st_code gr_milestone_build(const char *target, bool *compiles, char **output,
-                                struct st_error *err)
+/* Runs make in the checkout, without the jobserver or the flags of a make that may be running us,
+ * and for the build folder that this program lies in. */
+static enum st_code run_make(const char *target, struct gr_subprocess_result *result,
+                             struct st_error *err)
 {
-    *compiles = false;
-    *output = NULL;
     const char *root = checkout_root(err);
     if (!root)
         return err->code;
-    /* Not the jobserver or the flags of a make that may be running us; and into the build folder
-     * that this program lies in. */
     unsetenv("MAKEFLAGS");
     unsetenv("MFLAGS");
     unsetenv("MAKELEVEL");
@@ -82,11 +80,35 @@ enum st_code gr_milestone_build(const char *target, bool *compiles, char **outpu
     for (char *p = san; *p; p++)
         *p = *p == '-' ? ',' : *p;
     const char *argv[] = {"make", "--no-print-directory", "-s", target, san, NULL};
+    return gr_subprocess(argv, root, 16384, result, err);
+}
+
+enum st_code gr_milestone_build(const char *target, bool *compiles, char **output,
+                                struct st_error *err)
+{
+    *compiles = false;
+    *output = NULL;
     struct gr_subprocess_result result;
-    enum st_code code = gr_subprocess(argv, root, 16384, &result, err);
+    enum st_code code = run_make(target, &result, err);
     if (code)
         return code;
     *compiles = result.exit_status == 0;
     *output = result.output;
     return ST_OK;
+}
+
+enum st_code gr_milestone_compiler(const struct gr_milestone *milestone, char **command,
+                                   struct st_error *err)
+{
+    struct gr_subprocess_result result;
+    const char *target = milestone->cuda ? "print-lab-command-cu" : "print-lab-command-c";
+    *command = NULL;
+    enum st_code code = run_make(target, &result, err);
+    if (code)
+        return code;
+    *command = result.output;
+    if (result.exit_status == 0)
+        return ST_OK;
+    st_fail(err, ST_CHILD, "make does not tell how labs are compiled");
+    return st_detail(err, ST_GOT, "%.200s", result.output);
 }

@@ -34,4 +34,9 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id,
 enum st_code gr_milestone_build(const char *target, bool *compiles, char **output,
                                 struct st_error *err);
 
+/** What make would compile a lab with: the command line, an argument a line, for conv.c or conv.cu
+ * in the current folder (grader/sandbox/source_build.h). @param command  malloc'd */
+enum st_code gr_milestone_compiler(const struct gr_milestone *milestone, char **command,
+                                   struct st_error *err);
+
 #endif

@@ -12,6 +12,7 @@
 enum {
     KEY_REFERENCE = 256,
     KEY_LIB,
+    KEY_SOURCE,
     KEY_DEVICE,
     KEY_MODEL,
     KEY_IMAGES,
@@ -24,6 +25,8 @@ enum {
 static const struct argp_option option_table[] = {
     {"reference", KEY_REFERENCE, 0, 0, "grade the reference solution instead of the lab", 0},
     {"lib", KEY_LIB, "FILE", 0, "grade a shared library that is already built", 0},
+    {"source", KEY_SOURCE, "FILE", 0,
+     "grade this source file, wherever it is, built in a folder of its own", 0},
     {"device", KEY_DEVICE, "DEVICE", 0,
      "gpu, virtual or virtual:PROFILE; default auto: a GPU if there is one, else the virtual GPU "
      "(m1 "
@@ -85,6 +88,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_LIB:
         o->lib = arg;
         return 0;
+    case KEY_SOURCE:
+        o->file = arg;
+        return 0;
     case KEY_DEVICE:
         if (strcmp(arg, "auto") != 0 && strcmp(arg, "gpu") != 0 && strcmp(arg, "virtual") != 0 &&
             (strncmp(arg, "virtual:", 8) != 0 || !arg[8]))
@@ -121,8 +127,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!o->milestone)
             argp_error(state, "expected a milestone, for example: grader m1");
-        if (o->reference && o->lib)
-            argp_error(state, "--reference and --lib exclude each other");
+        if (o->reference + !!o->lib + !!o->file > 1)
+            argp_error(state, "--reference, --lib and --source exclude each other");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

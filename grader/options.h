@@ -17,6 +17,7 @@ struct gr_options {
     const char *milestone;       /**< "m1" */
     bool reference;              /**< --reference */
     const char *lib;             /**< --lib FILE, or NULL */
+    const char *file;            /**< --source FILE, or NULL */
     const char *device;          /**< --device: auto, gpu, virtual or virtual:PROFILE */
     const char *model;           /**< --model, a name in data/models or a path */
     size_t sizes;                /**< how many data-set sizes */

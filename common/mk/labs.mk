@@ -5,10 +5,12 @@ LAB_FOLDERS := $(notdir $(wildcard labs/m[1-9]*-*))
 MILESTONES  := $(sort $(foreach f,$(LAB_FOLDERS),$(firstword $(subst -, ,$(f)))))
 lab_folder   = $(firstword $(filter $(1)-%,$(LAB_FOLDERS)))
 
-LAB_BASE_CFLAGS := -std=gnu11 -g -Icommon -fPIC -shared -fopenmp -Wall -Wextra
+LAB_INCLUDE     := common#  the folder of conv.h
+LAB_BASE_CFLAGS = -std=gnu11 -g -I$(LAB_INCLUDE) -fPIC -shared -fopenmp -Wall -Wextra
 
 .PHONY: $(MILESTONES) $(addprefix lab-,$(MILESTONES)) $(addprefix reference-,$(MILESTONES)) \
-        reference graded-references skeletons print-lab-flags print-lab-nvccflags
+        reference graded-references skeletons print-lab-flags print-lab-nvccflags \
+        print-lab-command-c print-lab-command-cu
 
 # GPU milestones: PTX for the virtual GPU and any GPU's driver; machine code for the GPU that is here, or
 # else for those that the virtual GPU plays (the nearest of these tells it registers and spills; ptxas
@@ -19,8 +21,17 @@ LAB_GPU_ARCH := $(if $(wildcard /dev/nvidiactl),$(foreach cc,$(firstword $(subst
 LAB_CUBINS   := $(foreach sm,75 89 90,-gencode arch=compute_75$(comma)code=sm_$(sm))
 # (-fno-gnu-unique: kernels that are templates keep their handles in symbols which are otherwise shared by
 # all libraries of a process, and gpubench loads several)
-LAB_BASE_NVCCFLAGS := -std=c++17 -lineinfo -g -Icommon -cudart shared -shared -Xcompiler -fPIC,-Wall,-Wextra,-fno-gnu-unique
+LAB_BASE_NVCCFLAGS = -std=c++17 -lineinfo -g -I$(LAB_INCLUDE) -cudart shared -shared -Xcompiler -fPIC,-Wall,-Wextra,-fno-gnu-unique
 LAB_NVCCFLAGS ?= -O3
+
+# How a source file becomes a library: $(1) the source, $(2) the library.
+lab_compile_cu = $(NVCC) $(LAB_BASE_NVCCFLAGS) $(LAB_NVCC_ARCH) $(LAB_NVCCFLAGS) $(1) -o $(2)
+lab_compile_c  = $(CC) $(LAB_BASE_CFLAGS) $(LAB_CFLAGS) $(1) -lm -o $(2)
+
+# The same for `grader mN --source FILE`, which compiles elsewhere: an argument a line.
+print-lab-command-c print-lab-command-cu: LAB_INCLUDE := include
+print-lab-command-c: ; @printf '%s\n' $(call lab_compile_c,conv.c,libconv.so)
+print-lab-command-cu: ; @printf '%s\n' $(call lab_compile_cu,conv.cu,libconv.so)
 
 # $(1) the library, $(2) its source, conv.c or conv.cu
 define lab_library_rules
@@ -28,9 +39,9 @@ $(1): $(2) common/conv.h
 	$$(Q)mkdir -p $$(@D)
 ifeq ($(suffix $(2)),.cu)
 	$$(if $$(NVCC),,@echo "labs: $(2) is compiled by nvcc, which is not in $$(CUDA_HOME)/bin (hint: install the CUDA Toolkit, or name it: make CUDA_HOME=FOLDER)" >&2; exit 1)
-	$$(Q)$$(NVCC) $$(LAB_BASE_NVCCFLAGS) $$(LAB_NVCC_ARCH) $$(LAB_NVCCFLAGS) $$< -o $$@
+	$$(Q)$$(call lab_compile_cu,$$<,$$@)
 else
-	$$(Q)$$(CC) $$(LAB_BASE_CFLAGS) $$(LAB_CFLAGS) $$< -lm -o $$@
+	$$(Q)$$(call lab_compile_c,$$<,$$@)
 endif
 endef
 

@@ -1,0 +1,48 @@
+/** @file
+ * One source file of a student's, compiled as its milestone's lab is, in a folder of its own.
+ *
+ * Nothing but the file is taken: it is copied, so that what lies beside it is not there for the
+ * compiler. Several builds at once do not meet: each has its own folder, and nothing in the
+ * checkout is written.
+ */
+#ifndef CONVLAB_GRADER_SOURCE_BUILD_H
+#define CONVLAB_GRADER_SOURCE_BUILD_H
+
+#include "base/status.h"
+
+#include <limits.h>
+#include <stdbool.h>
+
+enum { GR_SOURCE_MAX_BYTES = 1 << 20 };
+
+/** The names that the compiler's command line is to have, relative to the folder of the build. */
+#define GR_SOURCE_INCLUDE "include"
+#define GR_SOURCE_LIBRARY "libconv.so"
+
+/** A build. */
+struct gr_source_build {
+    char folder[PATH_MAX];  /**< private; "": there is none */
+    char library[PATH_MAX]; /**< the library in it */
+    bool built;
+    char said[4096];  /**< not built: what the compiler said (escaped, capped), or why not */
+    char pattern[32]; /**< not built: "compile_error", "compile_limit" or "bad_file" */
+};
+
+#define GR_SOURCE_BUILD_NONE ((struct gr_source_build){.built = false})
+
+/** Compiles a file.
+ * @param source   the student's file
+ * @param name     what it is called in the folder: "conv.cu"
+ * @param header   path of conv.h
+ * @param command  the compiler's, an argument a line: takes @p name, includes from
+ *                 GR_SOURCE_INCLUDE and writes GR_SOURCE_LIBRARY
+ * @return ST_OK if the file was looked at, whatever became of it: one that is no file, is too large
+ *         or does not compile is its author's fault, told by built and said. Anything else: it
+ *         could not be built here. Either way the caller calls gr_source_build_free(). */
+enum st_code gr_source_build(struct gr_source_build *build, const char *source, const char *name,
+                             const char *header, const char *command, struct st_error *err);
+
+/** Removes the folder; harmless on GR_SOURCE_BUILD_NONE. */
+void gr_source_build_free(struct gr_source_build *build);
+
+#endif

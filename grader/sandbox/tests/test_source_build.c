@@ -1,0 +1,152 @@
+#include "base/files.h"
+#include "grader/sandbox/confined.h"
+#include "grader/sandbox/printable.h"
+#include "grader/sandbox/source_build.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static const char *path_of(const char *name)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void put(const char *name, const char *text)
+{
+    FILE *f = fopen(path_of(name), "w");
+    fputs(text, f);
+    fclose(f);
+}
+
+static void enter(void)
+{
+    strcpy(folder, "/tmp/test-source-XXXXXX");
+    cr_assert(mkdtemp(folder) != NULL);
+}
+
+static void leave(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    cr_assert(system(command) == 0);
+}
+
+TestSuite(source_build, .init = enter, .fini = leave);
+
+static struct gr_source_build build(const char *name)
+{
+    struct gr_source_build b;
+    struct st_error err;
+    cr_assert(eq(int,
+                 gr_source_build(&b, path_of(name), "conv.c", "common/conv.h",
+                                 "gcc\n-Iinclude\n-fPIC\n-shared\nconv.c\n-o\nlibconv.so\n", &err),
+                 ST_OK));
+    return b;
+}
+
+Test(source_build, compiles_a_file_with_an_odd_name_and_leaves_nothing)
+{
+    put("a b'c\n.c", "#include \"conv.h\"\nstruct conv_shape shape;\n");
+    struct gr_source_build b = build("a b'c\n.c");
+    char was[PATH_MAX];
+    strcpy(was, b.folder);
+    cr_assert(b.built, "%s", b.said);
+    cr_assert(file_exists(b.library));
+    gr_source_build_free(&b);
+    cr_assert(not(file_exists(was)));
+}
+
+Test(source_build, what_lies_beside_the_file_is_not_there)
+{
+    put("beside.h", "");
+    put("conv.c", "#include \"beside.h\"\n");
+    struct gr_source_build b = build("conv.c");
+    cr_assert(not(b.built));
+    cr_assert(eq(str, b.pattern, "compile_error"));
+    cr_assert(strstr(b.said, "beside.h: No such file") != NULL, "%s", b.said);
+    gr_source_build_free(&b);
+}
+
+Test(source_build, only_a_regular_file_of_moderate_size_is_taken)
+{
+    static const struct {
+        const char *name, *said;
+    } cases[] = {{"link.c", "a link"},
+                 {"pipe.c", "a named pipe"},
+                 {".", "a folder"},
+                 {"large.c", "bytes, and at most"}};
+    put("conv.c", "int x;\n");
+    put("large.c", "int x;\n");
+    char link[128];
+    snprintf(link, sizeof link, "%s/link.c", folder);
+    cr_assert(symlink("conv.c", link) == 0);
+    cr_assert(mkfifo(path_of("pipe.c"), 0600) == 0);
+    cr_assert(truncate(path_of("large.c"), GR_SOURCE_MAX_BYTES + 1) == 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gr_source_build b = build(cases[i].name);
+        cr_expect(not(b.built));
+        cr_expect(eq(str, b.pattern, "bad_file"));
+        cr_expect(strstr(b.said, cases[i].said) != NULL, "%s: %s", cases[i].name, b.said);
+        gr_source_build_free(&b);
+    }
+}
+
+Test(source_build, a_missing_file_could_not_be_graded)
+{
+    struct gr_source_build b;
+    struct st_error err;
+    cr_assert(eq(int,
+                 gr_source_build(&b, path_of("none.c"), "conv.c", "common/conv.h", "gcc\n", &err),
+                 ST_NOT_FOUND));
+}
+
+static struct gr_confined_result run(const char *shell, double wall_s, size_t memory_bytes)
+{
+    const char *argv[] = {"sh", "-c", shell, NULL};
+    const struct gr_limits limits = {wall_s, 5, memory_bytes, 1 << 20};
+    struct gr_confined_result result;
+    struct st_error err;
+    cr_assert(eq(int, gr_confined_run(argv, folder, &limits, 100, &result, &err), ST_OK));
+    return result;
+}
+
+Test(source_build, a_program_is_confined)
+{
+    const size_t memory_bytes = (size_t)1 << 30;
+    struct gr_confined_result r = run("echo said; exit 3", 10, memory_bytes);
+    cr_expect(eq(int, r.exit_status, 3));
+    cr_expect(eq(str, r.output, "said\n"));
+    free(r.output);
+    r = run("yes", 0.5, memory_bytes);
+    cr_expect(r.timed_out);
+    cr_expect(eq(sz, strlen(r.output), 100));
+    free(r.output);
+    r = run("exec >/dev/null 2>&1; sleep 20", 0.3, memory_bytes);
+    cr_expect(r.timed_out);
+    free(r.output);
+    r = run("head -c 2000000 /dev/zero >much; echo $?", 10, memory_bytes);
+    cr_expect(ne(str, r.output, "0\n"));
+    free(r.output);
+    r = run("head -c 400000000 /dev/zero | tail -n 1 | wc -c", 10, (size_t)100 << 20);
+    cr_expect(strstr(r.output, "400000000") == NULL, "%s", r.output);
+    free(r.output);
+}
+
+Test(source_build, text_of_a_students_is_printable)
+{
+    char to[64];
+    cr_expect(eq(str, gr_printable(to, sizeof to, "a\tb\n\xe2\x80\x98q\xe2\x80\x99"),
+                 "a\tb\n\xe2\x80\x98q\xe2\x80\x99"));
+    cr_expect(eq(str, gr_printable(to, sizeof to, "\x1b[2J\xff\xc0\xaf\xed\xa0\x80\xe2\x80\xae"),
+                 "\\x1b[2J\\xff\\xc0\\xaf\\xed\\xa0\\x80\\xe2\\x80\\xae"));
+    cr_expect(eq(str, gr_printable(to, 6, "abc\x01"), "abc"));
+    cr_expect(eq(str, gr_printable(to, 4, "ab\xe2\x80\x98"), "ab"));
+}

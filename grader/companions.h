@@ -6,6 +6,7 @@
 #define CONVLAB_GRADER_COMPANIONS_H
 
 #include "grader/grading.h"
+#include "grader/report/timing.h"
 #include "grader/verify.h"
 
 /** One of them. */
@@ -28,15 +29,5 @@ void gr_companions_time(struct gr_companion companion[GR_COMPANIONS], struct gra
                         const char *model, const struct gr_conv *conv, int layer, bool warm_up);
 /** Ends them. */
 void gr_companions_end(struct gr_companion companion[GR_COMPANIONS]);
-
-/** The timing of a convolution in the result, a new one if there is none yet; NULL if there is no
- * room. @param layer  from 0 */
-struct gr_timing *gr_timing_of(struct gr_result *result, enum gr_subject subject, const char *model,
-                               int layer, const struct conv_shape *shape);
-/** Adds a time, and finds the median anew. */
-void gr_timing_add(struct gr_timing *timing, double op_time_s);
-/** How uncertain a median is: half the width of its 95% confidence interval, as a share of it.
- * 0 for a single time. */
-double gr_timing_uncertainty(const struct gr_timing *timing);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/files.h"
 #include "base/progress.h"
 #include "grader/grading.h"
-#include "grader/report.h"
+#include "grader/report/report.h"
 
 #include <signal.h>
 #include <stdlib.h>

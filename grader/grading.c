@@ -4,7 +4,7 @@
 #include "base/files.h"
 #include "grader/library_baseline.h"
 #include "grader/machine.h"
-#include "grader/report.h"
+#include "grader/report/report.h"
 #include "nn/oracle.h"
 
 #include <stdarg.h>

@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "grader/milestone.h"
 #include "grader/options.h"
-#include "grader/result.h"
+#include "grader/report/result.h"
 #include "grader/rubric.h"
 #include "grader/sandbox/source_build.h"
 #include "grader/session.h"

@@ -4,7 +4,7 @@
 #ifndef CONVLAB_GRADER_MACHINE_H
 #define CONVLAB_GRADER_MACHINE_H
 
-#include "grader/result.h"
+#include "grader/report/result.h"
 
 /** Fills in machine, compiler, version and date of a result. @param cuda  the lab is a .cu file. */
 void gr_machine_describe(struct gr_result *result, bool cuda);

@@ -25,29 +25,6 @@ double gr_roofline_floor_s(const struct vg_profile *p, const struct conv_shape *
     return fmax(bytes / rate, nn_conv_macs(shape) / FEWEST_MACS / macs_per_s);
 }
 
-struct gr_op_time gr_op_time_sum(const struct gr_result *r, enum gr_subject subject, size_t images)
-{
-    struct gr_op_time sum = {0};
-    double variance = 0;
-    for (size_t i = 0; i < r->timings; i++) {
-        const struct gr_timing *t = &r->timing[i];
-        if (t->subject != subject || (size_t)t->shape.B != images || t->repeats == 0)
-            continue;
-        sum.layers++;
-        sum.seconds += t->median_s;
-        variance += pow(gr_timing_uncertainty(t) * t->median_s, 2);
-    }
-    sum.uncertainty = sum.seconds > 0 ? sqrt(variance) / sum.seconds : 0;
-    return sum;
-}
-
-double gr_op_time_ratio(struct gr_op_time a, struct gr_op_time b, double *uncertainty)
-{
-    if (uncertainty)
-        *uncertainty = hypot(a.uncertainty, b.uncertainty);
-    return a.layers > 0 && a.layers == b.layers && b.seconds > 0 ? a.seconds / b.seconds : NAN;
-}
-
 /* ---- impossible times -------------------------------------------------------------------------
  */
 

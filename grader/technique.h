@@ -4,7 +4,7 @@
 #ifndef CONVLAB_GRADER_TECHNIQUE_H
 #define CONVLAB_GRADER_TECHNIQUE_H
 
-#include "grader/result.h"
+#include "grader/report/result.h"
 #include "grader/work.h"
 
 /** Looks at one fact. @param work  of each layer that was run. @param to  its sentence and whether

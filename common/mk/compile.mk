@@ -3,7 +3,14 @@
 # tests/*.c make one Criterion program. To add a file, add the file.
 
 # In order of use: a module may use those after it, never those before it.
-MODULES := grader grader/plots grader/sandbox data/train common/runner common/vendor common/nn common/profiler common/vgpu/device common/vgpu/profiles common/vgpu/fatbin common/vgpu/exec common/vgpu/probe common/vgpu/ptx common/base
+MODULES := \
+    grader \
+    grader/report \
+    grader/plots \
+    grader/sandbox \
+    data/train common/runner common/vendor common/nn common/profiler \
+    common/vgpu/device common/vgpu/profiles common/vgpu/fatbin common/vgpu/exec common/vgpu/probe \
+    common/vgpu/ptx common/base
 
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 LIBS := -lcyaml -lsqlite3 -lseccomp -lzstd -llz4 -lcjson -lcmark-gfm -lcmark-gfm-extensions -lz -lm -ldl -pthread

@@ -4,7 +4,7 @@
 #ifndef CONVLAB_GRADER_REPORT_PLOTS_H
 #define CONVLAB_GRADER_REPORT_PLOTS_H
 
-#include "grader/report_parts.h"
+#include "grader/report/report_parts.h"
 
 enum { GR_PLOT_SVG, GR_PLOT_PNG, GR_PLOT_FORMATS };
 

@@ -1,6 +1,7 @@
 /* The check "speed", on times that were made up. */
 #include "grader/companions.h"
 #include "grader/speed.h"
+#include "grader/report/timing.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  * Order: what was graded, is it right (checks, findings, networks), how fast is it (tables and
  * figures), what it printed, what is left for the instructor, and the student's words. Every string
  * of the record goes through gr_put_markdown() or one of its kin. */
-#include "grader/report_parts.h"
+#include "grader/report/report_parts.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  * student writes (an open code fence, say) can swallow what the grader wrote. Raw HTML is left out
  * by cmark, pictures are put inside as data: addresses, and a content security policy forbids
  * everything else: the page fetches nothing and runs nothing. */
-#include "grader/report_parts.h"
+#include "grader/report/report_parts.h"
 
 #include "base/files.h"
 

@@ -2,7 +2,7 @@
 #include "report_fixture.h"
 
 #include "base/tsv.h"
-#include "grader/report.h"
+#include "grader/report/report.h"
 
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>

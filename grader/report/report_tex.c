@@ -1,5 +1,5 @@
 /* LaTeX fragments: tabulars for \input, with nothing but the package booktabs. */
-#include "grader/report_parts.h"
+#include "grader/report/report_parts.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* results.tsv and checks.tsv: the rows that a student plots and an instructor sorts. */
-#include "grader/report_parts.h"
+#include "grader/report/report_parts.h"
 
 #include "base/tsv.h"
 

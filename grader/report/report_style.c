@@ -1,6 +1,6 @@
 /* The look of report.html and index.html: dark on white, for a phone, a screen and paper. Meaning
  * never hangs on colour alone, so that a grey print tells as much. */
-#include "grader/report_parts.h"
+#include "grader/report/report_parts.h"
 
 const char gr_page_style[] =
     ":root { color-scheme: light; --ink: #1b1f24; --soft: #57606a; --rule: #d0d7de;\n"

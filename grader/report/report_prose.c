@@ -9,7 +9,7 @@
  * Markers stand alone on their lines. The seal is a checksum of all other lines, so that words
  * written outside of the places are noticed; gr_report_write() then keeps a copy of that page.
  * Line ends and trailing blanks do not count, as editors change them unasked. */
-#include "grader/report_parts.h"
+#include "grader/report/report_parts.h"
 
 #include "base/files.h"
 

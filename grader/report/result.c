@@ -1,4 +1,4 @@
-#include "grader/result.h"
+#include "grader/report/result.h"
 
 #include <assert.h>
 

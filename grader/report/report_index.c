@@ -2,8 +2,8 @@
  *
  * The files may be older, newer or damaged: what is missing is left out, and a file that cannot be
  * read becomes a card that says so. */
-#include "grader/report.h"
-#include "grader/report_parts.h"
+#include "grader/report/report.h"
+#include "grader/report/report_parts.h"
 
 #include "base/files.h"
 

@@ -2,7 +2,7 @@
 #include "report_fixture.h"
 
 #include "base/files.h"
-#include "grader/report.h"
+#include "grader/report/report.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

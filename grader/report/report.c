@@ -1,10 +1,10 @@
 /* Writing a grading down: each stage of report_parts.h makes one text in memory, and each text
  * becomes a file that is there whole or not at all. An error in one file does not stop the others.
  */
-#include "grader/report.h"
+#include "grader/report/report.h"
 
 #include "base/files.h"
-#include "grader/report_parts.h"
+#include "grader/report/report_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* What the page of a GPU milestone says beyond correctness: the facts that its technique is judged
  * by, and the Op Times of the graded code, the reference and m2 beside each other. */
-#include "grader/report_parts.h"
+#include "grader/report/report_parts.h"
 
 #include "base/tsv.h"
-#include "grader/speed.h"
+#include "grader/report/timing.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Strings and numbers, made safe for each format. A hostile string ends up as the same characters
  * on the page, or as U+FFFD where a character has no shape: bytes that are not UTF-8, control
  * characters, and the marks that reverse the direction of the text around them. */
-#include "grader/report_parts.h"
+#include "grader/report/report_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

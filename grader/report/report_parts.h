@@ -14,7 +14,7 @@
 #define CONVLAB_GRADER_REPORT_PARTS_H
 
 #include "base/status.h"
-#include "grader/result.h"
+#include "grader/report/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>

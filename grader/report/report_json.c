@@ -1,7 +1,7 @@
 /* result.json, the interface outside. Numbers are written so that they read back as the same
  * double; what is not finite becomes null; text that is not UTF-8 is repaired. */
-#include "grader/report.h"
-#include "grader/report_parts.h"
+#include "grader/report/report.h"
+#include "grader/report/report_parts.h"
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>

@@ -4,8 +4,8 @@
 #ifndef CONVLAB_GRADER_TESTS_REPORT_FIXTURE_H
 #define CONVLAB_GRADER_TESTS_REPORT_FIXTURE_H
 
-#include "grader/report_parts.h"
-#include "grader/result.h"
+#include "grader/report/report_parts.h"
+#include "grader/report/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>

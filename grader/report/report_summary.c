@@ -1,5 +1,5 @@
 /* What the tables and plots of a report show, derived from the record in one place. */
-#include "grader/report_parts.h"
+#include "grader/report/report_parts.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 
 # In order of use: a module may use those after it, never those before it.
 MODULES := \
+    grader/gradebook \
     grader \
     grader/report \
     grader/plots \

@@ -1,0 +1,249 @@
+/* Opening a gradebook, and what it says when it cannot. */
+#include "grader/gradebook/gradebook_parts.h"
+
+#include "base/files.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUSY_MS = 20000 };
+
+/* ---- reports ----------------------------------------------------------------------------------
+ */
+
+enum st_code gb_fail(const struct gradebook *book, const char *doing, struct st_error *err)
+{
+    int why = book->db ? sqlite3_extended_errcode(book->db) : SQLITE_NOMEM;
+    enum st_code code = ST_IO;
+    const char *hint = "check permissions and free space";
+    switch (why & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        hint = "another program has it locked: end that one, then run the command again";
+        break;
+    case SQLITE_FULL:
+        hint = "the disk is full: free some space, then run the command again; nothing stored is "
+               "lost";
+        break;
+    case SQLITE_READONLY:
+        hint = "the file or its folder cannot be written: change its permissions, or name another "
+               "with --gradebook";
+        break;
+    case SQLITE_NOTADB:
+        code = ST_BAD_FORMAT;
+        hint = "this file is no gradebook: name another with --gradebook";
+        break;
+    case SQLITE_CORRUPT:
+        code = ST_BAD_FORMAT;
+        hint = "the file is damaged: restore a copy of it";
+        break;
+    case SQLITE_NOMEM:
+        code = ST_NO_MEMORY;
+        hint = "";
+        break;
+    default:
+        break;
+    }
+    st_fail(err, code, "cannot %s: %s", doing, book->db ? sqlite3_errmsg(book->db) : "no memory");
+    st_detail(err, ST_WHERE, "%s", book->path);
+    return st_detail(err, ST_HINT, "%s", hint), code;
+}
+
+enum st_code gb_run(struct gradebook *book, const char *sql, const char *doing,
+                    struct st_error *err)
+{
+    return sqlite3_exec(book->db, sql, NULL, NULL, NULL) ? gb_fail(book, doing, err) : ST_OK;
+}
+
+/* ---- transactions -----------------------------------------------------------------------------
+ */
+
+enum st_code gb_begin(struct gradebook *book, struct st_error *err)
+{
+    return gb_run(book, "BEGIN IMMEDIATE", "write to the gradebook", err);
+}
+
+enum st_code gb_commit(struct gradebook *book, struct st_error *err)
+{
+    enum st_code code = gb_run(book, "COMMIT", "write to the gradebook", err);
+    if (code)
+        gb_rollback(book);
+    return code;
+}
+
+void gb_rollback(struct gradebook *book)
+{
+    if (!sqlite3_get_autocommit(book->db))
+        sqlite3_exec(book->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+/* ---- opening ----------------------------------------------------------------------------------
+ */
+
+/* A number that a pragma or query gives. */
+static enum st_code ask(struct gradebook *book, const char *sql, int64_t *answer,
+                        struct st_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    enum st_code code = ST_OK;
+    if (sqlite3_prepare_v2(book->db, sql, -1, &statement, NULL) ||
+        sqlite3_step(statement) != SQLITE_ROW)
+        code = gb_fail(book, "read the gradebook", err);
+    else
+        *answer = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return code;
+}
+
+/* Makes the tables, unless another process has just done so. */
+static enum st_code create(struct gradebook *book, struct st_error *err)
+{
+    int64_t version = 0;
+    enum st_code code = gb_begin(book, err);
+    if (!code)
+        code = ask(book, "PRAGMA user_version", &version, err);
+    if (!code && version == 0) {
+        char *tables = gb_schema_sql();
+        char pragmas[128];
+        snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
+                 GB_APPLICATION_ID, GB_VERSION);
+        code = tables ? gb_run(book, tables, "make the gradebook", err)
+                      : st_fail(err, ST_NO_MEMORY, "cannot make the gradebook");
+        if (!code)
+            code = gb_run(book, pragmas, "make the gradebook", err);
+        free(tables);
+    }
+    if (!code)
+        code = gb_commit(book, err);
+    if (code)
+        gb_rollback(book);
+    return code;
+}
+
+static enum st_code refuse(const struct gradebook *book, struct st_error *err, const char *what,
+                           const char *hint)
+{
+    st_fail(err, ST_BAD_FORMAT, "%s", what);
+    st_detail(err, ST_WHERE, "%s", book->path);
+    st_detail(err, ST_HINT, "%s", hint);
+    return ST_BAD_FORMAT;
+}
+
+/* Whose file it is, and of which version. */
+static enum st_code check_version(struct gradebook *book, enum gb_access access,
+                                  struct st_error *err)
+{
+    int64_t id = 0, version = 0, tables = 0;
+    enum st_code code = ask(book, "PRAGMA application_id", &id, err);
+    if (!code)
+        code = ask(book, "PRAGMA user_version", &version, err);
+    if (!code)
+        code = ask(book, "SELECT count(*) FROM sqlite_master", &tables, err);
+    if (code)
+        return code;
+    if (id == 0 && version == 0 && tables == 0)
+        return access == GB_CREATE ? create(book, err)
+                                   : refuse(book, err, "the gradebook is empty",
+                                            "grade a class first: grader class");
+    if (id != GB_APPLICATION_ID)
+        return refuse(book, err, "this database is no gradebook",
+                      "name another file with --gradebook");
+    if (version == GB_VERSION)
+        return ST_OK;
+    if (version > GB_VERSION || version < 1) {
+        refuse(book, err, "the gradebook is of another version", "use the ConvLab that wrote it");
+        st_detail(err, ST_EXPECTED, "at most version %d", GB_VERSION);
+        st_detail(err, ST_GOT, "%lld", (long long)version);
+        return ST_BAD_FORMAT;
+    }
+    if (access == GB_READ)
+        return refuse(book, err, "the gradebook is of an older version",
+                      "grader class with --gradebook brings it up to date and keeps a copy");
+    return gb_migrate(book, (int)version, err);
+}
+
+/* A path as a URI: any byte but letters and digits is written as %HH. */
+static void make_uri(char *to, size_t room, const char *path, const char *parameters)
+{
+    size_t used = (size_t)snprintf(to, room, "file:");
+    for (const char *p = path; *p && used + 4 < room; p++)
+        used += (size_t)snprintf(to + used, room - used,
+                                 isalnum((unsigned char)*p) || *p == '/' ? "%c" : "%%%02X",
+                                 (unsigned char)*p);
+    snprintf(to + used, room - used, "%s", parameters);
+}
+
+/* WAL needs a file beside the database, also for reading. Where that cannot be made, a file that no
+ * writer has open can still be read as it lies there. */
+static bool is_plain_file(const char *path)
+{
+    char beside[PATH_MAX + 8];
+    snprintf(beside, sizeof beside, "%s-wal", path);
+    return access(path, W_OK) != 0 && !file_exists(beside);
+}
+
+static enum st_code open_file(struct gradebook *book, enum gb_access to_do, struct st_error *err)
+{
+    static const int flags[] = {[GB_READ] = SQLITE_OPEN_READONLY,
+                                [GB_WRITE] = SQLITE_OPEN_READWRITE,
+                                [GB_CREATE] = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE};
+    char uri[3 * PATH_MAX + 32];
+    make_uri(uri, sizeof uri, book->path,
+             to_do == GB_READ && is_plain_file(book->path) ? "?immutable=1" : "");
+    return sqlite3_open_v2(uri, &book->db, flags[to_do] | SQLITE_OPEN_URI, NULL)
+               ? gb_fail(book, "open the gradebook", err)
+               : ST_OK;
+}
+
+enum st_code gb_open(struct gradebook **to, const char *path, enum gb_access access,
+                     struct st_error *err)
+{
+    *to = NULL;
+    struct gradebook *book = calloc(1, sizeof *book);
+    if (!book)
+        return st_fail(err, ST_NO_MEMORY, "cannot open the gradebook");
+    if (!path_format(book->path, sizeof book->path, "%s", path)) {
+        free(book);
+        return st_fail(err, ST_TOO_LARGE, "the gradebook's path is too long");
+    }
+    enum st_code code = ST_OK;
+    if (access != GB_CREATE && !file_exists(path)) {
+        st_fail(err, ST_NOT_FOUND, "there is no gradebook");
+        st_detail(err, ST_WHERE, "%s", path);
+        st_detail(err, ST_HINT, "grade a class first: grader class");
+        code = ST_NOT_FOUND;
+    }
+    if (!code)
+        code = open_file(book, access, err);
+    if (!code) {
+        sqlite3_extended_result_codes(book->db, 1);
+        sqlite3_busy_timeout(book->db, BUSY_MS);
+        code = check_version(book, access, err);
+    }
+    if (!code && access != GB_READ)
+        code = gb_run(book, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL",
+                      "write to the gradebook", err);
+    if (!code)
+        code = gb_run(book, "PRAGMA foreign_keys = ON", "read the gradebook", err);
+    if (code) {
+        gb_close(book);
+        return code;
+    }
+    *to = book;
+    return ST_OK;
+}
+
+void gb_close(struct gradebook *book)
+{
+    if (!book)
+        return;
+    sqlite3_close(book->db);
+    free(book);
+}
+
+const char *gb_path(const struct gradebook *book)
+{
+    return book->path;
+}

@@ -1,0 +1,126 @@
+/** @file
+ * The gradebook: one SQLite file with everything known of a class.
+ *
+ * schema.def is the one description of its tables. For each table T of it there are here
+ *
+ *     struct gb_T                                      a row
+ *     struct gb_T_list { size_t n; struct gb_T *row; } rows in memory
+ *     gb_T_read(book, &list, tail, parameters, err)    SELECT ... FROM T <tail>
+ *     gb_T_free(&list)
+ *     gb_T_put(book, &row, err)                        INSERT OR REPLACE
+ *
+ * for example, all grades of m1 from the best to the worst:
+ *
+ *     const char *parameters[] = {"m1", NULL};
+ *     gb_grade_read(book, &list, "WHERE milestone = ?1 ORDER BY score DESC", parameters, err);
+ *
+ * A reader may open the file while a class is being graded: it sees whole grades only (WAL).
+ */
+#ifndef CONVLAB_GRADER_GRADEBOOK_H
+#define CONVLAB_GRADER_GRADEBOOK_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GB_VERSION = 1 };
+
+/** An open gradebook. */
+struct gradebook;
+
+/** What it is opened for. */
+enum gb_access {
+    GB_READ,  /**< nothing is changed, not even an old schema, which is refused */
+    GB_WRITE, /**< must exist; an older schema is brought up to date after a backup copy */
+    GB_CREATE /**< the same, but made if there is none */
+};
+
+/** Opens a gradebook. @return ST_OK; ST_NOT_FOUND; ST_BAD_FORMAT if it is no gradebook or one of a
+ * newer ConvLab; ST_IO if it is locked, read-only or the disk full. @p book is NULL on error. */
+enum st_code gb_open(struct gradebook **book, const char *path, enum gb_access access,
+                     struct st_error *err);
+
+/** Closes; NULL is allowed. */
+void gb_close(struct gradebook *book);
+
+/** @return the path it was opened with. */
+const char *gb_path(const struct gradebook *book);
+
+/** Begins a transaction: nothing that follows is stored before gb_commit(), and all of it or
+ * nothing is. They do not nest. */
+enum st_code gb_begin(struct gradebook *book, struct st_error *err);
+
+/** Stores what was done since gb_begin(). On error nothing of it is. */
+enum st_code gb_commit(struct gradebook *book, struct st_error *err);
+
+/** Takes back what was done since gb_begin(); harmless if there was none. */
+void gb_rollback(struct gradebook *book);
+
+/** Deletes rows: DELETE FROM table tail. @param parameters  NULL-terminated, or NULL. */
+enum st_code gb_delete(struct gradebook *book, const char *table, const char *tail,
+                       const char *const *parameters, struct st_error *err);
+
+#define GB_C_TEXT    char *
+#define GB_C_INTEGER int64_t
+#define GB_C_REAL    double
+#define GB_TABLE(table, doc)                                                                       \
+    /** A row of the table of that name, see schema.def. */                                        \
+    struct gb_##table {
+#define GB_COLUMN(table, name, type, sql, doc) GB_C_##type name;
+#define GB_END(table, constraints)                                                                 \
+    }                                                                                              \
+    ;                                                                                              \
+    struct gb_##table##_list {                                                                     \
+        size_t n;                                                                                  \
+        struct gb_##table *row;                                                                    \
+    };                                                                                             \
+    enum st_code gb_##table##_read(struct gradebook *book, struct gb_##table##_list *list,         \
+                                   const char *tail, const char *const *parameters,                \
+                                   struct st_error *err);                                          \
+    void gb_##table##_free(struct gb_##table##_list *list);                                        \
+    enum st_code gb_##table##_put(struct gradebook *book, const struct gb_##table *row,            \
+                                  struct st_error *err);
+#include "grader/gradebook/schema.def"
+#undef GB_TABLE
+#undef GB_COLUMN
+#undef GB_END
+#undef GB_C_TEXT
+#undef GB_C_INTEGER
+#undef GB_C_REAL
+
+/** @return the id of the row that was put last, where the table has an INTEGER id of its own
+ * (put with id 0, it gets the next one). */
+int64_t gb_last_id(const struct gradebook *book);
+
+/** A setting's value, malloc'd, or NULL in @p value if it was never put. */
+enum st_code gb_setting_get(struct gradebook *book, const char *name, char **value,
+                            struct st_error *err);
+
+/** Everything that one grading leaves. Rows of check, inference, timing and artefact need no
+ * attempt: they get the new one's number. */
+struct gb_graded {
+    struct gb_attempt attempt;
+    struct gb_check_result_list checks;
+    struct gb_inference_list inferences;
+    struct gb_timing_list timings;
+    struct gb_artefact_list artefacts;
+};
+
+/** Stores a grading in one transaction: the attempt with all that belongs to it, and the grade that
+ * now counts. The attempt's id is set. Nothing is stored if an attempt with this @p id exists. */
+enum st_code gb_graded_store(struct gradebook *book, struct gb_graded *graded,
+                             struct st_error *err);
+
+/** Reads an attempt with all that belongs to it. @return ST_NOT_FOUND if there is none. */
+enum st_code gb_graded_read(struct gradebook *book, int64_t attempt, struct gb_graded *graded,
+                            struct st_error *err);
+
+/** Releases what a grading holds. */
+void gb_graded_free(struct gb_graded *graded);
+
+/** Writes the schema's tables as Markdown: docs/gradebook.md has them. */
+void gb_schema_print(FILE *out);
+
+#endif

@@ -1,0 +1,98 @@
+/* grader gradebook: what is in a gradebook, and what its tables are. */
+#include "grader/gradebook/gradebook.h"
+
+#include <argp.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+int gr_command_gradebook(int argc, char **argv);
+
+struct arguments {
+    const char *gradebook;
+    bool schema;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *a = state->input;
+    switch (key) {
+    case 'g':
+        a->gradebook = arg;
+        return 0;
+    case 's':
+        a->schema = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Grades per milestone, in columns. */
+static void print_counts(const struct gb_grade_list *grades)
+{
+    static const char *const status[] = {"pass", "fail", "skip", "missing", "rejected", "fault"};
+    enum { STATUSES = sizeof status / sizeof *status };
+    printf("milestone");
+    for (int s = 0; s < STATUSES; s++)
+        printf("%9s", status[s]);
+    printf("\n");
+    for (size_t i = 0; i < grades->n;) {
+        const char *milestone = grades->row[i].milestone;
+        size_t count[STATUSES] = {0};
+        for (; i < grades->n && strcmp(grades->row[i].milestone, milestone) == 0; i++)
+            for (int s = 0; s < STATUSES; s++)
+                count[s] += strcmp(grades->row[i].status, status[s]) == 0;
+        printf("%-9s", milestone);
+        for (int s = 0; s < STATUSES; s++)
+            printf("%9zu", count[s]);
+        printf("\n");
+    }
+}
+
+static enum st_code print_gradebook(const char *path, struct st_error *err)
+{
+    struct gradebook *book;
+    struct gb_grade_list grades = {0};
+    struct gb_submission_list submissions = {0};
+    enum st_code code = gb_open(&book, path, GB_READ, err);
+    if (!code)
+        code = gb_grade_read(book, &grades, "ORDER BY milestone", NULL, err);
+    if (!code)
+        code = gb_submission_read(book, &submissions, NULL, NULL, err);
+    if (!code) {
+        printf("%s: version %d, %zu submissions\n", path, GB_VERSION, submissions.n);
+        print_counts(&grades);
+    }
+    gb_grade_free(&grades);
+    gb_submission_free(&submissions);
+    gb_close(book);
+    return code;
+}
+
+int gr_command_gradebook(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"gradebook", 'g', "FILE", 0, "the gradebook (default: gradebook.db)", 0},
+        {"schema", 's', NULL, 0, "print its tables as Markdown instead", 0},
+        {0},
+    };
+    static const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .doc = "Tell what is in a gradebook. It is a SQLite file; docs/gradebook.md describes "
+               "its tables.",
+    };
+    struct arguments arguments = {.gradebook = "gradebook.db"};
+    argp_err_exit_status = 2;
+    argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+    if (arguments.schema) {
+        gb_schema_print(stdout);
+        return 0;
+    }
+    struct st_error err;
+    if (!print_gradebook(arguments.gradebook, &err))
+        return 0;
+    st_print(stderr, "grader gradebook", &err);
+    return 2;
+}

@@ -1,0 +1,34 @@
+/** @file
+ * Internal to the gradebook.
+ */
+#ifndef CONVLAB_GRADER_GRADEBOOK_PARTS_H
+#define CONVLAB_GRADER_GRADEBOOK_PARTS_H
+
+#include "grader/gradebook/gradebook.h"
+
+#include <limits.h>
+#include <sqlite3.h>
+
+/** Marks a SQLite file as a gradebook: "ConL". */
+enum { GB_APPLICATION_ID = 0x436f6e4c };
+
+struct gradebook {
+    sqlite3 *db;
+    char path[PATH_MAX];
+};
+
+/** Turns what SQLite says last into a report: what was being done, which file, why, what to do. */
+enum st_code gb_fail(const struct gradebook *book, const char *doing, struct st_error *err);
+
+/** Runs statements without results. @p doing is for the report. */
+enum st_code gb_run(struct gradebook *book, const char *sql, const char *doing,
+                    struct st_error *err);
+
+/** @return the CREATE statements of the current schema, malloc'd, or NULL. */
+char *gb_schema_sql(void);
+
+/** Brings an older schema up to date, in one transaction, after a copy of the file was made beside
+ * it. */
+enum st_code gb_migrate(struct gradebook *book, int from, struct st_error *err);
+
+#endif

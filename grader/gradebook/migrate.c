@@ -1,0 +1,57 @@
+/* Older schemas. Each step of the table brings a gradebook from one version to the next; a step is
+ * never changed once a gradebook of its version may exist. */
+#include "grader/gradebook/gradebook_parts.h"
+
+#include "base/files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* steps[i] brings version i + 1 to i + 2. */
+static const char *const steps[] = {
+    NULL,
+};
+
+_Static_assert(sizeof steps / sizeof *steps == GB_VERSION, "one step from each older version");
+
+/* The copy is whole before anything is changed: a file of the same name is the copy of a migration
+ * that was interrupted, and is kept. */
+static enum st_code back_up(struct gradebook *book, int from, struct st_error *err)
+{
+    char path[PATH_MAX], temporary[PATH_MAX];
+    if (!path_format(path, sizeof path, "%s.version-%d", book->path, from) ||
+        !path_format(temporary, sizeof temporary, "%s.tmp", path))
+        return st_fail(err, ST_TOO_LARGE, "the gradebook's path is too long");
+    if (file_exists(path))
+        return ST_OK;
+    remove(temporary);
+    char *sql = sqlite3_mprintf("VACUUM INTO %Q", temporary);
+    enum st_code code = sql ? gb_run(book, sql, "copy the gradebook before it is changed", err)
+                            : st_fail(err, ST_NO_MEMORY, "cannot copy the gradebook");
+    sqlite3_free(sql);
+    if (!code && rename(temporary, path)) {
+        code = st_fail(err, ST_IO, "cannot copy the gradebook before it is changed");
+        st_detail(err, ST_WHERE, "%s", path);
+    }
+    if (code)
+        remove(temporary);
+    return code;
+}
+
+enum st_code gb_migrate(struct gradebook *book, int from, struct st_error *err)
+{
+    enum st_code code = back_up(book, from, err);
+    if (!code)
+        code = gb_begin(book, err);
+    for (int version = from; !code && version < GB_VERSION; version++)
+        code = gb_run(book, steps[version - 1], "bring the gradebook up to date", err);
+    char sql[64];
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", GB_VERSION);
+    if (!code)
+        code = gb_run(book, sql, "bring the gradebook up to date", err);
+    if (!code)
+        code = gb_commit(book, err);
+    if (code)
+        gb_rollback(book);
+    return code;
+}

@@ -1,0 +1,281 @@
+#include "base/checkout.h"
+#include "base/files.h"
+#include "base/tests/temp_folder.h"
+#include "grader/gradebook/gradebook_parts.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+TestSuite(gradebook, .init = temp_folder_make, .fini = temp_folder_remove);
+
+static struct gradebook *open_new(void)
+{
+    struct gradebook *book;
+    struct st_error err;
+    cr_assert_eq(gb_open(&book, temp_path("class.db"), GB_CREATE, &err), ST_OK, "%s", err.what);
+    return book;
+}
+
+/* A submission and a run, which attempts refer to. */
+static void add_submission(struct gradebook *book, const char *name)
+{
+    struct st_error err;
+    const struct gb_submission submission = {
+        .name = (char *)name, .team = "", .kind = "folder", .status = "ok", .message = ""};
+    const struct gb_run run = {.id = 1, .command = "", .version = "", .host = ""};
+    cr_assert_eq(gb_submission_put(book, &submission, &err), ST_OK, "%s", err.what);
+    cr_assert_eq(gb_run_put(book, &run, &err), ST_OK, "%s", err.what);
+}
+
+static struct gb_attempt attempt_of(const char *name, double score)
+{
+    return (struct gb_attempt){.submission = (char *)name,
+                               .milestone = "m1",
+                               .run = 1,
+                               .status = score > 0 ? "pass" : "fail",
+                               .score = score,
+                               .max_score = 60,
+                               .manual_max = NAN,
+                               .seed = 7,
+                               .version = "v",
+                               .device = "cpu",
+                               .profile = "",
+                               .machine = "",
+                               .compiler = "",
+                               .sandbox = "none",
+                               .options = "",
+                               .cpu_s = NAN,
+                               .speed_ratio = NAN,
+                               .message = ""};
+}
+
+static struct gb_check_result check_of(int position, const char *message)
+{
+    return (struct gb_check_result){.position = position,
+                                    .name = "builds",
+                                    .text = "",
+                                    .status = "pass",
+                                    .pattern = "",
+                                    .message = (char *)message,
+                                    .hint = ""};
+}
+
+static enum st_code store(struct gradebook *book, const char *name, double score,
+                          struct st_error *err)
+{
+    struct gb_check_result check[] = {check_of(1, "one"), check_of(2, "two\nlines")};
+    struct gb_graded graded = {.attempt = attempt_of(name, score), .checks = {2, check}};
+    return gb_graded_store(book, &graded, err);
+}
+
+static void run_sql(const char *sql)
+{
+    sqlite3 *db;
+    cr_assert_eq(sqlite3_open(temp_path("class.db"), &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK, "%s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+}
+
+/* Opening must fail with this in its report. */
+static void expect_refused(enum gb_access access, enum st_code code, const char *what)
+{
+    struct gradebook *book;
+    struct st_error err;
+    char said[2048];
+    cr_expect_eq(gb_open(&book, temp_path("class.db"), access, &err), code);
+    cr_expect_null(book);
+    snprintf(said, sizeof said, "%s | %s | %s | %s", err.what, err.expected, err.got, err.hint);
+    cr_expect(strstr(said, what), "expected '%s' in: %s", what, said);
+    cr_expect_str_eq(err.where, temp_path("class.db"));
+}
+
+Test(gradebook, reads_back_what_was_stored)
+{
+    static const char *const names[] = {"s001", "with blank", "a\nnewline", "it's \"quoted\"",
+                                        "-rf",  "\xc3\xa4"};
+    struct gradebook *book = open_new();
+    struct st_error err;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        add_submission(book, names[i]);
+        cr_assert_eq(store(book, names[i], 12.5, &err), ST_OK, "%s", err.what);
+        const char *parameters[] = {names[i], NULL};
+        struct gb_grade_list list;
+        cr_assert_eq(gb_grade_read(book, &list, "WHERE submission = ?1", parameters, &err), ST_OK);
+        cr_assert_eq(list.n, 1);
+        cr_expect_str_eq(list.row[0].submission, names[i]);
+        cr_expect_eq(list.row[0].score, 12.5);
+        struct gb_graded graded;
+        cr_assert_eq(gb_graded_read(book, list.row[0].attempt, &graded, &err), ST_OK);
+        cr_expect(isnan(graded.attempt.cpu_s));
+        cr_expect_null(graded.attempt.source_hash);
+        cr_assert_eq(graded.checks.n, 2);
+        cr_expect_str_eq(graded.checks.row[1].message, "two\nlines");
+        gb_graded_free(&graded);
+        gb_grade_free(&list);
+    }
+    gb_close(book);
+}
+
+Test(gradebook, keeps_the_history_of_a_grade)
+{
+    struct gradebook *book = open_new();
+    struct st_error err;
+    add_submission(book, "s001");
+    cr_assert_eq(store(book, "s001", 0, &err), ST_OK);
+    cr_assert_eq(store(book, "s001", 60, &err), ST_OK);
+    struct gb_attempt_list attempts;
+    struct gb_grade_list grades;
+    cr_assert_eq(gb_attempt_read(book, &attempts, "ORDER BY id", NULL, &err), ST_OK);
+    cr_assert_eq(gb_grade_read(book, &grades, NULL, NULL, &err), ST_OK);
+    cr_assert_eq(attempts.n, 2);
+    cr_assert_eq(grades.n, 1);
+    cr_expect_eq(attempts.row[0].score, 0);
+    cr_expect_eq(grades.row[0].attempt, attempts.row[1].id);
+    cr_expect_eq(grades.row[0].score, 60);
+    gb_attempt_free(&attempts);
+    gb_grade_free(&grades);
+    gb_close(book);
+}
+
+Test(gradebook, stores_a_grading_whole_or_not_at_all)
+{
+    struct gradebook *book = open_new();
+    struct st_error err;
+    add_submission(book, "s001");
+    struct gb_check_result check[] = {check_of(1, "one"), check_of(2, "two")};
+    check[1].status = "maybe"; /* which the schema does not allow */
+    struct gb_graded graded = {.attempt = attempt_of("s001", 1), .checks = {2, check}};
+    cr_expect_neq(gb_graded_store(book, &graded, &err), ST_OK);
+    cr_expect_neq(store(book, "nobody", 1, &err), ST_OK); /* no such submission */
+    struct gb_attempt_list attempts;
+    struct gb_check_result_list checks;
+    cr_assert_eq(gb_attempt_read(book, &attempts, NULL, NULL, &err), ST_OK);
+    cr_assert_eq(gb_check_result_read(book, &checks, NULL, NULL, &err), ST_OK);
+    cr_expect_eq(attempts.n, 0);
+    cr_expect_eq(checks.n, 0);
+    cr_expect_eq(store(book, "s001", 1, &err), ST_OK, "%s", err.what);
+    gb_attempt_free(&attempts);
+    gb_close(book);
+}
+
+Test(gradebook, is_whole_after_a_kill_at_any_moment)
+{
+    gb_close(open_new());
+    for (int round = 0; round < 5; round++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            struct gradebook *book;
+            if (gb_open(&book, temp_path("class.db"), GB_WRITE, NULL))
+                _exit(1);
+            add_submission(book, "s001");
+            for (;;)
+                store(book, "s001", 1, NULL);
+        }
+        usleep(40000 + 7000 * round);
+        kill(pid, SIGKILL);
+        int status;
+        waitpid(pid, &status, 0);
+        cr_assert(WIFSIGNALED(status));
+    }
+    struct gradebook *book;
+    struct st_error err;
+    cr_assert_eq(gb_open(&book, temp_path("class.db"), GB_READ, &err), ST_OK, "%s", err.what);
+    struct gb_attempt_list attempts;
+    struct gb_check_result_list checks;
+    cr_assert_eq(gb_attempt_read(book, &attempts, NULL, NULL, &err), ST_OK);
+    cr_assert_eq(gb_check_result_read(book, &checks, NULL, NULL, &err), ST_OK);
+    cr_expect_gt(attempts.n, 5);
+    cr_expect_eq(checks.n, 2 * attempts.n);
+    gb_attempt_free(&attempts);
+    gb_check_result_free(&checks);
+    gb_close(book);
+}
+
+Test(gradebook, of_a_newer_version_is_refused)
+{
+    gb_close(open_new());
+    run_sql("PRAGMA user_version = 99");
+    expect_refused(GB_CREATE, ST_BAD_FORMAT, "99");
+    expect_refused(GB_READ, ST_BAD_FORMAT, "another version");
+}
+
+Test(gradebook, that_is_no_gradebook_is_refused)
+{
+    struct file_out file;
+    cr_assert_eq(file_out_open(&file, temp_path("class.db"), NULL), ST_OK);
+    for (int i = 0; i < 3000; i++)
+        fputs("name,points\n", file.f);
+    cr_assert_eq(file_out_commit(&file, NULL), ST_OK);
+    expect_refused(GB_CREATE, ST_BAD_FORMAT, "no gradebook");
+    cr_assert_eq(unlink(temp_path("class.db")), 0);
+    run_sql("CREATE TABLE other (a)");
+    expect_refused(GB_CREATE, ST_BAD_FORMAT, "no gradebook");
+    cr_assert_eq(unlink(temp_path("class.db")), 0);
+    expect_refused(GB_READ, ST_NOT_FOUND, "there is no gradebook");
+}
+
+Test(gradebook, that_is_damaged_is_refused)
+{
+    gb_close(open_new());
+    FILE *f = fopen(temp_path("class.db"), "r+");
+    cr_assert(f);
+    fseek(f, 100, SEEK_SET); /* the first page behind SQLite's header */
+    for (int i = 0; i < 3000; i++)
+        fputc(0xa5, f);
+    fclose(f);
+    expect_refused(GB_CREATE, ST_BAD_FORMAT, "damaged");
+}
+
+/* Root may write anything, so this is for other users; the hint is tested all the same. */
+Test(gradebook, that_cannot_be_written_is_readable)
+{
+    struct gradebook *book = open_new();
+    struct st_error err;
+    add_submission(book, "s001");
+    cr_assert_eq(store(book, "s001", 3, &err), ST_OK);
+    gb_close(book);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct gb_grade_list grades = {0};
+        chmod(temp_folder, 0555);
+        chmod(temp_path("class.db"), 0444);
+        if (geteuid() == 0 && (setgid(65534) || setuid(65534)))
+            _exit(9);
+        if (!gb_open(&book, temp_path("class.db"), GB_WRITE, &err))
+            _exit(1);
+        if (!strstr(err.hint, "cannot be written"))
+            _exit(2);
+        if (gb_open(&book, temp_path("class.db"), GB_READ, &err))
+            _exit(3);
+        if (gb_grade_read(book, &grades, NULL, NULL, &err) || grades.n != 1)
+            _exit(4);
+        _exit(0);
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    chmod(temp_folder, 0755);
+    cr_expect_eq(status, 0, "step %d failed", WEXITSTATUS(status));
+}
+
+Test(gradebook, every_table_is_in_its_page)
+{
+    struct st_error err;
+    char path[PATH_MAX], *page, *schema;
+    size_t bytes;
+    path_format(path, sizeof path, "%s/docs/gradebook.md", checkout_root(&err));
+    cr_assert_eq(file_read(path, 1 << 20, &page, &bytes, &err), ST_OK, "%s", err.what);
+    FILE *f = open_memstream(&schema, &bytes);
+    gb_schema_print(f);
+    fclose(f);
+    char *from = strstr(page, "\n### ");
+    cr_assert(from);
+    cr_expect(strcmp(from, schema) == 0,
+              "docs/gradebook.md: its tables are not those of schema.def (hint: replace what "
+              "follows its introduction by what grader gradebook --schema prints)");
+    free(page);
+    free(schema);
+}

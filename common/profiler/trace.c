@@ -42,7 +42,8 @@ static const char *const kind_names[] = {
     X(host_memory, false)                                                                          \
     X(dram_bytes, false)                                                                           \
     X(l2_read_bytes, false)                                                                        \
-    X(l2_write_bytes, false)
+    X(l2_write_bytes, false)                                                                       \
+    X(l1_wavefronts, false)
 
 /* Indices of the columns, -1 for those that are absent. */
 struct columns {
@@ -164,6 +165,7 @@ static void read_work(const struct tsv *table, size_t i, const struct columns *a
     row->dram_bytes = known_at(table, i, at->dram_bytes);
     row->l2_read_bytes = known_at(table, i, at->l2_read_bytes);
     row->l2_write_bytes = known_at(table, i, at->l2_write_bytes);
+    row->l1_wavefronts = known_at(table, i, at->l1_wavefronts);
     row->modelled = *text_at(table, i, at->term_ns[VG_TERM_ISSUE]) != '\0';
     for (int k = 0; k < VG_TERMS; k++)
         row->term_ns[k] = number_at(table, i, at->term_ns[k]);
@@ -221,7 +223,7 @@ static enum st_code read_rows(struct tr_trace *t, const struct columns *at, stru
         row.name = row.kind == TR_API      ? api_name(t, name)
                    : row.kind == TR_KERNEL ? kernel_name(t, name, text_at(&t->table, i, at->symbol))
                                            : kind_names[row.kind];
-        row.short_name = name;
+        row.symbol = text_at(&t->table, i, at->symbol);
         t->rows[t->n++] = row;
     }
     correlate(t);

@@ -16,7 +16,8 @@
  *     symbol                 the kernel's mangled name
  *     host_memory            pageable or pinned, of copies
  *     (counters)             of kernels, see TR_COUNTER_MAP
- *     dram_bytes, l2_read_bytes, l2_write_bytes   of kernels: what passed these memories
+ *     dram_bytes, l2_read_bytes, l2_write_bytes, l1_wavefronts
+ *                            of kernels: what passed these memories
  *     ns_issue, ns_fp32, ...  of kernels on the virtual GPU: what the modelled time is made of, see
  *                            VG_TERM_MAP of vgpu/device/vgpu.h
  *
@@ -76,10 +77,10 @@ struct tr_row {
     int error;
     bool counted; /**< counters are known */
     struct tr_counters counters;
-    double dram_bytes, l2_read_bytes, l2_write_bytes; /**< kernels; negative: not known */
-    bool modelled;                                    /**< term_ns is known */
+    double dram_bytes, l2_read_bytes, l2_write_bytes, l1_wavefronts; /**< negative: not known */
+    bool modelled;                                                   /**< term_ns is known */
     double term_ns[VG_TERMS];
-    const char *short_name; /**< kernels: as `name`, without parameters */
+    const char *symbol; /**< kernels: the mangled name, "" if it is not known */
 };
 
 struct tr_trace {

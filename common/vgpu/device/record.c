@@ -27,7 +27,7 @@ struct record {
 };
 
 /* What the model says of a launch. */
-#define TRACE_BYTES(X) X(dram_bytes) X(l2_read_bytes) X(l2_write_bytes)
+#define TRACE_MODELLED(X) X(dram_bytes) X(l2_read_bytes) X(l2_write_bytes) X(l1_wavefronts)
 
 static const char *const trace_columns[] = {"kind",
                                             "name",
@@ -49,7 +49,7 @@ static const char *const trace_columns[] = {"kind",
                                             "symbol",
                                             "host_memory",
 #define NAME(name) #name,
-                                            VG_TRACE_COUNTERS(NAME) TRACE_BYTES(NAME)
+                                            VG_TRACE_COUNTERS(NAME) TRACE_MODELLED(NAME)
 #undef NAME
 #define NAME(name, text, group) "ns_" #text,
                                                 VG_TERM_MAP(NAME)
@@ -196,7 +196,7 @@ void record_trace(struct record *record, const struct record_row *r)
 #define ADD(name)                                                                                  \
     if (l)                                                                                         \
         add(&row, "%.0f", l->name);
-    TRACE_BYTES(ADD)
+    TRACE_MODELLED(ADD)
 #undef ADD
     for (int i = 0; l && i < VG_TERMS; i++)
         add(&row, "%.0f", l->term_ns[i]);

@@ -8,7 +8,8 @@
  *     trace     kind name client stream start_ns end_ns duration_ns bytes grid block registers
  *               static_shared_bytes dynamic_shared_bytes occupancy limiter registers_from error
  *               symbol host_memory, some of the counters, dram_bytes l2_read_bytes
- *               l2_write_bytes, and what the time is made of (ns_issue ..., VG_TERM_MAP)
+ *               l2_write_bytes l1_wavefronts, and the time's terms: ns_issue ... (VG_TERM_MAP)
+ *
  *               (times are modelled; kind: kernel copy_htod copy_dtoh copy_dtod memset api;
  *               registers_from: the cubin that says so, as sm_90, or estimate; symbol: the mangled
  *               name; host_memory: pageable or pinned, of a copy; counters: of this launch. A row

@@ -158,7 +158,8 @@ struct vg_launch_report {
     char limiter[32];         /**< "dram", "fp32", "issue", "shared", "latency", ... */
     double term_ns[VG_TERMS]; /**< of modelled_ns */
     double dram_bytes, l2_read_bytes, l2_write_bytes; /**< modelled: what passed them */
-    char *blocks; /**< after vg_blocks_keep(): malloc'd, the caller frees it; else NULL */
+    double l1_wavefronts; /**< of global and local accesses: clocks in L1's data */
+    char *blocks;         /**< after vg_blocks_keep(): malloc'd, the caller frees it; else NULL */
 };
 
 /** Opens a virtual GPU. @param cores  worker threads, 0 for all the process may use. */

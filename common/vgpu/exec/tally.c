@@ -307,7 +307,7 @@ enum {
 #define COUNT(name, value) +1
     COLUMN_COUNT = 0 COLUMNS(COUNT),
 #undef COUNT
-    FIRST_COLUMNS = 4,
+    FIRST_COLUMNS = 5,
     LAUNCH_COLUMNS = 6,
     ALL_COLUMNS = FIRST_COLUMNS + IR_CLASSES + COLUMN_COUNT + LAUNCH_COLUMNS,
 };
@@ -318,7 +318,11 @@ static const char *const launch_columns[LAUNCH_COLUMNS] = {
 
 void vg_counters_write_header(FILE *out)
 {
-    const char *names[ALL_COLUMNS] = {"kernel", "file", "line", "launches",
+    const char *names[ALL_COLUMNS] = {"kernel",
+                                      "symbol",
+                                      "file",
+                                      "line",
+                                      "launches",
 #define NAME(name, text) "class_" text,
                                       IR_CLASS_MAP(NAME)
 #undef NAME
@@ -353,19 +357,20 @@ static void write_row(FILE *out, const struct vg_kernel *k, const char *file, in
 {
     char numbers[ALL_COLUMNS][24], launch[LAUNCH_COLUMNS][24];
     const char *cells[ALL_COLUMNS];
-    uint64_t values[ALL_COLUMNS] = {0, 0, (uint64_t)line, k->tally->launches};
+    uint64_t values[ALL_COLUMNS] = {0, 0, 0, (uint64_t)line, k->tally->launches};
     size_t n = FIRST_COLUMNS;
     for (int i = 0; i < IR_CLASSES; i++)
         values[n++] = c->by_class[i];
 #define VALUE(name, value) values[n++] = value;
     COLUMNS(VALUE)
 #undef VALUE
-    for (size_t i = 2; i < ALL_COLUMNS; i++) {
+    for (size_t i = 3; i < ALL_COLUMNS; i++) {
         snprintf(numbers[i], sizeof numbers[i], "%llu", (unsigned long long)values[i]);
         cells[i] = numbers[i];
     }
     cells[0] = k->name;
-    cells[1] = file;
+    cells[1] = vg_kernel_symbol(k);
+    cells[2] = file;
     for (int i = ALL_COLUMNS - LAUNCH_COLUMNS; i < ALL_COLUMNS; i++)
         cells[i] = "";
     if (!line)

@@ -469,6 +469,7 @@ static void fill_report(struct vg_launch *l, struct vg_launch_report *report)
     report->dram_bytes = facts.dram_bytes;
     report->l2_read_bytes = 32 * facts.l2_read_sectors;
     report->l2_write_bytes = 32 * facts.l2_write_sectors;
+    report->l1_wavefronts = facts.l1_wavefronts + facts.local_sectors / 4;
     l->kernel->tally->last = *report;
     l->kernel->tally->modelled_ns += r.ns;
 }

@@ -1,0 +1,72 @@
+#include "analysis/analysis.h"
+
+#include "vgpu/profiles/profile.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The description of the GPU that a trace names. */
+static bool find_gpu(struct vg_profile *gpu, const char *folder, const char *product)
+{
+    DIR *dir = folder && product[0] ? opendir(folder) : NULL;
+    bool found = false;
+    for (struct dirent *entry; dir && !found && (entry = readdir(dir));) {
+        const char *dot = strrchr(entry->d_name, '.');
+        char name[64];
+        if (!dot || strcmp(dot, ".yaml") != 0)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)(dot - entry->d_name), entry->d_name);
+        found = !vg_profile_read(gpu, folder, name, NULL) && strcmp(gpu->product, product) == 0;
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+static struct an_verdict *judge(const struct an_kernels *kernels, const struct vg_profile *gpu)
+{
+    struct an_verdict *v = calloc(kernels->n + 1, sizeof *v);
+    for (size_t i = 0; v && i < kernels->n; i++)
+        if (kernels->group[i].longest->kind == TR_KERNEL)
+            an_judge(&v[i], &kernels->group[i], gpu);
+    return v;
+}
+
+enum st_code an_analyse(struct an_analysis *a, const struct tr_trace *trace, const char *profiles,
+                        const char *counters, struct st_error *err)
+{
+    memset(a, 0, sizeof *a);
+    a->has_gpu = find_gpu(&a->gpu, profiles, trace->device);
+    const struct vg_profile *gpu = a->has_gpu ? &a->gpu : NULL;
+    enum st_code code = an_kernels_sum(&a->launches, trace, AN_BY_LAUNCH, err);
+    if (!code)
+        code = an_kernels_sum(&a->activities, trace, AN_BY_ACTIVITY, err);
+    if (!code)
+        code = an_kernels_sum(&a->calls, trace, AN_BY_CALL, err);
+    if (!code) {
+        a->verdict = judge(&a->launches, gpu);
+        a->summary = judge(&a->activities, gpu);
+        if (!a->verdict || !a->summary)
+            code = st_fail(err, ST_NO_MEMORY, "no memory for an analysis");
+    }
+    if (!code && counters)
+        code = tsv_read(counters, &a->counters, err);
+    if (!code && counters && (code = an_lines_rank(&a->lines, trace, &a->counters, err)))
+        st_detail(err, ST_WHERE, "%s", counters);
+    if (code)
+        an_free(a);
+    return code;
+}
+
+void an_free(struct an_analysis *a)
+{
+    an_kernels_free(&a->launches);
+    an_kernels_free(&a->activities);
+    an_kernels_free(&a->calls);
+    an_lines_free(&a->lines);
+    tsv_free(&a->counters);
+    free(a->verdict);
+    free(a->summary);
+    memset(a, 0, sizeof *a);
+}

@@ -1,0 +1,49 @@
+/** @file
+ * The analysis of one profiled run: kernels judged and lines ranked, as text for people and as TSV
+ * tables for reports and plots (docs/profiler.md has their columns).
+ */
+#ifndef CONVLAB_ANALYSIS_H
+#define CONVLAB_ANALYSIS_H
+
+#include "analysis/kernels.h"
+#include "analysis/limiter.h"
+#include "analysis/lines.h"
+
+#include <stdio.h>
+
+struct an_analysis {
+    struct an_kernels launches;   /**< AN_BY_LAUNCH */
+    struct an_verdict *verdict;   /**< [launches.n] */
+    struct an_kernels activities; /**< AN_BY_ACTIVITY */
+    struct an_verdict *summary;   /**< [activities.n]; of copies and fills zeroed */
+    struct an_kernels calls;      /**< AN_BY_CALL */
+    struct an_lines lines;
+    bool has_gpu;
+    struct vg_profile gpu; /**< what it ran on, with has_gpu */
+    struct tsv counters;   /**< what `lines` point into */
+};
+
+/** Analyses a trace. @param profiles  the folder of GPU descriptions: that of the trace's device is
+ * looked up; NULL or not found: peaks are not known. @param counters  a file of counters per line,
+ * or NULL. The trace must outlive the analysis. Free with an_free(). */
+enum st_code an_analyse(struct an_analysis *analysis, const struct tr_trace *trace,
+                        const char *profiles, const char *counters, struct st_error *err);
+
+/** Prints a table of the kernels, the figures and a line of advice for each, and the source lines
+ * that cost most. */
+void an_print(FILE *out, const struct an_analysis *analysis);
+
+/** The tables: the header row, then the rows of one run of so many images. */
+void an_kernels_tsv_header(FILE *out);
+void an_kernels_tsv(FILE *out, const struct an_analysis *analysis, size_t images);
+void an_calls_tsv_header(FILE *out);
+void an_calls_tsv(FILE *out, const struct an_analysis *analysis, size_t images);
+void an_analysis_tsv_header(FILE *out);
+void an_analysis_tsv(FILE *out, const struct an_analysis *analysis, size_t images);
+void an_lines_tsv_header(FILE *out);
+void an_lines_tsv(FILE *out, const struct an_analysis *analysis, size_t images);
+
+/** Releases an analysis; harmless on a zeroed one. */
+void an_free(struct an_analysis *analysis);
+
+#endif

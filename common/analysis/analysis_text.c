@@ -1,0 +1,100 @@
+/* The analysis for a person at a terminal. */
+#include "analysis/analysis.h"
+
+#include "base/files.h"
+#include "profiler/figures.h"
+
+#include <string.h>
+
+enum { LINES_SHOWN = 10 };
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void print_figures(FILE *out, const struct an_verdict *v)
+{
+    fprintf(out, "%26s", "");
+    for (size_t i = 0; i < v->figures; i++)
+        fprintf(out, "%s%s %s", i ? ", " : "", v->figure[i].name, v->figure[i].value);
+    fputc('\n', out);
+}
+
+static void print_advice(FILE *out, const struct an_verdict *v, const struct an_line *l)
+{
+    fprintf(out, "%26s", "");
+    if (l)
+        fprintf(out, "%s:%d: ", file_name(l->file), l->line);
+    fputs(v->advice, out);
+    if (v->saved > 0)
+        fprintf(out, " Without it the kernel would take up to %.0f%% less time.", 100 * v->saved);
+    if (v->second != AN_UNKNOWN)
+        fprintf(out, " Next: %s.", an_limiter_title(v->second));
+    fputc('\n', out);
+}
+
+static void print_kernels(FILE *out, const struct an_analysis *a)
+{
+    fprintf(out, "%8s  %8s  %6s  %-40s  %s\n", "Time(%)", "Time", "Calls", "Limited by", "Kernel");
+    for (size_t i = 0; i < a->launches.n; i++) {
+        const struct an_kernel *k = &a->launches.group[i];
+        const struct tr_row *r = k->longest;
+        const struct an_verdict *v = &a->verdict[i];
+        char share[FIGURE_MAX], time[FIGURE_MAX];
+        figure_percent(share, a->activities.total_ns
+                                  ? 100 * (double)k->total_ns / (double)a->activities.total_ns
+                                  : 0);
+        figure_time(time, k->total_ns, 8);
+        fprintf(out, "%8s  %8s  %6llu  %-40s  %s, %ux%ux%u blocks of %ux%ux%u\n", share, time,
+                (unsigned long long)k->calls, an_limiter_title(v->limiter), r->name, r->grid[0],
+                r->grid[1], r->grid[2], r->block[0], r->block[1], r->block[2]);
+        print_figures(out, v);
+        print_advice(out, v, an_line_of(&a->lines, r->name, v->limiter));
+    }
+}
+
+static void print_rate(FILE *out, double value)
+{
+    if (value > 0)
+        fprintf(out, "  %9.2f", value);
+    else
+        fprintf(out, "  %9s", "");
+}
+
+static void print_lines(FILE *out, const struct an_analysis *a)
+{
+    const char *kernel = "";
+    int shown = 0;
+    fprintf(out, "\n%8s  %9s  %9s  %9s  %9s  %s\n", "Time(%)", "Sectors", "Sectors", "Wavefr.",
+            "Divergent", "Source line");
+    fprintf(out, "%8s  %9s  %9s  %9s  %9s\n", "", "a load", "a store", "a shared", "branches");
+    for (size_t i = 0; i < a->lines.n; i++) {
+        const struct an_line *l = &a->lines.line[i];
+        if (strcmp(kernel, l->kernel) != 0) {
+            kernel = l->kernel;
+            shown = 0;
+            fprintf(out, "    Kernel: %s\n", kernel);
+        }
+        if (shown++ >= LINES_SHOWN || l->share < 0.005)
+            continue;
+        fprintf(out, "%7.2f%%", 100 * l->share);
+        print_rate(out, l->load_sectors);
+        print_rate(out, l->store_sectors);
+        print_rate(out, l->wavefronts);
+        print_rate(out, l->divergence);
+        fprintf(out, "  %s:%d  %s\n", file_name(l->file), l->line, l->source);
+    }
+}
+
+void an_print(FILE *out, const struct an_analysis *a)
+{
+    if (a->launches.n == 0) {
+        fprintf(out, "No kernels were profiled.\n");
+        return;
+    }
+    print_kernels(out, a);
+    if (a->lines.n)
+        print_lines(out, a);
+}

@@ -1,0 +1,163 @@
+#include "analysis/kernels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+double an_blocks(const struct tr_row *row)
+{
+    return (double)row->grid[0] * row->grid[1] * row->grid[2];
+}
+
+double an_threads(const struct tr_row *row)
+{
+    return (double)row->block[0] * row->block[1] * row->block[2];
+}
+
+double an_flop(const struct an_kernel *k)
+{
+    const struct tr_counters *c = &k->counters;
+    return 2 * c->fp32_fma + c->fp32_add_mul + c->fp64_ops + c->fp16_ops;
+}
+
+/* ---- one row as a group, and the sum of groups ------------------------------------------------
+ */
+
+static struct an_kernel of_row(const struct tr_row *row)
+{
+    const uint64_t ns = row->end_ns - row->start_ns;
+    struct an_kernel k = {.longest = row,
+                          .calls = 1,
+                          .total_ns = ns,
+                          .min_ns = ns,
+                          .max_ns = ns,
+                          .dram_bytes = -1,
+                          .l2_read_bytes = -1,
+                          .l2_write_bytes = -1,
+                          .l1_wavefronts = -1};
+    if (row->kind != TR_KERNEL)
+        return k;
+    k.occupancy = row->occupancy;
+    k.counted = row->counted;
+    k.modelled = row->modelled;
+    k.counters = row->counters;
+    k.dram_bytes = row->dram_bytes;
+    k.l2_read_bytes = row->l2_read_bytes;
+    k.l2_write_bytes = row->l2_write_bytes;
+    k.l1_wavefronts = row->l1_wavefronts;
+    memcpy(k.term_ns, row->term_ns, sizeof k.term_ns);
+    return k;
+}
+
+static double sum_known(double a, double b)
+{
+    return a < 0 || b < 0 ? -1 : a + b;
+}
+
+void an_kernel_add(struct an_kernel *to, const struct an_kernel *from)
+{
+    const double ns = (double)to->total_ns + (double)from->total_ns;
+    if (ns > 0)
+        to->occupancy =
+            (to->occupancy * (double)to->total_ns + from->occupancy * (double)from->total_ns) / ns;
+    if (from->max_ns > to->max_ns)
+        to->longest = from->longest;
+    to->calls += from->calls;
+    to->total_ns += from->total_ns;
+    to->min_ns = from->min_ns < to->min_ns ? from->min_ns : to->min_ns;
+    to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
+    to->counted = to->counted && from->counted;
+    to->modelled = to->modelled && from->modelled;
+#define ADD(name) to->counters.name += from->counters.name;
+    TR_COUNTER_MAP(ADD)
+#undef ADD
+    to->dram_bytes = sum_known(to->dram_bytes, from->dram_bytes);
+    to->l2_read_bytes = sum_known(to->l2_read_bytes, from->l2_read_bytes);
+    to->l2_write_bytes = sum_known(to->l2_write_bytes, from->l2_write_bytes);
+    to->l1_wavefronts = sum_known(to->l1_wavefronts, from->l1_wavefronts);
+    for (int i = 0; i < VG_TERMS; i++)
+        to->term_ns[i] += from->term_ns[i];
+}
+
+/* ---- grouping ---------------------------------------------------------------------------------
+ */
+
+static int compare_shape(const struct tr_row *a, const struct tr_row *b)
+{
+    int order = memcmp(a->grid, b->grid, sizeof a->grid);
+    if (!order)
+        order = memcmp(a->block, b->block, sizeof a->block);
+    if (!order)
+        order = (a->dynamic_shared_bytes > b->dynamic_shared_bytes) -
+                (a->dynamic_shared_bytes < b->dynamic_shared_bytes);
+    return order;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct tr_row *const *x = a, *const *y = b;
+    const int order = strcmp((*x)->name, (*y)->name);
+    return order ? order : (*x > *y) - (*x < *y);
+}
+
+static int by_launch(const void *a, const void *b)
+{
+    const struct tr_row *const *x = a, *const *y = b;
+    int order = strcmp((*x)->name, (*y)->name);
+    if (!order)
+        order = compare_shape(*x, *y);
+    return order ? order : (*x > *y) - (*x < *y);
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const struct an_kernel *x = a, *y = b;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns < y->total_ns ? 1 : -1;
+    return (x->longest > y->longest) - (x->longest < y->longest);
+}
+
+static bool belongs(const struct tr_row *row, enum an_by by)
+{
+    if (by == AN_BY_CALL)
+        return row->kind == TR_API;
+    return by == AN_BY_LAUNCH ? row->kind == TR_KERNEL : row->kind != TR_API;
+}
+
+static bool same_group(const struct tr_row *a, const struct tr_row *b, enum an_by by)
+{
+    return strcmp(a->name, b->name) == 0 && (by != AN_BY_LAUNCH || compare_shape(a, b) == 0);
+}
+
+enum st_code an_kernels_sum(struct an_kernels *kernels, const struct tr_trace *trace, enum an_by by,
+                            struct st_error *err)
+{
+    const struct tr_row **rows = calloc(trace->n + 1, sizeof *rows);
+    *kernels = (struct an_kernels){.group = calloc(trace->n + 1, sizeof *kernels->group)};
+    if (!rows || !kernels->group) {
+        free(rows);
+        an_kernels_free(kernels);
+        return st_fail(err, ST_NO_MEMORY, "no memory to sum up a trace of %zu rows", trace->n);
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < trace->n; i++)
+        if (belongs(&trace->rows[i], by))
+            rows[n++] = &trace->rows[i];
+    qsort(rows, n, sizeof *rows, by == AN_BY_LAUNCH ? by_launch : by_name);
+    for (size_t i = 0; i < n; i++) {
+        const struct an_kernel one = of_row(rows[i]);
+        kernels->total_ns += one.total_ns;
+        if (i > 0 && same_group(rows[i - 1], rows[i], by))
+            an_kernel_add(&kernels->group[kernels->n - 1], &one);
+        else
+            kernels->group[kernels->n++] = one;
+    }
+    qsort(kernels->group, kernels->n, sizeof *kernels->group, by_total);
+    free(rows);
+    return ST_OK;
+}
+
+void an_kernels_free(struct an_kernels *kernels)
+{
+    free(kernels->group);
+    *kernels = (struct an_kernels){0};
+}

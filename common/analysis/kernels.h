@@ -1,0 +1,52 @@
+/** @file
+ * The launches of a trace in groups, with what they did in sum.
+ */
+#ifndef CONVLAB_ANALYSIS_KERNELS_H
+#define CONVLAB_ANALYSIS_KERNELS_H
+
+#include "profiler/trace.h"
+
+/** Launches of one kernel; of all its grids, or of one. Also copies, fills and API calls by their
+ * names: then only the times are set. */
+struct an_kernel {
+    const struct tr_row *longest; /**< the launch that took longest: name, grid, registers, ... */
+    uint64_t calls, total_ns, min_ns, max_ns;
+    double occupancy; /**< mean over the time */
+    bool counted;     /**< counters are known for all of them */
+    bool modelled;    /**< term_ns, too */
+    struct tr_counters counters;
+    double dram_bytes, l2_read_bytes, l2_write_bytes, l1_wavefronts; /**< negative: not known */
+    double term_ns[VG_TERMS];
+};
+
+/** What a group is. */
+enum an_by {
+    AN_BY_LAUNCH,   /**< kernels only: name, grid, block and dynamic shared memory */
+    AN_BY_ACTIVITY, /**< kernels, copies and fills: name */
+    AN_BY_CALL      /**< API calls: name */
+};
+
+struct an_kernels {
+    struct an_kernel *group; /**< longest total first; equal ones in the order of the trace */
+    size_t n;
+    uint64_t total_ns; /**< of all groups */
+};
+
+/** Groups the rows of a trace, which the groups point into. Free with an_kernels_free(). */
+enum st_code an_kernels_sum(struct an_kernels *kernels, const struct tr_trace *trace, enum an_by by,
+                            struct st_error *err);
+
+/** @return the sum of two groups' figures is in @p to. */
+void an_kernel_add(struct an_kernel *to, const struct an_kernel *from);
+
+/** Releases the groups; harmless on zeroed ones. */
+void an_kernels_free(struct an_kernels *kernels);
+
+/** Floating-point operations; a multiply-add is two. */
+double an_flop(const struct an_kernel *kernel);
+
+/** Blocks of a launch, and threads of a block. */
+double an_blocks(const struct tr_row *row);
+double an_threads(const struct tr_row *row);
+
+#endif

@@ -1,0 +1,262 @@
+#include "analysis/limiter.h"
+
+#include "analysis/waste.h"
+#include "vgpu/probe/model.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* A waste counts when the kernel would save this part of its time without it... */
+#define MUCH_SAVED 0.10
+/* ... and idle lanes, which every kernel has at the edges of its output, when it is this part. */
+#define MUCH_IDLE 0.15
+/* A rate counts as the limit from this part of the peak on. */
+#define NEAR_PEAK 0.60
+/* Launches shorter than this many empty ones do nothing else of note. */
+#define SHORT_LAUNCHES 2.0
+/* Below this part of the warps that a multiprocessor holds, few are there to hide latency. */
+#define LOW_OCCUPANCY 0.25
+
+static const struct {
+    const char *text, *title, *advice;
+} limiters[AN_LIMITERS] = {
+#define LIMITER(name, text, title, advice) {#text, title, advice},
+#include "analysis/limiters.def"
+#undef LIMITER
+};
+
+const char *an_limiter_text(enum an_limiter limiter)
+{
+    return limiters[limiter].text;
+}
+
+const char *an_limiter_title(enum an_limiter limiter)
+{
+    return limiters[limiter].title;
+}
+
+/* ---- which one --------------------------------------------------------------------------------
+ */
+
+/* What it means that a term of the model is the largest. */
+static enum an_limiter of_term(enum vg_term term)
+{
+    static const enum an_limiter limiter[VG_TERMS] = {[VG_TERM_ISSUE] = AN_ISSUE,
+                                                      [VG_TERM_FP32] = AN_FP32,
+                                                      [VG_TERM_FP64] = AN_FP64,
+                                                      [VG_TERM_FP16] = AN_FP16,
+                                                      [VG_TERM_INT] = AN_INT,
+                                                      [VG_TERM_SPECIAL] = AN_SPECIAL,
+                                                      [VG_TERM_TENSOR] = AN_TENSOR,
+                                                      [VG_TERM_SHARED] = AN_SHARED,
+                                                      [VG_TERM_L1] = AN_L1,
+                                                      [VG_TERM_L2] = AN_L2,
+                                                      [VG_TERM_DRAM] = AN_DRAM,
+                                                      [VG_TERM_ATOMIC] = AN_ATOMIC,
+                                                      [VG_TERM_LATENCY] = AN_LATENCY,
+                                                      [VG_TERM_BLOCKS] = AN_SMALL_BLOCKS,
+                                                      [VG_TERM_CONSTANT] = AN_CONSTANT,
+                                                      [VG_TERM_BARRIERS] = AN_BARRIERS,
+                                                      [VG_TERM_LAUNCH] = AN_LAUNCH};
+    return limiter[term];
+}
+
+/* Whether half of what passes L1 is local memory. */
+static bool is_local(const struct an_kernel *k)
+{
+    const double local = (k->counters.local_load_sectors + k->counters.local_store_sectors) / 4;
+    return k->l1_wavefronts > 0 && local > k->l1_wavefronts / 2;
+}
+
+/* The waste of the resource that is the limit, if it is much. @param saved  set to its part. */
+static enum an_limiter waste_of(const struct an_kernel *k, const struct an_use *use,
+                                enum an_limiter limit, double *saved)
+{
+    const double lanes = an_saved_lanes(k, use), banks = an_saved_wavefronts(k, use),
+                 sectors = an_saved_sectors(k, use), fill = an_saved_fill(k, use);
+    const bool arithmetic = limit == AN_FP32 || limit == AN_ISSUE || limit == AN_INT ||
+                            limit == AN_SPECIAL || limit == AN_FP64 || limit == AN_FP16;
+    const bool memory = limit == AN_L1 || limit == AN_L2 || limit == AN_DRAM;
+    *saved = 0;
+    if (limit == AN_LATENCY && use->resident < 0.5)
+        return AN_FEW_BLOCKS;
+    if (fill > 0.25 && limit != AN_LATENCY)
+        return *saved = fill, AN_FEW_BLOCKS;
+    if ((arithmetic || limit == AN_LATENCY) && lanes > MUCH_IDLE)
+        return *saved = lanes, AN_DIVERGENCE;
+    if (limit == AN_L1 && is_local(k))
+        return AN_LOCAL;
+    if (memory && sectors > MUCH_SAVED)
+        return *saved = sectors, AN_UNCOALESCED;
+    if ((limit == AN_SHARED || limit == AN_L1) && banks > MUCH_SAVED)
+        return *saved = banks, AN_BANK_CONFLICTS;
+    return limit;
+}
+
+/* What else is worth a word: the waste that would save most, or the next resource if it takes
+ * almost as long. */
+static enum an_limiter second_of(const struct an_kernel *k, const struct an_use *use,
+                                 enum an_limiter first, enum vg_term most)
+{
+    const struct {
+        enum an_limiter limiter;
+        double saved, much;
+    } waste[] = {{AN_BANK_CONFLICTS, an_saved_wavefronts(k, use), MUCH_SAVED},
+                 {AN_UNCOALESCED, an_saved_sectors(k, use), MUCH_SAVED},
+                 {AN_DIVERGENCE, an_saved_lanes(k, use), MUCH_IDLE},
+                 {AN_FEW_BLOCKS, an_saved_fill(k, use), MUCH_SAVED}};
+    enum an_limiter second = AN_UNKNOWN;
+    double best = 0;
+    for (size_t i = 0; i < sizeof waste / sizeof *waste; i++)
+        if (waste[i].limiter != first && waste[i].saved > waste[i].much && waste[i].saved > best) {
+            best = waste[i].saved;
+            second = waste[i].limiter;
+        }
+    if (second != AN_UNKNOWN)
+        return second;
+    double next_ns = 0.75 * k->term_ns[most];
+    for (int i = 0; i < VG_TERMS; i++)
+        if (i != (int)most && k->term_ns[i] > next_ns) {
+            next_ns = k->term_ns[i];
+            second = of_term((enum vg_term)i);
+        }
+    return second == first ? AN_UNKNOWN : second;
+}
+
+static double rate(double amount, const struct an_kernel *k)
+{
+    return k->total_ns ? amount * 1e9 / (double)k->total_ns : 0;
+}
+
+static double peak_flops(const struct vg_profile *gpu)
+{
+    return 2 * gpu->fp32_lanes * gpu->multiprocessors * gpu->clock_hz;
+}
+
+/* Without a model: what times, the grid and known rates tell. */
+static enum an_limiter of_rates(const struct an_kernel *k, const struct vg_profile *gpu,
+                                const struct an_use *use)
+{
+    if (!gpu)
+        return AN_UNKNOWN;
+    const double mean_ns = k->calls ? (double)k->total_ns / (double)k->calls : 0;
+    if (mean_ns < SHORT_LAUNCHES * gpu->kernel_overhead_ns)
+        return AN_LAUNCH;
+    if (k->dram_bytes >= 0 && rate(k->dram_bytes, k) > NEAR_PEAK * gpu->dram_bytes_per_s)
+        return use->dram < 0.5 ? AN_UNCOALESCED : AN_DRAM;
+    if (k->counted && rate(an_flop(k), k) > NEAR_PEAK * peak_flops(gpu))
+        return AN_FP32;
+    if (use->fill < 0.5 || use->resident < 0.25)
+        return AN_FEW_BLOCKS;
+    const double warps = use->resident_blocks * ceil(an_threads(k->longest) / 32);
+    if (warps > 0 && warps * 32 < LOW_OCCUPANCY * gpu->max_threads_per_multiprocessor && k->counted)
+        return AN_LATENCY;
+    return AN_UNKNOWN;
+}
+
+/* ---- the figures that say so ------------------------------------------------------------------
+ */
+
+static void __attribute__((format(printf, 3, 4)))
+put(struct an_verdict *v, const char *name, const char *value, ...)
+{
+    if (v->figures == AN_FIGURES_MAX)
+        return;
+    struct an_figure *f = &v->figure[v->figures++];
+    va_list args;
+    va_start(args, value);
+    vsnprintf(f->value, sizeof f->value, value, args);
+    va_end(args);
+    snprintf(f->name, sizeof f->name, "%s", name);
+}
+
+/* "FP32 units busy 83%" for the resources that take most, in parts of the time. */
+static void put_terms(struct an_verdict *v, const struct an_kernel *k)
+{
+    static const char *const names[VG_TERMS] = {[VG_TERM_ISSUE] = "issue slots busy",
+                                                [VG_TERM_FP32] = "FP32 units busy",
+                                                [VG_TERM_FP64] = "FP64 units busy",
+                                                [VG_TERM_FP16] = "FP16 units busy",
+                                                [VG_TERM_INT] = "integer units busy",
+                                                [VG_TERM_SPECIAL] = "special units busy",
+                                                [VG_TERM_TENSOR] = "tensor cores busy",
+                                                [VG_TERM_SHARED] = "shared memory busy",
+                                                [VG_TERM_L1] = "L1 busy",
+                                                [VG_TERM_L2] = "L2 busy",
+                                                [VG_TERM_DRAM] = "DRAM busy",
+                                                [VG_TERM_ATOMIC] = "atomic operations",
+                                                [VG_TERM_LATENCY] = "longest chain",
+                                                [VG_TERM_BLOCKS] = "starting blocks",
+                                                [VG_TERM_CONSTANT] = "constant memory",
+                                                [VG_TERM_BARRIERS] = "barriers",
+                                                [VG_TERM_LAUNCH] = "launch"};
+    bool shown[VG_TERMS] = {false};
+    for (int n = 0; n < 3; n++) {
+        int most = -1;
+        for (int i = 0; i < VG_TERMS; i++)
+            if (!shown[i] && (most < 0 || k->term_ns[i] > k->term_ns[most]))
+                most = i;
+        const double part = k->total_ns ? k->term_ns[most] / (double)k->total_ns : 0;
+        if (n > 0 && part < 0.2)
+            return;
+        shown[most] = true;
+        put(v, names[most], "%.0f%%", 100 * fmin(1, part));
+    }
+}
+
+static double ratio(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
+
+static void put_counters(struct an_verdict *v, const struct an_kernel *k)
+{
+    const struct tr_counters *c = &k->counters;
+    if (c->global_load_requests > 0)
+        put(v, "sectors a load", "%.1f", ratio(c->global_load_sectors, c->global_load_requests));
+    if (c->global_store_requests > 0)
+        put(v, "sectors a store", "%.1f", ratio(c->global_store_sectors, c->global_store_requests));
+    const double requests = c->shared_load_requests + c->shared_store_requests;
+    if (requests > 0)
+        put(v, "wavefronts a shared access", "%.2f",
+            ratio(c->shared_load_wavefronts + c->shared_store_wavefronts, requests));
+    put(v, "active lanes", "%.0f%%",
+        100 * ratio(c->thread_instructions, 32 * c->warp_instructions));
+    if (an_flop(k) > 0)
+        put(v, "GFLOP/s", "%.0f", rate(an_flop(k), k) * 1e-9);
+}
+
+static void put_grid(struct an_verdict *v, const struct an_kernel *k, const struct an_use *use,
+                     const struct vg_profile *gpu)
+{
+    if (gpu)
+        put(v, "blocks", "%.0f on %d multiprocessors", an_blocks(k->longest), gpu->multiprocessors);
+    if (use->resident_blocks > 0)
+        put(v, "resident blocks", "%d (%s)", use->resident_blocks, use->resident_limit);
+    if (k->dram_bytes > 0)
+        put(v, "DRAM", "%.0f GB/s", rate(k->dram_bytes, k) * 1e-9);
+}
+
+/* ---- all of it --------------------------------------------------------------------------------
+ */
+
+void an_judge(struct an_verdict *v, const struct an_kernel *k, const struct vg_profile *gpu)
+{
+    const struct an_use use = an_use_of(k, gpu);
+    *v = (struct an_verdict){.second = AN_UNKNOWN};
+    if (k->modelled) {
+        const enum vg_term most = vg_clock_limiter(k->term_ns);
+        v->limiter = waste_of(k, &use, of_term(most), &v->saved);
+        v->second = second_of(k, &use, v->limiter, most);
+        put_terms(v, k);
+    } else {
+        v->limiter = of_rates(k, gpu, &use);
+    }
+    if (k->occupancy > 0)
+        put(v, "occupancy", "%.0f%%", 100 * k->occupancy);
+    if (k->counted)
+        put_counters(v, k);
+    put_grid(v, k, &use, gpu);
+    snprintf(v->advice, sizeof v->advice, "%s", limiters[v->limiter].advice);
+}

@@ -1,0 +1,323 @@
+#include "analysis/lines.h"
+
+#include "analysis/waste.h"
+#include "base/files.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Clocks that the longest chain waits for, about, by what an instruction is. */
+enum { CLOCKS_ARITHMETIC = 4, CLOCKS_SHARED = 30, CLOCKS_GLOBAL = 400 };
+
+/** The columns read: X(name). */
+#define COLUMNS(X)                                                                                 \
+    X(class_int)                                                                                   \
+    X(class_fp32)                                                                                  \
+    X(class_fp64)                                                                                  \
+    X(class_fp16)                                                                                  \
+    X(class_special)                                                                               \
+    X(class_convert)                                                                               \
+    X(class_tensor)                                                                                \
+    X(class_exchange)                                                                              \
+    X(warp_instructions)                                                                           \
+    X(thread_instructions)                                                                         \
+    X(global_load_requests)                                                                        \
+    X(global_load_sectors)                                                                         \
+    X(global_load_bytes)                                                                           \
+    X(global_store_requests)                                                                       \
+    X(global_store_sectors)                                                                        \
+    X(global_store_bytes)                                                                          \
+    X(global_atomic_requests)                                                                      \
+    X(global_atomic_sectors)                                                                       \
+    X(local_load_sectors)                                                                          \
+    X(local_store_sectors)                                                                         \
+    X(shared_load_requests)                                                                        \
+    X(shared_load_wavefronts)                                                                      \
+    X(shared_load_bytes)                                                                           \
+    X(shared_store_requests)                                                                       \
+    X(shared_store_wavefronts)                                                                     \
+    X(shared_store_bytes)                                                                          \
+    X(constant_requests)                                                                           \
+    X(constant_wavefronts)                                                                         \
+    X(branches)                                                                                    \
+    X(divergent_branches)                                                                          \
+    X(barriers)
+
+struct cells {
+#define FIELD(name) double name;
+    COLUMNS(FIELD)
+#undef FIELD
+};
+
+struct at {
+    int symbol, file, line;
+#define INDEX(name) int name;
+    COLUMNS(INDEX)
+#undef INDEX
+};
+
+static enum st_code find(struct at *at, const struct tsv *t, struct st_error *err)
+{
+    const char *missing = NULL;
+#define FIND(name)                                                                                 \
+    at->name = tsv_column(t, #name);                                                               \
+    missing = at->name < 0 ? #name : missing;
+    FIND(symbol)
+    FIND(file)
+    FIND(line)
+    COLUMNS(FIND)
+#undef FIND
+    if (!missing)
+        return ST_OK;
+    st_fail(err, ST_BAD_FORMAT, "this is no table of counters: it has no column %s", missing);
+    return st_detail(err, ST_HINT, "vgpu-run --counters FILE writes one");
+}
+
+static struct cells cells_of(const struct tsv *t, const struct at *at, size_t row)
+{
+    return (struct cells){
+#define READ(name) .name = strtod(tsv_cell(t, row, at->name), NULL),
+        COLUMNS(READ)
+#undef READ
+    };
+}
+
+/* ---- one line ---------------------------------------------------------------------------------
+ */
+
+/* How much of a term's resource a line, or a whole kernel, uses; in units that only compare. */
+static double use(const struct cells *c, enum vg_term term)
+{
+    const double shared = c->shared_load_requests + c->shared_store_requests;
+    const double global = c->global_load_requests + c->global_atomic_requests;
+    switch (term) {
+    case VG_TERM_ISSUE:
+        return c->warp_instructions;
+    case VG_TERM_FP32:
+        return c->class_fp32;
+    case VG_TERM_FP64:
+        return c->class_fp64;
+    case VG_TERM_FP16:
+        return c->class_fp16;
+    case VG_TERM_INT:
+        return c->class_int;
+    case VG_TERM_SPECIAL:
+        return c->class_special + c->class_convert / 2;
+    case VG_TERM_TENSOR:
+        return c->class_tensor;
+    case VG_TERM_SHARED:
+        return c->shared_load_wavefronts + c->shared_store_wavefronts + c->class_exchange;
+    case VG_TERM_L1:
+    case VG_TERM_L2:
+    case VG_TERM_DRAM:
+        return c->global_load_sectors + c->global_store_sectors + c->local_load_sectors +
+               c->local_store_sectors;
+    case VG_TERM_ATOMIC:
+        return c->global_atomic_sectors;
+    case VG_TERM_LATENCY:
+        return CLOCKS_ARITHMETIC * c->warp_instructions + CLOCKS_SHARED * shared +
+               CLOCKS_GLOBAL * global;
+    case VG_TERM_CONSTANT:
+        return c->constant_wavefronts - c->constant_requests;
+    case VG_TERM_BARRIERS:
+        return c->barriers;
+    default: /* of a launch or a block, not of a line */
+        return 0;
+    }
+}
+
+static double ratio(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
+
+static double excess(double used, double requests, double bytes, double unit)
+{
+    return fmax(0, used - fmax(requests, bytes / unit));
+}
+
+static struct an_line line_of(const struct cells *c, const struct cells *all,
+                              const double share[VG_TERMS])
+{
+    struct an_line l = {
+        .term = VG_TERM_ISSUE,
+        .warp_instructions = c->warp_instructions,
+        .load_sectors = ratio(c->global_load_sectors, c->global_load_requests),
+        .store_sectors = ratio(c->global_store_sectors, c->global_store_requests),
+        .wavefronts = ratio(c->shared_load_wavefronts + c->shared_store_wavefronts,
+                            c->shared_load_requests + c->shared_store_requests),
+        .divergence = ratio(c->divergent_branches, c->branches),
+        .divergent_branches = c->divergent_branches,
+        .lanes = ratio(c->thread_instructions, 32 * c->warp_instructions),
+        .wasted_wavefronts =
+            excess(c->shared_load_wavefronts, c->shared_load_requests, c->shared_load_bytes, 128) +
+            excess(c->shared_store_wavefronts, c->shared_store_requests, c->shared_store_bytes,
+                   128),
+        .wasted_sectors =
+            excess(c->global_load_sectors, c->global_load_requests, c->global_load_bytes, 32) +
+            excess(c->global_store_sectors, c->global_store_requests, c->global_store_bytes, 32)};
+    double most = 0;
+    for (int t = 0; t < VG_TERMS; t++) {
+        const double part = share[t] * ratio(use(c, (enum vg_term)t), use(all, (enum vg_term)t));
+        l.share += part;
+        if (part > most) {
+            most = part;
+            l.term = (enum vg_term)t;
+        }
+    }
+    return l;
+}
+
+/* ---- ranking ----------------------------------------------------------------------------------
+ */
+
+static int by_share(const void *a, const void *b)
+{
+    const struct an_line *x = a, *y = b;
+    if (x->share != y->share)
+        return x->share < y->share ? 1 : -1;
+    return x->line - y->line;
+}
+
+/* Appends the lines of one kernel. The table has its sums in a row without a file. */
+static void rank_kernel(struct an_lines *lines, const struct an_kernel *k, const struct tsv *t,
+                        const struct at *at)
+{
+    struct cells all = {0};
+    double share[VG_TERMS];
+    const size_t first = lines->n;
+    an_term_shares(k, share);
+    for (int whole = 1; whole >= 0; whole--)
+        for (size_t i = 0; i < t->rows; i++) {
+            if (strcmp(tsv_cell(t, i, at->symbol), k->longest->symbol) != 0 ||
+                (tsv_cell(t, i, at->file)[0] == '\0') != whole)
+                continue;
+            const struct cells c = cells_of(t, at, i);
+            if (whole) {
+#define ADD(name) all.name += c.name;
+                COLUMNS(ADD)
+#undef ADD
+                continue;
+            }
+            struct an_line *l = &lines->line[lines->n++];
+            *l = line_of(&c, &all, share);
+            l->kernel = k->longest->name;
+            l->file = tsv_cell(t, i, at->file);
+            l->line = atoi(tsv_cell(t, i, at->line));
+        }
+    qsort(lines->line + first, lines->n - first, sizeof *lines->line, by_share);
+}
+
+/* ---- the text of the lines --------------------------------------------------------------------
+ */
+
+/* Copies line `number` without what is before its first letter. */
+static void take_line(char *to, size_t room, const char *text, int number)
+{
+    while (--number > 0 && text) {
+        text = strchr(text, '\n');
+        text = text ? text + 1 : NULL;
+    }
+    if (!text)
+        return;
+    text += strspn(text, " \t");
+    size_t n = strcspn(text, "\r\n");
+    n = n < room - 1 ? n : room - 1;
+    while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) /* not inside of a character */
+        n--;
+    memcpy(to, text, n);
+    to[n] = '\0';
+    for (; *to; to++)
+        if ((unsigned char)*to < ' ')
+            *to = ' ';
+}
+
+static void take_sources(struct an_lines *lines)
+{
+    for (size_t i = 0; i < lines->n; i++) {
+        const char *path = lines->line[i].file;
+        char *text;
+        size_t bytes;
+        bool done = false;
+        for (size_t k = 0; k < i && !done; k++)
+            done = strcmp(lines->line[k].file, path) == 0;
+        if (done || file_read(path, (size_t)16 << 20, &text, &bytes, NULL))
+            continue;
+        for (size_t k = i; k < lines->n; k++)
+            if (strcmp(lines->line[k].file, path) == 0)
+                take_line(lines->line[k].source, sizeof lines->line[k].source, text,
+                          lines->line[k].line);
+        free(text);
+    }
+}
+
+enum st_code an_lines_rank(struct an_lines *lines, const struct tr_trace *trace,
+                           const struct tsv *counters, struct st_error *err)
+{
+    struct at at;
+    struct an_kernels kernels = {0};
+    *lines = (struct an_lines){0};
+    enum st_code code = find(&at, counters, err);
+    if (!code)
+        code = an_kernels_sum(&kernels, trace, AN_BY_ACTIVITY, err);
+    if (code)
+        return code;
+    /* Kernels of the same symbol are one group, so no row is taken twice. */
+    lines->line = calloc(counters->rows + 1, sizeof *lines->line);
+    if (!lines->line) {
+        an_kernels_free(&kernels);
+        return st_fail(err, ST_NO_MEMORY, "no memory for the source lines");
+    }
+    for (size_t i = 0; i < kernels.n; i++) {
+        const struct an_kernel *k = &kernels.group[i];
+        if (k->longest->kind == TR_KERNEL && k->longest->symbol[0])
+            rank_kernel(lines, k, counters, &at);
+    }
+    take_sources(lines);
+    an_kernels_free(&kernels);
+    return ST_OK;
+}
+
+void an_lines_free(struct an_lines *lines)
+{
+    free(lines->line);
+    *lines = (struct an_lines){0};
+}
+
+/* ---- which line -------------------------------------------------------------------------------
+ */
+
+/* What a line has of a waste; of other limiters its share of the time counts. */
+static double blame(const struct an_line *l, enum an_limiter limiter)
+{
+    switch (limiter) {
+    case AN_BANK_CONFLICTS:
+        return l->wasted_wavefronts;
+    case AN_UNCOALESCED:
+        return l->wasted_sectors;
+    case AN_DIVERGENCE:
+        return l->divergent_branches > 0 ? l->divergent_branches
+                                         : 1e-9 * l->warp_instructions * (1 - l->lanes);
+    case AN_LAUNCH:
+    case AN_FEW_BLOCKS:
+    case AN_SMALL_BLOCKS:
+    case AN_UNKNOWN:
+        return 0; /* not a line's fault */
+    default:
+        return l->share;
+    }
+}
+
+const struct an_line *an_line_of(const struct an_lines *lines, const char *kernel,
+                                 enum an_limiter limiter)
+{
+    const struct an_line *worst = NULL;
+    for (size_t i = 0; lines && i < lines->n; i++) {
+        const struct an_line *l = &lines->line[i];
+        const double b = strcmp(l->kernel, kernel) == 0 ? blame(l, limiter) : 0;
+        if (b > 0 && (!worst || b > blame(worst, limiter)))
+            worst = l;
+    }
+    return worst;
+}

@@ -54,7 +54,7 @@ static void take_line(void *context, const char *line)
 
 /* Runs the program on one size. @param table  what it measured; free with tsv_free(). */
 static enum st_code run_program(struct told *told, const struct half *half, size_t images,
-                                bool check, struct tsv *table, struct gr_cost *cost, int *status,
+                                bool check, struct tsv *table, struct cost *cost, int *status,
                                 char said[512], struct st_error *err)
 {
     struct grading *g = told->g;
@@ -132,7 +132,7 @@ static bool run_size(struct grading *g, const struct half *half, struct gr_check
 {
     struct told timed = {.g = g, .print = true}, checked = {.g = g};
     struct tsv timed_table = {0}, checked_table = {0};
-    struct gr_cost cost, ignored;
+    struct cost cost, ignored;
     int status = DONE;
     char said[512], text[256];
     bool good = false;
@@ -153,7 +153,7 @@ static bool run_size(struct grading *g, const struct half *half, struct gr_check
                      said[0] ? said : "it gave no reason");
         goto cleanup;
     }
-    gr_cost_text(text, &cost);
+    cost_text(text, &cost);
     text[strcspn(text, "\n")] = '\0';
     gr_course_line(g, "%s", text);
     gr_course_line(g, "%s", text + strlen(text) + 1);

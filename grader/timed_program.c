@@ -10,11 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static double seconds(struct timeval t)
-{
-    return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
-}
-
 /* The child's side: standard output into the pipe, standard error into the file. */
 static void become(const char *const *argv, unsigned limit_s, int out, int errors)
 {
@@ -57,7 +52,7 @@ static void last_line(FILE *f, char said[512])
 }
 
 enum st_code gr_timed_program(const char *const *argv, unsigned limit_s, gr_line_function *line,
-                              void *context, struct gr_cost *cost, int *exit_status, char said[512],
+                              void *context, struct cost *cost, int *exit_status, char said[512],
                               struct st_error *err)
 {
     int ends[2], status;
@@ -83,39 +78,9 @@ enum st_code gr_timed_program(const char *const *argv, unsigned limit_s, gr_line
     read_lines(ends[0], line, context);
     while (wait4(child, &status, 0, &used) < 0 && errno == EINTR)
         continue;
-    *cost = (struct gr_cost){.user_s = seconds(used.ru_utime),
-                             .system_s = seconds(used.ru_stime),
-                             .elapsed_s = clock_now_s() - begin_s,
-                             .max_resident_kib = used.ru_maxrss,
-                             .inputs = used.ru_inblock,
-                             .outputs = used.ru_oublock,
-                             .major_faults = used.ru_majflt,
-                             .minor_faults = used.ru_minflt,
-                             .swaps = used.ru_nswap};
+    *cost = cost_of(&used, clock_now_s() - begin_s);
     *exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     last_line(errors, said);
     fclose(errors);
     return ST_OK;
-}
-
-const char *gr_cost_text(char to[256], const struct gr_cost *c)
-{
-    /* In hundredths, as GNU time cuts them; hours only if there are any. */
-    const long hundredths = (long)(c->elapsed_s * 100);
-    const long minutes = hundredths / 6000;
-    char elapsed[48];
-    if (minutes >= 60)
-        snprintf(elapsed, sizeof elapsed, "%ld:%02ld:%02ld", minutes / 60, minutes % 60,
-                 hundredths / 100 % 60);
-    else
-        snprintf(elapsed, sizeof elapsed, "%ld:%02ld.%02ld", minutes, hundredths / 100 % 60,
-                 hundredths % 100);
-    const double busy = c->user_s + c->system_s;
-    snprintf(to, 256,
-             "%.2fuser %.2fsystem %selapsed %.0f%%CPU (0avgtext+0avgdata %ldmaxresident)k\n"
-             "%ldinputs+%ldoutputs (%ldmajor+%ldminor)pagefaults %ldswaps",
-             c->user_s, c->system_s, elapsed, c->elapsed_s > 0 ? 100 * busy / c->elapsed_s : 0.0,
-             c->max_resident_kib, c->inputs, c->outputs, c->major_faults, c->minor_faults,
-             c->swaps);
-    return to;
 }

@@ -5,15 +5,10 @@
 #ifndef CONVLAB_GRADER_TIMED_PROGRAM_H
 #define CONVLAB_GRADER_TIMED_PROGRAM_H
 
+#include "base/cost.h"
 #include "base/status.h"
 
 #include <stddef.h>
-
-/** What a program cost. */
-struct gr_cost {
-    double user_s, system_s, elapsed_s;
-    long max_resident_kib, inputs, outputs, major_faults, minor_faults, swaps;
-};
 
 /** Takes one line, without its newline. */
 typedef void gr_line_function(void *context, const char *line);
@@ -24,10 +19,7 @@ typedef void gr_line_function(void *context, const char *line);
  * @param exit_status  set; 128 + signal if it was ended by one
  * @param said         set to the last line of its standard error, or "" */
 enum st_code gr_timed_program(const char *const *argv, unsigned limit_s, gr_line_function *line,
-                              void *context, struct gr_cost *cost, int *exit_status, char said[512],
+                              void *context, struct cost *cost, int *exit_status, char said[512],
                               struct st_error *err);
-
-/** The cost in the two lines of GNU time. @return @p to. */
-const char *gr_cost_text(char to[256], const struct gr_cost *cost);
 
 #endif

@@ -7,6 +7,8 @@
  *
  * Results go to stderr, as nvprof's do, or to --log-file. The exit status is the program's; if a
  * signal ended it, what was seen until then is printed and vprof ends by the same signal. */
+#include "analysis/analysis.h"
+#include "base/cost.h"
 #include "base/files.h"
 #include "profiler/chrome.h"
 #include "profiler/metrics.h"
@@ -24,8 +26,8 @@
 #include <unistd.h>
 
 struct options {
-    bool gpu_trace, api_trace, gpu_summary, api_summary, csv, force, query, chrome;
-    const char *log, *kernels, *keep, *import, *chrome_path, *profile, *cores;
+    bool gpu_trace, api_trace, gpu_summary, api_summary, csv, force, query, chrome, analysis;
+    const char *log, *kernels, *keep, *import, *chrome_path, *profile, *cores, *counters, *time;
     struct metrics metrics;
     char **program;
     struct st_error err; /* of an option */
@@ -49,7 +51,10 @@ enum {
     KERNELS,
     CHROME,
     DEVICE,
-    CORES
+    CORES,
+    ANALYSIS,
+    COUNTERS,
+    TIME
 };
 
 static const struct argp_option options[] = {
@@ -62,6 +67,12 @@ static const struct argp_option options[] = {
     {"log-file", LOG, "FILE", 0, "print to a file; %p in its name is the process id", 0},
     {"metrics", 'm', "NAME,...", 0, "print metrics of the kernels; all: every one", 0},
     {"query-metrics", QUERY, NULL, 0, "list the metrics", 0},
+    {"analysis", ANALYSIS, NULL, 0,
+     "print what limits each kernel, and the source lines that cost most", 0},
+    {"analysis-metrics", ANALYSIS, NULL, OPTION_ALIAS, NULL, 0},
+    {"counters", COUNTERS, "FILE", 0,
+     "keep the counters of each source line; with --import-profile: read them", 0},
+    {"time", TIME, "FILE", 0, "write what the program cost, as /usr/bin/time does", 0},
     {"kernels", KERNELS, "REGEX", 0, "leave out kernels whose name does not match", 0},
     {"export-profile", 'o', "FILE", 0, "keep the trace in a file instead of printing a summary", 0},
     {"output-profile", 'o', NULL, OPTION_ALIAS, NULL, 0},
@@ -154,6 +165,15 @@ static error_t option_take(int key, char *arg, struct argp_state *state)
     case CORES:
         o->cores = arg;
         break;
+    case ANALYSIS:
+        o->analysis = true;
+        break;
+    case COUNTERS:
+        o->counters = arg;
+        break;
+    case TIME:
+        o->time = arg;
+        break;
     case ARGP_KEY_ARG:
         o->program = state->argv + state->next - 1;
         state->next = state->argc;
@@ -227,6 +247,23 @@ static enum st_code may_write(const struct options *o, const char *path, struct 
     return st_detail(err, ST_HINT, "-f overwrites it");
 }
 
+static enum st_code print_analysis(const struct options *o, const struct report *r,
+                                   const struct tr_trace *t, struct st_error *err)
+{
+    char folder[PATH_MAX], profiles[PATH_MAX];
+    struct an_analysis analysis;
+    enum st_code code = program_folder(folder, err);
+    if (code)
+        return code;
+    path_format(profiles, sizeof profiles, "%s/vgpu/profiles", folder);
+    if ((code = an_analyse(&analysis, t, profiles, o->counters, err)))
+        return code;
+    note(r, "Analysis result:");
+    an_print(r->out, &analysis);
+    an_free(&analysis);
+    return ST_OK;
+}
+
 static enum st_code print(const struct options *o, struct report *r, struct tr_trace *t,
                           struct st_error *err)
 {
@@ -244,8 +281,10 @@ static enum st_code print(const struct options *o, struct report *r, struct tr_t
     }
     const bool asked = o->gpu_trace || o->api_trace || o->gpu_summary || o->api_summary;
     unsigned groups = (o->gpu_summary ? TABLES_GPU : 0) | (o->api_summary ? TABLES_API : 0);
-    if (!asked && !o->metrics.n && !o->keep && !o->chrome)
+    if (!asked && !o->metrics.n && !o->keep && !o->chrome && !o->analysis)
         groups = TABLES_GPU | TABLES_API;
+    if (!code && o->analysis)
+        code = print_analysis(o, r, t, err);
     if (code || (!asked && !groups && !o->metrics.n))
         return code;
     note(r, "Profiling result:");
@@ -300,9 +339,35 @@ static void note_end(const struct report *r, int status)
                 WEXITSTATUS(status));
 }
 
-static int profile_program(const struct options *o, struct report *r)
+/* An empty file of our own. */
+static enum st_code scratch_file(char *path, struct st_error *err)
 {
-    char folder[PATH_MAX], profiles[PATH_MAX], trace[] = "/tmp/vprof-XXXXXX";
+    const int fd = mkstemp(path);
+    if (fd < 0) {
+        st_fail_errno(err, errno, "cannot make a file for the trace");
+        return st_detail(err, ST_WHERE, "%s", path);
+    }
+    close(fd);
+    return ST_OK;
+}
+
+static enum st_code write_time(const char *path, const struct cost *cost, struct st_error *err)
+{
+    char text[256];
+    struct file_out out;
+    enum st_code code = file_out_open(&out, path, err);
+    if (code)
+        return code;
+    fprintf(out.f, "%s\n", cost_text(text, cost));
+    return file_out_commit(&out, err);
+}
+
+static int profile_program(const struct options *asked, struct report *r)
+{
+    char folder[PATH_MAX], profiles[PATH_MAX], trace[] = "/tmp/vprof-XXXXXX",
+                                               counters[] = "/tmp/vprof-XXXXXX";
+    struct options with_counters = *asked;
+    const struct options *o = &with_counters;
     struct vg_profile gpu;
     struct st_error err;
     if (program_folder(folder, &err))
@@ -310,20 +375,21 @@ static int profile_program(const struct options *o, struct report *r)
     path_format(profiles, sizeof profiles, "%s/vgpu/profiles", folder);
     if (vg_profile_read(&gpu, profiles, o->profile ? o->profile : VG_PROFILE_DEFAULT, &err))
         return complain(&err);
-    int fd = mkstemp(trace);
-    if (fd < 0) {
-        st_fail_errno(&err, errno, "cannot make a file for the trace");
-        st_detail(&err, ST_WHERE, "%s", trace);
+    const bool scratch_counters = o->analysis && !o->counters;
+    if (scratch_file(trace, &err) || (scratch_counters && scratch_file(counters, &err)))
         return complain(&err);
-    }
-    close(fd);
+    if (scratch_counters)
+        with_counters.counters = counters;
     command_text(r, o->program);
-    struct program_run run = {
-        .tool = "vprof",
-        .device = {.profile = o->profile, .trace = trace, .cores = o->cores, .output = -1},
-        .arguments = o->program,
-        .started = started,
-        .context = r};
+    struct program_run run = {.tool = "vprof",
+                              .device = {.profile = o->profile,
+                                         .trace = trace,
+                                         .counters = o->counters,
+                                         .cores = o->cores,
+                                         .output = -1},
+                              .arguments = o->program,
+                              .started = started,
+                              .context = r};
     int status, failed = program_run(&run, &status);
     r->pid = run.pid;
     int result = failed;
@@ -332,9 +398,13 @@ static int profile_program(const struct options *o, struct report *r)
         note(r, "Times are modelled: those of a virtual %s", gpu.product);
         if (show(o, r, trace, gpu.product, &err))
             result = complain(&err);
+        if (o->time && write_time(o->time, &run.cost, &err))
+            result = complain(&err);
         note_end(r, status);
     }
     unlink(trace);
+    if (scratch_counters)
+        unlink(counters);
     fflush(r->out);
     return WIFSIGNALED(status) || status ? program_end_as(status) : result;
 }
@@ -361,7 +431,9 @@ int main(int argc, char **argv)
         metrics_query(stdout);
         return 0;
     }
-    if (may_write(&o, o.keep, &err) || may_write(&o, o.chrome_path, &err) || log_open(&o, &r, &err))
+    if (may_write(&o, o.keep, &err) || may_write(&o, o.time, &err) ||
+        (o.program && may_write(&o, o.counters, &err)) || may_write(&o, o.chrome_path, &err) ||
+        log_open(&o, &r, &err))
         return complain(&err);
     int result = 0;
     if (o.program)

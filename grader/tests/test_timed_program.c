@@ -10,7 +10,7 @@ static void join(void *context, const char *line)
     strcat(context, "|");
 }
 
-static int run_shell(const char *script, char lines[200], char said[512], struct gr_cost *cost)
+static int run_shell(const char *script, char lines[200], char said[512], struct cost *cost)
 {
     const char *argv[] = {"/bin/sh", "-c", script, NULL};
     int status = -1;
@@ -23,7 +23,7 @@ static int run_shell(const char *script, char lines[200], char said[512], struct
 Test(timed_program, hands_on_lines_status_and_last_words)
 {
     char lines[200], said[512];
-    struct gr_cost cost;
+    struct cost cost;
     cr_expect_eq(run_shell("echo a; echo b; echo one >&2; echo two >&2; printf c; exit 3", lines,
                            said, &cost),
                  3);
@@ -36,7 +36,7 @@ Test(timed_program, hands_on_lines_status_and_last_words)
 Test(timed_program, ends_what_does_not_end)
 {
     char lines[200], said[512];
-    struct gr_cost cost;
+    struct cost cost;
     cr_expect_eq(run_shell("exec sleep 60", lines, said, &cost), 128 + 14);
     cr_expect_lt(cost.elapsed_s, 30);
     cr_expect_lt(cost.user_s, 1);
@@ -46,7 +46,7 @@ Test(timed_program, a_program_that_is_not_there_is_status_127)
 {
     const char *argv[] = {"/nonexistent/program", NULL};
     char lines[200] = "", said[512];
-    struct gr_cost cost;
+    struct cost cost;
     struct st_error err;
     int status;
     cr_assert_eq(gr_timed_program(argv, 1, join, lines, &cost, &status, said, &err), ST_OK);
@@ -57,10 +57,10 @@ Test(timed_program, a_program_that_is_not_there_is_status_127)
 Test(timed_program, cost_reads_as_gnu_time_prints_it)
 {
     char text[256];
-    struct gr_cost cost = {5.47, 3.58, 5.219, 1234, 8, 16, 2, 99, 0};
-    cr_expect_str_eq(gr_cost_text(text, &cost),
+    struct cost cost = {5.47, 3.58, 5.219, 1234, 8, 16, 2, 99, 0};
+    cr_expect_str_eq(cost_text(text, &cost),
                      "5.47user 3.58system 0:05.21elapsed 173%CPU (0avgtext+0avgdata "
                      "1234maxresident)k\n8inputs+16outputs (2major+99minor)pagefaults 0swaps");
     cost.elapsed_s = 3723.5;
-    cr_expect(strstr(gr_cost_text(text, &cost), " 1:02:03elapsed 0%CPU "), "%s", text);
+    cr_expect(strstr(cost_text(text, &cost), " 1:02:03elapsed 0%CPU "), "%s", text);
 }

@@ -1,5 +1,6 @@
 #include "vgpu/device/program_run.h"
 
+#include "base/clock.h"
 #include "base/files.h"
 #include "vgpu/device/program_check.h"
 
@@ -68,10 +69,10 @@ static void forward(int signal_number)
         kill(program_pid, signal_number);
 }
 
-static int wait_for(pid_t pid)
+static int wait_for(pid_t pid, struct rusage *used)
 {
     int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    while (wait4(pid, &status, 0, used) < 0 && errno == EINTR)
         ;
     return status;
 }
@@ -87,7 +88,7 @@ static int device_finish(pid_t device)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     kill(device, SIGTERM);
-    return wait_for(device);
+    return wait_for(device, NULL);
 }
 
 int program_end_as(int status)
@@ -117,11 +118,15 @@ int program_run(struct program_run *run, int *status)
     enum st_code code = vg_process_start(&device, &run->device, &err);
     if (code) /* a device process that ended has said why itself */
         return code == ST_CHILD ? PROGRAM_NOT_STARTED : complain(run, &err);
+    const double begin_s = clock_now_s();
     pid_t program = program_start(run, path, device.door);
     close(device.door);
     program_pid = run->pid = program;
-    if (program > 0)
-        *status = wait_for(program);
+    if (program > 0) {
+        struct rusage used = {0};
+        *status = wait_for(program, &used);
+        run->cost = cost_of(&used, clock_now_s() - begin_s);
+    }
     int device_status = device_finish(device.pid);
     run->device.folder = NULL;
     if (WIFSIGNALED(device_status))

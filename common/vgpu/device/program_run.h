@@ -4,6 +4,7 @@
 #ifndef CONVLAB_VGPU_PROGRAM_RUN_H
 #define CONVLAB_VGPU_PROGRAM_RUN_H
 
+#include "base/cost.h"
 #include "vgpu/device/device_process.h"
 
 #define PROGRAM_NOT_STARTED 2 /**< exit status when the program could not be started */
@@ -15,7 +16,8 @@ struct program_run {
     /** Called in the child before the program runs; may be NULL. */
     void (*started)(int pid, void *context);
     void *context;
-    int pid; /**< set to the program's */
+    int pid;          /**< set to the program's */
+    struct cost cost; /**< set to what the program cost; not its device process */
 };
 
 /** Finds the folder that this program lies in. @param to  of PATH_MAX bytes. */

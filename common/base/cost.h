@@ -1,0 +1,20 @@
+/** @file
+ * What a program cost, in the form of /usr/bin/time.
+ */
+#ifndef CONVLAB_BASE_COST_H
+#define CONVLAB_BASE_COST_H
+
+struct rusage;
+
+struct cost {
+    double user_s, system_s, elapsed_s;
+    long max_resident_kib, inputs, outputs, major_faults, minor_faults, swaps;
+};
+
+/** From what wait4() says of a child that ran for so long. */
+struct cost cost_of(const struct rusage *used, double elapsed_s);
+
+/** The two lines of GNU time, without the last newline. @return @p to. */
+const char *cost_text(char to[256], const struct cost *cost);
+
+#endif

@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "base/progress.h"
 #include "grader/grading.h"
+#include "grader/profile/profile.h"
 #include "grader/report/report.h"
 
 #include <signal.h>
@@ -21,18 +22,53 @@ static void keep_command(struct gr_result *result, int argc, char **argv)
                                  i ? " " : "", argv[i]);
 }
 
-/* The report's folder, relative to the checkout when it lies in it: what is printed. */
+/* The report's folder, and the one that it and its kin lie in. */
+static enum st_code find_folder(const struct grading *g, char folder[PATH_MAX],
+                                char parent[PATH_MAX], struct st_error *err)
+{
+    const char *build = checkout_build(err);
+    if (!build)
+        return err->code;
+    path_format(parent, PATH_MAX, "%s/report", build);
+    if (g->options->report)
+        path_format(folder, PATH_MAX, "%s", g->options->report);
+    else
+        path_format(folder, PATH_MAX, "%s/%s", parent, g->milestone.id);
+    return ST_OK;
+}
+
+/* Profiles what was graded; without --profile, an earlier profile goes: it is of other code. */
+static enum st_code write_profile(struct grading *g, struct st_error *err)
+{
+    char folder[PATH_MAX], parent[PATH_MAX], profile[PATH_MAX];
+    enum st_code code = find_folder(g, folder, parent, err);
+    if (code)
+        return code;
+    path_format(profile, sizeof profile, "%s/profile", folder);
+    const struct gr_check *builds = gr_check_find(g, "builds");
+    if (!g->options->profile || (builds && builds->status != GR_PASS)) {
+        gr_profile_drop(profile);
+        return ST_OK;
+    }
+    const struct gr_profiling profiling = {.build = checkout_build(err),
+                                           .library = g->milestone.libraries ? NULL : g->library,
+                                           .model = g->options->model,
+                                           .device = g->host.device,
+                                           .gpu = g->host.profile,
+                                           .images = g->chosen.images,
+                                           .sizes = g->chosen.sizes,
+                                           .folder = profile,
+                                           .out = g->out};
+    return gr_profile_run(&profiling, err);
+}
+
+/* The report's folder, relative to the checkout when it lies in it, is what is printed. */
 static enum st_code write_report(struct grading *g, struct st_error *err)
 {
     char folder[PATH_MAX], parent[PATH_MAX];
-    const char *build = checkout_build(err), *root = checkout_root(err);
-    if (!build || !root)
+    const char *root = checkout_root(err);
+    if (!root || find_folder(g, folder, parent, err))
         return err->code;
-    path_format(parent, sizeof parent, "%s/report", build);
-    if (g->options->report)
-        path_format(folder, sizeof folder, "%s", g->options->report);
-    else
-        path_format(folder, sizeof folder, "%s/%s", parent, g->milestone.id);
     enum st_code code = gr_report_write(g->result, folder, err);
     if (!code && !g->options->report)
         code = gr_index_write(parent, err);
@@ -139,6 +175,8 @@ int main(int argc, char **argv)
         gr_output_print(g.out, &g.session.output);
         print_score(g.out, result);
         code = write_json(&g, &err);
+        if (!code)
+            code = write_profile(&g, &err);
         struct st_error report_err;
         enum st_code report_code = write_report(&g, &report_err);
         if (!code && report_code)

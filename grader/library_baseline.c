@@ -10,7 +10,7 @@
 #include "base/files.h"
 #include "base/progress.h"
 #include "base/tsv.h"
-#include "grader/timed_program.h"
+#include "grader/profile/timed_program.h"
 #include "nn/oracle.h"
 
 #include <math.h>

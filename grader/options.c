@@ -19,7 +19,8 @@ enum {
     KEY_REPORT,
     KEY_JSON,
     KEY_SEED,
-    KEY_QUICK
+    KEY_QUICK,
+    KEY_PROFILE
 };
 
 static const struct argp_option option_table[] = {
@@ -39,6 +40,7 @@ static const struct argp_option option_table[] = {
     {"report", KEY_REPORT, "DIR", 0, "where to write the report (default: build/report/mN)", 0},
     {"json", KEY_JSON, "FILE", 0, "write the result as JSON, - for standard output", 0},
     {"seed", KEY_SEED, "N", 0, "seed of random shapes and data (default: a fresh one)", 0},
+    {"profile", KEY_PROFILE, 0, 0, "also profile the whole program at each size", 0},
     {"quick", KEY_QUICK, 0, 0, "fewer shapes, 100 images only, no comparison runs", 0},
     {0},
 };
@@ -115,6 +117,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->seed = strtoull(arg, &end, 10);
         if (!isdigit((unsigned char)*arg) || *end || errno)
             argp_error(state, "--seed: expected a whole number, got '%s'", arg);
+        return 0;
+    case KEY_PROFILE:
+        o->profile = true;
         return 0;
     case KEY_QUICK:
         o->quick = true;

@@ -27,6 +27,7 @@ struct gr_options {
     const char *json;            /**< --json FILE or -, or NULL */
     uint64_t seed;               /**< --seed, or fresh */
     bool quick;                  /**< --quick */
+    bool profile;                /**< --profile */
 };
 
 /** Parses the command line; on --help, --version or wrong usage prints and exits (status 2). */

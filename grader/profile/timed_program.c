@@ -1,4 +1,4 @@
-#include "grader/timed_program.h"
+#include "grader/profile/timed_program.h"
 
 #include "base/clock.h"
 

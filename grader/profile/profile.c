@@ -1,0 +1,238 @@
+#include "grader/profile/profile.h"
+
+#include "analysis/analysis.h"
+#include "base/files.h"
+#include "base/progress.h"
+#include "grader/profile/profile_files.h"
+#include "grader/profile/timed_program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAYERS_MAX = 8, ARGUMENTS_MAX = 32, LIMIT_S = 60 };
+
+/* One run of the program. */
+struct run {
+    const struct gr_profiling *p;
+    size_t images;
+    const char *device; /* "cpu", "gpu" or "virtual" */
+    int status;
+    char said[512];
+    struct cost cost;
+    double op_time_s[LAYERS_MAX];
+    size_t layers;
+    double correctness; /* negative: it did not say */
+};
+
+static void take_line(void *context, const char *line)
+{
+    struct run *run = context;
+    if (run->layers < LAYERS_MAX && sscanf(line, "Op Time: %lf", &run->op_time_s[run->layers]) == 1)
+        run->layers++;
+    sscanf(line, "Correctness: %lf", &run->correctness);
+}
+
+/* A command line under construction. */
+struct command {
+    const char *argument[ARGUMENTS_MAX + 1];
+    size_t n;
+};
+
+static void add(struct command *c, const char *argument)
+{
+    if (c->n < ARGUMENTS_MAX)
+        c->argument[c->n++] = argument;
+}
+
+static void add_option(struct command *c, const char *option, const char *value)
+{
+    add(c, option);
+    add(c, value);
+}
+
+/* Paths and numbers that a command line points to. */
+struct names {
+    char program[PATH_MAX], vprof[PATH_MAX], trace[PATH_MAX], counters[PATH_MAX], summary[PATH_MAX],
+        time[PATH_MAX], images[24], device[128];
+};
+
+static void name_all(struct names *n, const struct run *run)
+{
+    const struct gr_profiling *p = run->p;
+    path_format(n->program, PATH_MAX, "%s/%s", p->build,
+                p->library ? "runner" : "library-baseline");
+    path_format(n->vprof, PATH_MAX, "%s/vprof", p->build);
+    path_format(n->trace, PATH_MAX, "%s/trace-%zu.tsv", p->folder, run->images);
+    path_format(n->counters, PATH_MAX, "%s/counters-%zu.tsv", p->folder, run->images);
+    path_format(n->summary, PATH_MAX, "%s/summary-%zu.txt", p->folder, run->images);
+    /* m0 runs on both: the CPU's time beside the GPU's. */
+    path_format(n->time, PATH_MAX, "%s/time-%s%zu.txt", p->folder,
+                !p->library && strcmp(run->device, "cpu") == 0 ? "cpu-" : "", run->images);
+    snprintf(n->images, sizeof n->images, "%zu", run->images);
+    if (strcmp(run->device, "virtual") == 0)
+        snprintf(n->device, sizeof n->device, "virtual:%s", p->gpu);
+    else
+        snprintf(n->device, sizeof n->device, "%s", run->device);
+}
+
+static void add_program(struct command *c, const struct names *n, const struct run *run)
+{
+    add(c, n->program);
+    if (run->p->library)
+        add_option(c, "--lib", run->p->library);
+    add_option(c, "--on", run->device);
+    add_option(c, "--model", run->p->model);
+    add_option(c, "--images", n->images);
+}
+
+static void add_profiler(struct command *c, const struct names *n, const struct run *run)
+{
+    add(c, n->vprof);
+    add(c, "-f");
+    add(c, "-s");
+    add_option(c, "-o", n->trace);
+    add_option(c, "--log-file", n->summary);
+    add_option(c, "--device", n->device);
+    if (strcmp(run->device, "virtual") == 0) {
+        add_option(c, "--counters", n->counters);
+        add_option(c, "--time", n->time);
+    }
+}
+
+static enum st_code execute(struct run *run, const struct command *c, struct st_error *err)
+{
+    progress_show("profiling, images", run->images, run->images);
+    run->layers = 0;
+    run->correctness = -1;
+    enum st_code code = gr_timed_program(c->argument, (unsigned)(LIMIT_S + run->images), take_line,
+                                         run, &run->cost, &run->status, run->said, err);
+    progress_clear();
+    return code;
+}
+
+/* ---- the parts of a profile --------------------------------------------------------------------
+ */
+
+/* Why a run gave nothing. */
+static const char *reason(const struct run *run, char to[640])
+{
+    const char *text = strchr(run->said, ' '); /* behind the program's name */
+    snprintf(to, 640, "the program ended with status %d%s%s", run->status,
+             run->said[0] ? ": " : ", without a word", text ? text + 1 : run->said);
+    return to;
+}
+
+static enum st_code time_run(struct run *run, struct pf_tables *tables, struct st_error *err)
+{
+    struct names names;
+    struct command command = {.n = 0};
+    char why[640];
+    name_all(&names, run);
+    add_program(&command, &names, run);
+    enum st_code code = execute(run, &command, err);
+    if (!code && run->status == 0)
+        code = pf_write_time(names.time, &run->cost, err);
+    if (!code)
+        pf_part(tables, run->images, run->device, "time", run->status ? reason(run, why) : NULL);
+    return code;
+}
+
+static enum st_code analyse(struct run *run, const struct names *names, struct pf_tables *tables,
+                            bool print, struct st_error *err)
+{
+    char profiles[PATH_MAX];
+    struct tr_trace trace;
+    struct an_analysis analysis;
+    path_format(profiles, PATH_MAX, "%s/vgpu/profiles", run->p->build);
+    enum st_code code = tr_read(names->trace, &trace, err);
+    if (code)
+        return code;
+    code = an_analyse(&analysis, &trace, profiles,
+                      file_exists(names->counters) ? names->counters : NULL, err);
+    if (!code) {
+        an_kernels_tsv(tables->table[PF_KERNELS].f, &analysis, run->images);
+        an_calls_tsv(tables->table[PF_CALLS].f, &analysis, run->images);
+        an_analysis_tsv(tables->table[PF_ANALYSIS].f, &analysis, run->images);
+        an_lines_tsv(tables->table[PF_LINES].f, &analysis, run->images);
+        if (print) {
+            fprintf(run->p->out, "\nProfile of %zu images%s:\n", run->images,
+                    strcmp(run->device, "virtual") == 0 ? " (times are modelled)" : "");
+            an_print(run->p->out, &analysis);
+        }
+        an_free(&analysis);
+    }
+    tr_free(&trace);
+    return code;
+}
+
+/* Runs the program under the profiler. @param print  the analysis */
+static enum st_code trace_run(struct run *run, struct pf_tables *tables, bool print,
+                              struct st_error *err)
+{
+    struct names names;
+    struct command command = {.n = 0};
+    char why[640];
+    name_all(&names, run);
+    add_profiler(&command, &names, run);
+    add_program(&command, &names, run);
+    enum st_code code = execute(run, &command, err);
+    if (code)
+        return code;
+    const char *absent = run->status ? reason(run, why) : NULL;
+    const bool is_virtual = strcmp(run->device, "virtual") == 0, seen = file_exists(names.trace);
+    pf_part(tables, run->images, run->device, "trace", absent);
+    if (is_virtual)
+        pf_part(tables, run->images, run->device, "time", file_exists(names.time) ? NULL : absent);
+    pf_part(tables, run->images, run->device, "lines",
+            is_virtual ? absent : "only the virtual GPU counts by source line");
+    return seen ? analyse(run, &names, tables, print, err) : ST_OK;
+}
+
+static void no_trace(const struct run *run, struct pf_tables *tables, const char *why)
+{
+    pf_part(tables, run->images, run->device, "trace", why);
+    pf_part(tables, run->images, run->device, "lines", why);
+}
+
+/* One device at one size. On the virtual GPU one run gives everything; elsewhere the time is taken
+ * without the profiler. */
+static enum st_code profile_on(struct run *run, struct pf_tables *tables, struct st_error *err)
+{
+    const bool last = run->images == run->p->images[run->p->sizes - 1];
+    const bool is_virtual = strcmp(run->device, "virtual") == 0;
+    char why[640];
+    enum st_code code = is_virtual ? ST_OK : time_run(run, tables, err);
+    if (!code && strcmp(run->device, "cpu") == 0)
+        no_trace(run, tables, "on the CPU there are no kernels and no calls of the CUDA runtime");
+    else if (!code && run->status)
+        no_trace(run, tables, reason(run, why));
+    else if (!code)
+        code = trace_run(run, tables, last, err);
+    if (!code)
+        pf_layers(tables, run->images, run->device, run->op_time_s, run->layers,
+                  run->cost.elapsed_s, run->correctness);
+    return code;
+}
+
+enum st_code gr_profile_run(const struct gr_profiling *p, struct st_error *err)
+{
+    static const char *const names[] = {
+        [RUNNER_ON_CPU] = "cpu", [RUNNER_ON_GPU] = "gpu", [RUNNER_ON_VIRTUAL_GPU] = "virtual"};
+    struct pf_tables tables;
+    enum st_code code = pf_open(&tables, p->folder, err);
+    for (size_t i = 0; i < p->sizes && !code; i++) {
+        struct run run = {
+            .p = p, .images = p->images[i], .device = p->library ? names[p->device] : "cpu"};
+        code = profile_on(&run, &tables, err);
+        if (p->library || code)
+            continue;
+        run = (struct run){.p = p, .images = p->images[i], .device = "gpu"};
+        code = profile_on(&run, &tables, err);
+    }
+    return pf_close(&tables, code, err);
+}
+
+void gr_profile_drop(const char *folder)
+{
+    pf_remove(folder);
+}

@@ -1,0 +1,39 @@
+/** @file
+ * `grader mN --profile`: the whole inference program once more at each size, under the profiler.
+ *
+ *     build/vprof ... build/runner --lib LIBRARY --images N      a GPU, real or virtual
+ *     build/runner --lib LIBRARY --images N                      the CPU
+ *     build/library-baseline ...                                 m0: both, with the vendors' code
+ *
+ * Everything that was seen goes into one folder, where report and plots read it; docs/profiler.md
+ * lists its files and their columns. What could not be had is listed in it too, with the reason.
+ */
+#ifndef CONVLAB_GRADER_PROFILE_H
+#define CONVLAB_GRADER_PROFILE_H
+
+#include "base/status.h"
+#include "runner/protocol.h"
+
+#include <stddef.h>
+
+/** What to run, and where to put what is seen. */
+struct gr_profiling {
+    const char *build;         /**< the folder with our programs */
+    const char *library;       /**< the lab; NULL: the vendors' libraries (m0) */
+    const char *model;         /**< for --model */
+    enum runner_device device; /**< of a lab */
+    const char *gpu;           /**< virtual GPU: its profile */
+    const size_t *images;      /**< ascending */
+    size_t sizes;
+    const char *folder; /**< made if it is not there; its earlier tables are replaced */
+    FILE *out;          /**< where a person reads along */
+};
+
+/** Profiles, writes the tables and prints the analysis of the largest size. A program that fails is
+ * no error: what was seen until then is kept, and the reason told. */
+enum st_code gr_profile_run(const struct gr_profiling *profiling, struct st_error *err);
+
+/** Removes an earlier profile's files from a folder; harmless if there is none. */
+void gr_profile_drop(const char *folder);
+
+#endif

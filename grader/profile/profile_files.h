@@ -1,0 +1,39 @@
+/** @file
+ * The tables of a profile's folder. Internal to grader/profile.
+ */
+#ifndef CONVLAB_GRADER_PROFILE_FILES_H
+#define CONVLAB_GRADER_PROFILE_FILES_H
+
+#include "base/cost.h"
+#include "base/files.h"
+
+enum { PF_KERNELS, PF_CALLS, PF_ANALYSIS, PF_LINES, PF_LAYERS, PF_PARTS, PF_TABLES };
+
+/** Tables that grow with each size, and appear together at the end. */
+struct pf_tables {
+    struct file_out table[PF_TABLES];
+    int open;
+};
+
+/** Makes the folder, removes an earlier profile from it, and starts the tables. */
+enum st_code pf_open(struct pf_tables *tables, const char *folder, struct st_error *err);
+
+/** Removes an earlier profile from a folder, and the folder if nothing else is in it. */
+void pf_remove(const char *folder);
+
+/** Commits the tables, or drops them if something went wrong. @return @p code, or the error in
+ * writing. */
+enum st_code pf_close(struct pf_tables *tables, enum st_code code, struct st_error *err);
+
+/** Says that a part of the profile is there, or why it is not. @param absent  NULL: it is there */
+void pf_part(struct pf_tables *tables, size_t images, const char *device, const char *part,
+             const char *absent);
+
+/** Op Times as the program printed them. */
+void pf_layers(struct pf_tables *tables, size_t images, const char *device, const double *op_time_s,
+               size_t layers, double elapsed_s, double correctness);
+
+/** Writes a program's cost in /usr/bin/time's form. */
+enum st_code pf_write_time(const char *path, const struct cost *cost, struct st_error *err);
+
+#endif

@@ -211,10 +211,10 @@ enum st_code gr_report_write(const struct gr_result *result, const char *folder,
     struct gr_summary *summary = malloc(sizeof *summary);
     if (!summary)
         return st_fail(err, ST_NO_MEMORY, "cannot hold the report in memory");
-    struct gr_plots plots;
+    static struct gr_plots plots;
     gr_summarize(result, summary);
     note(&first, write_data(result, summary, folder, &failure), err, &failure);
-    note(&first, gr_plots_write(result, summary, folder, &plots, &failure), err, &failure);
+    note(&first, gr_plots_draw(folder, &plots, &failure), err, &failure);
     note(&first, write_page(result, summary, &plots, folder, &failure), err, &failure);
     free(summary);
     return first;

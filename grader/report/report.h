@@ -15,7 +15,7 @@
  *     result.json     the interface outside (see gr_json_write)
  *     report.md       the page, GitHub-flavoured Markdown
  *     report.html     the same, self-contained (style and plots inside)
- *     op-times.{svg,png}, speed-up.{svg,png}      plots, by gnuplot
+ *     plots/          as SVG, PNG and PDF, with data and scripts, see grader/plots/plots.h
  *     *.tex           LaTeX fragments (booktabs tables)
  *
  * Each file is written whole or not at all. Without gnuplot the page says that plots were skipped.

@@ -81,8 +81,8 @@ static double number_of(const cJSON *object, const char *name)
 
 static void put_number(FILE *out, double value, int digits)
 {
-    char text[GR_NUMBER_CHARS];
-    fputs(isfinite(value) ? gr_number_short(text, value, digits) : "–", out);
+    char text[NUMBER_CHARS];
+    fputs(isfinite(value) ? number_short(text, value, digits) : "–", out);
 }
 
 static void put_points(FILE *out, double points)
@@ -183,7 +183,7 @@ static void put_card(FILE *out, const char *folder, const char *name, const cJSO
     put_fact(out, "Date", text_of(root, "date"));
     fputs("</dl>\n</div>\n", out);
     char picture[64];
-    snprintf(picture, sizeof picture, "%s/%s.svg", name, gr_plot_name(GR_PLOT_OP_TIMES));
+    snprintf(picture, sizeof picture, "%s/plots/op-times.svg", name);
     char path[PATH_MAX];
     if (path_format(path, sizeof path, "%s/%s", folder, picture) && file_exists(path)) {
         fprintf(out,

@@ -18,8 +18,8 @@ static void add_text(cJSON *to, const char *name, const char *text)
 /* cJSON would write 15 digits where they come close enough; these read back the same. */
 static cJSON *new_number(double value)
 {
-    char digits[GR_NUMBER_CHARS];
-    return isfinite(value) ? cJSON_CreateRaw(gr_number_exact(digits, value)) : cJSON_CreateNull();
+    char digits[NUMBER_CHARS];
+    return isfinite(value) ? cJSON_CreateRaw(number_exact(digits, value)) : cJSON_CreateNull();
 }
 
 static void add_number(cJSON *to, const char *name, double value)

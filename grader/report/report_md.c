@@ -21,18 +21,18 @@ struct page {
 
 static void put_number(struct page *p, double value, int digits)
 {
-    char text[GR_NUMBER_CHARS];
-    fputs(isfinite(value) ? gr_number_short(text, value, digits) : "–", p->out);
+    char text[NUMBER_CHARS];
+    fputs(isfinite(value) ? number_short(text, value, digits) : "–", p->out);
 }
 
 /* Points are mostly whole; "12.5" otherwise. */
 static void put_points(struct page *p, double points)
 {
-    char text[GR_NUMBER_CHARS];
+    char text[NUMBER_CHARS];
     if (isfinite(points) && points == floor(points) && fabs(points) < 1e9)
         fprintf(p->out, "%.0f", points);
     else
-        fputs(gr_number_short(text, points, 3), p->out);
+        fputs(number_short(text, points, 3), p->out);
 }
 
 static void table_caption(struct page *p, const char *text)
@@ -303,23 +303,40 @@ static void put_speed_table(struct page *p)
     fputs("\n", p->out);
 }
 
-/* Picture and caption are one paragraph, so that they stay together. */
-static void put_figure(struct page *p, int plot, const char *alternative, const char *caption)
+/* Picture and caption are one paragraph, so that they stay together. @param caption  sentences, or
+ * NULL for the plot's own. */
+static void put_figure(struct page *p, const struct gr_plot *plot, const char *caption)
 {
-    if (p->plots->skipped[plot]) {
-        if (plot && p->plots->skipped[plot] == p->plots->skipped[plot - 1])
-            return; /* the same reason, said already */
-        fprintf(p->out, "*%s*\n\n", p->plots->skipped[plot]);
+    if (!plot)
+        return;
+    if (plot->reason[0]) {
+        for (const struct gr_plot *earlier = p->plots->plot; earlier < plot; earlier++)
+            if (strcmp(earlier->reason, plot->reason) == 0)
+                return; /* said already */
+        fprintf(p->out, "*%s*\n\n", plot->reason);
         return;
     }
-    fprintf(p->out, "![%s](%s.svg)\\\n*Figure %d. %s", alternative, gr_plot_name(plot),
-            ++p->figures, caption);
-    if (p->result->machine[0]) {
+    fputs("![", p->out);
+    gr_put_markdown(p->out, plot->title);
+    fprintf(p->out, "](plots/%s.svg)\\\n*Figure %d. ", plot->name, ++p->figures);
+    gr_put_markdown(p->out, caption ? caption : plot->caption);
+    if (caption && p->result->machine[0]) {
         fputs(" Measured on: ", p->out);
         gr_put_markdown(p->out, p->result->machine);
         fputs(".", p->out);
     }
     fputs("*\n\n", p->out);
+}
+
+/* Those that have no other place on the page. */
+static void put_more_figures(struct page *p)
+{
+    for (size_t i = 0; i < p->plots->n; i++) {
+        const struct gr_plot *plot = &p->plots->plot[i];
+        if (strcmp(plot->name, "op-times") != 0 && strcmp(plot->name, "speed-up") != 0 &&
+            !plot->reason[0])
+            put_figure(p, plot, NULL);
+    }
 }
 
 static void put_performance(struct page *p)
@@ -330,15 +347,14 @@ static void put_performance(struct page *p)
         return;
     }
     put_op_table(p);
-    put_figure(p, GR_PLOT_OP_TIMES, "Op Time against data-set size, one line a layer",
+    put_figure(p, gr_plots_find(p->plots, "op-times"),
                "Op Time against the number of images, one line for each convolution layer, both "
                "axes logarithmic. Inferences with wrong outputs are left out.");
     if (has_plain_loops(p->summary))
         put_speed_table(p);
     gr_ratios_markdown(p->out, p->result, &p->tables);
-    put_figure(p, GR_PLOT_SPEED_UP, "Speed-up over plain loops, grouped by layer",
-               "Speed-up over the plain loops for each convolution layer, at the data-set size at "
-               "which the plain loops were timed. Higher is faster.");
+    put_figure(p, gr_plots_find(p->plots, "speed-up"), NULL);
+    put_more_figures(p);
 }
 
 /* ---- the rest ------------------------------------------------------------------------------- */

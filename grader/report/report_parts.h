@@ -1,8 +1,8 @@
 /** @file
  * The stages of a report, in the order in which they run. Internal to report*.c.
  *
- *     gr_result ──summary──▶ rows of the tables and plots
- *               ──plots────▶ op-times.*, speed-up.*        (gnuplot)
+ *     gr_result ──summary──▶ rows of the tables
+ *     all tables ──plots───▶ plots/             (grader/plots: gnuplot)
  *     old page  ──prose────▶ what the student wrote
  *     all three ──markdown─▶ report.md ──html──▶ report.html
  *     gr_result ──json, tables, latex──▶ result.json, *.tsv, *.tex
@@ -13,14 +13,16 @@
 #ifndef CONVLAB_GRADER_REPORT_PARTS_H
 #define CONVLAB_GRADER_REPORT_PARTS_H
 
+#include "base/numbers.h"
 #include "base/status.h"
+#include "grader/plots/plots.h"
 #include "grader/report/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-/* ---- report_text.c: strings and numbers, safe in each format --------------------------------- */
+/* ---- report_text.c: strings, safe in each format --------------------------------- */
 
 /** Reads one code point and steps over it. What is not UTF-8 (overlong forms, surrogates, cut
  * sequences) gives U+FFFD for each byte. @return 0 at the end, without a step. */
@@ -47,14 +49,6 @@ void gr_put_latex(FILE *out, const char *text);
 
 /** Bytes as base64, for data: addresses. */
 void gr_put_base64(FILE *out, const char *data, size_t bytes);
-
-enum { GR_NUMBER_CHARS = 40 };
-
-/** @p value in the fewest of 15 to 17 digits that read back as the same double. @return @p to. */
-const char *gr_number_exact(char to[GR_NUMBER_CHARS], double value);
-
-/** @p value with @p digits significant digits and no exponent; "-" if not finite. @return @p to. */
-const char *gr_number_short(char to[GR_NUMBER_CHARS], double value, int digits);
 
 /* ---- report_summary.c: what the tables and plots show ---------------------------------------- */
 
@@ -95,24 +89,6 @@ void gr_summarize(const struct gr_result *result, struct gr_summary *to);
 /** "1x70x70, 12@5": input maps and size, output maps @ filter width. @p times is the sign between
  * sizes. @return @p to, "-" for a shape that is not known. */
 const char *gr_shape_text(char to[64], const struct conv_shape *shape, const char *times);
-
-/* ---- grader/plots: gnuplot ---------------------------------------------------------------- */
-
-enum { GR_PLOT_OP_TIMES, GR_PLOT_SPEED_UP, GR_PLOTS };
-
-/** What became of each plot: NULL if its two files were written, or the reason in a sentence. */
-struct gr_plots {
-    const char *skipped[GR_PLOTS];
-};
-
-/** Writes NAME.svg and NAME.png for every plot that has data; removes the files of one that has
- * none, so that no plot of an earlier grading stays beside this one's numbers.
- * @return ST_OK also if gnuplot is not installed or fails; else the first error in writing. */
-enum st_code gr_plots_write(const struct gr_result *result, const struct gr_summary *summary,
-                            const char *folder, struct gr_plots *plots, struct st_error *err);
-
-/** @return "op-times" or "speed-up". */
-const char *gr_plot_name(int plot);
 
 /* ---- report_prose.c: what the student wrote ------------------------------------------------- */
 

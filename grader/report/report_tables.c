@@ -16,7 +16,7 @@ void gr_results_tsv(FILE *out, const struct gr_result *result)
         for (size_t r = 0; r < t->repeats; r++) {
             const int whole[] = {t->shape.B, t->layer,   t->shape.B, t->shape.M,
                                  t->shape.C, t->shape.H, t->shape.W, t->shape.K};
-            char text[8][16], gmac[GR_NUMBER_CHARS], repeat[24], time[GR_NUMBER_CHARS];
+            char text[8][16], gmac[NUMBER_CHARS], repeat[24], time[NUMBER_CHARS];
             for (int c = 0; c < 8; c++)
                 snprintf(text[c], sizeof text[c], "%d", whole[c]);
             snprintf(repeat, sizeof repeat, "%zu", r + 1);
@@ -30,9 +30,9 @@ void gr_results_tsv(FILE *out, const struct gr_result *result)
                                                         text[5],
                                                         text[6],
                                                         text[7],
-                                                        gr_number_exact(gmac, t->gmac),
+                                                        number_exact(gmac, t->gmac),
                                                         repeat,
-                                                        gr_number_exact(time, t->op_time_s[r])};
+                                                        number_exact(time, t->op_time_s[r])};
             tsv_write_row(out, RESULT_COLUMNS, fields);
         }
     }
@@ -45,12 +45,12 @@ void gr_checks_tsv(FILE *out, const struct gr_result *result)
     tsv_write_row(out, CHECK_COLUMNS, header);
     for (size_t i = 0; i < result->checks; i++) {
         const struct gr_check *c = &result->check[i];
-        char points[GR_NUMBER_CHARS], max_points[GR_NUMBER_CHARS];
+        char points[NUMBER_CHARS], max_points[NUMBER_CHARS];
         const char *const fields[CHECK_COLUMNS] = {c->name,
                                                    "automatic",
                                                    gr_status_name(c->status),
-                                                   gr_number_exact(points, c->points),
-                                                   gr_number_exact(max_points, c->max_points),
+                                                   number_exact(points, c->points),
+                                                   number_exact(max_points, c->max_points),
                                                    c->pattern,
                                                    c->message,
                                                    c->hint};
@@ -58,12 +58,12 @@ void gr_checks_tsv(FILE *out, const struct gr_result *result)
     }
     for (size_t i = 0; i < result->manuals; i++) {
         const struct gr_manual *m = &result->manual[i];
-        char max_points[GR_NUMBER_CHARS];
+        char max_points[NUMBER_CHARS];
         const char *const fields[CHECK_COLUMNS] = {m->name,
                                                    "manual",
                                                    "left for the instructor",
                                                    "",
-                                                   gr_number_exact(max_points, m->max_points),
+                                                   number_exact(max_points, m->max_points),
                                                    "",
                                                    m->text,
                                                    ""};

@@ -33,9 +33,9 @@ void gr_evidence_tsv(FILE *out, const struct gr_result *r)
     static const char *const header[] = {"fact", "holds", "found", "text"};
     tsv_write_row(out, 4, header);
     for (size_t i = 0; i < r->evidences; i++) {
-        char found[GR_NUMBER_CHARS];
+        char found[NUMBER_CHARS];
         const char *const fields[] = {r->evidence[i].fact, r->evidence[i].holds ? "yes" : "no",
-                                      gr_number_exact(found, r->evidence[i].found),
+                                      number_exact(found, r->evidence[i].found),
                                       r->evidence[i].text};
         tsv_write_row(out, 4, fields);
     }
@@ -65,9 +65,9 @@ static double op_time(const struct gr_result *r, enum gr_subject subject, int la
 
 static void put_cell(FILE *out, double value, int digits, const char *unit)
 {
-    char text[GR_NUMBER_CHARS];
+    char text[NUMBER_CHARS];
     if (isfinite(value))
-        fprintf(out, " %s%s |", gr_number_short(text, value, digits), unit);
+        fprintf(out, " %s%s |", number_short(text, value, digits), unit);
     else
         fputs(" – |", out);
 }

@@ -21,8 +21,8 @@ static void end(FILE *out)
 
 static void put_number(FILE *out, double value, int digits)
 {
-    char text[GR_NUMBER_CHARS];
-    fputs(isfinite(value) ? gr_number_short(text, value, digits) : "--", out);
+    char text[NUMBER_CHARS];
+    fputs(isfinite(value) ? number_short(text, value, digits) : "--", out);
 }
 
 void gr_op_times_tex(FILE *out, const struct gr_summary *summary)
@@ -80,17 +80,17 @@ void gr_checks_tex(FILE *out, const struct gr_result *result)
     fputs("Check & Result & Points \\\\\n\\midrule\n", out);
     for (size_t i = 0; i < result->checks; i++) {
         const struct gr_check *c = &result->check[i];
-        char points[GR_NUMBER_CHARS], max_points[GR_NUMBER_CHARS];
+        char points[NUMBER_CHARS], max_points[NUMBER_CHARS];
         gr_put_latex(out, c->text[0] ? c->text : c->name);
         fprintf(out, " & %s & %s / %s \\\\\n", gr_status_name(c->status),
-                gr_number_exact(points, c->points), gr_number_exact(max_points, c->max_points));
+                number_exact(points, c->points), number_exact(max_points, c->max_points));
     }
     for (size_t i = 0; i < result->manuals; i++) {
         const struct gr_manual *m = &result->manual[i];
-        char max_points[GR_NUMBER_CHARS];
+        char max_points[NUMBER_CHARS];
         gr_put_latex(out, m->text[0] ? m->text : m->name);
         fprintf(out, " & instructor & \\underline{\\hspace{2em}} / %s \\\\\n",
-                gr_number_exact(max_points, m->max_points));
+                number_exact(max_points, m->max_points));
     }
     end(out);
 }

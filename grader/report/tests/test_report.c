@@ -19,11 +19,16 @@ TestSuite(report_index, .init = folder_make, .fini = folder_remove);
 TestSuite(report_errors, .init = folder_make, .fini = folder_remove);
 
 static const char *const all_files[] = {
-    "results.tsv",  "checks.tsv",   "result.json",  "report.md",    "report.html",
-    "op-times.svg", "op-times.png", "speed-up.svg", "speed-up.png", "op-times.tex",
-    "speed-up.tex", "checks.tex",   "evidence.tsv",
+    "results.tsv",       "checks.tsv",         "result.json",        "report.md",
+    "report.html",       "op-times.tex",       "speed-up.tex",       "checks.tex",
+    "evidence.tsv",      "plots/op-times.svg", "plots/op-times.png", "plots/op-times.tsv",
+    "plots/op-times.gp", "plots/speed-up.svg", "plots/speed-up.png", "plots/speed-up.tsv",
+    "plots/speed-up.gp",
 };
-enum { ALL_FILES = sizeof all_files / sizeof *all_files };
+enum {
+    ALL_FILES = sizeof all_files / sizeof *all_files,
+    FOLDER_ENTRIES = 10 /* with plots as one */
+};
 
 /* PATH in which there is no gnuplot: for tests that are not about plots. */
 static void without_gnuplot(void)
@@ -46,7 +51,7 @@ Test(report, writes_every_file_and_nothing_else)
     write_report(r, ".");
     for (int i = 0; i < ALL_FILES; i++)
         cr_expect(file_exists(in_folder(all_files[i])), "%s", all_files[i]);
-    cr_expect_eq(folder_entries(), ALL_FILES);
+    cr_expect_eq(folder_entries(), FOLDER_ENTRIES);
     free(r);
 }
 
@@ -88,8 +93,8 @@ Test(report, the_page_says_what_was_graded_where_and_how)
         "| 100 | 1 | 1×70×70, 12@5 | 2.100 | 2.079–2.142 | 62.2 |",
         "| 100 | 1 | 65.40 | 2.100 | 1.680 | 31.1× | 0.800× |",
         "| 10000 | 2 | – | 410.0 | 328.0 | – | 0.800× |",
-        "](op-times.svg)\\\n*Figure 1. ",
-        "](speed-up.svg)\\\n*Figure 2. ",
+        "](plots/op-times.svg)\\\n*Figure 1. ",
+        "](plots/speed-up.svg)\\\n*Figure 2. ",
         "```text\nLoading fashion-mnist data... done\n",
         "## Left for the instructor\n",
         "| The report explains the order of the loops | \\_\\_\\_ / 40 |",
@@ -150,7 +155,7 @@ Test(report, hostile_strings_are_text_in_every_format)
     struct gr_result *r = hostile_result();
     write_report(r, ".");
     char *html = read_text("report.html"), *page = read_text("report.md");
-    char *svg = read_text("op-times.svg");
+    char *svg = read_text("plots/op-times.svg");
     cr_expect(is_utf8(html));
     cr_expect(is_utf8(page));
     cr_expect_not(strstr(html, "<script"));
@@ -163,7 +168,7 @@ Test(report, hostile_strings_are_text_in_every_format)
     cr_expect_not(strstr(html, "\xe2\x80\xae"));
     cr_expect_not(strstr(svg, "<script"));
     cr_expect_not(file_exists("hacked") || file_exists(in_folder("hacked")));
-    cr_expect_eq(folder_entries(), ALL_FILES);
+    cr_expect_eq(folder_entries(), FOLDER_ENTRIES);
     free(html), free(page), free(svg), free(r);
 }
 
@@ -246,7 +251,7 @@ Test(report_plots, without_gnuplot_the_page_says_so_once)
     char *page = read_text("report.md");
     cr_expect_eq(count(page, "Plots skipped: gnuplot is not installed."), 1);
     cr_expect_not(strstr(page, "Figure"));
-    cr_expect_eq(folder_entries(), ALL_FILES - 4);
+    cr_expect_eq(folder_entries(), FOLDER_ENTRIES);
     free(page), free(r);
 }
 
@@ -262,7 +267,7 @@ Test(report_plots, a_gnuplot_that_fails_leaves_no_plot)
         write_text("gnuplot", programs[i]);
         chmod(in_folder("gnuplot"), 0755);
         write_report(r, "m1");
-        cr_expect_not(file_exists(in_folder("m1/op-times.svg")));
+        cr_expect_not(file_exists(in_folder("m1/plots/op-times.svg")));
         char *page = read_text("m1/report.md");
         cr_expect_eq(count(page, "Plots skipped: gnuplot could not draw them."), 1);
         free(page);
@@ -274,12 +279,13 @@ Test(report_plots, without_a_baseline_there_is_no_plot_of_speed_up_and_none_stay
 {
     struct gr_result *r = sample_result();
     write_report(r, ".");
-    cr_assert(file_exists(in_folder("speed-up.svg")));
+    cr_assert(file_exists(in_folder("plots/speed-up.svg")));
     r->timings -= 2; /* the plain loops */
     write_report(r, ".");
-    cr_expect_not(file_exists(in_folder("speed-up.svg")) || file_exists(in_folder("speed-up.png")));
+    cr_expect_not(file_exists(in_folder("plots/speed-up.svg")) ||
+                  file_exists(in_folder("plots/speed-up.png")));
     char *page = read_text("report.md");
-    cr_expect(strstr(page, "Plot of speed-up skipped: the plain loops were not timed"));
+    cr_expect(strstr(page, "Plot of speed-up skipped: neither the plain loops nor m2 were timed"));
     cr_expect(strstr(page, "Figure 1"));
     free(page), free(r);
 }
@@ -289,7 +295,7 @@ Test(report_plots, wrong_inferences_are_not_plotted)
     struct gr_result *r = sample_result();
     r->inference[1].passed = false;
     write_report(r, ".");
-    char *svg = read_text("op-times.svg");
+    char *svg = read_text("plots/op-times.svg");
     cr_expect(strstr(svg, ">10000<"));
     cr_expect_not(strstr(svg, "41.0"), "the time at 1000 images");
     for (size_t i = 0; i < r->inferences; i++)
@@ -298,7 +304,8 @@ Test(report_plots, wrong_inferences_are_not_plotted)
     char *page = read_text("report.md");
     cr_expect(strstr(page, "no inference with right outputs was timed"));
     cr_expect_not(strstr(page, "Figure"));
-    cr_expect_not(file_exists(in_folder("op-times.svg")) || file_exists(in_folder("op-times.png")));
+    cr_expect_not(file_exists(in_folder("plots/op-times.svg")) ||
+                  file_exists(in_folder("plots/op-times.png")));
     free(svg), free(page), free(r);
 }
 
@@ -306,8 +313,8 @@ Test(report_plots, show_title_units_and_key)
 {
     struct gr_result *r = sample_result();
     write_report(r, ".");
-    char *svg = read_text("op-times.svg"), *bars = read_text("speed-up.svg");
-    static const char *const texts[] = {"m1: Op Time by data-set size", "Op Time (ms)", "Images",
+    char *svg = read_text("plots/op-times.svg"), *bars = read_text("plots/speed-up.svg");
+    static const char *const texts[] = {"m1: Op Time by data-set size", "Op Time, ms", "Images",
                                         "layer 1 (1x70x70, 12@5)", "410"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         cr_expect(strstr(svg, texts[i]), "%s", texts[i]);
@@ -327,7 +334,8 @@ Test(report_plots, odd_times_and_sizes_are_drawn_or_left_out)
     r->inference[1].op_time_s[1] = 1e-9;
     r->inference[2].op_time_s[1] = 1e5;
     write_report(r, ".");
-    cr_expect(file_exists(in_folder("op-times.svg")) && file_exists(in_folder("op-times.png")));
+    cr_expect(file_exists(in_folder("plots/op-times.svg")) &&
+              file_exists(in_folder("plots/op-times.png")));
     free(r);
 }
 
@@ -458,10 +466,10 @@ Test(report_errors, a_disk_that_fills_up_leaves_old_files_whole_and_no_parts)
     setrlimit(RLIMIT_FSIZE, &limit);
     cr_expect_eq(code, ST_IO);
     cr_expect(strstr(err.where, "results.tsv"), "the first that does not fit");
-    cr_expect_eq(folder_entries(), ALL_FILES, "no temporary file stays");
+    cr_expect_eq(folder_entries(), FOLDER_ENTRIES, "no temporary file stays");
     for (int i = 0; i < ALL_FILES; i++) {
         char *now = read_text(all_files[i]);
-        if (strlen(old[i]) > 1000 && !strstr(all_files[i], ".svg") && !strstr(all_files[i], ".png"))
+        if (strlen(old[i]) > 1000 && !strstr(all_files[i], ".png"))
             cr_expect_str_eq(now, old[i], "%s", all_files[i]);
         free(now), free(old[i]);
     }
@@ -477,6 +485,6 @@ Test(report_errors, one_file_that_cannot_be_written_does_not_stop_the_others)
     cr_expect_eq(gr_report_write(r, in_folder("."), &err), ST_IO);
     cr_expect(strstr(err.where, "checks.tsv"));
     cr_expect(file_exists(in_folder("result.json")) && file_exists(in_folder("report.html")));
-    cr_expect_eq(folder_entries(), ALL_FILES - 4);
+    cr_expect_eq(folder_entries(), FOLDER_ENTRIES);
     free(r);
 }

@@ -1,0 +1,15 @@
+/** @file
+ * Numbers as text: exact for programs, short for people.
+ */
+#ifndef CONVLAB_BASE_NUMBERS_H
+#define CONVLAB_BASE_NUMBERS_H
+
+enum { NUMBER_CHARS = 40 };
+
+/** @p value in the fewest of 15 to 17 digits that read back as the same double. @return @p to. */
+const char *number_exact(char to[NUMBER_CHARS], double value);
+
+/** @p value with @p digits significant digits and no exponent; "-" if not finite. @return @p to. */
+const char *number_short(char to[NUMBER_CHARS], double value, int digits);
+
+#endif

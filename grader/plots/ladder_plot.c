@@ -1,0 +1,396 @@
+/* ladder: Op Times of all milestones on one device, a panel for each layer, with cuDNN and the
+ * floor as lines. Either of the gradings beside this one, or of one run of the benchmark
+ * (bench.tsv).
+ *
+ *     panel   row   milestone   ms   label   cudnn_ms   floor_ms
+ *
+ * Times of different devices are never put side by side. */
+#include "grader/plots/plot_parts.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PANELS = 4, MAX_BARS = 16, MAX_GRADINGS = 24, PANEL_TITLE = 28, PANEL_AXIS = 36 };
+
+struct panel {
+    char model[64], title[128];
+    int layer;
+    double cudnn_ms, floor_ms;
+    size_t bars;
+    struct bar {
+        char name[16];
+        double ms;
+    } bar[MAX_BARS];
+};
+
+struct ladder {
+    char origin[160], model[64];
+    long images;
+    size_t panels;
+    struct panel panel[MAX_PANELS];
+};
+
+static struct panel *panel_of(struct ladder *l, const char *model, int layer)
+{
+    for (size_t i = 0; i < l->panels; i++)
+        if (l->panel[i].layer == layer && strcmp(l->panel[i].model, model) == 0)
+            return &l->panel[i];
+    if (l->panels == MAX_PANELS)
+        return NULL;
+    struct panel *p = &l->panel[l->panels++];
+    *p = (struct panel){.layer = layer, .cudnn_ms = NAN, .floor_ms = NAN};
+    plot_text(p->model, sizeof p->model, model, 40);
+    snprintf(p->title, sizeof p->title, "%.60s, layer %d", model, layer);
+    return p;
+}
+
+static void add_bar(struct panel *p, const char *name, double ms)
+{
+    if (!p || p->bars == MAX_BARS || !isfinite(ms))
+        return;
+    size_t at = p->bars++; /* m2 before m10 */
+    for (; at && strverscmp(p->bar[at - 1].name, name) > 0; at--)
+        p->bar[at] = p->bar[at - 1];
+    plot_text(p->bar[at].name, sizeof p->bar[at].name, name, 12);
+    p->bar[at].ms = ms;
+}
+
+/* ---- from one run of the benchmark ------------------------------------------------------------
+ */
+
+static void collect_bench(struct ladder *l, const struct tsv *t)
+{
+    for (size_t row = 0; row < t->rows; row++)
+        l->images = (long)fmax((double)l->images, plot_number(t, row, "images"));
+    for (size_t row = 0; row < t->rows; row++) {
+        const char *subject = plot_cell(t, row, "subject");
+        double layer = plot_number(t, row, "layer");
+        if ((long)plot_number(t, row, "images") != l->images || !(layer >= 1 && layer < 100) ||
+            strcmp(plot_cell(t, row, "status"), "ok") != 0)
+            continue;
+        char device[64];
+        snprintf(l->origin, sizeof l->origin, "measured on %s in one run",
+                 plot_text(device, sizeof device, plot_cell(t, row, "device"), 40));
+        struct panel *p = panel_of(l, plot_cell(t, row, "model"), (int)layer);
+        if (!p)
+            continue;
+        p->floor_ms = plot_number(t, row, "floor_ms");
+        if (strcmp(subject, "cudnn") == 0)
+            p->cudnn_ms = plot_number(t, row, "median_ms");
+        else if (strncmp(subject, "cudnn", 5) != 0)
+            add_bar(p, subject, plot_number(t, row, "median_ms"));
+    }
+}
+
+/* ---- from gradings ----------------------------------------------------------------------------
+ */
+
+struct gradings {
+    size_t n;
+    struct plot_result *of[MAX_GRADINGS];
+};
+
+static int is_milestone(const struct dirent *entry)
+{
+    const char *name = entry->d_name;
+    return name[0] == 'm' && name[1] && strspn(name + 1, "0123456789") == strlen(name + 1);
+}
+
+static void read_gradings(struct gradings *g, const char *folder)
+{
+    struct dirent **entries;
+    int n = scandir(folder, &entries, is_milestone, versionsort);
+    for (int i = 0; i < n; i++) {
+        char path[PATH_MAX];
+        struct st_error ignored;
+        struct plot_result *r = g->n < MAX_GRADINGS ? malloc(sizeof *r) : NULL;
+        if (r && path_format(path, sizeof path, "%s/%s/result.json", folder, entries[i]->d_name) &&
+            !plot_result_read(r, path, &ignored))
+            g->of[g->n++] = r;
+        else
+            free(r);
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+}
+
+static bool same_device(const struct plot_result *a, const struct plot_result *b)
+{
+    return strcmp(a->device, b->device) == 0 && strcmp(a->profile, b->profile) == 0;
+}
+
+static const struct plot_time *right_time(const struct plot_result *r, const char *model,
+                                          long images, int layer)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (!r->time[i].subject[0] && r->time[i].right && isfinite(r->time[i].ms) &&
+            r->time[i].images == images && (layer == 0 || r->time[i].layer == layer) &&
+            strcmp(r->time[i].model, model) == 0)
+            return &r->time[i];
+    return NULL;
+}
+
+/* How many gradings on @p like's device have right outputs of a model at a size. */
+static size_t gradings_with(const struct gradings *g, const struct plot_result *like,
+                            const struct plot_time *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < g->n; i++)
+        n += same_device(g->of[i], like) && right_time(g->of[i], t->model, t->images, 0);
+    return n;
+}
+
+/* The device, model and size that most gradings have; the largest such size. @param own  its device
+ * it has to be, unless NULL. @return a grading of that device. */
+static const struct plot_result *choose(const struct gradings *g, const struct plot_result *own,
+                                        struct ladder *l, size_t *most)
+{
+    const struct plot_result *chosen = NULL;
+    *most = 0;
+    for (size_t i = 0; i < g->n; i++) {
+        const struct plot_result *r = g->of[i];
+        for (size_t k = 0; k < r->n && (!own || same_device(r, own)); k++) {
+            const struct plot_time *t = &r->time[k];
+            size_t n = t->subject[0] ? 0 : gradings_with(g, r, t);
+            if (n < *most || n == 0 || (n == *most && t->images <= l->images))
+                continue;
+            *most = n;
+            chosen = r;
+            l->images = t->images;
+            snprintf(l->model, sizeof l->model, "%s", t->model);
+        }
+    }
+    return chosen;
+}
+
+/* x, k and y once each from where they lie, or all multiply-adds at the rate of the units. */
+static double floor_ms(const struct vg_profile *p, const struct plot_time *t)
+{
+    double rate = t->bytes < (double)p->l2_bytes ? p->l2_bytes_per_s : p->dram_bytes_per_s;
+    double macs_per_s = p->multiprocessors * p->fp32_lanes * p->clock_hz;
+    return 1e3 * fmax(t->bytes / rate, t->macs / macs_per_s);
+}
+
+/* cuDNN is timed by m0, on a real GPU, as model "NAME (cuDNN ...)". */
+static void find_cudnn(const struct gradings *g, struct ladder *l)
+{
+    char prefix[80];
+    snprintf(prefix, sizeof prefix, "%s (cuDNN", l->model);
+    for (size_t i = 0; i < g->n; i++)
+        for (size_t k = 0; k < g->of[i]->n; k++) {
+            const struct plot_time *t = &g->of[i]->time[k];
+            for (size_t p = 0; p < l->panels; p++)
+                if (!t->subject[0] && t->right && t->images == l->images &&
+                    t->layer == l->panel[p].layer && strncmp(t->model, prefix, strlen(prefix)) == 0)
+                    l->panel[p].cudnn_ms = t->ms;
+        }
+}
+
+static void collect_gradings(struct ladder *l, const struct gradings *g,
+                             const struct plot_result *chosen)
+{
+    struct vg_profile profile;
+    bool known = plot_profile(&profile, chosen->profile);
+    plot_origin(l->origin, sizeof l->origin, chosen);
+    for (size_t i = 0; i < g->n; i++) {
+        const struct plot_result *r = g->of[i];
+        for (size_t k = 0; k < r->n && same_device(r, chosen); k++) {
+            const struct plot_time *t = &r->time[k];
+            if (t->images != l->images || strcmp(t->model, l->model) != 0 || !t->right)
+                continue;
+            struct panel *p = panel_of(l, t->model, t->layer);
+            if (p && !t->subject[0])
+                add_bar(p, r->milestone, t->ms);
+            if (p && t->subject[0] && known) {
+                p->floor_ms = floor_ms(&profile, t);
+                snprintf(p->title, sizeof p->title, "%s, layer %d (%s)", t->model, t->layer,
+                         t->shape);
+            }
+        }
+    }
+    if (strcmp(chosen->device, "gpu") == 0)
+        find_cudnn(g, l);
+}
+
+/* Names the gradings that are not in the picture. */
+static void tell_left_out(struct plot_job *job, const struct gradings *g,
+                          const struct plot_result *chosen, const struct ladder *l)
+{
+    char others[128] = "";
+    for (size_t i = 0; i < g->n; i++) {
+        size_t used = strlen(others);
+        if (strcmp(g->of[i]->milestone, "m0") != 0 && used + 20 < sizeof others &&
+            (!same_device(g->of[i], chosen) || !right_time(g->of[i], l->model, l->images, 0)))
+            snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "",
+                     g->of[i]->milestone);
+    }
+    if (others[0])
+        plot_caption(job, "Not here, because they ran elsewhere, at other sizes, or wrong: %s.",
+                     others);
+}
+
+/* ---- drawing ----------------------------------------------------------------------------------
+ */
+
+static enum st_code put_table(struct plot_stage *stage, struct plot_job *job,
+                              const struct ladder *l, struct st_error *err)
+{
+    FILE *out = plot_file(stage, job, "tsv", err);
+    if (!out)
+        return err->code;
+    fputs("panel\trow\tmilestone\tms\tlabel\tcudnn_ms\tfloor_ms\n", out);
+    for (size_t i = 0; i < l->panels; i++)
+        for (size_t b = 0; b < l->panel[i].bars; b++) {
+            const struct panel *p = &l->panel[i];
+            char label[NUMBER_CHARS];
+            plot_row(out, "zzsgsgg", i, p->bars - 1 - b, p->bar[b].name, p->bar[b].ms,
+                     number_short(label, p->bar[b].ms, 3), p->cudnn_ms, p->floor_ms);
+        }
+    return fclose(out) ? st_fail(err, ST_IO, "cannot write a plot's data") : ST_OK;
+}
+
+static void put_panel(struct plot_job *job, const struct ladder *l, size_t i, int top, double low,
+                      double high)
+{
+    const struct panel *p = &l->panel[i];
+    FILE *out = job->script;
+    bool last = i + 1 == l->panels;
+    int bottom = top + PLOT_ROW * (int)p->bars;
+    plot_panel(job, 62, PLOT_WIDTH - 20, top, bottom);
+    fprintf(out, "set label 3 '%s' at screen %.4f,screen %.4f left noenhanced\nset ytics scale 0 (",
+            p->title, 12.0 / PLOT_WIDTH, 1 - (top - 12.0) / job->height);
+    for (size_t b = 0; b < p->bars; b++)
+        fprintf(out, "%s'%s' %zu", b ? ", " : "", p->bar[b].name, p->bars - 1 - b);
+    fprintf(out, ")\nset xrange [%.9g:%.9g]\nset yrange [-0.6:%.1f]\n", low, high,
+            (double)p->bars - 0.4);
+    fprintf(out, last ? "set xlabel 'Op Time, ms'\n" : "set xlabel ''\n");
+    fprintf(out,
+            "plot '%s.tsv' skip 1 using ($1==%zu?$4:NaN):2:(%.9g):4:($2-0.36):($2+0.36) with "
+            "boxxyerror %s notitle",
+            job->told->name, i, low, plot_fill(2));
+    const double line[] = {p->cudnn_ms, p->floor_ms};
+    static const char *const name[] = {"cuDNN", "floor: no kernel can be faster"};
+    for (size_t n = 0; n < 2; n++)
+        if (isfinite(line[n]))
+            fprintf(out,
+                    ", \\\n     '' skip 1 using ($1==%zu?$%zu:NaN):(-0.6):(0):(%zu) with vectors "
+                    "nohead lt %d title '%s'",
+                    i, 6 + n, p->bars + 1, n ? 5 : 2, last ? name[n] : "");
+    fprintf(out,
+            ", \\\n     '' skip 1 using ($1==%zu?$4:NaN):2:5 with labels left boxed offset 1,0 "
+            "notitle\n",
+            i);
+}
+
+static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const struct ladder *l,
+                         struct st_error *err)
+{
+    char title[96];
+    int height = PLOT_TOP + plot_key_height(2) + 24;
+    double low = INFINITY, high = 0;
+    for (size_t i = 0; i < l->panels; i++) {
+        const struct panel *p = &l->panel[i];
+        height += PANEL_TITLE + PLOT_ROW * (int)p->bars + PANEL_AXIS;
+        low = isfinite(p->floor_ms) ? fmin(low, p->floor_ms) : low;
+        low = fmin(low, p->cudnn_ms);
+        for (size_t b = 0; b < p->bars; b++)
+            low = fmin(low, p->bar[b].ms), high = fmax(high, p->bar[b].ms);
+    }
+    snprintf(title, sizeof title, "Op Time of each milestone, %ld images", l->images);
+    enum st_code code = put_table(stage, job, l, err);
+    if (!code)
+        code = plot_begin(stage, job, height, title, l->origin, err);
+    if (code)
+        return code;
+    fputs("set logscale x\nset format x '%g'\nset border 1\nset multiplot\n"
+          "unset grid\nset grid xtics lt 1 lw 0.8 lc rgb '#c4cad0'\n",
+          job->script);
+    int top = PLOT_TOP + PANEL_TITLE;
+    for (size_t i = 0; i < l->panels; i++) {
+        put_panel(job, l, i, top, low / 2, high * pow(high / low, 0.2));
+        fputs("unset label 1\nunset label 2\n", job->script);
+        top += PLOT_ROW * (int)l->panel[i].bars + PANEL_AXIS + PANEL_TITLE;
+    }
+    fputs("unset multiplot\n", job->script);
+    plot_caption(
+        job,
+        "Op Time of each layer at %ld images, on a logarithmic axis; %s. The floor is what "
+        "the GPU needs at least to move x, k and y once, or to multiply and add.",
+        l->images, l->origin);
+    return plot_end(job, err);
+}
+
+/* The folder that DIR lies in, if DIR is called mN: then others may lie beside it. */
+static bool find_siblings(char parent[PATH_MAX], const char *folder)
+{
+    struct dirent entry;
+    char path[PATH_MAX];
+    if (!realpath(folder, path))
+        return false;
+    char *name = strrchr(path, '/') + 1;
+    snprintf(entry.d_name, sizeof entry.d_name, "%.200s", name);
+    *name = '\0';
+    snprintf(parent, PATH_MAX, "%s", path);
+    return is_milestone(&entry);
+}
+
+/* The gradings beside DIR, or in it. */
+static enum st_code from_gradings(struct plot_stage *stage, struct plot_job *job, struct ladder *l,
+                                  struct st_error *err)
+{
+    struct gradings g = {0};
+    char path[PATH_MAX], parent[PATH_MAX];
+    struct st_error ignored;
+    enum st_code code = ST_OK;
+    struct plot_result *own = malloc(sizeof *own);
+    if (!own)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold a plot in memory");
+    path_format(path, sizeof path, "%s/result.json", stage->folder);
+    bool graded = !plot_result_read(own, path, &ignored);
+    if (!graded)
+        read_gradings(&g, stage->folder);
+    else if (find_siblings(parent, stage->folder))
+        read_gradings(&g, parent);
+    size_t most;
+    const struct plot_result *chosen = choose(&g, graded ? own : NULL, l, &most);
+    if (!chosen || most < 2) {
+        plot_skip(job, "Ladder of milestones skipped: fewer than two milestones were graded with "
+                       "right outputs on the same device.");
+    } else {
+        collect_gradings(l, &g, chosen);
+        code = draw(stage, job, l, err);
+        tell_left_out(job, &g, chosen, l);
+        if (!code && strcmp(chosen->device, "gpu") != 0)
+            plot_caption(job, "cuDNN has no time here: it needs a real GPU.");
+    }
+    for (size_t i = 0; i < g.n; i++)
+        free(g.of[i]);
+    free(own);
+    return code;
+}
+
+enum st_code plot_ladder(struct plot_stage *stage, struct st_error *err)
+{
+    struct plot_job *job = plot_add(stage, "ladder");
+    struct tsv bench;
+    char why[256];
+    struct ladder *l = calloc(1, sizeof *l);
+    enum st_code code = ST_OK;
+    if (!l)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold a plot in memory");
+    if (plot_table(&bench, stage->folder, "bench.tsv", why, sizeof why)) {
+        collect_bench(l, &bench);
+        if (l->panels)
+            code = draw(stage, job, l, err);
+        else
+            plot_skip(job, "Ladder of milestones skipped: nothing in bench.tsv ran right.");
+        tsv_free(&bench);
+    } else {
+        code = from_gradings(stage, job, l, err);
+    }
+    free(l);
+    return code;
+}

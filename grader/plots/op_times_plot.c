@@ -1,0 +1,215 @@
+/* op-times: Op Time by data-set size, a line for each layer, both axes logarithmic.
+ *
+ *     images   LINE 1, ms   LINE 2, ms ...   slowest_ms   label   fastest_ms   label
+ *
+ * Labels go above the slowest and below the fastest of the points at one size; those between are in
+ * the report's table. */
+#include "grader/plots/plot_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LINES = PLOT_STYLES, MAX_SIZES = 32 };
+
+struct op_times {
+    const struct plot_time *line[MAX_LINES]; /* the first of each */
+    long images[MAX_SIZES];
+    size_t lines, sizes;
+    double ms[MAX_SIZES][MAX_LINES];
+    bool one_model;
+};
+
+static bool is_plotted(const struct plot_time *t)
+{
+    return !t->subject[0] && t->right && isfinite(t->ms);
+}
+
+static size_t line_of(struct op_times *o, const struct plot_time *t)
+{
+    for (size_t i = 0; i < o->lines; i++)
+        if (o->line[i]->layer == t->layer && strcmp(o->line[i]->model, t->model) == 0)
+            return i;
+    if (o->lines == MAX_LINES)
+        return MAX_LINES;
+    o->line[o->lines] = t;
+    return o->lines++;
+}
+
+/* The place of a size among those there are, in ascending order. */
+static size_t size_of(struct op_times *o, long images)
+{
+    size_t at = 0;
+    while (at < o->sizes && o->images[at] < images)
+        at++;
+    if (at < o->sizes && o->images[at] == images)
+        return at;
+    if (o->sizes == MAX_SIZES)
+        return MAX_SIZES;
+    memmove(&o->images[at + 1], &o->images[at], (o->sizes - at) * sizeof *o->images);
+    memmove(&o->ms[at + 1], &o->ms[at], (o->sizes - at) * sizeof *o->ms);
+    o->images[at] = images;
+    for (size_t i = 0; i < MAX_LINES; i++)
+        o->ms[at][i] = NAN;
+    o->sizes++;
+    return at;
+}
+
+static void collect(struct op_times *o, const struct plot_result *r)
+{
+    memset(o, 0, sizeof *o);
+    o->one_model = true;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct plot_time *t = &r->time[i];
+        size_t line = is_plotted(t) ? line_of(o, t) : MAX_LINES;
+        size_t size = line < MAX_LINES ? size_of(o, t->images) : MAX_SIZES;
+        if (size < MAX_SIZES)
+            o->ms[size][line] = t->ms;
+        if (line < MAX_LINES)
+            o->one_model = o->one_model && strcmp(o->line[0]->model, t->model) == 0;
+    }
+}
+
+/* "two-layer layer 1 (1x70x70, 12@5)". The shape is told by the timings. */
+static void line_name(char to[160], const struct op_times *o, size_t line,
+                      const struct plot_result *r)
+{
+    const struct plot_time *first = o->line[line];
+    const char *shape = "";
+    for (size_t i = 0; i < r->n; i++)
+        if (r->time[i].subject[0] && r->time[i].layer == first->layer &&
+            strcmp(r->time[i].model, first->model) == 0)
+            shape = r->time[i].shape;
+    snprintf(to, 160, "%s%slayer %d%s%s%s", o->one_model ? "" : first->model,
+             o->one_model ? "" : " ", first->layer, shape[0] ? " (" : "", shape,
+             shape[0] ? ")" : "");
+}
+
+static void put_label(FILE *out, double ms)
+{
+    char label[NUMBER_CHARS];
+    if (isfinite(ms))
+        fprintf(out, "\t%.9g\t%s", ms, number_short(label, ms, 3));
+    else
+        fputs("\tNaN\t", out);
+}
+
+static enum st_code put_table(struct plot_stage *stage, struct plot_job *job,
+                              const struct op_times *o, const struct plot_result *r,
+                              struct st_error *err)
+{
+    FILE *out = plot_file(stage, job, "tsv", err);
+    if (!out)
+        return err->code;
+    fputs("images", out);
+    for (size_t i = 0; i < o->lines; i++) {
+        char name[160];
+        line_name(name, o, i, r);
+        fprintf(out, "\t%s, ms", name);
+    }
+    fputs("\tslowest_ms\tslowest\tfastest_ms\tfastest\n", out);
+    for (size_t s = 0; s < o->sizes; s++) {
+        double slowest = NAN, fastest = NAN;
+        fprintf(out, "%ld", o->images[s]);
+        for (size_t i = 0; i < o->lines; i++) {
+            double ms = o->ms[s][i];
+            if (isfinite(ms))
+                fprintf(out, "\t%.9g", ms);
+            else
+                fputs("\tNaN", out);
+            slowest = fmax(slowest, ms), fastest = fmin(fastest, ms);
+        }
+        put_label(out, slowest);
+        put_label(out, fastest < slowest ? fastest : NAN);
+        fputc('\n', out);
+    }
+    return fclose(out) ? st_fail(err, ST_IO, "cannot write a plot's data") : ST_OK;
+}
+
+/* Ranges and tics: along x the sizes that were run, along y powers of ten. */
+static void put_axes(FILE *out, const struct op_times *o)
+{
+    double min_ms = INFINITY, max_ms = 0;
+    long last_tic = 0;
+    fputs("set xtics (", out);
+    for (size_t s = 0; s < o->sizes; s++) {
+        for (size_t i = 0; i < o->lines; i++)
+            if (isfinite(o->ms[s][i]))
+                min_ms = fmin(min_ms, o->ms[s][i]), max_ms = fmax(max_ms, o->ms[s][i]);
+        if ((double)o->images[s] >= 1.5 * (double)last_tic) { /* closer ones would overlap */
+            fprintf(out, "%s'%ld' %ld", last_tic ? ", " : "", o->images[s], o->images[s]);
+            last_tic = o->images[s];
+        }
+    }
+    fprintf(out, ")\nset xrange [%.9g:%.9g]\n", (double)o->images[0] / 1.7,
+            (double)o->images[o->sizes - 1] * 1.7);
+    /* Room for the labels, and at least two of the powers of ten that are marked. */
+    double room = 1.8 * pow(max_ms / min_ms, 0.15), low = min_ms / room, high = max_ms * room;
+    if (floor(log10(high)) - ceil(log10(low)) < 1)
+        low = pow(10, floor(log10(low)));
+    if (floor(log10(high)) - ceil(log10(low)) < 1)
+        high = pow(10, ceil(log10(high)));
+    fprintf(out, "set yrange [%.9g:%.9g]\n", low, high);
+}
+
+static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const struct op_times *o,
+                         const struct plot_result *r, struct st_error *err)
+{
+    char title[80], origin[128], name[160];
+    int key = plot_key_height(o->lines), height = PLOT_TOP + 280 + 70 + key;
+    snprintf(title, sizeof title, "%s: Op Time by data-set size", r->milestone);
+    enum st_code code = put_table(stage, job, o, r, err);
+    if (!code)
+        code = plot_begin(stage, job, height, title, plot_origin(origin, sizeof origin, r), err);
+    if (code)
+        return code;
+    plot_panel(job, 78, PLOT_WIDTH - 16, PLOT_TOP, PLOT_TOP + 280);
+    FILE *out = job->script;
+    put_axes(out, o);
+    fputs("set logscale xy\n"
+          "set format y '%g'\n"
+          "set xlabel 'Images'\n"
+          "set ylabel 'Op Time, ms'\n"
+          "set mytics 10\n"
+          "plot ",
+          out);
+    for (size_t i = 0; i < o->lines; i++) {
+        line_name(name, o, i, r);
+        fprintf(out, "'%s.tsv' skip 1 using 1:%zu with linespoints lt %zu title '%s', \\\n     ",
+                job->told->name, i + 2, i + 1, name);
+    }
+    fprintf(out,
+            "'' skip 1 using 1:%zu:%zu with labels noenhanced offset 0,0.9 notitle, \\\n"
+            "     '' skip 1 using 1:%zu:%zu with labels noenhanced offset 0,-1 notitle\n",
+            o->lines + 2, o->lines + 3, o->lines + 4, o->lines + 5);
+    plot_caption(job,
+                 "Op Time (what conv_forward() takes for all images) by data-set size, both "
+                 "axes logarithmic; %s.",
+                 origin);
+    return plot_end(job, err);
+}
+
+enum st_code plot_op_times(struct plot_stage *stage, struct st_error *err)
+{
+    struct plot_job *job = plot_add(stage, "op-times");
+    struct plot_result *r = malloc(sizeof *r);
+    struct op_times *o = malloc(sizeof *o);
+    enum st_code code = ST_OK;
+    char path[PATH_MAX];
+    struct st_error ignored;
+    path_format(path, sizeof path, "%s/result.json", stage->folder);
+    if (!r || !o) {
+        code = st_fail(err, ST_NO_MEMORY, "cannot hold a plot in memory");
+    } else if (plot_result_read(r, path, &ignored)) {
+        plot_skip(job, "Plot of Op Times skipped: there is no result.json of a grading.");
+    } else {
+        collect(o, r);
+        if (o->lines)
+            code = draw(stage, job, o, r, err);
+        else
+            plot_skip(job, "Plot of Op Times skipped: no inference with right outputs was timed.");
+    }
+    free(r);
+    free(o);
+    return code;
+}

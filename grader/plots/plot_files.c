@@ -1,0 +1,185 @@
+/* Where plots come to be: data and scripts are written into a stage folder inside of DIR/plots,
+ * gnuplot draws there, and what is whole is renamed to its place. */
+#include "grader/plots/plot_parts.h"
+
+#include "grader/plots/plot_gnuplot.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a plot's files are called; pictures first. */
+enum { SVG, PNG, PDF, PICTURES, TABLE = PICTURES, SCRIPT, FILES };
+static const char *const suffix[FILES] = {"svg", "png", "pdf", "tsv", "gp"};
+
+enum st_code plot_stage_open(struct plot_stage *stage, const char *folder, struct gr_plots *plots,
+                             struct st_error *err)
+{
+    memset(stage, 0, sizeof *stage);
+    memset(plots, 0, sizeof *plots);
+    stage->plots = plots;
+    if (!path_format(stage->folder, PATH_MAX, "%s", folder) ||
+        !path_format(stage->to, PATH_MAX, "%s/plots", folder) ||
+        !path_format(stage->stage, PATH_MAX, "%s/.new-XXXXXX", stage->to)) {
+        stage->stage[0] = '\0';
+        st_fail(err, ST_TOO_LARGE, "path is too long");
+        return st_detail(err, ST_WHERE, "%.80s...", folder);
+    }
+    enum st_code code = dir_make(stage->to, err);
+    if (!code && !mkdtemp(stage->stage)) {
+        code = st_fail_errno(err, errno, "cannot make a folder for plots");
+        st_detail(err, ST_WHERE, "%s", stage->to);
+    }
+    if (code)
+        stage->stage[0] = '\0';
+    return code;
+}
+
+struct plot_job *plot_add(struct plot_stage *stage, const char *name)
+{
+    if (stage->plots->n == GR_PLOTS_MAX)
+        return NULL;
+    struct plot_job *job = &stage->job[stage->plots->n];
+    job->told = &stage->plots->plot[stage->plots->n++];
+    snprintf(job->told->name, sizeof job->told->name, "%s", name);
+    return job;
+}
+
+void plot_skip(struct plot_job *job, const char *reason, ...)
+{
+    va_list args;
+    va_start(args, reason);
+    vsnprintf(job->told->reason, sizeof job->told->reason, reason, args);
+    va_end(args);
+}
+
+void plot_caption(struct plot_job *job, const char *text, ...)
+{
+    char *caption = job->told->caption;
+    size_t used = strlen(caption);
+    if (used && used + 1 < sizeof job->told->caption)
+        caption[used++] = ' ', caption[used] = '\0';
+    va_list args;
+    va_start(args, text);
+    vsnprintf(caption + used, sizeof job->told->caption - used, text, args);
+    va_end(args);
+}
+
+FILE *plot_file(const struct plot_stage *stage, const struct plot_job *job, const char *ending,
+                struct st_error *err)
+{
+    char path[PATH_MAX];
+    FILE *file = path_format(path, sizeof path, "%s/%s.%s", stage->stage, job->told->name, ending)
+                     ? fopen(path, "w")
+                     : NULL;
+    if (!file) {
+        st_fail_errno(err, errno, "cannot write a plot's data");
+        st_detail(err, ST_WHERE, "%s/%s.%s", stage->to, job->told->name, ending);
+    }
+    return file;
+}
+
+/* ---- drawing -------------------------------------------------------------------------------- */
+
+static bool staged(const struct plot_stage *stage, const struct plot_job *job, int file)
+{
+    char path[PATH_MAX];
+    return path_format(path, sizeof path, "%s/%s.%s", stage->stage, job->told->name,
+                       suffix[file]) &&
+           (file < PICTURES ? gnuplot_picture_is_whole(path) : file_exists(path));
+}
+
+static bool is_drawn(const struct plot_stage *stage, const struct plot_job *job)
+{
+    return staged(stage, job, SVG) && staged(stage, job, PNG);
+}
+
+/* All scripts in one process; when that fails, each that it did not come to once more alone, so
+ * that one cannot keep the others from being drawn. @return whether there is a gnuplot. */
+static bool run_all(struct plot_stage *stage)
+{
+    struct st_error ignored;
+    char name[GR_PLOTS_MAX][128];
+    const char *scripts[GR_PLOTS_MAX + 1] = {NULL};
+    size_t n = 0;
+    for (size_t i = 0; i < stage->plots->n; i++)
+        if (stage->job[i].begun) {
+            snprintf(name[n], sizeof name[n], "%s.gp", stage->job[i].told->name);
+            scripts[n] = name[n];
+            n++;
+        }
+    enum st_code code = n ? gnuplot_run(stage->stage, scripts, &ignored) : ST_OK;
+    for (size_t i = 0; code == ST_CHILD && i < stage->plots->n; i++) {
+        if (!stage->job[i].begun || is_drawn(stage, &stage->job[i]))
+            continue;
+        char script[128];
+        snprintf(script, sizeof script, "%s.gp", stage->job[i].told->name);
+        const char *const one[] = {script, NULL};
+        gnuplot_run(stage->stage, one, &ignored);
+    }
+    return code != ST_MISSING_TOOL;
+}
+
+static enum st_code place(const struct plot_stage *stage, const struct plot_job *job, int file,
+                          bool keep, struct st_error *err)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+    if (!path_format(from, PATH_MAX, "%s/%s.%s", stage->stage, job->told->name, suffix[file]) ||
+        !path_format(to, PATH_MAX, "%s/%s.%s", stage->to, job->told->name, suffix[file]))
+        return st_fail(err, ST_TOO_LARGE, "path of a plot is too long");
+    if (!keep) {
+        unlink(to);
+    } else if (rename(from, to)) {
+        st_fail_errno(err, errno, "cannot write a plot");
+        return st_detail(err, ST_WHERE, "%s", to);
+    }
+    return ST_OK;
+}
+
+enum st_code plot_stage_draw(struct plot_stage *stage, struct st_error *err)
+{
+    bool there = run_all(stage);
+    enum st_code first = ST_OK;
+    for (size_t i = 0; i < stage->plots->n; i++) {
+        struct plot_job *job = &stage->job[i];
+        bool drawn = job->begun && is_drawn(stage, job);
+        if (!job->begun && !job->told->reason[0]) { /* an error: what was there stays */
+            plot_skip(job, "Plots skipped: their files could not be written.");
+            job->told->failed = true;
+            continue;
+        }
+        if (job->begun && !there)
+            plot_skip(job, "Plots skipped: gnuplot is not installed.");
+        else if (job->begun && !drawn)
+            plot_skip(job, "Plots skipped: gnuplot could not draw them.");
+        job->told->failed = job->begun && !drawn;
+        job->told->pdf = drawn && staged(stage, job, PDF);
+        for (int file = 0; file < FILES; file++) {
+            struct st_error failure;
+            bool keep = file >= PICTURES ? job->begun : drawn && (file != PDF || job->told->pdf);
+            enum st_code code = place(stage, job, file, keep, &failure);
+            if (code && !first) {
+                first = code;
+                if (err)
+                    *err = failure;
+            }
+        }
+    }
+    return first;
+}
+
+void plot_stage_close(struct plot_stage *stage)
+{
+    DIR *dir = stage->stage[0] ? opendir(stage->stage) : NULL;
+    if (!dir)
+        return;
+    char path[PATH_MAX];
+    for (struct dirent *entry; (entry = readdir(dir));)
+        if (path_format(path, sizeof path, "%s/%s", stage->stage, entry->d_name))
+            unlink(path);
+    closedir(dir);
+    rmdir(stage->stage);
+}

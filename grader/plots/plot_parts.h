@@ -1,0 +1,160 @@
+/** @file
+ * How a plot is made. Internal to grader/plots.
+ *
+ *     tables ──maker──▶ NAME.tsv, NAME.gp in a stage folder ──gnuplot──▶ pictures ──▶ DIR/plots
+ *
+ * A maker (op_times_plot.c, ...) reads what it needs, and begins a plot, or says why there is none.
+ * All look alike: plot_style.c has the fonts, lines, fills and sizes, and the frame of a script.
+ */
+#ifndef CONVLAB_GRADER_PLOT_PARTS_H
+#define CONVLAB_GRADER_PLOT_PARTS_H
+
+#include "base/numbers.h"
+#include "base/status.h"
+#include "base/files.h"
+#include "base/tsv.h"
+#include "grader/plots/plots.h"
+#include "vgpu/device/vgpu.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* ---- plot_files.c ---------------------------------------------------------------------------- */
+
+/** A plot in the making. */
+struct plot_job {
+    struct gr_plot *told; /**< what the caller learns */
+    bool begun;           /**< it has a script: to be drawn */
+    int height;           /**< of the picture, see plot_begin() */
+    FILE *script;         /**< open between plot_begin() and plot_end() */
+};
+
+/** All plots of a folder. */
+struct plot_stage {
+    char folder[PATH_MAX]; /**< DIR */
+    char to[PATH_MAX];     /**< DIR/plots */
+    char stage[PATH_MAX];  /**< DIR/plots/.new-XXXXXX */
+    struct gr_plots *plots;
+    struct plot_job job[GR_PLOTS_MAX];
+};
+
+/** Makes the folders. */
+enum st_code plot_stage_open(struct plot_stage *stage, const char *folder, struct gr_plots *plots,
+                             struct st_error *err);
+
+/** A new plot of that name, or NULL if there are too many. */
+struct plot_job *plot_add(struct plot_stage *stage, const char *name);
+
+/** Opens a file of the stage for writing. */
+FILE *plot_file(const struct plot_stage *stage, const struct plot_job *job, const char *suffix,
+                struct st_error *err);
+
+/** Runs gnuplot on all that were begun, and moves what is whole to its place. */
+enum st_code plot_stage_draw(struct plot_stage *stage, struct st_error *err);
+
+/** Removes the stage's folder. */
+void plot_stage_close(struct plot_stage *stage);
+
+/** Says why a plot is not there, printf style. */
+void plot_skip(struct plot_job *job, const char *reason, ...) __attribute__((format(printf, 2, 3)));
+
+/** Adds a sentence to the caption, printf style. */
+void plot_caption(struct plot_job *job, const char *text, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- plot_style.c ---------------------------------------------------------------------------- */
+
+/** Pictures are this wide; a font of 16 in it is 10 pixels on a phone of 360. */
+enum { PLOT_WIDTH = 520, PLOT_FONT = 16, PLOT_ROW = 22, PLOT_TOP = 56 };
+
+/** How many line styles (lt 1...) and fills (plot_fill()) look different in grey, too. */
+enum { PLOT_STYLES = 8 };
+
+/** Starts the script of a plot @p height pixels high: comment, style, terminals, title and the line
+ * below it, which says where the numbers come from. Ends with plot_end(). */
+enum st_code plot_begin(struct plot_stage *stage, struct plot_job *job, int height,
+                        const char *title, const char *origin, struct st_error *err);
+/** Ends the script. */
+enum st_code plot_end(struct plot_job *job, struct st_error *err);
+
+/** "set [lrtb]margin at screen" for a panel, in pixels from the left and from the top. */
+void plot_panel(const struct plot_job *job, int left, int right, int top, int bottom);
+
+/** @return "fill style ... fillcolor ..." of series @p i from 0, counting round. */
+const char *plot_fill(size_t i);
+
+/** Text for pictures: on one line, ASCII, without quotes, backslash and backtick; the middle of
+ * what is longer than @p chars gives way to "..". @return @p to. */
+const char *plot_text(char *to, size_t room, const char *text, size_t chars);
+
+/** A kernel's name without its return type and parameters, and, if it is longer than @p chars,
+ * without its template's arguments. @return @p to. */
+const char *plot_kernel(char *to, size_t room, const char *name, size_t chars);
+
+/** One row of a data file, tab-separated: s text, d int, g double (NaN if not finite), z size_t. */
+void plot_row(FILE *out, const char *types, ...);
+
+/** A key below the plot: one line a series. @return its height in pixels. */
+int plot_key_height(size_t rows);
+
+/* ---- plot_tables.c: what is read ------------------------------------------------------------- */
+
+/** Reads DIR/NAME if it is there. @return false if not, or if it cannot be read (@p why says so).
+ */
+bool plot_table(struct tsv *table, const char *folder, const char *name, char *why, size_t room);
+
+/** A number of a table; NAN if there is no such column or no number. */
+double plot_number(const struct tsv *table, size_t row, const char *column);
+
+/** A text of a table; "" if there is no such column. */
+const char *plot_cell(const struct tsv *table, size_t row, const char *column);
+
+/** The profile of a GPU, by its file's name or its product's. @return false if there is none. */
+bool plot_profile(struct vg_profile *to, const char *device);
+
+enum { PLOT_TIMES_MAX = 256 };
+
+/** One Op Time. */
+struct plot_time {
+    char subject[24]; /**< "submission", "reference", "m2", "plain loops"; "" of an inference */
+    char model[64];
+    char shape[40]; /**< "1x70x70, 12@5", or "" */
+    int layer;
+    long images;
+    double ms;          /**< median */
+    double macs, bytes; /**< of the convolution, or 0 */
+    bool right;         /**< the outputs of this inference were right */
+};
+
+/** What a result.json says. */
+struct plot_result {
+    char milestone[16], subject[32], device[32], profile[96];
+    size_t n;
+    struct plot_time time[PLOT_TIMES_MAX];
+};
+
+/** Reads a result.json. @return ST_NOT_FOUND, or ST_BAD_FORMAT, with err set. */
+enum st_code plot_result_read(struct plot_result *to, const char *path, struct st_error *err);
+
+/** "H200" ... "modelled: virtual GPU, profile h200": where a result's times come from. */
+const char *plot_origin(char *to, size_t room, const struct plot_result *result);
+
+/** Where the numbers of DIR come from, by its result.json: in words (as plot_origin()), and the
+ * GPU's name, for plot_profile(). */
+void plot_device(const struct plot_stage *stage, char origin[160], char device[96]);
+
+/* ---- the makers -------------------------------------------------------------------------------
+ */
+
+enum st_code plot_op_times(struct plot_stage *stage, struct st_error *err);
+enum st_code plot_speed_up(struct plot_stage *stage, struct st_error *err);
+enum st_code plot_ladder(struct plot_stage *stage, struct st_error *err);
+enum st_code plot_roofline(struct plot_stage *stage, struct st_error *err);
+enum st_code plot_shares(struct plot_stage *stage, struct st_error *err);
+enum st_code plot_timeline(struct plot_stage *stage, struct st_error *err);
+enum st_code plot_lines(struct plot_stage *stage, struct st_error *err);
+enum st_code plot_sweeps(struct plot_stage *stage, struct st_error *err);
+
+#endif

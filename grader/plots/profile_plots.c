@@ -1,0 +1,309 @@
+/* What a profile's kernels.tsv shows: roofline and kernel-shares. */
+#include "grader/plots/plot_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_KERNELS = PLOT_STYLES, MAX_SIZES = 8, NAME_CHARS = 44 };
+
+/* What a row's kernel takes in all; 0 for copies and fills. */
+static double kernel_ns(const struct tsv *t, size_t row)
+{
+    const char *kind = plot_cell(t, row, "kind");
+    double ns = !kind[0] || strcmp(kind, "kernel") == 0 ? plot_number(t, row, "total_ns") : 0;
+    return ns > 0 ? ns : 0;
+}
+
+static double largest_size(const struct tsv *t)
+{
+    double most = 0;
+    for (size_t row = 0; row < t->rows; row++)
+        most = fmax(most, plot_number(t, row, "images"));
+    return most;
+}
+
+/* ---- roofline ---------------------------------------------------------------------------------
+ */
+
+struct point {
+    const char *kernel;
+    double intensity, tflop_per_s, share;
+};
+
+static int by_share(const void *a, const void *b)
+{
+    double x = ((const struct point *)a)->share, y = ((const struct point *)b)->share;
+    return (x < y) - (x > y);
+}
+
+/* The kernels of the largest size that have what a point needs, the longest first. */
+static size_t find_points(const struct tsv *t, struct point **points)
+{
+    double images = largest_size(t);
+    size_t n = 0;
+    *points = calloc(t->rows + 1, sizeof **points);
+    for (size_t row = 0; *points && row < t->rows; row++) {
+        double flop = plot_number(t, row, "flop"), bytes = plot_number(t, row, "dram_bytes");
+        double ns = kernel_ns(t, row);
+        if (plot_number(t, row, "images") == images && flop > 0 && bytes > 0 && ns > 0)
+            (*points)[n++] =
+                (struct point){plot_cell(t, row, "kernel"), flop / bytes, 1e-3 * flop / ns, ns};
+    }
+    if (n)
+        qsort(*points, n, sizeof **points, by_share);
+    return n < MAX_KERNELS ? n : MAX_KERNELS;
+}
+
+static enum st_code put_points(struct plot_stage *stage, struct plot_job *job,
+                               const struct point *p, size_t n, struct st_error *err)
+{
+    FILE *out = plot_file(stage, job, "tsv", err);
+    if (!out)
+        return err->code;
+    fputs("kernel\tflop_per_byte\ttflop_per_s\n", out);
+    for (size_t i = 0; i < n; i++) {
+        char name[96];
+        plot_row(out, "sgg", plot_kernel(name, sizeof name, p[i].kernel, NAME_CHARS),
+                 p[i].intensity, p[i].tflop_per_s);
+    }
+    return fclose(out) ? st_fail(err, ST_IO, "cannot write a plot's data") : ST_OK;
+}
+
+static void put_roofs(FILE *out, const struct point *p, size_t n, double peak, double dram)
+{
+    double left = peak / dram / 8, right = peak / dram * 8, low = INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        left = fmin(left, p[i].intensity / 2), right = fmax(right, p[i].intensity * 2);
+        low = fmin(low, p[i].tflop_per_s / 2);
+    }
+    low = fmin(low, peak / 100);
+    char text[NUMBER_CHARS];
+    fprintf(out,
+            "peak = %.9g\ndram = %.9g\nroof(x) = x * dram < peak ? x * dram : peak\n"
+            "set logscale xy\nset format '%%g'\nset samples 400\n"
+            "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\n"
+            "set xlabel 'Operations per byte of DRAM, FLOP/byte'\n"
+            "set ylabel 'TFLOP/s'\n",
+            peak, dram, left, right, low, peak * 2.5);
+    fprintf(out, "set label 3 'float32: %s TFLOP/s' at graph 0.98,first %.9g right offset 0,0.6\n",
+            number_short(text, peak, 3), peak);
+    fprintf(
+        out,
+        "set label 4 'DRAM: %s GB/s' at graph 0.03,first %.9g left offset 0,0.9\n"
+        "set arrow 1 from graph 0.12,first %.9g to first %.9g,first %.9g head size graph 0.02,20 "
+        "lw 1 lc rgb '#57606a'\n",
+        number_short(text, dram * 1e3, 4), peak * 0.55, peak * 0.5, peak / dram * 0.35,
+        peak * 0.36);
+}
+
+static enum st_code draw_roofline(struct plot_stage *stage, struct plot_job *job,
+                                  const struct tsv *t, const struct point *p, size_t n,
+                                  const struct vg_profile *gpu, const char *origin,
+                                  struct st_error *err)
+{
+    char title[96], name[96];
+    int height = PLOT_TOP + 300 + 66 + plot_key_height(n);
+    double peak = 2e-12 * gpu->multiprocessors * gpu->fp32_lanes * gpu->clock_hz;
+    snprintf(title, sizeof title, "Roofline of the kernels, %.0f images", largest_size(t));
+    enum st_code code = put_points(stage, job, p, n, err);
+    if (!code)
+        code = plot_begin(stage, job, height, title, origin, err);
+    if (code)
+        return code;
+    plot_panel(job, 92, PLOT_WIDTH - 20, PLOT_TOP, PLOT_TOP + 300);
+    put_roofs(job->script, p, n, peak, gpu->dram_bytes_per_s * 1e-12);
+    fputs("plot roof(x) with lines lc rgb '#1b1f24' lw 3 notitle", job->script);
+    for (size_t i = 0; i < n; i++)
+        fprintf(job->script,
+                ", \\\n     '%s.tsv' skip 1 every ::%zu::%zu using 2:3 with points lt %zu ps 1.8 "
+                "title '%s'",
+                job->told->name, i, i, i + 1,
+                plot_kernel(name, sizeof name, p[i].kernel, NAME_CHARS));
+    fputc('\n', job->script);
+    plot_caption(job,
+                 "Each kernel at %.0f images: float32 operations per byte that passed DRAM, and "
+                 "operations per second, below what DRAM and the float32 units of this GPU allow; "
+                 "%s.",
+                 largest_size(t), origin);
+    return plot_end(job, err);
+}
+
+enum st_code plot_roofline(struct plot_stage *stage, struct st_error *err)
+{
+    struct plot_job *job = plot_add(stage, "roofline");
+    struct tsv t;
+    struct vg_profile gpu;
+    struct point *points = NULL;
+    char folder[PATH_MAX], why[256], origin[160], device[96];
+    enum st_code code = ST_OK;
+    path_format(folder, sizeof folder, "%s/profile", stage->folder);
+    if (!plot_table(&t, folder, "kernels.tsv", why, sizeof why)) {
+        plot_skip(job, "Roofline skipped: no profile (%s).", why);
+        return ST_OK;
+    }
+    plot_device(stage, origin, device);
+    size_t n = find_points(&t, &points);
+    if (!n)
+        plot_skip(job, "Roofline skipped: the profile does not tell of any kernel how many "
+                       "operations it made and how many bytes passed DRAM.");
+    else if (!plot_profile(&gpu, device))
+        plot_skip(job,
+                  "Roofline skipped: there is no profile of the GPU, %s, to take its peaks from.",
+                  device[0] ? device : "whose name is not known");
+    else
+        code = draw_roofline(stage, job, &t, points, n, &gpu, origin, err);
+    free(points);
+    tsv_free(&t);
+    return code;
+}
+
+/* ---- kernel-shares ----------------------------------------------------------------------------
+ */
+
+struct shares {
+    size_t sizes, kernels;
+    double images[MAX_SIZES], total[MAX_SIZES];
+    const char *kernel[MAX_KERNELS]; /* the last place is for all others together */
+    double ns[MAX_SIZES][MAX_KERNELS];
+};
+
+/* The kernel that takes most, all sizes together as shares, and is not there yet. */
+static const char *next_kernel(const struct tsv *t, const struct shares *s)
+{
+    const char *longest = NULL;
+    double most = 0;
+    for (size_t row = 0; row < t->rows; row++) {
+        const char *kernel = plot_cell(t, row, "kernel");
+        double share = 0;
+        bool known = false;
+        for (size_t i = 0; i < s->kernels; i++)
+            known = known || strcmp(s->kernel[i], kernel) == 0;
+        for (size_t other = 0; !known && other < t->rows; other++)
+            for (size_t i = 0; i < s->sizes; i++)
+                if (plot_number(t, other, "images") == s->images[i] &&
+                    strcmp(plot_cell(t, other, "kernel"), kernel) == 0)
+                    share += kernel_ns(t, other) / s->total[i];
+        if (share > most)
+            most = share, longest = kernel;
+    }
+    return longest;
+}
+
+static void collect_shares(struct shares *s, const struct tsv *t)
+{
+    memset(s, 0, sizeof *s);
+    for (size_t row = 0; row < t->rows; row++) {
+        double images = plot_number(t, row, "images");
+        size_t at = 0;
+        while (at < s->sizes && s->images[at] != images)
+            at++;
+        if (at == MAX_SIZES || !(kernel_ns(t, row) > 0) || !(images > 0))
+            continue;
+        s->images[at] = images;
+        s->total[at] += kernel_ns(t, row);
+        s->sizes = at == s->sizes ? at + 1 : s->sizes;
+    }
+    const char *kernel;
+    while (s->kernels + 1 < MAX_KERNELS && (kernel = next_kernel(t, s)))
+        s->kernel[s->kernels++] = kernel;
+    const bool more = next_kernel(t, s) != NULL;
+    for (size_t i = 0; i < s->sizes; i++) {
+        double rest = s->total[i];
+        for (size_t k = 0; k < s->kernels; k++)
+            for (size_t row = 0; row < t->rows; row++)
+                if (plot_number(t, row, "images") == s->images[i] &&
+                    strcmp(plot_cell(t, row, "kernel"), s->kernel[k]) == 0)
+                    s->ns[i][k] += kernel_ns(t, row), rest -= kernel_ns(t, row);
+        if (more)
+            s->ns[i][s->kernels] = rest;
+    }
+    if (more)
+        s->kernel[s->kernels++] = "all others";
+}
+
+/* size   kernel number   kernel   begin   end   middle   label: percent of all kernels' time */
+static enum st_code put_shares(struct plot_stage *stage, struct plot_job *job,
+                               const struct shares *s, struct st_error *err)
+{
+    FILE *out = plot_file(stage, job, "tsv", err);
+    if (!out)
+        return err->code;
+    fputs("images\trow\tnumber\tkernel\tbegin_percent\tend_percent\tms\tlabel\n", out);
+    for (size_t i = 0; i < s->sizes; i++) {
+        double begin = 0;
+        for (size_t k = 0; k < s->kernels; k++) {
+            double percent = 100 * s->ns[i][k] / s->total[i];
+            char name[96], label[32] = "";
+            if (percent >= 8)
+                snprintf(label, sizeof label, "%.0f%%", percent);
+            plot_row(out, "gzzsgggs", s->images[i], s->sizes - 1 - i, k,
+                     plot_kernel(name, sizeof name, s->kernel[k], NAME_CHARS), begin,
+                     begin + percent, s->ns[i][k] * 1e-6, label);
+            begin += percent;
+        }
+    }
+    return fclose(out) ? st_fail(err, ST_IO, "cannot write a plot's data") : ST_OK;
+}
+
+static enum st_code draw_shares(struct plot_stage *stage, struct plot_job *job,
+                                const struct shares *s, const char *origin, struct st_error *err)
+{
+    enum { BAR = 54 };
+    char name[96];
+    int bottom = PLOT_TOP + BAR * (int)s->sizes, height = bottom + 68 + plot_key_height(s->kernels);
+    enum st_code code = put_shares(stage, job, s, err);
+    if (!code)
+        code = plot_begin(stage, job, height, "Shares of the kernels in the GPU time", origin, err);
+    if (code)
+        return code;
+    FILE *out = job->script;
+    plot_panel(job, 76, PLOT_WIDTH - 28, PLOT_TOP, bottom);
+    fputs("set border 1\nset xlabel 'Share of the time of all kernels, %'\n"
+          "set ylabel 'Images'\n"
+          "unset grid\nset xrange [0:100]\nset xtics 20\nset ytics scale 0 (",
+          out);
+    for (size_t i = 0; i < s->sizes; i++)
+        fprintf(out, "%s'%.0f' %zu", i ? ", " : "", s->images[i], s->sizes - 1 - i);
+    fprintf(out, ")\nset yrange [-0.6:%.1f]\nplot ", (double)s->sizes - 0.4);
+    for (size_t k = 0; k < s->kernels; k++)
+        fprintf(
+            out,
+            "'%s.tsv' skip 1 using ($3==%zu?$5:NaN):2:5:6:($2-0.34):($2+0.34) with boxxyerror %s "
+            "title '%s', \\\n     ",
+            job->told->name, k, plot_fill(k),
+            plot_kernel(name, sizeof name, s->kernel[k], NAME_CHARS));
+    fprintf(out, "'%s.tsv' skip 1 using (($5+$6)/2):2:8 with labels boxed notitle\n",
+            job->told->name);
+    plot_caption(job,
+                 "Shares of the time that all kernels take together, copies left out, at each "
+                 "data-set size; %s.",
+                 origin);
+    return plot_end(job, err);
+}
+
+enum st_code plot_shares(struct plot_stage *stage, struct st_error *err)
+{
+    struct plot_job *job = plot_add(stage, "kernel-shares");
+    struct tsv t;
+    struct shares s;
+    char folder[PATH_MAX], why[256], origin[160], device[96];
+    enum st_code code = ST_OK;
+    path_format(folder, sizeof folder, "%s/profile", stage->folder);
+    if (!plot_table(&t, folder, "kernels.tsv", why, sizeof why)) {
+        plot_skip(job, "Plot of the kernels' shares skipped: no profile (%s).", why);
+        return ST_OK;
+    }
+    plot_device(stage, origin, device);
+    collect_shares(&s, &t);
+    if (!s.sizes)
+        plot_skip(job, "Plot of the kernels' shares skipped: no kernel ran.");
+    else if (s.kernels == 1)
+        plot_skip(job,
+                  "Plot of the kernels' shares skipped: there is one kernel, which has all the "
+                  "time.");
+    else
+        code = draw_shares(stage, job, &s, origin, err);
+    tsv_free(&t);
+    return code;
+}

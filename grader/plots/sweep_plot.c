@@ -1,0 +1,245 @@
+/* sweep-P: what each value of a sweep's parameters takes, a panel for each data-set size; the
+ * layers' times one behind the other, the best sum marked. Values that did not run right have their
+ * reason.
+ *
+ *     panel   row   layer   begin_ms   end_ms   label     (layer 0: the label behind the bar) */
+#include "grader/plots/plot_parts.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_VALUES = 64,
+    MAX_SIZES = 8,
+    MAX_LAYERS = PLOT_STYLES,
+    MAX_ROWS = 40,
+    HEAD = 28,
+    AXIS = 40
+};
+
+struct sweep {
+    const struct tsv *table;
+    const char *value[MAX_VALUES];
+    double images[MAX_SIZES];
+    size_t values, sizes;
+    int layers;
+};
+
+static size_t value_of(struct sweep *s, const char *value)
+{
+    for (size_t i = 0; i < s->values; i++)
+        if (strcmp(s->value[i], value) == 0)
+            return i;
+    if (s->values == MAX_VALUES)
+        return MAX_VALUES;
+    s->value[s->values] = value;
+    return s->values++;
+}
+
+static void collect(struct sweep *s, const struct tsv *t)
+{
+    memset(s, 0, sizeof *s);
+    s->table = t;
+    for (size_t row = 0; row < t->rows; row++) {
+        double images = plot_number(t, row, "images"), layer = plot_number(t, row, "layer");
+        size_t at = 0;
+        while (at < s->sizes && s->images[at] != images)
+            at++;
+        if (value_of(s, plot_cell(t, row, "values")) == MAX_VALUES || at == MAX_SIZES)
+            continue;
+        if (at == s->sizes && images > 0)
+            s->images[s->sizes++] = images;
+        if (layer > s->layers && layer <= MAX_LAYERS)
+            s->layers = (int)layer;
+    }
+    /* Too much for one picture: the largest size alone. */
+    if (s->values * s->sizes > MAX_ROWS && s->sizes) {
+        for (size_t i = 1; i < s->sizes; i++)
+            s->images[0] = fmax(s->images[0], s->images[i]);
+        s->sizes = 1;
+    }
+}
+
+/* The row of a value at a size, of one layer or of "all". @return -1 if there is none. */
+static long find(const struct sweep *s, const char *value, double images, const char *layer)
+{
+    const struct tsv *t = s->table;
+    for (size_t row = 0; row < t->rows; row++)
+        if (plot_number(t, row, "images") == images &&
+            strcmp(plot_cell(t, row, "values"), value) == 0 &&
+            strcmp(plot_cell(t, row, "layer"), layer) == 0)
+            return (long)row;
+    return -1;
+}
+
+static double all_ms(const struct sweep *s, const char *value, double images)
+{
+    long row = find(s, value, images, "all");
+    if (row < 0 || strcmp(plot_cell(s->table, (size_t)row, "status"), "ok") != 0)
+        return NAN;
+    return plot_number(s->table, (size_t)row, "op_time_s") * 1e3;
+}
+
+static void put_value(FILE *out, const struct sweep *s, size_t panel, size_t value, double best)
+{
+    double begin = 0, sum = all_ms(s, s->value[value], s->images[panel]);
+    size_t at = s->values - 1 - value;
+    char label[96], number[NUMBER_CHARS], name[8];
+    if (isfinite(sum)) {
+        for (int layer = 1; layer <= s->layers; layer++) {
+            snprintf(name, sizeof name, "%d", layer);
+            long row = find(s, s->value[value], s->images[panel], name);
+            double ms = row < 0 ? NAN : plot_number(s->table, (size_t)row, "op_time_s") * 1e3;
+            if (!isfinite(ms))
+                continue;
+            plot_row(out, "zzdggs", panel, at, layer, begin, begin + ms, "");
+            begin += ms;
+        }
+        snprintf(label, sizeof label, "%s%s", number_short(number, sum, 3),
+                 sum == best ? "  best" : "");
+    } else {
+        long row = find(s, s->value[value], s->images[panel], "all");
+        plot_text(label, sizeof label,
+                  row < 0 ? "not run" : plot_cell(s->table, (size_t)row, "status"), 30);
+    }
+    plot_row(out, "zzdggs", panel, at, 0, begin, begin, label);
+}
+
+static double best_of(const struct sweep *s, size_t panel, double *most)
+{
+    double best = NAN;
+    *most = 0;
+    for (size_t v = 0; v < s->values; v++) {
+        double ms = all_ms(s, s->value[v], s->images[panel]);
+        best = fmin(best, ms), *most = fmax(*most, ms);
+    }
+    return best;
+}
+
+static enum st_code put_table(struct plot_stage *stage, struct plot_job *job, const struct sweep *s,
+                              struct st_error *err)
+{
+    double ignored;
+    FILE *out = plot_file(stage, job, "tsv", err);
+    if (!out)
+        return err->code;
+    fputs("panel\trow\tlayer\tbegin_ms\tend_ms\tlabel\n", out);
+    for (size_t p = 0; p < s->sizes; p++)
+        for (size_t v = 0; v < s->values; v++)
+            put_value(out, s, p, v, best_of(s, p, &ignored));
+    return fclose(out) ? st_fail(err, ST_IO, "cannot write a plot's data") : ST_OK;
+}
+
+static void put_panel(struct plot_job *job, const struct sweep *s, size_t panel, int top)
+{
+    FILE *out = job->script;
+    double most;
+    bool last = panel + 1 == s->sizes;
+    best_of(s, panel, &most);
+    plot_panel(job, 108, PLOT_WIDTH - 92, top, top + PLOT_ROW * (int)s->values);
+    fprintf(out, "set label 3 '%.0f image%s' at screen %.4f,screen %.4f left\nset ytics scale 0 (",
+            s->images[panel], s->images[panel] == 1 ? "" : "s", 12.0 / PLOT_WIDTH,
+            1 - (top - 12.0) / job->height);
+    for (size_t v = 0; v < s->values; v++) {
+        char text[32];
+        fprintf(out, "%s'%s' %zu", v ? ", " : "", plot_text(text, sizeof text, s->value[v], 10),
+                s->values - 1 - v);
+    }
+    fprintf(out, ")\nset xrange [0:%.9g]\nset yrange [-0.6:%.1f]\nset xlabel '%s'\nplot ",
+            most > 0 ? most * 1.02 : 1, (double)s->values - 0.4, last ? "Op Time, ms" : "");
+    for (int layer = 1; layer <= s->layers; layer++)
+        fprintf(out,
+                "'%s.tsv' skip 1 using ($1==%zu&&$3==%d?$4:NaN):2:4:5:($2-0.36):($2+0.36) with "
+                "boxxyerror %s title '%s%.0d', \\\n     ",
+                job->told->name, panel, layer, plot_fill((size_t)layer + 1), last ? "layer " : "",
+                last ? layer : 0);
+    fprintf(out,
+            "'%s.tsv' skip 1 using ($1==%zu&&$3==0?$5:NaN):2:6 with labels left offset 0.6,0 "
+            "notitle\nunset label 1\nunset label 2\n",
+            job->told->name, panel);
+}
+
+static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const struct sweep *s,
+                         struct st_error *err)
+{
+    char title[96], origin[160];
+    const struct tsv *t = s->table;
+    int height = PLOT_TOP + plot_key_height(1) + 16 +
+                 (HEAD + AXIS + PLOT_ROW * (int)s->values) * (int)s->sizes;
+    snprintf(title, sizeof title, "%s: Op Time by %s", plot_cell(t, 0, "milestone"),
+             plot_cell(t, 0, "parameters"));
+    snprintf(origin, sizeof origin, "%.150s", plot_cell(t, 0, "origin"));
+    enum st_code code = put_table(stage, job, s, err);
+    if (!code)
+        code = plot_begin(stage, job, height, title, origin, err);
+    if (code)
+        return code;
+    fputs("set border 1\nunset grid\nset key maxrows 1\nset multiplot\n", job->script);
+    int top = PLOT_TOP + HEAD;
+    for (size_t p = 0; p < s->sizes; p++) {
+        put_panel(job, s, p, top);
+        top += PLOT_ROW * (int)s->values + AXIS + HEAD;
+    }
+    fputs("unset multiplot\n", job->script);
+    plot_caption(job, "Op Time, layer by layer, with each value of %s; %s.",
+                 plot_cell(t, 0, "parameters"), origin);
+    return plot_end(job, err);
+}
+
+static enum st_code plot_sweep(struct plot_stage *stage, const char *file, struct st_error *err)
+{
+    char name[96], why[256];
+    struct tsv t;
+    enum st_code code = ST_OK;
+    snprintf(name, sizeof name, "%.*s", (int)(strlen(file) - strlen(".tsv")), file);
+    struct plot_job *job = plot_add(stage, name);
+    struct sweep *s = malloc(sizeof *s);
+    if (!job || !s) {
+        free(s);
+        return job ? st_fail(err, ST_NO_MEMORY, "cannot hold a plot in memory") : ST_OK;
+    }
+    if (plot_table(&t, stage->folder, file, why, sizeof why)) {
+        collect(s, &t);
+        if (s->sizes)
+            code = draw(stage, job, s, err);
+        else
+            plot_skip(job, "Plot of a sweep skipped: %s has no rows.", file);
+        tsv_free(&t);
+    } else {
+        plot_skip(job, "Plot of a sweep skipped: %s.", why);
+    }
+    free(s);
+    return code;
+}
+
+/* "sweep-BLK_H.tsv": the grader makes no other names. */
+static int is_sweep(const struct dirent *entry)
+{
+    const char *name = entry->d_name;
+    size_t length = strlen(name);
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    return strncmp(name, "sweep-", 6) == 0 && length > 10 && length < 96 &&
+           strcmp(name + length - 4, ".tsv") == 0 && strspn(name, plain) == length - 4;
+}
+
+enum st_code plot_sweeps(struct plot_stage *stage, struct st_error *err)
+{
+    struct dirent **entries;
+    int n = scandir(stage->folder, &entries, is_sweep, alphasort);
+    enum st_code first = ST_OK;
+    for (int i = 0; i < n; i++) {
+        struct st_error failure;
+        enum st_code code = plot_sweep(stage, entries[i]->d_name, &failure);
+        if (code && !first) {
+            first = code;
+            if (err)
+                *err = failure;
+        }
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+    return first;
+}

@@ -7,10 +7,13 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* A waste counts when the kernel would save this part of its time without it... */
-#define MUCH_SAVED 0.10
-/* ... and idle lanes, which every kernel has at the edges of its output, when it is this part. */
-#define MUCH_IDLE 0.15
+/* A waste is the limiter when the kernel would save this part of its time without it... */
+#define MUCH_SAVED 0.20
+/* ... and worth a word when it would save this. */
+#define SOME_SAVED 0.10
+/* Issue slots are taken by multiply-adds when the FP32 units are busy for this part of their time.
+ */
+#define MOSTLY_FP32 0.70
 /* A rate counts as the limit from this part of the peak on. */
 #define NEAR_PEAK 0.60
 /* Launches shorter than this many empty ones do nothing else of note. */
@@ -62,6 +65,18 @@ static enum an_limiter of_term(enum vg_term term)
     return limiter[term];
 }
 
+/* The busiest part. Where most instructions that are issued are multiply-adds, those are it; and L2
+ * is only the way to DRAM where half of what passes it comes from or goes there. */
+static enum an_limiter busiest(const struct an_kernel *k, enum vg_term most)
+{
+    const double *t = k->term_ns;
+    if (most == VG_TERM_L2 && k->dram_bytes > 0.5 * (k->l2_read_bytes + k->l2_write_bytes))
+        return AN_DRAM;
+    if (most == VG_TERM_ISSUE && t[VG_TERM_FP32] > MOSTLY_FP32 * t[VG_TERM_ISSUE])
+        return AN_FP32;
+    return of_term(most);
+}
+
 /* Whether half of what passes L1 is local memory. */
 static bool is_local(const struct an_kernel *k)
 {
@@ -81,9 +96,9 @@ static enum an_limiter waste_of(const struct an_kernel *k, const struct an_use *
     *saved = 0;
     if (limit == AN_LATENCY && use->resident < 0.5)
         return AN_FEW_BLOCKS;
-    if (fill > 0.25 && limit != AN_LATENCY)
+    if (fill > MUCH_SAVED && limit != AN_LATENCY)
         return *saved = fill, AN_FEW_BLOCKS;
-    if ((arithmetic || limit == AN_LATENCY) && lanes > MUCH_IDLE)
+    if ((arithmetic || limit == AN_LATENCY) && lanes > MUCH_SAVED)
         return *saved = lanes, AN_DIVERGENCE;
     if (limit == AN_L1 && is_local(k))
         return AN_LOCAL;
@@ -101,15 +116,15 @@ static enum an_limiter second_of(const struct an_kernel *k, const struct an_use 
 {
     const struct {
         enum an_limiter limiter;
-        double saved, much;
-    } waste[] = {{AN_BANK_CONFLICTS, an_saved_wavefronts(k, use), MUCH_SAVED},
-                 {AN_UNCOALESCED, an_saved_sectors(k, use), MUCH_SAVED},
-                 {AN_DIVERGENCE, an_saved_lanes(k, use), MUCH_IDLE},
-                 {AN_FEW_BLOCKS, an_saved_fill(k, use), MUCH_SAVED}};
+        double saved;
+    } waste[] = {{AN_BANK_CONFLICTS, an_saved_wavefronts(k, use)},
+                 {AN_UNCOALESCED, an_saved_sectors(k, use)},
+                 {AN_DIVERGENCE, an_saved_lanes(k, use)},
+                 {AN_FEW_BLOCKS, an_saved_fill(k, use)}};
     enum an_limiter second = AN_UNKNOWN;
-    double best = 0;
+    double best = SOME_SAVED;
     for (size_t i = 0; i < sizeof waste / sizeof *waste; i++)
-        if (waste[i].limiter != first && waste[i].saved > waste[i].much && waste[i].saved > best) {
+        if (waste[i].limiter != first && waste[i].saved > best) {
             best = waste[i].saved;
             second = waste[i].limiter;
         }
@@ -117,7 +132,7 @@ static enum an_limiter second_of(const struct an_kernel *k, const struct an_use 
         return second;
     double next_ns = 0.75 * k->term_ns[most];
     for (int i = 0; i < VG_TERMS; i++)
-        if (i != (int)most && k->term_ns[i] > next_ns) {
+        if (i != (int)most && i != VG_TERM_ISSUE && k->term_ns[i] > next_ns) {
             next_ns = k->term_ns[i];
             second = of_term((enum vg_term)i);
         }
@@ -221,6 +236,11 @@ static void put_counters(struct an_verdict *v, const struct an_kernel *k)
     if (requests > 0)
         put(v, "wavefronts a shared access", "%.2f",
             ratio(c->shared_load_wavefronts + c->shared_store_wavefronts, requests));
+    const double warp_fma = c->fp32_fma / 32; /* of full warps */
+    if (warp_fma > 0.01 * c->warp_instructions)
+        put(v, "multiply-adds", "%.0f of 100 instructions",
+            100 * ratio(warp_fma, c->warp_instructions *
+                                      ratio(c->thread_instructions, 32 * c->warp_instructions)));
     put(v, "active lanes", "%.0f%%",
         100 * ratio(c->thread_instructions, 32 * c->warp_instructions));
     if (an_flop(k) > 0)
@@ -247,7 +267,7 @@ void an_judge(struct an_verdict *v, const struct an_kernel *k, const struct vg_p
     *v = (struct an_verdict){.second = AN_UNKNOWN};
     if (k->modelled) {
         const enum vg_term most = vg_clock_limiter(k->term_ns);
-        v->limiter = waste_of(k, &use, of_term(most), &v->saved);
+        v->limiter = waste_of(k, &use, busiest(k, most), &v->saved);
         v->second = second_of(k, &use, v->limiter, most);
         put_terms(v, k);
     } else {

@@ -26,7 +26,7 @@ enum an_limiter {
 struct an_figure {
     char name[48], value[48];
 };
-enum { AN_FIGURES_MAX = 10 };
+enum { AN_FIGURES_MAX = 12 };
 
 struct an_verdict {
     enum an_limiter limiter;

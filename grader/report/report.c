@@ -148,7 +148,7 @@ static enum st_code write_pages(const struct gr_result *result, const struct gr_
     struct text page, html;
     if (!text_open(&page))
         return st_fail(err, ST_NO_MEMORY, "cannot hold report.md in memory");
-    gr_markdown_write(page.out, result, summary, plots, prose, kept[0] ? kept : NULL);
+    gr_markdown_write(page.out, result, summary, plots, prose, kept[0] ? kept : NULL, folder);
     fflush(page.out);
     if (page.text)
         gr_prose_put_seal(page.out, page.text, page.bytes);

@@ -4,6 +4,8 @@
  * Order: what was graded, is it right (checks, findings, networks), how fast is it (tables and
  * figures), what it printed, what is left for the instructor, and the student's words. Every string
  * of the record goes through gr_put_markdown() or one of its kin. */
+#include "base/files.h"
+#include "grader/report/profile_sections.h"
 #include "grader/report/report_parts.h"
 
 #include <inttypes.h>
@@ -399,13 +401,17 @@ static void put_places(struct page *p)
 }
 
 void gr_markdown_write(FILE *out, const struct gr_result *result, const struct gr_summary *summary,
-                       const struct gr_plots *plots, const struct gr_prose *prose, const char *kept)
+                       const struct gr_plots *plots, const struct gr_prose *prose, const char *kept,
+                       const char *folder)
 {
     struct page page = {out, result, summary, plots, prose, 0, 0};
     put_head(&page, kept);
     put_correctness(&page);
     gr_evidence_markdown(out, result, &page.tables);
     put_performance(&page);
+    char profile[PATH_MAX];
+    if (path_format(profile, sizeof profile, "%s/profile", folder))
+        gr_profile_markdown(out, profile, &page.tables);
     put_output(&page);
     put_manual(&page);
     put_places(&page);

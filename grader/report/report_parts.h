@@ -143,8 +143,8 @@ size_t gr_prose_split(const char *page, size_t bytes, struct gr_segment to[GR_MA
 /** Writes the page, without its seal. @param kept name of the copy of an earlier page that the
  * student is told of, or NULL. */
 void gr_markdown_write(FILE *out, const struct gr_result *result, const struct gr_summary *summary,
-                       const struct gr_plots *plots, const struct gr_prose *prose,
-                       const char *kept);
+                       const struct gr_plots *plots, const struct gr_prose *prose, const char *kept,
+                       const char *folder);
 
 /** Writes report.html from the text of report.md. Pictures of @p folder that the page shows are
  * put inside; of any others only the address is shown. */

@@ -1,0 +1,66 @@
+#!/bin/sh
+# Kernels that one thing limits must be said to be limited by it, near ones must not; and what limits the
+# references is as it was when a person looked at it (references.tsv).
+#
+#   limiters.sh [BUILD_FOLDER]     (otherwise that of CONVLAB_BUILD)
+#   CONVLAB_ACCEPT=1 limiters.sh   writes what came out into references.tsv: look at the difference
+here=$(cd "$(dirname "$0")" && pwd)
+build=${1:-${CONVLAB_BUILD:-build}}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+tested=0 good=0
+
+# verdicts FILE: "kernel grid limiter" of each kernel of an analysis, titles as limiters.def names them.
+verdicts() {
+    awk 'FNR == NR {
+             if (/^LIMITER/) { split($0, part, /[(,] */); split($0, quoted, "\""); name[quoted[2]] = part[3] }
+             next
+         }
+         / blocks of / {
+             sub(/^ +/, "")
+             n = split($0, field, /  +/)
+             kernel = field[n]
+             sub(/\(.*/, "", kernel)
+             grid = field[n]
+             sub(/ blocks of .*/, "", grid)
+             sub(/.* /, "", grid)
+             print kernel "\t" grid "\t" ((field[4] in name) ? name[field[4]] : "?" field[4])
+         }' "$here/../limiters.def" "$1"
+}
+
+claim() { # claim TEXT GOOD
+    tested=$((tested + 1))
+    if [ "$2" = yes ]; then good=$((good + 1)); else echo "FAILED: $1"; fi
+}
+
+"$build/vprof" --analysis --log-file "$scratch/log" "$build/tests/limiters" >"$scratch/out" 2>&1 ||
+    cat "$scratch/out"
+verdicts "$scratch/log" >"$scratch/found"
+while IFS='	' read -r kernel grid found; do
+    asked=${kernel#*_}
+    case $kernel in
+    is_*) claim "$kernel is limited by $found" "$([ "$found" = "$asked" ] && echo yes)" ;;
+    not_*) claim "$kernel is limited by $found" "$([ "$found" != "$asked" ] && echo yes)" ;;
+    esac
+done <"$scratch/found"
+# Each limiter has its kernel, but for those that have no unit of their own here.
+awk -F'[(,] *' '/^LIMITER/ {print $3}' "$here/../limiters.def" | grep -v -x -e unknown -e fp16 -e tensor |
+    while read -r limiter; do
+        grep -q "^is_$limiter	" "$scratch/found" || echo "$limiter"
+    done >"$scratch/missing"
+claim "no kernel for: $(tr '\n' ' ' <"$scratch/missing")" "$([ -s "$scratch/missing" ] || echo yes)"
+
+for library in "$build"/reference/m[2-9]/libconv.so; do
+    milestone=$(basename "$(dirname "$library")")
+    "$build/vprof" --analysis --log-file "$scratch/log" "$build/runner" --on virtual --lib "$library" \
+        >"$scratch/out" 2>&1 || cat "$scratch/out" "$scratch/log"
+    verdicts "$scratch/log" | sed "s/^/$milestone	/"
+done >"$scratch/references"
+if [ "${CONVLAB_ACCEPT:-}" ]; then
+    { printf 'milestone\tkernel\tgrid\tlimiter\n' && cat "$scratch/references"; } >"$here/references.tsv"
+fi
+claim "the references are limited by something else than before (CONVLAB_ACCEPT=1 takes that over)" \
+    "$(tail -n +2 "$here/references.tsv" | diff - "$scratch/references" >&2 && echo yes)"
+
+echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
+[ "$tested" = "$good" ]

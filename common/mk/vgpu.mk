@@ -70,9 +70,13 @@ TEST_NEEDS += $(VGPU_PROFILES)
 
 # Part of make check where there is a compiler.
 ifneq ($(NVCC),)
-TEST_NEEDS   += vgpu vgpu-programs
-TEST_SCRIPTS += common/vgpu/tests/check.sh common/vgpu/tests/clock/clock.sh
+TEST_NEEDS   += vgpu vgpu-programs $(BUILD)/tests/limiters
+TEST_SCRIPTS += common/vgpu/tests/check.sh common/vgpu/tests/clock/clock.sh common/analysis/tests/limiters.sh
 endif
+
+$(BUILD)/tests/limiters: common/analysis/tests/limiters.cu
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) $(shell sed -n 's|^// nvcc: ||p' common/analysis/tests/limiters.cu) $< -o $@
 
 # ---- fuzzing ----------------------------------------------------------------------------------------
 # make vgpu-fuzz FUZZ_SECONDS=600: each reader, and the device process's requests, under AddressSanitizer

@@ -53,7 +53,7 @@ claim "no kernel for: $(tr '\n' ' ' <"$scratch/missing")" "$([ -s "$scratch/miss
 for library in "$build"/reference/m[2-9]/libconv.so; do
     milestone=$(basename "$(dirname "$library")")
     "$build/vprof" --analysis --log-file "$scratch/log" "$build/runner" --on virtual --lib "$library" \
-        >"$scratch/out" 2>&1 || cat "$scratch/out" "$scratch/log"
+        --images 40 >"$scratch/out" 2>&1 || cat "$scratch/out" "$scratch/log"
     verdicts "$scratch/log" | sed "s/^/$milestone	/"
 done >"$scratch/references"
 if [ "${CONVLAB_ACCEPT:-}" ]; then

@@ -4,6 +4,7 @@
 
 # In order of use: a module may use those after it, never those before it.
 MODULES := \
+    grader/export \
     grader/gradebook \
     grader \
     grader/report \
@@ -15,7 +16,7 @@ MODULES := \
     common/vgpu/ptx common/base
 
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-LIBS := -lcyaml -lsqlite3 -lseccomp -lzstd -llz4 -lcjson -lcmark-gfm -lcmark-gfm-extensions -lz -lm -ldl -pthread
+LIBS := -lcyaml -lyaml -lsqlite3 -lseccomp -lzstd -llz4 -lcjson -lcmark-gfm -lcmark-gfm-extensions -lz -lm -ldl -pthread
 
 COMPILE = $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) $(SAN_FLAGS) -MMD -MP
 # The libraries that a machine may not have lie beside the programs in the archives (archive.mk).

@@ -50,6 +50,9 @@ endif
 TEST_SCRIPTS += grader/tests/cli/cli.sh grader/tests/mutants/mutants.sh common/mk/tests/tree.sh \
     $(if $(TECHNIQUES),grader/tests/techniques/techniques.sh)
 
+# The autograders that are uploaded to grading platforms.
+TEST_SCRIPTS += grader/export/tests/platforms.sh
+
 # What gcc does not warn of, clang may; and the sources are formatted. Headers stand alone.
 LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c))
 LINT_HEADERS = $(filter-out %_tile.h,$(foreach m,$(MODULES),$(wildcard $(m)/*.h))) common/conv.h

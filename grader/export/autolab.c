@@ -1,0 +1,28 @@
+/* Autolab's autoresult: the last line that an autograder prints, as described in
+ * https://docs.autolabproject.com/lab/ ("Writing Autograders"). The names in "scores" must be those
+ * of the problems that the lab has on the Autolab site: the ids of the rubric's automatic items. */
+#include "grader/export/export_formats.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+
+enum st_code gx_autolab_write(FILE *out, const struct gx_class *class,
+                              const struct gx_options *options, struct st_error *err)
+{
+    (void)options;
+    const struct gx_record *record = class->record;
+    if (record->fault)
+        return gx_refuse_fault(record, "Autolab", err);
+    cJSON *root = cJSON_CreateObject();
+    cJSON *scores = cJSON_AddObjectToObject(root, "scores");
+    for (size_t i = 0; i < record->checks; i++)
+        if (gx_check_counts(record, &record->check[i]))
+            cJSON_AddNumberToObject(scores, record->check[i].name, record->check[i].points);
+    /* Columns: points, then milliseconds. A scoreboard takes numbers only, so that who has no time
+     * is put behind all who have one. */
+    cJSON *board = cJSON_AddArrayToObject(root, "scoreboard");
+    cJSON_AddItemToArray(board, cJSON_CreateNumber(record->score));
+    cJSON_AddItemToArray(
+        board, cJSON_CreateNumber(isfinite(record->op_time_s) ? 1e3 * record->op_time_s : 1e9));
+    return gx_json_print(out, root, true, err);
+}

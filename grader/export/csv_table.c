@@ -1,0 +1,103 @@
+/* The class as a table: RFC 4180 (https://www.rfc-editor.org/rfc/rfc4180), one row for each
+ * submission and milestone. Spreadsheets run a cell that begins with = + - @ as a formula, so that
+ * a team's name could read other cells; such text gets an apostrophe before it, as in
+ * https://owasp.org/www-community/attacks/CSV_Injection. */
+#include "grader/export/export_formats.h"
+#include "grader/report/report_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A field of text: quoted where needed, no formula, UTF-8. */
+static void put_text(FILE *out, const char *text)
+{
+    char *valid = gr_utf8_repair(text);
+    if (!valid)
+        return;
+    bool formula = *valid && strchr("=+-@\t\r\n", *valid);
+    bool quoted = formula || strpbrk(valid, ",\"\r\n") || *valid == ' ';
+    if (quoted)
+        fputc('"', out);
+    if (formula)
+        fputc('\'', out);
+    for (const char *c = valid; *c; c++) {
+        if (*c == '"')
+            fputc('"', out);
+        fputc(*c, out);
+    }
+    if (quoted)
+        fputc('"', out);
+    free(valid);
+}
+
+static void put_number(FILE *out, double value)
+{
+    char digits[GR_NUMBER_CHARS];
+    if (isfinite(value))
+        fputs(gr_number_exact(digits, value), out);
+}
+
+/* Columns for checks: each name that any record has, in the order in which they appear. */
+static size_t check_columns(const struct gx_class *class, const char **name, size_t room)
+{
+    size_t names = 0;
+    for (size_t i = 0; i < class->records; i++)
+        for (size_t c = 0; c < class->record[i].checks; c++) {
+            size_t n = 0;
+            while (n < names && strcmp(name[n], class->record[i].check[c].name) != 0)
+                n++;
+            if (n == names && names < room)
+                name[names++] = class->record[i].check[c].name;
+        }
+    return names;
+}
+
+static void put_points(FILE *out, const struct gx_record *record, const char *name)
+{
+    for (size_t c = 0; c < record->checks; c++)
+        if (strcmp(record->check[c].name, name) == 0 && gx_check_counts(record, &record->check[c]))
+            put_number(out, record->check[c].points);
+}
+
+static void put_row(FILE *out, const struct gx_record *record, const char **name, size_t names)
+{
+    put_text(out, record->submission);
+    fputc(',', out);
+    put_text(out, record->milestone);
+    fprintf(out, ",%s,", record->status);
+    put_number(out, record->score);
+    fputc(',', out);
+    put_number(out, record->max_score);
+    fputc(',', out);
+    put_number(out, record->op_time_s);
+    fputc(',', out);
+    if (isfinite(record->op_time_s))
+        fprintf(out, "%zu", record->images);
+    fputc(',', out);
+    put_text(out, record->fault ? record->fault : "");
+    for (size_t n = 0; n < names; n++) {
+        fputc(',', out);
+        put_points(out, record, name[n]);
+    }
+    fputs("\r\n", out);
+}
+
+enum st_code gx_csv_write(FILE *out, const struct gx_class *class, const struct gx_options *options,
+                          struct st_error *err)
+{
+    (void)err;
+    const char *name[64];
+    size_t names = check_columns(class, name, sizeof name / sizeof *name);
+    if (options->excel)
+        fputs("\xef\xbb\xbf", out);
+    fputs("submission,milestone,status,score,max_score,op_time_s,images,fault", out);
+    for (size_t n = 0; n < names; n++) {
+        fputc(',', out);
+        put_text(out, name[n]);
+    }
+    fputs("\r\n", out);
+    for (size_t i = 0; i < class->records; i++)
+        put_row(out, &class->record[i], name, names);
+    return ST_OK;
+}

@@ -1,0 +1,87 @@
+/** @file
+ * What is exported: the record of one grading, read back from result.json or from the gradebook.
+ * Every format is made from this, so that no two of them can say different things.
+ *
+ * A record is graded or it is a fault. A fault is anything that kept the grader from grading what
+ * was asked for and that is not the submission's: it never has a score.
+ */
+#ifndef CONVLAB_GRADER_EXPORT_RECORD_H
+#define CONVLAB_GRADER_EXPORT_RECORD_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct cJSON;
+
+enum gx_status { GX_PASS, GX_FAIL, GX_SKIP };
+
+/** One check. Strings belong to the record, are UTF-8 and never NULL. */
+struct gx_check {
+    const char *name, *text;
+    enum gx_status status;
+    double points, max_points;
+    bool required; /**< its skip means that the submission could not be graded */
+    const char *message, *hint, *map;
+};
+
+/** One submission's grading of one milestone. */
+struct gx_record {
+    const char *submission; /**< of the gradebook: student or team; "" for a single result */
+    const char *milestone, *title, *device, *version, *date;
+    const char
+        *status; /**< pass, fail, missing or rejected (with a zero); fault (without a score) */
+    const char *fault;       /**< what kept it from being graded, or NULL if it was graded */
+    double score, max_score; /**< automatic points; NAN in a fault */
+    double op_time_s;        /**< all layers at the largest size that was right, or NAN */
+    size_t images;           /**< that size */
+    double seconds;          /**< that grading took, or NAN if not known */
+    size_t checks;
+    struct gx_check *check;
+    struct cJSON *strings; /**< owns them: what was read, and gx_record_keep() */
+};
+
+/** The records of a class, or of one result. */
+struct gx_class {
+    size_t records;
+    struct gx_record *record;
+};
+
+/** Reads result.json. @param submission  whose it is, copied. @return ST_BAD_FORMAT with the place
+ * if it is not what the grader writes. */
+enum st_code gx_record_read(struct gx_record *to, const char *path, const char *submission,
+                            struct st_error *err);
+
+/** The same from memory. @param name  where it came from, for the report. */
+enum st_code gx_record_parse(struct gx_record *to, const char *text, const char *name,
+                             const char *submission, struct st_error *err);
+
+/** An empty record, to be filled in. @return false if there is no memory; to be freed in any case.
+ */
+bool gx_record_start(struct gx_record *to, const char *submission, const char *milestone,
+                     size_t checks);
+
+/** Copies a string into the record, which owns it. NULL and what there is no memory for become "".
+ */
+const char *gx_record_keep(struct gx_record *record, const char *text);
+
+/** Says from the checks whether the record is graded, and how. */
+void gx_record_judge(struct gx_record *record);
+
+/** Makes it a fault: no score. */
+void gx_record_set_fault(struct gx_record *record, const char *reason);
+
+/** Releases a record; harmless on a zeroed one. */
+void gx_record_free(struct gx_record *record);
+
+/** Adds a record, which belongs to the class from then on, also after an error. */
+enum st_code gx_class_add(struct gx_class *class, struct gx_record *record, struct st_error *err);
+
+/** Releases all records. */
+void gx_class_free(struct gx_class *class);
+
+/** @return "pass", "fail" or "skip". */
+const char *gx_status_name(enum gx_status status);
+
+#endif

@@ -1,0 +1,147 @@
+#include "grader/export/from_gradebook.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static enum gx_status status_named(const char *word)
+{
+    return strcmp(word, "pass") == 0 ? GX_PASS : strcmp(word, "fail") == 0 ? GX_FAIL : GX_SKIP;
+}
+
+static double or_zero(double points)
+{
+    return isfinite(points) ? points : 0;
+}
+
+static void take_checks(struct gx_record *to, const struct gb_check_result_list *from)
+{
+    for (size_t i = 0; i < from->n; i++) {
+        const struct gb_check_result *row = &from->row[i];
+        to->check[to->checks++] = (struct gx_check){.name = gx_record_keep(to, row->name),
+                                                    .text = gx_record_keep(to, row->text),
+                                                    .status = status_named(row->status),
+                                                    .points = or_zero(row->points),
+                                                    .max_points = or_zero(row->max_points),
+                                                    .required = row->required != 0,
+                                                    .message = gx_record_keep(to, row->message),
+                                                    .hint = gx_record_keep(to, row->hint),
+                                                    .map = ""};
+    }
+}
+
+/* The largest inference that was right, and the medians of its layers. */
+static void take_op_time(struct gx_record *to, const struct gb_graded *from)
+{
+    const struct gb_inference *largest = NULL;
+    for (size_t i = 0; i < from->inferences.n; i++) {
+        const struct gb_inference *row = &from->inferences.row[i];
+        if (row->passed && (!largest || row->images > largest->images))
+            largest = row;
+    }
+    if (!largest)
+        return;
+    double sum = 0;
+    for (size_t i = 0; i < from->timings.n; i++) {
+        const struct gb_timing *row = &from->timings.row[i];
+        if (row->images == largest->images && strcmp(row->model, largest->model) == 0 &&
+            strcmp(row->subject, "submission") == 0)
+            sum += row->median_s;
+    }
+    if (sum > 0) {
+        to->op_time_s = sum;
+        to->images = (size_t)largest->images;
+    }
+}
+
+/* Nothing was graded because of what was handed in, or not: one check that failed. */
+static void take_no_submission(struct gx_record *to, const struct gb_attempt *from)
+{
+    const char *why = *from->message ? from->message : from->status;
+    to->score = 0;
+    to->check[to->checks++] = (struct gx_check){.name = "submitted",
+                                                .text = "A submission is there and can be read",
+                                                .status = GX_FAIL,
+                                                .max_points = or_zero(from->max_score),
+                                                .required = true,
+                                                .message = gx_record_keep(to, why),
+                                                .hint = "",
+                                                .map = ""};
+}
+
+static void take_date(struct gx_record *to, double finished)
+{
+    char date[32];
+    time_t at = (time_t)finished;
+    struct tm utc;
+    if (gmtime_r(&at, &utc) && strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &utc))
+        to->date = gx_record_keep(to, date);
+}
+
+static bool take_attempt(struct gx_record *to, const struct gb_graded *from)
+{
+    const struct gb_attempt *a = &from->attempt;
+    if (!gx_record_start(to, a->submission, a->milestone, from->checks.n + 1))
+        return false;
+    to->title = gx_record_keep(to, a->milestone);
+    to->device = gx_record_keep(to, a->device);
+    to->version = gx_record_keep(to, a->version);
+    to->score = a->score;
+    to->max_score = a->max_score;
+    to->seconds = a->finished - a->started;
+    take_date(to, a->finished);
+    take_checks(to, &from->checks);
+    take_op_time(to, from);
+    gx_record_judge(to);
+    if (strcmp(a->status, "missing") == 0 || strcmp(a->status, "rejected") == 0) {
+        take_no_submission(to, a);
+        to->status = gx_record_keep(to, a->status);
+    } else if (!to->fault && (strcmp(a->status, "fault") == 0 || strcmp(a->status, "skip") == 0 ||
+                              !isfinite(a->score))) {
+        gx_record_set_fault(to, a->message);
+    }
+    return true;
+}
+
+static enum st_code add_attempt(struct gx_class *class, struct gradebook *book, int64_t attempt,
+                                struct st_error *err)
+{
+    struct gb_graded graded;
+    enum st_code code = gb_graded_read(book, attempt, &graded, err);
+    if (code)
+        return code;
+    struct gx_record record;
+    if (take_attempt(&record, &graded)) {
+        code = gx_class_add(class, &record, err);
+    } else {
+        gx_record_free(&record);
+        code = st_fail(err, ST_NO_MEMORY, "cannot hold a class in memory");
+    }
+    gb_graded_free(&graded);
+    return code;
+}
+
+enum st_code gx_class_read(struct gx_class *class, struct gradebook *book, const char *submission,
+                           const char *milestone, struct st_error *err)
+{
+    struct gb_grade_list grades;
+    const char *parameters[] = {submission ? submission : "", milestone ? milestone : "", NULL};
+    *class = (struct gx_class){0};
+    enum st_code code = gb_grade_read(book, &grades,
+                                      "WHERE (?1 = '' OR submission = ?1) AND "
+                                      "(?2 = '' OR milestone = ?2) ORDER BY submission, milestone",
+                                      parameters, err);
+    for (size_t i = 0; !code && i < grades.n; i++)
+        code = add_attempt(class, book, grades.row[i].attempt, err);
+    if (!code && grades.n == 0) {
+        code = st_fail(err, ST_NOT_FOUND, "the gradebook has no such grade");
+        st_detail(err, ST_WHERE, "%s%s%s%s%s", gb_path(book), submission ? ", " : "",
+                  submission ? submission : "", milestone ? ", " : "", milestone ? milestone : "");
+        st_detail(err, ST_HINT, "grade first: grader class");
+    }
+    gb_grade_free(&grades);
+    if (code)
+        gx_class_free(class);
+    return code;
+}

@@ -1,0 +1,17 @@
+/** @file
+ * Records to export from a gradebook: the grades that count now.
+ */
+#ifndef CONVLAB_GRADER_EXPORT_FROM_GRADEBOOK_H
+#define CONVLAB_GRADER_EXPORT_FROM_GRADEBOOK_H
+
+#include "grader/export/export_record.h"
+#include "grader/gradebook/gradebook.h"
+
+/** Reads all grades, in the order of submission and milestone. Nothing handed in is a failed check
+ * with a zero, what the grader could not grade is a fault.
+ * @param submission,milestone  only these, or NULL for all
+ * @return ST_NOT_FOUND if there is no such grade. */
+enum st_code gx_class_read(struct gx_class *class, struct gradebook *book, const char *submission,
+                           const char *milestone, struct st_error *err);
+
+#endif

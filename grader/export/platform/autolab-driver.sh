@@ -1,0 +1,24 @@
+#!/bin/sh
+# Grades the student's file on Autolab. The last line that is printed is the autoresult; when the submission
+# could not be graded it is another line, so that Autolab reports the autograder and scores nothing.
+set -u
+here=$PWD/autograde
+. "$here/settings"
+mkdir -p "$here/convlab" "$here/submission"
+tar -xzf "$here/convlab-handout.tar.gz" -C "$here/convlab" --strip-components=1
+for file in conv.c conv.cu; do
+    [ -f "$file" ] && [ ! -L "$file" ] && cp "$file" "$here/submission/"
+done
+for handin in *.tar *.tar.gz *.tgz; do # several files, handed in as an archive
+    [ -f "$handin" ] && [ "$handin" != autograde.tar ] &&
+        tar -xf "$handin" -C "$here/submission" --no-same-owner --no-same-permissions
+done
+# shellcheck disable=SC2086
+sh "$here/grade.sh" "$here/convlab" "$MILESTONE" "$here/submission" "$here/result.json" $GRADER_OPTIONS
+if [ $? -lt 2 ] && "$here/convlab/build/grader" export autolab "$here/result.json" --out "$here/autoresult"; then
+    echo
+    cat "$here/autoresult"
+else
+    echo
+    echo "driver.sh: this submission was not graded; that is no fault of the student (see above)"
+fi

@@ -1,0 +1,17 @@
+/* A validator of JSON Schema, as much of it as formats/ needs (json-schema.org, draft 2020-12):
+ * type, enum, const, required, properties, additionalProperties, items, minItems, minimum, pattern,
+ * anyOf. An unknown keyword is an error, so that a schema cannot ask for what is not looked at. */
+#ifndef CONVLAB_GRADER_EXPORT_TESTS_JSON_SCHEMA_H
+#define CONVLAB_GRADER_EXPORT_TESTS_JSON_SCHEMA_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether the value is as the schema says; if not, @p why tells where it is not. */
+bool schema_accepts(const cJSON *schema, const cJSON *value, char *why, size_t room);
+
+/* A YAML document (core schema, no anchors) as JSON, or NULL. */
+cJSON *yaml_as_json(const char *text);
+
+#endif

@@ -1,0 +1,522 @@
+/* Every format against its published form (formats/: schemas written from the documents that they
+ * name), with wrong examples that must be rejected (formats/wrong/), and what each says of skips
+ * and faults. */
+#include "base/checkout.h"
+#include "base/files.h"
+#include "base/tests/temp_folder.h"
+#include "grader/export/autograders.h"
+#include "grader/export/export_formats.h"
+#include "grader/export/from_gradebook.h"
+#include "json_schema.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(exports, .init = temp_folder_make, .fini = temp_folder_remove);
+
+static const struct gx_options options = {.visibility = "visible", .stdout_visibility = "hidden"};
+
+/* ---- validators
+ * ------------------------------------------------------------------------------------ */
+
+static char *read_all(const char *path)
+{
+    char *text;
+    size_t bytes;
+    struct st_error err;
+    cr_assert_eq(file_read(path, 1 << 20, &text, &bytes, &err), ST_OK, "%s", path);
+    return text;
+}
+
+static const char *format_path(const char *name)
+{
+    static char path[PATH_MAX];
+    path_format(path, sizeof path, "%s/grader/export/tests/formats/%s", checkout_root(NULL), name);
+    return path;
+}
+
+static bool schema_says(const char *format, const cJSON *value, char *why, size_t room)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s.schema.json", format);
+    char *text = read_all(format_path(name));
+    cJSON *schema = cJSON_Parse(text);
+    cr_assert(schema, "%s is no JSON", name);
+    bool good = value && schema_accepts(schema, value, why, room);
+    cJSON_Delete(schema);
+    free(text);
+    return good;
+}
+
+static bool have_xmllint(void)
+{
+    return system("command -v xmllint >/dev/null 2>&1") == 0;
+}
+
+static bool xml_is_valid(const char *text)
+{
+    char command[3 * PATH_MAX];
+    FILE *f = fopen(temp_path("junit.xml"), "w");
+    fputs(text, f);
+    fclose(f);
+    snprintf(command, sizeof command, "xmllint --nonet --noout --schema '%s' '%s' >/dev/null 2>&1",
+             format_path("junit.xsd"), temp_path("junit.xml"));
+    return system(command) == 0;
+}
+
+/* RFC 4180: rows end with CR LF and are of one length; quotes only around a field, doubled inside.
+ * And no field is a formula. */
+static bool csv_is_valid(const char *c)
+{
+    size_t columns = 0;
+    for (size_t row = 0; *c; row++) {
+        size_t fields = 1;
+        for (bool end = false; !end;) {
+            bool quoted = *c == '"';
+            c += quoted;
+            if (*c && strchr("=+-@", *c))
+                return false;
+            for (; *c && (quoted || !strchr(",\r\n", *c)); c++) {
+                if (*c != '"')
+                    continue;
+                if (!quoted)
+                    return false;
+                if (c[1] != '"')
+                    break;
+                c++;
+            }
+            if (quoted && *c++ != '"')
+                return false;
+            end = *c != ',';
+            fields += !end;
+            c += !end;
+        }
+        if (strncmp(c, "\r\n", 2) != 0 || (row && fields != columns))
+            return false;
+        columns = fields;
+        c += 2;
+    }
+    return true;
+}
+
+/* By the format that a wrong example's name begins with. */
+static bool is_valid(const char *format, const char *text, char *why, size_t room)
+{
+    snprintf(why, room, "not valid");
+    if (strcmp(format, "junit") == 0)
+        return xml_is_valid(text);
+    if (strcmp(format, "csv") == 0)
+        return csv_is_valid(text);
+    cJSON *value = strcmp(format, "workflow") == 0 ? yaml_as_json(text) : cJSON_Parse(text);
+    bool good = schema_says(format, value, why, room);
+    cJSON_Delete(value);
+    return good;
+}
+
+Test(exports, wrong_examples_are_rejected)
+{
+    DIR *folder = opendir(format_path("wrong"));
+    cr_assert(folder);
+    size_t examples = 0;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        if (*entry->d_name == '.')
+            continue;
+        char name[sizeof entry->d_name + 8], format[32], why[512];
+        sscanf(entry->d_name, "%31[^-]", format);
+        if (strcmp(format, "junit") == 0 && !have_xmllint())
+            continue;
+        snprintf(name, sizeof name, "wrong/%s", entry->d_name);
+        char *text = read_all(format_path(name));
+        cr_expect_not(is_valid(format, text, why, sizeof why), "%s is accepted", entry->d_name);
+        free(text);
+        examples++;
+    }
+    closedir(folder);
+    cr_assert_geq(examples, 25);
+}
+
+/* ---- records
+ * --------------------------------------------------------------------------------------- */
+
+/* A result as the grader writes it, with one check more. */
+static char *result_text(const char *status, double points, bool required, const char *message)
+{
+    cJSON *root = cJSON_CreateObject(), *check;
+    cJSON_AddStringToObject(root, "milestone", "m1");
+    cJSON_AddStringToObject(root, "title", "CPU convolution");
+    cJSON_AddStringToObject(root, "device", "cpu");
+    cJSON_AddStringToObject(root, "version", "v1");
+    cJSON_AddStringToObject(root, "date", "2026-11-21 01:01 UTC");
+    cJSON_AddNumberToObject(root, "score", 5 + points);
+    cJSON_AddNumberToObject(root, "max_score", 30);
+    cJSON *checks = cJSON_AddArrayToObject(root, "checks");
+    for (int i = 0; i < 2; i++) {
+        cJSON_AddItemToArray(checks, check = cJSON_CreateObject());
+        cJSON_AddStringToObject(check, "name", i ? "unit_shapes" : "builds");
+        cJSON_AddStringToObject(check, "text", i ? "All outputs are right" : "Compiles");
+        cJSON_AddStringToObject(check, "status", i ? status : "pass");
+        cJSON_AddNumberToObject(check, "points", i ? points : 5);
+        cJSON_AddNumberToObject(check, "max_points", i ? 25 : 5);
+        cJSON_AddBoolToObject(check, "required", !i || required);
+        cJSON_AddStringToObject(check, "pattern", "");
+        cJSON_AddStringToObject(check, "message", i ? message : "compiles");
+        cJSON_AddStringToObject(check, "hint", i ? "look at <b>this</b> & that" : "");
+        cJSON_AddStringToObject(check, "map", "");
+    }
+    cJSON *list = cJSON_AddArrayToObject(root, "inference"), *inference = cJSON_CreateObject();
+    cJSON_AddItemToArray(list, inference);
+    cJSON_AddNumberToObject(inference, "images", 100);
+    cJSON_AddBoolToObject(inference, "passed", true);
+    const double times[] = {0.25, 0.5};
+    cJSON_AddItemToObject(inference, "op_times_s", cJSON_CreateDoubleArray(times, 2));
+    char *text = cJSON_PrintUnformatted(root);
+    cJSON_Delete(root);
+    return text;
+}
+
+static struct gx_record record_of(const char *status, double points, bool required,
+                                  const char *message, const char *submission)
+{
+    struct gx_record record;
+    struct st_error err;
+    char *text = result_text(status, points, required, message);
+    cr_assert_eq(gx_record_parse(&record, text, "test", submission, &err), ST_OK, "%s: %s",
+                 err.what, err.where);
+    free(text);
+    return record;
+}
+
+/* What a format says of a record; NULL if it refuses. */
+static char *said(const char *format, struct gx_record *record)
+{
+    char *text = NULL;
+    size_t bytes;
+    struct st_error err;
+    FILE *out = open_memstream(&text, &bytes);
+    const struct gx_class class = {.records = 1, .record = record};
+    enum st_code code = gx_format_named(format)->write(out, &class, &options, &err);
+    fclose(out);
+    if (!code)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* GitHub's is JSON in base64. */
+static char *base64_decoded(const char *from)
+{
+    char command[PATH_MAX];
+    FILE *f = fopen(temp_path("b64"), "w");
+    fputs(from, f);
+    fclose(f);
+    snprintf(command, sizeof command, "base64 -d <'%s' >'%s'", temp_path("b64"), temp_path("json"));
+    cr_assert_eq(system(command), 0);
+    return read_all(temp_path("json"));
+}
+
+static const char hostile[] =
+    "]]> <script>alert(1)</script> \"quoted\", \\ \x01\x1b[31m\n=cmd|' /C calc'!A0 "
+    "\xff\xfe \xe2\x80\xae reversed";
+
+#define FORMATS "gradescope", "autolab", "check50", "github", "junit", "csv"
+
+/* All formats of one record: valid, or refused where they must be. */
+static void expect_valid(struct gx_record record, const char *what)
+{
+    static const char *const formats[] = {FORMATS};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        char why[512], *text = said(formats[i], &record);
+        bool refuses = record.fault && i < 2;
+        cr_expect_eq(!text, refuses, "%s, %s", formats[i], what);
+        if (!text || (strcmp(formats[i], "junit") == 0 && !have_xmllint())) {
+            free(text);
+            continue;
+        }
+        char *decoded = strcmp(formats[i], "github") == 0 ? base64_decoded(text) : NULL;
+        cr_expect(is_valid(formats[i], decoded ? decoded : text, why, sizeof why), "%s, %s: %s\n%s",
+                  formats[i], what, why, text);
+        free(decoded);
+        free(text);
+    }
+    gx_record_free(&record);
+}
+
+Test(exports, all_formats_are_as_published)
+{
+    expect_valid(record_of("pass", 25, true, "right in all shapes", ""), "passed");
+    expect_valid(record_of("fail", 7, true, "wrong", "team a"), "failed");
+    expect_valid(record_of("skip", 0, false, "not asked for", "team a"), "skipped");
+    expect_valid(record_of("skip", 0, true, "no space on disk", "team a"), "fault");
+    expect_valid(record_of("fail", 0, true, hostile, hostile), "hostile");
+    expect_valid(record_of("skip", 0, true, hostile, hostile), "hostile fault");
+    struct gx_record record;
+    cr_assert(gx_record_start(&record, "team b", "m3", 0));
+    gx_record_set_fault(&record, "the node was lost");
+    expect_valid(record, "fault without checks");
+    cr_assert(gx_record_start(&record, "=HYPERLINK(\"http://example.org\")", "m3", 0));
+    gx_record_set_fault(&record, hostile);
+    expect_valid(record, "formula");
+}
+
+/* The validators see what is really there: each valid document, cut short, is not. */
+Test(exports, a_cut_document_is_rejected)
+{
+    static const char *const formats[] = {FORMATS};
+    struct gx_record record = record_of("fail", 7, true, "wrong", "team a");
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (strcmp(formats[i], "github") == 0 ||
+            (strcmp(formats[i], "junit") == 0 && !have_xmllint()))
+            continue;
+        char why[512], *text = said(formats[i], &record);
+        text[strlen(text) - 4] = '\0';
+        cr_expect_not(is_valid(formats[i], text, why, sizeof why), "%s", formats[i]);
+        free(text);
+    }
+    gx_record_free(&record);
+}
+
+static cJSON *said_json(const char *format, struct gx_record *record)
+{
+    char *text = said(format, record);
+    cr_assert(text, "%s refuses", format);
+    cJSON *root = cJSON_Parse(text);
+    free(text);
+    return root;
+}
+
+Test(exports, a_skip_is_no_pass)
+{
+    struct gx_record record = record_of("skip", 0, false, "not asked for", "");
+    cr_assert_null(record.fault);
+    cJSON *root = said_json("gradescope", &record);
+    const cJSON *test = cJSON_GetArrayItem(cJSON_GetObjectItem(root, "tests"), 1);
+    cr_expect_null(cJSON_GetObjectItem(test, "status"));
+    cr_expect_null(cJSON_GetObjectItem(test, "score"));
+    cJSON_Delete(root);
+    root = said_json("autolab", &record);
+    cr_expect_null(cJSON_GetObjectItem(cJSON_GetObjectItem(root, "scores"), "unit_shapes"));
+    cr_expect_eq(cJSON_GetObjectItem(cJSON_GetObjectItem(root, "scores"), "builds")->valuedouble,
+                 5);
+    cJSON_Delete(root);
+    root = said_json("check50", &record);
+    test = cJSON_GetArrayItem(cJSON_GetObjectItem(root, "results"), 1);
+    cr_expect(cJSON_IsNull(cJSON_GetObjectItem(test, "passed")));
+    cJSON_Delete(root);
+    char *xml = said("junit", &record), *csv = said("csv", &record);
+    cr_expect(strstr(xml, "<skipped message=\"not asked for\">"), "%s", xml);
+    cr_expect(strstr(xml, "skipped=\"1\""));
+    cr_expect(strstr(csv, ",5,\r\n"), "an empty cell: %s", csv);
+    free(xml);
+    free(csv);
+    gx_record_free(&record);
+}
+
+Test(exports, a_fault_is_not_the_students)
+{
+    struct gx_record record = record_of("skip", 0, true, "no space on disk", "team a");
+    cr_assert(record.fault);
+    cr_expect(isnan(record.score));
+    cr_expect_null(said("gradescope", &record));
+    cr_expect_null(said("autolab", &record));
+    cJSON *root = said_json("check50", &record);
+    cr_expect_null(cJSON_GetObjectItem(root, "results"));
+    cJSON_Delete(root);
+    char *xml = said("junit", &record), *csv = said("csv", &record);
+    cr_expect(strstr(xml, "<error type=\"infrastructure\""), "%s", xml);
+    cr_expect(strstr(xml, "failures=\"0\" errors=\"1\""), "%s", xml);
+    cr_expect(strstr(csv, "team a,m1,fault,,30,"), "%s", csv);
+    free(xml);
+    free(csv);
+    gx_record_free(&record);
+}
+
+/* A skip that follows from a failure is graded: nothing more can be expected. */
+Test(exports, a_failure_is_a_grade_although_more_was_skipped)
+{
+    struct gx_record record = record_of("fail", 0, true, "wrong", "team a");
+    record.check[0].status = GX_SKIP;
+    gx_record_judge(&record);
+    cr_expect_null(record.fault);
+    cr_expect_str_eq(record.status, "fail");
+    gx_record_free(&record);
+}
+
+Test(exports, results_that_are_none_are_rejected)
+{
+    static const struct {
+        const char *replace, *by, *where;
+    } cases[] = {{"\"milestone\"", "\"stone\"", "milestone"},
+                 {"\"score\":12", "\"score\":\"12\"", "score"},
+                 {"\"status\":\"fail\"", "\"status\":\"failed\"", "status"},
+                 {"\"required\":true", "\"required\":1", "required"},
+                 {"\"points\":7", "\"points\":26", "unit_shapes"},
+                 {"\"points\":7", "\"points\":-1", "unit_shapes"},
+                 {"\"status\":\"fail\"", "\"status\":\"skip\"", "unit_shapes"},
+                 {"\"checks\":[", "\"checks\":[3,", "name"},
+                 {"{\"milestone\"", "[\"milestone\"", "the whole file"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = result_text("fail", 7, true, "wrong"), *at = strstr(text, cases[i].replace);
+        char changed[8192];
+        cr_assert(at, "%s", text);
+        snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, cases[i].by,
+                 at + strlen(cases[i].replace));
+        struct gx_record record;
+        struct st_error err = {0};
+        cr_expect_eq(gx_record_parse(&record, changed, "r.json", "", &err), ST_BAD_FORMAT, "%s",
+                     cases[i].by);
+        cr_expect(strstr(err.where, cases[i].where), "%s: %s", cases[i].by, err.where);
+        free(text);
+    }
+}
+
+/* ---- from a gradebook
+ * ------------------------------------------------------------------------------- */
+
+static void store(struct gradebook *book, const char *name, const char *status, double score)
+{
+    struct st_error err;
+    const struct gb_submission submission = {
+        .name = (char *)name, .team = "", .kind = "folder", .status = "ok", .message = ""};
+    const struct gb_run run = {.id = 1, .command = "", .version = "", .host = ""};
+    cr_assert_eq(gb_submission_put(book, &submission, &err), ST_OK, "%s", err.what);
+    cr_assert_eq(gb_run_put(book, &run, &err), ST_OK, "%s", err.what);
+    bool graded = strcmp(status, "pass") == 0 || strcmp(status, "fail") == 0;
+    struct gb_check_result checks[] = {{.position = 1,
+                                        .name = "builds",
+                                        .text = "Compiles",
+                                        .status = "pass",
+                                        .points = 5,
+                                        .max_points = 5,
+                                        .required = 1,
+                                        .pattern = "",
+                                        .message = "compiles",
+                                        .hint = ""},
+                                       {.position = 2,
+                                        .name = "unit_shapes",
+                                        .text = "Right",
+                                        .status = graded ? (char *)status : "skip",
+                                        .points = score - 5,
+                                        .max_points = 25,
+                                        .required = 1,
+                                        .pattern = "",
+                                        .message = "says",
+                                        .hint = ""}};
+    struct gb_inference inference = {.model = "two-layer", .images = 100, .passed = 1};
+    struct gb_timing timings[] = {{.subject = "submission",
+                                   .model = "two-layer",
+                                   .layer = 1,
+                                   .images = 100,
+                                   .median_s = 0.25,
+                                   .op_times_s = ""},
+                                  {.subject = "submission",
+                                   .model = "two-layer",
+                                   .layer = 2,
+                                   .images = 100,
+                                   .median_s = 0.5,
+                                   .op_times_s = ""},
+                                  {.subject = "reference",
+                                   .model = "two-layer",
+                                   .layer = 2,
+                                   .images = 100,
+                                   .median_s = 9,
+                                   .op_times_s = ""}};
+    struct gb_graded stored = {.attempt = {.submission = (char *)name,
+                                           .milestone = "m1",
+                                           .run = 1,
+                                           .status = (char *)status,
+                                           .score = score,
+                                           .max_score = 30,
+                                           .manual_max = NAN,
+                                           .version = "v",
+                                           .device = "cpu",
+                                           .profile = "",
+                                           .machine = "",
+                                           .compiler = "",
+                                           .sandbox = "none",
+                                           .options = "",
+                                           .finished = 1763687000,
+                                           .started = 1763686990,
+                                           .cpu_s = NAN,
+                                           .speed_ratio = NAN,
+                                           .message = "the reason"}};
+    if (graded) {
+        stored.checks.n = 2, stored.checks.row = checks;
+        stored.inferences.n = 1, stored.inferences.row = &inference;
+        stored.timings.n = 3, stored.timings.row = timings;
+    }
+    cr_assert_eq(gb_graded_store(book, &stored, &err), ST_OK, "%s %s", err.what, err.got);
+}
+
+Test(exports, a_gradebook_gives_the_same_records)
+{
+    struct gradebook *book;
+    struct st_error err;
+    struct gx_class class;
+    cr_assert_eq(gb_open(&book, temp_path("class.db"), GB_CREATE, &err), ST_OK);
+    store(book, "alice", "pass", 30);
+    store(book, "bob", "fail", 12);
+    store(book, "carol", "missing", 0);
+    store(book, "dave", "fault", NAN);
+    store(book, hostile, "fail", 5);
+    cr_assert_eq(gx_class_read(&class, book, NULL, NULL, &err), ST_OK, "%s", err.what);
+    cr_assert_eq(class.records, 5);
+    static const char *const status[] = {NULL, "pass", "fail", "missing", "fault"};
+    for (size_t i = 1; i < 5; i++)
+        cr_expect_str_eq(class.record[i].status, status[i]);
+    cr_expect_eq(class.record[1].op_time_s, 0.75);
+    cr_expect_eq(class.record[1].seconds, 10);
+    cr_expect_str_eq(class.record[1].date, "2025-11-21 01:03 UTC");
+    cr_expect_eq(class.record[3].score, 0);
+    cr_expect_str_eq(class.record[4].fault, "the reason");
+    for (size_t i = 0; i < class.records; i++)
+        expect_valid(class.record[i], class.record[i].submission); /* and frees it */
+    free(class.record);
+    cr_assert_eq(gx_class_read(&class, book, "bob", "m1", &err), ST_OK);
+    cr_expect_eq(class.records, 1);
+    gx_class_free(&class);
+    cr_assert_eq(gx_class_read(&class, book, "eve", NULL, &err), ST_NOT_FOUND);
+    gb_close(book);
+}
+
+/* ---- autograders
+ * ------------------------------------------------------------------------------------ */
+
+Test(exports, the_workflow_is_one_that_github_runs)
+{
+    struct st_error err;
+    char why[512];
+    struct gx_autograder of = {.milestone = "m1,m3,m9", .options = "--quick"};
+    cr_assert_eq(gx_github_workflow(&of, temp_path("classroom.yml"), &err), ST_OK, "%s", err.what);
+    char *text = read_all(temp_path("classroom.yml"));
+    cr_expect(is_valid("workflow", text, why, sizeof why), "%s\n%s", why, text);
+    cr_expect(strstr(text, "M9_RESULTS: ${{ steps.m9.outputs.result }}"));
+    cr_expect(strstr(text, "runners: m1,m3,m9\n"));
+    free(text);
+    of.url = "https://example.org/convlab-handout.tar.gz?v=1";
+    cr_assert_eq(gx_github_workflow(&of, temp_path("classroom.yml"), &err), ST_OK, "%s", err.what);
+    text = read_all(temp_path("classroom.yml"));
+    cr_expect(is_valid("workflow", text, why, sizeof why), "%s\n%s", why, text);
+    free(text);
+    of.url = "https://example.org/'; rm -rf ~; '";
+    cr_expect_eq(gx_github_workflow(&of, temp_path("other.yml"), &err), ST_USAGE);
+    cr_expect_not(file_exists(temp_path("other.yml")));
+}
+
+Test(exports, autograders_take_no_commands_for_names)
+{
+    static const struct gx_autograder bad[] = {{.milestone = "m1; reboot", .options = ""},
+                                               {.milestone = "m10", .options = ""},
+                                               {.milestone = "m1,", .options = ""},
+                                               {.milestone = "", .options = ""},
+                                               {.milestone = "m1,m3", .options = ""},
+                                               {.milestone = "m1", .options = "--quick; reboot"},
+                                               {.milestone = "m1", .options = "$(reboot)"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct st_error err;
+        cr_expect_eq(gx_gradescope_autograder(&bad[i], temp_path("a.zip"), &err), ST_USAGE, "%zu",
+                     i);
+        cr_expect_not(file_exists(temp_path("a.zip")));
+    }
+}

@@ -2,6 +2,7 @@
  * submission and milestone. Spreadsheets run a cell that begins with = + - @ as a formula, so that
  * a team's name could read other cells; such text gets an apostrophe before it, as in
  * https://owasp.org/www-community/attacks/CSV_Injection. */
+#include "base/numbers.h"
 #include "grader/export/export_formats.h"
 #include "grader/report/report_parts.h"
 
@@ -33,9 +34,9 @@ static void put_text(FILE *out, const char *text)
 
 static void put_number(FILE *out, double value)
 {
-    char digits[GR_NUMBER_CHARS];
+    char digits[NUMBER_CHARS];
     if (isfinite(value))
-        fputs(gr_number_exact(digits, value), out);
+        fputs(number_exact(digits, value), out);
 }
 
 /* Columns for checks: each name that any record has, in the order in which they appear. */

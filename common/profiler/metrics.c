@@ -86,6 +86,40 @@ static double per_second(const struct tr_row *r, double bytes)
     X(warp_execution_efficiency, "Warp Execution Efficiency", PERCENT,                             \
       100 * ratio(c->thread_instructions, 32 * c->warp_instructions))
 
+/** The events: X(name, description, value). */
+#define EVENT_MAP(X)                                                                               \
+    X(atom_count, "Number of warps that executed an atomic operation on global memory",            \
+      c->global_atomic_requests)                                                                   \
+    X(branch, "Number of branches that warps executed", c->branches)                               \
+    X(divergent_branch, "Number of branches after which a warp had several paths",                 \
+      c->divergent_branches)                                                                       \
+    X(global_load, "Number of warps that executed a load from global memory",                      \
+      c->global_load_requests)                                                                     \
+    X(global_store, "Number of warps that executed a store to global memory",                      \
+      c->global_store_requests)                                                                    \
+    X(inst_executed, "Number of instructions that warps executed", c->warp_instructions)           \
+    X(local_load, "Number of warps that executed a load from local memory",                        \
+      c->local_load_requests)                                                                      \
+    X(local_store, "Number of warps that executed a store to local memory",                        \
+      c->local_store_requests)                                                                     \
+    X(shared_ld_bank_conflict, "Number of passes that loads from shared memory took beyond one",   \
+      c->shared_load_wavefronts - c->shared_load_requests)                                         \
+    X(shared_ld_transactions, "Number of passes that loads from shared memory took",               \
+      c->shared_load_wavefronts)                                                                   \
+    X(shared_load, "Number of warps that executed a load from shared memory",                      \
+      c->shared_load_requests)                                                                     \
+    X(shared_st_bank_conflict, "Number of passes that stores to shared memory took beyond one",    \
+      c->shared_store_wavefronts - c->shared_store_requests)                                       \
+    X(shared_st_transactions, "Number of passes that stores to shared memory took",                \
+      c->shared_store_wavefronts)                                                                  \
+    X(shared_store, "Number of warps that executed a store to shared memory",                      \
+      c->shared_store_requests)                                                                    \
+    X(thread_inst_executed, "Number of instructions that threads executed",                        \
+      c->thread_instructions)                                                                      \
+    X(threads_launched, "Number of threads",                                                       \
+      (double)r->grid[0] * r->grid[1] * r->grid[2] * r->block[0] * r->block[1] * r->block[2])      \
+    X(warps_launched, "Number of warps", warps_of(r))
+
 #define VALUE(name, text, form, value)                                                             \
     static double value_##name(const struct tr_row *r)                                             \
     {                                                                                              \
@@ -95,18 +129,41 @@ static double per_second(const struct tr_row *r, double bytes)
     }
 METRIC_MAP(VALUE)
 #undef VALUE
+#define VALUE(name, text, value)                                                                   \
+    static double event_##name(const struct tr_row *r)                                             \
+    {                                                                                              \
+        const struct tr_counters *c = &r->counters;                                                \
+        (void)c;                                                                                   \
+        return value;                                                                              \
+    }
+EVENT_MAP(VALUE)
+#undef VALUE
 
 static const struct metric {
     const char *name, *text;
     enum form form;
     double (*value)(const struct tr_row *row);
-} table[] = {
+} metric_table[] =
+    {
 #define ROW(name, text, form, value) {#name, text, form, value_##name},
-    METRIC_MAP(ROW)
+        METRIC_MAP(ROW)
+#undef ROW
+},
+  event_table[] = {
+#define ROW(name, text, value) {#name, text, COUNT, event_##name},
+      EVENT_MAP(ROW)
 #undef ROW
 };
-#define METRICS (int)(sizeof table / sizeof *table)
-_Static_assert(sizeof table / sizeof *table <= METRICS_MAX, "a choice has room for all metrics");
+#define LENGTH(a) ((int)(sizeof(a) / sizeof *(a)))
+_Static_assert(LENGTH(metric_table) <= METRICS_MAX && LENGTH(event_table) <= METRICS_MAX,
+               "a choice has room for all");
+
+/* The table that a choice is of, and its length. */
+static const struct metric *table_of(bool events, int *length)
+{
+    *length = events ? LENGTH(event_table) : LENGTH(metric_table);
+    return events ? event_table : metric_table;
+}
 
 /* Levenshtein's distance. */
 static int distance(const char *a, const char *b)
@@ -133,13 +190,15 @@ static int distance(const char *a, const char *b)
 }
 
 /* The three nearest names, and all within the word that was given. */
-static void near(const char *name, char *to, size_t room)
+static void near(const char *name, bool events, char *to, size_t room)
 {
     bool used[METRICS_MAX] = {false};
+    int length;
+    const struct metric *table = table_of(events, &length);
     to[0] = '\0';
     for (int k = 0; k < 3; k++) {
         int best = -1, least = 0;
-        for (int i = 0; i < METRICS; i++) {
+        for (int i = 0; i < length; i++) {
             int d = strstr(table[i].name, name) ? 0 : distance(name, table[i].name);
             if (!used[i] && (best < 0 || d < least)) {
                 best = i;
@@ -156,7 +215,9 @@ static enum st_code choose_one(struct metrics *m, const char *name, struct st_er
 {
     const bool all = strcmp(name, "all") == 0;
     bool found = all;
-    for (int i = 0; i < METRICS; i++) {
+    int length;
+    const struct metric *table = table_of(m->events, &length);
+    for (int i = 0; i < length; i++) {
         if (!all && strcmp(name, table[i].name) != 0)
             continue;
         found = true;
@@ -169,30 +230,36 @@ static enum st_code choose_one(struct metrics *m, const char *name, struct st_er
     if (found)
         return ST_OK;
     char others[200];
-    near(name, others, sizeof others);
-    st_fail(err, ST_USAGE, "there is no metric '%s'", name);
-    return st_detail(err, ST_HINT, "near it: %s; --query-metrics lists all", others);
+    near(name, m->events, others, sizeof others);
+    const char *what = m->events ? "event" : "metric";
+    st_fail(err, ST_USAGE, "there is no %s '%s'", what, name);
+    return st_detail(err, ST_HINT, "near it: %s; --query-%ss lists all", others, what);
 }
 
-enum st_code metrics_choose(struct metrics *chosen, const char *names, struct st_error *err)
+enum st_code metrics_choose(struct metrics *chosen, const char *names, bool events,
+                            struct st_error *err)
 {
+    chosen->events = events;
     char *copy = strdup(names), *rest = NULL;
     if (!copy)
         return st_fail(err, ST_NO_MEMORY, "no memory for the metrics");
     enum st_code code = ST_OK;
     char *name = strtok_r(copy, ", ", &rest);
     if (!name)
-        code = st_fail(err, ST_USAGE, "--metrics without the name of a metric");
+        code = st_fail(err, ST_USAGE, "--%s without a name", events ? "events" : "metrics");
     for (; name && !code; name = strtok_r(NULL, ", ", &rest))
         code = choose_one(chosen, name, err);
     free(copy);
     return code;
 }
 
-void metrics_query(FILE *out)
+void metrics_query(FILE *out, bool events)
 {
-    fprintf(out, "Available Metrics:\n%40s   %s\n", "Name", "Description");
-    for (int i = 0; i < METRICS; i++)
+    int length;
+    const struct metric *table = table_of(events, &length);
+    fprintf(out, "Available %s:\n%40s   %s\n", events ? "Events" : "Metrics", "Name",
+            "Description");
+    for (int i = 0; i < length; i++)
         fprintf(out, "%40s:  %s\n", table[i].name, table[i].text);
 }
 
@@ -202,8 +269,9 @@ static void value_text(char to[FIGURE_MAX], const struct metric *m, double value
     case COUNT:
         snprintf(to, FIGURE_MAX, "%" PRIu64, (uint64_t)value); /* means are cut off */
         break;
-    case REAL:
-        snprintf(to, FIGURE_MAX, "%.6f", value);
+    case REAL: /* in text, what is too long for the column has an exponent */
+        if (snprintf(to, FIGURE_MAX, "%.6f", value) > 10 && !csv)
+            snprintf(to, FIGURE_MAX, "%.4e", value);
         break;
     case PERCENT:
         snprintf(to, FIGURE_MAX, csv ? "%.6f%%" : "%.2f%%", value);
@@ -214,8 +282,9 @@ static void value_text(char to[FIGURE_MAX], const struct metric *m, double value
     }
 }
 
+/* The columns of an event have no description, but a total. */
 static void print_metric(FILE *out, const struct metric *m, const struct tr_row *const *rows,
-                         size_t n, const char *device, bool csv)
+                         size_t n, const char *device, bool events, bool csv)
 {
     double min = 0, max = 0, sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -224,18 +293,44 @@ static void print_metric(FILE *out, const struct metric *m, const struct tr_row 
         max = i == 0 || value > max ? value : max;
         sum += value;
     }
-    char lo[FIGURE_MAX], hi[FIGURE_MAX], mean[FIGURE_MAX];
+    char lo[FIGURE_MAX], hi[FIGURE_MAX], mean[FIGURE_MAX], total[FIGURE_MAX];
     value_text(lo, m, min, csv);
     value_text(hi, m, max, csv);
     value_text(mean, m, sum / (double)n, csv);
-    if (!csv) {
-        fprintf(out, "%11zu  %40s  %40s  %10s  %10s  %10s\n", n, m->name, m->text, lo, hi, mean);
+    value_text(total, m, sum, csv);
+    if (csv) {
+        tables_quote(out, device);
+        fputc(',', out);
+        tables_quote(out, rows[0]->name);
+        fprintf(out, ",%zu,\"%s\"", n, m->name);
+        if (!events)
+            fprintf(out, ",\"%s\"", m->text);
+        fprintf(out, ",%s,%s,%s", lo, hi, mean);
+        fprintf(out, events ? ",%s\n" : "\n", total);
         return;
     }
-    tables_quote(out, device);
-    fputc(',', out);
-    tables_quote(out, rows[0]->name);
-    fprintf(out, ",%zu,\"%s\",\"%s\",%s,%s,%s\n", n, m->name, m->text, lo, hi, mean);
+    fprintf(out, "%11zu  %40s", n, m->name);
+    if (!events)
+        fprintf(out, "  %40s", m->text);
+    fprintf(out, "  %10s  %10s  %10s", lo, hi, mean);
+    if (events)
+        fprintf(out, "  %10s", total);
+    fputc('\n', out);
+}
+
+static void print_header(FILE *out, const char *device, bool events, bool csv)
+{
+    if (csv)
+        fprintf(out, events ? "\"Device\",\"Kernel\",\"Invocations\",\"Event Name\",\"Min\","
+                              "\"Max\",\"Avg\",\"Total\"\n"
+                            : "\"Device\",\"Kernel\",\"Invocations\",\"Metric Name\",\"Metric "
+                              "Description\",\"Min\",\"Max\",\"Avg\"\n");
+    else if (events)
+        fprintf(out, "%11s  %40s  %10s  %10s  %10s  %10s\nDevice \"%s\"\n", "Invocations",
+                "Event Name", "Min", "Max", "Avg", "Total", device);
+    else
+        fprintf(out, "%11s  %40s  %40s  %10s  %10s  %10s\nDevice \"%s\"\n", "Invocations",
+                "Metric Name", "Metric Description", "Min", "Max", "Avg", device);
 }
 
 static int by_kernel(const void *a, const void *b)
@@ -260,19 +355,17 @@ void metrics_print(FILE *out, const struct tr_trace *trace, const struct metrics
     qsort(rows, n, sizeof *rows, by_kernel);
     char device[128];
     tables_device(trace, device, sizeof device);
-    if (csv)
-        fprintf(out, "\"Device\",\"Kernel\",\"Invocations\",\"Metric Name\",\"Metric "
-                     "Description\",\"Min\",\"Max\",\"Avg\"\n");
-    else
-        fprintf(out, "%11s  %40s  %40s  %10s  %10s  %10s\nDevice \"%s\"\n", "Invocations",
-                "Metric Name", "Metric Description", "Min", "Max", "Avg", device);
+    int length;
+    const struct metric *table = table_of(chosen->events, &length);
+    print_header(out, device, chosen->events, csv);
     for (size_t at = 0, end; at < n; at = end) {
         for (end = at; end < n && strcmp(rows[end]->name, rows[at]->name) == 0; end++)
             ;
         if (!csv)
             fprintf(out, "    Kernel: %s\n", rows[at]->name);
         for (size_t k = 0; k < chosen->n; k++)
-            print_metric(out, &table[chosen->index[k]], rows + at, end - at, device, csv);
+            print_metric(out, &table[chosen->index[k]], rows + at, end - at, device, chosen->events,
+                         csv);
     }
     free(rows);
 }

@@ -1,5 +1,6 @@
 /** @file
- * Metrics with nvprof's names, computed from the counters of each launch.
+ * Metrics and events with nvprof's names, computed from the counters of each launch. An event is a
+ * plain count; a metric may be a ratio or a rate.
  */
 #ifndef CONVLAB_PROFILER_METRICS_H
 #define CONVLAB_PROFILER_METRICS_H
@@ -11,20 +12,22 @@
 
 #define METRICS_MAX 64
 
-/** A choice of metrics. */
+/** A choice of metrics, or of events. */
 struct metrics {
+    bool events;
     size_t n;
     int index[METRICS_MAX]; /**< into the table */
 };
 
-/** Adds metrics by name. @param names  separated by commas; "all" for every one.
+/** Adds metrics by name, or events. @param names  separated by commas; "all" for every one.
  * @return ST_USAGE for a name that is not there: the report names those that are near. */
-enum st_code metrics_choose(struct metrics *chosen, const char *names, struct st_error *err);
+enum st_code metrics_choose(struct metrics *chosen, const char *names, bool events,
+                            struct st_error *err);
 
-/** Lists all metrics, as nvprof --query-metrics does. */
-void metrics_query(FILE *out);
+/** Lists all, as nvprof --query-metrics and --query-events do. */
+void metrics_query(FILE *out, bool events);
 
-/** Prints minimum, maximum and mean over the launches of each kernel. */
+/** Prints minimum, maximum and mean over the launches of each kernel, and the total of events. */
 void metrics_print(FILE *out, const struct tr_trace *trace, const struct metrics *chosen, bool csv);
 
 #endif

@@ -2,9 +2,9 @@
 
 #include "base/files.h"
 #include "profiler/demangle.h"
+#include "profiler/trace_parts.h"
 
 #include <limits.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +43,11 @@ static const char *const kind_names[] = {
     X(dram_bytes, false)                                                                           \
     X(l2_read_bytes, false)                                                                        \
     X(l2_write_bytes, false)                                                                       \
-    X(l1_wavefronts, false)
+    X(l1_wavefronts, false)                                                                        \
+    X(shared_config_bytes, false)                                                                  \
+    X(correlation, false)                                                                          \
+    X(thread, false)                                                                               \
+    X(device, false)
 
 /* Indices of the columns, -1 for those that are absent. */
 struct columns {
@@ -119,15 +123,29 @@ static void dim_at(const struct tsv *table, size_t row, int column, uint32_t dim
     }
 }
 
-/* API functions as nvprof prints them: without the marks of internal and versioned symbols. */
+/* How much of a name is left without a mark of versions or of the kind of default stream. */
+static size_t without_mark(const char *name, size_t length)
+{
+    size_t at = length;
+    while (at > 0 && name[at - 1] != '_')
+        at--;
+    const char *mark = name + at;
+    const size_t n = length - at;
+    if (at < 2 || n < 2)
+        return length;
+    if ((n == 4 && (strncmp(mark, "ptsz", 4) == 0 || strncmp(mark, "ptds", 4) == 0)) ||
+        (mark[0] == 'v' && strspn(mark + 1, "0123456789") >= n - 1))
+        return at - 1;
+    return length;
+}
+
+/* API functions as nvprof prints them: cudaMemcpyAsync_ptsz_v7000 is cudaMemcpyAsync. */
 static const char *api_name(struct tr_trace *t, const char *name)
 {
     const char *start = strncmp(name, "__cuda", 6) == 0 ? name + 2 : name;
-    size_t length = strlen(start);
-    const char *mark = strrchr(start, '_');
-    if (mark && (strcmp(mark, "_ptsz") == 0 || strcmp(mark, "_ptds") == 0 ||
-                 (mark[1] == 'v' && mark[2] && strspn(mark + 2, "0123456789") == strlen(mark + 2))))
-        length = (size_t)(mark - start);
+    size_t length = strlen(start), shorter;
+    while ((shorter = without_mark(start, length)) < length)
+        length = shorter;
     if (length == strlen(start))
         return start;
     char *copy = strndup(start, length);
@@ -149,7 +167,7 @@ static void read_work(const struct tsv *table, size_t i, const struct columns *a
                       struct tr_row *row)
 {
     row->bytes = known_at(table, i, at->bytes);
-    row->pinned = strcmp(text_at(table, i, at->host_memory), "pinned") == 0;
+    row->host_memory = text_at(table, i, at->host_memory);
     if (row->kind != TR_KERNEL)
         return;
     dim_at(table, i, at->grid, row->grid);
@@ -157,11 +175,12 @@ static void read_work(const struct tsv *table, size_t i, const struct columns *a
     row->registers = int_at(table, i, at->registers);
     row->static_shared_bytes = number_at(table, i, at->static_shared_bytes);
     row->dynamic_shared_bytes = number_at(table, i, at->dynamic_shared_bytes);
-    row->occupancy = number_at(table, i, at->occupancy);
+    row->occupancy = known_at(table, i, at->occupancy);
     row->counted = *text_at(table, i, at->counters.warp_instructions) != '\0';
 #define READ(counter) row->counters.counter = number_at(table, i, at->counters.counter);
     TR_COUNTER_MAP(READ)
 #undef READ
+    row->shared_config_bytes = number_at(table, i, at->shared_config_bytes);
     row->dram_bytes = known_at(table, i, at->dram_bytes);
     row->l2_read_bytes = known_at(table, i, at->l2_read_bytes);
     row->l2_write_bytes = known_at(table, i, at->l2_write_bytes);
@@ -191,42 +210,71 @@ static void correlate(struct tr_trace *t)
     }
 }
 
+/* A row that is no activity. */
+static void read_fact(struct tr_trace *t, const struct columns *at, size_t i, const char *kind)
+{
+    const char *name = tsv_cell(&t->table, i, at->name);
+    const double number = number_at(&t->table, i, at->bytes);
+    if (strcmp(kind, "device") == 0 && *name)
+        t->device = name;
+    if (strcmp(kind, "command") == 0) {
+        t->command = name;
+        t->pid = int_at(&t->table, i, at->client);
+    }
+    if (strcmp(kind, "process") == 0)
+        t->real = true;
+    if (strcmp(kind, "limit") == 0 && t->limit_count < TR_LIMITS_MAX && !tr_limit(t, name))
+        t->limits[t->limit_count++] = (struct tr_limit){name, number};
+    if (strcmp(kind, "note") == 0)
+        t->notes[t->note_count++] = name;
+    char *text = NULL;
+    if (strcmp(kind, "lost") == 0 && asprintf(&text, "%.0f %s are missing", number, name) > 0) {
+        t->names[t->name_count++] = text;
+        t->notes[t->note_count++] = text;
+    }
+}
+
+static void read_row(struct tr_trace *t, const struct columns *at, size_t i, enum tr_kind kind)
+{
+    const char *name = tsv_cell(&t->table, i, at->name);
+    struct tr_row row = {.kind = kind, .client = int_at(&t->table, i, at->client)};
+    row.device = int_at(&t->table, i, at->device);
+    row.stream = strtoull(text_at(&t->table, i, at->stream), NULL, 10);
+    row.thread = strtoull(text_at(&t->table, i, at->thread), NULL, 10);
+    row.correlation = strtoull(text_at(&t->table, i, at->correlation), NULL, 10);
+    row.start_ns = strtoull(tsv_cell(&t->table, i, at->start_ns), NULL, 10);
+    row.end_ns = strtoull(tsv_cell(&t->table, i, at->end_ns), NULL, 10);
+    if (row.end_ns < row.start_ns)
+        row.end_ns = row.start_ns;
+    row.error = int_at(&t->table, i, at->error);
+    read_work(&t->table, i, at, &row);
+    row.name = row.kind == TR_API      ? api_name(t, name)
+               : row.kind == TR_KERNEL ? kernel_name(t, name, text_at(&t->table, i, at->symbol))
+                                       : kind_names[row.kind];
+    row.symbol = text_at(&t->table, i, at->symbol);
+    t->rows[t->n++] = row;
+}
+
 static enum st_code read_rows(struct tr_trace *t, const struct columns *at, struct st_error *err)
 {
     t->rows = calloc(t->table.rows + 1, sizeof *t->rows);
     t->names = calloc(t->table.rows + 1, sizeof *t->names);
-    if (!t->rows || !t->names)
+    t->notes = calloc(t->table.rows + 1, sizeof *t->notes);
+    if (!t->rows || !t->names || !t->notes)
         return st_fail(err, ST_NO_MEMORY, "no memory for a trace of %zu rows", t->table.rows);
     for (size_t i = 0; i < t->table.rows; i++) {
         const char *kind = tsv_cell(&t->table, i, at->kind);
-        const char *name = tsv_cell(&t->table, i, at->name);
-        int client = int_at(&t->table, i, at->client);
-        if (strcmp(kind, "device") == 0)
-            t->device = name;
-        if (strcmp(kind, "command") == 0) {
-            t->command = name;
-            t->pid = client;
-        }
-        struct tr_row row = {.kind = TR_KINDS, .client = client};
-        for (int k = 0; k < TR_KINDS; k++)
-            if (strcmp(kind, kind_texts[k]) == 0)
-                row.kind = (enum tr_kind)k;
-        if (row.kind == TR_KINDS) /* of a later version */
-            continue;
-        row.stream = strtoull(text_at(&t->table, i, at->stream), NULL, 10);
-        row.start_ns = strtoull(tsv_cell(&t->table, i, at->start_ns), NULL, 10);
-        row.end_ns = strtoull(tsv_cell(&t->table, i, at->end_ns), NULL, 10);
-        if (row.end_ns < row.start_ns)
-            row.end_ns = row.start_ns;
-        row.error = int_at(&t->table, i, at->error);
-        read_work(&t->table, i, at, &row);
-        row.name = row.kind == TR_API      ? api_name(t, name)
-                   : row.kind == TR_KERNEL ? kernel_name(t, name, text_at(&t->table, i, at->symbol))
-                                           : kind_names[row.kind];
-        row.symbol = text_at(&t->table, i, at->symbol);
-        t->rows[t->n++] = row;
+        int k = 0;
+        while (k < TR_KINDS && strcmp(kind, kind_texts[k]) != 0)
+            k++;
+        if (k < TR_KINDS)
+            read_row(t, at, i, (enum tr_kind)k);
+        else
+            read_fact(t, at, i, kind); /* or one of a later version */
     }
-    correlate(t);
+    if (at->correlation < 0)
+        correlate(t);
+    trace_complete(t);
     return ST_OK;
 }
 
@@ -324,31 +372,12 @@ enum st_code tr_write(const struct tr_trace *t, const char *path, struct st_erro
     return file_out_commit(&out, err);
 }
 
-enum st_code tr_filter(struct tr_trace *trace, const char *pattern, struct st_error *err)
-{
-    regex_t regex;
-    int bad = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);
-    if (bad) {
-        char why[128];
-        regerror(bad, &regex, why, sizeof why);
-        st_fail(err, ST_USAGE, "--kernels: this is no regular expression: %s", why);
-        return st_detail(err, ST_GOT, "%s", pattern);
-    }
-    size_t n = 0;
-    for (size_t i = 0; i < trace->n; i++)
-        if (trace->rows[i].kind != TR_KERNEL ||
-            regexec(&regex, trace->rows[i].name, 0, NULL, 0) == 0)
-            trace->rows[n++] = trace->rows[i];
-    trace->n = n;
-    regfree(&regex);
-    return ST_OK;
-}
-
 void tr_free(struct tr_trace *t)
 {
     for (size_t i = 0; i < t->name_count; i++)
         free(t->names[i]);
     free(t->names);
+    free(t->notes);
     free(t->rows);
     tsv_free(&t->table);
     *t = (struct tr_trace){0};

@@ -4,8 +4,11 @@
  * (vgpu/device/record.h, `vgpu-run --trace`), and vprof keeps it with --export-profile. Columns are
  * found by their names, in any order; those that a source does not know may be absent.
  *
- *     kind                   kernel, copy_htod, copy_dtoh, copy_dtod, memset, api;
- *                            device (name: the GPU), command (name: the command line, client: pid)
+ *     kind                   kernel, copy_htod (and the other kinds of TR_KIND_MAP), memset, api;
+ *                            device (name: the GPU), command (name: the command line, client: pid);
+ *                            of a real GPU also process (name; bytes: pid), limit (name, bytes: a
+ *                            figure of the GPU, see tr_limit()), note (name: what went wrong) and
+ *                            lost (name: of what, bytes: how many)
  *     name                   of the kernel, without parameters, or of the API call
  *     client, stream         the process, and the stream as the source numbers it (0: default)
  *     start_ns, end_ns       device time of work, host time of calls, on one clock
@@ -14,14 +17,16 @@
  *     registers, static_shared_bytes, dynamic_shared_bytes, occupancy
  *     error                  the cudaError_t of the call, 0 for success
  *     symbol                 the kernel's mangled name
- *     host_memory            pageable or pinned, of copies
+ *     host_memory            pageable, pinned or managed, of copies
+ *     shared_config_bytes    of kernels: what the multiprocessor was set to have
+ *     correlation            the number of the call, of calls and of their work; without this
+ *                            column a row of work lies before the row of the call that asked for it
+ *     thread, device         of calls and of work, by number
  *     (counters)             of kernels, see TR_COUNTER_MAP
  *     dram_bytes, l2_read_bytes, l2_write_bytes, l1_wavefronts
  *                            of kernels: what passed these memories
- *     ns_issue, ns_fp32, ...  of kernels on the virtual GPU: what the modelled time is made of, see
+ *     ns_issue, ns_fp32, ... of kernels on the virtual GPU: what the modelled time is made of, see
  *                            VG_TERM_MAP of vgpu/device/vgpu.h
- *
- * A row of work lies before the row of the call that asked for it.
  */
 #ifndef CONVLAB_PROFILER_TRACE_H
 #define CONVLAB_PROFILER_TRACE_H
@@ -42,6 +47,13 @@
     X(COPY_HTOD, "copy_htod", "[CUDA memcpy HtoD]")                                                \
     X(COPY_DTOH, "copy_dtoh", "[CUDA memcpy DtoH]")                                                \
     X(COPY_DTOD, "copy_dtod", "[CUDA memcpy DtoD]")                                                \
+    X(COPY_HTOH, "copy_htoh", "[CUDA memcpy HtoH]")                                                \
+    X(COPY_PTOP, "copy_ptop", "[CUDA memcpy PtoP]")                                                \
+    X(COPY_HTOA, "copy_htoa", "[CUDA memcpy HtoA]")                                                \
+    X(COPY_ATOH, "copy_atoh", "[CUDA memcpy AtoH]")                                                \
+    X(COPY_DTOA, "copy_dtoa", "[CUDA memcpy DtoA]")                                                \
+    X(COPY_ATOD, "copy_atod", "[CUDA memcpy AtoD]")                                                \
+    X(COPY_ATOA, "copy_atoa", "[CUDA memcpy AtoA]")                                                \
     X(MEMSET, "memset", "[CUDA memset]")                                                           \
     X(API, "api", "")
 
@@ -61,19 +73,25 @@ struct tr_counters {
 #undef TR_FIELD
 };
 
+#define TR_LIMITS_MAX  16
+#define TR_STREAMS_MAX 256
+
 /** One kernel, copy, fill or API call. */
 struct tr_row {
     enum tr_kind kind;
     const char *name; /**< as nvprof shows it: kernels with parameters, [CUDA memset], cudaMalloc */
-    int client;
-    uint64_t stream;
+    int client, device;
+    uint64_t stream, thread;
     uint64_t start_ns, end_ns;
-    uint64_t correlation; /**< API calls: their number from 1; work: that of its call, 0 unknown */
-    double bytes;         /**< copies and fills, else negative */
-    bool pinned;          /**< copies: the host's memory */
+    uint64_t correlation;    /**< API calls: their number; work: that of its call, 0 unknown */
+    bool nested;             /**< API calls: made inside of another, by the same thread */
+    double bytes;            /**< copies and fills, else negative */
+    const char *host_memory; /**< copies: "pageable", "pinned", "managed"; "" not known */
     uint32_t grid[3], block[3];
     int registers;
-    double static_shared_bytes, dynamic_shared_bytes, occupancy;
+    double static_shared_bytes, dynamic_shared_bytes;
+    double shared_config_bytes; /**< 0: not known */
+    double occupancy;           /**< see theoretical_occupancy */
     int error;
     bool counted; /**< counters are known */
     struct tr_counters counters;
@@ -89,6 +107,20 @@ struct tr_trace {
     const char *device;  /**< "NVIDIA H200"; "" if the trace does not say */
     const char *command; /**< the command line, or "" */
     int pid;             /**< 0 if the trace does not say */
+    bool real;           /**< of a real GPU; else times are modelled */
+    /** Occupancies are what registers, shared memory and the size of the block allow; else what was
+     * achieved, by the model or measured. */
+    bool theoretical_occupancy;
+    size_t limit_count, note_count;
+    struct tr_limit {
+        const char *name;
+        double value;
+    } limits[TR_LIMITS_MAX];
+    size_t stream_count; /**< those that the program made, see tr_stream_number() */
+    struct tr_stream {
+        uint64_t stream, first_ns;
+    } streams[TR_STREAMS_MAX];
+    const char **notes;  /**< what went wrong while recording, and how much was lost */
     char truncated[160]; /**< where the file ended too early and what is missing, or "" */
     struct tsv table;    /**< as read */
     char **names;        /**< what `rows` point into besides */
@@ -108,9 +140,31 @@ enum st_code tr_parse(char *text, size_t bytes, const char *path, struct tr_trac
 /** Writes the table again, with a row for the device and one for the command, to a file. */
 enum st_code tr_write(const struct tr_trace *trace, const char *path, struct st_error *err);
 
-/** Leaves only the kernels whose name matches an extended regular expression; copies, fills and
- * calls stay. */
-enum st_code tr_filter(struct tr_trace *trace, const char *pattern, struct st_error *err);
+/** A figure of the GPU, as profiler/cupti/cupti_rows.c names them: "multiprocessors", "clock_khz".
+ * @return 0 if the trace does not say. */
+double tr_limit(const struct tr_trace *trace, const char *name);
+
+/** Leaves only the kernels that a filter matches; copies, fills and calls stay. @param filter  an
+ * extended regular expression for the name, or nvprof's CONTEXT:STREAM:NAME:INVOCATION, of which
+ * any part may be empty: the numbers as the tables have them, and the how manieth launch of a
+ * kernel of that name. */
+enum st_code tr_filter(struct tr_trace *trace, const char *filter, struct st_error *err);
+
+/** Leaves only what happened between cudaProfilerStart() and cudaProfilerStop(): the calls, and the
+ * work that these asked for. */
+enum st_code tr_profiled_range(struct tr_trace *trace, struct st_error *err);
+
+/** The call that asked for work or the work that a call asked for (its first), by correlation. */
+struct tr_index;
+/** Makes an index of a trace, to be freed with free(). NULL without memory. @param calls  whether
+ * it finds calls; else it finds work. */
+struct tr_index *tr_index_make(const struct tr_trace *trace, bool calls);
+/** @return the row that belongs to this one, or NULL. */
+const struct tr_row *tr_index_find(const struct tr_index *index, const struct tr_row *row);
+
+/** The number of a stream as nvprof has it: 7 is the default one, a program's own count from 13. On
+ * a real GPU CUPTI counts so itself. */
+uint64_t tr_stream_number(const struct tr_trace *trace, const struct tr_row *row);
 
 /** Releases a trace; harmless on a zeroed one. */
 void tr_free(struct tr_trace *trace);

@@ -45,47 +45,34 @@ static const struct tr_row **sorted(const struct tr_trace *trace, bool api, size
 
 /* What a GPU trace has in it: columns without any figure are left out, as by nvprof. */
 struct shown {
+    const struct tr_trace *trace;
     const struct tr_row **rows;
     size_t n;
     bool kernels, copies;
-    char device[128];
 };
 
-/* nvprof counts the default stream as 7 and those that a program makes from 13. */
-static uint64_t stream_number(const struct shown *s, const struct tr_row *row)
+static void device_of(const struct shown *s, const struct tr_row *row, char *to, size_t room)
 {
-    enum { DEFAULT = 7, FIRST = 13, MOST = 256 };
-    uint64_t seen[MOST];
-    size_t n = 0;
-    if (row->stream <= 2)
-        return DEFAULT;
-    for (size_t i = 0; i < s->n; i++) {
-        size_t k = 0;
-        while (k < n && seen[k] != s->rows[i]->stream)
-            k++;
-        if (s->rows[i]->stream > 2 && k == n && n < MOST)
-            seen[n++] = s->rows[i]->stream;
-        if (s->rows[i] == row || (k < n && seen[k] == row->stream))
-            break;
-    }
-    for (size_t k = 0; k < n; k++)
-        if (seen[k] == row->stream)
-            return FIRST + k;
-    return FIRST + n;
+    snprintf(to, room, "%s (%d)", *s->trace->device ? s->trace->device : "Virtual GPU",
+             row->device);
 }
 
+/* The memory at one end of a copy or fill; NULL: there is none. */
 static const char *memory_of(const struct tr_row *row, bool source)
 {
-    const char *host = row->pinned ? "Pinned" : "Pageable";
-    switch (row->kind) {
-    case TR_COPY_HTOD:
-        return source ? host : "Device";
-    case TR_COPY_DTOH:
-        return source ? "Device" : host;
-    case TR_COPY_DTOD:
+    static const char *const ends[TR_KINDS] = {
+        [TR_COPY_HTOD] = "HD", [TR_COPY_DTOH] = "DH", [TR_COPY_DTOD] = "DD", [TR_COPY_HTOH] = "HH",
+        [TR_COPY_PTOP] = "DD", [TR_COPY_HTOA] = "HA", [TR_COPY_ATOH] = "AH", [TR_COPY_DTOA] = "DA",
+        [TR_COPY_ATOD] = "AD", [TR_COPY_ATOA] = "AA", [TR_MEMSET] = "D"};
+    switch (ends[row->kind] ? ends[row->kind][source ? 0 : 1] : '\0') {
+    case 'D':
         return "Device";
-    case TR_MEMSET:
-        return source ? "Device" : NULL;
+    case 'A':
+        return "Array";
+    case 'H':
+        return strcmp(row->host_memory, "pinned") == 0    ? "Pinned"
+               : strcmp(row->host_memory, "managed") == 0 ? "Managed"
+                                                          : "Pageable";
     default:
         return NULL;
     }
@@ -100,6 +87,7 @@ static double rate_of(const struct tr_row *row)
 static void text_row(FILE *out, const struct shown *s, const struct tr_row *row)
 {
     char start[FIGURE_MAX], duration[FIGURE_MAX], a[FIGURE_MAX], b[FIGURE_MAX], grid[48], block[48];
+    char device[160];
     const bool kernel = row->kind == TR_KERNEL;
     figure_time(start, row->start_ns, 8);
     figure_time(duration, row->end_ns - row->start_ns, 8);
@@ -121,8 +109,9 @@ static void text_row(FILE *out, const struct shown *s, const struct tr_row *row)
     } else if (s->copies) {
         fprintf(out, "  %8s  %10s  %10s  %10s", "-", "-", "-", "-");
     }
-    fprintf(out, "  %15.15s  %8d  %8" PRIu64 "  %s", s->device, row->client > 0 ? row->client : 1,
-            stream_number(s, row), row->name);
+    device_of(s, row, device, sizeof device);
+    fprintf(out, "  %15.15s  %8d  %8" PRIu64 "  %s", device, row->client > 0 ? row->client : 1,
+            tr_stream_number(s->trace, row), row->name);
     if (kernel && row->correlation)
         fprintf(out, " [%" PRIu64 "]", row->correlation);
     fputc('\n', out);
@@ -198,10 +187,12 @@ static void csv_row(FILE *out, const struct shown *s, const struct gpu_units *u,
     } else if (s->copies) {
         fprintf(out, ",,,,");
     }
+    char device[160];
+    device_of(s, row, device, sizeof device);
     fputc(',', out);
-    tables_quote(out, s->device);
+    tables_quote(out, device);
     fprintf(out, ",\"%d\",\"%" PRIu64 "\",", row->client > 0 ? row->client : 1,
-            stream_number(s, row));
+            tr_stream_number(s->trace, row));
     tables_quote(out, row->name);
     fprintf(out, row->correlation ? ",%" PRIu64 "\n" : ",\n", row->correlation);
 }
@@ -228,9 +219,8 @@ static void gpu_csv(FILE *out, const struct shown *s)
 
 void tables_gpu_trace(FILE *out, const struct tr_trace *trace, bool csv)
 {
-    struct shown s = {.kernels = false};
+    struct shown s = {.trace = trace};
     s.rows = sorted(trace, false, &s.n);
-    tables_device(trace, s.device, sizeof s.device);
     for (size_t i = 0; s.rows && i < s.n; i++) {
         s.kernels = s.kernels || s.rows[i]->kind == TR_KERNEL;
         s.copies = s.copies || s.rows[i]->kind != TR_KERNEL;
@@ -244,26 +234,18 @@ void tables_gpu_trace(FILE *out, const struct tr_trace *trace, bool csv)
     free(s.rows);
 }
 
-/* The kernel that a call launched: it lies before the call, among the work since the last one. */
-static const struct tr_row *launched(const struct tr_trace *trace, const struct tr_row *call)
+/* The kernel that a call launched. */
+static const struct tr_row *launched(const struct tr_index *work, const struct tr_row *call)
 {
-    if (strstr(call->name, "Launch") == NULL)
-        return NULL;
-    for (const struct tr_row *row = call; row-- > trace->rows;) {
-        if (row->client != call->client)
-            continue;
-        if (row->kind == TR_API)
-            return NULL;
-        if (row->kind == TR_KERNEL && row->correlation == call->correlation)
-            return row;
-    }
-    return NULL;
+    const struct tr_row *row = strstr(call->name, "Launch") ? tr_index_find(work, call) : NULL;
+    return row && row->kind == TR_KERNEL ? row : NULL;
 }
 
 void tables_api_trace(FILE *out, const struct tr_trace *trace, bool csv)
 {
     size_t n;
     const struct tr_row **rows = sorted(trace, true, &n);
+    struct tr_index *work = tr_index_make(trace, false);
     uint64_t start = 0, duration = 0;
     for (size_t i = 0; i < n; i++) {
         start = rows[i]->start_ns > start ? rows[i]->start_ns : start;
@@ -279,7 +261,7 @@ void tables_api_trace(FILE *out, const struct tr_trace *trace, bool csv)
     else
         fprintf(out, "%8s  %8s  %s\n", "Start", "Duration", "Name");
     for (size_t i = 0; i < n; i++) {
-        const struct tr_row *row = rows[i], *kernel = launched(trace, row);
+        const struct tr_row *row = rows[i], *kernel = work ? launched(work, row) : NULL;
         const uint64_t ns = row->end_ns - row->start_ns;
         if (csv) {
             fprintf(out, "%.6f,%.6f,", (double)row->start_ns / s.scale, (double)ns / d.scale);
@@ -295,5 +277,6 @@ void tables_api_trace(FILE *out, const struct tr_trace *trace, bool csv)
             fprintf(out, " (%s [%" PRIu64 "])", kernel->name, row->correlation);
         fputc('\n', out);
     }
+    free(work);
     free(rows);
 }

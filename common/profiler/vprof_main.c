@@ -3,7 +3,9 @@
  *     vprof [OPTION...] PROGRAM [ARGUMENT...]
  *     vprof [OPTION...] --import-profile FILE
  *
- *     run it on the virtual GPU, which writes a trace ──▶ trace.h ──▶ tables.h, metrics.h, chrome.h
+ *     run it on the virtual GPU ─┐
+ *     run it on the GPU (CUPTI) ─┼─▶ a trace ──▶ trace.h ──▶ tables.h, metrics.h, chrome.h
+ *     run it under ncu (metrics)─┘
  *
  * Results go to stderr, as nvprof's do, or to --log-file. The exit status is the program's; if a
  * signal ended it, what was seen until then is printed and vprof ends by the same signal. */
@@ -11,13 +13,14 @@
 #include "base/cost.h"
 #include "base/files.h"
 #include "profiler/chrome.h"
+#include "profiler/gpu_trace.h"
 #include "profiler/metrics.h"
 #include "profiler/tables.h"
 #include "profiler/trace.h"
+#include "profiler/vprof_options.h"
 #include "vgpu/device/program_run.h"
 #include "vgpu/profiles/profile.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -25,170 +28,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct options {
-    bool gpu_trace, api_trace, gpu_summary, api_summary, csv, force, query, chrome, analysis;
-    const char *log, *kernels, *keep, *import, *chrome_path, *profile, *cores, *counters, *time;
-    struct metrics metrics;
-    char **program;
-    struct st_error err; /* of an option */
-};
-
 /** A session's output. */
 struct report {
     FILE *out;
+    bool quiet;
     int pid; /* 0: imported */
     char command[4096];
 };
-
-enum {
-    GPU_TRACE = 256,
-    API_TRACE,
-    GPU_SUMMARY,
-    API_SUMMARY,
-    CSV,
-    LOG,
-    QUERY,
-    KERNELS,
-    CHROME,
-    DEVICE,
-    CORES,
-    ANALYSIS,
-    COUNTERS,
-    TIME
-};
-
-static const struct argp_option options[] = {
-    {"print-gpu-trace", GPU_TRACE, NULL, 0, "print each kernel, copy and fill", 0},
-    {"print-api-trace", API_TRACE, NULL, 0, "print each call of the CUDA runtime", 0},
-    {"print-gpu-summary", GPU_SUMMARY, NULL, 0, "print the summary of the GPU's activities", 0},
-    {"print-api-summary", API_SUMMARY, NULL, 0, "print the summary of the API calls", 0},
-    {"print-summary", 's', NULL, 0, "print both summaries (default)", 0},
-    {"csv", CSV, NULL, 0, "print comma-separated values", 0},
-    {"log-file", LOG, "FILE", 0, "print to a file; %p in its name is the process id", 0},
-    {"metrics", 'm', "NAME,...", 0, "print metrics of the kernels; all: every one", 0},
-    {"query-metrics", QUERY, NULL, 0, "list the metrics", 0},
-    {"analysis", ANALYSIS, NULL, 0,
-     "print what limits each kernel, and the source lines that cost most", 0},
-    {"analysis-metrics", ANALYSIS, NULL, OPTION_ALIAS, NULL, 0},
-    {"counters", COUNTERS, "FILE", 0,
-     "keep the counters of each source line; with --import-profile: read them", 0},
-    {"time", TIME, "FILE", 0, "write what the program cost, as /usr/bin/time does", 0},
-    {"kernels", KERNELS, "REGEX", 0, "leave out kernels whose name does not match", 0},
-    {"export-profile", 'o', "FILE", 0, "keep the trace in a file instead of printing a summary", 0},
-    {"output-profile", 'o', NULL, OPTION_ALIAS, NULL, 0},
-    {"force-overwrite", 'f', NULL, 0, "overwrite files", 0},
-    {"import-profile", 'i', "FILE", 0, "print what a kept trace has", 0},
-    {"import", 'i', NULL, OPTION_ALIAS, NULL, 0},
-    {"export", CHROME, "chrome[:FILE]", 0,
-     "write a timeline for Perfetto (default: vprof-trace.json)", 0},
-    {"device", DEVICE, "virtual[:GPU]", 0,
-     "the GPU to be: h200 (default), titan-v, k80, rtx-4060-laptop, or a file", 0},
-    {"cores", CORES, "N", 0, "threads that the virtual GPU uses (default: all cores)", 0},
-    {0}};
-
-static void take_device(struct options *o, const char *arg)
-{
-    if (strncmp(arg, "virtual", 7) == 0 && (arg[7] == '\0' || (arg[7] == ':' && arg[8]))) {
-        o->profile = arg[7] ? arg + 8 : NULL;
-        return;
-    }
-    st_fail(&o->err, ST_USAGE, "vprof profiles on the virtual GPU only");
-    st_detail(&o->err, ST_WHERE, "--device");
-    st_detail(&o->err, ST_EXPECTED, "virtual or virtual:GPU");
-    st_detail(&o->err, ST_GOT, "%s", arg);
-    st_detail(&o->err, ST_HINT, "on a real GPU use nsys or ncu");
-}
-
-static void take_export(struct options *o, const char *arg)
-{
-    o->chrome = true;
-    if (strncmp(arg, "chrome", 6) == 0 && (arg[6] == '\0' || (arg[6] == ':' && arg[7]))) {
-        o->chrome_path = arg[6] ? arg + 7 : "vprof-trace.json";
-        return;
-    }
-    st_fail(&o->err, ST_USAGE, "unknown format of a timeline");
-    st_detail(&o->err, ST_WHERE, "--export");
-    st_detail(&o->err, ST_EXPECTED, "chrome or chrome:FILE");
-    st_detail(&o->err, ST_GOT, "%s", arg);
-}
-
-static error_t option_take(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-    switch (key) {
-    case GPU_TRACE:
-        o->gpu_trace = true;
-        break;
-    case API_TRACE:
-        o->api_trace = true;
-        break;
-    case GPU_SUMMARY:
-        o->gpu_summary = true;
-        break;
-    case API_SUMMARY:
-        o->api_summary = true;
-        break;
-    case 's':
-        o->gpu_summary = o->api_summary = true;
-        break;
-    case CSV:
-        o->csv = true;
-        break;
-    case LOG:
-        o->log = arg;
-        break;
-    case 'm':
-        if (!o->err.code)
-            metrics_choose(&o->metrics, arg, &o->err);
-        break;
-    case QUERY:
-        o->query = true;
-        break;
-    case KERNELS:
-        o->kernels = arg;
-        break;
-    case 'o':
-        o->keep = arg;
-        break;
-    case 'f':
-        o->force = true;
-        break;
-    case 'i':
-        o->import = arg;
-        break;
-    case CHROME:
-        take_export(o, arg);
-        break;
-    case DEVICE:
-        take_device(o, arg);
-        break;
-    case CORES:
-        o->cores = arg;
-        break;
-    case ANALYSIS:
-        o->analysis = true;
-        break;
-    case COUNTERS:
-        o->counters = arg;
-        break;
-    case TIME:
-        o->time = arg;
-        break;
-    case ARGP_KEY_ARG:
-        o->program = state->argv + state->next - 1;
-        state->next = state->argc;
-        break;
-    case ARGP_KEY_END:
-        if (!o->program && !o->import && !o->query)
-            argp_error(state, "no program was given");
-        if (o->program && o->import)
-            argp_error(state, "a program and --import-profile exclude each other");
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
 
 static int complain(const struct st_error *err)
 {
@@ -201,6 +47,8 @@ static void __attribute__((format(printf, 2, 3)))
 note(const struct report *r, const char *text, ...)
 {
     va_list args;
+    if (r->quiet)
+        return;
     if (r->pid)
         fprintf(r->out, "==%d== ", r->pid);
     else
@@ -221,7 +69,7 @@ static void started(int pid, void *context)
 }
 
 /* Opens --log-file; %p in its name is our process id, since the program's is not known yet. */
-static enum st_code log_open(const struct options *o, struct report *r, struct st_error *err)
+static enum st_code log_open(const struct vprof_options *o, struct report *r, struct st_error *err)
 {
     r->out = stderr;
     if (!o->log)
@@ -238,7 +86,7 @@ static enum st_code log_open(const struct options *o, struct report *r, struct s
     return ST_OK;
 }
 
-static enum st_code may_write(const struct options *o, const char *path, struct st_error *err)
+static enum st_code may_write(const struct vprof_options *o, const char *path, struct st_error *err)
 {
     if (!path || o->force || !file_exists(path))
         return ST_OK;
@@ -247,7 +95,7 @@ static enum st_code may_write(const struct options *o, const char *path, struct 
     return st_detail(err, ST_HINT, "-f overwrites it");
 }
 
-static enum st_code print_analysis(const struct options *o, const struct report *r,
+static enum st_code print_analysis(const struct vprof_options *o, const struct report *r,
                                    const struct tr_trace *t, struct st_error *err)
 {
     char folder[PATH_MAX], profiles[PATH_MAX];
@@ -264,7 +112,7 @@ static enum st_code print_analysis(const struct options *o, const struct report 
     return ST_OK;
 }
 
-static enum st_code print(const struct options *o, struct report *r, struct tr_trace *t,
+static enum st_code print(const struct vprof_options *o, struct report *r, struct tr_trace *t,
                           struct st_error *err)
 {
     if (o->keep) {
@@ -273,7 +121,9 @@ static enum st_code print(const struct options *o, struct report *r, struct tr_t
             return code;
         note(r, "Generated result file: %s", o->keep);
     }
-    enum st_code code = o->kernels ? tr_filter(t, o->kernels, err) : ST_OK;
+    enum st_code code = o->range_only ? tr_profiled_range(t, err) : ST_OK;
+    if (!code && o->kernels)
+        code = tr_filter(t, o->kernels, err);
     if (!code && o->chrome) {
         code = chrome_write(t, o->chrome_path, err);
         if (!code)
@@ -281,11 +131,11 @@ static enum st_code print(const struct options *o, struct report *r, struct tr_t
     }
     const bool asked = o->gpu_trace || o->api_trace || o->gpu_summary || o->api_summary;
     unsigned groups = (o->gpu_summary ? TABLES_GPU : 0) | (o->api_summary ? TABLES_API : 0);
-    if (!asked && !o->metrics.n && !o->keep && !o->chrome && !o->analysis)
+    if (!asked && !o->metrics.n && !o->events.n && !o->keep && !o->chrome && !o->analysis)
         groups = TABLES_GPU | TABLES_API;
     if (!code && o->analysis)
         code = print_analysis(o, r, t, err);
-    if (code || (!asked && !groups && !o->metrics.n))
+    if (code || (!asked && !groups && !o->metrics.n && !o->events.n))
         return code;
     note(r, "Profiling result:");
     if (o->gpu_trace)
@@ -294,6 +144,10 @@ static enum st_code print(const struct options *o, struct report *r, struct tr_t
         tables_api_trace(r->out, t, o->csv);
     if (groups)
         tables_summary(r->out, t, groups, o->csv);
+    if (o->events.n) {
+        note(r, "Event result:");
+        metrics_print(r->out, t, &o->events, o->csv);
+    }
     if (o->metrics.n) {
         note(r, "Metric result:");
         metrics_print(r->out, t, &o->metrics, o->csv);
@@ -301,21 +155,24 @@ static enum st_code print(const struct options *o, struct report *r, struct tr_t
     return ST_OK;
 }
 
-/* Reads a trace, and prints what was asked for. */
-static enum st_code show(const struct options *o, struct report *r, const char *path,
+/* Reads a trace, and prints what was asked for. @param product  the GPU; NULL: the trace says it */
+static enum st_code show(const struct vprof_options *o, struct report *r, const char *path,
                          const char *product, struct st_error *err)
 {
     struct tr_trace t;
     enum st_code code = tr_read(path, &t, err);
     if (code)
         return code;
-    if (product) {
+    if (product)
         t.device = product;
+    if (*r->command) {
         t.command = r->command;
         t.pid = r->pid;
     }
     if (t.truncated[0])
         note(r, "Warning: %s: %s", path, t.truncated);
+    for (size_t i = 0; i < t.note_count; i++)
+        note(r, "Warning: %s", t.notes[i]);
     code = print(o, r, &t, err);
     tr_free(&t);
     return code;
@@ -332,6 +189,8 @@ static void command_text(struct report *r, char **arguments)
 /* What became of the program, in nvprof's words: signals are counted as the shell does. */
 static void note_end(const struct report *r, int status)
 {
+    if (r->quiet)
+        return;
     if (WIFSIGNALED(status))
         fprintf(r->out, "======== Error: Application received signal %d\n", 128 + WTERMSIG(status));
     else if (WEXITSTATUS(status))
@@ -362,43 +221,66 @@ static enum st_code write_time(const char *path, const struct cost *cost, struct
     return file_out_commit(&out, err);
 }
 
-static int profile_program(const struct options *asked, struct report *r)
+/* Runs the program. @param trace  gets what it did @param product  gets the virtual GPU's name, ""
+ * for a real one. @return 0, or the exit status of what went wrong, which was said */
+static int run_program(const struct vprof_options *o, struct report *r, char *trace, char *product,
+                       struct cost *cost, int *status)
 {
-    char folder[PATH_MAX], profiles[PATH_MAX], trace[] = "/tmp/vprof-XXXXXX",
-                                               counters[] = "/tmp/vprof-XXXXXX";
-    struct options with_counters = *asked;
-    const struct options *o = &with_counters;
-    struct vg_profile gpu;
+    char folder[PATH_MAX], profiles[PATH_MAX];
     struct st_error err;
+    struct program_run run = {
+        .tool = "vprof",
+        .device = {.profile = o->profile, .trace = trace, .cores = o->cores, .output = -1},
+        .arguments = o->program,
+        .started = started,
+        .context = r};
+    struct gpu_trace gpu = {0};
+    struct vg_profile profile;
+    *product = '\0';
     if (program_folder(folder, &err))
         return complain(&err);
-    path_format(profiles, sizeof profiles, "%s/vgpu/profiles", folder);
-    if (vg_profile_read(&gpu, profiles, o->profile ? o->profile : VG_PROFILE_DEFAULT, &err))
-        return complain(&err);
-    const bool scratch_counters = o->analysis && !o->counters;
+    if (o->device != VPROF_VIRTUAL) {
+        if (gpu_trace_begin(&gpu, folder, trace, &err))
+            return complain(&err);
+        run.environment = gpu_trace_environment(&gpu);
+    } else {
+        path_format(profiles, sizeof profiles, "%s/vgpu/profiles", folder);
+        if (vg_profile_read(&profile, profiles, o->profile ? o->profile : VG_PROFILE_DEFAULT, &err))
+            return complain(&err);
+        snprintf(product, 128, "%s", profile.product);
+    }
+    alarm(o->timeout_s);
+    const int failed = program_run(&run, status);
+    alarm(0);
+    r->pid = run.pid;
+    *cost = run.cost;
+    free(run.environment);
+    gpu_trace_end(&gpu);
+    return failed;
+}
+
+static int profile_program(const struct vprof_options *asked, struct report *r)
+{
+    char trace[] = "/tmp/vprof-XXXXXX", counters[] = "/tmp/vprof-XXXXXX", product[128];
+    struct vprof_options with_counters = *asked;
+    const struct vprof_options *o = &with_counters;
+    const bool scratch_counters = o->analysis && !o->counters && o->device == VPROF_VIRTUAL;
+    struct cost cost;
+    struct st_error err;
+    int status;
     if (scratch_file(trace, &err) || (scratch_counters && scratch_file(counters, &err)))
         return complain(&err);
     if (scratch_counters)
         with_counters.counters = counters;
     command_text(r, o->program);
-    struct program_run run = {.tool = "vprof",
-                              .device = {.profile = o->profile,
-                                         .trace = trace,
-                                         .counters = o->counters,
-                                         .cores = o->cores,
-                                         .output = -1},
-                              .arguments = o->program,
-                              .started = started,
-                              .context = r};
-    int status, failed = program_run(&run, &status);
-    r->pid = run.pid;
-    int result = failed;
-    if (run.pid > 0) {
+    int result = run_program(o, r, trace, product, &cost, &status);
+    if (r->pid > 0) {
         note(r, "Profiling application: %s", r->command);
-        note(r, "Times are modelled: those of a virtual %s", gpu.product);
-        if (show(o, r, trace, gpu.product, &err))
+        if (*product)
+            note(r, "Times are modelled: those of a virtual %s", product);
+        if (show(o, r, trace, *product ? product : NULL, &err))
             result = complain(&err);
-        if (o->time && write_time(o->time, &run.cost, &err))
+        if (o->time && write_time(o->time, &cost, &err))
             result = complain(&err);
         note_end(r, status);
     }
@@ -406,32 +288,39 @@ static int profile_program(const struct options *asked, struct report *r)
     if (scratch_counters)
         unlink(counters);
     fflush(r->out);
-    return WIFSIGNALED(status) || status ? program_end_as(status) : result;
+    return r->pid > 0 && (WIFSIGNALED(status) || status) ? program_end_as(status) : result;
+}
+
+/* auto is the GPU if there is one. */
+static enum st_code choose_device(struct vprof_options *o, struct st_error *err)
+{
+    const bool here = gpu_trace_possible();
+    if (o->device == VPROF_AUTO)
+        o->device = here ? VPROF_GPU : VPROF_VIRTUAL;
+    if (o->device == VPROF_VIRTUAL || here)
+        return ST_OK;
+    st_fail(err, ST_NOT_FOUND, "there is no NVIDIA GPU in this machine");
+    st_detail(err, ST_WHERE, "--device gpu");
+    return st_detail(err, ST_HINT, "--device virtual profiles on the virtual GPU");
 }
 
 int main(int argc, char **argv)
 {
-    struct options o = {.program = NULL};
-    const struct argp parser = {
-        options,
-        option_take,
-        "PROGRAM [ARGUMENT...]",
-        "Profiles a CUDA program, compiled with nvcc -cudart shared, on the "
-        "virtual GPU, and prints what nvprof printed.",
-        NULL,
-        NULL,
-        NULL};
-    argp_err_exit_status = PROGRAM_NOT_STARTED;
-    argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &o);
-    struct report r = {.out = stderr};
+    struct vprof_options o;
     struct st_error err;
+    vprof_options_read(&o, argc, argv);
+    struct report r = {.out = stderr, .quiet = o.quiet};
     if (o.err.code)
         return complain(&o.err);
-    if (o.query) {
-        metrics_query(stdout);
+    if (o.version)
+        printf("vprof: ConvLab\n");
+    if (o.query_metrics)
+        metrics_query(stdout, false);
+    if (o.query_events)
+        metrics_query(stdout, true);
+    if (o.version || o.query_metrics || o.query_events)
         return 0;
-    }
-    if (may_write(&o, o.keep, &err) || may_write(&o, o.time, &err) ||
+    if (choose_device(&o, &err) || may_write(&o, o.keep, &err) || may_write(&o, o.time, &err) ||
         (o.program && may_write(&o, o.counters, &err)) || may_write(&o, o.chrome_path, &err) ||
         log_open(&o, &r, &err))
         return complain(&err);

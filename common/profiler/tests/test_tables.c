@@ -223,8 +223,9 @@ Test(metrics, have_nvprofs_layout_and_values)
     struct metrics m = {.n = 0};
     struct st_error err;
     char *got;
-    cr_assert_eq(metrics_choose(&m, "gld_efficiency,achieved_occupancy,branch_efficiency", &err),
-                 ST_OK);
+    cr_assert_eq(
+        metrics_choose(&m, "gld_efficiency,achieved_occupancy,branch_efficiency", false, &err),
+        ST_OK);
     PRINTED(got, metrics_print(out, &trace, &m, false));
     cr_expect_str_eq(
         got,
@@ -250,11 +251,11 @@ Test(metrics, names_the_near_ones_for_an_unknown_one)
 {
     struct metrics m = {.n = 0};
     struct st_error err;
-    cr_expect_eq(metrics_choose(&m, "gld_eficiency", &err), ST_USAGE);
+    cr_expect_eq(metrics_choose(&m, "gld_eficiency", false, &err), ST_USAGE);
     cr_expect(strstr(err.hint, "near it: gld_efficiency, "), "%s", err.hint);
-    cr_expect_eq(metrics_choose(&m, "occupancy", &err), ST_USAGE);
+    cr_expect_eq(metrics_choose(&m, "occupancy", false, &err), ST_USAGE);
     cr_expect(strstr(err.hint, "near it: achieved_occupancy, "), "%s", err.hint);
-    cr_expect_eq(metrics_choose(&m, "", &err), ST_USAGE);
-    cr_expect_eq(metrics_choose(&m, "all,all", &err), ST_OK);
+    cr_expect_eq(metrics_choose(&m, "", false, &err), ST_USAGE);
+    cr_expect_eq(metrics_choose(&m, "all,all", false, &err), ST_OK);
     cr_expect_leq(m.n, METRICS_MAX);
 }

@@ -104,9 +104,83 @@ Test(trace, that_is_kept_and_read_again_is_the_same)
     cr_expect_eq(tr_filter(&again, "^sub", &err), ST_OK);
     cr_expect_eq(again.n, 3, "copies and calls stay");
     cr_expect_eq(tr_filter(&again, "(", &err), ST_USAGE);
+    cr_expect(strstr(err.expected, "CONTEXT:STREAM:NAME:INVOCATION"), "%s", err.expected);
     tr_free(&trace);
     tr_free(&again);
     unlink(path);
+}
+
+/* What is left of four launches: add, add, ns::sub in stream 5, add. */
+static size_t left(const char *filter)
+{
+    struct trace_text t;
+    trace_begin(&t);
+    trace_row(&t, "kernel", "add", 100, 200);
+    trace_row(&t, "kernel", "add", 300, 400);
+    trace_row(&t, "kernel", "ns::sub", 500, 600);
+    trace_row(&t, "kernel", "add", 700, 800);
+    struct tr_trace trace = trace_end(&t);
+    struct st_error err;
+    trace.rows[2].stream = 5;
+    trace.stream_count = 1;
+    trace.streams[0].stream = 5;
+    cr_assert_eq(tr_filter(&trace, filter, &err), ST_OK);
+    const size_t n = trace.n;
+    tr_free(&trace);
+    return n;
+}
+
+Test(filter, takes_a_name_or_nvprofs_four_parts)
+{
+    static const struct {
+        const char *filter;
+        size_t left;
+    } cases[] = {{"add", 3},     {"^a.*d$", 3},    {"ns::sub", 1},     {"::sub", 1},
+                 {"::add:2", 1}, {"::add:4", 0},   {"1:7:add:", 3},    {"1:13::", 1},
+                 {"2:::", 0},    {":13:sub:1", 1}, {"::ns::sub:1", 1}, {":::1", 2},
+                 {"add|sub", 4}, {":7:sub:", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_expect_eq(left(cases[i].filter), cases[i].left, "%s", cases[i].filter);
+}
+
+Test(range, is_what_lies_between_the_switches)
+{
+    struct trace_text t;
+    trace_begin(&t);
+    trace_row(&t, "kernel", "before", 100, 200);
+    trace_row(&t, "api", "cudaLaunchKernel", 90, 110);
+    trace_row(&t, "api", "cudaProfilerStart", 300, 310);
+    trace_row(&t, "kernel", "inside", 600, 700);
+    trace_row(&t, "api", "cudaLaunchKernel", 390, 410);
+    trace_row(&t, "api", "cudaProfilerStop", 500, 510);
+    trace_row(&t, "kernel", "after", 650, 750);
+    trace_row(&t, "api", "cudaLaunchKernel", 520, 530);
+    struct tr_trace trace = trace_end(&t);
+    struct st_error err;
+    cr_assert_eq(tr_profiled_range(&trace, &err), ST_OK);
+    cr_assert_eq(trace.n, 2);
+    cr_expect_str_eq(trace.rows[0].name, "inside", "it ends after the switch, its launch does not");
+    cr_expect_str_eq(trace.rows[1].name, "cudaLaunchKernel");
+    tr_free(&trace);
+}
+
+Test(trace, has_names_of_calls_without_marks)
+{
+    static const char *const names[][2] = {{"cudaLaunchKernel_ptsz_v7000", "cudaLaunchKernel"},
+                                           {"cuMemAlloc_v2", "cuMemAlloc"},
+                                           {"__cudaLaunchKernel_ptsz", "cudaLaunchKernel"},
+                                           {"cudaMemcpy_v3020", "cudaMemcpy"},
+                                           {"cuStreamWaitValue32", "cuStreamWaitValue32"},
+                                           {"_v2", "_v2"},
+                                           {"cuda_value", "cuda_value"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct trace_text t;
+        trace_begin(&t);
+        trace_row(&t, "api", names[i][0], 1, 2);
+        struct tr_trace trace = trace_end(&t);
+        cr_expect_str_eq(trace.rows[0].name, names[i][1]);
+        tr_free(&trace);
+    }
 }
 
 Test(chrome, is_json_with_an_event_for_each_row)

@@ -17,7 +17,7 @@ static int run(char *output, size_t room, const char *arguments)
 Test(vprof, says_that_a_program_without_kernels_has_none)
 {
     char out[8192];
-    cr_assert_eq(run(out, sizeof out, "true"), 0);
+    cr_assert_eq(run(out, sizeof out, "--device virtual true"), 0);
     cr_expect(strstr(out, "== NVPROF is profiling process "), "%s", out);
     cr_expect(strstr(out, ", command: true\n"), "%s", out);
     cr_expect(strstr(out, "== Profiling application: true\n"), "%s", out);
@@ -30,9 +30,9 @@ Test(vprof, says_that_a_program_without_kernels_has_none)
 Test(vprof, ends_as_the_program_did)
 {
     char out[8192];
-    cr_expect_eq(run(out, sizeof out, "sh -c 'exit 7'"), 7);
+    cr_expect_eq(run(out, sizeof out, "--device virtual sh -c 'exit 7'"), 7);
     cr_expect(strstr(out, "======== Error: Application returned non-zero code 7\n"), "%s", out);
-    cr_expect_eq(run(out, sizeof out, "sh -c 'kill -SEGV $$'"), 139);
+    cr_expect_eq(run(out, sizeof out, "--device virtual sh -c 'kill -SEGV $$'"), 139);
     cr_expect(strstr(out, "======== Error: Application received signal 139\n"), "%s", out);
 }
 
@@ -46,8 +46,24 @@ Test(vprof, says_what_is_wrong)
     cr_expect(
         strstr(out, "vprof: there is no metric 'gld_eficiency' (hint: near it: gld_efficiency"),
         "%s", out);
-    cr_expect_eq(run(out, sizeof out, "--device gpu true"), 2);
-    cr_expect(strstr(out, "vprof profiles on the virtual GPU only: --device"), "%s", out);
+    cr_expect_eq(run(out, sizeof out, "--device tpu true"), 2);
+    cr_expect(strstr(out,
+                     "vprof: there is no such device: --device: expected auto, gpu, virtual or "
+                     "virtual:GPU, got tpu"),
+              "%s", out);
+    if (access("/dev/nvidiactl", F_OK) != 0) {
+        cr_expect_eq(run(out, sizeof out, "--device gpu true"), 2);
+        cr_expect(strstr(out, "there is no NVIDIA GPU in this machine: --device gpu"), "%s", out);
+    }
+    cr_expect_eq(run(out, sizeof out, "--events inst_exceuted true"), 2);
+    cr_expect(strstr(out, "there is no event 'inst_exceuted' (hint: near it: inst_executed"), "%s",
+              out);
+    cr_expect_eq(run(out, sizeof out, "--track-memory-allocations on true"), 2);
+    cr_expect_str_eq(out, "vprof: vprof does not have nvprof's option --track-memory-allocations "
+                          "(hint: use --print-api-trace, or compute-sanitizer --leak-check full "
+                          "PROGRAM)\n");
+    cr_expect_eq(run(out, sizeof out, "--profile-from-start maybe true"), 2);
+    cr_expect(strstr(out, "--profile-from-start: expected on or off, got maybe"), "%s", out);
     cr_expect_eq(run(out, sizeof out, "--device virtual:gtx-0 true"), 2);
     cr_expect(strstr(out, "there is no GPU profile 'gtx-0'"), "%s", out);
     cr_expect_eq(run(out, sizeof out, "--import /no-such-trace.tsv"), 2);

@@ -205,10 +205,10 @@ API cudaError_t cudaCtxResetPersistingL2Cache(void)
 
 API cudaError_t cudaProfilerStart(void)
 {
-    return rt_return(device_check(0));
+    return rt_return(rt_request(VP_CALL, "cudaProfilerStart", 0, 0));
 }
 
 API cudaError_t cudaProfilerStop(void)
 {
-    return rt_return(device_check(0));
+    return rt_return(rt_request(VP_CALL, "cudaProfilerStop", 0, 0));
 }

@@ -41,18 +41,22 @@ static void die_with_parent(int signal_number, pid_t parent)
         _exit(PROGRAM_NOT_STARTED);
 }
 
+/* @param door  to the device process, -1: none */
 static pid_t program_start(const struct program_run *run, const char *path, int door)
 {
-    char **environment = vg_process_environment(run->device.folder, door);
+    char **environment =
+        run->environment ? run->environment : vg_process_environment(run->device.folder, door);
     pid_t parent = getpid(), pid = environment ? fork() : -1;
     if (pid != 0) {
-        free(environment);
+        if (!run->environment)
+            free(environment);
         return pid;
     }
     die_with_parent(SIGKILL, parent);
     if (run->started)
         run->started(getpid(), run->context);
-    fcntl(door, F_SETFD, 0); /* no close-on-exec: this one is for the program */
+    if (door >= 0)
+        fcntl(door, F_SETFD, 0); /* no close-on-exec: this one is for the program */
     execve(path, run->arguments, environment);
     struct st_error err;
     st_fail_errno(&err, errno, "cannot run the program");
@@ -102,17 +106,46 @@ int program_end_as(int status)
     return 128 + WTERMSIG(status);
 }
 
+static void forward_signals(void)
+{
+    const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+    for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
+        signal(forwarded[i], forward);
+}
+
+/* Waits for the program, and tells what it cost. */
+static int program_wait(struct program_run *run, pid_t program, double begin_s)
+{
+    struct rusage used = {0};
+    const int status = wait_for(program, &used);
+    run->cost = cost_of(&used, clock_now_s() - begin_s);
+    return status;
+}
+
+static int run_as_it_is(struct program_run *run, const char *path, int *status)
+{
+    const double begin_s = clock_now_s();
+    forward_signals();
+    pid_t program = program_start(run, path, -1);
+    program_pid = run->pid = program;
+    if (program <= 0)
+        return PROGRAM_NOT_STARTED;
+    *status = program_wait(run, program, begin_s);
+    return 0;
+}
+
 int program_run(struct program_run *run, int *status)
 {
     char folder[PATH_MAX], path[PATH_MAX];
     struct st_error err;
     *status = PROGRAM_NOT_STARTED << 8;
-    if (program_folder(folder, &err) || program_find(path, run->arguments[0], &err) ||
-        program_check(path, &err))
+    if (program_find(path, run->arguments[0], &err))
         return complain(run, &err);
-    const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-    for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
-        signal(forwarded[i], forward);
+    if (run->environment)
+        return run_as_it_is(run, path, status);
+    if (program_folder(folder, &err) || program_check(path, &err))
+        return complain(run, &err);
+    forward_signals();
     run->device.folder = folder;
     struct vg_process device;
     enum st_code code = vg_process_start(&device, &run->device, &err);
@@ -122,11 +155,8 @@ int program_run(struct program_run *run, int *status)
     pid_t program = program_start(run, path, device.door);
     close(device.door);
     program_pid = run->pid = program;
-    if (program > 0) {
-        struct rusage used = {0};
-        *status = wait_for(program, &used);
-        run->cost = cost_of(&used, clock_now_s() - begin_s);
-    }
+    if (program > 0)
+        *status = program_wait(run, program, begin_s);
     int device_status = device_finish(device.pid);
     run->device.folder = NULL;
     if (WIFSIGNALED(device_status))

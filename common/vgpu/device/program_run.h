@@ -1,5 +1,6 @@
 /** @file
- * Running a program on a virtual GPU of its own, from start to end: what vgpu-run and vprof do.
+ * Running a program on a virtual GPU of its own, or as it is, from start to end: what vgpu-run and
+ * vprof do.
  */
 #ifndef CONVLAB_VGPU_PROGRAM_RUN_H
 #define CONVLAB_VGPU_PROGRAM_RUN_H
@@ -12,7 +13,8 @@
 struct program_run {
     const char *tool;                 /**< who complains */
     struct vg_process_options device; /**< .folder is set by program_run() */
-    char **arguments;                 /**< NULL-terminated; the first is the program's name */
+    char **environment; /**< of the program, which runs without a virtual GPU; NULL: with one */
+    char **arguments;   /**< NULL-terminated; the first is the program's name */
     /** Called in the child before the program runs; may be NULL. */
     void (*started)(int pid, void *context);
     void *context;
@@ -23,8 +25,9 @@ struct program_run {
 /** Finds the folder that this program lies in. @param to  of PATH_MAX bytes. */
 enum st_code program_folder(char *to, struct st_error *err);
 
-/** Runs the program and its device process, and waits for both. Signals sent to this process are
- * passed on to the program; both children die with it. Failures are reported on stderr.
+/** Runs the program and its device process, if it is to have one, and waits for both. Signals sent
+ * to this process are passed on to the program; both children die with it. Failures are reported on
+ * stderr.
  * @param status  set to the program's wait status
  * @return 0; PROGRAM_NOT_STARTED if the program or the device process could not be started, or the
  * device process failed although the program did not. */

@@ -1,0 +1,49 @@
+# The library that records a program on a real GPU, for vprof.
+#
+# It needs the headers of CUPTI (part of the CUDA Toolkit); CUPTI itself is found when it runs.
+
+CUPTI_HEADER := $(firstword $(wildcard $(CUDA_HOME)/include/cupti.h $(CUDA_HOME)/extras/CUPTI/include/cupti.h))
+CUPTI_LIBRARY := $(BUILD)/profiler/libconvlab-cupti.so
+CUPTI_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/profiler/cupti/*.c))
+# Never with sanitizers: the programs that load it are built without.
+CUPTI_COMPILE := $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -isystem $(dir $(CUPTI_HEADER)) \
+                 -isystem $(CUDA_HOME)/include -MMD -MP
+
+.PHONY: profiler
+profiler: $(BUILD)/vprof vgpu $(if $(CUPTI_HEADER),$(CUPTI_LIBRARY)) ## the profiler: build/vprof PROGRAM
+	$(if $(CUPTI_HEADER),,@echo "profiler: no headers of CUPTI in $(CUDA_HOME): real GPUs cannot be profiled \
+	    (hint: make CUDA_HOME=FOLDER)")
+
+$(CUPTI_OBJECTS): $(BUILD)/obj/%.o: %.c | $(BUILD)/packages.ok
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CUPTI_COMPILE) -c $< -o $@
+
+$(CUPTI_LIBRARY): $(CUPTI_OBJECTS)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,defs $^ -pthread -ldl -o $@
+
+all: profiler
+
+# ---- tests ------------------------------------------------------------------------------------------
+# A CUPTI and a program of our own, so that the library is tested where there is no GPU.
+
+FAKE_CUPTI := $(BUILD)/profiler/tests/libcupti-fake.so $(BUILD)/profiler/tests/fake_program
+
+$(BUILD)/profiler/tests/libcupti-fake.so: common/profiler/cupti/tests/fake_cupti.c common/profiler/cupti/tests/fake_cupti.h
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CUPTI_COMPILE) -shared -Wl,-soname,$(@F) $< -o $@
+
+$(BUILD)/profiler/tests/fake_program: common/profiler/cupti/tests/fake_program.c common/profiler/cupti/tests/fake_cupti.h
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(GLOBAL_CFLAGS) $(CFLAGS) $< -ldl -o $@
+
+TEST_NEEDS += $(if $(CUPTI_HEADER),$(CUPTI_LIBRARY) $(FAKE_CUPTI))
+-include $(wildcard $(BUILD)/profiler/tests/*.d)
+
+# Programs in the style of the CUDA samples, for both devices.
+SAMPLES := $(patsubst common/profiler/tests/programs/%.cu,$(BUILD)/profiler/samples/%,$(wildcard common/profiler/tests/programs/*.cu))
+
+$(BUILD)/profiler/samples/%: common/profiler/tests/programs/%.cu common/profiler/tests/programs/sample.cuh
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NVCC) -std=c++17 -lineinfo -arch=compute_75 $(shell sed -n 's|^// nvcc: ||p' $<) \
+	    $(if $(findstring cudart,$(shell sed -n 's|^// nvcc: ||p' $<)),,-cudart shared) -L$(CUDA_HOME)/lib64/stubs $< -o $@

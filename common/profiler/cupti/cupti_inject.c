@@ -1,0 +1,376 @@
+/* libconvlab-cupti.so: records what a CUDA program does on a real GPU, for vprof.
+ *
+ *     vprof sets CUDA_INJECTION64_PATH ──▶ the CUDA driver loads this library into the program when
+ * it is initialised, and calls InitializeInjection()
+ *
+ *     program's threads ──▶ CUPTI: records in buffers ──▶ buffer_completed(): rows ──▶ the trace
+ *
+ * The rows are appended in whole, so that several processes can share a file and a reader never
+ * sees half of one, except of a process that dies in the middle. When buffers are emptied:
+ *
+ *   1. every FLUSH_MS by the keeper, a thread of our own: after kill -9 no more than that is lost;
+ *   2. when a context ends (cudaDeviceReset), and at cudaProfilerStop;
+ *   3. at exit: exit() calls finish(); so does our _exit(), if the library is also preloaded;
+ *   4. on a crash: the handler asks the keeper to do it and waits for CRASH_WAIT_MS at most, since
+ * the thread that crashed may hold any lock. Then the signal takes its course.
+ *
+ * A process that fork() made shares nothing of this: what it does with the GPU would be an error in
+ * CUDA anyway. One that runs another program is a client of its own.
+ *
+ * Nothing is printed here. What goes wrong is a row of the kind "note", what was lost one of the
+ * kind "lost"; vprof says it. */
+#include "profiler/cupti/cupti_rows.h"
+#include "profiler/cupti/gpu_columns.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+#define BUFFER_BYTES    ((size_t)4 << 20)
+#define BUFFERS         8 /* kept for use again */
+#define TEXT_BYTES      ((size_t)1 << 20)
+#define TRACE_BYTES_MAX ((uint64_t)960 << 20) /* what the reader takes, and some room */
+#define FLUSH_MS        100
+#define CRASH_WAIT_MS   3000
+#define SYNC_WAIT_MS    2000
+
+static struct {
+    pid_t pid; /* of the process that is recorded; 0: none */
+    int trace; /* descriptor */
+    struct cupti_api api;
+
+    pthread_mutex_t lock; /* of what follows */
+    struct cupti_rows rows;
+    uint64_t bytes;   /* of the trace, as far as it is ours */
+    uint64_t dropped; /* records, by CUPTI */
+    uint64_t without_room;
+    uint8_t *buffers[BUFFERS];
+    size_t buffer_count;
+
+    pthread_t keeper;
+    sem_t wake;
+    atomic_int crashed, crash_done; /* what the handler and the keeper tell each other */
+    atomic_int finished;
+} s = {.trace = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+static uint64_t real_time_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- the trace
+ * ----------------------------------------------------------------------------------- */
+
+/* Appends the rows that are ready. One write() for all: other processes append, too. */
+static void rows_write(void)
+{
+    size_t done = 0;
+    while (done < s.rows.used) {
+        ssize_t put = write(s.trace, s.rows.text + done, s.rows.used - done);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0) {
+            s.bytes = TRACE_BYTES_MAX; /* the disk is full: what follows is counted */
+            break;
+        }
+        done += (size_t)put;
+    }
+    s.bytes += done;
+    s.rows.used = 0;
+}
+
+static void note(const char *text)
+{
+    pthread_mutex_lock(&s.lock);
+    cupti_rows_fact(&s.rows, "note", text, 0);
+    rows_write();
+    pthread_mutex_unlock(&s.lock);
+}
+
+/* ---- buffers
+ * --------------------------------------------------------------------------------------- */
+
+static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *most_records)
+{
+    *buffer = NULL;
+    pthread_mutex_lock(&s.lock);
+    if (s.buffer_count)
+        *buffer = s.buffers[--s.buffer_count];
+    pthread_mutex_unlock(&s.lock);
+    if (!*buffer)
+        *buffer = aligned_alloc(64, BUFFER_BYTES);
+    *size = *buffer ? BUFFER_BYTES : 0;
+    *most_records = 0;
+}
+
+static void buffer_keep(uint8_t *buffer)
+{
+    if (s.buffer_count < BUFFERS)
+        s.buffers[s.buffer_count++] = buffer;
+    else
+        free(buffer);
+}
+
+static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer,
+                                      size_t size, size_t valid)
+{
+    (void)size;
+    CUpti_Activity *record = NULL;
+    size_t dropped = 0;
+    pthread_mutex_lock(&s.lock);
+    while (valid > 0 && s.api.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
+        if (s.bytes >= TRACE_BYTES_MAX) {
+            s.without_room++;
+            continue;
+        }
+        cupti_rows_add(&s.rows, record);
+        if (s.rows.used > s.rows.room - CUPTI_ROW_MAX * 16)
+            rows_write();
+    }
+    rows_write();
+    if (s.api.cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS)
+        s.dropped += dropped;
+    buffer_keep(buffer);
+    pthread_mutex_unlock(&s.lock);
+}
+
+/* ---- ends
+ * ------------------------------------------------------------------------------------------ */
+
+/* Waits until the GPU is idle: activities that still run have no times yet. A thread of its own
+ * does it, because a kernel may never end. */
+static void *synchronize(void *context)
+{
+    typedef CUresult (*set_current)(CUcontext);
+    typedef CUresult (*wait)(void);
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    set_current set = driver ? (set_current)dlsym(driver, "cuCtxSetCurrent") : NULL;
+    wait all = driver ? (wait)dlsym(driver, "cuCtxSynchronize") : NULL;
+    if (set && all && set(context) == CUDA_SUCCESS)
+        all();
+    return NULL;
+}
+
+static void wait_for_gpu(void)
+{
+    typedef CUresult (*get_current)(CUcontext *);
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    get_current get = driver ? (get_current)dlsym(driver, "cuCtxGetCurrent") : NULL;
+    CUcontext context = NULL;
+    pthread_t thread;
+    if (!get || get(&context) != CUDA_SUCCESS || !context ||
+        pthread_create(&thread, NULL, synchronize, context))
+        return;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += SYNC_WAIT_MS / 1000;
+    if (pthread_timedjoin_np(thread, NULL, &until))
+        pthread_detach(thread);
+}
+
+/* Everything that is there goes to the trace, and what is not, is counted. */
+static void empty_all(void)
+{
+    s.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    pthread_mutex_lock(&s.lock);
+    const struct {
+        const char *name;
+        uint64_t number;
+    } losses[] = {{"records that CUPTI dropped", s.dropped},
+                  {"activities that had not ended", s.rows.incomplete},
+                  {"records of an unknown kind", s.rows.unknown},
+                  {"records for which the trace had no room", s.without_room}};
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        if (losses[i].number)
+            cupti_rows_fact(&s.rows, "lost", losses[i].name, losses[i].number);
+    rows_write();
+    pthread_mutex_unlock(&s.lock);
+}
+
+static void finish(void)
+{
+    if (s.pid != getpid() || atomic_exchange(&s.finished, 1))
+        return;
+    uint64_t now = 0;
+    s.api.cuptiGetTimestamp(&now);
+    s.rows.last_ns = now;
+    wait_for_gpu();
+    empty_all();
+}
+
+/* For programs that do not call exit(); in effect only where the library is preloaded. */
+EXPORTED _Noreturn void _exit(int status)
+{
+    finish();
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
+EXPORTED _Noreturn void _Exit(int status)
+{
+    _exit(status);
+}
+
+/* ---- the keeper, and crashes
+ * -------------------------------------------------------------------------- */
+
+static void *keep(void *unused)
+{
+    (void)unused;
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL); /* the program's signals are its own threads' */
+    while (!atomic_load(&s.finished)) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += FLUSH_MS * 1000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        sem_timedwait(&s.wake, &until);
+        if (atomic_load(&s.crashed)) {
+            empty_all();
+            atomic_store(&s.crash_done, 1);
+            break;
+        }
+        s.api.cuptiActivityFlushAll(0);
+    }
+    return NULL;
+}
+
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL,  SIGABRT, SIGTRAP, SIGSYS,
+                              SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGPIPE};
+
+/* Only what is allowed in a handler; the keeper does the work. */
+static void on_crash(int number)
+{
+    if (s.pid == getpid() && !atomic_load(&s.finished) && !atomic_exchange(&s.crashed, 1)) {
+        sem_post(&s.wake);
+        for (int ms = 0; ms < CRASH_WAIT_MS && !atomic_load(&s.crash_done); ms++)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Signals that the program handles itself are left alone. */
+static void catch_crashes(void)
+{
+    static char stack[1 << 16]; /* the program's may be what overflowed */
+    stack_t old, ours = {.ss_sp = stack, .ss_size = sizeof stack};
+    if (sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE))
+        sigaltstack(&ours, NULL);
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) {
+        struct sigaction was, action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK};
+        sigfillset(&action.sa_mask);
+        if (sigaction(crashes[i], NULL, &was) == 0 && was.sa_handler == SIG_DFL)
+            sigaction(crashes[i], &action, NULL);
+    }
+}
+
+/* ---- the beginning
+ * ------------------------------------------------------------------------------------ */
+
+static void CUPTIAPI called_back(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                 const void *data)
+{
+    (void)unused;
+    (void)data;
+    if (s.pid == getpid() && domain == CUPTI_CB_DOMAIN_RESOURCE &&
+        id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
+        s.api.cuptiActivityFlushAll(0);
+}
+
+static void check(CUptiResult result, const char *what)
+{
+    if (result == CUPTI_SUCCESS)
+        return;
+    const char *why = NULL;
+    char text[256];
+    s.api.cuptiGetResultString(result, &why);
+    snprintf(text, sizeof text, "CUPTI: %s: %s (%d)", what, why ? why : "unknown error",
+             (int)result);
+    note(text);
+}
+
+/* Each process appends a byte: how many there are then is its number. */
+static int client_number(const char *path)
+{
+    int fd = path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+    off_t number = fd >= 0 && write(fd, ".", 1) == 1 ? lseek(fd, 0, SEEK_CUR) : 1;
+    if (fd >= 0)
+        close(fd);
+    return number > 0 ? (int)number : 1;
+}
+
+static void record(void)
+{
+    static const struct {
+        CUpti_ActivityKind kind;
+        const char *name;
+    } kinds[] = {{CUPTI_ACTIVITY_KIND_DEVICE, "facts of the GPU"},
+                 {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels"},
+                 {CUPTI_ACTIVITY_KIND_MEMCPY, "copies"},
+                 {CUPTI_ACTIVITY_KIND_MEMCPY2, "copies between GPUs"},
+                 {CUPTI_ACTIVITY_KIND_MEMSET, "fills"},
+                 {CUPTI_ACTIVITY_KIND_RUNTIME, "calls of the runtime"},
+                 {CUPTI_ACTIVITY_KIND_DRIVER, "calls of the driver"}};
+    CUpti_SubscriberHandle subscriber;
+    check(s.api.cuptiSubscribe(&subscriber, (CUpti_CallbackFunc)called_back, NULL), "subscribing");
+    s.api.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+                              CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+    check(s.api.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed), "buffers");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        check(s.api.cuptiActivityEnable(kinds[i].kind), kinds[i].name);
+}
+
+EXPORTED int InitializeInjection(void);
+
+/** Called by the CUDA driver when a program initialises it. @return 1: whatever happens, the
+ * program is to go on. */
+EXPORTED int InitializeInjection(void)
+{
+    const char *path = getenv(GPU_ENV_TRACE), *cupti = getenv(GPU_ENV_CUPTI),
+               *start = getenv(GPU_ENV_START);
+    if (s.pid || !path)
+        return 1;
+    s.trace = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    s.rows.room = TEXT_BYTES;
+    s.rows.text = malloc(TEXT_BYTES);
+    s.rows.client = client_number(getenv(GPU_ENV_CLIENTS));
+    s.rows.api = &s.api;
+    if (s.trace < 0 || !s.rows.text || sem_init(&s.wake, 0, 0))
+        return 1;
+    cupti_rows_fact(&s.rows, "process", program_invocation_short_name, (uint64_t)getpid());
+    rows_write();
+    char why[256];
+    if (!cupti_api_load(&s.api, cupti ? cupti : "libcupti.so.13", why, sizeof why)) {
+        note(why);
+        return 1;
+    }
+    uint64_t now = 0;
+    s.api.cuptiGetTimestamp(&now);
+    const uint64_t since = start ? real_time_ns() - strtoull(start, NULL, 10) : 0;
+    s.rows.zero_ns = now > since ? now - since : 0;
+    record();
+    s.pid = getpid();
+    atexit(finish);
+    at_quick_exit(finish);
+    catch_crashes();
+    if (pthread_create(&s.keeper, NULL, keep, NULL))
+        note("there is no thread to empty CUPTI's buffers: only what ends regularly is recorded");
+    return 1;
+}

@@ -1,0 +1,18 @@
+/* What the fake CUPTI offers to the fake program besides CUPTI's own functions. */
+#ifndef CONVLAB_FAKE_CUPTI_H
+#define CONVLAB_FAKE_CUPTI_H
+
+/* One launch of add<<<8, 256>>>, as CUPTI records it: a call of the runtime, one of the driver
+ * inside of it, and the kernel. Its times come from its number, which counts from 1. */
+typedef void fake_launch_function(int number);
+/* A copy of 4096 bytes. @param kind  CUpti_ActivityMemcpyKind; the host's memory is pinned when the
+ * number is even. */
+typedef void fake_copy_function(int number, int kind);
+/* A fill of 4096 bytes, a kernel that has not ended, and a record of a kind that nobody knows. */
+typedef void fake_odd_function(int number);
+/* The context ends. */
+typedef void fake_reset_function(void);
+/* From now on, CUPTI says that it dropped so many records more. */
+typedef void fake_drop_function(int records);
+
+#endif

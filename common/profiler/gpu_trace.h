@@ -1,0 +1,39 @@
+/** @file
+ * Tracing programs on a real GPU: what their environment must have so that the CUDA driver loads
+ * libconvlab-cupti.so into them, and they write a trace.
+ *
+ *     gpu_trace_begin(&t, folder, "trace.tsv", &err)      makes an empty trace
+ *     run programs with t.variables in their environment
+ *     gpu_trace_end(&t); tr_read("trace.tsv", ...)
+ */
+#ifndef CONVLAB_PROFILER_GPU_TRACE_H
+#define CONVLAB_PROFILER_GPU_TRACE_H
+
+#include "base/status.h"
+
+#include <limits.h>
+#include <stdbool.h>
+
+#define GPU_TRACE_VARIABLES 6
+
+struct gpu_trace {
+    char clients[PATH_MAX];                   /**< a file beside the trace while it is written */
+    char *variables[GPU_TRACE_VARIABLES + 1]; /**< NAME=VALUE, then NULL */
+};
+
+/** Whether this machine has a GPU (or CONVLAB_CUPTI names a CUPTI that stands in for one). */
+bool gpu_trace_possible(void);
+
+/** Makes an empty trace. @param folder  that the programs of the suite lie in: profiler/ beneath it
+ * has the library. @return ST_NOT_FOUND without the library. End with gpu_trace_end(). */
+enum st_code gpu_trace_begin(struct gpu_trace *t, const char *folder, const char *path,
+                             struct st_error *err);
+
+/** This process's environment with the variables: one malloc'd block with the pointers only, valid
+ * as long as @p t is. NULL without memory. */
+char **gpu_trace_environment(const struct gpu_trace *t);
+
+/** Releases it; the trace stays. */
+void gpu_trace_end(struct gpu_trace *t);
+
+#endif

@@ -1,0 +1,33 @@
+/* What the programs that are profiled share.
+ *
+ * Each says in its first lines what vprof must find, and what it must end with:
+ *     // expect: kernel=32 copy_htod=32 status=0
+ * and, if it needs them, flags of the compiler, options of vprof, its own arguments, and where it
+ * runs:
+ *     // nvcc: -cudart static
+ *     // vprof: --profile-from-start off
+ *     // arguments: 100000
+ *     // device: gpu */
+#ifndef CONVLAB_SAMPLE_CUH
+#define CONVLAB_SAMPLE_CUH
+
+#include <cstdio>
+#include <cstdlib>
+
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        cudaError_t error_ = (call);                                                               \
+        if (error_ != cudaSuccess) {                                                               \
+            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error_));                        \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+__global__ void scale(float *x, int n, float by)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = x[i] * by + 1;
+}
+
+#endif

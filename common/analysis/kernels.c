@@ -25,7 +25,8 @@ double an_flop(const struct an_kernel *k)
 static struct an_kernel of_row(const struct tr_row *row)
 {
     const uint64_t ns = row->end_ns - row->start_ns;
-    struct an_kernel k = {.longest = row,
+    struct an_kernel k = {.first = row,
+                          .longest = row,
                           .calls = 1,
                           .total_ns = ns,
                           .min_ns = ns,
@@ -113,7 +114,7 @@ static int by_total(const void *a, const void *b)
     const struct an_kernel *x = a, *y = b;
     if (x->total_ns != y->total_ns)
         return x->total_ns < y->total_ns ? 1 : -1;
-    return (x->longest > y->longest) - (x->longest < y->longest);
+    return (x->first > y->first) - (x->first < y->first);
 }
 
 static bool belongs(const struct tr_row *row, enum an_by by)

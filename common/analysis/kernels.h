@@ -9,6 +9,7 @@
 /** Launches of one kernel; of all its grids, or of one. Also copies, fills and API calls by their
  * names: then only the times are set. */
 struct an_kernel {
+    const struct tr_row *first;
     const struct tr_row *longest; /**< the launch that took longest: name, grid, registers, ... */
     uint64_t calls, total_ns, min_ns, max_ns;
     double occupancy; /**< mean over the time */

@@ -259,8 +259,10 @@ static void put_advice(FILE *out, const struct tsv *t, size_t row)
     if (gr_profile_text(t, row, "file")[0]) {
         fputs(", ", out);
         put_place(out, t, row);
-        fputc(' ', out);
-        gr_put_markdown_code(out, gr_profile_text(t, row, "source"));
+        if (gr_profile_text(t, row, "source")[0]) {
+            fputc(' ', out);
+            gr_put_markdown_code(out, gr_profile_text(t, row, "source"));
+        }
     }
     fputs(": ", out);
     gr_put_markdown(out, gr_profile_text(t, row, "advice"));

@@ -1,0 +1,352 @@
+/* Grouping, judging, ranking; and the tables of a small trace, against golden files. */
+#include "analysis/analysis.h"
+
+#include "base/checkout.h"
+#include "base/files.h"
+#include "vgpu/profiles/profile.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct tr_trace trace_of(const char *rows)
+{
+    static const char header[] = "kind\tname\tstart_ns\tend_ns\tgrid\tblock\tregisters\tsymbol\n";
+    char *text = malloc(sizeof header + strlen(rows));
+    struct tr_trace trace;
+    struct st_error err;
+    strcat(strcpy(text, header), rows);
+    cr_assert_eq(tr_parse(text, strlen(text), "trace", &trace, &err), ST_OK, "%s", err.what);
+    return trace;
+}
+
+static struct vg_profile h200(void)
+{
+    char folder[PATH_MAX];
+    struct vg_profile gpu;
+    struct st_error err;
+    path_format(folder, sizeof folder, "%s/common/vgpu/profiles", checkout_root(&err));
+    cr_assert_eq(vg_profile_read(&gpu, folder, "h200", &err), ST_OK, "%s", err.what);
+    return gpu;
+}
+
+/* ---- kernels ----------------------------------------------------------------------------------
+ */
+
+Test(kernels, are_summed_up_by_name_or_by_launch)
+{
+    struct tr_trace t = trace_of("kernel\ta\t0\t10\t2x1x1\t32x1x1\t8\t\n"
+                                 "api\tcudaMalloc\t0\t5\t\t\t\t\n"
+                                 "kernel\tb\t10\t60\t2x1x1\t32x1x1\t8\t\n"
+                                 "memset\t\t60\t61\t\t\t\t\n"
+                                 "kernel\ta\t70\t100\t4x1x1\t32x1x1\t8\t\n"
+                                 "kernel\ta\t100\t110\t2x1x1\t32x1x1\t8\t\n");
+    struct an_kernels k;
+    cr_assert_eq(an_kernels_sum(&k, &t, AN_BY_ACTIVITY, NULL), ST_OK);
+    cr_assert_eq(k.n, 3);
+    cr_expect_eq(k.total_ns, 101);
+    cr_expect_str_eq(k.group[0].longest->name, "a"); /* 50 like b, and earlier */
+    cr_expect_eq(k.group[0].calls, 3);
+    cr_expect_eq(k.group[0].min_ns, 10);
+    cr_expect_eq(k.group[0].max_ns, 30);
+    cr_expect_eq(k.group[0].longest->grid[0], 4);
+    cr_expect_str_eq(k.group[2].longest->name, "[CUDA memset]");
+    an_kernels_free(&k);
+    cr_assert_eq(an_kernels_sum(&k, &t, AN_BY_LAUNCH, NULL), ST_OK);
+    cr_assert_eq(k.n, 3);
+    cr_expect_str_eq(k.group[0].longest->name, "b");
+    cr_expect_eq(k.group[1].total_ns, 30);
+    cr_expect_eq(k.group[2].calls, 2, "two launches of a with the same grid");
+    an_kernels_free(&k);
+    cr_assert_eq(an_kernels_sum(&k, &t, AN_BY_CALL, NULL), ST_OK);
+    cr_assert_eq(k.n, 1);
+    an_kernels_free(&k);
+    tr_free(&t);
+}
+
+/* ---- limiters ---------------------------------------------------------------------------------
+ */
+
+/* A launch that fills a GPU, and takes as long as its terms say. */
+static struct tr_row full_row = {.kind = TR_KERNEL,
+                                 .name = "k",
+                                 .grid = {13200, 1, 1},
+                                 .block = {256, 1, 1},
+                                 .registers = 32,
+                                 .symbol = ""};
+
+static enum an_limiter judged(struct an_kernel k, const struct vg_profile *gpu, double *saved)
+{
+    struct an_verdict v;
+    if (!k.longest)
+        k.longest = &full_row;
+    k.calls = 1;
+    if (!k.total_ns)
+        k.total_ns = 100000;
+    an_judge(&v, &k, gpu);
+    cr_expect(v.advice[0] && v.advice[strlen(v.advice) - 1] == '.', "%s", v.advice);
+    if (saved)
+        *saved = v.saved;
+    return v.limiter;
+}
+
+Test(limiter, is_the_resource_without_waste_and_the_waste_with_much)
+{
+    const struct vg_profile gpu = h200();
+    double saved;
+    struct an_kernel k = {.modelled = true, .counted = true};
+    k.term_ns[VG_TERM_SHARED] = 90000;
+    k.term_ns[VG_TERM_ISSUE] = 30000;
+    k.counters = (struct tr_counters){.warp_instructions = 1000,
+                                      .thread_instructions = 32000,
+                                      .shared_load_requests = 100,
+                                      .shared_load_wavefronts = 100,
+                                      .shared_load_bytes = 12800};
+    cr_expect_eq(judged(k, &gpu, NULL), AN_SHARED);
+    k.counters.shared_load_wavefronts = 105;
+    cr_expect_eq(judged(k, &gpu, NULL), AN_SHARED, "a few conflicts");
+    k.counters.shared_load_wavefronts = 200;
+    cr_expect_eq(judged(k, &gpu, &saved), AN_BANK_CONFLICTS);
+    cr_expect(saved > 0.45 && saved < 0.5, "half of the wavefronts: %g", saved);
+    k.counters.shared_load_bytes = 25600;
+    cr_expect_eq(judged(k, &gpu, NULL), AN_SHARED, "two floats a thread need two");
+}
+
+Test(limiter, tells_idle_lanes_and_empty_sectors)
+{
+    const struct vg_profile gpu = h200();
+    struct an_kernel k = {.modelled = true, .counted = true};
+    k.term_ns[VG_TERM_ISSUE] = 90000;
+    k.counters.warp_instructions = 1000;
+    k.counters.thread_instructions = 31000;
+    cr_expect_eq(judged(k, &gpu, NULL), AN_ISSUE);
+    k.counters.thread_instructions = 20000;
+    cr_expect_eq(judged(k, &gpu, NULL), AN_DIVERGENCE);
+    k.term_ns[VG_TERM_FP32] = 80000;
+    k.counters.thread_instructions = 31000;
+    cr_expect_eq(judged(k, &gpu, NULL), AN_FP32, "issue slots go to multiply-adds");
+
+    struct an_kernel m = {.modelled = true, .counted = true};
+    m.term_ns[VG_TERM_L2] = 90000;
+    m.counters = (struct tr_counters){.warp_instructions = 1,
+                                      .thread_instructions = 32,
+                                      .global_load_requests = 100,
+                                      .global_load_sectors = 400,
+                                      .global_load_bytes = 12800};
+    cr_expect_eq(judged(m, &gpu, NULL), AN_L2);
+    m.dram_bytes = 10000;
+    m.l2_read_bytes = 12800;
+    cr_expect_eq(judged(m, &gpu, NULL), AN_DRAM, "L2 is only the way there");
+    m.dram_bytes = 0;
+    m.counters.global_load_sectors = 800;
+    cr_expect_eq(judged(m, &gpu, NULL), AN_UNCOALESCED);
+}
+
+Test(limiter, tells_a_grid_that_is_too_small)
+{
+    const struct vg_profile gpu = h200();
+    struct tr_row row = full_row;
+    struct an_kernel k = {.modelled = true, .longest = &row};
+    k.term_ns[VG_TERM_FP32] = 90000;
+    row.grid[0] = 132;
+    cr_expect_eq(judged(k, &gpu, NULL), AN_FP32);
+    row.grid[0] = 133;
+    cr_expect_eq(judged(k, &gpu, NULL), AN_FEW_BLOCKS);
+    row.grid[0] = 40;
+    cr_expect_eq(judged(k, &gpu, NULL), AN_FEW_BLOCKS);
+    memset(k.term_ns, 0, sizeof k.term_ns);
+    k.term_ns[VG_TERM_LATENCY] = 90000;
+    row.grid[0] = 132 * 8; /* all places for blocks */
+    cr_expect_eq(judged(k, &gpu, NULL), AN_LATENCY);
+    row.grid[0] = 132 * 3;
+    cr_expect_eq(judged(k, &gpu, NULL), AN_FEW_BLOCKS);
+}
+
+Test(limiter, without_a_model_is_what_times_and_grids_say)
+{
+    const struct vg_profile gpu = h200();
+    struct tr_row row = full_row;
+    struct an_kernel k = {.longest = &row, .dram_bytes = -1};
+    cr_expect_eq(judged(k, NULL, NULL), AN_UNKNOWN);
+    cr_expect_eq(judged(k, &gpu, NULL), AN_UNKNOWN);
+    k.dram_bytes = 0.8 * gpu.dram_bytes_per_s * 1e-4;
+    cr_expect_eq(judged(k, &gpu, NULL), AN_DRAM);
+    k.dram_bytes = 0.3 * gpu.dram_bytes_per_s * 1e-4;
+    cr_expect_eq(judged(k, &gpu, NULL), AN_UNKNOWN);
+    k.total_ns = (uint64_t)gpu.kernel_overhead_ns;
+    cr_expect_eq(judged(k, &gpu, NULL), AN_LAUNCH);
+    k.total_ns = 100000;
+    row.grid[0] = 10;
+    cr_expect_eq(judged(k, &gpu, NULL), AN_FEW_BLOCKS);
+}
+
+Test(limiter, of_an_empty_kernel_is_no_division_by_zero)
+{
+    struct an_verdict v;
+    struct tr_row row = {.kind = TR_KERNEL, .name = "k", .symbol = ""};
+    struct an_kernel k = {.longest = &row, .modelled = true, .counted = true};
+    const struct vg_profile gpu = h200();
+    an_judge(&v, &k, &gpu);
+    for (size_t i = 0; i < v.figures; i++)
+        cr_expect(!strstr(v.figure[i].value, "nan") && !strstr(v.figure[i].value, "inf"), "%s %s",
+                  v.figure[i].name, v.figure[i].value);
+}
+
+/* ---- lines ------------------------------------------------------------------------------------
+ */
+
+static void put(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    cr_assert(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+Test(lines, bring_their_text_and_a_table_of_another_kind_is_refused)
+{
+    char source[] = "/tmp/convlab-analysis-XXXXXX", golden[PATH_MAX], *text, *at;
+    struct st_error err;
+    struct tr_trace t;
+    struct tsv counters;
+    struct an_lines lines;
+    size_t bytes;
+    close(mkstemp(source));
+    char *code = calloc(300, 32);
+    for (int i = 1; i < 300; i++)
+        sprintf(code + strlen(code), "\tline(%d);\n", i);
+    put(source, code);
+    free(code);
+    path_format(golden, sizeof golden, "%s/common/analysis/tests/golden/counters-2.tsv",
+                checkout_root(&err));
+    cr_assert_eq(file_read(golden, 1 << 20, &text, &bytes, &err), ST_OK);
+    char *moved = calloc(2, bytes), *to = moved;
+    for (char *rest = text; (at = strstr(rest, "nowhere/m6-fused/conv.cu"));
+         rest = at + strlen("nowhere/m6-fused/conv.cu"))
+        to += sprintf(to, "%.*s%s", (int)(at - rest), rest, source);
+    *to = '\0';
+    char *last = strrchr(moved, '\n'); /* the last row is cut */
+    last[1] = '\0';
+    free(text);
+    cr_assert_eq(tsv_parse(moved, strlen(moved), "counters", &counters, &err), ST_OK, "%s %s",
+                 err.what, err.where);
+    path_format(golden, sizeof golden, "%s/common/analysis/tests/golden/trace-2.tsv",
+                checkout_root(&err));
+    cr_assert_eq(tr_read(golden, &t, &err), ST_OK);
+    cr_assert_eq(an_lines_rank(&lines, &t, &counters, &err), ST_OK, "%s", err.what);
+    cr_assert(lines.n > 10);
+    double sum = 0;
+    for (size_t i = 0; i < lines.n; i++) {
+        char expected[32];
+        snprintf(expected, sizeof expected, "line(%d);", lines.line[i].line);
+        cr_expect_str_eq(lines.line[i].source, expected);
+        cr_expect(i == 0 || lines.line[i].share <= lines.line[i - 1].share);
+        sum += lines.line[i].share;
+    }
+    cr_expect(sum > 0.8 && sum <= 1, "%g", sum);
+    cr_expect_null(an_line_of(&lines, lines.line[0].kernel, AN_LAUNCH), "no line's fault");
+    cr_expect_eq(an_line_of(&lines, lines.line[0].kernel, AN_ISSUE), &lines.line[0]);
+    cr_expect_null(an_line_of(&lines, "another kernel", AN_ISSUE));
+    an_lines_free(&lines);
+    tsv_free(&counters);
+    static const char other[] = "kernel\tfile\nk\tf\n";
+    cr_assert_eq(tsv_parse(strdup(other), strlen(other), "x", &counters, &err), ST_OK);
+    cr_expect_eq(an_lines_rank(&lines, &t, &counters, &err), ST_BAD_FORMAT);
+    tsv_free(&counters);
+    tr_free(&t);
+    unlink(source);
+}
+
+/* ---- golden files: CONVLAB_ACCEPT=1 writes them anew -------------------------------------------
+ */
+
+static const struct {
+    const char *name;
+    void (*header)(FILE *out);
+    void (*rows)(FILE *out, const struct an_analysis *a, size_t images);
+} tables[] = {{"kernels.tsv", an_kernels_tsv_header, an_kernels_tsv},
+              {"calls.tsv", an_calls_tsv_header, an_calls_tsv},
+              {"analysis.tsv", an_analysis_tsv_header, an_analysis_tsv},
+              {"lines.tsv", an_lines_tsv_header, an_lines_tsv}};
+
+static void compare(const char *folder, const char *name, char *text)
+{
+    char path[PATH_MAX], *expected;
+    struct st_error err;
+    size_t bytes;
+    path_format(path, sizeof path, "%s/%s", folder, name);
+    if (getenv("CONVLAB_ACCEPT"))
+        put(path, text);
+    cr_assert_eq(file_read(path, 1 << 20, &expected, &bytes, &err), ST_OK, "%s", path);
+    cr_expect_str_eq(text, expected, "%s", name);
+    free(expected);
+    free(text);
+}
+
+Test(golden, tables_and_text_of_a_small_trace)
+{
+    static const size_t sizes[] = {2, 20};
+    char folder[PATH_MAX], profiles[PATH_MAX], path[PATH_MAX], counters[PATH_MAX];
+    struct an_analysis a[2];
+    struct tr_trace t[2];
+    struct st_error err;
+    char *text;
+    size_t bytes;
+    path_format(folder, sizeof folder, "%s/common/analysis/tests/golden", checkout_root(&err));
+    path_format(profiles, sizeof profiles, "%s/common/vgpu/profiles", checkout_root(&err));
+    for (int i = 0; i < 2; i++) {
+        path_format(path, sizeof path, "%s/trace-%zu.tsv", folder, sizes[i]);
+        path_format(counters, sizeof counters, "%s/counters-%zu.tsv", folder, sizes[i]);
+        cr_assert_eq(tr_read(path, &t[i], &err), ST_OK, "%s", err.what);
+        cr_assert_eq(an_analyse(&a[i], &t[i], profiles, counters, &err), ST_OK, "%s", err.what);
+        cr_expect(a[i].has_gpu, "the trace names its GPU");
+    }
+    for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
+        FILE *out = open_memstream(&text, &bytes);
+        tables[k].header(out);
+        for (int i = 0; i < 2; i++)
+            tables[k].rows(out, &a[i], sizes[i]);
+        fclose(out);
+        compare(folder, tables[k].name, text);
+    }
+    FILE *out = open_memstream(&text, &bytes);
+    an_print(out, &a[1]);
+    fclose(out);
+    compare(folder, "analysis.txt", text);
+    for (int i = 0; i < 2; i++) {
+        an_free(&a[i]);
+        tr_free(&t[i]);
+    }
+}
+
+Test(golden, a_trace_that_was_cut_off_is_analysed_up_to_there)
+{
+    char path[PATH_MAX], *text;
+    struct tr_trace t;
+    struct an_analysis a;
+    struct st_error err;
+    size_t bytes;
+    path_format(path, sizeof path, "%s/common/analysis/tests/golden/trace-2.tsv",
+                checkout_root(&err));
+    cr_assert_eq(file_read(path, 1 << 20, &text, &bytes, &err), ST_OK);
+    text[bytes / 2] = '\0';
+    cr_assert_eq(tr_parse(text, bytes / 2, "trace", &t, &err), ST_OK);
+    cr_expect(t.truncated[0]);
+    cr_assert_eq(an_analyse(&a, &t, NULL, NULL, &err), ST_OK);
+    cr_expect(a.launches.n >= 1);
+    cr_expect(!a.has_gpu);
+    an_free(&a);
+    tr_free(&t);
+}
+
+Test(golden, a_missing_table_of_counters_is_named)
+{
+    struct tr_trace t = trace_of("kernel\ta\t0\t10\t2x1x1\t32x1x1\t8\t\n");
+    struct an_analysis a;
+    struct st_error err;
+    cr_expect_eq(an_analyse(&a, &t, NULL, "/nonexistent/counters.tsv", &err), ST_NOT_FOUND);
+    cr_expect(strstr(err.where, "/nonexistent/counters.tsv"), "%s", err.where);
+    tr_free(&t);
+}

@@ -228,12 +228,15 @@ static int run_program(const struct vprof_options *o, struct report *r, char *tr
 {
     char folder[PATH_MAX], profiles[PATH_MAX];
     struct st_error err;
-    struct program_run run = {
-        .tool = "vprof",
-        .device = {.profile = o->profile, .trace = trace, .cores = o->cores, .output = -1},
-        .arguments = o->program,
-        .started = started,
-        .context = r};
+    struct program_run run = {.tool = "vprof",
+                              .device = {.profile = o->profile,
+                                         .trace = trace,
+                                         .counters = o->counters,
+                                         .cores = o->cores,
+                                         .output = -1},
+                              .arguments = o->program,
+                              .started = started,
+                              .context = r};
     struct gpu_trace gpu = {0};
     struct vg_profile profile;
     *product = '\0';

@@ -36,7 +36,7 @@
     X("openacc-profiling", "on|off", "OpenACC is not recorded")                                    \
     X("openacc-summary-mode", "MODE", "OpenACC is not recorded")                                   \
     X("openmp-profiling", "on|off", "OpenMP is not recorded: use perf")                            \
-    X("pc-sampling-period", "N", "use ncu --section SourceCounters, or vgpu-run --counters FILE")  \
+    X("pc-sampling-period", "N", "use ncu --section SourceCounters, or --analysis")                \
     X("print-dependency-analysis-trace", NULL, "use --export chrome and look at the timeline")     \
     X("print-nvlink-topology", NULL, "use nvidia-smi nvlink --status")                             \
     X("print-openacc-constructs", NULL, "OpenACC is not recorded")                                 \
@@ -52,7 +52,7 @@
       "--print-gpu-summary leaves them out")                                                       \
     X("replay-mode", "MODE", "ncu replays kernels as it needs to")                                 \
     X("skip-kernel-replay-save-restore", "on|off", "ncu replays kernels as it needs to")           \
-    X("source-level-analysis", "NAMES", "use vgpu-run --counters FILE PROGRAM: it counts by line") \
+    X("source-level-analysis", "NAMES", "use --analysis: it ranks the source lines")               \
     X("stream-name", "NAME", "streams are shown by number")                                        \
     X("system-profiling", "on|off", "use nvidia-smi dmon")                                         \
     X("trace", "gpu|api",                                                                          \

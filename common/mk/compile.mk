@@ -4,6 +4,7 @@
 
 # In order of use: a module may use those after it, never those before it.
 MODULES := \
+    grader/rank \
     grader/export \
     grader/gradebook \
     grader \

@@ -1,0 +1,31 @@
+/** @file
+ * SHA-256 (FIPS 180-4): names the contents of a file.
+ */
+#ifndef CONVLAB_BASE_SHA256_H
+#define CONVLAB_BASE_SHA256_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SHA256_BYTES = 32, SHA256_HEX = 65 };
+
+/** A hash that is being made. */
+struct sha256 {
+    uint32_t state[8];
+    uint64_t bytes; /**< so far */
+    unsigned char block[64];
+};
+
+/** Starts a hash. */
+void sha256_begin(struct sha256 *hash);
+
+/** Adds bytes. */
+void sha256_add(struct sha256 *hash, const void *bytes, size_t n);
+
+/** Ends it. */
+void sha256_end(struct sha256 *hash, unsigned char digest[SHA256_BYTES]);
+
+/** Ends it, in hexadecimal with a NUL behind. */
+void sha256_end_hex(struct sha256 *hash, char hex[SHA256_HEX]);
+
+#endif

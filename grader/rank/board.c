@@ -1,0 +1,192 @@
+#include "grader/rank/board.h"
+
+#include "grader/export/from_gradebook.h"
+#include "grader/sandbox/printable.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- columns: the milestones that anybody was graded in ---- */
+
+static size_t column_of(struct rk_board *board, const char *milestone)
+{
+    for (size_t i = 0; i < board->milestones; i++)
+        if (strcmp(board->column[i].id, milestone) == 0)
+            return i;
+    return RK_MAX_MILESTONES;
+}
+
+static void find_columns(struct rk_board *board, const struct gx_class *class)
+{
+    for (int m = 1; m <= RK_MAX_MILESTONES; m++) {
+        char id[sizeof board->column->id];
+        snprintf(id, sizeof id, "m%d", m);
+        size_t at = board->milestones, found = 0;
+        board->column[at].max_score = 0;
+        board->column[at].images = 0;
+        for (size_t i = 0; i < class->records; i++) {
+            const struct gx_record *r = &class->record[i];
+            if (strcmp(r->milestone, id) != 0)
+                continue;
+            found++;
+            board->column[at].max_score = fmax(board->column[at].max_score, r->max_score);
+            if (isfinite(r->op_time_s) && r->images > board->column[at].images)
+                board->column[at].images = r->images;
+        }
+        if (found) {
+            strcpy(board->column[at].id, id);
+            board->milestones++;
+        }
+    }
+}
+
+/* ---- rows ---- */
+
+/* Times at different numbers of images say nothing of each other: those of the column count. */
+static void take_record(struct rk_board *board, struct rk_row *row, const struct gx_record *record)
+{
+    size_t at = column_of(board, record->milestone);
+    if (at == RK_MAX_MILESTONES)
+        return;
+    row->cell[at].score = record->score;
+    if (record->images == board->column[at].images)
+        row->cell[at].op_time_s = record->op_time_s;
+}
+
+static bool is_graded(const struct gx_record *record)
+{
+    return !record->fault && strcmp(record->status, "missing") != 0;
+}
+
+/* The records are in the order of submissions. @return false if there is no memory. */
+static bool take_rows(struct rk_board *board, const struct gx_class *class)
+{
+    board->row = calloc(class->records + 1, sizeof *board->row);
+    if (!board->row)
+        return false;
+    for (size_t i = 0, end; i < class->records; i = end) {
+        bool graded = false;
+        struct rk_row *row = &board->row[board->rows];
+        *row = (struct rk_row){0};
+        for (size_t m = 0; m < RK_MAX_MILESTONES; m++)
+            row->cell[m] = (struct rk_cell){NAN, NAN};
+        for (end = i; end < class->records &&
+                      strcmp(class->record[end].submission, class->record[i].submission) == 0;
+             end++) {
+            take_record(board, row, &class->record[end]);
+            graded |= is_graded(&class->record[end]);
+        }
+        if (!graded) {
+            board->not_graded++;
+            continue;
+        }
+        row->submission = strdup(class->record[i].submission);
+        if (!row->submission)
+            return false;
+        board->rows++;
+        for (size_t m = 0; m < board->milestones; m++) {
+            row->total += isfinite(row->cell[m].score) ? row->cell[m].score : 0;
+            if (board->column[m].images)
+                row->total_s +=
+                    isfinite(row->cell[m].op_time_s) ? row->cell[m].op_time_s : INFINITY;
+        }
+    }
+    return true;
+}
+
+/* ---- names ---- */
+
+static bool is_taken(const struct rk_board *board, size_t before, const char *name)
+{
+    for (size_t i = 0; i < before; i++)
+        if (strcmp(board->row[i].pseudonym, name) == 0)
+            return true;
+    return false;
+}
+
+static enum st_code name_rows(struct rk_board *board, struct gradebook *book, struct st_error *err)
+{
+    char secret[RK_SECRET_CHARS], *setting, *value;
+    enum st_code code = rk_secret(book, secret, err);
+    for (size_t i = 0; !code && i < board->rows; i++) {
+        struct rk_row *row = &board->row[i];
+        unsigned round = 0;
+        do
+            rk_pseudonym(secret, row->submission, round++, row->pseudonym);
+        while (is_taken(board, i, row->pseudonym));
+        if (asprintf(&setting, "rank_own_name:%s", row->submission) < 0)
+            return st_fail(err, ST_NO_MEMORY, "cannot hold a name in memory");
+        code = gb_setting_get(book, setting, &value, err);
+        free(setting);
+        if (!code && value && strcmp(value, "shown") == 0)
+            row->own_name = row->submission;
+        free(value);
+    }
+    return code;
+}
+
+const char *rk_row_label(const struct rk_row *row, char to[RK_LABEL_CHARS])
+{
+    gr_printable(to, RK_LABEL_CHARS, row->own_name ? row->own_name : row->pseudonym);
+    for (char *c = to; *c; c++)
+        if (*c == '\n' || *c == '\t')
+            *c = ' ';
+    return to;
+}
+
+/* ---- ranks ---- */
+
+static int by_result(const struct rk_row *a, const struct rk_row *b)
+{
+    if (a->total != b->total)
+        return a->total > b->total ? -1 : 1;
+    return (a->total_s > b->total_s) - (a->total_s < b->total_s);
+}
+
+/* Those who are equal are in the order of their pseudonyms, which says nothing of them. */
+static int before(const void *a, const void *b)
+{
+    int result = by_result(a, b);
+    return result ? result
+                  : strcmp(((const struct rk_row *)a)->pseudonym,
+                           ((const struct rk_row *)b)->pseudonym);
+}
+
+static void rank_rows(struct rk_board *board)
+{
+    qsort(board->row, board->rows, sizeof *board->row, before);
+    for (size_t i = 0; i < board->rows; i++)
+        board->row[i].rank = i && by_result(&board->row[i - 1], &board->row[i]) == 0
+                                 ? board->row[i - 1].rank
+                                 : i + 1;
+}
+
+enum st_code rk_board_read(struct rk_board *board, struct gradebook *book, const char *milestone,
+                           struct st_error *err)
+{
+    struct gx_class class;
+    *board = (struct rk_board){0};
+    enum st_code code = gx_class_read(&class, book, NULL, milestone, err);
+    if (code)
+        return code;
+    find_columns(board, &class);
+    if (!take_rows(board, &class))
+        code = st_fail(err, ST_NO_MEMORY, "cannot hold a class in memory");
+    gx_class_free(&class);
+    if (!code)
+        code = name_rows(board, book, err);
+    if (code)
+        rk_board_free(board);
+    else
+        rank_rows(board);
+    return code;
+}
+
+void rk_board_free(struct rk_board *board)
+{
+    for (size_t i = 0; i < board->rows; i++)
+        free(board->row[i].submission);
+    free(board->row);
+    *board = (struct rk_board){0};
+}

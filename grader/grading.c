@@ -161,7 +161,8 @@ static enum st_code build_source(struct grading *g, struct gr_check *check, stru
     if (code)
         return code;
     const char *name = g->milestone.cuda ? "conv.cu" : "conv.c";
-    code = gr_source_build(&g->built, g->options->file, name, header, command, err);
+    code =
+        gr_source_build(&g->built, &g->host.sandbox, g->options->file, name, header, command, err);
     free(command);
     if (code)
         return code;
@@ -325,9 +326,17 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
     gr_machine_describe(r, g->milestone.cuda);
     if ((code = gr_host_choose(g, err)))
         return code;
+    if (!g->milestone.libraries) /* m0 runs no code of a student's */
+        code = gr_sandbox_open(&g->host.sandbox, g->options->sandbox, g->host.build, err);
+    if (code)
+        return code;
+    r->sandboxed = g->host.sandbox.on;
+    snprintf(r->not_sandboxed, sizeof r->not_sandboxed, "%s", g->host.sandbox.reason);
     fprintf(g->out, "%s %s: grading %s%s%s with seed %llu\n", r->milestone, r->title, r->source,
             g->milestone.cuda ? " on " : "", g->milestone.cuda ? r->profile : "",
             (unsigned long long)r->seed);
+    if (r->not_sandboxed[0])
+        fprintf(g->out, "not sandboxed: %s\n", r->not_sandboxed);
     code = make_checks(g, err);
     if (!code)
         code = g->milestone.libraries ? gr_library_baseline(g, err) : grade_lab(g, err);

@@ -20,7 +20,9 @@ enum {
     KEY_JSON,
     KEY_SEED,
     KEY_QUICK,
-    KEY_PROFILE
+    KEY_PROFILE,
+    KEY_NO_SANDBOX,
+    KEY_REQUIRE_SANDBOX
 };
 
 static const struct argp_option option_table[] = {
@@ -42,6 +44,10 @@ static const struct argp_option option_table[] = {
     {"seed", KEY_SEED, "N", 0, "seed of random shapes and data (default: a fresh one)", 0},
     {"profile", KEY_PROFILE, 0, 0, "also profile the whole program at each size", 0},
     {"quick", KEY_QUICK, 0, 0, "fewer shapes, 100 images only, no comparison runs", 0},
+    {"no-sandbox", KEY_NO_SANDBOX, 0, 0,
+     "do not confine the submission's code (see grader sandbox)", 0},
+    {"require-sandbox", KEY_REQUIRE_SANDBOX, 0, 0,
+     "grade only if the submission's code can be confined; otherwise exit status 2", 0},
     {0},
 };
 
@@ -123,6 +129,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_QUICK:
         o->quick = true;
+        return 0;
+    case KEY_NO_SANDBOX:
+        o->sandbox = GR_SANDBOX_NEVER;
+        return 0;
+    case KEY_REQUIRE_SANDBOX:
+        o->sandbox = GR_SANDBOX_REQUIRED;
         return 0;
     case ARGP_KEY_ARG:
         if (o->milestone)

@@ -5,6 +5,7 @@
 #define CONVLAB_GRADER_OPTIONS_H
 
 #include "base/status.h"
+#include "grader/sandbox/sandbox.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,20 +15,21 @@ enum { GR_MAX_SIZES = 16, GR_MAX_IMAGES = 10000 };
 
 /** What was asked for; strings point into argv. */
 struct gr_options {
-    const char *milestone;       /**< "m1" */
-    bool reference;              /**< --reference */
-    const char *lib;             /**< --lib FILE, or NULL */
-    const char *file;            /**< --source FILE, or NULL */
-    const char *device;          /**< --device: auto, gpu, virtual or virtual:PROFILE */
-    const char *model;           /**< --model, a name in data/models or a path */
-    size_t sizes;                /**< how many data-set sizes */
-    size_t images[GR_MAX_SIZES]; /**< ascending */
-    bool sizes_given;            /**< --images was there */
-    const char *report;          /**< --report DIR, or NULL for build/report/mN */
-    const char *json;            /**< --json FILE or -, or NULL */
-    uint64_t seed;               /**< --seed, or fresh */
-    bool quick;                  /**< --quick */
-    bool profile;                /**< --profile */
+    const char *milestone;        /**< "m1" */
+    bool reference;               /**< --reference */
+    const char *lib;              /**< --lib FILE, or NULL */
+    const char *file;             /**< --source FILE, or NULL */
+    const char *device;           /**< --device: auto, gpu, virtual or virtual:PROFILE */
+    const char *model;            /**< --model, a name in data/models or a path */
+    size_t sizes;                 /**< how many data-set sizes */
+    size_t images[GR_MAX_SIZES];  /**< ascending */
+    bool sizes_given;             /**< --images was there */
+    const char *report;           /**< --report DIR, or NULL for build/report/mN */
+    const char *json;             /**< --json FILE or -, or NULL */
+    uint64_t seed;                /**< --seed, or fresh */
+    bool quick;                   /**< --quick */
+    bool profile;                 /**< --profile */
+    enum gr_sandbox_wish sandbox; /**< --no-sandbox, --require-sandbox */
 };
 
 /** Parses the command line; on --help, --version or wrong usage prints and exits (status 2). */

@@ -1,18 +1,22 @@
 /* How a session stays in charge of a hostile process:
  *
- * 1. The runner gets a process group of its own and dies with the grader (PDEATHSIG). The grader is
- *    a subreaper, so whatever the student's code forks comes back to it and is killed at the end.
+ * 1. The runner and all that it starts are in a box (grader/sandbox/box.h), which ends with the
+ *    session and with the grader.
  * 2. Every wait is a poll() on three things: the reply channel, the output pipe (drained all the
- *    time, so that printing never blocks) and the process itself (a pidfd).
+ *    time, so that printing never blocks) and the process itself (a pidfd); a few times a second
+ *    the memory of all processes together is looked at.
  * 3. A reply counts only with the nonce of its request. Each request has a new one.
- * 4. On the reply the whole group is stopped before anything is compared: a helper thread cannot
- *    finish the work after the clock has stopped.
+ * 4. On the reply the whole box is stopped before anything is compared: a helper thread or process
+ *    cannot finish the work after the clock has stopped.
  */
 #include "grader/session.h"
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/parallel.h"
 #include "grader/finding.h"
+#include "grader/sandbox/environment.h"
+#include "grader/sandbox/filter.h"
 #include "grader/source_place.h"
 #include "runner/protocol.h"
 
@@ -23,15 +27,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { START_LIMIT_S = 20, RECORD_LIMIT_S = 30, OWN_CHILDREN_MAX = 64 };
+enum { START_LIMIT_S = 20, RECORD_LIMIT_S = 30, LOOK_INTERVAL_MS = 100 };
 
 /* Reads what the student's code has printed, without waiting. */
 static void drain(struct gr_session *s)
@@ -42,88 +43,58 @@ static void drain(struct gr_session *s)
 /* ---- the process ------------------------------------------------------------------------------
  */
 
-/* Whom gr_session_end() must not take for a stray: the processes of sessions. */
-static pid_t own_children[OWN_CHILDREN_MAX];
-
-static pid_t *own_child(pid_t pid)
+/* Heap, scratch memory and the stacks of an OpenMP team; the arena does not count. */
+static size_t memory_limit_bytes(void)
 {
-    for (size_t i = 0; i < OWN_CHILDREN_MAX; i++)
-        if (own_children[i] == pid)
-            return &own_children[i];
-    return NULL;
+    return ((size_t)2 << 30) + (size_t)parallel_cores() * ((size_t)64 << 20);
 }
 
-/* Replaces one by another; 0 is none. */
-static void own_child_note(pid_t gone, pid_t come)
+static struct gr_limits limits_for(enum runner_device device)
 {
-    pid_t *slot = own_child(gone);
-    if (slot)
-        *slot = come;
-}
-
-/* The child's side, after fork(): only async-signal-safe calls. */
-static void become_runner(const struct gr_session *s, int channel, int arena, int out,
-                          char **environment, size_t memory_bytes)
-{
-    const struct gr_host *host = s->host;
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() == 1)
-        _exit(127);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){64 << 20, 64 << 20});
-#ifdef __SANITIZE_ADDRESS__ /* its shadow alone is larger than any limit */
-    memory_bytes = RLIM_INFINITY;
-#endif
+    struct gr_limits limits = {.file_bytes = 64 << 20, .files = 256};
+    limits.processes = 64 + 4 * (unsigned)parallel_cores();
     /* The virtual GPU's memory, and a real GPU's address space, are no heap of the student's. */
-    if (host->device == RUNNER_ON_CPU)
-        setrlimit(RLIMIT_DATA, &(struct rlimit){memory_bytes, memory_bytes});
-    /* Move everything out of the way of the fixed numbers first. */
-    int null = open("/dev/null", O_RDONLY), last = RUNNER_ARENA;
-    int door = s->device.door >= 0 ? fcntl(s->device.door, F_DUPFD, 64) : -1;
-    channel = fcntl(channel, F_DUPFD, 64);
-    arena = fcntl(arena, F_DUPFD, 64);
-    out = fcntl(out, F_DUPFD, 64);
-    if (null < 0 || channel < 0 || arena < 0 || out < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 ||
-        dup2(out, 2) < 0 || dup2(channel, RUNNER_CHANNEL) < 0 || dup2(arena, RUNNER_ARENA) < 0)
-        _exit(127);
-    if (door >= 0 && dup2(door, last = RUNNER_DOOR) < 0)
-        _exit(127);
-    syscall(SYS_close_range, last + 1, ~0u, 0);
-    if (chdir("/") != 0)
-        _exit(127);
-    static char *const on[] = {"cpu", "gpu", "virtual"};
-    char *const arguments[] = {"runner",           "--on", on[host->device], "--serve",
-                               (char *)s->library, NULL};
-    execve(host->runner, arguments, environment);
-    _exit(127);
+    if (device == RUNNER_ON_CPU)
+        limits.heap_bytes = memory_limit_bytes();
+    if (device == RUNNER_ON_GPU) /* the driver's threads and files */
+        limits.processes += 512, limits.files = 4096;
+#ifdef __SANITIZE_ADDRESS__ /* its shadow alone is larger than any limit */
+    limits.heap_bytes = 0;
+#endif
+    return limits;
 }
 
-/* Everything that was forked and left behind has become our child (we are a subreaper). */
-static void kill_strays(void)
+/* Starts the runner with the session's library. */
+static enum st_code runner_start(struct gr_session *s, int channel, int arena, int out,
+                                 char **environment, struct st_error *err)
 {
-    char path[64], line[4096];
-    snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
-    bool strays = true;
-    for (int round = 0; round < 20 && strays; round++) {
-        strays = false;
-        FILE *f = fopen(path, "re");
-        if (!f)
-            return;
-        size_t n = fread(line, 1, sizeof line - 1, f);
-        fclose(f);
-        line[n] = '\0';
-        if (!n)
-            return;
-        for (char *save, *word = strtok_r(line, " ", &save); word;
-             word = strtok_r(NULL, " ", &save)) {
-            if (own_child(atoi(word)))
-                continue;
-            kill(atoi(word), SIGKILL);
-            waitpid(atoi(word), NULL, 0);
-            strays = true;
-        }
-    }
+    static const char *const on[] = {"cpu", "gpu", "virtual"};
+    const struct gr_host *host = s->host;
+    const char *const argv[] = {host->runner, "--on",     on[host->device],
+                                "--serve",    s->library, NULL};
+    char shared[PATH_MAX], cudart[PATH_MAX];
+    path_format(shared, sizeof shared, "%s/shared", host->build); /* in archives */
+    path_format(cudart, sizeof cudart, "%s/vgpu/libcudart.so.13", host->build);
+    char **shown = host->sandbox.on ? gr_environment(environment, "/usr/bin:/bin") : NULL;
+    struct gr_box_options options = {.sandbox = &host->sandbox,
+                                     .argv = argv,
+                                     .name = "runner",
+                                     .environment = shown ? shown : environment,
+                                     .folder = "/",
+                                     .limits = limits_for(host->device),
+                                     .shown = {host->runner, s->library},
+                                     .gpu = host->device == RUNNER_ON_GPU};
+    const int descriptors[] = {-1, out, out, channel, arena, s->device.door};
+    options.descriptors = s->device.door >= 0 ? 6 : 5;
+    memcpy(options.descriptor, descriptors, sizeof descriptors);
+    size_t n = 2;
+    if (file_exists(shared))
+        options.shown[n++] = shared;
+    if (host->device == RUNNER_ON_VIRTUAL_GPU)
+        options.shown[n++] = cudart;
+    const enum st_code code = gr_box_start(&s->box, &options, err);
+    free(shown);
+    return code;
 }
 
 static void record_drop(struct gr_session *s)
@@ -137,25 +108,15 @@ static void record_drop(struct gr_session *s)
 /* Ends the processes; output and record stay. */
 static void stop(struct gr_session *s)
 {
-    if (s->pid > 0) {
-        kill(-s->pid, SIGKILL);
-        kill(s->pid, SIGKILL);
-        if (s->alive)
-            waitpid(s->pid, NULL, 0);
-        own_child_note(s->pid, 0);
-        kill_strays();
-    }
-    own_child_note(s->device.pid ? s->device.pid : -1, 0);
+    gr_box_kill(&s->box);
+    gr_box_own_child(s->device.pid ? s->device.pid : -1, 0);
     vg_process_kill(&s->device);
     drain(s);
     if (s->channel >= 0)
         close(s->channel);
     if (s->pipe >= 0)
         close(s->pipe);
-    if (s->pidfd >= 0)
-        close(s->pidfd);
-    s->pid = 0;
-    s->channel = s->pipe = s->pidfd = -1;
+    s->channel = s->pipe = -1;
     s->alive = false;
 }
 
@@ -247,6 +208,17 @@ static void explain_crash(const struct gr_session *s, const struct runner_reply 
             "does every loop end? Check each loop's condition and step around that line");
         return;
     }
+    if (reply->signal == SIGSYS) {
+        char call[96], message[sizeof run->message];
+        snprintf(message, sizeof message, "made a system call that is not allowed (%s) at %s",
+                 gr_filter_name(call, sizeof call, (int)reply->fault_address), place);
+        say(run, GR_CRASHED, message,
+            "a convolution needs memory and arithmetic; leave other processes, files and the "
+            "network "
+            "alone");
+        snprintf(run->pattern, sizeof run->pattern, "forbidden_call");
+        return;
+    }
     if (reply->signal == SIGSEGV || reply->signal == SIGBUS)
         describe_access(access, sizeof access, reply, shape);
     run->outcome = GR_CRASHED;
@@ -279,7 +251,7 @@ static enum st_code device_start(struct gr_session *s, int output, char ***envir
         size_t line = strcspn(s->output.text, "\n");
         return st_detail(err, ST_GOT, "%.*s", (int)line, s->output.text);
     }
-    own_child_note(0, s->device.pid);
+    gr_box_own_child(0, s->device.pid);
     *environment = vg_process_environment(s->host->build, RUNNER_DOOR);
     return *environment ? ST_OK : st_fail(err, ST_NO_MEMORY, "cannot start a process");
 }
@@ -373,8 +345,12 @@ static void explain_device_error(struct gr_session *s, struct runner_reply *repl
 static void explain_end(struct gr_session *s, struct gr_run *run)
 {
     int status = 0;
-    waitpid(s->pid, &status, 0);
     s->alive = false;
+    if (!gr_box_wait(&s->box, &status)) {
+        drain(s);
+        say(run, GR_SILENT, "the sandbox did not start", "is build/runner there? Run: make");
+        return;
+    }
     char message[sizeof run->message];
     run->returned = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     if (WIFSIGNALED(status)) {
@@ -405,20 +381,46 @@ static void explain_end(struct gr_session *s, struct gr_run *run)
 /* ---- waiting for a reply ----------------------------------------------------------------------
  */
 
-enum heard { HEARD_REPLY, HEARD_END, HEARD_CLOSED, HEARD_NOTHING };
+enum heard { HEARD_REPLY, HEARD_END, HEARD_CLOSED, HEARD_NOTHING, HEARD_TOO_MUCH };
+
+/* Whether all processes together have taken more memory than one may. */
+static bool is_too_much(struct gr_session *s)
+{
+    if (s->host->device == RUNNER_ON_GPU) /* the driver's memory is there, too */
+        return false;
+    gr_box_usage(&s->box, s->arena->bytes, &s->processes, &s->memory_bytes);
+    return s->memory_bytes > memory_limit_bytes();
+}
+
+static void say_too_much(const struct gr_session *s, struct gr_run *run)
+{
+    char message[160];
+    snprintf(message, sizeof message,
+             "took %.1f GiB of memory in %zu process%s; %.1f GiB are the limit",
+             (double)s->memory_bytes / 0x1p30, s->processes, s->processes == 1 ? "" : "es",
+             (double)memory_limit_bytes() / 0x1p30);
+    say(run, GR_CRASHED, message, "which allocation, or which fork(), is in a loop?");
+}
 
 /* Waits for a packet with that nonce; drains the output meanwhile. */
 static enum heard listen_until(struct gr_session *s, double until_s, uint64_t nonce,
                                struct runner_reply *reply)
 {
-    for (;;) {
-        double left_s = until_s - clock_now_s();
+    for (double look_s = clock_now_s();;) {
+        double now_s = clock_now_s(), left_s = until_s - now_s;
         if (left_s <= 0)
             return HEARD_NOTHING;
+        if (now_s - look_s > 1e-3 * LOOK_INTERVAL_MS) {
+            if (is_too_much(s))
+                return HEARD_TOO_MUCH;
+            look_s = clock_now_s();
+        }
+        int wait_ms =
+            left_s * 1000 < LOOK_INTERVAL_MS ? (int)(left_s * 1000) + 1 : LOOK_INTERVAL_MS;
         struct pollfd on[3] = {{.fd = s->channel, .events = POLLIN},
                                {.fd = s->pipe, .events = POLLIN},
-                               {.fd = s->pidfd, .events = POLLIN}};
-        if (poll(on, 3, (int)(left_s * 1000) + 1) < 0 && errno != EINTR)
+                               {.fd = s->box.pidfd, .events = POLLIN}};
+        if (poll(on, 3, wait_ms) < 0 && errno != EINTR)
             return HEARD_CLOSED;
         if (on[1].revents)
             drain(s);
@@ -428,7 +430,7 @@ static enum heard listen_until(struct gr_session *s, double until_s, uint64_t no
                 return HEARD_REPLY;
             if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
                 /* Closed: give the process a moment to be seen ending. */
-                struct pollfd end = {.fd = s->pidfd, .events = POLLIN};
+                struct pollfd end = {.fd = s->box.pidfd, .events = POLLIN};
                 return poll(&end, 1, 500) > 0 ? HEARD_END : HEARD_CLOSED;
             }
         } else if (on[2].revents) {
@@ -465,13 +467,7 @@ enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, 
             return code;
         }
     }
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-    /* Heap, scratch memory and the stacks of an OpenMP team; the arena does not count. */
-    size_t memory_bytes = ((size_t)2 << 30) + (size_t)parallel_cores() * ((size_t)64 << 20);
-    s->pid = fork();
-    if (s->pid == 0)
-        become_runner(s, channel[1], arena->fd, out[1], environment, memory_bytes);
-    int why = errno;
+    const enum st_code started = runner_start(s, channel[1], arena->fd, out[1], environment, err);
     close(channel[1]);
     close(out[1]);
     if (environment != environ)
@@ -479,13 +475,10 @@ enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, 
     if (s->device.door >= 0)
         close(s->device.door); /* the runner's alone */
     s->device.door = -1;
-    if (s->pid < 0)
-        return gr_session_end(s), st_fail_errno(err, why, "cannot start a process");
-    own_child_note(0, s->pid);
+    if (started)
+        return gr_session_end(s), started;
     s->alive = true;
-    s->pidfd = (int)syscall(SYS_pidfd_open, s->pid, 0);
-    if (s->pidfd < 0)
-        return gr_session_end(s), st_fail_errno(err, errno, "cannot watch a process");
+    s->arena = arena;
 
     struct runner_reply reply;
     switch (listen_until(s, clock_now_s() + START_LIMIT_S, 0, &reply)) {
@@ -554,7 +547,7 @@ void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const 
     if (getrandom(&request.nonce, sizeof request.nonce, 0) != sizeof request.nonce)
         request.nonce = (uint64_t)(clock_now_s() * 1e9);
     request.nonce |= 1; /* never the 0 of READY */
-    kill(-s->pid, SIGCONT);
+    gr_box_thaw(&s->box);
     s->requests++;
     double begin_s = clock_now_s();
     struct runner_reply reply;
@@ -566,7 +559,9 @@ void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const 
     double outside_s = clock_now_s() - begin_s;
     if (heard == HEARD_NOTHING) {
         /* Ask it where it is; one that does not even answer that is stopped or blocks signals. */
-        kill(s->pid, SIGXCPU);
+        const pid_t program = gr_box_program(&s->box);
+        if (program > 0)
+            kill(program, SIGXCPU);
         heard = listen_until(s, clock_now_s() + 1, request.nonce, &reply);
         if (heard != HEARD_REPLY || reply.kind != RUNNER_CRASHED || reply.signal != SIGXCPU) {
             char message[128];
@@ -577,7 +572,17 @@ void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const 
             return;
         }
     }
-    kill(-s->pid, SIGSTOP);
+    if (heard == HEARD_TOO_MUCH) {
+        say_too_much(s, run);
+        stop(s);
+        return;
+    }
+    if (heard == HEARD_REPLY && !gr_box_freeze(&s->box)) {
+        say(run, GR_SILENT, "your code's processes multiplied too fast to be stopped",
+            "do not start processes in conv_forward");
+        stop(s);
+        return;
+    }
     drain(s);
     switch (heard) {
     case HEARD_REPLY:

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "conv.h"
 #include "grader/device_record.h"
+#include "grader/sandbox/box.h"
 #include "grader/session_output.h"
 #include "runner/arena.h"
 #include "runner/protocol.h"
@@ -40,12 +41,13 @@ struct gr_host {
     char profile[64];      /**< virtual GPU: which GPU it plays */
     char runner[PATH_MAX]; /**< the runner program */
     char build[PATH_MAX];  /**< the folder with the virtual GPU's programs */
+    struct gr_sandbox sandbox;
 };
 
 /** Opaque parts are the session's own. */
 struct gr_session {
-    pid_t pid;
-    int channel, pipe, pidfd;
+    struct gr_box box; /**< the process, and all that it starts */
+    int channel, pipe;
     bool alive;
     uint64_t requests;
     char library[1024];
@@ -53,12 +55,14 @@ struct gr_session {
     struct vg_process device;        /**< virtual GPU: its process, a child of ours */
     struct gr_device_record *record; /**< virtual GPU: of the last request */
     const struct gr_host *host;
+    const struct arena *arena;
+    size_t processes, memory_bytes; /**< that were there when it was looked at */
     struct gr_output output;
 };
 
 /** A session that has not been started: gr_session_end() is harmless on it. */
 #define GR_SESSION_CLOSED                                                                          \
-    ((struct gr_session){.channel = -1, .pipe = -1, .pidfd = -1, .device = VG_PROCESS_NONE})
+    ((struct gr_session){.box = GR_BOX_NONE, .channel = -1, .pipe = -1, .device = VG_PROCESS_NONE})
 
 /** What one request gave. */
 struct gr_run {

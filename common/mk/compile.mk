@@ -70,6 +70,9 @@ $(foreach m,$(MAINS),$(eval $(call program_rules,$(m))))
 # A lab finds conv_workspace(), and nothing else of ours, in the runner.
 LDFLAGS_runner := -Wl,--export-dynamic-symbol=conv_workspace
 
+# The first process of every sandbox loads only what it uses.
+LDFLAGS_confine := -Wl,--as-needed
+
 define bench_rules
 $(BUILD)/$(patsubst %.c,%,$(notdir $(1))): $(call objects,$(1)) $(MODULE_LIBS)
 	$$(Q)$$(LINK) -Wl,--export-dynamic-symbol=conv_workspace $$^ $(LIBS) $$(BENCH_LIBS) -o $$@

@@ -113,6 +113,8 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     reply->in_lab = 0;
     if (signal == SIGSEGV || signal == SIGBUS)
         reply->fault_address = (uintptr_t)info->si_addr;
+    if (signal == SIGSYS)
+        reply->fault_address = (uint64_t)info->si_syscall;
     uintptr_t pc = 0;
 #if defined(__x86_64__)
     const mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;

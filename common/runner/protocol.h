@@ -62,7 +62,7 @@ struct runner_reply {
     uint32_t in_lab;     /**< CRASHED: whether a place in the lab's library was found */
     uint32_t pad;
     uint64_t lab_offset;    /**< CRASHED: that place, as an offset in libconv.so */
-    uint64_t fault_address; /**< CRASHED: address that was accessed */
+    uint64_t fault_address; /**< CRASHED: address that was accessed; SIGSYS: the system call */
     uint64_t arena_address; /**< where the arena lies in the runner */
     char text[256]; /**< READY: the device's name; FAILED, DEVICE_ERROR: why, for a person */
 };

@@ -119,6 +119,9 @@ char *gr_json_text(const struct gr_result *result)
     add_text(root, "machine", result->machine);
     add_text(root, "compiler", result->compiler);
     add_text(root, "command", result->command);
+    cJSON *sandbox = cJSON_AddObjectToObject(root, "sandbox");
+    cJSON_AddBoolToObject(sandbox, "on", result->sandboxed);
+    add_text(sandbox, "reason", result->not_sandboxed);
     add_number(root, "score", result->score);
     add_number(root, "max_score", result->max_score);
     add_number(root, "manual_max", result->manual_max);

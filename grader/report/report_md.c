@@ -89,6 +89,7 @@ static void put_head(struct page *p, const char *kept)
         gr_put_markdown_code(p->out, r->source);
     }
     fputs(" |\n", p->out);
+    fact(p, "Not sandboxed", r->not_sandboxed, false);
     fact(p, "Machine", r->machine, false);
     fact(p, "Device", r->device, false);
     fact(p, "GPU profile", r->profile, false);

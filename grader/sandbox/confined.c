@@ -1,34 +1,43 @@
 #include "grader/sandbox/confined.h"
 
 #include "base/clock.h"
+#include "base/files.h"
+#include "grader/sandbox/box.h"
+#include "grader/sandbox/environment.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The child's side. */
-static void become(const char *const *argv, const char *folder, const struct gr_limits *l, int out)
+static const char system_path[] = "/usr/local/bin:/usr/bin:/bin";
+
+/* The path of one of the system's programs. */
+static void locate(const char *name, char to[PATH_MAX])
 {
-    const int null = open("/dev/null", O_RDONLY);
-    setsid();
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    setrlimit(RLIMIT_CPU, &(struct rlimit){l->cpu_s, l->cpu_s});
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){l->file_bytes, l->file_bytes});
-    setrlimit(RLIMIT_AS, &(struct rlimit){l->memory_bytes, l->memory_bytes});
-    if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0 || chdir(folder))
-        _exit(127);
-    syscall(SYS_close_range, 3, ~0u, 0);
-    execvp(argv[0], (char *const *)argv);
-    _exit(127);
+    path_format(to, PATH_MAX, "%s", name);
+    for (const char *at = system_path; !strchr(name, '/') && *at;) {
+        const size_t length = strcspn(at, ":");
+        if (path_format(to, PATH_MAX, "%.*s/%s", (int)length, at, name) && access(to, X_OK) == 0)
+            return;
+        at += length + (at[length] == ':');
+    }
+}
+
+/* The folder above the one with the program: a toolkit's, if it is none of the system's. */
+static const char *toolkit(const char *program, char to[PATH_MAX])
+{
+    path_format(to, PATH_MAX, "%s", program);
+    for (int i = 0; i < 2; i++) {
+        char *slash = strrchr(to, '/');
+        if (!slash)
+            return NULL;
+        *slash = '\0';
+    }
+    return to[0] && strncmp(to, "/usr", 4) != 0 ? to : NULL;
 }
 
 /* Reads until the end or the time is up. @return false: the time is up. */
@@ -53,48 +62,68 @@ static bool read_all(int out, double until_s, char *to, size_t room)
     }
 }
 
-static bool ends_by(pid_t pid, double until_s)
+static bool ends_by(int pidfd, double until_s)
 {
-    siginfo_t info;
-    struct pollfd on = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    struct pollfd on = {.fd = pidfd, .events = POLLIN};
     double left_s;
     int ready = 0;
-    while (on.fd >= 0 && ready <= 0 && (left_s = until_s - clock_now_s()) > 0)
+    while (ready <= 0 && (left_s = until_s - clock_now_s()) > 0)
         ready = poll(&on, 1, (int)(left_s * 1000) + 1);
-    if (on.fd >= 0)
-        close(on.fd);
-    else
-        ready = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) == 0;
     return ready > 0;
 }
 
-enum st_code gr_confined_run(const char *const *argv, const char *folder,
-                             const struct gr_limits *limits, size_t keep_bytes,
+/* Starts it with its output in a pipe. */
+static enum st_code start(struct gr_box *box, const struct gr_sandbox *sandbox,
+                          const char *const *argv, const char *folder,
+                          const struct gr_limits *limits, int out, struct st_error *err)
+{
+    char program[PATH_MAX], home[PATH_MAX], path[2 * PATH_MAX];
+    const char *words[128] = {program};
+    locate(argv[0], program);
+    for (size_t i = 1; i < sizeof words / sizeof *words - 1 && argv[i]; i++)
+        words[i] = argv[i];
+    const char *slash = strrchr(program, '/');
+    snprintf(path, sizeof path, "%.*s:%s", slash ? (int)(slash - program) : 0, program,
+             system_path);
+    char **list = sandbox->on ? gr_environment(environ, path) : NULL;
+    const struct gr_box_options options = {.sandbox = sandbox,
+                                           .argv = words,
+                                           .name = argv[0],
+                                           .environment = list ? list : environ,
+                                           .folder = folder,
+                                           .descriptor = {-1, out, out},
+                                           .descriptors = 3,
+                                           .limits = *limits,
+                                           .shown = {toolkit(program, home)},
+                                           .writable = folder,
+                                           .compiles = true};
+    const enum st_code code = gr_box_start(box, &options, err);
+    free(list);
+    return code;
+}
+
+enum st_code gr_confined_run(const struct gr_sandbox *sandbox, const char *const *argv,
+                             const char *folder, const struct gr_limits *limits, size_t keep_bytes,
                              struct gr_confined_result *result, struct st_error *err)
 {
-    int out[2];
+    int out[2], status = 0;
+    struct gr_box box;
     *result = (struct gr_confined_result){.output = calloc(1, keep_bytes + 1), .exit_status = -1};
     if (!result->output)
         return st_fail(err, ST_NO_MEMORY, "cannot hold the output of %s", argv[0]);
     if (pipe2(out, O_CLOEXEC))
         return st_fail_errno(err, errno, "cannot make a pipe");
     const double until_s = clock_now_s() + limits->wall_s;
-    const pid_t pid = fork();
-    if (pid == 0)
-        become(argv, folder, limits, out[1]);
-    const int why = errno;
+    enum st_code code = start(&box, sandbox, argv, folder, limits, out[1], err);
     close(out[1]);
-    if (pid < 0) {
-        close(out[0]);
-        return st_fail_errno(err, why, "cannot start %s", argv[0]);
+    if (!code) {
+        result->timed_out =
+            !read_all(out[0], until_s, result->output, keep_bytes) || !ends_by(box.pidfd, until_s);
+        if (!result->timed_out && !gr_box_wait(&box, &status))
+            code = st_fail(err, ST_CHILD, "the sandbox does not start: %.200s", result->output);
+        result->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        gr_box_kill(&box);
     }
-    result->timed_out =
-        !read_all(out[0], until_s, result->output, keep_bytes) || !ends_by(pid, until_s);
-    kill(-pid, SIGKILL);
     close(out[0]);
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    result->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    return ST_OK;
+    return code;
 }

@@ -22,8 +22,12 @@
 enum { ARGUMENTS_MAX = 64, KEEP_BYTES = 1 << 14 };
 
 /* For the largest submissions ten times what they need on a busy machine. */
-static const struct gr_limits compiler_limits = {
-    .wall_s = 180, .cpu_s = 60, .memory_bytes = (size_t)3 << 30, .file_bytes = (size_t)128 << 20};
+static const struct gr_limits compiler_limits = {.wall_s = 180,
+                                                 .cpu_s = 60,
+                                                 .address_bytes = (size_t)3 << 30,
+                                                 .file_bytes = (size_t)128 << 20,
+                                                 .files = 256,
+                                                 .processes = 64};
 
 static void refuse(struct gr_source_build *b, const char *pattern, const char *said, ...)
     __attribute__((format(printf, 3, 4)));
@@ -53,6 +57,10 @@ static enum st_code folder_make(struct gr_source_build *b, struct st_error *err)
         b->folder[0] = '\0';
         return code;
     }
+    char *resolved = realpath(b->folder, NULL);
+    if (resolved)
+        path_format(b->folder, sizeof b->folder, "%s", resolved);
+    free(resolved);
     path_format(b->library, sizeof b->library, "%s/" GR_SOURCE_LIBRARY, b->folder);
     path_format(include, sizeof include, "%s/" GR_SOURCE_INCLUDE, b->folder);
     return dir_make(include, err);
@@ -140,6 +148,22 @@ static char *take(struct gr_source_build *b, const char *source, size_t *bytes, 
     return data;
 }
 
+/* In the sandbox the compiler may run as another user, whose the folder has to be. */
+static enum st_code give_away(const struct gr_source_build *b, const struct gr_sandbox *sandbox,
+                              const char *name, struct st_error *err)
+{
+    if (sandbox->user && chmod(b->folder, 0711)) /* root, without its rights, passes through */
+        return st_fail_errno(err, errno, "cannot open %s to the user of the sandbox", b->folder);
+    const char *const parts[] = {"", GR_SOURCE_INCLUDE, GR_SOURCE_INCLUDE "/conv.h", name};
+    for (size_t i = 0; sandbox->user && i < sizeof parts / sizeof *parts; i++) {
+        char path[PATH_MAX];
+        path_format(path, sizeof path, "%s/%s", b->folder, parts[i]);
+        if (lchown(path, sandbox->user, sandbox->user))
+            return st_fail_errno(err, errno, "cannot give %s to the user of the sandbox", path);
+    }
+    return ST_OK;
+}
+
 static enum st_code fill(const struct gr_source_build *b, const char *name, const char *data,
                          size_t bytes, const char *header, struct st_error *err)
 {
@@ -156,7 +180,14 @@ static enum st_code fill(const struct gr_source_build *b, const char *name, cons
 /* ---- the compiler -----------------------------------------------------------------------------
  */
 
-static enum st_code compile(struct gr_source_build *b, const char *command, struct st_error *err)
+static bool is_regular(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static enum st_code compile(struct gr_source_build *b, const struct gr_sandbox *sandbox,
+                            const char *command, struct st_error *err)
 {
     const char *argv[ARGUMENTS_MAX + 1] = {NULL};
     struct gr_confined_result result;
@@ -169,11 +200,12 @@ static enum st_code compile(struct gr_source_build *b, const char *command, stru
     if (!n || n == ARGUMENTS_MAX)
         code = st_fail(err, words ? ST_BAD_FORMAT : ST_NO_MEMORY, "make tells no compiler command");
     else
-        code = gr_confined_run(argv, b->folder, &compiler_limits, KEEP_BYTES, &result, err);
+        code =
+            gr_confined_run(sandbox, argv, b->folder, &compiler_limits, KEEP_BYTES, &result, err);
     free(words);
     if (code)
         return code;
-    b->built = !result.timed_out && result.exit_status == 0 && file_exists(b->library);
+    b->built = !result.timed_out && result.exit_status == 0 && is_regular(b->library);
     if (result.timed_out)
         refuse(b, "compile_limit", "the compiler was still at it after %.0f s, the limit",
                compiler_limits.wall_s);
@@ -185,8 +217,9 @@ static enum st_code compile(struct gr_source_build *b, const char *command, stru
     return ST_OK;
 }
 
-enum st_code gr_source_build(struct gr_source_build *b, const char *source, const char *name,
-                             const char *header, const char *command, struct st_error *err)
+enum st_code gr_source_build(struct gr_source_build *b, const struct gr_sandbox *sandbox,
+                             const char *source, const char *name, const char *header,
+                             const char *command, struct st_error *err)
 {
     size_t bytes;
     enum st_code code;
@@ -198,7 +231,9 @@ enum st_code gr_source_build(struct gr_source_build *b, const char *source, cons
     if (!code)
         code = fill(b, name, data, bytes, header, err);
     if (!code)
-        code = compile(b, command, err);
+        code = give_away(b, sandbox, name, err);
+    if (!code)
+        code = compile(b, sandbox, command, err);
     free(data);
     return code;
 }

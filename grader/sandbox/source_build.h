@@ -9,6 +9,7 @@
 #define CONVLAB_GRADER_SOURCE_BUILD_H
 
 #include "base/status.h"
+#include "grader/sandbox/sandbox.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -39,8 +40,9 @@ struct gr_source_build {
  * @return ST_OK if the file was looked at, whatever became of it: one that is no file, is too large
  *         or does not compile is its author's fault, told by built and said. Anything else: it
  *         could not be built here. Either way the caller calls gr_source_build_free(). */
-enum st_code gr_source_build(struct gr_source_build *build, const char *source, const char *name,
-                             const char *header, const char *command, struct st_error *err);
+enum st_code gr_source_build(struct gr_source_build *build, const struct gr_sandbox *sandbox,
+                             const char *source, const char *name, const char *header,
+                             const char *command, struct st_error *err);
 
 /** Removes the folder; harmless on GR_SOURCE_BUILD_NONE. */
 void gr_source_build_free(struct gr_source_build *build);

@@ -19,6 +19,22 @@ static const char *path_of(const char *name)
     return path;
 }
 
+static const char *build(void)
+{
+    const char *build_folder = getenv("CONVLAB_BUILD");
+    static char path[PATH_MAX];
+    return realpath(build_folder ? build_folder : "build", path);
+}
+
+/* As it is on this machine; the tests hold without it, too. */
+static const struct gr_sandbox *sandbox(void)
+{
+    static struct gr_sandbox s;
+    struct st_error err;
+    cr_assert(eq(int, gr_sandbox_open(&s, GR_SANDBOX_IF_POSSIBLE, build(), &err), ST_OK));
+    return &s;
+}
+
 static void put(const char *name, const char *text)
 {
     FILE *f = fopen(path_of(name), "w");
@@ -30,6 +46,7 @@ static void enter(void)
 {
     strcpy(folder, "/tmp/test-source-XXXXXX");
     cr_assert(mkdtemp(folder) != NULL);
+    cr_assert(chmod(folder, 0777) == 0); /* for the user of the sandbox */
 }
 
 static void leave(void)
@@ -41,12 +58,12 @@ static void leave(void)
 
 TestSuite(source_build, .init = enter, .fini = leave);
 
-static struct gr_source_build build(const char *name)
+static struct gr_source_build build_file(const char *name)
 {
     struct gr_source_build b;
     struct st_error err;
     cr_assert(eq(int,
-                 gr_source_build(&b, path_of(name), "conv.c", "common/conv.h",
+                 gr_source_build(&b, sandbox(), path_of(name), "conv.c", "common/conv.h",
                                  "gcc\n-Iinclude\n-fPIC\n-shared\nconv.c\n-o\nlibconv.so\n", &err),
                  ST_OK));
     return b;
@@ -55,7 +72,7 @@ static struct gr_source_build build(const char *name)
 Test(source_build, compiles_a_file_with_an_odd_name_and_leaves_nothing)
 {
     put("a b'c\n.c", "#include \"conv.h\"\nstruct conv_shape shape;\n");
-    struct gr_source_build b = build("a b'c\n.c");
+    struct gr_source_build b = build_file("a b'c\n.c");
     char was[PATH_MAX];
     strcpy(was, b.folder);
     cr_assert(b.built, "%s", b.said);
@@ -68,7 +85,7 @@ Test(source_build, what_lies_beside_the_file_is_not_there)
 {
     put("beside.h", "");
     put("conv.c", "#include \"beside.h\"\n");
-    struct gr_source_build b = build("conv.c");
+    struct gr_source_build b = build_file("conv.c");
     cr_assert(not(b.built));
     cr_assert(eq(str, b.pattern, "compile_error"));
     cr_assert(strstr(b.said, "beside.h: No such file") != NULL, "%s", b.said);
@@ -91,7 +108,7 @@ Test(source_build, only_a_regular_file_of_moderate_size_is_taken)
     cr_assert(mkfifo(path_of("pipe.c"), 0600) == 0);
     cr_assert(truncate(path_of("large.c"), GR_SOURCE_MAX_BYTES + 1) == 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct gr_source_build b = build(cases[i].name);
+        struct gr_source_build b = build_file(cases[i].name);
         cr_expect(not(b.built));
         cr_expect(eq(str, b.pattern, "bad_file"));
         cr_expect(strstr(b.said, cases[i].said) != NULL, "%s: %s", cases[i].name, b.said);
@@ -103,18 +120,21 @@ Test(source_build, a_missing_file_could_not_be_graded)
 {
     struct gr_source_build b;
     struct st_error err;
-    cr_assert(eq(int,
-                 gr_source_build(&b, path_of("none.c"), "conv.c", "common/conv.h", "gcc\n", &err),
-                 ST_NOT_FOUND));
+    cr_assert(eq(
+        int,
+        gr_source_build(&b, sandbox(), path_of("none.c"), "conv.c", "common/conv.h", "gcc\n", &err),
+        ST_NOT_FOUND));
 }
 
 static struct gr_confined_result run(const char *shell, double wall_s, size_t memory_bytes)
 {
     const char *argv[] = {"sh", "-c", shell, NULL};
-    const struct gr_limits limits = {wall_s, 5, memory_bytes, 1 << 20};
+    const struct gr_limits limits = {
+        .wall_s = wall_s, .cpu_s = 5, .address_bytes = memory_bytes, .file_bytes = 1 << 20};
     struct gr_confined_result result;
     struct st_error err;
-    cr_assert(eq(int, gr_confined_run(argv, folder, &limits, 100, &result, &err), ST_OK));
+    cr_assert(
+        eq(int, gr_confined_run(sandbox(), argv, folder, &limits, 100, &result, &err), ST_OK));
     return result;
 }
 

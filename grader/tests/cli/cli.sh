@@ -29,7 +29,7 @@ fresh_checkout() {
     done
     cp -r "$top/labs" "$scratch/top/labs"
     # What is built, with its times: nothing but labs is compiled again here.
-    (cd "$build" && tar cf - --exclude=tests packages.ok obj lib grader runner vgpu-run vgpu-device \
+    (cd "$build" && tar cf - --exclude=tests packages.ok obj lib grader runner confine vgpu-run vgpu-device \
         train reference vgpu) | tar xf - -C "$scratch/top/build"
     # The skeletons that are committed, whatever a student has in their working copy.
     (cd "$top" && git archive HEAD labs 2>/dev/null) | tar xf - -C "$scratch/top" 2>/dev/null
@@ -70,6 +70,7 @@ normalise() {
     sed -e "s|$scratch/top|TOP|g" -e "s|$scratch|SCRATCH|g" \
         -e 's/Op Time: [0-9.]*/Op Time: T/' -e 's/largest error [0-9.e+-]*/largest error E/' \
         -e 's/seed [0-9]*/seed N/' -e 's/[0-9.]* s elapsed/T s elapsed/' \
+        -e '/^not sandboxed: bubblewrap/d' \
         -e 's/^[0-9.]*user .*k$/COST/' -e 's/^[0-9]*inputs.*swaps$/COST/'
 }
 

@@ -1,0 +1,329 @@
+/* With a sandbox the chain of processes is
+ *
+ *     grader -> bwrap -> confine (process 1 of the sandbox) -> the program -> what it starts
+ *
+ * and without one grader -> the program, in a group of its own. In both the program dies with the
+ * grader, and what it leaves behind goes to somebody who ends it: process 1, or the grader, which
+ * is a subreaper. */
+#include "grader/sandbox/box.h"
+
+#include "grader/sandbox/command.h"
+#include "grader/sandbox/confine.h"
+#include "grader/sandbox/filter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OWN_CHILDREN_MAX = 64, MOVED_FROM = 64, END_LIMIT_MS = 5000 };
+
+static const double freeze_limit_s = 5;
+
+/* ---- whose child is whose ---------------------------------------------------------------------
+ */
+
+static pid_t own_children[OWN_CHILDREN_MAX];
+
+static pid_t *own_child(pid_t pid)
+{
+    for (size_t i = 0; i < OWN_CHILDREN_MAX; i++)
+        if (own_children[i] == pid)
+            return &own_children[i];
+    return NULL;
+}
+
+void gr_box_own_child(pid_t gone, pid_t come)
+{
+    pid_t *slot = own_child(gone);
+    if (slot)
+        *slot = come;
+}
+
+/* The next child of the grader's that nobody claims, from @p *at of the list on; 0: none. */
+static pid_t next_stray(const struct gr_tree *children, size_t *at)
+{
+    while (*at < children->n) {
+        const pid_t pid = children->pid[(*at)++];
+        if (!own_child(pid))
+            return pid;
+    }
+    return 0;
+}
+
+/* Without a sandbox: what was left behind has become our child. */
+static void kill_strays(void)
+{
+    struct gr_tree *children = malloc(sizeof *children);
+    bool strays = children != NULL;
+    for (int round = 0; round < 20 && strays; round++) {
+        size_t at = 0;
+        strays = false;
+        gr_tree_children(children, getpid());
+        for (pid_t pid; (pid = next_stray(children, &at));) {
+            kill(pid, SIGKILL);
+            waitpid(pid, NULL, 0);
+            strays = true;
+        }
+    }
+    free(children);
+}
+
+/* ---- starting ---------------------------------------------------------------------------------
+ */
+
+/* The child's side, after fork(): only async-signal-safe calls. */
+struct child {
+    const struct gr_box_options *options;
+    char *const *argv;
+    const char *path;
+    int descriptor[GR_BOX_DESCRIPTORS + 2];
+    int descriptors;
+    bool confined;
+};
+
+static void set_limit(int resource, size_t most)
+{
+    if (most)
+        setrlimit(resource, &(struct rlimit){most, most});
+}
+
+static void become(struct child *c, pid_t parent)
+{
+    const struct gr_limits *l = &c->options->limits;
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(127);
+    /* Move everything out of the way of the fixed numbers first. */
+    const int null = open("/dev/null", O_RDONLY);
+    for (int i = 0; i < c->descriptors; i++) {
+        const int from = c->descriptor[i] >= 0 ? c->descriptor[i] : null;
+        if ((c->descriptor[i] = fcntl(from, F_DUPFD, MOVED_FROM)) < 0)
+            _exit(127);
+    }
+    for (int i = 0; i < c->descriptors; i++)
+        if (dup2(c->descriptor[i], i) < 0)
+            _exit(127);
+    syscall(SYS_close_range, c->descriptors, ~0u, 0);
+    if (!c->confined) {
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        set_limit(RLIMIT_FSIZE, l->file_bytes);
+        set_limit(RLIMIT_CPU, l->cpu_s);
+        set_limit(RLIMIT_DATA, l->heap_bytes);
+        set_limit(RLIMIT_AS, l->address_bytes);
+        if (chdir(c->options->folder) != 0)
+            _exit(127);
+    }
+    execve(c->path, c->argv, c->options->environment);
+    _exit(127);
+}
+
+static void start_plain(struct gr_box *box, const struct gr_box_options *o)
+{
+    const char *argv[64] = {o->name ? o->name : o->argv[0]};
+    for (size_t i = 1; i < sizeof argv / sizeof *argv - 1 && o->argv[i]; i++)
+        argv[i] = o->argv[i];
+    struct child child = {.options = o,
+                          .argv = (char *const *)argv,
+                          .path = o->argv[0],
+                          .descriptors = (int)o->descriptors};
+    memcpy(child.descriptor, o->descriptor, sizeof o->descriptor);
+    const pid_t parent = getpid();
+    box->pid = fork();
+    if (box->pid == 0)
+        become(&child, parent);
+}
+
+static enum st_code start_confined(struct gr_box *box, const struct gr_box_options *o,
+                                   struct st_error *err)
+{
+    int report[2], filter;
+    struct child child = {.options = o, .path = o->sandbox->bwrap, .confined = true};
+    enum st_code code = gr_filter_open(&filter, err);
+    if (code)
+        return code;
+    if (pipe2(report, O_CLOEXEC)) {
+        const int why = errno;
+        close(filter);
+        return st_fail_errno(err, why, "cannot make a pipe");
+    }
+    memcpy(child.descriptor, o->descriptor, sizeof o->descriptor);
+    child.descriptors = (int)o->descriptors;
+    child.descriptor[child.descriptors++] = filter;
+    child.descriptor[child.descriptors++] = report[1];
+    struct gr_command command;
+    gr_command_make(&command, o, child.descriptors - 2, child.descriptors - 1);
+    child.argv = command.argv;
+    const pid_t parent = getpid();
+    box->pid = command.full ? -1 : fork();
+    if (box->pid == 0)
+        become(&child, parent);
+    const int why = command.full ? E2BIG : errno;
+    gr_command_free(&command);
+    close(filter);
+    close(report[1]);
+    box->report = report[0];
+    fcntl(box->report, F_SETFL, O_NONBLOCK);
+    return box->pid > 0 ? ST_OK : st_fail_errno(err, why, "cannot start a process");
+}
+
+enum st_code gr_box_start(struct gr_box *box, const struct gr_box_options *o, struct st_error *err)
+{
+    enum st_code code = ST_OK;
+    *box = GR_BOX_NONE;
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (o->sandbox->on)
+        code = start_confined(box, o, err);
+    else
+        start_plain(box, o);
+    if (!code && box->pid < 0)
+        code = st_fail_errno(err, errno, "cannot start a process");
+    if (!code) {
+        gr_box_own_child(0, box->pid);
+        box->pidfd = (int)syscall(SYS_pidfd_open, box->pid, 0);
+        if (box->pidfd < 0)
+            code = st_fail_errno(err, errno, "cannot watch a process");
+    }
+    if (code) {
+        box->pid = box->pid < 0 ? 0 : box->pid;
+        gr_box_kill(box);
+    }
+    return code;
+}
+
+/* ---- what runs in it --------------------------------------------------------------------------
+ */
+
+/* The first process below one; 0: none. */
+static pid_t first_child(pid_t pid)
+{
+    struct gr_tree *children = malloc(sizeof *children);
+    pid_t first = 0;
+    if (children) {
+        gr_tree_children(children, pid);
+        first = children->n ? children->pid[0] : 0;
+    }
+    free(children);
+    return first;
+}
+
+/* Process 1 of the sandbox, as seen from here. */
+static pid_t first_process(struct gr_box *box)
+{
+    if (!box->first && box->pid > 0)
+        box->first = first_child(box->pid);
+    return box->first;
+}
+
+pid_t gr_box_program(struct gr_box *box)
+{
+    if (box->report < 0)
+        return box->pid;
+    /* Children are listed in the order of their birth, and what others left behind comes last. */
+    return first_process(box) ? first_child(box->first) : 0;
+}
+
+static void list_all(struct gr_tree *tree, void *context)
+{
+    struct gr_box *box = context;
+    if (box->report >= 0) {
+        if (first_process(box))
+            gr_tree_add_below(tree, box->first);
+        return;
+    }
+    struct gr_tree *children = malloc(sizeof *children);
+    size_t at = 0;
+    gr_tree_add(tree, box->pid);
+    if (children)
+        gr_tree_children(children, getpid());
+    for (pid_t pid; children && (pid = next_stray(children, &at));)
+        gr_tree_add(tree, pid);
+    free(children);
+}
+
+bool gr_box_freeze(struct gr_box *box)
+{
+    if (!box->frozen)
+        box->frozen = calloc(1, sizeof *box->frozen);
+    return box->frozen && gr_tree_freeze(box->frozen, list_all, box, freeze_limit_s);
+}
+
+void gr_box_thaw(struct gr_box *box)
+{
+    if (box->frozen) {
+        gr_tree_thaw(box->frozen);
+        box->frozen->n = 0;
+    }
+}
+
+void gr_box_usage(struct gr_box *box, size_t shared_bytes, size_t *processes, size_t *bytes)
+{
+    struct gr_tree *tree = calloc(1, sizeof *tree);
+    *processes = *bytes = 0;
+    if (tree && box->pid > 0) {
+        list_all(tree, box);
+        *processes = tree->n;
+        *bytes = gr_tree_memory_bytes(tree, shared_bytes);
+    }
+    free(tree);
+}
+
+/* ---- its end ----------------------------------------------------------------------------------
+ */
+
+static void forget(struct gr_box *box)
+{
+    gr_box_own_child(box->pid, 0);
+    box->pid = 0;
+}
+
+bool gr_box_wait(struct gr_box *box, int *status)
+{
+    bool started = true;
+    *status = 0;
+    while (waitpid(box->pid, status, 0) < 0 && errno == EINTR)
+        continue;
+    if (box->report >= 0) {
+        started = read(box->report, status, sizeof *status) == sizeof *status &&
+                  !(WIFEXITED(*status) && WEXITSTATUS(*status) == CONFINE_FAILED);
+    } else {
+        kill(-box->pid, SIGKILL);
+        kill_strays();
+    }
+    forget(box);
+    return started;
+}
+
+void gr_box_kill(struct gr_box *box)
+{
+    if (box->pid > 0) {
+        struct pollfd end = {.fd = box->pidfd, .events = POLLIN};
+        if (box->report < 0)
+            kill(-box->pid, SIGKILL);
+        else if (first_process(box)) /* and with it all others of its name space */
+            kill(box->first, SIGKILL);
+        if (box->report < 0 || !box->first || box->pidfd < 0 || poll(&end, 1, END_LIMIT_MS) != 1)
+            kill(box->pid, SIGKILL);
+        while (waitpid(box->pid, NULL, 0) < 0 && errno == EINTR)
+            continue;
+        const bool plain = box->report < 0;
+        forget(box);
+        if (plain)
+            kill_strays();
+    }
+    if (box->pidfd >= 0)
+        close(box->pidfd);
+    if (box->report >= 0)
+        close(box->report);
+    free(box->frozen);
+    *box = GR_BOX_NONE;
+}

@@ -1,0 +1,74 @@
+/** @file
+ * A program that runs students' code, and everything that it starts: confined if the machine can do
+ * that, within limits, frozen and ended as a whole.
+ */
+#ifndef CONVLAB_GRADER_BOX_H
+#define CONVLAB_GRADER_BOX_H
+
+#include "base/status.h"
+#include "grader/sandbox/limits.h"
+#include "grader/sandbox/process_tree.h"
+#include "grader/sandbox/sandbox.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum { GR_BOX_DESCRIPTORS = 8, GR_BOX_SHOWN = 8 };
+
+/** What is started. */
+struct gr_box_options {
+    const struct gr_sandbox *sandbox;
+    const char *const *argv; /**< NULL-terminated; argv[0] is a path */
+    const char *name;        /**< what the program is called in its argv[0]; NULL: its path */
+    char *const *environment;
+    const char *folder; /**< to run in */
+    int descriptor[GR_BOX_DESCRIPTORS];
+    size_t descriptors; /**< descriptor[i] becomes the program's i; -1: /dev/null */
+    struct gr_limits limits;
+    /* The rest matters in the sandbox only. */
+    const char *shown[GR_BOX_SHOWN]; /**< files and folders that it can read, at their own paths */
+    const char *writable;            /**< a folder that it can write to, or NULL */
+    bool compiles;                   /**< sees the programs and headers of the system */
+    bool gpu;                        /**< sees the GPUs' devices and libraries */
+};
+
+/** A running program. */
+struct gr_box {
+    pid_t pid;   /**< our child; 0: none */
+    int pidfd;   /**< readable when it has ended */
+    pid_t first; /**< sandbox: its first process, as seen from here; 0: not known yet */
+    int report;  /**< sandbox: how the program ended; -1 */
+    struct gr_tree *frozen;
+};
+
+#define GR_BOX_NONE ((struct gr_box){.pidfd = -1, .report = -1})
+
+/** Starts a program. On error @p box is GR_BOX_NONE. */
+enum st_code gr_box_start(struct gr_box *box, const struct gr_box_options *options,
+                          struct st_error *err);
+
+/** Says that a child is ours and none that a student's program left behind; 0 for an old one that
+ * has ended. */
+void gr_box_own_child(pid_t gone, pid_t come);
+
+/** The program's own process, to send a signal to; 0 if it is not there. */
+pid_t gr_box_program(struct gr_box *box);
+
+/** Stops all that runs in the box. @return false: it multiplies too fast; end the box. */
+bool gr_box_freeze(struct gr_box *box);
+/** Lets it go on. */
+void gr_box_thaw(struct gr_box *box);
+
+/** What all processes in the box use. @param shared_bytes  how much of each one's shared memory is
+ * the grader's */
+void gr_box_usage(struct gr_box *box, size_t shared_bytes, size_t *processes, size_t *bytes);
+
+/** Waits for the program's end, which is known to have come, and releases its number.
+ * @param status  as waitpid() tells it. @return false: the sandbox itself failed to start it. */
+bool gr_box_wait(struct gr_box *box, int *status);
+
+/** Ends all that runs in the box; harmless on GR_BOX_NONE. */
+void gr_box_kill(struct gr_box *box);
+
+#endif

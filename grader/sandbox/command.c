@@ -1,0 +1,234 @@
+/* What is shown, in this order (a later line may cover an earlier one):
+ *
+ *     /lib* /usr/lib* ...    libraries; for compilers all of /usr
+ *     /proc /dev /tmp        private; /tmp and /dev/shm in memory, of limited size
+ *     /dev/nvidia* /sys ...  on a GPU
+ *     the checkout           covered, if it lies in what is shown
+ *     options.shown          the few files that this program needs
+ *
+ * Nothing of it can be written to but /tmp, /dev/shm and options.writable. */
+#include "grader/sandbox/command.h"
+
+#include "base/files.h"
+
+#include <glob.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TMP_BYTES = 256 << 20, SHM_BYTES = 64 << 20 };
+
+/* ---- words ------------------------------------------------------------------------------------
+ */
+
+static void word(struct gr_command *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void word(struct gr_command *c, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const size_t room = GR_COMMAND_TEXT - c->used;
+    const int n = c->full ? -1 : vsnprintf(c->text + c->used, room, format, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= room || c->n + 1 >= GR_COMMAND_WORDS) {
+        c->full = true;
+        return;
+    }
+    c->argv[c->n++] = c->text + c->used;
+    c->argv[c->n] = NULL;
+    c->used += (size_t)n + 1;
+}
+
+/* An option with its arguments, or without. */
+static void option(struct gr_command *c, const char *name, const char *first, const char *second)
+{
+    word(c, "%s", name);
+    if (first)
+        word(c, "%s", first);
+    if (second)
+        word(c, "%s", second);
+}
+
+/* ---- files ------------------------------------------------------------------------------------
+ */
+
+static bool lies_in(const char *path, const char *folder)
+{
+    const size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && (path[length] == '/' || !path[length]);
+}
+
+/* The folders above one, for everybody to pass through: bubblewrap makes them for root alone. */
+static void make_above(struct gr_command *c, const char *path)
+{
+    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        char folder[PATH_MAX];
+        path_format(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+        bool made = false;
+        for (size_t i = 0; i + 1 < c->n && !made; i++)
+            made = strcmp(c->argv[i], "--dir") == 0 && strcmp(c->argv[i + 1], folder) == 0;
+        if (!made) {
+            option(c, "--perms", "0755", "--dir");
+            word(c, "%s", folder);
+        }
+    }
+}
+
+static void bind(struct gr_command *c, const char *how, const char *path)
+{
+    make_above(c, path);
+    option(c, how, path, path);
+}
+
+/* Shows a folder where it is; a link as a link. What is not there is left out. */
+static void show(struct gr_command *c, const struct gr_box_options *o, const char *path)
+{
+    char target[PATH_MAX];
+    const ssize_t n = readlink(path, target, sizeof target - 1);
+    if (n > 0) {
+        target[n] = '\0';
+        option(c, "--symlink", target, path);
+    } else if (file_exists(path)) {
+        bind(c, "--ro-bind", path);
+        if (lies_in(o->sandbox->checkout, path))
+            option(c, "--tmpfs", o->sandbox->checkout, NULL);
+    }
+}
+
+static void show_system(struct gr_command *c, const struct gr_box_options *o)
+{
+    static const char *const libraries[] = {"/lib", "/lib32", "/lib64", "/libx32",
+                                            "/etc/ld.so.cache"};
+    static const char *const running[] = {"/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32",
+                                          "/usr/local/lib"};
+    static const char *const compiling[] = {"/usr", "/bin", "/sbin", "/etc/alternatives"};
+    const char *const *more = o->compiles ? compiling : running;
+    const size_t n =
+        o->compiles ? sizeof compiling / sizeof *compiling : sizeof running / sizeof *running;
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+        show(c, o, libraries[i]);
+    for (size_t i = 0; i < n; i++)
+        show(c, o, more[i]);
+    show(c, o, "/sys/devices/system/cpu");
+}
+
+static void private_folder(struct gr_command *c, const char *path, unsigned bytes)
+{
+    option(c, "--perms", "1777", "--size");
+    word(c, "%u", bytes);
+    option(c, "--tmpfs", path, NULL);
+}
+
+static const char *variable(char *const *environment, const char *name)
+{
+    const size_t length = strlen(name);
+    for (; *environment; environment++)
+        if (strncmp(*environment, name, length) == 0 && (*environment)[length] == '=')
+            return *environment + length + 1;
+    return "";
+}
+
+/* The driver's devices, and its libraries where the loader looks for them. */
+static void show_gpu(struct gr_command *c, const struct gr_box_options *o)
+{
+    glob_t found;
+    show(c, o, "/usr/local");
+    show(c, o, "/sys");
+    show(c, o, "/etc/alternatives");
+    for (const char *at = variable(o->environment, "LD_LIBRARY_PATH"); *at;) {
+        char folder[PATH_MAX];
+        const size_t length = strcspn(at, ":");
+        path_format(folder, sizeof folder, "%.*s", (int)length, at);
+        if (folder[0] == '/' && !lies_in(folder, "/usr/lib") && !lies_in(folder, "/usr/local"))
+            show(c, o, folder);
+        at += length + (at[length] == ':');
+    }
+    if (glob("/dev/nvidia*", 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            option(c, "--dev-bind", found.gl_pathv[i], found.gl_pathv[i]);
+        globfree(&found);
+    }
+}
+
+/* ---- all of it --------------------------------------------------------------------------------
+ */
+
+static void name_spaces(struct gr_command *c, const struct gr_box_options *o, int filter)
+{
+    static const char *const apart[] = {
+        "--unshare-ipc",        "--unshare-pid", "--unshare-net",     "--unshare-uts",
+        "--unshare-cgroup-try", "--new-session", "--die-with-parent", "--as-pid-1"};
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+        word(c, "%s", apart[i]);
+    if (o->sandbox->own_users)
+        word(c, "--unshare-user");
+    option(c, "--hostname", "sandbox", NULL);
+    option(c, "--cap-drop", "ALL", NULL);
+    if (o->sandbox->user) {
+        option(c, "--cap-add", "CAP_SETUID", NULL);
+        option(c, "--cap-add", "CAP_SETGID", NULL);
+    }
+    word(c, "--seccomp");
+    word(c, "%d", filter);
+}
+
+static void limit(struct gr_command *c, const char *name, size_t most)
+{
+    if (most)
+        word(c, "%s=%zu", name, most);
+}
+
+static void confine(struct gr_command *c, const struct gr_box_options *o, int report)
+{
+    word(c, "%s", o->sandbox->confine);
+    word(c, "report=%d", report);
+    word(c, "keep=%zu", o->descriptors);
+    limit(c, "user", o->sandbox->user);
+    limit(c, "processes", o->limits.processes);
+    limit(c, "files", o->limits.files);
+    limit(c, "cpu", o->limits.cpu_s);
+    limit(c, "file", o->limits.file_bytes);
+    limit(c, "data", o->limits.heap_bytes);
+    limit(c, "address", o->limits.address_bytes);
+    word(c, "--");
+}
+
+void gr_command_make(struct gr_command *c, const struct gr_box_options *o, int filter, int report)
+{
+    *c = (struct gr_command){.argv = calloc(GR_COMMAND_WORDS, sizeof *c->argv),
+                             .text = malloc(GR_COMMAND_TEXT)};
+    c->full = !c->argv || !c->text;
+    word(c, "bwrap");
+    name_spaces(c, o, filter);
+    show_system(c, o);
+    option(c, "--proc", "/proc", NULL);
+    option(c, "--dev", "/dev", NULL);
+    private_folder(c, "/dev/shm", SHM_BYTES);
+    private_folder(c, "/tmp", TMP_BYTES);
+    if (o->gpu)
+        show_gpu(c, o);
+    bind(c, "--ro-bind", o->sandbox->confine);
+    for (size_t i = 0; i < GR_BOX_SHOWN && o->shown[i]; i++)
+        bind(c, "--ro-bind", o->shown[i]);
+    if (o->writable)
+        bind(c, "--bind", o->writable);
+    option(c, "--remount-ro", "/proc", NULL);
+    option(c, "--remount-ro", "/dev", NULL);
+    option(c, "--remount-ro", "/", NULL);
+    option(c, "--chdir", o->folder, NULL);
+    confine(c, o, report);
+    for (size_t i = 0; o->argv[i]; i++)
+        word(c, "%s", o->argv[i]);
+}
+
+void gr_command_free(struct gr_command *c)
+{
+    free(c->argv);
+    free(c->text);
+    *c = (struct gr_command){.n = 0};
+}

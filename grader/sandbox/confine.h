@@ -1,0 +1,10 @@
+/** @file
+ * What the first process of a sandbox (confine_main.c) and the grader agree on.
+ */
+#ifndef CONVLAB_GRADER_CONFINE_H
+#define CONVLAB_GRADER_CONFINE_H
+
+/** Its exit status when the program could not be started. */
+enum { CONFINE_FAILED = 99 };
+
+#endif

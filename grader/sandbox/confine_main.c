@@ -1,0 +1,86 @@
+/* The first process of a sandbox: sets the limits, starts the program as its only child of its own
+ * and tells the grader how that ended.
+ *
+ *     confine --try                        ends at once: the sandbox works
+ *     confine report=FD [user=UID] [processes=N] [files=N] [cpu=S] [file=BYTES] [data=BYTES]
+ *             [address=BYTES] keep=N -- PROGRAM ARGUMENTS
+ *
+ * Started by bubblewrap (sandbox.c), never by hand. The program gets the descriptors 0 to keep-1.
+ * This process keeps none of them, so a channel closes when the program ends; what the program
+ * leaves behind becomes its child and ends with it. It cannot be read, traced or killed from
+ * inside: it is process 1 there, not dumpable, and with user= of another user. */
+#include "grader/sandbox/confine.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name;
+    int resource;
+} limits[] = {{"processes=", RLIMIT_NPROC}, {"files=", RLIMIT_NOFILE}, {"cpu=", RLIMIT_CPU},
+              {"file=", RLIMIT_FSIZE},      {"data=", RLIMIT_DATA},    {"address=", RLIMIT_AS}};
+
+/* The value of NAME=VALUE, or @p otherwise. */
+static unsigned long long option(char **argv, const char *name, unsigned long long otherwise)
+{
+    const size_t length = strlen(name);
+    for (; *argv && strcmp(*argv, "--") != 0; argv++)
+        if (strncmp(*argv, name, length) == 0)
+            return strtoull(*argv + length, NULL, 10);
+    return otherwise;
+}
+
+static void become(char **argv, char **program)
+{
+    const unsigned user = (unsigned)option(argv, "user=", 0);
+    syscall(SYS_close_range, (unsigned)option(argv, "keep=", 3), ~0u, 0);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    if (user && (setgroups(0, NULL) || setresgid(user, user, user) || setresuid(user, user, user)))
+        _exit(CONFINE_FAILED);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        const rlim_t most = option(argv, limits[i].name, RLIM_INFINITY);
+        if (most != RLIM_INFINITY && setrlimit(limits[i].resource, &(struct rlimit){most, most}))
+            _exit(CONFINE_FAILED);
+    }
+    execvp(program[0], program);
+    fprintf(stderr, "cannot start %s: %s\n", program[0], strerror(errno));
+    _exit(CONFINE_FAILED);
+}
+
+int main(int argc, char **argv)
+{
+    int status = 0;
+    if (argc == 2 && strcmp(argv[1], "--try") == 0)
+        return 0;
+    char **program = argv + 1;
+    while (*program && strcmp(*program, "--") != 0)
+        program++;
+    const int report = (int)option(argv + 1, "report=", (unsigned)-1);
+    if (argc < 3 || !*program || !program[1] || report < 0)
+        return CONFINE_FAILED;
+    prctl(PR_SET_DUMPABLE, 0);
+    const pid_t child = fork();
+    if (child == 0)
+        become(argv + 1, program + 1);
+    if (child < 0)
+        return CONFINE_FAILED;
+    /* The report is the only descriptor to stay. */
+    if (report > 0)
+        syscall(SYS_close_range, 0, report - 1, 0);
+    syscall(SYS_close_range, report + 1, ~0u, 0);
+    for (pid_t gone; (gone = waitpid(-1, &status, 0)) != child;)
+        if (gone < 0 && errno != EINTR)
+            return CONFINE_FAILED;
+    if (write(report, &status, sizeof status) != sizeof status)
+        return CONFINE_FAILED;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}

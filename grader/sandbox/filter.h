@@ -1,0 +1,23 @@
+/** @file
+ * The system-call filter of the sandbox (syscalls.def has the calls).
+ */
+#ifndef CONVLAB_GRADER_FILTER_H
+#define CONVLAB_GRADER_FILTER_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+/** Makes the filter, as bubblewrap takes it.
+ * @param fd  set to a descriptor of the program in the kernel's form, at its start; the caller's */
+enum st_code gr_filter_open(int *fd, struct st_error *err);
+
+/** What a refused call is, for a person: "ptrace, to read or change another process".
+ * @param number  of this machine's architecture. @return @p to. */
+char *gr_filter_name(char *to, size_t room, int number);
+
+/** Prints the table of refused calls: a name and what it is for, with a tab between. */
+void gr_filter_print(FILE *out);
+
+#endif

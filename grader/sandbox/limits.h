@@ -1,0 +1,20 @@
+/** @file
+ * What a confined program may use.
+ */
+#ifndef CONVLAB_GRADER_LIMITS_H
+#define CONVLAB_GRADER_LIMITS_H
+
+#include <stddef.h>
+
+/** 0: no limit of that kind. */
+struct gr_limits {
+    double wall_s;        /**< all of it together; kept by who waits for it */
+    unsigned cpu_s;       /**< each process */
+    size_t heap_bytes;    /**< each process: data, stacks of threads */
+    size_t address_bytes; /**< each process: address space */
+    size_t file_bytes;    /**< each file */
+    unsigned files;       /**< open at a time, each process */
+    unsigned processes;   /**< processes and threads together; only in the sandbox */
+};
+
+#endif

@@ -1,0 +1,46 @@
+/** @file
+ * All processes that came from one, whatever they did to their group and session.
+ *
+ * Inside of a process-id name space a process whose parent has ended goes to that space's first
+ * process, so what hangs below that one is everything. Outside of one it goes to the next
+ * "subreaper", which is the grader.
+ */
+#ifndef CONVLAB_GRADER_PROCESS_TREE_H
+#define CONVLAB_GRADER_PROCESS_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum { GR_TREE_MAX = 2048 };
+
+/** Processes, parents before their children. */
+struct gr_tree {
+    size_t n;
+    pid_t pid[GR_TREE_MAX];
+};
+
+/** Replaces the tree by a process's children, in the order in which they became that. */
+void gr_tree_children(struct gr_tree *tree, pid_t parent);
+
+/** Adds what was started below a process, at any depth, that is not in the tree yet. */
+void gr_tree_add_below(struct gr_tree *tree, pid_t root);
+
+/** Adds a process and what is below it. */
+void gr_tree_add(struct gr_tree *tree, pid_t root);
+
+/** Lists the processes anew: calls gr_tree_add() and its kin. */
+typedef void gr_tree_lister(struct gr_tree *tree, void *context);
+
+/** Stops all threads of all processes, also those that are started meanwhile, and waits until they
+ * stand still.
+ * @return false if they could not be stopped in time: they multiply faster */
+bool gr_tree_freeze(struct gr_tree *tree, gr_tree_lister *list, void *context, double limit_s);
+
+/** Lets frozen processes go on. */
+void gr_tree_thaw(const struct gr_tree *tree);
+
+/** The memory that is theirs alone: heaps, stacks and shared memory beyond @p shared_bytes each. */
+size_t gr_tree_memory_bytes(const struct gr_tree *tree, size_t shared_bytes);
+
+#endif

@@ -1,0 +1,39 @@
+/** @file
+ * Whether, and how, this machine can confine students' programs: with bubblewrap, in name spaces of
+ * their own.
+ *
+ * As root programs run as a user of their own, which owns nothing; otherwise as the grader's user
+ * in a user name space, where that user owns nothing that is shown.
+ */
+#ifndef CONVLAB_GRADER_SANDBOX_H
+#define CONVLAB_GRADER_SANDBOX_H
+
+#include "base/status.h"
+
+#include <limits.h>
+#include <stdbool.h>
+
+/** What was asked for. */
+enum gr_sandbox_wish {
+    GR_SANDBOX_IF_POSSIBLE,
+    GR_SANDBOX_NEVER,   /**< --no-sandbox */
+    GR_SANDBOX_REQUIRED /**< --require-sandbox */
+};
+
+struct gr_sandbox {
+    bool on;
+    char reason[256];        /**< off: why */
+    char bwrap[PATH_MAX];    /**< the program */
+    char confine[PATH_MAX];  /**< the first process of every sandbox */
+    char checkout[PATH_MAX]; /**< never shown */
+    unsigned user;           /**< whom programs run as; 0: the grader's user */
+    bool own_users;          /**< in a user name space */
+};
+
+/** Tries it, once in a process; takes some 10 ms.
+ * @param build  the folder of the programs
+ * @return ST_OK, also if it is off; ST_MISSING_TOOL if it is off and was required. */
+enum st_code gr_sandbox_open(struct gr_sandbox *sandbox, enum gr_sandbox_wish wish,
+                             const char *build, struct st_error *err);
+
+#endif

@@ -1,0 +1,259 @@
+/* What is in a box, seen from outside and from inside. Where bubblewrap does not work, the tests of
+ * the sandbox are skipped. */
+#include "base/clock.h"
+#include "grader/sandbox/box.h"
+#include "grader/sandbox/environment.h"
+#include "grader/sandbox/filter.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *build(void)
+{
+    const char *folder = getenv("CONVLAB_BUILD");
+    static char path[PATH_MAX];
+    return realpath(folder ? folder : "build", path);
+}
+
+static struct gr_sandbox sandbox;
+static char said[8192];
+
+static void open_sandbox(enum gr_sandbox_wish wish)
+{
+    struct st_error err;
+    cr_assert(eq(int, gr_sandbox_open(&sandbox, wish, build(), &err), ST_OK));
+    if (!sandbox.on && wish != GR_SANDBOX_NEVER)
+        cr_skip("%s", sandbox.reason);
+}
+
+static int start(struct gr_box *box, const char *shell)
+{
+    const char *const argv[] = {"/bin/sh", "-c", shell, NULL};
+    struct st_error err;
+    int out[2];
+    cr_assert(pipe2(out, O_CLOEXEC) == 0);
+    setenv("SECRET", "the seed", 1);
+    char **environment = gr_environment(environ, "/usr/bin:/bin");
+    const struct gr_box_options options = {.sandbox = &sandbox,
+                                           .argv = argv,
+                                           .environment = environment,
+                                           .folder = "/",
+                                           .descriptor = {-1, out[1], out[1]},
+                                           .descriptors = 3,
+                                           .limits = {.processes = 40, .file_bytes = 1 << 20},
+                                           .compiles = true};
+    cr_assert(eq(int, gr_box_start(box, &options, &err), ST_OK), "%s", err.what);
+    free(environment);
+    close(out[1]);
+    return out[0];
+}
+
+/* Runs to the end. @return its exit status; what it printed is in said. */
+static int run(const char *shell)
+{
+    struct gr_box box;
+    int status, out = start(&box, shell);
+    size_t used = 0;
+    cr_assert(poll(&(struct pollfd){.fd = box.pidfd, .events = POLLIN}, 1, 30000) == 1);
+    cr_assert(gr_box_wait(&box, &status));
+    for (ssize_t n; (n = read(out, said + used, sizeof said - 1 - used)) > 0;)
+        used += (size_t)n;
+    said[used] = '\0';
+    close(out);
+    gr_box_kill(&box);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void wait_for_line(int out)
+{
+    char byte = 0;
+    while (byte != '\n')
+        cr_assert(read(out, &byte, 1) == 1);
+}
+
+/* The processor time of all processes whose command line has that word; -1: there are none. */
+static long ticks_of(const char *word)
+{
+    long sum = -1;
+    DIR *processes = opendir("/proc");
+    for (struct dirent *entry; (entry = readdir(processes));) {
+        char path[300], text[1024];
+        snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
+        FILE *f = fopen(path, "re");
+        size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+        if (f)
+            fclose(f);
+        text[n] = '\0';
+        if (atoi(entry->d_name) == getpid() || !memmem(text, n, word, strlen(word)))
+            continue;
+        snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+        f = fopen(path, "re");
+        n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+        if (f)
+            fclose(f);
+        text[n] = '\0';
+        long user = 0, kernel = 0;
+        char *end = strrchr(text, ')');
+        if (end && sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %ld %ld", &user,
+                          &kernel) == 2)
+            sum = (sum < 0 ? 0 : sum) + user + kernel;
+    }
+    closedir(processes);
+    return sum;
+}
+
+/* A process that has left its group, its session and its parent. */
+static void a_stray_is_frozen_and_ended(const char *word)
+{
+    struct gr_box box;
+    char shell[256];
+    snprintf(shell, sizeof shell,
+             "setsid sh -c 'while :; do :; done; : %s' & sleep 0.2; echo; sleep 100; : %s", word,
+             word);
+    int out = start(&box, shell);
+    wait_for_line(out);
+    cr_assert(gr_box_freeze(&box));
+    const long before = ticks_of(word);
+    usleep(120000);
+    cr_expect(before >= 0 && ticks_of(word) == before, "it ran on: %ld ticks", before);
+    gr_box_thaw(&box);
+    for (double until_s = clock_now_s() + 20; ticks_of(word) <= before && clock_now_s() < until_s;)
+        usleep(20000);
+    cr_expect(ticks_of(word) > before, "it did not go on");
+    gr_box_kill(&box);
+    close(out);
+    cr_expect(ticks_of(word) == -1, "it is still there");
+}
+
+Test(box, a_stray_is_frozen_and_ended_in_the_sandbox)
+{
+    open_sandbox(GR_SANDBOX_IF_POSSIBLE);
+    a_stray_is_frozen_and_ended("stray-of-test-box-1");
+}
+
+Test(box, a_stray_is_frozen_and_ended_without_a_sandbox)
+{
+    open_sandbox(GR_SANDBOX_NEVER);
+    a_stray_is_frozen_and_ended("stray-of-test-box-2");
+}
+
+Test(box, the_end_of_the_program_is_told_as_it_was)
+{
+    for (int wish = GR_SANDBOX_IF_POSSIBLE; wish <= GR_SANDBOX_NEVER; wish++) {
+        struct st_error err;
+        gr_sandbox_open(&sandbox, (enum gr_sandbox_wish)wish, build(), &err);
+        cr_expect(eq(int, run("exit 7"), 7));
+        cr_expect(eq(int, run("kill -SEGV $$"), 128 + SIGSEGV));
+        cr_expect(eq(int, run("sleep 50 & exit 3"), 3)); /* and is not waited for */
+    }
+}
+
+Test(box, what_is_not_its_own_is_not_there)
+{
+    static const char *const hidden[] = {"echo $SECRET | grep seed",
+                                         "ls /root /home /work /var /srv /opt /mnt /media",
+                                         "cat /etc/passwd",
+                                         "cat /proc/1/environ",
+                                         "ls reference common/conv.h",
+                                         "touch /usr/x",
+                                         "touch /x",
+                                         "touch /dev/x",
+                                         "touch /etc/x",
+                                         "kill -KILL 1 && sleep 0.1 && kill -0 1 && false",
+                                         "echo 1 >/proc/sys/kernel/panic",
+                                         "ls /dev/sda /dev/vda /dev/mem /dev/kmsg",
+                                         "ls /run/* /sys/kernel",
+                                         "grep -v -e lo: -e face -e Inter /proc/net/dev"};
+    open_sandbox(GR_SANDBOX_IF_POSSIBLE);
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+        cr_expect(ne(int, run(hidden[i]), 0), "%s: %s", hidden[i], said);
+    char shell[300];
+    snprintf(shell, sizeof shell, "ls %s/reference", sandbox.checkout);
+    cr_expect(ne(int, run(shell), 0), "%s", said);
+    cr_expect(eq(int, run("test $(ls /proc | grep -c '^[0-9]') -le 8"), 0), "others' processes");
+    cr_expect(eq(int, run("grep -q 'CapEff:.*[1-9a-f]' /proc/self/status"), 1), "capabilities");
+    cr_expect(eq(int, run("grep -q 'NoNewPrivs:.*1' /proc/self/status"), 0));
+    cr_expect(eq(int, run("echo x >/tmp/x && cat /tmp/x"), 0), "its own folder: %s", said);
+}
+
+Test(box, it_cannot_take_more_than_its_share)
+{
+    open_sandbox(GR_SANDBOX_IF_POSSIBLE);
+    run("ulimit -f; head -c 3000000 /dev/zero >/tmp/x; stat -c %s /tmp/x");
+    cr_expect(strstr(said, "1048576") != NULL, "%s", said);
+    run("for i in $(seq 400); do head -c 1000000 /dev/zero >/tmp/$i || exit; done");
+    cr_expect(strstr(said, "No space left") != NULL, "%s", said);
+    if (sandbox.own_users && geteuid() == 0)
+        return; /* root's processes are not counted */
+    struct gr_box box;
+    const double begin_s = clock_now_s();
+    int out = start(&box, "bomb() { bomb | bomb & }; echo; bomb; sleep 100");
+    size_t processes, bytes;
+    wait_for_line(out);
+    usleep(300000);
+    gr_box_usage(&box, 0, &processes, &bytes);
+    cr_expect(processes <= 40, "%zu processes", processes);
+    gr_box_kill(&box);
+    close(out);
+    cr_expect(clock_now_s() - begin_s < 20);
+}
+
+Test(box, memory_of_all_processes_is_seen)
+{
+    struct gr_box box;
+    size_t processes, bytes;
+    open_sandbox(GR_SANDBOX_IF_POSSIBLE);
+    int out =
+        start(&box, "x=$(head -c 20000000 /dev/zero | tr '\\0' x); (sleep 100) & echo; sleep 100");
+    wait_for_line(out);
+    gr_box_usage(&box, 0, &processes, &bytes);
+    cr_expect(processes >= 2 && bytes > 20000000, "%zu bytes in %zu processes", bytes, processes);
+    gr_box_kill(&box);
+    close(out);
+}
+
+Test(box, it_ends_with_the_grader)
+{
+    open_sandbox(GR_SANDBOX_IF_POSSIBLE);
+    const pid_t grader = fork();
+    if (grader == 0) {
+        struct gr_box box;
+        int out = start(&box, "echo; sleep 101; : ends-with-the-grader");
+        wait_for_line(out);
+        raise(SIGKILL);
+    }
+    waitpid(grader, NULL, 0);
+    for (double until_s = clock_now_s() + 20;
+         ticks_of("ends-with-the-grader") >= 0 && clock_now_s() < until_s;)
+        usleep(10000);
+    cr_expect(ticks_of("ends-with-the-grader") == -1);
+}
+
+Test(box, what_is_required_and_not_there_is_said)
+{
+    struct st_error err;
+    setenv("PATH", "/nowhere", 1);
+    cr_assert(eq(int, gr_sandbox_open(&sandbox, GR_SANDBOX_IF_POSSIBLE, build(), &err), ST_OK));
+    cr_assert(not(sandbox.on));
+    cr_expect(eq(str, sandbox.reason, "bubblewrap is not installed"));
+    cr_assert(
+        eq(int, gr_sandbox_open(&sandbox, GR_SANDBOX_REQUIRED, build(), &err), ST_MISSING_TOOL));
+    cr_expect(eq(str, err.got, "bubblewrap is not installed"));
+}
+
+Test(box, a_refused_call_has_a_name)
+{
+    char name[96];
+    cr_expect(eq(str, gr_filter_name(name, sizeof name, SYS_ptrace),
+                 "ptrace, to read or change another process"));
+    cr_expect(eq(str, gr_filter_name(name, sizeof name, 100000), "an unknown one"));
+}

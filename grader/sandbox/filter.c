@@ -58,11 +58,11 @@ static int add_sockets(scmp_filter_ctx filter)
     int failed = 0;
     for (size_t i = 0; i < sizeof network / sizeof *network; i++)
         failed |= seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(socket), 1,
-                                   SCMP_A0(SCMP_CMP_EQ, (unsigned)network[i]));
+                                   SCMP_A0(SCMP_CMP_EQ, (unsigned)network[i], 0));
     for (int family = 0; family < AF_MAX; family++)
         if (family != AF_UNIX && family != AF_INET && family != AF_INET6 && family != AF_PACKET)
             failed |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1,
-                                       SCMP_A0(SCMP_CMP_EQ, (unsigned)family));
+                                       SCMP_A0(SCMP_CMP_EQ, (unsigned)family, 0));
     return failed;
 }
 

@@ -113,12 +113,14 @@ static enum st_code execute(struct run *run, const struct command *c, struct st_
 /* ---- the parts of a profile --------------------------------------------------------------------
  */
 
-/* Why a run gave nothing. */
+/* Why a run gave nothing: its last words, without the program's name. */
 static const char *reason(const struct run *run, char to[640])
 {
-    const char *text = strchr(run->said, ' '); /* behind the program's name */
-    snprintf(to, 640, "the program ended with status %d%s%s", run->status,
-             run->said[0] ? ": " : ", without a word", text ? text + 1 : run->said);
+    const char *text = strchr(run->said, ' ');
+    if (run->said[0])
+        snprintf(to, 640, "%s (exit status %d)", text ? text + 1 : run->said, run->status);
+    else
+        snprintf(to, 640, "the program ended with status %d, without a word", run->status);
     return to;
 }
 

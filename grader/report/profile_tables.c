@@ -198,6 +198,17 @@ static void put_layer_name(FILE *out, const struct tsv *t, size_t row)
         fputs(" (CPU)", out);
 }
 
+static bool same_device(const struct tsv *t, size_t a, size_t b)
+{
+    return strcmp(gr_profile_text(t, a, "device"), gr_profile_text(t, b, "device")) == 0;
+}
+
+static void put_program_name(FILE *out, const struct tsv *t, size_t row)
+{
+    fprintf(out, "Whole program, elapsed%s",
+            strcmp(gr_profile_text(t, row, "device"), "cpu") == 0 ? " (CPU)" : "");
+}
+
 static void put_kernel_name(FILE *out, const struct tsv *t, size_t row)
 {
     gr_put_markdown_code(out, gr_profile_text(t, row, "kernel"));
@@ -206,10 +217,12 @@ static void put_kernel_name(FILE *out, const struct tsv *t, size_t row)
 static void put_sizes(FILE *out, const struct gr_profile *p, int *tables)
 {
     caption(out, tables,
-            "Times by data-set size: the Op Time of each convolution, and what kernels and copies "
-            "took in sum.");
+            "Times by data-set size: the Op Time of each convolution, the whole program, and what "
+            "kernels and copies took in sum.");
     put_size_head(out, p, "");
     put_by_size(out, p, &p->layers, same_layer, put_layer_name, "op_time_s", 1e9);
+    if (!p->modelled) /* there it is mostly the simulation */
+        put_by_size(out, p, &p->layers, same_device, put_program_name, "elapsed_s", 1e9);
     put_by_size(out, p, &p->kernels, same_kernel, put_kernel_name, "total_ns", 1);
     fputc('\n', out);
 }

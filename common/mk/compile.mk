@@ -4,6 +4,7 @@
 
 # In order of use: a module may use those after it, never those before it.
 MODULES := \
+    grader/class \
     grader/rank \
     grader/export \
     grader/gradebook \
@@ -66,6 +67,9 @@ $(BUILD)/$(patsubst %_main.c,%,$(notdir $(1))): $(call objects,$(1)) $(MODULE_LI
 	$$(Q)$$(LINK) $$(LDFLAGS_$(patsubst %_main.c,%,$(notdir $(1)))) $$^ $(LIBS) $$(LIBS_$(patsubst %_main.c,%,$(notdir $(1)))) -o $$@
 endef
 $(foreach m,$(MAINS),$(eval $(call program_rules,$(m))))
+
+# Only this program reads archives: it is a process of its own because of what may be in them.
+LIBS_unpack-submission := -larchive
 
 # A lab finds conv_workspace(), and nothing else of ours, in the runner.
 LDFLAGS_runner := -Wl,--export-dynamic-symbol=conv_workspace

@@ -1,0 +1,121 @@
+/** @file
+ * Grading a class: what the stages share.
+ *
+ *     options -> roster -> intake (what was handed in, copied and hashed) -> tasks (what is to be
+ *     graded) -> schedule (run, try again, store) -> summary
+ *
+ * A task is one milestone of one submission. What it leaves lies beside the gradebook in
+ * GRADEBOOK.files/SUBMISSION/MILESTONE/N/, where N is the number of its attempt.
+ */
+#ifndef CONVLAB_GRADER_CLASS_H
+#define CONVLAB_GRADER_CLASS_H
+
+#include "base/sha256.h"
+#include "grader/class/names.h"
+#include "grader/class/wanted.h"
+#include "grader/gradebook/gradebook.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CL_MAX_SOURCE_BYTES = 1 << 20 };
+
+/** What is done. */
+enum cl_mode {
+    CL_RUN,     /**< everything, on this machine */
+    CL_PREPARE, /**< intake and the list of tasks */
+    CL_TASK,    /**< one task of that list, without the gradebook */
+    CL_COLLECT  /**< stores what tasks have left */
+};
+
+/** The command line. Strings point into argv. */
+struct cl_options {
+    enum cl_mode mode;
+    size_t task; /**< --task N, from 1 */
+    const char *dir, *gradebook, *roster, *only, *device, *images, *model, *milestone_list;
+    int64_t since; /**< --since: seconds since 1970, or 0 */
+    size_t jobs, retries;
+    double limit_s; /**< of one grading */
+    uint64_t seed;
+    bool seed_given, quick, regrade, no_sandbox;
+    size_t milestones;
+    struct cl_wanted milestone[CL_MAX_MILESTONES];
+    double max_score[CL_MAX_MILESTONES]; /**< automatic points of its rubric */
+    char command[1024];                  /**< as it was typed */
+    char flags[256];                     /**< those of the grader that change what is checked */
+};
+
+/** A milestone's file of a submission. */
+struct cl_file {
+    bool there;
+    char *path; /**< in the folder or archive */
+    char hash[SHA256_HEX];
+    int64_t bytes, modified;
+    char *copy;        /**< ours, to be graded; NULL if it was refused */
+    char refused[256]; /**< why */
+};
+
+/** What one student or team handed in. */
+struct cl_submission {
+    char *entry;    /**< name in the class's folder, its bytes; NULL: only in the roster */
+    char *name;     /**< see cl_name_text() */
+    char *raw_name; /**< or NULL */
+    char *team;
+    const char *kind; /**< folder, archive or none */
+    int64_t modified;
+    char rejected[512]; /**< why nothing of it is graded, or "" */
+    struct cl_file file[CL_MAX_MILESTONES];
+};
+
+/** A class that is being graded. */
+struct cl_class {
+    const struct cl_options *options;
+    struct gradebook *book; /**< NULL with --task */
+    int64_t run;            /**< id of this run in the gradebook */
+    uint64_t seed;          /**< the class's: those of tasks are made from it */
+    char files[PATH_MAX];   /**< GRADEBOOK.files */
+    char version[64];       /**< of ConvLab */
+    const char *sandbox;    /**< "bubblewrap" or "none" */
+    size_t submissions;
+    struct cl_submission *submission;
+    size_t notices;
+    int lock; /**< keeps a second run away */
+};
+
+/** Reports something by name: prints it, and stores it. @param name  a submission's, or NULL */
+void cl_notice(struct cl_class *class, const char *name, const char *text, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Reads the roster into the gradebook; mistakes in it are notices. */
+enum st_code cl_roster_read(struct cl_class *class, struct st_error *err);
+
+/** Finds what was handed in, and copies and hashes the files that are to be graded. What cannot be
+ * taken is rejected by name; only faults of the machine are errors. */
+enum st_code cl_intake(struct cl_class *class, struct st_error *err);
+
+/** Looks at one submission that was found. */
+enum st_code cl_intake_folder(struct cl_class *class, struct cl_submission *submission,
+                              struct st_error *err);
+
+/** The same for an archive, which build/unpack-submission reads. */
+enum st_code cl_intake_archive(struct cl_class *class, struct cl_submission *submission,
+                               struct st_error *err);
+
+/** Keeps a file that was found: reads it from @p fd, hashes it and copies it. */
+enum st_code cl_file_keep(struct cl_class *class, struct cl_submission *submission, size_t which,
+                          const char *path, int fd, struct st_error *err);
+
+/** The folder of a submission: GRADEBOOK.files/NAME. */
+void cl_submission_folder(const struct cl_class *class, const char *name, char folder[PATH_MAX]);
+
+/** Whether --only names this submission (or is not given). */
+bool cl_is_selected(const struct cl_options *options, const char *name);
+
+/** Releases what intake found. */
+void cl_submissions_free(struct cl_class *class);
+
+/** The seed of one task. */
+uint64_t cl_task_seed(uint64_t class_seed, const char *name, const char *milestone);
+
+#endif

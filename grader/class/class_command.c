@@ -1,0 +1,218 @@
+/* grader class: this file is the table of contents; class.h names the stages. */
+#include "grader/class/class.h"
+
+#include "base/files.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include "grader/class/options.h"
+#include "grader/class/schedule.h"
+#include "grader/machine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+int gr_command_class(int argc, char **argv);
+
+enum { EXIT_ALL_GRADED = 0, EXIT_NOT_ALL = 2 };
+
+void cl_notice(struct cl_class *class, const char *name, const char *text, ...)
+{
+    char what[1024], told[2 * 1024], shown[CL_SHOWN_BYTES], stored[CL_NAME_BYTES];
+    struct st_error err;
+    va_list args;
+    va_start(args, text);
+    vsnprintf(what, sizeof what, text, args);
+    va_end(args);
+    snprintf(told, sizeof told, "%s%s%s", name ? cl_name_shown(shown, name) : "", name ? ": " : "",
+             what);
+    progress_clear();
+    fprintf(stderr, "grader class: %s\n", cl_name_shown(shown, told));
+    class->notices++;
+    char text_name[CL_NAME_BYTES];
+    if (name)
+        cl_name_text(text_name, name);
+    cl_name_text(stored, what);
+    const struct gb_notice notice = {
+        .run = class->run, .submission = name ? text_name : NULL, .message = stored};
+    if (gb_notice_put(class->book, &notice, &err))
+        st_print(stderr, "grader class", &err);
+}
+
+/* ---- the run -----------------------------------------------------------------------------------
+ */
+
+/* One run at a time on a gradebook: the lock goes with the process, however it ends. */
+static enum st_code lock(struct cl_class *class, struct st_error *err)
+{
+    char path[PATH_MAX], holder[64] = "";
+    path_format(path, sizeof path, "%s/class.lock", class->files);
+    class->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (class->lock < 0) {
+        st_fail_errno(err, errno, "cannot write beside the gradebook");
+        return st_detail(err, ST_WHERE, "%s", path);
+    }
+    if (flock(class->lock, LOCK_EX | LOCK_NB)) {
+        ssize_t n = pread(class->lock, holder, sizeof holder - 1, 0);
+        holder[n > 0 ? n : 0] = '\0';
+        st_fail(err, ST_IO, "another grader class is grading into this gradebook");
+        st_detail(err, ST_WHERE, "%s", class->options->gradebook);
+        st_detail(err, ST_GOT, "process %s", holder);
+        return st_detail(err, ST_HINT, "wait for it, or name another with --gradebook"), ST_IO;
+    }
+    snprintf(holder, sizeof holder, "%ld", (long)getpid());
+    if (ftruncate(class->lock, 0) || pwrite(class->lock, holder, strlen(holder), 0) < 0)
+        return st_fail_errno(err, errno, "cannot write beside the gradebook");
+    return ST_OK;
+}
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
+{
+    (void)info, (void)type, (void)where;
+    return remove(path);
+}
+
+/* GRADEBOOK.files, with an empty folder for what graders need for a while. */
+static enum st_code make_files(struct cl_class *class, struct st_error *err)
+{
+    char tmp[PATH_MAX], folder[PATH_MAX], real[PATH_MAX];
+    if (!path_format(folder, sizeof folder, "%s.files", class->options->gradebook))
+        return st_fail(err, ST_TOO_LARGE, "the gradebook's path is too long");
+    enum st_code code = dir_make(folder, err);
+    if (code)
+        return code;
+    if (!realpath(folder, real))
+        return st_fail_errno(err, errno, "cannot use %s", folder);
+    path_format(class->files, sizeof class->files, "%s", real);
+    if ((code = lock(class, err)))
+        return code;
+    if (!path_format(tmp, sizeof tmp, "%s/tmp", class->files))
+        return st_fail(err, ST_TOO_LARGE, "the gradebook's path is too long");
+    nftw(tmp, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return dir_make(tmp, err);
+}
+
+static enum st_code begin_run(struct cl_class *class, struct st_error *err)
+{
+    char host[128] = "", command[CL_NAME_BYTES];
+    gethostname(host, sizeof host - 1);
+    gr_version(class->version, sizeof class->version);
+    cl_name_text(command, class->options->command);
+    struct gb_run run = {
+        .started = time(NULL), .command = command, .version = class->version, .host = host};
+    enum st_code code = gb_run_put(class->book, &run, err);
+    class->run = gb_last_id(class->book);
+    return code;
+}
+
+static enum st_code end_run(struct cl_class *class, struct st_error *err)
+{
+    char id[24];
+    snprintf(id, sizeof id, "%" PRId64, class->run);
+    const char *parameters[] = {id, NULL};
+    struct gb_run_list runs;
+    enum st_code code =
+        gb_run_read(class->book, &runs, "WHERE id = CAST(?1 AS INTEGER)", parameters, err);
+    if (!code && runs.n == 1) {
+        runs.row[0].finished = time(NULL);
+        code = gb_run_put(class->book, &runs.row[0], err);
+    }
+    gb_run_free(&runs);
+    return code;
+}
+
+/* The class's seed: --seed, or the one that the gradebook was begun with. */
+static enum st_code choose_seed(struct cl_class *class, struct st_error *err)
+{
+    char *stored, text[32];
+    class->seed = class->options->seed;
+    enum st_code code = gb_setting_get(class->book, "class_seed", &stored, err);
+    if (code)
+        return code;
+    if (!class->options->seed_given)
+        class->seed = stored ? strtoull(stored, NULL, 10) : rng_fresh_seed();
+    if (!stored) {
+        snprintf(text, sizeof text, "%" PRIu64, class->seed);
+        code = gb_setting_put(class->book, &(struct gb_setting){"class_seed", text}, err);
+    }
+    free(stored);
+    return code;
+}
+
+/* ---- what is told at the end -------------------------------------------------------------------
+ */
+
+static void print_summary(const struct cl_class *class, const struct cl_counts *c,
+                          size_t up_to_date)
+{
+    printf("%zu graded: %zu pass, %zu fail, %zu skip, %zu missing, %zu rejected, %zu fault",
+           c->stored, c->pass, c->fail, c->skip, c->missing, c->rejected, c->fault);
+    if (up_to_date)
+        printf("; %zu were up to date", up_to_date);
+    if (c->retried)
+        printf("; %zu faults were tried again", c->retried);
+    printf("\nGradebook: %s\n", class->options->gradebook);
+    if (c->stopped)
+        printf("Stopped with %zu left: the same command goes on here.\n", c->total - c->stored);
+    else if (c->fault)
+        printf("Not graded, through no fault of the submission: %zu. The same command tries them "
+               "again.\n",
+               c->fault);
+}
+
+static int grade(struct cl_class *class, struct st_error *err)
+{
+    struct cl_task *tasks = NULL;
+    struct cl_counts counts = {0};
+    size_t n = 0, up_to_date = 0;
+    enum st_code code = cl_roster_read(class, err);
+    if (!code)
+        code = cl_intake(class, err);
+    if (!code && class->submissions == 0)
+        cl_notice(class, NULL, "nothing was handed in: %s", class->options->dir);
+    if (!code)
+        code = cl_tasks_make(class, &tasks, &n, &up_to_date, err);
+    if (!code)
+        code = cl_tasks_run(class, tasks, n, &counts, err);
+    if (!code && !counts.stopped)
+        code = end_run(class, err);
+    for (size_t i = 0; i < n; i++)
+        cl_task_free(&tasks[i]);
+    free(tasks);
+    if (code)
+        return EXIT_NOT_ALL;
+    print_summary(class, &counts, up_to_date);
+    return counts.stored == counts.total && !counts.fault ? EXIT_ALL_GRADED : EXIT_NOT_ALL;
+}
+
+int gr_command_class(int argc, char **argv)
+{
+    static struct cl_options options;
+    struct cl_class class = {.options = &options, .lock = -1, .sandbox = "none"};
+    struct st_error err = {0};
+    cl_options_parse(&options, argc, argv);
+    enum st_code code = cl_options_milestones(&options, &err);
+    if (!code)
+        code = make_files(&class, &err);
+    if (!code)
+        code = gb_open(&class.book, options.gradebook, GB_CREATE, &err);
+    if (!code)
+        code = begin_run(&class, &err);
+    if (!code)
+        code = choose_seed(&class, &err);
+    int status = code ? EXIT_NOT_ALL : grade(&class, &err);
+    if (err.code)
+        st_print(stderr, "grader class", &err);
+    cl_submissions_free(&class);
+    gb_close(class.book);
+    if (class.lock >= 0)
+        close(class.lock);
+    return status;
+}

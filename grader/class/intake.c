@@ -1,0 +1,453 @@
+/* What was handed in. Entries of the class's folder are taken in the order of their names' bytes,
+ * so that every run sees the same. */
+#include "grader/class/class.h"
+
+#include "base/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_FOLDER_ENTRIES = 20000 };
+
+/* ---- the class's folder ------------------------------------------------------------------------
+ */
+
+static const char *const suffixes[] = {".zip", ".tar",     ".tar.gz", ".tgz",     ".tar.xz",
+                                       ".txz", ".tar.zst", ".tzst",   ".tar.bz2", ".tbz2"};
+
+/* The length of an archive's name without its suffix, 0 if it has none. */
+static size_t stem_length(const char *entry)
+{
+    size_t length = strlen(entry);
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t n = strlen(suffixes[i]);
+        if (length > n && strcasecmp(entry + length - n, suffixes[i]) == 0)
+            return length - n;
+    }
+    return 0;
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+bool cl_is_selected(const struct cl_options *options, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *p = options->only; p && *p; p += strcspn(p, ",") + (strchr(p, ',') != NULL))
+        if (strcspn(p, ",") == length && strncmp(p, name, length) == 0)
+            return true;
+    /* (a name with a comma is named alone) */
+    return !options->only || strcmp(options->only, name) == 0;
+}
+
+static struct cl_submission *find(struct cl_class *class, const char *name)
+{
+    for (size_t i = 0; i < class->submissions; i++)
+        if (strcmp(class->submission[i].name, name) == 0)
+            return &class->submission[i];
+    return NULL;
+}
+
+/* @return a new submission, or the one of this name, rejected because there are two now. */
+static struct cl_submission *add(struct cl_class *class, const char *bytes, const char *entry)
+{
+    char name[CL_NAME_BYTES], hex[2 * CL_NAME_BYTES];
+    bool valid = cl_name_text(name, bytes);
+    struct cl_submission *s = find(class, name);
+    if (s) {
+        snprintf(s->rejected, sizeof s->rejected,
+                 "handed in twice, as %.200s and as %.200s (hint: remove or rename one of them)",
+                 s->entry, entry);
+        return s;
+    }
+    struct cl_submission *more =
+        realloc(class->submission, (class->submissions + 1) * sizeof *more);
+    if (!more)
+        return NULL;
+    class->submission = more;
+    s = &more[class->submissions++];
+    memset(s, 0, sizeof *s);
+    cl_name_hex(hex, bytes);
+    s->name = strdup(name);
+    s->raw_name = valid ? NULL : strdup(hex);
+    s->entry = entry ? strdup(entry) : NULL;
+    s->team = strdup("");
+    s->kind = "none";
+    return s;
+}
+
+/* One entry of the class's folder. */
+static enum st_code add_entry(struct cl_class *class, int dir, const char *entry,
+                              struct st_error *err)
+{
+    struct stat info;
+    char shown[CL_SHOWN_BYTES], stem[NAME_MAX + 1];
+    size_t length = stem_length(entry);
+    cl_name_shown(shown, entry);
+    if (fstatat(dir, entry, &info, AT_SYMLINK_NOFOLLOW))
+        return st_fail_errno(err, errno, "cannot read %s", shown);
+    if (!S_ISDIR(info.st_mode) && !(length && S_ISREG(info.st_mode))) {
+        if (S_ISLNK(info.st_mode))
+            cl_notice(class, entry, "is a link, which is not followed");
+        else if (!class->options->roster || !strstr(class->options->roster, entry))
+            cl_notice(class, entry, "is no submission (a folder, or a zip or tar file): left out");
+        return ST_OK;
+    }
+    if (S_ISDIR(info.st_mode))
+        length = strlen(entry);
+    snprintf(stem, sizeof stem, "%.*s", (int)length, entry);
+    struct cl_submission *s = add(class, stem, entry);
+    if (!s)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold the class in memory");
+    if (!s->rejected[0]) {
+        s->kind = S_ISDIR(info.st_mode) ? "folder" : "archive";
+        s->modified = info.st_mtime;
+    }
+    return ST_OK;
+}
+
+/* ---- a folder ----------------------------------------------------------------------------------
+ */
+
+struct walk {
+    struct cl_class *class;
+    struct cl_submission *submission;
+    enum cl_match match[CL_MAX_MILESTONES];
+    bool twice[CL_MAX_MILESTONES];
+    char path[CL_MAX_MILESTONES][1024];
+    size_t entries;
+};
+
+static void look(struct walk *w, int dir, const char *relative, int depth);
+
+static void look_at(struct walk *w, int dir, const char *path, const char *name, int depth)
+{
+    const struct cl_options *o = w->class->options;
+    struct stat info;
+    size_t which = 0;
+    if (++w->entries > MAX_FOLDER_ENTRIES || fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW))
+        return;
+    if (S_ISDIR(info.st_mode)) {
+        int below = depth < CL_MAX_DEPTH
+                        ? openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                        : -1;
+        if (below >= 0)
+            look(w, below, path, depth + 1);
+        return;
+    }
+    enum cl_match match = cl_wanted_match(o->milestone, o->milestones, path, &which);
+    if (!match || match < w->match[which])
+        return;
+    w->twice[which] = match == w->match[which];
+    w->match[which] = match;
+    snprintf(w->path[which], sizeof w->path[which], "%s", path);
+}
+
+/* Closes dir. */
+static void look(struct walk *w, int dir, const char *relative, int depth)
+{
+    DIR *entries = fdopendir(dir);
+    if (!entries) {
+        close(dir);
+        return;
+    }
+    for (struct dirent *e; (e = readdir(entries));) {
+        char path[1024];
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+            path_format(path, sizeof path, "%s%s%s", relative, relative[0] ? "/" : "", e->d_name))
+            look_at(w, dirfd(entries), path, e->d_name, depth);
+    }
+    closedir(entries);
+}
+
+/* Opens a path below a folder without following a link in any of its parts. */
+static int open_below(int dir, const char *path)
+{
+    char part[NAME_MAX + 1];
+    int at = fcntl(dir, F_DUPFD_CLOEXEC, 0);
+    for (const char *slash; at >= 0 && (slash = strchr(path, '/')); path = slash + 1) {
+        snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
+        int below = openat(at, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        close(at);
+        at = below;
+    }
+    if (at < 0)
+        return -1;
+    int fd = openat(at, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    close(at);
+    return fd;
+}
+
+enum st_code cl_intake_folder(struct cl_class *class, struct cl_submission *s, struct st_error *err)
+{
+    char folder[PATH_MAX];
+    path_format(folder, sizeof folder, "%s/%s", class->options->dir, s->entry);
+    int dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir < 0) {
+        snprintf(s->rejected, sizeof s->rejected, "its folder cannot be read: %s", strerror(errno));
+        return ST_OK;
+    }
+    struct walk *w = calloc(1, sizeof *w);
+    if (!w) {
+        close(dir);
+        return st_fail(err, ST_NO_MEMORY, "cannot look through a folder");
+    }
+    w->class = class;
+    w->submission = s;
+    look(w, fcntl(dir, F_DUPFD_CLOEXEC, 0), "", 0);
+    enum st_code code = ST_OK;
+    for (size_t i = 0; !code && i < class->options->milestones; i++) {
+        struct cl_file *file = &s->file[i];
+        if (!w->match[i])
+            continue;
+        if (w->twice[i]) {
+            file->there = true;
+            file->path = strdup(w->path[i]);
+            snprintf(file->refused, sizeof file->refused, "is there more than once");
+            continue;
+        }
+        int fd = open_below(dir, w->path[i]);
+        code = cl_file_keep(class, s, i, w->path[i], fd, err);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (w->entries > MAX_FOLDER_ENTRIES)
+        cl_notice(class, s->name, "has more than %d files: the rest was not looked at",
+                  MAX_FOLDER_ENTRIES);
+    free(w);
+    close(dir);
+    return code;
+}
+
+/* ---- keeping a file ----------------------------------------------------------------------------
+ */
+
+void cl_submission_folder(const struct cl_class *class, const char *name, char folder[PATH_MAX])
+{
+    char safe[256];
+    path_format(folder, PATH_MAX, "%s/%s", class->files, cl_name_folder(safe, name));
+}
+
+/* Copies at most the largest size, and hashes it. @return bytes, or -1. */
+static int64_t copy_and_hash(int fd, FILE *to, char hex[SHA256_HEX])
+{
+    static char buffer[1 << 16];
+    struct sha256 hash;
+    int64_t bytes = 0;
+    ssize_t n;
+    sha256_begin(&hash);
+    while ((n = read(fd, buffer, sizeof buffer)) > 0 && bytes <= CL_MAX_SOURCE_BYTES) {
+        sha256_add(&hash, buffer, (size_t)n);
+        fwrite(buffer, 1, (size_t)n, to);
+        bytes += n;
+    }
+    sha256_end_hex(&hash, hex);
+    return n < 0 ? -1 : bytes;
+}
+
+/* Why a file cannot be taken, if so. */
+static bool refuse(struct cl_file *file, int fd, const char *path)
+{
+    struct stat info;
+    size_t room = sizeof file->refused;
+    if (fd < 0)
+        snprintf(file->refused, room,
+                 errno == ELOOP ? "is a link, which is not followed" : "cannot be read: %s",
+                 strerror(errno));
+    else if (fstat(fd, &info) || !S_ISREG(info.st_mode))
+        snprintf(file->refused, room, "is not a regular file");
+    else if (info.st_size > CL_MAX_SOURCE_BYTES)
+        snprintf(file->refused, room, "has %lld bytes, at most %d are taken",
+                 (long long)info.st_size, CL_MAX_SOURCE_BYTES);
+    (void)path;
+    return file->refused[0];
+}
+
+enum st_code cl_file_keep(struct cl_class *class, struct cl_submission *s, size_t which,
+                          const char *path, int fd, struct st_error *err)
+{
+    struct cl_file *file = &s->file[which];
+    const struct cl_wanted *wanted = &class->options->milestone[which];
+    char text[CL_NAME_BYTES], folder[PATH_MAX], source[PATH_MAX];
+    cl_name_text(text, path);
+    file->there = true;
+    file->path = strdup(text);
+    if (refuse(file, fd, path))
+        return ST_OK;
+    struct stat info;
+    fstat(fd, &info);
+    file->modified = info.st_mtime;
+    if (info.st_mtime > s->modified)
+        s->modified = info.st_mtime;
+    cl_submission_folder(class, s->name, folder);
+    if (!path_format(source, sizeof source, "%s/%s/source", folder, wanted->id))
+        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", folder);
+    enum st_code code = dir_make(source, err);
+    struct file_out out;
+    size_t used = strlen(source);
+    snprintf(source + used, sizeof source - used, "/%s", wanted->file);
+    if (!code)
+        code = file_out_open(&out, source, err);
+    if (code)
+        return code;
+    file->bytes = copy_and_hash(fd, out.f, file->hash);
+    if (file->bytes < 0 || file->bytes > CL_MAX_SOURCE_BYTES) {
+        file_out_abort(&out);
+        snprintf(file->refused, sizeof file->refused, "cannot be read");
+        return ST_OK;
+    }
+    file->copy = strdup(source);
+    return file_out_commit(&out, err);
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------
+ */
+
+/* Members of the roster of whom nothing was handed in, neither by name nor by team. */
+static enum st_code add_absent(struct cl_class *class, struct st_error *err)
+{
+    struct gb_roster_list roster;
+    enum st_code code = gb_roster_read(class->book, &roster, "ORDER BY line", NULL, err);
+    for (size_t i = 0; !code && i < roster.n; i++) {
+        const struct gb_roster *r = &roster.row[i];
+        struct cl_submission *s = find(class, r->name);
+        if (!s && r->team[0])
+            s = find(class, r->team);
+        if (!s && !(s = add(class, r->team[0] ? r->team : r->name, NULL)))
+            code = st_fail(err, ST_NO_MEMORY, "cannot hold the class in memory");
+        if (s && r->team[0]) {
+            free(s->team);
+            s->team = strdup(r->team);
+        }
+    }
+    for (size_t i = 0; !code && roster.n && i < class->submissions; i++) {
+        bool known = false;
+        for (size_t k = 0; k < roster.n && !known; k++)
+            known = strcmp(roster.row[k].name, class->submission[i].name) == 0 ||
+                    strcmp(roster.row[k].team, class->submission[i].name) == 0;
+        if (!known && class->submission[i].entry)
+            cl_notice(class, class->submission[i].name, "is not in the roster");
+    }
+    gb_roster_free(&roster);
+    return code;
+}
+
+static enum st_code find_entries(struct cl_class *class, struct st_error *err)
+{
+    struct dirent **entries;
+    const char *path = class->options->dir;
+    int n = scandir(path, &entries, is_visible, by_bytes);
+    int dir = n >= 0 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (dir < 0) {
+        st_fail_errno(err, errno, "cannot read the class's folder");
+        return st_detail(err, ST_WHERE, "%s", path);
+    }
+    enum st_code code = ST_OK;
+    for (int i = 0; i < n; i++) {
+        if (!code)
+            code = add_entry(class, dir, entries[i]->d_name, err);
+        free(entries[i]);
+    }
+    free(entries);
+    close(dir);
+    return code;
+}
+
+/* The hash of what was handed in. */
+static void hash_submission(const struct cl_class *class, struct cl_submission *s,
+                            char hex[SHA256_HEX])
+{
+    struct sha256 hash;
+    sha256_begin(&hash);
+    for (size_t i = 0; i < class->options->milestones; i++)
+        sha256_add(&hash, s->file[i].hash, strlen(s->file[i].hash));
+    sha256_end_hex(&hash, hex);
+}
+
+static enum st_code put_submission(struct cl_class *class, struct cl_submission *s,
+                                   struct st_error *err)
+{
+    char path[CL_NAME_BYTES], hash[SHA256_HEX], message[CL_NAME_BYTES];
+    cl_name_text(path, s->entry ? s->entry : "");
+    cl_name_text(message, s->rejected);
+    hash_submission(class, s, hash);
+    const struct gb_submission put = {.name = s->name,
+                                      .raw_name = s->raw_name,
+                                      .team = s->team,
+                                      .path = s->entry ? path : NULL,
+                                      .kind = (char *)s->kind,
+                                      .hash = s->entry ? hash : NULL,
+                                      .modified = s->modified,
+                                      .status = s->rejected[0] ? "rejected"
+                                                : s->entry     ? "ok"
+                                                               : "none",
+                                      .message = message};
+    return gb_submission_put(class->book, &put, err);
+}
+
+static enum st_code take(struct cl_class *class, struct cl_submission *s, struct st_error *err)
+{
+    if (!s->entry || s->rejected[0] || !cl_is_selected(class->options, s->name))
+        return ST_OK;
+    enum st_code code = strcmp(s->kind, "folder") == 0 ? cl_intake_folder(class, s, err)
+                                                       : cl_intake_archive(class, s, err);
+    return code;
+}
+
+enum st_code cl_intake(struct cl_class *class, struct st_error *err)
+{
+    enum st_code code = find_entries(class, err);
+    if (!code)
+        code = add_absent(class, err);
+    for (size_t i = 0; !code && i < class->submissions; i++)
+        code = take(class, &class->submission[i], err);
+    if (!code)
+        code = gb_begin(class->book, err);
+    for (size_t i = 0; !code && i < class->submissions; i++) {
+        struct cl_submission *s = &class->submission[i];
+        if (!cl_is_selected(class->options, s->name))
+            continue;
+        if (s->rejected[0])
+            cl_notice(class, s->name, "rejected: %s", s->rejected);
+        for (size_t m = 0; m < class->options->milestones; m++)
+            if (s->file[m].refused[0])
+                cl_notice(class, s->name, "%s: %s %s", class->options->milestone[m].id,
+                          s->file[m].path, s->file[m].refused);
+        code = put_submission(class, s, err);
+    }
+    if (!code)
+        code = gb_commit(class->book, err);
+    gb_rollback(class->book);
+    return code;
+}
+
+void cl_submissions_free(struct cl_class *class)
+{
+    for (size_t i = 0; i < class->submissions; i++) {
+        struct cl_submission *s = &class->submission[i];
+        for (size_t m = 0; m < CL_MAX_MILESTONES; m++) {
+            free(s->file[m].path);
+            free(s->file[m].copy);
+        }
+        free(s->entry);
+        free(s->name);
+        free(s->raw_name);
+        free(s->team);
+    }
+    free(class->submission);
+    class->submission = NULL;
+    class->submissions = 0;
+}

@@ -1,0 +1,15 @@
+/** @file
+ * The command line of grader class.
+ */
+#ifndef CONVLAB_GRADER_CLASS_OPTIONS_H
+#define CONVLAB_GRADER_CLASS_OPTIONS_H
+
+#include "grader/class/class.h"
+
+/** Parses; on --help or wrong usage prints and exits (status 2). */
+void cl_options_parse(struct cl_options *options, int argc, char **argv);
+
+/** Looks up the milestones that were named: folders, files, points. */
+enum st_code cl_options_milestones(struct cl_options *options, struct st_error *err);
+
+#endif

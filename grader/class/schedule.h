@@ -1,0 +1,35 @@
+/** @file
+ * Running tasks: several at once, faults tried again, each grade stored as soon as it is there.
+ */
+#ifndef CONVLAB_GRADER_CLASS_SCHEDULE_H
+#define CONVLAB_GRADER_CLASS_SCHEDULE_H
+
+#include "grader/class/task.h"
+
+/** What became of the tasks. */
+struct cl_counts {
+    size_t total, stored; /**< tasks, and grades stored */
+    size_t pass, fail, skip, missing, rejected, fault;
+    size_t not_stored; /**< graded, but the gradebook could not be written */
+    size_t at_once;    /**< of those stored: needed no grader */
+    size_t retried;    /**< faults that were tried again */
+    bool stopped;      /**< by a signal, or because nothing could be stored */
+};
+
+/** All tasks that are to be done now: those whose grade is not up to date. */
+enum st_code cl_tasks_make(struct cl_class *class, struct cl_task **tasks, size_t *n,
+                           size_t *up_to_date, struct st_error *err);
+
+/** Runs them. @return ST_OK also if some could not be graded: counts tell. */
+enum st_code cl_tasks_run(struct cl_class *class, struct cl_task *tasks, size_t n,
+                          struct cl_counts *counts, struct st_error *err);
+
+/** Stores a grading, prints a line of it and counts it. Waits a little and tries again if the
+ * gradebook cannot be written. */
+void cl_store(struct cl_class *class, struct gb_graded *graded, struct cl_counts *counts);
+
+/** Stores a fault of ours. */
+void cl_store_fault(struct cl_class *class, const struct cl_task *task, const char *kind,
+                    const char *message);
+
+#endif

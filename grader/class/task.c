@@ -1,0 +1,165 @@
+#include "grader/class/task.h"
+
+#include "base/checkout.h"
+#include "base/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_ARGUMENTS = 32 };
+
+uint64_t cl_task_seed(uint64_t class_seed, const char *name, const char *milestone)
+{
+    struct sha256 hash;
+    unsigned char digest[SHA256_BYTES];
+    char seed[32];
+    snprintf(seed, sizeof seed, "%" PRIu64, class_seed);
+    sha256_begin(&hash);
+    sha256_add(&hash, seed, strlen(seed) + 1);
+    sha256_add(&hash, name, strlen(name) + 1);
+    sha256_add(&hash, milestone, strlen(milestone) + 1);
+    sha256_end(&hash, digest);
+    uint64_t value = 0;
+    for (int i = 0; i < 8; i++)
+        value = value << 8 | digest[i];
+    return value % 1000000000; /* small enough to be typed */
+}
+
+bool cl_task_folder(const char *files, const struct cl_task *task, char folder[PATH_MAX])
+{
+    char safe[256];
+    return path_format(folder, PATH_MAX, "%s/%s/%s/%" PRId64, files,
+                       cl_name_folder(safe, task->submission), task->milestone, task->number);
+}
+
+/* ---- starting ----------------------------------------------------------------------------------
+ */
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
+{
+    (void)info, (void)type, (void)where;
+    return remove(path);
+}
+
+/* The grader's command line. The words live as long as the arrays. */
+struct command {
+    const char *argv[MAX_ARGUMENTS];
+    char program[PATH_MAX], source[PATH_MAX], json[PATH_MAX], report[PATH_MAX], log[PATH_MAX];
+    char seed[32];
+};
+
+static void make_command(struct command *c, const struct cl_options *o, const struct cl_task *task,
+                         const char *folder, const char *build)
+{
+    size_t n = 0;
+    path_format(c->program, sizeof c->program, "%s/grader", build);
+    path_format(c->source, sizeof c->source, "%s%s", folder, strrchr(task->source, '/'));
+    path_format(c->json, sizeof c->json, "%s/result.json", folder);
+    path_format(c->report, sizeof c->report, "%s/report", folder);
+    path_format(c->log, sizeof c->log, "%s/log.txt", folder);
+    snprintf(c->seed, sizeof c->seed, "%" PRIu64, task->seed);
+    const char *const words[] = {c->program, task->milestone, "--source", c->source,
+                                 "--json",   c->json,         "--report", c->report,
+                                 "--seed",   c->seed,         NULL};
+    for (; words[n]; n++)
+        c->argv[n] = words[n];
+    const char *const values[][2] = {
+        {"--images", o->images}, {"--model", o->model}, {"--device", o->device}};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        /* The CPU's milestone takes no device. */
+        if (!values[i][1] || (i == 2 && strcmp(task->milestone, "m1") == 0))
+            continue;
+        c->argv[n++] = values[i][0];
+        c->argv[n++] = values[i][1];
+    }
+    if (o->quick)
+        c->argv[n++] = "--quick";
+    c->argv[n] = NULL;
+}
+
+/* The child's side: it becomes the grader, in a group of its own that can be ended as one, and dies
+ * with the class's process. */
+static _Noreturn void become(const struct command *c, const char *files, pid_t parent)
+{
+    char lock[PATH_MAX], temporary[PATH_MAX];
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(127);
+    path_format(lock, sizeof lock, "%s/timing.lock", files);
+    path_format(temporary, sizeof temporary, "%s/tmp", files);
+    setenv("CONVLAB_TIMING_LOCK", lock, 1);
+    setenv("TMPDIR", temporary, 1);
+    int null = open("/dev/null", O_RDONLY);
+    int log = open(c->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (null < 0 || log < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0)
+        _exit(127);
+    execv(c->argv[0], (char *const *)c->argv);
+    _exit(127);
+}
+
+enum st_code cl_task_start(const struct cl_options *options, const char *files,
+                           const struct cl_task *task, pid_t *pid, struct st_error *err)
+{
+    char folder[PATH_MAX];
+    struct command command;
+    const char *build = checkout_build(err);
+    if (!build)
+        return err->code;
+    if (!cl_task_folder(files, task, folder))
+        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", files);
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS); /* what an interrupted run has left */
+    enum st_code code = dir_make(folder, err);
+    if (code)
+        return code;
+    make_command(&command, options, task, folder, build);
+    /* (a link of ours to a copy of ours: what was graded stays with the attempt) */
+    if (link(task->source, command.source))
+        return st_fail_errno(err, errno, "cannot keep the graded source");
+    pid_t parent = getpid();
+    fflush(NULL);
+    *pid = fork();
+    if (*pid == 0)
+        become(&command, files, parent);
+    return *pid < 0 ? st_fail_errno(err, errno, "cannot start the grader") : ST_OK;
+}
+
+/* ---- how it ended ------------------------------------------------------------------------------
+ */
+
+static double seconds(struct timeval t)
+{
+    return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
+}
+
+void cl_outcome_set(struct cl_outcome *o, int status, const struct rusage *usage)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    o->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    o->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    o->finished = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    o->cpu_s = seconds(usage->ru_utime) + seconds(usage->ru_stime);
+    o->max_rss_kib = usage->ru_maxrss;
+}
+
+void cl_task_free(struct cl_task *task)
+{
+    free(task->submission);
+    free(task->milestone);
+    free(task->source);
+    free(task->source_path);
+    free(task->message);
+}

@@ -1,0 +1,68 @@
+/** @file
+ * One task: a milestone of a submission, graded by a process of its own.
+ */
+#ifndef CONVLAB_GRADER_CLASS_TASK_H
+#define CONVLAB_GRADER_CLASS_TASK_H
+
+#include "grader/class/class.h"
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+/** What is to be graded. Strings are the task's own. */
+struct cl_task {
+    char *submission, *milestone;
+    char *source;      /**< our copy; NULL: there is nothing to run, status says why */
+    char *source_path; /**< in the submission, or NULL */
+    char source_hash[SHA256_HEX];
+    int64_t source_bytes;
+    uint64_t seed;
+    double max_score;
+    const char *status; /**< of a task without a source: missing or rejected */
+    char *message;
+    int64_t number; /**< of its attempt, from 1: names its folder */
+    size_t tries;
+    bool alone; /**< its times were noisy: it is run again with nothing beside it */
+};
+
+/** How a grading ended. */
+struct cl_outcome {
+    int status; /**< exit status, or -1 */
+    int signal; /**< that ended it, or 0 */
+    bool timed_out;
+    double started, finished, cpu_s;
+    int64_t max_rss_kib;
+};
+
+/** What a grading was. */
+enum cl_verdict {
+    CL_GRADED,
+    CL_NOISY, /**< graded, but its times are noisy */
+    CL_FAULT  /**< no fault of the submission: kind and message tell */
+};
+
+/** The folder of a task's attempt: SUBMISSION/MILESTONE/N below @p files. */
+bool cl_task_folder(const char *files, const struct cl_task *task, char folder[PATH_MAX]);
+
+/** Starts the grader on a task in a process group of its own, which dies with this process. */
+enum st_code cl_task_start(const struct cl_options *options, const char *files,
+                           const struct cl_task *task, pid_t *pid, struct st_error *err);
+
+/** Fills in an outcome from what wait4() said. */
+void cl_outcome_set(struct cl_outcome *outcome, int status, const struct rusage *usage);
+
+/** Makes a gradebook's rows of what a task left.
+ * @param kind, message  of a fault: what it is called and what was said
+ * @param graded  to be freed with gb_graded_free() unless it is a fault */
+enum cl_verdict cl_task_read(const struct cl_class *class, const struct cl_task *task,
+                             const struct cl_outcome *outcome, struct gb_graded *graded,
+                             const char **kind, char message[512]);
+
+/** The rows of a task without a source, or of one that could not be graded (status fault). */
+void cl_task_ungraded(const struct cl_class *class, const struct cl_task *task, const char *status,
+                      const char *message, struct gb_graded *graded);
+
+/** Releases a task's strings. */
+void cl_task_free(struct cl_task *task);
+
+#endif

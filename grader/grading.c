@@ -2,6 +2,7 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
+#include "base/lock.h"
 #include "grader/library_baseline.h"
 #include "grader/machine.h"
 #include "grader/report/report.h"
@@ -284,12 +285,23 @@ static enum st_code load_stage(struct grading *g, struct st_error *err)
     return ST_OK;
 }
 
+/* Times are taken one at a time: of all graders with the same CONVLAB_TIMING_LOCK one has the turn,
+ * as long as it uses the GPU, or while it times on the CPU. Builds and the CPU's unit shapes need
+ * none, nor does the virtual GPU, whose times are modelled. */
+static enum st_code take_turn(struct grading *g, enum runner_device device, struct st_error *err)
+{
+    const char *path = getenv("CONVLAB_TIMING_LOCK");
+    return path && g->host.device == device ? lock_take(path, &g->turn, err) : ST_OK;
+}
+
 /* Every stage of a milestone that a student writes. */
 static enum st_code grade_lab(struct grading *g, struct st_error *err)
 {
     enum st_code code = gr_inference_open(&g->inference, g, err);
     if (!code)
         code = build_stage(g, err);
+    if (!code && !failed(g, "builds"))
+        code = take_turn(g, RUNNER_ON_GPU, err);
     if (!code && !failed(g, "builds"))
         code = load_stage(g, err);
     struct gr_check *builds = gr_check_add(g, "builds");
@@ -302,6 +314,8 @@ static enum st_code grade_lab(struct grading *g, struct st_error *err)
     if (!code && builds->status == GR_PASS)
         code = gr_technique_check(g, err);
     if (!code && builds->status == GR_PASS)
+        code = take_turn(g, RUNNER_ON_CPU, err);
+    if (!code && builds->status == GR_PASS)
         code = gr_inference_check(g->inference, err);
     if (!code && builds->status == GR_PASS)
         gr_speed_check(g);
@@ -312,6 +326,7 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
 {
     struct gr_result *r = g->result;
     g->arena.fd = -1;
+    g->turn = -1;
     g->session = GR_SESSION_CLOSED;
     enum st_code code = gr_milestone_find(&g->milestone, g->options->milestone, err);
     if (!code)
@@ -341,6 +356,7 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
     if (!code)
         code = g->milestone.libraries ? gr_library_baseline(g, err) : grade_lab(g, err);
     gr_session_end(&g->session);
+    lock_release(g->turn);
     for (size_t i = 0; i < r->checks; i++) {
         r->score += r->check[i].points;
         r->max_score += r->check[i].max_points;

@@ -32,6 +32,7 @@ struct grading {
     struct arena arena;
     struct gr_session session; /**< with the graded library */
     struct gr_inference_stage *inference;
+    int turn; /**< lock while times are taken, or -1 */
     struct gr_result *result;
     FILE *out; /**< where a person reads along: stdout, or stderr with --json - */
 };

@@ -53,6 +53,9 @@ TEST_SCRIPTS += grader/tests/cli/cli.sh grader/tests/mutants/mutants.sh common/m
 # The autograders that are uploaded to grading platforms.
 TEST_SCRIPTS += grader/export/tests/platforms.sh
 
+# A class with all kinds of bad input, and one that is killed while it is graded.
+TEST_SCRIPTS += grader/class/tests/class.sh
+
 # What gcc does not warn of, clang may; and the sources are formatted. Headers stand alone.
 LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c))
 LINT_HEADERS = $(filter-out %_tile.h,$(foreach m,$(MODULES),$(wildcard $(m)/*.h))) common/conv.h

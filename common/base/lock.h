@@ -1,0 +1,16 @@
+/** @file
+ * A lock that processes take in turn, and that goes with its holder however that ends.
+ */
+#ifndef CONVLAB_BASE_LOCK_H
+#define CONVLAB_BASE_LOCK_H
+
+#include "base/status.h"
+
+/** Takes the lock that a file is, and makes the file if need be; waits for it.
+ * @param fd  set to what lock_release() takes */
+enum st_code lock_take(const char *path, int *fd, struct st_error *err);
+
+/** Gives it back; harmless on -1. */
+void lock_release(int fd);
+
+#endif

@@ -1,0 +1,45 @@
+# Functions for the tests of grader class; $build is set.
+
+# Where bubblewrap cannot work, class grading is to go on without.
+sandbox=
+
+# sql GRADEBOOK STATEMENT: rows, with blanks between the columns.
+sql() { sqlite3 -separator ' ' "$1" "$2"; }
+
+# What two runs must have in common: everything but times, runs, and how often something was tried.
+same_columns='SELECT g.submission, g.milestone, g.status, g.score, g.max_score, a.seed, a.source_hash, a.options,
+    a.exit_status, a.message, c.position, c.name, c.status, c.points, c.pattern
+    FROM grade g JOIN attempt a ON a.id = g.attempt LEFT JOIN check_result c ON c.attempt = a.id
+    ORDER BY g.submission, g.milestone, c.position'
+
+# same_gradebooks A B: and no grade is twice or half there.
+same_gradebooks() {
+    sql "$1" "$same_columns" >"$1.same" && sql "$2" "$same_columns" >"$2.same" &&
+        [ -s "$1.same" ] && diff "$1.same" "$2.same" &&
+        for book in "$1" "$2"; do
+            twice=$(sql "$book" 'SELECT submission, milestone, count(*) FROM attempt GROUP BY 1, 2 HAVING count(*) > 1')
+            [ -z "$twice" ] || { echo "$book: graded twice: $twice"; return 1; }
+        done
+}
+
+# pids_of FOLDER [NAME]: graders that write into a gradebook's folder.
+pids_of() {
+    for cmdline in /proc/[0-9]*/cmdline; do
+        tr '\0' ' ' <"$cmdline" 2>/dev/null | grep -qF -- "--json $1/$2" || continue
+        pid=${cmdline#/proc/}
+        echo "${pid%/cmdline}"
+    done
+}
+
+# kill_graders FOLDER NAME: kills the graders of one submission.
+kill_graders() { for pid in $(pids_of "$1" "$2"); do kill -9 "$pid" 2>/dev/null; done; }
+
+# none_left FOLDER: within a second no grader is left of a run that was killed.
+none_left() {
+    for wait in 1 2 3 4 5 6 7 8 9 10; do
+        [ -z "$(pids_of "$1" '')" ] && return 0
+        sleep 0.1
+    done
+    echo "graders are left: $(pids_of "$1" '')"
+    return 1
+}

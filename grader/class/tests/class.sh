@@ -1,0 +1,196 @@
+#!/bin/sh
+# grader class, on a few submissions: what is graded, what is rejected and why, what is told by name; a run
+# that is killed three times ends like one that is not; what a full disk, a lock, another version does.
+#
+#   CONVLAB_BUILD=build class.sh
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
+top=$(cd "$here/../../.." && pwd)
+scratch=$(mktemp -d)
+trap 'umount "$scratch/small" 2>/dev/null; chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
+unset MAKEFLAGS MFLAGS MAKELEVEL
+cd "$scratch" || exit 1
+tested=0 good=0
+. "$here/class-tools.sh"
+
+claim() { # TEXT COMMAND...
+    text=$1
+    shift
+    tested=$((tested + 1))
+    if "$@" >"$scratch/said" 2>&1; then
+        good=$((good + 1))
+    else
+        echo "FAILED: $text"
+        tail -n 30 "$scratch/said"
+    fi
+}
+
+reference=$top/reference/m1-cpu-conv/conv.c
+
+# grades FOLDER GRADEBOOK [OPTION...]: quickly, on one image; what it said is in the file said-GRADEBOOK.
+grades() {
+    grades_in=$1
+    grades_to=$2
+    shift 2
+    "$build/grader" class "$grades_in" --milestones m1 --gradebook "$grades_to" --quick --images 1 \
+        --seed 7 $sandbox "$@" >"said-$grades_to" 2>&1
+}
+
+# hand_in NAME [right]: as a folder in in/; wrong (and quick to grade) if it is not said to be right.
+hand_in() {
+    mkdir -p "in/$1/m1-cpu-conv"
+    if [ "$2" = right ]; then
+        cp "$reference" "in/$1/m1-cpu-conv/conv.c"
+    else
+        printf '#include "conv.h"\n/* %s */\nint conv_forward(const struct conv_shape *s, const float *x, const float *k, float *y)\n{\n    y[0] = x[0] * k[0] + s->B;\n    return 0;\n}\n' \
+            "$(echo "$1" | tr -dc a-z0-9)" >"in/$1/m1-cpu-conv/conv.c"
+    fi
+}
+
+status_of() { # GRADEBOOK NAME: "pass 40", ...
+    sql "$1" "SELECT status, score FROM grade WHERE submission = '$2'"
+}
+
+has_status() { # GRADEBOOK NAME STATUS
+    found=$(status_of "$1" "$2")
+    [ "${found%% *}" = "$3" ] || { echo "$2: expected $3, got $found"; cat "said-$1"; return 1; }
+}
+
+tells() { # GRADEBOOK TEXT
+    grep -qF -- "$2" "said-$1" || { echo "not told: $2"; cat "said-$1"; return 1; }
+}
+
+# ---- archives, names, doubles -------------------------------------------------------------------------------
+bytes_of() { head -c "$1" /dev/zero; }
+mkdir in made
+mkdir -p made/m1-cpu-conv && cp "$reference" made/m1-cpu-conv/conv.c
+hand_in s001 right
+hand_in s002
+(cd made && tar czf ../in/a-good.tar.gz m1-cpu-conv && tar cf ../in/a-dots.tar -P ../made/m1-cpu-conv/conv.c &&
+    tar cf ../in/a-root.tar -P "$PWD/m1-cpu-conv/conv.c")
+ln -s /etc/passwd made/symbolic && ln made/m1-cpu-conv/conv.c made/hard && mkfifo made/pipe
+(cd made && tar cf ../in/a-symbolic.tar m1-cpu-conv symbolic && tar cf ../in/a-hard.tar m1-cpu-conv hard &&
+    tar cf ../in/a-pipe.tar m1-cpu-conv pipe)
+mknod made/device c 1 3 2>/dev/null && (cd made && tar cf ../in/a-device.tar m1-cpu-conv device)
+bytes_of 40000000 >made/zeros && (cd made && tar czf ../in/a-bomb.tar.gz m1-cpu-conv zeros && rm zeros)
+mkdir made/many && (cd made/many && seq 20001 | xargs touch) && (cd made && tar czf ../in/a-count.tar.gz many)
+bytes_of 10240 >in/a-empty.tar && echo nothing >in/a-noise.zip
+mkdir -p made/large/m1-cpu-conv in/f-large/m1-cpu-conv in/f-noise/m1-cpu-conv in/f-link/m1-cpu-conv in/f-none
+bytes_of 2000000 >made/large/m1-cpu-conv/conv.c && (cd made/large && tar cf ../../in/a-large.tar .)
+truncate -s 100M in/f-large/m1-cpu-conv/conv.c
+head -c 20000 "$build/grader" >in/f-noise/m1-cpu-conv/conv.c
+ln -s "$reference" in/f-link/m1-cpu-conv/conv.c
+mkdir in/twice && cp in/a-good.tar.gz in/twice.tgz && cp in/a-good.tar.gz in/again.tgz && cp in/a-good.tar.gz in/again.tar.gz
+hand_in "$(printf 'new\nline')" && hand_in "-rf" && hand_in "it's \"q\"" && hand_in "$(printf 'bad\377')"
+ln -s /etc in/linked && echo hi >in/notes.txt
+printf '\357\273\277name,team\r\ns001,\r\ns001,again\r\n,\r\n"it'"'"'s ""q""",\r\ns999,\r\n"open,\r\n' >roster.csv
+
+claim 'a class with all kinds of bad input is graded to its end' grades in bad.db --roster roster.csv
+for name in s001 a-good; do
+    claim "$name passes" has_status bad.db "$name" pass
+done
+for name in s002 '-rf' "it''s \"q\"" 'bad\xff' "$(printf 'new\nline')"; do
+    claim "$name, a wrong one, fails" has_status bad.db "$name" fail
+done
+claim 'binary noise fails' has_status bad.db f-noise fail
+for name in a-dots a-root a-symbolic a-hard a-pipe a-bomb a-count a-noise a-large f-large f-link twice again; do
+    claim "$name is rejected" has_status bad.db "$name" rejected
+done
+claim 'an empty folder: missing' has_status bad.db f-none missing
+claim 'an empty archive: missing' has_status bad.db a-empty missing
+claim 'only in the roster: missing' has_status bad.db s999 missing
+claim '.. is named' tells bad.db 'a-dots: rejected: its archive has a path with ..'
+claim 'an absolute path is named' tells bad.db 'a-root: rejected: its archive has an absolute path'
+claim 'a symbolic link is named' tells bad.db 'a-symbolic: rejected: its archive has a symbolic link: symbolic'
+claim 'a hard link is named' tells bad.db 'a-hard: rejected: its archive has a hard link: hard'
+claim 'a pipe is named' tells bad.db 'a-pipe: rejected: its archive has a named pipe'
+[ ! -e in/a-device.tar ] || claim 'a device is named' tells bad.db 'a-device: rejected: its archive has a device: device'
+claim 'a bomb of size is named' tells bad.db 'a-bomb: rejected: its archive has a bomb: unpacks to more than 200 times its size'
+claim 'a bomb of count is named' tells bad.db 'a-count: rejected: its archive has a bomb: more than 20000 entries'
+claim 'a large source is named' tells bad.db 'f-large: m1: m1-cpu-conv/conv.c has 104857600 bytes'
+claim 'a linked source is named' tells bad.db 'f-link: m1: m1-cpu-conv/conv.c is a link'
+claim 'two submissions are named' tells bad.db 'twice: rejected: handed in twice, as twice and as twice.tgz'
+claim 'two archives are named' tells bad.db 'again: rejected: handed in twice, as again.tar.gz and as again.tgz'
+claim 'a newline in a name is escaped' tells bad.db 'new\x0aline m1: fail'
+claim 'a linked submission is named' tells bad.db 'linked: is a link'
+claim 'a double row is named' tells bad.db 's001: roster, line 3: is already in line 2'
+claim 'a row without a name is named' tells bad.db 'roster, line 4: no name'
+claim 'an open quote is named' tells bad.db 'roster, line 7: a quote that is not closed'
+claim 'who is not in the roster is named' tells bad.db 's002: is not in the roster'
+again_is_nothing() { grades in bad.db --roster roster.csv && tells bad.db '0 graded'; }
+claim 'the same command again grades nothing' again_is_nothing
+
+# ---- killed, and going on ------------------------------------------------------------------------------------
+rm -rf in && mkdir in
+for i in 1 2 3 4 5 6 7 8; do
+    hand_in "s00$i" $([ "$i" = 1 ] && echo right)
+done
+claim 'an undisturbed run' grades in calm.db --jobs 2
+killed_is_the_same() {
+    for wait in 0.25 0.4 0.6; do
+        "$build/grader" class in --milestones m1 --gradebook killed.db --quick --images 1 --seed 7 --jobs 2 \
+            $sandbox >said-killed.db 2>&1 &
+        sleep $wait
+        kill -9 $! 2>/dev/null
+        wait $! 2>/dev/null
+        none_left "$scratch/killed.db.files" || return 1
+    done
+    sql killed.db 'SELECT count(*) FROM grade'
+    grades in killed.db --jobs 2 && same_gradebooks calm.db killed.db
+}
+claim 'three times killed, it goes on, and ends the same' killed_is_the_same
+differs_is_seen() {
+    cp calm.db other.db && sql other.db "UPDATE grade SET score = 1 WHERE submission = 's003'" &&
+        ! same_gradebooks calm.db other.db
+}
+claim 'the comparison sees another score' differs_is_seen
+
+# ---- the machine's faults ------------------------------------------------------------------------------------
+fault_is_apart() { # a grader that is killed each time: no fail, and tried again when it can be
+    rm -rf in/s00[3-8] fault.db*
+    (sleep 0.1; for k in 1 2 3 4 5 6 7 8 9 10 11 12; do kill_graders "$scratch/fault.db.files" s001; sleep 0.1; done) &
+    killer=$!
+    grades in fault.db --jobs 1 --retries 0
+    status=$?
+    kill $killer 2>/dev/null
+    wait $killer 2>/dev/null
+    [ "$status" = 2 ] && has_status fault.db s001 fault && has_status fault.db s002 fail &&
+        tells fault.db "s001 m1: fault, not the submission's: killed" &&
+        [ "$(sql fault.db "SELECT count(*) FROM fault WHERE submission = 's001'")" = 1 ] &&
+        grades in fault.db && has_status fault.db s001 pass
+}
+claim 'a killed grader is a fault, not a fail, and is tried again' fault_is_apart
+
+second_is_refused() {
+    (flock 9; sleep 1) 9>>calm.db.files/class.lock &
+    sleep 0.2
+    ! grades in calm.db && tells calm.db 'another grader class is grading into this gradebook'
+    result=$?
+    wait
+    return $result
+}
+claim 'a second run on one gradebook is refused' second_is_refused
+newer_is_refused() {
+    cp calm.db newer.db && sql newer.db 'PRAGMA user_version = 99' && ! grades in newer.db &&
+        tells newer.db 'newer.db: expected at most version' && tells newer.db 'got 99'
+}
+claim 'a gradebook of a newer version is refused' newer_is_refused
+no_gradebook_is_refused() { echo name,points >no.db && ! grades in no.db && tells no.db 'is no gradebook'; }
+claim 'what is no gradebook is refused' no_gradebook_is_refused
+
+disk_is_full() {
+    hand_in s001
+    mkdir -p small && mount -t tmpfs -o size=200k tmpfs small || return 77
+    "$build/grader" class in --milestones m1 --gradebook small/full.db --quick --images 1 --seed 7 $sandbox >said-full 2>&1
+    [ $? = 2 ] && grep -qi -e 'disk is full' -e 'No space left' said-full || { cat said-full; return 1; }
+    mount -o remount,size=64m small && "$build/grader" class in --milestones m1 --gradebook small/full.db --quick \
+        --images 1 --seed 7 $sandbox >said-full 2>&1 && [ "$(sql small/full.db "SELECT count(*) FROM grade WHERE status = 'fail'")" = 2 ]
+}
+if mkdir small && mount -t tmpfs -o size=100k tmpfs small 2>/dev/null; then
+    umount small
+    claim 'a full disk is told, and the same command goes on when there is space' disk_is_full
+else
+    echo 'skipped: a full disk: no small file system can be mounted here'
+fi
+echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
+[ "$tested" = "$good" ]

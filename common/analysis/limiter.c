@@ -14,6 +14,11 @@
 /* Issue slots are taken by multiply-adds when the FP32 units are busy for this part of their time.
  */
 #define MOSTLY_FP32 0.70
+/* The next in line is worth a word from these parts of the longest term on. Waiting comes sooner:
+ * on an H200 kernels of which it is less than half wait noticeably (docs/results/h200/analysis.md).
+ */
+#define NEXT_PART    0.75
+#define NEXT_LATENCY 0.40
 /* A rate counts as the limit from this part of the peak on. */
 #define NEAR_PEAK 0.60
 /* Launches shorter than this many empty ones do nothing else of note. */
@@ -130,12 +135,14 @@ static enum an_limiter second_of(const struct an_kernel *k, const struct an_use 
         }
     if (second != AN_UNKNOWN)
         return second;
-    double next_ns = 0.75 * k->term_ns[most];
+    double next_ns = NEXT_PART * k->term_ns[most];
     for (int i = 0; i < VG_TERMS; i++)
         if (i != (int)most && i != VG_TERM_ISSUE && k->term_ns[i] > next_ns) {
             next_ns = k->term_ns[i];
             second = of_term((enum vg_term)i);
         }
+    if (second == AN_UNKNOWN && k->term_ns[VG_TERM_LATENCY] > NEXT_LATENCY * k->term_ns[most])
+        second = AN_LATENCY;
     return second == first ? AN_UNKNOWN : second;
 }
 

@@ -319,7 +319,7 @@ int main()
     is_bank_conflicts<<<grid, 256>>>(a, 64);
     not_bank_conflicts<<<grid, 256>>>(a, 256);
     is_shared<<<grid, 256>>>(a, 128);
-    is_atomic<<<chips, 256>>>(a, 4);
+    is_atomic<<<grid, 256>>>(a, 1);
     not_atomic<<<grid, 256>>>(a, 256);
     is_constant<<<grid, 256>>>(a, 64);
     not_constant<<<grid, 256>>>(a, 64);

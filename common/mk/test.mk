@@ -56,6 +56,10 @@ TEST_SCRIPTS += grader/export/tests/platforms.sh
 # A class with all kinds of bad input, and one that is killed while it is graded.
 TEST_SCRIPTS += grader/class/tests/class.sh
 
+.PHONY: class-check
+class-check: $(PROGRAMS) reference vgpu ## grade a class of N=300, undisturbed and killed KILLS=30 times, and compare (PAGE=1: its page)
+	$(Q)CONVLAB_BUILD=$(BUILD) grader/class/tests/class-check.sh $(if $(PAGE),--page) $(or $(N),300) $(or $(KILLS),30) $(or $(JOBS),2)
+
 # What gcc does not warn of, clang may; and the sources are formatted. Headers stand alone.
 LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c))
 LINT_HEADERS = $(filter-out %_tile.h,$(foreach m,$(MODULES),$(wildcard $(m)/*.h))) common/conv.h

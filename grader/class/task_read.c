@@ -149,18 +149,27 @@ static void add_artefact(struct gb_graded *graded, const struct cl_class *class,
         (struct gb_artefact){.kind = strdup(kind), .path = strdup(path)};
 }
 
+/* The first line of a message; two, if it ends with a colon. */
+static int line_length(const char *message)
+{
+    size_t length = strcspn(message, "\n");
+    if (length && message[length - 1] == ':' && message[length])
+        length += 1 + strcspn(message + length + 1, "\n");
+    return (int)length;
+}
+
 /* The first check that failed, or that had to be skipped, in one line. */
 static char *first_trouble(const struct gb_graded *graded, const char *status)
 {
-    for (size_t i = 0; i < graded->checks.n; i++) {
+    for (size_t i = 0; strcmp(status, "pass") != 0 && i < graded->checks.n; i++) {
         const struct gb_check_result *check = &graded->checks.row[i];
-        if (strcmp(status, "pass") == 0 || strcmp(check->status, status) != 0)
-            continue;
-        if (strcmp(status, "skip") == 0 && !check->required)
+        if (strcmp(check->status, status) != 0 || (strcmp(status, "skip") == 0 && !check->required))
             continue;
         char line[400];
         snprintf(line, sizeof line, "%s: %s%s%.*s", check->name, check->pattern,
-                 check->pattern[0] ? ": " : "", (int)strcspn(check->message, "\n"), check->message);
+                 check->pattern[0] ? ": " : "", line_length(check->message), check->message);
+        for (char *p = line; *p; p++)
+            *p = *p == '\n' ? ' ' : *p;
         return strdup(line);
     }
     return strdup("");

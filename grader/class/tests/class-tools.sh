@@ -6,7 +6,8 @@ sandbox=
 # sql GRADEBOOK STATEMENT: rows, with blanks between the columns.
 sql() { sqlite3 -separator ' ' "$1" "$2"; }
 
-# What two runs must have in common: everything but times, runs, and how often something was tried.
+# What two runs must have in common: everything but times, runs, and how often something was tried. (Addresses in
+# messages are other ones in every process.)
 same_columns='SELECT g.submission, g.milestone, g.status, g.score, g.max_score, a.seed, a.source_hash, a.options,
     a.exit_status, a.message, c.position, c.name, c.status, c.points, c.pattern
     FROM grade g JOIN attempt a ON a.id = g.attempt LEFT JOIN check_result c ON c.attempt = a.id
@@ -14,8 +15,10 @@ same_columns='SELECT g.submission, g.milestone, g.status, g.score, g.max_score, 
 
 # same_gradebooks A B: and no grade is twice or half there.
 same_gradebooks() {
-    sql "$1" "$same_columns" >"$1.same" && sql "$2" "$same_columns" >"$2.same" &&
-        [ -s "$1.same" ] && diff "$1.same" "$2.same" &&
+    for book in "$1" "$2"; do
+        sql "$book" "$same_columns" | sed 's/0x[0-9a-f]*/0x.../g' >"$book.same"
+    done
+    [ -s "$1.same" ] && diff "$1.same" "$2.same" &&
         for book in "$1" "$2"; do
             twice=$(sql "$book" 'SELECT submission, milestone, count(*) FROM attempt GROUP BY 1, 2 HAVING count(*) > 1')
             [ -z "$twice" ] || { echo "$book: graded twice: $twice"; return 1; }
@@ -25,7 +28,7 @@ same_gradebooks() {
 # pids_of FOLDER [NAME]: graders that write into a gradebook's folder.
 pids_of() {
     for cmdline in /proc/[0-9]*/cmdline; do
-        tr '\0' ' ' <"$cmdline" 2>/dev/null | grep -qF -- "--json $1/$2" || continue
+        { tr '\0' ' ' <"$cmdline"; } 2>/dev/null | grep -qF -- "--json $1/$2" || continue
         pid=${cmdline#/proc/}
         echo "${pid%/cmdline}"
     done

@@ -14,6 +14,7 @@
 #include "grader/class/names.h"
 #include "grader/class/wanted.h"
 #include "grader/gradebook/gradebook.h"
+#include "grader/sandbox/sandbox.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -76,7 +77,7 @@ struct cl_class {
     uint64_t seed;          /**< the class's: those of tasks are made from it */
     char files[PATH_MAX];   /**< GRADEBOOK.files */
     char version[64];       /**< of ConvLab */
-    const char *sandbox;    /**< "bubblewrap" or "none" */
+    struct gr_sandbox sandbox;
     size_t submissions;
     struct cl_submission *submission;
     size_t notices;
@@ -102,9 +103,10 @@ enum st_code cl_intake_folder(struct cl_class *class, struct cl_submission *subm
 enum st_code cl_intake_archive(struct cl_class *class, struct cl_submission *submission,
                                struct st_error *err);
 
-/** Keeps a file that was found: reads it from @p fd, hashes it and copies it. */
+/** Keeps a file that was found: hashes and copies it. */
 enum st_code cl_file_keep(struct cl_class *class, struct cl_submission *submission, size_t which,
-                          const char *path, int fd, struct st_error *err);
+                          const char *path, const char *contents, size_t bytes,
+                          struct st_error *err);
 
 /** The folder of a submission: GRADEBOOK.files/NAME. */
 void cl_submission_folder(const struct cl_class *class, const char *name, char folder[PATH_MAX]);

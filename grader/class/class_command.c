@@ -1,6 +1,7 @@
 /* grader class: this file is the table of contents; class.h names the stages. */
 #include "grader/class/class.h"
 
+#include "base/checkout.h"
 #include "base/files.h"
 #include "base/progress.h"
 #include "base/rng.h"
@@ -167,6 +168,22 @@ static void print_summary(const struct cl_class *class, const struct cl_counts *
                c->fault);
 }
 
+/* A class has hostile submissions: it is not graded without a sandbox unless that is asked for. */
+static enum st_code open_sandbox(struct cl_class *class, struct st_error *err)
+{
+    const char *build = checkout_build(err);
+    if (!build)
+        return err->code;
+    enum st_code code = gr_sandbox_open(
+        &class->sandbox, class->options->no_sandbox ? GR_SANDBOX_NEVER : GR_SANDBOX_REQUIRED, build,
+        err);
+    if (code)
+        st_detail(err, ST_HINT,
+                  "see grader sandbox; --no-sandbox grades all the same, if you "
+                  "trust the whole class");
+    return code;
+}
+
 static int grade(struct cl_class *class, struct st_error *err)
 {
     struct cl_task *tasks = NULL;
@@ -195,10 +212,12 @@ static int grade(struct cl_class *class, struct st_error *err)
 int gr_command_class(int argc, char **argv)
 {
     static struct cl_options options;
-    struct cl_class class = {.options = &options, .lock = -1, .sandbox = "none"};
+    struct cl_class class = {.options = &options, .lock = -1};
     struct st_error err = {0};
     cl_options_parse(&options, argc, argv);
     enum st_code code = cl_options_milestones(&options, &err);
+    if (!code)
+        code = open_sandbox(&class, &err);
     if (!code)
         code = make_files(&class, &err);
     if (!code)

@@ -191,6 +191,51 @@ static int open_below(int dir, const char *path)
     return fd;
 }
 
+/* Why a file cannot be taken, if so. */
+static bool refuse(struct cl_file *file, int fd, struct stat *info)
+{
+    size_t room = sizeof file->refused;
+    if (fd < 0)
+        snprintf(file->refused, room,
+                 errno == ELOOP ? "is a link, which is not followed" : "cannot be read: %s",
+                 strerror(errno));
+    else if (fstat(fd, info) || !S_ISREG(info->st_mode))
+        snprintf(file->refused, room, "is not a regular file");
+    else if (info->st_size > CL_MAX_SOURCE_BYTES)
+        snprintf(file->refused, room, "has %lld bytes, at most %d are taken",
+                 (long long)info->st_size, CL_MAX_SOURCE_BYTES);
+    return file->refused[0];
+}
+
+/* Keeps a file of a folder. It may change while it is read: what is read is what is graded. */
+static enum st_code keep_below(struct cl_class *class, struct cl_submission *s, size_t which,
+                               int dir, const char *path, struct st_error *err)
+{
+    static char contents[CL_MAX_SOURCE_BYTES];
+    struct cl_file *file = &s->file[which];
+    struct stat info;
+    enum st_code code = ST_OK;
+    int fd = open_below(dir, path);
+    if (refuse(file, fd, &info)) {
+        char text[CL_NAME_BYTES];
+        cl_name_text(text, path);
+        file->there = true;
+        file->path = strdup(text);
+    } else {
+        size_t bytes = 0;
+        ssize_t n;
+        while ((n = read(fd, contents + bytes, sizeof contents - bytes)) > 0)
+            bytes += (size_t)n;
+        file->modified = info.st_mtime;
+        s->modified = info.st_mtime > s->modified ? info.st_mtime : s->modified;
+        code = n < 0 ? st_fail_errno(err, errno, "cannot read %s", path)
+                     : cl_file_keep(class, s, which, path, contents, bytes, err);
+    }
+    if (fd >= 0)
+        close(fd);
+    return code;
+}
+
 enum st_code cl_intake_folder(struct cl_class *class, struct cl_submission *s, struct st_error *err)
 {
     char folder[PATH_MAX];
@@ -219,10 +264,7 @@ enum st_code cl_intake_folder(struct cl_class *class, struct cl_submission *s, s
             snprintf(file->refused, sizeof file->refused, "is there more than once");
             continue;
         }
-        int fd = open_below(dir, w->path[i]);
-        code = cl_file_keep(class, s, i, w->path[i], fd, err);
-        if (fd >= 0)
-            close(fd);
+        code = keep_below(class, s, i, dir, w->path[i], err);
     }
     if (w->entries > MAX_FOLDER_ENTRIES)
         cl_notice(class, s->name, "has more than %d files: the rest was not looked at",
@@ -241,57 +283,21 @@ void cl_submission_folder(const struct cl_class *class, const char *name, char f
     path_format(folder, PATH_MAX, "%s/%s", class->files, cl_name_folder(safe, name));
 }
 
-/* Copies at most the largest size, and hashes it. @return bytes, or -1. */
-static int64_t copy_and_hash(int fd, FILE *to, char hex[SHA256_HEX])
-{
-    static char buffer[1 << 16];
-    struct sha256 hash;
-    int64_t bytes = 0;
-    ssize_t n;
-    sha256_begin(&hash);
-    while ((n = read(fd, buffer, sizeof buffer)) > 0 && bytes <= CL_MAX_SOURCE_BYTES) {
-        sha256_add(&hash, buffer, (size_t)n);
-        fwrite(buffer, 1, (size_t)n, to);
-        bytes += n;
-    }
-    sha256_end_hex(&hash, hex);
-    return n < 0 ? -1 : bytes;
-}
-
-/* Why a file cannot be taken, if so. */
-static bool refuse(struct cl_file *file, int fd, const char *path)
-{
-    struct stat info;
-    size_t room = sizeof file->refused;
-    if (fd < 0)
-        snprintf(file->refused, room,
-                 errno == ELOOP ? "is a link, which is not followed" : "cannot be read: %s",
-                 strerror(errno));
-    else if (fstat(fd, &info) || !S_ISREG(info.st_mode))
-        snprintf(file->refused, room, "is not a regular file");
-    else if (info.st_size > CL_MAX_SOURCE_BYTES)
-        snprintf(file->refused, room, "has %lld bytes, at most %d are taken",
-                 (long long)info.st_size, CL_MAX_SOURCE_BYTES);
-    (void)path;
-    return file->refused[0];
-}
-
 enum st_code cl_file_keep(struct cl_class *class, struct cl_submission *s, size_t which,
-                          const char *path, int fd, struct st_error *err)
+                          const char *path, const char *contents, size_t bytes,
+                          struct st_error *err)
 {
     struct cl_file *file = &s->file[which];
     const struct cl_wanted *wanted = &class->options->milestone[which];
     char text[CL_NAME_BYTES], folder[PATH_MAX], source[PATH_MAX];
+    struct sha256 hash;
     cl_name_text(text, path);
     file->there = true;
     file->path = strdup(text);
-    if (refuse(file, fd, path))
-        return ST_OK;
-    struct stat info;
-    fstat(fd, &info);
-    file->modified = info.st_mtime;
-    if (info.st_mtime > s->modified)
-        s->modified = info.st_mtime;
+    file->bytes = (int64_t)bytes;
+    sha256_begin(&hash);
+    sha256_add(&hash, contents, bytes);
+    sha256_end_hex(&hash, file->hash);
     cl_submission_folder(class, s->name, folder);
     if (!path_format(source, sizeof source, "%s/%s/source", folder, wanted->id))
         return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", folder);
@@ -299,17 +305,12 @@ enum st_code cl_file_keep(struct cl_class *class, struct cl_submission *s, size_
     struct file_out out;
     size_t used = strlen(source);
     snprintf(source + used, sizeof source - used, "/%s", wanted->file);
+    file->copy = strdup(source);
     if (!code)
         code = file_out_open(&out, source, err);
     if (code)
         return code;
-    file->bytes = copy_and_hash(fd, out.f, file->hash);
-    if (file->bytes < 0 || file->bytes > CL_MAX_SOURCE_BYTES) {
-        file_out_abort(&out);
-        snprintf(file->refused, sizeof file->refused, "cannot be read");
-        return ST_OK;
-    }
-    file->copy = strdup(source);
+    fwrite(contents, 1, bytes, out.f);
     return file_out_commit(&out, err);
 }
 

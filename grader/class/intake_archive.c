@@ -1,30 +1,35 @@
-/* An archive: build/unpack-submission reads it, as a process within limits, and tells in a table
- * what it took out. */
+/* An archive: build/unpack-submission reads it, in the sandbox, and hands out what it found in a
+ * table (see there) with the files' contents behind their rows. */
 #include "grader/class/class.h"
 
 #include "base/checkout.h"
+#include "base/clock.h"
 #include "base/files.h"
 #include "base/tsv.h"
-#include "grader/sandbox/confined.h"
+#include "grader/sandbox/box.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
     MAX_ARCHIVE_BYTES = 64 << 20,
-    KEEP_BYTES = 1 << 16,
-    MAX_ARGUMENTS = 5 + 3 * CL_MAX_MILESTONES
+    MAX_OUTPUT_BYTES = (CL_MAX_MILESTONES + 1) * CL_MAX_SOURCE_BYTES,
+    MAX_ARGUMENTS = 3 + 3 * CL_MAX_MILESTONES
 };
 
 static const struct gr_limits limits = {.wall_s = 60,
                                         .cpu_s = 30,
-                                        .memory_bytes = (size_t)1 << 30,
-                                        .file_bytes = 2 * CL_MAX_SOURCE_BYTES};
+                                        .address_bytes = (size_t)1 << 30,
+                                        .file_bytes = MAX_OUTPUT_BYTES,
+                                        .files = 32,
+                                        .processes = 8};
 
 static void reject(struct cl_submission *s, const char *why, const char *where)
 {
@@ -33,134 +38,178 @@ static void reject(struct cl_submission *s, const char *why, const char *where)
              where[0] ? ": " : "", cl_name_shown(shown, where));
 }
 
-/* The folder it unpacks into, empty. */
-static enum st_code make_folder(const struct cl_class *class, const struct cl_submission *s,
-                                char folder[PATH_MAX], struct st_error *err)
-{
-    char parent[PATH_MAX];
-    cl_submission_folder(class, s->name, parent);
-    if (!path_format(folder, PATH_MAX, "%s/unpacked", parent))
-        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", parent);
-    return dir_make(folder, err);
-}
+/* ---- running it -------------------------------------------------------------------------------
+ */
 
-static void remove_folder(const struct cl_class *class, const char *folder)
+/* The program's command line. The words live as long as the arrays. */
+static size_t make_words(const struct cl_options *o, const char *program, const char *largest,
+                         const char *words[MAX_ARGUMENTS])
 {
-    for (size_t i = 0; i < class->options->milestones; i++) {
-        char path[PATH_MAX];
-        path_format(path, sizeof path, "%s/%s", folder, class->options->milestone[i].id);
-        unlink(path);
+    size_t n = 0;
+    words[n++] = program;
+    words[n++] = largest;
+    for (size_t i = 0; i < o->milestones; i++) {
+        words[n++] = o->milestone[i].id;
+        words[n++] = o->milestone[i].folder;
+        words[n++] = o->milestone[i].file;
     }
-    rmdir(folder);
+    words[n] = NULL;
+    return n;
 }
 
-static enum st_code run_unpack(const struct cl_class *class, const char *archive,
-                               const char *folder, struct gr_confined_result *result,
+static bool ends_in_time(int pidfd)
+{
+    const double until_s = clock_now_s() + limits.wall_s;
+    struct pollfd on = {.fd = pidfd, .events = POLLIN};
+    double left_s;
+    int ready = 0;
+    while (ready <= 0 && (left_s = until_s - clock_now_s()) > 0)
+        ready = poll(&on, 1, (int)(left_s * 1000) + 1);
+    return ready > 0;
+}
+
+/* Runs it from one descriptor to another.
+ * @param status  as waitpid() tells it; that of a kill if it took too long */
+static enum st_code run_unpack(const struct cl_class *class, int archive, int output, int *status,
                                struct st_error *err)
 {
-    const struct cl_options *o = class->options;
-    const char *argv[MAX_ARGUMENTS], *build = checkout_build(err);
-    char program[PATH_MAX], largest[24];
-    size_t n = 0;
+    static char *const environment[] = {"LC_ALL=C.UTF-8", NULL};
+    const char *words[MAX_ARGUMENTS], *build = checkout_build(err);
+    char program[PATH_MAX], libraries[PATH_MAX], largest[24];
+    struct gr_box box;
     if (!build)
         return err->code;
     path_format(program, sizeof program, "%s/unpack-submission", build);
+    path_format(libraries, sizeof libraries, "%s/shared", build); /* in archives of ours */
     snprintf(largest, sizeof largest, "%d", CL_MAX_SOURCE_BYTES);
-    argv[n++] = program;
-    argv[n++] = archive;
-    argv[n++] = folder;
-    argv[n++] = largest;
-    for (size_t i = 0; i < o->milestones; i++) {
-        argv[n++] = o->milestone[i].id;
-        argv[n++] = o->milestone[i].folder;
-        argv[n++] = o->milestone[i].file;
-    }
-    argv[n] = NULL;
-    return gr_confined_run(argv, "/", &limits, KEEP_BYTES, result, err);
+    make_words(class->options, program, largest, words);
+    const struct gr_box_options options = {
+        .sandbox = &class->sandbox,
+        .argv = words,
+        .environment = environment,
+        .folder = "/",
+        .descriptor = {archive, output, STDERR_FILENO},
+        .descriptors = 3,
+        .limits = limits,
+        .shown = {program, file_exists(libraries) ? libraries : NULL}};
+    enum st_code code = gr_box_start(&box, &options, err);
+    if (code)
+        return code;
+    *status = SIGKILL;
+    if (ends_in_time(box.pidfd) && !gr_box_wait(&box, status))
+        code = st_fail(err, ST_CHILD, "the sandbox does not start unpack-submission");
+    gr_box_kill(&box);
+    return code;
 }
 
-/* One row of the table: what, milestone, path, text. */
-static enum st_code take_row(struct cl_class *class, struct cl_submission *s, const char *folder,
-                             char *const cell[4], struct st_error *err)
+/* ---- what it found ----------------------------------------------------------------------------
+ */
+
+static void take_large(struct cl_file *file, const char *path, const char *bytes)
+{
+    char text[CL_NAME_BYTES];
+    cl_name_text(text, path);
+    file->there = true;
+    file->path = strdup(text);
+    snprintf(file->refused, sizeof file->refused, "has %.20s bytes, at most %d are taken", bytes,
+             CL_MAX_SOURCE_BYTES);
+}
+
+/* One row. @param at  behind it, where a file's contents are; moved to behind them */
+static enum st_code take_row(struct cl_class *class, struct cl_submission *s, char *const cell[4],
+                             const char **at, const char *end, struct st_error *err)
 {
     const struct cl_options *o = class->options;
     if (strcmp(cell[0], "rejected") == 0) {
         reject(s, cell[3], cell[2]);
         return ST_OK;
     }
-    size_t which = 0;
+    size_t which = 0, bytes = strtoul(cell[3], NULL, 10);
     while (which < o->milestones && strcmp(o->milestone[which].id, cell[1]) != 0)
         which++;
     if (which == o->milestones)
-        return ST_OK;
+        return st_fail(err, ST_CHILD, "unpack-submission names no milestone of ours");
     if (strcmp(cell[0], "large") == 0) {
-        char text[CL_NAME_BYTES];
-        cl_name_text(text, cell[2]);
-        s->file[which].there = true;
-        s->file[which].path = strdup(text);
-        snprintf(s->file[which].refused, sizeof s->file[which].refused,
-                 "has %.20s bytes, at most %d are taken", cell[3], CL_MAX_SOURCE_BYTES);
+        take_large(&s->file[which], cell[2], cell[3]);
         return ST_OK;
     }
-    char path[PATH_MAX];
-    path_format(path, sizeof path, "%s/%s", folder, o->milestone[which].id);
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return st_fail_errno(err, errno, "cannot read what was unpacked: %s", path);
-    enum st_code code = cl_file_keep(class, s, which, cell[2], fd, err);
-    close(fd);
+    if (bytes > (size_t)(end - *at))
+        return st_fail(err, ST_CHILD, "unpack-submission hands out less than it says");
+    s->file[which].modified = s->modified;
+    enum st_code code = cl_file_keep(class, s, which, cell[2], *at, bytes, err);
+    *at += bytes;
     return code;
 }
 
-/* (tsv_parse() wants a header row) */
-static enum st_code take_table(struct cl_class *class, struct cl_submission *s, const char *folder,
-                               const char *output, struct st_error *err)
+/* The rows, one by one, as contents lie between them. */
+static enum st_code take_table(struct cl_class *class, struct cl_submission *s, const char *at,
+                               const char *end, struct st_error *err)
 {
     static const char header[] = "what\tmilestone\tpath\ttext\n";
-    struct tsv table;
-    char *text = malloc(sizeof header + strlen(output));
-    if (!text)
-        return st_fail(err, ST_NO_MEMORY, "cannot read what was unpacked");
-    sprintf(text, "%s%s", header, output);
-    enum st_code code = tsv_parse(text, strlen(text), "unpack-submission", &table, err);
-    for (size_t row = 0; !code && row < table.rows; row++)
-        code = take_row(class, s, folder, &table.cells[row * table.columns], err);
-    tsv_free(&table);
+    enum st_code code = ST_OK;
+    for (const char *newline; !code && (newline = memchr(at, '\n', (size_t)(end - at)));) {
+        size_t bytes = sizeof header - 1 + (size_t)(newline + 1 - at);
+        char *text = malloc(bytes + 1);
+        struct tsv table;
+        if (!text)
+            return st_fail(err, ST_NO_MEMORY, "cannot read what was unpacked");
+        memcpy(text, header, sizeof header - 1);
+        memcpy(text + sizeof header - 1, at, (size_t)(newline + 1 - at));
+        text[bytes] = '\0';
+        at = newline + 1;
+        code = tsv_parse(text, bytes, "unpack-submission", &table, err);
+        if (!code && table.rows == 1)
+            code = take_row(class, s, table.cells, &at, end, err);
+        tsv_free(&table);
+    }
+    return code;
+}
+
+static enum st_code take_output(struct cl_class *class, struct cl_submission *s, int output,
+                                struct st_error *err)
+{
+    struct stat info;
+    if (fstat(output, &info) || info.st_size == 0)
+        return ST_OK; /* none of the milestones is in it */
+    size_t bytes = (size_t)info.st_size;
+    char *text = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, output, 0);
+    if (text == MAP_FAILED)
+        return st_fail_errno(err, errno, "cannot read what was unpacked");
+    enum st_code code = take_table(class, s, text, text + bytes, err);
+    munmap(text, bytes);
     return code;
 }
 
 enum st_code cl_intake_archive(struct cl_class *class, struct cl_submission *s,
                                struct st_error *err)
 {
-    char archive[PATH_MAX], folder[PATH_MAX];
+    char path[PATH_MAX];
     struct stat info;
-    if (!path_format(archive, sizeof archive, "%s/%s", class->options->dir, s->entry) ||
-        lstat(archive, &info))
-        return st_fail(err, ST_NOT_FOUND, "cannot read an archive: %.200s", s->name);
-    if (info.st_size > MAX_ARCHIVE_BYTES) {
+    path_format(path, sizeof path, "%s/%s", class->options->dir, s->entry);
+    int archive = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (archive < 0 || fstat(archive, &info) || !S_ISREG(info.st_mode)) {
+        snprintf(s->rejected, sizeof s->rejected, "its archive cannot be read: %s",
+                 archive < 0 ? strerror(errno) : "not a regular file");
+    } else if (info.st_size > MAX_ARCHIVE_BYTES) {
         snprintf(s->rejected, sizeof s->rejected,
                  "its archive has %lld bytes, at most %d are taken", (long long)info.st_size,
                  MAX_ARCHIVE_BYTES);
-        return ST_OK;
     }
-    struct gr_confined_result result = {0};
-    char real[PATH_MAX];
-    enum st_code code = make_folder(class, s, folder, err);
-    if (!code && !realpath(archive, real))
-        code = st_fail_errno(err, errno, "cannot read an archive");
-    if (!code)
-        code = run_unpack(class, real, folder, &result, err);
-    if (code)
-        return code;
-    if (result.timed_out || result.exit_status >= 128)
-        reject(s, "too much in it: unpacking took longer or more memory than is allowed", "");
-    else if (result.exit_status != 0) {
-        st_fail(err, ST_CHILD, "cannot unpack an archive");
-        st_detail(err, ST_WHERE, "%s", archive);
-        code = st_detail(err, ST_GOT, "%.200s", result.output);
-    } else
-        code = take_table(class, s, folder, result.output, err);
-    free(result.output);
-    remove_folder(class, folder);
+    int output = s->rejected[0] ? -1 : memfd_create("unpacked", MFD_CLOEXEC), status = 0;
+    enum st_code code = ST_OK;
+    if (!s->rejected[0]) {
+        code = output < 0 ? st_fail_errno(err, errno, "cannot hold what is unpacked")
+                          : run_unpack(class, archive, output, &status, err);
+        if (!code && WIFSIGNALED(status))
+            reject(s, "too much in it: unpacking took more time or memory than is allowed", "");
+        else if (!code && WEXITSTATUS(status) != 0)
+            code = st_fail(err, ST_CHILD, "cannot unpack %.200s", path);
+        else if (!code)
+            code = take_output(class, s, output, err);
+    }
+    if (archive >= 0)
+        close(archive);
+    if (output >= 0)
+        close(output);
     return code;
 }

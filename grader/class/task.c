@@ -81,6 +81,7 @@ static void make_command(struct command *c, const struct cl_options *o, const st
         c->argv[n++] = values[i][0];
         c->argv[n++] = values[i][1];
     }
+    c->argv[n++] = o->no_sandbox ? "--no-sandbox" : "--require-sandbox";
     if (o->quick)
         c->argv[n++] = "--quick";
     c->argv[n] = NULL;

@@ -187,7 +187,7 @@ static struct gb_attempt empty_attempt(const struct cl_class *class, const struc
                                .max_score = task->max_score,
                                .manual_max = NAN,
                                .seed = (int64_t)task->seed,
-                               .sandbox = strdup(class->sandbox),
+                               .sandbox = strdup(class->sandbox.on ? "bubblewrap" : "none"),
                                .options = strdup(class->options->flags),
                                .source_path = task->source_path ? strdup(task->source_path) : NULL,
                                .source_hash =

@@ -1,23 +1,21 @@
-/* build/unpack-submission ARCHIVE FOLDER LARGEST_BYTES (ID FOLDER FILE)...: takes the milestones'
- * files out of a zip or tar file, as ID (in FOLDER), and nothing else. Only grader class calls it,
- * as a process of its own within limits, because what it reads is hostile.
+/* build/unpack-submission LARGEST_BYTES (ID FOLDER FILE)... <ARCHIVE: takes the milestones' files
+ * out of a zip or tar file, and nothing else. Only grader class calls it, in the sandbox, because
+ * what it reads is hostile: it has one file open to read, one to write, and makes none.
  *
  * It prints a table: what, milestone, path in the archive, text
  *
- *     file      m1   s001/m1-cpu-conv/conv.c            taken out
- *     large     m1   s001/m1-cpu-conv/conv.c   104857600   not taken out: so many bytes
- *     rejected  -    ../conv.c   a path with ..         the archive as a whole; nothing is taken
+ *     file      m1   s001/m1-cpu-conv/conv.c   3127        behind the row so many bytes of contents
+ *     large     m1   s001/m1-cpu-conv/conv.c   104857600   not taken: so many bytes
+ *     rejected  -    ../conv.c   a path with ..            the archive as a whole; no other row
  *
- * Nothing is followed, nothing is made but regular files with names that we choose, in a folder
- * that is ours. What is refused is refused wherever it lies in the archive, also in parts that are
- * not wanted: an archive with such things was made to attack. */
+ * What is refused is refused wherever it lies in the archive, also in parts that are not wanted: an
+ * archive with such things was made to attack. */
 #include "base/tsv.h"
 #include "grader/class/wanted.h"
 
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,17 +29,19 @@ enum {
     BUFFER_BYTES = 1 << 16
 };
 
+struct found {
+    enum cl_match match;
+    char path[1024];
+    char *contents; /* [bytes], if not larger than is taken */
+    size_t bytes;
+    bool twice;
+};
+
 struct unpacking {
-    const char *folder;
-    size_t largest_bytes; /* of a file that is taken out */
+    size_t largest_bytes; /* of a file that is taken */
     size_t milestones;
     struct cl_wanted wanted[CL_MAX_MILESTONES];
-    struct {
-        enum cl_match match;
-        char path[1024];
-        size_t large; /* its size, if too large */
-        bool twice;
-    } found[CL_MAX_MILESTONES];
+    struct found found[CL_MAX_MILESTONES];
     struct archive *archive;
     long long packed, unpacked;
 };
@@ -53,17 +53,17 @@ static void say(const char *what, const char *milestone, const char *path, const
 }
 
 /* Exit status 0: an archive that is refused is no failure of this program. */
-static _Noreturn void reject(const struct unpacking *u, const char *path, const char *why)
+static _Noreturn void reject(const char *path, const char *why)
 {
-    for (size_t i = 0; i < u->milestones; i++)
-        if (u->found[i].match) {
-            char made[4096];
-            snprintf(made, sizeof made, "%s/%s", u->folder, u->wanted[i].id);
-            unlink(made);
-        }
     say("rejected", "-", path ? path : "", why);
-    fflush(stdout);
-    exit(0);
+    exit(fflush(stdout) ? 2 : 0);
+}
+
+/* What libarchive says, or else this. */
+static const char *why_not(const struct unpacking *u, const char *otherwise)
+{
+    const char *said = archive_error_string(u->archive);
+    return said ? said : otherwise;
 }
 
 /* What an entry is, if it is anything but a file or a folder. */
@@ -89,37 +89,32 @@ static const char *kind_refused(struct archive_entry *entry)
     }
 }
 
-/* Counts what was unpacked, skipped entries too. */
+/* Counts what was unpacked, entries that are not wanted too. */
 static void count_bytes(struct unpacking *u, const char *path, long long bytes)
 {
     u->unpacked += bytes;
-    long long packed = u->packed > 0 ? u->packed : 1;
     if (u->unpacked > MAX_BYTES)
-        reject(u, path, "a bomb: more than 512 MiB unpacked");
-    if (u->unpacked > FREE_BYTES && u->unpacked / packed > MAX_RATIO)
-        reject(u, path, "a bomb: unpacks to more than 200 times its size");
+        reject(path, "a bomb: more than 512 MiB unpacked");
+    if (u->unpacked > FREE_BYTES && u->unpacked / u->packed > MAX_RATIO)
+        reject(path, "a bomb: unpacks to more than 200 times its size");
 }
 
-/* Reads an entry to its end; writes it to a file if there is one. */
-static size_t read_entry(struct unpacking *u, const char *path, int to)
+/* Reads an entry to its end, and keeps its beginning if there is a place for it. @return its size.
+ */
+static size_t read_entry(struct unpacking *u, const char *path, char *keep)
 {
     static char buffer[BUFFER_BYTES];
     size_t bytes = 0;
     for (;;) {
         la_ssize_t n = archive_read_data(u->archive, buffer, sizeof buffer);
         if (n < 0)
-            reject(u, path,
-                   archive_error_string(u->archive) ? archive_error_string(u->archive)
-                                                    : "a damaged entry");
+            reject(path, why_not(u, "a damaged entry"));
         if (n == 0)
             return bytes;
         count_bytes(u, path, n);
+        if (keep && bytes + (size_t)n <= u->largest_bytes)
+            memcpy(keep + bytes, buffer, (size_t)n);
         bytes += (size_t)n;
-        if (to >= 0 && bytes <= u->largest_bytes && write(to, buffer, (size_t)n) != n) {
-            fprintf(stderr, "unpack-submission: cannot write to %s: %s\n", u->folder,
-                    strerror(errno));
-            exit(2);
-        }
     }
 }
 
@@ -127,24 +122,17 @@ static void take_entry(struct unpacking *u, const char *path)
 {
     size_t which = 0;
     enum cl_match match = cl_wanted_match(u->wanted, u->milestones, path, &which);
-    if (!match || match < u->found[which].match) {
-        read_entry(u, path, -1);
+    struct found *found = &u->found[which];
+    if (!match || match < found->match) {
+        read_entry(u, path, NULL);
         return;
     }
-    bool twice = match == u->found[which].match;
-    char made[4096];
-    snprintf(made, sizeof made, "%s/%s", u->folder, u->wanted[which].id);
-    int to = open(made, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (to < 0) {
-        fprintf(stderr, "unpack-submission: cannot make %s: %s\n", made, strerror(errno));
+    found->twice = match == found->match;
+    found->match = match;
+    snprintf(found->path, sizeof found->path, "%s", path);
+    if (!found->contents && !(found->contents = malloc(u->largest_bytes)))
         exit(2);
-    }
-    u->found[which].match = match;
-    u->found[which].twice = twice;
-    snprintf(u->found[which].path, sizeof u->found[which].path, "%s", path);
-    size_t bytes = read_entry(u, path, to);
-    u->found[which].large = bytes > u->largest_bytes ? bytes : 0;
-    close(to);
+    found->bytes = read_entry(u, path, found->contents);
 }
 
 static const char *path_of(struct archive_entry *entry)
@@ -160,9 +148,7 @@ static void unpack(struct unpacking *u)
     for (int entries = 0; (read = archive_read_next_header(u->archive, &entry)) != ARCHIVE_EOF;
          entries++) {
         if (read == ARCHIVE_FATAL || read == ARCHIVE_FAILED)
-            reject(u, NULL,
-                   archive_error_string(u->archive) ? archive_error_string(u->archive)
-                                                    : "a damaged archive");
+            reject(NULL, why_not(u, "a damaged archive"));
         const char *path = path_of(entry), *why = cl_path_refused(path);
         if (!why)
             why = kind_refused(entry);
@@ -171,24 +157,22 @@ static void unpack(struct unpacking *u)
         if (!why && archive_entry_is_encrypted(entry))
             why = "an encrypted entry";
         if (why)
-            reject(u, path, why);
+            reject(path, why);
         if (archive_entry_filetype(entry) != AE_IFDIR)
             take_entry(u, path);
     }
 }
 
-static void open_archive(struct unpacking *u, const char *path)
+static void open_archive(struct unpacking *u)
 {
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    off_t packed = fd >= 0 ? lseek(fd, 0, SEEK_END) : -1;
+    u->packed = lseek(STDIN_FILENO, 0, SEEK_END);
     u->archive = archive_read_new();
-    if (packed < 0 || lseek(fd, 0, SEEK_SET) != 0 || !u->archive) {
-        fprintf(stderr, "unpack-submission: cannot read %s: %s\n", path, strerror(errno));
+    if (u->packed < 0 || lseek(STDIN_FILENO, 0, SEEK_SET) != 0 || !u->archive) {
+        fprintf(stderr, "unpack-submission: cannot read the archive: %s\n", strerror(errno));
         exit(2);
     }
-    u->packed = packed;
-    if (packed == 0)
-        reject(u, NULL, "an empty file");
+    if (u->packed == 0)
+        reject(NULL, "nothing in it: the file is empty");
     archive_read_support_filter_gzip(u->archive);
     archive_read_support_filter_bzip2(u->archive);
     archive_read_support_filter_xz(u->archive);
@@ -196,38 +180,45 @@ static void open_archive(struct unpacking *u, const char *path)
     archive_read_support_format_tar(u->archive);
     archive_read_support_format_gnutar(u->archive);
     archive_read_support_format_zip(u->archive);
-    if (archive_read_open_fd(u->archive, fd, BUFFER_BYTES))
-        reject(u, NULL, "no zip or tar file");
+    if (archive_read_open_fd(u->archive, STDIN_FILENO, BUFFER_BYTES))
+        reject(NULL, "no zip or tar file");
+}
+
+static void parse(struct unpacking *u, int argc, char **argv)
+{
+    if (argc < 5 || (argc - 2) % 3) {
+        fputs("usage: unpack-submission LARGEST_BYTES (ID FOLDER FILE)... <ARCHIVE\n", stderr);
+        exit(2);
+    }
+    u->largest_bytes = strtoul(argv[1], NULL, 10);
+    for (int i = 2; i < argc && u->milestones < CL_MAX_MILESTONES; i += 3) {
+        struct cl_wanted *wanted = &u->wanted[u->milestones++];
+        snprintf(wanted->id, sizeof wanted->id, "%s", argv[i]);
+        snprintf(wanted->folder, sizeof wanted->folder, "%s", argv[i + 1]);
+        snprintf(wanted->file, sizeof wanted->file, "%s", argv[i + 2]);
+    }
 }
 
 int main(int argc, char **argv)
 {
     static struct unpacking u;
-    if (argc < 7 || (argc - 4) % 3) {
-        fputs("usage: unpack-submission ARCHIVE FOLDER LARGEST_BYTES (ID FOLDER FILE)...\n",
-              stderr);
-        return 2;
-    }
-    setlocale(LC_CTYPE, "C.UTF-8");
-    u.folder = argv[2];
-    u.largest_bytes = strtoul(argv[3], NULL, 10);
-    for (int i = 4; i < argc && u.milestones < CL_MAX_MILESTONES; i += 3) {
-        struct cl_wanted *wanted = &u.wanted[u.milestones++];
-        snprintf(wanted->id, sizeof wanted->id, "%s", argv[i]);
-        snprintf(wanted->folder, sizeof wanted->folder, "%s", argv[i + 1]);
-        snprintf(wanted->file, sizeof wanted->file, "%s", argv[i + 2]);
-    }
-    open_archive(&u, argv[1]);
+    parse(&u, argc, argv);
+    setlocale(LC_CTYPE, "C.UTF-8"); /* or names in zip files could not be read */
+    open_archive(&u);
     unpack(&u);
     for (size_t i = 0; i < u.milestones; i++)
         if (u.found[i].twice)
-            reject(&u, u.found[i].path, "a milestone's file twice");
+            reject(u.found[i].path, "a milestone's file twice");
     for (size_t i = 0; i < u.milestones; i++) {
+        const struct found *found = &u.found[i];
+        const bool large = found->bytes > u.largest_bytes;
         char bytes[32];
-        snprintf(bytes, sizeof bytes, "%zu", u.found[i].large);
-        if (u.found[i].match)
-            say(u.found[i].large ? "large" : "file", u.wanted[i].id, u.found[i].path,
-                u.found[i].large ? bytes : "");
+        snprintf(bytes, sizeof bytes, "%zu", found->bytes);
+        if (!found->match)
+            continue;
+        say(large ? "large" : "file", u.wanted[i].id, found->path, bytes);
+        if (!large)
+            fwrite(found->contents, 1, found->bytes, stdout);
     }
-    return fflush(stdout) ? 2 : 0;
+    return fflush(stdout) || ferror(stdout) ? 2 : 0;
 }

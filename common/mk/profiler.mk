@@ -4,7 +4,7 @@
 
 CUPTI_HEADER := $(firstword $(wildcard $(CUDA_HOME)/include/cupti.h $(CUDA_HOME)/extras/CUPTI/include/cupti.h))
 CUPTI_LIBRARY := $(BUILD)/profiler/libconvlab-cupti.so
-CUPTI_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/profiler/cupti/*.c))
+CUPTI_OBJECTS := $(patsubst %.c,$(BUILD)/profiler/obj/%.o,$(wildcard common/profiler/cupti/*.c) common/vgpu/probe/names.c)
 # Never with sanitizers: the programs that load it are built without.
 CUPTI_COMPILE := $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -isystem $(dir $(CUPTI_HEADER)) \
                  -isystem $(CUDA_HOME)/include -MMD -MP
@@ -14,7 +14,7 @@ profiler: $(BUILD)/vprof vgpu $(if $(CUPTI_HEADER),$(CUPTI_LIBRARY)) ## the prof
 	$(if $(CUPTI_HEADER),,@echo "profiler: no headers of CUPTI in $(CUDA_HOME): real GPUs cannot be profiled \
 	    (hint: make CUDA_HOME=FOLDER)")
 
-$(CUPTI_OBJECTS): $(BUILD)/obj/%.o: %.c | $(BUILD)/packages.ok
+$(CUPTI_OBJECTS): $(BUILD)/profiler/obj/%.o: %.c | $(BUILD)/packages.ok
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CUPTI_COMPILE) -c $< -o $@
 
@@ -38,7 +38,7 @@ $(BUILD)/profiler/tests/fake_program: common/profiler/cupti/tests/fake_program.c
 	$(Q)$(CC) $(GLOBAL_CFLAGS) $(CFLAGS) $< -ldl -o $@
 
 TEST_NEEDS += $(if $(CUPTI_HEADER),$(CUPTI_LIBRARY) $(FAKE_CUPTI))
--include $(wildcard $(BUILD)/profiler/tests/*.d)
+-include $(CUPTI_OBJECTS:.o=.d) $(wildcard $(BUILD)/profiler/tests/*.d)
 
 # Programs in the style of the CUDA samples, for both devices.
 SAMPLES := $(patsubst common/profiler/tests/programs/%.cu,$(BUILD)/profiler/samples/%,$(wildcard common/profiler/tests/programs/*.cu))

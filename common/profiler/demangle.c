@@ -1,6 +1,8 @@
 #include "profiler/demangle.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -327,5 +329,25 @@ bool demangle(const char *symbol, char *to, size_t room)
         memcpy(to, result->s, result->n + 1);
     free(result);
     free(p);
+    return good;
+}
+
+bool demangle_by_library(const char *symbol, char *to, size_t room)
+{
+    typedef char *(*function_of_the_abi)(const char *, char *, size_t *, int *);
+    static function_of_the_abi cxa_demangle;
+    static bool looked;
+    if (!looked) {
+        void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+        cxa_demangle =
+            library ? (function_of_the_abi)(intptr_t)dlsym(library, "__cxa_demangle") : NULL;
+        looked = true;
+    }
+    int status = -1;
+    char *name = cxa_demangle ? cxa_demangle(symbol, NULL, NULL, &status) : NULL;
+    const bool good = name && status == 0 && strlen(name) < room;
+    if (good)
+        strcpy(to, name);
+    free(name);
     return good;
 }

@@ -10,19 +10,27 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define METRICS_MAX 64
+#define METRICS_MAX 128
 
 /** A choice of metrics, or of events. */
 struct metrics {
     bool events;
     size_t n;
-    int index[METRICS_MAX]; /**< into the table */
+    int index[METRICS_MAX];  /**< into the table */
+    bool named[METRICS_MAX]; /**< by place in the table: it was asked for by its own name */
 };
 
 /** Adds metrics by name, or events. @param names  separated by commas; "all" for every one.
  * @return ST_USAGE for a name that is not there: the report names those that are near. */
 enum st_code metrics_choose(struct metrics *chosen, const char *names, bool events,
                             struct st_error *err);
+
+/** Leaves only what the virtual GPU has. @return ST_USAGE if one that it does not have was asked
+ * for by name. */
+enum st_code metrics_for_virtual(struct metrics *chosen, struct st_error *err);
+
+/** Whether a column of the trace is needed for the choice. */
+bool metrics_need(const struct metrics *chosen, const char *column);
 
 /** Lists all, as nvprof --query-metrics and --query-events do. */
 void metrics_query(FILE *out, bool events);

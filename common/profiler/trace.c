@@ -59,6 +59,11 @@ struct columns {
         TR_COUNTER_MAP(INDEX)
 #undef INDEX
     } counters;
+    struct {
+#define INDEX(name) int name;
+        TR_HARDWARE_MAP(INDEX)
+#undef INDEX
+    } hardware;
     int term_ns[VG_TERMS];
 };
 
@@ -76,6 +81,9 @@ static enum st_code find_columns(const struct tsv *table, const char *path, stru
 #undef FIND
 #define FIND(counter) at->counters.counter = tsv_column(table, #counter);
     TR_COUNTER_MAP(FIND)
+#undef FIND
+#define FIND(counter) at->hardware.counter = tsv_column(table, #counter);
+    TR_HARDWARE_MAP(FIND)
 #undef FIND
 #define FIND(name, text, group) at->term_ns[VG_TERM_##name] = tsv_column(table, "ns_" #text);
     VG_TERM_MAP(FIND)
@@ -155,7 +163,7 @@ static const char *api_name(struct tr_trace *t, const char *name)
 static const char *kernel_name(struct tr_trace *t, const char *name, const char *symbol)
 {
     char shown[NAME_BYTES_MAX];
-    if (!demangle(symbol, shown, sizeof shown))
+    if (!demangle(symbol, shown, sizeof shown) && !demangle_by_library(symbol, shown, sizeof shown))
         return name;
     if (t->name_count && strcmp(t->names[t->name_count - 1], shown) == 0)
         return t->names[t->name_count - 1];
@@ -176,9 +184,15 @@ static void read_work(const struct tsv *table, size_t i, const struct columns *a
     row->static_shared_bytes = number_at(table, i, at->static_shared_bytes);
     row->dynamic_shared_bytes = number_at(table, i, at->dynamic_shared_bytes);
     row->occupancy = known_at(table, i, at->occupancy);
-    row->counted = *text_at(table, i, at->counters.warp_instructions) != '\0';
-#define READ(counter) row->counters.counter = number_at(table, i, at->counters.counter);
+#define READ(counter)                                                                              \
+    row->counters.counter = number_at(table, i, at->counters.counter);                             \
+    row->counted = row->counted || *text_at(table, i, at->counters.counter);
     TR_COUNTER_MAP(READ)
+#undef READ
+#define READ(counter)                                                                              \
+    row->hardware.counter = number_at(table, i, at->hardware.counter);                             \
+    row->counted = row->counted || *text_at(table, i, at->hardware.counter);
+    TR_HARDWARE_MAP(READ)
 #undef READ
     row->shared_config_bytes = number_at(table, i, at->shared_config_bytes);
     row->dram_bytes = known_at(table, i, at->dram_bytes);

@@ -22,7 +22,7 @@
  *     correlation            the number of the call, of calls and of their work; without this
  *                            column a row of work lies before the row of the call that asked for it
  *     thread, device         of calls and of work, by number
- *     (counters)             of kernels, see TR_COUNTER_MAP
+ *     (counters)             of kernels, see TR_COUNTER_MAP and TR_HARDWARE_MAP
  *     dram_bytes, l2_read_bytes, l2_write_bytes, l1_wavefronts
  *                            of kernels: what passed these memories
  *     ns_issue, ns_fp32, ... of kernels on the virtual GPU: what the modelled time is made of, see
@@ -73,6 +73,48 @@ struct tr_counters {
 #undef TR_FIELD
 };
 
+/** What only a real GPU counts, by ncu (ncu.def): cycles are summed up over multiprocessors
+ * (active, elapsed, active_warp) or their schedulers, instructions over threads, sectors have 32
+ * bytes. */
+#define TR_HARDWARE_MAP(X)                                                                         \
+    X(active_cycles)                                                                               \
+    X(elapsed_cycles)                                                                              \
+    X(active_warp_cycles)                                                                          \
+    X(scheduler_cycles)                                                                            \
+    X(issue_cycles)                                                                                \
+    X(issued_instructions)                                                                         \
+    X(eligible_warp_cycles)                                                                        \
+    X(thread_instructions_on)                                                                      \
+    X(dram_read_bytes)                                                                             \
+    X(dram_write_bytes)                                                                            \
+    X(l1_hit_sectors)                                                                              \
+    X(l2_sectors)                                                                                  \
+    X(l2_hit_sectors)                                                                              \
+    X(l2_read_sectors)                                                                             \
+    X(l2_write_sectors)                                                                            \
+    X(fp32_instructions)                                                                           \
+    X(fp64_instructions)                                                                           \
+    X(integer_instructions)                                                                        \
+    X(control_instructions)                                                                        \
+    X(memory_instructions)                                                                         \
+    X(bit_convert_instructions)                                                                    \
+    X(misc_instructions)                                                                           \
+    X(stalled_memory_cycles)                                                                       \
+    X(stalled_execution_cycles)                                                                    \
+    X(stalled_fetch_cycles)                                                                        \
+    X(stalled_barrier_cycles)                                                                      \
+    X(stalled_throttle_cycles)                                                                     \
+    X(stalled_pipe_cycles)                                                                         \
+    X(stalled_constant_cycles)                                                                     \
+    X(stalled_texture_cycles)                                                                      \
+    X(stalled_not_selected_cycles)
+
+struct tr_hardware {
+#define TR_FIELD(name) double name;
+    TR_HARDWARE_MAP(TR_FIELD)
+#undef TR_FIELD
+};
+
 #define TR_LIMITS_MAX  16
 #define TR_STREAMS_MAX 256
 
@@ -93,8 +135,9 @@ struct tr_row {
     double shared_config_bytes; /**< 0: not known */
     double occupancy;           /**< see theoretical_occupancy */
     int error;
-    bool counted; /**< counters are known */
+    bool counted; /**< counters are known, as far as tr_has() says */
     struct tr_counters counters;
+    struct tr_hardware hardware;
     double dram_bytes, l2_read_bytes, l2_write_bytes, l1_wavefronts; /**< negative: not known */
     bool modelled;                                                   /**< term_ns is known */
     double term_ns[VG_TERMS];
@@ -143,6 +186,9 @@ enum st_code tr_write(const struct tr_trace *trace, const char *path, struct st_
 /** A figure of the GPU, as profiler/cupti/cupti_rows.c names them: "multiprocessors", "clock_khz".
  * @return 0 if the trace does not say. */
 double tr_limit(const struct tr_trace *trace, const char *name);
+
+/** Whether kernels have a counter or another column of the trace, by name. */
+bool tr_has(const struct tr_trace *trace, const char *column);
 
 /** Leaves only the kernels that a filter matches; copies, fills and calls stay. @param filter  an
  * extended regular expression for the name, or nvprof's CONTEXT:STREAM:NAME:INVOCATION, of which

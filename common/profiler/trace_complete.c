@@ -15,6 +15,16 @@ double tr_limit(const struct tr_trace *trace, const char *name)
     return 0;
 }
 
+bool tr_has(const struct tr_trace *trace, const char *column)
+{
+    const int at = tsv_column(&trace->table, column), kind = tsv_column(&trace->table, "kind");
+    for (size_t i = 0; at >= 0 && i < trace->table.rows; i++)
+        if (strcmp(tsv_cell(&trace->table, i, kind), "kernel") == 0 &&
+            *tsv_cell(&trace->table, i, at))
+            return true;
+    return false;
+}
+
 /* ---- nesting
  * --------------------------------------------------------------------------------------- */
 

@@ -15,6 +15,7 @@
 #include "profiler/chrome.h"
 #include "profiler/gpu_trace.h"
 #include "profiler/metrics.h"
+#include "profiler/ncu.h"
 #include "profiler/tables.h"
 #include "profiler/trace.h"
 #include "profiler/vprof_options.h"
@@ -31,7 +32,7 @@
 /** A session's output. */
 struct report {
     FILE *out;
-    bool quiet;
+    bool quiet, replays;
     int pid; /* 0: imported */
     char command[4096];
 };
@@ -65,6 +66,9 @@ static void started(int pid, void *context)
     struct report *r = context;
     r->pid = pid;
     note(r, "NVPROF is profiling process %d, command: %s", pid, r->command);
+    if (r->replays)
+        note(r, "Some kernel(s) will be replayed on device 0 in order to collect all "
+                "events/metrics.");
     fflush(r->out);
 }
 
@@ -165,6 +169,9 @@ static enum st_code show(const struct vprof_options *o, struct report *r, const 
         return code;
     if (product)
         t.device = product;
+    for (size_t i = 0; o->mangled && i < t.n; i++)
+        if (t.rows[i].kind == TR_KERNEL && *t.rows[i].symbol)
+            t.rows[i].name = t.rows[i].symbol;
     if (*r->command) {
         t.command = r->command;
         t.pid = r->pid;
@@ -221,77 +228,159 @@ static enum st_code write_time(const char *path, const struct cost *cost, struct
     return file_out_commit(&out, err);
 }
 
-/* Runs the program. @param trace  gets what it did @param product  gets the virtual GPU's name, ""
- * for a real one. @return 0, or the exit status of what went wrong, which was said */
-static int run_program(const struct vprof_options *o, struct report *r, char *trace, char *product,
-                       struct cost *cost, int *status)
+/* What a program is run with, and what became of it. */
+struct session {
+    const struct vprof_options *options;
+    struct report *report;
+    struct program_run run;
+    char *trace;       /* gets what the program did; "": there is none */
+    char product[128]; /* the virtual GPU's name; "" on a real one */
+    int status;        /* the program's */
+};
+
+/* Whether a column of the trace is to come from ncu. The analysis takes all that the virtual GPU
+ * counts, too. */
+static bool is_wanted(const char *column, void *context)
 {
-    char folder[PATH_MAX], profiles[PATH_MAX];
+    static const char *const analysed[] = {
+#define NAME(name) #name,
+        TR_COUNTER_MAP(NAME)
+#undef NAME
+            "occupancy",
+        "dram_bytes", "l2_read_bytes", "l2_write_bytes", "l1_wavefronts"};
+    const struct vprof_options *o = context;
+    for (size_t i = 0; o->analysis && i < sizeof analysed / sizeof *analysed; i++)
+        if (strcmp(column, analysed[i]) == 0)
+            return true;
+    return metrics_need(&o->metrics, column) || metrics_need(&o->events, column);
+}
+
+static int run_on_gpu(struct session *s, const char *folder)
+{
+    struct gpu_trace gpu;
     struct st_error err;
-    struct program_run run = {.tool = "vprof",
-                              .device = {.profile = o->profile,
-                                         .trace = trace,
-                                         .counters = o->counters,
-                                         .cores = o->cores,
-                                         .output = -1},
-                              .arguments = o->program,
-                              .started = started,
-                              .context = r};
-    struct gpu_trace gpu = {0};
-    struct vg_profile profile;
-    *product = '\0';
+    if (gpu_trace_begin(&gpu, folder, s->trace, &err))
+        return complain(&err);
+    s->run.environment = gpu_trace_environment(&gpu);
+    const int failed = program_run(&s->run, &s->status);
+    free(s->run.environment);
+    gpu_trace_end(&gpu);
+    return failed;
+}
+
+static int run_under_ncu(struct session *s, struct ncu_command *command, char *csv)
+{
+    struct st_error err;
+    int error_code;
+    s->run.arguments = command->arguments;
+    s->run.environment = environ;
+    s->report->replays = true;
+    const int failed = program_run(&s->run, &s->status);
+    if (failed)
+        return failed;
+    const enum st_code code = ncu_read(csv, s->trace, &error_code, &err);
+    if (code) {
+        *s->trace = '\0';
+        complain(&err);
+    }
+    if (error_code)
+        s->status = (error_code & 0xff) << 8;
+    return code ? PROGRAM_NOT_STARTED : 0;
+}
+
+/* Counters come from ncu. An analysis is made without them if it has to. */
+static int count_on_gpu(struct session *s, const char *folder)
+{
+    const struct vprof_options *o = s->options;
+    struct ncu_command command;
+    struct st_error err;
+    char csv[] = "/tmp/vprof-XXXXXX";
+    if (scratch_file(csv, &err))
+        return complain(&err);
+    enum st_code code =
+        ncu_command_make(&command, is_wanted, (void *)o, o->kernels, csv, s->run.arguments, &err);
+    int failed = 0;
+    if (!code) {
+        failed = run_under_ncu(s, &command, csv);
+        ncu_command_free(&command);
+    } else {
+        failed = complain(&err);
+        if (!o->metrics.n && !o->events.n)
+            failed = run_on_gpu(s, folder);
+    }
+    unlink(csv);
+    return failed;
+}
+
+static int run_virtual(struct session *s, const char *folder)
+{
+    const char *profile = s->options->profile ? s->options->profile : VG_PROFILE_DEFAULT;
+    char profiles[PATH_MAX];
+    struct vg_profile gpu;
+    struct st_error err;
+    path_format(profiles, sizeof profiles, "%s/vgpu/profiles", folder);
+    if (vg_profile_read(&gpu, profiles, profile, &err))
+        return complain(&err);
+    snprintf(s->product, sizeof s->product, "%s", gpu.product);
+    return program_run(&s->run, &s->status);
+}
+
+/* Runs the program. @return 0, or the exit status of what went wrong, which was said */
+static int run_program(struct session *s)
+{
+    const struct vprof_options *o = s->options;
+    const bool counts = o->metrics.n || o->events.n || o->analysis;
+    char folder[PATH_MAX];
+    struct st_error err;
+    s->run = (struct program_run){.tool = "vprof",
+                                  .device = {.profile = o->profile,
+                                             .trace = s->trace,
+                                             .counters = o->counters,
+                                             .cores = o->cores,
+                                             .output = -1},
+                                  .arguments = o->program,
+                                  .started = started,
+                                  .context = s->report};
     if (program_folder(folder, &err))
         return complain(&err);
-    if (o->device != VPROF_VIRTUAL) {
-        if (gpu_trace_begin(&gpu, folder, trace, &err))
-            return complain(&err);
-        run.environment = gpu_trace_environment(&gpu);
-    } else {
-        path_format(profiles, sizeof profiles, "%s/vgpu/profiles", folder);
-        if (vg_profile_read(&profile, profiles, o->profile ? o->profile : VG_PROFILE_DEFAULT, &err))
-            return complain(&err);
-        snprintf(product, 128, "%s", profile.product);
-    }
     alarm(o->timeout_s);
-    const int failed = program_run(&run, status);
+    const int failed = o->device == VPROF_VIRTUAL ? run_virtual(s, folder)
+                       : counts                   ? count_on_gpu(s, folder)
+                                                  : run_on_gpu(s, folder);
     alarm(0);
-    r->pid = run.pid;
-    *cost = run.cost;
-    free(run.environment);
-    gpu_trace_end(&gpu);
+    s->report->pid = s->run.pid;
     return failed;
 }
 
 static int profile_program(const struct vprof_options *asked, struct report *r)
 {
-    char trace[] = "/tmp/vprof-XXXXXX", counters[] = "/tmp/vprof-XXXXXX", product[128];
-    struct vprof_options with_counters = *asked;
-    const struct vprof_options *o = &with_counters;
-    const bool scratch_counters = o->analysis && !o->counters && o->device == VPROF_VIRTUAL;
-    struct cost cost;
+    char trace[] = "/tmp/vprof-XXXXXX", counters[] = "/tmp/vprof-XXXXXX", path[sizeof trace];
+    struct vprof_options o = *asked;
+    const bool scratch_counters = o.analysis && !o.counters && o.device == VPROF_VIRTUAL;
+    struct session s = {.options = &o, .report = r, .trace = path};
     struct st_error err;
-    int status;
     if (scratch_file(trace, &err) || (scratch_counters && scratch_file(counters, &err)))
         return complain(&err);
     if (scratch_counters)
-        with_counters.counters = counters;
-    command_text(r, o->program);
-    int result = run_program(o, r, trace, product, &cost, &status);
-    if (r->pid > 0) {
+        o.counters = counters;
+    strcpy(path, trace);
+    command_text(r, o.program);
+    int result = run_program(&s);
+    if (r->pid > 0 && *s.trace) {
         note(r, "Profiling application: %s", r->command);
-        if (*product)
-            note(r, "Times are modelled: those of a virtual %s", product);
-        if (show(o, r, trace, *product ? product : NULL, &err))
+        if (*s.product)
+            note(r, "Times are modelled: those of a virtual %s", s.product);
+        if (show(&o, r, trace, *s.product ? s.product : NULL, &err))
             result = complain(&err);
-        if (o->time && write_time(o->time, &cost, &err))
+        if (o.time && write_time(o.time, &s.run.cost, &err))
             result = complain(&err);
-        note_end(r, status);
+        note_end(r, s.status);
     }
     unlink(trace);
     if (scratch_counters)
         unlink(counters);
     fflush(r->out);
-    return r->pid > 0 && (WIFSIGNALED(status) || status) ? program_end_as(status) : result;
+    return r->pid > 0 && s.status ? program_end_as(s.status) : result;
 }
 
 /* auto is the GPU if there is one. */
@@ -300,7 +389,11 @@ static enum st_code choose_device(struct vprof_options *o, struct st_error *err)
     const bool here = gpu_trace_possible();
     if (o->device == VPROF_AUTO)
         o->device = here ? VPROF_GPU : VPROF_VIRTUAL;
-    if (o->device == VPROF_VIRTUAL || here)
+    if (o->device == VPROF_VIRTUAL && o->program) {
+        enum st_code code = metrics_for_virtual(&o->metrics, err);
+        return code ? code : metrics_for_virtual(&o->events, err);
+    }
+    if (here || !o->program)
         return ST_OK;
     st_fail(err, ST_NOT_FOUND, "there is no NVIDIA GPU in this machine");
     st_detail(err, ST_WHERE, "--device gpu");

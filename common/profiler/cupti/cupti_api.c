@@ -25,5 +25,6 @@ bool cupti_api_load(struct cupti_api *api, const char *path, char *why, size_t r
             return false;
         }
     }
+    *(void **)&api->cuptiActivityEnableDriverApi = dlsym(library, "cuptiActivityEnableDriverApi");
     return true;
 }

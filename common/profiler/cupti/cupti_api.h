@@ -29,6 +29,8 @@ struct cupti_api {
 #define CUPTI_POINTER(name) __typeof__(name) *name;
     CUPTI_API_MAP(CUPTI_POINTER)
 #undef CUPTI_POINTER
+    /** Newer ones have it; else NULL. */
+    CUptiResult(CUPTIAPI *cuptiActivityEnableDriverApi)(CUpti_CallbackId id, uint8_t enable);
 };
 
 /** Loads CUPTI. @param path  of the library, or its name for the loader to find

@@ -335,6 +335,11 @@ static void record(void)
     check(s.api.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed), "buffers");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         check(s.api.cuptiActivityEnable(kinds[i].kind), kinds[i].name);
+#if CUPTI_API_VERSION >= 130000
+    /* Not the program's: the runtime calls it before each launch because it is being recorded. */
+    if (s.api.cuptiActivityEnableDriverApi)
+        s.api.cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuKernelGetName, 0);
+#endif
 }
 
 EXPORTED int InitializeInjection(void);

@@ -1,6 +1,7 @@
 #include "profiler/cupti/cupti_rows.h"
 
 #include "profiler/cupti/gpu_columns.h"
+#include "vgpu/probe/names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -88,26 +89,12 @@ static bool put_times(struct row *r, uint64_t start, uint64_t end)
     return true;
 }
 
-/* The name before its parameters' types, as far as it is plain: _Z3addPfS_ is add. The reader knows
- * the rest from the symbol. */
-static void put_kernel_name(struct row *r, const char *symbol)
-{
-    char name[512];
-    unsigned length = 0;
-    int digits = 0;
-    if (symbol && sscanf(symbol, "_Z%3u%n", &length, &digits) == 1 && length < sizeof name &&
-        strlen(symbol + digits) >= length) {
-        snprintf(name, sizeof name, "%.*s", (int)length, symbol + digits);
-        put_text(r, GPU_name, name);
-    } else {
-        put_text(r, GPU_name, symbol);
-    }
-}
-
 static void add_kernel(struct cupti_rows *rows, const CUpti_ActivityKernel10 *k)
 {
     struct row r = row_begin(rows, "kernel");
-    put_kernel_name(&r, k->name);
+    char name[512];
+    name_demangle(k->name ? k->name : "", name, sizeof name);
+    put_text(&r, GPU_name, name);
     put_number(&r, GPU_client, (uint64_t)rows->client);
     put_number(&r, GPU_stream, k->streamId);
     if (!put_times(&r, k->start, k->end))

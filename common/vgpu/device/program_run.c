@@ -108,7 +108,7 @@ int program_end_as(int status)
 
 static void forward_signals(void)
 {
-    const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+    const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
     for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++)
         signal(forwarded[i], forward);
 }

@@ -1,0 +1,191 @@
+#!/bin/sh
+# vprof on this machine's GPU, against ncu and against programs that are not profiled. Writes tables.
+#
+#   profile-check.sh BUILD_FOLDER CUDA_HOME OUTPUT_FOLDER
+#
+# OUTPUT_FOLDER/<gpu>/ gets
+#   profiler-machine.tsv   what it was measured on
+#   profiler-samples.tsv   programs in the style of the CUDA samples: what vprof found in each
+#   profiler-kernels.tsv   each kernel of the references: median time by vprof and by ncu
+#   profiler-overhead.tsv  time of the references' layers with vprof and without, by turns
+#   profiler-sums.tsv      do the figures of a run add up?
+#   profiler-launches.tsv  100000 launches: how many were recorded, what each took
+#   profiler-metrics.tsv   metrics by vprof, each beside the one of ncu's that it is
+# IMAGES="1000 10000" and ROUNDS=5 (of the overhead) name how much. Exit status: 0 all right, 1 something
+# failed, 2 could not run.
+set -u
+build=$1 cuda=$2 out=$3
+PATH=$PATH:$cuda/bin
+LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$cuda/lib64
+export PATH LD_LIBRARY_PATH
+images=${IMAGES:-1000 10000} rounds=${ROUNDS:-5} parts=${PARTS:-samples kernels overhead launches metrics}
+failures=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tab=$(printf '\t')
+
+say() { printf '%s  profile-check: %s\n' "$(date +%H:%M:%S)" "$*"; }
+failed() {
+    say "FAILED: $*"
+    failures=$((failures + 1))
+}
+wanted() { case " $parts " in *" $1 "*) true ;; *) false ;; esac }
+
+[ -e /dev/nvidiactl ] || {
+    echo 'profile-check: skipped: no NVIDIA GPU'
+    exit 0
+}
+name=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
+to=$out/$(echo "$name" | sed 's/^NVIDIA //' | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
+mkdir -p "$to" || exit 2
+milestones=$(cd "$build/reference" && ls -d m[2-9])
+libraries=$(for m in $milestones; do echo "$build/reference/$m/libconv.so"; done)
+{
+    printf 'what\tvalue\n'
+    printf 'gpu\t%s\n' "$name"
+    printf 'driver\t%s\n' "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)"
+    printf 'ncu\t%s\n' "$(ncu --version 2>/dev/null | sed -n 's/^Version //p' | cut -d' ' -f1)"
+    printf 'date\t%s\n' "$(date -u '+%Y-%m-%d %H:%M UTC')"
+} >"$to/profiler-machine.tsv"
+
+# Medians by the first column: KEY<tab>VALUE... on stdin, KEY<tab>COUNT<tab>MEDIAN on stdout.
+medians() {
+    sort -t "$tab" -k1,1 -k2,2g | awk -F '\t' '
+        function flush() {if (n) print key "\t" n "\t" (n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2)}
+        $1 != key {flush(); key = $1; n = 0} {v[++n] = $2} END {flush()}'
+}
+
+# Kernels of a trace that vprof kept: "NAME GRID"<tab>ns. Of the launches that ran first the clocks were
+# not up yet; medians do not mind.
+kernel_times() {
+    awk -F '\t' 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i}
+        $at["kind"] == "kernel" {print $at["symbol"] " " $at["grid"] "\t" $at["end_ns"] - $at["start_ns"]}' "$1" | medians
+}
+
+# The same of what ncu wrote: "NAME GRID"<tab>the value of a metric. The row below the first has units.
+ncu_values() { # METRIC
+    awk -F '","' -v metric="$1" '/^"/ {
+        gsub(/^"|"$/, "")
+        if (!rows++) {for (i = 1; i <= NF; i++) at[$i] = i; next}
+        if (rows == 2) next
+        grid = $at["Grid Size"]; gsub(/[() ]/, "", grid); gsub(/,/, "x", grid)
+        value = $at[metric]; gsub(/,/, "", value)
+        print $at["Kernel Name"] " " grid "\t" value}'
+}
+
+# The figures of one trace: the shares of the GPU's activities add up, and what ran on one stream does not
+# take longer than from the first start to the last end.
+sums() { # MILESTONE TRACE
+    "$build/vprof" --csv --print-gpu-summary -i "$2" --log-file "$work/summary"
+    shares=$(awk -F , '/^"GPU/ {sum += $2} END {printf "%.4f", sum}' "$work/summary")
+    awk -F '\t' -v m="$1" -v shares="$shares" 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next}
+        $at["kind"] ~ /kernel|copy|memset/ {start = $at["start_ns"] + 0; end = $at["end_ns"] + 0; sum += end - start; n++
+            if (n == 1 || start < first) first = start; if (end > last) last = end}
+        $at["kind"] == "api" {calls++}
+        END {printf "%s\t%d\t%d\t%s\t%.0f\t%.0f\t%s\n", m, n, calls, shares, sum, last - first,
+            (shares > 99.99 && shares < 100.01 && sum <= last - first) ? "ok" : "failed"}' "$2"
+}
+
+kernels() {
+    printf 'milestone\timages\tkernel\tlaunches\tvprof_ns\tncu_ns\tdifference_percent\n' >"$to/profiler-kernels.tsv"
+    printf 'program\tactivities\tcalls\tsum_of_shares\tsum_of_times_ns\tspan_ns\tstatus\n' >"$to/profiler-sums.tsv"
+    command -v ncu >/dev/null || say 'kernels: no ncu: nothing to compare with'
+    for m in $milestones; do
+        for n in $images; do
+            say "kernels of $m, $n images"
+            "$build/vprof" -f -o "$work/trace" --log-file "$work/log" "$build/conv_times" "$n" "$build/reference/$m/libconv.so" \
+                >"$work/out" 2>&1 || failed "$m: $(head -n 3 "$work/out" "$work/log")"
+            sums "$m, $n images" "$work/trace" >>"$to/profiler-sums.tsv"
+            kernel_times "$work/trace" >"$work/ours"
+            ncu --csv --page raw --print-units base --print-kernel-base mangled --clock-control none --cache-control none \
+                --metrics gpu__time_duration.sum --log-file "$work/csv" "$build/conv_times" "$n" \
+                "$build/reference/$m/libconv.so" >/dev/null 2>&1
+            ncu_values gpu__time_duration.sum <"$work/csv" | medians >"$work/theirs"
+            [ -s "$work/theirs" ] || failed "ncu, $m: $(head -n 3 "$work/csv")"
+            join -t "$tab" "$work/ours" "$work/theirs" |
+                awk -F '\t' -v m="$m" -v n="$n" '{printf "%s\t%s\t%s\t%d\t%.0f\t%.0f\t%.2f\n", m, n, $1, $2, $3, $5, 100 * ($3 - $5) / $5}' |
+                sort -t "$tab" -k5,5gr >>"$to/profiler-kernels.tsv"
+        done
+    done
+    grep -q "${tab}failed$" "$to/profiler-sums.tsv" && failed "sums: $(grep "${tab}failed$" "$to/profiler-sums.tsv")"
+}
+
+# A row for each layer of each reference: medians over the rounds of what conv_times measured itself.
+overhead() {
+    list=$(echo "$images" | tr ' ' ,)
+    for round in $(seq "$rounds"); do
+        say "overhead, round $round of $rounds"
+        # shellcheck disable=SC2086
+        "$build/conv_times" "$list" $libraries | awk -F '\t' 'NR > 1 {print $1 ", " $2 " images, " $3 "\t" $4}' >>"$work/plain"
+        # shellcheck disable=SC2086
+        "$build/vprof" --log-file "$work/log" "$build/conv_times" "$list" $libraries |
+            awk -F '\t' 'NR > 1 {print $1 ", " $2 " images, " $3 "\t" $4}' >>"$work/profiled"
+    done
+    medians <"$work/plain" >"$work/plain.medians"
+    medians <"$work/profiled" >"$work/profiled.medians"
+    printf 'what\trounds\tplain_ns\tprofiled_ns\toverhead_percent\n' >"$to/profiler-overhead.tsv"
+    join -t "$tab" "$work/plain.medians" "$work/profiled.medians" |
+        awk -F '\t' '{printf "%s\t%d\t%.0f\t%.0f\t%.2f\n", $1, $2, $3, $5, 100 * ($5 - $3) / $3}' >>"$to/profiler-overhead.tsv"
+}
+
+launches() {
+    printf 'run\tlaunched\tkernels\tcalls\twarnings\tplain_ns\tprofiled_ns\n' >"$to/profiler-launches.tsv"
+    for run in 1 2 3; do
+        plain=$("$build/profiler/samples/launches" 100000 | cut -d' ' -f1)
+        profiled=$("$build/vprof" -f -o "$work/trace" --log-file "$work/log" "$build/profiler/samples/launches" 100000 | cut -d' ' -f1)
+        awk -F '\t' -v run="$run" -v plain="$plain" -v profiled="$profiled" '
+            $1 == "kernel" {k++} $1 == "api" && $2 ~ /^cudaLaunchKernel/ {c++} $1 == "lost" || $1 == "note" {w++}
+            END {printf "%d\t100000\t%d\t%d\t%d\t%s\t%s\n", run, k, c, w, plain, profiled; exit k != 100000 || c != 100000}' \
+            "$work/trace" >>"$to/profiler-launches.tsv" || failed "launches: $(tail -n 1 "$to/profiler-launches.tsv")"
+    done
+}
+
+# Metrics of m3's and m5's kernels by vprof, and by ncu's own ratios; means over the launches of a kernel.
+metrics() {
+    pairs='gld_efficiency=smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct
+        gst_efficiency=smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct
+        shared_efficiency=smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct
+        achieved_occupancy=sm__warps_active.avg.pct_of_peak_sustained_active
+        branch_efficiency=smsp__sass_average_branch_targets_threads_uniform.pct
+        gld_transactions_per_request=l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio
+        ipc=sm__inst_executed.avg.per_cycle_active
+        sm_efficiency=sm__cycles_active.avg.pct_of_peak_sustained_elapsed
+        inst_executed=smsp__inst_executed.sum
+        stall_memory_dependency=smsp__warps_issue_stalled_long_scoreboard.avg.pct_of_peak_sustained_active
+        issue_slot_utilization=smsp__issue_active.avg.pct_of_peak_sustained_active
+        dram_read_bytes=dram__bytes_read.sum
+        global_hit_rate=l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct
+        l2_tex_hit_rate=lts__t_sector_hit_rate.pct'
+    ours=$(for p in $pairs; do printf '%s,' "${p%=*}"; done | sed 's/,$//')
+    theirs=$(for p in $pairs; do printf '%s,' "${p#*=}"; done | sed 's/,$//')
+    printf 'milestone\tmetric\tkernel\tvprof\tncu\tncu_name\n' >"$to/profiler-metrics.tsv"
+    for m in m3 m5; do
+        say "metrics of $m"
+        "$build/vprof" --csv --demangling off --metrics "$ours" --log-file "$work/log" "$build/conv_times" --once 100 \
+            "$build/reference/$m/libconv.so" >"$work/out" 2>&1 || failed "metrics: $(cat "$work/out" "$work/log")"
+        ncu --csv --page raw --print-units base --print-kernel-base mangled --clock-control none --metrics "$theirs" \
+            --log-file "$work/csv" "$build/conv_times" --once 100 "$build/reference/$m/libconv.so" >/dev/null 2>&1
+        for p in $pairs; do
+            ncu_values "${p#*=}" <"$work/csv" | sed 's/ [^ ]*\t/\t/' |
+                awk -F '\t' '{sum[$1] += $2; n[$1]++} END {for (k in sum) print k "\t" sum[k] / n[k]}' | sort >"$work/theirs"
+            # "Device","Kernel",Invocations,"Name","Description",Min,Max,Avg: without parameters there are no commas
+            awk -F , -v metric="${p%=*}" '$4 == "\"" metric "\"" {gsub(/"/, "", $2); sub(/%$/, "", $NF); print $2 "\t" $NF}' "$work/log" |
+                sort >"$work/ours"
+            join -t "$tab" "$work/ours" "$work/theirs" | awk -F '\t' -v m="$m" -v metric="${p%=*}" -v theirs="${p#*=}" '
+                {print m "\t" metric "\t" $1 "\t" $2 "\t" $3 "\t" theirs}' >>"$to/profiler-metrics.tsv"
+        done
+    done
+    [ "$(wc -l <"$to/profiler-metrics.tsv")" -gt 10 ] || failed "metrics: $(head -n 5 "$work/log")"
+}
+
+wanted samples && { common/profiler/tests/samples.sh "$build" gpu "$to/profiler-samples.tsv" || failed 'samples'; }
+wanted kernels && kernels
+wanted overhead && overhead
+wanted launches && launches
+wanted metrics && metrics
+say "tables in $to"
+[ $failures -eq 0 ] || {
+    say "$failures failed"
+    exit 1
+}
+say 'all passed'

@@ -1,0 +1,29 @@
+/** @file
+ * The table of metrics and events: what each is called, and how it comes from a launch.
+ */
+#ifndef CONVLAB_PROFILER_METRICS_TABLE_H
+#define CONVLAB_PROFILER_METRICS_TABLE_H
+
+#include "profiler/trace.h"
+
+#include <stdbool.h>
+
+enum metric_form { COUNT, REAL, PERCENT, RATE };
+
+struct metric {
+    const char *name, *text;
+    enum metric_form form;
+    double (*value)(const struct tr_row *row);
+    const char *from; /**< the expression of its value */
+};
+
+/** The metrics, or the events. @param length  set to how many there are */
+const struct metric *metric_table(bool events, int *length);
+
+/** Whether its value is made from a column of the trace, by name. */
+bool metric_needs(const struct metric *metric, const char *column);
+
+/** Whether only a real GPU has what it needs. */
+bool metric_needs_gpu(const struct metric *metric);
+
+#endif

@@ -9,6 +9,7 @@ MODULES := \
     grader/export \
     grader/gradebook \
     grader \
+    grader/paper \
     grader/report \
     grader/plots \
     grader/sandbox \

@@ -26,6 +26,10 @@ enum st_code gr_report_write(const struct gr_result *result, const char *folder,
 /** Writes result.json to a stream. */
 void gr_json_write(const struct gr_result *result, FILE *out);
 
+/** Reads a result.json back. @p result is large: allocate it.
+ * @return ST_OK, or an error with @p result undefined. */
+enum st_code gr_json_read(const char *path, struct gr_result *result, struct st_error *err);
+
 /** Writes FOLDER/index.html: a page that links every FOLDER/mN/report.html with its score, Op Times
  * and date, read from their result.json. */
 enum st_code gr_index_write(const char *folder, struct st_error *err);

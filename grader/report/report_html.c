@@ -4,12 +4,12 @@
  * student writes (an open code fence, say) can swallow what the grader wrote. Raw HTML is left out
  * by cmark, pictures are put inside as data: addresses, and a content security policy forbids
  * everything else: the page fetches nothing and runs nothing. */
-#include "grader/report/report_parts.h"
+#include "grader/report/report_markdown.h"
 
 #include "base/files.h"
+#include "grader/report/report_parts.h"
 
 #include <cmark-gfm-core-extensions.h>
-#include <cmark-gfm.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,11 +108,27 @@ static void put_pictures_inside(cmark_node *document, const char *folder)
     cmark_iter_free(iter);
 }
 
-static void put_segment(FILE *out, const struct gr_segment *segment, const char *folder)
+/* Comments are for whoever edits the page. */
+static void drop_comments(cmark_node *document)
+{
+    cmark_iter *iter = cmark_iter_new(document);
+    for (cmark_event_type event; (event = cmark_iter_next(iter)) != CMARK_EVENT_DONE;) {
+        cmark_node *node = cmark_iter_get_node(iter);
+        const cmark_node_type type = cmark_node_get_type(node);
+        if (event != CMARK_EVENT_ENTER ||
+            (type != CMARK_NODE_HTML_BLOCK && type != CMARK_NODE_HTML_INLINE) ||
+            strncmp(cmark_node_get_literal(node), "<!--", 4) != 0)
+            continue;
+        cmark_node_unlink(node);
+        cmark_node_free(node);
+    }
+    cmark_iter_free(iter);
+}
+
+cmark_node *gr_markdown_parse(const char *text, size_t bytes, bool links, cmark_parser **used)
 {
     static const char *const extensions[] = {"table", "strikethrough", "autolink"};
-    /* Addresses become links only in the student's own words. */
-    size_t n = segment->place < 0 ? 2 : 3;
+    size_t n = links ? 3 : 2;
     int options = CMARK_OPT_DEFAULT | CMARK_OPT_VALIDATE_UTF8;
     cmark_gfm_core_extensions_ensure_registered();
     cmark_parser *parser = cmark_parser_new(options);
@@ -121,8 +137,18 @@ static void put_segment(FILE *out, const struct gr_segment *segment, const char 
         if (extension)
             cmark_parser_attach_syntax_extension(parser, extension);
     }
-    cmark_parser_feed(parser, segment->text, segment->bytes);
+    cmark_parser_feed(parser, text, bytes);
     cmark_node *document = cmark_parser_finish(parser);
+    drop_comments(document);
+    *used = parser;
+    return document;
+}
+
+void gr_html_put_markdown(FILE *out, const char *text, size_t bytes, bool links, const char *folder)
+{
+    const int options = CMARK_OPT_DEFAULT | CMARK_OPT_VALIDATE_UTF8;
+    cmark_parser *parser;
+    cmark_node *document = gr_markdown_parse(text, bytes, links, &parser);
     put_pictures_inside(document, folder);
     char *html = cmark_render_html(document, options, cmark_parser_get_syntax_extensions(parser));
     fputs(html, out);
@@ -139,10 +165,10 @@ void gr_html_write(FILE *out, const char *title, const char *page, size_t bytes,
     for (size_t i = 0; i < segments; i++) {
         const struct gr_segment *s = &segment[i];
         if (s->place < 0) {
-            put_segment(out, s, folder);
+            gr_html_put_markdown(out, s->text, s->bytes, false, folder);
         } else if (s->written) {
             fprintf(out, "<section class=\"prose\" id=\"%s\">\n", gr_places[s->place].name);
-            put_segment(out, s, folder);
+            gr_html_put_markdown(out, s->text, s->bytes, true, folder);
             fputs("</section>\n", out);
         } else {
             fprintf(out, "<section class=\"prose\" id=\"%s\">\n<p class=\"unwritten\">",

@@ -122,6 +122,7 @@ char *gr_json_text(const struct gr_result *result)
     cJSON *sandbox = cJSON_AddObjectToObject(root, "sandbox");
     cJSON_AddBoolToObject(sandbox, "on", result->sandboxed);
     add_text(sandbox, "reason", result->not_sandboxed);
+    add_text(root, "course_lines", result->course_lines);
     add_number(root, "score", result->score);
     add_number(root, "max_score", result->max_score);
     add_number(root, "manual_max", result->manual_max);

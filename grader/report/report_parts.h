@@ -47,6 +47,12 @@ void gr_put_markdown_block(FILE *out, const char *text);
 /** One line of LaTeX text. Letters that a minimal document cannot show become '?'. */
 void gr_put_latex(FILE *out, const char *text);
 
+/** One character of LaTeX text. @return false if it became '?'. */
+bool gr_put_latex_point(FILE *out, unsigned point);
+
+/** Reads one code point as gr_utf8_next() does; what a page cannot show is U+FFFD. */
+unsigned gr_next_visible(const char **text);
+
 /** Bytes as base64, for data: addresses. */
 void gr_put_base64(FILE *out, const char *data, size_t bytes);
 

@@ -42,6 +42,10 @@ const char gr_page_style[] =
     "img.plot + br { display: none; }\n"
     ".prose { border-left: 3px solid var(--rule); padding-left: 1rem; margin: .75rem 0; }\n"
     ".unwritten, .missing { color: var(--soft); font-style: italic; }\n"
+    "blockquote code { white-space: nowrap; }\n"
+    ".prose.written { border-left-color: var(--accent); }\n"
+    ".contents ol { list-style: none; padding: 0; margin: 1rem 0; columns: 18rem; }\n"
+    ".contents li { margin: .2rem 0; }\n"
     /* The list of milestones: one card each. */
     ".cards { display: grid; gap: 1rem; list-style: none; margin: 1.5rem 0; padding: 0; }\n"
     ".card { display: grid; grid-template-columns: 1fr minmax(0, 17rem); gap: 0 1.5rem;\n"

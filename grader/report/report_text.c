@@ -232,7 +232,38 @@ static const char *latex_text(unsigned point)
         {0x201c, "``"},
         {0x201d, "''"},
         {0x2026, "\\ldots{}"},
+        {0xb7, "$\\cdot$"},
+        {0x2070, "$^0$"},
+        {0xb9, "$^1$"},
+        {0xb3, "$^3$"},
+        {0x2074, "$^4$"},
+        {0x2075, "$^5$"},
+        {0x2076, "$^6$"},
+        {0x2077, "$^7$"},
+        {0x2078, "$^8$"},
+        {0x2079, "$^9$"},
+        {0x2190, "$\\leftarrow$"},
         {0x2192, "$\\to$"},
+        {0x2212, "$-$"},
+        {0x221a, "$\\surd$"},
+        {0x221e, "$\\infty$"},
+        {0x2248, "$\\approx$"},
+        {0x2260, "$\\ne$"},
+        {0x2713, "$\\surd$"},
+        {0x2717, "$\\times$"},
+        {0x394, "$\\Delta$"},
+        {0x3a3, "$\\Sigma$"},
+        {0x3a9, "$\\Omega$"},
+        {0x3b1, "$\\alpha$"},
+        {0x3b2, "$\\beta$"},
+        {0x3b4, "$\\delta$"},
+        {0x3b5, "$\\epsilon$"},
+        {0x3bb, "$\\lambda$"},
+        {0x3bc, "$\\mu$"},
+        {0x3c0, "$\\pi$"},
+        {0x3c3, "$\\sigma$"},
+        {0x2500, "-{}"},
+        {0x2502, "\\textbar{}"},
         {0x2264, "$\\le$"},
         {0x2265, "$\\ge$"},
     };
@@ -242,21 +273,59 @@ static const char *latex_text(unsigned point)
     return NULL;
 }
 
+/* Latin letters with accents beyond ISO 8859-1, U+0100 to U+017E, as TeX's accent and letter;
+ * empty: letters of another build. */
+static const char *const latin_extended[] = {
+    "=A", "=a", "uA", "ua", "kA", "ka", "'C", "'c", "^C",  "^c", ".C", ".c", "vC", "vc", "vD", "vd",
+    "",   "",   "=E", "=e", "uE", "ue", ".E", ".e", "kE",  "ke", "vE", "ve", "^G", "^g", "uG", "ug",
+    ".G", ".g", "cG", "cg", "^H", "^h", "",   "",   "~I",  "~i", "=I", "=i", "uI", "ui", "kI", "ki",
+    ".I", "",   "",   "",   "^J", "^j", "cK", "ck", "",    "'L", "'l", "cL", "cl", "vL", "vl", "",
+    "",   "",   "",   "'N", "'n", "cN", "cn", "vN", "vn",  "",   "",   "",   "=O", "=o", "uO", "uo",
+    "HO", "Ho", "",   "",   "'R", "'r", "cR", "cr", "vR",  "vr", "'S", "'s", "^S", "^s", "cS", "cs",
+    "vS", "vs", "cT", "ct", "vT", "vt", "",   "",   "~U",  "~u", "=U", "=u", "uU", "uu", "rU", "ru",
+    "HU", "Hu", "kU", "ku", "^W", "^w", "^Y", "^y", "\"Y", "'Z", "'z", ".Z", ".z", "vZ", "vz"};
+
+static bool put_accented(FILE *out, unsigned point)
+{
+    const size_t at = point - 0x100;
+    if (point == 0x141 || point == 0x142) {
+        fputs(point == 0x141 ? "\\L{}" : "\\l{}", out);
+        return true;
+    }
+    if (point < 0x100 || at >= sizeof latin_extended / sizeof *latin_extended ||
+        !*latin_extended[at])
+        return false;
+    fprintf(out, "\\%c{%c}", latin_extended[at][0], latin_extended[at][1]);
+    return true;
+}
+
+bool gr_put_latex_point(FILE *out, unsigned point)
+{
+    const char *latex = latex_text(point);
+    /* Accented Latin letters are set up everywhere; eth and thorn need T1. */
+    bool letter = point >= 0xc0 && point <= 0xff && point != 0xd0 && point != 0xde &&
+                  point != 0xf0 && point != 0xf7 && point != 0xfe;
+    if (latex)
+        fputs(latex, out);
+    else if (point < 0x80 || letter)
+        put_point(out, point);
+    else if (!put_accented(out, point)) {
+        fputc('?', out);
+        return false;
+    }
+    return true;
+}
+
 void gr_put_latex(FILE *out, const char *text)
 {
     bool space = true;
-    for (unsigned point; (point = next_on_line(&text, &space));) {
-        const char *latex = latex_text(point);
-        /* Accented Latin letters are set up everywhere; eth and thorn need T1. */
-        bool letter = point >= 0xc0 && point <= 0xff && point != 0xd0 && point != 0xde &&
-                      point != 0xf0 && point != 0xf7 && point != 0xfe;
-        if (latex)
-            fputs(latex, out);
-        else if (point < 0x80 || letter)
-            put_point(out, point);
-        else
-            fputc('?', out);
-    }
+    for (unsigned point; (point = next_on_line(&text, &space));)
+        gr_put_latex_point(out, point);
+}
+
+unsigned gr_next_visible(const char **text)
+{
+    return next_visible(text);
 }
 
 void gr_put_base64(FILE *out, const char *data, size_t bytes)

@@ -1,0 +1,391 @@
+/* 1. The sections of the report: those it had, and those asked for. Each has a template.
+ * 2. The old report is copied segment by segment; blocks of the grader are filled anew on the way.
+ * 3. New sections go in before the first that belongs behind them, pieces that a newer template has
+ *    go to the end of their section.
+ * 4. The last block is a list of all pieces that were ever put in, so that what the student deleted
+ *    stays deleted. */
+#include "grader/paper/assemble.h"
+
+#include "base/files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LIST_SECTION "report"
+#define LIST_NAME    "pieces"
+
+struct section {
+    struct pp_template *template; /* NULL: the template is gone, what is there stays */
+    char name[PP_NAME];
+    struct gr_plots *plots;
+    bool known;   /* it was in the report before */
+    bool done;    /* it is in the new one */
+    bool flushed; /* its new pieces are */
+};
+
+struct maker {
+    const struct pp_request *request;
+    const struct pp_document *old;
+    FILE *out, *notes;
+    struct st_error *err;
+    size_t sections;
+    struct section section[PP_SECTIONS]; /* by rank */
+    const struct pp_segment *list;       /* of the pieces that were put in before, or NULL */
+    char last;                           /* byte that was written */
+};
+
+/* ---- what was there ---------------------------------------------------------------------------
+ */
+
+static bool is_listed(const struct maker *m, const char *section, const char *name)
+{
+    char word[2 * PP_NAME + 4];
+    snprintf(word, sizeof word, " %s/%s ", section, name);
+    return m->list && memmem(m->list->text, m->list->bytes, word, strlen(word));
+}
+
+static bool was_in(const struct maker *m, const char *section)
+{
+    char word[PP_NAME + 4];
+    snprintf(word, sizeof word, " %s/", section);
+    return m->list && memmem(m->list->text, m->list->bytes, word, strlen(word));
+}
+
+static bool is_section_of(const struct pp_segment *s, const char *section)
+{
+    return strcmp(s->section, section) == 0;
+}
+
+/* Whether anything of a section is in the old report. */
+static bool has_section(const struct pp_document *old, const char *section)
+{
+    for (size_t i = 0; i < old->segments; i++)
+        if (is_section_of(&old->segment[i], section))
+            return true;
+    return false;
+}
+
+/* ---- sections ---------------------------------------------------------------------------------
+ */
+
+static struct section *find_section(struct maker *m, const char *name)
+{
+    for (size_t i = 0; i < m->sections; i++)
+        if (strcmp(m->section[i].name, name) == 0)
+            return &m->section[i];
+    return NULL;
+}
+
+static enum st_code add_section(struct maker *m, const char *name, bool known)
+{
+    if (find_section(m, name) || strcmp(name, LIST_SECTION) == 0)
+        return ST_OK;
+    if (m->sections == PP_SECTIONS)
+        return st_fail(m->err, ST_TOO_LARGE, "too many sections");
+    size_t at = m->sections++;
+    for (; at && pp_section_rank(m->section[at - 1].name) > pp_section_rank(name); at--)
+        m->section[at] = m->section[at - 1];
+    m->section[at] = (struct section){.known = known};
+    snprintf(m->section[at].name, PP_NAME, "%s", name);
+    return ST_OK;
+}
+
+static enum st_code find_sections(struct maker *m)
+{
+    enum st_code code = ST_OK;
+    for (size_t i = 0; i < m->old->segments && !code; i++)
+        if (m->old->segment[i].section[0])
+            code = add_section(m, m->old->segment[i].section, true);
+    if (!code)
+        code = m->list ? ST_OK : add_section(m, "front", has_section(m->old, "front"));
+    for (size_t i = 0; i < m->request->sections && !code; i++)
+        if (m->request->named || !was_in(m, m->request->section[i]))
+            code = add_section(m, m->request->section[i], false);
+    return code;
+}
+
+static enum st_code read_templates(struct maker *m)
+{
+    for (size_t i = 0; i < m->sections; i++) {
+        struct section *s = &m->section[i];
+        char path[PATH_MAX];
+        const bool there =
+            path_format(path, sizeof path, "%s/%s.md", m->request->templates, s->name) &&
+            file_exists(path);
+        if (!there && s->known)
+            continue;
+        s->template = malloc(sizeof *s->template);
+        s->plots = calloc(1, sizeof *s->plots);
+        if (!s->template || !s->plots)
+            return st_fail(m->err, ST_NO_MEMORY, "cannot hold the templates in memory");
+        enum st_code code = pp_template_read(m->request->templates, s->name, s->template, m->err);
+        if (code) {
+            if (!there)
+                st_detail(m->err, ST_HINT,
+                          "a section is a file of report-templates/: m0 to m9 and "
+                          "final");
+            return code;
+        }
+    }
+    return ST_OK;
+}
+
+/* Plots are drawn once a run, from what is there now. A fault is the plots' own text. */
+static void draw_plots(struct maker *m)
+{
+    for (size_t i = 0; i < m->sections && m->request->draw; i++) {
+        struct section *s = &m->section[i];
+        char folder[PATH_MAX];
+        const char *all = m->request->src->gradings;
+        bool wanted = false;
+        for (size_t p = 0; s->template && p < s->template->pieces; p++)
+            wanted = wanted || (s->template->piece[p].kind == PP_BLOCK &&
+                                strcmp(s->template->piece[p].fill, "figure") == 0);
+        const bool final = strcmp(s->name, "final") == 0;
+        if (!wanted ||
+            !path_format(folder, sizeof folder, "%s%s%s", all, final ? "" : "/",
+                         final ? "" : s->name) ||
+            !file_exists(folder))
+            continue;
+        struct st_error failure;
+        if (gr_plots_draw(folder, s->plots, &failure))
+            fprintf(m->notes, "%s: plots: %s\n", s->name, failure.what);
+    }
+}
+
+/* ---- writing ----------------------------------------------------------------------------------
+ */
+
+static void put(struct maker *m, const char *text, size_t bytes)
+{
+    if (!bytes)
+        return;
+    fwrite(text, 1, bytes, m->out);
+    m->last = text[bytes - 1];
+}
+
+/* Before something of ours: the student's last line may have no end. */
+static void end_line(struct maker *m)
+{
+    if (m->last != '\n' && m->last)
+        fputc('\n', m->out);
+    m->last = '\n';
+}
+
+/* Fills a block in memory. @return malloc'd text, NULL if what is there stays, or without memory.
+ */
+static char *fill(struct maker *m, const struct section *s, const struct pp_piece *piece,
+                  bool fresh, size_t *bytes)
+{
+    char *text = NULL;
+    FILE *out = open_memstream(&text, bytes);
+    if (!out)
+        return NULL;
+    const struct pp_fill f = {.out = out,
+                              .src = m->request->src,
+                              .section = s->name,
+                              .piece = piece,
+                              .grading = pp_grading_find(m->request->src, s->name),
+                              .plots = s->plots && s->plots->n ? s->plots : NULL};
+    const bool filled = pp_fill(&f);
+    if (fclose(out) || (!filled && !fresh)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static void put_piece(struct maker *m, const struct section *s, const struct pp_piece *piece)
+{
+    if (piece->kind == PP_TEXT) {
+        put(m, piece->text, piece->bytes);
+        return;
+    }
+    end_line(m);
+    if (piece->kind == PP_PLACE) {
+        pp_put_place(m->out, s->name, piece->name, pp_attribute(piece, "question", ""));
+        return;
+    }
+    size_t bytes = 0;
+    char *text = fill(m, s, piece, true, &bytes);
+    pp_put_generated(m->out, s->name, piece->name, text ? text : "", text ? bytes : 0);
+    free(text);
+}
+
+static void put_new_section(struct maker *m, struct section *s)
+{
+    end_line(m);
+    pp_put_section(m->out, s->name);
+    for (size_t i = 0; i < s->template->pieces; i++)
+        put_piece(m, s, &s->template->piece[i]);
+    end_line(m);
+    fputc('\n', m->out);
+    s->done = s->flushed = true;
+    fprintf(m->notes, "added: %s\n", s->name);
+}
+
+/* Pieces of a newer template, at the end of a section that was there before. */
+static void put_new_pieces(struct maker *m, struct section *s)
+{
+    s->flushed = true;
+    for (size_t i = 0; s->template && i < s->template->pieces; i++) {
+        const struct pp_piece *p = &s->template->piece[i];
+        if (p->kind == PP_TEXT || is_listed(m, s->name, p->name) ||
+            pp_document_find(m->old, s->name, p->name))
+            continue;
+        end_line(m);
+        fputc('\n', m->out);
+        put_piece(m, s, p);
+        fprintf(m->notes,
+                "added: %s %s, which is new in the template, at the end of %s: move it where you "
+                "want it\n",
+                s->name, p->name, s->name);
+    }
+}
+
+/* What belongs before a section of that rank, or all. */
+static void put_before(struct maker *m, long rank, bool all)
+{
+    for (size_t i = 0; i < m->sections; i++) {
+        struct section *s = &m->section[i];
+        if (!all && pp_section_rank(s->name) >= rank)
+            break;
+        if (s->known && !s->flushed && (all || s->done))
+            put_new_pieces(m, s);
+        if (!s->known && !s->done)
+            put_new_section(m, s);
+    }
+}
+
+/* Whether a piece is in the new report's templates. */
+static bool is_piece(struct maker *m, const char *word, size_t length)
+{
+    const char *slash = memchr(word, '/', length);
+    char section[PP_NAME], name[PP_NAME];
+    if (!slash || length >= PP_NAME)
+        return true; /* none of ours: dropped */
+    snprintf(section, sizeof section, "%.*s", (int)(slash - word), word);
+    snprintf(name, sizeof name, "%.*s", (int)(word + length - slash - 1), slash + 1);
+    const struct section *s = find_section(m, section);
+    return s && s->template && pp_piece_find(s->template, name);
+}
+
+/* What was listed before and belongs to nothing that is here now. */
+static void put_former_pieces(struct maker *m, FILE *out)
+{
+    const char *at = m->list ? m->list->text : NULL, *end = at ? at + m->list->bytes : NULL;
+    while (at < end) {
+        size_t length = 0;
+        while (at + length < end && !strchr(" \t\r\n", at[length]))
+            length++;
+        if (length && memchr(at, '/', length) && !is_piece(m, at, length))
+            fprintf(out, " %.*s ", (int)length, at);
+        at += length ? length : 1;
+    }
+}
+
+/* The list names what was put in, now or ever. */
+static void put_list(struct maker *m)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out)
+        return;
+    fputs("<!-- Put in so far, so that what you delete stays deleted:\n", out);
+    for (size_t i = 0; i < m->sections; i++) {
+        const struct section *s = &m->section[i];
+        for (size_t p = 0; s->template && p < s->template->pieces; p++)
+            if (s->template->piece[p].kind != PP_TEXT)
+                fprintf(out, " %s/%s ", s->name, s->template->piece[p].name);
+        fputc('\n', out);
+    }
+    put_former_pieces(m, out);
+    fputs("\n-->\n", out);
+    if (!fclose(out)) {
+        end_line(m);
+        pp_put_generated(m->out, LIST_SECTION, LIST_NAME, text, bytes);
+    }
+    free(text);
+}
+
+static void renew(struct maker *m, const struct pp_segment *old)
+{
+    const struct section *s = find_section(m, old->section);
+    const struct pp_piece *piece = s && s->template ? pp_piece_find(s->template, old->name) : NULL;
+    if (old->edited) {
+        fprintf(m->notes,
+                "kept: %s %s (line %zu) was changed by hand; to have it renewed, delete what is "
+                "between its markers\n",
+                old->section, old->name, old->line);
+    } else if (!piece || piece->kind != PP_BLOCK) {
+        fprintf(m->notes, "kept: %s %s (line %zu) is not in the template any more\n", old->section,
+                old->name, old->line);
+    } else {
+        size_t bytes = 0;
+        char *text = fill(m, s, piece, old->bytes == 0, &bytes);
+        if (text) {
+            end_line(m);
+            pp_put_generated(m->out, old->section, old->name, text, bytes);
+            free(text);
+            return;
+        }
+    }
+    put(m, old->all, old->all_bytes);
+}
+
+static void put_segment(struct maker *m, const struct pp_segment *s)
+{
+    if (s == m->list)
+        return; /* goes to the end */
+    struct section *of = s->section[0] ? find_section(m, s->section) : NULL;
+    if (s->kind == PP_FREE && of) { /* a section begins */
+        put_before(m, pp_section_rank(of->name), false);
+        of->done = true;
+    }
+    if (s->kind == PP_GENERATED)
+        renew(m, s);
+    else
+        put(m, s->all, s->all_bytes);
+}
+
+static void tell_age(struct maker *m)
+{
+    for (size_t i = 0; i < m->sections; i++) {
+        const struct pp_grading *g = pp_grading_find(m->request->src, m->section[i].name);
+        if (g && g->stale)
+            fprintf(m->notes,
+                    "out of date: %s was changed after it was graded: make %s && "
+                    "./grader %s\n",
+                    g->result.source, g->id, g->id);
+    }
+}
+
+enum st_code pp_assemble(const struct pp_request *request, const struct pp_document *old, FILE *out,
+                         FILE *notes, struct st_error *err)
+{
+    struct maker *m = calloc(1, sizeof *m);
+    if (!m)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold the report in memory");
+    *m = (struct maker){.request = request, .old = old, .out = out, .notes = notes, .err = err};
+    m->list = pp_document_find(old, LIST_SECTION, LIST_NAME);
+    enum st_code code = find_sections(m);
+    if (!code)
+        code = read_templates(m);
+    if (!code) {
+        draw_plots(m);
+        for (size_t i = 0; i < old->segments; i++)
+            put_segment(m, &old->segment[i]);
+        put_before(m, 0, true);
+        put_list(m);
+        tell_age(m);
+    }
+    for (size_t i = 0; i < m->sections; i++) {
+        if (m->section[i].template)
+            pp_template_free(m->section[i].template);
+        free(m->section[i].template);
+        free(m->section[i].plots);
+    }
+    free(m);
+    return code;
+}

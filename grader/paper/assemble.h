@@ -1,0 +1,30 @@
+/** @file
+ * A student's report made, or made again: sections that are not in it yet come from their
+ * templates, blocks of the grader are filled anew, all other bytes stay.
+ */
+#ifndef CONVLAB_PAPER_ASSEMBLE_H
+#define CONVLAB_PAPER_ASSEMBLE_H
+
+#include "grader/paper/document.h"
+#include "grader/paper/fill.h"
+
+enum { PP_SECTIONS = 32 };
+
+/** What is to be assembled. */
+struct pp_request {
+    struct pp_sources *src;
+    const char *templates; /**< the folder */
+    bool draw;             /**< plots anew, before they are copied */
+    bool named;            /**< sections were named on the command line: deleted ones come back */
+    size_t sections;
+    const char *section[PP_SECTIONS];
+};
+
+/** Writes the new report.
+ * @param old    the present one, or an empty document
+ * @param notes  gets a line for everything that the student should know
+ * @return an error if a template is missing or wrong: then @p out is of no use. */
+enum st_code pp_assemble(const struct pp_request *request, const struct pp_document *old, FILE *out,
+                         FILE *notes, struct st_error *err);
+
+#endif

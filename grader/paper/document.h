@@ -1,0 +1,82 @@
+/** @file
+ * A student's report.md: what the grader wrote and what the student did, told apart by markers that
+ * stand alone on their lines, in the first column.
+ *
+ *     <!-- SECTION m3 -->
+ *     any text                                          the student's from now on
+ *     <!-- BEGIN PROSE m3 opportunity -->
+ *     the student's words
+ *     <!-- END PROSE m3 opportunity -->
+ *     <!-- BEGIN GENERATED m3 op-times -->
+ *     renewed whenever the report is made again
+ *     <!-- END GENERATED m3 op-times 89abcdef -->       a checksum of what was written between
+ *
+ * Only what lies within GENERATED is ever replaced. If it does not have the checksum any more, the
+ * student has written there, and it is kept, too.
+ */
+#ifndef CONVLAB_PAPER_DOCUMENT_H
+#define CONVLAB_PAPER_DOCUMENT_H
+
+#include "base/status.h"
+#include "grader/paper/template.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+/** A stretch of the document. Together they are all of it, in order. */
+struct pp_segment {
+    enum { PP_FREE, PP_PROSE, PP_GENERATED } kind;
+    char section[PP_NAME]; /**< PP_FREE: the section that begins here, or "" */
+    char name[PP_NAME];    /**< of the place or block */
+    const char *all;       /**< with its markers */
+    size_t all_bytes;
+    const char *text; /**< between them */
+    size_t bytes;
+    size_t line; /**< where it begins */
+    bool edited; /**< PP_GENERATED: not as it was written */
+};
+
+/** Free with pp_document_free(). */
+struct pp_document {
+    char *text;
+    size_t bytes;
+    size_t segments;
+    struct pp_segment *segment;
+};
+
+/** Cuts a document up. @param text  malloc'd; the document's from now on, also after an error.
+ * @param name  of the file, for messages
+ * @return ST_BAD_FORMAT with file and line if markers are damaged, nested or there twice. */
+enum st_code pp_document_parse(char *text, size_t bytes, const char *name,
+                               struct pp_document *document, struct st_error *err);
+
+/** Reads a file; one that is not there is an empty document. */
+enum st_code pp_document_read(const char *path, struct pp_document *document, struct st_error *err);
+
+/** Releases a document; harmless on a zeroed one. */
+void pp_document_free(struct pp_document *document);
+
+/** @return the place or block, or NULL. */
+const struct pp_segment *pp_document_find(const struct pp_document *document, const char *section,
+                                          const char *name);
+
+/** Writes a block with its markers. */
+void pp_put_generated(FILE *out, const char *section, const char *name, const char *text,
+                      size_t bytes);
+
+/** Writes an empty place, the question as a comment in it. */
+void pp_put_place(FILE *out, const char *section, const char *name, const char *question);
+
+/** Writes the line that begins a section. */
+void pp_put_section(FILE *out, const char *section);
+
+/** What a place holds. */
+struct pp_prose {
+    bool written;         /**< something beside comments and "(write here)" */
+    const char *question; /**< the text of its first comment, or NULL */
+    size_t question_bytes;
+};
+
+struct pp_prose pp_prose_look(const char *text, size_t bytes);
+
+#endif

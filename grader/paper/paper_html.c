@@ -1,0 +1,113 @@
+/* report.html: every segment is rendered by itself, so that nothing a student writes (an open code
+ * fence, say) can swallow what the grader wrote. Second-level headings make the table of contents.
+ */
+#include "grader/paper/render.h"
+
+#include "grader/report/report_markdown.h"
+#include "grader/report/report_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+char *pp_title(const struct pp_document *document)
+{
+    char *title = NULL;
+    for (size_t i = 0; i < document->segments && !title; i++) {
+        const struct pp_segment *s = &document->segment[i];
+        cmark_parser *parser;
+        cmark_node *root = gr_markdown_parse(s->text, s->bytes, false, &parser);
+        for (cmark_node *n = cmark_node_first_child(root); n && !title; n = cmark_node_next(n))
+            if (cmark_node_get_type(n) == CMARK_NODE_HEADING &&
+                cmark_node_get_heading_level(n) == 1)
+                title = cmark_render_plaintext(n, 0, 0);
+        cmark_node_free(root);
+        cmark_parser_free(parser);
+    }
+    if (!title)
+        return strdup("Report");
+    title[strcspn(title, "\n")] = '\0';
+    return title;
+}
+
+/* Copies HTML and gives each second-level heading a name; what is between them goes to the
+ * contents. */
+static void put_with_names(FILE *out, FILE *contents, const char *html, size_t *headings)
+{
+    for (const char *at; (at = strstr(html, "<h2>")); html = at) {
+        const char *end = strstr(at, "</h2>");
+        fwrite(html, 1, (size_t)(at - html), out);
+        at += strlen("<h2>");
+        fprintf(out, "<h2 id=\"s%zu\">", ++*headings);
+        if (end)
+            fprintf(contents, "<li><a href=\"#s%zu\">%.*s</a></li>\n", *headings, (int)(end - at),
+                    at);
+    }
+    fputs(html, out);
+}
+
+static void put_markdown(FILE *out, FILE *contents, const struct pp_segment *s, const char *folder,
+                         size_t *headings)
+{
+    char *html = NULL;
+    size_t bytes;
+    FILE *memory = open_memstream(&html, &bytes);
+    if (!memory)
+        return;
+    gr_html_put_markdown(memory, s->text, s->bytes, s->kind != PP_GENERATED, folder);
+    if (!fclose(memory))
+        put_with_names(out, contents, html, headings);
+    free(html);
+}
+
+static void put_unwritten(FILE *out, const struct pp_prose *prose)
+{
+    fputs("<p class=\"unwritten\">To be written", out);
+    if (prose->question) {
+        char *question = strndup(prose->question, prose->question_bytes);
+        fputs(": ", out);
+        gr_put_html(out, question ? question + strspn(question, " \n") : "");
+        free(question);
+    }
+    fputs("</p>\n", out);
+}
+
+static void put_segment(FILE *out, FILE *contents, const struct pp_segment *s, const char *folder,
+                        size_t *headings)
+{
+    if (s->kind != PP_PROSE) {
+        put_markdown(out, contents, s, folder, headings);
+        return;
+    }
+    const struct pp_prose prose = pp_prose_look(s->text, s->bytes);
+    fprintf(out, "<section class=\"prose%s\">\n", prose.written ? " written" : "");
+    if (prose.written)
+        put_markdown(out, contents, s, folder, headings);
+    else
+        put_unwritten(out, &prose);
+    fputs("</section>\n", out);
+}
+
+void pp_html_write(FILE *out, const struct pp_document *document, const char *folder)
+{
+    char *body = NULL, *list = NULL, *title = pp_title(document);
+    size_t body_bytes, list_bytes, headings = 0;
+    FILE *to_body = open_memstream(&body, &body_bytes);
+    FILE *to_list = open_memstream(&list, &list_bytes);
+    gr_html_begin(out, title ? title : "Report");
+    if (to_body && to_list) {
+        for (size_t i = 0; i < document->segments; i++)
+            put_segment(to_body, to_list, &document->segment[i], folder, &headings);
+        fclose(to_body), fclose(to_list);
+        /* the contents come behind the front */
+        const char *at = strstr(body, "<h2 id=\"s1\">");
+        const size_t front = at && headings > 1 ? (size_t)(at - body) : 0;
+        fwrite(body, 1, front, out);
+        if (headings > 1)
+            fprintf(out, "<nav class=\"contents\">\n<ol>\n%s</ol>\n</nav>\n", list);
+        fputs(body + front, out);
+    }
+    fputs("</main>\n</body>\n</html>\n", out);
+    free(body);
+    free(list);
+    free(title);
+}

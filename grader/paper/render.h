@@ -1,0 +1,27 @@
+/** @file
+ * The report in other formats, from the text of report.md.
+ */
+#ifndef CONVLAB_PAPER_RENDER_H
+#define CONVLAB_PAPER_RENDER_H
+
+#include "grader/paper/document.h"
+
+#include <stdio.h>
+
+/** Writes a self-contained page: style and pictures inside, nothing is fetched, nothing runs. */
+void pp_html_write(FILE *out, const struct pp_document *document, const char *folder);
+
+/** Writes a LaTeX article, with pictures from @p folder by their relative names.
+ * @return how many characters became '?', as LaTeX's fonts do not have them. */
+size_t pp_latex_write(FILE *out, const struct pp_document *document, const char *folder);
+
+/** Makes FOLDER/report.pdf from FOLDER/report.tex or FOLDER/report.html, by what is installed.
+ * @param how  set to "pdflatex" or "chromium"
+ * @return ST_MISSING_TOOL if neither is; ST_CHILD if it fails. The earlier file stays then. */
+enum st_code pp_pdf_write(const char *folder, bool have_tex, bool have_html, const char **how,
+                          struct st_error *err);
+
+/** The text of the first heading, or "Report". malloc'd, NULL without memory. */
+char *pp_title(const struct pp_document *document);
+
+#endif

@@ -1,0 +1,291 @@
+/* `grader report`: the report that a student edits and hands in. */
+#include "base/checkout.h"
+#include "base/files.h"
+#include "grader/paper/assemble.h"
+#include "grader/paper/render.h"
+
+#include <argp.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_OUT = 256, KEY_FORMAT, KEY_TEAM, KEY_AUTHOR, KEY_NO_PLOTS };
+enum { MD = 1, HTML = 2, LATEX = 4, PDF = 8, ALL = MD | HTML | LATEX | PDF };
+enum { EXIT_DONE = 0, EXIT_FAILED = 2 };
+
+static const struct argp_option option_table[] = {
+    {"out", KEY_OUT, "DIR", 0, "the report's folder (default: labs/report)", 0},
+    {"format", KEY_FORMAT, "LIST", 0,
+     "md, html, latex, pdf, or several with commas (default: all; report.md is always made)", 0},
+    {"team", KEY_TEAM, "NAME", 0, "name of the team", 0},
+    {"author", KEY_AUTHOR, "NAME (ID)", 0, "a member; again for each one", 0},
+    {"no-plots", KEY_NO_PLOTS, 0, 0, "take the plots as they are, without drawing them again", 0},
+    {0},
+};
+
+struct arguments {
+    struct pp_request request;
+    const char *out;
+    unsigned formats;
+};
+
+static unsigned parse_formats(const char *list, struct argp_state *state)
+{
+    static const char *const name[] = {"md", "html", "latex", "pdf"};
+    unsigned formats = MD;
+    for (const char *at = list;; at++) {
+        const size_t length = strcspn(at, ",");
+        unsigned one = 0;
+        for (unsigned i = 0; i < 4; i++)
+            if (strlen(name[i]) == length && strncmp(at, name[i], length) == 0)
+                one = 1u << i;
+        if (!one)
+            argp_error(state, "unknown format '%.*s' (expected md, html, latex, pdf)", (int)length,
+                       at);
+        formats |= one;
+        at += length;
+        if (!*at)
+            return formats;
+    }
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct arguments *a = state->input;
+    struct pp_sources *src = a->request.src;
+    switch (key) {
+    case KEY_OUT:
+        a->out = text;
+        break;
+    case KEY_FORMAT:
+        a->formats = parse_formats(text, state);
+        break;
+    case KEY_TEAM:
+        src->team = text;
+        break;
+    case KEY_AUTHOR:
+        if (src->authors == PP_AUTHORS)
+            argp_error(state, "more than %d authors", PP_AUTHORS);
+        src->author[src->authors++] = text;
+        break;
+    case KEY_NO_PLOTS:
+        a->request.draw = false;
+        break;
+    case ARGP_KEY_ARG:
+        if (!pp_is_name(text, strlen(text)) || strcmp(text, "front") == 0)
+            argp_error(state, "'%s' is no section of a report (expected m0 to m9 or final)", text);
+        if (a->request.sections == PP_SECTIONS)
+            argp_error(state, "too many sections");
+        a->request.section[a->request.sections++] = text;
+        a->request.named = true;
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+/* Without names: what was graded. */
+static void take_graded(struct pp_request *request)
+{
+    for (size_t i = 0; i < request->src->n; i++)
+        if (request->src->grading[i]->there && request->sections < PP_SECTIONS)
+            request->section[request->sections++] = request->src->grading[i]->id;
+}
+
+/* ---- files ------------------------------------------------------------------------------------
+ */
+
+static enum st_code write_file(const char *folder, const char *name, const char *text, size_t bytes,
+                               struct st_error *err)
+{
+    char path[PATH_MAX];
+    struct file_out out;
+    if (!text)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold %s in memory", name);
+    if (!path_format(path, sizeof path, "%s/%s", folder, name))
+        return st_fail(err, ST_TOO_LARGE, "path is too long");
+    enum st_code code = file_out_open(&out, path, err);
+    if (code)
+        return code;
+    fwrite(text, 1, bytes, out.f);
+    return file_out_commit(&out, err);
+}
+
+/* The report as text, from the old one. @param text  malloc'd */
+static enum st_code make_text(const struct pp_request *request, const struct pp_document *old,
+                              char **text, size_t *bytes, struct st_error *err)
+{
+    *text = NULL;
+    FILE *out = open_memstream(text, bytes);
+    if (!out)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold the report in memory");
+    enum st_code code = pp_assemble(request, old, out, stdout, err);
+    if (fclose(out) && !code)
+        code = st_fail(err, ST_NO_MEMORY, "cannot hold the report in memory");
+    if (code) {
+        free(*text);
+        *text = NULL;
+    }
+    return code;
+}
+
+static enum st_code write_rendering(const struct pp_document *document, const char *folder,
+                                    bool html, struct st_error *err)
+{
+    char *text = NULL;
+    size_t bytes = 0, lost = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (out && html)
+        pp_html_write(out, document, folder);
+    else if (out)
+        lost = pp_latex_write(out, document, folder);
+    if (out && fclose(out)) {
+        free(text);
+        text = NULL;
+    }
+    enum st_code code = write_file(folder, html ? "report.html" : "report.tex", text, bytes, err);
+    free(text);
+    if (lost)
+        printf("report.tex: %zu character%s that LaTeX's standard fonts do not have became '?' "
+               "(report.html has them)\n",
+               lost, lost == 1 ? "" : "s");
+    return code;
+}
+
+static void say_written(const char *root, const char *folder, const char *name, const char *more)
+{
+    const size_t skip = strncmp(folder, root, strlen(root)) == 0 ? strlen(root) + 1 : 0;
+    printf("Report: %s/%s%s\n", folder + skip, name, more);
+}
+
+/* PDF's absence is a line, no error: the other formats are there. */
+static void write_pdf(const char *root, const char *folder, unsigned formats)
+{
+    const char *how;
+    char more[64];
+    struct st_error failure = {0};
+    enum st_code code = pp_pdf_write(folder, formats & LATEX, formats & HTML, &how, &failure);
+    if (code) {
+        printf("skipped: report.pdf: %s%s%s%s%s\n", failure.what, failure.got[0] ? ": " : "",
+               failure.got, failure.hint[0] ? "; " : "", failure.hint);
+        return;
+    }
+    snprintf(more, sizeof more, " (by %s)", how);
+    say_written(root, folder, "report.pdf", more);
+}
+
+static enum st_code write_all(struct arguments *a, const struct pp_document *old,
+                              struct st_error *err)
+{
+    const struct pp_sources *src = a->request.src;
+    char *text;
+    size_t bytes;
+    enum st_code code = make_text(&a->request, old, &text, &bytes, err);
+    if (code)
+        return code;
+    const bool same = old->bytes == bytes && (!bytes || memcmp(old->text, text, bytes) == 0);
+    code = dir_make(src->out, err);
+    if (!code && old->bytes && !same)
+        code = write_file(src->out, "report.md~", old->text, old->bytes, err);
+    if (!code && !same)
+        code = write_file(src->out, "report.md", text, bytes, err);
+    if (code) {
+        free(text);
+        return code;
+    }
+    say_written(src->root, src->out, "report.md", same ? " (nothing has changed)" : "");
+    /* A PDF needs its source, also if only that is asked for. */
+    const unsigned formats = a->formats & PDF ? a->formats | HTML | LATEX : a->formats;
+    struct pp_document document;
+    code = pp_document_parse(text, bytes, "report.md", &document, err);
+    if (!code && formats & HTML)
+        code = write_rendering(&document, src->out, true, err);
+    if (!code && formats & HTML)
+        say_written(src->root, src->out, "report.html", "");
+    if (!code && formats & LATEX)
+        code = write_rendering(&document, src->out, false, err);
+    if (!code && formats & LATEX)
+        say_written(src->root, src->out, "report.tex", "");
+    if (!code && formats & PDF)
+        write_pdf(src->root, src->out, formats);
+    pp_document_free(&document);
+    return code;
+}
+
+static enum st_code make_report(struct arguments *a, struct st_error *err)
+{
+    struct pp_sources *src = a->request.src;
+    char templates[PATH_MAX], path[PATH_MAX];
+    const char *build = checkout_build(err);
+    src->root = checkout_root(err);
+    if (!src->root || !build)
+        return err->code;
+    bool fits = path_format(src->gradings, PATH_MAX, "%s/report", build) &&
+                path_format(templates, PATH_MAX, "%s/report-templates", src->root);
+    fits = fits && (a->out ? path_format(src->out, PATH_MAX, "%s", a->out)
+                           : path_format(src->out, PATH_MAX, "%s/labs/report", src->root));
+    if (!fits || !path_format(path, sizeof path, "%s/report.md", src->out))
+        return st_fail(err, ST_TOO_LARGE, "path is too long");
+    a->request.templates = templates;
+    struct pp_document old;
+    enum st_code code = pp_document_read(path, &old, err);
+    if (code)
+        return code;
+    if (old.bytes && !pp_document_find(&old, "report", "pieces") && old.segments == 1 &&
+        !old.segment[0].section[0]) {
+        st_fail(err, ST_USAGE, "this report.md was not made by this command");
+        st_detail(err, ST_WHERE, "%s", path);
+        code = st_detail(err, ST_HINT, "name another folder with --out DIR, or move the file away");
+    }
+    if (!code)
+        code = pp_sources_read(src, err);
+    if (!code && !a->request.named)
+        take_graded(&a->request);
+    if (!code && !a->request.sections && !old.bytes) {
+        st_fail(err, ST_USAGE, "no milestone was graded yet");
+        code = st_detail(err, ST_HINT,
+                         "grade one (make m1 && ./grader m1), or name the milestones "
+                         "of the report: ./grader report m1 m2");
+    }
+    if (!code)
+        code = write_all(a, &old, err);
+    pp_document_free(&old);
+    pp_sources_free(src);
+    return code;
+}
+
+int gr_command_report(int argc, char **argv);
+
+int gr_command_report(int argc, char **argv)
+{
+    static const struct argp argp = {
+        option_table,
+        parse,
+        "[m1 m2 ... final]",
+        "Makes the report that you complete and hand in, from the gradings in build/report: "
+        "report.md, which you edit, and from that report.html, report.tex and report.pdf.\v"
+        "Run again, it renews tables and figures and keeps every word that you wrote; the version "
+        "before is report.md~. Without names the report has the milestones that were graded; "
+        "'final' compares all of them.",
+        0,
+        0,
+        0};
+    struct pp_sources *src = calloc(1, sizeof *src);
+    struct st_error err = {0};
+    enum st_code code = ST_OK;
+    if (src) {
+        argp_err_exit_status = EXIT_FAILED;
+        struct arguments a = {.request = {.src = src, .draw = true}, .formats = ALL};
+        argp_parse(&argp, argc, argv, 0, NULL, &a);
+        code = make_report(&a, &err);
+    } else {
+        code = st_fail(&err, ST_NO_MEMORY, "cannot hold a report in memory");
+    }
+    fflush(stdout);
+    if (code)
+        st_print(stderr, argv[0], &err);
+    free(src);
+    return code ? EXIT_FAILED : EXIT_DONE;
+}

@@ -1,0 +1,94 @@
+/* Finding what gradings have left in build/report. */
+#include "grader/paper/fill.h"
+
+#include "base/files.h"
+#include "grader/report/report.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* @return the time of the last change, or 0 if there is no such file. */
+static double changed(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) ? 0 : (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec;
+}
+
+static void look_for_age(const struct pp_sources *src, struct pp_grading *g)
+{
+    char source[PATH_MAX], file[PATH_MAX];
+    if (!g->result.source[0] || strcmp(g->result.subject, "library") == 0)
+        return; /* libraries are not written by anybody here */
+    if (!path_format(source, sizeof source, "%s%s%s", g->result.source[0] == '/' ? "" : src->root,
+                     g->result.source[0] == '/' ? "" : "/", g->result.source))
+        return;
+    if (path_format(file, sizeof file, "%s/result.json", g->folder))
+        g->stale = changed(source) > changed(file);
+}
+
+static void read_grading(const struct pp_sources *src, struct pp_grading *g)
+{
+    char path[PATH_MAX];
+    struct st_error failure;
+    if (!path_format(path, sizeof path, "%s/result.json", g->folder) || !file_exists(path))
+        return;
+    if (gr_json_read(path, &g->result, &failure)) {
+        snprintf(g->fault, sizeof g->fault, "%s", failure.what);
+        return;
+    }
+    g->there = true;
+    look_for_age(src, g);
+}
+
+static int is_milestone(const struct dirent *entry)
+{
+    const char *name = entry->d_name;
+    const size_t digits = name[0] == 'm' ? strspn(name + 1, "0123456789") : 0;
+    return digits > 0 && digits < 5 && name[1 + digits] == '\0';
+}
+
+enum st_code pp_sources_read(struct pp_sources *src, struct st_error *err)
+{
+    struct dirent **entries;
+    src->n = 0;
+    const int n = scandir(src->gradings, &entries, is_milestone, versionsort);
+    if (n < 0) {
+        if (errno == ENOENT) /* nothing was graded yet */
+            return ST_OK;
+        st_fail_errno(err, errno, "cannot read the folder of gradings");
+        return st_detail(err, ST_WHERE, "%s", src->gradings);
+    }
+    enum st_code code = ST_OK;
+    for (int i = 0; i < n; i++) {
+        struct pp_grading *g = src->n < PP_GRADINGS && !code ? calloc(1, sizeof *g) : NULL;
+        if (g) {
+            snprintf(g->id, sizeof g->id, "%.8s", entries[i]->d_name);
+            if (path_format(g->folder, sizeof g->folder, "%s/%s", src->gradings, g->id))
+                read_grading(src, g);
+            src->grading[src->n++] = g;
+        } else if (src->n < PP_GRADINGS) {
+            code = st_fail(err, ST_NO_MEMORY, "cannot hold the gradings in memory");
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return code;
+}
+
+void pp_sources_free(struct pp_sources *src)
+{
+    for (size_t i = 0; i < src->n; i++)
+        free(src->grading[i]);
+    src->n = 0;
+}
+
+struct pp_grading *pp_grading_find(const struct pp_sources *src, const char *id)
+{
+    for (size_t i = 0; i < src->n; i++)
+        if (strcmp(src->grading[i]->id, id) == 0)
+            return src->grading[i];
+    return NULL;
+}

@@ -1,0 +1,143 @@
+/* The report as HTML, LaTeX and PDF: nothing in it is a tag or a command but what is ours. */
+#include "paper_fixture.h"
+
+#include "base/files.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(render, .init = paper_make, .fini = paper_remove);
+
+/* A student's words of every kind. */
+static const char words[] =
+    "# Title $x$ \\write18{touch hacked}\n\n"
+    "Text with *emphasis*, **strong**, `code \\end{document} _`, ~~struck~~ and <b>tags</b>\n"
+    "<script>alert(1)</script> [link](javascript:alert(1)) [web](https://a.example/x_y%20#z&\\})\n"
+    "https://b.example/?a=1 ![p](http://c.example/i.png) ![q](../../etc/passwd) ![r](a\\b.png)\n\n"
+    "1. one\n   - two\n     - three\n       - four\n         - five\n           - six\n\n"
+    "> quoted\n> > more\n\n---\n\n"
+    "| a & b | c_d | [e] |\n|---:|:-:|---|\n| % | # | \\\\ |\n| * | ^ | {} |\n\n"
+    "```\n\\end{flushleft}\n  indented\t$\n\n\n```\n\n"
+    "hard  \nbreak \\\n![](x.svg)\\\nbehind a picture\n\n"
+    "Łódź ąęćżź Ğğ Őő ß æ œ Ω µ ≤ ✓ 漢字 \xff \xe2\x80\xae\n\n"
+    "<div>\nblock\n</div>\n\n```\nnot closed\n";
+
+/* A report in which every place has these words. */
+static struct text written_report(void)
+{
+    struct text report = sample_report(), to;
+    FILE *out = open_memstream(&to.text, &to.bytes);
+    const char *from = report.text;
+    for (const char *at; (at = strstr(from, "(write here)")); from = at + strlen("(write here)")) {
+        fwrite(from, 1, (size_t)(at - from), out);
+        fputs(words, out);
+    }
+    fputs(from, out);
+    fclose(out);
+    free(report.text);
+    return to;
+}
+
+static char *rendered(const struct text *report, bool html, size_t *lost)
+{
+    struct pp_document d = document_of(report);
+    char *text;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    if (html)
+        pp_html_write(out, &d, paper_folder());
+    else
+        *lost = pp_latex_write(out, &d, paper_folder());
+    fclose(out);
+    pp_document_free(&d);
+    return text;
+}
+
+Test(render, html_runs_and_fetches_nothing)
+{
+    struct text report = written_report();
+    char *html = rendered(&report, true, NULL);
+    static const char *const never[] = {"<script", "javascript:", "src=\"http", "<b>",
+                                        "<div>",   "<iframe",     "onerror",    "url("};
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        cr_assert_null(strstr(html, never[i]), "%s", never[i]);
+    cr_assert(strstr(html, "default-src 'none'"));
+    cr_assert(strstr(html, "[picture not shown: http://c.example/i.png]"));
+    cr_assert(strstr(html, "href=\"https://b.example/?a=1\""));
+    free(html), free(report.text);
+}
+
+Test(render, html_is_well_formed)
+{
+    if (run("command -v xmllint >/dev/null 2>&1"))
+        cr_skip_test("no xmllint: apt-get install libxml2-utils");
+    struct text report = written_report();
+    char *html = rendered(&report, true, NULL);
+    write_text("report.html", html);
+    /* (xmllint's tags are those of HTML 4) */
+    cr_assert_eq(run("xmllint --html --noout '%s' 2>&1 | grep -v 'Tag \\(main\\|section\\|nav\\) "
+                     "invalid' | grep -c 'error :' >'%s'",
+                     in_folder("report.html"), in_folder("errors")),
+                 1, "xmllint found errors");
+    free(html), free(report.text);
+}
+
+Test(render, a_place_that_is_not_written_says_what_belongs_there)
+{
+    struct text report = sample_report();
+    size_t lost;
+    char *html = rendered(&report, true, NULL), *tex = rendered(&report, false, &lost);
+    cr_assert(strstr(html, "<p class=\"unwritten\">To be written: Why should it help? </p>"));
+    cr_assert(strstr(tex, "\\textit{To be written: Why should it help? }"));
+    cr_assert_null(strstr(html, "(write here)"));
+    free(html), free(tex), free(report.text);
+}
+
+Test(render, latex_has_no_command_of_anybody_else)
+{
+    struct text report = written_report();
+    size_t lost;
+    char *tex = rendered(&report, false, &lost);
+    cr_assert_gt(lost, 0, "LaTeX's fonts have no 漢");
+    cr_assert_null(strstr(tex, "\\write18{"));
+    cr_assert_null(strstr(tex, "\\input{"));
+    cr_assert(strstr(tex, "\\textbackslash{}write18"));
+    cr_assert_eq(strstr(tex, "\\end{document}"), tex + strlen(tex) - strlen("\\end{document}\n"));
+    cr_assert(strstr(tex, "\\L{}\\'{o}d\\'{z}") || strstr(tex, "\\L{}ód\\'{z}"));
+    free(tex), free(report.text);
+}
+
+/* The wrong example: what the check above is for does not compile, or would run something. */
+Test(render, latex_compiles_as_it_is)
+{
+    if (run("command -v pdflatex >/dev/null 2>&1"))
+        cr_skip_test("no pdflatex: apt-get install texlive-latex-recommended");
+    struct text report = written_report();
+    size_t lost;
+    char *tex = rendered(&report, false, &lost);
+    write_text("report.tex", tex);
+    cr_assert_eq(run("cd '%s' && pdflatex -interaction=nonstopmode -halt-on-error report.tex "
+                     ">log 2>&1 || { grep -A3 '^!' log >&2; false; }",
+                     paper_folder()),
+                 0);
+    cr_assert(file_exists(in_folder("report.pdf")));
+    cr_assert_not(file_exists(in_folder("hacked")));
+    free(tex), free(report.text);
+}
+
+Test(render, a_pdf_that_cannot_be_made_leaves_the_earlier_one)
+{
+    const char *how;
+    struct st_error err;
+    write_text("report.pdf", "earlier");
+    write_text("report.tex", "\\undefined");
+    setenv("PATH", in_folder("no-programs"), 1);
+    cr_assert_eq(pp_pdf_write(paper_folder(), true, true, &how, &err), ST_MISSING_TOOL);
+    cr_assert(strstr(err.what, "neither pdflatex nor chromium"));
+    char *data;
+    size_t bytes;
+    cr_assert_eq(file_read(in_folder("report.pdf"), 100, &data, &bytes, NULL), ST_OK);
+    cr_assert_str_eq(data, "earlier");
+    free(data);
+}

@@ -1,0 +1,21 @@
+/** @file
+ * Markdown of a page, parsed: GitHub's, with tables and strikethrough, without comments.
+ */
+#ifndef CONVLAB_GRADER_REPORT_MARKDOWN_H
+#define CONVLAB_GRADER_REPORT_MARKDOWN_H
+
+#include <cmark-gfm.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/** Parses a stretch of Markdown. @param links  addresses in the text become links: for what a
+ * student wrote. @param parser  the extensions' owner: free it with cmark_parser_free(), after the
+ * document with cmark_node_free(). */
+cmark_node *gr_markdown_parse(const char *text, size_t bytes, bool links, cmark_parser **parser);
+
+/** Writes a stretch of Markdown as HTML, with pictures of @p folder inside. */
+void gr_html_put_markdown(FILE *out, const char *text, size_t bytes, bool links,
+                          const char *folder);
+
+#endif

@@ -141,7 +141,8 @@ static enum an_limiter second_of(const struct an_kernel *k, const struct an_use 
             next_ns = k->term_ns[i];
             second = of_term((enum vg_term)i);
         }
-    if (second == AN_UNKNOWN && k->term_ns[VG_TERM_LATENCY] > NEXT_LATENCY * k->term_ns[most])
+    if (second == AN_UNKNOWN && most != VG_TERM_LATENCY &&
+        k->term_ns[VG_TERM_LATENCY] > NEXT_LATENCY * k->term_ns[most])
         second = AN_LATENCY;
     return second == first ? AN_UNKNOWN : second;
 }

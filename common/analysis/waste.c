@@ -43,9 +43,9 @@ struct an_use an_use_of(const struct an_kernel *k, const struct vg_profile *gpu)
     struct an_use use = {1, 1, 1, 1, 1, 1, 0, ""};
     if (k->counted)
         use_of_counters(&use, k);
-    if (!gpu || gpu->multiprocessors < 1)
+    const double blocks = an_blocks(row), chips = gpu ? gpu->multiprocessors : 0;
+    if (chips < 1 || blocks < 1)
         return use;
-    const double blocks = an_blocks(row), chips = gpu->multiprocessors;
     use.fill = blocks / (ceil(blocks / chips) * chips);
     use.resident_blocks = vg_clock_resident(
         gpu, (uint32_t)an_threads(row), row->registers,

@@ -1,15 +1,15 @@
 # Archives: what students get, and what a machine with a GPU gets.
 
-ARCHIVED_PROGRAMS := $(addprefix $(BUILD)/,grader runner confine library-baseline)
+ARCHIVED_PROGRAMS := $(addprefix $(BUILD)/,grader runner confine vprof library-baseline)
 
 .PHONY: handout handout-check bundle
-handout: $(ARCHIVED_PROGRAMS) vgpu ## the students' archive, without solutions: build/convlab-handout.tar.gz
+handout: $(ARCHIVED_PROGRAMS) vgpu profiler ## the students' archive, without solutions: build/convlab-handout.tar.gz
 	$(Q)common/mk/pack.sh handout $(BUILD) $(BUILD)/convlab-handout.tar.gz
 
-handout-check: $(ARCHIVED_PROGRAMS) vgpu ## prove the students' archive with every milestone
+handout-check: $(ARCHIVED_PROGRAMS) vgpu profiler ## prove the students' archive with every milestone
 	$(Q)CONVLAB_BUILD=$(BUILD) common/mk/tests/handout.sh all
 
-bundle: $(ARCHIVED_PROGRAMS) vgpu ## an archive for a machine with a GPU, gcc, make and nvcc: build/convlab-bundle.tar.gz
+bundle: $(ARCHIVED_PROGRAMS) vgpu profiler ## an archive for a machine with a GPU, gcc, make and nvcc: build/convlab-bundle.tar.gz
 	$(Q)common/mk/pack.sh bundle $(BUILD) $(BUILD)/convlab-bundle.tar.gz
 
 TEST_NEEDS   += $(ARCHIVED_PROGRAMS)

@@ -61,7 +61,7 @@ done
 
 # Programs that only make the suite itself stay behind.
 programs=
-for p in grader runner confine vgpu-run vgpu-device library-baseline; do
+for p in grader runner confine vgpu-run vgpu-device vprof library-baseline; do
     [ -x "$build/$p" ] && programs="$programs $build/$p"
 done
 for p in $programs; do
@@ -70,6 +70,13 @@ for p in $programs; do
 done
 cp -r "$build/vgpu" "$root/build/"
 rm -rf "$root/build/vgpu/tests" "$root"/build/vgpu/*.c "$root"/build/vgpu/*.d
+# What vprof loads into programs on a real GPU.
+for library in "$build"/profiler/*.so; do
+    [ -e "$library" ] || continue
+    mkdir -p "$root/build/profiler"
+    cp "$library" "$root/build/profiler/"
+    strip --strip-unneeded "$root/build/profiler/$(basename "$library")"
+done
 # shellcheck disable=SC2086
 shared_libraries $programs | while read -r library; do cp -L "$library" "$root/build/shared/"; done
 

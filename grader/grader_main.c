@@ -37,7 +37,14 @@ static enum st_code find_folder(const struct grading *g, char folder[PATH_MAX],
     return ST_OK;
 }
 
-/* Profiles what was graded; without --profile, an earlier profile goes: it is of other code. */
+static bool check_is(struct grading *g, const char *name, enum gr_status status)
+{
+    const struct gr_check *check = gr_check_find(g, name);
+    return check && check->status == status;
+}
+
+/* Profiles what was graded; without --profile, an earlier profile goes: it is of other code. Code
+ * that is wrong already has no speed, and may not even end. */
 static enum st_code write_profile(struct grading *g, struct st_error *err)
 {
     char folder[PATH_MAX], parent[PATH_MAX], profile[PATH_MAX];
@@ -45,13 +52,16 @@ static enum st_code write_profile(struct grading *g, struct st_error *err)
     if (code)
         return code;
     path_format(profile, sizeof profile, "%s/profile", folder);
-    const struct gr_check *builds = gr_check_find(g, "builds");
-    if (!g->options->profile || (builds && builds->status != GR_PASS)) {
+    const bool wrong = check_is(g, "builds", GR_FAIL) || check_is(g, "unit_shapes", GR_FAIL);
+    if (!g->options->profile || wrong) {
         gr_profile_drop(profile);
+        if (g->options->profile)
+            fprintf(g->out, "\nNot profiled: make it right first.\n");
         return ST_OK;
     }
     const struct gr_profiling profiling = {.build = checkout_build(err),
                                            .library = g->milestone.libraries ? NULL : g->library,
+                                           .sandboxed = g->host.sandbox.on,
                                            .model = g->options->model,
                                            .device = g->host.device,
                                            .gpu = g->host.profile,

@@ -50,7 +50,7 @@ lab_file = $(notdir $(firstword $(wildcard reference/$(call lab_folder,$(1))/con
              labs/$(call lab_folder,$(1))/conv.cu) conv.c))
 
 define milestone_rules
-$(1): lab-$(1) $(BUILD)/grader $(BUILD)/runner $(BUILD)/confine $(if $(filter %.cu,$(call lab_file,$(1))),vgpu)
+$(1): lab-$(1) $(addprefix $(BUILD)/,grader runner confine boxed vprof) $(if $(filter %.cu,$(call lab_file,$(1))),vgpu)
 lab-$(1): $(BUILD)/labs/$(1)/libconv.so
 reference-$(1): $(BUILD)/reference/$(1)/libconv.so
 $(call lab_library_rules,$(BUILD)/labs/$(1)/libconv.so,labs/$(call lab_folder,$(1))/$(call lab_file,$(1)))
@@ -76,7 +76,7 @@ READY := $(if $(NVCC),$(MILESTONES),$(filter-out $(CUDA_MILESTONES),$(MILESTONES
 
 reference: $(addprefix reference-,$(READY)) ## build the reference solutions
 
-graded-references: $(BUILD)/grader $(BUILD)/runner $(BUILD)/confine $(BUILD)/library-baseline $(if $(NVCC),vgpu) reference
+graded-references: $(addprefix $(BUILD)/,grader runner confine boxed vprof library-baseline) $(if $(NVCC),vgpu) reference
 	$(Q)$(BUILD)/grader m0 --images 100,1000
 	$(Q)set -e; for m in $(READY); do $(BUILD)/grader $$m --reference; done
 	$(if $(NVCC),,@echo "demo: skipped $(CUDA_MILESTONES): no nvcc in $(CUDA_HOME)/bin")

@@ -343,11 +343,13 @@ static int run_program(struct session *s)
                                   .context = s->report};
     if (program_folder(folder, &err))
         return complain(&err);
-    alarm(o->timeout_s);
+    if (o->timeout_s) /* else one that the caller set stays */
+        alarm(o->timeout_s);
     const int failed = o->device == VPROF_VIRTUAL ? run_virtual(s, folder)
                        : counts                   ? count_on_gpu(s, folder)
                                                   : run_on_gpu(s, folder);
-    alarm(0);
+    if (o->timeout_s)
+        alarm(0);
     s->report->pid = s->run.pid;
     return failed;
 }

@@ -1,15 +1,17 @@
 #include "grader/profile/profile.h"
 
 #include "analysis/analysis.h"
+#include "base/checkout.h"
 #include "base/files.h"
 #include "base/progress.h"
 #include "grader/profile/profile_files.h"
 #include "grader/profile/timed_program.h"
+#include "nn/dataset.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYERS_MAX = 8, ARGUMENTS_MAX = 32, LIMIT_S = 60 };
+enum { LAYERS_MAX = 8, ARGUMENTS_MAX = 32, LIMIT_S = 60, GRACE_S = 10 };
 
 /* One run of the program. */
 struct run {
@@ -52,8 +54,8 @@ static void add_option(struct command *c, const char *option, const char *value)
 
 /* Paths and numbers that a command line points to. */
 struct names {
-    char program[PATH_MAX], vprof[PATH_MAX], trace[PATH_MAX], counters[PATH_MAX], summary[PATH_MAX],
-        time[PATH_MAX], images[24], device[128];
+    char boxed[PATH_MAX], program[PATH_MAX], vprof[PATH_MAX], trace[PATH_MAX], counters[PATH_MAX],
+        summary[PATH_MAX], time[PATH_MAX], images[24], limit[24], device[128];
 };
 
 static void name_all(struct names *n, const struct run *run)
@@ -61,6 +63,7 @@ static void name_all(struct names *n, const struct run *run)
     const struct gr_profiling *p = run->p;
     path_format(n->program, PATH_MAX, "%s/%s", p->build,
                 p->library ? "runner" : "library-baseline");
+    path_format(n->boxed, PATH_MAX, "%s/boxed", p->build);
     path_format(n->vprof, PATH_MAX, "%s/vprof", p->build);
     path_format(n->trace, PATH_MAX, "%s/trace-%zu.tsv", p->folder, run->images);
     path_format(n->counters, PATH_MAX, "%s/counters-%zu.tsv", p->folder, run->images);
@@ -69,6 +72,7 @@ static void name_all(struct names *n, const struct run *run)
     path_format(n->time, PATH_MAX, "%s/time-%s%zu.txt", p->folder,
                 !p->library && strcmp(run->device, "cpu") == 0 ? "cpu-" : "", run->images);
     snprintf(n->images, sizeof n->images, "%zu", run->images);
+    snprintf(n->limit, sizeof n->limit, "%zu", LIMIT_S + run->images);
     if (strcmp(run->device, "virtual") == 0)
         snprintf(n->device, sizeof n->device, "virtual:%s", p->gpu);
     else
@@ -77,6 +81,8 @@ static void name_all(struct names *n, const struct run *run)
 
 static void add_program(struct command *c, const struct names *n, const struct run *run)
 {
+    if (run->p->library && run->p->sandboxed && strcmp(run->device, "gpu") != 0)
+        add(c, n->boxed);
     add(c, n->program);
     if (run->p->library)
         add_option(c, "--lib", run->p->library);
@@ -93,6 +99,7 @@ static void add_profiler(struct command *c, const struct names *n, const struct 
     add_option(c, "-o", n->trace);
     add_option(c, "--log-file", n->summary);
     add_option(c, "--device", n->device);
+    add_option(c, "--timeout", n->limit);
     if (strcmp(run->device, "virtual") == 0) {
         add_option(c, "--counters", n->counters);
         add_option(c, "--time", n->time);
@@ -104,10 +111,24 @@ static enum st_code execute(struct run *run, const struct command *c, struct st_
     progress_show("profiling, images", run->images, run->images);
     run->layers = 0;
     run->correctness = -1;
-    enum st_code code = gr_timed_program(c->argument, (unsigned)(LIMIT_S + run->images), take_line,
-                                         run, &run->cost, &run->status, run->said, err);
+    /* The profiler ends a program in time itself, and tells what it saw. */
+    enum st_code code = gr_timed_program(c->argument, (unsigned)(LIMIT_S + run->images + GRACE_S),
+                                         take_line, run, &run->cost, &run->status, run->said, err);
     progress_clear();
     return code;
+}
+
+/* What the runner needs of this machine, for boxed. */
+static void show_in_box(const struct gr_profiling *p)
+{
+    char shown[6 * PATH_MAX];
+    struct st_error ignored;
+    const char *root = checkout_root(&ignored);
+    snprintf(shown, sizeof shown,
+             "%s/runner:%s/shared:%s/vgpu/libcudart.so.13:%s:%s/data/models:%s/common/conv.h:%s",
+             p->build, p->build, p->build, p->library, root ? root : "", root ? root : "",
+             nn_dataset_folder());
+    setenv("CONVLAB_BOX_SHOW", shown, 1);
 }
 
 /* ---- the parts of a profile --------------------------------------------------------------------
@@ -222,6 +243,10 @@ enum st_code gr_profile_run(const struct gr_profiling *p, struct st_error *err)
         [RUNNER_ON_CPU] = "cpu", [RUNNER_ON_GPU] = "gpu", [RUNNER_ON_VIRTUAL_GPU] = "virtual"};
     struct pf_tables tables;
     enum st_code code = pf_open(&tables, p->folder, err);
+    if (p->library)
+        show_in_box(p);
+    if (p->sandboxed && p->device == RUNNER_ON_GPU)
+        fprintf(p->out, "not sandboxed: the profile, which is recorded inside of the program\n");
     for (size_t i = 0; i < p->sizes && !code; i++) {
         struct run run = {
             .p = p, .images = p->images[i], .device = p->library ? names[p->device] : "cpu"};

@@ -5,6 +5,9 @@
  *     build/runner --lib LIBRARY --images N                      the CPU
  *     build/library-baseline ...                                 m0: both, with the vendors' code
  *
+ * A student's library runs in the sandbox (boxed_main.c) between profiler and runner. On a real GPU
+ * it cannot: what records lies in the profiled process.
+ *
  * Everything that was seen goes into one folder, where report and plots read it; docs/profiler.md
  * lists its files and their columns. What could not be had is listed in it too, with the reason.
  */
@@ -14,12 +17,14 @@
 #include "base/status.h"
 #include "runner/protocol.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** What to run, and where to put what is seen. */
 struct gr_profiling {
     const char *build;         /**< the folder with our programs */
     const char *library;       /**< the lab; NULL: the vendors' libraries (m0) */
+    bool sandboxed;            /**< the lab is to run in the sandbox, but for a real GPU */
     const char *model;         /**< for --model */
     enum runner_device device; /**< of a lab */
     const char *gpu;           /**< virtual GPU: its profile */

@@ -1,6 +1,7 @@
 #include "grader/paper/fill.h"
 
 #include "base/files.h"
+#include "base/tsv.h"
 #include "grader/report/report_parts.h"
 
 #include <ctype.h>
@@ -75,6 +76,37 @@ void pp_make_command(const struct pp_fill *f, char *to, size_t room)
         snprintf(to, room, "%s%s%s./grader %s%s", lab ? "make " : "", lab ? f->section : "",
                  lab ? " && " : "", f->section,
                  strncmp(file, "profile/", 8) == 0 ? " --profile" : "");
+}
+
+/* The reason that a profile gives for a part which is not there: that of its last row, the GPU's
+ * and the largest size's. */
+static void put_reason(FILE *out, const struct tsv *parts, const char *wanted)
+{
+    const int part = tsv_column(parts, "part"), reason = tsv_column(parts, "reason");
+    const char *why = "";
+    for (size_t row = 0; row < parts->rows && part >= 0 && reason >= 0; row++)
+        if (strcmp(tsv_cell(parts, row, part), wanted) == 0)
+            why = tsv_cell(parts, row, reason);
+    fputs("> *Nothing to show.* ", out);
+    gr_put_markdown(out, *why ? why : "The profile has nothing of this kind.");
+    fputc('\n', out);
+}
+
+void pp_put_nothing(const struct pp_fill *f)
+{
+    char path[PATH_MAX], what[100], command[160];
+    struct tsv parts;
+    const char *file = pp_attribute(f->piece, "file", "");
+    pp_make_command(f, command, sizeof command);
+    if (strncmp(file, "profile/", 8) == 0 &&
+        path_format(path, sizeof path, "%s/%s/profile/parts.tsv", f->src->gradings, f->section) &&
+        file_exists(path) && !tsv_read(path, &parts, NULL)) {
+        put_reason(f->out, &parts, pp_attribute(f->piece, "part", "trace"));
+        tsv_free(&parts);
+        return;
+    }
+    snprintf(what, sizeof what, "%s %s", pp_what_of(file), f->section);
+    pp_put_missing(f, what, command);
 }
 
 bool pp_fill_team(const struct pp_fill *f)

@@ -71,6 +71,10 @@ void pp_put_caption(const struct pp_fill *f, const char *images);
 /** "Not here yet: COMMAND makes it." @param what  is not there: "a profile of m3" */
 void pp_put_missing(const struct pp_fill *f, const char *what, const char *command);
 
+/** The same for a block whose file, or whose rows, are not there; of a profile with its own reason
+ * for its attribute "part", "trace" if it has none. */
+void pp_put_nothing(const struct pp_fill *f);
+
 /** The command that makes what a block shows: its attribute "make", else grading, with --profile if
  * its file is one of the profile. */
 void pp_make_command(const struct pp_fill *f, char *to, size_t room);

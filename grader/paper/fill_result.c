@@ -112,7 +112,8 @@ struct sizes {
 
 static struct sizes find_sizes(const struct gr_result *r)
 {
-    struct sizes s = {.one_model = true};
+    /* (the models of libraries are named after them) */
+    struct sizes s = {.one_model = strcmp(r->subject, "library") != 0};
     for (size_t i = 0; i < r->inferences; i++) {
         const size_t images = r->inference[i].images;
         size_t at = 0;
@@ -208,6 +209,8 @@ static void put_networks(const struct pp_fill *f, const struct gr_result *r, con
     put_sizes_head(f, s, " ");
     for (size_t m = 0; m < r->inferences; m++)
         for (size_t row = 0; is_first(r, m) && row < sizeof rows / sizeof *rows; row++) {
+            if (row == 1 && !isfinite(r->inference[m].expected_correctness))
+                continue;
             put_model_cell(f, s, r->inference[m].model);
             fprintf(f->out, "%s ", rows[row]);
             for (size_t i = 0; i < s->n; i++) {
@@ -240,7 +243,7 @@ static void put_sizes(const struct pp_fill *f, const struct gr_result *r,
     }
     pp_put_caption(f, NULL);
     put(f, r, &s);
-    if (s.n < 3)
+    if (s.n < 3 && put == put_op_times)
         fprintf(f->out,
                 "\n> *Fewer than three sizes were run.* More: `./grader %s --images "
                 "100,1000,10000`\n",

@@ -99,14 +99,13 @@ static bool open_table(const struct pp_fill *f, struct tsv *table)
     struct st_error failure;
     const char *file = pp_attribute(f->piece, "file", "");
     memset(table, 0, sizeof *table);
-    snprintf(what, sizeof what, "%s %s", pp_what_of(file), f->section);
-    pp_make_command(f, command, sizeof command);
     if (!path_format(path, sizeof path, "%s/%s/%s", f->src->gradings, f->section, file) ||
         !file_exists(path)) {
-        pp_put_missing(f, what, command);
+        pp_put_nothing(f);
         return false;
     }
     if (tsv_read(path, table, &failure)) {
+        pp_make_command(f, command, sizeof command);
         snprintf(what, sizeof what, "%.60s of %s cannot be read (%.80s)", file, f->section,
                  failure.what);
         pp_put_missing(f, what, command);
@@ -148,28 +147,6 @@ static size_t find_sizes(const struct pp_fill *f, const struct tsv *table, long 
         n++;
     }
     return n;
-}
-
-/* The profile says itself why a part of it is not there. */
-static void put_nothing(const struct pp_fill *f)
-{
-    char path[PATH_MAX], command[160];
-    struct tsv parts;
-    pp_make_command(f, command, sizeof command);
-    if (!path_format(path, sizeof path, "%s/%s/profile/parts.tsv", f->src->gradings, f->section) ||
-        !file_exists(path) || tsv_read(path, &parts, NULL)) {
-        pp_put_missing(f, "a profile with such rows", command);
-        return;
-    }
-    const int part = tsv_column(&parts, "part"), reason = tsv_column(&parts, "reason");
-    const char *wanted = pp_attribute(f->piece, "part", "trace"), *why = "";
-    for (size_t row = 0; row < parts.rows && part >= 0 && reason >= 0 && !*why; row++)
-        if (strcmp(tsv_cell(&parts, row, part), wanted) == 0)
-            why = tsv_cell(&parts, row, reason);
-    fputs("> *Nothing to show.* ", f->out);
-    gr_put_markdown(f->out, *why ? why : "The profile has no such rows.");
-    fputc('\n', f->out);
-    tsv_free(&parts);
 }
 
 /* ---- @table -----------------------------------------------------------------------------------
@@ -228,7 +205,7 @@ bool pp_fill_table(const struct pp_fill *f)
         put_head(f->out, columns, n);
         put_rows(f, &table, sizes[found - 1], columns, n);
     } else {
-        put_nothing(f);
+        pp_put_nothing(f);
     }
     tsv_free(&table);
     return true;
@@ -315,7 +292,7 @@ bool pp_fill_sizes(const struct pp_fill *f)
                     "100,1000,10000`\n",
                     command);
     } else {
-        put_nothing(f);
+        pp_put_nothing(f);
     }
     tsv_free(&table);
     return true;

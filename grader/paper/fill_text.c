@@ -54,7 +54,7 @@ static void put_file(const struct pp_fill *f, const char *folder, const char *pr
 /* file="profile/summary-{images}.txt" images="largest" or "each" */
 bool pp_fill_text(const struct pp_fill *f)
 {
-    char folder[PATH_MAX], name[200], command[160];
+    char folder[PATH_MAX], name[200];
     long sizes[SIZES];
     const char *file = pp_attribute(f->piece, "file", "");
     const char *mark = strstr(file, "{images}"), *slash = strrchr(file, '/');
@@ -67,10 +67,7 @@ bool pp_fill_text(const struct pp_fill *f)
         n = find_sizes(folder, name, mark + strlen("{images}"), sizes);
     }
     if (!n) {
-        char what[200];
-        snprintf(what, sizeof what, "%s %s", pp_what_of(file), f->section);
-        pp_make_command(f, command, sizeof command);
-        pp_put_missing(f, what, command);
+        pp_put_nothing(f);
         return true;
     }
     const bool each = strcmp(pp_attribute(f->piece, "images", "largest"), "each") == 0;

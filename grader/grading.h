@@ -73,6 +73,10 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err);
 /** Stage: the milestone's technique. Fills in the check "technique", if the rubric has it. */
 enum st_code gr_technique_check(struct grading *g, struct st_error *err);
 
+/** Where a model is: --model's name, or the path of a file. @param name  without its suffix */
+enum st_code gr_model_place(const char *model, char folder[PATH_MAX], char name[256],
+                            struct st_error *err);
+
 /** The inference stage; opaque. */
 struct gr_inference_stage;
 

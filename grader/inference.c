@@ -39,13 +39,12 @@ struct gr_inference_stage {
 /* ---- preparation ------------------------------------------------------------------------------
  */
 
-/* Loads data set, model and expected accuracies. */
-static enum st_code load(struct gr_inference_stage *in, struct st_error *err)
+enum st_code gr_model_place(const char *model, char folder[PATH_MAX], char name[256],
+                            struct st_error *err)
 {
-    const char *model = in->g->options->model, *root = checkout_root(err);
+    const char *root = checkout_root(err);
     if (!root)
         return err->code;
-    char folder[PATH_MAX], name[256], table[PATH_MAX];
     /* A path to a file is a private model; its expected accuracies lie beside it. */
     const char *slash = strrchr(model, '/');
     const char *base = slash ? slash + 1 : model;
@@ -53,17 +52,24 @@ static enum st_code load(struct gr_inference_stage *in, struct st_error *err)
     static const char suffix[] = ".safetensors";
     bool is_file =
         length >= sizeof suffix && strcmp(base + length - (sizeof suffix - 1), suffix) == 0;
-    snprintf(name, sizeof name, "%.*s", (int)(is_file ? length - (sizeof suffix - 1) : length),
-             base);
+    snprintf(name, 256, "%.*s", (int)(is_file ? length - (sizeof suffix - 1) : length), base);
     if (slash)
-        path_format(folder, sizeof folder, "%.*s", (int)(slash - model), model);
+        path_format(folder, PATH_MAX, "%.*s", (int)(slash - model), model);
     else if (is_file)
-        path_format(folder, sizeof folder, ".");
+        path_format(folder, PATH_MAX, ".");
     else
-        path_format(folder, sizeof folder, "%s/data/models", root);
+        path_format(folder, PATH_MAX, "%s/data/models", root);
+    return ST_OK;
+}
 
+/* Loads data set, model and expected accuracies. */
+static enum st_code load(struct gr_inference_stage *in, struct st_error *err)
+{
+    char folder[PATH_MAX], name[256], table[PATH_MAX];
     const struct gr_options *o = &in->g->chosen;
-    enum st_code code = nn_dataset_load(&in->set, NULL, NN_TEST, o->images[o->sizes - 1], err);
+    enum st_code code = gr_model_place(in->g->options->model, folder, name, err);
+    if (!code)
+        code = nn_dataset_load(&in->set, NULL, NN_TEST, o->images[o->sizes - 1], err);
     if (code)
         return code;
     if ((code = nn_network_load(&in->net, folder, name, err)))

@@ -57,7 +57,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void parse_sizes(struct gr_options *o, const char *list, struct argp_state *state)
+void gr_options_images(struct gr_options *o, const char *list, struct argp_state *state)
 {
     o->sizes = 0;
     o->sizes_given = true;
@@ -85,10 +85,27 @@ static void parse_sizes(struct gr_options *o, const char *list, struct argp_stat
     o->sizes = kept;
 }
 
+void gr_options_device(struct gr_options *o, const char *device, struct argp_state *state)
+{
+    if (strcmp(device, "auto") != 0 && strcmp(device, "gpu") != 0 &&
+        strcmp(device, "virtual") != 0 && (strncmp(device, "virtual:", 8) != 0 || !device[8]))
+        argp_error(state, "--device: expected auto, gpu, virtual or virtual:PROFILE, got '%s'",
+                   device);
+    o->device = device;
+}
+
+void gr_options_seed(struct gr_options *o, const char *seed, struct argp_state *state)
+{
+    char *end;
+    errno = 0;
+    o->seed = strtoull(seed, &end, 10);
+    if (!isdigit((unsigned char)*seed) || *end || errno)
+        argp_error(state, "--seed: expected a whole number, got '%s'", seed);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct gr_options *o = state->input;
-    char *end;
     switch (key) {
     case KEY_REFERENCE:
         o->reference = true;
@@ -100,17 +117,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->file = arg;
         return 0;
     case KEY_DEVICE:
-        if (strcmp(arg, "auto") != 0 && strcmp(arg, "gpu") != 0 && strcmp(arg, "virtual") != 0 &&
-            (strncmp(arg, "virtual:", 8) != 0 || !arg[8]))
-            argp_error(state, "--device: expected auto, gpu, virtual or virtual:PROFILE, got '%s'",
-                       arg);
-        o->device = arg;
+        gr_options_device(o, arg, state);
         return 0;
     case KEY_MODEL:
         o->model = arg;
         return 0;
     case KEY_IMAGES:
-        parse_sizes(o, arg, state);
+        gr_options_images(o, arg, state);
         return 0;
     case KEY_REPORT:
         o->report = arg;
@@ -119,10 +132,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->json = arg;
         return 0;
     case KEY_SEED:
-        errno = 0;
-        o->seed = strtoull(arg, &end, 10);
-        if (!isdigit((unsigned char)*arg) || *end || errno)
-            argp_error(state, "--seed: expected a whole number, got '%s'", arg);
+        gr_options_seed(o, arg, state);
         return 0;
     case KEY_PROFILE:
         o->profile = true;

@@ -32,6 +32,13 @@ struct gr_options {
     enum gr_sandbox_wish sandbox; /**< --no-sandbox, --require-sandbox */
 };
 
+struct argp_state;
+
+/** What --images, --device and --seed say, or an error as argp reports it. */
+void gr_options_images(struct gr_options *options, const char *list, struct argp_state *state);
+void gr_options_device(struct gr_options *options, const char *device, struct argp_state *state);
+void gr_options_seed(struct gr_options *options, const char *seed, struct argp_state *state);
+
 /** Parses the command line; on --help, --version or wrong usage prints and exits (status 2). */
 void gr_options_parse(struct gr_options *options, int argc, char **argv);
 

@@ -8,6 +8,7 @@ MODULES := \
     grader/rank \
     grader/export \
     grader/gradebook \
+    grader/sweep \
     grader \
     grader/paper \
     grader/report \

@@ -112,11 +112,12 @@ static void put_panel(struct plot_job *job, const struct panel *p, size_t number
     int height = panel_height(p), at = 0;
     double ideal = number ? 1 : 4;
     plot_panel(job, 20, PLOT_WIDTH - 64, top, top + height);
-    fprintf(out,
-            "set label 3 '%s' at screen %.4f,screen %.4f left\n"
-            "unset ytics\nset xrange [0:%.9g]\nset yrange [%d:0]\nset xlabel '%s'\n",
-            heading[number], 12.0 / PLOT_WIDTH, 1 - (top - 12.0) / job->height, p->most * 1.05,
-            height, axis[number]);
+    fprintf(
+        out,
+        "set label 3 '%s' at screen %.4f,screen %.4f left\n"
+        "unset ytics\nset xtics %.9g\nset xrange [0:%.9g]\nset yrange [%d:0]\nset xlabel '%s'\n",
+        heading[number], 12.0 / PLOT_WIDTH, 1 - (top - 12.0) / job->height, plot_step(p->most),
+        p->most * 1.05, height, axis[number]);
     for (size_t i = 0; i < p->n; i++) {
         fprintf(out, "set label %zu '%s' at graph 0,first %d left offset 0.3,0 front\n", 10 + i,
                 p->line[i].text, at + TEXT / 2 + 2);

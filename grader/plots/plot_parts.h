@@ -82,6 +82,9 @@ enum st_code plot_end(struct plot_job *job, struct st_error *err);
 /** "set [lrtb]margin at screen" for a panel, in pixels from the left and from the top. */
 void plot_panel(const struct plot_job *job, int left, int right, int top, int bottom);
 
+/** @return the distance of tics for an axis from 0 to @p most: at most 6 of them. */
+double plot_step(double most);
+
 /** @return "fill style ... fillcolor ..." of series @p i from 0, counting round. */
 const char *plot_fill(size_t i);
 

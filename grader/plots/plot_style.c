@@ -121,6 +121,18 @@ enum st_code plot_end(struct plot_job *job, struct st_error *err)
     return ST_OK;
 }
 
+double plot_step(double most)
+{
+    if (!(most > 0))
+        return 1;
+    double step = pow(10, floor(log10(most)) - 1);
+    static const double factor[] = {1, 2, 5, 10, 20, 50};
+    size_t i = 0;
+    while (i < 5 && most / (step * factor[i]) > 6)
+        i++;
+    return step * factor[i];
+}
+
 void plot_panel(const struct plot_job *job, int left, int right, int top, int bottom)
 {
     fprintf(job->script,

@@ -61,14 +61,11 @@ static bool names(const char *device, const struct vg_profile *profile)
            (!device[length] || strcmp(device + length, " (virtual)") == 0);
 }
 
-bool plot_profile(struct vg_profile *to, const char *device)
+static bool find_profile(struct vg_profile *to, const char *folder, const char *device)
 {
-    char folder[PATH_MAX], path[PATH_MAX];
+    char path[PATH_MAX];
     struct st_error ignored;
     struct dirent **entries;
-    const char *build = checkout_build(&ignored);
-    if (!build || !path_format(folder, sizeof folder, "%s/vgpu/profiles", build))
-        return false;
     int n = scandir(folder, &entries, is_profile, alphasort);
     bool found = false;
     for (int i = 0; i < n; i++) {
@@ -79,6 +76,18 @@ bool plot_profile(struct vg_profile *to, const char *device)
     if (n >= 0)
         free(entries);
     return found;
+}
+
+bool plot_profile(struct vg_profile *to, const char *device)
+{
+    char folder[PATH_MAX];
+    struct st_error ignored;
+    const char *build = checkout_build(&ignored);
+    /* (programs of tests lie a folder further down) */
+    return build && ((path_format(folder, sizeof folder, "%s/vgpu/profiles", build) &&
+                      find_profile(to, folder, device)) ||
+                     (path_format(folder, sizeof folder, "%s/../vgpu/profiles", build) &&
+                      find_profile(to, folder, device)));
 }
 
 /* ---- result.json ---------------------------------------------------------------------------- */

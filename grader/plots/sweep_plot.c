@@ -136,7 +136,7 @@ static void put_panel(struct plot_job *job, const struct sweep *s, size_t panel,
 {
     FILE *out = job->script;
     double most;
-    bool last = panel + 1 == s->sizes;
+    const bool last = panel + 1 == s->sizes;
     best_of(s, panel, &most);
     plot_panel(job, 108, PLOT_WIDTH - 92, top, top + PLOT_ROW * (int)s->values);
     fprintf(out, "set label 3 '%.0f image%s' at screen %.4f,screen %.4f left\nset ytics scale 0 (",
@@ -147,8 +147,11 @@ static void put_panel(struct plot_job *job, const struct sweep *s, size_t panel,
         fprintf(out, "%s'%s' %zu", v ? ", " : "", plot_text(text, sizeof text, s->value[v], 10),
                 s->values - 1 - v);
     }
-    fprintf(out, ")\nset xrange [0:%.9g]\nset yrange [-0.6:%.1f]\nset xlabel '%s'\nplot ",
-            most > 0 ? most * 1.02 : 1, (double)s->values - 0.4, last ? "Op Time, ms" : "");
+    fprintf(
+        out,
+        ")\nset xtics %.9g\nset xrange [0:%.9g]\nset yrange [-0.6:%.1f]\nset xlabel '%s'\nplot ",
+        plot_step(most), most > 0 ? most * 1.02 : 1, (double)s->values - 0.4,
+        last ? "Op Time, ms" : "");
     for (int layer = 1; layer <= s->layers; layer++)
         fprintf(out,
                 "'%s.tsv' skip 1 using ($1==%zu&&$3==%d?$4:NaN):2:4:5:($2-0.36):($2+0.36) with "
@@ -166,7 +169,7 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
 {
     char title[96], origin[160];
     const struct tsv *t = s->table;
-    int height = PLOT_TOP + plot_key_height(1) + 16 +
+    int height = PLOT_TOP + plot_key_height(1) + 26 +
                  (HEAD + AXIS + PLOT_ROW * (int)s->values) * (int)s->sizes;
     snprintf(title, sizeof title, "%s: Op Time by %s", plot_cell(t, 0, "milestone"),
              plot_cell(t, 0, "parameters"));

@@ -185,6 +185,14 @@ static void put_box(FILE *out, int panel, const struct window *w, double unit, s
              (end - w->begin) / unit, label);
 }
 
+/* Whether what comes right behind a box is seen as part of it. */
+static bool melts(const struct box *box, double length, size_t number, double close)
+{
+    bool tiny = length < 4 * close, box_tiny = box->end - box->begin < 4 * close;
+    return number == box->number ? tiny || box_tiny
+                                 : tiny && (box_tiny || (box->count > 1 && !box->number));
+}
+
 static void put_panel(FILE *out, struct timeline *t, int panel, const struct window *w, double unit)
 {
     double close = 0.0015 * (w->end - w->begin);
@@ -197,11 +205,11 @@ static void put_panel(FILE *out, struct timeline *t, int panel, const struct win
                 continue;
             t->has[kind] = true;
             size_t number = panel && row->kind == TR_KERNEL ? number_of(t, row) : 0;
-            if (box.count && begin - box.end <= close && number == box.number &&
-                (box.end - box.begin < 4 * close || end - begin < 4 * close)) {
+            if (box.count && begin - box.end <= close && melts(&box, end - begin, number, close)) {
                 box.end = fmax(box.end, end);
                 box.count++;
                 box.name = NULL;
+                box.number = number == box.number ? number : 0;
                 continue;
             }
             put_box(out, panel, w, unit, kind, &box);
@@ -217,7 +225,7 @@ static double unit_of(double ns, const char **name)
     static const struct {
         double ns;
         const char *name;
-    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}};
     size_t i = 0;
     while (i < 3 && ns < 2 * units[i].ns)
         i++;
@@ -255,9 +263,9 @@ static void put_lanes(struct plot_job *job, const struct timeline *t, int panel,
     fprintf(out,
             "set label 3 '%s' at screen %.4f,screen %.4f left\n"
             "set ytics scale 0 ('API' 2, 'copies' 1, 'kernels' 0)\n"
-            "set xrange [0:%.9g]\nset yrange [-0.5:2.5]\nset xlabel '%s'\n",
-            heading, 12.0 / PLOT_WIDTH, 1 - (top - 12.0) / job->height, (w->end - w->begin) / scale,
-            unit);
+            "set xtics %.9g\nset xrange [0:%.9g]\nset yrange [-0.5:2.5]\nset xlabel '%s'\n",
+            heading, 12.0 / PLOT_WIDTH, 1 - (top - 12.0) / job->height,
+            plot_step((w->end - w->begin) / scale), (w->end - w->begin) / scale, unit);
     fputs("plot ", out);
     for (size_t k = 0; k < KINDS; k++)
         if (t->has[k])

@@ -79,8 +79,13 @@
 
 #include <stdio.h>
 
-#define BLK_W        16 /* a block makes BLK_H rows of BLK_W outputs */
-#define BLK_H        16
+/* Parameters: `grader sweep` compiles with other values, as -DBLK_W=32. */
+#ifndef BLK_W
+#define BLK_W 16 /* a block makes BLK_H rows of BLK_W outputs */
+#endif
+#ifndef BLK_H
+#define BLK_H 16
+#endif
 #define GRID_DIM_Y_Z 65535 /* the most blocks along y, and along z */
 
 /** One thread per output element. x [B][C][H][W], k [M][C][K][K] and y [B][M][H_out][W_out] are

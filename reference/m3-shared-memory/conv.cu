@@ -85,14 +85,29 @@
 
 #include <stdio.h>
 
-#define BLK_W        16             /* a block has BLK_H rows of BLK_W threads, */
-#define BLK_H        8              /* each of them ROWS outputs, one BLK_H below the other, */
-#define ROWS         2              /* in each of MAPS output maps: */
-#define MAPS         12             /* the block computes a tile of TILE_H x BLK_W */
-#define TILE_H       (BLK_H * ROWS) /* outputs in MAPS maps */
-#define PART         8              /* larger filters are worked through in parts of PART x PART */
-#define PITCH        48             /* floats between rows of a staged tile; see "Banks" above */
-#define GRID_DIM_Y_Z 65535          /* the most blocks along y, and along z */
+/* Parameters: `grader sweep` compiles with other values, as -DBLK_W=32. */
+#ifndef BLK_W
+#define BLK_W 16 /* a block has BLK_H rows of BLK_W threads, */
+#endif
+#ifndef BLK_H
+#define BLK_H 8 /* each of them ROWS outputs, one BLK_H below the other, */
+#endif
+#ifndef ROWS
+#define ROWS 2 /* in each of MAPS output maps: */
+#endif
+#ifndef MAPS
+#define MAPS 12 /* the block computes a tile of TILE_H x BLK_W */
+#endif
+#define TILE_H (BLK_H * ROWS) /* outputs in MAPS maps */
+#ifndef PART
+#define PART 8 /* larger filters are worked through in parts of PART x PART */
+#endif
+#ifndef PITCH
+#define PITCH 48 /* floats between rows of a staged tile; see "Banks" above */
+#endif
+#define GRID_DIM_Y_Z 65535 /* the most blocks along y, and along z */
+
+static_assert(BLK_W + PART - 1 <= PITCH, "a row of the tile and its halo fits");
 
 /* What a block has in shared memory at a time. */
 struct staged {

@@ -90,16 +90,32 @@
 
 #include <stdio.h>
 
-#define BLK_M             12  /* a block of multiply() computes BLK_M rows */
-#define BLK_N             256 /* and BLK_N columns of the product, */
-#define BLK_L             8   /* in steps of BLK_L along the sum; */
-#define ROWS              6   /* each of its threads ROWS rows ... */
-#define COLUMNS           4   /* ... and COLUMNS columns, THREADS_N apart */
-#define THREADS_N         (BLK_N / COLUMNS)
-#define THREADS           (BLK_M / ROWS * THREADS_N)
+/* Parameters: `grader sweep` compiles with other values, as -DBLK_N=128. */
+#ifndef BLK_M
+#define BLK_M 12 /* a block of multiply() computes BLK_M rows */
+#endif
+#ifndef BLK_N
+#define BLK_N 256 /* and BLK_N columns of the product, */
+#endif
+#ifndef BLK_L
+#define BLK_L 8 /* in steps of BLK_L along the sum; */
+#endif
+#ifndef ROWS
+#define ROWS 6 /* each of its threads ROWS rows ... */
+#endif
+#ifndef COLUMNS
+#define COLUMNS 4 /* ... and COLUMNS columns, THREADS_N apart */
+#endif
+#define THREADS_N (BLK_N / COLUMNS)
+#define THREADS   (BLK_M / ROWS * THREADS_N)
+#ifndef THREADS_TO_UNROLL
 #define THREADS_TO_UNROLL 256
-#define CHUNK_BYTES       ((size_t)256 << 20) /* of the unrolled matrix, at most, at a time */
-#define GRID_DIM_Y_Z      65535               /* the most blocks along y, and along z */
+#endif
+#define CHUNK_BYTES  ((size_t)256 << 20) /* of the unrolled matrix, at most, at a time */
+#define GRID_DIM_Y_Z 65535               /* the most blocks along y, and along z */
+
+static_assert(BLK_M % ROWS == 0 && BLK_N % COLUMNS == 0, "a block is made of threads' parts");
+static_assert(BLK_N % 4 == 0, "columns are copied four at a time");
 
 static_assert(THREADS_N % 32 == 0, "the threads of a warp share their rows");
 static_assert(BLK_L * BLK_N / 4 % THREADS == 0, "all threads copy alike");

@@ -109,16 +109,34 @@
 
 #include <stdio.h>
 
-#define BLK_M   24                        /* a block makes BLK_M output maps */
-#define BLK_N   256                       /* at BLK_N positions, */
-#define BLK_K   16                        /* from BLK_K rows of the unrolled matrix at a time */
-#define THR_M   12                        /* a thread makes THR_M maps */
-#define THR_N   4                         /* at THR_N positions */
+/* Parameters: `grader sweep` compiles with other values, as -DBLK_N=128. */
+#ifndef BLK_M
+#define BLK_M 24 /* a block makes BLK_M output maps */
+#endif
+#ifndef BLK_N
+#define BLK_N 256 /* at BLK_N positions, */
+#endif
+#ifndef BLK_K
+#define BLK_K 16 /* from BLK_K rows of the unrolled matrix at a time */
+#endif
+#ifndef THR_M
+#define THR_M 12 /* a thread makes THR_M maps */
+#endif
+#ifndef THR_N
+#define THR_N 4 /* at THR_N positions */
+#endif
 #define ACROSS  (BLK_N / THR_N)           /* threads beside each other: whole warps */
 #define THREADS (BLK_M / THR_M * ACROSS)  /* threads of a block */
 #define COLUMNS (BLK_N / THREADS)         /* columns of a tile that a thread unrolls */
 #define WEIGHTS (BLK_M * BLK_K / THREADS) /* weights of a tile that a thread fetches */
-#define PAD     4                         /* spreads a column of weights over more banks */
+#ifndef PAD
+#define PAD 4 /* spreads a column of weights over more banks */
+#endif
+
+static_assert(BLK_M % THR_M == 0 && BLK_N % THR_N == 0, "a block is made of threads' parts");
+static_assert(BLK_N % THREADS == 0, "all threads unroll as many columns");
+static_assert(BLK_M * BLK_K % THREADS == 0 && THREADS % BLK_K == 0,
+              "all threads fetch as many weights");
 
 /** What a block multiplies in one step. Row r of a tile is a row (c, p, q) of the unrolled matrix:
  * it has weight (c, p, q) of BLK_M maps, and element (c, p, q) of BLK_N windows. */

@@ -74,10 +74,17 @@
 
 #include <stdio.h>
 
-#define BLK_MAP     128 /* threads of a block of conv_one_map */
-#define BLK_IMAGE   384 /* ... of conv_whole_image */
-#define BLK_ANY     256 /* ... of conv_any */
-#define ROWS_MAP    3   /* conv_one_map: rows of outputs per thread */
+/* Parameters: `grader sweep` compiles with other values, as -DBLK_MAP=256. */
+#ifndef BLK_MAP
+#define BLK_MAP 128 /* threads of a block of conv_one_map */
+#endif
+#ifndef BLK_IMAGE
+#define BLK_IMAGE 384 /* ... of conv_whole_image */
+#endif
+#define BLK_ANY 256 /* ... of conv_any */
+#ifndef ROWS_MAP
+#define ROWS_MAP 3 /* conv_one_map: rows of outputs per thread */
+#endif
 #define GRID_DIM_X  2147483647
 #define SHARED_MOST 49152 /* bytes of shared memory that a block gets without asking */
 

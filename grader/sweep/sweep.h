@@ -1,0 +1,125 @@
+/** @file
+ * `grader sweep mN NAME=V1,V2,... [NAME2=...]`: a lab with each value of its compile-time
+ * parameters.
+ *
+ *     sweep_parameters.c   what was asked for, and whether the source has it
+ *     sweep_run.c          builds each combination, checks it, times it in turn with the others
+ *     sweep_report.c       sweep-P.tsv, sweep-P.md, and what is printed
+ *     sweep_command.c      the command line
+ *
+ * A combination that does not compile, is wrong or does not run is a row that says so.
+ */
+#ifndef CONVLAB_GRADER_SWEEP_H
+#define CONVLAB_GRADER_SWEEP_H
+
+#include "base/status.h"
+#include "grader/grading.h"
+#include "grader/sandbox/source_build.h"
+#include "nn/network.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum {
+    SWEEP_MAX_PARAMETERS = 4,
+    SWEEP_MAX_VALUES = 32, /**< of one parameter */
+    SWEEP_MAX_POINTS = 64, /**< combinations */
+    SWEEP_MAX_REPEATS = 16,
+    SWEEP_TEXT = 33 /**< room of a name or a value */
+};
+
+/** NAME=V1,V2,... */
+struct sweep_parameter {
+    char name[SWEEP_TEXT];
+    size_t values;
+    char value[SWEEP_MAX_VALUES][SWEEP_TEXT];
+};
+
+/** One layer at one size with one combination. */
+struct sweep_time {
+    size_t repeats;
+    double op_time_s[SWEEP_MAX_REPEATS];
+    char limiter[24], block[24]; /**< virtual GPU: of the kernel that takes longest, else "" */
+    double occupancy;            /**< or NAN */
+    int registers;               /**< or 0 */
+    size_t shared_bytes;
+};
+
+/** What became of a combination. */
+enum sweep_status { SWEEP_OK, SWEEP_NOT_COMPILED, SWEEP_WRONG, SWEEP_FAILED };
+
+/** One combination of values. */
+struct sweep_point {
+    size_t value[SWEEP_MAX_PARAMETERS]; /**< which of each parameter's */
+    struct gr_source_build build;
+    struct gr_session session;
+    bool running;
+    enum sweep_status status;
+    size_t failed_images; /**< the size at which it failed; 0: before any */
+    char note[320];       /**< why it is not right */
+    struct sweep_time time[GR_MAX_SIZES][NN_MAX_CONVS];
+};
+
+/** A sweep. Large: allocate it. */
+struct sweep {
+    struct gr_options options;
+    struct grading grading;
+    struct gr_result result;
+    size_t parameters, points;
+    struct sweep_parameter parameter[SWEEP_MAX_PARAMETERS];
+    struct sweep_point *point; /**< [points], in the order of the command line, the last fastest */
+    struct conv_shape shape[NN_MAX_CONVS];
+    int layers;
+    char source[PATH_MAX];
+    char model[64];
+    char origin[160]; /**< "modelled: virtual GPU, profile h200", "measured on NVIDIA H200" */
+};
+
+/* ---- sweep_parameters.c ---------------------------------------------------------------------- */
+
+/** Reads "NAME=V1,V2,...". A name is a C identifier, a value letters, digits, '_', '.', '+' and
+ * '-'.
+ * @return ST_USAGE with what is wrong. */
+enum st_code sweep_parameter_parse(struct sweep *sweep, const char *text, struct st_error *err);
+
+/** Makes the points: the cross product. @return ST_USAGE if there are too many. */
+enum st_code sweep_points_make(struct sweep *sweep, struct st_error *err);
+
+/** Checks that a source lets -D change every parameter. @return ST_USAGE naming those that it has.
+ */
+enum st_code sweep_source_check(const struct sweep *sweep, const char *path, struct st_error *err);
+
+/** "8" or "8, 16": the values of a point. @return @p to. */
+const char *sweep_values(char to[160], const struct sweep *sweep, const struct sweep_point *point);
+
+/** "BLK_H, ROWS", or with @p between "-": "BLK_H-ROWS". @return @p to. */
+const char *sweep_names(char to[160], const struct sweep *sweep, const char *between);
+
+/* ---- sweep_run.c ----------------------------------------------------------------------------- */
+
+/** Builds, checks and times every point. @return ST_OK whatever became of them; else: could not be
+ * run here. */
+enum st_code sweep_run(struct sweep *sweep, struct st_error *err);
+
+/** Releases what a sweep holds, and ends its processes. */
+void sweep_free(struct sweep *sweep);
+
+/* ---- sweep_report.c -------------------------------------------------------------------------- */
+
+/** The median Op Time in seconds of a layer at a size, of all layers with @p layer -1; NAN if it
+ * did not run right there. */
+double sweep_median_s(const struct sweep *sweep, const struct sweep_point *point, size_t size,
+                      int layer);
+
+/** The point with the least sum at a size; NULL if none ran right. */
+const struct sweep_point *sweep_best(const struct sweep *sweep, size_t size);
+
+/** @return "ok", "does not compile", "wrong" or "failed". */
+const char *sweep_status_text(enum sweep_status status);
+
+void sweep_print(FILE *out, const struct sweep *sweep);
+void sweep_tsv(FILE *out, const struct sweep *sweep);
+void sweep_markdown(FILE *out, const struct sweep *sweep);
+
+#endif

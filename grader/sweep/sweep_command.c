@@ -1,0 +1,168 @@
+/* grader sweep mN NAME=V1,V2,...: the command line, and where the results go. */
+#include "grader/sweep/sweep.h"
+
+#include "base/checkout.h"
+#include "base/files.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include "grader/plots/plots.h"
+
+#include <argp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_REFERENCE = 256, KEY_DEVICE, KEY_MODEL, KEY_IMAGES, KEY_REPORT, KEY_SEED };
+
+static const struct argp_option option_table[] = {
+    {"reference", KEY_REFERENCE, 0, 0, "the reference solution instead of the lab", 0},
+    {"device", KEY_DEVICE, "DEVICE", 0, "gpu, virtual or virtual:PROFILE, as in grading", 0},
+    {"model", KEY_MODEL, "NAME", 0, "as in grading (default: two-layer)", 0},
+    {"images", KEY_IMAGES, "N,N,...", 0,
+     "data-set sizes (default: 100,1000,10000; on the virtual GPU 100)", 0},
+    {"report", KEY_REPORT, "DIR", 0, "where the results go (default: build/report/mN)", 0},
+    {"seed", KEY_SEED, "N", 0, "seed of random shapes and data (default: a fresh one)", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct sweep *s = state->input;
+    struct st_error err;
+    switch (key) {
+    case KEY_REFERENCE:
+        s->options.reference = true;
+        return 0;
+    case KEY_DEVICE:
+        gr_options_device(&s->options, arg, state);
+        return 0;
+    case KEY_MODEL:
+        s->options.model = arg;
+        return 0;
+    case KEY_IMAGES:
+        gr_options_images(&s->options, arg, state);
+        return 0;
+    case KEY_REPORT:
+        s->options.report = arg;
+        return 0;
+    case KEY_SEED:
+        gr_options_seed(&s->options, arg, state);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (!s->options.milestone) {
+            s->options.milestone = arg;
+        } else if (sweep_parameter_parse(s, arg, &err)) {
+            st_print(stderr, state->name, &err);
+            exit(argp_err_exit_status);
+        }
+        return 0;
+    case ARGP_KEY_END:
+        if (!s->options.milestone || !s->parameters)
+            argp_error(state, "expected a milestone and a parameter, for example: grader sweep m3 "
+                              "TILE=8,16,32");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Writes one of the two files. */
+static enum st_code write_file(const struct sweep *s, const char *folder, const char *suffix,
+                               void (*write)(FILE *, const struct sweep *), struct st_error *err)
+{
+    char path[PATH_MAX], names[160];
+    struct file_out out;
+    if (!path_format(path, sizeof path, "%s/sweep-%s.%s", folder, sweep_names(names, s, "-"),
+                     suffix))
+        return st_fail(err, ST_TOO_LARGE, "path is too long");
+    enum st_code code = file_out_open(&out, path, err);
+    if (code)
+        return code;
+    write(out.f, s);
+    return file_out_commit(&out, err);
+}
+
+static enum st_code write_results(const struct sweep *s, struct st_error *err)
+{
+    char folder[PATH_MAX], name[176], names[160];
+    const char *root = checkout_root(err), *build = checkout_build(err);
+    if (!root || !build)
+        return err->code;
+    if (s->options.report)
+        path_format(folder, sizeof folder, "%s", s->options.report);
+    else
+        path_format(folder, sizeof folder, "%s/report/%s", build, s->result.milestone);
+    enum st_code code = dir_make(folder, err);
+    if (!code)
+        code = write_file(s, folder, "tsv", sweep_tsv, err);
+    if (!code)
+        code = write_file(s, folder, "md", sweep_markdown, err);
+    struct gr_plots *plots = code ? NULL : calloc(1, sizeof *plots);
+    if (plots)
+        code = gr_plots_draw(folder, plots, err);
+    snprintf(name, sizeof name, "sweep-%s", sweep_names(names, s, "-"));
+    const struct gr_plot *plot = plots ? gr_plots_find(plots, name) : NULL;
+    if (plot && plot->reason[0])
+        printf("\n%s\n", plot->reason);
+    if (!code) {
+        size_t skip = strncmp(folder, root, strlen(root)) == 0 ? strlen(root) + 1 : 0;
+        printf("\nTables: %s/%s.tsv, %s.md%s%s%s\n", folder + skip, name, name,
+               plot && !plot->reason[0] ? "; plot: plots/" : "",
+               plot && !plot->reason[0] ? name : "", plot && !plot->reason[0] ? ".svg" : "");
+    }
+    free(plots);
+    return code;
+}
+
+static bool anything_right(const struct sweep *s)
+{
+    for (size_t size = 0; size < s->grading.chosen.sizes; size++)
+        if (sweep_best(s, size))
+            return true;
+    return false;
+}
+
+int gr_command_sweep(int argc, char **argv);
+int gr_command_sweep(int argc, char **argv)
+{
+    enum { EXIT_SWEPT, EXIT_NONE_RIGHT, EXIT_NOT_RUN };
+    static const size_t course_sizes[] = {100, 1000, 10000};
+    const struct argp argp = {
+        .options = option_table,
+        .parser = parse_option,
+        .args_doc = "MILESTONE NAME=V1,V2,... [NAME2=...]",
+        .doc =
+            "Build a lab with each value of its compile-time parameters (-DNAME=VALUE; of several "
+            "parameters every combination), check that it is right, and time it in turn with the "
+            "others. A value that does not compile, is wrong or does not run is a row that says "
+            "so.\v"
+            "Exit status: 0 at least one value ran right, 1 none did, 2 could not run."};
+    struct sweep *s = calloc(1, sizeof *s);
+    struct st_error err;
+    argp_err_exit_status = EXIT_NOT_RUN;
+    if (!s) {
+        st_fail(&err, ST_NO_MEMORY, "cannot hold a sweep in memory");
+        st_print(stderr, argv[0], &err);
+        return EXIT_NOT_RUN;
+    }
+    s->options = (struct gr_options){
+        .model = "two-layer", .device = "auto", .seed = rng_fresh_seed(), .sizes = 3};
+    memcpy(s->options.images, course_sizes, sizeof course_sizes);
+    argp_parse(&argp, argc, argv, 0, NULL, s);
+    signal(SIGPIPE, SIG_IGN);
+    enum st_code code = sweep_run(s, &err);
+    int status = code ? EXIT_NOT_RUN : anything_right(s) ? EXIT_SWEPT : EXIT_NONE_RIGHT;
+    progress_clear();
+    if (!code) {
+        sweep_print(stdout, s);
+        code = write_results(s, &err);
+    }
+    if (code) {
+        fflush(stdout);
+        st_print(stderr, argv[0], &err);
+        status = EXIT_NOT_RUN;
+    }
+    sweep_free(s);
+    free(s);
+    return status;
+}

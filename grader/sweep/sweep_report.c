@@ -1,0 +1,316 @@
+/* The rows of a sweep, three times: for programs (TSV), for a page (Markdown) and for the terminal.
+ */
+#include "grader/sweep/sweep.h"
+
+#include "base/numbers.h"
+#include "base/tsv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *sweep_status_text(enum sweep_status status)
+{
+    static const char *const text[] = {[SWEEP_OK] = "ok",
+                                       [SWEEP_NOT_COMPILED] = "does not compile",
+                                       [SWEEP_WRONG] = "wrong",
+                                       [SWEEP_FAILED] = "failed"};
+    return text[status];
+}
+
+/* ---- figures ----------------------------------------------------------------------------------
+ */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* A point that failed at a size has no times there, nor at larger ones. */
+static bool is_right(const struct sweep *s, const struct sweep_point *p, size_t size)
+{
+    return p->status == SWEEP_OK ||
+           (p->failed_images && s->grading.chosen.images[size] < p->failed_images);
+}
+
+static double median_of(const struct sweep_time *t)
+{
+    double sorted[SWEEP_MAX_REPEATS];
+    if (!t->repeats)
+        return NAN;
+    memcpy(sorted, t->op_time_s, t->repeats * sizeof *sorted);
+    qsort(sorted, t->repeats, sizeof *sorted, by_value);
+    return t->repeats % 2 ? sorted[t->repeats / 2]
+                          : (sorted[t->repeats / 2 - 1] + sorted[t->repeats / 2]) / 2;
+}
+
+double sweep_median_s(const struct sweep *s, const struct sweep_point *p, size_t size, int layer)
+{
+    double sum = 0;
+    if (!is_right(s, p, size))
+        return NAN;
+    for (int l = 0; l < s->layers; l++)
+        if (layer < 0 || layer == l)
+            sum += median_of(&p->time[size][l]);
+    return sum;
+}
+
+/* The shortest and the longest time of a layer, or their sums over all. */
+static void extremes(const struct sweep *s, const struct sweep_point *p, size_t size, int layer,
+                     double *low, double *high)
+{
+    *low = *high = 0;
+    for (int l = 0; l < s->layers; l++) {
+        const struct sweep_time *t = &p->time[size][l];
+        if (layer >= 0 && layer != l)
+            continue;
+        double least = INFINITY, most = 0;
+        for (size_t i = 0; i < t->repeats; i++)
+            least = fmin(least, t->op_time_s[i]), most = fmax(most, t->op_time_s[i]);
+        *low += least, *high += most;
+    }
+}
+
+const struct sweep_point *sweep_best(const struct sweep *s, size_t size)
+{
+    const struct sweep_point *best = NULL;
+    for (size_t i = 0; i < s->points; i++) {
+        double sum = sweep_median_s(s, &s->point[i], size, -1);
+        if (isfinite(sum) && (!best || sum < sweep_median_s(s, best, size, -1)))
+            best = &s->point[i];
+    }
+    return best;
+}
+
+/* The layer that takes longest tells what limits a point. */
+static const struct sweep_time *longest_layer(const struct sweep *s, const struct sweep_point *p,
+                                              size_t size)
+{
+    int longest = 0;
+    for (int l = 1; l < s->layers; l++)
+        if (sweep_median_s(s, p, size, l) > sweep_median_s(s, p, size, longest))
+            longest = l;
+    return &p->time[size][longest];
+}
+
+/* ---- TSV --------------------------------------------------------------------------------------
+ */
+
+enum { FIXED_COLUMNS = 20 };
+
+static const char *exact(char to[NUMBER_CHARS], double value)
+{
+    if (!isfinite(value))
+        return "";
+    return number_exact(to, value);
+}
+
+static void put_row(FILE *out, const struct sweep *s, const struct sweep_point *p, size_t size,
+                    int layer)
+{
+    const struct gr_result *r = &s->result;
+    char names[160], values[160], images[24], number[16], repeats[24] = "", block[24] = "";
+    char seconds[3][NUMBER_CHARS], ratio[NUMBER_CHARS], occupancy[NUMBER_CHARS];
+    char registers[16] = "", shared[24] = "", limiter[24] = "";
+    const char *field[FIXED_COLUMNS + SWEEP_MAX_PARAMETERS];
+    double median = sweep_median_s(s, p, size, layer), low = NAN, high = NAN, best = NAN;
+    const struct sweep_point *fastest = sweep_best(s, size);
+    if (fastest)
+        best = sweep_median_s(s, fastest, size, layer);
+    double share = NAN;
+    if (isfinite(median)) {
+        const struct sweep_time *t = layer < 0 ? longest_layer(s, p, size) : &p->time[size][layer];
+        extremes(s, p, size, layer, &low, &high);
+        snprintf(repeats, sizeof repeats, "%zu", t->repeats);
+        if (t->limiter[0]) {
+            snprintf(limiter, sizeof limiter, "%s", t->limiter);
+            snprintf(registers, sizeof registers, "%d", t->registers);
+            snprintf(shared, sizeof shared, "%zu", t->shared_bytes);
+            snprintf(block, sizeof block, "%s", t->block);
+            share = t->occupancy;
+        }
+    }
+    snprintf(images, sizeof images, "%zu", s->grading.chosen.images[size]);
+    snprintf(number, sizeof number, layer < 0 ? "all" : "%d", layer + 1);
+    size_t n = 0;
+    field[n++] = r->milestone;
+    field[n++] = r->subject;
+    field[n++] = s->origin;
+    field[n++] = s->model;
+    field[n++] = sweep_names(names, s, ", ");
+    field[n++] = sweep_values(values, s, p);
+    for (size_t i = 0; i < s->parameters; i++)
+        field[n++] = s->parameter[i].value[p->value[i]];
+    field[n++] = images;
+    field[n++] = number;
+    field[n++] = sweep_status_text(is_right(s, p, size) ? SWEEP_OK : p->status);
+    field[n++] = exact(seconds[0], median);
+    field[n++] = exact(seconds[1], low);
+    field[n++] = exact(seconds[2], high);
+    field[n++] = repeats;
+    field[n++] = exact(ratio, median / best);
+    field[n++] = limiter;
+    field[n++] = exact(occupancy, share);
+    field[n++] = registers;
+    field[n++] = shared;
+    field[n++] = block;
+    field[n++] = is_right(s, p, size) ? "" : p->note;
+    tsv_write_row(out, n, field);
+}
+
+void sweep_tsv(FILE *out, const struct sweep *s)
+{
+    const char *column[FIXED_COLUMNS + SWEEP_MAX_PARAMETERS] = {
+        "milestone", "subject", "origin", "model", "parameters", "values"};
+    static const char *const rest[] = {
+        "images",  "layer",   "status",    "op_time_s", "low_s",        "high_s", "repeats",
+        "to_best", "limiter", "occupancy", "registers", "shared_bytes", "block",  "note"};
+    size_t n = 6;
+    for (size_t i = 0; i < s->parameters; i++)
+        column[n++] = s->parameter[i].name;
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+        column[n++] = rest[i];
+    tsv_write_row(out, n, column);
+    for (size_t size = 0; size < s->grading.chosen.sizes; size++)
+        for (size_t i = 0; i < s->points; i++) {
+            bool right = is_right(s, &s->point[i], size);
+            for (int layer = 0; right && layer < s->layers; layer++)
+                put_row(out, s, &s->point[i], size, layer);
+            put_row(out, s, &s->point[i], size, -1);
+        }
+}
+
+/* ---- for people -------------------------------------------------------------------------------
+ */
+
+static const char *milliseconds(char to[NUMBER_CHARS], double seconds)
+{
+    return number_short(to, seconds * 1e3, 4);
+}
+
+static bool has_limiters(const struct sweep *s)
+{
+    return s->grading.host.device == RUNNER_ON_VIRTUAL_GPU;
+}
+
+/* Text of a compiler or a program, inside a table. */
+static void put_cell(FILE *out, const char *text)
+{
+    for (; *text; text++) {
+        if (strchr("|\\`*_<>[]&#", *text))
+            fputc('\\', out);
+        fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
+    }
+}
+
+static void put_markdown_row(FILE *out, const struct sweep *s, const struct sweep_point *p,
+                             size_t size)
+{
+    char number[NUMBER_CHARS];
+    bool best = sweep_best(s, size) == p, right = is_right(s, p, size);
+    fputs("|", out);
+    for (size_t i = 0; i < s->parameters; i++) {
+        fputs(best ? " **" : " ", out);
+        put_cell(out, s->parameter[i].value[p->value[i]]);
+        fputs(best ? "** |" : " |", out);
+    }
+    for (int layer = 0; layer < s->layers; layer++)
+        fprintf(out, " %s |", milliseconds(number, sweep_median_s(s, p, size, layer)));
+    double sum = sweep_median_s(s, p, size, -1);
+    fprintf(out, best ? " **%s** |" : " %s |", milliseconds(number, sum));
+    if (right)
+        fprintf(out, " %.2f |", sum / sweep_median_s(s, sweep_best(s, size), size, -1));
+    else
+        fputs(" |", out);
+    if (has_limiters(s) && right) {
+        const struct sweep_time *t = longest_layer(s, p, size);
+        fprintf(out, " %s | %.0f%% | %d | %.1f |", t->limiter, 100 * t->occupancy, t->registers,
+                (double)t->shared_bytes / 1024);
+    } else if (has_limiters(s)) {
+        fputs(" | | | |", out);
+    }
+    fputs(" ", out);
+    if (!right) {
+        fprintf(out, "%s: ", sweep_status_text(p->status));
+        put_cell(out, p->note);
+    } else if (best) {
+        fputs("best", out);
+    }
+    fputs(" |\n", out);
+}
+
+void sweep_markdown(FILE *out, const struct sweep *s)
+{
+    char names[160], name[160];
+    const struct gr_result *r = &s->result;
+    fprintf(out, "# %s: sweep of ", r->milestone);
+    put_cell(out, sweep_names(names, s, ", "));
+    fprintf(
+        out,
+        "\n\nThe %s, compiled with each value; network `%s`; times %s. Every output of every run "
+        "was compared with the oracle's. Op Times in milliseconds%s; *all* is the sum, and the "
+        "least is marked.\n",
+        r->subject, s->model, s->origin,
+        s->grading.host.device == RUNNER_ON_VIRTUAL_GPU
+            ? ""
+            : ", medians of runs in which all values took turns");
+    for (size_t size = 0; size < s->grading.chosen.sizes; size++) {
+        size_t images = s->grading.chosen.images[size];
+        fprintf(out, "\n## %zu image%s\n\n|", images, images == 1 ? "" : "s");
+        for (size_t i = 0; i < s->parameters; i++) {
+            fputs(" ", out);
+            put_cell(out, s->parameter[i].name);
+            fputs(" |", out);
+        }
+        for (int layer = 0; layer < s->layers; layer++)
+            fprintf(out, " layer %d |", layer + 1);
+        fputs(" all | to best |", out);
+        fputs(has_limiters(s) ? " limiter | occupancy | registers | shared, KB | |\n|" : " |\n|",
+              out);
+        for (size_t i = 0; i < s->parameters; i++)
+            fputs("---:|", out);
+        for (int layer = 0; layer < s->layers; layer++)
+            fputs("---:|", out);
+        fputs("---:|---:|", out);
+        fputs(has_limiters(s) ? "---|---:|---:|---:|---|\n" : "---|\n", out);
+        for (size_t i = 0; i < s->points; i++)
+            put_markdown_row(out, s, &s->point[i], size);
+    }
+    fprintf(out, "\n![Op Time with each value](plots/sweep-%s.svg)\n", sweep_names(name, s, "-"));
+}
+
+static void print_row(FILE *out, const struct sweep *s, const struct sweep_point *p, size_t size)
+{
+    char number[NUMBER_CHARS], values[160];
+    fprintf(out, "  %-16s", sweep_values(values, s, p));
+    if (!is_right(s, p, size)) {
+        fprintf(out, "  %s: %s\n", sweep_status_text(p->status), p->note);
+        return;
+    }
+    for (int layer = 0; layer < s->layers; layer++)
+        fprintf(out, " %10s", milliseconds(number, sweep_median_s(s, p, size, layer)));
+    fprintf(out, " %10s", milliseconds(number, sweep_median_s(s, p, size, -1)));
+    if (has_limiters(s)) {
+        const struct sweep_time *t = longest_layer(s, p, size);
+        fprintf(out, "  %-10s %8.0f%%", t->limiter, 100 * t->occupancy);
+    }
+    fputs(sweep_best(s, size) == p ? "  best\n" : "\n", out);
+}
+
+void sweep_print(FILE *out, const struct sweep *s)
+{
+    char names[160];
+    sweep_names(names, s, ", ");
+    for (size_t size = 0; size < s->grading.chosen.sizes; size++) {
+        size_t images = s->grading.chosen.images[size];
+        fprintf(out, "%s%zu image%s, Op Times in ms, %s\n  %-16s", size ? "\n" : "", images,
+                images == 1 ? "" : "s", s->origin, names);
+        for (int layer = 0; layer < s->layers; layer++)
+            fprintf(out, "    layer %d", layer + 1);
+        fputs("        all", out);
+        fputs(has_limiters(s) ? "  limiter    occupancy\n" : "\n", out);
+        for (size_t i = 0; i < s->points; i++)
+            print_row(out, s, &s->point[i], size);
+    }
+}

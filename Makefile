@@ -24,10 +24,11 @@ Q := $(if $(filter 1,$(V)),,@)
 include common/mk/flags.mk
 include common/mk/compile.mk
 include common/mk/vgpu.mk
-include common/mk/profiler.mk
 include common/mk/labs.mk
 include common/mk/bench-gpu.mk
 include common/mk/gpu-check.mk
+include common/mk/profile-check.mk
+include common/mk/profiler.mk
 include common/mk/archives.mk
 include common/mk/test.mk
 

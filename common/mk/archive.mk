@@ -22,10 +22,10 @@ Q := $(if $(filter 1,$(V)),,@)
 include common/mk/flags.mk
 include common/mk/labs.mk
 # (what only the archive for GPU machines has)
--include $(wildcard common/mk/bench-gpu.mk common/mk/gpu-check.mk)
+-include $(wildcard common/mk/bench-gpu.mk common/mk/gpu-check.mk common/mk/profile-check.mk)
 
 # ---- targets -----------------------------------------------------------------------------------
-.PHONY: help vgpu doctor clean
+.PHONY: help vgpu profiler doctor clean
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' \
 	    Makefile $(filter-out %/labs.mk,$(filter common/mk/%,$(MAKEFILE_LIST)))
@@ -35,9 +35,11 @@ doctor: ## what this archive needs, and whether it is here
 	@for p in gcc make; do printf '%-14s %s\n' $$p "$$(command -v $$p || echo 'MISSING: nothing can be built')"; done
 	@printf '%-14s %s\n' nvcc "$(or $(NVCC),MISSING: GPU milestones cannot be compiled (hint: make CUDA_HOME=FOLDER))"
 	@printf '%-14s %s\n' 'NVIDIA GPU' "$$([ -e /dev/nvidiactl ] && echo yes || echo 'none: the virtual GPU is used')"
+	@printf '%-14s %s\n' ncu "$$(command -v ncu || echo 'none: vprof has no metrics of a real GPU')"
+	@printf '%-14s %s\n' CUPTI "$$(ls $(CUDA_HOME)/lib64/libcupti.so.1? $(CUDA_HOME)/extras/CUPTI/lib64/libcupti.so.1? 2>/dev/null | grep . || echo 'none found: vprof cannot profile a real GPU')"
 	@printf '%-14s %s\n' gnuplot "$$(command -v gnuplot || echo 'none: reports have no plots')"
 
-vgpu: ; @: # built already
+vgpu profiler: ; @: # built already
 
 clean: ## remove what was compiled and graded here
 	$(Q)rm -rf $(BUILD)/labs $(BUILD)/report

@@ -82,10 +82,12 @@ shared_libraries $programs | while read -r library; do cp -L "$library" "$root/b
 
 if [ "$kind" = bundle ]; then
     files_of reference grader/gpubench common/base common/vendor common/mk/bench-gpu.mk common/mk/bench-gpu.sh \
-        common/mk/gpu-check.mk common/mk/gpu-check.sh common/mk/results-page.sh | grep -v /tests/ |
+        common/mk/gpu-check.mk common/mk/gpu-check.sh common/mk/results-page.sh \
+        common/mk/profile-check.mk common/mk/profile-check.sh common/mk/profiler-page.sh | grep -v /tests/ |
         while read -r f; do [ -e "$f" ] && copy "$f"; done
     copy common/nn/oracle.[ch] common/nn/oracle_kernel.[ch] common/nn/clones.h common/nn/conv_tile.h
-    copy grader/cases.[ch]
+    copy grader/cases.[ch] grader/tests/clock/conv_times.cu
+    copy common/profiler/tests/samples.sh common/profiler/tests/programs/*
     git describe --always --dirty --tags >"$root/VERSION" 2>/dev/null || rm -f "$root/VERSION"
 fi
 

@@ -93,12 +93,12 @@ kernels() {
     for m in $milestones; do
         for n in $images; do
             say "kernels of $m, $n images"
-            "$build/vprof" -f -o "$work/trace" --log-file "$work/log" "$build/conv_times" "$n" "$build/reference/$m/libconv.so" \
+            "$build/vprof" -f -o "$work/trace" --log-file "$work/log" "$build/tests/conv_times" "$n" "$build/reference/$m/libconv.so" \
                 >"$work/out" 2>&1 || failed "$m: $(head -n 3 "$work/out" "$work/log")"
             sums "$m, $n images" "$work/trace" >>"$to/profiler-sums.tsv"
             kernel_times "$work/trace" >"$work/ours"
             ncu --csv --page raw --print-units base --print-kernel-base mangled --clock-control none --cache-control none \
-                --metrics gpu__time_duration.sum --log-file "$work/csv" "$build/conv_times" "$n" \
+                --metrics gpu__time_duration.sum --log-file "$work/csv" "$build/tests/conv_times" "$n" \
                 "$build/reference/$m/libconv.so" >/dev/null 2>&1
             ncu_values gpu__time_duration.sum <"$work/csv" | medians >"$work/theirs"
             [ -s "$work/theirs" ] || failed "ncu, $m: $(head -n 3 "$work/csv")"
@@ -116,9 +116,9 @@ overhead() {
     for round in $(seq "$rounds"); do
         say "overhead, round $round of $rounds"
         # shellcheck disable=SC2086
-        "$build/conv_times" "$list" $libraries | awk -F '\t' 'NR > 1 {print $1 ", " $2 " images, " $3 "\t" $4}' >>"$work/plain"
+        "$build/tests/conv_times" "$list" $libraries | awk -F '\t' 'NR > 1 {print $1 ", " $2 " images, " $3 "\t" $4}' >>"$work/plain"
         # shellcheck disable=SC2086
-        "$build/vprof" --log-file "$work/log" "$build/conv_times" "$list" $libraries |
+        "$build/vprof" --log-file "$work/log" "$build/tests/conv_times" "$list" $libraries |
             awk -F '\t' 'NR > 1 {print $1 ", " $2 " images, " $3 "\t" $4}' >>"$work/profiled"
     done
     medians <"$work/plain" >"$work/plain.medians"
@@ -161,10 +161,10 @@ metrics() {
     printf 'milestone\tmetric\tkernel\tvprof\tncu\tncu_name\n' >"$to/profiler-metrics.tsv"
     for m in m3 m5; do
         say "metrics of $m"
-        "$build/vprof" --csv --demangling off --metrics "$ours" --log-file "$work/log" "$build/conv_times" --once 100 \
+        "$build/vprof" --csv --demangling off --metrics "$ours" --log-file "$work/log" "$build/tests/conv_times" --once 100 \
             "$build/reference/$m/libconv.so" >"$work/out" 2>&1 || failed "metrics: $(cat "$work/out" "$work/log")"
         ncu --csv --page raw --print-units base --print-kernel-base mangled --clock-control none --metrics "$theirs" \
-            --log-file "$work/csv" "$build/conv_times" --once 100 "$build/reference/$m/libconv.so" >/dev/null 2>&1
+            --log-file "$work/csv" "$build/tests/conv_times" --once 100 "$build/reference/$m/libconv.so" >/dev/null 2>&1
         for p in $pairs; do
             ncu_values "${p#*=}" <"$work/csv" | sed 's/ [^ ]*\t/\t/' |
                 awk -F '\t' '{sum[$1] += $2; n[$1]++} END {for (k in sum) print k "\t" sum[k] / n[k]}' | sort >"$work/theirs"

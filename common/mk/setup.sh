@@ -9,6 +9,7 @@
 set -u
 table=$(dirname "$0")/packages.tsv
 tab=$(printf '\t')
+cuda=${CUDA_HOME:-/usr/local/cuda}
 
 # is_here PROBE: whether the thing a package brings is on this machine.
 is_here() {
@@ -45,6 +46,16 @@ doctor() {
     else
         printf '%-30s %-6s %-8s %s\n' 'CUDA Toolkit (nvcc)' cuda MISSING \
             'CUDA milestones cannot be compiled (m1 needs none)'
+    fi
+    if [ -e "$cuda/include/cupti.h" ] || [ -e "$cuda/extras/CUPTI/include/cupti.h" ]; then
+        printf '%-30s %-6s %-8s %s\n' 'CUPTI (headers)' cuda ok ''
+    else
+        printf '%-30s %-6s %-8s %s\n' 'CUPTI (headers)' cuda MISSING 'vprof cannot profile a real GPU'
+    fi
+    if command -v ncu >/dev/null 2>&1 || [ -x "$cuda/bin/ncu" ]; then
+        printf '%-30s %-6s %-8s %s\n' 'Nsight Compute (ncu)' cuda ok ''
+    else
+        printf '%-30s %-6s %-8s %s\n' 'Nsight Compute (ncu)' cuda none 'vprof has no metrics of a real GPU'
     fi
     if [ -e /dev/nvidiactl ]; then
         printf '%-30s %-6s %-8s %s\n' 'NVIDIA GPU' cuda ok ''

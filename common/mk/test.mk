@@ -37,10 +37,6 @@ $(BUILD)/mutants/%/libconv.so: grader/tests/mutants/%.c common/conv.h $(wildcard
 # (the benchmarks are compiled too, so that they do not rot)
 TEST_NEEDS += $(MUTANT_LIBS) $(CUDA_MUTANT_LIBS) $(TECHNIQUES:%=$(BUILD)/techniques/%.o) $(BENCH_PROGRAMS)
 
-# Times of several libraries, on a GPU or the virtual one.
-$(BUILD)/tests/conv_times: grader/tests/clock/conv_times.cu common/conv.h
-	$(Q)mkdir -p $(@D)
-	$(Q)$(NVCC) -std=c++17 -Icommon -cudart shared $< -Xlinker -export-dynamic -ldl -o $@
 ifneq ($(NVCC),)
 TEST_NEEDS   += $(BUILD)/tests/conv_times
 TEST_SCRIPTS += grader/tests/clock/clock.sh

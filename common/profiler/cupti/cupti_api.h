@@ -14,6 +14,7 @@
 
 /** X(function) */
 #define CUPTI_API_MAP(X)                                                                           \
+    X(cuptiActivityDisable)                                                                        \
     X(cuptiActivityEnable)                                                                         \
     X(cuptiActivityFlushAll)                                                                       \
     X(cuptiActivityGetNextRecord)                                                                  \

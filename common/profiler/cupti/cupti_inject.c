@@ -51,6 +51,9 @@ static struct {
     int trace; /* descriptor */
     struct cupti_api api;
 
+    CUpti_ActivityKind kernels; /* how kernels are recorded; 0: not yet */
+    bool concurrent, may_change;
+
     pthread_mutex_t lock; /* of what follows */
     struct cupti_rows rows;
     uint64_t bytes;   /* of the trace, as far as it is ours */
@@ -284,16 +287,6 @@ static void catch_crashes(void)
 /* ---- the beginning
  * ------------------------------------------------------------------------------------ */
 
-static void CUPTIAPI called_back(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                                 const void *data)
-{
-    (void)unused;
-    (void)data;
-    if (s.pid == getpid() && domain == CUPTI_CB_DOMAIN_RESOURCE &&
-        id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
-        s.api.cuptiActivityFlushAll(0);
-}
-
 static void check(CUptiResult result, const char *what)
 {
     if (result == CUPTI_SUCCESS)
@@ -304,6 +297,42 @@ static void check(CUptiResult result, const char *what)
     snprintf(text, sizeof text, "CUPTI: %s: %s (%d)", what, why ? why : "unknown error",
              (int)result);
     note(text);
+}
+
+/* Kernels are recorded in one of two ways. Where kernels may run at the same time, CUPTI adds code
+ * to each block that tells the time: as many small blocks take some percent longer by that, kernels
+ * that cannot overlap anyway are recorded without it. So that way is taken as long as the program
+ * has the default stream only; GPU_ENV_KERNELS says otherwise. */
+static void record_kernels(bool concurrent)
+{
+    if (s.concurrent == concurrent && s.kernels)
+        return;
+    if (s.kernels)
+        s.api.cuptiActivityDisable(s.kernels);
+    s.concurrent = concurrent;
+    s.kernels = concurrent ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL : CUPTI_ACTIVITY_KIND_KERNEL;
+    check(s.api.cuptiActivityEnable(s.kernels), "kernels");
+}
+
+static void CUPTIAPI called_back(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                 const void *data)
+{
+    (void)unused;
+    (void)data;
+    if (s.pid != getpid() || domain != CUPTI_CB_DOMAIN_RESOURCE)
+        return;
+    switch (id) {
+    case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
+        s.api.cuptiActivityFlushAll(0);
+        break;
+    case CUPTI_CBID_RESOURCE_STREAM_CREATED:
+    case CUPTI_CBID_RESOURCE_GRAPH_CREATED:
+        if (s.may_change)
+            record_kernels(true);
+        break;
+    default:
+        break;
+    }
 }
 
 /* Each process appends a byte: how many there are then is its number. */
@@ -322,7 +351,6 @@ static void record(void)
         CUpti_ActivityKind kind;
         const char *name;
     } kinds[] = {{CUPTI_ACTIVITY_KIND_DEVICE, "facts of the GPU"},
-                 {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels"},
                  {CUPTI_ACTIVITY_KIND_MEMCPY, "copies"},
                  {CUPTI_ACTIVITY_KIND_MEMCPY2, "copies between GPUs"},
                  {CUPTI_ACTIVITY_KIND_MEMSET, "fills"},
@@ -330,11 +358,17 @@ static void record(void)
                  {CUPTI_ACTIVITY_KIND_DRIVER, "calls of the driver"}};
     CUpti_SubscriberHandle subscriber;
     check(s.api.cuptiSubscribe(&subscriber, (CUpti_CallbackFunc)called_back, NULL), "subscribing");
-    s.api.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-                              CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+    const CUpti_CallbackId callbacks[] = {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+                                          CUPTI_CBID_RESOURCE_STREAM_CREATED,
+                                          CUPTI_CBID_RESOURCE_GRAPH_CREATED};
+    for (size_t i = 0; i < sizeof callbacks / sizeof *callbacks; i++)
+        s.api.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, callbacks[i]);
     check(s.api.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed), "buffers");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         check(s.api.cuptiActivityEnable(kinds[i].kind), kinds[i].name);
+    const char *kernels = getenv(GPU_ENV_KERNELS);
+    s.may_change = kernels && strcmp(kernels, "auto") == 0;
+    record_kernels(!kernels || strcmp(kernels, "on") == 0);
 #if CUPTI_API_VERSION >= 130000
     /* Not the program's: the runtime calls it before each launch because it is being recorded. */
     if (s.api.cuptiActivityEnableDriverApi)

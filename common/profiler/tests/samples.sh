@@ -1,11 +1,11 @@
 #!/bin/sh
 # vprof on programs in the style of the CUDA samples: what it found against what each says in its source.
 #
-#   samples.sh BUILD_FOLDER DEVICE [TABLE]
+#   samples.sh [BUILD_FOLDER DEVICE [TABLE]]
 #
-# DEVICE is gpu or virtual. A row for each program goes to TABLE: program, device, status (ok, failed,
+# DEVICE is gpu or virtual (default, for `make check`). A row for each program goes to TABLE: program, device, status (ok, failed,
 # skip), what was found. Exit status 1 if anything failed. The last line is the one of Criterion.
-build=$1 device=$2 table=${3:-/dev/null}
+build=${1:-${CONVLAB_BUILD:-build}} device=${2:-virtual} table=${3:-/dev/null}
 sources=common/profiler/tests/programs
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

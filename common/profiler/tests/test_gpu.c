@@ -119,9 +119,10 @@ Test(gpu, shows_what_was_seen_until_a_program_ended_badly)
     static const struct {
         const char *steps;
         int status;
-    } ends[] = {{"launch:4 segv", 139},  {"launch:4 abort", 134},      {"launch:4 term", 143},
-                {"launch:4 _exit:3", 3}, {"launch:4 sleep kill", 137}, {"launch:4 exit:5", 5},
-                {"launch:4 fork", 0},    {"launch:4 reset kill", 137}};
+    } ends[] = {
+        {"launch:4 segv", 139},  {"launch:4 abort", 134},         {"launch:4 term", 143},
+        {"launch:4 _exit:3", 3}, {"launch:4 sleep kill", 137},    {"launch:4 exit:5", 5},
+        {"launch:4 fork", 0},    {"launch:2 stream launch:2", 0}, {"launch:4 reset kill", 137}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         char out[16384];
         cr_expect_eq(profile(out, sizeof out, "", ends[i].steps), ends[i].status, "%s: %s",

@@ -71,7 +71,9 @@ API cudaError_t cudaSetValidDevices(int *devices, int n)
 
 API cudaError_t cudaDeviceReset(void)
 {
-    return rt_return(rt_request(VP_RESET, "cudaDeviceReset", 0, 0));
+    cudaError_t error = rt_request(VP_RESET, "cudaDeviceReset", 0, 0);
+    rt_forget();
+    return rt_return(error);
 }
 
 API cudaError_t cudaDeviceSynchronize(void)

@@ -214,6 +214,32 @@ cudaError_t rt_variable(const void *symbol, struct variable **variable)
     return error;
 }
 
+static void binary_forget(struct binary *binary)
+{
+    binary->tried = false;
+    binary->module = 0;
+}
+
+void rt_forget(void)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < functions.room; i++) {
+        struct function *f = functions.values[i];
+        if (!f || !f->kernel)
+            continue;
+        binary_forget(f->binary);
+        f->kernel = 0;
+        free(f->table);
+        f->table = NULL;
+    }
+    for (size_t i = 0; i < variable_count; i++) {
+        binary_forget(variables[i]->binary);
+        if (!variables[i]->managed_host)
+            variables[i]->address = 0;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 /* ---- managed variables --------------------------------------------------------------------------
  */
 

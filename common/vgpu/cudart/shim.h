@@ -83,6 +83,9 @@ struct variable {
  * @return cudaErrorInvalidResourceHandle if it was never registered, cudaErrorInvalidDeviceFunction
  * if its module does not have it, or why its module cannot be loaded. */
 cudaError_t rt_function(const void *symbol, struct function **function);
+/** After a reset: modules are loaded into the new context when one of their names is used. Managed
+ * variables keep their place. */
+void rt_forget(void);
 /** The variable of a symbol, looked up on the device. */
 cudaError_t rt_variable(const void *symbol, struct variable **variable);
 /** Copies managed variables to the device (before a launch) or back (after synchronising). They are

@@ -13,7 +13,7 @@
 fake_launch_function fake_launch;
 fake_copy_function fake_copy;
 fake_odd_function fake_odd;
-fake_reset_function fake_reset;
+fake_reset_function fake_reset, fake_stream;
 fake_drop_function fake_drop;
 
 static struct {
@@ -31,6 +31,7 @@ static struct {
 static size_t record_bytes(CUpti_ActivityKind kind)
 {
     switch (kind) {
+    case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
         return sizeof(CUpti_ActivityKernel10);
     case CUPTI_ACTIVITY_KIND_MEMCPY:
@@ -98,6 +99,12 @@ EXPORTED CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
                                               .maxThreadsPerBlock = 1024};
         add(&device);
     }
+    return CUPTI_SUCCESS;
+}
+
+EXPORTED CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
+{
+    f.enabled[kind] = false;
     return CUPTI_SUCCESS;
 }
 
@@ -206,10 +213,22 @@ static uint64_t time_of(int number)
     return ZERO_NS + (uint64_t)number * 10000;
 }
 
+/* As which kind kernels are recorded. */
+static CUpti_ActivityKind kernels(void)
+{
+    return f.enabled[CUPTI_ACTIVITY_KIND_KERNEL] ? CUPTI_ACTIVITY_KIND_KERNEL
+                                                 : CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+}
+
+EXPORTED void fake_stream(void)
+{
+    f.callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED, NULL);
+}
+
 EXPORTED void fake_launch(int number)
 {
     const uint64_t start = time_of(number);
-    CUpti_ActivityKernel10 kernel = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+    CUpti_ActivityKernel10 kernel = {.kind = kernels(),
                                      .name = "_Z3addPKfS0_Pfi",
                                      .registersPerThread = 16,
                                      .staticSharedMemory = 1024,
@@ -260,8 +279,7 @@ EXPORTED void fake_odd(int number)
                                   .end = start + 2000,
                                   .streamId = 7,
                                   .correlationId = (uint32_t)number};
-    CUpti_ActivityKernel10 running = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                                      .name = "never"};
+    CUpti_ActivityKernel10 running = {.kind = kernels(), .name = "never"};
     CUpti_ActivityStream other = {.kind = CUPTI_ACTIVITY_KIND_STREAM};
     add(&fill);
     add(&running);

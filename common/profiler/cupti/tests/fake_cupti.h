@@ -10,7 +10,7 @@ typedef void fake_launch_function(int number);
 typedef void fake_copy_function(int number, int kind);
 /* A fill of 4096 bytes, a kernel that has not ended, and a record of a kind that nobody knows. */
 typedef void fake_odd_function(int number);
-/* The context ends. */
+/* The context ends (fake_reset), or a stream is made (fake_stream). */
 typedef void fake_reset_function(void);
 /* From now on, CUPTI says that it dropped so many records more. */
 typedef void fake_drop_function(int records);

@@ -59,6 +59,8 @@ static void step(const char *what)
         ((fake_drop_function *)function("fake_drop"))(n);
     else if (strcmp(what, "reset") == 0)
         ((fake_reset_function *)function("fake_reset"))();
+    else if (strcmp(what, "stream") == 0)
+        ((fake_reset_function *)function("fake_stream"))();
     else if (strcmp(what, "sleep") == 0)
         usleep(300000);
     else if (strcmp(what, "fork") == 0 && fork() == 0)

@@ -1,0 +1,22 @@
+# vprof on this machine's GPU: make profile-check.
+
+# Programs in the style of the CUDA samples, for both devices.
+SAMPLES := $(patsubst common/profiler/tests/programs/%.cu,$(BUILD)/profiler/samples/%,$(wildcard common/profiler/tests/programs/*.cu))
+
+$(BUILD)/profiler/samples/%: common/profiler/tests/programs/%.cu common/profiler/tests/programs/sample.cuh
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NVCC) -std=c++17 -lineinfo -arch=compute_75 $(shell sed -n 's|^// nvcc: ||p' $<) \
+	    $(if $(findstring cudart,$(shell sed -n 's|^// nvcc: ||p' $<)),,-cudart shared) -L$(CUDA_HOME)/lib64/stubs $< -o $@
+
+# Times of several libraries, on a GPU or the virtual one.
+$(BUILD)/tests/conv_times: grader/tests/clock/conv_times.cu common/conv.h
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NVCC) -std=c++17 -Icommon -cudart shared $< -Xlinker -export-dynamic -ldl -o $@
+
+.PHONY: profile-check
+profile-check: profiler $(if $(NVCC),$(SAMPLES) $(BUILD)/tests/conv_times $(addprefix reference-,$(CUDA_MILESTONES))) ## vprof on this GPU: its times beside ncu's, what it costs, what it misses
+	$(Q)common/mk/profile-check.sh $(BUILD) "$(CUDA_HOME)" $(RESULTS)
+
+.PHONY: profiler-page
+profiler-page: ## the page of what profile-check measured: make profiler-page GPU=h200
+	$(Q)common/mk/profiler-page.sh docs/results/$(or $(GPU),h200)

@@ -1,0 +1,85 @@
+#!/bin/sh
+# A page of the tables that `make profile-check` wrote: profiler.md.
+#
+#   profiler-page.sh FOLDER         for example docs/results/h200
+set -eu
+cd "$1"
+for table in machine samples kernels overhead sums launches metrics; do
+    [ -e profiler-$table.tsv ] || {
+        echo "profiler-page: $1/profiler-$table.tsv is missing (hint: run: make profile-check)" >&2
+        exit 2
+    }
+done
+value() { awk -F '\t' -v what="$1" '$1 == what {print $2}' profiler-machine.tsv; }
+# Rows of a table, whose columns a program knows by name.
+table() { # FILE PROGRAM
+    awk -F '\t' 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next}'"$2" "profiler-$1.tsv"
+}
+
+cat <<END >profiler.md.part
+# The profiler on an $(value gpu)
+
+Made by \`make profiler-page\` from the tables beside this page, which \`make profile-check\` wrote on
+$(value date) (driver $(value driver), Nsight Compute $(value ncu)). [profiler.md](../../profiler.md) is the manual.
+
+## Kernels' times beside Nsight Compute's
+
+Medians over ten launches of each kernel of the references, by \`vprof\` (from CUPTI, while the program runs as it
+is) and by \`ncu --clock-control none --cache-control none\` (\`gpu__time_duration.sum\`, one kernel at a time).
+Kernels are named by their symbols; one name with several grids is one row for each.
+
+$(table kernels '
+    {a = $at["difference_percent"]; if (a < 0) a = -a; ns = $at["ncu_ns"]
+     group = ns >= 50000 ? 1 : ns >= 10000 ? 2 : 3; n[group]++; if (a <= 2) in2[group]++; if (a > worst[group]) worst[group] = a
+     d = $at["vprof_ns"] - ns; if (n[group] == 1 || d < least[group]) least[group] = d; if (n[group] == 1 || d > most[group]) most[group] = d}
+    END {print "| kernels that take | rows | within 2% | largest difference | vprof minus ncu, us |"; print "|---|---:|---:|---:|---:|"
+     name[1] = "50 us or more"; name[2] = "10 to 50 us"; name[3] = "less than 10 us"
+     for (g = 1; g <= 3; g++) if (n[g]) printf "| %s | %d | %d | %.2f%% | %.2f to %.2f |\n", name[g], n[g], in2[g], worst[g], least[g] / 1000, most[g] / 1000}')
+
+What differs does so by about a microsecond, however long the kernel is: ncu's time begins before the first block
+starts and ends after the last one has ended, CUPTI's is taken around the blocks. It matters only for the shortest.
+
+$(table kernels '
+    NR == 2 {print "| | images | kernel | launches | vprof, us | ncu, us | difference |"; print "|---|---:|---|---:|---:|---:|---:|"}
+    {split($at["kernel"], k, " "); printf "| %s | %d | `%s` %s | %d | %.2f | %.2f | %.2f%% |\n", $at["milestone"], $at["images"],
+        k[1], k[2], $at["launches"], $at["vprof_ns"] / 1000, $at["ncu_ns"] / 1000, $at["difference_percent"]}')
+
+## What profiling costs
+
+Op Time of each layer of each reference, as \`conv_times\` measures it with CUDA events, with \`vprof\` and without, by
+turns; medians over the rounds.
+
+$(table overhead '
+    {split($at["what"], w, ", "); o = $at["overhead_percent"]; n[w[2]]++; v[w[2], n[w[2]]] = o; sum[w[2]] += o
+     plain[w[2]] += $at["plain_ns"]; prof[w[2]] += $at["profiled_ns"]; if (o > worst[w[2]] || n[w[2]] == 1) {worst[w[2]] = o; of[w[2]] = $at["what"]}}
+    END {print "| images | layers | all together | largest | of |"; print "|---|---:|---:|---:|---|"
+     for (s in n) printf "| %s | %d | %.2f%% | %.2f%% | %s |\n", s, n[s], 100 * (prof[s] - plain[s]) / plain[s], worst[s], of[s] | "sort -t\"|\" -k2,2n"}')
+
+$(table launches '
+    NR == 2 {print "| run | launched | kernels recorded | calls recorded | warnings | a launch, ns | with vprof, ns |"; print "|---|---:|---:|---:|---:|---:|---:|"}
+    {printf "| %s | %s | %s | %s | %s | %s | %s |\n", $1, $2, $3, $4, $5, $6, $7}')
+
+A launch that nobody waits for costs the host this much more; a kernel that runs longer than a launch hides it.
+
+## Do figures add up?
+
+The shares of the GPU's activities add up to 100%, and activities on one stream take no longer than the time between
+the first start and the last end: $(table sums '{n++; if ($at["status"] == "ok") ok++} END {printf "%d of %d runs", ok, n}').
+
+## Programs
+
+$(table samples '
+    NR == 2 {print "| program | status | what vprof found |"; print "|---|---|---|"}
+    {printf "| [%s](../../../common/profiler/tests/programs/%s.cu) | %s | %s |\n", $1, $1, $3, $4}')
+
+## Metrics beside Nsight Compute's
+
+Two runs: \`vprof --metrics\`, which computes nvprof's metrics from counts, and ncu's own ratio of the same. Means over
+the launches of a kernel; efficiencies and ncu's occupancy in percent.
+
+$(table metrics '
+    NR == 2 {print "| | kernel | metric | vprof | ncu |"; print "|---|---|---|---:|---:|"}
+    {printf "| %s | `%s` | %s | %s | %.6g |\n", $at["milestone"], $at["kernel"], $at["metric"], $at["vprof"], $at["ncu"]}')
+END
+mv profiler.md.part profiler.md
+echo "profiler-page: $1/profiler.md"

@@ -40,7 +40,7 @@ files_of report-templates 2>/dev/null | while read -r f; do copy "$f"; done
 cp common/mk/archive-readme.md "$root/README.md"
 
 # The labs as handed out: what is generated and committed, not a working copy's attempts.
-files_of labs | while read -r f; do copy "$f"; done
+files_of labs | grep -v '^labs/report/' | while read -r f; do copy "$f"; done
 for reference in reference/m*-*/conv.c*; do
     mkdir -p "$(dirname "$root/labs/${reference#reference/}")"
     awk -f common/mk/skeleton.awk "$reference" >"$root/labs/${reference#reference/}"

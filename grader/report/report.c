@@ -62,6 +62,9 @@ static void text_close(struct text *t)
     t->out = NULL;
 }
 
+/* More than any page has; a larger file is refused, not cut. */
+enum { MAX_PAGE_BYTES = 16 << 20 };
+
 /* ---- tables, JSON, LaTeX -------------------------------------------------------------------- */
 
 enum { DATA_FILES = 7 };
@@ -120,38 +123,50 @@ static enum st_code write_data(const struct gr_result *result, const struct gr_s
 
 /* ---- the page ------------------------------------------------------------------------------- */
 
-/* Copies an earlier page that holds words outside of the places to a free name.
+/* Copies an earlier page that was changed by hand to a free name.
  * @param kept  set to the copy's name in the folder, or "". */
-static enum st_code keep_earlier_page(const struct gr_prose *prose, const char *folder,
-                                      char kept[64], struct st_error *err)
+static enum st_code keep_earlier_page(const char *folder, char kept[64], struct st_error *err)
 {
+    char path[PATH_MAX], *page;
+    size_t bytes;
     kept[0] = '\0';
-    if (!prose->page || (!prose->damaged && !prose->edited))
-        return ST_OK;
-    char path[PATH_MAX];
-    for (int n = 1; n < 1000; n++) {
-        snprintf(kept, 64, n == 1 ? "report.md.bak" : "report.md.bak%d", n);
-        if (path_format(path, sizeof path, "%s/%s", folder, kept) && !file_exists(path))
-            return write_file(folder, kept, prose->page, prose->page_bytes, err);
+    if (!path_format(path, sizeof path, "%s/report.md", folder)) {
+        st_fail(err, ST_TOO_LARGE, "path is too long");
+        return st_detail(err, ST_WHERE, "%.80s...", folder), ST_TOO_LARGE;
     }
+    if (!file_exists(path))
+        return ST_OK;
+    enum st_code code = file_read(path, MAX_PAGE_BYTES, &page, &bytes, err);
+    if (code)
+        return code;
+    bool done = gr_seal_holds(page, bytes);
+    for (int n = 1; n < 1000 && !done; n++) {
+        snprintf(kept, 64, n == 1 ? "report.md.bak" : "report.md.bak%d", n);
+        done = path_format(path, sizeof path, "%s/%s", folder, kept) && !file_exists(path);
+        if (done)
+            code = write_file(folder, kept, page, bytes, err);
+    }
+    free(page);
+    if (done)
+        return code;
     st_fail(err, ST_IO, "the earlier report.md cannot be kept: a thousand copies are there");
     st_detail(err, ST_HINT, "delete the files report.md.bak* that are not needed");
     return st_detail(err, ST_WHERE, "%s", folder), ST_IO;
 }
 
 static enum st_code write_pages(const struct gr_result *result, const struct gr_summary *summary,
-                                const struct gr_plots *plots, const struct gr_prose *prose,
-                                const char *folder, const char *kept, struct st_error *err)
+                                const struct gr_plots *plots, const char *folder, const char *kept,
+                                struct st_error *err)
 {
     struct st_error failure;
     enum st_code first = ST_OK;
     struct text page, html;
     if (!text_open(&page))
         return st_fail(err, ST_NO_MEMORY, "cannot hold report.md in memory");
-    gr_markdown_write(page.out, result, summary, plots, prose, kept[0] ? kept : NULL, folder);
+    gr_markdown_write(page.out, result, summary, plots, kept[0] ? kept : NULL, folder);
     fflush(page.out);
     if (page.text)
-        gr_prose_put_seal(page.out, page.text, page.bytes);
+        gr_seal_put(page.out, page.text, page.bytes);
     text_close(&page);
     note(&first, write_file(folder, "report.md", page.text, page.bytes, &failure), err, &failure);
     if (page.text && text_open(&html)) {
@@ -168,35 +183,14 @@ static enum st_code write_pages(const struct gr_result *result, const struct gr_
     return first;
 }
 
-/* The page replaces the earlier one only when the student's words are safe: carried over, or kept
- * in a copy. */
+/* The page replaces an earlier one only if nobody's words are lost. */
 static enum st_code write_page(const struct gr_result *result, const struct gr_summary *summary,
                                const struct gr_plots *plots, const char *folder,
                                struct st_error *err)
 {
-    char path[PATH_MAX], kept[64];
-    struct gr_prose prose;
-    if (!path_format(path, sizeof path, "%s/report.md", folder)) {
-        st_fail(err, ST_TOO_LARGE, "path is too long");
-        return st_detail(err, ST_WHERE, "%.80s...", folder), ST_TOO_LARGE;
-    }
-    enum st_code code = gr_prose_read(path, &prose, err);
-    if (code)
-        return code;
-    code = keep_earlier_page(&prose, folder, kept, err);
-    if (!code)
-        code = write_pages(result, summary, plots, &prose, folder, kept, err);
-    if (!code && prose.damaged) {
-        code =
-            st_fail(err, ST_BAD_FORMAT, "the marked places of the earlier report.md are damaged");
-        st_detail(err, ST_WHERE, "%s", path);
-        st_detail(err, ST_HINT,
-                  "the earlier page is kept as %s: copy your text from there into the marked "
-                  "places of the new report.md",
-                  kept);
-    }
-    gr_prose_free(&prose);
-    return code;
+    char kept[64];
+    enum st_code code = keep_earlier_page(folder, kept, err);
+    return code ? code : write_pages(result, summary, plots, folder, kept, err);
 }
 
 enum st_code gr_report_write(const struct gr_result *result, const char *folder,

@@ -1,9 +1,7 @@
 /* report.html from report.md, through cmark-gfm.
  *
- * The page is cut at the places for prose and each stretch is parsed by itself, so that nothing a
- * student writes (an open code fence, say) can swallow what the grader wrote. Raw HTML is left out
- * by cmark, pictures are put inside as data: addresses, and a content security policy forbids
- * everything else: the page fetches nothing and runs nothing. */
+ * Raw HTML is left out by cmark, pictures are put inside as data: addresses, and a content security
+ * policy forbids everything else: the page fetches nothing and runs nothing. */
 #include "grader/report/report_markdown.h"
 
 #include "base/files.h"
@@ -159,23 +157,7 @@ void gr_html_put_markdown(FILE *out, const char *text, size_t bytes, bool links,
 
 void gr_html_write(FILE *out, const char *title, const char *page, size_t bytes, const char *folder)
 {
-    struct gr_segment segment[GR_MAX_SEGMENTS];
-    size_t segments = gr_prose_split(page, bytes, segment);
     gr_html_begin(out, title);
-    for (size_t i = 0; i < segments; i++) {
-        const struct gr_segment *s = &segment[i];
-        if (s->place < 0) {
-            gr_html_put_markdown(out, s->text, s->bytes, false, folder);
-        } else if (s->written) {
-            fprintf(out, "<section class=\"prose\" id=\"%s\">\n", gr_places[s->place].name);
-            gr_html_put_markdown(out, s->text, s->bytes, true, folder);
-            fputs("</section>\n", out);
-        } else {
-            fprintf(out, "<section class=\"prose\" id=\"%s\">\n<p class=\"unwritten\">",
-                    gr_places[s->place].name);
-            fputs(gr_places[s->place].heading ? "Not" : "Authors: not", out);
-            fputs(" written yet. The place for it is in report.md.</p>\n</section>\n", out);
-        }
-    }
+    gr_html_put_markdown(out, page, bytes, false, folder);
     fputs("</main>\n</body>\n</html>\n", out);
 }

@@ -1,9 +1,8 @@
-/* report.md: the page a student completes and hands in. GitHub-flavoured Markdown, readable as
- * text.
+/* report.md: the page of a grading. GitHub-flavoured Markdown, readable as text.
  *
  * Order: what was graded, is it right (checks, findings, networks), how fast is it (tables and
- * figures), what it printed, what is left for the instructor, and the student's words. Every string
- * of the record goes through gr_put_markdown() or one of its kin. */
+ * figures), what it printed, and what is left for the instructor. Every string of the record goes
+ * through gr_put_markdown() or one of its kin. */
 #include "base/files.h"
 #include "grader/report/profile_sections.h"
 #include "grader/report/report_parts.h"
@@ -17,7 +16,6 @@ struct page {
     const struct gr_result *result;
     const struct gr_summary *summary;
     const struct gr_plots *plots;
-    const struct gr_prose *prose;
     int tables, figures; /* numbered so far */
 };
 
@@ -63,14 +61,13 @@ static void put_head(struct page *p, const char *kept)
         gr_put_markdown(p->out, r->title);
     }
     fputs("\n\n", p->out);
-    gr_prose_put(p->out, p->prose, 0);
     if (kept)
-        fprintf(p->out,
-                "\n> **Note.** The earlier page had been changed outside of the places for your "
-                "text, where the\n> grader writes. It is kept as `%s`: move what you need from "
-                "there into the marked places.\n",
-                kept);
-    fputs("\n**Automatic checks: ", p->out);
+        fprintf(
+            p->out,
+            "> **Note.** The earlier page had been changed by hand. It is kept as `%s`. Your own "
+            "words belong\n> into your report, which `./grader report` makes.\n\n",
+            kept);
+    fputs("**Automatic checks: ", p->out);
     put_points(p, r->score);
     fputs(" of ", p->out);
     put_points(p, r->max_score);
@@ -377,7 +374,9 @@ static void put_manual(struct page *p)
     if (!r->manuals)
         return;
     fputs("## Left for the instructor\n\n", p->out);
-    fputs("These points are given by a person who reads the sections below.\n\n", p->out);
+    fputs("These points are given by a person who reads your report, which "
+          "`./grader report` makes.\n\n",
+          p->out);
     table_caption(p, "Items graded by the instructor.");
     fputs("| Item | Points |\n|---|---:|\n", p->out);
     for (size_t i = 0; i < r->manuals; i++) {
@@ -390,22 +389,10 @@ static void put_manual(struct page *p)
     fputs("\n", p->out);
 }
 
-static void put_places(struct page *p)
-{
-    for (int i = 0; i < GR_PLACES; i++) {
-        if (!gr_places[i].heading)
-            continue;
-        fprintf(p->out, "## %s\n\n*%s*\n\n", gr_places[i].heading, gr_places[i].question);
-        gr_prose_put(p->out, p->prose, i);
-        fputs("\n", p->out);
-    }
-}
-
 void gr_markdown_write(FILE *out, const struct gr_result *result, const struct gr_summary *summary,
-                       const struct gr_plots *plots, const struct gr_prose *prose, const char *kept,
-                       const char *folder)
+                       const struct gr_plots *plots, const char *kept, const char *folder)
 {
-    struct page page = {out, result, summary, plots, prose, 0, 0};
+    struct page page = {out, result, summary, plots, 0, 0};
     put_head(&page, kept);
     put_correctness(&page);
     gr_evidence_markdown(out, result, &page.tables);
@@ -415,5 +402,4 @@ void gr_markdown_write(FILE *out, const struct gr_result *result, const struct g
         gr_profile_markdown(out, profile, &page.tables);
     put_output(&page);
     put_manual(&page);
-    put_places(&page);
 }

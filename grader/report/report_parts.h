@@ -3,8 +3,7 @@
  *
  *     gr_result ──summary──▶ rows of the tables
  *     all tables ──plots───▶ plots/             (grader/plots: gnuplot)
- *     old page  ──prose────▶ what the student wrote
- *     all three ──markdown─▶ report.md ──html──▶ report.html
+ *     both      ──markdown─▶ report.md ──html──▶ report.html
  *     gr_result ──json, tables, latex──▶ result.json, *.tsv, *.tex
  *
  * Strings of the record may hold anything. Each format has one function here that makes them
@@ -96,61 +95,20 @@ void gr_summarize(const struct gr_result *result, struct gr_summary *to);
  * sizes. @return @p to, "-" for a shape that is not known. */
 const char *gr_shape_text(char to[64], const struct conv_shape *shape, const char *times);
 
-/* ---- report_prose.c: what the student wrote ------------------------------------------------- */
+/* ---- report_seal.c: whether report.md is as it was written ----------------------------------- */
 
-enum { GR_PLACES = 6, GR_MAX_SEGMENTS = 2 * GR_PLACES + 1 };
+/** Writes the page's last line, a checksum of what was written so far. */
+void gr_seal_put(FILE *out, const char *page, size_t bytes);
 
-/** A marked place for the student's words. */
-struct gr_place {
-    const char *name;     /**< in the markers */
-    const char *heading;  /**< of the page's section, or NULL */
-    const char *question; /**< what belongs there */
-};
-
-extern const struct gr_place gr_places[GR_PLACES];
-
-/** The student's words of an earlier page. Free with gr_prose_free(). */
-struct gr_prose {
-    char *page; /**< the whole file, or NULL if there was none */
-    size_t page_bytes;
-    struct {
-        const char *text; /**< points into page; NULL if the place was not found */
-        size_t bytes;
-    } place[GR_PLACES];
-    bool damaged; /**< a place is missing, doubled or open */
-    bool edited;  /**< something outside of the places is not as it was written */
-};
-
-/** Reads the places of an earlier report.md. No file is no error. */
-enum st_code gr_prose_read(const char *path, struct gr_prose *prose, struct st_error *err);
-
-/** Releases what gr_prose_read() made; harmless on a zeroed one. */
-void gr_prose_free(struct gr_prose *prose);
-
-/** Writes a place with its markers, and the student's words or "(write here)" between them. */
-void gr_prose_put(FILE *out, const struct gr_prose *prose, int place);
-
-/** Writes the page's last line: a checksum of everything outside of the places. */
-void gr_prose_put_seal(FILE *out, const char *page, size_t bytes);
-
-/** A stretch of a page. */
-struct gr_segment {
-    int place; /**< index of gr_places, or -1 for what the grader wrote */
-    const char *text;
-    size_t bytes;
-    bool written; /**< a place with words of the student */
-};
-
-/** Cuts an undamaged page at its markers. @return the number of segments. */
-size_t gr_prose_split(const char *page, size_t bytes, struct gr_segment to[GR_MAX_SEGMENTS]);
+/** @return whether a page has its checksum: nobody has written in it. */
+bool gr_seal_holds(const char *page, size_t bytes);
 
 /* ---- report_md.c, report_html.c, report_json.c, report_tables.c ----------------------------- */
 
 /** Writes the page, without its seal. @param kept name of the copy of an earlier page that the
  * student is told of, or NULL. */
 void gr_markdown_write(FILE *out, const struct gr_result *result, const struct gr_summary *summary,
-                       const struct gr_plots *plots, const struct gr_prose *prose, const char *kept,
-                       const char *folder);
+                       const struct gr_plots *plots, const char *kept, const char *folder);
 
 /** Writes report.html from the text of report.md. Pictures of @p folder that the page shows are
  * put inside; of any others only the address is shown. */

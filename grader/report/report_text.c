@@ -184,7 +184,7 @@ void gr_put_markdown_block(FILE *out, const char *text)
     unsigned before = '\n';
     for (unsigned point; (point = next_visible(&text)); before = point) {
         if (before == '\n' && point == '<')
-            fputc(' ', out); /* so that no line looks like a marker of gr_prose_put() */
+            fputc(' ', out); /* so that no line looks like a marker of a report */
         put_point(out, point);
     }
     if (before != '\n')

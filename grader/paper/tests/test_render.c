@@ -65,7 +65,25 @@ Test(render, html_runs_and_fetches_nothing)
     cr_assert(strstr(html, "default-src 'none'"));
     cr_assert(strstr(html, "[picture not shown: http://c.example/i.png]"));
     cr_assert(strstr(html, "href=\"https://b.example/?a=1\""));
+    /* an open fence ends with its place */
+    cr_assert(strstr(html, "<h3>Effect</h3>") && strstr(html, "Milestone 4</h2>"));
     free(html), free(report.text);
+}
+
+Test(render, pictures_of_the_report_are_inside_and_no_other_file_is)
+{
+    struct text report = {.text =
+                              strdup("![mine](mine.png) ![no](../mine.png) ![no](/etc/passwd)\n")};
+    report.bytes = strlen(report.text);
+    write_text("mine.png", "not really a picture");
+    size_t lost;
+    char *html = rendered(&report, true, NULL), *tex = rendered(&report, false, &lost);
+    cr_assert(strstr(html, "src=\"data:image/png;base64,bm90IHJlYWxseSBhIHBpY3R1cmU=\""));
+    cr_assert(strstr(html, "[picture not shown: ../mine.png]"));
+    cr_assert(strstr(tex, "]{mine.png}"));
+    cr_assert_null(strstr(tex, "{../mine.png}"));
+    cr_assert_null(strstr(tex, "{/etc/passwd}"));
+    free(html), free(tex), free(report.text);
 }
 
 Test(render, html_is_well_formed)

@@ -1,0 +1,67 @@
+/* The seal of report.md, its last line: a checksum of all others.
+ *
+ *     <!-- convlab page 0123456789abcdef -->
+ *
+ * A page without its seal was changed by hand, and is kept before a new one takes its place. Line
+ * ends and trailing blanks do not count, as editors change them unasked. */
+#include "grader/report/report_parts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define SEAL_MARK "<!-- convlab page "
+
+struct line {
+    const char *text;
+    size_t bytes; /* without line end and trailing blanks */
+};
+
+static bool next_line(const char **at, const char *end, struct line *line)
+{
+    if (*at == end)
+        return false;
+    const char *newline = memchr(*at, '\n', (size_t)(end - *at));
+    line->text = *at;
+    line->bytes = (size_t)((newline ? newline : end) - *at);
+    while (line->bytes && strchr(" \t\r", line->text[line->bytes - 1]))
+        line->bytes--;
+    *at = newline ? newline + 1 : end;
+    return true;
+}
+
+static bool is_seal(const struct line *line)
+{
+    const size_t mark = strlen(SEAL_MARK);
+    return line->bytes >= mark && memcmp(line->text, SEAL_MARK, mark) == 0;
+}
+
+/* FNV-1a over the lines. */
+static void seal_text(char to[80], const char *page, size_t bytes)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    struct line line;
+    for (const char *at = page, *end = page + bytes; next_line(&at, end, &line);) {
+        for (size_t i = 0; i < line.bytes && !is_seal(&line); i++)
+            hash = (hash ^ (unsigned char)line.text[i]) * 0x100000001b3u;
+        if (!is_seal(&line))
+            hash = (hash ^ '\n') * 0x100000001b3u;
+    }
+    snprintf(to, 80, SEAL_MARK "%016" PRIx64 " -->", hash);
+}
+
+void gr_seal_put(FILE *out, const char *page, size_t bytes)
+{
+    char seal[80];
+    seal_text(seal, page, bytes);
+    fprintf(out, "%s\n", seal);
+}
+
+bool gr_seal_holds(const char *page, size_t bytes)
+{
+    char seal[80];
+    struct line line = {0}, last = {0};
+    seal_text(seal, page, bytes);
+    for (const char *at = page, *end = page + bytes; next_line(&at, end, &line);)
+        last = is_seal(&line) ? line : last;
+    return last.bytes == strlen(seal) && memcmp(last.text, seal, last.bytes) == 0;
+}

@@ -7,6 +7,7 @@ MODULES := \
     grader/class \
     grader/rank \
     grader/export \
+    grader/slurm \
     grader/gradebook \
     grader/sweep \
     grader \

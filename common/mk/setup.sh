@@ -5,7 +5,7 @@
 #   setup.sh need WHAT...       exit 1 with the command to run if a package for WHAT is missing
 #   setup.sh install WHAT...    install what is missing (as root or through sudo without a password)
 #
-# WHAT is a word of the table's column "for": build, test, docs, bench.
+# WHAT is a word of the table's column "for": build, test, docs, bench, slurm, browser.
 set -u
 table=$(dirname "$0")/packages.tsv
 tab=$(printf '\t')
@@ -36,15 +36,15 @@ missing() {
 }
 
 doctor() {
-    printf '%-30s %-6s %-8s %s\n' package for status 'without it'
+    printf '%-30s %-8s %-8s %s\n' package for status 'without it'
     tail -n +2 "$table" | while IFS=$tab read -r package probe kind without; do
         if is_here "$probe"; then status=ok without=; else status=MISSING; fi
-        printf '%-30s %-6s %-8s %s\n' "$package" "$kind" "$status" "$without"
+        printf '%-30s %-8s %-8s %s\n' "$package" "$kind" "$status" "$without"
     done
     if command -v nvcc >/dev/null 2>&1; then
-        printf '%-30s %-6s %-8s %s\n' 'CUDA Toolkit (nvcc)' cuda ok ''
+        printf '%-30s %-8s %-8s %s\n' 'CUDA Toolkit (nvcc)' cuda ok ''
     else
-        printf '%-30s %-6s %-8s %s\n' 'CUDA Toolkit (nvcc)' cuda MISSING \
+        printf '%-30s %-8s %-8s %s\n' 'CUDA Toolkit (nvcc)' cuda MISSING \
             'CUDA milestones cannot be compiled (m1 needs none)'
     fi
     if [ -e "$cuda/include/cupti.h" ] || [ -e "$cuda/extras/CUPTI/include/cupti.h" ]; then
@@ -58,9 +58,9 @@ doctor() {
         printf '%-30s %-6s %-8s %s\n' 'Nsight Compute (ncu)' cuda none 'vprof has no metrics of a real GPU'
     fi
     if [ -e /dev/nvidiactl ]; then
-        printf '%-30s %-6s %-8s %s\n' 'NVIDIA GPU' cuda ok ''
+        printf '%-30s %-8s %-8s %s\n' 'NVIDIA GPU' cuda ok ''
     else
-        printf '%-30s %-6s %-8s %s\n' 'NVIDIA GPU' cuda none 'no timing on real hardware (m1 needs none)'
+        printf '%-30s %-8s %-8s %s\n' 'NVIDIA GPU' cuda none 'no timing on real hardware (m1 needs none)'
     fi
     lacking=$(missing build test docs bench)
     [ -z "$lacking" ] && return 0

@@ -49,6 +49,14 @@ TEST_SCRIPTS += grader/tests/cli/cli.sh grader/tests/mutants/mutants.sh common/m
 # The autograders that are uploaded to grading platforms.
 TEST_SCRIPTS += grader/export/tests/platforms.sh
 
+# A class on a real Slurm, where it is installed.
+TEST_SCRIPTS += grader/slurm/tests/slurm.sh
+
+.PHONY: slurm-check
+slurm-check: $(PROGRAMS) vgpu ## grade 64 submissions on a real Slurm of four nodes, one of which dies, and compare
+	@common/mk/setup.sh install build slurm
+	$(Q)CONVLAB_BUILD=$(BUILD) grader/slurm/tests/slurm.sh all
+
 # A class with all kinds of bad input, and one that is killed while it is graded.
 TEST_SCRIPTS += grader/class/tests/class.sh
 

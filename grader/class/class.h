@@ -22,18 +22,13 @@
 
 enum { CL_MAX_SOURCE_BYTES = 1 << 20 };
 
-/** What is done. */
-enum cl_mode {
-    CL_RUN,     /**< everything, on this machine */
-    CL_PREPARE, /**< intake and the list of tasks */
-    CL_TASK,    /**< one task of that list, without the gradebook */
-    CL_COLLECT  /**< stores what tasks have left */
-};
-
 /** The command line. Strings point into argv. */
 struct cl_options {
-    enum cl_mode mode;
-    size_t task; /**< --task N, from 1 */
+    bool slurm;       /**< --slurm: on a cluster */
+    size_t task;      /**< --task N, from 1: only this one of --list, on a node of the cluster */
+    const char *list; /**< its list */
+    const char *partition, *slurm_options;
+    size_t gpus, array_limit;
     const char *dir, *gradebook, *roster, *only, *device, *images, *model, *milestone_list;
     int64_t since; /**< --since: seconds since 1970, or 0 */
     size_t jobs, retries;

@@ -6,7 +6,7 @@
 #include "base/progress.h"
 #include "base/rng.h"
 #include "grader/class/options.h"
-#include "grader/class/schedule.h"
+#include "grader/class/slurm_schedule.h"
 #include "grader/machine.h"
 
 #include <errno.h>
@@ -197,7 +197,8 @@ static int grade(struct cl_class *class, struct st_error *err)
     if (!code)
         code = cl_tasks_make(class, &tasks, &n, &up_to_date, err);
     if (!code)
-        code = cl_tasks_run(class, tasks, n, &counts, err);
+        code = (class->options->slurm ? cl_tasks_run_slurm : cl_tasks_run)(class, tasks, n, &counts,
+                                                                           err);
     if (!code && !counts.stopped)
         code = end_run(class, err);
     for (size_t i = 0; i < n; i++)
@@ -209,12 +210,24 @@ static int grade(struct cl_class *class, struct st_error *err)
     return counts.stored == counts.total && !counts.fault ? EXIT_ALL_GRADED : EXIT_NOT_ALL;
 }
 
+/* On a node of a cluster. The exit status tells Slurm whether the task left an outcome. */
+static int one_task(const struct cl_options *options)
+{
+    struct st_error err;
+    if (!cl_slurm_task(options, &err))
+        return EXIT_ALL_GRADED;
+    st_print(stderr, "grader class", &err);
+    return EXIT_NOT_ALL;
+}
+
 int gr_command_class(int argc, char **argv)
 {
     static struct cl_options options;
     struct cl_class class = {.options = &options, .lock = -1};
     struct st_error err = {0};
     cl_options_parse(&options, argc, argv);
+    if (options.task)
+        return one_task(&options);
     enum st_code code = cl_options_milestones(&options, &err);
     if (!code)
         code = open_sandbox(&class, &err);

@@ -27,9 +27,13 @@ enum {
     KEY_RETRIES,
     KEY_LIMIT,
     KEY_NO_SANDBOX,
-    KEY_PREPARE,
+    KEY_SLURM,
+    KEY_GPUS,
+    KEY_PARTITION,
+    KEY_ARRAY_LIMIT,
+    KEY_SLURM_OPTIONS,
     KEY_TASK,
-    KEY_COLLECT
+    KEY_LIST
 };
 
 static const struct argp_option option_table[] = {
@@ -57,10 +61,15 @@ static const struct argp_option option_table[] = {
      0},
     {"limit", KEY_LIMIT, "SECONDS", 0, "the longest that one grading may take (default: 3600)", 0},
     {"no-sandbox", KEY_NO_SANDBOX, 0, 0, "go on where there is no sandbox", 0},
-    {0, 0, 0, 0, "For clusters (grader class --slurm uses them):", 3},
-    {"prepare", KEY_PREPARE, 0, 0, "only look at what was handed in and list the tasks", 0},
-    {"task", KEY_TASK, "N", 0, "grade task N of that list, without opening the gradebook", 0},
-    {"collect", KEY_COLLECT, 0, 0, "store what tasks have left", 0},
+    {0, 0, 0, 0, "On a cluster:", 3},
+    {"slurm", KEY_SLURM, 0, 0, "as Slurm's job arrays, a submission's milestone a task", 3},
+    {"gpus", KEY_GPUS, "N", 0, "GPUs of each task (default: none)", 3},
+    {"partition", KEY_PARTITION, "NAME", 0, "Slurm's partition (default: the cluster's)", 3},
+    {"array-limit", KEY_ARRAY_LIMIT, "N", 0, "at most so many tasks at once", 3},
+    {"slurm-options", KEY_SLURM_OPTIONS, "'...'", 0,
+     "further options of sbatch, such as '--cpus-per-task=4 --mem=8G'", 3},
+    {"task", KEY_TASK, "N", OPTION_HIDDEN, 0, 3},
+    {"list", KEY_LIST, "FILE", OPTION_HIDDEN, 0, 3},
     {0}};
 
 static unsigned long parse_number(const char *name, const char *text, unsigned long least,
@@ -92,11 +101,13 @@ static int64_t parse_date(const char *text, struct argp_state *state)
 
 static void check(struct cl_options *o, struct argp_state *state)
 {
-    if (o->mode == CL_TASK || o->mode == CL_COLLECT) {
-        if (o->dir)
-            argp_error(state, "--task and --collect take no folder: the gradebook's list has it");
+    if (o->task) { /* what slurm_schedule.c makes Slurm start */
+        if (!o->list || o->dir)
+            argp_error(state, "--task takes --list and no folder");
         return;
     }
+    if (!o->slurm && (o->gpus || o->partition || o->array_limit || o->slurm_options))
+        argp_error(state, "--gpus, --partition, --array-limit and --slurm-options need --slurm");
     if (!o->dir)
         argp_error(state, "expected the folder with the class's submissions");
     if (!o->milestone_list)
@@ -153,15 +164,26 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_NO_SANDBOX:
         o->no_sandbox = true;
         return 0;
-    case KEY_PREPARE:
-        o->mode = CL_PREPARE;
+    case KEY_SLURM:
+        o->slurm = true;
+        return 0;
+    case KEY_GPUS:
+        o->gpus = parse_number("gpus", arg, 1, 64, state);
+        return 0;
+    case KEY_PARTITION:
+        o->partition = arg;
+        return 0;
+    case KEY_ARRAY_LIMIT:
+        o->array_limit = parse_number("array-limit", arg, 1, 100000, state);
+        return 0;
+    case KEY_SLURM_OPTIONS:
+        o->slurm_options = arg;
         return 0;
     case KEY_TASK:
-        o->mode = CL_TASK;
         o->task = parse_number("task", arg, 1, 10000000, state);
         return 0;
-    case KEY_COLLECT:
-        o->mode = CL_COLLECT;
+    case KEY_LIST:
+        o->list = arg;
         return 0;
     case ARGP_KEY_ARG:
         if (o->dir)

@@ -161,29 +161,34 @@ void cl_store_fault(struct cl_class *class, const struct cl_task *task, const ch
 /* ---- one grading that ended --------------------------------------------------------------------
  */
 
-/* Tries again, or stores that it could not be graded. */
-static void handle_fault(struct schedule *s, size_t i, const char *kind, const char *message)
+bool cl_fault(struct cl_class *class, const struct cl_task *task, const char *kind,
+              const char *message, struct cl_counts *counts)
 {
-    struct cl_task *task = &s->tasks[i];
     char name[CL_SHOWN_BYTES], shown[CL_SHOWN_BYTES];
-    const bool again = task->tries <= s->class->options->retries && !s->counts->stopped;
-    cl_store_fault(s->class, task, kind, message);
+    const bool again = task->tries <= class->options->retries && !counts->stopped;
+    cl_store_fault(class, task, kind, message);
     progress_clear();
     fprintf(stderr, "grader class: %s %s: fault, not the submission's: %s: %s%s\n",
             cl_name_shown(name, task->submission), task->milestone, kind,
             cl_name_shown(shown, message), again ? "; is tried again" : "");
     if (again) {
-        s->counts->retried++;
-        push(&s->waiting, i);
-        return;
+        counts->retried++;
+        return true;
     }
     char text[CL_NAME_BYTES], told[600];
     snprintf(told, sizeof told, "%s: %s", kind, message);
     cl_name_text(text, told);
     struct gb_graded graded;
-    cl_task_ungraded(s->class, task, "fault", text, &graded);
-    cl_store(s->class, &graded, s->counts);
+    cl_task_ungraded(class, task, "fault", text, &graded);
+    cl_store(class, &graded, counts);
     gb_graded_free(&graded);
+    return false;
+}
+
+static void handle_fault(struct schedule *s, size_t i, const char *kind, const char *message)
+{
+    if (cl_fault(s->class, &s->tasks[i], kind, message, s->counts))
+        push(&s->waiting, i);
 }
 
 static void handle_end(struct schedule *s, struct job *job)
@@ -210,19 +215,16 @@ static void handle_end(struct schedule *s, struct job *job)
 /* ---- the loop ----------------------------------------------------------------------------------
  */
 
-/* Tasks without a source need no grader: they are stored at once, the others wait. */
-static void store_or_push(struct schedule *s, size_t i)
+bool cl_store_at_once(struct cl_class *class, const struct cl_task *task, struct cl_counts *counts)
 {
-    const struct cl_task *task = &s->tasks[i];
     struct gb_graded graded;
-    if (task->source) {
-        push(&s->waiting, i);
-        return;
-    }
-    cl_task_ungraded(s->class, task, task->status, task->message, &graded);
-    s->counts->at_once++;
-    cl_store(s->class, &graded, s->counts);
+    if (task->source)
+        return false;
+    cl_task_ungraded(class, task, task->status, task->message, &graded);
+    counts->at_once++;
+    cl_store(class, &graded, counts);
     gb_graded_free(&graded);
+    return true;
 }
 
 static void start(struct schedule *s, size_t i)
@@ -303,6 +305,21 @@ static bool make_queues(struct schedule *s, size_t n)
     return s->waiting.item && s->alone.item;
 }
 
+void cl_tasks_begin(struct cl_counts *counts, size_t n)
+{
+    const struct sigaction stop = {.sa_handler = on_stop};
+    sigaction(SIGINT, &stop, NULL);
+    sigaction(SIGTERM, &stop, NULL);
+    counts->total = n;
+    class_began_s = clock_now_s();
+}
+
+bool cl_tasks_stopped(struct cl_counts *counts)
+{
+    counts->stopped |= stop_signal != 0;
+    return counts->stopped;
+}
+
 enum st_code cl_tasks_run(struct cl_class *class, struct cl_task *tasks, size_t n,
                           struct cl_counts *counts, struct st_error *err)
 {
@@ -314,18 +331,15 @@ enum st_code cl_tasks_run(struct cl_class *class, struct cl_task *tasks, size_t 
     s->tasks = tasks;
     s->counts = counts;
     s->jobs = class->options->jobs < MAX_JOBS ? class->options->jobs : MAX_JOBS;
-    counts->total = n;
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, NULL);
-    const struct sigaction stop = {.sa_handler = on_stop};
-    sigaction(SIGINT, &stop, NULL);
-    sigaction(SIGTERM, &stop, NULL);
-    for (size_t i = 0; i < n && !stop_signal && !counts->stopped; i++)
-        store_or_push(s, i);
-    class_began_s = clock_now_s();
-    while (!stop_signal && !counts->stopped && (s->waiting.n || s->alone.n || s->running)) {
+    cl_tasks_begin(counts, n);
+    for (size_t i = 0; i < n && !cl_tasks_stopped(counts); i++)
+        if (!cl_store_at_once(class, &tasks[i], counts))
+            push(&s->waiting, i);
+    while (!cl_tasks_stopped(counts) && (s->waiting.n || s->alone.n || s->running)) {
         start_more(s);
         progress_show("class: stored", counts->stored, n);
         end_late(s);
@@ -334,7 +348,6 @@ enum st_code cl_tasks_run(struct cl_class *class, struct cl_task *tasks, size_t 
     }
     progress_clear();
     end_all(s);
-    counts->stopped |= stop_signal != 0;
     free(s->waiting.item);
     free(s->alone.item);
     free(s);

@@ -24,6 +24,22 @@ enum st_code cl_tasks_make(struct cl_class *class, struct cl_task **tasks, size_
 enum st_code cl_tasks_run(struct cl_class *class, struct cl_task *tasks, size_t n,
                           struct cl_counts *counts, struct st_error *err);
 
+/** Begins to run @p n tasks: counts, the clock of the time that is left, and what SIGINT and
+ * SIGTERM do. */
+void cl_tasks_begin(struct cl_counts *counts, size_t n);
+
+/** Whether running tasks is to end now. */
+bool cl_tasks_stopped(struct cl_counts *counts);
+
+/** Stores a task that needs no grader. @return false, and nothing is done, for one that does. */
+bool cl_store_at_once(struct cl_class *class, const struct cl_task *task, struct cl_counts *counts);
+
+/** Reports and stores a fault of ours; when it was the last try, also that the task could not be
+ * graded.
+ * @return whether it is to be tried again. */
+bool cl_fault(struct cl_class *class, const struct cl_task *task, const char *kind,
+              const char *message, struct cl_counts *counts);
+
 /** Stores a grading, prints a line of it and counts it. Waits a little and tries again if the
  * gradebook cannot be written. */
 void cl_store(struct cl_class *class, struct gb_graded *graded, struct cl_counts *counts);

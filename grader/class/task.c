@@ -101,7 +101,7 @@ static _Noreturn void become(const struct command *c, const char *files, pid_t p
         _exit(127);
     path_format(lock, sizeof lock, "%s/timing.lock", files);
     path_format(temporary, sizeof temporary, "%s/tmp", files);
-    setenv("CONVLAB_TIMING_LOCK", lock, 1);
+    setenv("CONVLAB_TIMING_LOCK", lock, 0);
     setenv("TMPDIR", temporary, 1);
     int null = open("/dev/null", O_RDONLY);
     int log = open(c->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -1,0 +1,56 @@
+/** @file
+ * What the collector of a class and its tasks on a cluster tell each other: files in
+ * GRADEBOOK.files/slurm, on the file system that the nodes share. Nobody but the collector opens
+ * the gradebook.
+ *
+ *     batch-N.tsv    the tasks of the N-th job array: a row for each, numbered from 1 as the array
+ * is batch-N.sh     what Slurm starts for each batch-N-T.log  what task T printed besides
+ *     KEY.starts     a line for each time that Slurm started the task: node, job
+ *     KEY.outcome    how its grading ended; it appears whole, once all else is in its place
+ *     run/           folders of gradings that are not at their end
+ *
+ * KEY names a grading: submission, milestone, attempt, source, seed and options. A task that Slurm
+ * starts again although its outcome is there does nothing, so that none is graded twice.
+ */
+#ifndef CONVLAB_GRADER_SLURM_FILES_H
+#define CONVLAB_GRADER_SLURM_FILES_H
+
+#include "grader/class/task.h"
+
+enum { CL_KEY_CHARS = 25 };
+
+/** The folder: GRADEBOOK.files/slurm. */
+void cl_slurm_folder(const char *files, char folder[PATH_MAX]);
+
+/** A path in it, printf style. */
+bool cl_slurm_path(const char *files, char path[PATH_MAX], const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** A task's key. */
+void cl_slurm_key(const struct cl_task *task, const char *flags, char key[CL_KEY_CHARS]);
+
+/** Writes a batch. @param which  which of @p tasks are in it, @p n of them, in the order of the
+ * array */
+enum st_code cl_batch_write(const char *files, size_t batch, const struct cl_task *tasks,
+                            const size_t *which, size_t n, const char *flags, struct st_error *err);
+
+/** Reads task @p number of a batch. @param task  released with cl_task_free() */
+enum st_code cl_batch_read(const char *path, size_t number, struct cl_task *task,
+                           char key[CL_KEY_CHARS], struct st_error *err);
+
+/** The keys of a batch, from its first task on; @p keys is malloc'd. */
+enum st_code cl_batch_keys(const char *files, size_t batch, char (**keys)[CL_KEY_CHARS], size_t *n,
+                           struct st_error *err);
+
+/** Writes how a grading ended. @param said  why it was not started, or "" */
+enum st_code cl_outcome_write(const char *files, const char *key, const struct cl_outcome *outcome,
+                              const char *said, struct st_error *err);
+
+/** Reads it. @return ST_NOT_FOUND as long as it is not there. */
+enum st_code cl_outcome_read(const char *files, const char *key, struct cl_outcome *outcome,
+                             char said[512], struct st_error *err);
+
+/** How often Slurm has started a task. @param where  set to the nodes, with commas between */
+size_t cl_starts_read(const char *files, const char *key, char where[256]);
+
+#endif

@@ -1,0 +1,18 @@
+/** @file
+ * The other way of running tasks: on a cluster, as Slurm's job arrays.
+ */
+#ifndef CONVLAB_GRADER_SLURM_SCHEDULE_H
+#define CONVLAB_GRADER_SLURM_SCHEDULE_H
+
+#include "grader/class/schedule.h"
+
+/** Runs tasks on a cluster and stores their grades as they come in; like cl_tasks_run(). Stopped or
+ * killed, the jobs go on, and the next run of the same command takes what they have left and waits
+ * for the rest. */
+enum st_code cl_tasks_run_slurm(struct cl_class *class, struct cl_task *tasks, size_t n,
+                                struct cl_counts *counts, struct st_error *err);
+
+/** Grades the one task that options name, on a node. */
+enum st_code cl_slurm_task(const struct cl_options *options, struct st_error *err);
+
+#endif

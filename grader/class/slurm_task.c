@@ -1,0 +1,178 @@
+/* grader class --task N --list BATCH: what Slurm starts on a node for one task of an array.
+ *
+ * 1. If the outcome is there, nothing is to be done: Slurm started a task again that had ended.
+ * 2. The grading gets a folder of its own, so that two starts of one task (a node that was thought
+ * lost) do not meet in it.
+ * 3. At its end the folder goes to its place and the outcome appears, in this order. Who comes
+ * second finds an outcome and drops its own. */
+#include "grader/class/slurm_files.h"
+#include "grader/class/slurm_schedule.h"
+
+#include "base/clock.h"
+#include "base/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
+{
+    (void)info, (void)type, (void)where;
+    return remove(path);
+}
+
+static void remove_tree(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static const char *variable(const char *name, const char *otherwise)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : otherwise;
+}
+
+/* A line in KEY.starts. */
+static void tell_start(const char *files, const char *key)
+{
+    char path[PATH_MAX], host[128] = "?", line[256];
+    gethostname(host, sizeof host - 1);
+    cl_slurm_path(files, path, "%s.starts", key);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    int n = snprintf(line, sizeof line, "%s %s\n", variable("SLURMD_NODENAME", host),
+                     variable("SLURM_JOB_ID", "-"));
+    if (fd >= 0 && write(fd, line, (size_t)n) != n)
+        fprintf(stderr, "grader class: cannot write %s\n", path);
+    if (fd >= 0)
+        close(fd);
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Starts the grader and waits for it, no longer than --limit. */
+static enum st_code run_grader(const struct cl_options *o, const char *private,
+                               const struct cl_task *task, struct cl_outcome *outcome,
+                               struct st_error *err)
+{
+    pid_t pid;
+    int status;
+    struct rusage usage;
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, NULL);
+    double began_s = clock_now_s();
+    *outcome = (struct cl_outcome){.status = -1, .started = now_s(), .finished = now_s()};
+    enum st_code code = cl_task_start(o, private, task, &pid, err);
+    if (code)
+        return code;
+    while (wait4(pid, &status, WNOHANG, &usage) == 0) {
+        sigtimedwait(&child, NULL, &(struct timespec){.tv_nsec = 200000000});
+        if (!outcome->timed_out && clock_now_s() - began_s > o->limit_s) {
+            outcome->timed_out = true;
+            kill(-pid, SIGKILL);
+        }
+    }
+    kill(-pid, SIGKILL); /* whatever it has left in its group */
+    cl_outcome_set(outcome, status, &usage);
+    /* Slurm ends all processes of a task that it cancels or queues again, the grader perhaps first:
+     * then this one is ended in a moment, too, and there is no outcome. */
+    if (outcome->signal && !outcome->timed_out)
+        nanosleep(&(struct timespec){.tv_sec = 3}, NULL);
+    return ST_OK;
+}
+
+/* From the private folder to where the collector looks. What is there is of a start without an
+ * outcome. */
+static enum st_code put_in_place(const char *files, const char *private, const struct cl_task *task,
+                                 struct st_error *err)
+{
+    char from[PATH_MAX], to[PATH_MAX], parent[PATH_MAX];
+    if (!cl_task_folder(private, task, from) || !cl_task_folder(files, task, to))
+        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", files);
+    path_format(parent, sizeof parent, "%s", to);
+    enum st_code code = dir_make(dirname(parent), err);
+    if (code)
+        return code;
+    remove_tree(to);
+    if (rename(from, to)) {
+        st_fail_errno(err, errno, "cannot move what was graded to its place");
+        return st_detail(err, ST_WHERE, "%s", to);
+    }
+    return ST_OK;
+}
+
+/* Nodes have a place of their own to wait for each other's timings: two tasks of a node share it.
+ */
+static void set_timing_lock(void)
+{
+    char lock[PATH_MAX];
+    path_format(lock, sizeof lock, "%s/convlab-timing-%u.lock", variable("TMPDIR", "/tmp"),
+                (unsigned)getuid());
+    setenv("CONVLAB_TIMING_LOCK", lock, 1);
+}
+
+static enum st_code grade(const struct cl_options *o, const char *files, const struct cl_task *task,
+                          const char *key, struct st_error *err)
+{
+    char private[PATH_MAX], temporary[PATH_MAX], said[512] = "", outcome_path[PATH_MAX];
+    struct cl_outcome outcome;
+    if (!cl_slurm_path(files, private, "run/%s.%s.%ld", key, variable("SLURM_JOB_ID", "-"),
+                       (long)getpid()))
+        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", files);
+    path_format(temporary, sizeof temporary, "%s/tmp", private);
+    enum st_code code = dir_make(temporary, err);
+    if (code)
+        return code;
+    set_timing_lock();
+    struct st_error failed;
+    if (run_grader(o, private, task, &outcome, &failed))
+        snprintf(said, sizeof said, "%s: %s", failed.what, failed.where);
+    cl_slurm_path(files, outcome_path, "%s.outcome", key);
+    if (file_exists(outcome_path))
+        printf("another start of this task was faster\n");
+    else {
+        code = *said ? ST_OK : put_in_place(files, private, task, err);
+        if (!code)
+            code = cl_outcome_write(files, key, &outcome, said, err);
+    }
+    remove_tree(private);
+    return code;
+}
+
+enum st_code cl_slurm_task(const struct cl_options *o, struct st_error *err)
+{
+    char key[CL_KEY_CHARS], list[PATH_MAX], path[PATH_MAX];
+    struct cl_task task;
+    /* GRADEBOOK.files/slurm/batch-N.tsv */
+    if (!realpath(o->list, list))
+        return st_fail_errno(err, errno, "cannot read the list of tasks %s", o->list);
+    enum st_code code = cl_batch_read(list, o->task, &task, key, err);
+    if (code)
+        return code;
+    char *slash = strrchr(list, '/');
+    *slash = '\0';
+    slash = strrchr(list, '/');
+    *(slash ? slash : list) = '\0';
+    cl_slurm_path(list, path, "%s.outcome", key);
+    if (file_exists(path))
+        printf("was graded before\n");
+    else {
+        tell_start(list, key);
+        code = grade(o, list, &task, key, err);
+    }
+    cl_task_free(&task);
+    return code;
+}

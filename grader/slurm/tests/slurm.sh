@@ -1,0 +1,171 @@
+#!/bin/sh
+# grader class --slurm on a real Slurm: four nodes on this machine (cluster.sh).
+#
+#   CONVLAB_BUILD=build slurm.sh [all]
+#
+# Without "all", for make test: a dozen submissions, a requeue, a cancelled task, a collector that is killed.
+# With it, for make slurm-check: 64 submissions, and a node that dies.
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
+top=$(cd "$here/../../.." && pwd)
+unset MAKEFLAGS MFLAGS MAKELEVEL SLURM_CONF
+tested=0 good=0
+if ! why=$("$here/cluster.sh" can); then
+    echo "skipped: grading on a cluster: $why"
+    echo '[====] Synthesis: Tested: 0 | Passing: 0 | Failing: 0 | Crashing: 0'
+    exit 0
+fi
+scratch=$(mktemp -d)
+chmod 755 "$scratch"
+trap '"$here/cluster.sh" stop "$scratch/cluster"; rm -rf "$scratch"' EXIT
+trap 'exit 1' INT TERM
+cd "$scratch" || exit 1
+. "$top/grader/class/tests/class-tools.sh"
+
+claim() { # TEXT COMMAND...
+    text=$1
+    shift
+    tested=$((tested + 1))
+    [ -z "${TIMES:-}" ] || date +"%T $text"
+    if "$@" >"$scratch/said" 2>&1; then
+        good=$((good + 1))
+    else
+        echo "FAILED: $text"
+        tail -n 30 "$scratch/said"
+    fi
+}
+
+# ---- a class: every third right, every third wrong, every third does not compile; some slow --------------------
+hand_in() { # NUMBER SECONDS
+    folder=in/$(printf 's%03d' "$1")/m1-cpu-conv
+    mkdir -p "$folder"
+    case $(($1 % 3)) in
+    0) cp "$top/reference/m1-cpu-conv/conv.c" "$folder/conv.c" ;;
+    1) grep -v plain.h "$top/grader/tests/mutants/weights_flipped.c" >"$folder/conv.c"
+       cat "$top/grader/tests/mutants/plain.h" >>"$folder/conv.c" ;;
+    2) echo "#error $1" >"$folder/conv.c" ;;
+    esac
+    [ "$2" -eq 0 ] || printf '#include <time.h>\n__attribute__((constructor)) static void wait_a_little(void)\n{ nanosleep(&(struct timespec){.tv_sec = %d}, NULL); }\n' "$2" >>"$folder/conv.c"
+}
+
+if [ "${1:-}" = all ]; then n=64 slow=8; else n=12 slow=2; fi
+i=0
+while [ $i -lt $n ]; do
+    i=$((i + 1))
+    case $((i % 3)) in 2) seconds=0 ;; *) seconds=$((i <= 2 * slow ? 1 : 0)) ;; esac
+    hand_in $i $seconds
+done
+mkdir in/s000 # hands in nothing
+
+how="--milestones m1 --quick --images 1 --seed 7 $sandbox"
+grade() { # GRADEBOOK [OPTION...]
+    book=$1
+    shift
+    # shellcheck disable=SC2086
+    "$build/grader" class in $how --gradebook "$book" "$@" >"said-$book" 2>&1
+}
+on_cluster() { # GRADEBOOK [OPTION...]
+    book=$1
+    shift
+    grade "$book" --slurm "$@" || { cat "said-$book"; return 1; }
+}
+
+faults() { sql "$1" "SELECT count(*) FROM fault WHERE kind = '$2'"; }
+
+# wait_until COMMAND...: at most 60 seconds
+wait_until() {
+    tries=0
+    until "$@" >/dev/null 2>&1; do
+        tries=$((tries + 1))
+        [ $tries -lt 300 ] || { echo "never: $*"; return 1; }
+        sleep 0.2
+    done
+}
+running() { squeue --noheader --array --states=running --format '%F_%K' | grep -q .; }
+first_running() { squeue --noheader --array --states=running --format '%F_%K' | head -n 1; }
+# (one that ends just now cannot be cancelled any more)
+cancel_one() {
+    scancel "$(first_running)"
+    squeue --noheader --array --states=cancelled --format '%K' | grep -q .
+}
+graded_some() { [ "$(grep -c '^\[' "said-$1")" -gt 1 ]; }
+
+# ---- claims ----------------------------------------------------------------------------------------------------
+without_slurm() {
+    mkdir bin && ln -s "$(command -v bwrap)" bin/
+    if PATH=$scratch/bin grade none.db --slurm; then return 1; fi
+    grep -q '^grader class: .*hint: is Slurm installed here' said-none.db || { cat said-none.db; return 1; }
+    [ "$(sql none.db 'SELECT count(*) FROM grade WHERE status <> "missing"')" -eq 0 ]
+}
+
+as_one_machine() {
+    on_cluster cluster.db --gpus 1 --slurm-options '--cpus-per-task=1' || return 1
+    same_gradebooks cluster.db one.db
+}
+
+all_nodes_were_used() {
+    nodes=$(squeue --noheader --array --states=all --format '%N' | sort -u | grep -c node)
+    [ "$nodes" -eq 4 ] || { echo "$nodes nodes"; return 1; }
+    squeue --noheader --array --states=all --format '%b' | sort -u | grep -qx 'gres:gpu:1'
+}
+
+nothing_is_left() { [ ! -e cluster.db.files/slurm ] || { ls cluster.db.files/slurm; return 1; }; }
+again_is_nothing() { on_cluster cluster.db --gpus 1 && grep -q '^0 graded.*were up to date' said-cluster.db; }
+
+# Tasks are queued again and cancelled, and the collector is killed; the next one goes on. "all": a node dies.
+disturbed() {
+    # shellcheck disable=SC2086
+    "$build/grader" class in $how --gradebook disturbed.db --slurm --array-limit 4 >said-disturbed.db 2>&1 &
+    collector=$!
+    wait_until running || return 1
+    scontrol requeue "$(first_running)" && wait_until cancel_one && wait_until graded_some disturbed.db || return 1
+    [ "$1" != all ] || { wait_until running && "$here/cluster.sh" lose "$scratch/cluster" node3; }
+    sleep 1
+    kill -KILL $collector
+    wait $collector 2>/dev/null
+    on_cluster disturbed.db || return 1
+    [ "$1" != all ] || "$here/cluster.sh" restore "$scratch/cluster" node3
+    grep -q '^Of an earlier run: ' said-disturbed.db || { echo 'nothing of an earlier run'; cat said-disturbed.db; return 1; }
+    same_gradebooks disturbed.db one.db
+}
+faults_are_told_apart() {
+    for kind in requeued cancelled; do
+        [ "$(faults disturbed.db $kind)" -ge 1 ] || { echo "no $kind:"; sql disturbed.db 'SELECT kind, message FROM fault'; return 1; }
+    done
+    [ "$(sql disturbed.db "SELECT count(*) FROM grade WHERE status = 'fault'")" -eq 0 ]
+}
+
+# Slurm starts a task a second time although it has ended: nothing is graded.
+a_task_that_ended_does_nothing() {
+    mkdir -p late.db.files/slurm
+    printf 'key\tsubmission\tmilestone\tattempt\tseed\tsource\nk\ts003\tm1\t1\t7\t/nowhere\n' >late.db.files/slurm/batch-1.tsv
+    echo done >late.db.files/slurm/k.outcome
+    "$build/grader" class --task 1 --list late.db.files/slurm/batch-1.tsv >late || return 1
+    grep -q 'was graded before' late && [ ! -e late.db.files/slurm/k.starts ] || return 1
+    ! "$build/grader" class --task 2 --list late.db.files/slurm/batch-1.tsv 2>late
+    grep -q 'no such task' late
+}
+
+# A node without what the grader needs: a fault, tried again, and at last told as one.
+not_the_students() {
+    mkdir -p broken && cp "$build/grader" "$build/unpack-submission" broken/ && mkdir -p broken/checkout
+    on_cluster fault.db --only s003,s001 --retries 1 --model nowhere.safetensors
+    [ "$(sql fault.db "SELECT count(*) FROM grade WHERE status = 'fault' AND score IS NULL")" -eq 2 ] &&
+        [ "$(faults fault.db not_graded)" -eq 4 ] ||
+        { cat said-fault.db; sql fault.db 'SELECT * FROM grade'; sql fault.db 'SELECT * FROM fault'; return 1; }
+}
+
+claim 'without Slurm, one line says so' without_slurm
+grade one.db
+"$here/cluster.sh" start "$scratch/cluster" || exit 1
+export SLURM_CONF="$scratch/cluster/slurm.conf"
+claim "$n submissions over four nodes: the gradebook of one machine" as_one_machine
+claim 'all nodes were used, with a GPU each' all_nodes_were_used
+claim 'nothing is left beside the gradebook' nothing_is_left
+claim 'once more: all is up to date' again_is_nothing
+claim 'requeued, cancelled, killed: the same gradebook' disturbed "${1:-}"
+claim 'what the cluster did is no fault of the students, and is told' faults_are_told_apart
+claim 'a task that ended does nothing when it is started again' a_task_that_ended_does_nothing
+claim 'what could not be graded is a fault' not_the_students
+echo "[====] Synthesis: Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
+[ "$tested" -eq "$good" ]

@@ -1,0 +1,54 @@
+#include "grader/slurm/slurm.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+Test(slurm, task_numbers_as_sbatch_takes_them)
+{
+    char text[32];
+    const size_t tasks[] = {1, 2, 3, 7, 9, 10};
+    cr_assert(sl_ranges(tasks, 6, text, sizeof text));
+    cr_expect_str_eq(text, "1-3,7,9-10");
+    cr_assert(sl_ranges(tasks, 1, text, sizeof text));
+    cr_expect_str_eq(text, "1");
+    cr_expect_not(sl_ranges(tasks, 0, text, sizeof text), "an array has tasks");
+    cr_expect_not(sl_ranges(tasks, 6, text, 8), "no room");
+}
+
+Test(slurm, states)
+{
+    static const struct {
+        const char *line;
+        size_t task;
+        enum sl_meaning meaning;
+        const char *told;
+    } cases[] = {
+        {"12 RUNNING", 12, SL_THERE, ""},
+        {"0 PENDING", 0, SL_THERE, ""},
+        {"3 COMPLETED", 3, SL_ENDED, ""},
+        {"3 FAILED", 3, SL_ENDED, ""},
+        {"3 NODE_FAIL", 3, SL_LOST, "node was lost"},
+        {"3 OUT_OF_MEMORY", 3, SL_LOST, "memory"},
+        {"3 TIMEOUT", 3, SL_LOST, "longer"},
+        {"3 PREEMPTED", 3, SL_LOST, "preempted"},
+        {"3 CANCELLED", 3, SL_LOST, "cancelled"},
+        {"3 SOMETHING_NEW", 3, SL_UNKNOWN, "not known"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sl_task_state state;
+        cr_assert(sl_state_parse(cases[i].line, &state), "%s", cases[i].line);
+        cr_expect_eq(state.task, cases[i].task, "%s", cases[i].line);
+        cr_expect_eq(state.meaning, cases[i].meaning, "%s", cases[i].line);
+        cr_expect(strstr(state.told, cases[i].told), "%s: %s", cases[i].line, state.told);
+    }
+}
+
+/* Of an array that is no array squeue says N/A; warnings are lines, too. */
+Test(slurm, lines_that_are_no_states)
+{
+    static const char *const lines[] = {"", "N/A RUNNING", "slurm_load_jobs error: busy", "7",
+                                        "7 running"};
+    struct sl_task_state state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        cr_expect_not(sl_state_parse(lines[i], &state), "%s", lines[i]);
+}

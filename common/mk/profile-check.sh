@@ -11,7 +11,7 @@
 #   profiler-sums.tsv      do the figures of a run add up?
 #   profiler-launches.tsv  100000 launches: how many were recorded, what each took
 #   profiler-metrics.tsv   metrics by vprof, each beside the one of ncu's that it is
-# IMAGES="1000 10000" and ROUNDS=5 (of the overhead) name how much. Exit status: 0 all right, 1 something
+# IMAGES="1000 10000" (the overhead also at 100) and ROUNDS=5 (of the overhead) name how much. Exit status: 0 all right, 1 something
 # failed, 2 could not run.
 set -u
 build=$1 cuda=$2 out=$3
@@ -112,7 +112,7 @@ kernels() {
 
 # A row for each layer of each reference: medians over the rounds of what conv_times measured itself.
 overhead() {
-    list=$(echo "$images" | tr ' ' ,)
+    list=$(echo 100 "$images" | tr ' ' ,)
     for round in $(seq "$rounds"); do
         say "overhead, round $round of $rounds"
         # shellcheck disable=SC2086
@@ -151,7 +151,6 @@ metrics() {
         ipc=sm__inst_executed.avg.per_cycle_active
         sm_efficiency=sm__cycles_active.avg.pct_of_peak_sustained_elapsed
         inst_executed=smsp__inst_executed.sum
-        stall_memory_dependency=smsp__warps_issue_stalled_long_scoreboard.avg.pct_of_peak_sustained_active
         issue_slot_utilization=smsp__issue_active.avg.pct_of_peak_sustained_active
         dram_read_bytes=dram__bytes_read.sum
         global_hit_rate=l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct

@@ -69,7 +69,7 @@ enum st_code gpu_trace_begin(struct gpu_trace *t, const char *folder, const char
                              struct st_error *err)
 {
     char library[PATH_MAX], preload[2 * PATH_MAX], cupti[PATH_MAX], trace[PATH_MAX], start[32];
-    const char *already = getenv("LD_PRELOAD");
+    const char *already = getenv("LD_PRELOAD"), *kernels = getenv(GPU_ENV_KERNELS);
     *t = (struct gpu_trace){0};
     if (!path_format(library, sizeof library, "%s/profiler/libconvlab-cupti.so", folder) ||
         !file_exists(library)) {
@@ -94,7 +94,8 @@ enum st_code gpu_trace_begin(struct gpu_trace *t, const char *folder, const char
     snprintf(clients, sizeof clients, "%s.clients", trace);
     if (set(t, "CUDA_INJECTION64_PATH", library) && set(t, "LD_PRELOAD", preload) &&
         set(t, GPU_ENV_TRACE, trace) && set(t, GPU_ENV_CLIENTS, clients) &&
-        set(t, GPU_ENV_START, start) && set(t, GPU_ENV_CUPTI, cupti))
+        set(t, GPU_ENV_START, start) && set(t, GPU_ENV_CUPTI, cupti) &&
+        set(t, GPU_ENV_KERNELS, kernels ? kernels : "auto"))
         return ST_OK;
     gpu_trace_end(t);
     return st_fail(err, ST_NO_MEMORY, "no memory for the environment");

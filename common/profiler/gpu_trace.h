@@ -14,7 +14,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#define GPU_TRACE_VARIABLES 6
+#define GPU_TRACE_VARIABLES 7
 
 struct gpu_trace {
     char clients[PATH_MAX];                   /**< a file beside the trace while it is written */

@@ -13,6 +13,7 @@
 #include "base/cost.h"
 #include "base/files.h"
 #include "profiler/chrome.h"
+#include "profiler/cupti/gpu_columns.h"
 #include "profiler/gpu_trace.h"
 #include "profiler/metrics.h"
 #include "profiler/ncu.h"
@@ -259,6 +260,8 @@ static int run_on_gpu(struct session *s, const char *folder)
 {
     struct gpu_trace gpu;
     struct st_error err;
+    if (s->options->serial || s->options->concurrent)
+        setenv(GPU_ENV_KERNELS, s->options->serial ? "off" : "on", 1);
     if (gpu_trace_begin(&gpu, folder, s->trace, &err))
         return complain(&err);
     s->run.environment = gpu_trace_environment(&gpu);

@@ -124,6 +124,10 @@ static const struct argp_option options[] = {
      2},
     {"profile-from-start", FROM_START, "on|off", 0,
      "off: only what lies between cudaProfilerStart() and cudaProfilerStop()", 2},
+    {"concurrent-kernels", CONCURRENT, "on|off", 0,
+     "on a GPU: record each block, so that kernels can run at the same time; or let none do so "
+     "(default: on as soon as the program makes a stream or graph)",
+     2},
     {"timeout", 't', "SECONDS", 0, "end the program after so long", 2},
     {"cores", CORES, "N", 0, "threads that the virtual GPU uses (default: all cores)", 2},
     {NULL, 0, NULL, 0, "Files:", 3},
@@ -143,7 +147,6 @@ static const struct argp_option options[] = {
     {"version", 'V', NULL, 0, "print the version", -1},
     /* what is always so */
     {"profile-child-processes", CHILDREN, NULL, OPTION_HIDDEN, NULL, 0},
-    {"concurrent-kernels", CONCURRENT, "on|off", OPTION_HIDDEN, NULL, 0},
 #define ABSENT_OPTION(name, argument, instead) {name, ABSENT, argument, OPTION_HIDDEN, NULL, 0},
     ABSENT_MAP(ABSENT_OPTION)
 #undef ABSENT_OPTION
@@ -302,8 +305,8 @@ static error_t option_take(int key, char *arg, struct argp_state *state)
         o->mangled = take_switch(o, "--demangling", arg);
         break;
     case CONCURRENT:
-        if (take_switch(o, "--concurrent-kernels", arg))
-            wrong(o, "--concurrent-kernels", "on", arg, "kernels always run as the program has it");
+        o->serial = take_switch(o, "--concurrent-kernels", arg);
+        o->concurrent = !o->serial;
         break;
     case CHILDREN:
         break;

@@ -15,7 +15,8 @@ enum vprof_device { VPROF_AUTO, VPROF_GPU, VPROF_VIRTUAL };
 struct vprof_options {
     bool gpu_trace, api_trace, gpu_summary, api_summary, csv, force, quiet, chrome, analysis;
     bool query_metrics, query_events, version, mangled;
-    bool range_only; /**< --profile-from-start off */
+    bool serial, concurrent; /**< --concurrent-kernels off, on */
+    bool range_only;         /**< --profile-from-start off */
     const char *log, *kernels, *keep, *import, *chrome_path, *cores, *counters, *time;
     enum vprof_device device;
     const char *profile; /**< of the virtual GPU; NULL: the default */

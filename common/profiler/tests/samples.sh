@@ -31,9 +31,17 @@ shares_add_up() {
         END {for (group in sum) if (sum[group] < 99.99 || sum[group] > 100.01) {print group " " sum[group]; exit 1}}' "$scratch/log"
 }
 
-# check EXPECTATION STATUS: kernel=5, kernel>=3, status=0, name:TEXT, no_name:TEXT (_ for a space)
+# Two kernels ran at the same time.
+together() {
+    sort -t "$(printf '\t')" -k5,5n "$scratch/trace" |
+        awk -F '\t' '$1 == "kernel" {if ($5 < last) n++; if ($6 > last) last = $6} END {exit !n}'
+}
+
+# check EXPECTATION STATUS: kernel=5, kernel>=3, status=0, name:TEXT, no_name:TEXT (_ for a space),
+# together (on a GPU)
 check() {
     case $1 in
+    together) [ "$device" = virtual ] || together ;;
     status=*) [ "$2" = "${1#status=}" ] ;;
     name:*) grep -qF -- "$(echo "${1#name:}" | tr _ ' ')" "$scratch/log" ;;
     no_name:*) ! grep -qF -- "${1#no_name:}" "$scratch/log" ;;
@@ -56,7 +64,7 @@ for source in "$sources"/*.cu; do
     fi
     tested=$((tested + 1))
     # shellcheck disable=SC2046
-    timeout 60 "$build/vprof" --device "$device" --csv --log-file "$scratch/log" $(option vprof "$source") \
+    timeout 60 "$build/vprof" --device "$device" --csv -s -f -o "$scratch/trace" --log-file "$scratch/log" $(option vprof "$source") \
         "$build/profiler/samples/$name" $(arguments) >"$scratch/out" 2>&1
     status=$?
     expected=$(option expect "$source")

@@ -1,5 +1,7 @@
 #include "analysis/kernels.h"
 
+#include "analysis/measured.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,13 +41,15 @@ static struct an_kernel of_row(const struct tr_row *row)
         return k;
     k.occupancy = row->occupancy;
     k.counted = row->counted;
-    k.modelled = row->modelled;
+    k.has_terms = row->modelled;
     k.counters = row->counters;
     k.dram_bytes = row->dram_bytes;
     k.l2_read_bytes = row->l2_read_bytes;
     k.l2_write_bytes = row->l2_write_bytes;
     k.l1_wavefronts = row->l1_wavefronts;
     memcpy(k.term_ns, row->term_ns, sizeof k.term_ns);
+    if (!k.has_terms)
+        k.has_terms = k.measured = an_measured_terms(row, k.term_ns);
     return k;
 }
 
@@ -67,7 +71,8 @@ void an_kernel_add(struct an_kernel *to, const struct an_kernel *from)
     to->min_ns = from->min_ns < to->min_ns ? from->min_ns : to->min_ns;
     to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
     to->counted = to->counted && from->counted;
-    to->modelled = to->modelled && from->modelled;
+    to->has_terms = to->has_terms && from->has_terms;
+    to->measured = to->measured && from->measured;
 #define ADD(name) to->counters.name += from->counters.name;
     TR_COUNTER_MAP(ADD)
 #undef ADD

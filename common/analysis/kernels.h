@@ -14,7 +14,8 @@ struct an_kernel {
     uint64_t calls, total_ns, min_ns, max_ns;
     double occupancy; /**< mean over the time */
     bool counted;     /**< counters are known for all of them */
-    bool modelled;    /**< term_ns, too */
+    bool has_terms;   /**< term_ns is known: modelled on the virtual GPU, measured on a real one */
+    bool measured;    /**< by ncu */
     struct tr_counters counters;
     double dram_bytes, l2_read_bytes, l2_write_bytes, l1_wavefronts; /**< negative: not known */
     double term_ns[VG_TERMS];

@@ -1,5 +1,6 @@
 #include "analysis/limiter.h"
 
+#include "analysis/measured.h"
 #include "analysis/waste.h"
 #include "vgpu/probe/model.h"
 
@@ -269,11 +270,14 @@ static void put_grid(struct an_verdict *v, const struct an_kernel *k, const stru
 /* ---- all of it --------------------------------------------------------------------------------
  */
 
-void an_judge(struct an_verdict *v, const struct an_kernel *k, const struct vg_profile *gpu)
+void an_judge(struct an_verdict *v, const struct an_kernel *kernel, const struct vg_profile *gpu)
 {
+    struct an_kernel finished = *kernel;
+    an_measured_finish(&finished, gpu);
+    const struct an_kernel *k = &finished;
     const struct an_use use = an_use_of(k, gpu);
     *v = (struct an_verdict){.second = AN_UNKNOWN};
-    if (k->modelled) {
+    if (k->has_terms) {
         const enum vg_term most = vg_clock_limiter(k->term_ns);
         v->limiter = waste_of(k, &use, busiest(k, most), &v->saved);
         v->second = second_of(k, &use, v->limiter, most);

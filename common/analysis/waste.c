@@ -61,7 +61,7 @@ struct an_use an_use_of(const struct an_kernel *k, const struct vg_profile *gpu)
 static double saved(const struct an_kernel *k, const double term_ns[VG_TERMS])
 {
     const double now = vg_clock_combine(k->term_ns);
-    return k->modelled && now > 0 ? fmax(0, 1 - vg_clock_combine(term_ns) / now) : 0;
+    return k->has_terms && now > 0 ? fmax(0, 1 - vg_clock_combine(term_ns) / now) : 0;
 }
 
 /* The arithmetic's terms; the launch stays. */

@@ -22,14 +22,14 @@ struct an_use {
  * gpu  may be NULL. */
 struct an_use an_use_of(const struct an_kernel *kernel, const struct vg_profile *gpu);
 
-/** Saved parts of the modelled time without one waste each; 0 if the time is not modelled. */
+/** Saved parts of the time without one waste each; 0 if its terms are not known. */
 double an_saved_lanes(const struct an_kernel *kernel, const struct an_use *use);
 double an_saved_wavefronts(const struct an_kernel *kernel, const struct an_use *use);
 double an_saved_sectors(const struct an_kernel *kernel, const struct an_use *use);
 double an_saved_fill(const struct an_kernel *kernel, const struct an_use *use);
 
 /** How much of the time is each term's: the share by which the time shrinks when the term does.
- * @param share  [VG_TERMS], they add up to 1; all 0 if the time is not modelled. */
+ * @param share  [VG_TERMS], they add up to 1; all 0 if they are not known. */
 void an_term_shares(const struct an_kernel *kernel, double share[VG_TERMS]);
 
 #endif

@@ -75,7 +75,8 @@ struct tr_counters {
 
 /** What only a real GPU counts, by ncu (ncu.def): cycles are summed up over multiprocessors
  * (active, elapsed, active_warp) or their schedulers, instructions over threads, sectors have 32
- * bytes. */
+ * bytes. What is busy is so for a part of the time, 0 to 1, on the multiprocessor where it is most.
+ */
 #define TR_HARDWARE_MAP(X)                                                                         \
     X(active_cycles)                                                                               \
     X(elapsed_cycles)                                                                              \
@@ -107,7 +108,18 @@ struct tr_counters {
     X(stalled_pipe_cycles)                                                                         \
     X(stalled_constant_cycles)                                                                     \
     X(stalled_texture_cycles)                                                                      \
-    X(stalled_not_selected_cycles)
+    X(stalled_not_selected_cycles)                                                                 \
+    X(busy_issue)                                                                                  \
+    X(busy_fma)                                                                                    \
+    X(busy_fma_heavy)                                                                              \
+    X(busy_alu)                                                                                    \
+    X(busy_fp64)                                                                                   \
+    X(busy_special)                                                                                \
+    X(busy_tensor)                                                                                 \
+    X(busy_load_store)                                                                             \
+    X(busy_l2)                                                                                     \
+    X(busy_dram)                                                                                   \
+    X(busy_constant)
 
 struct tr_hardware {
 #define TR_FIELD(name) double name;

@@ -240,7 +240,7 @@ struct session {
 };
 
 /* Whether a column of the trace is to come from ncu. The analysis takes all that the virtual GPU
- * counts, too. */
+ * counts, too, and what is busy and why warps wait. */
 static bool is_wanted(const char *column, void *context)
 {
     static const char *const analysed[] = {
@@ -253,6 +253,8 @@ static bool is_wanted(const char *column, void *context)
     for (size_t i = 0; o->analysis && i < sizeof analysed / sizeof *analysed; i++)
         if (strcmp(column, analysed[i]) == 0)
             return true;
+    if (o->analysis && (strncmp(column, "busy_", 5) == 0 || strncmp(column, "stalled_", 8) == 0))
+        return true;
     return metrics_need(&o->metrics, column) || metrics_need(&o->events, column);
 }
 

@@ -96,7 +96,7 @@ Test(limiter, is_the_resource_without_waste_and_the_waste_with_much)
 {
     const struct vg_profile gpu = h200();
     double saved;
-    struct an_kernel k = {.modelled = true, .counted = true};
+    struct an_kernel k = {.has_terms = true, .counted = true};
     k.term_ns[VG_TERM_SHARED] = 90000;
     k.term_ns[VG_TERM_ISSUE] = 30000;
     k.counters = (struct tr_counters){.warp_instructions = 1000,
@@ -117,7 +117,7 @@ Test(limiter, is_the_resource_without_waste_and_the_waste_with_much)
 Test(limiter, tells_idle_lanes_and_empty_sectors)
 {
     const struct vg_profile gpu = h200();
-    struct an_kernel k = {.modelled = true, .counted = true};
+    struct an_kernel k = {.has_terms = true, .counted = true};
     k.term_ns[VG_TERM_ISSUE] = 90000;
     k.counters.warp_instructions = 1000;
     k.counters.thread_instructions = 31000;
@@ -128,7 +128,7 @@ Test(limiter, tells_idle_lanes_and_empty_sectors)
     k.counters.thread_instructions = 31000;
     cr_expect_eq(judged(k, &gpu, NULL), AN_FP32, "issue slots go to multiply-adds");
 
-    struct an_kernel m = {.modelled = true, .counted = true};
+    struct an_kernel m = {.has_terms = true, .counted = true};
     m.term_ns[VG_TERM_L2] = 90000;
     m.counters = (struct tr_counters){.warp_instructions = 1,
                                       .thread_instructions = 32,
@@ -148,7 +148,7 @@ Test(limiter, tells_a_grid_that_is_too_small)
 {
     const struct vg_profile gpu = h200();
     struct tr_row row = full_row;
-    struct an_kernel k = {.modelled = true, .longest = &row};
+    struct an_kernel k = {.has_terms = true, .longest = &row};
     k.term_ns[VG_TERM_FP32] = 90000;
     row.grid[0] = 132;
     cr_expect_eq(judged(k, &gpu, NULL), AN_FP32);
@@ -186,7 +186,7 @@ Test(limiter, of_an_empty_kernel_is_no_division_by_zero)
 {
     struct an_verdict v;
     struct tr_row row = {.kind = TR_KERNEL, .name = "k", .symbol = ""};
-    struct an_kernel k = {.longest = &row, .modelled = true, .counted = true};
+    struct an_kernel k = {.longest = &row, .has_terms = true, .counted = true};
     const struct vg_profile gpu = h200();
     an_judge(&v, &k, &gpu);
     for (size_t i = 0; i < v.figures; i++)

@@ -161,6 +161,13 @@ double vg_clock_load_latency(const struct vg_profile *p, const struct vg_clock_f
                      from_dram * fmax(0, p->dram_latency_clocks - p->l2_latency_clocks));
 }
 
+double vg_clock_start_ns(const struct vg_profile *p, double blocks)
+{
+    const double ns = p->clock_hz > 0 ? 1e9 / p->clock_hz : 1;
+    const double chips = p->multiprocessors > 0 ? p->multiprocessors : 1;
+    return ceil(blocks / chips) * p->block_launch_clocks * ns;
+}
+
 struct vg_clock_result vg_clock_kernel(const struct vg_profile *p, const struct vg_counters *c,
                                        const struct vg_clock_facts *f)
 {
@@ -189,7 +196,7 @@ struct vg_clock_result vg_clock_kernel(const struct vg_profile *p, const struct 
     consider(e, VG_TERM_ATOMIC, f->atomic_queue * ATOMIC_QUEUE_CLOCKS * ns);
     consider(e, VG_TERM_LATENCY,
              f->warp_clocks / (blocks * warps) * fmax(1, busiest / resident) * ns);
-    consider(e, VG_TERM_BLOCKS, busiest * p->block_launch_clocks * ns);
+    consider(e, VG_TERM_BLOCKS, vg_clock_start_ns(p, blocks));
 
     r.ns = vg_clock_combine(e);
     r.limiter = vg_clock_term_name(vg_clock_limiter(e));

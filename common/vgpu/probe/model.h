@@ -51,6 +51,9 @@ struct vg_clock_result vg_clock_kernel(const struct vg_profile *profile,
 /** @return the time that these terms make together: for "what if one of them were shorter". */
 double vg_clock_combine(const double term_ns[VG_TERMS]);
 
+/** @return the time that a GPU takes to start so many blocks one after another. */
+double vg_clock_start_ns(const struct vg_profile *profile, double blocks);
+
 /** @return the largest term. */
 enum vg_term vg_clock_limiter(const double term_ns[VG_TERMS]);
 

@@ -59,6 +59,39 @@ enum st_code an_analyse(struct an_analysis *a, const struct tr_trace *trace, con
     return code;
 }
 
+/* @return the verdicts anew; NULL without memory */
+static struct an_verdict *add_counters(struct an_kernels *kernels, const struct an_kernels *counted,
+                                       enum an_by by, const struct vg_profile *gpu)
+{
+    for (size_t i = 0; i < kernels->n; i++) {
+        struct an_kernel *k = &kernels->group[i];
+        const struct an_kernel *found =
+            k->longest->kind == TR_KERNEL && !k->has_terms ? an_kernels_find(counted, k, by) : NULL;
+        if (found)
+            an_kernel_count(k, found);
+    }
+    return judge(kernels, gpu);
+}
+
+enum st_code an_add_counters(struct an_analysis *a, const struct an_analysis *counted,
+                             struct st_error *err)
+{
+    const struct vg_profile *gpu = a->has_gpu ? &a->gpu : NULL;
+    struct an_verdict *verdict = add_counters(&a->launches, &counted->launches, AN_BY_LAUNCH, gpu);
+    struct an_verdict *summary =
+        add_counters(&a->activities, &counted->activities, AN_BY_ACTIVITY, gpu);
+    if (!verdict || !summary) {
+        free(verdict);
+        free(summary);
+        return st_fail(err, ST_NO_MEMORY, "no memory for an analysis");
+    }
+    free(a->verdict);
+    free(a->summary);
+    a->verdict = verdict;
+    a->summary = summary;
+    return ST_OK;
+}
+
 void an_free(struct an_analysis *a)
 {
     an_kernels_free(&a->launches);

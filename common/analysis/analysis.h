@@ -29,6 +29,11 @@ struct an_analysis {
 enum st_code an_analyse(struct an_analysis *analysis, const struct tr_trace *trace,
                         const char *profiles, const char *counters, struct st_error *err);
 
+/** Takes counters and measured terms from another run of the same program, under ncu: for kernels
+ * of equal names, grids and blocks that have none. Both traces must outlive the analysis. */
+enum st_code an_add_counters(struct an_analysis *analysis, const struct an_analysis *counted,
+                             struct st_error *err);
+
 /** Prints a table of the kernels, the figures and a line of advice for each, and the source lines
  * that cost most. */
 void an_print(FILE *out, const struct an_analysis *analysis);

@@ -162,6 +162,35 @@ enum st_code an_kernels_sum(struct an_kernels *kernels, const struct tr_trace *t
     return ST_OK;
 }
 
+void an_kernel_count(struct an_kernel *k, const struct an_kernel *counted)
+{
+    const double part = counted->calls ? (double)k->calls / (double)counted->calls : 1;
+    const double slower = counted->total_ns ? (double)k->total_ns / (double)counted->total_ns : 1;
+    k->counted = counted->counted;
+    k->has_terms = counted->has_terms;
+    k->measured = counted->measured;
+    k->occupancy = counted->occupancy;
+#define TAKE(name) k->counters.name = part * counted->counters.name;
+    TR_COUNTER_MAP(TAKE)
+#undef TAKE
+    k->dram_bytes = part * counted->dram_bytes;
+    k->l2_read_bytes = part * counted->l2_read_bytes;
+    k->l2_write_bytes = part * counted->l2_write_bytes;
+    k->l1_wavefronts = part * counted->l1_wavefronts;
+    for (int i = 0; i < VG_TERMS; i++)
+        k->term_ns[i] = slower * counted->term_ns[i];
+}
+
+const struct an_kernel *an_kernels_find(const struct an_kernels *kernels,
+                                        const struct an_kernel *like, enum an_by by)
+{
+    for (size_t i = 0; i < kernels->n; i++)
+        if (kernels->group[i].longest->kind == like->longest->kind &&
+            same_group(kernels->group[i].longest, like->longest, by))
+            return &kernels->group[i];
+    return NULL;
+}
+
 void an_kernels_free(struct an_kernels *kernels)
 {
     free(kernels->group);

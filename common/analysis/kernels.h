@@ -41,6 +41,14 @@ enum st_code an_kernels_sum(struct an_kernels *kernels, const struct tr_trace *t
 /** @return the sum of two groups' figures is in @p to. */
 void an_kernel_add(struct an_kernel *to, const struct an_kernel *from);
 
+/** Takes what was counted and measured of the same launches in another run; times stay. */
+void an_kernel_count(struct an_kernel *kernel, const struct an_kernel *counted);
+
+/** @return the group of the same kernel (by AN_BY_LAUNCH also of the same grid and block), or NULL.
+ */
+const struct an_kernel *an_kernels_find(const struct an_kernels *kernels,
+                                        const struct an_kernel *like, enum an_by by);
+
 /** Releases the groups; harmless on zeroed ones. */
 void an_kernels_free(struct an_kernels *kernels);
 

@@ -54,8 +54,8 @@ static void add_option(struct command *c, const char *option, const char *value)
 
 /* Paths and numbers that a command line points to. */
 struct names {
-    char boxed[PATH_MAX], program[PATH_MAX], vprof[PATH_MAX], trace[PATH_MAX], counters[PATH_MAX],
-        summary[PATH_MAX], time[PATH_MAX], images[24], limit[24], device[128];
+    char boxed[PATH_MAX], program[PATH_MAX], vprof[PATH_MAX], trace[PATH_MAX], ncu[PATH_MAX],
+        counters[PATH_MAX], summary[PATH_MAX], time[PATH_MAX], images[24], limit[24], device[128];
 };
 
 static void name_all(struct names *n, const struct run *run)
@@ -66,6 +66,7 @@ static void name_all(struct names *n, const struct run *run)
     path_format(n->boxed, PATH_MAX, "%s/boxed", p->build);
     path_format(n->vprof, PATH_MAX, "%s/vprof", p->build);
     path_format(n->trace, PATH_MAX, "%s/trace-%zu.tsv", p->folder, run->images);
+    path_format(n->ncu, PATH_MAX, "%s/ncu-%zu.tsv", p->folder, run->images);
     path_format(n->counters, PATH_MAX, "%s/counters-%zu.tsv", p->folder, run->images);
     path_format(n->summary, PATH_MAX, "%s/summary-%zu.txt", p->folder, run->images);
     /* m0 runs on both: the CPU's time beside the GPU's. */
@@ -160,8 +161,28 @@ static enum st_code time_run(struct run *run, struct pf_tables *tables, struct s
     return code;
 }
 
+/* What ncu counted in a run of its own, if it did. */
+static enum st_code take_counters(struct an_analysis *analysis, const struct names *names,
+                                  const char *profiles, struct st_error *err)
+{
+    struct tr_trace trace;
+    struct an_analysis counted;
+    if (!file_exists(names->ncu))
+        return ST_OK;
+    enum st_code code = tr_read(names->ncu, &trace, err);
+    if (code)
+        return code;
+    code = an_analyse(&counted, &trace, profiles, NULL, err);
+    if (!code)
+        code = an_add_counters(analysis, &counted, err);
+    an_free(&counted);
+    tr_free(&trace);
+    return code;
+}
+
+/* @param uncounted  why there are no counters, if there are none; "": they are not asked for */
 static enum st_code analyse(struct run *run, const struct names *names, struct pf_tables *tables,
-                            bool print, struct st_error *err)
+                            bool print, const char *uncounted, struct st_error *err)
 {
     char profiles[PATH_MAX];
     struct tr_trace trace;
@@ -172,19 +193,47 @@ static enum st_code analyse(struct run *run, const struct names *names, struct p
         return code;
     code = an_analyse(&analysis, &trace, profiles,
                       file_exists(names->counters) ? names->counters : NULL, err);
+    if (!code)
+        code = take_counters(&analysis, names, profiles, err);
+    if (!code && uncounted[0])
+        pf_part(tables, run->images, run->device, "counters",
+                analysis.launches.n && analysis.launches.group[0].has_terms ? NULL : uncounted);
     if (!code) {
         an_kernels_tsv(tables->table[PF_KERNELS].f, &analysis, run->images);
         an_calls_tsv(tables->table[PF_CALLS].f, &analysis, run->images);
         an_analysis_tsv(tables->table[PF_ANALYSIS].f, &analysis, run->images);
         an_lines_tsv(tables->table[PF_LINES].f, &analysis, run->images);
-        if (print) {
-            fprintf(run->p->out, "\nProfile of %zu images%s:\n", run->images,
-                    strcmp(run->device, "virtual") == 0 ? " (times are modelled)" : "");
-            an_print(run->p->out, &analysis);
-        }
-        an_free(&analysis);
     }
+    if (!code && print) {
+        fprintf(run->p->out, "\nProfile of %zu images%s:\n", run->images,
+                strcmp(run->device, "virtual") == 0 ? " (times are modelled)" : "");
+        an_print(run->p->out, &analysis);
+    }
+    an_free(&analysis);
     tr_free(&trace);
+    return code;
+}
+
+/* Runs the program once more, under ncu, for what limits its kernels. It is no loss if that cannot
+ * be.
+ */
+static enum st_code count_run(const struct run *traced, const struct names *names, char why[640],
+                              struct st_error *err)
+{
+    struct run run = *traced; /* its times are not those to keep */
+    struct command command = {.n = 0};
+    add(&command, names->vprof);
+    add(&command, "-f");
+    add(&command, "--analysis");
+    add_option(&command, "-o", names->ncu);
+    add_option(&command, "--log-file", "/dev/null");
+    add_option(&command, "--device", names->device);
+    add_option(&command, "--timeout", names->limit);
+    add_program(&command, names, &run);
+    enum st_code code = execute(&run, &command, err);
+    snprintf(why, 640, "ncu counted nothing");
+    if (!code && (run.status || run.said[0]))
+        reason(&run, why);
     return code;
 }
 
@@ -208,7 +257,10 @@ static enum st_code trace_run(struct run *run, struct pf_tables *tables, bool pr
         pf_part(tables, run->images, run->device, "time", file_exists(names.time) ? NULL : absent);
     pf_part(tables, run->images, run->device, "lines",
             is_virtual ? absent : "only the virtual GPU counts by source line");
-    return seen ? analyse(run, &names, tables, print, err) : ST_OK;
+    why[0] = '\0';
+    if (seen && !is_virtual && run->status == 0)
+        code = count_run(run, &names, why, err);
+    return seen && !code ? analyse(run, &names, tables, print, why, err) : code;
 }
 
 static void no_trace(const struct run *run, struct pf_tables *tables, const char *why)

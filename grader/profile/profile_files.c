@@ -33,7 +33,7 @@ static const struct {
 /* Files of an earlier profile must not stay beside the tables of this one. */
 static void remove_earlier(const char *folder)
 {
-    static const char *const prefixes[] = {"trace-", "counters-", "summary-", "time-"};
+    static const char *const prefixes[] = {"trace-", "counters-", "ncu-", "summary-", "time-"};
     DIR *dir = opendir(folder);
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         bool ours = false;

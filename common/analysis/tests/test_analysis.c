@@ -182,6 +182,96 @@ Test(limiter, without_a_model_is_what_times_and_grids_say)
     cr_expect_eq(judged(k, &gpu, NULL), AN_FEW_BLOCKS);
 }
 
+/* What ncu measures of a launch, as a row of a trace; figures are those of an H200. */
+static enum an_limiter measured(struct tr_hardware h, struct tr_counters c, double us,
+                                uint32_t blocks)
+{
+    const struct vg_profile gpu = h200();
+    struct tr_row row = full_row;
+    row.end_ns = (uint64_t)(us * 1000);
+    row.grid[0] = blocks;
+    row.hardware = h;
+    row.counters = c;
+    row.counted = true;
+    row.dram_bytes = row.l2_read_bytes = row.l2_write_bytes = row.l1_wavefronts = 0;
+    struct tr_trace trace = {.rows = &row, .n = 1};
+    struct an_kernels kernels;
+    cr_assert_eq(an_kernels_sum(&kernels, &trace, AN_BY_LAUNCH, NULL), ST_OK);
+    cr_expect(kernels.group[0].measured);
+    struct an_verdict v;
+    an_judge(&v, &kernels.group[0], &gpu);
+    an_kernels_free(&kernels);
+    return v.limiter;
+}
+
+Test(limiter, on_a_real_gpu_is_what_ncu_finds_busy_or_what_warps_wait_for)
+{
+    const struct tr_counters none = {.warp_instructions = 100, .thread_instructions = 3200};
+    cr_expect_eq(measured((struct tr_hardware){.busy_issue = 0.83,
+                                               .busy_fma = 0.75,
+                                               .busy_fma_heavy = 0.7,
+                                               .busy_alu = 0.1},
+                          none, 11, 264),
+                 AN_FP32);
+    cr_expect_eq(measured((struct tr_hardware){.busy_issue = 0.38,
+                                               .busy_fma = 0.33,
+                                               .busy_fma_heavy = 0.66,
+                                               .busy_alu = 0.06},
+                          none, 6, 528),
+                 AN_INT, "the half of the units that multiplies integers");
+    cr_expect_eq(
+        measured((struct tr_hardware){.busy_issue = 0.78, .busy_fma = 0.24, .busy_alu = 0.26}, none,
+                 10, 528),
+        AN_ISSUE);
+    cr_expect_eq(
+        measured((struct tr_hardware){.busy_issue = 0.23, .busy_special = 0.9}, none, 18, 528),
+        AN_SPECIAL);
+    cr_expect_eq(measured((struct tr_hardware){.busy_issue = 0.04,
+                                               .stalled_memory_cycles = 4,
+                                               .stalled_execution_cycles = 3},
+                          none, 9, 2000),
+                 AN_LATENCY);
+    cr_expect_eq(
+        measured((struct tr_hardware){.busy_issue = 0.04, .stalled_memory_cycles = 4}, none, 9, 10),
+        AN_FEW_BLOCKS);
+    cr_expect_eq(measured((struct tr_hardware){.busy_issue = 0.13,
+                                               .stalled_barrier_cycles = 45,
+                                               .stalled_pipe_cycles = 22},
+                          none, 6, 2640),
+                 AN_BARRIERS);
+    cr_expect_eq(measured((struct tr_hardware){.busy_issue = 0.01, .stalled_memory_cycles = 6},
+                          none, 21.9, 33792),
+                 AN_SMALL_BLOCKS);
+    cr_expect_eq(measured((struct tr_hardware){.busy_issue = 0.001, .stalled_fetch_cycles = 30},
+                          none, 1.7, 1),
+                 AN_LAUNCH);
+}
+
+Test(limiter, on_a_real_gpu_is_a_waste_that_its_counters_show)
+{
+    struct tr_counters c = {.warp_instructions = 100,
+                            .thread_instructions = 3200,
+                            .global_load_requests = 10,
+                            .global_load_sectors = 40,
+                            .global_load_bytes = 1280};
+    const struct tr_hardware l2 = {.busy_issue = 0.02, .busy_load_store = 0.6, .busy_l2 = 0.78};
+    cr_expect_eq(measured(l2, c, 21, 512), AN_L2);
+    c.global_load_sectors = 320;
+    cr_expect_eq(measured(l2, c, 21, 512), AN_UNCOALESCED);
+    const struct tr_hardware shared = {.busy_issue = 0.12, .busy_load_store = 0.68};
+    c = (struct tr_counters){.warp_instructions = 100,
+                             .thread_instructions = 3200,
+                             .shared_load_requests = 10,
+                             .shared_load_wavefronts = 11,
+                             .shared_load_bytes = 1280};
+    cr_expect_eq(measured(shared, c, 6.4, 528), AN_SHARED);
+    c.shared_load_wavefronts = 320;
+    cr_expect_eq(measured(shared, c, 6.4, 528), AN_BANK_CONFLICTS);
+    const struct tr_hardware issue = {.busy_issue = 0.54, .busy_fma = 0.3};
+    c.thread_instructions = 1800;
+    cr_expect_eq(measured(issue, c, 20, 528), AN_DIVERGENCE);
+}
+
 Test(limiter, of_an_empty_kernel_is_no_division_by_zero)
 {
     struct an_verdict v;
@@ -319,6 +409,33 @@ Test(golden, tables_and_text_of_a_small_trace)
         an_free(&a[i]);
         tr_free(&t[i]);
     }
+}
+
+Test(counters, of_another_run_are_taken_for_the_same_kernels)
+{
+    struct tr_trace t = trace_of("kernel\ta\t0\t10000\t200x1x1\t32x1x1\t8\t\n"
+                                 "kernel\tb\t10000\t30000\t200x1x1\t32x1x1\t8\t\n"),
+                    u = trace_of("kernel\ta\t0\t40000\t200x1x1\t32x1x1\t8\t\n"
+                                 "kernel\tb\t40000\t50000\t300x1x1\t32x1x1\t8\t\n");
+    struct an_analysis a, counted;
+    struct st_error err;
+    cr_assert_eq(an_analyse(&a, &t, NULL, NULL, &err), ST_OK);
+    u.rows[0].hardware = (struct tr_hardware){.busy_issue = 0.9};
+    u.rows[0].counted = true;
+    u.rows[0].counters.fp32_fma = 640;
+    cr_assert_eq(an_analyse(&counted, &u, NULL, NULL, &err), ST_OK);
+    cr_assert_eq(an_add_counters(&a, &counted, &err), ST_OK);
+    cr_expect_str_eq(a.launches.group[1].longest->name, "a");
+    cr_expect_eq(a.launches.group[1].counters.fp32_fma, 640);
+    cr_expect_eq(a.launches.group[1].total_ns, 10000, "the time stays");
+    cr_expect_float_eq(a.launches.group[1].term_ns[VG_TERM_ISSUE], 9000, 1, "in its own time");
+    cr_expect_eq(a.verdict[1].limiter, AN_ISSUE);
+    cr_expect(!a.launches.group[0].has_terms, "another grid");
+    cr_expect_eq(a.verdict[0].limiter, AN_UNKNOWN);
+    an_free(&a);
+    an_free(&counted);
+    tr_free(&t);
+    tr_free(&u);
 }
 
 Test(golden, a_trace_that_was_cut_off_is_analysed_up_to_there)

@@ -143,6 +143,20 @@ Test(profile, on_the_cpu_is_times_and_reasons_and_replaces_an_earlier_one)
     fclose(out);
 }
 
+Test(profile, on_a_gpu_takes_the_time_without_and_the_counters_with_ncu)
+{
+    FILE *out = fopen("/dev/null", "w");
+    run(profiling(RUNNER_ON_GPU, "/lab/libconv.so", out));
+    cr_expect(is_there("time-2.txt") && is_there("trace-2.tsv") && is_there("ncu-2.tsv"));
+    cr_expect(!is_there("counters-2.tsv"), "lines are the virtual GPU's");
+    struct tsv parts = table("parts.tsv");
+    cr_expect_eq(parts.rows, 8);
+    cr_expect_str_eq(tsv_cell(&parts, 3, tsv_column(&parts, "part")), "counters");
+    cr_expect_str_eq(tsv_cell(&parts, 3, tsv_column(&parts, "state")), "here");
+    tsv_free(&parts);
+    fclose(out);
+}
+
 Test(profile, of_a_program_that_fails_says_what_it_said)
 {
     FILE *out = fopen("/dev/null", "w");

@@ -34,6 +34,15 @@ pids_of() {
     done
 }
 
+# no_sandbox_left FOLDER: none waits for a process that is dead (the next run ends those of a killed one).
+no_sandbox_left() {
+    for cmdline in /proc/[0-9]*/cmdline; do
+        { tr '\0' ' ' <"$cmdline"; } 2>/dev/null | grep -qF -- "--bind $1/tmp/" || continue
+        echo "a sandbox is left: $cmdline"
+        return 1
+    done
+}
+
 # kill_graders FOLDER NAME: kills the graders of one submission.
 kill_graders() { for pid in $(pids_of "$1" "$2"); do kill -9 "$pid" 2>/dev/null; done; }
 
@@ -45,4 +54,10 @@ none_left() {
     done
     echo "graders are left: $(pids_of "$1" '')"
     return 1
+}
+
+# whole_class GRADEBOOK JOBS SEED: what class-check grades; in a subshell, which it replaces.
+whole_class() {
+    exec "$build/grader" class in --milestones m1,m2 --gradebook "$1" --quick --images 100 --seed "$3" \
+        --device virtual --jobs "$2" $sandbox
 }

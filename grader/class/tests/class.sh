@@ -145,9 +145,61 @@ differs_is_seen() {
 }
 claim 'the comparison sees another score' differs_is_seen
 
+# ---- again, compared, by hand, at last -----------------------------------------------------------------------
+tool() { # COMMAND OPTION...: into said-tool
+    name=$1
+    shift
+    "$build/grader" "$name" --gradebook calm.db "$@" >said-tool 2>&1
+}
+says() { grep -qF -- "$1" said-tool || { echo "not told: $1"; cat said-tool; return 1; }; }
+
+items_are_entered() {
+    tool manual s001 m1 explanation_clarity 7 'clear, "short"' && tool manual s001 - style 4 &&
+        tool manual s002 m1 late_days 4 && tool manual s002 m1 comment '' 'see me' && tool manual --list &&
+        says 's001 m1 explanation_clarity 7  clear, "short"' && says 's002 m1 late_days 4' && says 's002 m1 comment  see me'
+}
+wrong_items_are_refused() {
+    ! tool manual s001 m1 explanation_clarity 900 && says 'expected a number from 0 to 8, got 900' &&
+        ! tool manual nobody m1 late_days 1 && says 'no such submission' &&
+        ! tool manual s001 m1 beauty 1 && says 'expected explanation_approach' &&
+        printf 'submission,milestone,item,points,comment\r\ns003,m1,explanation_clarity,3,"two\nlines"\r\ns003,m1,beauty,3,\r\n' >items.csv &&
+        ! tool manual --import items.csv && says '1 entered, 1 left out' && says 'items.csv, line 4, left out' &&
+        tool manual --list s003 && says 's003 m1 explanation_clarity 3  two\x0alines'
+}
+claim 'manual items are entered' items_are_entered
+claim 'wrong manual items are refused, in a file by line' wrong_items_are_refused
+regraded() { # another source, another seed: only these are graded, and the items stay
+    cp calm.db before.db
+    hand_in s001
+    grades in calm.db && tells calm.db '1 graded: 0 pass, 1 fail' && has_status calm.db s001 fail &&
+        grades in calm.db --seed 8 --only s002,s003 && tells calm.db '2 graded' &&
+        grades in calm.db --since 2100-01-01 && tells calm.db '0 graded' &&
+        grades in calm.db --regrade --only s002 && tells calm.db '1 graded' &&
+        tool manual --list s001 && says 'explanation_clarity 7'
+}
+claim 'what changed, --only, --since, --seed, --regrade; manual items stay' regraded
+compared() {
+    tool compare
+    [ $? = 1 ] && says 's001 m1: pass 30/60 -> fail 5/60; unit_shapes pass -> fail' && says 'another source' || return 1
+    "$build/grader" compare before.db calm.db >said-tool
+    [ $? = 1 ] && says '8 compared: 0 higher, 1 lower' || return 1
+    "$build/grader" compare calm.db calm.db >said-tool && says '0 higher, 0 lower'
+}
+claim 'grades are compared with those before' compared
+finals() { # 15 points for m1: 5 of 60 and 7 of 40 in 100; 5 for style: 4 of 5; late days: 4, of which 3 are free
+    tool final && says "s001	s001	1.80	0.00	0.00	0.00	4.00	0.00	5.80" &&
+        says "s002	s002	0.75	0.00	0.00	0.00	0.00	-5.00	0.00" && says 'manual items are not entered yet' &&
+        printf 'part\tweight\tkind\tof\tbest\tfirst\tsecond\nall\t10\toptimisation\tm1\t1\t0.6\t0\n' >weights.tsv &&
+        tool final --weights weights.tsv && says "s001	s001	1.20	1.20" &&
+        sed -i 's/optimisation/beauty/' weights.tsv && ! tool final --weights weights.tsv &&
+        says 'weights.tsv, row 2: expected rubric, optimisation, ranking, manual or late, got beauty'
+}
+claim "final grades by the course's weights, and by others" finals
+
 # ---- the machine's faults ------------------------------------------------------------------------------------
 fault_is_apart() { # a grader that is killed each time: no fail, and tried again when it can be
     rm -rf in/s00[3-8] fault.db*
+    hand_in s001 right
     (sleep 0.1; for k in 1 2 3 4 5 6 7 8 9 10 11 12; do kill_graders "$scratch/fault.db.files" s001; sleep 0.1; done) &
     killer=$!
     grades in fault.db --jobs 1 --retries 0

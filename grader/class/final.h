@@ -1,0 +1,80 @@
+/** @file
+ * Final grades: the parts of a course's grade, from a table that the instructor may change.
+ *
+ *     part  weight  kind  of  best  first  second
+ *
+ * | kind | of | share of the weight that a submission gets |
+ * |---|---|---|
+ * | rubric | milestones | mean of the best so many: automatic and manual points, of all that the
+ * rubric gives | | optimisation | milestones | the same, but first (0.6) for the automatic points
+ * and the rest for the manual | | ranking | milestones | first (0.75) at the class's median Op
+ * Time, and second (0.125) more for each standard deviation below it; from 0 to 1; 0 without a
+ * right result | | manual | an item of the whole course | its points, of first | | late | an item
+ * of the whole course | weight (negative) for each day beyond first |
+ */
+#ifndef CONVLAB_GRADER_CLASS_FINAL_H
+#define CONVLAB_GRADER_CLASS_FINAL_H
+
+#include "base/status.h"
+#include "grader/gradebook/gradebook.h"
+
+#include <stddef.h>
+
+enum { CL_MAX_PARTS = 16, CL_MAX_OF = 16 };
+
+enum cl_part_kind { CL_RUBRIC, CL_OPTIMISATION, CL_RANKING, CL_MANUAL, CL_LATE };
+
+/** A milestone that a part looks at. */
+struct cl_part_milestone {
+    char id[16];
+    double automatic, manual; /**< the most points of its rubric */
+    size_t manual_items;
+};
+
+/** One part. */
+struct cl_part {
+    char name[64];
+    double weight;
+    enum cl_part_kind kind;
+    size_t best;
+    double first, second;
+    char item[64]; /**< of manual and late */
+    size_t milestones;
+    struct cl_part_milestone milestone[CL_MAX_OF];
+};
+
+/** A table of parts. */
+struct cl_weights {
+    size_t parts;
+    struct cl_part part[CL_MAX_PARTS];
+};
+
+/** Reads a table. @return ST_BAD_FORMAT with file and row if something in it is wrong. */
+enum st_code cl_weights_read(struct cl_weights *weights, const char *path, struct st_error *err);
+
+/** The final grade of one submission. */
+struct cl_final {
+    char *submission, *team;
+    double points[CL_MAX_PARTS]; /**< of each part */
+    double total;                /**< their sum, not below 0 */
+    size_t open;                 /**< manual items that were not entered: they count 0 */
+    size_t faults;               /**< grades that are missing through a fault of ours */
+};
+
+/** All submissions, in the order of their names. */
+struct cl_final_list {
+    size_t n;
+    struct cl_final *row;
+};
+
+/** Works them out. */
+enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
+                           const struct cl_weights *weights, struct st_error *err);
+
+/** Releases them. */
+void cl_final_free(struct cl_final_list *list);
+
+/** The share of a ranking's weight for an Op Time, in a class with these. @param n  at least 1 */
+double cl_ranking_share(const struct cl_part *part, double op_time_s, const double *all, size_t n);
+
+#endif

@@ -1,0 +1,168 @@
+/* grader final: the course's grades, as a table. */
+#include "grader/class/final.h"
+
+#include "base/checkout.h"
+#include "base/files.h"
+#include "base/tsv.h"
+
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+int gr_command_final(int argc, char **argv);
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 2, NUMBER_CHARS = 32, MOST_FIELDS = CL_MAX_PARTS + 6 };
+
+struct arguments {
+    const char *gradebook, *weights, *out;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *a = state->input;
+    switch (key) {
+    case 'g':
+        a->gradebook = arg;
+        return 0;
+    case 'w':
+        a->weights = arg;
+        return 0;
+    case 'o':
+        a->out = arg;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void write_header(FILE *out, const struct cl_weights *w)
+{
+    const char *field[MOST_FIELDS] = {"student", "submission"};
+    size_t n = 2;
+    for (size_t p = 0; p < w->parts; p++)
+        field[n++] = w->part[p].name;
+    field[n++] = "final";
+    field[n++] = "open_items";
+    field[n++] = "faults";
+    tsv_write_row(out, n, field);
+}
+
+static void write_row(FILE *out, const struct cl_weights *w, const char *student,
+                      const struct cl_final *f)
+{
+    char number[MOST_FIELDS][NUMBER_CHARS];
+    const char *field[MOST_FIELDS] = {student, f->submission};
+    size_t n = 2;
+    for (size_t p = 0; p <= w->parts; p++) {
+        snprintf(number[n], NUMBER_CHARS, "%.2f", p < w->parts ? f->points[p] : f->total);
+        field[n] = number[n];
+        n++;
+    }
+    const size_t counts[] = {f->open, f->faults};
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(number[n], NUMBER_CHARS, "%zu", counts[i]);
+        field[n] = number[n];
+        n++;
+    }
+    tsv_write_row(out, n, field);
+}
+
+/* A row for each member of the roster, who gets the grade of their own submission or their team's;
+ * and one for each submission that nobody of the roster made. */
+static void write_rows(FILE *out, const struct cl_weights *w, const struct cl_final_list *list,
+                       const struct gb_roster_list *roster)
+{
+    bool *used = calloc(list->n + 1, sizeof *used);
+    for (size_t r = 0; used && r < roster->n; r++)
+        for (size_t team = 0, found = 0; team < 2 && !found; team++)
+            for (size_t i = 0; i < list->n && !found; i++) {
+                const char *name = team ? roster->row[r].team : roster->row[r].name;
+                if (strcmp(list->row[i].submission, name) != 0)
+                    continue;
+                write_row(out, w, roster->row[r].name, &list->row[i]);
+                found = used[i] = true;
+            }
+    for (size_t i = 0; used && i < list->n; i++)
+        if (!used[i])
+            write_row(out, w, list->row[i].submission, &list->row[i]);
+    free(used);
+}
+
+static enum st_code write_table(const struct arguments *a, const struct cl_weights *w,
+                                const struct cl_final_list *list,
+                                const struct gb_roster_list *roster, struct st_error *err)
+{
+    struct file_out file = {.f = stdout};
+    enum st_code code = a->out ? file_out_open(&file, a->out, err) : ST_OK;
+    if (code)
+        return code;
+    write_header(file.f, w);
+    write_rows(file.f, w, list, roster);
+    return a->out ? file_out_commit(&file, err) : ST_OK;
+}
+
+/* What stands against calling them final. */
+static void print_open(const struct cl_final_list *list)
+{
+    size_t open = 0, faults = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        open += list->row[i].open;
+        faults += list->row[i].faults;
+    }
+    if (open)
+        fprintf(stderr,
+                "grader final: %zu manual items are not entered yet; they count 0 (hint: "
+                "grader manual)\n",
+                open);
+    if (faults)
+        fprintf(stderr,
+                "grader final: %zu grades are missing through a fault of the grader or the "
+                "machine; they count 0 (hint: run grader class again)\n",
+                faults);
+}
+
+int gr_command_final(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"gradebook", 'g', "FILE", 0, "the gradebook (default: gradebook.db)", 0},
+        {"weights", 'w', "FILE", 0, "the course's weights (default: grader/class/weights.tsv)", 0},
+        {"out", 'o', "FILE", 0, "write the table there", 0},
+        {0},
+    };
+    static const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .doc = "Final grades: the parts that a table of weights names, from the gradebook's grades "
+               "and manual items. The instructor guide describes the table.",
+    };
+    struct arguments a = {.gradebook = "gradebook.db"};
+    argp_err_exit_status = EXIT_FAILED;
+    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    static struct cl_weights weights;
+    struct gradebook *book = NULL;
+    struct cl_final_list list = {0};
+    struct gb_roster_list roster = {0};
+    struct st_error err;
+    char path[PATH_MAX] = "";
+    const char *root = checkout_root(&err);
+    path_format(path, sizeof path, "%s/grader/class/weights.tsv", root ? root : "");
+    enum st_code code = root ? ST_OK : err.code;
+    if (!code)
+        code = cl_weights_read(&weights, a.weights ? a.weights : path, &err);
+    if (!code)
+        code = gb_open(&book, a.gradebook, GB_READ, &err);
+    if (!code)
+        code = cl_final_make(&list, book, &weights, &err);
+    if (!code)
+        code = gb_roster_read(book, &roster, "ORDER BY line", NULL, &err);
+    if (!code)
+        code = write_table(&a, &weights, &list, &roster, &err);
+    if (code)
+        st_print(stderr, "grader final", &err);
+    else
+        print_open(&list);
+    cl_final_free(&list);
+    gb_roster_free(&roster);
+    gb_close(book);
+    return code ? EXIT_FAILED : EXIT_DONE;
+}

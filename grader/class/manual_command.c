@@ -1,0 +1,300 @@
+/* grader manual: what the instructor gives by hand. Items lie in a table of their own, so grading
+ * again does not touch them. */
+#include "grader/class/csv.h"
+#include "grader/class/names.h"
+#include "grader/gradebook/gradebook.h"
+#include "grader/milestone.h"
+#include "grader/rubric.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int gr_command_manual(int argc, char **argv);
+
+enum {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 2,
+    KEY_IMPORT = 256,
+    KEY_LIST,
+    KEY_REMOVE,
+    MOST_LATE_DAYS = 366
+};
+
+struct arguments {
+    const char *gradebook, *import;
+    bool list, remove;
+    const char *word[5]; /* NAME MILESTONE ITEM POINTS COMMENT */
+    int words;
+};
+
+/* ---- is it right? ------------------------------------------------------------------------------
+ */
+
+/* The most points of an item. @return whether there is such an item; else @p err tells which are.
+ */
+static bool find_item(const char *milestone, const char *item, double *most, struct st_error *err)
+{
+    struct gr_milestone where;
+    struct gr_rubric *rubric;
+    char known[200] = "";
+    if (gr_milestone_find(&where, milestone, err) || gr_rubric_load(&rubric, where.rubric, err))
+        return false;
+    bool found = false;
+    for (unsigned i = 0; i < rubric->items_count; i++) {
+        if (rubric->items[i].kind != GR_MANUAL)
+            continue;
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s, ", rubric->items[i].id);
+        if (strcmp(rubric->items[i].id, item) == 0) {
+            found = true;
+            *most = rubric->items[i].points;
+        }
+    }
+    gr_rubric_free(rubric);
+    if (!found) {
+        st_fail(err, ST_USAGE, "the rubric has no such manual item");
+        st_detail(err, ST_WHERE, "%s", milestone);
+        st_detail(err, ST_EXPECTED, "%slate_days or comment", known);
+        st_detail(err, ST_GOT, "%s", item);
+    }
+    return found;
+}
+
+static enum st_code parse_points(const char *text, double most, double *points,
+                                 struct st_error *err)
+{
+    char *end;
+    *points = NAN;
+    if (!text[0])
+        return ST_OK;
+    errno = 0;
+    *points = strtod(text, &end);
+    if (end != text && !*end && !errno && isfinite(*points) && *points >= 0 && *points <= most)
+        return ST_OK;
+    st_fail(err, ST_USAGE, "wrong number of points");
+    st_detail(err, ST_EXPECTED, "a number from 0 to %g", most);
+    return st_detail(err, ST_GOT, "%s", text);
+}
+
+static enum st_code check_submission(struct gradebook *book, const char *name, struct st_error *err)
+{
+    struct gb_submission_list list;
+    const char *parameters[] = {name, NULL};
+    enum st_code code = gb_submission_read(book, &list, "WHERE name = ?1", parameters, err);
+    if (!code && list.n == 0) {
+        st_fail(err, ST_USAGE, "the gradebook has no such submission");
+        code = st_detail(err, ST_GOT, "%s", name);
+    }
+    gb_submission_free(&list);
+    return code;
+}
+
+/* Checks and stores one item. A milestone "-" or "" is the whole course. */
+static enum st_code put_item(struct gradebook *book, const char *const word[5],
+                             struct st_error *err)
+{
+    const char *milestone = strcmp(word[1], "-") == 0 ? "" : word[1], *item = word[2];
+    double most = MOST_LATE_DAYS, points;
+    enum st_code code = check_submission(book, word[0], err);
+    if (code)
+        return code;
+    if (strcmp(item, "comment") == 0)
+        most = 0;
+    else if (strcmp(item, "late_days") == 0)
+        most = MOST_LATE_DAYS;
+    else if (!milestone[0])
+        most = 1000; /* what the weights of the final grade name: style, ... */
+    else if (!find_item(milestone, item, &most, err))
+        return err->code;
+    if ((code = parse_points(word[3] ? word[3] : "", most, &points, err)))
+        return code;
+    if (strcmp(item, "comment") != 0 && isnan(points)) {
+        st_fail(err, ST_USAGE, "no points are given for %s", item);
+        return err->code;
+    }
+    char comment[4 * CL_NAME_BYTES];
+    snprintf(comment, sizeof comment, "%s", word[4] ? word[4] : "");
+    const struct gb_manual_item put = {.submission = (char *)word[0],
+                                       .milestone = (char *)milestone,
+                                       .item = (char *)item,
+                                       .points = points,
+                                       .comment = comment,
+                                       .entered = time(NULL)};
+    return gb_manual_item_put(book, &put, err);
+}
+
+/* ---- what is done ------------------------------------------------------------------------------
+ */
+
+/* A row with a mistake is told and left out. @return how many were, or -1 with *code set. */
+static long import_rows(struct gradebook *book, const struct csv *csv, const char *path,
+                        enum st_code *code, struct st_error *err)
+{
+    static const char *const names[] = {"submission", "milestone", "item", "points", "comment"};
+    int column[5];
+    long wrong = 0;
+    for (int i = 0; i < 5; i++) {
+        column[i] = csv_column(csv, names[i]);
+        if (column[i] < 0 && i < 4) {
+            st_fail(err, ST_BAD_FORMAT, "the file has no column '%s'", names[i]);
+            st_detail(err, ST_WHERE, "%s", path);
+            *code = st_detail(err, ST_EXPECTED, "submission,milestone,item,points,comment");
+            return -1;
+        }
+    }
+    for (size_t i = 1; i < csv->rows; i++) {
+        const char *word[5];
+        for (int k = 0; k < 5; k++)
+            word[k] = csv_field(&csv->row[i], column[k]);
+        struct st_error mistake;
+        enum st_code put = put_item(book, word, &mistake);
+        if (put == ST_USAGE || put == ST_BAD_FORMAT) {
+            char who[PATH_MAX + 64];
+            snprintf(who, sizeof who, "grader manual: %s, line %zu, left out", path,
+                     csv->row[i].line);
+            st_print(stderr, who, &mistake);
+            wrong++;
+        } else if (put) {
+            *err = mistake;
+            *code = put;
+            return -1;
+        }
+    }
+    if (csv->unclosed_line) {
+        fprintf(stderr,
+                "grader manual: %s, line %zu: a quote that is not closed; what follows is "
+                "left out\n",
+                path, csv->unclosed_line);
+        wrong++;
+    }
+    return wrong;
+}
+
+/* All rows that are right, in one transaction. */
+static enum st_code import(struct gradebook *book, const char *path, long *wrong,
+                           struct st_error *err)
+{
+    struct csv csv;
+    enum st_code code = csv_read(path, &csv, err);
+    if (code)
+        return code;
+    code = gb_begin(book, err);
+    if (!code)
+        *wrong = import_rows(book, &csv, path, &code, err);
+    if (!code)
+        code = gb_commit(book, err);
+    gb_rollback(book);
+    if (!code)
+        printf("%zu entered, %ld left out\n", csv.rows - (csv.rows > 0) - (size_t)*wrong, *wrong);
+    csv_free(&csv);
+    return code;
+}
+
+static enum st_code list(struct gradebook *book, const char *name, struct st_error *err)
+{
+    struct gb_manual_item_list items;
+    const char *parameters[] = {name, NULL};
+    enum st_code code =
+        gb_manual_item_read(book, &items,
+                            name ? "WHERE submission = ?1 ORDER BY submission, milestone, item"
+                                 : "ORDER BY submission, milestone, item",
+                            name ? parameters : NULL, err);
+    for (size_t i = 0; !code && i < items.n; i++) {
+        const struct gb_manual_item *m = &items.row[i];
+        char shown[CL_SHOWN_BYTES], comment[CL_SHOWN_BYTES];
+        printf("%s %s %s", cl_name_shown(shown, m->submission),
+               m->milestone[0] ? m->milestone : "-", m->item);
+        if (isfinite(m->points))
+            printf(" %g", m->points);
+        printf("%s%s\n", m->comment[0] ? "  " : "", cl_name_shown(comment, m->comment));
+    }
+    gb_manual_item_free(&items);
+    return code;
+}
+
+static enum st_code remove_item(struct gradebook *book, const char *const word[5],
+                                struct st_error *err)
+{
+    const char *parameters[] = {word[0], strcmp(word[1], "-") == 0 ? "" : word[1], word[2], NULL};
+    enum st_code code = check_submission(book, word[0], err);
+    return code ? code
+                : gb_delete(book, "manual_item",
+                            "WHERE submission = ?1 AND milestone = ?2 AND item = ?3", parameters,
+                            err);
+}
+
+/* ---- the command -------------------------------------------------------------------------------
+ */
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *a = state->input;
+    switch (key) {
+    case 'g':
+        a->gradebook = arg;
+        return 0;
+    case KEY_IMPORT:
+        a->import = arg;
+        return 0;
+    case KEY_LIST:
+        a->list = true;
+        return 0;
+    case KEY_REMOVE:
+        a->remove = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (a->words == 5)
+            argp_error(state, "expected at most NAME MILESTONE ITEM POINTS COMMENT, got '%s' more",
+                       arg);
+        a->word[a->words++] = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!a->import && !a->list && a->words < (a->remove ? 3 : 4) &&
+            !(a->words == 3 && strcmp(a->word[2], "comment") == 0))
+            argp_error(state, "expected NAME MILESTONE ITEM POINTS [COMMENT], --import, --list or "
+                              "--remove");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int gr_command_manual(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"gradebook", 'g', "FILE", 0, "the gradebook (default: gradebook.db)", 0},
+        {"import", KEY_IMPORT, "FILE", 0,
+         "enter all rows of a CSV file with submission,milestone,item,points,comment", 0},
+        {"list", KEY_LIST, 0, 0, "list what was entered (of NAME)", 0},
+        {"remove", KEY_REMOVE, 0, 0, "remove NAME MILESTONE ITEM", 0},
+        {0},
+    };
+    static const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .args_doc = "NAME MILESTONE ITEM POINTS [COMMENT]",
+        .doc = "Enter what is graded by hand: a manual item of a rubric, late_days, or a comment "
+               "(with POINTS ''). MILESTONE - is the whole course. What is there is replaced; "
+               "grading again keeps it. A name that begins with - goes behind --.",
+    };
+    struct arguments a = {.gradebook = "gradebook.db"};
+    argp_err_exit_status = EXIT_FAILED;
+    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    struct gradebook *book;
+    struct st_error err;
+    long wrong = 0;
+    enum st_code code = gb_open(&book, a.gradebook, a.list ? GB_READ : GB_WRITE, &err);
+    if (!code)
+        code = a.import   ? import(book, a.import, &wrong, &err)
+               : a.list   ? list(book, a.word[0], &err)
+               : a.remove ? remove_item(book, a.word, &err)
+                          : put_item(book, a.word, &err);
+    gb_close(book);
+    if (code)
+        st_print(stderr, "grader manual", &err);
+    return code || wrong ? EXIT_FAILED : EXIT_DONE;
+}

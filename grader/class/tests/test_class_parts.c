@@ -1,0 +1,160 @@
+#include "base/tests/temp_folder.h"
+#include "grader/class/class.h"
+#include "grader/class/csv.h"
+#include "grader/class/final.h"
+
+#include <math.h>
+#include <string.h>
+
+TestSuite(class_parts, .init = temp_folder_make, .fini = temp_folder_remove);
+
+/* ---- names ------------------------------------------------------------------------------------
+ */
+
+Test(class_parts, names_are_stored_exactly_if_they_are_utf8)
+{
+    static const char *const valid[] = {"s001",       "a\nb",     "-rf",
+                                        "it's \"q\"", "\xc3\xa4", "\xf0\x9f\x98\x80"};
+    static const char *const invalid[][2] = {{"bad\xff", "bad\\xff"},
+                                             {"\xc0\xaf", "\\xc0\\xaf"},          /* overlong */
+                                             {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, /* a surrogate */
+                                             {"cut\xe2\x82", "cut\\xe2\\x82"}};
+    char text[CL_NAME_BYTES];
+    for (size_t i = 0; i < sizeof valid / sizeof *valid; i++) {
+        cr_expect(cl_name_text(text, valid[i]));
+        cr_expect_str_eq(text, valid[i]);
+    }
+    for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
+        cr_expect_not(cl_name_text(text, invalid[i][0]));
+        cr_expect_str_eq(text, invalid[i][1]);
+    }
+}
+
+Test(class_parts, names_make_folders_of_their_own)
+{
+    char a[256], b[256], folder[256], longer[600];
+    cr_expect_str_eq(cl_name_folder(folder, "../x y"), "%2E%2E%2Fx%20y");
+    cr_expect_str_eq(cl_name_folder(folder, "-rf"), "%2Drf");
+    memset(longer, 'a', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    cl_name_folder(a, longer);
+    longer[sizeof longer - 2] = 'b';
+    cl_name_folder(b, longer);
+    cr_expect(strlen(a) < 255 && strcmp(a, b) != 0);
+}
+
+Test(class_parts, shown_names_stay_on_their_line)
+{
+    char shown[CL_SHOWN_BYTES];
+    cr_expect_str_eq(cl_name_shown(shown, "a\nb\tc\x1b[31m"), "a\\x0ab\\x09c\\x1b[31m");
+}
+
+/* ---- what is taken ----------------------------------------------------------------------------
+ */
+
+static const struct cl_wanted two[] = {{"m1", "m1-cpu-conv", "conv.c"},
+                                       {"m2", "m2-gpu-baseline", "conv.cu"}};
+
+static enum cl_match match(size_t n, const char *path, size_t *which)
+{
+    *which = 99;
+    return cl_wanted_match(two, n, path, which);
+}
+
+Test(class_parts, milestones_files_are_found_where_they_may_lie)
+{
+    size_t which;
+    cr_expect_eq(match(2, "m1-cpu-conv/conv.c", &which), CL_IN_ITS_FOLDER);
+    cr_expect_eq(which, 0);
+    cr_expect_eq(match(2, "./s001/labs/m2-gpu-baseline/conv.cu", &which), CL_IN_ITS_FOLDER);
+    cr_expect_eq(which, 1);
+    cr_expect_eq(match(2, "m1/conv.c", &which), CL_IN_ITS_FOLDER);
+    cr_expect_eq(match(1, "conv.c", &which), CL_LONE_FILE);
+    cr_expect_eq(match(2, "conv.c", &which), CL_NO_MATCH);
+    cr_expect_eq(match(2, "m1-cpu-conv/conv.cu", &which), CL_NO_MATCH);
+    cr_expect_eq(match(2, "xm1-cpu-conv/conv.c", &which), CL_NO_MATCH);
+    cr_expect_eq(match(2, "m1-cpu-conv/myconv.c", &which), CL_NO_MATCH);
+    cr_expect_eq(match(2, "m2-gpu-baseline/conv.c", &which), CL_NO_MATCH);
+    cr_expect_eq(match(2, "__MACOSX/m1/conv.c", &which), CL_NO_MATCH);
+    cr_expect_eq(match(2, "a/b/c/d/e/f/m1/conv.c", &which), CL_NO_MATCH);
+}
+
+Test(class_parts, paths_out_of_an_archive_are_refused)
+{
+    static const char *const refused[] = {"/etc/passwd", "../x",  "a/../../x", "a/..",
+                                          "..\\x",       "C:\\x", "",          NULL};
+    static const char *const taken[] = {"a/b", "./a", "a..b/c", "...", "a/.b"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        cr_expect_not_null(cl_path_refused(refused[i]), "%s", refused[i]);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        cr_expect_null(cl_path_refused(taken[i]), "%s", taken[i]);
+}
+
+/* ---- CSV --------------------------------------------------------------------------------------
+ */
+
+static struct csv read_csv(const char *text)
+{
+    struct csv csv;
+    struct st_error err;
+    cr_assert_eq(csv_read(temp_file("x.csv", text, strlen(text)), &csv, &err), ST_OK, "%s",
+                 err.what);
+    return csv;
+}
+
+Test(class_parts, csv_as_spreadsheets_write_it)
+{
+    struct csv csv = read_csv("\xef\xbb\xbfName,b\r\n\r\n\"a \"\"q\"\", x\r\ny\",2\r\nlast,");
+    cr_assert_eq(csv.rows, 3);
+    cr_expect_eq(csv_column(&csv, "name"), 0);
+    cr_expect_str_eq(csv_field(&csv.row[1], 0), "a \"q\", x\r\ny");
+    cr_expect_str_eq(csv_field(&csv.row[1], 1), "2");
+    cr_expect_eq(csv.row[1].line, 3);
+    cr_expect_eq(csv.row[2].line, 5);
+    cr_expect_eq(csv.row[2].fields, 2);
+    cr_expect_str_eq(csv_field(&csv.row[2], 1), "");
+    cr_expect_str_eq(csv_field(&csv.row[2], 7), "");
+    csv_free(&csv);
+}
+
+Test(class_parts, csv_with_other_separators_and_with_mistakes)
+{
+    struct csv csv = read_csv("a;b\n1;2,3\n");
+    cr_expect_str_eq(csv_field(&csv.row[1], 1), "2,3");
+    csv_free(&csv);
+    csv = read_csv("a,b\n1,2\n\"open,3\n4,5\n");
+    cr_expect_eq(csv.rows, 2);
+    cr_expect_eq(csv.unclosed_line, 3);
+    csv_free(&csv);
+    csv = read_csv("");
+    cr_expect_eq(csv.rows, 0);
+    cr_expect_eq(csv_column(&csv, "a"), -1);
+    csv_free(&csv);
+}
+
+/* ---- seeds, ranking ---------------------------------------------------------------------------
+ */
+
+Test(class_parts, each_task_has_a_seed_of_its_own)
+{
+    uint64_t seed = cl_task_seed(7, "s001", "m1");
+    cr_expect_eq(seed, cl_task_seed(7, "s001", "m1"));
+    cr_expect_neq(seed, cl_task_seed(8, "s001", "m1"));
+    cr_expect_neq(seed, cl_task_seed(7, "s002", "m1"));
+    cr_expect_neq(seed, cl_task_seed(7, "s001", "m2"));
+    cr_expect_neq(cl_task_seed(7, "s1", "m1"), cl_task_seed(7, "s", "1m1"));
+}
+
+/* Times 1 to 5: the median is 3, the deviation from it sqrt(2). */
+Test(class_parts, ranking_counts_deviations_from_the_median)
+{
+    const struct cl_part part = {.first = 0.75, .second = 0.125};
+    const double all[] = {5, 1, 3, 2, 4}, outlier[] = {1, 1, 1, 1, 100};
+    cr_expect_float_eq(cl_ranking_share(&part, 3, all, 5), 0.75, 1e-12);
+    cr_expect_float_eq(cl_ranking_share(&part, 1, all, 5), 0.75 + 0.125 * sqrt(2), 1e-12);
+    cr_expect_float_eq(cl_ranking_share(&part, 5, all, 5), 0.75 - 0.125 * sqrt(2), 1e-12);
+    cr_expect_eq(cl_ranking_share(&part, NAN, all, 5), 0);
+    cr_expect_eq(cl_ranking_share(&part, 7, &all[0], 1), 0.75 - 0 * 7, "one alone is the median");
+    cr_expect_float_eq(cl_ranking_share(&part, 1, outlier, 5), 0.75, 1e-12);
+    cr_expect_leq(cl_ranking_share(&(struct cl_part){.first = 1, .second = 1}, 1, all, 5), 1);
+}

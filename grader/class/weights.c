@@ -15,11 +15,11 @@ static const char *const column_names[COLUMNS] = {"part", "weight", "kind",  "of
                                                   "best", "first",  "second"};
 static const char *const kind_names[] = {"rubric", "optimisation", "ranking", "manual", "late"};
 
-static enum st_code wrong(struct st_error *err, const char *path, size_t row, const char *what,
+static enum st_code wrong(struct st_error *err, const char *path, size_t line, const char *what,
                           const char *expected, const char *got)
 {
     st_fail(err, ST_BAD_FORMAT, "%s", what);
-    st_detail(err, ST_WHERE, "%s, row %zu", path, row + 1);
+    st_detail(err, ST_WHERE, "%s, line %zu", path, line);
     st_detail(err, ST_EXPECTED, "%s", expected);
     st_detail(err, ST_GOT, "%s", got);
     return st_detail(err, ST_HINT, "see the instructor guide, final grades");
@@ -82,23 +82,23 @@ static enum st_code parse_row(struct cl_part *part, const struct tsv *table, siz
     while (kind < kinds && strcmp(kind_names[kind], cell[KIND]) != 0)
         kind++;
     if (kind == kinds)
-        return wrong(err, path, row, "no such kind of part",
+        return wrong(err, path, row + 2, "no such kind of part",
                      "rubric, optimisation, ranking, manual or late", cell[KIND]);
     part->kind = (enum cl_part_kind)kind;
     if (!parse_number(cell[WEIGHT], &part->weight))
-        return wrong(err, path, row, "wrong weight", "a number", cell[WEIGHT]);
+        return wrong(err, path, row + 2, "wrong weight", "a number", cell[WEIGHT]);
     if (!parse_number(cell[BEST], &best) || best < 0 || best != floor(best))
-        return wrong(err, path, row, "wrong number of milestones that count", "a whole number",
+        return wrong(err, path, row + 2, "wrong number of milestones that count", "a whole number",
                      cell[BEST]);
     if (!parse_number(cell[FIRST], &part->first) || !parse_number(cell[SECOND], &part->second))
-        return wrong(err, path, row, "wrong constant", "a number", cell[FIRST]);
+        return wrong(err, path, row + 2, "wrong constant", "a number", cell[FIRST]);
     part->best = (size_t)best;
     if (part->kind == CL_MANUAL && part->first <= 0)
-        return wrong(err, path, row, "no points for a manual part", "the most points, in 'first'",
-                     cell[FIRST]);
+        return wrong(err, path, row + 2, "no points for a manual part",
+                     "the most points, in 'first'", cell[FIRST]);
     enum st_code code = parse_of(part, cell[OF], err);
     if (!code && part->kind <= CL_OPTIMISATION && (part->best < 1 || part->best > part->milestones))
-        return wrong(err, path, row, "wrong number of milestones that count",
+        return wrong(err, path, row + 2, "wrong number of milestones that count",
                      "at least 1, and no more than are named", cell[BEST]);
     return code;
 }
@@ -113,10 +113,10 @@ enum st_code cl_weights_read(struct cl_weights *weights, const char *path, struc
         return code;
     for (int i = 0; !code && i < COLUMNS; i++)
         if ((column[i] = tsv_column(&table, column_names[i])) < 0)
-            code = wrong(err, path, 0, "a column is missing", column_names[i],
+            code = wrong(err, path, 1, "a column is missing", column_names[i],
                          table.columns ? table.header[0] : "");
     if (!code && table.rows > CL_MAX_PARTS)
-        code = wrong(err, path, table.rows, "too many parts", "at most 16", "");
+        code = wrong(err, path, table.rows + 1, "too many parts", "at most 16", "");
     for (size_t row = 0; !code && row < table.rows; row++)
         code = parse_row(&weights->part[weights->parts++], &table, row, column, path, err);
     tsv_free(&table);

@@ -192,7 +192,7 @@ finals() { # 15 points for m1: 5 of 60 and 7 of 40 in 100; 5 for style: 4 of 5; 
         printf 'part\tweight\tkind\tof\tbest\tfirst\tsecond\nall\t10\toptimisation\tm1\t1\t0.6\t0\n' >weights.tsv &&
         tool final --weights weights.tsv && says "s001	s001	1.20	1.20" &&
         sed -i 's/optimisation/beauty/' weights.tsv && ! tool final --weights weights.tsv &&
-        says 'weights.tsv, row 2: expected rubric, optimisation, ranking, manual or late, got beauty'
+        says 'weights.tsv, line 2: expected rubric, optimisation, ranking, manual or late, got beauty'
 }
 claim "final grades by the course's weights, and by others" finals
 

@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -113,15 +114,27 @@ static enum st_code run_latex(const char *folder, const char *to, struct st_erro
     return code;
 }
 
+/* The address of a folder's page: a path may hold anything, an address letters, digits and little
+ * else. */
+static void page_address(char to[3 * PATH_MAX + 32], const char *folder)
+{
+    char *at = stpcpy(to, "file://");
+    for (; *folder; folder++)
+        at += sprintf(at,
+                      isalnum((unsigned char)*folder) || strchr("/-._~", *folder) ? "%c" : "%%%02X",
+                      (unsigned char)*folder);
+    strcpy(at, "/report.html");
+}
+
 static enum st_code run_browser(const char *program, const char *folder, const char *to,
                                 struct st_error *err)
 {
-    char print[PATH_MAX + 32], profile[PATH_MAX + 32], page[PATH_MAX + 32], absolute[PATH_MAX];
+    char print[PATH_MAX + 32], profile[PATH_MAX + 32], page[3 * PATH_MAX + 32], absolute[PATH_MAX];
     if (!realpath(folder, absolute))
         return st_fail_errno(err, errno, "cannot find the report's folder");
     snprintf(print, sizeof print, "--print-to-pdf=%s/report.pdf", to);
     snprintf(profile, sizeof profile, "--user-data-dir=%s/browser", to);
-    snprintf(page, sizeof page, "file://%s/report.html", absolute);
+    page_address(page, absolute);
     const char *argv[] = {program,
                           "--headless",
                           "--disable-gpu",

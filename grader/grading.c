@@ -5,6 +5,7 @@
 #include "base/lock.h"
 #include "grader/library_baseline.h"
 #include "grader/machine.h"
+#include "grader/sandbox/library_check.h"
 #include "grader/report/report.h"
 #include "nn/oracle.h"
 
@@ -266,6 +267,13 @@ static enum st_code load_stage(struct grading *g, struct st_error *err)
 {
     struct gr_check *check = gr_check_add(g, "builds");
     struct gr_run run;
+    char message[400];
+    if (!gr_library_is_plain(&g->host.sandbox, g->library, message, sizeof message)) {
+        snprintf(check->pattern, sizeof check->pattern, "not_own_work");
+        gr_check_set(check, GR_FAIL, "%s", message);
+        gr_check_hint(check, "use memory, arithmetic, threads and, in GPU milestones, kernels");
+        return ST_OK;
+    }
     enum st_code code = arena_open(&g->arena, err);
     if (!code)
         code = gr_session_start(&g->session, &g->host, g->library, &g->arena, &run, err);

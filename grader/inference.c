@@ -176,6 +176,14 @@ static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *che
                              "threads)");
 }
 
+static void explain_idle(const struct gr_inference_stage *in, struct gr_check *check,
+                         const struct gr_run *run, int layer)
+{
+    snprintf(check->pattern, sizeof check->pattern, GR_IDLE_PATTERN);
+    gr_check_set(check, GR_FAIL, "convolution %d of %s: %s", layer + 1, in->net.name, run->idle);
+    gr_check_hint(check, GR_IDLE_HINT);
+}
+
 /* Whether the oracle's output is computed once and kept: it is needed in every repeat. */
 static bool keeps_expected(const struct grading *g, const struct conv_shape *shape)
 {
@@ -229,6 +237,10 @@ static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, str
             record->max_error = compared.max_error;
         if (compared.wrong) {
             explain_mismatch(in, check, &compared, layer);
+            break;
+        }
+        if (run.idle[0]) {
+            explain_idle(in, check, &run, layer);
             break;
         }
         if (!warms_up || repeat > 0 || last)

@@ -18,6 +18,7 @@
 #include "grader/sandbox/environment.h"
 #include "grader/sandbox/filter.h"
 #include "grader/source_place.h"
+#include "nn/oracle.h"
 #include "runner/protocol.h"
 
 #include <errno.h>
@@ -298,6 +299,24 @@ static bool record_take(struct gr_session *s, struct gr_run *run)
     return false;
 }
 
+/* Whether kernels did the arithmetic. No algorithm that is in use needs less than a fourth of the
+ * direct convolution's multiply-adds; a product of tensor cores counts as many at once. */
+static void judge_work(const struct gr_device_record *record, const struct conv_shape *shape,
+                       struct gr_run *run)
+{
+    static const char *const counters[] = {"fp32_fma", "fp32_add_mul", "fp64_ops", "fp16_ops"};
+    const double wanted = nn_conv_macs(shape);
+    double done = 512.0 * (double)gr_device_counter(record, NULL, "class_tensor");
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+        done += (double)gr_device_counter(record, NULL, counters[i]);
+    if (done < wanted / 10)
+        snprintf(
+            run->idle, sizeof run->idle,
+            "right, but kernels did %.0f of the %.0f multiply-adds that it takes: the work was "
+            "not done on the GPU",
+            done, wanted);
+}
+
 /* After a run that seems to have succeeded: its Op Time and findings, as the device has them.
  * @return false, with the outcome set, if the session has to end. */
 static bool judge_record(struct gr_session *s, const struct conv_shape *shape, struct gr_run *run)
@@ -317,6 +336,7 @@ static bool judge_record(struct gr_session *s, const struct conv_shape *shape, s
         snprintf(run->pattern, sizeof run->pattern, "device_record");
         return false;
     }
+    judge_work(s->record, shape, run);
     gr_finding_first(&s->record->findings, run);
     return true;
 }
@@ -348,7 +368,11 @@ static void explain_end(struct gr_session *s, struct gr_run *run)
     s->alive = false;
     if (!gr_box_wait(&s->box, &status)) {
         drain(s);
-        say(run, GR_SILENT, "the sandbox did not start", "is build/runner there? Run: make");
+        char message[sizeof run->message];
+        snprintf(message, sizeof message, "the sandbox did not start, or was killed: %.300s",
+                 s->output.text);
+        message[strcspn(message, "\n")] = '\0';
+        say(run, GR_DEVICE_LOST, message, "is there enough memory? grader sandbox tells more");
         return;
     }
     char message[sizeof run->message];
@@ -502,6 +526,8 @@ enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, 
     case HEARD_END:
         explain_end(s, run);
         drain(s);
+        if (run->outcome == GR_DEVICE_LOST)
+            return gr_session_end(s), gr_device_lost(run, err);
         if (run->outcome == GR_EXITED)
             say(run, GR_NOT_LOADED, "the process ended while the library was being loaded",
                 "is there a constructor, or a missing file? build/runner must exist: run make");

@@ -32,7 +32,8 @@ enum gr_outcome {
     GR_DEVICE_ERROR, /**< a CUDA error, with the virtual GPU's finding behind it if there is one */
     GR_SILENT,       /**< the process lives but its channel is closed, or spoke nonsense */
     GR_NOT_LOADED,   /**< the library could not be loaded */
-    GR_DEVICE_LOST   /**< the virtual GPU's own process ended: could not grade */
+    GR_DEVICE_LOST /**< a process of ours ended, the virtual GPU's or the sandbox's: could not grade
+                    */
 };
 
 /** How a runner is started: on which device, through which programs. */
@@ -72,6 +73,8 @@ struct gr_run {
                           disagree */
     char message[640]; /**< not GR_RAN, or a finding: what happened, for the student */
     char hint[320];
+    char idle[192];   /**< GR_RAN on the virtual GPU: says that kernels did not do the arithmetic;
+                         else "".   It explains right outputs only: wrong ones have a mistake */
     char pattern[32]; /**< GR_DEVICE_ERROR: "out_of_bounds", ..., "launch_failed". GR_RAN: the kind
                          of the first finding that did not end the kernel ("race_raw"), or "" */
 };
@@ -94,6 +97,11 @@ enum st_code gr_session_revive(struct gr_session *session, const struct arena *a
  * @param limit_s  how long it may take. */
 void gr_session_run(struct gr_session *session, const struct conv_shape *shape,
                     const struct arena *arena, double limit_s, struct gr_run *run);
+
+/** For a check that fails because of gr_run.idle. */
+#define GR_IDLE_PATTERN "not_on_gpu"
+#define GR_IDLE_HINT                                                                               \
+    "compute y in a kernel, from x and k; not on the host, and not from an earlier call"
 
 /** The report of a run that ended with GR_DEVICE_LOST. @return its status. */
 enum st_code gr_device_lost(const struct gr_run *run, struct st_error *err);

@@ -116,6 +116,8 @@ static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_
     memcpy(u->y, g->arena.base + layout.y, nn_conv_y_elems(&conv.shape) * sizeof *u->y);
     gr_compare_images(&conv.shape, 0, (size_t)conv.shape.B, u->y, u->ref, u->atol,
                       &st->compared[st->whole]);
+    if (run.idle[0] && !st->compared[st->whole].wrong)
+        note_accident(st, GR_IDLE_PATTERN, run.idle, GR_IDLE_HINT, spec, n);
     st->cases[st->whole++] = u->c;
     return true;
 }

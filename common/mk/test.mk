@@ -64,6 +64,16 @@ TEST_SCRIPTS += grader/class/tests/class.sh
 class-check: $(PROGRAMS) reference vgpu ## grade a class of N=300, undisturbed and killed KILLS=30 times, and compare (PAGE=1: its page)
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/class/tests/class-check.sh $(if $(PAGE),--page) $(or $(N),300) $(or $(KILLS),30) $(or $(JOBS),2)
 
+# Ways to cheat: some in make test, all of them, several times, in make cheats.
+TEST_SCRIPTS += grader/tests/cheats/cheats.sh
+REPEATS ?= 1
+.PHONY: cheats cheats-page
+cheats: $(PROGRAMS) $(if $(NVCC),vgpu) ## grade every known way of cheating, with fresh seeds (REPEATS=N)
+	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/cheats/cheats.sh --all --repeats $(REPEATS)
+
+cheats-page: ## write docs/cheats.md from the table of cheats
+	$(Q)grader/tests/cheats/page.sh > docs/cheats.md
+
 # What gcc does not warn of, clang may; and the sources are formatted. Headers stand alone.
 LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c))
 LINT_HEADERS = $(filter-out %_tile.h,$(foreach m,$(MODULES),$(wildcard $(m)/*.h))) common/conv.h

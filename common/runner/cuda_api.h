@@ -17,6 +17,8 @@
     X(int, cudaFree, (void *device))                                                               \
     X(int, cudaMemcpy, (void *to, const void *from, size_t bytes, int kind))                       \
     X(int, cudaMemset, (void *to, int value, size_t bytes))                                        \
+    X(int, cudaCtxResetPersistingL2Cache, (void))                                                  \
+    X(int, cudaDeviceSetLimit, (int limit, size_t value))                                          \
     X(int, cudaDeviceSynchronize, (void))                                                          \
     X(int, cudaGetLastError, (void))                                                               \
     X(int, cudaGetDeviceCount, (int *count))                                                       \
@@ -27,6 +29,9 @@
     X(int, cudaEventRecord, (void *event, void *stream))                                           \
     X(int, cudaEventSynchronize, (void *event))                                                    \
     X(int, cudaEventElapsedTime, (float *ms, void *begin, void *end))
+
+/** cudaLimitPersistingL2CacheSize. */
+enum { CUDA_LIMIT_PERSISTING_L2 = 6 };
 
 /** Values of cudaMemcpyKind. */
 enum { CUDA_HOST_TO_DEVICE = 1, CUDA_DEVICE_TO_HOST = 2 };

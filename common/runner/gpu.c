@@ -58,7 +58,8 @@ enum st_code gpu_open(char *name, size_t room, struct st_error *err)
     return ST_OK;
 }
 
-/* Fills more memory than any L2 cache holds. Memory that is not to be had is no error. */
+/* Fills more memory than any L2 cache holds, after giving back the part of the cache that a lab may
+ * have set aside to keep data in. Memory that is not to be had is no error. */
 static void flush_l2(void)
 {
     enum { BYTES = 256 << 20 };
@@ -69,6 +70,8 @@ static void flush_l2(void)
         api.cudaGetLastError();
     }
     tried = true;
+    if (api.cudaDeviceSetLimit(CUDA_LIMIT_PERSISTING_L2, 0) || api.cudaCtxResetPersistingL2Cache())
+        api.cudaGetLastError(); /* GPUs without such a part */
     if (memory)
         api.cudaMemset(memory, 0, BYTES);
 }

@@ -10,6 +10,7 @@
 #include "grader/sandbox/command.h"
 
 #include "base/files.h"
+#include "grader/sandbox/library_check.h"
 
 #include <glob.h>
 #include <limits.h>
@@ -155,6 +156,22 @@ static void show_gpu(struct gr_command *c, const struct gr_box_options *o)
     }
 }
 
+/* Libraries that would do a lab's work are covered by an empty file. */
+static void hide_libraries(struct gr_command *c)
+{
+    for (size_t i = 0; gr_hidden_libraries[i]; i++) {
+        glob_t found;
+        if (glob(gr_hidden_libraries[i], 0, NULL, &found) != 0)
+            continue;
+        for (size_t j = 0; j < found.gl_pathc; j++) {
+            struct stat info;
+            if (lstat(found.gl_pathv[j], &info) == 0 && S_ISREG(info.st_mode))
+                option(c, "--ro-bind", "/dev/null", found.gl_pathv[j]);
+        }
+        globfree(&found);
+    }
+}
+
 /* ---- all of it --------------------------------------------------------------------------------
  */
 
@@ -212,6 +229,8 @@ void gr_command_make(struct gr_command *c, const struct gr_box_options *o, int f
     private_folder(c, "/tmp", TMP_BYTES);
     if (o->gpu)
         show_gpu(c, o);
+    if (!o->compiles)
+        hide_libraries(c);
     bind(c, "--ro-bind", o->sandbox->confine);
     for (size_t i = 0; i < GR_BOX_SHOWN && o->shown[i]; i++)
         bind(c, "--ro-bind", o->shown[i]);

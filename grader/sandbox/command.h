@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { GR_COMMAND_WORDS = 512, GR_COMMAND_TEXT = 32768 };
+enum { GR_COMMAND_WORDS = 1024, GR_COMMAND_TEXT = 65536 };
 
 struct gr_command {
     char **argv;

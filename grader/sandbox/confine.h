@@ -4,7 +4,7 @@
 #ifndef CONVLAB_GRADER_CONFINE_H
 #define CONVLAB_GRADER_CONFINE_H
 
-/** Its exit status when the program could not be started. */
+/** Its exit status when the program could not be started; then it reports nothing. */
 enum { CONFINE_FAILED = 99 };
 
 #endif

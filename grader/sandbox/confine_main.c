@@ -12,6 +12,7 @@
 #include "grader/sandbox/confine.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -39,26 +40,39 @@ static unsigned long long option(char **argv, const char *name, unsigned long lo
     return otherwise;
 }
 
-static void become(char **argv, char **program)
+/* In the child: something of ours went wrong, and the program has not run. */
+static void give_up(int failure)
+{
+    const ssize_t ignored = write(failure, "!", 1);
+    (void)ignored;
+    _exit(CONFINE_FAILED);
+}
+
+static void become(char **argv, char **program, int failure)
 {
     const unsigned user = (unsigned)option(argv, "user=", 0);
-    syscall(SYS_close_range, (unsigned)option(argv, "keep=", 3), ~0u, 0);
+    const int keep = (int)option(argv, "keep=", 3);
+    /* The program's own, and the pipe that closes when it starts. */
+    if (failure >= keep)
+        syscall(SYS_close_range, keep, failure - 1, 0);
+    syscall(SYS_close_range, failure + 1, ~0u, 0);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     if (user && (setgroups(0, NULL) || setresgid(user, user, user) || setresuid(user, user, user)))
-        _exit(CONFINE_FAILED);
+        give_up(failure);
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         const rlim_t most = option(argv, limits[i].name, RLIM_INFINITY);
         if (most != RLIM_INFINITY && setrlimit(limits[i].resource, &(struct rlimit){most, most}))
-            _exit(CONFINE_FAILED);
+            give_up(failure);
     }
     execvp(program[0], program);
     fprintf(stderr, "cannot start %s: %s\n", program[0], strerror(errno));
-    _exit(CONFINE_FAILED);
+    give_up(failure);
 }
 
 int main(int argc, char **argv)
 {
-    int status = 0;
+    int status = 0, failure[2];
+    char byte;
     if (argc == 2 && strcmp(argv[1], "--try") == 0)
         return 0;
     char **program = argv + 1;
@@ -68,10 +82,13 @@ int main(int argc, char **argv)
     if (argc < 3 || !*program || !program[1] || report < 0)
         return CONFINE_FAILED;
     prctl(PR_SET_DUMPABLE, 0);
+    if (pipe2(failure, O_CLOEXEC))
+        return CONFINE_FAILED;
     const pid_t child = fork();
     if (child == 0)
-        become(argv + 1, program + 1);
-    if (child < 0)
+        become(argv + 1, program + 1, failure[1]);
+    close(failure[1]);
+    if (child < 0 || read(failure[0], &byte, 1) != 0)
         return CONFINE_FAILED;
     /* The report is the only descriptor to stay. */
     if (report > 0)

@@ -74,7 +74,7 @@ static bool ends_by(int pidfd, double until_s)
 
 /* Starts it with its output in a pipe. */
 static enum st_code start(struct gr_box *box, const struct gr_sandbox *sandbox,
-                          const char *const *argv, const char *folder,
+                          const char *const *argv, const char *folder, const char *shown,
                           const struct gr_limits *limits, int out, struct st_error *err)
 {
     char program[PATH_MAX], home[PATH_MAX], path[2 * PATH_MAX];
@@ -90,11 +90,11 @@ static enum st_code start(struct gr_box *box, const struct gr_sandbox *sandbox,
                                            .argv = words,
                                            .name = argv[0],
                                            .environment = list ? list : environ,
-                                           .folder = folder,
+                                           .folder = folder ? folder : "/",
                                            .descriptor = {-1, out, out},
                                            .descriptors = 3,
                                            .limits = *limits,
-                                           .shown = {toolkit(program, home)},
+                                           .shown = {shown ? shown : toolkit(program, home)},
                                            .writable = folder,
                                            .compiles = true};
     const enum st_code code = gr_box_start(box, &options, err);
@@ -103,8 +103,9 @@ static enum st_code start(struct gr_box *box, const struct gr_sandbox *sandbox,
 }
 
 enum st_code gr_confined_run(const struct gr_sandbox *sandbox, const char *const *argv,
-                             const char *folder, const struct gr_limits *limits, size_t keep_bytes,
-                             struct gr_confined_result *result, struct st_error *err)
+                             const char *folder, const char *shown, const struct gr_limits *limits,
+                             size_t keep_bytes, struct gr_confined_result *result,
+                             struct st_error *err)
 {
     int out[2], status = 0;
     struct gr_box box;
@@ -114,7 +115,7 @@ enum st_code gr_confined_run(const struct gr_sandbox *sandbox, const char *const
     if (pipe2(out, O_CLOEXEC))
         return st_fail_errno(err, errno, "cannot make a pipe");
     const double until_s = clock_now_s() + limits->wall_s;
-    enum st_code code = start(&box, sandbox, argv, folder, limits, out[1], err);
+    enum st_code code = start(&box, sandbox, argv, folder, shown, limits, out[1], err);
     close(out[1]);
     if (!code) {
         result->timed_out =

@@ -21,9 +21,9 @@
 
 enum { ARGUMENTS_MAX = 64, KEEP_BYTES = 1 << 14 };
 
-/* For the largest submissions ten times what they need on a busy machine. */
+/* Several times what the largest submissions need. */
 static const struct gr_limits compiler_limits = {.wall_s = 180,
-                                                 .cpu_s = 60,
+                                                 .cpu_s = 30,
                                                  .address_bytes = (size_t)3 << 30,
                                                  .file_bytes = (size_t)128 << 20,
                                                  .files = 256,
@@ -200,8 +200,8 @@ static enum st_code compile(struct gr_source_build *b, const struct gr_sandbox *
     if (!n || n == ARGUMENTS_MAX)
         code = st_fail(err, words ? ST_BAD_FORMAT : ST_NO_MEMORY, "make tells no compiler command");
     else
-        code =
-            gr_confined_run(sandbox, argv, b->folder, &compiler_limits, KEEP_BYTES, &result, err);
+        code = gr_confined_run(sandbox, argv, b->folder, NULL, &compiler_limits, KEEP_BYTES,
+                               &result, err);
     free(words);
     if (code)
         return code;

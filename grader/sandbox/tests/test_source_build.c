@@ -133,8 +133,8 @@ static struct gr_confined_result run(const char *shell, double wall_s, size_t me
         .wall_s = wall_s, .cpu_s = 5, .address_bytes = memory_bytes, .file_bytes = 1 << 20};
     struct gr_confined_result result;
     struct st_error err;
-    cr_assert(
-        eq(int, gr_confined_run(sandbox(), argv, folder, &limits, 100, &result, &err), ST_OK));
+    cr_assert(eq(int, gr_confined_run(sandbox(), argv, folder, NULL, &limits, 100, &result, &err),
+                 ST_OK));
     return result;
 }
 

@@ -1,0 +1,89 @@
+/* A convolution needs the C library, mathematics, OpenMP and the CUDA runtime. The loader's table
+ * says which libraries a submission is linked with and which functions it takes from outside;
+ * objdump, of the compiler's package, reads both. What code finds by other means than dlopen() is
+ * hidden in the sandbox. */
+#include "grader/sandbox/library_check.h"
+
+#include "grader/sandbox/confined.h"
+#include "grader/sandbox/printable.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IN_SYSTEM(name) "/usr/lib/*/" name, "/usr/lib/" name, "/usr/lib64/" name
+#define IN_TOOLKIT(name)                                                                           \
+    IN_SYSTEM(name), "/usr/local/cuda*/lib64/" name, "/usr/local/cuda*/targets/*/lib/" name
+
+const char *const gr_hidden_libraries[] = {
+    IN_SYSTEM("libdnnl.so*"),       IN_SYSTEM("libmkldnn.so*"),  IN_SYSTEM("libblas.so*"),
+    IN_SYSTEM("liblapack.so*"),     IN_SYSTEM("libcblas.so*"),   IN_SYSTEM("libopenblas*.so*"),
+    IN_SYSTEM("libmkl_rt.so*"),     IN_TOOLKIT("libcudnn*.so*"), IN_TOOLKIT("libcublas*.so*"),
+    IN_TOOLKIT("libcutensor*.so*"), IN_TOOLKIT("libcufft*.so*"), NULL};
+
+/* Beginnings of the names of libraries that a lab may be linked with. */
+static const char *const usual[] = {
+    "libc.so.",      "libm.so.",       "libmvec.so.",  "libgomp.so.", "libgcc_s.so.",
+    "libstdc++.so.", "libpthread.so.", "libdl.so.",    "librt.so.",   "libcudart.so.",
+    "ld-linux",      "libasan.so.",    "libubsan.so.", "libtsan.so.", "linux-vdso"};
+
+static const struct {
+    const char *name, *purpose;
+} functions[] = {{"dlopen", "loads other libraries"},      {"dlmopen", "loads other libraries"},
+                 {"system", "starts other programs"},      {"popen", "starts other programs"},
+                 {"execve", "starts other programs"},      {"execv", "starts other programs"},
+                 {"execvp", "starts other programs"},      {"execl", "starts other programs"},
+                 {"execlp", "starts other programs"},      {"posix_spawn", "starts other programs"},
+                 {"posix_spawnp", "starts other programs"}};
+
+static bool is_usual(const char *name)
+{
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (strncmp(name, usual[i], strlen(usual[i])) == 0)
+            return true;
+    return false;
+}
+
+/* A line of objdump's: "  NEEDED  libx.so.1", or "0... DF *UND* 0... (GLIBC_2.34) dlopen". */
+static bool line_is_plain(const char *line, char *message, size_t room)
+{
+    char name[256], shown[256];
+    if (sscanf(line, " NEEDED %255s", name) == 1 && !is_usual(name)) {
+        snprintf(message, room, "the library is linked with %s, and a lab does the work itself",
+                 gr_printable(shown, sizeof shown, name));
+        return false;
+    }
+    const char *last = strrchr(line, ' ');
+    for (size_t i = 0; last && strstr(line, "*UND*") && i < sizeof functions / sizeof *functions;
+         i++)
+        if (strcmp(last + 1, functions[i].name) == 0) {
+            snprintf(message, room, "the code calls %s(), which %s: a lab does the work itself",
+                     functions[i].name, functions[i].purpose);
+            return false;
+        }
+    return true;
+}
+
+bool gr_library_is_plain(const struct gr_sandbox *sandbox, const char *library, char *message,
+                         size_t room)
+{
+    enum { KEEP_BYTES = 1 << 18 };
+    static const struct gr_limits limits = {.wall_s = 30,
+                                            .cpu_s = 10,
+                                            .address_bytes = (size_t)1 << 30,
+                                            .file_bytes = 1,
+                                            .processes = 8};
+    const char *const argv[] = {"objdump", "-p", "-T", library, NULL};
+    struct gr_confined_result result;
+    struct st_error ignored;
+    bool plain = true;
+    if (gr_confined_run(sandbox, argv, NULL, library, &limits, KEEP_BYTES, &result, &ignored) ==
+        ST_OK) {
+        char *save = NULL;
+        for (char *line = strtok_r(result.output, "\n", &save); line && plain;
+             line = strtok_r(NULL, "\n", &save))
+            plain = line_is_plain(line, message, room);
+    }
+    free(result.output);
+    return plain;
+}

@@ -1,0 +1,22 @@
+/** @file
+ * What a submission's library asks of others.
+ */
+#ifndef CONVLAB_GRADER_LIBRARY_CHECK_H
+#define CONVLAB_GRADER_LIBRARY_CHECK_H
+
+#include "grader/sandbox/sandbox.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Looks for libraries that no convolution needs, and for functions that load or start other code.
+ * @param message  set to the first of them, for a person
+ * @return true if there are none, or the library cannot be read (which its loading will tell) */
+bool gr_library_is_plain(const struct gr_sandbox *sandbox, const char *library, char *message,
+                         size_t room);
+
+/** Files of libraries that do a lab's work (cuDNN, oneDNN, BLAS), as patterns for glob(): hidden in
+ * the sandbox. Ended by NULL. */
+extern const char *const gr_hidden_libraries[];
+
+#endif

@@ -1,0 +1,45 @@
+#include "grader/sandbox/library_check.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *build(void)
+{
+    const char *folder = getenv("CONVLAB_BUILD");
+    static char path[PATH_MAX];
+    return realpath(folder ? folder : "build", path);
+}
+
+Test(library_check, what_does_a_labs_work_for_it_is_found)
+{
+    static const struct {
+        const char *code, *flags, *found;
+    } cases[] = {
+        {"#include <math.h>\\nfloat f(float x) { return sinf(x); }", "-fopenmp -lm", ""},
+        {"int f(void) { return 0; }", "-Wl,--no-as-needed -lz", "is linked with libz.so.1"},
+        {"#include <dlfcn.h>\\nvoid *f(void) { return dlopen(0, 2); }", "", "calls dlopen()"},
+        {"#include <stdlib.h>\\nint f(void) { return system(0); }", "", "calls system()"},
+        {"static void dlopen_all(void) {} void f(void) { dlopen_all(); }", "", ""},
+    };
+    struct gr_sandbox sandbox;
+    struct st_error err;
+    char folder[] = "/tmp/test-library-XXXXXX", command[600], library[64], message[400];
+    cr_assert(mkdtemp(folder) != NULL && access(folder, X_OK) == 0);
+    cr_assert(eq(int, gr_sandbox_open(&sandbox, GR_SANDBOX_IF_POSSIBLE, build(), &err), ST_OK));
+    snprintf(library, sizeof library, "%s/lib.so", folder);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        message[0] = '\0';
+        snprintf(command, sizeof command, "printf '%s' | gcc -x c -shared -fPIC - -o %s %s",
+                 cases[i].code, library, cases[i].flags);
+        cr_assert(system(command) == 0);
+        const bool plain = gr_library_is_plain(&sandbox, library, message, sizeof message);
+        cr_expect(plain == !cases[i].found[0] && strstr(message, cases[i].found) != NULL,
+                  "%s: '%s'", cases[i].code, message);
+    }
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_assert(system(command) == 0);
+}

@@ -1,0 +1,145 @@
+#!/bin/sh
+# Every way of cheating that is known (cheats.tsv), as a submission through the whole grader.
+#
+#   CONVLAB_BUILD=build cheats.sh [--all] [--repeats N] [--device DEVICE] [--keep DIR] [--table FILE] [WORD ...]
+#
+# Each row's submission must get its verdict, and the message must be in what the grader says:
+#
+#     rejected   exit status 1, and fewer points than a right submission
+#     harmless   exit status 0 and the points of a right submission
+#     timed      harmless, and no Op Time shorter than a right submission's
+#     any        rejected or harmless; the grader ends as always and nothing is left running
+#
+# Without arguments it takes the rows with "yes" under "always"; WORD takes those with it in the name of
+# their submission. --keep leaves what the grader said of each in a folder, --table a line for each. Seeds are fresh for each grading, and printed where something failed or with repeats.
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
+top=$(cd "$here/../../.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export TMPDIR="$scratch"
+all= keep= table=/dev/null repeats=1 device=virtual
+while [ $# -gt 0 ]; do
+    case $1 in
+    --all) all=yes ;;
+    --repeats) repeats=$2 && shift ;;
+    --keep) keep=$2 && mkdir -p "$keep" && shift ;;
+    --table) table=$2 && shift ;;
+    --device) device=$2 && shift ;;
+    *) break ;;
+    esac
+    shift
+done
+words=$*
+
+wanted() { # SUBMISSION ALWAYS
+    [ -n "$all" ] && return 0
+    [ -z "$words" ] && [ "$2" = yes ] && return 0
+    for word in $words; do
+        case $1 in *"$word"*) return 0 ;; esac
+    done
+    return 1
+}
+
+# grade MILESTONE IMAGES SUBMISSION: the grader's output is in the scratch folder.
+grade() {
+    folder=$scratch/handed-in
+    rm -rf "$folder" && mkdir "$folder"
+    case $3 in # a folder's other files come along
+    */conv.c) cp "$here/../${3%/conv.c}"/* "$folder" ;;
+    esac
+    source=$folder/$(basename "$3")
+    awk -v FOLDERS="$here $here/../mutants $here/../mutants_cuda $top/common" -f "$here/one_file.awk" \
+        "$here/../$3" >"$source"
+    seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+    on=
+    [ "$1" = m1 ] || on="--device $device"
+    # shellcheck disable=SC2086
+    "$build/grader" "$1" --source "$source" --require-sandbox --quick --images "$2" --seed "$seed" $on \
+        --report "$scratch/report" >"$scratch/out" 2>&1
+    status=$?
+    points=$(sed -n 's/^Score: \([0-9.]*\) of.*/\1/p' "$scratch/out")
+    grep 'Op Time: ' "$scratch/out" >"$scratch/times"
+}
+
+is_as_slow() { # RIGHT'S TIMES: whether no Op Time of the last grading is shorter
+    paste "$scratch/times" "$1" | awk '{ if ($3 < 0.95 * $(NF > 6 ? 7 : 6)) short = 1 } END { exit short || NR == 0 }'
+}
+
+# judge VERDICT MESSAGE RIGHT: the last grading.
+judge() {
+    grep -qF -e "$2" "$scratch/out" || return 1
+    right_points=$(cat "$3.points")
+    case $1 in
+    rejected) [ $status = 1 ] && awk "BEGIN {exit !($points < $right_points)}" ;;
+    harmless) [ $status = 0 ] && [ "$points" = "$right_points" ] ;;
+    timed) [ $status = 0 ] && [ "$points" = "$right_points" ] && is_as_slow "$3.times" ;;
+    any) [ $status = 0 ] || [ $status = 1 ] ;;
+    esac
+}
+
+# right MILESTONE IMAGES: what an honest submission gets and takes, in MILESTONE:IMAGES.points and .times.
+right() {
+    [ -e "$scratch/$1:$2.points" ] && return
+    case $1 in
+    m1) honest=mutants/right.c ;;
+    m2) honest=mutants_cuda/right.cu ;;
+    *) honest=$(cd "$here/.." && ls ../../reference/"$1"-*/conv.cu) ;;
+    esac
+    grade "$1" "$2" "$honest"
+    [ $status = 0 ] || { echo "FAILED: $honest is right, and is not passed:"; cat "$scratch/out"; }
+    echo "${points:-0}" >"$scratch/$1:$2.points"
+    cp "$scratch/times" "$scratch/$1:$2.times"
+}
+
+nothing_left() {
+    for wait in 1 2 3 4 5 6 7 8 9 10; do
+        pgrep -f "confine .*$scratch" >/dev/null || [ -n "$(ls -d "$scratch"/convlab-build-* 2>/dev/null)" ] || return 0
+        sleep 0.2
+    done
+    return 1
+}
+
+"$build/grader" sandbox >"$scratch/sandbox" || {
+    echo "skipped: cheats: $(cat "$scratch/sandbox")"
+    echo "Tested: 0 | Passing: 0 | Failing: 0 | Crashing: 0"
+    exit 0
+}
+nvcc=$(command -v nvcc || ls "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" 2>/dev/null)
+printf 'row\ttrick\tsubmission\tmilestone\texpected\tas_expected\tstatus\tseen\n' >"$table"
+tested=0 good=0 repeat=0
+while [ $repeat -lt "$repeats" ]; do
+    repeat=$((repeat + 1))
+    while IFS='	' read -r row trick submission milestone images verdict message always on_gpu how; do
+        [ "$row" != row ] && wanted "$submission" "$always" || continue
+        [ "$milestone" != m1 ] && [ -z "$nvcc" ] && continue
+        # On a real GPU: what the table says for one, and which words are seen depends on the driver.
+        if [ "$device" = gpu ]; then
+            [ "$on_gpu" = - ] && continue
+            verdict=$on_gpu message=
+        fi
+        tested=$((tested + 1))
+        right "$milestone" "$images"
+        grade "$milestone" "$images" "$submission"
+        [ -z "$keep" ] || cp "$scratch/out" "$keep/$row-$(basename "$submission").txt"
+        if judge "$verdict" "$message" "$scratch/$milestone:$images" && nothing_left; then
+            good=$((good + 1)) as=yes
+        else
+            as=no
+            echo "FAILED: row $row, $submission (seed $seed): expected $verdict and '$message', got status $status, $points points:"
+            cat "$scratch/out"
+        fi
+        seen=$(sed -n 's/^  FAIL  [a-z0-9_]* *[0-9.]*\/[0-9]* *//p' "$scratch/out" | head -n 1 | tr '\t' ' ' | cut -c1-160)
+        printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$row" "$trick" "$submission" "$milestone" "$verdict" "$as" "$status" \
+            "${seen:-right}" >>"$table"
+        [ "$repeats" -eq 1 ] || echo "repeat $repeat, row $row, $submission: seed $seed, status $status"
+    done <"$here/cheats.tsv"
+done
+tested=$((tested + 1))
+if [ ! -e "$top/.git" ] || "$here/page.sh" | cmp -s - "$top/docs/cheats.md"; then
+    good=$((good + 1))
+else
+    echo 'FAILED: docs/cheats.md is not what cheats.tsv says (hint: run: make cheats-page)'
+fi
+echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
+[ "$tested" = "$good" ] && [ "$tested" -gt 0 ]

@@ -1,0 +1,3 @@
+/* An include that never ends. */
+#include </dev/zero>
+#include "plain.h"

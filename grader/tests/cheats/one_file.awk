@@ -1,0 +1,28 @@
+# One file of C: every #include "NAME" is replaced by that file, except conv.h, which the harness has.
+# FOLDERS: where to look, with spaces between.
+function put(file,    line, name, found, n, i, folder) {
+    while ((getline line <file) > 0) {
+        if (match(line, /^#include "[^"]*"/)) {
+            name = substr(line, 11)
+            sub(/".*/, "", name)
+            n = split(FOLDERS, folder, " ")
+            found = ""
+            for (i = 1; i <= n && !found && name != "conv.h"; i++)
+                if ((getline found <(folder[i] "/" name)) > 0) {
+                    close(folder[i] "/" name)
+                    found = folder[i] "/" name
+                } else
+                    found = ""
+            if (found) {
+                if (!(found in done) || name ~ /plain/) {
+                    done[found] = 1
+                    put(found)
+                }
+                continue
+            }
+        }
+        print line
+    }
+    close(file)
+}
+BEGIN { put(ARGV[1]) }

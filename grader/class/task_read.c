@@ -352,5 +352,6 @@ enum cl_verdict cl_task_read(const struct cl_class *class, const struct cl_task 
     graded->attempt.status = strdup(status);
     graded->attempt.message = first_trouble(graded, status);
     graded->attempt.noisy = noisy;
+    graded->attempt.alone = task->alone;
     return noisy || strcmp(status, "skip") == 0 ? CL_NOISY : CL_GRADED;
 }

@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { GB_VERSION = 1 };
+enum { GB_VERSION = 2 };
 
 /** An open gradebook. */
 struct gradebook;

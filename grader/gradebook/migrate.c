@@ -9,10 +9,10 @@
 
 /* steps[i] brings version i + 1 to i + 2. */
 static const char *const steps[] = {
-    NULL,
+    "ALTER TABLE attempt ADD COLUMN alone INTEGER NOT NULL DEFAULT 0",
 };
 
-_Static_assert(sizeof steps / sizeof *steps == GB_VERSION, "one step from each older version");
+_Static_assert(sizeof steps / sizeof *steps == GB_VERSION - 1, "one step from each older version");
 
 /* The copy is whole before anything is changed: a file of the same name is the copy of a migration
  * that was interrupted, and is kept. */

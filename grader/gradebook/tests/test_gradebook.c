@@ -203,6 +203,81 @@ Test(gradebook, of_a_newer_version_is_refused)
     expect_refused(GB_READ, ST_BAD_FORMAT, "another version");
 }
 
+/* The whole text of a file beside this one. */
+static char *read_beside(const char *name)
+{
+    struct st_error err;
+    char path[PATH_MAX], *text;
+    size_t bytes;
+    path_format(path, sizeof path, "%s/grader/gradebook/tests/%s", checkout_root(&err), name);
+    cr_assert_eq(file_read(path, 1 << 20, &text, &bytes, &err), ST_OK, "%s", err.what);
+    return text;
+}
+
+static void expect_whole_schema(const char *path)
+{
+    sqlite3 *db;
+    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+    char *sql = gb_schema_sql();
+    cr_assert_neq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK, "its tables are there");
+    free(sql);
+    sqlite3_close(db);
+}
+
+Test(gradebook, of_an_older_version_is_brought_up_to_date_and_copied)
+{
+    char *old = read_beside("version-1.sql");
+    run_sql(old);
+    free(old);
+    expect_refused(GB_READ, ST_BAD_FORMAT, "older version");
+    struct gradebook *book;
+    struct st_error err;
+    struct gb_attempt_list attempts;
+    cr_assert_eq(gb_open(&book, temp_path("class.db"), GB_WRITE, &err), ST_OK, "%s", err.what);
+    cr_assert_eq(gb_attempt_read(book, &attempts, NULL, NULL, &err), ST_OK, "%s", err.what);
+    cr_assert_eq(attempts.n, 1);
+    cr_expect_eq(attempts.row[0].score, 60);
+    cr_expect_eq(attempts.row[0].alone, 0);
+    gb_attempt_free(&attempts);
+    add_submission(book, "s002");
+    cr_expect_eq(store(book, "s002", 1, &err), ST_OK, "%s", err.what);
+    gb_close(book);
+    expect_whole_schema(temp_path("class.db"));
+    /* The copy is the old one. */
+    cr_assert_eq(rename(temp_path("class.db.version-1"), temp_path("class.db")), 0);
+    expect_refused(GB_READ, ST_BAD_FORMAT, "older version");
+}
+
+Test(gradebook, of_an_older_version_stays_as_it_is_if_it_cannot_be_copied)
+{
+    char *old = read_beside("version-1.sql");
+    run_sql(old);
+    free(old);
+    cr_assert_eq(mkdir(temp_path("class.db.version-1.tmp"), 0777), 0);
+    temp_file("class.db.version-1.tmp/in-the-way", "", 0);
+    expect_refused(GB_WRITE, ST_IO, "copy the gradebook");
+    cr_assert_eq(remove(temp_path("class.db.version-1.tmp/in-the-way")), 0);
+    expect_refused(GB_READ, ST_BAD_FORMAT, "older version");
+}
+
+Test(gradebook, that_another_program_has_locked_is_told)
+{
+    gb_close(open_new());
+    sqlite3 *db;
+    struct gradebook *book;
+    struct st_error err;
+    cr_assert_eq(sqlite3_open(temp_path("class.db"), &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    cr_assert_eq(gb_open(&book, temp_path("class.db"), GB_WRITE, &err), ST_OK, "%s", err.what);
+    cr_expect_eq(gb_begin(book, &err), ST_IO);
+    cr_expect(strstr(err.hint, "another program has it locked"), "%s", err.hint);
+    sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    cr_expect_eq(gb_begin(book, &err), ST_OK, "%s", err.what);
+    gb_rollback(book);
+    gb_close(book);
+    sqlite3_close(db);
+}
+
 Test(gradebook, that_is_no_gradebook_is_refused)
 {
     struct file_out file;

@@ -27,8 +27,18 @@ static void process(FILE *out, int pid, const char *name)
     fprintf(out, "}}");
 }
 
+/* The line of an activity: a thread of the host, or a stream; each process has its own. */
+static uint64_t line_of(const struct tr_trace *trace, const struct tr_row *row)
+{
+    enum { STREAMS = 1000 };
+    const uint64_t client = row->client > 0 ? (uint64_t)row->client : 1;
+    if (row->kind == TR_API)
+        return row->thread ? row->thread : client;
+    return STREAMS * (client - 1) + tr_stream_number(trace, row);
+}
+
 /* Times are microseconds; three decimals keep the nanoseconds. */
-static void event(FILE *out, const struct tr_row *row)
+static void event(FILE *out, const struct tr_trace *trace, const struct tr_row *row)
 {
     const bool api = row->kind == TR_API;
     const uint64_t ns = row->end_ns - row->start_ns;
@@ -37,7 +47,7 @@ static void event(FILE *out, const struct tr_row *row)
     fprintf(out,
             ",\"pid\":%d,\"tid\":%" PRIu64 ",\"ts\":%" PRIu64 ".%03u,\"dur\":%" PRIu64
             ".%03u,\"args\":{\"correlation\":%" PRIu64,
-            api ? HOST : GPU, api ? (uint64_t)row->client : row->stream, row->start_ns / 1000,
+            api ? HOST : GPU, line_of(trace, row), row->start_ns / 1000,
             (unsigned)(row->start_ns % 1000), ns / 1000, (unsigned)(ns % 1000), row->correlation);
     if (api)
         fprintf(out, ",\"error\":%d", row->error);
@@ -64,7 +74,7 @@ enum st_code chrome_write(const struct tr_trace *trace, const char *path, struct
     fprintf(out.f, ",\n");
     process(out.f, GPU, *trace->device ? trace->device : "virtual GPU");
     for (size_t i = 0; i < trace->n; i++)
-        event(out.f, &trace->rows[i]);
+        event(out.f, trace, &trace->rows[i]);
     fprintf(out.f, "\n]}\n");
     return file_out_commit(&out, err);
 }

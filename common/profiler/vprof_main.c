@@ -33,7 +33,7 @@
 /** A session's output. */
 struct report {
     FILE *out;
-    bool quiet, replays;
+    bool quiet, replays, on_gpu;
     int pid; /* 0: imported */
     char command[4096];
 };
@@ -179,6 +179,8 @@ static enum st_code show(const struct vprof_options *o, struct report *r, const 
     }
     if (t.truncated[0])
         note(r, "Warning: %s: %s", path, t.truncated);
+    if (r->on_gpu && !t.real)
+        note(r, "Warning: No CUDA application was profiled: the program did not initialise CUDA");
     for (size_t i = 0; i < t.note_count; i++)
         note(r, "Warning: %s", t.notes[i]);
     code = print(o, r, &t, err);
@@ -375,6 +377,7 @@ static int profile_program(const struct vprof_options *asked, struct report *r)
     int result = run_program(&s);
     if (r->pid > 0 && *s.trace) {
         note(r, "Profiling application: %s", r->command);
+        r->on_gpu = !*s.product && !r->replays;
         if (*s.product)
             note(r, "Times are modelled: those of a virtual %s", s.product);
         if (show(&o, r, trace, *s.product ? s.product : NULL, &err))

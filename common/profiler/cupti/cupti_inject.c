@@ -51,8 +51,8 @@ static struct {
     int trace; /* descriptor */
     struct cupti_api api;
 
-    CUpti_ActivityKind kernels; /* how kernels are recorded; 0: not yet */
-    bool concurrent, may_change;
+    atomic_int kernels; /* the kind of activity as which they are recorded; 0: not yet */
+    bool may_change;
 
     pthread_mutex_t lock; /* of what follows */
     struct cupti_rows rows;
@@ -305,13 +305,14 @@ static void check(CUptiResult result, const char *what)
  * has the default stream only; GPU_ENV_KERNELS says otherwise. */
 static void record_kernels(bool concurrent)
 {
-    if (s.concurrent == concurrent && s.kernels)
+    const CUpti_ActivityKind kind =
+        concurrent ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL : CUPTI_ACTIVITY_KIND_KERNEL;
+    const int before = atomic_exchange(&s.kernels, (int)kind); /* threads may come together */
+    if (before == (int)kind)
         return;
-    if (s.kernels)
-        s.api.cuptiActivityDisable(s.kernels);
-    s.concurrent = concurrent;
-    s.kernels = concurrent ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL : CUPTI_ACTIVITY_KIND_KERNEL;
-    check(s.api.cuptiActivityEnable(s.kernels), "kernels");
+    if (before)
+        s.api.cuptiActivityDisable((CUpti_ActivityKind)before);
+    check(s.api.cuptiActivityEnable(kind), "kernels");
 }
 
 static void CUPTIAPI called_back(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id,

@@ -5,6 +5,7 @@
 #include "profiler/trace.h"
 
 #include <criterion/criterion.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,12 +13,12 @@
 /* Runs vprof on the fake program. Skips where the library could not be built. */
 static int profile(char *output, size_t room, const char *options, const char *steps)
 {
-    char fake[512], arguments[2048];
+    char fake[512], absolute[PATH_MAX], arguments[2048];
     struct stat info;
     snprintf(fake, sizeof fake, "%s/profiler/tests/libcupti-fake.so", tool_build());
     if (stat(fake, &info))
         cr_skip_test("skip: no headers of CUPTI: libconvlab-cupti.so is not built");
-    setenv("CONVLAB_CUPTI", fake[0] == '/' ? fake : realpath(fake, NULL), 1);
+    setenv("CONVLAB_CUPTI", realpath(fake, absolute), 1);
     snprintf(arguments, sizeof arguments, "--device gpu %s %s/profiler/tests/fake_program %s",
              options, tool_build(), steps);
     return tool_run("vprof", output, room, arguments);
@@ -156,6 +157,16 @@ Test(gpu, says_that_cupti_is_missing)
     cr_expect_eq(tool_run("vprof", out, sizeof out, arguments), 98);
     cr_expect(strstr(out, "Warning: CUPTI cannot be loaded: /no/libcupti.so: "), "%s", out);
     cr_expect(strstr(out, "No kernels were profiled.\n"), "%s", out);
+}
+
+Test(gpu, says_that_a_program_did_not_use_it)
+{
+    char out[16384];
+    profile(out, sizeof out, "", "");
+    cr_expect_eq(tool_run("vprof", out, sizeof out, "--device gpu true"), 0);
+    cr_expect(strstr(out, "== Warning: No CUDA application was profiled: the program did not "
+                          "initialise CUDA\n"),
+              "%s", out);
 }
 
 Test(gpu, counts_processes)

@@ -79,6 +79,26 @@ Test(ncu, becomes_a_trace)
     tr_free(&t);
 }
 
+/* An ncu that was killed leaves anything. */
+Test(ncu, is_read_up_to_where_it_was_cut_off)
+{
+    char path[256], trace[280], text[sizeof csv];
+    for (size_t bytes = 0; bytes < sizeof csv; bytes += 11) {
+        int error_code;
+        struct tr_trace t;
+        struct st_error err;
+        snprintf(text, sizeof text, "%.*s", (int)bytes, csv);
+        file_with("csv", text, path);
+        snprintf(trace, sizeof trace, "%s.trace", path);
+        cr_assert_eq(ncu_read(path, trace, &error_code, &err), ST_OK, "%zu bytes", bytes);
+        cr_assert_eq(tr_read(trace, &t, &err), ST_OK, "%zu bytes", bytes);
+        cr_assert_leq(t.n, 3);
+        tr_free(&t);
+        unlink(trace);
+        remove_with_folder(path);
+    }
+}
+
 Test(ncu, says_why_there_are_no_counters)
 {
     static const struct {

@@ -6,69 +6,71 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** nvprof's options that vprof does not have: X(name, argument or NULL, what to do instead). */
+/** nvprof's options that vprof does not have: X(name, argument or NULL, the argument that asks for
+ * what is so anyway or NULL, what to do instead). */
 #define ABSENT_MAP(X)                                                                              \
-    X("aggregate-mode", "on|off", "values are always summed up over the GPU's parts")              \
-    X("annotate-mpi", "MODE", "profile one process: mpirun ... vprof --log-file FILE%p PROGRAM")   \
-    X("context-name", "NAME", "contexts are shown by number")                                      \
-    X("continuous-sampling-interval", "MS", "use ncu")                                             \
-    X("cpu-profiling", "on|off", "use perf record -g PROGRAM")                                     \
-    X("cpu-profiling-explain-ccff", "FILE", "use perf record -g PROGRAM")                          \
-    X("cpu-profiling-frequency", "HZ", "use perf record -g PROGRAM")                               \
-    X("cpu-profiling-max-depth", "N", "use perf record -g PROGRAM")                                \
-    X("cpu-profiling-mode", "MODE", "use perf record -g PROGRAM")                                  \
-    X("cpu-profiling-percentage-threshold", "N", "use perf record -g PROGRAM")                     \
-    X("cpu-profiling-scope", "SCOPE", "use perf record -g PROGRAM")                                \
-    X("cpu-profiling-show-ccff", "on|off", "use perf record -g PROGRAM")                           \
-    X("cpu-profiling-show-library", "on|off", "use perf record -g PROGRAM")                        \
-    X("cpu-profiling-thread-mode", "MODE", "use perf record -g PROGRAM")                           \
-    X("cpu-profiling-unwind-stack", "on|off", "use perf record -g PROGRAM")                        \
-    X("cpu-thread-tracing", "on|off", "use perf trace PROGRAM")                                    \
-    X("dependency-analysis", NULL, "use --export chrome and look at the timeline")                 \
-    X("device-buffer-size", "MB", "buffers grow as needed; lost records are reported")             \
-    X("device-cdp-buffer-size", "MB", "buffers grow as needed; lost records are reported")         \
-    X("devices", "IDS", "choose GPUs by the environment: CUDA_VISIBLE_DEVICES=0 vprof PROGRAM")    \
-    X("event-collection-mode", "MODE", "events are collected per kernel")                          \
-    X("kernel-latency-timestamps", "on|off",                                                       \
-      "the gap between cudaLaunchKernel and its kernel "                                           \
-      "is in --print-api-trace and --print-gpu-trace")                                             \
-    X("normalized-time-unit", "UNIT", "each figure has its unit; --csv has one for each column")   \
-    X("openacc-profiling", "on|off", "OpenACC is not recorded")                                    \
-    X("openacc-summary-mode", "MODE", "OpenACC is not recorded")                                   \
-    X("openmp-profiling", "on|off", "OpenMP is not recorded: use perf")                            \
-    X("pc-sampling-period", "N", "use ncu --section SourceCounters, or --analysis")                \
-    X("print-dependency-analysis-trace", NULL, "use --export chrome and look at the timeline")     \
-    X("print-nvlink-topology", NULL, "use nvidia-smi nvlink --status")                             \
-    X("print-openacc-constructs", NULL, "OpenACC is not recorded")                                 \
-    X("print-openacc-summary", NULL, "OpenACC is not recorded")                                    \
-    X("print-openacc-trace", NULL, "OpenACC is not recorded")                                      \
-    X("print-openmp-summary", NULL, "OpenMP is not recorded: use perf")                            \
-    X("print-pci-topology", NULL, "use nvidia-smi topo -m")                                        \
-    X("print-summary-per-gpu", NULL, "--print-gpu-trace names the GPU of each activity")           \
-    X("process-name", "NAME", "processes are shown by number")                                     \
-    X("profile-all-processes", NULL, "name the program: vprof PROGRAM")                            \
-    X("profile-api-trace", "none|runtime|driver|all",                                              \
-      "all calls are recorded; "                                                                   \
-      "--print-gpu-summary leaves them out")                                                       \
-    X("replay-mode", "MODE", "ncu replays kernels as it needs to")                                 \
-    X("skip-kernel-replay-save-restore", "on|off", "ncu replays kernels as it needs to")           \
-    X("source-level-analysis", "NAMES", "use --analysis: it ranks the source lines")               \
-    X("stream-name", "NAME", "streams are shown by number")                                        \
-    X("system-profiling", "on|off", "use nvidia-smi dmon")                                         \
-    X("trace", "gpu|api",                                                                          \
-      "both are recorded; --print-gpu-summary and --print-api-summary show "                       \
-      "one")                                                                                       \
-    X("track-memory-allocations", "on|off",                                                        \
-      "use --print-api-trace, or compute-sanitizer "                                               \
-      "--leak-check full PROGRAM")                                                                 \
-    X("unified-memory-profiling", "MODE",                                                          \
-      "migrations of managed memory are not recorded: use "                                        \
-      "nsys profile --cuda-um-gpu-page-faults=true PROGRAM")
+    X("aggregate-mode", "on|off", "on", "values are always summed up over the GPU's parts")        \
+    X("annotate-mpi", "MODE", NULL,                                                                \
+      "profile one process: mpirun ... vprof --log-file FILE%p PROGRAM")                           \
+    X("context-name", "NAME", NULL, "contexts are shown by number")                                \
+    X("continuous-sampling-interval", "MS", NULL, "use ncu")                                       \
+    X("cpu-profiling", "on|off", "off", "use perf record -g PROGRAM")                              \
+    X("cpu-profiling-explain-ccff", "FILE", NULL, "use perf record -g PROGRAM")                    \
+    X("cpu-profiling-frequency", "HZ", NULL, "use perf record -g PROGRAM")                         \
+    X("cpu-profiling-max-depth", "N", NULL, "use perf record -g PROGRAM")                          \
+    X("cpu-profiling-mode", "MODE", NULL, "use perf record -g PROGRAM")                            \
+    X("cpu-profiling-percentage-threshold", "N", NULL, "use perf record -g PROGRAM")               \
+    X("cpu-profiling-scope", "SCOPE", NULL, "use perf record -g PROGRAM")                          \
+    X("cpu-profiling-show-ccff", "on|off", NULL, "use perf record -g PROGRAM")                     \
+    X("cpu-profiling-show-library", "on|off", NULL, "use perf record -g PROGRAM")                  \
+    X("cpu-profiling-thread-mode", "MODE", NULL, "use perf record -g PROGRAM")                     \
+    X("cpu-profiling-unwind-stack", "on|off", NULL, "use perf record -g PROGRAM")                  \
+    X("cpu-thread-tracing", "on|off", "off", "use perf trace PROGRAM")                             \
+    X("dependency-analysis", NULL, NULL, "use --export chrome and look at the timeline")           \
+    X("device-buffer-size", "MB", NULL, "buffers grow as needed; lost records are reported")       \
+    X("device-cdp-buffer-size", "MB", NULL, "buffers grow as needed; lost records are reported")   \
+    X("devices", "IDS", NULL,                                                                      \
+      "choose GPUs by the environment: CUDA_VISIBLE_DEVICES=0 vprof PROGRAM")                      \
+    X("event-collection-mode", "MODE", NULL, "events are collected per kernel")                    \
+    X("kernel-latency-timestamps", "on|off", "off",                                                \
+      "the gap between cudaLaunchKernel and its kernel is in --print-api-trace and "               \
+      "--print-gpu-trace")                                                                         \
+    X("normalized-time-unit", "UNIT", NULL,                                                        \
+      "each figure has its unit; --csv has one for each column")                                   \
+    X("openacc-profiling", "on|off", "off", "OpenACC is not recorded")                             \
+    X("openacc-summary-mode", "MODE", NULL, "OpenACC is not recorded")                             \
+    X("openmp-profiling", "on|off", "off", "OpenMP is not recorded: use perf")                     \
+    X("pc-sampling-period", "N", NULL, "use ncu --section SourceCounters, or --analysis")          \
+    X("print-dependency-analysis-trace", NULL, NULL,                                               \
+      "use --export chrome and look at the timeline")                                              \
+    X("print-nvlink-topology", NULL, NULL, "use nvidia-smi nvlink --status")                       \
+    X("print-openacc-constructs", NULL, NULL, "OpenACC is not recorded")                           \
+    X("print-openacc-summary", NULL, NULL, "OpenACC is not recorded")                              \
+    X("print-openacc-trace", NULL, NULL, "OpenACC is not recorded")                                \
+    X("print-openmp-summary", NULL, NULL, "OpenMP is not recorded: use perf")                      \
+    X("print-pci-topology", NULL, NULL, "use nvidia-smi topo -m")                                  \
+    X("print-summary-per-gpu", NULL, NULL, "--print-gpu-trace names the GPU of each activity")     \
+    X("process-name", "NAME", NULL, "processes are shown by number")                               \
+    X("profile-all-processes", NULL, NULL, "name the program: vprof PROGRAM")                      \
+    X("profile-api-trace", "none|runtime|driver|all", "all",                                       \
+      "all calls are recorded; --print-gpu-summary leaves them out")                               \
+    X("replay-mode", "MODE", NULL, "ncu replays kernels as it needs to")                           \
+    X("skip-kernel-replay-save-restore", "on|off", NULL, "ncu replays kernels as it needs to")     \
+    X("source-level-analysis", "NAMES", NULL, "use --analysis: it ranks the source lines")         \
+    X("stream-name", "NAME", NULL, "streams are shown by number")                                  \
+    X("system-profiling", "on|off", "off", "use nvidia-smi dmon")                                  \
+    X("trace", "gpu|api", NULL,                                                                    \
+      "both are recorded; --print-gpu-summary and --print-api-summary show one")                   \
+    X("track-memory-allocations", "on|off", "off",                                                 \
+      "use --print-api-trace, or compute-sanitizer --leak-check full PROGRAM")                     \
+    X("unified-memory-profiling", "MODE", "off",                                                   \
+      "migrations of managed memory are not recorded: use nsys profile "                           \
+      "--cuda-um-gpu-page-faults=true PROGRAM")
 
 static const struct {
-    const char *name, *instead;
+    const char *name, *accepted, *instead;
 } absent[] = {
-#define ABSENT_ROW(name, argument, instead) {name, instead},
+#define ABSENT_ROW(name, argument, accepted, instead) {name, accepted, instead},
     ABSENT_MAP(ABSENT_ROW)
 #undef ABSENT_ROW
 };
@@ -147,7 +149,8 @@ static const struct argp_option options[] = {
     {"version", 'V', NULL, 0, "print the version", -1},
     /* what is always so */
     {"profile-child-processes", CHILDREN, NULL, OPTION_HIDDEN, NULL, 0},
-#define ABSENT_OPTION(name, argument, instead) {name, ABSENT, argument, OPTION_HIDDEN, NULL, 0},
+#define ABSENT_OPTION(name, argument, accepted, instead)                                           \
+    {name, ABSENT, argument, OPTION_HIDDEN, NULL, 0},
     ABSENT_MAP(ABSENT_OPTION)
 #undef ABSENT_OPTION
         {0}};
@@ -203,7 +206,7 @@ static void take_timeout(struct vprof_options *o, const char *arg)
 }
 
 /* The options of nvprof's that are not here share a key; which one it was, argv says. */
-static void take_absent(struct vprof_options *o, const struct argp_state *state)
+static void take_absent(struct vprof_options *o, const struct argp_state *state, const char *value)
 {
     for (int i = state->next - 1; i > 0 && i > state->next - 3; i--)
         for (size_t k = 0; k < sizeof absent / sizeof *absent; k++) {
@@ -212,6 +215,8 @@ static void take_absent(struct vprof_options *o, const struct argp_state *state)
             if (o->err.code || strncmp(arg, "--", 2) != 0 ||
                 strncmp(arg + 2, absent[k].name, n) != 0 || (arg[n + 2] && arg[n + 2] != '='))
                 continue;
+            if (value && absent[k].accepted && strcmp(value, absent[k].accepted) == 0)
+                return;
             st_fail(&o->err, ST_USAGE, "vprof does not have nvprof's option --%s", absent[k].name);
             st_detail(&o->err, ST_HINT, "%s", absent[k].instead);
         }
@@ -311,7 +316,7 @@ static error_t option_take(int key, char *arg, struct argp_state *state)
     case CHILDREN:
         break;
     case ABSENT:
-        take_absent(o, state);
+        take_absent(o, state, arg);
         break;
     case ARGP_KEY_ARG:
         o->program = state->argv + state->next - 1;

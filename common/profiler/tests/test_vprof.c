@@ -62,6 +62,9 @@ Test(vprof, says_what_is_wrong)
     cr_expect_str_eq(out, "vprof: vprof does not have nvprof's option --track-memory-allocations "
                           "(hint: use --print-api-trace, or compute-sanitizer --leak-check full "
                           "PROGRAM)\n");
+    cr_expect_eq(run(out, sizeof out, "--device virtual --unified-memory-profiling off true"), 0);
+    cr_expect_eq(run(out, sizeof out, "--unified-memory-profiling per-process-device true"), 2);
+    cr_expect(strstr(out, "use nsys profile"), "%s", out);
     cr_expect_eq(run(out, sizeof out, "--profile-from-start maybe true"), 2);
     cr_expect(strstr(out, "--profile-from-start: expected on or off, got maybe"), "%s", out);
     cr_expect_eq(run(out, sizeof out, "--device virtual:gtx-0 true"), 2);

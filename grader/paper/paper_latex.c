@@ -271,8 +271,10 @@ static void put_picture(struct walk *w, cmark_node *node)
 
 static void put_heading(struct walk *w, cmark_node *node)
 {
-    static const char *const open[] = {"\n\\section{", "\n\\subsection{", "\n\\subsubsection{",
-                                       "\n\\paragraph{"};
+    /* (more room than a caption needs, so that it does not leave its heading behind) */
+    static const char *const open[] = {
+        "\n\\need{12\\baselineskip}\\section{", "\n\\need{11\\baselineskip}\\subsection{",
+        "\n\\need{10\\baselineskip}\\subsubsection{", "\n\\paragraph{"};
     const int level = cmark_node_get_heading_level(node);
     if (level == 1)
         put_between(w, "\n\\begin{center}\\LARGE\\bfseries ", node, "\\end{center}\n");

@@ -26,6 +26,8 @@ const char gr_page_style[] =
     "th:first-child, td:first-child { padding-left: .25rem; }\n"
     "thead th { border-bottom: 2px solid var(--ink); vertical-align: bottom; }\n"
     "th:empty { padding: 0; border: 0; }\n"
+    "table:has(th:empty) td:not(:first-child) { overflow-wrap: anywhere; }\n" /* facts: names and
+                                                                                 long texts */
     "[align=right] { text-align: right; white-space: nowrap; }\n"
     "thead [align=right] { white-space: normal; }\n"
     "code, pre { font-family: 'DejaVu Sans Mono', Menlo, Consolas, monospace; font-size: .86em; }\n"

@@ -2,8 +2,8 @@
  * 2. The old report is copied segment by segment; blocks of the grader are filled anew on the way.
  * 3. New sections go in before the first that belongs behind them, pieces that a newer template has
  *    go to the end of their section.
- * 4. The last block is a list of all pieces that were ever put in, so that what the student deleted
- *    stays deleted. */
+ * 4. The last block is a list of the pieces that were put in, so that what the student deleted
+ * stays deleted. */
 #include "grader/paper/assemble.h"
 
 #include "base/files.h"
@@ -30,7 +30,7 @@ struct maker {
     struct st_error *err;
     size_t sections;
     struct section section[PP_SECTIONS]; /* by rank */
-    const struct pp_segment *list;       /* of the pieces that were put in before, or NULL */
+    const struct pp_segment *list;       /* of the pieces put in before, or NULL */
     char last;                           /* byte that was written */
 };
 
@@ -44,23 +44,11 @@ static bool is_listed(const struct maker *m, const char *section, const char *na
     return m->list && memmem(m->list->text, m->list->bytes, word, strlen(word));
 }
 
-static bool was_in(const struct maker *m, const char *section)
-{
-    char word[PP_NAME + 4];
-    snprintf(word, sizeof word, " %s/", section);
-    return m->list && memmem(m->list->text, m->list->bytes, word, strlen(word));
-}
-
-static bool is_section_of(const struct pp_segment *s, const char *section)
-{
-    return strcmp(s->section, section) == 0;
-}
-
 /* Whether anything of a section is in the old report. */
 static bool has_section(const struct pp_document *old, const char *section)
 {
     for (size_t i = 0; i < old->segments; i++)
-        if (is_section_of(&old->segment[i], section))
+        if (strcmp(old->segment[i].section, section) == 0)
             return true;
     return false;
 }
@@ -99,8 +87,7 @@ static enum st_code find_sections(struct maker *m)
     if (!code)
         code = m->list ? ST_OK : add_section(m, "front", has_section(m->old, "front"));
     for (size_t i = 0; i < m->request->sections && !code; i++)
-        if (m->request->named || !was_in(m, m->request->section[i]))
-            code = add_section(m, m->request->section[i], false);
+        code = add_section(m, m->request->section[i], false);
     return code;
 }
 
@@ -257,34 +244,7 @@ static void put_before(struct maker *m, long rank, bool all)
     }
 }
 
-/* Whether a piece is in the new report's templates. */
-static bool is_piece(struct maker *m, const char *word, size_t length)
-{
-    const char *slash = memchr(word, '/', length);
-    char section[PP_NAME], name[PP_NAME];
-    if (!slash || length >= PP_NAME)
-        return true; /* none of ours: dropped */
-    snprintf(section, sizeof section, "%.*s", (int)(slash - word), word);
-    snprintf(name, sizeof name, "%.*s", (int)(word + length - slash - 1), slash + 1);
-    const struct section *s = find_section(m, section);
-    return s && s->template && pp_piece_find(s->template, name);
-}
-
-/* What was listed before and belongs to nothing that is here now. */
-static void put_former_pieces(struct maker *m, FILE *out)
-{
-    const char *at = m->list ? m->list->text : NULL, *end = at ? at + m->list->bytes : NULL;
-    while (at < end) {
-        size_t length = 0;
-        while (at + length < end && !strchr(" \t\r\n", at[length]))
-            length++;
-        if (length && memchr(at, '/', length) && !is_piece(m, at, length))
-            fprintf(out, " %.*s ", (int)length, at);
-        at += length ? length : 1;
-    }
-}
-
-/* The list names what was put in, now or ever. */
+/* What was put in, also if it is not there any more. */
 static void put_list(struct maker *m)
 {
     char *text = NULL;
@@ -300,8 +260,7 @@ static void put_list(struct maker *m)
                 fprintf(out, " %s/%s ", s->name, s->template->piece[p].name);
         fputc('\n', out);
     }
-    put_former_pieces(m, out);
-    fputs("\n-->\n", out);
+    fputs("-->\n", out);
     if (!fclose(out)) {
         end_line(m);
         pp_put_generated(m->out, LIST_SECTION, LIST_NAME, text, bytes);

@@ -15,8 +15,7 @@ struct pp_request {
     struct pp_sources *src;
     const char *templates; /**< the folder */
     bool draw;             /**< plots anew, before they are copied */
-    bool named;            /**< sections were named on the command line: deleted ones come back */
-    size_t sections;
+    size_t sections;       /**< to be put in if they are not there */
     const char *section[PP_SECTIONS];
 };
 

@@ -78,7 +78,6 @@ static error_t parse(int key, char *text, struct argp_state *state)
         if (a->request.sections == PP_SECTIONS)
             argp_error(state, "too many sections");
         a->request.section[a->request.sections++] = text;
-        a->request.named = true;
         break;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -86,7 +85,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     return 0;
 }
 
-/* Without names: what was graded. */
+/* A first report without names: what was graded. */
 static void take_graded(struct pp_request *request)
 {
     for (size_t i = 0; i < request->src->n; i++)
@@ -241,7 +240,7 @@ static enum st_code make_report(struct arguments *a, struct st_error *err)
     }
     if (!code)
         code = pp_sources_read(src, err);
-    if (!code && !a->request.named)
+    if (!code && !a->request.sections && !old.bytes)
         take_graded(&a->request);
     if (!code && !a->request.sections && !old.bytes) {
         st_fail(err, ST_USAGE, "no milestone was graded yet");
@@ -267,8 +266,8 @@ int gr_command_report(int argc, char **argv)
         "Makes the report that you complete and hand in, from the gradings in build/report: "
         "report.md, which you edit, and from that report.html, report.tex and report.pdf.\v"
         "Run again, it renews tables and figures and keeps every word that you wrote; the version "
-        "before is report.md~. Without names the report has the milestones that were graded; "
-        "'final' compares all of them.",
+        "before is report.md~. A first report without names has the milestones that were graded, a "
+        "later one those that it had; what is named is added. 'final' compares all of them.",
         0,
         0,
         0};

@@ -66,7 +66,6 @@ enum st_code assemble(const struct text *old, const char *const *sections, struc
     cr_assert(path_format(src->out, PATH_MAX, "%s", temp_folder));
     for (; *sections; sections++)
         request.section[request.sections++] = *sections;
-    request.named = request.sections > 0;
     enum st_code code = ST_OK;
     if (old) {
         char *copy = malloc(old->bytes + 1);

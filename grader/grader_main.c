@@ -59,8 +59,18 @@ static enum st_code write_profile(struct grading *g, struct st_error *err)
             fprintf(g->out, "\nNot profiled: make it right first.\n");
         return ST_OK;
     }
+    const char *name = strrchr(g->milestone.lab_source, '/');
+    char source[PATH_MAX] = ""; /* of a library that was built elsewhere: not known */
+    if (g->options->file)
+        path_format(source, sizeof source, "%s%s", g->built.folder, name ? name : "");
+    else if (!g->options->lib)
+        path_format(source, sizeof source, "%s",
+                    g->options->reference ? g->milestone.reference_source
+                                          : g->milestone.lab_source);
     const struct gr_profiling profiling = {.build = checkout_build(err),
                                            .library = g->milestone.libraries ? NULL : g->library,
+                                           .source_name = name ? name + 1 : "",
+                                           .source = source,
                                            .sandboxed = g->host.sandbox.on,
                                            .model = g->options->model,
                                            .device = g->host.device,

@@ -34,7 +34,7 @@ static struct an_verdict *judge(const struct an_kernels *kernels, const struct v
 }
 
 enum st_code an_analyse(struct an_analysis *a, const struct tr_trace *trace, const char *profiles,
-                        const char *counters, struct st_error *err)
+                        const char *counters, const struct an_source *source, struct st_error *err)
 {
     memset(a, 0, sizeof *a);
     a->has_gpu = find_gpu(&a->gpu, profiles, trace->device);
@@ -52,7 +52,7 @@ enum st_code an_analyse(struct an_analysis *a, const struct tr_trace *trace, con
     }
     if (!code && counters)
         code = tsv_read(counters, &a->counters, err);
-    if (!code && counters && (code = an_lines_rank(&a->lines, trace, &a->counters, err)))
+    if (!code && counters && (code = an_lines_rank(&a->lines, trace, &a->counters, source, err)))
         st_detail(err, ST_WHERE, "%s", counters);
     if (code)
         an_free(a);

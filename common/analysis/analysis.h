@@ -25,9 +25,11 @@ struct an_analysis {
 
 /** Analyses a trace. @param profiles  the folder of GPU descriptions: that of the trace's device is
  * looked up; NULL or not found: peaks are not known. @param counters  a file of counters per line,
- * or NULL. The trace must outlive the analysis. Free with an_free(). */
+ * or NULL. @param source  see struct an_source. The trace must outlive the analysis. Free with
+ * an_free(). */
 enum st_code an_analyse(struct an_analysis *analysis, const struct tr_trace *trace,
-                        const char *profiles, const char *counters, struct st_error *err);
+                        const char *profiles, const char *counters, const struct an_source *source,
+                        struct st_error *err);
 
 /** Takes counters and measured terms from another run of the same program, under ncu: for kernels
  * of equal names, grids and blocks that have none. Both traces must outlive the analysis. */

@@ -14,6 +14,13 @@ static const char *file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* Names come from the program: nothing in them may steer a terminal. */
+static void put_harmless(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
+}
+
 static void print_figures(FILE *out, const struct an_verdict *v)
 {
     fprintf(out, "%26s", "");
@@ -25,8 +32,10 @@ static void print_figures(FILE *out, const struct an_verdict *v)
 static void print_advice(FILE *out, const struct an_verdict *v, const struct an_line *l)
 {
     fprintf(out, "%26s", "");
-    if (l)
-        fprintf(out, "%s:%d: ", file_name(l->file), l->line);
+    if (l) {
+        put_harmless(out, file_name(l->file));
+        fprintf(out, ":%d: ", l->line);
+    }
     fputs(v->advice, out);
     if (v->saved > 0)
         fprintf(out, " Without it the kernel would take up to %.0f%% less time.", 100 * v->saved);
@@ -47,9 +56,11 @@ static void print_kernels(FILE *out, const struct an_analysis *a)
                                   ? 100 * (double)k->total_ns / (double)a->activities.total_ns
                                   : 0);
         figure_time(time, k->total_ns, 8);
-        fprintf(out, "%8s  %8s  %6llu  %-40s  %s, %ux%ux%u blocks of %ux%ux%u\n", share, time,
-                (unsigned long long)k->calls, an_limiter_title(v->limiter), r->name, r->grid[0],
-                r->grid[1], r->grid[2], r->block[0], r->block[1], r->block[2]);
+        fprintf(out, "%8s  %8s  %6llu  %-40s  ", share, time, (unsigned long long)k->calls,
+                an_limiter_title(v->limiter));
+        put_harmless(out, r->name);
+        fprintf(out, ", %ux%ux%u blocks of %ux%ux%u\n", r->grid[0], r->grid[1], r->grid[2],
+                r->block[0], r->block[1], r->block[2]);
         print_figures(out, v);
         print_advice(out, v, an_line_of(&a->lines, r->name, v->limiter));
     }
@@ -75,7 +86,9 @@ static void print_lines(FILE *out, const struct an_analysis *a)
         if (strcmp(kernel, l->kernel) != 0) {
             kernel = l->kernel;
             shown = 0;
-            fprintf(out, "    Kernel: %s\n", kernel);
+            fputs("    Kernel: ", out);
+            put_harmless(out, kernel);
+            fputc('\n', out);
         }
         if (shown++ >= LINES_SHOWN || l->share < 0.005)
             continue;
@@ -84,7 +97,11 @@ static void print_lines(FILE *out, const struct an_analysis *a)
         print_rate(out, l->store_sectors);
         print_rate(out, l->wavefronts);
         print_rate(out, l->divergence);
-        fprintf(out, "  %s:%d  %s\n", file_name(l->file), l->line, l->source);
+        fputs("  ", out);
+        put_harmless(out, file_name(l->file));
+        fprintf(out, ":%d  ", l->line);
+        put_harmless(out, l->source);
+        fputc('\n', out);
     }
 }
 

@@ -233,16 +233,26 @@ static void take_line(char *to, size_t room, const char *text, int number)
             *to = ' ';
 }
 
-static void take_sources(struct an_lines *lines)
+/* The file to read for one that the table names; NULL: none. */
+static const char *readable(const char *file, const struct an_source *source)
+{
+    const char *slash = strrchr(file, '/');
+    if (!source)
+        return file;
+    return source->path[0] && strcmp(slash ? slash + 1 : file, source->name) == 0 ? source->path
+                                                                                  : NULL;
+}
+
+static void take_sources(struct an_lines *lines, const struct an_source *source)
 {
     for (size_t i = 0; i < lines->n; i++) {
-        const char *path = lines->line[i].file;
+        const char *path = lines->line[i].file, *from = readable(path, source);
         char *text;
         size_t bytes;
-        bool done = false;
+        bool done = !from;
         for (size_t k = 0; k < i && !done; k++)
             done = strcmp(lines->line[k].file, path) == 0;
-        if (done || file_read(path, (size_t)16 << 20, &text, &bytes, NULL))
+        if (done || file_read(from, (size_t)16 << 20, &text, &bytes, NULL))
             continue;
         for (size_t k = i; k < lines->n; k++)
             if (strcmp(lines->line[k].file, path) == 0)
@@ -253,7 +263,8 @@ static void take_sources(struct an_lines *lines)
 }
 
 enum st_code an_lines_rank(struct an_lines *lines, const struct tr_trace *trace,
-                           const struct tsv *counters, struct st_error *err)
+                           const struct tsv *counters, const struct an_source *source,
+                           struct st_error *err)
 {
     struct at at;
     struct an_kernels kernels = {0};
@@ -274,7 +285,7 @@ enum st_code an_lines_rank(struct an_lines *lines, const struct tr_trace *trace,
         if (k->longest->kind == TR_KERNEL && k->longest->symbol[0])
             rank_kernel(lines, k, counters, &at);
     }
-    take_sources(lines);
+    take_sources(lines, source);
     an_kernels_free(&kernels);
     return ST_OK;
 }

@@ -27,15 +27,24 @@ struct an_line {
     double wasted_wavefronts, wasted_sectors, divergent_branches;
 };
 
+/** Whose text is shown. The tables name files as the program's debugging information does, which
+ * its author can make name any file: who judges others' code must not open those. */
+struct an_source {
+    const char *name; /**< lines of files of this name, without folders, ... */
+    const char *path; /**< ... get their text from this file; all others none. "": none at all */
+};
+
 struct an_lines {
     struct an_line *line; /**< by kernel (longest first), then by share */
     size_t n;
 };
 
 /** Ranks the lines of all kernels of a trace. @param counters  the table; both must outlive the
- * lines. Free with an_lines_free(). @return ST_BAD_FORMAT if the table is none of counters. */
+ * lines. @param source  NULL: files are read where the table says. Free with an_lines_free().
+ * @return ST_BAD_FORMAT if the table is none of counters. */
 enum st_code an_lines_rank(struct an_lines *lines, const struct tr_trace *trace,
-                           const struct tsv *counters, struct st_error *err);
+                           const struct tsv *counters, const struct an_source *source,
+                           struct st_error *err);
 
 /** @return the line of a kernel that has most of what limits it, or NULL. */
 const struct an_line *an_line_of(const struct an_lines *lines, const char *kernel,

@@ -109,7 +109,7 @@ static enum st_code print_analysis(const struct vprof_options *o, const struct r
     if (code)
         return code;
     path_format(profiles, sizeof profiles, "%s/vgpu/profiles", folder);
-    if ((code = an_analyse(&analysis, t, profiles, o->counters, err)))
+    if ((code = an_analyse(&analysis, t, profiles, o->counters, NULL, err)))
         return code;
     note(r, "Analysis result:");
     an_print(r->out, &analysis);

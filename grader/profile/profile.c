@@ -172,7 +172,7 @@ static enum st_code take_counters(struct an_analysis *analysis, const struct nam
     enum st_code code = tr_read(names->ncu, &trace, err);
     if (code)
         return code;
-    code = an_analyse(&counted, &trace, profiles, NULL, err);
+    code = an_analyse(&counted, &trace, profiles, NULL, NULL, err);
     if (!code)
         code = an_add_counters(analysis, &counted, err);
     an_free(&counted);
@@ -187,12 +187,14 @@ static enum st_code analyse(struct run *run, const struct names *names, struct p
     char profiles[PATH_MAX];
     struct tr_trace trace;
     struct an_analysis analysis;
+    const struct an_source source = {run->p->source_name ? run->p->source_name : "",
+                                     run->p->source ? run->p->source : ""};
     path_format(profiles, PATH_MAX, "%s/vgpu/profiles", run->p->build);
     enum st_code code = tr_read(names->trace, &trace, err);
     if (code)
         return code;
     code = an_analyse(&analysis, &trace, profiles,
-                      file_exists(names->counters) ? names->counters : NULL, err);
+                      file_exists(names->counters) ? names->counters : NULL, &source, err);
     if (!code)
         code = take_counters(&analysis, names, profiles, err);
     if (!code && uncounted[0])

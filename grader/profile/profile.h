@@ -24,6 +24,8 @@
 struct gr_profiling {
     const char *build;         /**< the folder with our programs */
     const char *library;       /**< the lab; NULL: the vendors' libraries (m0) */
+    const char *source_name;   /**< the graded file's name for the compiler: "conv.cu" */
+    const char *source;        /**< where it is, for the text of its lines; "": not known */
     bool sandboxed;            /**< the lab is to run in the sandbox, but for a real GPU */
     const char *model;         /**< for --model */
     enum runner_device device; /**< of a lab */

@@ -325,7 +325,7 @@ Test(lines, bring_their_text_and_a_table_of_another_kind_is_refused)
     path_format(golden, sizeof golden, "%s/common/analysis/tests/golden/trace-2.tsv",
                 checkout_root(&err));
     cr_assert_eq(tr_read(golden, &t, &err), ST_OK);
-    cr_assert_eq(an_lines_rank(&lines, &t, &counters, &err), ST_OK, "%s", err.what);
+    cr_assert_eq(an_lines_rank(&lines, &t, &counters, NULL, &err), ST_OK, "%s", err.what);
     cr_assert(lines.n > 10);
     double sum = 0;
     for (size_t i = 0; i < lines.n; i++) {
@@ -340,10 +340,20 @@ Test(lines, bring_their_text_and_a_table_of_another_kind_is_refused)
     cr_expect_eq(an_line_of(&lines, lines.line[0].kernel, AN_ISSUE), &lines.line[0]);
     cr_expect_null(an_line_of(&lines, "another kernel", AN_ISSUE));
     an_lines_free(&lines);
+    /* A grader reads the file that it graded, whatever file the program names. */
+    const char *slash = strrchr(source, '/');
+    const struct an_source other_name = {"conv.cu", source}, same_name = {slash + 1, "/dev/null"},
+                           graded = {slash + 1, source}, none = {slash + 1, ""};
+    const struct an_source *const sources[] = {&other_name, &same_name, &none, &graded};
+    for (int i = 0; i < 4; i++) {
+        cr_assert_eq(an_lines_rank(&lines, &t, &counters, sources[i], &err), ST_OK);
+        cr_expect_eq(lines.line[0].source[0] != '\0', i == 3, "%d", i);
+        an_lines_free(&lines);
+    }
     tsv_free(&counters);
     static const char other[] = "kernel\tfile\nk\tf\n";
     cr_assert_eq(tsv_parse(strdup(other), strlen(other), "x", &counters, &err), ST_OK);
-    cr_expect_eq(an_lines_rank(&lines, &t, &counters, &err), ST_BAD_FORMAT);
+    cr_expect_eq(an_lines_rank(&lines, &t, &counters, NULL, &err), ST_BAD_FORMAT);
     tsv_free(&counters);
     tr_free(&t);
     unlink(source);
@@ -390,7 +400,8 @@ Test(golden, tables_and_text_of_a_small_trace)
         path_format(path, sizeof path, "%s/trace-%zu.tsv", folder, sizes[i]);
         path_format(counters, sizeof counters, "%s/counters-%zu.tsv", folder, sizes[i]);
         cr_assert_eq(tr_read(path, &t[i], &err), ST_OK, "%s", err.what);
-        cr_assert_eq(an_analyse(&a[i], &t[i], profiles, counters, &err), ST_OK, "%s", err.what);
+        cr_assert_eq(an_analyse(&a[i], &t[i], profiles, counters, NULL, &err), ST_OK, "%s",
+                     err.what);
         cr_expect(a[i].has_gpu, "the trace names its GPU");
     }
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
@@ -419,11 +430,11 @@ Test(counters, of_another_run_are_taken_for_the_same_kernels)
                                  "kernel\tb\t40000\t50000\t300x1x1\t32x1x1\t8\t\n");
     struct an_analysis a, counted;
     struct st_error err;
-    cr_assert_eq(an_analyse(&a, &t, NULL, NULL, &err), ST_OK);
+    cr_assert_eq(an_analyse(&a, &t, NULL, NULL, NULL, &err), ST_OK);
     u.rows[0].hardware = (struct tr_hardware){.busy_issue = 0.9};
     u.rows[0].counted = true;
     u.rows[0].counters.fp32_fma = 640;
-    cr_assert_eq(an_analyse(&counted, &u, NULL, NULL, &err), ST_OK);
+    cr_assert_eq(an_analyse(&counted, &u, NULL, NULL, NULL, &err), ST_OK);
     cr_assert_eq(an_add_counters(&a, &counted, &err), ST_OK);
     cr_expect_str_eq(a.launches.group[1].longest->name, "a");
     cr_expect_eq(a.launches.group[1].counters.fp32_fma, 640);
@@ -451,7 +462,7 @@ Test(golden, a_trace_that_was_cut_off_is_analysed_up_to_there)
     text[bytes / 2] = '\0';
     cr_assert_eq(tr_parse(text, bytes / 2, "trace", &t, &err), ST_OK);
     cr_expect(t.truncated[0]);
-    cr_assert_eq(an_analyse(&a, &t, NULL, NULL, &err), ST_OK);
+    cr_assert_eq(an_analyse(&a, &t, NULL, NULL, NULL, &err), ST_OK);
     cr_expect(a.launches.n >= 1);
     cr_expect(!a.has_gpu);
     an_free(&a);
@@ -463,7 +474,7 @@ Test(golden, a_missing_table_of_counters_is_named)
     struct tr_trace t = trace_of("kernel\ta\t0\t10\t2x1x1\t32x1x1\t8\t\n");
     struct an_analysis a;
     struct st_error err;
-    cr_expect_eq(an_analyse(&a, &t, NULL, "/nonexistent/counters.tsv", &err), ST_NOT_FOUND);
+    cr_expect_eq(an_analyse(&a, &t, NULL, "/nonexistent/counters.tsv", NULL, &err), ST_NOT_FOUND);
     cr_expect(strstr(err.where, "/nonexistent/counters.tsv"), "%s", err.where);
     tr_free(&t);
 }

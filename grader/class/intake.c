@@ -89,6 +89,14 @@ static struct cl_submission *add(struct cl_class *class, const char *bytes, cons
     return s;
 }
 
+/* The roster may lie beside what was handed in. */
+static bool is_roster(const struct cl_class *class, const struct stat *info)
+{
+    struct stat roster;
+    return class->options->roster && stat(class->options->roster, &roster) == 0 &&
+           roster.st_dev == info->st_dev && roster.st_ino == info->st_ino;
+}
+
 /* One entry of the class's folder. */
 static enum st_code add_entry(struct cl_class *class, int dir, const char *entry,
                               struct st_error *err)
@@ -102,7 +110,7 @@ static enum st_code add_entry(struct cl_class *class, int dir, const char *entry
     if (!S_ISDIR(info.st_mode) && !(length && S_ISREG(info.st_mode))) {
         if (S_ISLNK(info.st_mode))
             cl_notice(class, entry, "is a link, which is not followed");
-        else if (!class->options->roster || !strstr(class->options->roster, entry))
+        else if (!is_roster(class, &info))
             cl_notice(class, entry, "is no submission (a folder, or a zip or tar file): left out");
         return ST_OK;
     }

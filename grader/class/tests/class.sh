@@ -119,6 +119,8 @@ claim 'an open quote is named' tells bad.db 'roster, line 7: a quote that is not
 claim 'who is not in the roster is named' tells bad.db 's002: is not in the roster'
 again_is_nothing() { grades in bad.db --roster roster.csv && tells bad.db '0 graded'; }
 claim 'the same command again grades nothing' again_is_nothing
+nothing_at_all() { mkdir empty && grades empty empty.db && tells empty.db 'nothing was handed in' && ! grades nowhere empty.db && tells empty.db 'nowhere'; }
+claim 'an empty class is told, and one that is not there' nothing_at_all
 
 # ---- killed, and going on ------------------------------------------------------------------------------------
 rm -rf in && mkdir in
@@ -212,6 +214,12 @@ fault_is_apart() { # a grader that is killed each time: no fail, and tried again
         grades in fault.db && has_status fault.db s001 pass
 }
 claim 'a killed grader is a fault, not a fail, and is tried again' fault_is_apart
+
+no_sandbox_is_refused() {
+    ! PATH=/nowhere "$build/grader" class in --milestones m1 --gradebook open.db >said-open.db 2>&1 &&
+        tells open.db '--no-sandbox grades all the same' && [ ! -e open.db ]
+}
+[ -n "$sandbox" ] || claim 'without a sandbox a class is refused' no_sandbox_is_refused
 
 second_is_refused() {
     (flock 9; sleep 1) 9>>calm.db.files/class.lock &

@@ -38,6 +38,7 @@ doctor: ## what this archive needs, and whether it is here
 	@printf '%-14s %s\n' ncu "$$(command -v ncu || echo 'none: vprof has no metrics of a real GPU')"
 	@printf '%-14s %s\n' CUPTI "$$(ls $(CUDA_HOME)/lib64/libcupti.so.1? $(CUDA_HOME)/extras/CUPTI/lib64/libcupti.so.1? 2>/dev/null | grep . || echo 'none found: vprof cannot profile a real GPU')"
 	@printf '%-14s %s\n' gnuplot "$$(command -v gnuplot || echo 'none: reports have no plots')"
+	@printf '%-14s %s\n' pdflatex "$$(command -v pdflatex || command -v chromium || echo 'none, nor chromium: no report.pdf')"
 
 vgpu profiler: ; @: # built already
 

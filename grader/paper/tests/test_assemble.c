@@ -69,6 +69,45 @@ Test(assemble, a_milestone_that_was_not_graded_names_the_command)
     free(report.text);
 }
 
+/* The course's templates: each of them can be read, and asks for what an optimisation is graded by.
+ */
+Test(assemble, the_courses_templates_ask_for_every_deliverable)
+{
+    static const char *const all[] = {"m0", "m1", "m2", "m3", "m4",    "m5",
+                                      "m6", "m7", "m8", "m9", "final", NULL};
+    static const char *const of_m0[] = {"GENERATED m0 kernels",      "GENERATED m0 calls",
+                                        "PROSE m0 difference",       "GENERATED m0 output",
+                                        "GENERATED m0 run-time-cpu", "GENERATED m0 run-time-gpu",
+                                        "GENERATED m0 op-times"};
+    static const char *const of_each[] = {
+        "PROSE m%d opportunity",  "PROSE m%d expectation",  "PROSE m%d effect",
+        "PROSE m%d tried",        "PROSE m%d references",   "PROSE m%d division",
+        "GENERATED m%d op-times", "GENERATED m%d networks", "GENERATED m%d run-time"};
+    static const char *const of_gpus[] = {
+        "GENERATED m%d kernels", "GENERATED m%d calls",  "GENERATED m%d kernel-sizes",
+        "GENERATED m%d summary", "GENERATED m%d limits", "GENERATED m%d timeline-figure"};
+    char folder[PATH_MAX], mark[80];
+    snprintf(folder, sizeof folder, "%s/../../../../report-templates", data_path("."));
+    templates_folder = folder;
+    struct text report = assembled(NULL, all, NULL);
+    for (size_t i = 0; i < sizeof of_m0 / sizeof *of_m0; i++)
+        cr_assert(strstr(report.text, of_m0[i]), "%s", of_m0[i]);
+    for (int m = 1; m <= 9; m++) {
+        for (size_t i = 0; i < sizeof of_each / sizeof *of_each; i++) {
+            snprintf(mark, sizeof mark, of_each[i], m);
+            cr_assert(strstr(report.text, mark), "%s", mark);
+        }
+        for (size_t i = 0; m > 1 && i < sizeof of_gpus / sizeof *of_gpus; i++) {
+            snprintf(mark, sizeof mark, of_gpus[i], m);
+            cr_assert(strstr(report.text, mark), "%s", mark);
+        }
+    }
+    cr_assert(strstr(report.text, "PROSE final comparison"));
+    struct text again = assembled(&report, none, NULL);
+    cr_assert_str_eq(again.text, report.text);
+    free(report.text), free(again.text);
+}
+
 Test(assemble, a_section_without_template_is_an_error)
 {
     struct text report;

@@ -83,6 +83,11 @@ enum st_code file_out_commit(struct file_out *out, struct st_error *err)
     errno = 0;
     int failed = fflush(out->f) || ferror(out->f);
     int why = errno;
+    if (failed && !why) { /* it was an earlier write that failed: why, another one tells */
+        clearerr(out->f);
+        if (fputc('\n', out->f) == EOF || fflush(out->f))
+            why = errno;
+    }
     if (fclose(out->f) && !failed)
         failed = 1, why = errno;
     out->f = NULL;

@@ -1,11 +1,12 @@
 #!/bin/sh
-# A page and plots from the tables that `make gpu-check` wrote: references.md, ladder.svg, against-cudnn.svg.
+# A page and plots from the tables that `make gpu-check` wrote: references.md, ladder.svg, against-cudnn.svg;
+# and from those of `grader sweep`, if there are any: sweep.md, sweep-P.svg.
 #
-#   results-page.sh FOLDER         for example docs/results/h200
+#   results-page.sh FOLDER BUILD_FOLDER        for example docs/results/h200 build
 #
-# Needs gnuplot for the plots. The same tables give the same bytes.
+# Needs the grader and gnuplot for the plots. The same tables give the same bytes.
 set -eu
-folder=$1
+folder=$1 build=$(cd "$2" && pwd)
 cd "$folder"
 for table in machine bench totals peaks checks inference against-virtual sanitizer; do
     [ -e $table.tsv ] || {
@@ -25,59 +26,15 @@ table() { # FILE PROGRAM
 gpu=$(value gpu)
 
 # ---- plots -------------------------------------------------------------------------------------------
-terminal='set terminal svg size 900,420 font "sans-serif,13" background "white" noenhanced'
-most=$(table bench.tsv '$at["images"] > most {most = $at["images"]} END {print most + 0}')
-
+# Drawn by the grader, as those of reports; of the formats the page needs one.
 layers=$(table bench.tsv '{key = $at["model"] "\t" $at["layer"]} !seen[key]++ {print key}' | sed 's/\t/:/')
-ladder() {
-    printf '%s\nset output "ladder.svg"\n' "$terminal"
-    printf 'set multiplot layout 1,%s title "Time of each reference at %s images on %s"\n' "$(echo "$layers" | wc -l)" "$most" "$gpu"
-    printf 'set style fill solid 0.8 border -1\nset boxwidth 0.7\nset logscale y\nset grid y\nset xtics rotate by -50 nomirror\nset ylabel "milliseconds"\nset bmargin 6\n'
-    for layer in $layers; do
-        model=${layer%:*} number=${layer#*:} data=$work/ladder-$model-$number
-        table bench.tsv '$at["model"] == "'"$model"'" && $at["layer"] == '"$number"' && $at["images"] == '"$most"' && $at["status"] == "ok" {
-            print n++, $at["subject"], $at["median_ms"], $at["low_ms"], $at["high_ms"], $at["floor_ms"], ($at["subject"] ~ /^cudnn/ ? 1 : 0)}' >"$data"
-        floor=$(awk 'NR == 1 {print $6}' "$data")
-        lowest=$(awk '{v = $3 < $6 ? $3 : $6; if (!n++ || v < low) low = v} END {print low / 2}' "$data")
-        printf 'set title "%s conv%s"\nset yrange [%s:*]\n' "$model" "$number" "$lowest"
-        printf 'plot "%s" using 1:($7 == 1 ? NaN : $3):xtic(2) with boxes lc rgb "#3465a4" notitle, "" using 1:($7 == 1 ? $3 : NaN) with boxes lc rgb "#888a85" notitle, "" using 1:4:(0):($5-$4) with vectors nohead lw 2 lc rgb "black" notitle, %s with lines lw 2 dt 2 lc rgb "#cc0000" title "floor"\n' "$data" "$floor"
-        printf 'unset ylabel\n'
-    done
-    printf 'unset multiplot\n'
-}
-
-against_cudnn() {
-    subjects=$(table totals.tsv '!/cudnn/ && !seen[$at["subject"]]++ {print $at["subject"]}' | grep -v '^cudnn' || true)
-    sizes=$(table totals.tsv '!seen[$at["images"]]++ {print $at["images"]}' | sort -n)
-    {
-        printf 'subject'
-        for n in $sizes; do printf '\t%s images' "$n"; done
-        echo
-        for s in $subjects; do
-            printf '%s' "$s"
-            for n in $sizes; do
-                printf '\t%s' "$(table totals.tsv '$at["model"] == "all" && $at["subject"] == "'"$s"'" && $at["images"] == '"$n"' {print $at["times_cudnn"]}')"
-            done
-            echo
-        done
-    } >"$work/cudnn"
-    printf '%s\nset output "against-cudnn.svg"\nset datafile separator "\\t"\n' "$terminal"
-    printf 'set title "All three layers: times as fast as cuDNN (float32, best algorithm) on %s"\n' "$gpu"
-    printf 'set style data histograms\nset style histogram clustered gap 1\nset style fill solid 0.8 border -1\nset grid y\nset key top left\nset ylabel "times as fast"\nset yrange [0:*]\n'
-    columns=$(($(echo "$sizes" | wc -l) + 1))
-    printf 'plot for [i=2:%s] "%s" using i:xtic(1) title columnheader(i), 1 with lines dt 2 lc rgb "black" title "cuDNN"\n' "$columns" "$work/cudnn"
-}
-
-plots=
-if command -v gnuplot >/dev/null && [ "$most" -gt 0 ]; then
-    ladder >"$work/ladder.gp"
-    against_cudnn >"$work/cudnn.gp"
-    gnuplot "$work/ladder.gp"
-    [ -s "$work/cudnn" ] && table totals.tsv '$at["times_cudnn"] != "" {found = 1} END {exit !found}' && gnuplot "$work/cudnn.gp"
-    plots=yes
-else
-    echo 'results-page: plots skipped: gnuplot is not installed' >&2
-fi
+most=$(table bench.tsv '$at["images"] > most {most = $at["images"]} END {print most + 0}')
+"$build/grader" plots . >"$work/drawn" || cat "$work/drawn" >&2
+for plot in plots/*.svg; do
+    [ -e "$plot" ] && mv "$plot" .
+done
+rm -rf plots
+drawn() { grep -q "^plot .*/$1[.]svg" "$work/drawn"; }
 
 # ---- page --------------------------------------------------------------------------------------------
 layer_table() { # MODEL LAYER
@@ -147,8 +104,8 @@ full of NaN, and every output of every run was compared with one summed in float
 fastest that its own search finds; *cudnn-tf32* may use tensor cores with 10 bits of mantissa, and is held to a
 tolerance that is wider by as much.
 END
-    [ -n "$plots" ] && printf '\n![Time of each reference, one panel a layer](ladder.svg)\n'
-    [ -n "$plots" ] && [ -e against-cudnn.svg ] && printf '\n![Times as fast as cuDNN, by size](against-cudnn.svg)\n'
+    drawn ladder && printf '\n![Time of each reference, one panel a layer](ladder.svg)\n'
+    drawn against-cudnn && printf '\n![Times as fast as cuDNN, by size](against-cudnn.svg)\n'
     printf '\n## Sums over layers\n\nMilliseconds, and times as fast as cuDNN in float32.\n'
     for model in $(table totals.tsv '!seen[$at["model"]]++ {print $at["model"]}'); do
         table totals.tsv '$at["model"] == "'"$model"'" {
@@ -194,4 +151,19 @@ END
 }
 page >"$work/page"
 mv "$work/page" references.md
+
+# The sweeps' own pages, one after the other.
+sweeps() {
+    printf '# Parameter sweeps on an %s\n\n' "$gpu"
+    printf '<!-- Made of the sweep-*.md that `grader sweep` wrote, by common/mk/results-page.sh. -->\n\n'
+    printf 'How they come about: [sweeps](../../sweep.md).\n'
+    for sweep in sweep-*.md; do
+        echo
+        sed 's/^#/##/; s|(plots/|(|' "$sweep"
+    done
+}
+if ls sweep-*.md >/dev/null 2>&1; then
+    sweeps >"$work/page"
+    mv "$work/page" sweep.md
+fi
 echo "results-page: $folder/references.md"

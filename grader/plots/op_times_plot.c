@@ -113,10 +113,8 @@ static enum st_code put_table(struct plot_stage *stage, struct plot_job *job,
         fprintf(out, "%ld", o->images[s]);
         for (size_t i = 0; i < o->lines; i++) {
             double ms = o->ms[s][i];
-            if (isfinite(ms))
-                fprintf(out, "\t%.9g", ms);
-            else
-                fputs("\tNaN", out);
+            fputc('\t', out);
+            plot_put_number(out, ms);
             slowest = fmax(slowest, ms), fastest = fmin(fastest, ms);
         }
         put_label(out, slowest);

@@ -99,6 +99,9 @@ const char *plot_kernel(char *to, size_t room, const char *name, size_t chars);
 /** One row of a data file, tab-separated: s text, d int, g double (NaN if not finite), z size_t. */
 void plot_row(FILE *out, const char *types, ...);
 
+/** A number of a data file; NaN if it is not finite. */
+void plot_put_number(FILE *out, double value);
+
 /** A key below the plot: one line a series. @return its height in pixels. */
 int plot_key_height(size_t rows);
 
@@ -154,6 +157,7 @@ void plot_device(const struct plot_stage *stage, char origin[160], char device[9
 enum st_code plot_op_times(struct plot_stage *stage, struct st_error *err);
 enum st_code plot_speed_up(struct plot_stage *stage, struct st_error *err);
 enum st_code plot_ladder(struct plot_stage *stage, struct st_error *err);
+enum st_code plot_against_cudnn(struct plot_stage *stage, struct st_error *err);
 enum st_code plot_roofline(struct plot_stage *stage, struct st_error *err);
 enum st_code plot_shares(struct plot_stage *stage, struct st_error *err);
 enum st_code plot_timeline(struct plot_stage *stage, struct st_error *err);

@@ -188,6 +188,14 @@ const char *plot_kernel(char *to, size_t room, const char *name, size_t chars)
     return plot_text(to, room, plain, chars);
 }
 
+void plot_put_number(FILE *out, double value)
+{
+    if (isfinite(value))
+        fprintf(out, "%.9g", value);
+    else
+        fputs("NaN", out);
+}
+
 void plot_row(FILE *out, const char *types, ...)
 {
     va_list args;
@@ -203,11 +211,7 @@ void plot_row(FILE *out, const char *types, ...)
         } else if (*type == 'z') {
             fprintf(out, "%zu", va_arg(args, size_t));
         } else {
-            double value = va_arg(args, double);
-            if (isfinite(value))
-                fprintf(out, "%.9g", value);
-            else
-                fputs("NaN", out);
+            plot_put_number(out, va_arg(args, double));
         }
     }
     va_end(args);

@@ -7,7 +7,7 @@
 enum st_code gr_plots_draw(const char *folder, struct gr_plots *plots, struct st_error *err)
 {
     static enum st_code (*const makers[])(struct plot_stage *, struct st_error *) = {
-        plot_op_times, plot_speed_up, plot_ladder, plot_roofline,
+        plot_op_times, plot_speed_up, plot_ladder, plot_against_cudnn, plot_roofline,
         plot_shares,   plot_timeline, plot_lines,  plot_sweeps};
     struct plot_stage *stage = malloc(sizeof *stage);
     if (!stage)

@@ -1,11 +1,13 @@
 /** @file
  * The plots of a report: pictures by gnuplot from the tables in the report's folder.
  *
- *     DIR/result.json ──────────▶ op-times, speed-up
- *     DIR/../mN/result.json ────▶ ladder          (or DIR/bench.tsv, or DIR itself the folder of
- * mN) DIR/profile/kernels.tsv ──▶ roofline, kernel-shares DIR/profile/trace-N.tsv ──▶ timeline
- *     DIR/profile/lines.tsv ────▶ source-lines
- *     DIR/sweep-P.tsv ──────────▶ sweep-P
+ *     DIR/result.json ─────────▶ op-times, speed-up
+ *     DIR/../mN/result.json ───▶ ladder (or DIR/bench.tsv, or DIR/mN/result.json)
+ *     DIR/totals.tsv ──────────▶ against-cudnn (the benchmark's)
+ *     DIR/profile/kernels.tsv ─▶ roofline, kernel-shares
+ *     DIR/profile/trace-N.tsv ─▶ timeline
+ *     DIR/profile/lines.tsv ───▶ source-lines
+ *     DIR/sweep-P.tsv ─────────▶ sweep-P
  *
  * Of each plot DIR/plots gets NAME.svg, NAME.png and NAME.pdf, the data as NAME.tsv and the script
  * as NAME.gp: `gnuplot NAME.gp` in that folder draws it again, with whatever was changed in the

@@ -131,6 +131,20 @@ Test(files, a_write_that_fails_leaves_the_old_file_and_nothing_else)
     cr_expect_eq(entries(), 1);
 }
 
+/* However much was written before it was noticed. */
+Test(files, a_full_device_is_told_as_full)
+{
+    struct st_error err;
+    struct file_out out;
+    for (int bytes = 1; bytes <= 1 << 20; bytes *= 32) {
+        cr_assert_eq(file_out_open(&out, "/dev/full", &err), ST_OK);
+        for (int i = 0; i < bytes; i++)
+            fputc('x', out.f);
+        cr_expect_eq(file_out_commit(&out, &err), ST_IO);
+        cr_expect(strstr(err.what, "No space left"), "%d bytes: %s", bytes, err.what);
+    }
+}
+
 Test(files, a_file_cannot_replace_a_folder)
 {
     const char *path = temp_path("folder");

@@ -198,6 +198,8 @@ Test(plots, the_benchmark_of_one_run_is_a_ladder_with_cudnn)
     char bench[PATH_MAX];
     path_format(bench, sizeof bench, "%s/docs/results/h200/bench.tsv", checkout_root(NULL));
     shell("cp '%s' '%s'", bench, temp_path("bench.tsv"));
+    strcpy(strrchr(bench, '/'), "/totals.tsv");
+    shell("cp '%s' '%s'", bench, temp_path("totals.tsv"));
     free(draw(temp_path(".")));
     char *svg = picture(temp_path("."), "ladder.svg");
     static const char *const texts[] = {"measured on NVIDIA H200 in one run",
@@ -209,6 +211,12 @@ Test(plots, the_benchmark_of_one_run_is_a_ladder_with_cudnn)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         cr_expect(strstr(svg, texts[i]), "%s", texts[i]);
     cr_expect_not(strstr(svg, "modelled"));
+    free(svg);
+    svg = picture(temp_path("."), "against-cudnn.svg");
+    static const char *const more[] = {"times as fast as cuDNN", "Times as fast", "10000 images",
+                                       "measured on NVIDIA H200 in one run", "m9"};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        cr_expect(strstr(svg, more[i]), "%s", more[i]);
     free(svg);
 }
 
@@ -305,6 +313,7 @@ Test(plots, damaged_tables_are_named)
     expect_reason("result.json", "{\"inference\": [7, {}, {\"op_times_s\": [1]}]}", "op-times",
                   "no inference");
     expect_reason("sweep-A.tsv", "values\timages\n", "sweep-A", "no rows");
+    expect_reason("totals.tsv", "model\timages\tsubject\n", "against-cudnn", "no times of it");
     expect_reason("bench.tsv", "model\tlayer\timages\tstatus\n", "ladder", "nothing in bench.tsv");
 }
 

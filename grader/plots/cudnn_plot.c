@@ -1,0 +1,136 @@
+/* against-cudnn: how many times as fast as cuDNN each milestone is, all layers together, a bar for
+ * each data-set size. From the benchmark's totals.tsv, where that is; else there is no such plot.
+ *
+ *     group   milestone   times at the first size   ... at the second   ... */
+#include "grader/plots/plot_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_GROUPS = 16, MAX_SIZES = 4 };
+
+struct totals {
+    size_t groups, sizes;
+    char name[MAX_GROUPS][16];
+    double images[MAX_SIZES], times[MAX_GROUPS][MAX_SIZES];
+};
+
+static void collect(struct totals *t, const struct tsv *table)
+{
+    memset(t, 0, sizeof *t);
+    for (size_t row = 0; row < table->rows; row++) {
+        const char *subject = plot_cell(table, row, "subject");
+        double images = plot_number(table, row, "images"),
+               times = plot_number(table, row, "times_cudnn");
+        size_t group = 0, size = 0;
+        if (strcmp(plot_cell(table, row, "model"), "all") != 0 ||
+            strncmp(subject, "cudnn", 5) == 0 || !(times > 0) || !(images > 0))
+            continue;
+        while (group < t->groups && strcmp(t->name[group], subject) != 0)
+            group++;
+        while (size < t->sizes && t->images[size] != images)
+            size++;
+        if (group == MAX_GROUPS || size == MAX_SIZES)
+            continue;
+        if (group == t->groups) {
+            plot_text(t->name[group], sizeof t->name[group], subject, 12);
+            for (size_t i = 0; i < MAX_SIZES; i++)
+                t->times[group][i] = NAN;
+            t->groups++;
+        }
+        if (size == t->sizes)
+            t->images[t->sizes++] = images;
+        t->times[group][size] = times;
+    }
+}
+
+static enum st_code put_table(struct plot_stage *stage, struct plot_job *job,
+                              const struct totals *t, struct st_error *err)
+{
+    FILE *out = plot_file(stage, job, "tsv", err);
+    if (!out)
+        return err->code;
+    fputs("group\tmilestone", out);
+    for (size_t i = 0; i < t->sizes; i++)
+        fprintf(out, "\t%.0f images", t->images[i]);
+    fputc('\n', out);
+    for (size_t g = 0; g < t->groups; g++) {
+        fprintf(out, "%zu\t%s", g, t->name[g]);
+        for (size_t i = 0; i < t->sizes; i++) {
+            fputc('\t', out);
+            plot_put_number(out, t->times[g][i]);
+        }
+        fputc('\n', out);
+    }
+    return fclose(out) ? st_fail(err, ST_IO, "cannot write a plot's data") : ST_OK;
+}
+
+static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const struct totals *t,
+                         const char *origin, struct st_error *err)
+{
+    int height = PLOT_TOP + 260 + 40 + plot_key_height(t->sizes + 1);
+    enum st_code code = put_table(stage, job, t, err);
+    if (!code)
+        code = plot_begin(stage, job, height, "All layers: times as fast as cuDNN in float32",
+                          origin, err);
+    if (code)
+        return code;
+    FILE *out = job->script;
+    double most = 1;
+    for (size_t g = 0; g < t->groups; g++)
+        for (size_t i = 0; i < t->sizes; i++)
+            most = fmax(most, t->times[g][i]); /* of a number and NaN the number */
+    double width = 0.84 / (double)t->sizes;
+    plot_panel(job, 78, PLOT_WIDTH - 16, PLOT_TOP, PLOT_TOP + 260);
+    fputs("unset grid\nset grid ytics lt 1 lw 0.8 lc rgb '#c4cad0'\nset xtics scale 0 (", out);
+    for (size_t g = 0; g < t->groups; g++)
+        fprintf(out, "%s'%s' %zu", g ? ", " : "", t->name[g], g);
+    fprintf(out,
+            ")\nset ylabel 'Times as fast'\nset xrange [-0.6:%.2f]\nset yrange [0:%.9g]\n"
+            "set boxwidth %.3g\nplot ",
+            (double)t->groups - 0.4, 1.08 * most, width * 0.94);
+    for (size_t i = 0; i < t->sizes; i++)
+        fprintf(
+            out,
+            "'%s.tsv' skip 1 using ($1+(%.3g)):%zu with boxes %s title '%.0f images', \\\n     ",
+            job->told->name, width * ((double)i - (double)(t->sizes - 1) / 2.0), i + 3,
+            plot_fill(i), t->images[i]);
+    fputs("1 with lines lt 5 dt (6,4) title 'cuDNN'\n", out);
+    plot_caption(
+        job,
+        "How many times as fast as cuDNN with float32 and its best algorithm each milestone "
+        "is, all layers of both networks together; %s.",
+        origin);
+    return plot_end(job, err);
+}
+
+enum st_code plot_against_cudnn(struct plot_stage *stage, struct st_error *err)
+{
+    struct tsv table, bench;
+    char why[256], origin[160] = "measured in one run";
+    enum st_code code = ST_OK;
+    if (!plot_table(&table, stage->folder, "totals.tsv", why, sizeof why))
+        return ST_OK;
+    if (plot_table(&bench, stage->folder, "bench.tsv", why, sizeof why)) {
+        char device[64];
+        if (bench.rows)
+            snprintf(origin, sizeof origin, "measured on %s in one run",
+                     plot_text(device, sizeof device, plot_cell(&bench, 0, "device"), 40));
+        tsv_free(&bench);
+    }
+    struct plot_job *job = plot_add(stage, "against-cudnn");
+    struct totals *t = malloc(sizeof *t);
+    if (!t) {
+        code = st_fail(err, ST_NO_MEMORY, "cannot hold a plot in memory");
+    } else {
+        collect(t, &table);
+        if (t->groups)
+            code = draw(stage, job, t, origin, err);
+        else
+            plot_skip(job, "Comparison with cuDNN skipped: totals.tsv has no times of it.");
+    }
+    free(t);
+    tsv_free(&table);
+    return code;
+}

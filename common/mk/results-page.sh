@@ -152,7 +152,7 @@ END
 page >"$work/page"
 mv "$work/page" references.md
 
-# The sweeps' own pages, one after the other.
+# The sweeps' own pages, one after the other; without any, the page stays as it is.
 sweeps() {
     printf '# Parameter sweeps on an %s\n\n' "$gpu"
     printf '<!-- Made of the sweep-*.md that `grader sweep` wrote, by common/mk/results-page.sh. -->\n\n'
@@ -165,5 +165,6 @@ sweeps() {
 if ls sweep-*.md >/dev/null 2>&1; then
     sweeps >"$work/page"
     mv "$work/page" sweep.md
+    rm sweep-*.md # all that is in them is in the page now
 fi
 echo "results-page: $folder/references.md"

@@ -69,7 +69,7 @@ static enum st_code put_table(struct plot_stage *stage, struct plot_job *job,
 static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const struct totals *t,
                          const char *origin, struct st_error *err)
 {
-    int height = PLOT_TOP + 260 + 40 + plot_key_height(t->sizes + 1);
+    int height = PLOT_TOP + 260 + 48 + plot_key_height(t->sizes + 1);
     enum st_code code = put_table(stage, job, t, err);
     if (!code)
         code = plot_begin(stage, job, height, "All layers: times as fast as cuDNN in float32",
@@ -82,12 +82,13 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
         for (size_t i = 0; i < t->sizes; i++)
             most = fmax(most, t->times[g][i]); /* of a number and NaN the number */
     double width = 0.84 / (double)t->sizes;
-    plot_panel(job, 78, PLOT_WIDTH - 16, PLOT_TOP, PLOT_TOP + 260);
+    plot_panel(job, 66, PLOT_WIDTH - 16, PLOT_TOP, PLOT_TOP + 260);
+    plot_ylabel(job, "Times as fast", PLOT_TOP, PLOT_TOP + 260);
     fputs("unset grid\nset grid ytics lt 1 lw 0.8 lc rgb '#c4cad0'\nset xtics scale 0 (", out);
     for (size_t g = 0; g < t->groups; g++)
         fprintf(out, "%s'%s' %zu", g ? ", " : "", t->name[g], g);
     fprintf(out,
-            ")\nset ylabel 'Times as fast'\nset xrange [-0.6:%.2f]\nset yrange [0:%.9g]\n"
+            ")\nset xrange [-0.6:%.2f]\nset yrange [0:%.9g]\n"
             "set boxwidth %.3g\nplot ",
             (double)t->groups - 0.4, 1.08 * most, width * 0.94);
     for (size_t i = 0; i < t->sizes; i++)

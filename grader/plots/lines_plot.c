@@ -23,6 +23,20 @@ struct panel {
     double most;
 };
 
+/* How long a source line is without the comment at its end. */
+static int code_length(const char *text)
+{
+    size_t length = strlen(text);
+    for (const char *p = text; *p; p++)
+        if (p > text && p[0] == '/' && (p[1] == '/' || p[1] == '*')) {
+            length = (size_t)(p - text);
+            break;
+        }
+    while (length && text[length - 1] == ' ')
+        length--;
+    return (int)(length < 180 ? length : 180);
+}
+
 /* Rows come with the costliest line first, size by size; the largest size is shown. */
 static void add_line(struct panel *p, const struct tsv *t, size_t row, double first, double second)
 {
@@ -31,8 +45,9 @@ static void add_line(struct panel *p, const struct tsv *t, size_t row, double fi
         return;
     struct line *l = &p->line[p->n++];
     const char *text = plot_cell(t, row, "source");
-    snprintf(source, sizeof source, "%.0f: %s", plot_number(t, row, "line"),
-             text + strspn(text, " \t"));
+    text += strspn(text, " \t");
+    snprintf(source, sizeof source, "%.0f: %.*s", plot_number(t, row, "line"), code_length(text),
+             text);
     plot_text(l->text, sizeof l->text, source, 50);
     l->share = plot_number(t, row, "share");
     l->value[0] = first, l->value[1] = second;
@@ -159,7 +174,7 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job,
         code = plot_begin(stage, job, height, title, origin, err);
     if (code)
         return code;
-    fputs("set border 3\nunset grid\nset key maxrows 1\nset multiplot\n", job->script);
+    fputs("set border 3\nunset grid\nset key maxrows 1 maxcols 8\nset multiplot\n", job->script);
     for (size_t p = 0; p < PANELS; p++) {
         if (!panel[p].n)
             continue;

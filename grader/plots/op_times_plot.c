@@ -161,13 +161,13 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
         code = plot_begin(stage, job, height, title, plot_origin(origin, sizeof origin, r), err);
     if (code)
         return code;
-    plot_panel(job, 78, PLOT_WIDTH - 16, PLOT_TOP, PLOT_TOP + 280);
+    plot_panel(job, 84, PLOT_WIDTH - 16, PLOT_TOP, PLOT_TOP + 280);
+    plot_ylabel(job, "Op Time, ms", PLOT_TOP, PLOT_TOP + 280);
     FILE *out = job->script;
     put_axes(out, o);
     fputs("set logscale xy\n"
           "set format y '%g'\n"
           "set xlabel 'Images'\n"
-          "set ylabel 'Op Time, ms'\n"
           "set mytics 10\n"
           "plot ",
           out);

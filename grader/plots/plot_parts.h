@@ -82,6 +82,10 @@ enum st_code plot_end(struct plot_job *job, struct st_error *err);
 /** "set [lrtb]margin at screen" for a panel, in pixels from the left and from the top. */
 void plot_panel(const struct plot_job *job, int left, int right, int top, int bottom);
 
+/** What is along y, at the left edge of a panel: gnuplot's own would be where the formats' fonts
+ * put it. */
+void plot_ylabel(const struct plot_job *job, const char *text, int top, int bottom);
+
 /** @return the distance of tics for an axis from 0 to @p most: at most 6 of them. */
 double plot_step(double most);
 
@@ -104,6 +108,12 @@ void plot_put_number(FILE *out, double value);
 
 /** A key below the plot: one line a series. @return its height in pixels. */
 int plot_key_height(size_t rows);
+
+/** One line of a key that is drawn by hand: gnuplot gives its own no more rows than it finds room
+ * for beside the plot. @param row  from 0, of @p rows
+ * @param mark  plot_fill(), or "point ..." */
+void plot_key(const struct plot_job *job, size_t row, size_t rows, const char *mark,
+              const char *text);
 
 /* ---- plot_tables.c: what is read ------------------------------------------------------------- */
 

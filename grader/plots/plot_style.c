@@ -23,11 +23,10 @@ static const char style[] =
     "set tics nomirror out scale 0.8,0.4 textcolor rgb '#1b1f24'\n"
     "set xtics offset 0,0.35\n"
     "set xlabel offset 0,0.7\n"
-    "set ylabel offset 2,0\n"
     "set grid lt 1 lw 0.8 lc rgb '#c4cad0' dt 1\n"
     "set style textbox opaque noborder fillcolor rgb 'white' margins 0.5,0.3\n"
-    "set key at screen 0.5,screen 0.01 bottom center vertical maxrows 8 noenhanced reverse Left "
-    "samplen 3 spacing 1.15 width 1\n";
+    "set key at screen 0.02,screen 0.01 bottom left vertical maxrows 16 maxcols 1 noenhanced "
+    "reverse Left samplen 3 spacing 1.15 width 1\n";
 
 enum { FONT_SMALL = 14, FONT_TITLE = 17 };
 
@@ -51,6 +50,25 @@ int plot_key_height(size_t rows)
     return 8 + PLOT_ROW * (int)rows;
 }
 
+void plot_key(const struct plot_job *job, size_t row, size_t rows, const char *mark,
+              const char *text)
+{
+    enum { LEFT = 12, WIDE = 44, HALF = 7 };
+    const bool point = strncmp(mark, "point", 5) == 0;
+    double y = 8 + PLOT_ROW * ((double)(rows - row) - 0.5), height = job->height;
+    if (!point)
+        fprintf(job->script,
+                "set object %zu rectangle from screen %.4f,screen %.4f to screen %.4f,screen %.4f "
+                "%s\n",
+                100 + row, (double)LEFT / PLOT_WIDTH, (y - HALF) / height,
+                (double)(LEFT + WIDE) / PLOT_WIDTH, (y + HALF) / height, strstr(mark, "fs "));
+    else
+        fprintf(job->script, "set label %zu '' at screen %.4f,screen %.4f %s\n", 200 + row,
+                (LEFT + WIDE / 2.0) / PLOT_WIDTH, y / height, mark);
+    fprintf(job->script, "set label %zu '%s' at screen %.4f,screen %.4f left noenhanced\n",
+            100 + row, text, (LEFT + WIDE + 10.0) / PLOT_WIDTH, y / height);
+}
+
 /* The three formats, in the same proportions: pixels, three pixels for each of these, and inches at
  * 100 of them. */
 static void put_terminals(FILE *out, int height)
@@ -63,7 +81,7 @@ static void put_terminals(FILE *out, int height)
         "if (picture eq 'png') {\n"
         "    if (strstrt(GPVAL_TERMINALS, 'pngcairo')) {\n"
         "        set terminal pngcairo noenhanced size %d,%d font 'Sans,%d' fontscale 2.4 "
-        "linewidth 3 pointscale 3\n"
+        "linewidth 3 pointscale 4\n"
         "    } else {\n"
         "        set terminal png noenhanced size %d,%d medium\n"
         "    }\n"
@@ -71,7 +89,7 @@ static void put_terminals(FILE *out, int height)
         "if (picture eq 'pdf') {\n"
         "    if (!strstrt(GPVAL_TERMINALS, 'pdfcairo')) { continue }\n"
         "    set terminal pdfcairo noenhanced size %.2fin,%.2fin font 'Sans,%d' fontscale 0.53 "
-        "linewidth 1 pointscale 0.7 background rgb 'white'\n"
+        "linewidth 1 pointscale 1 background rgb 'white'\n"
         "}\n",
         PLOT_WIDTH, height, PLOT_FONT, 3 * PLOT_WIDTH, 3 * height, PLOT_FONT, PLOT_WIDTH, height,
         PLOT_WIDTH / 100.0, height / 100.0, PLOT_FONT);
@@ -119,6 +137,13 @@ enum st_code plot_end(struct plot_job *job, struct st_error *err)
         return st_fail(err, ST_IO, "cannot write the script of plot %s", job->told->name);
     }
     return ST_OK;
+}
+
+void plot_ylabel(const struct plot_job *job, const char *text, int top, int bottom)
+{
+    fprintf(job->script,
+            "set label 5 '%s' at screen %.4f,screen %.4f rotate by 90 center noenhanced\n", text,
+            14.0 / PLOT_WIDTH, 1 - (top + bottom) / 2.0 / job->height);
 }
 
 double plot_step(double most)
@@ -170,16 +195,19 @@ const char *plot_kernel(char *to, size_t room, const char *name, size_t chars)
     char plain[512];
     static const char unnamed[] = "(anonymous namespace)::";
     size_t n = 0;
+    int depth = 0; /* of template brackets */
     if (strncmp(name, "void ", 5) == 0)
         name += 5;
     for (const char *p = name; *p && n + 1 < sizeof plain; p++) {
-        if (strncmp(p, unnamed, sizeof unnamed - 1) == 0) {
+        depth += (*p == '<') - (*p == '>');
+        if (strncmp(p, unnamed, sizeof unnamed - 1) == 0)
             p += sizeof unnamed - 2;
-            continue;
-        }
-        if (*p == '(' && n) /* its parameters */
+        else if (*p == '(' && depth > 0 && strchr(p, ')')) /* the type of a number: (int)5 */
+            p = strchr(p, ')');
+        else if (*p == '(' && n) /* the parameters */
             break;
-        plain[n++] = *p;
+        else
+            plain[n++] = *p;
     }
     plain[n] = '\0';
     char *arguments = strchr(plain, '<');

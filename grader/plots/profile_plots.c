@@ -72,29 +72,26 @@ static enum st_code put_points(struct plot_stage *stage, struct plot_job *job,
 
 static void put_roofs(FILE *out, const struct point *p, size_t n, double peak, double dram)
 {
-    double left = peak / dram / 8, right = peak / dram * 8, low = INFINITY;
+    double ridge = peak / dram, left = ridge / 8, right = ridge * 8, low = INFINITY;
     for (size_t i = 0; i < n; i++) {
         left = fmin(left, p[i].intensity / 2), right = fmax(right, p[i].intensity * 2);
         low = fmin(low, p[i].tflop_per_s / 2);
     }
     low = fmin(low, peak / 100);
+    /* Room for the labels on both sides of the ridge. */
+    left = fmin(left, ridge * pow(right / ridge, -0.75));
+    right = fmax(right, ridge * pow(ridge / left, 0.85));
     char text[NUMBER_CHARS];
     fprintf(out,
             "peak = %.9g\ndram = %.9g\nroof(x) = x * dram < peak ? x * dram : peak\n"
             "set logscale xy\nset format '%%g'\nset samples 400\n"
             "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\n"
-            "set xlabel 'Operations per byte of DRAM, FLOP/byte'\n"
-            "set ylabel 'TFLOP/s'\n",
+            "set xlabel 'Operations per byte of DRAM, FLOP/byte'\n",
             peak, dram, left, right, low, peak * 2.5);
     fprintf(out, "set label 3 'float32: %s TFLOP/s' at graph 0.98,first %.9g right offset 0,0.6\n",
             number_short(text, peak, 3), peak);
-    fprintf(
-        out,
-        "set label 4 'DRAM: %s GB/s' at graph 0.03,first %.9g left offset 0,0.9\n"
-        "set arrow 1 from graph 0.12,first %.9g to first %.9g,first %.9g head size graph 0.02,20 "
-        "lw 1 lc rgb '#57606a'\n",
-        number_short(text, dram * 1e3, 4), peak * 0.55, peak * 0.5, peak / dram * 0.35,
-        peak * 0.36);
+    fprintf(out, "set label 4 'DRAM: %s GB/s' at first %.9g,first %.9g right offset -0.5,0.4\n",
+            number_short(text, dram * 1e3, 4), 0.75 * ridge, 0.75 * peak);
 }
 
 static enum st_code draw_roofline(struct plot_stage *stage, struct plot_job *job,
@@ -111,15 +108,19 @@ static enum st_code draw_roofline(struct plot_stage *stage, struct plot_job *job
         code = plot_begin(stage, job, height, title, origin, err);
     if (code)
         return code;
-    plot_panel(job, 92, PLOT_WIDTH - 20, PLOT_TOP, PLOT_TOP + 300);
+    plot_panel(job, 84, PLOT_WIDTH - 20, PLOT_TOP, PLOT_TOP + 300);
+    plot_ylabel(job, "TFLOP/s", PLOT_TOP, PLOT_TOP + 300);
     put_roofs(job->script, p, n, peak, gpu->dram_bytes_per_s * 1e-12);
-    fputs("plot roof(x) with lines lc rgb '#1b1f24' lw 3 notitle", job->script);
+    for (size_t i = 0; i < n; i++) {
+        char mark[48];
+        snprintf(mark, sizeof mark, "point lt %zu ps 1.5", i + 1);
+        plot_key(job, i, n, mark, plot_kernel(name, sizeof name, p[i].kernel, NAME_CHARS));
+    }
+    fputs("unset key\nplot roof(x) with lines lc rgb '#1b1f24' lw 3", job->script);
     for (size_t i = 0; i < n; i++)
         fprintf(job->script,
-                ", \\\n     '%s.tsv' skip 1 every ::%zu::%zu using 2:3 with points lt %zu ps 1.8 "
-                "title '%s'",
-                job->told->name, i, i, i + 1,
-                plot_kernel(name, sizeof name, p[i].kernel, NAME_CHARS));
+                ", \\\n     '%s.tsv' skip 1 every ::%zu::%zu using 2:3 with points lt %zu ps 1.8",
+                job->told->name, i, i, i + 1);
     fputc('\n', job->script);
     plot_caption(job,
                  "Each kernel at %.0f images: float32 operations per byte that passed DRAM, and "
@@ -258,23 +259,27 @@ static enum st_code draw_shares(struct plot_stage *stage, struct plot_job *job,
     if (code)
         return code;
     FILE *out = job->script;
-    plot_panel(job, 76, PLOT_WIDTH - 28, PLOT_TOP, bottom);
+    plot_panel(job, 90, PLOT_WIDTH - 28, PLOT_TOP, bottom);
+    plot_ylabel(job, "Images", PLOT_TOP, bottom);
     fputs("set border 1\nset xlabel 'Share of the time of all kernels, %'\n"
-          "set ylabel 'Images'\n"
           "unset grid\nset xrange [0:100]\nset xtics 20\nset ytics scale 0 (",
           out);
     for (size_t i = 0; i < s->sizes; i++)
         fprintf(out, "%s'%.0f' %zu", i ? ", " : "", s->images[i], s->sizes - 1 - i);
-    fprintf(out, ")\nset yrange [-0.6:%.1f]\nplot ", (double)s->sizes - 0.4);
+    fprintf(out, ")\nset yrange [-0.6:%.1f]\n", (double)s->sizes - 0.4);
     for (size_t k = 0; k < s->kernels; k++)
-        fprintf(
-            out,
-            "'%s.tsv' skip 1 using ($3==%zu?$5:NaN):2:5:6:($2-0.34):($2+0.34) with boxxyerror %s "
-            "title '%s', \\\n     ",
-            job->told->name, k, plot_fill(k),
-            plot_kernel(name, sizeof name, s->kernel[k], NAME_CHARS));
-    fprintf(out, "'%s.tsv' skip 1 using (($5+$6)/2):2:8 with labels boxed notitle\n",
-            job->told->name);
+        plot_key(job, k, s->kernels, plot_fill(k),
+                 plot_kernel(name, sizeof name, s->kernel[k], NAME_CHARS));
+    fputs("unset key\nplot ", out);
+    for (size_t k = 0; k < s->kernels; k++)
+        fprintf(out,
+                "'%s.tsv' skip 1 using ($3==%zu?$5:NaN):2:5:6:($2-0.34):($2+0.34) with boxxyerror "
+                "%s, \\\n     ",
+                job->told->name, k, plot_fill(k));
+    fprintf(
+        out,
+        "'%s.tsv' skip 1 using (strlen(strcol(8))?($5+$6)/2:NaN):2:8 with labels boxed notitle\n",
+        job->told->name);
     plot_caption(job,
                  "Shares of the time that all kernels take together, copies left out, at each "
                  "data-set size; %s.",

@@ -107,7 +107,7 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
 {
     char title[96], origin[128];
     double highest = 1;
-    int height = PLOT_TOP + 260 + 54 + plot_key_height(s->bars);
+    int height = PLOT_TOP + 260 + 66 + plot_key_height(s->bars);
     snprintf(title, sizeof title, "%s: speed-up over %s, %ld images", r->milestone, s->base,
              s->group[0]->images);
     enum st_code code = put_table(stage, job, s, &highest, err);
@@ -117,10 +117,10 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
         return code;
     FILE *out = job->script;
     double width = 0.8 / (double)s->bars;
-    plot_panel(job, 78, PLOT_WIDTH - 16, PLOT_TOP, PLOT_TOP + 260);
+    plot_panel(job, 66, PLOT_WIDTH - 16, PLOT_TOP, PLOT_TOP + 260);
+    plot_ylabel(job, "Speed-up, times as fast", PLOT_TOP, PLOT_TOP + 260);
     put_tics(out, s);
     fprintf(out,
-            "set ylabel 'Speed-up, times as fast'\n"
             "unset grid\nset grid ytics lt 1 lw 0.8 lc rgb '#c4cad0'\n"
             "set boxwidth %.3g\n"
             "set xrange [-0.6:%.2f]\nset yrange [0:%.9g]\n"

@@ -179,7 +179,7 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
         code = plot_begin(stage, job, height, title, origin, err);
     if (code)
         return code;
-    fputs("set border 1\nunset grid\nset key maxrows 1\nset multiplot\n", job->script);
+    fputs("set border 1\nunset grid\nset key maxrows 1 maxcols 8\nset multiplot\n", job->script);
     int top = PLOT_TOP + HEAD;
     for (size_t p = 0; p < s->sizes; p++) {
         put_panel(job, s, p, top);

@@ -25,7 +25,8 @@ enum {
     LANE = 26,
     INSET = 84,
     WIDE = PLOT_WIDTH - INSET - 16,
-    CHAR = 9 /* pixels of a letter in a box */
+    MARKS = 18, /* above the overview: the names of the windows */
+    CHAR = 9    /* pixels of a letter in a box */
 };
 
 /* How each kind of row is drawn, in the order of the key. */
@@ -264,7 +265,7 @@ static void put_lanes(struct plot_job *job, const struct timeline *t, int panel,
             "set label 3 '%s' at screen %.4f,screen %.4f left\n"
             "set ytics scale 0 ('API' 2, 'copies' 1, 'kernels' 0)\n"
             "set xtics %.9g\nset xrange [0:%.9g]\nset yrange [-0.5:2.5]\nset xlabel '%s'\n",
-            heading, 12.0 / PLOT_WIDTH, 1 - (top - 12.0) / job->height,
+            heading, 12.0 / PLOT_WIDTH, 1 - (top - (panel ? 12.0 : 12.0 + MARKS)) / job->height,
             plot_step((w->end - w->begin) / scale), (w->end - w->begin) / scale, unit);
     fputs("plot ", out);
     for (size_t k = 0; k < KINDS; k++)
@@ -283,15 +284,17 @@ static void put_lanes(struct plot_job *job, const struct timeline *t, int panel,
 static void mark_windows(FILE *out, const struct timeline *t)
 {
     const char *ignored;
-    double unit = unit_of(t->whole, &ignored), least = 0.006 * t->whole;
+    double unit = unit_of(t->whole, &ignored), least = 0.006 * t->whole, after = 0;
     for (size_t i = 0; i < t->windows; i++) {
         const struct window *w = &t->window[i];
+        double at = fmax((w->begin + w->end) / 2, after);
         fprintf(out,
                 "set object %zu rectangle from first %.9g,graph 0 to first %.9g,graph 1 behind fs "
                 "solid border rgb '#1b1f24' fc rgb '#ffe08a'\n"
                 "set label %zu '%c' at first %.9g,graph 1 center offset 0,0.55\n",
                 i + 1, w->begin / unit, fmax(w->end, w->begin + least) / unit, i + 10,
-                (int)('A' + i), (w->begin + w->end) / 2 / unit);
+                (int)('A' + i), at / unit);
+        after = at + 14 * t->whole / WIDE;
     }
 }
 
@@ -329,15 +332,16 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, struct 
     size_t keys = 0;
     for (size_t k = 0; k < KINDS; k++)
         keys += t->has[k];
-    int panels = 1 + (int)t->windows, names = PLOT_ROW * (int)t->names, top = PLOT_TOP + HEAD,
-        height =
-            PLOT_TOP + panels * (PANEL + AXIS + HEAD) + names + plot_key_height((keys + 1) / 2);
+    int panels = 1 + (int)t->windows, names = PLOT_ROW * (int)t->names,
+        top = PLOT_TOP + HEAD + MARKS,
+        height = PLOT_TOP + MARKS + panels * (PANEL + AXIS + HEAD) + names +
+                 plot_key_height((keys + 1) / 2);
     code = plot_begin(stage, job, height, title, origin, err);
     if (code)
         return code;
     FILE *out = job->script;
     const struct window whole = {0, t->whole, 0};
-    fputs("set border 1\nunset grid\nset key maxrows 3 width -2\nset multiplot\n", out);
+    fputs("set border 1\nunset grid\nset key maxrows 3 maxcols 2 width -2\nset multiplot\n", out);
     mark_windows(out, t);
     put_names(job, t, height - names - plot_key_height((keys + 1) / 2) + 4);
     put_lanes(job, t, 0, top, t->windows ? "The whole run" : "", &whole, true);

@@ -416,6 +416,7 @@ Test(plots, kernels_are_shown_without_parameters)
         {"conv(conv_shape, float const *)", "conv"},
         {"void tile<int=8>(float*)", "tile<int=8>"},
         {"(anonymous namespace)::conv(int)", "conv"},
+        {"conv_ring<(int)5, (bool)1>(conv_shape)", "conv_ring<5, 1>"},
         {"void cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nn_align1>(Params)",
          "cutlass::Kernel2"},
         {"", ""},

@@ -15,10 +15,9 @@ set border 3 lw 1.2 lc rgb '#1b1f24'
 set tics nomirror out scale 0.8,0.4 textcolor rgb '#1b1f24'
 set xtics offset 0,0.35
 set xlabel offset 0,0.7
-set ylabel offset 2,0
 set grid lt 1 lw 0.8 lc rgb '#c4cad0' dt 1
 set style textbox opaque noborder fillcolor rgb 'white' margins 0.5,0.3
-set key at screen 0.5,screen 0.01 bottom center vertical maxrows 8 noenhanced reverse Left samplen 3 spacing 1.15 width 1
+set key at screen 0.02,screen 0.01 bottom left vertical maxrows 16 maxcols 1 noenhanced reverse Left samplen 3 spacing 1.15 width 1
 
 do for [picture in 'svg png pdf'] {
 if (picture eq 'svg') {
@@ -26,30 +25,30 @@ if (picture eq 'svg') {
 }
 if (picture eq 'png') {
     if (strstrt(GPVAL_TERMINALS, 'pngcairo')) {
-        set terminal pngcairo noenhanced size 1560,1374 font 'Sans,16' fontscale 2.4 linewidth 3 pointscale 3
+        set terminal pngcairo noenhanced size 1560,1374 font 'Sans,16' fontscale 2.4 linewidth 3 pointscale 4
     } else {
         set terminal png noenhanced size 520,458 medium
     }
 }
 if (picture eq 'pdf') {
     if (!strstrt(GPVAL_TERMINALS, 'pdfcairo')) { continue }
-    set terminal pdfcairo noenhanced size 5.20in,4.58in font 'Sans,16' fontscale 0.53 linewidth 1 pointscale 0.7 background rgb 'white'
+    set terminal pdfcairo noenhanced size 5.20in,4.58in font 'Sans,16' fontscale 0.53 linewidth 1 pointscale 1 background rgb 'white'
 }
 set output 'op-times.'.picture
 set label 1 'm5: Op Time by data-set size' at screen 0.0231,screen 0.9607 left font ',17' noenhanced
 set label 2 'modelled: virtual GPU, profile h200' at screen 0.0231,screen 0.9127 left font ',14' noenhanced textcolor rgb '#57606a'
 
-set lmargin at screen 0.1500
+set lmargin at screen 0.1615
 set rmargin at screen 0.9692
 set tmargin at screen 0.8777
 set bmargin at screen 0.2664
+set label 5 'Op Time, ms' at screen 0.0269,screen 0.5721 rotate by 90 center noenhanced
 set xtics ('2' 2, '20' 20, '100' 100)
 set xrange [1.17647059:170]
 set yrange [0.00711393212:0.336785592]
 set logscale xy
 set format y '%g'
 set xlabel 'Images'
-set ylabel 'Op Time, ms'
 set mytics 10
 plot 'op-times.tsv' skip 1 using 1:2 with linespoints lt 1 title 'layer 1 (1x70x70, 12@5)', \
      'op-times.tsv' skip 1 using 1:3 with linespoints lt 2 title 'layer 2 (12x33x33, 24@5)', \

@@ -15,10 +15,9 @@ set border 3 lw 1.2 lc rgb '#1b1f24'
 set tics nomirror out scale 0.8,0.4 textcolor rgb '#1b1f24'
 set xtics offset 0,0.35
 set xlabel offset 0,0.7
-set ylabel offset 2,0
 set grid lt 1 lw 0.8 lc rgb '#c4cad0' dt 1
 set style textbox opaque noborder fillcolor rgb 'white' margins 0.5,0.3
-set key at screen 0.5,screen 0.01 bottom center vertical maxrows 8 noenhanced reverse Left samplen 3 spacing 1.15 width 1
+set key at screen 0.02,screen 0.01 bottom left vertical maxrows 16 maxcols 1 noenhanced reverse Left samplen 3 spacing 1.15 width 1
 
 do for [picture in 'svg png pdf'] {
 if (picture eq 'svg') {
@@ -26,14 +25,14 @@ if (picture eq 'svg') {
 }
 if (picture eq 'png') {
     if (strstrt(GPVAL_TERMINALS, 'pngcairo')) {
-        set terminal pngcairo noenhanced size 1560,1728 font 'Sans,16' fontscale 2.4 linewidth 3 pointscale 3
+        set terminal pngcairo noenhanced size 1560,1728 font 'Sans,16' fontscale 2.4 linewidth 3 pointscale 4
     } else {
         set terminal png noenhanced size 520,576 medium
     }
 }
 if (picture eq 'pdf') {
     if (!strstrt(GPVAL_TERMINALS, 'pdfcairo')) { continue }
-    set terminal pdfcairo noenhanced size 5.20in,5.76in font 'Sans,16' fontscale 0.53 linewidth 1 pointscale 0.7 background rgb 'white'
+    set terminal pdfcairo noenhanced size 5.20in,5.76in font 'Sans,16' fontscale 0.53 linewidth 1 pointscale 1 background rgb 'white'
 }
 set output 'source-lines.'.picture
 set label 1 'Memory accesses by source line, 100 images' at screen 0.0231,screen 0.9688 left font ',17' noenhanced
@@ -41,7 +40,7 @@ set label 2 'modelled: virtual GPU, profile h200' at screen 0.0231,screen 0.9306
 
 set border 3
 unset grid
-set key maxrows 1
+set key maxrows 1 maxcols 8
 set multiplot
 set lmargin at screen 0.0385
 set rmargin at screen 0.8769

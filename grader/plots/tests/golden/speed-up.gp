@@ -15,36 +15,35 @@ set border 3 lw 1.2 lc rgb '#1b1f24'
 set tics nomirror out scale 0.8,0.4 textcolor rgb '#1b1f24'
 set xtics offset 0,0.35
 set xlabel offset 0,0.7
-set ylabel offset 2,0
 set grid lt 1 lw 0.8 lc rgb '#c4cad0' dt 1
 set style textbox opaque noborder fillcolor rgb 'white' margins 0.5,0.3
-set key at screen 0.5,screen 0.01 bottom center vertical maxrows 8 noenhanced reverse Left samplen 3 spacing 1.15 width 1
+set key at screen 0.02,screen 0.01 bottom left vertical maxrows 16 maxcols 1 noenhanced reverse Left samplen 3 spacing 1.15 width 1
 
 do for [picture in 'svg png pdf'] {
 if (picture eq 'svg') {
-    set terminal svg noenhanced size 520,444 font 'sans-serif,16' background rgb 'white'
+    set terminal svg noenhanced size 520,456 font 'sans-serif,16' background rgb 'white'
 }
 if (picture eq 'png') {
     if (strstrt(GPVAL_TERMINALS, 'pngcairo')) {
-        set terminal pngcairo noenhanced size 1560,1332 font 'Sans,16' fontscale 2.4 linewidth 3 pointscale 3
+        set terminal pngcairo noenhanced size 1560,1368 font 'Sans,16' fontscale 2.4 linewidth 3 pointscale 4
     } else {
-        set terminal png noenhanced size 520,444 medium
+        set terminal png noenhanced size 520,456 medium
     }
 }
 if (picture eq 'pdf') {
     if (!strstrt(GPVAL_TERMINALS, 'pdfcairo')) { continue }
-    set terminal pdfcairo noenhanced size 5.20in,4.44in font 'Sans,16' fontscale 0.53 linewidth 1 pointscale 0.7 background rgb 'white'
+    set terminal pdfcairo noenhanced size 5.20in,4.56in font 'Sans,16' fontscale 0.53 linewidth 1 pointscale 1 background rgb 'white'
 }
 set output 'speed-up.'.picture
-set label 1 'm5: speed-up over m2, 100 images' at screen 0.0231,screen 0.9595 left font ',17' noenhanced
-set label 2 'modelled: virtual GPU, profile h200' at screen 0.0231,screen 0.9099 left font ',14' noenhanced textcolor rgb '#57606a'
+set label 1 'm5: speed-up over m2, 100 images' at screen 0.0231,screen 0.9605 left font ',17' noenhanced
+set label 2 'modelled: virtual GPU, profile h200' at screen 0.0231,screen 0.9123 left font ',14' noenhanced textcolor rgb '#57606a'
 
-set lmargin at screen 0.1500
+set lmargin at screen 0.1269
 set rmargin at screen 0.9692
-set tmargin at screen 0.8739
-set bmargin at screen 0.2883
+set tmargin at screen 0.8772
+set bmargin at screen 0.3070
+set label 5 'Speed-up, times as fast' at screen 0.0269,screen 0.5921 rotate by 90 center noenhanced
 set xtics scale 0 ('layer 1'."\n".'1x70x70, 12@5' 0, 'layer 2'."\n".'12x33x33, 24@5' 1)
-set ylabel 'Speed-up, times as fast'
 unset grid
 set grid ytics lt 1 lw 0.8 lc rgb '#c4cad0'
 set boxwidth 0.245

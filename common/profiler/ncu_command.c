@@ -21,8 +21,7 @@ const struct ncu_column ncu_columns[NCU_COLUMNS] = {
 #include "profiler/ncu.def"
 #undef NCU
 };
-/* ---- the command
- * ------------------------------------------------------------------------------------- */
+/* ---- the command ---------------------------------------------------------------------------- */
 
 static bool runnable(char *to, const char *folder)
 {

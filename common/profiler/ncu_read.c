@@ -27,8 +27,7 @@ static const struct {
 
 #define LENGTH(a) (sizeof(a) / sizeof *(a))
 
-/* ---- its output
- * ---------------------------------------------------------------------------------------- */
+/* ---- its output ----------------------------------------------------------------------------- */
 
 /** A table of comma-separated values in quotes; all strings point into the text. */
 struct csv {

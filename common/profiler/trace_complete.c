@@ -25,8 +25,7 @@ bool tr_has(const struct tr_trace *trace, const char *column)
     return false;
 }
 
-/* ---- nesting
- * --------------------------------------------------------------------------------------- */
+/* ---- nesting -------------------------------------------------------------------------------- */
 
 static int by_thread_and_start(const void *a, const void *b)
 {
@@ -65,8 +64,7 @@ static void find_nested(struct tr_trace *t)
     free(calls);
 }
 
-/* ---- occupancy
- * ------------------------------------------------------------------------------------- */
+/* ---- occupancy ------------------------------------------------------------------------------ */
 
 static double occupancy(const struct vg_profile *gpu, const struct tr_row *row)
 {
@@ -107,8 +105,7 @@ static void find_occupancy(struct tr_trace *t)
     }
 }
 
-/* ---- streams
- * --------------------------------------------------------------------------------------- */
+/* ---- streams -------------------------------------------------------------------------------- */
 
 /* The default streams: legacy and per thread. */
 static bool is_default(uint64_t stream)
@@ -160,8 +157,7 @@ void trace_complete(struct tr_trace *trace)
     find_occupancy(trace);
 }
 
-/* ---- which row belongs to which
- * ---------------------------------------------------------------------- */
+/* ---- which row belongs to which ------------------------------------------------------------- */
 
 struct tr_index {
     size_t n;

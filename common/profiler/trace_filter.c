@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- kernels
- * ----------------------------------------------------------------------------------------- */
+/* ---- kernels -------------------------------------------------------------------------------- */
 
 /** A filter in its parts; numbers that are not given are 0. */
 struct filter {
@@ -131,8 +130,7 @@ enum st_code tr_filter(struct tr_trace *trace, const char *filter, struct st_err
     return good ? ST_OK : st_fail(err, ST_NO_MEMORY, "no memory for the filter");
 }
 
-/* ---- cudaProfilerStart() to cudaProfilerStop()
- * ----------------------------------------------------------- */
+/* ---- cudaProfilerStart() to cudaProfilerStop() ---------------------------------------------- */
 
 static bool is_switch(const struct tr_row *row, bool *on)
 {

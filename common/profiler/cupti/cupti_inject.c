@@ -1,7 +1,7 @@
 /* libconvlab-cupti.so: records what a CUDA program does on a real GPU, for vprof.
  *
- *     vprof sets CUDA_INJECTION64_PATH ──▶ the CUDA driver loads this library into the program when
- * it is initialised, and calls InitializeInjection()
+ *     vprof sets CUDA_INJECTION64_PATH ──▶ the CUDA driver, when it is initialised, loads this
+ *     library into the program and calls InitializeInjection()
  *
  *     program's threads ──▶ CUPTI: records in buffers ──▶ buffer_completed(): rows ──▶ the trace
  *
@@ -9,10 +9,10 @@
  * sees half of one, except of a process that dies in the middle. When buffers are emptied:
  *
  *   1. every FLUSH_MS by the keeper, a thread of our own: after kill -9 no more than that is lost;
- *   2. when a context ends (cudaDeviceReset), and at cudaProfilerStop;
+ *   2. when a context ends (cudaDeviceReset);
  *   3. at exit: exit() calls finish(); so does our _exit(), if the library is also preloaded;
  *   4. on a crash: the handler asks the keeper to do it and waits for CRASH_WAIT_MS at most, since
- * the thread that crashed may hold any lock. Then the signal takes its course.
+ *      the thread that crashed may hold any lock. Then the signal takes its course.
  *
  * A process that fork() made shares nothing of this: what it does with the GPU would be an error in
  * CUDA anyway. One that runs another program is a client of its own.
@@ -75,8 +75,7 @@ static uint64_t real_time_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* ---- the trace
- * ----------------------------------------------------------------------------------- */
+/* ---- the trace ------------------------------------------------------------------------------ */
 
 /* Appends the rows that are ready. One write() for all: other processes append, too. */
 static void rows_write(void)
@@ -104,8 +103,7 @@ static void note(const char *text)
     pthread_mutex_unlock(&s.lock);
 }
 
-/* ---- buffers
- * --------------------------------------------------------------------------------------- */
+/* ---- buffers -------------------------------------------------------------------------------- */
 
 static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *most_records)
 {
@@ -151,8 +149,7 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
     pthread_mutex_unlock(&s.lock);
 }
 
-/* ---- ends
- * ------------------------------------------------------------------------------------------ */
+/* ---- ends ----------------------------------------------------------------------------------- */
 
 /* Waits until the GPU is idle: activities that still run have no times yet. A thread of its own
  * does it, because a kernel may never end. */
@@ -228,8 +225,7 @@ EXPORTED _Noreturn void _Exit(int status)
     _exit(status);
 }
 
-/* ---- the keeper, and crashes
- * -------------------------------------------------------------------------- */
+/* ---- the keeper, and crashes ---------------------------------------------------------------- */
 
 static void *keep(void *unused)
 {
@@ -260,8 +256,9 @@ static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL,  SIGABRT, SIGTRAP
 /* Only what is allowed in a handler; the keeper does the work. */
 static void on_crash(int number)
 {
-    if (s.pid == getpid() && !atomic_load(&s.finished) && !atomic_exchange(&s.crashed, 1)) {
-        sem_post(&s.wake);
+    if (s.pid == getpid() && !atomic_load(&s.finished)) {
+        if (!atomic_exchange(&s.crashed, 1))
+            sem_post(&s.wake);
         for (int ms = 0; ms < CRASH_WAIT_MS && !atomic_load(&s.crash_done); ms++)
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
@@ -284,8 +281,7 @@ static void catch_crashes(void)
     }
 }
 
-/* ---- the beginning
- * ------------------------------------------------------------------------------------ */
+/* ---- the beginning -------------------------------------------------------------------------- */
 
 static void check(CUptiResult result, const char *what)
 {

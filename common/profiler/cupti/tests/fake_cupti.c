@@ -79,8 +79,7 @@ static void add(const void *record)
     pthread_mutex_unlock(&f.lock);
 }
 
-/* ---- CUPTI
- * ------------------------------------------------------------------------------------------ */
+/* ---- CUPTI ---------------------------------------------------------------------------------- */
 
 EXPORTED CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
@@ -192,8 +191,7 @@ EXPORTED CUptiResult cuptiGetTimestamp(uint64_t *ns)
     return CUPTI_SUCCESS;
 }
 
-/* ---- what the program does
- * --------------------------------------------------------------------------- */
+/* ---- what the program does ------------------------------------------------------------------ */
 
 static void call(CUpti_ActivityKind kind, CUpti_CallbackId id, uint64_t start, uint64_t end,
                  uint32_t correlation)

@@ -14,6 +14,7 @@
 # IMAGES="1000 10000" (the overhead also at 100) and ROUNDS=5 (of the overhead) name how much. Exit status: 0 all right, 1 something
 # failed, 2 could not run.
 set -u
+export LC_ALL=C
 build=$1 cuda=$2 out=$3
 PATH=$PATH:$cuda/bin
 LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$cuda/lib64
@@ -75,7 +76,7 @@ ncu_values() { # METRIC
 
 # The figures of one trace: the shares of the GPU's activities add up, and what ran on one stream does not
 # take longer than from the first start to the last end.
-sums() { # MILESTONE TRACE
+sums() { # PROGRAM TRACE
     "$build/vprof" --csv --print-gpu-summary -i "$2" --log-file "$work/summary"
     shares=$(awk -F , '/^"GPU/ {sum += $2} END {printf "%.4f", sum}' "$work/summary")
     awk -F '\t' -v m="$1" -v shares="$shares" 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next}
@@ -86,26 +87,26 @@ sums() { # MILESTONE TRACE
             (shares > 99.99 && shares < 100.01 && sum <= last - first) ? "ok" : "failed"}' "$2"
 }
 
+# All references in one program: their kernels have names of their own.
 kernels() {
-    printf 'milestone\timages\tkernel\tlaunches\tvprof_ns\tncu_ns\tdifference_percent\n' >"$to/profiler-kernels.tsv"
+    printf 'images\tkernel\tlaunches\tvprof_ns\tncu_ns\tdifference_percent\n' >"$to/profiler-kernels.tsv"
     printf 'program\tactivities\tcalls\tsum_of_shares\tsum_of_times_ns\tspan_ns\tstatus\n' >"$to/profiler-sums.tsv"
     command -v ncu >/dev/null || say 'kernels: no ncu: nothing to compare with'
-    for m in $milestones; do
-        for n in $images; do
-            say "kernels of $m, $n images"
-            "$build/vprof" -f -o "$work/trace" --log-file "$work/log" "$build/tests/conv_times" "$n" "$build/reference/$m/libconv.so" \
-                >"$work/out" 2>&1 || failed "$m: $(head -n 3 "$work/out" "$work/log")"
-            sums "$m, $n images" "$work/trace" >>"$to/profiler-sums.tsv"
-            kernel_times "$work/trace" >"$work/ours"
-            ncu --csv --page raw --print-units base --print-kernel-base mangled --clock-control none --cache-control none \
-                --metrics gpu__time_duration.sum --log-file "$work/csv" "$build/tests/conv_times" "$n" \
-                "$build/reference/$m/libconv.so" >/dev/null 2>&1
-            ncu_values gpu__time_duration.sum <"$work/csv" | medians >"$work/theirs"
-            [ -s "$work/theirs" ] || failed "ncu, $m: $(head -n 3 "$work/csv")"
-            join -t "$tab" "$work/ours" "$work/theirs" |
-                awk -F '\t' -v m="$m" -v n="$n" '{printf "%s\t%s\t%s\t%d\t%.0f\t%.0f\t%.2f\n", m, n, $1, $2, $3, $5, 100 * ($3 - $5) / $5}' |
-                sort -t "$tab" -k5,5gr >>"$to/profiler-kernels.tsv"
-        done
+    for n in $images; do
+        say "kernels, $n images"
+        # shellcheck disable=SC2086
+        "$build/vprof" -f -o "$work/trace" --log-file "$work/log" "$build/tests/conv_times" "$n" $libraries \
+            >"$work/out" 2>&1 || failed "kernels: $(head -n 3 "$work/out" "$work/log")"
+        sums "all references, $n images" "$work/trace" >>"$to/profiler-sums.tsv"
+        kernel_times "$work/trace" >"$work/ours"
+        # shellcheck disable=SC2086
+        ncu --csv --page raw --print-units base --print-kernel-base mangled --clock-control none --cache-control none \
+            --metrics gpu__time_duration.sum --log-file "$work/csv" "$build/tests/conv_times" "$n" $libraries >/dev/null 2>&1
+        ncu_values gpu__time_duration.sum <"$work/csv" | medians >"$work/theirs"
+        [ -s "$work/theirs" ] || failed "ncu: $(head -n 3 "$work/csv")"
+        join -t "$tab" "$work/ours" "$work/theirs" |
+            awk -F '\t' -v n="$n" '{printf "%s\t%s\t%d\t%.0f\t%.0f\t%.2f\n", n, $1, $2, $3, $5, 100 * ($3 - $5) / $5}' |
+            sort -t "$tab" -k4,4gr >>"$to/profiler-kernels.tsv"
     done
     grep -q "${tab}failed$" "$to/profiler-sums.tsv" && failed "sums: $(grep "${tab}failed$" "$to/profiler-sums.tsv")"
 }
@@ -113,6 +114,8 @@ kernels() {
 # A row for each layer of each reference: medians over the rounds of what conv_times measured itself.
 overhead() {
     list=$(echo 100 "$images" | tr ' ' ,)
+    : >"$work/plain"
+    : >"$work/profiled"
     for round in $(seq "$rounds"); do
         say "overhead, round $round of $rounds"
         # shellcheck disable=SC2086
@@ -120,7 +123,11 @@ overhead() {
         # shellcheck disable=SC2086
         "$build/vprof" --log-file "$work/log" "$build/tests/conv_times" "$list" $libraries |
             awk -F '\t' 'NR > 1 {print $1 ", " $2 " images, " $3 "\t" $4}' >>"$work/profiled"
+        overhead_table
     done
+}
+
+overhead_table() {
     medians <"$work/plain" >"$work/plain.medians"
     medians <"$work/profiled" >"$work/profiled.medians"
     printf 'what\trounds\tplain_ns\tprofiled_ns\toverhead_percent\n' >"$to/profiler-overhead.tsv"
@@ -178,10 +185,10 @@ metrics() {
 }
 
 wanted samples && { common/profiler/tests/samples.sh "$build" gpu "$to/profiler-samples.tsv" || failed 'samples'; }
-wanted kernels && kernels
-wanted overhead && overhead
 wanted launches && launches
 wanted metrics && metrics
+wanted kernels && kernels
+wanted overhead && overhead
 say "tables in $to"
 [ $failures -eq 0 ] || {
     say "$failures failed"

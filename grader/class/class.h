@@ -11,7 +11,7 @@
 #define CONVLAB_GRADER_CLASS_H
 
 #include "base/sha256.h"
-#include "grader/class/names.h"
+#include "grader/class/class_names.h"
 #include "grader/class/wanted.h"
 #include "grader/gradebook/gradebook.h"
 #include "grader/sandbox/sandbox.h"

@@ -5,7 +5,7 @@
 #include "base/files.h"
 #include "base/progress.h"
 #include "base/rng.h"
-#include "grader/class/options.h"
+#include "grader/class/class_options.h"
 #include "grader/class/slurm_schedule.h"
 #include "grader/machine.h"
 

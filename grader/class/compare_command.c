@@ -1,6 +1,6 @@
 /* grader compare: what changed, grade by grade: between two gradebooks, or, in one, between each
  * grade and the attempt before it. */
-#include "grader/class/names.h"
+#include "grader/class/class_names.h"
 #include "grader/gradebook/gradebook.h"
 
 #include <argp.h>

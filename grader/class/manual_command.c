@@ -1,7 +1,7 @@
 /* grader manual: what the instructor gives by hand. Items lie in a table of their own, so grading
  * again does not touch them. */
 #include "grader/class/csv.h"
-#include "grader/class/names.h"
+#include "grader/class/class_names.h"
 #include "grader/gradebook/gradebook.h"
 #include "grader/milestone.h"
 #include "grader/rubric.h"

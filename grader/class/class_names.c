@@ -1,4 +1,4 @@
-#include "grader/class/names.h"
+#include "grader/class/class_names.h"
 
 #include "base/sha256.h"
 #include "grader/sandbox/printable.h"

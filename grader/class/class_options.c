@@ -1,4 +1,4 @@
-#include "grader/class/options.h"
+#include "grader/class/class_options.h"
 
 #include "base/parallel.h"
 #include "grader/milestone.h"

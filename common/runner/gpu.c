@@ -2,8 +2,10 @@
  *
  * 1. Three allocations of exactly the tensors' sizes, fresh for every run: on the virtual GPU the
  * first byte behind each is out of bounds, and no run finds what an earlier one left.
- * 2. The poisoned y is copied in too, so that what a lab does not write is seen to be unwritten.
- * 3. On a real GPU the tensors are pushed out of the L2 cache, where copying them in has left them.
+ * 2. For a grader the poisoned y is copied in too, so that what a lab does not write is seen to be
+ * unwritten, and x and k are copied back, so that a change to them is seen.
+ * 3. For a grader on a real GPU the tensors are pushed out of the L2 cache, where copying them in
+ * has left them.
  * 4. The clock runs between two device-wide synchronisations: work on any stream counts.
  * 5. Every call's error is read. The first one ends the run: after an address fault all later calls
  *    fail with the same error, which would only hide where it came from. */
@@ -88,25 +90,27 @@ static int good(struct gpu_result *result, int error, const char *when)
 }
 
 void gpu_conv(lab_function *conv, const struct conv_shape *shape, float *x, float *k, float *y,
-              int virtual_clock, struct gpu_result *result)
+              struct gpu_manner manner, struct gpu_result *result)
 {
-    float *host[3] = {x, k, y};
-    void *device[3] = {0};
-    const size_t bytes[3] = {nn_conv_x_elems(shape) * sizeof(float),
-                             nn_conv_k_elems(shape) * sizeof(float),
-                             nn_conv_y_elems(shape) * sizeof(float)};
+    enum { X, K, Y, TENSORS };
+    float *host[TENSORS] = {x, k, y};
+    void *device[TENSORS] = {0};
+    const size_t bytes[TENSORS] = {nn_conv_x_elems(shape) * sizeof(float),
+                                   nn_conv_k_elems(shape) * sizeof(float),
+                                   nn_conv_y_elems(shape) * sizeof(float)};
     memset(result, 0, sizeof *result);
-    for (int i = 0; i < 3; i++)
-        if (good(result, api.cudaMalloc(&device[i], bytes[i]), "when allocating tensors"))
+    for (int i = 0; i < TENSORS; i++)
+        if (good(result, api.cudaMalloc(&device[i], bytes[i]), "when allocating tensors") &&
+            (manner.checked || i != Y))
             good(result, api.cudaMemcpy(device[i], host[i], bytes[i], CUDA_HOST_TO_DEVICE),
                  "when copying tensors to the device");
-    if (!result->error && !virtual_clock)
+    if (!result->error && manner.checked && !manner.virtual_clock)
         flush_l2();
     if (good(result, api.cudaDeviceSynchronize(), "before the op")) {
         good(result, api.cudaEventRecord(event[0], NULL), "before the op");
         struct conv_shape copy = *shape;
         double begin_s = clock_now_s();
-        result->returned = conv(&copy, device[0], device[1], device[2]);
+        result->returned = conv(&copy, device[X], device[K], device[Y]);
         good(result, api.cudaGetLastError(), "from a launch or call in conv_forward");
         good(result, api.cudaDeviceSynchronize(), "while the kernels of conv_forward ran");
         double end_s = clock_now_s();
@@ -115,11 +119,11 @@ void gpu_conv(lab_function *conv, const struct conv_shape *shape, float *x, floa
         if (good(result, api.cudaEventRecord(event[1], NULL), "after the op") &&
             good(result, api.cudaEventSynchronize(event[1]), "after the op") &&
             good(result, api.cudaEventElapsedTime(&ms, event[0], event[1]), "after the op") &&
-            virtual_clock)
+            manner.virtual_clock)
             result->op_time_s = ms * 1e-3;
     }
-    for (int i = 0; i < 3; i++) {
-        if (!result->error)
+    for (int i = 0; i < TENSORS; i++) {
+        if (!result->error && (manner.checked || i == Y))
             good(result, api.cudaMemcpy(host[i], device[i], bytes[i], CUDA_DEVICE_TO_HOST),
                  "when copying tensors back");
         if (device[i])

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "runner/lab.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** Opens the device: finds the CUDA runtime, makes conv_workspace() give device memory.
@@ -22,12 +23,18 @@ struct gpu_result {
     char error_text[256]; /**< "cudaErrorIllegalAddress (an illegal memory ...) after the op" */
 };
 
-/** One convolution on the device: copies x, k and the poisoned y to fresh allocations, runs the
- * lab, copies all three back.
- * @param virtual_clock  time by events (the virtual GPU's clock) instead of the host's clock
- * @param x, k, y        host memory; y is overwritten, and so are x and k with what the device then
- *                       has of them, so that the caller sees whether they were changed. */
+/** What gpu_conv() does besides the convolution. */
+struct gpu_manner {
+    bool virtual_clock; /**< time by events (the virtual GPU's clock), not by the host's clock */
+    bool checked;       /**< for a grader: y's poison is copied in, x and k are copied back, and on
+                           a real GPU the L2 cache is emptied. Else as a program of one's own would
+                           do it, so that its profile shows no more. */
+};
+
+/** One convolution on the device: copies x and k to fresh allocations, runs the lab, copies y back.
+ * @param x, k, y  host memory; y is overwritten, and if checked so are x and k with what the device
+ *                 then has of them, so that the caller sees whether they were changed. */
 void gpu_conv(lab_function *conv, const struct conv_shape *shape, float *x, float *k, float *y,
-              int virtual_clock, struct gpu_result *result);
+              struct gpu_manner manner, struct gpu_result *result);
 
 #endif

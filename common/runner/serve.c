@@ -71,7 +71,9 @@ static void serve_gpu(lab_function *conv, const struct conv_shape *shape, float 
                       float *y, enum runner_device device)
 {
     struct gpu_result result;
-    gpu_conv(conv, shape, x, k, y, device == RUNNER_ON_VIRTUAL_GPU, &result);
+    const struct gpu_manner manner = {.virtual_clock = device == RUNNER_ON_VIRTUAL_GPU,
+                                      .checked = true};
+    gpu_conv(conv, shape, x, k, y, manner, &result);
     reply.kind = result.error ? RUNNER_DEVICE_ERROR : RUNNER_DONE;
     reply.returned = result.error ? result.error : result.returned;
     reply.op_time_ns = (uint64_t)(result.op_time_s * 1e9);

@@ -302,6 +302,52 @@ static bool request_read(struct session *s, struct exchange *x)
     return true;
 }
 
+static bool is_copy(const struct exchange *x)
+{
+    return x->request.op == VP_COPY_IN || x->request.op == VP_COPY_OUT;
+}
+
+static void trace_call(struct session *s, const char *api, double start_ns, uint64_t stream,
+                       int error)
+{
+    record_trace(s->shared->record, &(struct record_row){.kind = "api",
+                                                         .name = api,
+                                                         .client = s->number,
+                                                         .stream = stream,
+                                                         .span = {start_ns, s->time.host_ns},
+                                                         .bytes = -1,
+                                                         .error = error});
+}
+
+/* Ends the call of a copy that the client did not finish. */
+static void abandoned_copy_trace(struct session *s)
+{
+    if (s->copying.api[0])
+        trace_call(s, s->copying.api, s->copying.start_ns, 0, VP_OK);
+    s->copying.api[0] = '\0';
+}
+
+/* The row of a call. A copy of many pieces is one call, which its first piece names and its last
+ * piece ends. */
+static void request_trace(struct session *s, const struct exchange *x, double start_ns)
+{
+    if (!is_copy(x)) {
+        if (x->request.api[0])
+            trace_call(s, x->request.api, start_ns, x->request.stream, x->reply.error);
+        return;
+    }
+    if (x->request.api[0]) {
+        abandoned_copy_trace(s);
+        memcpy(s->copying.api, x->request.api, sizeof s->copying.api);
+        s->copying.start_ns = start_ns;
+    }
+    bool last = x->request.a[5] || x->reply.error;
+    if (last && s->copying.api[0]) {
+        trace_call(s, s->copying.api, s->copying.start_ns, x->request.stream, x->reply.error);
+        s->copying.api[0] = '\0';
+    }
+}
+
 bool session_step(struct session *s)
 {
     static struct exchange exchange; /* large, and requests are handled one at a time */
@@ -314,9 +360,11 @@ bool session_step(struct session *s)
         return false;
     if (x->replied)
         return true;
-    struct tl_span call = {s->time.host_ns, 0};
-    if (x->request.op != VP_COPY_IN && x->request.op != VP_COPY_OUT)
+    double start_ns = s->time.host_ns;
+    if (!is_copy(x)) {
         session_copies_settle(s);
+        abandoned_copy_trace(s);
+    }
     if (x->request.api[0] || ops[x->request.op].is_call)
         timeline_call(&s->time);
     if (!s->device)
@@ -330,14 +378,6 @@ bool session_step(struct session *s)
         if (s->printed_bytes > s->printed_taken)
             x->reply.flags |= VP_PRINTF_PENDING;
     }
-    call.end_ns = s->time.host_ns;
-    if (x->request.api[0])
-        record_trace(s->shared->record, &(struct record_row){.kind = "api",
-                                                             .name = x->request.api,
-                                                             .client = s->number,
-                                                             .stream = x->request.stream,
-                                                             .span = call,
-                                                             .bytes = -1,
-                                                             .error = x->reply.error});
+    request_trace(s, x, start_ns);
     return session_reply(s, x);
 }

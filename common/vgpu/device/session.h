@@ -71,7 +71,11 @@ struct session {
     struct vg_device *device;
     struct timeline time;
     double moved_bytes[2]; /**< by pieces of a copy out of and into the device, not yet timed */
-    int sticky;            /**< the error that every call returns once a kernel has faulted */
+    struct {               /**< the call whose copy is under way, "" without one */
+        char api[sizeof((struct vp_request *)0)->api];
+        double start_ns;
+    } copying;
+    int sticky; /**< the error that every call returns once a kernel has faulted */
     size_t faults_printed;
     struct record_told told;
     bool interrupted; /**< the client ended while its kernel ran; guarded by running_lock */

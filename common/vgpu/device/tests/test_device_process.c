@@ -173,6 +173,48 @@ Test(records, time_copies_by_what_was_moved)
     close(fd);
 }
 
+static int copy_piece(int fd, const char *api, uint64_t at, bool last)
+{
+    struct vp_request q = {.op = VP_COPY_IN, .a = {at, 1 << 20, 1, 0, 0, last}};
+    snprintf(q.api, sizeof q.api, "%s", api);
+    return ask(fd, &q, NULL, NULL);
+}
+
+/* The call of a copy lasts as long as all its pieces. */
+Test(records, have_one_call_for_a_copy_of_many_pieces)
+{
+    uint64_t kernel;
+    int fd = client_with_kernel(&kernel);
+    uint64_t at = allocate(fd, 1 << 20, VP_OK);
+    records_free(&(struct records[]){take()}[0]);
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(copy_piece(fd, i ? "" : "cudaMemcpy", at, i == 2), VP_OK);
+    struct records r = take();
+    cr_assert_eq(r.trace.rows, 2);
+    cr_assert_str_eq(cell(&r.trace, 0, "kind"), "copy_htod");
+    cr_assert_str_eq(cell(&r.trace, 0, "bytes"), "3145728");
+    cr_assert_str_eq(cell(&r.trace, 1, "name"), "cudaMemcpy");
+    cr_assert_lt(strtod(cell(&r.trace, 1, "start_ns"), NULL),
+                 strtod(cell(&r.trace, 0, "start_ns"), NULL));
+    cr_assert_geq(strtod(cell(&r.trace, 1, "end_ns"), NULL),
+                  strtod(cell(&r.trace, 0, "end_ns"), NULL));
+    records_free(&r);
+
+    cr_assert_eq(copy_piece(fd, "cudaMemcpyAsync", at, false), VP_OK);
+    cr_assert_eq(ask_op(fd, VP_FENCE, 0), VP_OK);
+    r = take();
+    cr_assert_eq(r.trace.rows, 2, "also of one that was not finished");
+    cr_assert_str_eq(cell(&r.trace, 1, "name"), "cudaMemcpyAsync");
+    records_free(&r);
+
+    cr_assert_neq(copy_piece(fd, "cudaMemcpy", 1, false), VP_OK);
+    r = take();
+    cr_assert_eq(r.trace.rows, 1, "and of one that failed");
+    cr_assert_str_neq(cell(&r.trace, 0, "error"), "0");
+    records_free(&r);
+    close(fd);
+}
+
 Test(records, do_not_go_back_in_time_with_a_reset)
 {
     uint64_t kernel;

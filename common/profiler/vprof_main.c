@@ -177,6 +177,8 @@ static enum st_code show(const struct vprof_options *o, struct report *r, const 
         t.command = r->command;
         t.pid = r->pid;
     }
+    if (!r->pid && !t.real && t.n)
+        note(r, "Times are modelled: those of a virtual %s", *t.device ? t.device : "GPU");
     if (t.truncated[0])
         note(r, "Warning: %s: %s", path, t.truncated);
     if (r->on_gpu && !t.real)

@@ -416,11 +416,26 @@ static enum st_code take(struct cl_class *class, struct cl_submission *s, struct
     return code;
 }
 
+/* A name of --only that nobody has is a mistake in typing. */
+static void check_only(struct cl_class *class)
+{
+    const char *only = class->options->only;
+    for (const char *p = only; p && *p && !find(class, only);
+         p += strcspn(p, ",") + (strchr(p, ',') != NULL)) {
+        char name[CL_NAME_BYTES];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(p, ","), p);
+        if (!find(class, name))
+            cl_notice(class, name, "--only: no submission is called so");
+    }
+}
+
 enum st_code cl_intake(struct cl_class *class, struct st_error *err)
 {
     enum st_code code = find_entries(class, err);
     if (!code)
         code = add_absent(class, err);
+    if (!code)
+        check_only(class);
     for (size_t i = 0; !code && i < class->submissions; i++)
         code = take(class, &class->submission[i], err);
     if (!code)

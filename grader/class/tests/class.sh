@@ -175,6 +175,7 @@ regraded() { # another source, another seed: only these are graded, and the item
     hand_in s001
     grades in calm.db && tells calm.db '1 graded: 0 pass, 1 fail' && has_status calm.db s001 fail &&
         grades in calm.db --seed 8 --only s002,s003 && tells calm.db '2 graded' &&
+        grades in calm.db --only nobody && tells calm.db 'nobody: --only: no submission is called so' &&
         grades in calm.db --since 2100-01-01 && tells calm.db '0 graded' &&
         grades in calm.db --regrade --only s002 && tells calm.db '1 graded' &&
         tool manual --list s001 && says 'explanation_clarity 7'

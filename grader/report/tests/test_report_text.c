@@ -1,4 +1,4 @@
-/* Escapes and numbers. */
+/* Escapes. */
 #include "report_fixture.h"
 
 #include <cmark-gfm-core-extensions.h>
@@ -174,27 +174,5 @@ Test(report_text, base64_pads)
         fclose(out);
         cr_expect_str_eq(text, pair[i][1]);
         free(text);
-    }
-}
-
-Test(report_text, short_numbers_have_the_digits_asked_for)
-{
-    char to[NUMBER_CHARS];
-    cr_expect_str_eq(number_short(to, 0.021170, 4), "0.02117");
-    cr_expect_str_eq(number_short(to, 9.9996, 4), "10.00");
-    cr_expect_str_eq(number_short(to, 61420.4, 4), "61420");
-    cr_expect_str_eq(number_short(to, 1, 3), "1.00");
-    cr_expect_str_eq(number_short(to, 0, 3), "0");
-    cr_expect_str_eq(number_short(to, NAN, 3), "-");
-    cr_expect_str_eq(number_short(to, 1e300, 3), "-");
-    cr_expect_str_eq(number_short(to, 1e-300, 3), "0.000000000000000");
-}
-
-Test(report_text, exact_numbers_read_back)
-{
-    static const double values[] = {0.1, 1.0 / 3, 5e-324, 1.7976931348623157e308, 0.002117000001};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        char to[NUMBER_CHARS];
-        cr_expect_eq(strtod(number_exact(to, values[i]), NULL), values[i]);
     }
 }

@@ -20,6 +20,5 @@ device is a real one; `-` where that makes no difference or the trick is one for
 END
 awk -F '\t' 'NR > 1 {
     verdict = $6 == "any" ? "either" : $6 == "timed" ? "harmless, timed" : $6
-    gsub(/\\/, "\\\\", $7)
-    printf "| %s | %s | `%s` | %s | %s | %s | %s | %s |\n", $1, $2, $3, $4, verdict, $7, $9 == "any" ? "either" : $9, $10
+    printf "| %s | %s | `%s` | %s | %s | `%s` | %s | %s |\n", $1, $2, $3, $4, verdict, $7, $9 == "any" ? "either" : $9, $10
 }' cheats.tsv

@@ -156,19 +156,59 @@ static void show_gpu(struct gr_command *c, const struct gr_box_options *o)
     }
 }
 
-/* Libraries that would do a lab's work are covered by an empty file. */
-static void hide_libraries(struct gr_command *c)
+/* Whether something was bound there: only then can it be covered. */
+static bool is_shown(const struct gr_command *c, const char *path)
+{
+    for (size_t i = 0; i + 1 < c->n; i++)
+        if (strcmp(c->argv[i], "--ro-bind") == 0 && lies_in(path, c->argv[i + 1]))
+            return true;
+    return false;
+}
+
+/* Covers one by an empty file, at its true place. */
+static void hide(struct gr_command *c, const char *path)
+{
+    char place[PATH_MAX];
+    if (!realpath(path, place) || !is_shown(c, place))
+        return;
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->argv[i], place) == 0)
+            return;
+    option(c, "--ro-bind", "/dev/null", place);
+}
+
+static void hide_in(struct gr_command *c, const char *folder)
 {
     for (size_t i = 0; gr_hidden_libraries[i]; i++) {
+        char pattern[PATH_MAX];
         glob_t found;
-        if (glob(gr_hidden_libraries[i], 0, NULL, &found) != 0)
+        if (!path_format(pattern, sizeof pattern, "%s/%s", folder, gr_hidden_libraries[i]) ||
+            glob(pattern, 0, NULL, &found) != 0)
             continue;
-        for (size_t j = 0; j < found.gl_pathc; j++) {
-            struct stat info;
-            if (lstat(found.gl_pathv[j], &info) == 0 && S_ISREG(info.st_mode))
-                option(c, "--ro-bind", "/dev/null", found.gl_pathv[j]);
-        }
+        for (size_t j = 0; j < found.gl_pathc; j++)
+            hide(c, found.gl_pathv[j]);
         globfree(&found);
+    }
+}
+
+/* Libraries that would do a lab's work. */
+static void hide_libraries(struct gr_command *c, const struct gr_box_options *o)
+{
+    static const char *const folders[] = {"/usr/lib",
+                                          "/usr/lib/*-linux-gnu*",
+                                          "/usr/lib64",
+                                          "/usr/local/lib",
+                                          "/usr/local/cuda*/lib64",
+                                          "/usr/local/cuda*/targets/*/lib",
+                                          "/usr/local/cuda*/lib"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        hide_in(c, folders[i]);
+    for (const char *at = variable(o->environment, "LD_LIBRARY_PATH"); *at;) {
+        char folder[PATH_MAX];
+        const size_t length = strcspn(at, ":");
+        if (path_format(folder, sizeof folder, "%.*s", (int)length, at))
+            hide_in(c, folder);
+        at += length + (at[length] == ':');
     }
 }
 
@@ -230,7 +270,7 @@ void gr_command_make(struct gr_command *c, const struct gr_box_options *o, int f
     if (o->gpu)
         show_gpu(c, o);
     if (!o->compiles)
-        hide_libraries(c);
+        hide_libraries(c, o);
     bind(c, "--ro-bind", o->sandbox->confine);
     for (size_t i = 0; i < GR_BOX_SHOWN && o->shown[i]; i++)
         bind(c, "--ro-bind", o->shown[i]);

@@ -11,15 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IN_SYSTEM(name) "/usr/lib/*/" name, "/usr/lib/" name, "/usr/lib64/" name
-#define IN_TOOLKIT(name)                                                                           \
-    IN_SYSTEM(name), "/usr/local/cuda*/lib64/" name, "/usr/local/cuda*/targets/*/lib/" name
-
-const char *const gr_hidden_libraries[] = {
-    IN_SYSTEM("libdnnl.so*"),       IN_SYSTEM("libmkldnn.so*"),  IN_SYSTEM("libblas.so*"),
-    IN_SYSTEM("liblapack.so*"),     IN_SYSTEM("libcblas.so*"),   IN_SYSTEM("libopenblas*.so*"),
-    IN_SYSTEM("libmkl_rt.so*"),     IN_TOOLKIT("libcudnn*.so*"), IN_TOOLKIT("libcublas*.so*"),
-    IN_TOOLKIT("libcutensor*.so*"), IN_TOOLKIT("libcufft*.so*"), NULL};
+const char *const gr_hidden_libraries[] = {"libdnnl.so*",
+                                           "libmkldnn.so*",
+                                           "libblas.so*",
+                                           "liblapack.so*",
+                                           "libcblas.so*",
+                                           "libopenblas*",
+                                           "libmkl_rt.so*",
+                                           "libcudnn*.so*",
+                                           "libcublas*.so*",
+                                           "libcutensor*.so*",
+                                           "libcufft*.so*",
+                                           "libnvblas*.so*",
+                                           NULL};
 
 /* Beginnings of the names of libraries that a lab may be linked with. */
 static const char *const usual[] = {

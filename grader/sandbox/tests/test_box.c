@@ -26,6 +26,7 @@ static const char *build(void)
 
 static struct gr_sandbox sandbox;
 static char said[8192];
+static bool with_gpu;
 
 static void open_sandbox(enum gr_sandbox_wish wish)
 {
@@ -50,7 +51,9 @@ static int start(struct gr_box *box, const char *shell)
                                            .descriptor = {-1, out[1], out[1]},
                                            .descriptors = 3,
                                            .limits = {.processes = 40, .file_bytes = 1 << 20},
-                                           .compiles = true};
+                                           .compiles = !with_gpu,
+                                           .shown = {with_gpu ? "/bin" : NULL},
+                                           .gpu = with_gpu};
     cr_assert(eq(int, gr_box_start(box, &options, &err), ST_OK), "%s", err.what);
     free(environment);
     close(out[1]);
@@ -183,6 +186,24 @@ Test(box, what_is_not_its_own_is_not_there)
     cr_expect(eq(int, run("grep -q 'CapEff:.*[1-9a-f]' /proc/self/status"), 1), "capabilities");
     cr_expect(eq(int, run("grep -q 'NoNewPrivs:.*1' /proc/self/status"), 0));
     cr_expect(eq(int, run("echo x >/tmp/x && cat /tmp/x"), 0), "its own folder: %s", said);
+}
+
+/* With the folders and links of a CUDA Toolkit, and what is there of a GPU. */
+Test(box, libraries_that_do_the_work_are_not_there)
+{
+    open_sandbox(GR_SANDBOX_IF_POSSIBLE);
+    with_gpu = true;
+    cr_expect(
+        eq(int,
+           run("for f in /usr/lib/*/libdnnl.so* /usr/lib/*/libblas.so* "
+               "/usr/local/cuda*/lib64/libcublas* "
+               "/usr/local/cuda*/lib64/libcudnn*; do test ! -s $f || { echo $f; exit 1; }; done"),
+           0),
+        "%s", said);
+    cr_expect(eq(int,
+                 run("test -e /usr/local/lib && test ! -e /usr/include && ! test -e /etc/passwd"),
+                 0),
+              "%s", said);
 }
 
 Test(box, it_cannot_take_more_than_its_share)

@@ -71,7 +71,7 @@ judge() {
     grep -qF -e "$2" "$scratch/out" || return 1
     right_points=$(cat "$3.points")
     case $1 in
-    rejected) [ $status = 1 ] && awk "BEGIN {exit !($points < $right_points)}" ;;
+    rejected) [ $status = 1 ] && awk "BEGIN {exit !(${points:-0} < $right_points)}" ;;
     harmless) [ $status = 0 ] && [ "$points" = "$right_points" ] ;;
     timed) [ $status = 0 ] && [ "$points" = "$right_points" ] && is_as_slow "$3.times" ;;
     any) [ $status = 0 ] || [ $status = 1 ] ;;

@@ -83,11 +83,12 @@ static enum an_limiter busiest(const struct an_kernel *k, enum vg_term most)
     return of_term(most);
 }
 
-/* Whether half of what passes L1 is local memory. */
+/* Whether half of what is loaded and stored is local memory, wherever it passes. */
 static bool is_local(const struct an_kernel *k)
 {
-    const double local = (k->counters.local_load_sectors + k->counters.local_store_sectors) / 4;
-    return k->l1_wavefronts > 0 && local > k->l1_wavefronts / 2;
+    const struct tr_counters *c = &k->counters;
+    const double local = c->local_load_sectors + c->local_store_sectors;
+    return local > c->global_load_sectors + c->global_store_sectors;
 }
 
 /* The waste of the resource that is the limit, if it is much. @param saved  set to its part. */
@@ -106,7 +107,7 @@ static enum an_limiter waste_of(const struct an_kernel *k, const struct an_use *
         return *saved = fill, AN_FEW_BLOCKS;
     if ((arithmetic || limit == AN_LATENCY) && lanes > MUCH_SAVED)
         return *saved = lanes, AN_DIVERGENCE;
-    if (limit == AN_L1 && is_local(k))
+    if (memory && is_local(k))
         return AN_LOCAL;
     if (memory && sectors > MUCH_SAVED)
         return *saved = sectors, AN_UNCOALESCED;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYERS_MAX = 8, ARGUMENTS_MAX = 32, LIMIT_S = 60, GRACE_S = 10 };
+enum { LAYERS_MAX = 8, ARGUMENTS_MAX = 32, LIMIT_S = 60, GRACE_S = 10, COUNT_LIMIT_S = 60 };
 
 /* One run of the program. */
 struct run {
@@ -224,13 +224,16 @@ static enum st_code count_run(const struct run *traced, const struct names *name
 {
     struct run run = *traced; /* its times are not those to keep */
     struct command command = {.n = 0};
+    char limit[24];
     add(&command, names->vprof);
     add(&command, "-f");
     add(&command, "--analysis");
     add_option(&command, "-o", names->ncu);
     add_option(&command, "--log-file", "/dev/null");
     add_option(&command, "--device", names->device);
-    add_option(&command, "--timeout", names->limit);
+    /* Not longer for more images: it saves and restores memory some forty times for each kernel. */
+    snprintf(limit, sizeof limit, "%d", COUNT_LIMIT_S);
+    add_option(&command, "--timeout", limit);
     add_program(&command, names, &run);
     enum st_code code = execute(&run, &command, err);
     snprintf(why, 640, "ncu counted nothing");

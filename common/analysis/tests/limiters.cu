@@ -116,7 +116,7 @@ __global__ void is_shared(float *to, int n)
 #pragma unroll 8
     for (int k = 0; k < n; k++) {
         const float4 v = s[(threadIdx.x + k) & 255];
-        sum += v.x + v.w;
+        sum += v.x + v.y + v.z + v.w;
     }
     if (sum == 0.123f)
         to[0] = sum;
@@ -173,7 +173,7 @@ __global__ void is_l2(float *to, const float4 *from, int n)
 #pragma unroll 8
     for (int k = 0; k < n; k++) {
         const float4 v = __ldcg(&from[(threadIdx.x + k * 32) & 1023]);
-        sum += v.x + v.y;
+        sum += v.x + v.y + v.z + v.w;
     }
     if (sum == 0.123f)
         to[0] = sum;
@@ -185,7 +185,7 @@ __global__ void is_l1(float *to, const float4 *from, int n)
 #pragma unroll 8
     for (int k = 0; k < n; k++) {
         const float4 v = from[(threadIdx.x + k * 32) & 1023];
-        sum += v.x + v.y;
+        sum += v.x + v.y + v.z + v.w;
     }
     if (sum == 0.123f)
         to[0] = sum;

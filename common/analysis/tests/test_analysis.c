@@ -449,6 +449,42 @@ Test(counters, of_another_run_are_taken_for_the_same_kernels)
     tr_free(&u);
 }
 
+/* An H200's, of limiters.cu (docs/results/h200). Three kernels are something else there: see the
+ * page. */
+Test(golden, kernels_that_ncu_measured_are_limited_by_what_their_names_say)
+{
+    static const char *const others[][2] = {
+        {"is_shared", "bank_conflicts"}, {"is_l1", "uncoalesced"}, {"is_l2", "latency"}};
+    char path[PATH_MAX], profiles[PATH_MAX];
+    struct tr_trace t;
+    struct an_analysis a;
+    struct st_error err;
+    size_t kernels = 0;
+    path_format(path, sizeof path, "%s/docs/results/h200/ncu-limiters.tsv", checkout_root(&err));
+    path_format(profiles, sizeof profiles, "%s/common/vgpu/profiles", checkout_root(&err));
+    cr_assert_eq(tr_read(path, &t, &err), ST_OK, "%s", err.what);
+    cr_assert_eq(an_analyse(&a, &t, profiles, NULL, NULL, &err), ST_OK, "%s", err.what);
+    cr_assert(a.has_gpu);
+    for (size_t i = 0; i < a.launches.n; i++) {
+        const char *name = a.launches.group[i].longest->name, *found, *rest = strchr(name, '_') + 1;
+        char expected[64];
+        snprintf(expected, sizeof expected, "%.*s", (int)strcspn(rest, "("), rest);
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+            if (strncmp(name, others[k][0], strlen(others[k][0])) == 0 &&
+                name[strlen(others[k][0])] == '(')
+                snprintf(expected, sizeof expected, "%s", others[k][1]);
+        found = an_limiter_text(a.verdict[i].limiter);
+        if (strncmp(name, "is_", 3) == 0)
+            cr_expect_str_eq(found, expected, "%s: %s", name, found);
+        else
+            cr_expect_str_neq(found, expected, "%s: %s", name, found);
+        kernels++;
+    }
+    cr_expect_geq(kernels, 30);
+    an_free(&a);
+    tr_free(&t);
+}
+
 Test(golden, a_trace_that_was_cut_off_is_analysed_up_to_there)
 {
     char path[PATH_MAX], *text;

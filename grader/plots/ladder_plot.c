@@ -365,6 +365,10 @@ static enum st_code from_gradings(struct plot_stage *stage, struct plot_job *job
         tell_left_out(job, &g, chosen, l);
         if (!code && strcmp(chosen->device, "gpu") != 0)
             plot_caption(job, "cuDNN has no time here: it needs a real GPU.");
+        else if (!code)
+            plot_caption(job, isfinite(l->panel[0].cudnn_ms)
+                                  ? "cuDNN's times are those of m0."
+                                  : "cuDNN has no time here: m0 was not graded at this size.");
     }
     for (size_t i = 0; i < g.n; i++)
         free(g.of[i]);

@@ -220,6 +220,41 @@ Test(plots, the_benchmark_of_one_run_is_a_ladder_with_cudnn)
     free(svg);
 }
 
+/* Of the folder of all reports: the device that most of them ran on, with cuDNN's times from m0. */
+Test(plots, gradings_on_a_gpu_are_a_ladder_with_cudnn)
+{
+    copy_of_data();
+    const char *folder = temp_path("reports");
+    for (int m = 4; m <= 10; m += 6) {
+        char script[PATH_MAX];
+        snprintf(script, sizeof script,
+                 "cd '%%s' && mkdir m%d && sed 's/\"m2\"/\"m%d\"/' m2/result.json >m%d/result.json",
+                 m, m, m);
+        shell(script, folder, "");
+    }
+    mkdir(temp_path("reports/m0"), 0777);
+    static const char m0[] =
+        "{\"milestone\": \"m0\", \"device\": \"cpu and gpu\", \"inference\": ["
+        "{\"model\": \"two-layer (oneDNN)\", \"images\": 100, \"passed\": true, "
+        "\"op_times_s\": [0.5, 0.5]}, "
+        "{\"model\": \"two-layer (cuDNN)\", \"images\": 100, \"passed\": true, "
+        "\"op_times_s\": [0.000123, 0.000234]}]}";
+    temp_file("reports/m0/result.json", m0, sizeof m0 - 1);
+    struct gr_plots *plots = draw(folder);
+    const struct gr_plot *ladder = gr_plots_find(plots, "ladder");
+    cr_expect_str_eq(ladder->reason, "");
+    cr_expect(strstr(ladder->caption, "cuDNN's times are those of m0."), "%s", ladder->caption);
+    cr_expect(strstr(ladder->caption, "Not here, because they ran elsewhere"));
+    char *table = picture(folder, "ladder.tsv"), *svg = picture(folder, "ladder.svg");
+    const char *m2 = strstr(table, "\tm2\t"), *m4 = strstr(table, "\tm4\t"),
+               *m10 = strstr(table, "\tm10\t");
+    cr_expect(m2 && m4 && m10 && m2 < m4 && m4 < m10);
+    cr_expect(strstr(table, "\t0.123\t") && strstr(table, "\t0.234\t"));
+    cr_expect_not(strstr(table, "\tm3\t") || strstr(table, "\tm5\t"));
+    cr_expect(strstr(svg, "measured on NVIDIA H200") && !strstr(svg, "modelled"));
+    free(table), free(svg), free(plots);
+}
+
 Test(plots, a_changed_script_draws_what_a_student_wants)
 {
     const char *folder = copy_of_data();

@@ -23,6 +23,12 @@ SIZE(width, s->W)
 SIZE(filter, s->K)
 SIZE(out_height, s->H - s->K + 1)
 SIZE(out_width, s->W - s->K + 1)
+SIZE(map_outputs, (s->H - s->K + 1) * (s->W - s->K + 1))
+SIZE(outputs, s->B * s->M * map_outputs(s))
+SIZE(products, s->C * s->K * s->K)
+SIZE(weights, s->M *products(s))
+SIZE(image, s->C * s->H * s->W)
+SIZE(multiply_adds, outputs(s) * products(s))
 
 static const struct size {
     const char *name;
@@ -32,6 +38,12 @@ static const struct size {
     {"H", height},   {"W", width},  {"H_out", out_height}, {"W_out", out_width},
 };
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
+
+/* What a program may choose a kernel by, or make room for; only limits of these are looked for. */
+static const struct size amounts[] = {
+    {"C*H*W", image},    {"H_out*W_out", map_outputs}, {"M*C*K*K", weights},
+    {"C*K*K", products}, {"outputs", outputs},         {"multiply-adds", multiply_adds},
+};
 
 #define CONDITION(name, expression)                                                                \
     static bool name(int a, int b)                                                                 \
@@ -90,6 +102,25 @@ static void right_sizes(const struct gr_clues *clues, const struct size *size, i
     }
 }
 
+/* The size of the first wrong case. */
+static int size_of_wrong(const struct gr_clues *clues, const struct size *size)
+{
+    size_t i = 0;
+    while (clues->compared[i].wrong == 0)
+        i++;
+    return size->of(&clues->cases[i].spec.shape);
+}
+
+/* Writes "NAME > LIMIT" or "NAME < LIMIT" if one of them holds. */
+static bool limit_fits(const struct gr_clues *clues, const struct size *size, int least, int most,
+                       char *to, size_t room)
+{
+    if (number_fits(clues, size, is_larger, most))
+        return snprintf(to, room, "%s > %d", size->name, most) > 0;
+    return number_fits(clues, size, is_smaller, least) &&
+           snprintf(to, room, "%s < %d", size->name, least) > 0;
+}
+
 bool gr_find_condition(const struct gr_clues *clues, char *to, size_t room)
 {
     static const struct {
@@ -110,10 +141,8 @@ bool gr_find_condition(const struct gr_clues *clues, char *to, size_t room)
         const char *name = sizes[i].name;
         int least, most;
         right_sizes(clues, &sizes[i], &least, &most);
-        if (number_fits(clues, &sizes[i], is_larger, most))
-            return snprintf(to, room, "%s > %d", name, most) > 0;
-        if (number_fits(clues, &sizes[i], is_smaller, least))
-            return snprintf(to, room, "%s < %d", name, least) > 0;
+        if (limit_fits(clues, &sizes[i], least, most, to, room))
+            return true;
         if (least == most && number_fits(clues, &sizes[i], is_other, least))
             return snprintf(to, room, "%s other than %d", name, least) > 0;
         if (number_fits(clues, &sizes[i], is_odd, 0))
@@ -123,6 +152,17 @@ bool gr_find_condition(const struct gr_clues *clues, char *to, size_t room)
         for (size_t j = 0; j < sizeof groups / sizeof groups[0]; j++)
             if (number_fits(clues, &sizes[i], is_no_multiple, groups[j]))
                 return snprintf(to, room, "%s no multiple of %d", name, groups[j]) > 0;
+    }
+    for (size_t i = 0; i < SIZES; i++) {
+        int value = size_of_wrong(clues, &sizes[i]);
+        if (number_fits(clues, &sizes[i], is_same, value))
+            return snprintf(to, room, "%s = %d", sizes[i].name, value) > 0;
+    }
+    for (size_t i = 0; i < sizeof amounts / sizeof amounts[0]; i++) {
+        int least, most;
+        right_sizes(clues, &amounts[i], &least, &most);
+        if (limit_fits(clues, &amounts[i], least, most, to, room))
+            return true;
     }
     for (size_t i = 0; i < SIZES; i++)
         for (size_t k = i + 1; k < SIZES; k++)

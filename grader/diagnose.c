@@ -2,18 +2,23 @@
  * Naming what is wrong. The most specific explanation wins, and every one of them must hold for all
  * cases; in this order:
  *
- *   1. what the bits prove: y was used before it was set; every output is the same number
- *   2. a fault that predicts every output (hypothesis.c)
+ *   1. what the bits prove: y or scratch memory was used before it was set; every output is the
+ * same number
+ *   2. a fault that predicts every output (hypothesis.c), or which products are not there (terms.c)
  *   3. a region that is wrong while all else is right (region.c)
  *   4. what can be said of the wrong values: NaN and where from, unwritten, little precision
  *   5. a condition on the shape (condition.c)
  *   6. numbers only, without a pattern
+ *
+ * A program may do one thing for some layers and another for others, and only one of them be wrong.
+ * So where 1 to 3 find nothing they are asked again, of the wrong cases alone.
  */
 #include "grader/diagnose.h"
 
 #include "grader/clues.h"
 #include "grader/element.h"
 #include "nn/oracle.h"
+#include "runner/protocol.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -74,7 +79,7 @@ static bool clues_make(struct gr_clues *clues, const struct gr_case *cases,
 
 /* What the wrong elements hold, each counted once. */
 struct contents {
-    size_t unwritten, zero, old_y, outside, gpu_nan, other_nan, inf, number;
+    size_t unwritten, zero, old_y, scratch, outside, gpu_nan, other_nan, inf, number;
 };
 
 static struct contents contents_of(const struct gr_clues *clues)
@@ -91,6 +96,8 @@ static struct contents contents_of(const struct gr_clues *clues)
                 sum.old_y++;
             else if (gr_comes_from(got, GR_GUARD_BITS) || gr_bits(got) == GR_GUARD_BITS)
                 sum.outside++;
+            else if (gr_comes_from(got, RUNNER_SCRATCH_BITS) || gr_bits(got) == RUNNER_SCRATCH_BITS)
+                sum.scratch++;
             else if (gr_bits(got) == GR_GPU_NAN_BITS)
                 sum.gpu_nan++;
             else if (isnan(got))
@@ -213,15 +220,30 @@ static bool find_constant(const struct gr_clues *clues, struct gr_diagnosis *to)
                 "depend on x, k or the position.");
 }
 
-static bool look_at_bits(const struct gr_clues *clues, const struct contents *c,
+static bool say_unset_scratch(const struct gr_clues *clues, size_t elems, struct gr_diagnosis *to)
+{
+    add(MESSAGE(to),
+        "Scratch memory is read before it is written: %zu of %zu wrong elements are NaN computed "
+        "from what conv_workspace() gave",
+        elems, clues->wrong);
+    add_shapes(to, clues);
+    add_box(to, clues);
+    return name(to, "unset_scratch",
+                "Which elements of the scratch memory are read, and which were written before? "
+                "Look at the last row, column or vector of what is copied into it.");
+}
+
+static bool look_at_bits(const struct gr_clues *clues, const struct contents *c, bool reads_checked,
                          struct gr_diagnosis *to)
 {
     if (c->old_y == clues->wrong)
         return say_not_cleared(clues, c->old_y, to);
     /* GPUs do not say where a NaN comes from; but with right inputs only y is left. */
-    if (c->gpu_nan == clues->elems)
+    if (c->gpu_nan == clues->elems || (c->gpu_nan && reads_checked))
         return say_not_cleared(clues, c->gpu_nan, to);
-    return find_constant(clues, to);
+    if (c->scratch)
+        return say_unset_scratch(clues, c->scratch, to);
+    return false;
 }
 
 /* ---- 2. and 3. faults and regions ---------------------------------------------------------------
@@ -272,13 +294,32 @@ static bool look_for_line(const struct gr_clues *clues, struct gr_diagnosis *to)
         "to it before it is stored? Bias and activation are other layers' work.");
 }
 
-static bool look_for_fault(const struct gr_clues *clues, const struct contents *c,
+static bool look_for_terms(const struct gr_clues *clues, struct gr_diagnosis *to)
+{
+    struct gr_terms_found terms;
+    if (!gr_find_terms(clues, &terms))
+        return false;
+    add(MESSAGE(to), "Outputs do not hold each product once: %s", terms.says);
+    add_shapes(to, clues);
+    add_condition(to, clues);
+    return name(
+        to, terms.id,
+        "Follow the loops over c, p and q, with the tiles or slices they are cut into: which "
+        "turn never comes, comes twice, or works on what was there before?");
+}
+
+/* @param is_part  of the cases: then all of them must fit */
+static bool look_for_fault(const struct gr_clues *clues, const struct contents *c, bool is_part,
                            struct gr_diagnosis *to)
 {
-    const struct gr_fault *fault = gr_find_fault(clues, false);
+    enum { SHAPES_PER_EXCEPTION = 16 };
+    const struct gr_fault *fault = gr_find_fault(clues, false, 0);
     bool besides = !fault && c->unwritten > 0 && c->unwritten < clues->wrong;
     if (besides)
-        fault = gr_find_fault(clues, true);
+        fault = gr_find_fault(clues, true, 0);
+    bool most = !fault && !is_part;
+    if (most)
+        fault = gr_find_fault(clues, false, clues->n / SHAPES_PER_EXCEPTION);
     if (!fault)
         return look_for_line(clues, to);
     char says[256];
@@ -289,6 +330,9 @@ static bool look_for_fault(const struct gr_clues *clues, const struct contents *
             "%s. That explains all that was written; %zu elements were not, which is "
             "another fault.",
             says, c->unwritten);
+    else if (most)
+        add(MESSAGE(to), "%s. That explains the outputs of nearly all of the %zu shapes.", says,
+            clues->n);
     else
         add(MESSAGE(to),
             "%s. That explains the outputs of all %zu shapes, %zu of which it makes "
@@ -297,11 +341,11 @@ static bool look_for_fault(const struct gr_clues *clues, const struct contents *
     return name(to, fault->id, fault->hint);
 }
 
-static bool look_for_region(const struct gr_clues *clues, const struct contents *c,
+static bool look_for_region(const struct gr_clues *clues, const struct contents *c, bool whole_only,
                             struct gr_diagnosis *to)
 {
     struct gr_region_found region;
-    if (!gr_find_region(clues, &region))
+    if (!gr_find_region(clues, whole_only, &region))
         return false;
     add(MESSAGE(to), "The wrong elements are %s%s", region.whole ? "exactly " : "all in ",
         region.says);
@@ -449,16 +493,74 @@ static void say_numbers(const struct gr_clues *clues, struct gr_diagnosis *to)
     add_box(to, clues);
 }
 
+typedef bool stage(const struct gr_clues *clues, const struct contents *c, bool reads_checked,
+                   struct gr_diagnosis *to);
+
+/* Stages 1 and 2. Outputs that are all the same say little of why. */
+static bool look_for_prediction(const struct gr_clues *clues, const struct contents *c,
+                                bool reads_checked, struct gr_diagnosis *to)
+{
+    if (find_constant(clues, to))
+        return true;
+    to->predicts = look_at_bits(clues, c, reads_checked, to) ||
+                   look_for_fault(clues, c, clues->wrong_cases == clues->n, to);
+    return to->predicts;
+}
+
+static bool look_for_whole_region(const struct gr_clues *clues, const struct contents *c,
+                                  bool reads_checked, struct gr_diagnosis *to)
+{
+    (void)reads_checked;
+    return look_for_region(clues, c, true, to);
+}
+
+/* A stage for the wrong cases alone. */
+static bool look_at_wrong_cases(const struct gr_clues *clues, stage *look, bool reads_checked,
+                                struct gr_diagnosis *to)
+{
+    enum { ENOUGH = 8 }; /* wrong elements: fewer fit something by chance */
+    struct gr_case *cases = malloc(clues->n * sizeof *cases);
+    struct gr_compare *compared = malloc(clues->n * sizeof *compared);
+    struct gr_clues part = {0};
+    char condition[48];
+    size_t n = 0;
+    for (size_t i = 0; cases && compared && i < clues->n; i++) {
+        if (!clues->compared[i].wrong)
+            continue;
+        cases[n] = clues->cases[i];
+        compared[n++] = clues->compared[i];
+    }
+    bool found = false;
+    if (n >= 2 && n < clues->n && clues->wrong >= ENOUGH && clues_make(&part, cases, compared, n)) {
+        struct contents contents = contents_of(&part);
+        found = look(&part, &contents, reads_checked, to);
+    }
+    if (found) {
+        bool known = gr_find_condition(clues, condition, sizeof condition);
+        add(MESSAGE(to), " The other %zu shapes are right%s%s%s.", clues->n - n,
+            known ? "; wrong are those with " : "", known ? condition : "",
+            known ? "" : ": which other code do they run through?");
+    }
+    clues_free(&part);
+    free(cases);
+    free(compared);
+    return found;
+}
+
 void gr_diagnose(const struct gr_case *cases, const struct gr_compare *compared, size_t n,
-                 struct gr_diagnosis *to)
+                 bool reads_checked, struct gr_diagnosis *to)
 {
     struct gr_clues clues;
     memset(to, 0, sizeof *to);
     to->pattern = "";
     if (clues_make(&clues, cases, compared, n) && clues.wrong > 0) {
         struct contents contents = contents_of(&clues);
-        if (!look_at_bits(&clues, &contents, to) && !look_for_fault(&clues, &contents, to) &&
-            !look_for_region(&clues, &contents, to) && !look_at_values(&clues, &contents, to))
+        if (!look_for_prediction(&clues, &contents, reads_checked, to) &&
+            !look_at_wrong_cases(&clues, look_for_prediction, reads_checked, to) &&
+            !(to->predicts = look_for_terms(&clues, to)) &&
+            !look_for_region(&clues, &contents, false, to) &&
+            !look_at_wrong_cases(&clues, look_for_whole_region, reads_checked, to) &&
+            !look_at_values(&clues, &contents, to))
             say_numbers(&clues, to);
     }
     clues_free(&clues);

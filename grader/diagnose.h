@@ -11,20 +11,24 @@
 #include "grader/cases.h"
 #include "grader/compare.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** What was found. Texts are static or in the buffers; nothing to free. */
 struct gr_diagnosis {
     const char *pattern; /**< "weights_flipped", ..., "" when none fits */
+    bool predicts;       /**< it says what every wrong output is, not only where or when */
     char message[320];   /**< what is wrong, in a sentence that cites evidence */
     char hint[320];      /**< what to look at in the code */
 };
 
-/** Finds the pattern that fits all cases.
+/** Finds the pattern that fits all cases, or else those that are wrong.
  * @param cases     [n], at least one of them wrong
- * @param compared  [n], what gr_compare_images() said of each whole case. */
+ * @param compared  [n], what gr_compare_images() said of each whole case
+ * @param reads_checked  whether reads outside of a buffer, or of what nobody wrote, would have been
+ * reported, and were not: then a NaN can only come from what y held before. */
 void gr_diagnose(const struct gr_case *cases, const struct gr_compare *compared, size_t n,
-                 struct gr_diagnosis *to);
+                 bool reads_checked, struct gr_diagnosis *to);
 
 /** Draws a map of one wrong case: the image and map of its first wrong element, one character an
  * output element ('.' right, 'x' wrong, '_' never written, 'N' NaN or Inf), cut or shrunk to at

@@ -53,6 +53,10 @@ static ptrdiff_t padded(const struct conv_shape *s, const struct gr_turn *turn, 
 #define HINT_K_INDEX                                                                               \
     "Compare your index into k with its layout [M][C][K][K]: each index is multiplied by the "     \
     "sizes of all dimensions to its right."
+#define HINT_GROUPS                                                                                \
+    "Follow m from the group of maps that a block or thread has to the weights it reads: where "   \
+    "is "                                                                                          \
+    "the group's number, and where the map's number within it, in that index?"
 #define HINT_X_INDEX                                                                               \
     "Compare your index into x with its layout [B][C][H][W]: each index is multiplied by the "     \
     "sizes of all dimensions to its right."
@@ -109,6 +113,17 @@ static ptrdiff_t padded(const struct conv_shape *s, const struct gr_turn *turn, 
         .says = "every output leaves out the filter columns after the last whole group of %d"      \
     }
 
+#define WEIGHTS_OF_GROUP(size)                                                                     \
+    {.id = "weights_of_group",                                                                     \
+     .k = k_first_of_n,                                                                            \
+     .n = size,                                                                                    \
+     .hint = HINT_GROUPS,                                                                          \
+     .says = "every output map is computed with the filters of the first map of its group of %d"}, \
+    {                                                                                              \
+        .id = "weights_of_group", .k = k_modulo_n, .n = size, .hint = HINT_GROUPS,                 \
+        .says = "every group of %d output maps is computed with the filters of the first group"    \
+    }
+
 const struct gr_fault gr_faults[] = {
     /* The filter's orientation. Reading x[h+q, w+p] is the same thing as k[q, p]. */
     {"weights_flipped",
@@ -138,6 +153,23 @@ const struct gr_fault gr_faults[] = {
      HINT_K_INDEX, .k = k_c_m_stride_c},
     {"weights_stride", "every output steps M filters, not C, from one output map to the next in k",
      HINT_K_INDEX, .k = k_stride_m},
+    {"weights_stride", "every output steps one filter, not C, from one output map to the next in k",
+     HINT_K_INDEX, .k = k_stride_1},
+    {"weights_tap_ignored", "every output uses the first element of each filter for all of it",
+     HINT_K_INDEX, .k = k_without_p_q},
+    {"weights_tap_ignored", "every output uses the first weight of its map for all products",
+     HINT_K_INDEX, .k = k_first},
+    WEIGHTS_OF_GROUP(2),
+    WEIGHTS_OF_GROUP(3),
+    WEIGHTS_OF_GROUP(4),
+    WEIGHTS_OF_GROUP(5),
+    WEIGHTS_OF_GROUP(6),
+    WEIGHTS_OF_GROUP(8),
+    WEIGHTS_OF_GROUP(10),
+    WEIGHTS_OF_GROUP(12),
+    WEIGHTS_OF_GROUP(16),
+    WEIGHTS_OF_GROUP(24),
+    WEIGHTS_OF_GROUP(32),
     {"weights_channel_ignored", "every output uses the filter of channel 0 for all channels",
      HINT_K_INDEX, .k = k_without_c},
     {"weights_channel_ignored",
@@ -207,6 +239,9 @@ const struct gr_fault gr_faults[] = {
      .loops = p_to_n, .n = -1},
     {"filter_loop_too_short", "every output leaves out the last column of the filter", HINT_TAPS,
      .loops = q_to_n, .n = -1},
+    {"filter_loop_too_short",
+     "every output leaves out the last column of the filter, and reads k as if it had none",
+     HINT_TAPS, .k = k_short_rows, .loops = q_to_n, .n = -1},
     {"filter_loop_too_short", "every output leaves out the last row and column of the filter",
      HINT_TAPS, .loops = p_q_to_n, .n = -1},
     {"filter_loop_too_short", "every output leaves out the first row of the filter", HINT_TAPS,
@@ -254,10 +289,14 @@ const struct gr_fault gr_faults[] = {
     {"input_channel_ignored",
      "every output reads input map number b for all channels, c is not in the index", HINT_X_INDEX,
      .x = x_without_c_stride},
+    {"input_channel_ignored", "every output takes x and k for those of a layer with one input map",
+     HINT_CHANNELS, .x = x_without_c_stride, .k = k_without_c_stride, .loops = c_first},
     {"input_stride", "every output steps B maps, not C, from one image to the next in x",
      HINT_X_INDEX, .x = x_stride_b},
     {"input_stride", "every output steps M maps, not C, from one image to the next in x",
      HINT_X_INDEX, .x = x_stride_m},
+    {"input_stride", "every output steps one map, not C, from one image to the next in x",
+     HINT_X_INDEX, .x = x_stride_1},
     {"input_stride", "every output reads x[c, b, h, w] in place of x[b, c, h, w]", HINT_X_INDEX,
      .x = x_c_b},
     {"channels_last", "every output reads x as if it were laid out [B][H][W][C]", HINT_X_INDEX,
@@ -269,6 +308,13 @@ const struct gr_fault gr_faults[] = {
     {"input_row_stride",
      "every output steps H_out*W_out elements, not H*W, from one map of x to the next",
      HINT_X_INDEX, .x = x_plane_out},
+    {"window_row_stride", "every window steps K elements, not W, from one of its rows to the next",
+     HINT_X_INDEX, .x = x_window_row_k},
+    {"window_row_stride", "every window steps H elements, not W, from one of its rows to the next",
+     HINT_SQUARE, .x = x_window_row_h},
+    {"window_row_stride",
+     "every window steps W_out elements, not W, from one of its rows to the next", HINT_X_INDEX,
+     .x = x_window_row_w_out},
     {"window_not_moved", "every output reads x[h, w+q]: p is not in the index", HINT_WINDOW,
      .x = x_without_p},
     {"window_not_moved", "every output reads x[h+p, w]: q is not in the index", HINT_WINDOW,

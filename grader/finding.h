@@ -10,8 +10,14 @@
 
 #include <stdbool.h>
 
+/** Describes the first call of the runtime that the virtual GPU refused (a launch of no blocks, a
+ * copy beyond a variable) in @p run: pattern, message, hint.
+ * @return false, with @p run unchanged, if there is none. */
+bool gr_finding_refused(const struct gr_device_record *record, struct gr_run *run);
+
 /** Describes the first of a table of findings (kind kernel file line block thread address detail
- * ...) in @p run: pattern, message, hint.
+ * ...) in @p run: pattern, message, hint. A race or a barrier that not all threads reach is told of
+ * before the reads of unset memory that follow from it.
  * @return false, with @p run unchanged, if there is none. */
 bool gr_finding_first(const struct tsv *findings, struct gr_run *run);
 

@@ -81,6 +81,7 @@ REGION(leftover_elements, e->i >= e->elems - e->elems % (size_t)n)
 REGION(leftover_in_map, left_over(h *W_out + w, H_out *W_out, n))
 REGION(odd_images, b % 2 == 1)
 REGION(odd_maps, m % 2 == 1)
+REGION(nth_maps, m % (n / 16) == n % 16)
 REGION(odd_rows, h % 2 == 1)
 REGION(odd_columns, w % 2 == 1)
 
@@ -139,6 +140,9 @@ static const int once[] = {1, 0};
 static const int tiles[] = {2,  3,  4,  5,  6,  7,  8,  10, 12, 14,  15,
                             16, 20, 24, 28, 30, 31, 32, 48, 64, 128, 0};
 static const int groups[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 64, 0};
+/* 16 * a + b: every a-th map from map b on */
+static const int every_nth[] = {0x30, 0x31, 0x32, 0x40, 0x41, 0x42, 0x43, 0x60, 0x61, 0x62, 0x63,
+                                0x64, 0x65, 0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0};
 static const int runs[] = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 0};
 
 #define HINT_END                                                                                   \
@@ -255,6 +259,8 @@ static const struct region regions[] = {
             "the elements of y from number %d on, in any shape"),
     PLACE("odd_images", odd_images, HINT_IMAGES, "those of every second image (1, 3, 5, ...)"),
     PLACE("odd_maps", odd_maps, HINT_MAPS, "those of every second output map (1, 3, 5, ...)"),
+    CUT("every_nth_map", nth_maps, every_nth, HINT_MAPS,
+        "those of the output maps that divided by %d leave %d"),
     PLACE("odd_rows", odd_rows, HINT_END, "those of every second row (1, 3, 5, ...)"),
     PLACE("odd_columns", odd_columns, HINT_END, "those of every second column (1, 3, 5, ...)"),
 };
@@ -350,15 +356,17 @@ static bool find(const struct gr_clues *clues, bool partly, struct gr_region_fou
             to->missing_id = region->missing_id;
             to->wrong_id = region->wrong_id;
             to->hint = region->hint;
-            snprintf(to->says, sizeof to->says, region->says, *n, *n);
+            bool pair = region->sizes == every_nth;
+            snprintf(to->says, sizeof to->says, region->says, pair ? *n / 16 : *n,
+                     pair ? *n % 16 : *n);
             return true;
         }
     }
     return false;
 }
 
-bool gr_find_region(const struct gr_clues *clues, struct gr_region_found *to)
+bool gr_find_region(const struct gr_clues *clues, bool whole_only, struct gr_region_found *to)
 {
     to->whole = find(clues, false, to);
-    return to->whole || find(clues, true, to);
+    return to->whole || (!whole_only && find(clues, true, to));
 }

@@ -341,6 +341,27 @@ static bool judge_record(struct gr_session *s, const struct conv_shape *shape, s
     return true;
 }
 
+/* conv_forward() has returned an error: what the device knows of the reason. Taking the record also
+ * keeps it apart from that of the next request. @return false if the session has to end. */
+static bool explain_returned(struct gr_session *s, int returned, struct gr_run *run)
+{
+    char message[64];
+    run->returned = returned;
+    if (s->device.control >= 0 && !record_take(s, run))
+        return false;
+    snprintf(message, sizeof message, "conv_forward returned %d", returned);
+    say(run, GR_RETURNED, message,
+        "return 0 when y is complete; anything else says that the shape cannot be computed");
+    struct gr_run why = {0};
+    if (s->record &&
+        (gr_finding_first(&s->record->findings, &why) || gr_finding_refused(s->record, &why))) {
+        snprintf(run->pattern, sizeof run->pattern, "%s", why.pattern);
+        snprintf(run->message, sizeof run->message, "%.300s, and %s", why.message, message);
+        snprintf(run->hint, sizeof run->hint, "%s", why.hint);
+    }
+    return true;
+}
+
 /* A CUDA error, and on the virtual GPU the finding behind it. */
 static void explain_device_error(struct gr_session *s, struct runner_reply *reply,
                                  struct gr_run *run)
@@ -349,7 +370,8 @@ static void explain_device_error(struct gr_session *s, struct runner_reply *repl
     if (!record_take(s, run))
         return;
     run->outcome = GR_DEVICE_ERROR;
-    if (s->record && gr_finding_first(&s->record->findings, run))
+    if (s->record &&
+        (gr_finding_first(&s->record->findings, run) || gr_finding_refused(s->record, run)))
         return;
     bool launch = strstr(reply->text, "from a launch") != NULL;
     say(run, GR_DEVICE_ERROR, reply->text,
@@ -620,13 +642,8 @@ void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const 
         } else if (reply.kind == RUNNER_DEVICE_ERROR) {
             explain_device_error(s, &reply, run);
         } else if (reply.returned) {
-            char message[96];
-            snprintf(message, sizeof message, "conv_forward returned %d", reply.returned);
-            say(run, GR_RETURNED, message,
-                "return 0 when y is complete; anything else says that the shape cannot be "
-                "computed");
-            run->returned = reply.returned;
-            return;
+            if (explain_returned(s, reply.returned, run))
+                return;
         } else {
             run->outcome = GR_RAN;
             run->op_time_s = (double)reply.op_time_ns * 1e-9;

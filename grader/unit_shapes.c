@@ -3,10 +3,13 @@
  * a diagnosis is made from, so a wrong output does not end the stage; a crash or a hang does. */
 #include "base/rng.h"
 #include "grader/diagnose.h"
+#include "grader/element.h"
+#include "grader/finding.h"
 #include "grader/grading.h"
 #include "grader/verify.h"
 #include "nn/oracle.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +61,7 @@ struct stage {
     char accident[512]; /* the first crash, hang or damage, and in which shape; or "" */
     char accident_hint[320];
     char accident_pattern[32];
+    bool found; /* by the virtual GPU, which names line and thread */
 };
 
 /* A crash costs the session; a few are survived, so that the other shapes can still tell why. */
@@ -73,6 +77,17 @@ static void note_accident(struct stage *st, const char *pattern, const char *mes
     snprintf(st->accident, sizeof st->accident, "%s\nin shape %s, one of %zu", message, shape, n);
     snprintf(st->accident_hint, sizeof st->accident_hint, "%s", hint);
     snprintf(st->accident_pattern, sizeof st->accident_pattern, "%s", pattern);
+}
+
+/* The same for a run that did not end well, or in which the virtual GPU found something.
+ * @param otherwise  the pattern if the run has none */
+static void note_run(struct stage *st, const struct gr_run *run, const char *otherwise,
+                     const struct gr_case_shape *spec, size_t n)
+{
+    bool found = run->pattern[0] != '\0';
+    if (!st->accident[0])
+        st->found = found;
+    note_accident(st, found ? run->pattern : otherwise, run->message, run->hint, spec, n);
 }
 
 /* Runs one shape. @return false if the stage has to end. */
@@ -100,17 +115,16 @@ static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_
     }
     if (run.outcome == GR_RETURNED) {
         st->refused++;
-        note_accident(st, "returned_error", run.message, run.hint, spec, n);
+        note_run(st, &run, "returned_error", spec, n);
         return true;
     }
     if (run.outcome != GR_RAN) {
-        note_accident(st, run.pattern[0] ? run.pattern : patterns[run.outcome], run.message,
-                      run.hint, spec, n);
+        note_run(st, &run, patterns[run.outcome], spec, n);
         return (run.outcome == GR_CRASHED || run.outcome == GR_DEVICE_ERROR) &&
                ++st->crashes <= CRASHES_SURVIVED;
     }
     if (run.pattern[0])
-        note_accident(st, run.pattern, run.message, run.hint, spec, n);
+        note_run(st, &run, "", spec, n);
     if (!gr_arena_intact(&g->arena, &conv, &damage))
         note_accident(st, damage.pattern, damage.message, damage.hint, spec, n);
     memcpy(u->y, g->arena.base + layout.y, nn_conv_y_elems(&conv.shape) * sizeof *u->y);
@@ -118,6 +132,11 @@ static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_
                       &st->compared[st->whole]);
     if (run.idle[0] && !st->compared[st->whole].wrong)
         note_accident(st, GR_IDLE_PATTERN, run.idle, GR_IDLE_HINT, spec, n);
+    /* A launch that was refused leaves no other trace in a program that does not ask. */
+    const struct gr_device_record *record = gr_session_device_record(&g->session);
+    if (st->compared[st->whole].wrong && !run.pattern[0] && record &&
+        gr_finding_refused(record, &run))
+        note_run(st, &run, "", spec, n);
     st->cases[st->whole++] = u->c;
     return true;
 }
@@ -135,18 +154,80 @@ static void add(struct gr_check *check, const char *text, ...)
     va_end(args);
 }
 
+/* Runs one case once more. @return whether other outputs came, by more than rounding; false also if
+ * nothing came. */
+static bool differs_again(struct grading *g, const struct gr_case *c)
+{
+    const struct conv_shape *s = &c->spec.shape;
+    struct gr_conv conv = {.shape = *s, .x = c->x, .k = c->k};
+    struct arena_layout layout = arena_layout_for(s);
+    struct st_error err;
+    struct gr_run run;
+    if (arena_reserve(&g->arena, layout.bytes, &err) ||
+        gr_session_revive(&g->session, &g->arena, &err))
+        return false;
+    gr_arena_fill(&g->arena, &conv);
+    gr_session_run(&g->session, s, &g->arena, gr_time_limit_s(g, s), &run);
+    if (run.outcome != GR_RAN)
+        return false;
+    const float *y = (const float *)(g->arena.base + layout.y);
+    size_t elems = nn_conv_y_elems(s), plane = elems / ((size_t)s->B * s->M);
+    for (size_t i = 0; i < elems; i++) {
+        bool nan = isnan(c->y[i]) != 0;
+        if (gr_bits(c->y[i]) == gr_bits(y[i]))
+            continue;
+        float room = 8 * (c->atol[i / plane % s->M] + NN_RTOL * fabsf(c->ref[i]));
+        if (nan != (isnan(y[i]) != 0) || (!nan && !(fabsf(y[i] - c->y[i]) <= room)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether outputs that fit no pattern change from run to run. The virtual GPU runs all threads in
+ * the same order each time, and reports races in shared memory. */
+static bool is_repeatable(struct grading *g, const struct stage *st)
+{
+    enum { TRIES = 6 };
+    int tries = 0;
+    if (g->host.device == RUNNER_ON_VIRTUAL_GPU)
+        return true;
+    for (size_t i = st->whole; i-- > 0 && tries < TRIES;)
+        if (st->compared[i].wrong && tries++ < TRIES && differs_again(g, &st->cases[i]))
+            return false;
+    return true;
+}
+
+/* Names the mistake. What an accident says first, a crash or a finding with its line, counts for
+ * more than where or in which shapes the wrong outputs are, and for less than what predicts them.
+ */
+static void diagnose(struct grading *g, const struct stage *st, struct gr_diagnosis *to)
+{
+    *to = (struct gr_diagnosis){.pattern = ""};
+    if (st->accident[0] && strcmp(st->accident_pattern, "input_changed") == 0)
+        return; /* outputs of other inputs say nothing */
+    bool reads_checked = g->host.device == RUNNER_ON_VIRTUAL_GPU && !st->accident[0];
+    gr_diagnose(st->cases, st->compared, st->whole, reads_checked, to);
+    if (st->found && !to->predicts)
+        to->pattern = "";
+    if (!st->accident[0] && !to->predicts && !is_repeatable(g, st)) {
+        to->pattern = "not_repeatable";
+        snprintf(to->message, sizeof to->message,
+                 "The same input gives other outputs when it is computed once more.");
+        snprintf(to->hint, sizeof to->hint,
+                 "Which variable or buffer do several threads write? Each needs its own, or must "
+                 "wait for the others. Is everything that is read written before, in each call?");
+    }
+}
+
 /* Some outputs are wrong: count them, show the first, name the mistake. */
-static void explain_outputs(struct gr_check *check, const struct stage *st, size_t first,
-                            size_t right, size_t wrong_elems, size_t elems, size_t n)
+static void explain_outputs(struct grading *g, struct gr_check *check, const struct stage *st,
+                            size_t first, size_t right, size_t wrong_elems, size_t elems, size_t n)
 {
     const struct gr_compare *c = &st->compared[first];
     char shape[128];
     shape_text(shape, sizeof shape, &st->cases[first].spec);
     struct gr_diagnosis diagnosis;
-    if (st->accident[0] && strcmp(st->accident_pattern, "input_changed") == 0)
-        diagnosis = (struct gr_diagnosis){.pattern = ""}; /* outputs of other inputs say nothing */
-    else
-        gr_diagnose(st->cases, st->compared, st->whole, &diagnosis);
+    diagnose(g, st, &diagnosis);
     if (st->accident[0])
         add(check, "%s\n", st->accident);
     add(check,
@@ -200,7 +281,7 @@ static void judge(struct grading *g, struct gr_check *check, const struct stage 
     }
     gr_check_set(check, GR_FAIL, "%s", "");
     if (first < st->whole) {
-        explain_outputs(check, st, first, right, wrong_elems, elems, n);
+        explain_outputs(g, check, st, first, right, wrong_elems, elems, n);
         return;
     }
     snprintf(check->pattern, sizeof check->pattern, "%s", st->accident_pattern);
@@ -208,10 +289,11 @@ static void judge(struct grading *g, struct gr_check *check, const struct stage 
     if (st->refused)
         add(check, "\nno result in %zu of %zu shapes", st->refused, n);
     gr_check_hint(check, "%s",
-                  st->refused == n  ? "nothing is implemented yet? Write the loops, then return 0"
-                  : st->refused > 0 ? "every valid shape must be computed: odd sizes, K = 1 and "
-                                      "K = H too"
-                                    : st->accident_hint);
+                  strcmp(st->accident_pattern, "returned_error") != 0 ? st->accident_hint
+                  : st->refused == n ? "nothing is implemented yet? Write the loops, then return 0"
+                  : st->refused > 0  ? "every valid shape must be computed: odd sizes, K = 1 and "
+                                       "K = H too"
+                                     : st->accident_hint);
 }
 
 enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)

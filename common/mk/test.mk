@@ -44,7 +44,17 @@ endif
 
 # Tests that are scripts: they print the same closing line as Criterion.
 TEST_SCRIPTS += grader/tests/cli/cli.sh grader/tests/mutants/mutants.sh common/mk/tests/tree.sh \
-    $(if $(TECHNIQUES),grader/tests/techniques/techniques.sh)
+    $(if $(TECHNIQUES),grader/tests/techniques/techniques.sh) \
+    $(if $(NVCC),grader/tests/mutations/sample.sh)
+
+# Heavier suites, on demand.
+RUNS ?= 200
+.PHONY: mutation-check steady-check
+mutation-check: $(BUILD)/grader $(BUILD)/runner vgpu ## faults seeded into the references: how many are rejected, and named
+	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/mutations/mutations.sh --results docs/results/mutations.md
+
+steady-check: $(BUILD)/grader $(BUILD)/runner $(if $(NVCC),vgpu) reference ## right submissions graded RUNS times (200): none may fail
+	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/steady.sh $(RUNS)
 
 # The autograders that are uploaded to grading platforms.
 TEST_SCRIPTS += grader/export/tests/platforms.sh

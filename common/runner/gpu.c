@@ -34,6 +34,20 @@ static void device_free(void *device)
     api.cudaFree(device);
 }
 
+/* Scratch memory is to hold nothing of the run before: the virtual GPU knows of new memory that
+ * nobody wrote it; on a GPU it is filled with NaN. */
+static void *device_renew(void *device, size_t bytes)
+{
+    device_free(device);
+    return device_alloc(bytes);
+}
+
+static void *device_fill(void *device, size_t bytes)
+{
+    api.cudaMemset(device, 0xff, bytes);
+    return device;
+}
+
 enum st_code gpu_open(char *name, size_t room, struct st_error *err)
 {
     enum st_code code = cuda_api_load(&api, err);
@@ -104,6 +118,8 @@ void gpu_conv(lab_function *conv, const struct conv_shape *shape, float *x, floa
             (manner.checked || i != Y))
             good(result, api.cudaMemcpy(device[i], host[i], bytes[i], CUDA_HOST_TO_DEVICE),
                  "when copying tensors to the device");
+    if (!result->error && manner.checked)
+        lab_workspace_spoil(manner.virtual_clock ? device_renew : device_fill);
     if (!result->error && manner.checked && !manner.virtual_clock)
         flush_l2();
     if (good(result, api.cudaDeviceSynchronize(), "before the op")) {

@@ -40,6 +40,24 @@ void *conv_workspace(size_t bytes)
     return workspace;
 }
 
+void lab_workspace_spoil(void *(*spoil)(void *memory, size_t bytes))
+{
+    if (!workspace)
+        return;
+    workspace = spoil(workspace, workspace_bytes);
+    if (!workspace)
+        workspace_bytes = 0;
+}
+
+void *lab_workspace_fill(void *memory, size_t bytes)
+{
+    const uint32_t bits = RUNNER_SCRATCH_BITS;
+    uint32_t *word = memory;
+    for (size_t i = 0; i < bytes / sizeof bits; i++)
+        word[i] = bits;
+    return memory;
+}
+
 /* ---- loading ----------------------------------------------------------------------------------
  */
 

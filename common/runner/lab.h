@@ -20,6 +20,14 @@ enum st_code lab_load(const char *path, lab_function **function, struct st_error
  * @p release; until then it is host memory. */
 void lab_workspace_use(void *(*alloc)(size_t bytes), void (*release)(void *memory));
 
+/** Takes what conv_workspace() gave away again, before a run that is not to see what the one before
+ * left there: @p spoil is called with the memory, if there is some, and gives back what is to be
+ * used from now on, of the same size (NULL: none). */
+void lab_workspace_spoil(void *(*spoil)(void *memory, size_t bytes));
+
+/** The @p spoil of host memory: fills it with RUNNER_SCRATCH_BITS. */
+void *lab_workspace_fill(void *memory, size_t bytes);
+
 /** From now on a fatal signal fills @p reply (kind, signal, addresses, place in the lab), calls
  * @p send with it and ends the process. SIGXCPU counts as one: the grader sends it to ask a run
  * that takes too long where it is. */

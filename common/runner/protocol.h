@@ -29,6 +29,10 @@ enum { RUNNER_CHANNEL = 3, RUNNER_ARENA = 4, RUNNER_DOOR = 5 };
 /** The runner's exit status when it cannot reply: its channel was closed by the student's code. */
 enum { RUNNER_EXIT_NO_CHANNEL = 86 };
 
+/** Bits of the signalling NaN that fills the memory of conv_workspace() before every run on the
+ * CPU: what is computed from scratch memory that was not written in this run shows. */
+#define RUNNER_SCRATCH_BITS 0x7fa2face
+
 /** Where the lab's pointers point, and whose clock times it: the runner's argument --on. */
 enum runner_device { RUNNER_ON_CPU, RUNNER_ON_GPU, RUNNER_ON_VIRTUAL_GPU };
 

@@ -52,7 +52,7 @@ static void run_case(struct run *run, const struct gr_case_shape *spec, uint64_t
     size_t side = (size_t)(s->H > s->W ? s->H : s->W), plane = side * side, before = 4096;
     size_t after_y = (size_t)s->B * (s->M + s->C) * plane + before;
     size_t after_x = (size_t)(s->B * s->C + s->M + 1) * plane + before;
-    size_t after_k = x_elems + (size_t)s->M * (s->M + s->C) * 49 + before;
+    size_t after_k = x_elems + (size_t)s->M * (s->M + s->C) * 121 + before;
     size_t guarded = before + y_elems + after_y + x_elems + after_x + k_elems + after_k;
     float *storage = malloc((guarded + y_elems + (size_t)s->M) * sizeof *storage);
     cr_assert_not_null(storage);
@@ -137,7 +137,7 @@ static void expect_pattern(const struct mutant *mutant, lab_function *lab, uint6
 {
     struct run *run = run_shapes(lab, seed, max_macs);
     struct gr_diagnosis diagnosis;
-    gr_diagnose(run->cases, run->compared, run->n, &diagnosis);
+    gr_diagnose(run->cases, run->compared, run->n, false, &diagnosis);
     if (strcmp(mutant->pattern, "pass") == 0) {
         cr_expect_eq(run->wrong, 0, "%s, seed %zu: is right", mutant->name, (size_t)seed);
         cr_expect_str_empty(diagnosis.pattern);
@@ -189,8 +189,8 @@ Test(diagnose, repeats)
 {
     struct run *run = run_shapes(load("boundary_tiles"), 5, 0.15e6);
     struct gr_diagnosis a, b;
-    gr_diagnose(run->cases, run->compared, run->n, &a);
-    gr_diagnose(run->cases, run->compared, run->n, &b);
+    gr_diagnose(run->cases, run->compared, run->n, false, &a);
+    gr_diagnose(run->cases, run->compared, run->n, false, &b);
     cr_expect_str_eq(a.pattern, b.pattern);
     cr_expect_str_eq(a.message, b.message);
     cr_expect_str_eq(a.hint, b.hint);

@@ -269,6 +269,12 @@ static void mark_written(struct vg_device *d, struct vg_allocation *a, uint64_t 
         a->touched = true;
 }
 
+static void unmark(struct vg_memory *m, uint64_t address, size_t bytes)
+{
+    for (uint64_t at = address - VG_GLOBAL_BASE; bytes; at++, bytes--)
+        m->shadow[at / 8] &= (uint8_t) ~(1u << (at & 7));
+}
+
 enum st_code vg_memory_write(struct vg_device *d, uint64_t to, const void *from, size_t bytes,
                              struct st_error *err)
 {
@@ -307,7 +313,12 @@ enum st_code vg_memory_copy(struct vg_device *d, uint64_t to, uint64_t from, siz
     /* What was not initialised there is not initialised here. */
     if (b->initialised || vg_memory_marked(&d->memory, from, bytes)) {
         mark_written(d, a, to, bytes);
-    } else if (!a->initialised) {
+    } else {
+        if (a->initialised) { /* so far known as a whole: now byte by byte */
+            a->initialised = false;
+            vg_memory_mark(&d->memory, a->address, a->bytes);
+        }
+        unmark(&d->memory, to, bytes);
         for (size_t i = 0; i < bytes; i++)
             if (vg_memory_marked(&d->memory, from + i, 1))
                 vg_memory_mark(&d->memory, to + i, 1);

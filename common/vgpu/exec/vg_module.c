@@ -27,8 +27,11 @@ static enum st_code each_variable(struct ptx_ast *ast,
     return code;
 }
 
+enum { CONSTANT_BYTES = 65536 }; /* all constant variables of a program together */
+
 struct loading {
     struct vg_module *module;
+    size_t constant_bytes;
     struct st_error *err;
 };
 
@@ -37,6 +40,12 @@ static enum st_code place(void *context, struct ptx_variable *v)
     struct loading *l = context;
     struct vg_memory *m = &l->module->device->memory;
     size_t bytes = v->bytes ? v->bytes : 1;
+    if (v->space == PTX_SPACE_CONST && (l->constant_bytes += v->bytes) > CONSTANT_BYTES) {
+        st_fail(l->err, ST_TOO_LARGE, "the __constant__ variables do not fit constant memory");
+        st_detail(l->err, ST_WHERE, "%s", v->name);
+        st_detail(l->err, ST_EXPECTED, "at most %d bytes in all", CONSTANT_BYTES);
+        return st_detail(l->err, ST_GOT, "%zu bytes or more", l->constant_bytes);
+    }
     enum st_code code = vg_memory_take(m, bytes, v->alignment, v->name, &v->address, l->err);
     if (code == ST_OK) {
         memset(vg_memory_host(m, v->address), 0, bytes);
@@ -256,7 +265,7 @@ enum st_code vg_module_link(struct vg_device *device, struct vg_module **module,
     if (!m)
         return st_fail(err, ST_NO_MEMORY, "no memory for a module");
     m->device = device;
-    struct loading loading = {m, err};
+    struct loading loading = {.module = m, .err = err};
     enum st_code code = parse_images(m, images, n, err);
     if (code == ST_OK && (m->ast.version_major > 9 || m->ast.version_major < 5)) {
         st_fail(err, ST_BAD_FORMAT, "PTX of version %d.%d is not supported", m->ast.version_major,

@@ -1,0 +1,3 @@
+/* expect: weights_of_group */
+#define K_INDEX ((m / 4 * 4 * C + c) * K + p) * K + q
+#include "plain.h"

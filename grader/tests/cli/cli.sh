@@ -1,7 +1,8 @@
 #!/bin/sh
 # The command line, tested by its exact transcripts.
 #
-#   CONVLAB_BUILD=build cli.sh      (CONVLAB_CLI_ACCEPT=1 writes what came out into the cases)
+#   CONVLAB_BUILD=build cli.sh      (CONVLAB_CLI_ACCEPT=1 writes what came out into the cases;
+#                                   CASES="/PATH.case ..." names a few)
 #
 # Each case is a file NAME.case beside this script:
 #
@@ -93,7 +94,7 @@ replay() {
 }
 
 tested=0 good=0
-for case in "$here"/*.case; do
+for case in ${CASES:-"$here"/*.case}; do
     case $case in
     *.cuda.case) [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ] || command -v nvcc >/dev/null || {
         echo "skipped: ${case##*/}: no nvcc"

@@ -19,7 +19,7 @@ int conv_forward(const struct conv_shape *s, const float *x, const float *k, flo
         puts("the launch was refused");
         return 1;
     }
-    if (MODE == 5 || (MODE == 6 && s->B > 40)) /* 6: at large sizes only */
+    if (MODE == 5 || (MODE == 6 && s->B == 50)) /* 6: at one size only */
         abort();
     for (int b = 0; b < s->B; b++)
         for (int m = 0; m < s->M; m++)

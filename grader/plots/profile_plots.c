@@ -147,7 +147,8 @@ enum st_code plot_roofline(struct plot_stage *stage, struct st_error *err)
     size_t n = find_points(&t, &points);
     if (!n)
         plot_skip(job, "Roofline skipped: the profile does not tell of any kernel how many "
-                       "operations it made and how many bytes passed DRAM.");
+                       "operations it made and how many bytes passed DRAM (the virtual GPU "
+                       "counts them).");
     else if (!plot_profile(&gpu, device))
         plot_skip(job,
                   "Roofline skipped: there is no profile of the GPU, %s, to take its peaks from.",

@@ -205,6 +205,8 @@ static void put_panel(FILE *out, struct timeline *t, int panel, const struct win
             if (row->kind != kinds[kind].kind || end < w->begin || begin > w->end)
                 continue;
             t->has[kind] = true;
+            if (row->kind == TR_API && box.count && end <= box.end)
+                continue; /* called by the one before */
             size_t number = panel && row->kind == TR_KERNEL ? number_of(t, row) : 0;
             if (box.count && begin - box.end <= close && melts(&box, end - begin, number, close)) {
                 box.end = fmax(box.end, end);

@@ -290,6 +290,23 @@ Test(plots, a_long_trace_makes_a_small_picture)
     free(plots);
 }
 
+Test(plots, a_call_within_a_call_is_drawn_once)
+{
+    static const char trace[] = "kind\tname\tclient\tstream\tstart_ns\tend_ns\n"
+                                "kernel\tk\t1\t0\t1000\t9000\n"
+                                "api\tcudaMemcpy\t1\t0\t1000\t9500\n"
+                                "api\tcuMemcpyHtoD\t1\t0\t1500\t9000\n"
+                                "api\tcudaFree\t1\t0\t9600\t30000\n"
+                                "kernel\tk\t1\t0\t400000\t400100\n";
+    mkdir(temp_path("profile"), 0777);
+    temp_file("profile/trace-1.tsv", trace, sizeof trace - 1);
+    free(draw(temp_path(".")));
+    char *table = picture(temp_path("."), "timeline.tsv");
+    cr_expect(strstr(table, "\tcudaMemcpy\n"), "%s", table);
+    cr_expect_not(strstr(table, "cuMemcpyHtoD"));
+    free(table);
+}
+
 /* ---- what is not ------------------------------------------------------------------------------
  */
 

@@ -112,14 +112,15 @@ struct sizes {
 
 static struct sizes find_sizes(const struct gr_result *r)
 {
-    /* (the models of libraries are named after them) */
-    struct sizes s = {.one_model = strcmp(r->subject, "library") != 0};
+    struct sizes s = {.one_model = true};
     for (size_t i = 0; i < r->inferences; i++) {
         const size_t images = r->inference[i].images;
         size_t at = 0;
         while (at < s.n && s.images[at] < images)
             at++;
-        s.one_model = s.one_model && strcmp(r->inference[i].model, r->inference[0].model) == 0;
+        /* (m0's are named after the library, too: "two-layer (cuDNN)") */
+        s.one_model = s.one_model && !strchr(r->inference[i].model, '(') &&
+                      strcmp(r->inference[i].model, r->inference[0].model) == 0;
         if (at < s.n && s.images[at] == images)
             continue;
         memmove(s.images + at + 1, s.images + at, (s.n - at) * sizeof *s.images);

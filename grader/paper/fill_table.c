@@ -12,7 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 12, SIZES = 12, KEYS = 200, HEADING = 64, FORMAT = 16 };
+enum {
+    COLUMNS = 12,
+    SIZES = 12,
+    KEYS = 200,
+    HEADING = 64,
+    FORMAT = 16,
+    SHORT_NAME = 60,
+    LONG_NAME = 110
+};
 
 /* ---- cells ------------------------------------------------------------------------------------
  */
@@ -43,7 +51,40 @@ static size_t parse_columns(const char *text, const struct tsv *table, struct co
 
 static bool is_text(const struct column *c)
 {
-    return !c->format[0] || strcmp(c->format, "code") == 0 || strcmp(c->format, "text") == 0;
+    static const char *const formats[] = {"", "code", "kernel", "text"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(c->format, formats[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A library's kernel can have a name of a thousand characters. A long one loses its parameters,
+ * then what is beyond a line or two; the profiler's output has all of it. */
+static void put_kernel(FILE *out, const char *name)
+{
+    char text[LONG_NAME + 32];
+    const size_t length = strlen(name);
+    size_t keep = length;
+    if (length <= SHORT_NAME) {
+        gr_put_markdown_code(out, name);
+        return;
+    }
+    if (name[length - 1] == ')') {
+        int depth = 0;
+        while (keep) {
+            const char c = name[--keep];
+            depth += c == ')' ? 1 : c == '(' ? -1 : 0;
+            if (!depth)
+                break;
+        }
+    }
+    const bool cut = keep > LONG_NAME;
+    keep = cut ? LONG_NAME : keep;
+    while (cut && keep && (name[keep] & 0xc0) == 0x80) /* not within a character */
+        keep--;
+    snprintf(text, sizeof text, "%.*s%s%s", (int)keep, name, cut ? "..." : "",
+             name[length - 1] == ')' ? "(...)" : "");
+    gr_put_markdown_code(out, text);
 }
 
 /* A cell, with its unit; what is not known is a dash. */
@@ -52,6 +93,10 @@ static void put_cell(FILE *out, const struct column *c, const char *text)
     char figure[NUMBER_CHARS > FIGURE_MAX ? NUMBER_CHARS : FIGURE_MAX], *end;
     if (!*text) {
         fputs("–", out);
+        return;
+    }
+    if (strcmp(c->format, "kernel") == 0) {
+        put_kernel(out, text);
         return;
     }
     if (is_text(c)) {

@@ -33,7 +33,7 @@ const char gr_page_style[] =
     "code, pre { font-family: 'DejaVu Sans Mono', Menlo, Consolas, monospace; font-size: .86em; }\n"
     "code { background: var(--wash); padding: .1em .3em; border-radius: 3px;\n"
     "  overflow-wrap: anywhere; }\n"
-    "td code { overflow-wrap: break-word; }\n" /* a column is as wide as its longest word */
+    "td:has(> code:only-child) { min-width: 11rem; }\n" /* else a name is a column of letters */
     "pre { background: var(--wash); border: 1px solid var(--rule); border-radius: 4px;\n"
     "  padding: .75rem; overflow-x: auto; line-height: 1.3; }\n"
     "pre code { background: none; padding: 0; overflow-wrap: normal; }\n"
@@ -75,7 +75,6 @@ const char gr_page_style[] =
     "  a { color: inherit; text-decoration: none; }\n"
     "  table { display: table; width: auto; font-size: 8.5pt; }\n"
     "  th, td { padding: .25rem .5rem; }\n"
-    "  td code { overflow-wrap: anywhere; }\n"
     "  img.plot, img.plot ~ em { max-width: 12.5cm; }\n"
     "  pre { white-space: pre-wrap; }\n"
     "  h1, h2, h3, p:has(+ table), p:has(+ pre) { break-after: avoid; }\n"

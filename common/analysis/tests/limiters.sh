@@ -20,7 +20,7 @@ claim() { # claim TEXT GOOD
     if [ "$2" = yes ]; then good=$((good + 1)); else echo "FAILED: $1"; fi
 }
 
-"$build/vprof" --analysis --log-file "$scratch/log" "$build/tests/limiters" >"$scratch/out" 2>&1 ||
+"$build/vprof" --device virtual --analysis --log-file "$scratch/log" "$build/tests/limiters" >"$scratch/out" 2>&1 ||
     cat "$scratch/out"
 verdicts "$scratch/log" >"$scratch/found"
 while IFS='	' read -r kernel grid found; do
@@ -43,7 +43,7 @@ claim "no kernel for: $(tr '\n' ' ' <"$scratch/missing")" "$([ -s "$scratch/miss
 
 for library in "$build"/reference/m[2-9]/libconv.so; do
     milestone=$(basename "$(dirname "$library")")
-    "$build/vprof" --analysis --log-file "$scratch/log" "$build/runner" --on virtual --lib "$library" \
+    "$build/vprof" --device virtual --analysis --log-file "$scratch/log" "$build/runner" --on virtual --lib "$library" \
         --images 40 >"$scratch/out" 2>&1 || cat "$scratch/out" "$scratch/log"
     verdicts "$scratch/log" | sed "s/^/$milestone	/"
 done >"$scratch/references"

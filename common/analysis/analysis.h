@@ -37,8 +37,8 @@ enum st_code an_add_counters(struct an_analysis *analysis, const struct an_analy
                              struct st_error *err);
 
 /** Prints a table of the kernels, the figures and a line of advice for each, and the source lines
- * that cost most. */
-void an_print(FILE *out, const struct an_analysis *analysis);
+ * that cost most. @param most  kernels to print, those that took longest; 0: all */
+void an_print(FILE *out, const struct an_analysis *analysis, size_t most);
 
 /** The tables: the header row, then the rows of one run of so many images. */
 void an_kernels_tsv_header(FILE *out);

@@ -44,14 +44,19 @@ static void print_advice(FILE *out, const struct an_verdict *v, const struct an_
     fputc('\n', out);
 }
 
-static void print_kernels(FILE *out, const struct an_analysis *a)
+static void print_kernels(FILE *out, const struct an_analysis *a, size_t most)
 {
+    uint64_t rest_ns = 0;
     fprintf(out, "%8s  %8s  %6s  %-40s  %s\n", "Time(%)", "Time", "Calls", "Limited by", "Kernel");
     for (size_t i = 0; i < a->launches.n; i++) {
         const struct an_kernel *k = &a->launches.group[i];
         const struct tr_row *r = k->longest;
         const struct an_verdict *v = &a->verdict[i];
         char share[FIGURE_MAX], time[FIGURE_MAX];
+        if (most && i >= most) {
+            rest_ns += k->total_ns;
+            continue;
+        }
         figure_percent(share, a->activities.total_ns
                                   ? 100 * (double)k->total_ns / (double)a->activities.total_ns
                                   : 0);
@@ -63,6 +68,11 @@ static void print_kernels(FILE *out, const struct an_analysis *a)
                 r->block[0], r->block[1], r->block[2]);
         print_figures(out, v);
         print_advice(out, v, an_line_of(&a->lines, r->name, v->limiter));
+    }
+    if (most && a->launches.n > most) {
+        char time[FIGURE_MAX];
+        figure_time(time, rest_ns, 8);
+        fprintf(out, "%8s  %8s  %zu more kernels\n", "", time, a->launches.n - most);
     }
 }
 
@@ -105,13 +115,13 @@ static void print_lines(FILE *out, const struct an_analysis *a)
     }
 }
 
-void an_print(FILE *out, const struct an_analysis *a)
+void an_print(FILE *out, const struct an_analysis *a, size_t most)
 {
     if (a->launches.n == 0) {
         fprintf(out, "No kernels were profiled.\n");
         return;
     }
-    print_kernels(out, a);
+    print_kernels(out, a, most);
     if (a->lines.n)
         print_lines(out, a);
 }

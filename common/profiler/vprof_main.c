@@ -112,7 +112,7 @@ static enum st_code print_analysis(const struct vprof_options *o, const struct r
     if ((code = an_analyse(&analysis, t, profiles, o->counters, NULL, err)))
         return code;
     note(r, "Analysis result:");
-    an_print(r->out, &analysis);
+    an_print(r->out, &analysis, 0);
     an_free(&analysis);
     return ST_OK;
 }

@@ -11,7 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYERS_MAX = 8, ARGUMENTS_MAX = 32, LIMIT_S = 60, GRACE_S = 10, COUNT_LIMIT_S = 60 };
+enum {
+    LAYERS_MAX = 8,
+    ARGUMENTS_MAX = 32,
+    LIMIT_S = 60,
+    GRACE_S = 10,
+    COUNT_LIMIT_S = 60,
+    KERNELS_SHOWN = 6
+};
 
 /* One run of the program. */
 struct run {
@@ -209,7 +216,7 @@ static enum st_code analyse(struct run *run, const struct names *names, struct p
     if (!code && print) {
         fprintf(run->p->out, "\nProfile of %zu images%s:\n", run->images,
                 strcmp(run->device, "virtual") == 0 ? " (times are modelled)" : "");
-        an_print(run->p->out, &analysis);
+        an_print(run->p->out, &analysis, KERNELS_SHOWN);
     }
     an_free(&analysis);
     tr_free(&trace);

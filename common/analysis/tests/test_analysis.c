@@ -413,7 +413,8 @@ Test(golden, tables_and_text_of_a_small_trace)
         compare(folder, tables[k].name, text);
     }
     FILE *out = open_memstream(&text, &bytes);
-    an_print(out, &a[1]);
+    an_print(out, &a[1], 1);
+    an_print(out, &a[1], 0);
     fclose(out);
     compare(folder, "analysis.txt", text);
     for (int i = 0; i < 2; i++) {

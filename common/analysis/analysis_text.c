@@ -72,7 +72,7 @@ static void print_kernels(FILE *out, const struct an_analysis *a, size_t most)
     if (most && a->launches.n > most) {
         char time[FIGURE_MAX];
         figure_time(time, rest_ns, 8);
-        fprintf(out, "%8s  %8s  %zu more kernels\n", "", time, a->launches.n - most);
+        fprintf(out, "%8s  %8s  all %zu others\n", "", time, a->launches.n - most);
     }
 }
 

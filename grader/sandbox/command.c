@@ -276,7 +276,10 @@ void gr_command_make(struct gr_command *c, const struct gr_box_options *o, int f
         bind(c, "--ro-bind", o->shown[i]);
     if (o->writable)
         bind(c, "--bind", o->writable);
-    option(c, "--remount-ro", "/proc", NULL);
+    /* CUDA's driver writes about its own threads there. Nobody else's files are its user's to
+     * write; but root's are the system's settings. */
+    if (!o->gpu || (o->sandbox->own_users && geteuid() == 0))
+        option(c, "--remount-ro", "/proc", NULL);
     option(c, "--remount-ro", "/dev", NULL);
     option(c, "--remount-ro", "/", NULL);
     option(c, "--chdir", o->folder, NULL);

@@ -206,6 +206,15 @@ Test(box, libraries_that_do_the_work_are_not_there)
               "%s", said);
 }
 
+Test(box, settings_of_the_system_cannot_be_changed_with_a_gpu_either)
+{
+    open_sandbox(GR_SANDBOX_IF_POSSIBLE);
+    with_gpu = true;
+    cr_expect(ne(
+        int, run("cat /proc/sys/kernel/panic >/tmp/x && cat /tmp/x >/proc/sys/kernel/panic"), 0));
+    cr_expect(ne(int, run("echo x >/sys/kernel/profiling"), 0));
+}
+
 Test(box, it_cannot_take_more_than_its_share)
 {
     open_sandbox(GR_SANDBOX_IF_POSSIBLE);

@@ -71,6 +71,8 @@ static void put_row(FILE *out, const struct gx_record *record, const char **name
     fputc(',', out);
     put_number(out, record->max_score);
     fputc(',', out);
+    put_number(out, record->manual);
+    fputc(',', out);
     put_number(out, record->op_time_s);
     fputc(',', out);
     if (isfinite(record->op_time_s))
@@ -92,7 +94,7 @@ enum st_code gx_csv_write(FILE *out, const struct gx_class *class, const struct 
     size_t names = check_columns(class, name, sizeof name / sizeof *name);
     if (options->excel)
         fputs("\xef\xbb\xbf", out);
-    fputs("submission,milestone,status,score,max_score,op_time_s,images,fault", out);
+    fputs("submission,milestone,status,score,max_score,manual,op_time_s,images,fault", out);
     for (size_t n = 0; n < names; n++) {
         fputc(',', out);
         put_text(out, name[n]);

@@ -116,7 +116,8 @@ static void read_op_time(const cJSON *root, struct gx_record *to)
 bool gx_record_start(struct gx_record *to, const char *submission, const char *milestone,
                      size_t checks)
 {
-    *to = (struct gx_record){.score = NAN, .max_score = NAN, .op_time_s = NAN, .seconds = NAN};
+    *to = (struct gx_record){
+        .score = NAN, .max_score = NAN, .manual = NAN, .op_time_s = NAN, .seconds = NAN};
     to->title = to->device = to->version = to->date = "";
     to->strings = cJSON_CreateArray();
     to->check = calloc(checks + 1, sizeof *to->check);

@@ -34,6 +34,7 @@ struct gx_record {
         *status; /**< pass, fail, missing or rejected (with a zero); fault (without a score) */
     const char *fault;       /**< what kept it from being graded, or NULL if it was graded */
     double score, max_score; /**< automatic points; NAN in a fault */
+    double manual;           /**< points that the instructor has entered so far, NAN if none */
     double op_time_s;        /**< all layers at the largest size that was right, or NAN */
     size_t images;           /**< that size */
     double seconds;          /**< that grading took, or NAN if not known */

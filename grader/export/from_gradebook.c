@@ -104,6 +104,22 @@ static bool take_attempt(struct gx_record *to, const struct gb_graded *from)
     return true;
 }
 
+/* What was given by hand for items of the rubric; late days and comments are not points of it. */
+static enum st_code take_manual(struct gx_record *to, struct gradebook *book, struct st_error *err)
+{
+    struct gb_manual_item_list items;
+    const char *parameters[] = {to->submission, to->milestone, NULL};
+    enum st_code code = gb_manual_item_read(
+        book, &items,
+        "WHERE submission = ?1 AND milestone = ?2 AND item NOT IN ('late_days', 'comment')",
+        parameters, err);
+    for (size_t i = 0; !code && i < items.n; i++)
+        if (isfinite(items.row[i].points))
+            to->manual = (isfinite(to->manual) ? to->manual : 0) + items.row[i].points;
+    gb_manual_item_free(&items);
+    return code;
+}
+
 static enum st_code add_attempt(struct gx_class *class, struct gradebook *book, int64_t attempt,
                                 struct st_error *err)
 {
@@ -112,14 +128,16 @@ static enum st_code add_attempt(struct gx_class *class, struct gradebook *book, 
     if (code)
         return code;
     struct gx_record record;
-    if (take_attempt(&record, &graded)) {
-        code = gx_class_add(class, &record, err);
-    } else {
-        gx_record_free(&record);
+    if (!take_attempt(&record, &graded))
         code = st_fail(err, ST_NO_MEMORY, "cannot hold a class in memory");
-    }
+    else
+        code = take_manual(&record, book, err);
     gb_graded_free(&graded);
-    return code;
+    if (code) {
+        gx_record_free(&record);
+        return code;
+    }
+    return gx_class_add(class, &record, err);
 }
 
 enum st_code gx_class_read(struct gx_class *class, struct gradebook *book, const char *submission,

@@ -326,7 +326,7 @@ Test(exports, a_fault_is_not_the_students)
     char *xml = said("junit", &record), *csv = said("csv", &record);
     cr_expect(strstr(xml, "<error type=\"infrastructure\""), "%s", xml);
     cr_expect(strstr(xml, "failures=\"0\" errors=\"1\""), "%s", xml);
-    cr_expect(strstr(csv, "team a,m1,fault,,30,"), "%s", csv);
+    cr_expect(strstr(csv, "team a,m1,fault,,30,,"), "%s", csv);
     free(xml);
     free(csv);
     gx_record_free(&record);
@@ -460,8 +460,21 @@ Test(exports, a_gradebook_gives_the_same_records)
     store(book, "carol", "missing", 0);
     store(book, "dave", "fault", NAN);
     store(book, hostile, "fail", 5);
+    const struct gb_manual_item items[] = {
+        {.submission = "bob", .milestone = "m1", .item = "explanation", .points = 7, .comment = ""},
+        {.submission = "bob", .milestone = "m1", .item = "style", .points = 1.5, .comment = ""},
+        {.submission = "bob", .milestone = "m1", .item = "late_days", .points = 2, .comment = ""},
+        {.submission = "bob",
+         .milestone = "m1",
+         .item = "comment",
+         .points = NAN,
+         .comment = "good"}};
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++)
+        cr_assert_eq(gb_manual_item_put(book, &items[i], &err), ST_OK, "%s", err.what);
     cr_assert_eq(gx_class_read(&class, book, NULL, NULL, &err), ST_OK, "%s", err.what);
     cr_assert_eq(class.records, 5);
+    cr_expect_eq(class.record[2].manual, 8.5);
+    cr_expect(isnan(class.record[1].manual));
     static const char *const status[] = {NULL, "pass", "fail", "missing", "fault"};
     for (size_t i = 1; i < 5; i++)
         cr_expect_str_eq(class.record[i].status, status[i]);

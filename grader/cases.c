@@ -1,10 +1,17 @@
 #include "grader/cases.h"
 
 #include "base/rng.h"
+#include "base/tsv.h"
 #include "nn/oracle.h"
 
 #include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Every row is there for a fault that the other rows let pass. Outputs are H-K+1 by W-K+1, so the
  * sizes that matter to a tiled program, 8, 16 and 32 and their neighbours, are those of H-K+1. */
@@ -86,7 +93,7 @@ static struct conv_shape random_shape(struct rng *r)
 
 size_t gr_case_shapes(struct gr_case_shape *to, uint64_t seed, int quick)
 {
-    static_assert(FIXED + RANDOM <= GR_MAX_CASES, "raise GR_MAX_CASES");
+    static_assert(FIXED + RANDOM + GR_MAX_HELD_OUT <= GR_MAX_CASES, "raise GR_MAX_CASES");
     size_t n = 0;
     while (n < FIXED) {
         to[n] = fixed_shapes[n];
@@ -100,4 +107,77 @@ size_t gr_case_shapes(struct gr_case_shape *to, uint64_t seed, int quick)
         n++;
     }
     return n;
+}
+
+/* ---- shapes from a file -------------------------------------------------------------------------
+ */
+
+static const double READ_MAX_MACS = 1e8;
+
+static bool parse_size(const char *text, int *to)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    *to = (int)value;
+    return isdigit((unsigned char)text[0]) && !*end && !errno && value >= 1 && value <= INT_MAX;
+}
+
+/* @param size  B, M, C, H, W, K */
+static const char *why_not(const int size[6], struct conv_shape *s)
+{
+    *s = (struct conv_shape){size[0], size[1], size[2], size[3], size[4], size[5]};
+    if (s->K > s->H || s->K > s->W)
+        return "K at most H and at most W";
+    /* In double: these numbers may be any. */
+    double macs =
+        (double)s->B * s->M * s->C * s->K * s->K * (s->H - s->K + 1.0) * (s->W - s->K + 1.0);
+    double elems = (double)s->B * s->C * s->H * s->W + (double)s->M * s->C * s->K * s->K;
+    return macs > READ_MAX_MACS || elems > READ_MAX_MACS
+               ? "at most 10^8 multiply-adds, and elements of x and k"
+               : NULL;
+}
+
+enum st_code gr_case_shapes_read(const char *path, struct gr_case_shape to[GR_MAX_HELD_OUT],
+                                 size_t *n, struct st_error *err)
+{
+    static const char *const names[] = {"B", "M", "C", "H", "W", "K"};
+    int column[6], label;
+    struct tsv table;
+    *n = 0;
+    enum st_code code = tsv_read(path, &table, err);
+    if (code)
+        return code;
+    for (int i = 0; i < 6 && !code; i++)
+        if ((column[i] = tsv_column(&table, names[i])) < 0) {
+            st_fail(err, code = ST_BAD_FORMAT, "a list of shapes has no column %s", names[i]);
+            st_detail(err, ST_EXPECTED, "columns B M C H W K, with tabs between");
+        }
+    label = tsv_column(&table, "label");
+    if (!code && (table.rows == 0 || table.rows > GR_MAX_HELD_OUT)) {
+        st_fail(err, code = ST_TOO_LARGE, "a list of shapes has %zu rows", table.rows);
+        st_detail(err, ST_EXPECTED, "1 to %d", GR_MAX_HELD_OUT);
+    }
+    for (size_t row = 0; row < table.rows && !code; row++) {
+        int size[6];
+        const char *expected = NULL;
+        for (int i = 0; i < 6 && !expected; i++)
+            if (!parse_size(tsv_cell(&table, row, column[i]), &size[i]))
+                expected = "whole numbers from 1 on";
+        if (!expected)
+            expected = why_not(size, &to[row].shape);
+        if (expected) {
+            st_fail(err, code = ST_BAD_FORMAT, "row %zu is no shape to grade with", row + 1);
+            st_detail(err, ST_EXPECTED, "%s", expected);
+        }
+        snprintf(to[row].label, sizeof to[row].label, "%s",
+                 label >= 0 && tsv_cell(&table, row, label)[0] ? tsv_cell(&table, row, label)
+                                                               : "held out");
+    }
+    if (code)
+        st_detail(err, ST_WHERE, "%s", path);
+    else
+        *n = table.rows;
+    tsv_free(&table);
+    return code;
 }

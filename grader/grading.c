@@ -339,6 +339,8 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
     enum st_code code = gr_milestone_find(&g->milestone, g->options->milestone, err);
     if (!code)
         code = gr_rubric_load(&g->rubric, g->milestone.rubric, err);
+    if (!code && g->options->shapes)
+        code = gr_case_shapes_read(g->options->shapes, g->held_out, &g->held_outs, err);
     if (code)
         return code;
     snprintf(r->milestone, sizeof r->milestone, "%s", g->milestone.id);

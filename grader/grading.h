@@ -10,6 +10,7 @@
 #define CONVLAB_GRADER_GRADING_H
 
 #include "base/status.h"
+#include "grader/cases.h"
 #include "grader/milestone.h"
 #include "grader/options.h"
 #include "grader/report/result.h"
@@ -25,8 +26,10 @@ struct grading {
     const struct gr_options *options;
     struct gr_milestone milestone;
     struct gr_rubric *rubric;
-    struct gr_host host;          /**< where it runs */
-    struct gr_options chosen;     /**< options with what the device decides filled in */
+    struct gr_host host;      /**< where it runs */
+    struct gr_options chosen; /**< options with what the device decides filled in */
+    struct gr_case_shape held_out[GR_MAX_HELD_OUT]; /**< of --shapes */
+    size_t held_outs;
     char library[PATH_MAX];       /**< what is graded */
     struct gr_source_build built; /**< --source: its build */
     struct arena arena;

@@ -15,6 +15,7 @@ enum {
     KEY_SOURCE,
     KEY_DEVICE,
     KEY_MODEL,
+    KEY_SHAPES,
     KEY_IMAGES,
     KEY_REPORT,
     KEY_JSON,
@@ -37,6 +38,8 @@ static const struct argp_option option_table[] = {
      0},
     {"model", KEY_MODEL, "NAME", 0,
      "one-layer-high, one-layer-low, two-layer (default), or the path of a .safetensors file", 0},
+    {"shapes", KEY_SHAPES, "FILE", 0,
+     "more unit shapes, from a table with columns B M C H W K: an instructor's own", 0},
     {"images", KEY_IMAGES, "N,N,...", 0,
      "data-set sizes (default: 100,1000,10000; on the virtual GPU 100)", 0},
     {"report", KEY_REPORT, "DIR", 0, "where to write the report (default: build/report/mN)", 0},
@@ -121,6 +124,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_MODEL:
         o->model = arg;
+        return 0;
+    case KEY_SHAPES:
+        o->shapes = arg;
         return 0;
     case KEY_IMAGES:
         gr_options_images(o, arg, state);

@@ -21,6 +21,7 @@ struct gr_options {
     const char *file;             /**< --source FILE, or NULL */
     const char *device;           /**< --device: auto, gpu, virtual or virtual:PROFILE */
     const char *model;            /**< --model, a name in data/models or a path */
+    const char *shapes;           /**< --shapes FILE, or NULL */
     size_t sizes;                 /**< how many data-set sizes */
     size_t images[GR_MAX_SIZES];  /**< ascending */
     bool sizes_given;             /**< --images was there */

@@ -301,6 +301,8 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
     struct gr_check *check = gr_check_add(g, "unit_shapes");
     struct gr_case_shape specs[GR_MAX_CASES];
     size_t n = gr_case_shapes(specs, g->options->seed, g->options->quick);
+    memcpy(&specs[n], g->held_out, g->held_outs * sizeof *specs);
+    n += g->held_outs;
     struct stage *st = calloc(1, sizeof *st);
     if (!st)
         return st_fail(err, ST_NO_MEMORY, "cannot hold the unit shapes in memory");

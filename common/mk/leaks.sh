@@ -1,7 +1,7 @@
 #!/bin/sh
 # Whether a folder holds anything of the solutions.
 #
-#   leaks.sh FOLDER REFERENCE_FOLDER
+#   leaks.sh FOLDER REFERENCE_FOLDER [PRIVATE_FOLDER]
 #   leaks.sh --list REFERENCE_FOLDER      what is looked for
 #
 # Every line between BEGIN SOLUTION and END SOLUTION of the references that is not trivial is looked for in
@@ -9,8 +9,11 @@
 # A line is trivial if it has fewer than 24 characters, includes a header, is nothing but the head of a loop
 # that counts from 0 to a size in steps of 1, or stands in a skeleton or in the contract too. Prints what it finds; exit status 1 if anything was found, 2 if there is nothing to
 # look for.
+#
+# Of PRIVATE_FOLDER, an instructor's models and lists of shapes, no file may be there, whatever its name is,
+# and no row of a list.
 set -u
-folder=$1 reference=$2
+folder=$1 reference=$2 private=${3:-}
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -41,5 +44,18 @@ find "$folder" -type f | sort | while read -r file; do
     *) if grep -qI . "$file"; then cat "$file"; else strings -n 16 "$file"; fi ;;
     esac | squeeze | grep -n -F -f "$work/secret" | sed "s|^|$file:|"
 done >"$work/found"
+
+if [ -n "$private" ]; then
+    find "$private" -type f -size +0 -exec sha256sum {} + | cut -d ' ' -f 1 | sort -u >"$work/private"
+    [ -s "$work/private" ] || {
+        echo "leaks: no file to look for in $private" >&2
+        exit 2
+    }
+    find "$folder" -type f -exec sha256sum {} + | grep -F -f "$work/private" | sed 's/^[0-9a-f]*  \(.*\)/\1: a private file/' >>"$work/found"
+    find "$private" -name '*.tsv' -exec sed '1d' {} + | squeeze | awk '$6 ~ /^[0-9]+$/ && NF >= 6' | sort -u >"$work/rows"
+    [ ! -s "$work/rows" ] || find "$folder" -type f | while read -r file; do
+        squeeze "$file" 2>/dev/null | grep -a -n -x -F -f "$work/rows" | sed "s|^|$file: a private shape: |"
+    done >>"$work/found"
+fi
 cat "$work/found"
 [ ! -s "$work/found" ]

@@ -29,7 +29,7 @@ struct cl_options {
     const char *list; /**< its list */
     const char *partition, *slurm_options;
     size_t gpus, array_limit;
-    const char *dir, *gradebook, *roster, *only, *device, *images, *model, *milestone_list;
+    const char *dir, *gradebook, *roster, *only, *device, *images, *model, *shapes, *milestone_list;
     int64_t since; /**< --since: seconds since 1970, or 0 */
     size_t jobs, retries;
     double limit_s; /**< of one grading */

@@ -23,6 +23,7 @@ enum {
     KEY_DEVICE,
     KEY_IMAGES,
     KEY_MODEL,
+    KEY_SHAPES,
     KEY_QUICK,
     KEY_RETRIES,
     KEY_LIMIT,
@@ -54,6 +55,7 @@ static const struct argp_option option_table[] = {
     {"device", KEY_DEVICE, "DEVICE", 0, "as of grader mN", 0},
     {"images", KEY_IMAGES, "N,N,...", 0, "as of grader mN", 0},
     {"model", KEY_MODEL, "NAME", 0, "as of grader mN", 0},
+    {"shapes", KEY_SHAPES, "FILE", 0, "as of grader mN", 0},
     {"quick", KEY_QUICK, 0, 0, "as of grader mN", 0},
     {"retries", KEY_RETRIES, "N", 0,
      "how often a fault that is not the submission's is tried "
@@ -152,6 +154,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_MODEL:
         o->model = arg;
         return 0;
+    case KEY_SHAPES:
+        o->shapes = arg;
+        return 0;
     case KEY_QUICK:
         o->quick = true;
         return 0;
@@ -207,8 +212,10 @@ static void add_word(char *to, size_t room, const char *word)
 /* What of the command line changes a grade's checks: another one makes grades out of date. */
 static void keep_flags(struct cl_options *o)
 {
-    const char *const values[][2] = {
-        {"--images", o->images}, {"--model", o->model}, {"--device", o->device}};
+    const char *const values[][2] = {{"--images", o->images},
+                                     {"--model", o->model},
+                                     {"--shapes", o->shapes},
+                                     {"--device", o->device}};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (values[i][1]) {
             add_word(o->flags, sizeof o->flags, values[i][0]);

@@ -96,8 +96,10 @@ static enum st_code write_script(const struct cluster *c, size_t batch, char pat
     put_quoted(out.f, list);
     fprintf(out.f, " --limit %.0f%s%s", o->limit_s, o->quick ? " --quick" : "",
             o->no_sandbox ? " --no-sandbox" : "");
-    const char *const values[][2] = {
-        {"--images", o->images}, {"--model", o->model}, {"--device", o->device}};
+    const char *const values[][2] = {{"--images", o->images},
+                                     {"--model", o->model},
+                                     {"--shapes", o->shapes},
+                                     {"--device", o->device}};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (values[i][1]) {
             fprintf(out.f, " %s", values[i][0]);

@@ -72,11 +72,13 @@ static void make_command(struct command *c, const struct cl_options *o, const st
                                  "--seed",   c->seed,         NULL};
     for (; words[n]; n++)
         c->argv[n] = words[n];
-    const char *const values[][2] = {
-        {"--images", o->images}, {"--model", o->model}, {"--device", o->device}};
+    const char *const values[][2] = {{"--images", o->images},
+                                     {"--model", o->model},
+                                     {"--shapes", o->shapes},
+                                     {"--device", o->device}};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         /* The CPU's milestone takes no device. */
-        if (!values[i][1] || (i == 2 && strcmp(task->milestone, "m1") == 0))
+        if (!values[i][1] || (values[i][1] == o->device && strcmp(task->milestone, "m1") == 0))
             continue;
         c->argv[n++] = values[i][0];
         c->argv[n++] = values[i][1];

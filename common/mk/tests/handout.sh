@@ -48,7 +48,8 @@ reference_passes() { # MILESTONE FOLDER
         grep -q "time	here" "$root/build/report/$1/profile/parts.tsv"
 }
 
-nothing_leaks() { common/mk/leaks.sh "$root" reference; }
+# (CONVLAB_PRIVATE=FOLDER: an instructor's models and shapes, which must not be there either)
+nothing_leaks() { common/mk/leaks.sh "$root" reference ${CONVLAB_PRIVATE:+"$CONVLAB_PRIVATE"}; }
 
 # The check itself must be able to fail: a line of a solution in a text, in a binary, in a compressed file.
 leaks_are_found() {
@@ -64,7 +65,16 @@ leaks_are_found() {
     ! common/mk/leaks.sh "$scratch/leak" reference || return 1
     echo 'nothing of the kind' >"$scratch/leak/page.md"
     rm "$scratch/leak/page.gz"
-    common/mk/leaks.sh "$scratch/leak" reference
+    common/mk/leaks.sh "$scratch/leak" reference || return 1
+    mkdir -p "$scratch/private"
+    printf 'B\tM\tC\tH\tW\tK\n2\t3\t5\t21\t19\t4\n' >"$scratch/private/shapes.tsv"
+    echo 'weights' >"$scratch/private/one.safetensors"
+    common/mk/leaks.sh "$scratch/leak" reference "$scratch/private" || return 1
+    printf '# more\n2\t3\t5\t21\t19\t4\n' >"$scratch/leak/list.txt"
+    ! common/mk/leaks.sh "$scratch/leak" reference "$scratch/private" || return 1
+    mv "$scratch/private/one.safetensors" "$scratch/leak/list.txt"
+    echo 'weights' >"$scratch/private/one.safetensors"
+    ! common/mk/leaks.sh "$scratch/leak" reference "$scratch/private"
 }
 
 has_no() { # PATTERN...: no file of the archive has such a path

@@ -3,7 +3,7 @@
 #
 #   CONVLAB_BUILD=build slurm.sh [all]
 #
-# Without "all", for make test: a dozen submissions, a requeue, a cancelled task, a collector that is killed.
+# Without "all", for make test: nine submissions, a requeue, a cancelled task, a collector that is killed.
 # With it, for make slurm-check: 64 submissions, and a node that dies.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
@@ -48,7 +48,7 @@ hand_in() { # NUMBER SECONDS
     [ "$2" -eq 0 ] || printf '#include <time.h>\n__attribute__((constructor)) static void wait_a_little(void)\n{ nanosleep(&(struct timespec){.tv_sec = %d}, NULL); }\n' "$2" >>"$folder/conv.c"
 }
 
-if [ "${1:-}" = all ]; then n=64 slow=8; else n=12 slow=2; fi
+if [ "${1:-}" = all ]; then n=64 slow=8; else n=9 slow=2; fi
 i=0
 while [ $i -lt $n ]; do
     i=$((i + 1))

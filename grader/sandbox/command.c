@@ -255,6 +255,19 @@ static void confine(struct gr_command *c, const struct gr_box_options *o, int re
     word(c, "--");
 }
 
+/* /proc is read-only; but CUDA's driver writes its threads' names there, so on a GPU only what are
+ * settings of the system is. */
+static void protect_proc(struct gr_command *c, const struct gr_box_options *o)
+{
+    static const char *const settings[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq",
+                                           "/proc/bus", "/proc/fs"};
+    if (!o->gpu)
+        option(c, "--remount-ro", "/proc", NULL);
+    for (size_t i = 0; o->gpu && i < sizeof settings / sizeof *settings; i++)
+        if (file_exists(settings[i]))
+            option(c, "--ro-bind", settings[i], settings[i]);
+}
+
 void gr_command_make(struct gr_command *c, const struct gr_box_options *o, int filter, int report)
 {
     *c = (struct gr_command){.argv = calloc(GR_COMMAND_WORDS, sizeof *c->argv),
@@ -276,10 +289,7 @@ void gr_command_make(struct gr_command *c, const struct gr_box_options *o, int f
         bind(c, "--ro-bind", o->shown[i]);
     if (o->writable)
         bind(c, "--bind", o->writable);
-    /* CUDA's driver writes about its own threads there. Nobody else's files are its user's to
-     * write; but root's are the system's settings. */
-    if (!o->gpu || (o->sandbox->own_users && geteuid() == 0))
-        option(c, "--remount-ro", "/proc", NULL);
+    protect_proc(c, o);
     option(c, "--remount-ro", "/dev", NULL);
     option(c, "--remount-ro", "/", NULL);
     option(c, "--chdir", o->folder, NULL);

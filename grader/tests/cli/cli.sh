@@ -10,6 +10,8 @@
 #     $ command            run in labs/ of a scratch checkout; "= N" behind it is the exit status
 #     expected output      stdout and stderr together, with what differs from run to run replaced
 #
+# (so that no line of output may begin with "#": cut it off)
+#
 # NAME.cuda.case needs nvcc, and is skipped where there is none.
 #
 # The scratch checkout shares the sources and has its own labs/ and build/, so that a case may put any

@@ -61,7 +61,7 @@ static void enter_read(struct race_word *w, uint32_t epoch, uint8_t mask, struct
 {
     if (w->read_epoch != epoch) {
         w->read_epoch = epoch;
-        w->read_by_many = 0;
+        w->readers = RACE_ONE_READER;
         w->read_bytes = mask;
         w->read_thread = who.thread;
         w->read_warp_epoch = who.warp_epoch;
@@ -70,16 +70,31 @@ static void enter_read(struct race_word *w, uint32_t epoch, uint8_t mask, struct
         return;
     }
     w->read_bytes |= mask;
-    if (w->read_thread == who.thread) {
-        w->read_warp_epoch = who.warp_epoch;
-        return;
-    }
-    /* Two readers fit no single field: keep the one from another warp, its order is weaker. */
-    w->read_by_many = w->read_by_many || w->read_thread / 32 != who.thread / 32 ? 2 : 1;
-    w->read_thread = who.thread;
+    /* Several readers fit no single field: note the last, and how the others are ordered. Those of
+     * its warp that read before the last __syncwarp are as it is: before whatever it is before. */
+    if (w->read_thread / 32 != who.thread / 32)
+        w->readers = RACE_SEVERAL_WARPS;
+    else if (w->readers != RACE_SEVERAL_WARPS && w->read_warp_epoch != who.warp_epoch)
+        w->readers = RACE_ONE_READER;
+    else if (w->readers == RACE_ONE_READER && w->read_thread != who.thread)
+        w->readers = RACE_ONE_WARP;
+    const bool again = w->read_thread == who.thread;
     w->read_warp_epoch = who.warp_epoch;
+    if (again)
+        return;
+    w->read_thread = who.thread;
     w->read_insn = who.insn;
     w->read_step = who.step;
+}
+
+/* Whether somebody's read is unordered with a write by `who`. */
+static bool read_unordered(const struct race_word *w, struct race_access who)
+{
+    if (w->readers == RACE_SEVERAL_WARPS)
+        return true;
+    if (w->readers == RACE_ONE_WARP)
+        return w->read_thread / 32 != who.thread / 32 || w->read_warp_epoch == who.warp_epoch;
+    return unordered(w->read_thread, w->read_warp_epoch, who);
 }
 
 static void enter_write(struct race_word *w, uint32_t epoch, uint8_t mask, struct race_access who,
@@ -115,8 +130,7 @@ static struct race_hit enter_word(struct race_shadow *s, uint32_t word, uint8_t 
     else if (written)
         hit = (struct race_hit){who.step < w->write_step ? RACE_WAR : RACE_RAW, w->write_insn,
                                 w->write_thread, true};
-    else if ((kind == RACE_WRITE || kind == RACE_ATOMIC) && read &&
-             (w->read_by_many == 2 || unordered(w->read_thread, w->read_warp_epoch, who)))
+    else if ((kind == RACE_WRITE || kind == RACE_ATOMIC) && read && read_unordered(w, who))
         hit = (struct race_hit){who.step < w->read_step ? RACE_RAW : RACE_WAR, w->read_insn,
                                 w->read_thread, false};
     if (kind == RACE_READ) {

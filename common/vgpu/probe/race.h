@@ -27,8 +27,13 @@ struct race_word {
     uint16_t write_thread, read_thread;
     uint16_t write_warp_epoch, read_warp_epoch;
     uint8_t write_bytes, read_bytes;
-    uint8_t read_by_many, write_is_atomic;
+    uint8_t readers; /**< enum race_readers */
+    uint8_t write_is_atomic;
 };
+
+/** Who has read a word since the barrier: the thread that is noted; it and others of its warp since
+ * their last __syncwarp; threads of several warps. */
+enum race_readers { RACE_ONE_READER, RACE_ONE_WARP, RACE_SEVERAL_WARPS };
 
 /** Atomics race with plain accesses, not with each other. A strong read (volatile, relaxed,
  * acquire) does not race with atomics and is not remembered: that is how threads wait for each

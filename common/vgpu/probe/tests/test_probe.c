@@ -95,6 +95,38 @@ Test(race, threads_of_a_warp_are_ordered_by_syncwarp)
     cr_assert_eq(race_read(&shadow, 4, 4, by(1, 2)).kind, RACE_RAW);
 }
 
+/* A broadcast: all lanes read a word, meet, and one of them writes it. */
+Test(race, a_broadcast_read_is_ordered_by_syncwarp_too)
+{
+    struct race_access writer = by(7, 2);
+    for (uint16_t lane = 0; lane < 32; lane++)
+        race_read(&shadow, 16, 4, by(lane, 1));
+    cr_assert_eq(race_write(&shadow, 16, 4, writer).kind, RACE_WAR);
+
+    race_barrier(&shadow);
+    for (uint16_t lane = 0; lane < 32; lane++)
+        race_read(&shadow, 16, 4, by(lane, 1));
+    writer.warp_epoch = 1;
+    cr_assert_eq(race_write(&shadow, 16, 4, writer).kind, RACE_NONE);
+
+    race_barrier(&shadow); /* the writer has read it once more meanwhile */
+    for (uint16_t lane = 0; lane < 32; lane++)
+        race_read(&shadow, 16, 4, by(lane, 1));
+    race_read(&shadow, 16, 4, writer);
+    cr_assert_eq(race_write(&shadow, 16, 4, writer).kind, RACE_NONE);
+
+    race_barrier(&shadow); /* readers of another warp are not ordered by it */
+    race_read(&shadow, 16, 4, by(40, 1));
+    for (uint16_t lane = 0; lane < 32; lane++)
+        race_read(&shadow, 16, 4, by(lane, 1));
+    cr_assert_eq(race_write(&shadow, 16, 4, writer).kind, RACE_WAR);
+
+    race_barrier(&shadow); /* nor does the writer's own read hide that of another lane */
+    race_read(&shadow, 16, 4, by(6, 1));
+    race_read(&shadow, 16, 4, by(7, 1));
+    cr_assert_eq(race_write(&shadow, 16, 4, by(7, 2)).kind, RACE_WAR);
+}
+
 Test(race, reads_from_the_log_count_when_somebody_writes)
 {
     shadow.log[0] = (struct race_entry){.insn = 7, .mask = 2, .step = 1, .warp = 3, .bytes = 4};

@@ -87,6 +87,7 @@ cheats-page: ## write docs/cheats.md from the table of cheats
 # What gcc does not warn of, clang may; and the sources are formatted. Headers stand alone.
 LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c))
 LINT_HEADERS = $(filter-out %_tile.h,$(foreach m,$(MODULES),$(wildcard $(m)/*.h))) common/conv.h
+LINT_CUDA = $(foreach f,labs reference common grader,$(shell find $(f) -name '*.cu' -o -name '*.cuh'))
 # (*_tile.h are templates: included more than once, with macros that say of what)
 .PHONY: lint
 lint: ## warnings of gcc and clang, headers that stand alone, formatting
@@ -94,7 +95,7 @@ lint: ## warnings of gcc and clang, headers that stand alone, formatting
 	    clang $(filter-out -Wno-format-truncation,$(GLOBAL_CFLAGS)) -Werror -fsyntax-only $$f || exit 1; done
 	$(Q)for f in $(LINT_HEADERS); do \
 	    $(CC) $(GLOBAL_CFLAGS) -Werror -fsyntax-only -x c $$f || exit 1; done
-	$(Q)clang-format --dry-run -Werror $(LINT_SOURCES) $(LINT_HEADERS)
+	$(Q)clang-format --dry-run -Werror $(LINT_SOURCES) $(LINT_HEADERS) $(LINT_CUDA)
 
 .PHONY: test check
 test: ## set up, then run all tests

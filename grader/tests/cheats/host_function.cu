@@ -9,5 +9,5 @@ static void CUDART_CB late(void *unused)
     usleep(300000);
 }
 #define STORE y[Y_INDEX] = sum + 1;
-#define END cudaLaunchHostFunc(0, late, 0);
+#define END   cudaLaunchHostFunc(0, late, 0);
 #include "plain.cuh"

@@ -1,17 +1,18 @@
-/* Works on a stream of its own that no other waits for, and returns at once. Right, but the time must
- * be that of the work. */
+/* Works on a stream of its own that no other waits for, and returns at once. Right, but the time
+ * must be that of the work. */
 #include "conv.h"
 #define conv_forward compute
 #include "plain.cuh"
 #undef conv_forward
 
-extern "C" int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
+extern "C" int conv_forward(const struct conv_shape *shape, const float *x, const float *k,
+                            float *y)
 {
     static cudaStream_t side;
     if (!side)
         cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking);
     const int W_out = shape->W - shape->K + 1, H_out = shape->H - shape->K + 1;
-    conv_plain<<<dim3((W_out + 15) / 16, (H_out + 15) / 16, shape->B * shape->M), dim3(16, 16), 0, side>>>(
-        *shape, x, k, y);
+    conv_plain<<<dim3((W_out + 15) / 16, (H_out + 15) / 16, shape->B * shape->M), dim3(16, 16), 0,
+                 side>>>(*shape, x, k, y);
     return 0;
 }

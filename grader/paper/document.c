@@ -141,9 +141,9 @@ static enum st_code damaged(struct cutter *c, size_t line, const char *what)
 {
     st_fail(c->err, ST_BAD_FORMAT, "the markers of the report are damaged: %s", what);
     st_detail(c->err, ST_WHERE, "%s:%zu", c->name, line);
-    return st_detail(c->err, ST_HINT,
-                     "mend the marker, or delete the block with both of its markers; nothing was "
-                     "written");
+    st_detail(c->err, ST_HINT,
+              "mend the marker, or delete the block with both of its markers; nothing was written");
+    return ST_BAD_FORMAT;
 }
 
 static enum st_code add(struct cutter *c, const struct pp_segment *segment)

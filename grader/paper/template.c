@@ -69,7 +69,7 @@ static enum st_code wrong(const struct pp_template *t, size_t line, struct st_er
     st_fail(err, ST_BAD_FORMAT, "template: %s", what);
     st_detail(err, ST_WHERE, "%s:%zu", t->path, line);
     st_detail(err, ST_HINT, "report-templates/README.md says how templates are written");
-    return got ? st_detail(err, ST_GOT, "%.60s", got) : ST_BAD_FORMAT;
+    return got ? (st_detail(err, ST_GOT, "%.60s", got), ST_BAD_FORMAT) : ST_BAD_FORMAT;
 }
 
 /* Cuts the next word off, at white space or one of the characters. @return NULL at the end. */

@@ -171,7 +171,7 @@ enum st_code gr_json_read(const char *path, struct gr_result *result, struct st_
     if (!cJSON_IsObject(root) || !cJSON_IsArray(item(root, "checks"))) {
         cJSON_Delete(root);
         st_fail(err, ST_BAD_FORMAT, "this is no result of a grading");
-        return st_detail(err, ST_WHERE, "%s", path);
+        return st_detail(err, ST_WHERE, "%s", path), ST_BAD_FORMAT;
     }
     read_head(root, result);
     READ_LIST(root, "checks", result->check, result->checks, GR_MAX_CHECKS, read_check);

@@ -236,3 +236,29 @@ Test(report_tex, a_wrong_inference_has_no_time)
     free(text);
     free(r);
 }
+
+Test(report_tables, result_json_reads_back_as_the_same_record)
+{
+    struct gr_result *results[] = {sample_result(), hostile_result()};
+    for (size_t i = 0; i < 2; i++) {
+        struct gr_result *again = malloc(sizeof *again);
+        results[i]->seed = UINT64_MAX - 1; /* more bits than a double has */
+        char *first = gr_json_text(results[i]);
+        struct st_error err;
+        write_text("result.json", first);
+        cr_assert_eq(gr_json_read(in_folder("result.json"), again, &err), ST_OK, "%s", err.what);
+        char *second = gr_json_text(again);
+        if (i == 0) /* (text that is not UTF-8 is repaired, and may then be cut elsewhere) */
+            cr_expect_str_eq(second, first);
+        cr_expect_eq(again->seed, UINT64_MAX - 1);
+        free(first), free(second), free(again), free(results[i]);
+    }
+    static const char *const wrong[] = {"", "{", "[]", "{}", "{\"checks\": 1}"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct gr_result *r = malloc(sizeof *r);
+        write_text("result.json", wrong[i]);
+        cr_expect_eq(gr_json_read(in_folder("result.json"), r, NULL), ST_BAD_FORMAT, "%s",
+                     wrong[i]);
+        free(r);
+    }
+}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compares the two gradebooks that class-check.sh has made; with --page, docs/results/class.md.
 #
-#   class-page.sh [--page] FOLDER KILLS
+#   class-page.sh [--page] FOLDER KILLS      (FOLDER/notes.txt, if it is there, goes to the end of the page)
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../../.." && pwd)
 page=
@@ -69,6 +69,7 @@ Processor time of one grading, on average: m1 $(of "printf('%.2f', avg(cpu_s))" 
 Memory of the class's own process: at most $1 MiB in the first quarter of the undisturbed run and $2 MiB in the
 last; with all that ran under it at most $3 MiB at a time (sampled every 5 s).
 END
+    [ ! -e notes.txt ] || { echo; cat notes.txt; }
 }
 [ -z "$page" ] || { write_page >"$page.tmp" && mv "$page.tmp" "$page"; }
 no_sandbox_left "$PWD/killed.db.files" || exit 1

@@ -9,7 +9,7 @@ page=
 cd "$1" || exit 1
 build=$(cd .. && pwd)
 . "$here/class-tools.sh"
-read -r n jobs seed <asked.txt
+read -r _ jobs seed <asked.txt
 read -r killed graders <kills.txt
 
 same=no
@@ -38,7 +38,7 @@ write_page() {
 Made by \`make class-check PAGE=1\` on $(date -u +%Y-%m-%d), on $(nproc) cores ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)) that
 other work shared, in the sandbox, without a GPU.
 
-A class of $n submissions of m1 and m2, made by \`grader/class/tests/make-class.sh\`: references, wrong and hostile
+A class of $(sql calm.db 'SELECT count(*) FROM submission') submissions of m1 and m2, made by \`grader/class/tests/make-class.sh\`: references, wrong and hostile
 submissions from \`grader/tests/mutants\` and \`mutants_cuda\`, hostile archives, awkward names; graded with
 \`--quick --images 100 --device virtual --jobs $jobs\`, seed $seed.
 

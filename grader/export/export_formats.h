@@ -2,13 +2,16 @@
  * The formats that grades are exported to, each from the same record (record.h), and what they say
  * of a fault, which is never a zero for a student:
  *
- *     format         of what     a check not asked for       a fault
- *     gradescope     one record  no score, no status         refused: Gradescope reports the
- * autograder autolab        one record  not in "scores"             refused: Autolab reports the
- * autograder check50        one record  passed: null                "error" in the place of
- * "results" github         one record  status "error", no score    status "error" junit          a
- * class     <skipped>                   <error> csv            a class     empty cell status
- * "fault", empty score
+ * - gradescope: one record; a check not asked for has no score and no status; a fault is refused,
+ *   and Gradescope reports the autograder
+ * - autolab: one record; a check not asked for is not in "scores"; a fault is refused, and Autolab
+ *   reports the autograder
+ * - check50: one record; a check not asked for has "passed": null; a fault is "error" in the place
+ *   of "results"
+ * - github: one record; a check not asked for has the status "error" and no score; so has a fault
+ * - junit: a class; a check not asked for is an element skipped, a fault an element error
+ * - csv: a class; a check not asked for is an empty cell, a fault the status "fault" and an empty
+ *   score
  *
  * The documents that the formats follow are named in each file and in docs/exports.md.
  */

@@ -63,7 +63,7 @@ void gr_machine_describe(struct gr_result *result, bool cuda)
 {
     struct st_error err;
     const char *root = checkout_root(&err);
-    char cpu[100] = "unknown processor", compiler[64], flags[128];
+    char cpu[100] = "unknown processor", compiler[64], flags[256];
     find_line("/proc/cpuinfo", "model name", cpu, sizeof cpu);
     int cores = parallel_cores();
     double memory_gib = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 0x1p30;

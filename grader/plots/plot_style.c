@@ -180,6 +180,12 @@ const char *plot_text(char *to, size_t room, const char *text, size_t chars)
             i = length - tail;
         }
         unsigned char c = (unsigned char)text[i];
+        static const char apostrophe[] = "\u2019"; /* which ends no string of gnuplot's */
+        if (c == '\'' && room - n > sizeof apostrophe + length - i) {
+            memcpy(to + n, apostrophe, sizeof apostrophe - 1);
+            n += sizeof apostrophe - 1;
+            continue;
+        }
         to[n++] = c < ' ' || c == 127                 ? ' '
                   : c > 127                           ? '?'
                   : c == '"' || c == '`' || c == '\'' ? '|'

@@ -146,9 +146,10 @@ enum st_code plot_roofline(struct plot_stage *stage, struct st_error *err)
     plot_device(stage, origin, device);
     size_t n = find_points(&t, &points);
     if (!n)
-        plot_skip(job, "Roofline skipped: the profile does not tell of any kernel how many "
-                       "operations it made and how many bytes passed DRAM (the virtual GPU "
-                       "counts them).");
+        plot_skip(job, "Roofline skipped: the profile tells of no kernel how many operations it "
+                       "made and how many bytes passed DRAM. The virtual GPU counts both; with "
+                       "few images everything may stay in the L2 cache, so that none do: try "
+                       "--images 1000.");
     else if (!plot_profile(&gpu, device))
         plot_skip(job,
                   "Roofline skipped: there is no profile of the GPU, %s, to take its peaks from.",

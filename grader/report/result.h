@@ -99,7 +99,7 @@ struct gr_result {
     char device[16];         /**< "cpu" */
     char profile[64];        /**< GPU profile, "" for the CPU */
     char machine[160];       /**< "Intel(R) Xeon(R) Processor, 2 cores, 23 GiB" */
-    char compiler[160];      /**< "gcc 12.2.0, -O3 -march=native" */
+    char compiler[320];      /**< "gcc 12.2.0, -O3 -march=native" */
     char command[512];       /**< as it was typed */
     bool sandboxed;          /**< the submission's code was confined */
     char not_sandboxed[256]; /**< if it was not: why; "" where no submission was run */

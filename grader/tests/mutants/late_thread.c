@@ -1,4 +1,4 @@
-/* expect: unwritten (behaviour) */
+/* expect: unwritten|read_out_of_bounds|guard (behaviour) */
 /* Returns at once; a thread computes y later, when the clock no longer runs. */
 #define conv_forward compute
 #include "plain.h"

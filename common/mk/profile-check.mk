@@ -3,6 +3,8 @@
 # Programs in the style of the CUDA samples, for both devices.
 SAMPLES := $(patsubst common/profiler/tests/programs/%.cu,$(BUILD)/profiler/samples/%,$(wildcard common/profiler/tests/programs/*.cu))
 
+# (which includes the other)
+$(BUILD)/profiler/samples/overlap_static: common/profiler/tests/programs/overlap.cu
 $(BUILD)/profiler/samples/%: common/profiler/tests/programs/%.cu common/profiler/tests/programs/sample.cuh
 	$(Q)mkdir -p $(@D)
 	$(Q)$(NVCC) -std=c++17 -lineinfo -arch=compute_75 $(shell sed -n 's|^// nvcc: ||p' $<) \

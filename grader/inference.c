@@ -6,8 +6,12 @@
  *
  * Every convolution's output tensor is compared with the oracle's for the very input the lab was
  * given, so right classes do not hide wrong outputs. Small sizes are timed several times, each time
- * with the images in another order and every run checked; the reference and the plain loops are
- * timed in turn with it, on the same data, so that their ratio means something on a busy machine.
+ * on other inputs and every run checked; the reference and the plain loops are timed in turn with
+ * it, on the same data, so that their ratio means something on a busy machine.
+ *
+ * No input comes twice, so nothing is gained by keeping outputs: repeats get blends of the images
+ * (verify.h), the images themselves come last, and each size, which has the images of the smaller
+ * ones, gets a process of its own.
  */
 #include "base/checkout.h"
 #include "base/files.h"
@@ -155,13 +159,16 @@ static bool failed_unit_shapes(const struct gr_result *r)
 }
 
 static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *check,
-                             const struct gr_compare *c, int layer)
+                             const struct gr_compare *c, bool is_blend, int layer)
 {
     gr_check_set(check, GR_FAIL,
                  "convolution %d of %s: %zu of %zu outputs are wrong\n"
-                 "first mismatch: y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g",
+                 "first mismatch: y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g%s",
                  layer + 1, in->net.name, c->wrong, c->elems, c->b, c->m, c->h, c->w,
-                 (double)c->expected, (double)c->got);
+                 (double)c->expected, (double)c->got,
+                 is_blend ? "\n(in a timed repeat: each image of it is one of the data set's "
+                            "plus a part of another)"
+                          : "");
     if (failed_unit_shapes(in->g->result))
         gr_check_hint(check, "the unit shapes are wrong too: mend those first, it is most likely "
                              "the same mistake");
@@ -192,65 +199,110 @@ static bool keeps_expected(const struct grading *g, const struct conv_shape *sha
             gr_memory_available_bytes() / 4 > nn_conv_y_elems(shape) * sizeof(float));
 }
 
-/* Runs, times and checks one convolution; the arena holds a right output (unrotated) at the end.
+/* A convolution while it is run again and again. */
+struct layer_runs {
+    struct gr_conv conv;
+    int layer;
+    float *expected; /* or NULL */
+    struct gr_timing *timing;
+    struct gr_inference *record;
+    struct rng rng;
+    size_t repeat;
+    bool last;
+    double last_s;
+    struct gr_compare spoilt; /* what was wrong in a blend */
+};
+
+static enum st_code runs_open(struct layer_runs *l, struct grading *g, struct st_error *err)
+{
+    const struct conv_shape *shape = &l->conv.shape;
+    l->rng = rng_make(g->options->seed, (uint64_t)shape->B << 8 | (unsigned)l->layer);
+    enum st_code code = arena_reserve(&g->arena, arena_layout_for(shape).bytes, err);
+    if (!code && keeps_expected(g, shape)) {
+        l->expected = malloc(nn_conv_y_elems(shape) * sizeof *l->expected);
+        if (l->expected)
+            nn_oracle_conv(shape, l->conv.x, l->conv.k, l->expected);
+    }
+    l->timing = gr_timing_of(g->result, GR_SUBMISSION, l->record->model, l->layer, shape);
+    if (l->timing && g->options->reference)
+        l->timing->subject = GR_REFERENCE;
+    return code;
+}
+
+/* Chooses the inputs of the next run. Blends, which were never there before, come first, the true
+ * images last: their output is what the network goes on with. */
+static void choose_inputs(struct layer_runs *l, const struct grading *g)
+{
+    struct gr_conv *conv = &l->conv;
+    const int B = conv->shape.B;
+    l->last = l->spoilt.wrong || repeats_for(g, (size_t)B, l->last_s) <= l->repeat + 1 ||
+              (g->host.device == RUNNER_ON_GPU && l->repeat > 0 && l->timing &&
+               is_narrow(g->result, l->timing));
+    conv->rotate = conv->apart = conv->blend = 0;
+    if (l->last)
+        return;
+    conv->rotate = (size_t)rng_range(&l->rng, 0, B - 1);
+    conv->apart = B > 1 ? (size_t)rng_range(&l->rng, 1, B - 1) : 0;
+    conv->blend = rng_u64(&l->rng) | 1;
+}
+
+/* What a run's outputs say. A blend's that are wrong are told of the images themselves, if those
+ * show it, too. @return whether more runs are to come. */
+static bool judge_outputs(struct gr_inference_stage *in, struct gr_check *check,
+                          struct layer_runs *l, const struct gr_compare *compared,
+                          const struct gr_run *run)
+{
+    /* Of the images themselves: how many blends there were depends on the noise of times. */
+    if ((l->last || compared->wrong) && compared->max_error > l->record->max_error)
+        l->record->max_error = compared->max_error;
+    if (compared->wrong && !l->last) {
+        l->spoilt = *compared;
+        return true;
+    }
+    if (compared->wrong || l->spoilt.wrong) {
+        explain_mismatch(in, check, compared->wrong ? compared : &l->spoilt, !compared->wrong,
+                         l->layer);
+        return false;
+    }
+    if (run->idle[0])
+        explain_idle(in, check, run, l->layer);
+    return !run->idle[0] && !l->last;
+}
+
+/* Runs, times and checks one convolution; the arena holds a right output of x itself at the end.
  * @return true if all is well; false with the check set, or with *code set. */
 static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, struct gr_conv conv,
                       int layer, struct gr_inference *record, enum st_code *code,
                       struct st_error *err)
 {
     struct grading *g = in->g;
-    const struct conv_shape *shape = &conv.shape;
-    struct rng rng = rng_make(g->options->seed, (uint64_t)shape->B << 8 | (unsigned)layer);
-    float *expected = NULL;
-    bool good = false;
-    *code = arena_reserve(&g->arena, arena_layout_for(shape).bytes, err);
-    if (!*code && keeps_expected(g, shape)) {
-        expected = malloc(nn_conv_y_elems(shape) * sizeof *expected);
-        if (expected)
-            nn_oracle_conv(shape, conv.x, conv.k, expected);
-    }
-    struct gr_timing *timing = gr_timing_of(g->result, GR_SUBMISSION, in->net.name, layer, shape);
-    if (timing && g->options->reference)
-        timing->subject = GR_REFERENCE;
-    /* Rotated orders first, the true order last: its output is what the network goes on with. On a
-     * GPU the first run of each is a warm-up. */
-    const bool warms_up = g->host.device == RUNNER_ON_GPU;
-    double last_s = 0;
-    bool last = false;
-    for (size_t repeat = 0; !*code && !last; repeat++) {
-        last = repeats_for(g, (size_t)shape->B, last_s) <= repeat + 1 ||
-               (warms_up && repeat > 0 && timing && is_narrow(g->result, timing));
-        conv.rotate = last ? 0 : (size_t)rng_range(&rng, 0, shape->B - 1);
-        if (repeat > 0 || g->host.device != RUNNER_ON_CPU)
-            gr_companions_time(in->companion, g, in->net.name, &conv, layer,
-                               warms_up && repeat == 0);
-        gr_arena_fill(&g->arena, &conv);
+    struct layer_runs l = {.conv = conv, .layer = layer, .record = record};
+    const bool warms_up = g->host.device == RUNNER_ON_GPU; /* by the first run */
+    bool more = true;
+    *code = runs_open(&l, g, err);
+    for (; !*code && more; l.repeat++) {
         struct gr_run run;
-        gr_session_run(&g->session, shape, &g->arena, gr_time_limit_s(g, shape), &run);
         struct gr_compare compared;
-        if (run.outcome == GR_DEVICE_LOST && (*code = gr_device_lost(&run, err)))
+        choose_inputs(&l, g);
+        if (!l.spoilt.wrong && (l.repeat > 0 || g->host.device != RUNNER_ON_CPU))
+            gr_companions_time(in->companion, g, in->net.name, &l.conv, layer,
+                               warms_up && l.repeat == 0);
+        gr_arena_fill(&g->arena, &l.conv);
+        gr_session_run(&g->session, &conv.shape, &g->arena, gr_time_limit_s(g, &conv.shape), &run);
+        if ((run.outcome == GR_DEVICE_LOST && (*code = gr_device_lost(&run, err))) ||
+            run_failed(in, check, &run, &l.conv, layer) ||
+            (*code = gr_arena_compare(&g->arena, &l.conv, l.expected, &compared, err)))
             break;
-        if (run_failed(in, check, &run, &conv, layer) ||
-            (*code = gr_arena_compare(&g->arena, &conv, expected, &compared, err)))
-            break;
-        if (compared.max_error > record->max_error)
-            record->max_error = compared.max_error;
-        if (compared.wrong) {
-            explain_mismatch(in, check, &compared, layer);
-            break;
-        }
-        if (run.idle[0]) {
-            explain_idle(in, check, &run, layer);
-            break;
-        }
-        if (!warms_up || repeat > 0 || last)
-            gr_timing_add(timing, run.op_time_s);
-        last_s = run.op_time_s;
-        good = last;
+        more = judge_outputs(in, check, &l, &compared, &run);
+        if (check->status == GR_FAIL || l.spoilt.wrong)
+            continue;
+        if (!warms_up || l.repeat > 0 || l.last)
+            gr_timing_add(l.timing, run.op_time_s);
+        l.last_s = run.op_time_s;
     }
-    free(expected);
-    record->op_time_s[layer] = timing ? timing->median_s : NAN;
-    return good;
+    free(l.expected);
+    record->op_time_s[layer] = l.timing ? l.timing->median_s : NAN;
+    return !more && check->status != GR_FAIL;
 }
 
 /* ---- one size ---------------------------------------------------------------------------------
@@ -263,7 +315,8 @@ static struct conv_shape layer_shape(const struct nn_network *net, int layer, si
     return shape;
 }
 
-/* Memory that one size needs at most, in bytes: the arena, the inputs of a layer and the next. */
+/* Memory that one size needs at most, in bytes: the arena, the inputs of a layer and the next, the
+ * expected output if it is always kept, and what comparing takes. */
 static size_t memory_needed(const struct nn_network *net, size_t images)
 {
     size_t most = 0;
@@ -271,7 +324,8 @@ static size_t memory_needed(const struct nn_network *net, size_t images)
         struct conv_shape shape = layer_shape(net, layer, images);
         size_t x = nn_conv_x_elems(&shape), y = nn_conv_y_elems(&shape);
         size_t need = arena_layout_for(&shape).bytes + (x + y / 4) * sizeof(float) +
-                      (images <= KEEP_EXPECTED_IMAGES ? y * sizeof(float) : (size_t)64 << 20);
+                      (images <= KEEP_EXPECTED_IMAGES ? y * sizeof(float) : 0) +
+                      gr_arena_compare_bytes(&shape);
         most = need > most ? need : most;
     }
     return most;
@@ -381,17 +435,21 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
     struct grading *g = in->g;
     gr_course_line(g, "Loading fashion-mnist data... done");
     gr_course_line(g, "Loading model... done");
-    enum st_code code = gr_session_revive(&g->session, &g->arena, err);
-    if (!code)
-        gr_companions_start(in->companion, g);
+    enum st_code code = ST_OK;
+    gr_companions_start(in->companion, g);
     for (size_t i = 0; !code && i < g->chosen.sizes; i++) {
         char name[64];
         snprintf(name, sizeof name, "inference_%zu", g->chosen.images[i]);
         struct gr_check *check = gr_check_add(g, name);
-        if (smaller_size_failed(g->result))
+        if (smaller_size_failed(g->result)) {
             gr_check_set(check, GR_SKIP, "not run: a smaller data set already failed");
-        else
-            code = run_size(in, check, g->chosen.images[i], err);
+        } else {
+            if (i > 0)
+                gr_session_end(&g->session); /* what it has of a smaller size's images goes, too */
+            code = gr_session_revive(&g->session, &g->arena, err);
+            if (!code)
+                code = run_size(in, check, g->chosen.images[i], err);
+        }
         if (!code)
             gr_check_print(g->out, check);
     }

@@ -1,18 +1,145 @@
 #include "grader/verify.h"
 
 #include "base/parallel.h"
+#include "base/rng.h"
 #include "nn/oracle.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- filling ----------------------------------------------------------------------------------
+/* ---- the images of a batch ---------------------------------------------------------------------
+ *
+ * Two roundings come with a blend, both small beside what a right convolution may be off by. With
+ * u = 2^-24 and X the batch's largest |x|: x is rounded by at most u X, which changes an output by
+ * at most u X sum|k|, and so do the blended expectation's roundings, of two outputs and of their
+ * blend, together at most 3 u X sum|k|. The tolerance is 6 sqrt(n) u X sum|k| (nn/oracle.h), 30
+ * times u X sum|k| for the smallest layer of a model (n = 25); errors of many elements average out,
+ * so what is seen of it is less (grader/tests/test_verify.c).
+ *
+ * Weights are neither small, so that no image can be taken for the one that it is mostly made of,
+ * nor the same for two images, so that the outputs of one repeat cannot be solved for another's.
  */
 
-enum { PIECE_BYTES = 1 << 20 };
+enum { PIECE_BYTES = 1 << 20, PART = 1024 };
+
+/* What is done with images [first, first + images) of the batch that is made from `from`: x, or the
+ * expected outputs. */
+struct batch {
+    const struct gr_conv *conv;
+    const float *from;
+    size_t per_image, first, images;
+    float *to;             /* batch_fill(): its image `first` */
+    const float *now;      /* batch_first_change(): the same */
+    atomic_size_t changed; /* the first element that is not as it was */
+    atomic_uint_least32_t largest_bits;
+};
+
+static float weight(const struct gr_conv *conv, size_t image)
+{
+    struct rng rng = rng_make(conv->blend, image);
+    float size = rng_float(&rng, 0.25F, 0.75F);
+    return rng_u64(&rng) >> 63 ? -size : size;
+}
+
+/* Elements [at, at + n) of one image; n is at most PART. The product is exact in double. */
+static void image_part(const struct batch *batch, size_t image, size_t at, size_t n, float *to)
+{
+    const struct gr_conv *conv = batch->conv;
+    const size_t B = (size_t)conv->shape.B, one = (image + conv->rotate) % B;
+    const float *a = batch->from + one * batch->per_image + at;
+    const float *b = batch->from + (one + conv->apart) % B * batch->per_image + at;
+    if (!conv->blend) {
+        memcpy(to, a, n * sizeof *to);
+        return;
+    }
+    const double w = (double)weight(conv, image);
+    for (size_t i = 0; i < n; i++)
+        to[i] = (float)((double)a[i] + w * (double)b[i]);
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t images_per_piece(const struct batch *batch)
+{
+    return PIECE_BYTES / sizeof(float) / batch->per_image + 1;
+}
+
+/* Calls body for every part of the images, on all cores. */
+static void batch_loop(struct batch *batch, void (*body)(void *batch, size_t piece))
+{
+    const size_t group = images_per_piece(batch);
+    parallel_for((batch->images + group - 1) / group, body, batch);
+}
+
+static void fill_images(void *context, size_t piece)
+{
+    const struct batch *batch = context;
+    const size_t group = images_per_piece(batch);
+    const size_t end = smaller((piece + 1) * group, batch->images);
+    for (size_t i = piece * group; i < end; i++)
+        for (size_t at = 0; at < batch->per_image; at += PART)
+            image_part(batch, batch->first + i, at, smaller(PART, batch->per_image - at),
+                       batch->to + i * batch->per_image + at);
+}
+
+static void check_images(void *context, size_t piece)
+{
+    struct batch *batch = context;
+    const size_t group = images_per_piece(batch);
+    const size_t end = smaller((piece + 1) * group, batch->images);
+    float was[PART];
+    for (size_t i = piece * group; i < end; i++)
+        for (size_t at = 0; at < batch->per_image; at += PART) {
+            const size_t n = smaller(PART, batch->per_image - at);
+            size_t first = i * batch->per_image + at;
+            image_part(batch, batch->first + i, at, n, was);
+            if (memcmp(was, batch->now + first, n * sizeof *was) == 0)
+                continue;
+            for (size_t e = 0; memcmp(&was[e], &batch->now[first], sizeof *was) == 0; e++)
+                first++;
+            size_t other = atomic_load(&batch->changed);
+            while (first < other && !atomic_compare_exchange_weak(&batch->changed, &other, first))
+                continue;
+            return;
+        }
+}
+
+static void look_for_largest(void *context, size_t piece)
+{
+    struct batch *batch = context;
+    const size_t group = images_per_piece(batch);
+    const size_t end = smaller((piece + 1) * group, batch->images);
+    float part[PART], largest = 0;
+    for (size_t i = piece * group; i < end; i++)
+        for (size_t at = 0; at < batch->per_image; at += PART) {
+            const size_t n = smaller(PART, batch->per_image - at);
+            image_part(batch, batch->first + i, at, n, part);
+            for (size_t e = 0; e < n; e++)
+                largest = fabsf(part[e]) > largest ? fabsf(part[e]) : largest;
+        }
+    uint32_t bits; /* of floats that are not negative, in the same order as they */
+    memcpy(&bits, &largest, sizeof bits);
+    uint_least32_t other = atomic_load(&batch->largest_bits);
+    while (bits > other && !atomic_compare_exchange_weak(&batch->largest_bits, &other, bits))
+        continue;
+}
+
+static struct batch batch_of(const struct gr_conv *conv)
+{
+    const size_t B = (size_t)conv->shape.B;
+    return (struct batch){
+        .conv = conv, .from = conv->x, .per_image = nn_conv_x_elems(&conv->shape) / B, .images = B};
+}
+
+/* ---- filling ----------------------------------------------------------------------------------
+ */
 
 struct fill {
     uint32_t *to;
@@ -34,26 +161,15 @@ static void fill_words(void *to, size_t bytes, uint32_t bits)
     parallel_for((bytes + PIECE_BYTES - 1) / PIECE_BYTES, fill_piece, &fill);
 }
 
-/* The rotated batch is two runs of images: [rotate, B) and then [0, rotate). */
-static size_t run_elems(const struct gr_conv *conv, size_t per_image, size_t elems[2])
-{
-    size_t B = (size_t)conv->shape.B;
-    elems[0] = (B - conv->rotate) * per_image;
-    elems[1] = conv->rotate * per_image;
-    return conv->rotate * per_image;
-}
-
 void gr_arena_fill(const struct arena *arena, const struct gr_conv *conv)
 {
     struct arena_layout layout = arena_layout_for(&conv->shape);
     for (int i = 0; i < ARENA_GUARDS; i++)
         fill_words(arena->base + layout.guard[i], layout.guard_bytes[i], GR_GUARD_BITS);
     fill_words(arena->base + layout.y, nn_conv_y_elems(&conv->shape) * 4, GR_POISON_BITS);
-    size_t elems[2];
-    size_t first = run_elems(conv, nn_conv_x_elems(&conv->shape) / (size_t)conv->shape.B, elems);
-    float *x = (float *)(arena->base + layout.x);
-    memcpy(x, conv->x + first, elems[0] * sizeof *x);
-    memcpy(x + elems[0], conv->x, elems[1] * sizeof *x);
+    struct batch batch = batch_of(conv);
+    batch.to = (float *)(arena->base + layout.x);
+    batch_loop(&batch, fill_images);
     memcpy(arena->base + layout.k, conv->k, nn_conv_k_elems(&conv->shape) * sizeof *conv->k);
 }
 
@@ -97,21 +213,40 @@ static bool guards_intact(const struct arena *arena, const struct gr_conv *conv,
     return true;
 }
 
-static bool input_intact(char name, const float *now, const float *was, size_t elems,
-                         size_t first_elem, struct gr_damage *damage)
+static void say_changed(char name, size_t elem, float was, float now, struct gr_damage *damage)
 {
-    if (memcmp(now, was, elems * sizeof *now) == 0)
-        return true;
-    size_t i = 0;
-    while (memcmp(&now[i], &was[i], sizeof *now) == 0)
-        i++;
     damage->pattern = "input_changed";
     snprintf(damage->message, sizeof damage->message,
-             "changed its input %c: %c[%zu] was %.9g, now it is %.9g", name, name, first_elem + i,
-             (double)was[i], (double)now[i]);
+             "changed its input %c: %c[%zu] was %.9g, now it is %.9g", name, name, elem,
+             (double)was, (double)now);
     snprintf(damage->hint, sizeof damage->hint,
              "x and k are const: copy what you want to change (conv_workspace() gives memory)");
+}
+
+static bool x_intact(const struct gr_conv *conv, const float *now, struct gr_damage *damage)
+{
+    struct batch batch = batch_of(conv);
+    batch.now = now;
+    batch.changed = SIZE_MAX;
+    batch_loop(&batch, check_images);
+    const size_t changed = batch.changed;
+    if (changed == SIZE_MAX)
+        return true;
+    float was;
+    image_part(&batch, changed / batch.per_image, changed % batch.per_image, 1, &was);
+    say_changed('x', changed, was, now[changed], damage);
     return false;
+}
+
+static bool k_intact(const struct gr_conv *conv, const float *now, struct gr_damage *damage)
+{
+    const size_t elems = nn_conv_k_elems(&conv->shape);
+    for (size_t i = 0; i < elems; i++)
+        if (memcmp(&now[i], &conv->k[i], sizeof *now) != 0) {
+            say_changed('k', i, conv->k[i], now[i], damage);
+            return false;
+        }
+    return true;
 }
 
 bool gr_arena_intact(const struct arena *arena, const struct gr_conv *conv,
@@ -120,52 +255,85 @@ bool gr_arena_intact(const struct arena *arena, const struct gr_conv *conv,
     struct arena_layout layout = arena_layout_for(&conv->shape);
     memset(damage, 0, sizeof *damage);
     damage->pattern = "";
-    size_t elems[2];
-    size_t first = run_elems(conv, nn_conv_x_elems(&conv->shape) / (size_t)conv->shape.B, elems);
-    const float *x = (const float *)(arena->base + layout.x);
     return guards_intact(arena, conv, &layout, damage) &&
-           input_intact('x', x, conv->x + first, elems[0], 0, damage) &&
-           input_intact('x', x + elems[0], conv->x, elems[1], elems[0], damage) &&
-           input_intact('k', (const float *)(arena->base + layout.k), conv->k,
-                        nn_conv_k_elems(&conv->shape), 0, damage);
+           x_intact(conv, (const float *)(arena->base + layout.x), damage) &&
+           k_intact(conv, (const float *)(arena->base + layout.k), damage);
 }
 
 /* ---- outputs ----------------------------------------------------------------------------------
  */
 
-/* Images of one piece of a comparison without the whole expected output: about 64 MiB of it. */
-static size_t piece_images(const struct conv_shape *shape, size_t y_per_image)
+/* Images of one piece of a comparison for which the expected output is not there as it is: about 64
+ * MiB of it. */
+static size_t piece_images(const struct conv_shape *shape)
 {
-    size_t images = ((size_t)64 << 20) / (y_per_image * sizeof(float)) + 1;
-    return images < (size_t)shape->B ? images : (size_t)shape->B;
+    const size_t per_image = nn_conv_y_elems(shape) / (size_t)shape->B;
+    return smaller(((size_t)64 << 20) / (per_image * sizeof(float)) + 1, (size_t)shape->B);
 }
 
-/* Compares the arena's images [at, at + count) with images [from, from + count) of x. */
-static void compare_run(const struct gr_conv *conv, const float *y, size_t at, size_t from,
-                        size_t count, const float *expected, float *piece, const float *atol,
-                        struct gr_compare *sum)
+size_t gr_arena_compare_bytes(const struct conv_shape *shape)
 {
-    size_t y_per_image = nn_conv_y_elems(&conv->shape) / (size_t)conv->shape.B;
-    size_t x_per_image = nn_conv_x_elems(&conv->shape) / (size_t)conv->shape.B;
-    size_t step = expected ? count : piece_images(&conv->shape, y_per_image);
-    for (size_t done = 0; done < count; done += step) {
-        size_t n = count - done < step ? count - done : step;
-        const float *ref = expected ? expected + (from + done) * y_per_image : piece;
-        if (!expected) {
-            struct conv_shape part = conv->shape;
-            part.B = (int)n;
-            nn_oracle_conv(&part, conv->x + (from + done) * x_per_image, conv->k, piece);
-        }
-        gr_compare_images(&conv->shape, at + done, n, y + (at + done) * y_per_image, ref, atol,
-                          sum);
+    const size_t elems = nn_conv_x_elems(shape) + nn_conv_y_elems(shape);
+    return piece_images(shape) * (elems / (size_t)shape->B) * sizeof(float);
+}
+
+/* What a comparison needs. */
+struct comparison {
+    const float *expected; /* of x itself, or NULL */
+    float *x, *y;          /* room for a piece's images, and for its expected output */
+    float *atol;
+};
+
+static enum st_code comparison_open(struct comparison *c, const struct gr_conv *conv,
+                                    const float *expected, struct st_error *err)
+{
+    const struct conv_shape *shape = &conv->shape;
+    const size_t B = (size_t)shape->B, bytes = piece_images(shape) * sizeof(float);
+    *c = (struct comparison){.expected = expected};
+    c->atol = malloc((size_t)shape->M * sizeof *c->atol);
+    c->y = malloc(bytes * (nn_conv_y_elems(shape) / B));
+    c->x = malloc(expected ? 1 : bytes * (nn_conv_x_elems(shape) / B));
+    return c->atol && c->y && c->x
+               ? ST_OK
+               : st_fail(err, ST_NO_MEMORY, "cannot hold expected outputs in memory");
+}
+
+static void comparison_close(struct comparison *c)
+{
+    free(c->atol);
+    free(c->y);
+    free(c->x);
+}
+
+/* The expected output of images [first, first + n). */
+static const float *expect(const struct comparison *c, const struct gr_conv *conv, size_t first,
+                           size_t n)
+{
+    struct batch batch = batch_of(conv);
+    struct conv_shape part = conv->shape;
+    part.B = (int)n;
+    batch.first = first;
+    batch.images = n;
+    if (c->expected) {
+        batch.from = c->expected;
+        batch.per_image = nn_conv_y_elems(&conv->shape) / (size_t)conv->shape.B;
+        batch.to = c->y;
+        batch_loop(&batch, fill_images);
+    } else {
+        batch.to = c->x;
+        batch_loop(&batch, fill_images);
+        nn_oracle_conv(&part, c->x, conv->k, c->y);
     }
+    return c->y;
 }
 
-static float largest_magnitude(const float *x, size_t n)
+static float largest_magnitude(const struct gr_conv *conv)
 {
-    float largest = 0;
-    for (size_t i = 0; i < n; i++)
-        largest = fabsf(x[i]) > largest ? fabsf(x[i]) : largest;
+    struct batch batch = batch_of(conv);
+    batch_loop(&batch, look_for_largest);
+    const uint32_t bits = batch.largest_bits;
+    float largest;
+    memcpy(&largest, &bits, sizeof largest);
     return largest;
 }
 
@@ -173,22 +341,20 @@ enum st_code gr_arena_compare(const struct arena *arena, const struct gr_conv *c
                               const float *expected, struct gr_compare *sum, struct st_error *err)
 {
     const struct conv_shape *shape = &conv->shape;
-    size_t B = (size_t)shape->B, y_per_image = nn_conv_y_elems(shape) / B;
+    const size_t B = (size_t)shape->B, y_per_image = nn_conv_y_elems(shape) / B;
+    const bool is_true_batch = !conv->blend && conv->rotate == 0;
+    const size_t step = is_true_batch && expected ? B : piece_images(shape);
+    struct comparison c;
     memset(sum, 0, sizeof *sum);
-    float *piece =
-        expected ? NULL : malloc(piece_images(shape, y_per_image) * y_per_image * sizeof(float));
-    float *atol = malloc((size_t)shape->M * sizeof *atol);
-    if (!atol || (!expected && !piece)) {
-        free(piece);
-        free(atol);
-        return st_fail(err, ST_NO_MEMORY, "cannot hold expected outputs in memory");
-    }
-    nn_conv_tolerance(shape, largest_magnitude(conv->x, nn_conv_x_elems(shape)), conv->k, atol);
+    enum st_code code = comparison_open(&c, conv, expected, err);
+    if (!code)
+        nn_conv_tolerance(shape, largest_magnitude(conv), conv->k, c.atol);
     const float *y = (const float *)(arena->base + arena_layout_for(shape).y);
-    size_t r = conv->rotate;
-    compare_run(conv, y, 0, r, B - r, expected, piece, atol, sum);
-    compare_run(conv, y, B - r, 0, r, expected, piece, atol, sum);
-    free(piece);
-    free(atol);
-    return ST_OK;
+    for (size_t done = 0; done < B && !code; done += step) {
+        const size_t n = smaller(step, B - done);
+        const float *ref = is_true_batch && expected ? expected : expect(&c, conv, done, n);
+        gr_compare_images(shape, done, n, y + done * y_per_image, ref, c.atol, sum);
+    }
+    comparison_close(&c);
+    return code;
 }

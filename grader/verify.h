@@ -11,13 +11,19 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/** A convolution to be computed, on the grader's own copies of its inputs. */
+/** A convolution to be computed, on the grader's own copies of its inputs.
+ *
+ * Repeats of a timing get inputs that no run before had, so that outputs cannot be kept: image i of
+ * the arena is x[j] + w x[j + apart], j = i + rotate (mod B), with a weight w of its own. The
+ * convolution is linear, so the expected output is the same blend of expected outputs. */
 struct gr_conv {
     struct conv_shape shape;
     const float *x, *k;
-    size_t rotate; /**< image i of the arena is image (i + rotate) mod B of x: repeats of a timing
-                        get their images in another order, so that outputs cannot be kept */
+    size_t rotate;
+    size_t apart;   /**< below B */
+    uint64_t blend; /**< where the weights come from; 0: all are 0, images are only rotated */
 };
 
 /** Lays inputs, poisoned output and guard zones out in the arena (which must be large enough). */
@@ -34,10 +40,13 @@ bool gr_arena_intact(const struct arena *arena, const struct gr_conv *conv,
                      struct gr_damage *damage);
 
 /** Compares the arena's y with the oracle.
- * @param expected  the oracle's output for x unrotated, or NULL to compute it piece by piece
- * @param sum       filled; its coordinates and first are in terms of the arena's (rotated) order
+ * @param expected  the oracle's output for x itself, or NULL to compute it piece by piece
+ * @param sum       filled; its coordinates and first are in terms of the arena's order
  * @return ST_OK or ST_NO_MEMORY. */
 enum st_code gr_arena_compare(const struct arena *arena, const struct gr_conv *conv,
                               const float *expected, struct gr_compare *sum, struct st_error *err);
+
+/** Memory that gr_arena_compare() takes at most, in bytes. */
+size_t gr_arena_compare_bytes(const struct conv_shape *shape);
 
 #endif

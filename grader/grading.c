@@ -136,7 +136,7 @@ static enum st_code make_checks(struct grading *g, struct st_error *err)
     return ST_OK;
 }
 
-/* Leaves the compiler's lines, takes make's own out; in place. */
+/* Leaves the compiler's lines, takes make's own out, and what has been said already; in place. */
 static void drop_make_lines(char *text)
 {
     char *to = text;
@@ -144,8 +144,9 @@ static void drop_make_lines(char *text)
         size_t length = strcspn(line, "\n") + 1;
         if (line[length - 1] == '\0')
             length--;
-        bool is_makes = strncmp(line, "make: ", 6) == 0 || strncmp(line, "make[", 5) == 0;
-        if (!is_makes) {
+        bool drop = strncmp(line, "make: ", 6) == 0 || strncmp(line, "make[", 5) == 0 ||
+                    strncmp(line, "not sandboxed: ", 15) == 0;
+        if (!drop) {
             memmove(to, line, length);
             to += length;
         }
@@ -210,7 +211,7 @@ static enum st_code build_stage(struct grading *g, struct st_error *err)
     char target[64], *output;
     bool compiles;
     snprintf(target, sizeof target, "%s-%s", o->reference ? "reference" : "lab", g->milestone.id);
-    enum st_code code = gr_milestone_build(target, &compiles, &output, err);
+    enum st_code code = gr_milestone_build(target, o->sandbox, &compiles, &output, err);
     if (code)
         return code;
     path_format(g->library, sizeof g->library, "%s",

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { OUTPUT_MAX_BYTES = 1 << 16 };
+
 static int is_milestone(const struct dirent *entry)
 {
     return entry->d_name[0] == 'm' && strspn(entry->d_name + 1, "0123456789") > 0 &&
@@ -65,8 +67,8 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, s
 
 /* Runs make in the checkout, without the jobserver or the flags of a make that may be running us,
  * and for the build folder that this program lies in. */
-static enum st_code run_make(const char *target, struct gr_subprocess_result *result,
-                             struct st_error *err)
+static enum st_code run_make(const char *target, const char *setting,
+                             struct gr_subprocess_result *result, struct st_error *err)
 {
     const char *root = checkout_root(err);
     if (!root)
@@ -79,19 +81,39 @@ static enum st_code run_make(const char *target, struct gr_subprocess_result *re
     snprintf(san, sizeof san, "SAN=%s", strncmp(build, "san-", 4) == 0 ? build + 4 : "");
     for (char *p = san; *p; p++)
         *p = *p == '-' ? ',' : *p;
-    const char *argv[] = {"make", "--no-print-directory", "-s", target, san, NULL};
-    return gr_subprocess(argv, root, 16384, result, err);
+    const char *argv[] = {"make", "--no-print-directory", "-s", target, san, setting, NULL};
+    return gr_subprocess(argv, root, OUTPUT_MAX_BYTES, result, err);
 }
 
-enum st_code gr_milestone_build(const char *target, bool *compiles, char **output,
-                                struct st_error *err)
+/* What the program that compiles labs says when it is not the lab's fault (compile-lab_main.c). */
+static const char *fault_of_ours(const char *output)
+{
+    static const char begin[] = "compile-lab: ";
+    for (const char *line = output; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, begin, sizeof begin - 1) == 0)
+            return line + sizeof begin - 1;
+    }
+    return NULL;
+}
+
+enum st_code gr_milestone_build(const char *target, enum gr_sandbox_wish sandbox, bool *compiles,
+                                char **output, struct st_error *err)
 {
     *compiles = false;
     *output = NULL;
     struct gr_subprocess_result result;
-    enum st_code code = run_make(target, &result, err);
+    enum st_code code =
+        run_make(target, sandbox == GR_SANDBOX_NEVER ? "NO_SANDBOX=1" : NULL, &result, err);
     if (code)
         return code;
+    const char *fault = result.exit_status ? fault_of_ours(result.output) : NULL;
+    if (fault) {
+        st_fail(err, ST_CHILD, "the lab cannot be compiled here: %.*s", (int)strcspn(fault, "\n"),
+                fault);
+        free(result.output);
+        return err->code;
+    }
     *compiles = result.exit_status == 0;
     *output = result.output;
     return ST_OK;
@@ -103,7 +125,7 @@ enum st_code gr_milestone_compiler(const struct gr_milestone *milestone, char **
     struct gr_subprocess_result result;
     const char *target = milestone->cuda ? "print-lab-command-cu" : "print-lab-command-c";
     *command = NULL;
-    enum st_code code = run_make(target, &result, err);
+    enum st_code code = run_make(target, NULL, &result, err);
     if (code)
         return code;
     *command = result.output;

@@ -5,6 +5,7 @@
 #define CONVLAB_GRADER_MILESTONE_H
 
 #include "base/status.h"
+#include "grader/sandbox/sandbox.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -29,10 +30,11 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id,
 
 /** Runs make for a library that is out of date.
  * @param target    "lab-m1" or "reference-m1"
+ * @param sandbox   GR_SANDBOX_NEVER: labs are not compiled in one
  * @param compiles  set to false if the compiler refused
  * @param output    malloc'd text of make and compiler, warnings included; the caller frees it. */
-enum st_code gr_milestone_build(const char *target, bool *compiles, char **output,
-                                struct st_error *err);
+enum st_code gr_milestone_build(const char *target, enum gr_sandbox_wish sandbox, bool *compiles,
+                                char **output, struct st_error *err);
 
 /** What make would compile a lab with: the command line, an argument a line, for conv.c or conv.cu
  * in the current folder (grader/sandbox/source_build.h). @param command  malloc'd */

@@ -77,8 +77,9 @@ LIBS_unpack-submission := -larchive
 # A lab finds conv_workspace(), and nothing else of ours, in the runner.
 LDFLAGS_runner := -Wl,--export-dynamic-symbol=conv_workspace
 
-# The first process of every sandbox loads only what it uses.
-LDFLAGS_confine := -Wl,--as-needed
+# These start often, and load only what they use.
+LDFLAGS_confine     := -Wl,--as-needed
+LDFLAGS_compile-lab := -Wl,--as-needed
 
 define bench_rules
 $(BUILD)/$(patsubst %.c,%,$(notdir $(1))): $(call objects,$(1)) $(MODULE_LIBS)

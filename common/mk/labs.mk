@@ -28,20 +28,25 @@ LAB_NVCCFLAGS ?= -O3
 lab_compile_cu = $(NVCC) $(LAB_BASE_NVCCFLAGS) $(LAB_NVCC_ARCH) $(LAB_NVCCFLAGS) $(1) -o $(2)
 lab_compile_c  = $(CC) $(LAB_BASE_CFLAGS) $(LAB_CFLAGS) $(1) -lm -o $(2)
 
+# A student's file is compiled with that command in the sandbox, which both programs make.
+COMPILE_LAB       := $(BUILD)/compile-lab
+COMPILE_LAB_NEEDS := $(COMPILE_LAB) $(BUILD)/confine
+compile_lab        = $(COMPILE_LAB) $(if $(NO_SANDBOX),--no-sandbox) $< $@
+
 # The same for `grader mN --source FILE`, which compiles elsewhere: an argument a line.
 print-lab-command-c print-lab-command-cu: LAB_INCLUDE := include
 print-lab-command-c: ; @printf '%s\n' $(call lab_compile_c,conv.c,libconv.so)
 print-lab-command-cu: ; @printf '%s\n' $(call lab_compile_cu,conv.cu,libconv.so)
 
-# $(1) the library, $(2) its source, conv.c or conv.cu
+# $(1) the library, $(2) its source, conv.c or conv.cu, $(3) for a student's: what starts the compiler
 define lab_library_rules
-$(1): $(2) common/conv.h
+$(1): $(2) common/conv.h $(if $(3),| $(COMPILE_LAB_NEEDS))
 	$$(Q)mkdir -p $$(@D)
 ifeq ($(suffix $(2)),.cu)
 	$$(if $$(NVCC),,@echo "labs: $(2) is compiled by nvcc, which is not in $$(CUDA_HOME)/bin (hint: install the CUDA Toolkit, or name it: make CUDA_HOME=FOLDER)" >&2; exit 1)
-	$$(Q)$$(call lab_compile_cu,$$<,$$@)
+	$$(Q)$(3) $$(call lab_compile_cu,$$<,$$@)
 else
-	$$(Q)$$(call lab_compile_c,$$<,$$@)
+	$$(Q)$(3) $$(call lab_compile_c,$$<,$$@)
 endif
 endef
 
@@ -53,7 +58,7 @@ define milestone_rules
 $(1): lab-$(1) $(addprefix $(BUILD)/,grader runner confine boxed vprof) $(if $(filter %.cu,$(call lab_file,$(1))),vgpu)
 lab-$(1): $(BUILD)/labs/$(1)/libconv.so
 reference-$(1): $(BUILD)/reference/$(1)/libconv.so
-$(call lab_library_rules,$(BUILD)/labs/$(1)/libconv.so,labs/$(call lab_folder,$(1))/$(call lab_file,$(1)))
+$(call lab_library_rules,$(BUILD)/labs/$(1)/libconv.so,labs/$(call lab_folder,$(1))/$(call lab_file,$(1)),$$(compile_lab))
 $(call lab_library_rules,$(BUILD)/reference/$(1)/libconv.so,reference/$(call lab_folder,$(1))/$(call lab_file,$(1)))
 endef
 $(foreach m,$(MILESTONES),$(eval $(call milestone_rules,$(m))))

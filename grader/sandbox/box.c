@@ -98,8 +98,11 @@ static void set_limit(int resource, size_t most)
 static void become(struct child *c, pid_t parent)
 {
     const struct gr_limits *l = &c->options->limits;
+    sigset_t none;
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     if (getppid() != parent)
         _exit(127);
     /* Move everything out of the way of the fixed numbers first. */

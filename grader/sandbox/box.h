@@ -29,6 +29,7 @@ struct gr_box_options {
     /* The rest matters in the sandbox only. */
     const char *shown[GR_BOX_SHOWN]; /**< files and folders that it can read, at their own paths */
     const char *writable;            /**< a folder that it can write to, or NULL */
+    const char *writable_at;         /**< its path in there */
     bool compiles;                   /**< sees the programs and headers of the system */
     bool gpu;                        /**< sees the GPUs' devices and libraries */
 };

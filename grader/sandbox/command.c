@@ -5,11 +5,13 @@
  *     /dev/nvidia* /sys ...  on a GPU
  *     the checkout           covered, if it lies in what is shown
  *     options.shown          the few files that this program needs
+ *     options.writable       at its place, which may be the checkout's: then it covers that
  *
  * Nothing of it can be written to but /tmp, /dev/shm and options.writable. */
 #include "grader/sandbox/command.h"
 
 #include "base/files.h"
+#include "grader/sandbox/confine.h"
 #include "grader/sandbox/library_check.h"
 
 #include <glob.h>
@@ -80,10 +82,10 @@ static void make_above(struct gr_command *c, const char *path)
     }
 }
 
-static void bind(struct gr_command *c, const char *how, const char *path)
+static void bind(struct gr_command *c, const char *how, const char *path, const char *at)
 {
-    make_above(c, path);
-    option(c, how, path, path);
+    make_above(c, at);
+    option(c, how, path, at);
 }
 
 /* Shows a folder where it is; a link as a link. What is not there is left out. */
@@ -95,7 +97,7 @@ static void show(struct gr_command *c, const struct gr_box_options *o, const cha
         target[n] = '\0';
         option(c, "--symlink", target, path);
     } else if (file_exists(path)) {
-        bind(c, "--ro-bind", path);
+        bind(c, "--ro-bind", path, path);
         if (lies_in(o->sandbox->checkout, path))
             option(c, "--tmpfs", o->sandbox->checkout, NULL);
     }
@@ -242,7 +244,7 @@ static void limit(struct gr_command *c, const char *name, size_t most)
 
 static void confine(struct gr_command *c, const struct gr_box_options *o, int report)
 {
-    word(c, "%s", o->sandbox->confine);
+    word(c, "%s", CONFINE_AT);
     word(c, "report=%d", report);
     word(c, "keep=%zu", o->descriptors);
     limit(c, "user", o->sandbox->user);
@@ -284,11 +286,11 @@ void gr_command_make(struct gr_command *c, const struct gr_box_options *o, int f
         show_gpu(c, o);
     if (!o->compiles)
         hide_libraries(c, o);
-    bind(c, "--ro-bind", o->sandbox->confine);
+    bind(c, "--ro-bind", o->sandbox->confine, CONFINE_AT);
     for (size_t i = 0; i < GR_BOX_SHOWN && o->shown[i]; i++)
-        bind(c, "--ro-bind", o->shown[i]);
+        bind(c, "--ro-bind", o->shown[i], o->shown[i]);
     if (o->writable)
-        bind(c, "--bind", o->writable);
+        bind(c, "--bind", o->writable, o->writable_at);
     protect_proc(c, o);
     option(c, "--remount-ro", "/dev", NULL);
     option(c, "--remount-ro", "/", NULL);

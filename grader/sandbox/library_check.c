@@ -78,11 +78,12 @@ bool gr_library_is_plain(const struct gr_sandbox *sandbox, const char *library, 
                                             .file_bytes = 1,
                                             .processes = 8};
     const char *const argv[] = {"objdump", "-p", "-T", library, NULL};
+    const struct gr_confined_options options = {
+        .argv = argv, .shown = library, .limits = limits, .keep_bytes = KEEP_BYTES};
     struct gr_confined_result result;
     struct st_error ignored;
     bool plain = true;
-    if (gr_confined_run(sandbox, argv, NULL, library, &limits, KEEP_BYTES, &result, &ignored) ==
-        ST_OK) {
+    if (gr_confined_run(sandbox, &options, &result, &ignored) == ST_OK) {
         char *save = NULL;
         for (char *line = strtok_r(result.output, "\n", &save); line && plain;
              line = strtok_r(NULL, "\n", &save))

@@ -3,6 +3,7 @@
 #include "base/checkout.h"
 #include "base/files.h"
 #include "grader/sandbox/box.h"
+#include "grader/sandbox/confine.h"
 #include "grader/sandbox/printable.h"
 
 #include <fcntl.h>
@@ -42,7 +43,7 @@ static unsigned user_for_root(void)
 /* Runs nothing in a sandbox. @return whether that worked; @p said is set to what was printed. */
 static bool works(const struct gr_sandbox *sandbox, char *said, size_t room)
 {
-    const char *const argv[] = {sandbox->confine, "--try", NULL};
+    const char *const argv[] = {CONFINE_AT, "--try", NULL};
     char *const environment[] = {NULL};
     struct gr_box box;
     struct st_error err;

@@ -6,10 +6,10 @@
 #include "grader/sandbox/source_build.h"
 
 #include "base/files.h"
+#include "grader/sandbox/build_folder.h"
 #include "grader/sandbox/confined.h"
 #include "grader/sandbox/printable.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -39,66 +39,6 @@ static void refuse(struct gr_source_build *b, const char *pattern, const char *s
     vsnprintf(b->said, sizeof b->said, said, args);
     va_end(args);
     snprintf(b->pattern, sizeof b->pattern, "%s", pattern);
-}
-
-/* ---- the folder -------------------------------------------------------------------------------
- */
-
-static enum st_code folder_make(struct gr_source_build *b, struct st_error *err)
-{
-    const char *where = getenv("TMPDIR");
-    char include[PATH_MAX];
-    path_format(b->folder, sizeof b->folder, "%s/convlab-build-XXXXXX",
-                where && *where ? where : "/tmp");
-    if (!mkdtemp(b->folder)) {
-        const int why = errno;
-        const enum st_code code = st_fail_errno(err, why, "cannot make a folder to build in");
-        st_detail(err, ST_WHERE, "%s", b->folder);
-        b->folder[0] = '\0';
-        return code;
-    }
-    char *resolved = realpath(b->folder, NULL);
-    if (resolved)
-        path_format(b->folder, sizeof b->folder, "%s", resolved);
-    free(resolved);
-    path_format(b->library, sizeof b->library, "%s/" GR_SOURCE_LIBRARY, b->folder);
-    path_format(include, sizeof include, "%s/" GR_SOURCE_INCLUDE, b->folder);
-    return dir_make(include, err);
-}
-
-static void remove_tree(int parent, const char *name)
-{
-    const int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
-    if (fd >= 0 && !folder)
-        close(fd);
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-            unlinkat(fd, entry->d_name, 0) != 0)
-            remove_tree(fd, entry->d_name);
-    if (folder)
-        closedir(folder);
-    unlinkat(parent, name, AT_REMOVEDIR);
-}
-
-void gr_source_build_free(struct gr_source_build *b)
-{
-    if (b->folder[0])
-        remove_tree(AT_FDCWD, b->folder);
-    *b = GR_SOURCE_BUILD_NONE;
-}
-
-static enum st_code write_file(const char *folder, const char *name, const char *data, size_t bytes,
-                               struct st_error *err)
-{
-    char path[PATH_MAX];
-    struct file_out out;
-    path_format(path, sizeof path, "%s/%s", folder, name);
-    enum st_code code = file_out_open(&out, path, err);
-    if (code)
-        return code;
-    fwrite(data, 1, bytes, out.f);
-    return file_out_commit(&out, err);
 }
 
 /* ---- the file ---------------------------------------------------------------------------------
@@ -148,92 +88,126 @@ static char *take(struct gr_source_build *b, const char *source, size_t *bytes, 
     return data;
 }
 
-/* In the sandbox the compiler may run as another user, whose the folder has to be. */
-static enum st_code give_away(const struct gr_source_build *b, const struct gr_sandbox *sandbox,
-                              const char *name, struct st_error *err)
+static enum st_code put_header(const struct gr_source_build *b, const char *name,
+                               const char *header, struct st_error *err)
 {
-    if (sandbox->user && chmod(b->folder, 0711)) /* root, without its rights, passes through */
-        return st_fail_errno(err, errno, "cannot open %s to the user of the sandbox", b->folder);
-    const char *const parts[] = {"", GR_SOURCE_INCLUDE, GR_SOURCE_INCLUDE "/conv.h", name};
-    for (size_t i = 0; sandbox->user && i < sizeof parts / sizeof *parts; i++) {
-        char path[PATH_MAX];
-        path_format(path, sizeof path, "%s/%s", b->folder, parts[i]);
-        if (lchown(path, sandbox->user, sandbox->user))
-            return st_fail_errno(err, errno, "cannot give %s to the user of the sandbox", path);
-    }
-    return ST_OK;
-}
-
-static enum st_code fill(const struct gr_source_build *b, const char *name, const char *data,
-                         size_t bytes, const char *header, struct st_error *err)
-{
-    char *contract;
-    size_t contract_bytes;
-    enum st_code code = file_read(header, 1 << 20, &contract, &contract_bytes, err);
+    char *text;
+    size_t bytes;
+    enum st_code code = file_read(header, 1 << 20, &text, &bytes, err);
     if (code)
         return code;
-    code = write_file(b->folder, GR_SOURCE_INCLUDE "/conv.h", contract, contract_bytes, err);
-    free(contract);
-    return code ? code : write_file(b->folder, name, data, bytes, err);
+    code = gr_build_folder_put(b->folder, name, text, bytes, err);
+    free(text);
+    return code;
 }
 
 /* ---- the compiler -----------------------------------------------------------------------------
  */
 
-static bool is_regular(const char *path)
+/* A regular file, and not by way of a link that the compiler was brought to make. */
+static bool is_there(const struct gr_source_build *b)
 {
+    char place[PATH_MAX];
     struct stat info;
-    return lstat(path, &info) == 0 && S_ISREG(info.st_mode);
+    return lstat(b->library, &info) == 0 && S_ISREG(info.st_mode) &&
+           (!b->folder[0] || (realpath(b->library, place) && strcmp(place, b->library) == 0));
 }
 
 static enum st_code compile(struct gr_source_build *b, const struct gr_sandbox *sandbox,
-                            const char *command, struct st_error *err)
+                            struct gr_confined_options *o, struct st_error *err)
 {
-    const char *argv[ARGUMENTS_MAX + 1] = {NULL};
     struct gr_confined_result result;
-    char *words = strdup(command), *save = NULL;
-    size_t n = 0;
-    for (char *word = words ? strtok_r(words, "\n", &save) : NULL; word && n < ARGUMENTS_MAX;
-         word = strtok_r(NULL, "\n", &save))
-        argv[n++] = word;
-    enum st_code code = ST_OK;
-    if (!n || n == ARGUMENTS_MAX)
-        code = st_fail(err, words ? ST_BAD_FORMAT : ST_NO_MEMORY, "make tells no compiler command");
-    else
-        code = gr_confined_run(sandbox, argv, b->folder, NULL, &compiler_limits, KEEP_BYTES,
-                               &result, err);
-    free(words);
-    if (code)
-        return code;
-    b->built = !result.timed_out && result.exit_status == 0 && is_regular(b->library);
-    if (result.timed_out)
-        refuse(b, "compile_limit", "the compiler was still at it after %.0f s, the limit",
-               compiler_limits.wall_s);
-    else if (!b->built) {
-        char said[sizeof b->said];
-        refuse(b, "compile_error", "%s", gr_printable(said, sizeof said, result.output));
+    o->limits = compiler_limits;
+    o->keep_bytes = KEEP_BYTES;
+    const enum st_code code = gr_confined_run(sandbox, o, &result, err);
+    if (!code) {
+        b->built = !result.timed_out && result.exit_status == 0 && is_there(b);
+        if (result.timed_out)
+            refuse(b, "compile_limit", "the compiler was still at it after %.0f s, the limit",
+                   compiler_limits.wall_s);
+        else
+            gr_printable(b->said, sizeof b->said, result.output);
+        if (!b->built && !result.timed_out)
+            snprintf(b->pattern, sizeof b->pattern, "compile_error");
     }
     free(result.output);
-    return ST_OK;
+    return code;
+}
+
+/* What is where in the folder. */
+struct layout {
+    const char *source, *header, *library;
+};
+
+static enum st_code build(struct gr_source_build *b, const struct gr_sandbox *sandbox,
+                          const char *source, const char *header, const struct layout *in,
+                          struct gr_confined_options *o, struct st_error *err)
+{
+    size_t bytes;
+    enum st_code code;
+    char *data = take(b, source, &bytes, &code, err);
+    if (!data)
+        return code;
+    code = gr_build_folder_make(b->folder, err);
+    if (!code)
+        code = gr_build_folder_put(b->folder, in->source, data, bytes, err);
+    if (!code)
+        code = put_header(b, in->header, header, err);
+    if (!code)
+        code = gr_build_folder_make_above(b->folder, in->library, err);
+    if (!code)
+        code = gr_build_folder_give(b->folder, sandbox, err);
+    path_format(b->library, sizeof b->library, "%s/%s", b->folder, in->library);
+    o->folder = b->folder;
+    if (!code)
+        code = compile(b, sandbox, o, err);
+    free(data);
+    return code;
 }
 
 enum st_code gr_source_build(struct gr_source_build *b, const struct gr_sandbox *sandbox,
                              const char *source, const char *name, const char *header,
                              const char *command, struct st_error *err)
 {
-    size_t bytes;
+    const char *argv[ARGUMENTS_MAX + 1] = {NULL};
+    const struct layout in = {name, GR_SOURCE_INCLUDE "/conv.h", GR_SOURCE_LIBRARY};
+    struct gr_confined_options options = {.argv = argv};
+    char *words = strdup(command), *save = NULL;
+    size_t n = 0;
     enum st_code code;
     *b = GR_SOURCE_BUILD_NONE;
-    char *data = take(b, source, &bytes, &code, err);
-    if (!data)
-        return code;
-    code = folder_make(b, err);
-    if (!code)
-        code = fill(b, name, data, bytes, header, err);
-    if (!code)
-        code = give_away(b, sandbox, name, err);
-    if (!code)
-        code = compile(b, sandbox, command, err);
-    free(data);
+    for (char *word = words ? strtok_r(words, "\n", &save) : NULL; word && n < ARGUMENTS_MAX;
+         word = strtok_r(NULL, "\n", &save))
+        argv[n++] = word;
+    if (!n || n == ARGUMENTS_MAX)
+        code = st_fail(err, words ? ST_BAD_FORMAT : ST_NO_MEMORY, "make tells no compiler command");
+    else
+        code = build(b, sandbox, source, header, &in, &options, err);
+    free(words);
     return code;
+}
+
+enum st_code gr_lab_build(struct gr_source_build *b, const struct gr_sandbox *sandbox,
+                          const struct gr_lab_files *lab, const char *const *argv, int stop,
+                          struct st_error *err)
+{
+    const char header_name[] = "common/conv.h";
+    const struct layout in = {lab->source, header_name, lab->library};
+    struct gr_confined_options options = {
+        .argv = argv, .folder = lab->root, .place = lab->root, .stop = stop};
+    char source[PATH_MAX], header[PATH_MAX];
+    *b = GR_SOURCE_BUILD_NONE;
+    path_format(source, sizeof source, "%s/%s", lab->root, lab->source);
+    path_format(header, sizeof header, "%s/%s", lab->root, header_name);
+    if (sandbox->on)
+        return build(b, sandbox, source, header, &in, &options, err);
+    path_format(b->library, sizeof b->library, "%s/%s", lab->root, lab->library);
+    return compile(b, sandbox, &options, err);
+}
+
+void gr_source_build_free(struct gr_source_build *b)
+{
+    if (b->folder[0])
+        gr_build_folder_remove(b->folder);
+    *b = GR_SOURCE_BUILD_NONE;
 }

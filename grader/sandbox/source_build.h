@@ -25,7 +25,7 @@ struct gr_source_build {
     char folder[PATH_MAX];  /**< private; "": there is none */
     char library[PATH_MAX]; /**< the library in it */
     bool built;
-    char said[4096];  /**< not built: what the compiler said (escaped, capped), or why not */
+    char said[16384]; /**< what the compiler said (escaped, capped), or why it is not built */
     char pattern[32]; /**< not built: "compile_error", "compile_limit" or "bad_file" */
 };
 
@@ -43,6 +43,24 @@ struct gr_source_build {
 enum st_code gr_source_build(struct gr_source_build *build, const struct gr_sandbox *sandbox,
                              const char *source, const char *name, const char *header,
                              const char *command, struct st_error *err);
+
+/** Where a lab is in a checkout. */
+struct gr_lab_files {
+    const char *root;    /**< the checkout */
+    const char *source;  /**< in it: "labs/m1-cpu-conv/conv.c" */
+    const char *library; /**< in it: "build/labs/m1/libconv.so" */
+};
+
+/** Compiles a lab that lies in the checkout, with the command that would compile it there. In the
+ * sandbox the folder of the build has the checkout's place, so that messages and line tables name
+ * the student's own file; without a sandbox the checkout itself is compiled in.
+ * @param argv  the command, NULL-terminated
+ * @param stop  a descriptor that ends it by being readable; 0: none
+ * @return as gr_source_build(): the library is where build->library says, which is only without a
+ *         sandbox the lab's own path */
+enum st_code gr_lab_build(struct gr_source_build *build, const struct gr_sandbox *sandbox,
+                          const struct gr_lab_files *lab, const char *const *argv, int stop,
+                          struct st_error *err);
 
 /** Removes the folder; harmless on GR_SOURCE_BUILD_NONE. */
 void gr_source_build_free(struct gr_source_build *build);

@@ -126,15 +126,115 @@ Test(source_build, a_missing_file_could_not_be_graded)
         ST_NOT_FOUND));
 }
 
+/* A checkout with one lab, and a file of somebody else's beside it, which everybody may read. */
+static struct gr_source_build build_lab(const char *text, const struct gr_sandbox *in, int stop)
+{
+    static const char *const argv[] = {"gcc",
+                                       "-g",
+                                       "-Wall",
+                                       "-Icommon",
+                                       "-fPIC",
+                                       "-shared",
+                                       "labs/m1/conv.c",
+                                       "-o",
+                                       "build/m1/libconv.so",
+                                       NULL};
+    struct gr_source_build b;
+    struct st_error err;
+    char root[128];
+    strcpy(root, path_of("top"));
+    const struct gr_lab_files lab = {root, "labs/m1/conv.c", "build/m1/libconv.so"};
+    cr_assert(eq(int, dir_make(path_of("top/labs/m1"), &err), ST_OK));
+    cr_assert(eq(int, dir_make(path_of("top/build/m1"), &err), ST_OK));
+    cr_assert(eq(int, dir_make(path_of("top/common"), &err), ST_OK));
+    put("secret.h", "int secret;\n");
+    put("top/common/conv.h", "int contract;\n");
+    put("top/common/solution.h", "int solution;\n");
+    put("top/labs/m1/conv.c", text);
+    cr_assert(eq(int, gr_lab_build(&b, in, &lab, argv, stop, &err), ST_OK), "%s", err.what);
+    return b;
+}
+
+static bool contains(const char *path, const char *text)
+{
+    char *data;
+    size_t bytes;
+    struct st_error err;
+    cr_assert(eq(int, file_read(path, 1 << 20, &data, &bytes, &err), ST_OK));
+    const bool found = memmem(data, bytes, text, strlen(text)) != NULL;
+    free(data);
+    return found;
+}
+
+Test(source_build, a_lab_is_named_as_its_author_knows_it)
+{
+    static const struct gr_sandbox none;
+    static const char text[] = "#include <conv.h>\nstatic int unused;\n";
+    const struct gr_sandbox *kinds[] = {sandbox(), &none};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct gr_source_build b = build_lab(text, kinds[i], 0);
+        cr_assert(b.built, "%s", b.said);
+        cr_expect(strncmp(b.said, "labs/m1/conv.c:2:12: warning: ", 30) == 0, "%s", b.said);
+        cr_expect(contains(b.library, "labs/m1/conv.c") && contains(b.library, path_of("top")) &&
+                      !contains(b.library, "convlab-build"),
+                  "the line table does not lead to the file");
+        cr_expect(eq(int, b.folder[0] != 0, kinds[i]->on));
+        cr_expect(eq(int, file_exists(path_of("top/build/m1/libconv.so")), !kinds[i]->on));
+        gr_source_build_free(&b);
+        b = build_lab("int a\n", kinds[i], 0);
+        cr_expect(not(b.built));
+        cr_expect(strncmp(b.said, "labs/m1/conv.c:1:", 17) == 0, "%s", b.said);
+        cr_expect(eq(str, b.pattern, "compile_error"));
+        gr_source_build_free(&b);
+    }
+}
+
+Test(source_build, a_lab_cannot_reach_what_is_not_its_own)
+{
+    static const char *const texts[] = {"#include \"/etc/passwd\"\n",
+                                        "#include \"%s/secret.h\"\n",
+                                        "#include \"../../../secret.h\"\n",
+                                        "#include <solution.h>\n",
+                                        "__asm__(\".incbin \\\"%s/secret.h\\\"\");\n",
+                                        "__asm__(\".incbin \\\"common/solution.h\\\"\");\n"};
+    static const struct gr_sandbox none;
+    if (!sandbox()->on)
+        cr_skip("%s", sandbox()->reason);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char text[256];
+        snprintf(text, sizeof text, texts[i], folder);
+        struct gr_source_build b = build_lab(text, sandbox(), 0);
+        cr_expect(not(b.built), "%s", text);
+        cr_expect(strstr(b.said, "No such file") || strstr(b.said, "file not found"), "%s", b.said);
+        gr_source_build_free(&b);
+        b = build_lab(text, &none, 0); /* all but the first are there to be had */
+        cr_expect(eq(int, b.built, i > 0), "%s: %s", text, b.said);
+        gr_source_build_free(&b);
+    }
+}
+
+Test(source_build, a_compiler_ends_when_it_is_told_to)
+{
+    int stop[2];
+    cr_assert(pipe(stop) == 0 && write(stop[1], "", 1) == 1);
+    struct gr_source_build b = build_lab("#include <conv.h>\n", sandbox(), stop[0]);
+    cr_expect(not(b.built));
+    gr_source_build_free(&b);
+}
+
 static struct gr_confined_result run(const char *shell, double wall_s, size_t memory_bytes)
 {
     const char *argv[] = {"sh", "-c", shell, NULL};
-    const struct gr_limits limits = {
-        .wall_s = wall_s, .cpu_s = 5, .address_bytes = memory_bytes, .file_bytes = 1 << 20};
+    const struct gr_confined_options options = {.argv = argv,
+                                                .folder = folder,
+                                                .limits = {.wall_s = wall_s,
+                                                           .cpu_s = 5,
+                                                           .address_bytes = memory_bytes,
+                                                           .file_bytes = 1 << 20},
+                                                .keep_bytes = 100};
     struct gr_confined_result result;
     struct st_error err;
-    cr_assert(eq(int, gr_confined_run(sandbox(), argv, folder, NULL, &limits, 100, &result, &err),
-                 ST_OK));
+    cr_assert(eq(int, gr_confined_run(sandbox(), &options, &result, &err), ST_OK));
     return result;
 }
 

@@ -12,7 +12,7 @@
 #
 # (so that no line of output may begin with "#": cut it off)
 #
-# NAME.cuda.case needs nvcc, and is skipped where there is none.
+# NAME.cuda.case needs nvcc, NAME.sandbox.case bubblewrap; each is skipped where that is not there.
 #
 # The scratch checkout shares the sources and has its own labs/ and build/, so that a case may put any
 # file in the place of a student's. A case may call the shell functions below.
@@ -33,7 +33,7 @@ fresh_checkout() {
     cp -r "$top/labs" "$scratch/top/labs"
     rm -rf "$scratch/top/labs/report"
     # What is built, with its times: nothing but labs is compiled again here.
-    (cd "$build" && tar cf - --exclude=tests packages.ok obj lib grader runner confine boxed vprof vgpu-run vgpu-device \
+    (cd "$build" && tar cf - --exclude=tests packages.ok obj lib grader runner confine compile-lab boxed vprof vgpu-run vgpu-device \
         train reference vgpu) | tar xf - -C "$scratch/top/build"
     # The skeletons that are committed, whatever a student has in their working copy.
     (cd "$top" && git archive HEAD labs 2>/dev/null) | tar xf - -C "$scratch/top" 2>/dev/null
@@ -44,8 +44,8 @@ submit() {
     if [ "$1" = reference ]; then
         cp "$top/reference/m1-cpu-conv/conv.c" m1-cpu-conv/conv.c
     else
-        cp "$top/grader/tests/mutants/$1.c" m1-cpu-conv/conv.c
-        cp "$top"/grader/tests/mutants/*.h "$top"/grader/tests/mutants/*.inc m1-cpu-conv/ 2>/dev/null
+        awk -v FOLDERS="$top/grader/tests/mutants" -f "$top/grader/tests/cheats/one_file.awk" \
+            "$top/grader/tests/mutants/$1.c" >m1-cpu-conv/conv.c
     fi
     rm -f ../build/labs/m1/libconv.so # a file put there in the same second looks no newer
 }
@@ -100,6 +100,10 @@ for case in ${CASES:-"$here"/*.case}; do
     case $case in
     *.cuda.case) [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ] || command -v nvcc >/dev/null || {
         echo "skipped: ${case##*/}: no nvcc"
+        continue
+    } ;;
+    *.sandbox.case) "$build/grader" sandbox >/dev/null || {
+        echo "skipped: ${case##*/}: $("$build/grader" sandbox)"
         continue
     } ;;
     esac

@@ -1,0 +1,30 @@
+/** @file
+ * The private folder in which a compiler works on a student's file.
+ */
+#ifndef CONVLAB_GRADER_BUILD_FOLDER_H
+#define CONVLAB_GRADER_BUILD_FOLDER_H
+
+#include "base/status.h"
+#include "grader/sandbox/sandbox.h"
+
+#include <limits.h>
+#include <stddef.h>
+
+/** Makes a new folder, in TMPDIR. @param folder  set to its path, without links; "" on error */
+enum st_code gr_build_folder_make(char folder[PATH_MAX], struct st_error *err);
+
+/** Makes the folders in it that lie above a path. @param name  relative to the folder */
+enum st_code gr_build_folder_make_above(const char *folder, const char *name, struct st_error *err);
+
+/** Writes a file into it. @param name  relative to the folder; those above it are made */
+enum st_code gr_build_folder_put(const char *folder, const char *name, const char *data,
+                                 size_t bytes, struct st_error *err);
+
+/** Gives all of it to the user as whom compilers run in the sandbox, if that is another one. */
+enum st_code gr_build_folder_give(const char *folder, const struct gr_sandbox *sandbox,
+                                  struct st_error *err);
+
+/** Removes it with all that is in it, whatever a compiler has left there. */
+void gr_build_folder_remove(const char *folder);
+
+#endif

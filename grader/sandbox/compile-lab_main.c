@@ -1,0 +1,113 @@
+/* Compiles a student's file as make would, but in the sandbox (source_build.h).
+ *
+ *     compile-lab [--no-sandbox] SOURCE LIBRARY COMPILER ARGUMENT ...
+ *
+ * make starts it (common/mk/labs.mk) with paths as they are in the checkout, and with the command
+ * that makes LIBRARY of SOURCE there. Exit status: 0 it is compiled, 1 the file is not right, 2 it
+ * could not be compiled here; then the line that says why begins with the program's name. */
+#include "base/checkout.h"
+#include "base/files.h"
+#include "grader/sandbox/source_build.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+
+enum { LIBRARY_MAX_BYTES = 256 << 20, COMMAND_WORDS_MAX = 120 };
+
+/* Whoever interrupts the compiler shall not leave its folder behind. */
+static int hold_signals(sigset_t *held)
+{
+    sigemptyset(held);
+    sigaddset(held, SIGINT);
+    sigaddset(held, SIGTERM);
+    sigaddset(held, SIGHUP);
+    sigprocmask(SIG_BLOCK, held, NULL);
+    return signalfd(-1, held, SFD_CLOEXEC);
+}
+
+/* From the folder of the build to where make wants it. */
+static enum st_code fetch(const char *from, const char *to, struct st_error *err)
+{
+    char *data;
+    size_t bytes;
+    struct file_out out;
+    enum st_code code = file_read(from, LIBRARY_MAX_BYTES, &data, &bytes, err);
+    if (code)
+        return code;
+    code = file_out_open(&out, to, err);
+    if (!code) {
+        fwrite(data, 1, bytes, out.f);
+        code = file_out_commit(&out, err);
+    }
+    free(data);
+    return code;
+}
+
+static bool is_interrupted(int stop)
+{
+    return poll(&(struct pollfd){.fd = stop, .events = POLLIN}, 1, 0) == 1;
+}
+
+static void print_said(const struct gr_source_build *b, const char *source)
+{
+    const size_t length = strlen(b->said);
+    if (!b->built && strcmp(b->pattern, "compile_error") != 0)
+        fprintf(stderr, "%s: ", source);
+    fputs(b->said, stderr);
+    if (length && b->said[length - 1] != '\n')
+        fputc('\n', stderr);
+}
+
+static enum st_code compile(const struct gr_lab_files *lab, enum gr_sandbox_wish wish,
+                            const char *const *command, int stop, bool *compiled,
+                            struct st_error *err)
+{
+    struct gr_sandbox sandbox;
+    static struct gr_source_build build;
+    char library[PATH_MAX];
+    const char *programs = checkout_build(err);
+    enum st_code code = programs ? gr_sandbox_open(&sandbox, wish, programs, err) : err->code;
+    if (code)
+        return code;
+    if (!sandbox.on)
+        fprintf(stderr, "not sandboxed: %s\n", sandbox.reason);
+    code = gr_lab_build(&build, &sandbox, lab, command, stop, err);
+    if (!code && !is_interrupted(stop))
+        print_said(&build, lab->source);
+    path_format(library, sizeof library, "%s/%s", lab->root, lab->library);
+    if (!code && build.built && strcmp(build.library, library) != 0)
+        code = fetch(build.library, library, err);
+    *compiled = build.built;
+    gr_source_build_free(&build);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct st_error err;
+    sigset_t held;
+    bool compiled = false;
+    const bool alone = argc > 1 && strcmp(argv[1], "--no-sandbox") == 0;
+    const char *const *words = (const char *const *)argv + 1 + alone;
+    const int n = argc - 1 - alone;
+    if (n < 3 || n > COMMAND_WORDS_MAX) {
+        fprintf(stderr, "usage: compile-lab [--no-sandbox] SOURCE LIBRARY COMPILER ARGUMENT ...\n");
+        return 2;
+    }
+    const struct gr_lab_files lab = {checkout_root(&err), words[0], words[1]};
+    const int stop = hold_signals(&held);
+    const enum st_code code = lab.root
+                                  ? compile(&lab, alone ? GR_SANDBOX_NEVER : GR_SANDBOX_IF_POSSIBLE,
+                                            words + 2, stop, &compiled, &err)
+                                  : err.code;
+    sigprocmask(SIG_UNBLOCK, &held, NULL); /* and what has come meanwhile ends us here */
+    if (code) {
+        st_print(stderr, "compile-lab", &err);
+        return 2;
+    }
+    return compiled ? 0 : 1;
+}

@@ -39,15 +39,22 @@ fresh_checkout() {
     (cd "$top" && git archive HEAD labs 2>/dev/null) | tar xf - -C "$scratch/top" 2>/dev/null
 }
 
-# submit NAME: puts a mutant, or "reference", in the student's place.
+# one_file SOURCE: it with what it includes, since a lab is compiled alone.
+one_file() { awk -v FOLDERS="$(dirname "$1")" -f "$top/grader/tests/cheats/one_file.awk" "$1"; }
+
+# submit NAME: puts a mutant, or "reference", in the student's place in m1; submit_cuda NAME: in m2.
 submit() {
     if [ "$1" = reference ]; then
         cp "$top/reference/m1-cpu-conv/conv.c" m1-cpu-conv/conv.c
     else
-        awk -v FOLDERS="$top/grader/tests/mutants" -f "$top/grader/tests/cheats/one_file.awk" \
-            "$top/grader/tests/mutants/$1.c" >m1-cpu-conv/conv.c
+        one_file "$top/grader/tests/mutants/$1.c" >m1-cpu-conv/conv.c
     fi
     rm -f ../build/labs/m1/libconv.so # a file put there in the same second looks no newer
+}
+
+submit_cuda() {
+    one_file "$top/grader/tests/mutants_cuda/$1.cu" >m2-gpu-baseline/conv.cu
+    rm -f ../build/labs/m2/libconv.so
 }
 
 # fake_library right|wrong|broken: a program in the place of build/library-baseline. On the CPU it behaves

@@ -34,6 +34,7 @@ struct grading {
     struct gr_source_build built; /**< --source: its build */
     struct arena arena;
     struct gr_session session; /**< with the graded library */
+    char idle[192];            /**< says that its kernels do not do the work, or "" */
     struct gr_inference_stage *inference;
     int turn; /**< lock while times are taken, or -1 */
     struct gr_result *result;
@@ -75,6 +76,10 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err);
 
 /** Stage: the milestone's technique. Fills in the check "technique", if the rubric has it. */
 enum st_code gr_technique_check(struct grading *g, struct st_error *err);
+
+/** Part of the unit shapes, of a milestone without that check: fails @p check, which has passed,
+ * and fills in g->idle if its kernels did not do the work. */
+enum st_code gr_work_check(struct grading *g, struct gr_check *check, struct st_error *err);
 
 /** Where a model is: --model's name, or the path of a file. @param name  without its suffix */
 enum st_code gr_model_place(const char *model, char folder[PATH_MAX], char name[256],

@@ -184,10 +184,10 @@ static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *che
 }
 
 static void explain_idle(const struct gr_inference_stage *in, struct gr_check *check,
-                         const struct gr_run *run, int layer)
+                         const char *idle, int layer)
 {
     snprintf(check->pattern, sizeof check->pattern, GR_IDLE_PATTERN);
-    gr_check_set(check, GR_FAIL, "convolution %d of %s: %s", layer + 1, in->net.name, run->idle);
+    gr_check_set(check, GR_FAIL, "convolution %d of %s: %s", layer + 1, in->net.name, idle);
     gr_check_hint(check, GR_IDLE_HINT);
 }
 
@@ -264,9 +264,10 @@ static bool judge_outputs(struct gr_inference_stage *in, struct gr_check *check,
                          l->layer);
         return false;
     }
-    if (run->idle[0])
-        explain_idle(in, check, run, l->layer);
-    return !run->idle[0] && !l->last;
+    const char *idle = run->idle[0] ? run->idle : in->g->idle;
+    if (idle[0])
+        explain_idle(in, check, idle, l->layer);
+    return !idle[0] && !l->last;
 }
 
 /* Runs, times and checks one convolution; the arena holds a right output of x itself at the end.

@@ -2,7 +2,10 @@
  *
  * The convolution of a layer is run once more on the virtual GPU - also when a real one is graded -
  * whose device process records what each launch worked on. What is judged is the PTX in the library
- * and how often each part of it ran; see work.h. */
+ * and how often each part of it ran; see work.h.
+ *
+ * Of a GPU milestone without the check "technique" only the work is judged, by the unit shapes: on
+ * a real GPU nothing else tells whether kernels did it. */
 #include "grader/technique.h"
 
 #include "base/checkout.h"
@@ -152,21 +155,77 @@ static bool find_virtual_gpu(const struct grading *g, struct gr_host *to)
     return found;
 }
 
-static enum st_code run_layers(struct grading *g, struct stage *st, struct gr_check *check,
-                               struct st_error *err)
+/* Why nothing can be counted. @return false if it can, and then what is needed is open. */
+static bool cannot_count(struct grading *g, struct stage *st, struct gr_check *check)
 {
-    const size_t layers = strcmp(g->milestone.id, "m8") == 0 ? MAX_LAYERS : 1;
+    struct st_error why;
+    if (!find_virtual_gpu(g, &st->host))
+        gr_check_set(check, GR_SKIP, "the virtual GPU, which counts, is not built: run make vgpu");
+    else if (gr_code_read(&st->code, g->library, PTX_FOR_SM, &why))
+        gr_check_set(check, GR_SKIP, "the library's GPU code cannot be read: %.300s", why.what);
+    else
+        return false;
+    return true;
+}
+
+/* @param good  set to whether all layers have been counted. */
+static enum st_code run_layers(struct grading *g, struct stage *st, size_t layers,
+                               struct gr_check *check, bool *good, struct st_error *err)
+{
     struct gr_run run;
     enum st_code status =
         gr_session_start(&st->session, &st->host, g->library, &g->arena, &run, err);
     if (!status && run.message[0])
         gr_check_set(check, GR_FAIL, "%s", run.message);
-    bool good = !status && !run.message[0];
-    for (size_t i = 0; i < layers && good; i++)
-        good = run_layer(g, st, i, check, &status, err);
-    if (good)
-        judge(g, st, layers, check);
+    *good = !status && !run.message[0];
+    for (size_t i = 0; i < layers && *good; i++)
+        *good = run_layer(g, st, i, check, &status, err);
     gr_session_end(&st->session);
+    return status;
+}
+
+static struct stage *stage_open(struct st_error *err)
+{
+    struct stage *st = calloc(1, sizeof *st);
+    if (st)
+        st->session = GR_SESSION_CLOSED;
+    else
+        st_fail(err, ST_NO_MEMORY, "cannot hold the technique stage in memory");
+    return st;
+}
+
+static void stage_close(struct stage *st)
+{
+    gr_code_free(st->code);
+    free(st);
+}
+
+enum st_code gr_work_check(struct grading *g, struct gr_check *check, struct st_error *err)
+{
+    if (!g->milestone.cuda || gr_check_find(g, "technique") || check->status != GR_PASS)
+        return ST_OK;
+    struct stage *st = stage_open(err);
+    if (!st)
+        return err->code;
+    enum st_code status = ST_OK;
+    struct gr_evidence work;
+    struct gr_check seen = *check;
+    char right[256];
+    bool counted = false;
+    snprintf(right, sizeof right, "%s", check->message);
+    if (!cannot_count(g, st, &seen))
+        status = run_layers(g, st, 1, &seen, &counted, err);
+    if (counted && gr_technique_facts(GR_NO_TECHNIQUE, st->work, 1, &work) && !work.holds) {
+        snprintf(g->idle, sizeof g->idle, "%s", work.text);
+        snprintf(check->pattern, sizeof check->pattern, GR_IDLE_PATTERN);
+        gr_check_set(check, GR_FAIL, "%s", work.text);
+        gr_check_hint(check, GR_IDLE_HINT);
+    } else if (!counted) {
+        gr_check_set(check, seen.status, "%s\nbut not when its work was counted%s: %.300s", right,
+                     g->host.device == RUNNER_ON_GPU ? " on the virtual GPU" : "", seen.message);
+        gr_check_hint(check, "%s", seen.hint);
+    }
+    stage_close(st);
     return status;
 }
 
@@ -176,24 +235,21 @@ enum st_code gr_technique_check(struct grading *g, struct st_error *err)
     struct gr_evidence none[GR_MAX_EVIDENCE];
     if (!check)
         return ST_OK;
-    struct stage *st = calloc(1, sizeof *st);
+    struct stage *st = stage_open(err);
     if (!st)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the technique stage in memory");
-    st->session = GR_SESSION_CLOSED;
+        return err->code;
     enum st_code status = ST_OK;
-    struct st_error why;
+    const size_t layers = strcmp(g->milestone.id, "m8") == 0 ? MAX_LAYERS : 1;
+    bool counted = false;
     if (gr_technique_facts(g->milestone.id, st->work, 1, none) == 0)
         gr_check_set(check, GR_SKIP, "the grader knows no technique of %s", g->milestone.id);
     else if (failed_before(g->result))
         gr_check_set(check, GR_SKIP, "not run: only right results are looked at");
-    else if (!find_virtual_gpu(g, &st->host))
-        gr_check_set(check, GR_SKIP, "the virtual GPU, which counts, is not built: run make vgpu");
-    else if (gr_code_read(&st->code, g->library, PTX_FOR_SM, &why))
-        gr_check_set(check, GR_SKIP, "the library's GPU code cannot be read: %.300s", why.what);
-    else
-        status = run_layers(g, st, check, err);
-    gr_code_free(st->code);
-    free(st);
+    else if (!cannot_count(g, st, check))
+        status = run_layers(g, st, layers, check, &counted, err);
+    if (counted)
+        judge(g, st, layers, check);
+    stage_close(st);
     if (!status)
         gr_check_print(g->out, check);
     for (size_t i = 0; check->status == GR_PASS && i < g->result->evidences; i++)

@@ -43,13 +43,30 @@ static void say(struct gr_evidence *to, bool holds, double found, const char *te
 /* ---- of all milestones ------------------------------------------------------------------------
  */
 
-/* Otherwise all other facts would be about a part of the work only. */
-static void multiply_adds_followed(const struct gr_work *work, size_t layers,
-                                   struct gr_evidence *to)
+static double least_followed(const struct gr_work *work, size_t layers)
 {
     double least = INFINITY;
     for (size_t i = 0; i < layers; i++)
         least = fmin(least, ratio(work[i].total.multiply_adds, nn_conv_macs(&work[i].shape)));
+    return least;
+}
+
+/* Far below what any algorithm needs, as where runs on the virtual GPU are judged (session.c). */
+static void work_on_gpu(const struct gr_work *work, size_t layers, struct gr_evidence *to)
+{
+    const double least = least_followed(work, layers);
+    say(to, least >= 0.1, least,
+        "right, but kernels did %.0f%% of the multiply-adds of x and k that make y (at least "
+        "10%%): "
+        "the work was not done on the GPU",
+        100 * fmin(least, 1));
+}
+
+/* Otherwise all other facts would be about a part of the work only. */
+static void multiply_adds_followed(const struct gr_work *work, size_t layers,
+                                   struct gr_evidence *to)
+{
+    const double least = least_followed(work, layers);
     say(to, least >= 0.9, least,
         "%.0f%% of the multiply-adds were followed from x and k to y (at least 90%%)",
         100 * fmin(least, 1));

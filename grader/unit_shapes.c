@@ -314,8 +314,10 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
     }
     if (!code) {
         judge(g, check, st, n);
-        gr_check_print(g->out, check);
+        code = gr_work_check(g, check, err);
     }
+    if (!code)
+        gr_check_print(g->out, check);
     for (size_t i = 0; i < n; i++)
         free(st->unit[i].storage);
     free(st);

@@ -2,9 +2,9 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
-#include "base/lock.h"
 #include "grader/library_baseline.h"
 #include "grader/machine.h"
+#include "grader/place/cores.h"
 #include "grader/sandbox/library_check.h"
 #include "grader/report/report.h"
 #include "nn/oracle.h"
@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- checks -----------------------------------------------------------------------------------
  */
@@ -289,24 +290,65 @@ static enum st_code load_stage(struct grading *g, struct st_error *err)
         if (g->host.device == RUNNER_ON_GPU) {
             snprintf(g->result->profile, sizeof g->result->profile, "%s", g->session.device_name);
             snprintf(g->result->machine, sizeof g->result->machine, "%s", g->session.device_name);
+            snprintf(g->result->timed_on, sizeof g->result->timed_on, "%s", g->session.device_id);
         }
     }
     return ST_OK;
 }
 
-/* Times are taken one at a time: of all graders with the same CONVLAB_TIMING_LOCK one has the turn,
- * as long as it uses the GPU, or while it times on the CPU. Builds and the CPU's unit shapes need
- * none, nor does the virtual GPU, whose times are modelled. */
+/* ---- the turn ---------------------------------------------------------------------------------
+ */
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void tell_cores(char *to, size_t room)
+{
+    char list[64];
+    cpu_set_t cores;
+    if (sched_getaffinity(0, sizeof cores, &cores))
+        return;
+    snprintf(to, room, "core%s %s", CPU_COUNT(&cores) == 1 ? "" : "s",
+             gr_cores_text(&cores, list, sizeof list));
+}
+
+/* Times are taken one at a time (place/turn.h): a grading has the turn as long as it uses the GPU,
+ * or from when it times on the CPU. Builds and the CPU's unit shapes need none, nor does the
+ * virtual GPU, whose times are modelled. */
 static enum st_code take_turn(struct grading *g, enum runner_device device, struct st_error *err)
 {
-    const char *path = getenv("CONVLAB_TIMING_LOCK");
-    return path && g->host.device == device ? lock_take(path, &g->turn, err) : ST_OK;
+    bool moved;
+    if (g->host.device != device)
+        return ST_OK;
+    enum st_code code = gr_turn_take(&g->turn, device == RUNNER_ON_CPU, &moved, err);
+    if (code)
+        return code;
+    g->result->timed_from = now_s();
+    if (device == RUNNER_ON_CPU)
+        tell_cores(g->result->timed_on, sizeof g->result->timed_on);
+    /* Threads that the submission has started stay where they are: inference starts it anew. */
+    if (moved)
+        gr_session_end(&g->session);
+    return ST_OK;
+}
+
+static void end_turn(struct grading *g)
+{
+    if (g->result->timed_from > 0)
+        g->result->timed_until = now_s();
+    gr_turn_end(&g->turn);
 }
 
 /* Every stage of a milestone that a student writes. */
 static enum st_code grade_lab(struct grading *g, struct st_error *err)
 {
     enum st_code code = gr_inference_open(&g->inference, g, err);
+    if (!code)
+        code = gr_turn_work(&g->turn, err);
     if (!code)
         code = build_stage(g, err);
     if (!code && !failed(g, "builds"))
@@ -335,7 +377,7 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
 {
     struct gr_result *r = g->result;
     g->arena.fd = -1;
-    g->turn = -1;
+    g->turn = GR_TURN_NONE;
     g->session = GR_SESSION_CLOSED;
     enum st_code code = gr_milestone_find(&g->milestone, g->options->milestone, err);
     if (!code)
@@ -367,7 +409,7 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
     if (!code)
         code = g->milestone.libraries ? gr_library_baseline(g, err) : grade_lab(g, err);
     gr_session_end(&g->session);
-    lock_release(g->turn);
+    end_turn(g);
     for (size_t i = 0; i < r->checks; i++) {
         r->score += r->check[i].points;
         r->max_score += r->check[i].max_points;

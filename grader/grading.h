@@ -13,6 +13,7 @@
 #include "grader/cases.h"
 #include "grader/milestone.h"
 #include "grader/options.h"
+#include "grader/place/turn.h"
 #include "grader/report/result.h"
 #include "grader/rubric.h"
 #include "grader/sandbox/source_build.h"
@@ -36,7 +37,7 @@ struct grading {
     struct gr_session session; /**< with the graded library */
     char idle[192];            /**< says that its kernels do not do the work, or "" */
     struct gr_inference_stage *inference;
-    int turn; /**< lock while times are taken, or -1 */
+    struct gr_turn turn;
     struct gr_result *result;
     FILE *out; /**< where a person reads along: stdout, or stderr with --json - */
 };

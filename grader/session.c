@@ -531,7 +531,10 @@ enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, 
     case HEARD_REPLY:
         reply.text[sizeof reply.text - 1] = '\0';
         if (reply.kind == RUNNER_READY) {
-            snprintf(s->device_name, sizeof s->device_name, "%s", reply.text);
+            const size_t name = strcspn(reply.text, "\n");
+            snprintf(s->device_name, sizeof s->device_name, "%.*s", (int)name, reply.text);
+            snprintf(s->device_id, sizeof s->device_id, "%s",
+                     reply.text[name] ? reply.text + name + 1 : "");
             record_take(s, run); /* what loading did belongs to no request */
             return run->outcome == GR_DEVICE_LOST ? gr_device_lost(run, err) : ST_OK;
         }

@@ -53,6 +53,7 @@ struct gr_session {
     uint64_t requests;
     char library[1024];
     char device_name[128];           /**< the GPU's name, or "" */
+    char device_id[64];              /**< its UUID, or "" */
     struct vg_process device;        /**< virtual GPU: its process, a child of ours */
     struct gr_device_record *record; /**< virtual GPU: of the last request */
     const struct gr_host *host;

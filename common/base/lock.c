@@ -5,11 +5,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum st_code lock_take(const char *path, int *fd, struct st_error *err)
+enum st_code lock_take(const char *path, enum lock_kind kind, int *fd, struct st_error *err)
 {
     *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     int failed = *fd < 0;
-    while (!failed && flock(*fd, LOCK_EX))
+    while (!failed && flock(*fd, kind == LOCK_SHARED ? LOCK_SH : LOCK_EX))
         failed = errno != EINTR;
     if (!failed)
         return ST_OK;

@@ -15,6 +15,7 @@ MODULES := \
     grader/report \
     grader/plots \
     grader/sandbox \
+    grader/place \
     grader/profile \
     data/train common/runner common/vendor common/nn common/analysis common/profiler \
     common/vgpu/device common/vgpu/profiles common/vgpu/fatbin common/vgpu/exec common/vgpu/probe \

@@ -21,6 +21,7 @@
 
 static struct cuda_api api;
 static void *event[2];
+static unsigned char uuid[16];
 
 /* conv_workspace() of a GPU milestone. */
 static void *device_alloc(size_t bytes)
@@ -56,11 +57,13 @@ enum st_code gpu_open(char *name, size_t room, struct st_error *err)
     int count = 0, error = api.cudaGetDeviceCount(&count);
     if (!error && count == 0)
         error = 100; /* cudaErrorNoDevice */
-    /* cudaDeviceProp begins with the name, 256 bytes; all of it has 1008 in CUDA 13. */
+    /* cudaDeviceProp begins with the name, 256 bytes, and the UUID; all of it has 1008 in CUDA 13.
+     */
     char properties[4096] = "";
     if (!error)
         error = api.cudaGetDeviceProperties(properties, 0);
     snprintf(name, room, "%.255s", properties);
+    memcpy(uuid, properties + 256, sizeof uuid);
     if (!error)
         error = api.cudaEventCreate(&event[0]);
     if (!error)
@@ -72,6 +75,14 @@ enum st_code gpu_open(char *name, size_t room, struct st_error *err)
     }
     lab_workspace_use(device_alloc, device_free);
     return ST_OK;
+}
+
+void gpu_id(char to[GPU_ID_CHARS])
+{
+    size_t used = (size_t)sprintf(to, "GPU");
+    for (size_t i = 0; i < sizeof uuid; i++) /* 4, 2, 2, 2 and 6 bytes */
+        used += (size_t)sprintf(to + used, "%s%02x",
+                                i == 0 || (i >= 4 && i <= 10 && i % 2 == 0) ? "-" : "", uuid[i]);
 }
 
 /* Fills more memory than any L2 cache holds, after giving back the part of the cache that a lab may

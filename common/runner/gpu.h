@@ -15,6 +15,11 @@
  * @return ST_OK, or ST_MISSING_TOOL with why there is no device. */
 enum st_code gpu_open(char *name, size_t room, struct st_error *err);
 
+enum { GPU_ID_CHARS = 41 };
+
+/** The UUID of the device that gpu_open() has opened, as nvidia-smi writes it: GPU-5b1c3d2e-... */
+void gpu_id(char to[GPU_ID_CHARS]);
+
 /** What gpu_conv() found. */
 struct gpu_result {
     int returned;     /**< by conv_forward() */

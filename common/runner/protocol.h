@@ -68,7 +68,8 @@ struct runner_reply {
     uint64_t lab_offset;    /**< CRASHED: that place, as an offset in libconv.so */
     uint64_t fault_address; /**< CRASHED: address that was accessed; SIGSYS: the system call */
     uint64_t arena_address; /**< where the arena lies in the runner */
-    char text[256]; /**< READY: the device's name; FAILED, DEVICE_ERROR: why, for a person */
+    char text[256]; /**< READY: the device's name, on a real GPU with its UUID in a second line;
+                       FAILED, DEVICE_ERROR: why, for a person */
 };
 
 #endif

@@ -85,7 +85,7 @@ int runner_serve(const char *library, enum runner_device device)
 {
     struct st_error err;
     lab_function *conv;
-    char name[128] = "";
+    char name[128] = "", id[GPU_ID_CHARS] = "";
     bool no_device = device != RUNNER_ON_CPU && gpu_open(name, sizeof name, &err);
     if (no_device || lab_load(library, &conv, &err)) {
         reply.kind = RUNNER_FAILED;
@@ -97,7 +97,9 @@ int runner_serve(const char *library, enum runner_device device)
     }
     lab_watch_crashes(&reply, send_reply);
     reply.kind = RUNNER_READY;
-    snprintf(reply.text, sizeof reply.text, "%s", name);
+    if (device == RUNNER_ON_GPU)
+        gpu_id(id);
+    snprintf(reply.text, sizeof reply.text, "%s%s%s", name, *id ? "\n" : "", id);
     send_reply(&reply);
 
     struct runner_request request;

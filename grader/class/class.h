@@ -31,7 +31,7 @@ struct cl_options {
     size_t gpus, array_limit;
     const char *dir, *gradebook, *roster, *only, *device, *images, *model, *shapes, *milestone_list;
     int64_t since; /**< --since: seconds since 1970, or 0 */
-    size_t jobs, retries;
+    size_t jobs, retries, timing_cores;
     double limit_s; /**< of one grading */
     uint64_t seed;
     bool seed_given, quick, regrade, no_sandbox;

@@ -28,6 +28,7 @@ enum {
     KEY_RETRIES,
     KEY_LIMIT,
     KEY_NO_SANDBOX,
+    KEY_TIMING_CORES,
     KEY_SLURM,
     KEY_GPUS,
     KEY_PARTITION,
@@ -62,6 +63,10 @@ static const struct argp_option option_table[] = {
      "again (default: 2)",
      0},
     {"limit", KEY_LIMIT, "SECONDS", 0, "the longest that one grading may take (default: 3600)", 0},
+    {"timing-cores", KEY_TIMING_CORES, "N", 0,
+     "cores that only times of the CPU use (default: half of them if there are at least four; "
+     "with fewer, all cores, while the other gradings wait)",
+     0},
     {"no-sandbox", KEY_NO_SANDBOX, 0, 0, "go on where there is no sandbox", 0},
     {0, 0, 0, 0, "On a cluster:", 3},
     {"slurm", KEY_SLURM, 0, 0, "as Slurm's job arrays, a submission's milestone a task", 3},
@@ -165,6 +170,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_LIMIT:
         o->limit_s = (double)parse_number("limit", arg, 1, 1000000, state);
+        return 0;
+    case KEY_TIMING_CORES:
+        o->timing_cores = parse_number("timing-cores", arg, 1, 1024, state);
         return 0;
     case KEY_NO_SANDBOX:
         o->no_sandbox = true;

@@ -27,6 +27,7 @@ struct job {
     size_t task;
     double began_s;
     struct cl_outcome outcome;
+    struct cl_place place;
 };
 
 /* Numbers of tasks, first in first out. */
@@ -39,6 +40,7 @@ struct schedule {
     struct cl_task *tasks;
     struct cl_counts *counts;
     struct queue waiting, alone;
+    struct cl_places places;
     size_t jobs, running;
     struct job job[MAX_JOBS];
     double began_s;
@@ -185,6 +187,14 @@ bool cl_fault(struct cl_class *class, const struct cl_task *task, const char *ki
     return false;
 }
 
+void cl_tell_noise(const struct cl_task *task)
+{
+    char name[CL_SHOWN_BYTES];
+    progress_clear();
+    fprintf(stderr, "grader class: %s %s: noisy times: is graded again when nothing else runs\n",
+            cl_name_shown(name, task->submission), task->milestone);
+}
+
 static void handle_fault(struct schedule *s, size_t i, const char *kind, const char *message)
 {
     if (cl_fault(s->class, &s->tasks[i], kind, message, s->counts))
@@ -200,6 +210,7 @@ static void handle_end(struct schedule *s, struct job *job)
     enum cl_verdict verdict = cl_task_read(s->class, task, &job->outcome, &graded, &kind, message);
     job->pid = 0;
     s->running--;
+    cl_place_leave(&s->places, &job->place);
     if (verdict == CL_FAULT) {
         handle_fault(s, job->task, kind, message);
         return;
@@ -207,6 +218,7 @@ static void handle_end(struct schedule *s, struct job *job)
     if (verdict == CL_NOISY && !task->alone && !s->class->options->quick) {
         task->alone = true;
         push(&s->alone, job->task);
+        cl_tell_noise(task);
     } else
         cl_store(s->class, &graded, s->counts);
     gb_graded_free(&graded);
@@ -239,8 +251,10 @@ static void start(struct schedule *s, size_t i)
     *job = (struct job){.task = i, .began_s = clock_now_s()};
     job->outcome.started = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     task->tries++;
-    if (cl_task_start(s->class->options, s->class->files, task, &job->pid, &err)) {
+    cl_place_choose(&s->places, s->class->options, task->source, &job->place);
+    if (cl_task_start(s->class->options, s->class->files, task, &job->place, &job->pid, &err)) {
         job->pid = 0;
+        cl_place_leave(&s->places, &job->place);
         char message[1024];
         snprintf(message, sizeof message, "%s: %s", err.what, err.where);
         handle_fault(s, i, "not_started", message);
@@ -331,12 +345,13 @@ enum st_code cl_tasks_run(struct cl_class *class, struct cl_task *tasks, size_t 
     s->tasks = tasks;
     s->counts = counts;
     s->jobs = class->options->jobs < MAX_JOBS ? class->options->jobs : MAX_JOBS;
+    enum st_code code = n ? cl_places_find(&s->places, class->options, err) : ST_OK;
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, NULL);
     cl_tasks_begin(counts, n);
-    for (size_t i = 0; i < n && !cl_tasks_stopped(counts); i++)
+    for (size_t i = 0; !code && i < n && !cl_tasks_stopped(counts); i++)
         if (!cl_store_at_once(class, &tasks[i], counts))
             push(&s->waiting, i);
     while (!cl_tasks_stopped(counts) && (s->waiting.n || s->alone.n || s->running)) {
@@ -351,5 +366,5 @@ enum st_code cl_tasks_run(struct cl_class *class, struct cl_task *tasks, size_t 
     free(s->waiting.item);
     free(s->alone.item);
     free(s);
-    return ST_OK;
+    return code;
 }

@@ -40,6 +40,9 @@ bool cl_store_at_once(struct cl_class *class, const struct cl_task *task, struct
 bool cl_fault(struct cl_class *class, const struct cl_task *task, const char *kind,
               const char *message, struct cl_counts *counts);
 
+/** Says that a grading's times were noisy, so that it is made once more. */
+void cl_tell_noise(const struct cl_task *task);
+
 /** Stores a grading, prints a line of it and counts it. Waits a little and tries again if the
  * gradebook cannot be written. */
 void cl_store(struct cl_class *class, struct gb_graded *graded, struct cl_counts *counts);

@@ -322,6 +322,7 @@ static bool collect(struct cluster *c, size_t i)
     }
     if (verdict == CL_NOISY && !task->alone && !c->class->options->quick) {
         task->alone = true;
+        cl_tell_noise(task);
         forget_files(c, i);
         c->place[i].progress = TO_SUBMIT;
     } else {

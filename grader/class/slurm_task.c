@@ -69,13 +69,17 @@ static enum st_code run_grader(const struct cl_options *o, const char *private,
     pid_t pid;
     int status;
     struct rusage usage;
+    struct cl_places places;
+    struct cl_place place;
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, NULL);
     double began_s = clock_now_s();
     *outcome = (struct cl_outcome){.status = -1, .started = now_s(), .finished = now_s()};
-    enum st_code code = cl_task_start(o, private, task, &pid, err);
+    cl_places_find_task(&places, o, task->source);
+    cl_place_choose(&places, o, task->source, &place);
+    enum st_code code = cl_task_start(o, private, task, &place, &pid, err);
     if (code)
         return code;
     while (wait4(pid, &status, WNOHANG, &usage) == 0) {
@@ -114,16 +118,6 @@ static enum st_code put_in_place(const char *files, const char *private, const s
     return ST_OK;
 }
 
-/* Nodes have a place of their own to wait for each other's timings: two tasks of a node share it.
- */
-static void set_timing_lock(void)
-{
-    char lock[PATH_MAX];
-    path_format(lock, sizeof lock, "%s/convlab-timing-%u.lock", variable("TMPDIR", "/tmp"),
-                (unsigned)getuid());
-    setenv("CONVLAB_TIMING_LOCK", lock, 1);
-}
-
 static enum st_code grade(const struct cl_options *o, const char *files, const struct cl_task *task,
                           const char *key, struct st_error *err)
 {
@@ -136,7 +130,6 @@ static enum st_code grade(const struct cl_options *o, const char *files, const s
     enum st_code code = dir_make(temporary, err);
     if (code)
         return code;
-    set_timing_lock();
     struct st_error failed;
     if (run_grader(o, private, task, &outcome, &failed))
         snprintf(said, sizeof said, "%s: %s", failed.what, failed.where);

@@ -91,9 +91,9 @@ static void make_command(struct command *c, const struct cl_options *o, const st
 
 /* The child's side: it becomes the grader, in a group of its own that can be ended as one, and dies
  * with the class's process. */
-static _Noreturn void become(const struct command *c, const char *files, pid_t parent)
+static _Noreturn void become(const struct command *c, const struct cl_place *place,
+                             const char *files, pid_t parent)
 {
-    char lock[PATH_MAX], temporary[PATH_MAX];
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -101,10 +101,7 @@ static _Noreturn void become(const struct command *c, const char *files, pid_t p
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(127);
-    path_format(lock, sizeof lock, "%s/timing.lock", files);
-    path_format(temporary, sizeof temporary, "%s/tmp", files);
-    setenv("CONVLAB_TIMING_LOCK", lock, 0);
-    setenv("TMPDIR", temporary, 1);
+    cl_place_enter(place, files);
     int null = open("/dev/null", O_RDONLY);
     int log = open(c->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (null < 0 || log < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0)
@@ -114,7 +111,8 @@ static _Noreturn void become(const struct command *c, const char *files, pid_t p
 }
 
 enum st_code cl_task_start(const struct cl_options *options, const char *files,
-                           const struct cl_task *task, pid_t *pid, struct st_error *err)
+                           const struct cl_task *task, const struct cl_place *place, pid_t *pid,
+                           struct st_error *err)
 {
     char folder[PATH_MAX];
     struct command command;
@@ -135,7 +133,7 @@ enum st_code cl_task_start(const struct cl_options *options, const char *files,
     fflush(NULL);
     *pid = fork();
     if (*pid == 0)
-        become(&command, files, parent);
+        become(&command, place, files, parent);
     return *pid < 0 ? st_fail_errno(err, errno, "cannot start the grader") : ST_OK;
 }
 

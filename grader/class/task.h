@@ -5,6 +5,7 @@
 #define CONVLAB_GRADER_CLASS_TASK_H
 
 #include "grader/class/class.h"
+#include "grader/class/places.h"
 
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -46,7 +47,8 @@ bool cl_task_folder(const char *files, const struct cl_task *task, char folder[P
 
 /** Starts the grader on a task in a process group of its own, which dies with this process. */
 enum st_code cl_task_start(const struct cl_options *options, const char *files,
-                           const struct cl_task *task, pid_t *pid, struct st_error *err);
+                           const struct cl_task *task, const struct cl_place *place, pid_t *pid,
+                           struct st_error *err);
 
 /** Fills in an outcome from what wait4() said. */
 void cl_outcome_set(struct cl_outcome *outcome, int status, const struct rusage *usage);

@@ -196,7 +196,9 @@ static struct gb_attempt empty_attempt(const struct cl_class *class, const struc
                                .cpu_s = NAN,
                                .exit_status = -1,
                                .tries = (int64_t)task->tries,
-                               .speed_ratio = NAN};
+                               .speed_ratio = NAN,
+                               .timed_from = NAN,
+                               .timed_until = NAN};
 }
 
 void cl_task_ungraded(const struct cl_class *class, const struct cl_task *task, const char *status,
@@ -212,6 +214,7 @@ void cl_task_ungraded(const struct cl_class *class, const struct cl_task *task, 
     a->profile = strdup("");
     a->machine = strdup("");
     a->compiler = strdup("");
+    a->timed_on = strdup("");
     a->message = strdup(message);
 }
 
@@ -226,6 +229,11 @@ static void read_attempt(const cJSON *root, const struct cl_outcome *o, struct g
     a->profile = text_of(root, "profile");
     a->machine = text_of(root, "machine");
     a->compiler = text_of(root, "compiler");
+    a->timed_on = text_of(root, "timed_on");
+    if (number_of(root, "timed_from") > 0) {
+        a->timed_from = number_of(root, "timed_from");
+        a->timed_until = number_of(root, "timed_until");
+    }
     a->started = o->started;
     a->finished = o->finished;
     a->cpu_s = o->cpu_s;

@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { GB_VERSION = 2 };
+enum { GB_VERSION = 3 };
 
 /** An open gradebook. */
 struct gradebook;

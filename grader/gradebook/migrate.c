@@ -10,6 +10,9 @@
 /* steps[i] brings version i + 1 to i + 2. */
 static const char *const steps[] = {
     "ALTER TABLE attempt ADD COLUMN alone INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE attempt ADD COLUMN timed_on TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE attempt ADD COLUMN timed_from REAL;"
+    "ALTER TABLE attempt ADD COLUMN timed_until REAL",
 };
 
 _Static_assert(sizeof steps / sizeof *steps == GB_VERSION - 1, "one step from each older version");

@@ -117,6 +117,9 @@ char *gr_json_text(const struct gr_result *result)
     snprintf(seed, sizeof seed, "%" PRIu64, result->seed);
     cJSON_AddRawToObject(root, "seed", seed);
     add_text(root, "machine", result->machine);
+    add_text(root, "timed_on", result->timed_on);
+    add_number(root, "timed_from", result->timed_from);
+    add_number(root, "timed_until", result->timed_until);
     add_text(root, "compiler", result->compiler);
     add_text(root, "command", result->command);
     cJSON *sandbox = cJSON_AddObjectToObject(root, "sandbox");

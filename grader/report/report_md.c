@@ -90,6 +90,7 @@ static void put_head(struct page *p, const char *kept)
     fact(p, "Machine", r->machine, false);
     fact(p, "Device", r->device, false);
     fact(p, "GPU profile", r->profile, false);
+    fact(p, "Timed on", r->timed_on, false);
     fact(p, "Compiler", r->compiler, false);
     fprintf(p->out, "| **Seed** | %" PRIu64 " |\n", r->seed);
     fact(p, "ConvLab", r->version, false);

@@ -142,6 +142,9 @@ static void read_head(const cJSON *root, struct gr_result *r)
     READ_TEXT(root, "version", r->version);
     READ_TEXT(root, "date", r->date);
     READ_TEXT(root, "machine", r->machine);
+    READ_TEXT(root, "timed_on", r->timed_on);
+    r->timed_from = read_number(root, "timed_from");
+    r->timed_until = read_number(root, "timed_until");
     READ_TEXT(root, "compiler", r->compiler);
     READ_TEXT(root, "command", r->command);
     READ_TEXT(root, "course_lines", r->course_lines);

@@ -92,17 +92,19 @@ struct gr_result {
     char milestone[16]; /**< "m1" */
     char title[128];    /**< "CPU convolution" */
     char technique[256];
-    char subject[32];        /**< "submission", "reference" or "library" */
-    char source[1024];       /**< file that was graded, relative to the checkout where possible */
-    char version[64];        /**< of ConvLab: git describe, or "unknown" */
-    char date[32];           /**< "2026-11-20 18:30 UTC" */
-    char device[16];         /**< "cpu" */
-    char profile[64];        /**< GPU profile, "" for the CPU */
-    char machine[160];       /**< "Intel(R) Xeon(R) Processor, 2 cores, 23 GiB" */
-    char compiler[320];      /**< "gcc 12.2.0, -O3 -march=native" */
-    char command[512];       /**< as it was typed */
-    bool sandboxed;          /**< the submission's code was confined */
-    char not_sandboxed[256]; /**< if it was not: why; "" where no submission was run */
+    char subject[32];  /**< "submission", "reference" or "library" */
+    char source[1024]; /**< file that was graded, relative to the checkout where possible */
+    char version[64];  /**< of ConvLab: git describe, or "unknown" */
+    char date[32];     /**< "2026-11-20 18:30 UTC" */
+    char device[16];   /**< "cpu" */
+    char profile[64];  /**< GPU profile, "" for the CPU */
+    char machine[160]; /**< "Intel(R) Xeon(R) Processor, 2 cores, 23 GiB" */
+    char timed_on[96]; /**< "cores 2-3", or a GPU by its UUID; "" where times are modelled */
+    double timed_from, timed_until; /**< from when to when it had the turn: Unix time, or 0 */
+    char compiler[320];             /**< "gcc 12.2.0, -O3 -march=native" */
+    char command[512];              /**< as it was typed */
+    bool sandboxed;                 /**< the submission's code was confined */
+    char not_sandboxed[256];        /**< if it was not: why; "" where no submission was run */
     uint64_t seed;
     double score, max_score; /**< automatic points */
     double manual_max;

@@ -12,7 +12,7 @@ static void add_ten(const char *path, const char *lock)
 {
     for (int i = 0; i < 10; i++) {
         int fd, n = 0;
-        if (lock_take(lock, &fd, NULL))
+        if (lock_take(lock, LOCK_ALONE, &fd, NULL))
             _exit(1);
         FILE *f = fopen(path, "r+");
         if (!f || fscanf(f, "%d", &n) != 1)
@@ -51,13 +51,13 @@ Test(lock, goes_with_its_holder)
     cr_assert_eq(pipe(ready), 0);
     pid_t pid = fork();
     if (pid == 0) {
-        if (lock_take(lock, &fd, NULL) || write(ready[1], "x", 1) != 1)
+        if (lock_take(lock, LOCK_ALONE, &fd, NULL) || write(ready[1], "x", 1) != 1)
             _exit(1);
         pause();
     }
     cr_assert_eq(read(ready[0], &byte, 1), 1);
     kill(pid, SIGKILL);
-    cr_expect_eq(lock_take(lock, &fd, NULL), ST_OK); /* would wait for ever */
+    cr_expect_eq(lock_take(lock, LOCK_ALONE, &fd, NULL), ST_OK); /* would wait for ever */
     lock_release(fd);
     waitpid(pid, NULL, 0);
 }
@@ -66,7 +66,7 @@ Test(lock, that_cannot_be_made_is_reported)
 {
     struct st_error err;
     int fd;
-    cr_expect_eq(lock_take(temp_path("none/lock"), &fd, &err), ST_NOT_FOUND);
+    cr_expect_eq(lock_take(temp_path("none/lock"), LOCK_ALONE, &fd, &err), ST_NOT_FOUND);
     cr_expect_eq(fd, -1);
     cr_expect_str_eq(err.where, temp_path("none/lock"));
 }

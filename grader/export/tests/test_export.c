@@ -3,10 +3,10 @@
  * and faults. */
 #include "base/checkout.h"
 #include "base/files.h"
-#include "base/tests/temp_folder.h"
 #include "grader/export/autograders.h"
 #include "grader/export/export_formats.h"
 #include "grader/export/from_gradebook.h"
+#include "grader/gradebook/tests/gradebook_rows.h"
 #include "json_schema.h"
 
 #include <dirent.h>
@@ -377,70 +377,18 @@ Test(exports, results_that_are_none_are_rejected)
 static void store(struct gradebook *book, const char *name, const char *status, double score)
 {
     struct st_error err;
-    const struct gb_submission submission = {
-        .name = (char *)name, .team = "", .kind = "folder", .status = "ok", .message = ""};
-    const struct gb_run run = {.id = 1, .command = "", .version = "", .host = ""};
-    cr_assert_eq(gb_submission_put(book, &submission, &err), ST_OK, "%s", err.what);
-    cr_assert_eq(gb_run_put(book, &run, &err), ST_OK, "%s", err.what);
+    add_submission(book, name);
     bool graded = strcmp(status, "pass") == 0 || strcmp(status, "fail") == 0;
-    struct gb_check_result checks[] = {{.position = 1,
-                                        .name = "builds",
-                                        .text = "Compiles",
-                                        .status = "pass",
-                                        .points = 5,
-                                        .max_points = 5,
-                                        .required = 1,
-                                        .pattern = "",
-                                        .message = "compiles",
-                                        .hint = ""},
-                                       {.position = 2,
-                                        .name = "unit_shapes",
-                                        .text = "Right",
-                                        .status = graded ? (char *)status : "skip",
-                                        .points = score - 5,
-                                        .max_points = 25,
-                                        .required = 1,
-                                        .pattern = "",
-                                        .message = "says",
-                                        .hint = ""}};
+    struct gb_check_result checks[] = {
+        check_row(1, "builds", "pass", 5, 5, "compiles"),
+        check_row(2, "unit_shapes", graded ? status : "skip", score - 5, 25, "says")};
     struct gb_inference inference = {.model = "two-layer", .images = 100, .passed = 1};
-    struct gb_timing timings[] = {{.subject = "submission",
-                                   .model = "two-layer",
-                                   .layer = 1,
-                                   .images = 100,
-                                   .median_s = 0.25,
-                                   .op_times_s = ""},
-                                  {.subject = "submission",
-                                   .model = "two-layer",
-                                   .layer = 2,
-                                   .images = 100,
-                                   .median_s = 0.5,
-                                   .op_times_s = ""},
-                                  {.subject = "reference",
-                                   .model = "two-layer",
-                                   .layer = 2,
-                                   .images = 100,
-                                   .median_s = 9,
-                                   .op_times_s = ""}};
-    struct gb_graded stored = {.attempt = {.submission = (char *)name,
-                                           .milestone = "m1",
-                                           .run = 1,
-                                           .status = (char *)status,
-                                           .score = score,
-                                           .max_score = 30,
-                                           .manual_max = NAN,
-                                           .version = "v",
-                                           .device = "cpu",
-                                           .profile = "",
-                                           .machine = "",
-                                           .compiler = "",
-                                           .sandbox = "none",
-                                           .options = "",
-                                           .finished = 1763687000,
-                                           .started = 1763686990,
-                                           .cpu_s = NAN,
-                                           .speed_ratio = NAN,
-                                           .message = "the reason"}};
+    struct gb_timing timings[] = {timing_row("submission", 1, 100, 0.25),
+                                  timing_row("submission", 2, 100, 0.5),
+                                  timing_row("reference", 2, 100, 9)};
+    struct gb_graded stored = {.attempt = attempt_row(name, "m1", status, score, 30)};
+    stored.attempt.started = 1763686990, stored.attempt.finished = 1763687000;
+    stored.attempt.message = "the reason";
     if (graded) {
         stored.checks.n = 2, stored.checks.row = checks;
         stored.inferences.n = 1, stored.inferences.row = &inference;
@@ -451,10 +399,9 @@ static void store(struct gradebook *book, const char *name, const char *status, 
 
 Test(exports, a_gradebook_gives_the_same_records)
 {
-    struct gradebook *book;
+    struct gradebook *book = open_class();
     struct st_error err;
     struct gx_class class;
-    cr_assert_eq(gb_open(&book, temp_path("class.db"), GB_CREATE, &err), ST_OK);
     store(book, "alice", "pass", 30);
     store(book, "bob", "fail", 12);
     store(book, "carol", "missing", 0);

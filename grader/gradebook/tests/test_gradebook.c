@@ -1,7 +1,7 @@
 #include "base/checkout.h"
 #include "base/files.h"
-#include "base/tests/temp_folder.h"
 #include "grader/gradebook/gradebook_parts.h"
+#include "grader/gradebook/tests/gradebook_rows.h"
 
 #include <math.h>
 #include <signal.h>
@@ -12,63 +12,14 @@
 
 TestSuite(gradebook, .init = temp_folder_make, .fini = temp_folder_remove);
 
-static struct gradebook *open_new(void)
-{
-    struct gradebook *book;
-    struct st_error err;
-    cr_assert_eq(gb_open(&book, temp_path("class.db"), GB_CREATE, &err), ST_OK, "%s", err.what);
-    return book;
-}
-
-/* A submission and a run, which attempts refer to. */
-static void add_submission(struct gradebook *book, const char *name)
-{
-    struct st_error err;
-    const struct gb_submission submission = {
-        .name = (char *)name, .team = "", .kind = "folder", .status = "ok", .message = ""};
-    const struct gb_run run = {.id = 1, .command = "", .version = "", .host = ""};
-    cr_assert_eq(gb_submission_put(book, &submission, &err), ST_OK, "%s", err.what);
-    cr_assert_eq(gb_run_put(book, &run, &err), ST_OK, "%s", err.what);
-}
-
-static struct gb_attempt attempt_of(const char *name, double score)
-{
-    return (struct gb_attempt){.submission = (char *)name,
-                               .milestone = "m1",
-                               .run = 1,
-                               .status = score > 0 ? "pass" : "fail",
-                               .score = score,
-                               .max_score = 60,
-                               .manual_max = NAN,
-                               .seed = 7,
-                               .version = "v",
-                               .device = "cpu",
-                               .profile = "",
-                               .machine = "",
-                               .compiler = "",
-                               .sandbox = "none",
-                               .options = "",
-                               .cpu_s = NAN,
-                               .speed_ratio = NAN,
-                               .message = ""};
-}
-
-static struct gb_check_result check_of(int position, const char *message)
-{
-    return (struct gb_check_result){.position = position,
-                                    .name = "builds",
-                                    .text = "",
-                                    .status = "pass",
-                                    .pattern = "",
-                                    .message = (char *)message,
-                                    .hint = ""};
-}
-
 static enum st_code store(struct gradebook *book, const char *name, double score,
                           struct st_error *err)
 {
-    struct gb_check_result check[] = {check_of(1, "one"), check_of(2, "two\nlines")};
-    struct gb_graded graded = {.attempt = attempt_of(name, score), .checks = {2, check}};
+    struct gb_check_result check[] = {check_row(1, "builds", "pass", 0, 0, "one"),
+                                      check_row(2, "unit_shapes", "pass", 0, 0, "two\nlines")};
+    struct gb_graded graded = {.attempt =
+                                   attempt_row(name, "m1", score > 0 ? "pass" : "fail", score, 60),
+                               .checks = {2, check}};
     return gb_graded_store(book, &graded, err);
 }
 
@@ -97,7 +48,7 @@ Test(gradebook, reads_back_what_was_stored)
 {
     static const char *const names[] = {"s001", "with blank", "a\nnewline", "it's \"quoted\"",
                                         "-rf",  "\xc3\xa4"};
-    struct gradebook *book = open_new();
+    struct gradebook *book = open_class();
     struct st_error err;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         add_submission(book, names[i]);
@@ -122,7 +73,7 @@ Test(gradebook, reads_back_what_was_stored)
 
 Test(gradebook, keeps_the_history_of_a_grade)
 {
-    struct gradebook *book = open_new();
+    struct gradebook *book = open_class();
     struct st_error err;
     add_submission(book, "s001");
     cr_assert_eq(store(book, "s001", 0, &err), ST_OK);
@@ -143,12 +94,14 @@ Test(gradebook, keeps_the_history_of_a_grade)
 
 Test(gradebook, stores_a_grading_whole_or_not_at_all)
 {
-    struct gradebook *book = open_new();
+    struct gradebook *book = open_class();
     struct st_error err;
     add_submission(book, "s001");
-    struct gb_check_result check[] = {check_of(1, "one"), check_of(2, "two")};
+    struct gb_check_result check[] = {check_row(1, "builds", "pass", 5, 5, "one"),
+                                      check_row(2, "unit_shapes", "pass", 25, 25, "two")};
     check[1].status = "maybe"; /* which the schema does not allow */
-    struct gb_graded graded = {.attempt = attempt_of("s001", 1), .checks = {2, check}};
+    struct gb_graded graded = {.attempt = attempt_row("s001", "m1", "pass", 1, 60),
+                               .checks = {2, check}};
     cr_expect_neq(gb_graded_store(book, &graded, &err), ST_OK);
     cr_expect_neq(store(book, "nobody", 1, &err), ST_OK); /* no such submission */
     struct gb_attempt_list attempts;
@@ -164,7 +117,7 @@ Test(gradebook, stores_a_grading_whole_or_not_at_all)
 
 Test(gradebook, is_whole_after_a_kill_at_any_moment)
 {
-    gb_close(open_new());
+    gb_close(open_class());
     for (int round = 0; round < 5; round++) {
         int stored[2];
         char byte;
@@ -204,7 +157,7 @@ Test(gradebook, is_whole_after_a_kill_at_any_moment)
 
 Test(gradebook, of_a_newer_version_is_refused)
 {
-    gb_close(open_new());
+    gb_close(open_class());
     run_sql("PRAGMA user_version = 99");
     expect_refused(GB_CREATE, ST_BAD_FORMAT, "99");
     expect_refused(GB_READ, ST_BAD_FORMAT, "another version");
@@ -245,6 +198,8 @@ Test(gradebook, of_an_older_version_is_brought_up_to_date_and_copied)
     cr_assert_eq(attempts.n, 1);
     cr_expect_eq(attempts.row[0].score, 60);
     cr_expect_eq(attempts.row[0].alone, 0);
+    cr_expect_str_eq(attempts.row[0].timed_on, "");
+    cr_expect(isnan(attempts.row[0].timed_from));
     gb_attempt_free(&attempts);
     add_submission(book, "s002");
     cr_expect_eq(store(book, "s002", 1, &err), ST_OK, "%s", err.what);
@@ -269,7 +224,7 @@ Test(gradebook, of_an_older_version_stays_as_it_is_if_it_cannot_be_copied)
 
 Test(gradebook, that_another_program_has_locked_is_told)
 {
-    gb_close(open_new());
+    gb_close(open_class());
     sqlite3 *db;
     struct gradebook *book;
     struct st_error err;
@@ -302,7 +257,7 @@ Test(gradebook, that_is_no_gradebook_is_refused)
 
 Test(gradebook, that_is_damaged_is_refused)
 {
-    gb_close(open_new());
+    gb_close(open_class());
     FILE *f = fopen(temp_path("class.db"), "r+");
     cr_assert(f);
     fseek(f, 100, SEEK_SET); /* the first page behind SQLite's header */
@@ -315,7 +270,7 @@ Test(gradebook, that_is_damaged_is_refused)
 /* Root may write anything, so this is for other users; the hint is tested all the same. */
 Test(gradebook, that_cannot_be_written_is_readable)
 {
-    struct gradebook *book = open_new();
+    struct gradebook *book = open_class();
     struct st_error err;
     add_submission(book, "s001");
     cr_assert_eq(store(book, "s001", 3, &err), ST_OK);

@@ -1,6 +1,6 @@
 #include "base/checkout.h"
 #include "base/files.h"
-#include "base/tests/temp_folder.h"
+#include "grader/gradebook/tests/gradebook_rows.h"
 #include "grader/rank/board.h"
 
 #include <math.h>
@@ -12,52 +12,19 @@ TestSuite(rank, .init = temp_folder_make, .fini = temp_folder_remove);
 /* ---- a class
  * ---------------------------------------------------------------------------------------- */
 
-static struct gradebook *open_class(void)
-{
-    struct gradebook *book;
-    struct st_error err;
-    cr_assert_eq(gb_open(&book, temp_path("class.db"), GB_CREATE, &err), ST_OK, "%s", err.what);
-    return book;
-}
-
 /* @param seconds  Op Time at 100 images; NAN if not right there. */
 static void grade(struct gradebook *book, const char *name, const char *milestone,
                   const char *status, double score, double seconds)
 {
     struct st_error err;
-    const struct gb_submission submission = {
-        .name = (char *)name, .team = "", .kind = "folder", .status = "ok", .message = ""};
-    const struct gb_run run = {.id = 1, .command = "", .version = "", .host = ""};
     struct gb_inference inference = {.model = "two-layer", .images = 100, .passed = 1};
-    struct gb_timing timing = {.subject = "submission",
-                               .model = "two-layer",
-                               .layer = 1,
-                               .images = 100,
-                               .median_s = seconds,
-                               .op_times_s = ""};
-    struct gb_graded stored = {.attempt = {.submission = (char *)name,
-                                           .milestone = (char *)milestone,
-                                           .run = 1,
-                                           .status = (char *)status,
-                                           .score = score,
-                                           .max_score = 60,
-                                           .manual_max = NAN,
-                                           .version = "v",
-                                           .device = "cpu",
-                                           .profile = "",
-                                           .machine = "",
-                                           .compiler = "",
-                                           .sandbox = "none",
-                                           .options = "",
-                                           .cpu_s = NAN,
-                                           .speed_ratio = NAN,
-                                           .message = ""}};
+    struct gb_timing timing = timing_row("submission", 1, 100, seconds);
+    struct gb_graded stored = {.attempt = attempt_row(name, milestone, status, score, 60)};
     if (isfinite(seconds)) {
         stored.inferences.n = 1, stored.inferences.row = &inference;
         stored.timings.n = 1, stored.timings.row = &timing;
     }
-    cr_assert_eq(gb_submission_put(book, &submission, &err), ST_OK, "%s", err.what);
-    cr_assert_eq(gb_run_put(book, &run, &err), ST_OK, "%s", err.what);
+    add_submission(book, name);
     cr_assert_eq(gb_graded_store(book, &stored, &err), ST_OK, "%s", err.what);
 }
 

@@ -81,6 +81,8 @@ struct gr_result *sample_result(void)
     strcpy(r->date, "2026-11-20 18:30 UTC");
     strcpy(r->device, "cpu");
     strcpy(r->machine, "Intel(R) Xeon(R) Processor, 2 cores, 23 GiB");
+    strcpy(r->timed_on, "cores 0-1");
+    r->timed_from = 1795234672.25, r->timed_until = 1795234675.5;
     strcpy(r->compiler, "gcc 12.2.0, -O3 -march=native");
     strcpy(r->command, "./grader m1");
     r->seed = 48213377;
@@ -119,6 +121,7 @@ struct gr_result *hostile_result(void)
     SET_HOSTILE(r->device);
     SET_HOSTILE(r->profile);
     SET_HOSTILE(r->machine);
+    SET_HOSTILE(r->timed_on);
     SET_HOSTILE(r->compiler);
     SET_HOSTILE(r->command);
     SET_HOSTILE(r->course_lines);

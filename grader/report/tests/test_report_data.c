@@ -54,6 +54,7 @@ Test(report_json, holds_what_was_graded)
     cr_expect_str_eq(text_at(root, "title"), r->title);
     cr_expect_str_eq(text_at(root, "source"), r->source);
     cr_expect_str_eq(text_at(root, "machine"), r->machine);
+    cr_expect_str_eq(text_at(root, "timed_on"), r->timed_on);
     cr_expect_eq(number_at(root, "score"), 60);
     cr_expect_eq(number_at(root, "manual_max"), 40);
     cr_expect_str_eq(text_at(entry_of(root, "checks", 0), "status"), "pass");

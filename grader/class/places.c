@@ -1,0 +1,145 @@
+#include "grader/class/places.h"
+
+#include "base/files.h"
+#include "base/parallel.h"
+#include "grader/place/turn.h"
+#include "grader/subprocess.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- what there is -----------------------------------------------------------------------------
+ */
+
+static bool is_cuda(const char *source)
+{
+    const char *dot = strrchr(source, '.');
+    return dot && strcmp(dot, ".cu") == 0;
+}
+
+/* Whether GPU milestones go to a real one; see gr_host_choose(). */
+static bool uses_gpu(const struct cl_options *o)
+{
+    if (o->device && strcmp(o->device, "auto") != 0)
+        return strcmp(o->device, "gpu") == 0;
+    return file_exists("/dev/nvidiactl");
+}
+
+static void find_gpus(struct gr_gpus *gpus)
+{
+    const char *const argv[] = {"nvidia-smi", "-L", NULL};
+    struct gr_subprocess_result said = {0};
+    struct st_error ignored;
+    const bool listed = !gr_subprocess(argv, NULL, 1 << 16, &said, &ignored) &&
+                        said.exit_status == 0 && strncmp(said.output, "GPU ", 4) == 0;
+    gr_gpus_find(gpus, listed ? said.output : NULL, getenv("CUDA_VISIBLE_DEVICES"));
+    free(said.output);
+}
+
+static enum st_code find_cores(struct cl_places *p, const struct cl_options *o,
+                               struct st_error *err)
+{
+    cpu_set_t all;
+    char list[64];
+    if (sched_getaffinity(0, sizeof all, &all))
+        return st_fail_errno(err, errno, "cannot tell which cores there are");
+    if (!o->timing_cores && (o->quick || o->jobs == 1))
+        return ST_OK;
+    p->cores_apart = gr_cores_split(&all, "/sys/devices/system/cpu", o->timing_cores, &p->cores);
+    p->cpu_alone = !p->cores_apart;
+    if (p->cores_apart || !o->timing_cores)
+        return ST_OK;
+    st_fail(err, ST_USAGE, "no core is left for what is not timed");
+    st_detail(err, ST_WHERE, "--timing-cores %zu", o->timing_cores);
+    return st_detail(err, ST_GOT, "cores %s", gr_cores_text(&all, list, sizeof list));
+}
+
+static bool has_kind(const struct cl_options *o, bool cuda)
+{
+    for (size_t i = 0; i < o->milestones; i++)
+        if (is_cuda(o->milestone[i].file) == cuda)
+            return true;
+    return false;
+}
+
+enum st_code cl_places_find(struct cl_places *p, const struct cl_options *o, struct st_error *err)
+{
+    char list[128];
+    *p = (struct cl_places){0};
+    if (has_kind(o, true) && uses_gpu(o))
+        find_gpus(&p->gpus);
+    enum st_code code = has_kind(o, false) ? find_cores(p, o, err) : ST_OK;
+    for (size_t i = 0; i < p->gpus.n; i++)
+        printf("Times on GPU %s\n", p->gpus.id[i]);
+    if (p->cores_apart)
+        printf("Times of the CPU on cores %s, which all else keeps away from\n",
+               gr_cores_text(&p->cores.timing, list, sizeof list));
+    return code;
+}
+
+/* Tasks that Slurm keeps on cores of their own do not disturb each other. */
+void cl_places_find_task(struct cl_places *p, const struct cl_options *o, const char *source)
+{
+    *p = (struct cl_places){0};
+    if (is_cuda(source) && uses_gpu(o))
+        find_gpus(&p->gpus);
+    p->cpu_alone = !o->quick && parallel_cores() == (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* ---- a grading's place -------------------------------------------------------------------------
+ */
+
+static void lock_path(char path[PATH_MAX], const char *of)
+{
+    const char *folder = getenv("TMPDIR");
+    path_format(path, PATH_MAX, "%s/convlab-timing-%u-%s.lock", folder && *folder ? folder : "/tmp",
+                (unsigned)getuid(), of);
+}
+
+void cl_place_choose(struct cl_places *p, const struct cl_options *o, const char *source,
+                     struct cl_place *place)
+{
+    *place = (struct cl_place){.gpu = -1, .cores_apart = p->cores_apart, .cores = p->cores};
+    if (p->cpu_alone)
+        lock_path(place->share, "work");
+    if (!is_cuda(source) || !uses_gpu(o)) {
+        lock_path(place->lock, "cpu");
+        return;
+    }
+    lock_path(place->lock, "gpu");
+    for (size_t i = 0; i < p->gpus.n; i++)
+        if (place->gpu < 0 || p->running[i] < p->running[place->gpu])
+            place->gpu = (int)i;
+    if (place->gpu < 0)
+        return;
+    p->running[place->gpu]++;
+    snprintf(place->gpu_id, sizeof place->gpu_id, "%s", p->gpus.id[place->gpu]);
+    lock_path(place->lock, place->gpu_id);
+}
+
+void cl_place_leave(struct cl_places *p, const struct cl_place *place)
+{
+    if (place->gpu >= 0)
+        p->running[place->gpu]--;
+}
+
+void cl_place_enter(const struct cl_place *place, const char *files)
+{
+    char temporary[PATH_MAX], list[256];
+    setenv(GR_TIMING_LOCK, place->lock, 1);
+    unsetenv(GR_TIMING_SHARE);
+    unsetenv(GR_TIMING_CORES);
+    if (place->share[0])
+        setenv(GR_TIMING_SHARE, place->share, 1);
+    if (place->cores_apart) {
+        setenv(GR_TIMING_CORES, gr_cores_text(&place->cores.timing, list, sizeof list), 1);
+        sched_setaffinity(0, sizeof place->cores.others, &place->cores.others);
+    }
+    if (place->gpu_id[0])
+        setenv("CUDA_VISIBLE_DEVICES", place->gpu_id, 1);
+    path_format(temporary, sizeof temporary, "%s/tmp", files);
+    setenv("TMPDIR", temporary, 1);
+}

@@ -1,0 +1,56 @@
+/** @file
+ * Where the gradings of a class take their times: on each GPU one at a time, and on the CPU one at
+ * a time.
+ *
+ *     4 cores and more   some are set apart for times of the CPU; all else stays off them
+ *     fewer              whoever takes times on the CPU waits until nobody else works, and the
+ *                        others wait for its end: parallel code keeps more than one core
+ *     --quick, --jobs 1  all cores: times are not compared, or nothing is beside them
+ *
+ * Locks lie in the machine's folder for temporary files, so that two classes take turns, too.
+ */
+#ifndef CONVLAB_GRADER_PLACES_H
+#define CONVLAB_GRADER_PLACES_H
+
+#include "grader/class/class.h"
+#include "grader/place/cores.h"
+#include "grader/place/gpus.h"
+
+/** All places of a machine. */
+struct cl_places {
+    struct gr_gpus gpus;         /**< none: one that is not named, or no GPU is used */
+    size_t running[GR_MAX_GPUS]; /**< gradings that were started for each */
+    bool cores_apart;            /**< cores.timing is the times' alone */
+    struct gr_cores cores;
+    bool cpu_alone; /**< there are too few for that: times of the CPU wait for the others' end */
+};
+
+/** Where one grading is to run: what it finds in its environment. */
+struct cl_place {
+    char lock[PATH_MAX];
+    char share[PATH_MAX];      /**< or "" */
+    int gpu;                   /**< index of its GPU, or -1 */
+    char gpu_id[GR_GPU_CHARS]; /**< CUDA_VISIBLE_DEVICES; "": as it is */
+    bool cores_apart;
+    struct gr_cores cores;
+};
+
+/** Looks what there is on this machine, and tells it. */
+enum st_code cl_places_find(struct cl_places *places, const struct cl_options *options,
+                            struct st_error *err);
+
+/** The same for one task on a node of a cluster, where others of ours may run beside it. */
+void cl_places_find_task(struct cl_places *places, const struct cl_options *options,
+                         const char *source);
+
+/** The place for a grading: of the GPUs the one with the fewest gradings. */
+void cl_place_choose(struct cl_places *places, const struct cl_options *options, const char *source,
+                     struct cl_place *place);
+
+/** Says that it has been left. */
+void cl_place_leave(struct cl_places *places, const struct cl_place *place);
+
+/** In the grading's own process: its environment and cores. */
+void cl_place_enter(const struct cl_place *place, const char *files);
+
+#endif

@@ -1,0 +1,72 @@
+/* Workers share a lock, and who takes times on the CPU needs it alone. New workers would come for
+ * ever, so both kinds pass a gate first: who waits for the lock alone holds the gate, and lets
+ * nobody in. */
+#include "grader/place/turn.h"
+
+#include "base/files.h"
+#include "base/lock.h"
+#include "grader/place/cores.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+static enum st_code pass_gate(struct gr_turn *turn, const char *path, enum lock_kind kind,
+                              struct st_error *err)
+{
+    char gate[PATH_MAX];
+    if (!path_format(gate, sizeof gate, "%s.gate", path))
+        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", path);
+    enum st_code code = lock_take(gate, LOCK_ALONE, &turn->gate, err);
+    if (!code)
+        code = lock_take(path, kind, &turn->share, err);
+    lock_release(turn->gate);
+    turn->gate = -1;
+    return code;
+}
+
+enum st_code gr_turn_work(struct gr_turn *turn, struct st_error *err)
+{
+    const char *share = getenv(GR_TIMING_SHARE);
+    return share ? pass_gate(turn, share, LOCK_SHARED, err) : ST_OK;
+}
+
+static enum st_code go_to_cores(const char *text, struct st_error *err)
+{
+    cpu_set_t cores;
+    if (!gr_cores_parse(text, &cores)) {
+        st_fail(err, ST_USAGE, "expected cores, such as 2-3");
+        st_detail(err, ST_WHERE, GR_TIMING_CORES);
+        return st_detail(err, ST_GOT, "%s", text);
+    }
+    if (sched_setaffinity(0, sizeof cores, &cores))
+        return st_fail_errno(err, errno, "cannot go to the cores %s", text);
+    return ST_OK;
+}
+
+enum st_code gr_turn_take(struct gr_turn *turn, bool cpu, bool *moved, struct st_error *err)
+{
+    const char *path = getenv(GR_TIMING_LOCK), *cores = getenv(GR_TIMING_CORES),
+               *share = getenv(GR_TIMING_SHARE);
+    enum st_code code = ST_OK;
+    *moved = false;
+    if (cpu && share) {
+        lock_release(turn->share);
+        turn->share = -1;
+        code = pass_gate(turn, share, LOCK_ALONE, err);
+    }
+    if (!code && path)
+        code = lock_take(path, LOCK_ALONE, &turn->lock, err);
+    if (!code && cpu && cores) {
+        code = go_to_cores(cores, err);
+        *moved = !code;
+    }
+    return code;
+}
+
+void gr_turn_end(struct gr_turn *turn)
+{
+    lock_release(turn->lock);
+    lock_release(turn->share);
+    *turn = GR_TURN_NONE;
+}

@@ -1,0 +1,42 @@
+/** @file
+ * The turn to take times: one grading at a time on each GPU, and on the cores of a machine.
+ *
+ * Who starts several gradings at once says in their environment how they make room for each other:
+ *
+ *     CONVLAB_TIMING_LOCK    a file; who holds its lock has the turn
+ *     CONVLAB_TIMING_CORES   cores that only the turn's holder uses, where some are set apart
+ *     CONVLAB_TIMING_SHARE   a file, where no cores are set apart: who takes times on the CPU waits
+ *                            until nobody else works, and the others wait for its end
+ *
+ * A grading by itself finds none of them, and has the turn at once.
+ */
+#ifndef CONVLAB_GRADER_TURN_H
+#define CONVLAB_GRADER_TURN_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+#define GR_TIMING_LOCK  "CONVLAB_TIMING_LOCK"
+#define GR_TIMING_CORES "CONVLAB_TIMING_CORES"
+#define GR_TIMING_SHARE "CONVLAB_TIMING_SHARE"
+
+/** What a grading holds. */
+struct gr_turn {
+    int lock, gate, share; /**< or -1 */
+};
+
+#define GR_TURN_NONE ((struct gr_turn){-1, -1, -1})
+
+/** Begins to work: waits while somebody takes times on all cores. */
+enum st_code gr_turn_work(struct gr_turn *turn, struct st_error *err);
+
+/** Waits for the turn. @param cpu  times are taken on the CPU: this process, and what it starts
+ * from now on, goes to the cores that are kept for that.
+ * @param moved  set to whether it has; what runs already did not. */
+enum st_code gr_turn_take(struct gr_turn *turn, bool cpu, bool *moved, struct st_error *err);
+
+/** Ends the turn, and the work. */
+void gr_turn_end(struct gr_turn *turn);
+
+#endif

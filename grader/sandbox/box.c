@@ -4,9 +4,15 @@
  *
  * and without one grader -> the program, in a group of its own. In both the program dies with the
  * grader, and what it leaves behind goes to somebody who ends it: process 1, or the grader, which
- * is a subreaper. */
+ * is a subreaper.
+ *
+ * In the sandbox confine looks at a pipe whose other end only the grader has, and ends, with all
+ * others, when that closes. bubblewrap itself is not killed, neither by the kernel in place of a
+ * dead grader (PR_SET_PDEATHSIG, --die-with-parent) nor by us: it makes process 1 first and lets it
+ * go on a moment later, and if it dies between, that one waits for ever. */
 #include "grader/sandbox/box.h"
 
+#include "base/clock.h"
 #include "grader/sandbox/command.h"
 #include "grader/sandbox/filter.h"
 
@@ -23,9 +29,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OWN_CHILDREN_MAX = 64, MOVED_FROM = 64, END_LIMIT_MS = 5000 };
+enum { OWN_CHILDREN_MAX = 64, MOVED_FROM = 64 };
 
-static const double freeze_limit_s = 5;
+static const double freeze_limit_s = 5, end_limit_s = 5;
 
 /* ---- whose child is whose ---------------------------------------------------------------------
  */
@@ -84,7 +90,7 @@ struct child {
     const struct gr_box_options *options;
     char *const *argv;
     const char *path;
-    int descriptor[GR_BOX_DESCRIPTORS + 2];
+    int descriptor[GR_BOX_DESCRIPTORS + GR_COMMAND_DESCRIPTORS];
     int descriptors;
     bool confined;
 };
@@ -100,7 +106,8 @@ static void become(struct child *c, pid_t parent)
     const struct gr_limits *l = &c->options->limits;
     sigset_t none;
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (!c->confined)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (getppid() != parent)
@@ -145,25 +152,46 @@ static void start_plain(struct gr_box *box, const struct gr_box_options *o)
         become(&child, parent);
 }
 
+/* What bubblewrap and confine get besides the program's descriptors. */
+struct private_ends {
+    int filter, report[2], life[2];
+};
+
+static void close_all(int n, const int *fd)
+{
+    for (int i = 0; i < n; i++)
+        if (fd[i] >= 0)
+            close(fd[i]);
+}
+
+static enum st_code private_ends_open(struct private_ends *p, struct st_error *err)
+{
+    *p = (struct private_ends){-1, {-1, -1}, {-1, -1}};
+    enum st_code code = gr_filter_open(&p->filter, err);
+    if (!code && (pipe2(p->report, O_CLOEXEC) || pipe2(p->life, O_CLOEXEC))) {
+        code = st_fail_errno(err, errno, "cannot make a pipe");
+        close_all(1, &p->filter);
+        close_all(2, p->report);
+    }
+    return code;
+}
+
 static enum st_code start_confined(struct gr_box *box, const struct gr_box_options *o,
                                    struct st_error *err)
 {
-    int report[2], filter;
+    struct private_ends ends;
     struct child child = {.options = o, .path = o->sandbox->bwrap, .confined = true};
-    enum st_code code = gr_filter_open(&filter, err);
+    enum st_code code = private_ends_open(&ends, err);
     if (code)
         return code;
-    if (pipe2(report, O_CLOEXEC)) {
-        const int why = errno;
-        close(filter);
-        return st_fail_errno(err, why, "cannot make a pipe");
-    }
+    const int n = (int)o->descriptors;
     memcpy(child.descriptor, o->descriptor, sizeof o->descriptor);
-    child.descriptors = (int)o->descriptors;
-    child.descriptor[child.descriptors++] = filter;
-    child.descriptor[child.descriptors++] = report[1];
+    child.descriptor[n + GR_COMMAND_FILTER] = ends.filter;
+    child.descriptor[n + GR_COMMAND_REPORT] = ends.report[1];
+    child.descriptor[n + GR_COMMAND_LIFE] = ends.life[0];
+    child.descriptors = n + GR_COMMAND_DESCRIPTORS;
     struct gr_command command;
-    gr_command_make(&command, o, child.descriptors - 2, child.descriptors - 1);
+    gr_command_make(&command, o);
     child.argv = command.argv;
     const pid_t parent = getpid();
     box->pid = command.full ? -1 : fork();
@@ -171,9 +199,9 @@ static enum st_code start_confined(struct gr_box *box, const struct gr_box_optio
         become(&child, parent);
     const int why = command.full ? E2BIG : errno;
     gr_command_free(&command);
-    close(filter);
-    close(report[1]);
-    box->report = report[0];
+    close_all(3, (const int[]){ends.filter, ends.report[1], ends.life[0]});
+    box->report = ends.report[0];
+    box->life = ends.life[1];
     fcntl(box->report, F_SETFL, O_NONBLOCK);
     return box->pid > 0 ? ST_OK : st_fail_errno(err, why, "cannot start a process");
 }
@@ -304,27 +332,46 @@ bool gr_box_wait(struct gr_box *box, int *status)
     return started;
 }
 
+static bool ends_within(int pidfd, double limit_s)
+{
+    struct pollfd end = {.fd = pidfd, .events = POLLIN};
+    const double until_s = clock_now_s() + limit_s;
+    int ready = 0;
+    for (double left_s; ready <= 0 && (left_s = until_s - clock_now_s()) > 0;)
+        ready = poll(&end, 1, (int)(left_s * 1000) + 1);
+    return ready > 0;
+}
+
+/* Process 1 ends, and with it all others of its name space; then bubblewrap does. It is given the
+ * time for that: see above. */
+static void end_confined(struct gr_box *box)
+{
+    close(box->life);
+    box->life = -1;
+    for (int round = 0; round < 2; round++) {
+        if (first_process(box))
+            kill(box->first, SIGKILL);
+        if (ends_within(box->pidfd, end_limit_s))
+            return;
+    }
+    kill(box->pid, SIGKILL);
+}
+
 void gr_box_kill(struct gr_box *box)
 {
     if (box->pid > 0) {
-        struct pollfd end = {.fd = box->pidfd, .events = POLLIN};
-        if (box->report < 0)
-            kill(-box->pid, SIGKILL);
-        else if (first_process(box)) /* and with it all others of its name space */
-            kill(box->first, SIGKILL);
-        if (box->report < 0 || !box->first || box->pidfd < 0 || poll(&end, 1, END_LIMIT_MS) != 1)
-            kill(box->pid, SIGKILL);
+        const bool plain = box->report < 0;
+        if (plain)
+            kill(-box->pid, SIGKILL), kill(box->pid, SIGKILL);
+        else
+            end_confined(box);
         while (waitpid(box->pid, NULL, 0) < 0 && errno == EINTR)
             continue;
-        const bool plain = box->report < 0;
         forget(box);
         if (plain)
             kill_strays();
     }
-    if (box->pidfd >= 0)
-        close(box->pidfd);
-    if (box->report >= 0)
-        close(box->report);
+    close_all(3, (const int[]){box->pidfd, box->report, box->life});
     free(box->frozen);
     *box = GR_BOX_NONE;
 }

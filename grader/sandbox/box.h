@@ -40,10 +40,11 @@ struct gr_box {
     int pidfd;   /**< readable when it has ended */
     pid_t first; /**< sandbox: its first process, as seen from here; 0: not known yet */
     int report;  /**< sandbox: how the program ended; -1 */
+    int life;    /**< sandbox: as long as this end of a pipe is open, the box goes on; -1 */
     struct gr_tree *frozen;
 };
 
-#define GR_BOX_NONE ((struct gr_box){.pidfd = -1, .report = -1})
+#define GR_BOX_NONE ((struct gr_box){.pidfd = -1, .report = -1, .life = -1})
 
 /** Starts a program. On error @p box is GR_BOX_NONE. */
 enum st_code gr_box_start(struct gr_box *box, const struct gr_box_options *options,

@@ -217,11 +217,11 @@ static void hide_libraries(struct gr_command *c, const struct gr_box_options *o)
 /* ---- all of it --------------------------------------------------------------------------------
  */
 
-static void name_spaces(struct gr_command *c, const struct gr_box_options *o, int filter)
+static void name_spaces(struct gr_command *c, const struct gr_box_options *o)
 {
-    static const char *const apart[] = {
-        "--unshare-ipc",        "--unshare-pid", "--unshare-net",     "--unshare-uts",
-        "--unshare-cgroup-try", "--new-session", "--die-with-parent", "--as-pid-1"};
+    static const char *const apart[] = {"--unshare-ipc", "--unshare-pid",        "--unshare-net",
+                                        "--unshare-uts", "--unshare-cgroup-try", "--new-session",
+                                        "--as-pid-1"};
     for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
         word(c, "%s", apart[i]);
     if (o->sandbox->own_users)
@@ -233,7 +233,7 @@ static void name_spaces(struct gr_command *c, const struct gr_box_options *o, in
         option(c, "--cap-add", "CAP_SETGID", NULL);
     }
     word(c, "--seccomp");
-    word(c, "%d", filter);
+    word(c, "%zu", o->descriptors + GR_COMMAND_FILTER);
 }
 
 static void limit(struct gr_command *c, const char *name, size_t most)
@@ -242,10 +242,11 @@ static void limit(struct gr_command *c, const char *name, size_t most)
         word(c, "%s=%zu", name, most);
 }
 
-static void confine(struct gr_command *c, const struct gr_box_options *o, int report)
+static void confine(struct gr_command *c, const struct gr_box_options *o)
 {
     word(c, "%s", CONFINE_AT);
-    word(c, "report=%d", report);
+    word(c, "report=%zu", o->descriptors + GR_COMMAND_REPORT);
+    word(c, "life=%zu", o->descriptors + GR_COMMAND_LIFE);
     word(c, "keep=%zu", o->descriptors);
     limit(c, "user", o->sandbox->user);
     limit(c, "processes", o->limits.processes);
@@ -270,13 +271,13 @@ static void protect_proc(struct gr_command *c, const struct gr_box_options *o)
             option(c, "--ro-bind", settings[i], settings[i]);
 }
 
-void gr_command_make(struct gr_command *c, const struct gr_box_options *o, int filter, int report)
+void gr_command_make(struct gr_command *c, const struct gr_box_options *o)
 {
     *c = (struct gr_command){.argv = calloc(GR_COMMAND_WORDS, sizeof *c->argv),
                              .text = malloc(GR_COMMAND_TEXT)};
     c->full = !c->argv || !c->text;
     word(c, "bwrap");
-    name_spaces(c, o, filter);
+    name_spaces(c, o);
     show_system(c, o);
     option(c, "--proc", "/proc", NULL);
     option(c, "--dev", "/dev", NULL);
@@ -295,7 +296,7 @@ void gr_command_make(struct gr_command *c, const struct gr_box_options *o, int f
     option(c, "--remount-ro", "/dev", NULL);
     option(c, "--remount-ro", "/", NULL);
     option(c, "--chdir", o->folder, NULL);
-    confine(c, o, report);
+    confine(c, o);
     for (size_t i = 0; o->argv[i]; i++)
         word(c, "%s", o->argv[i]);
 }

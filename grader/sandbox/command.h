@@ -18,9 +18,12 @@ struct gr_command {
     char *text;
 };
 
-/** Makes it. @param filter, report  the numbers of these descriptors in bubblewrap. */
-void gr_command_make(struct gr_command *command, const struct gr_box_options *options, int filter,
-                     int report);
+/** The descriptors that bubblewrap gets behind those of the program: the system-call filter, and
+ * confine's two pipes. */
+enum { GR_COMMAND_FILTER, GR_COMMAND_REPORT, GR_COMMAND_LIFE, GR_COMMAND_DESCRIPTORS };
+
+/** Makes it. */
+void gr_command_make(struct gr_command *command, const struct gr_box_options *options);
 
 /** Releases it. */
 void gr_command_free(struct gr_command *command);

@@ -2,24 +2,29 @@
  * and tells the grader how that ended.
  *
  *     confine --try                        ends at once: the sandbox works
- *     confine report=FD [user=UID] [processes=N] [files=N] [cpu=S] [file=BYTES] [data=BYTES]
- *             [address=BYTES] keep=N -- PROGRAM ARGUMENTS
+ *     confine report=FD life=FD [user=UID] [processes=N] [files=N] [cpu=S] [file=BYTES]
+ * [data=BYTES] [address=BYTES] keep=N -- PROGRAM ARGUMENTS
  *
  * Started by bubblewrap (sandbox.c), never by hand. The program gets the descriptors 0 to keep-1.
  * This process keeps none of them, so a channel closes when the program ends; what the program
- * leaves behind becomes its child and ends with it. It cannot be read, traced or killed from
- * inside: it is process 1 there, not dumpable, and with user= of another user. */
+ * leaves behind becomes its child and ends with it. When the other end of the pipe life= closes,
+ * because the grader wants it or has died, this process ends, and the kernel all others. It cannot
+ * be read, traced or killed from inside: it is process 1 there, not dumpable, and with user= of
+ * another user. */
 #include "grader/sandbox/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,6 +61,9 @@ static void become(char **argv, char **program, int failure)
     if (failure >= keep)
         syscall(SYS_close_range, keep, failure - 1, 0);
     syscall(SYS_close_range, failure + 1, ~0u, 0);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     if (user && (setgroups(0, NULL) || setresgid(user, user, user) || setresuid(user, user, user)))
         give_up(failure);
@@ -69,20 +77,60 @@ static void become(char **argv, char **program, int failure)
     give_up(failure);
 }
 
+/* Closes all descriptors but these. */
+static void keep_only(const int *kept, int n)
+{
+    int most = 0;
+    for (int i = 0; i < n; i++)
+        most = kept[i] > most ? kept[i] : most;
+    for (int fd = 0; fd < most; fd++) {
+        bool keep = false;
+        for (int i = 0; i < n; i++)
+            keep = keep || fd == kept[i];
+        if (!keep)
+            close(fd);
+    }
+    syscall(SYS_close_range, most + 1, ~0u, 0);
+}
+
+/* Takes what has ended until that is the child, or the box is to end. @return false: the latter. */
+static bool wait_for(pid_t child, int *status, int ended, int life)
+{
+    struct pollfd on[] = {{.fd = ended, .events = POLLIN}, {.fd = life, .events = POLLIN}};
+    for (pid_t gone;;) {
+        struct signalfd_siginfo one;
+        while ((gone = waitpid(-1, status, WNOHANG)) > 0)
+            if (gone == child)
+                return true;
+        if ((gone < 0 && errno == ECHILD) || (poll(on, 2, -1) < 0 && errno != EINTR) ||
+            on[1].revents)
+            return false;
+        if (on[0].revents && read(ended, &one, sizeof one) < 0 && errno != EINTR)
+            return false;
+    }
+}
+
 int main(int argc, char **argv)
 {
     int status = 0, failure[2];
     char byte;
+    sigset_t child_ended;
     if (argc == 2 && strcmp(argv[1], "--try") == 0)
         return 0;
     char **program = argv + 1;
     while (*program && strcmp(*program, "--") != 0)
         program++;
     const int report = (int)option(argv + 1, "report=", (unsigned)-1);
-    if (argc < 3 || !*program || !program[1] || report < 0)
+    const int life = (int)option(argv + 1, "life=", (unsigned)-1);
+    if (argc < 3 || !*program || !program[1] || report < 0 || life < 0)
         return CONFINE_FAILED;
     prctl(PR_SET_DUMPABLE, 0);
-    if (pipe2(failure, O_CLOEXEC))
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* should somebody kill bubblewrap */
+    sigemptyset(&child_ended);
+    sigaddset(&child_ended, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child_ended, NULL);
+    const int ended = signalfd(-1, &child_ended, SFD_CLOEXEC);
+    if (ended < 0 || pipe2(failure, O_CLOEXEC))
         return CONFINE_FAILED;
     const pid_t child = fork();
     if (child == 0)
@@ -90,13 +138,9 @@ int main(int argc, char **argv)
     close(failure[1]);
     if (child < 0 || read(failure[0], &byte, 1) != 0)
         return CONFINE_FAILED;
-    /* The report is the only descriptor to stay. */
-    if (report > 0)
-        syscall(SYS_close_range, 0, report - 1, 0);
-    syscall(SYS_close_range, report + 1, ~0u, 0);
-    for (pid_t gone; (gone = waitpid(-1, &status, 0)) != child;)
-        if (gone < 0 && errno != EINTR)
-            return CONFINE_FAILED;
+    keep_only((const int[]){report, life, ended}, 3);
+    if (!wait_for(child, &status, ended, life))
+        return CONFINE_FAILED;
     if (write(report, &status, sizeof status) != sizeof status)
         return CONFINE_FAILED;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

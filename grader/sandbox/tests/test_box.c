@@ -268,6 +268,56 @@ Test(box, it_ends_with_the_grader)
     cr_expect(ticks_of("ends-with-the-grader") == -1);
 }
 
+/* Kills a grader so long after it began to start a box. */
+static void kill_a_grader(unsigned after_us, const char *word)
+{
+    char shell[64];
+    snprintf(shell, sizeof shell, "sleep 102; : %s", word);
+    int begun[2];
+    char byte;
+    cr_assert(pipe(begun) == 0);
+    const pid_t grader = fork();
+    if (grader == 0) {
+        struct gr_box box;
+        cr_assert(write(begun[1], "", 1) == 1);
+        start(&box, shell);
+        pause();
+    }
+    cr_assert(read(begun[0], &byte, 1) == 1);
+    usleep(after_us);
+    kill(grader, SIGKILL);
+    waitpid(grader, NULL, 0);
+    close(begun[0]);
+    close(begun[1]);
+}
+
+/* bubblewrap's own processes have that word on their command lines, too. */
+Test(box, it_ends_with_the_grader_whenever_that_is)
+{
+    static const char word[] = "ends-with-the-grader-at-any-time";
+    open_sandbox(GR_SANDBOX_IF_POSSIBLE);
+    for (unsigned i = 0; i < 60; i++)
+        kill_a_grader(i * 200, word);
+    for (double until_s = clock_now_s() + 20; ticks_of(word) >= 0 && clock_now_s() < until_s;)
+        usleep(10000);
+    cr_expect(ticks_of(word) == -1, "something is left");
+}
+
+/* The box is ended before it has begun. */
+Test(box, it_can_be_ended_at_any_moment)
+{
+    static const char word[] = "ended-at-any-moment";
+    open_sandbox(GR_SANDBOX_IF_POSSIBLE);
+    for (unsigned i = 0; i < 40; i++) {
+        struct gr_box box;
+        const int out = start(&box, "sleep 103; : ended-at-any-moment");
+        usleep(i * 200);
+        gr_box_kill(&box);
+        close(out);
+        cr_expect(ticks_of(word) == -1, "something is left after %u us", i * 200);
+    }
+}
+
 Test(box, what_is_required_and_not_there_is_said)
 {
     struct st_error err;

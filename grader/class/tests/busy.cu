@@ -1,0 +1,29 @@
+/* A program of somebody else's: it computes on the GPU for a few milliseconds, and then does not,
+ * until it is ended. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+__global__ void spin(long long cycles, int *never)
+{
+    const long long begin = clock64();
+    while (clock64() - begin < cycles)
+        if (*never)
+            return;
+}
+
+int main()
+{
+    int *never, blocks = 0;
+    if (cudaMalloc(&never, sizeof *never) || cudaMemset(never, 0, sizeof *never) ||
+        cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, 0)) {
+        fprintf(stderr, "busy: no GPU\n");
+        return 1;
+    }
+    for (;;) {
+        spin<<<8 * blocks, 256>>>(1000000LL + rand() % 5000000, never);
+        if (cudaDeviceSynchronize())
+            return 1;
+        usleep(rand() % 3000);
+    }
+}

@@ -1,0 +1,206 @@
+#!/bin/sh
+# A small class on real GPUs: graded undisturbed; once more on one GPU, killed in between; and with another
+# program on the GPU, whose noise must be seen. A GPU machine has no sqlite3, so it is three steps:
+#
+#   class-gpu.sh make FOLDER           the class, in FOLDER/in (from a checkout)
+#   class-gpu.sh run FOLDER BUILD      grades it (on a machine with GPUs, from an archive made by make bundle)
+#   class-gpu.sh page FOLDER BUILD     judges the gradebooks, and writes docs/results/h200/class.md
+#
+# DEVICE=virtual tries the second step without a GPU; then there are neither GPUs to choose nor noise to see.
+set -u
+step=$1 folder=$(cd "$2" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../../.." && pwd)
+[ "$step" = make ] || build=$(cd "$3" && pwd)
+
+# ---- the class -------------------------------------------------------------------------------------------------
+put() { # NAME MILESTONE SOURCE
+    to=$folder/in/$1/$2
+    mkdir -p "$to"
+    awk -v FOLDERS="$top/grader/tests/cheats $top/grader/tests/mutants $top/grader/tests/mutants_cuda $top/common" \
+        -f "$top/grader/tests/cheats/one_file.awk" "$top/$3" >"$to/conv.${3##*.}"
+}
+
+make_class() {
+    mutants=grader/tests/mutants_cuda cheats=grader/tests/cheats
+    mkdir -p "$folder/in"
+    for milestone in m1-cpu-conv m2-gpu-baseline m3-shared-memory m6-fused; do
+        for source in "$top/reference/$milestone"/conv.c*; do
+            put right $milestone "reference/$milestone/${source##*/}"
+        done
+    done
+    put wrong m1-cpu-conv grader/tests/mutants/weights_flipped.c
+    put wrong m2-gpu-baseline $mutants/last_row_missing.cu
+    put wrong m3-shared-memory $mutants/weights_flipped.cu
+    put wrong m6-fused $mutants/only_image_0.cu
+    put slow m1-cpu-conv grader/tests/mutants/plain.h && mv "$folder/in/slow/m1-cpu-conv/conv.h" "$folder/in/slow/m1-cpu-conv/conv.c"
+    put slow m2-gpu-baseline $mutants/right_uncoalesced.cu
+    put slow m3-shared-memory $mutants/right_uncoalesced.cu
+    put out-of-bounds m2-gpu-baseline $mutants/no_bounds_check.cu
+    put endless m2-gpu-baseline $mutants/waits_forever.cu
+    put hostile m2-gpu-baseline $cheats/keeps_on_device.cu
+    put hostile m3-shared-memory $mutants/kills_parents_group.cu
+    put hostile m6-fused $cheats/resets_device.cu
+    put does-not-compile m2-gpu-baseline $cheats/template_bomb.cu
+    echo '#error' >>"$folder/in/does-not-compile/m2-gpu-baseline/conv.cu"
+    put plain-right m2-gpu-baseline $mutants/right.cu
+    put plain-right m6-fused reference/m3-shared-memory/conv.cu
+    mkdir -p "$folder/in/nothing"
+    cp "$here/busy.cu" "$folder/"
+}
+
+# ---- grading it ------------------------------------------------------------------------------------------------
+device=${DEVICE:-gpu}
+whole() { # GRADEBOOK JOBS [OPTION...]
+    book=$1 jobs=$2
+    shift 2
+    exec "$build/grader" class in --gradebook "$book" --seed 7 --device "$device" --images "${IMAGES:-100}" --jobs "$jobs" "$@"
+}
+say() { echo "$(date +%T) $*"; }
+
+run_class() {
+    cd "$folder" || exit 2
+    rm -rf calm.db* killed.db* noisy-* ./*.txt
+    all="--milestones ${MILESTONES:-m1,m2,m3,m6}"
+    (nproc && nvidia-smi -L) >machine.txt 2>&1
+    say 'undisturbed'
+    # shellcheck disable=SC2086
+    (whole calm.db 4 $all) >calm.txt 2>&1 || say "exit status $?"
+    say 'killed after five grades, on one GPU'
+    # shellcheck disable=SC2086
+    (CUDA_VISIBLE_DEVICES=0 whole killed.db 4 $all) >killed.txt 2>&1 &
+    pid=$!
+    while kill -0 $pid 2>/dev/null && [ "$(grep -c '^\[.*: [pfs][a-z]* [0-9]' killed.txt)" -lt 5 ]; do sleep 0.2; done
+    kill -9 $pid 2>/dev/null && echo 'killed here' >>killed.txt
+    wait $pid 2>/dev/null
+    say 'the same command again'
+    # shellcheck disable=SC2086
+    (CUDA_VISIBLE_DEVICES=0 whole killed.db 4 $all) >>killed.txt 2>&1 || say "exit status $?"
+    [ "$device" != gpu ] || noise
+    say 'done'
+}
+
+# Another program computes now and then on the same GPU: until noise is told, and then until the end.
+noise() {
+    nvcc -O2 -o busy busy.cu || return
+    for until in told end; do
+        say "beside another program, until the $until"
+        CUDA_VISIBLE_DEVICES=0 ./busy &
+        busy=$!
+        (CUDA_VISIBLE_DEVICES=0 whole noisy-$until.db 1 --milestones m3 --only right) >noisy-$until.txt 2>&1 &
+        pid=$!
+        while kill -0 $pid 2>/dev/null; do
+            [ $until = told ] && grep -q 'noisy times: is graded again' noisy-$until.txt && kill $busy 2>/dev/null
+            sleep 0.1
+        done
+        kill $busy 2>/dev/null
+        wait $pid $busy 2>/dev/null
+    done
+}
+
+# ---- what came of it -------------------------------------------------------------------------------------------
+failures=0
+judge() { # TEXT FOUND WANTED: a line of the page
+    if [ "$2" = "$3" ]; then verdict=yes; else verdict="**no**, $2" failures=$((failures + 1)); fi
+    echo "- $1: $verdict"
+}
+# Pairs of gradings that had the turn on one place at the same time; with a second column, on different ones.
+overlaps() { # GRADEBOOK = | <>
+    sql "$1" "SELECT count(*) FROM attempt a JOIN attempt b ON a.id < b.id AND a.timed_on $2 b.timed_on
+        AND a.timed_from < b.timed_until AND b.timed_from < a.timed_until"
+}
+beside() { # GRADEBOOK: gradings that went on beside another's times
+    sql "$1" 'SELECT count(DISTINCT b.id) FROM attempt a JOIN attempt b ON a.id <> b.id
+        AND a.timed_from < b.finished AND b.started < a.timed_until'
+}
+noise_of() { sql "$1" 'SELECT tries, alone, noisy FROM attempt'; }
+gpus_of() { sql "$1" "SELECT count(DISTINCT timed_on) FROM attempt WHERE device = 'gpu' AND timed_on <> ''"; }
+
+write_page() {
+    gpus=$(grep -c '^GPU' machine.txt)
+    cat <<END
+# A class graded on real GPUs
+
+<!-- written by grader/class/tests/class-gpu.sh page -->
+
+$(sql calm.db "SELECT count(*) FROM submission") submissions of m1, m2, m3 and m6 (right, wrong, slow, out of bounds, endless, hostile, one
+that does not compile, one that is empty), graded in the sandbox with \`--device gpu --images 100 --jobs 4 --seed 7\` on
+$gpus $(sed -n 's/^GPU 0: \(.*\) (UUID.*/\1/p' machine.txt) with $(head -n 1 machine.txt) cores, $(date -u -d "@$(sql calm.db 'SELECT min(started) FROM run')" +%Y-%m-%d). The second run saw one GPU
+(\`CUDA_VISIBLE_DEVICES=0\`) and its process was killed after five grades; the same command then went on.
+
+| | undisturbed, $gpus GPUs | one GPU, killed |
+|---|---|---|
+END
+    for line in "seconds from the first start to the last end|SELECT max(finished) - min(started) FROM run" \
+        "grades|SELECT count(*) FROM grade" "of them pass|SELECT count(*) FROM grade WHERE status = 'pass'" \
+        "fail|SELECT count(*) FROM grade WHERE status = 'fail'" "skip|SELECT count(*) FROM grade WHERE status = 'skip'" \
+        "missing|SELECT count(*) FROM grade WHERE status = 'missing'" \
+        "attempts|SELECT count(*) FROM attempt" "faults of ours|SELECT count(*) FROM fault" \
+        "graded once more for noise|SELECT count(*) FROM attempt WHERE alone" \
+        "noisy all the same|SELECT count(*) FROM attempt WHERE noisy" \
+        "seconds on average from the turn to its end, GPU|SELECT printf('%.1f', avg(timed_until - timed_from)) FROM attempt WHERE device = 'gpu' AND timed_from > 0" \
+        "the same, CPU|SELECT printf('%.1f', avg(timed_until - timed_from)) FROM attempt WHERE device = 'cpu' AND timed_from > 0"; do
+        echo "| ${line%%|*} | $(sql calm.db "${line#*|}") | $(sql killed.db "${line#*|}") |"
+    done
+    echo
+    judge 'the two gradebooks have the same grades, points, seeds, checks, patterns and messages (apart from times)' "$same" yes
+    judge 'pairs of gradings that had the same GPU, or the cores for times, at the same time: none' \
+        "$(overlaps calm.db =) $(overlaps killed.db =)" '0 0'
+    judge "gradings that built or waited while another took its times: $(beside calm.db) of $(sql calm.db 'SELECT count(*) FROM attempt WHERE started > 0')" \
+        "$([ "$(beside calm.db)" -gt 4 ] && echo some)" some
+    judge "GPUs that gradings were timed on: $(gpus_of calm.db), and $(gpus_of killed.db) where one was seen" \
+        "$(gpus_of calm.db) $(gpus_of killed.db)" "$gpus 1"
+    [ "$gpus" -lt 2 ] || judge "times on different places at the same time: $(overlaps calm.db '<>') pairs" \
+        "$([ "$(overlaps calm.db '<>')" -gt 0 ] && echo some)" some
+    cores=$(sql calm.db "SELECT DISTINCT timed_on FROM attempt WHERE device = 'cpu' AND timed_on <> ''")
+    judge "the CPU's times were taken on $cores, which builds kept away from" "$(sed -n 's/^Times of the CPU on \(.*\), which.*/\1/p' calm.txt)" "$cores"
+    judge 'beside a program that computes on the same GPU now and then, and ends when noise is told: graded again, then quiet (tries, alone, noisy)' \
+        "$(noise_of noisy-told.db)" '2 1 0'
+    judge 'the same beside a program that does not end: graded again, and marked' \
+        "$(noise_of noisy-end.db)" '2 1 1'
+    cat <<END
+
+Op Times of the second layer of m3's reference, in ms, all that were taken:
+
+    quiet           $(op_times calm.db)
+    noise, twice    $(op_times noisy-end.db)
+
+## Turns
+
+In the undisturbed run, in seconds from its start: when each grading was started, had the turn, and ended.
+
+| submission | milestone | status | started | turn from | until | ended | on |
+|---|---|---|---:|---:|---:|---:|---|
+END
+    sql calm.db "SELECT '| ' || submission || ' | ' || milestone || ' | ' || status || ' | ' || printf('%.1f', started - zero) ||
+        ' | ' || iif(timed_from, printf('%.1f', timed_from - zero), '') || ' | ' || iif(timed_from, printf('%.1f', timed_until - zero), '') ||
+        ' | ' || printf('%.1f', finished - zero) || ' | ' || timed_on || ' |'
+        FROM attempt, (SELECT min(started) AS zero FROM attempt WHERE started > 0) WHERE started > 0
+        ORDER BY coalesce(timed_from, started)"
+}
+op_times() {
+    sql "$1" "SELECT t.op_times_s FROM timing t JOIN attempt a ON a.id = t.attempt WHERE a.submission = 'right'
+        AND a.milestone = 'm3' AND t.subject = 'submission' AND t.layer = 2 LIMIT 1" |
+        tr ' ' '\n' | awk '{printf "%s%.3f", (NR > 1 ? " " : ""), 1e3 * $1}'
+}
+
+# (the text of a speed check has times in it)
+judge_books() {
+    . "$here/class-tools.sh"
+    cd "$folder" || exit 2
+    same_columns=$(echo "$same_columns" | sed 's/a.message, //')
+    same=no
+    same_gradebooks calm.db killed.db >difference.txt && same=yes
+    cat difference.txt
+    page=${PAGE:-$top/docs/results/h200/class.md}
+    write_page >"$page.tmp" && mv "$page.tmp" "$page"
+    grep '^- ' "$page"
+    grep -q '\*\*no\*\*' "$page" && exit 1
+    exit 0
+}
+
+case $step in
+make) make_class ;;
+run) run_class ;;
+page) judge_books ;;
+esac

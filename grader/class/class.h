@@ -39,7 +39,7 @@ struct cl_options {
     struct cl_wanted milestone[CL_MAX_MILESTONES];
     double max_score[CL_MAX_MILESTONES]; /**< automatic points of its rubric */
     char command[1024];                  /**< as it was typed */
-    char flags[256];                     /**< those of the grader that change what is checked */
+    char flags[1024];                    /**< those of the grader that change what is checked */
 };
 
 /** A milestone's file of a submission. */

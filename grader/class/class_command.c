@@ -235,6 +235,8 @@ int gr_command_class(int argc, char **argv)
     if (!code)
         code = make_files(&class, &err);
     if (!code)
+        code = cl_options_flags(&options, class.files, &err);
+    if (!code)
         code = gb_open(&class.book, options.gradebook, GB_CREATE, &err);
     if (!code)
         code = begin_run(&class, &err);

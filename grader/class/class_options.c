@@ -217,22 +217,6 @@ static void add_word(char *to, size_t room, const char *word)
     snprintf(to + used, room - used, "%s%s", used ? " " : "", word);
 }
 
-/* What of the command line changes a grade's checks: another one makes grades out of date. */
-static void keep_flags(struct cl_options *o)
-{
-    const char *const values[][2] = {{"--images", o->images},
-                                     {"--model", o->model},
-                                     {"--shapes", o->shapes},
-                                     {"--device", o->device}};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (values[i][1]) {
-            add_word(o->flags, sizeof o->flags, values[i][0]);
-            add_word(o->flags, sizeof o->flags, values[i][1]);
-        }
-    if (o->quick)
-        add_word(o->flags, sizeof o->flags, "--quick");
-}
-
 void cl_options_parse(struct cl_options *options, int argc, char **argv)
 {
     static const struct argp argp = {
@@ -256,7 +240,6 @@ void cl_options_parse(struct cl_options *options, int argc, char **argv)
         add_word(options->command, sizeof options->command, argv[i]);
     argp_err_exit_status = 2;
     argp_parse(&argp, argc, argv, 0, NULL, options);
-    keep_flags(options);
 }
 
 /* ---- milestones --------------------------------------------------------------------------------

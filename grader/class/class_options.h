@@ -12,4 +12,9 @@ void cl_options_parse(struct cl_options *options, int argc, char **argv);
 /** Looks up the milestones that were named: folders, files, points. */
 enum st_code cl_options_milestones(struct cl_options *options, struct st_error *err);
 
+/** Fills in flags: what of the options changes a grade's checks. Files that are named there count
+ * by their contents, and are replaced by copies.
+ * @param files  GRADEBOOK.files */
+enum st_code cl_options_flags(struct cl_options *options, const char *files, struct st_error *err);
+
 #endif

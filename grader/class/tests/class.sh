@@ -199,6 +199,94 @@ finals() { # 15 points for m1: 5 of 60 and 7 of 40 in 100; 5 for style: 4 of 5; 
 }
 claim "final grades by the course's weights, and by others" finals
 
+# ---- files that are named ---------------------------------------------------------------------------------------
+# A file that is edited makes grades out of date, by whatever path it is named; one that is moved does not.
+edited_files_count() {
+    mkdir -p private again && cp "$top"/data/models/two-layer.safetensors "$top"/data/models/expected.tsv private/
+    printf 'B\tM\tC\tH\tW\tK\n1\t2\t3\t9\t8\t2\n' >private/shapes.tsv
+    given="--only s002 --shapes private/shapes.tsv --model private/two-layer.safetensors"
+    # shellcheck disable=SC2086
+    grades in calm.db $given && tells calm.db '1 graded' && grades in calm.db $given && tells calm.db '0 graded' || return 1
+    cp private/* again/
+    grades in calm.db --only s002 --shapes again/shapes.tsv --model again/two-layer.safetensors && tells calm.db '0 graded' || return 1
+    printf '2\t2\t3\t9\t8\t2\n' >>private/shapes.tsv
+    # shellcheck disable=SC2086
+    grades in calm.db $given && tells calm.db '1 graded' || return 1
+    printf 'two-layer\t9\t0.5\n' >>private/expected.tsv
+    # shellcheck disable=SC2086
+    grades in calm.db $given && tells calm.db '1 graded' && grades in calm.db $given && tells calm.db '0 graded' || return 1
+    sql calm.db "SELECT options FROM attempt ORDER BY id DESC LIMIT 1" | grep -qx -- \
+        '--images 1 --model two-layer.safetensors@[0-9a-f]* --shapes shapes.tsv@[0-9a-f]* --quick' || return 1
+    ! grades in calm.db --shapes none.tsv && tells calm.db 'none.tsv'
+}
+claim 'files of shapes and models count by their contents' edited_files_count
+
+# ---- where times are taken ---------------------------------------------------------------------------------------
+# It tells its cores, and takes a time of its own each time.
+jumpy() {
+    cat <<'END'
+#define _GNU_SOURCE
+#include "conv.h"
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+int conv_forward(const struct conv_shape *s, const float *x, const float *k, float *y)
+{
+    static int told;
+    const int H = s->H - s->K + 1, W = s->W - s->K + 1;
+    cpu_set_t set;
+    sched_getaffinity(0, sizeof set, &set);
+    if (CPU_COUNT(&set) != told)
+        printf("on %d cores, 0 %s\n", told = CPU_COUNT(&set), CPU_ISSET(0, &set) ? "too" : "not");
+    fflush(stdout);
+    for (size_t i = 0; i < (size_t)s->B * s->M * H * W; i++) {
+        const int w = i % W, h = i / W % H, m = i / W / H % s->M, b = i / W / H / s->M;
+        float sum = 0;
+        for (int c = 0; c < s->C; c++)
+            for (int p = 0; p < s->K; p++)
+                for (int q = 0; q < s->K; q++)
+                    sum += x[(((size_t)b * s->C + c) * s->H + h + p) * s->W + w + q] *
+                           k[((m * s->C + c) * s->K + p) * s->K + q];
+        y[i] = sum;
+    }
+    if (s->B >= 4 && s->H > 30)
+        nanosleep(&(struct timespec){.tv_nsec = (20 + rand() % 60) * 1000000L}, NULL);
+    return 0;
+}
+END
+}
+noise_is_seen() { # one core for times: a run with noise is made again with nothing beside it, and marked
+    mkdir -p jumps/jumpy/m1-cpu-conv && jumpy >jumps/jumpy/m1-cpu-conv/conv.c
+    "$build/grader" class jumps --milestones m1 --gradebook jumps.db --images 4 --seed 7 --jobs 2 --timing-cores 1 \
+        $sandbox >said-jumps.db 2>&1
+    tells jumps.db 'jumpy m1: noisy times: is graded again when nothing else runs' &&
+        tells jumps.db 'which all else keeps away from' && has_status jumps.db jumpy pass || return 1
+    core=$(sed -n 's/^Times of the CPU on \(cores [^,]*\),.*/\1/p' said-jumps.db)
+    [ "$(sql jumps.db 'SELECT tries, alone, noisy FROM attempt')" = '2 1 1' ] &&
+        [ "cores$(sql jumps.db 'SELECT substr(timed_on, 5) FROM attempt')" = "$core" ] &&
+        [ "$(sql jumps.db 'SELECT count(*) FROM attempt WHERE timed_from BETWEEN started AND timed_until AND timed_until <= finished')" = 1 ] &&
+        grep -q 'on 1 cores, 0 not' jumps.db.files/jumpy/m1/1/log.txt || { cat jumps.db.files/jumpy/m1/1/log.txt; sql jumps.db 'SELECT * FROM attempt'; return 1; }
+}
+[ "$(nproc)" -lt 2 ] || claim 'noise is seen, and times have a core of their own' noise_is_seen
+
+# GPUs that are not there: make, which a grading asks how labs are compiled, tells what it was given.
+gpus_are_shared_out() {
+    mkdir -p gpus/a/m2-gpu-baseline gpus/b/m2-gpu-baseline fake
+    printf '#!/bin/sh\necho "GPU 0: A (UUID: GPU-aaaa)"\necho "GPU 1: A (UUID: GPU-bbbb)"\necho "GPU 2: A (UUID: GPU-cccc)"\n' >fake/nvidia-smi
+    printf '#!/bin/sh\necho "$CUDA_VISIBLE_DEVICES $CONVLAB_TIMING_LOCK" >>%s/given\nexec %s "$@"\n' "$PWD" "$(command -v make)" >fake/make
+    chmod +x fake/*
+    for name in a b; do
+        printf '#include "conv.h"\n#error\n' >gpus/$name/m2-gpu-baseline/conv.cu
+    done
+    PATH=$PWD/fake:$PATH CUDA_VISIBLE_DEVICES=2,1 "$build/grader" class gpus --milestones m2 --gradebook gpus.db --seed 7 \
+        --jobs 2 --device gpu $sandbox >said-gpus.db 2>&1
+    sort -u given | sed -n 's/^\(GPU-[a-z]*\) .*-\(GPU-[a-z]*\)\.lock$/\1 \2/p' >shared
+    [ "$(tr '\n' ' ' <shared)" = 'GPU-bbbb GPU-bbbb GPU-cccc GPU-cccc ' ] && tells gpus.db 'Times on GPU GPU-cccc' &&
+        has_status gpus.db a fail || { cat given said-gpus.db; return 1; }
+}
+! command -v "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" >/dev/null || claim 'each grading is given one GPU, and its lock' gpus_are_shared_out
+
 # ---- the machine's faults ------------------------------------------------------------------------------------
 fault_is_apart() { # a grader that is killed each time: no fail, and tried again when it can be
     rm -rf in/s00[3-8] fault.db*

@@ -1,0 +1,142 @@
+/* What of the command line changes a grade's checks: grades with other flags are out of date.
+ *
+ * Files that are named there count by their contents. They are copied to GRADEBOOK.files/given/HASH
+ * first, and gradings read the copies: all of a run, wherever they are made, are of the same
+ * contents, whatever becomes of the files meanwhile. */
+#include "grader/class/class_options.h"
+
+#include "base/files.h"
+#include "grader/grading.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_GIVEN_BYTES = 256 << 20, HASH_CHARS = 16 };
+
+static const char virtual_profile[] = "virtual:";
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static enum st_code keep(const char *folder, const char *path, const char *data, size_t bytes,
+                         struct st_error *err)
+{
+    char copy[PATH_MAX];
+    struct file_out out;
+    if (!path_format(copy, sizeof copy, "%s/%s", folder, base_of(path)))
+        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", folder);
+    if (file_exists(copy))
+        return ST_OK;
+    enum st_code code = file_out_open(&out, copy, err);
+    if (code)
+        return code;
+    fwrite(data, 1, bytes, out.f);
+    return file_out_commit(&out, err);
+}
+
+/* Copies a file, and one that belongs to it if that is there.
+ * @param kept  set to the copy of the first
+ * @param flag  set to its name and hash: "shapes.tsv@0123456789abcdef" */
+static enum st_code keep_given(const char *files, const char *const path[2], char kept[PATH_MAX],
+                               char flag[128], struct st_error *err)
+{
+    char *data[2] = {NULL, NULL}, folder[PATH_MAX], hex[SHA256_HEX];
+    size_t bytes[2] = {0, 0};
+    struct sha256 hash;
+    sha256_begin(&hash);
+    enum st_code code = ST_OK;
+    for (int i = 0; !code && i < 2 && path[i]; i++) {
+        if (i > 0 && !file_exists(path[i]))
+            break;
+        code = file_read(path[i], MAX_GIVEN_BYTES, &data[i], &bytes[i], err);
+        sha256_add(&hash, &bytes[i], sizeof bytes[i]);
+        if (!code)
+            sha256_add(&hash, data[i], bytes[i]);
+    }
+    sha256_end_hex(&hash, hex);
+    if (!code && (!path_format(folder, sizeof folder, "%s/given/%.*s", files, HASH_CHARS, hex) ||
+                  !path_format(kept, PATH_MAX, "%s/%s", folder, base_of(path[0]))))
+        code = st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", files);
+    if (!code)
+        code = dir_make(folder, err);
+    for (int i = 0; !code && i < 2 && data[i]; i++)
+        code = keep(folder, path[i], data[i], bytes[i], err);
+    snprintf(flag, 128, "%.80s@%.*s", base_of(path[0]), HASH_CHARS, hex);
+    free(data[0]);
+    free(data[1]);
+    return code;
+}
+
+/* A model by its path is an instructor's; one by its name is the suite's, as its version. */
+static enum st_code keep_model(struct cl_options *o, const char *files, char flag[128],
+                               struct st_error *err)
+{
+    char folder[PATH_MAX], name[256], model[PATH_MAX], expected[PATH_MAX];
+    static char kept[PATH_MAX];
+    enum st_code code = gr_model_place(o->model, folder, name, err);
+    snprintf(flag, 128, "%.100s", o->model);
+    if (code || strcmp(o->model, name) == 0)
+        return code;
+    if (!path_format(model, sizeof model, "%s/%s.safetensors", folder, name) ||
+        !path_format(expected, sizeof expected, "%s/expected.tsv", folder))
+        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", folder);
+    code = keep_given(files, (const char *const[2]){model, expected}, kept, flag, err);
+    o->model = kept;
+    return code;
+}
+
+static enum st_code keep_shapes(struct cl_options *o, const char *files, char flag[128],
+                                struct st_error *err)
+{
+    static char kept[PATH_MAX];
+    enum st_code code = keep_given(files, (const char *const[2]){o->shapes, NULL}, kept, flag, err);
+    o->shapes = kept;
+    return code;
+}
+
+/* A profile of the virtual GPU may be a file, too. */
+static enum st_code keep_device(struct cl_options *o, const char *files, char flag[128],
+                                struct st_error *err)
+{
+    static char kept[PATH_MAX], device[PATH_MAX + sizeof virtual_profile];
+    const size_t prefix = strlen(virtual_profile);
+    snprintf(flag, 128, "%.100s", o->device);
+    if (strncmp(o->device, virtual_profile, prefix) != 0 || !strchr(o->device, '/'))
+        return ST_OK;
+    char file[128];
+    enum st_code code =
+        keep_given(files, (const char *const[2]){o->device + prefix, NULL}, kept, file, err);
+    snprintf(flag, 128, "%s%.110s", virtual_profile, file);
+    snprintf(device, sizeof device, "%s%s", virtual_profile, kept);
+    o->device = device;
+    return code;
+}
+
+static void add_flag(struct cl_options *o, const char *name, const char *value)
+{
+    const size_t used = strlen(o->flags);
+    snprintf(o->flags + used, sizeof o->flags - used, "%s%s%s%s", used ? " " : "", name,
+             *value ? " " : "", value);
+}
+
+enum st_code cl_options_flags(struct cl_options *o, const char *files, struct st_error *err)
+{
+    char flag[128];
+    enum st_code code = ST_OK;
+    if (o->images && strlen(o->images) > sizeof o->flags / 2)
+        return st_fail(err, ST_USAGE, "--images: too many sizes");
+    if (o->images)
+        add_flag(o, "--images", o->images);
+    if (o->model && !(code = keep_model(o, files, flag, err)))
+        add_flag(o, "--model", flag);
+    if (!code && o->shapes && !(code = keep_shapes(o, files, flag, err)))
+        add_flag(o, "--shapes", flag);
+    if (!code && o->device && !(code = keep_device(o, files, flag, err)))
+        add_flag(o, "--device", flag);
+    if (o->quick)
+        add_flag(o, "--quick", "");
+    return code;
+}

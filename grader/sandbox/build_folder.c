@@ -8,13 +8,80 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum st_code gr_build_folder_make(char folder[PATH_MAX], struct st_error *err)
+enum { LEFT_AFTER_S = 3600 };
+
+static const char prefix[] = "convlab-build-";
+
+static int open_folder(int parent, const char *name)
+{
+    return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* ---- all that is in it ------------------------------------------------------------------------
+ */
+
+/* Calls for each entry of a folder, which is closed at the end; harmless on -1. */
+static bool each_entry(int fd, bool (*call)(int fd, const char *name, const void *context),
+                       const void *context)
+{
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    bool good = folder != NULL;
+    if (fd >= 0 && !folder)
+        close(fd);
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            good = call(fd, entry->d_name, context) && good;
+    if (folder)
+        closedir(folder);
+    return good;
+}
+
+/* Before a compiler has run: there are only our files and folders. */
+static bool give(int parent, const char *name, const void *context)
+{
+    const struct gr_sandbox *sandbox = context;
+    const int fd = open_folder(parent, name);
+    const bool within = fd < 0 || each_entry(fd, give, context);
+    return fchownat(parent, name, sandbox->user, sandbox->user, AT_SYMLINK_NOFOLLOW) == 0 && within;
+}
+
+static bool remove_tree(int parent, const char *name, const void *context)
+{
+    if (unlinkat(parent, name, 0) == 0)
+        return true;
+    each_entry(open_folder(parent, name), remove_tree, context);
+    return unlinkat(parent, name, AT_REMOVEDIR) == 0;
+}
+
+/* ---- a new one --------------------------------------------------------------------------------
+ */
+
+/* One that nobody holds, and that is none which somebody is just making. */
+static bool remove_if_left(int parent, const char *name, const void *context)
+{
+    struct stat info;
+    const int fd = strncmp(name, prefix, sizeof prefix - 1) == 0 ? open_folder(parent, name) : -1;
+    (void)context;
+    if (fd < 0)
+        return true;
+    if (fstat(fd, &info) == 0 && (info.st_uid == geteuid() || geteuid() == 0) &&
+        time(NULL) - info.st_mtime > LEFT_AFTER_S && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        remove_tree(parent, name, NULL);
+    close(fd);
+    return true;
+}
+
+enum st_code gr_build_folder_make(char folder[PATH_MAX], int *lock, struct st_error *err)
 {
     const char *where = getenv("TMPDIR");
-    path_format(folder, PATH_MAX, "%s/convlab-build-XXXXXX", where && *where ? where : "/tmp");
+    where = where && *where ? where : "/tmp";
+    each_entry(open_folder(AT_FDCWD, where), remove_if_left, NULL);
+    path_format(folder, PATH_MAX, "%s/%sXXXXXX", where, prefix);
     if (!mkdtemp(folder)) {
         const int why = errno;
         const enum st_code code = st_fail_errno(err, why, "cannot make a folder to build in");
@@ -22,12 +89,25 @@ enum st_code gr_build_folder_make(char folder[PATH_MAX], struct st_error *err)
         folder[0] = '\0';
         return code;
     }
+    *lock = open_folder(AT_FDCWD, folder);
+    if (*lock >= 0)
+        flock(*lock, LOCK_EX);
     char *resolved = realpath(folder, NULL);
     if (resolved)
         path_format(folder, PATH_MAX, "%s", resolved);
     free(resolved);
     return ST_OK;
 }
+
+void gr_build_folder_remove(const char *folder, int lock)
+{
+    remove_tree(AT_FDCWD, folder, NULL);
+    if (lock >= 0)
+        close(lock);
+}
+
+/* ---- its files --------------------------------------------------------------------------------
+ */
 
 enum st_code gr_build_folder_make_above(const char *folder, const char *name, struct st_error *err)
 {
@@ -54,36 +134,6 @@ enum st_code gr_build_folder_put(const char *folder, const char *name, const cha
     return file_out_commit(&out, err);
 }
 
-/* Calls for each entry of a folder, which is closed at the end; harmless on -1. */
-static bool each_entry(int fd, bool (*call)(int fd, const char *name, const void *context),
-                       const void *context)
-{
-    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
-    bool good = folder != NULL;
-    if (fd >= 0 && !folder)
-        close(fd);
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            good = call(fd, entry->d_name, context) && good;
-    if (folder)
-        closedir(folder);
-    return good;
-}
-
-static int open_folder(int parent, const char *name)
-{
-    return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-/* Before a compiler has run: there are only our files and folders. */
-static bool give(int parent, const char *name, const void *context)
-{
-    const struct gr_sandbox *sandbox = context;
-    const int fd = open_folder(parent, name);
-    const bool within = fd < 0 || each_entry(fd, give, context);
-    return fchownat(parent, name, sandbox->user, sandbox->user, AT_SYMLINK_NOFOLLOW) == 0 && within;
-}
-
 enum st_code gr_build_folder_give(const char *folder, const struct gr_sandbox *sandbox,
                                   struct st_error *err)
 {
@@ -93,17 +143,4 @@ enum st_code gr_build_folder_give(const char *folder, const struct gr_sandbox *s
     if (chmod(folder, 0711) || !give(AT_FDCWD, folder, sandbox))
         return st_fail_errno(err, errno, "cannot give %s to the user of the sandbox", folder);
     return ST_OK;
-}
-
-static bool remove_tree(int parent, const char *name, const void *context)
-{
-    if (unlinkat(parent, name, 0) == 0)
-        return true;
-    each_entry(open_folder(parent, name), remove_tree, context);
-    return unlinkat(parent, name, AT_REMOVEDIR) == 0;
-}
-
-void gr_build_folder_remove(const char *folder)
-{
-    remove_tree(AT_FDCWD, folder, NULL);
 }

@@ -10,8 +10,11 @@
 #include <limits.h>
 #include <stddef.h>
 
-/** Makes a new folder, in TMPDIR. @param folder  set to its path, without links; "" on error */
-enum st_code gr_build_folder_make(char folder[PATH_MAX], struct st_error *err);
+/** Makes a new folder, in TMPDIR, and removes those that programs which were killed have left
+ * there.
+ * @param folder  set to its path, without links; "" on error
+ * @param lock    set to a descriptor that says, as long as it is open, that the folder is in use */
+enum st_code gr_build_folder_make(char folder[PATH_MAX], int *lock, struct st_error *err);
 
 /** Makes the folders in it that lie above a path. @param name  relative to the folder */
 enum st_code gr_build_folder_make_above(const char *folder, const char *name, struct st_error *err);
@@ -24,7 +27,7 @@ enum st_code gr_build_folder_put(const char *folder, const char *name, const cha
 enum st_code gr_build_folder_give(const char *folder, const struct gr_sandbox *sandbox,
                                   struct st_error *err);
 
-/** Removes it with all that is in it, whatever a compiler has left there. */
-void gr_build_folder_remove(const char *folder);
+/** Removes it with all that is in it, whatever a compiler has left there, and closes the lock. */
+void gr_build_folder_remove(const char *folder, int lock);
 
 #endif

@@ -148,7 +148,7 @@ static enum st_code build(struct gr_source_build *b, const struct gr_sandbox *sa
     char *data = take(b, source, &bytes, &code, err);
     if (!data)
         return code;
-    code = gr_build_folder_make(b->folder, err);
+    code = gr_build_folder_make(b->folder, &b->lock, err);
     if (!code)
         code = gr_build_folder_put(b->folder, in->source, data, bytes, err);
     if (!code)
@@ -208,6 +208,6 @@ enum st_code gr_lab_build(struct gr_source_build *b, const struct gr_sandbox *sa
 void gr_source_build_free(struct gr_source_build *b)
 {
     if (b->folder[0])
-        gr_build_folder_remove(b->folder);
+        gr_build_folder_remove(b->folder, b->lock);
     *b = GR_SOURCE_BUILD_NONE;
 }

@@ -23,6 +23,7 @@ enum { GR_SOURCE_MAX_BYTES = 1 << 20 };
 /** A build. */
 struct gr_source_build {
     char folder[PATH_MAX];  /**< private; "": there is none */
+    int lock;               /**< open while the folder is there */
     char library[PATH_MAX]; /**< the library in it */
     bool built;
     char said[16384]; /**< what the compiler said (escaped, capped), or why it is not built */

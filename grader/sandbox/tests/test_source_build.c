@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -79,6 +80,29 @@ Test(source_build, compiles_a_file_with_an_odd_name_and_leaves_nothing)
     cr_assert(file_exists(b.library));
     gr_source_build_free(&b);
     cr_assert(not(file_exists(was)));
+}
+
+/* As a killed program leaves it: nobody holds it. */
+Test(source_build, what_was_left_by_others_goes_when_it_is_old)
+{
+    struct timespec long_ago[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    struct st_error err;
+    put("conv.c", "int x;\n");
+    setenv("TMPDIR", folder, 1);
+    struct gr_source_build mine = build_file("conv.c");
+    cr_assert(eq(int, dir_make(path_of("convlab-build-old/include"), &err), ST_OK));
+    cr_assert(eq(int, dir_make(path_of("convlab-build-new/include"), &err), ST_OK));
+    cr_assert(eq(int, dir_make(path_of("other"), &err), ST_OK));
+    cr_assert(utimensat(AT_FDCWD, path_of("convlab-build-old"), long_ago, 0) == 0);
+    cr_assert(utimensat(AT_FDCWD, path_of("other"), long_ago, 0) == 0);
+    cr_assert(utimensat(AT_FDCWD, mine.folder, long_ago, 0) == 0);
+    struct gr_source_build another = build_file("conv.c");
+    cr_expect(not(file_exists(path_of("convlab-build-old"))));
+    cr_expect(file_exists(path_of("convlab-build-new")));
+    cr_expect(file_exists(path_of("other")));
+    cr_expect(file_exists(mine.library), "one that is in use is gone");
+    gr_source_build_free(&mine);
+    gr_source_build_free(&another);
 }
 
 Test(source_build, what_lies_beside_the_file_is_not_there)

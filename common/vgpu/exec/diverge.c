@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Backward branches in one turn of a fragment: alone in its warp, one of several, and one whose
+ * last turn changed nothing. */
+enum { CONVERGED = 20000, DIVERGED = 1024, SPINNING = 64 };
+
 static void load(struct vg_warp *w, const struct vg_fragment *f)
 {
     w->mask = f->mask;
@@ -123,8 +127,8 @@ const struct ir_insn *vg_split(struct vg_warp *w, const struct ir_insn *in, uint
     int meeting = branch_meeting(w, in);
     w->meeting = meeting;
     const struct ir_insn *meets = in->imm >= 0 ? w->insns + in->imm : NULL;
-    if (w->quantum > 1024)
-        w->quantum = 1024;
+    if (w->quantum > DIVERGED)
+        w->quantum = DIVERGED;
     if (target == meets) {
         w->meetings[meeting].arrived |= taken;
         w->mask = others;
@@ -378,13 +382,22 @@ const struct ir_insn *vg_yield(struct vg_warp *w, const struct ir_insn *resume)
     return NULL;
 }
 
+/* (four sums, since one would be a chain of multiplications) */
 static uint64_t hash_registers(const struct vg_frame *frame)
 {
-    uint64_t h = 1469598103934665603u;
+    const uint64_t prime = 1099511628211u;
+    uint64_t a = 1469598103934665603u, b = 1, c = 2, d = 3;
     const uint64_t *words = (const uint64_t *)(const void *)frame->regs;
-    for (uint32_t i = SINK_WORDS; i < frame->function->frame_bytes / 8; i++)
-        h = (h ^ words[i]) * 1099511628211u;
-    return h;
+    uint32_t i = SINK_WORDS, n = frame->function->frame_bytes / 8;
+    for (; i + 4 <= n; i += 4) {
+        a = (a ^ words[i]) * prime;
+        b = (b ^ words[i + 1]) * prime;
+        c = (c ^ words[i + 2]) * prime;
+        d = (d ^ words[i + 3]) * prime;
+    }
+    for (; i < n; i++)
+        a = (a ^ words[i]) * prime;
+    return (((a * prime ^ b) * prime ^ c) * prime ^ d) * prime;
 }
 
 static int next_ready(const struct vg_warp *w)
@@ -465,7 +478,9 @@ bool vg_warp_run(struct vg_warp *w)
         w->fragment_count--;
         load(w, &f);
         w->yielded = false;
-        w->quantum = w->fragment_count ? 1024 : 20000;
+        w->quantum = f.spins                                    ? SPINNING
+                     : w->fragment_count || w->block->is_beside ? DIVERGED
+                                                                : CONVERGED;
         const struct vg_handlers *handlers = w->worker->device->handlers;
         (w->sample ? handlers->enter_sampled : handlers->enter)(f.pc, w);
         if (!w->yielded) {
@@ -476,6 +491,7 @@ bool vg_warp_run(struct vg_warp *w)
         uint64_t hash = hash_registers(last->frame) ^ (uint64_t)(uintptr_t)last->pc;
         bool changed = hash != f.seen;
         last->seen = hash;
+        last->spins = !changed;
         spun &= !changed;
         w->spins++;
         if (!changed || w->spins % 64 == 0)

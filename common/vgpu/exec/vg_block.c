@@ -235,7 +235,6 @@ void vg_block_start(struct vg_block *block, uint64_t number)
     block->id[2] = (uint32_t)(number / launch->grid.x / launch->grid.y);
     block->alive_threads = launch->threads;
     block->stop = false;
-    block->quiet_rounds = 0;
     for (int i = 0; i < VG_BARRIERS; i++)
         block->barriers[i] = (struct vg_barrier){.red_all = 1};
     race_reset(&block->race);

@@ -194,7 +194,9 @@ struct vg_launch {
     atomic_ullong next_block;
     atomic_ullong fault_block; /**< smallest block that faulted */
     atomic_uint progress;      /**< changes when anything but spinning happened */
-    atomic_int active, quiet;  /**< workers that are not done; those of them that only spin */
+    atomic_int active;         /**< workers that are not done */
+    atomic_ullong
+        quiet; /**< those of them that only spin, beside the progress (<< 32) since when */
     uint64_t number;
     bool concurrent; /**< several workers: atomics must be atomic */
     uint64_t order_start,
@@ -225,6 +227,7 @@ struct vg_fragment {
     int meeting;
     enum vg_fragment_state state;
     uint8_t barrier;
+    bool spins;    /**< its last turn ended with the registers that it began with */
     uint64_t seen; /**< hash of its registers at the last yield */
 };
 
@@ -294,9 +297,9 @@ struct vg_block {
     struct race_shadow race;
     struct vg_barrier barriers[VG_BARRIERS];
     bool stop;           /**< a fault ended the kernel for this block */
+    bool is_beside;      /**< taken in because others of the worker only spun */
     uint32_t first_warp; /**< whose turn is first in a round */
     bool warps_backwards;
-    int quiet_rounds;
     char *text; /**< printed */
     size_t text_bytes, text_room;
     struct vg_block *next;

@@ -1,8 +1,8 @@
 /* A launch: checks its sizes, hands blocks to the workers, merges what they counted and found.
  *
  * Workers take block numbers in order. A worker runs one block at a time, unless that block only
- * spins (it waits for another block): then it takes more blocks beside it, and when every worker
- * only spins and nothing has changed for a while, the kernel makes no progress. */
+ * spins (it waits for another block): then it takes more blocks beside it. When every worker has
+ * only spun for a while since anything happened anywhere, the kernel makes no progress. */
 #include "vgpu/exec/findings.h"
 #include "vgpu/exec/path.h"
 #include "vgpu/exec/sample.h"
@@ -17,7 +17,8 @@
 enum {
     MAX_RESIDENT = 2048, /* blocks that one worker holds at most */
     PATIENT_ROUNDS = 64, /* turns without progress before another block is taken in */
-    QUIET_ROUNDS = 100,  /* turns without any progress anywhere before it is called none */
+    QUIET_ROUNDS =
+        100, /* turns without progress anywhere, of each worker, before it is called none */
     RECURSIVE_STACK_BYTES = 64 * 1024,
 };
 
@@ -99,63 +100,101 @@ static bool turn(struct vg_worker *w, struct vg_block **resident, int *count)
     return moved;
 }
 
-static void set_quiet(struct vg_launch *l, bool *is_quiet, bool quiet)
+/* Takes further blocks beside the residents. @return whether there were any. */
+static bool take_more(struct vg_worker *w, struct vg_launch *l, struct vg_block **resident,
+                      int *count, int more)
 {
-    if (*is_quiet != quiet)
-        atomic_fetch_add(&l->quiet, quiet ? 1 : -1);
-    *is_quiet = quiet;
+    const int before = *count;
+    for (; more > 0 && *count < MAX_RESIDENT; more--, (*count)++) {
+        if (!(resident[*count] = take_block(w, l)))
+            break;
+        resident[*count]->is_beside = *count > 0;
+    }
+    return *count > before;
+}
+
+/* One more worker has spun long enough, all the while progress was what it has seen. */
+static void say_quiet(struct vg_launch *l, uint32_t seen)
+{
+    unsigned long long said = atomic_load(&l->quiet), now;
+    do {
+        const uint32_t of = (uint32_t)(said >> 32);
+        if ((int32_t)(of - seen) > 0)
+            return; /* there was progress since: this worker is going to see it */
+        now = of == seen ? said + 1 : (uint64_t)seen << 32 | 1;
+    } while (!atomic_compare_exchange_weak(&l->quiet, &said, now));
+}
+
+/* @return whether all workers have said so of the same progress: none is going to make any. */
+static bool all_quiet(struct vg_launch *l)
+{
+    const uint64_t said = atomic_load(&l->quiet);
+    return (uint32_t)(said >> 32) == atomic_load(&l->progress) &&
+           (uint32_t)said == (uint32_t)atomic_load(&l->active);
+}
+
+/* The kernel is ended in all blocks of a worker. */
+static void end_blocks(struct vg_worker *w, struct vg_block **resident, int *count)
+{
+    for (int i = 0; i < *count; i++) {
+        vg_block_no_progress(resident[i]);
+        finish_block(w, resident[i]);
+    }
+    *count = 0;
 }
 
 static void work(struct vg_worker *w, struct vg_launch *l)
 {
     struct vg_block *resident[MAX_RESIDENT];
-    int count = 0, rounds = 0, quiet_rounds = 0;
-    bool is_quiet = false;
-    unsigned seen = atomic_load(&l->progress);
+    int count = 0, patience = PATIENT_ROUNDS, quiet_rounds = 0, more = 1;
+    bool stirred = false;
+    uint32_t seen = atomic_load(&l->progress);
     w->used_by = l->number;
     w->no_memory = !grow_counts(w, l->module);
     while (!w->no_memory) {
-        if (!count && !(resident[0] = take_block(w, l)))
+        if (!count && !take_more(w, l, resident, &count, 1))
             break;
-        count += !count;
-        bool moved = turn(w, resident, &count);
+        const bool moved = turn(w, resident, &count);
+        stirred |= moved;
         if (atomic_load_explicit(&w->device->interrupt, memory_order_relaxed)) {
             atomic_store(&l->fault_block, 0); /* no further blocks */
-            for (int i = 0; i < count; i++) {
-                vg_block_no_progress(resident[i]);
-                finish_block(w, resident[i]);
-            }
+            end_blocks(w, resident, &count);
             break;
         }
-        unsigned now = atomic_load(&l->progress);
+        const uint32_t now = atomic_load(&l->progress);
         if (now != seen || !count) {
             seen = now;
-            rounds = quiet_rounds = 0;
-            set_quiet(l, &is_quiet, false);
+            patience = PATIENT_ROUNDS;
+            quiet_rounds = 0;
+            more = 1;
             continue;
         }
-        if ((!moved || ++rounds > PATIENT_ROUNDS) && count < MAX_RESIDENT) {
-            rounds = 0;
-            resident[count] = take_block(w, l);
-            if (resident[count]) {
-                count++;
-                continue;
+        if (moved) {
+            quiet_rounds = 0;
+            more = 1;
+            if (--patience < 0) {
+                patience = PATIENT_ROUNDS;
+                take_more(w, l, resident, &count, 1);
             }
-        }
-        set_quiet(l, &is_quiet, !moved);
-        if (moved)
             continue;
+        }
+        if (take_more(w, l, resident, &count, more)) {
+            more *= 2;
+            continue;
+        }
         sched_yield();
-        if (++quiet_rounds > QUIET_ROUNDS && atomic_load(&l->quiet) == atomic_load(&l->active)) {
-            for (int i = 0; i < count; i++) {
-                vg_block_no_progress(resident[i]);
-                finish_block(w, resident[i]);
-            }
+        quiet_rounds++;
+        /* What it did before it spun may be what others wait for: they look again. */
+        if (stirred && atomic_fetch_add(&l->progress, 1) == seen)
+            seen++;
+        stirred = false;
+        if (quiet_rounds == QUIET_ROUNDS)
+            say_quiet(l, seen);
+        if (quiet_rounds >= QUIET_ROUNDS && all_quiet(l)) {
+            end_blocks(w, resident, &count);
             atomic_fetch_add(&l->progress, 1);
-            count = 0;
         }
     }
-    set_quiet(l, &is_quiet, false);
     atomic_fetch_sub(&l->active, 1);
 }
 

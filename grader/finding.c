@@ -78,6 +78,11 @@ bool gr_finding_first(const struct tsv *table, struct gr_run *run)
         for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
             if (strcmp(hints[i].kind, cell[KIND]) == 0)
                 snprintf(run->hint, sizeof run->hint, "%s", hints[i].hint);
+        if (strstr(cell[DETAIL], "asynchronous copy"))
+            snprintf(
+                run->hint, sizeof run->hint,
+                "asynchronous copies must be waited for, by the threads that began them, before "
+                "__syncthreads() and the first read: __pipeline_wait_prior(0)");
     }
     return whole;
 }

@@ -28,6 +28,15 @@ Test(finding, is_the_first_one)
     cr_expect_str_not_empty(run.hint);
 }
 
+Test(finding, of_a_copy_that_was_not_waited_for_says_to_wait)
+{
+    struct gr_run run = told(HEAD ROW("race_raw", "conv", "9"));
+    cr_expect_null(strstr(run.hint, "__pipeline_wait_prior"));
+    run = told(HEAD "race_raw\tconv\tconv.cu\t9\t0,0,0\t1,0,0\tread while the asynchronous copy of "
+                    "thread (1,0,0) is on its way\t3\n");
+    cr_expect_not_null(strstr(run.hint, "__pipeline_wait_prior"));
+}
+
 Test(finding, is_the_race_behind_a_read_of_unset_memory)
 {
     struct gr_run run = told(HEAD ROW("uninitialised", "conv", "7") ROW("race_raw", "conv", "9"));

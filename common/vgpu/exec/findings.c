@@ -177,6 +177,15 @@ void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_
     fill(f, w, late, (int)late_thread - w->index * VG_LANES, address, bytes, hit.kind != RACE_RAW);
     set_place(module, early, f->fault.other_file, &f->fault.other_line);
     const struct vg_dim *d = &w->block->launch->block;
+    if (hit.is_copy) {
+        snprintf(f->fault.detail, sizeof f->fault.detail,
+                 "shared memory at 0x%x: read by this thread while the asynchronous copy of thread "
+                 "(%u,%u,%u) at line %d is on its way: that thread must wait for it first "
+                 "(__pipeline_wait_prior)",
+                 address, early_thread % d->x, early_thread / d->x % d->y,
+                 early_thread / d->x / d->y, f->fault.other_line);
+        return;
+    }
     snprintf(f->fault.detail, sizeof f->fault.detail,
              "shared memory at 0x%x: %s by this thread and %s by thread (%u,%u,%u) at line %d with "
              "no %s "

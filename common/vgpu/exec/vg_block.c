@@ -235,6 +235,7 @@ void vg_block_start(struct vg_block *block, uint64_t number)
     block->id[2] = (uint32_t)(number / launch->grid.x / launch->grid.y);
     block->alive_threads = launch->threads;
     block->stop = false;
+    block->has_copies = false;
     for (int i = 0; i < VG_BARRIERS; i++)
         block->barriers[i] = (struct vg_barrier){.red_all = 1};
     race_reset(&block->race);
@@ -249,6 +250,8 @@ void vg_block_start(struct vg_block *block, uint64_t number)
         struct vg_warp *w = &block->warps[i];
         uint32_t lanes = launch->threads - i * VG_LANES;
         w->sample = sample ? &sample[i] : NULL;
+        w->copy_count = 0;
+        memset(w->groups, 0, sizeof w->groups);
         w->alive = lanes >= VG_LANES ? VG_FULL : (1u << lanes) - 1;
         w->entry->local_base = 0;
         w->entry->local_top = (uint32_t)launch->kernel->function->local_bytes;
@@ -266,6 +269,7 @@ static void free_warps(struct vg_block *block)
             if (w->meetings[k].used && w->meetings[k].is_call)
                 vg_frame_free(block->worker, w->meetings[k].callee);
         free(w->meetings);
+        free(w->copies);
         if (w->local)
             munmap(w->local, w->local_room);
     }

@@ -25,6 +25,8 @@
 #include <stdatomic.h>
 
 enum { VG_RESERVED_SHARED = 1024 };
+/** In shared_set: a copy to this word is on its way, which no quick access takes for in order. */
+enum { VG_COPY_PENDING = 0x10 };
 enum { VG_LANES = 32, VG_BARRIERS = 16, SINK_WORDS = 32 };
 #define VG_FULL 0xffffffffu
 
@@ -242,6 +244,15 @@ struct vg_meeting {
     const struct ir_insn *call;
 };
 
+/** Asynchronous copies of a warp to shared memory that were not waited for yet. */
+struct vg_copies {
+    uint32_t insn;  /**< number of the instruction in the module */
+    uint32_t epoch; /**< of the races' shadow, in which it was issued */
+    uint32_t lanes, bytes;
+    uint32_t to[VG_LANES], group[VG_LANES];
+    char data[VG_LANES][16];
+};
+
 struct vg_block;
 struct vg_worker;
 struct sample_warp;
@@ -277,6 +288,9 @@ struct vg_warp {
     uint64_t clock;
     uint64_t spins;
     struct sample_warp *sample; /**< where its accesses are written down, or NULL */
+    struct vg_copies *copies;   /**< [copy_room] in the order of their instructions */
+    int copy_count, copy_room;
+    uint32_t groups[VG_LANES]; /**< of copies that each lane has ended */
 };
 
 struct vg_barrier {
@@ -292,7 +306,8 @@ struct vg_block {
     struct vg_warp *warps;
     uint32_t warp_count, alive_threads;
     char *shared;
-    uint8_t *shared_set; /**< [words] mask of initialised bytes */
+    uint8_t *shared_set; /**< [words] mask of initialised bytes; and VG_COPY_PENDING */
+    bool has_copies;     /**< some of these may be on their way */
     size_t shared_bytes;
     struct race_shadow race;
     struct vg_barrier barriers[VG_BARRIERS];
@@ -401,6 +416,25 @@ void vg_block_lanes_ended(struct vg_block *b);
 /** Breaks what a warp waits for when nothing else can go on. @return whether anything was ready
  * then. */
 bool vg_warp_unstick(struct vg_warp *w);
+
+/** Room for the copies of one instruction. They are as yet on their way: their bytes come to shared
+ * memory when their thread waits for them, and until then nobody may read them there. */
+struct vg_copies *vg_copies_new(struct vg_warp *w);
+/** Lanes wait for their copies, all of them or all but those of the last @p groups groups. */
+void vg_copies_wait(struct vg_warp *w, uint32_t lanes, bool all, uint32_t groups);
+/** @return the race that reading @p bytes at @p address would be: RACE_NONE if no copy to them is
+ * on its way. */
+struct race_hit vg_copies_race(struct vg_block *b, uint32_t address, uint32_t bytes);
+
+/** Counts the warp's shared memory instructions since the last barrier. */
+static inline void vg_shared_step(struct vg_warp *w)
+{
+    if (w->step_epoch != w->block->race.epoch) {
+        w->step_epoch = w->block->race.epoch;
+        w->step = 0;
+    }
+    w->step++;
+}
 
 /** A shape for a site, from the worker's pool; NULL when there are no more. */
 struct vg_shape *vg_shape_new(struct vg_worker *worker);

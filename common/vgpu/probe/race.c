@@ -126,13 +126,13 @@ static struct race_hit enter_word(struct race_shadow *s, uint32_t word, uint8_t 
                          !(is_atomic && w->write_is_atomic);
     const bool read = w->read_epoch == s->epoch && w->read_bytes & mask;
     if (written && kind == RACE_WRITE)
-        hit = (struct race_hit){RACE_WAW, w->write_insn, w->write_thread, true};
+        hit = (struct race_hit){RACE_WAW, w->write_insn, w->write_thread, true, false};
     else if (written)
         hit = (struct race_hit){who.step < w->write_step ? RACE_WAR : RACE_RAW, w->write_insn,
-                                w->write_thread, true};
+                                w->write_thread, true, false};
     else if ((kind == RACE_WRITE || kind == RACE_ATOMIC) && read && read_unordered(w, who))
         hit = (struct race_hit){who.step < w->read_step ? RACE_RAW : RACE_WAR, w->read_insn,
-                                w->read_thread, false};
+                                w->read_thread, false, false};
     if (kind == RACE_READ) {
         s->read_at[word] = s->epoch;
         enter_read(w, s->epoch, mask, who);

@@ -51,6 +51,7 @@ struct race_hit {
     uint32_t other_insn;
     uint16_t other_thread;
     bool other_writes;
+    bool is_copy; /**< the other is an asynchronous copy that was not waited for */
 };
 
 /** A warp's access that is not entered in the words yet. */

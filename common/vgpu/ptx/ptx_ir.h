@@ -151,6 +151,10 @@ enum ir_sub {
     SUB_COMPLETE_TX,
     SUB_PARITY,
     SUB_NOINC,
+    /* cp.async */
+    SUB_COMMIT_GROUP,
+    SUB_WAIT_GROUP,
+    SUB_WAIT_ALL,
 };
 
 enum ir_sreg {
@@ -327,6 +331,7 @@ enum ir_shape {
     SHAPE_ATOM_128,
     SHAPE_IGNORED,
     SHAPE_CP_ASYNC,
+    SHAPE_CP_ASYNC_WAIT,
     SHAPE_MBARRIER,
     SHAPE_TEX,
     SHAPE_SURFACE,

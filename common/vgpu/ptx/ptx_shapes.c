@@ -539,6 +539,20 @@ static bool has_suffix(const struct decoder *d, const char *text)
     return false;
 }
 
+/* imm: groups that may still be on their way (SUB_WAIT_GROUP) */
+static void shape_cp_async_wait(struct decoder *d, struct ir_insn *in)
+{
+    in->sub = has_suffix(d, "commit_group") ? SUB_COMMIT_GROUP
+              : has_suffix(d, "wait_group") ? SUB_WAIT_GROUP
+                                            : SUB_WAIT_ALL;
+    if (in->sub != SUB_WAIT_GROUP)
+        return;
+    const struct ptx_operand *groups = operand(d, 0);
+    if (groups->kind != PTX_LITERAL)
+        decode_problem(d, "cp.async.wait_group needs a number");
+    in->imm = (int64_t)(groups->bits & 0xffffffff);
+}
+
 /* The fields of memory instructions say where the barrier is; b: count, state, parity or bytes (0:
  * none given), wide when boolean; d: state, predicate or count; sub: variant */
 static void shape_mbarrier(struct decoder *d, struct ir_insn *in)
@@ -1055,6 +1069,9 @@ void shape_decode(struct decoder *d, enum ir_op op)
         break;
     case SHAPE_CP_ASYNC:
         shape_cp_async(d, &in);
+        break;
+    case SHAPE_CP_ASYNC_WAIT:
+        shape_cp_async_wait(d, &in);
         break;
     case SHAPE_MBARRIER:
         shape_mbarrier(d, &in);

@@ -129,28 +129,32 @@ enum st_code cl_batch_keys(const char *files, size_t batch, char (**keys)[CL_KEY
 /* ---- outcomes
  * --------------------------------------------------------------------------------------- */
 
+enum { OUTCOME_COLUMNS = 9 };
+
 enum st_code cl_outcome_write(const char *files, const char *key, const struct cl_outcome *o,
                               const char *said, struct st_error *err)
 {
-    char path[PATH_MAX], number[7][40];
+    char path[PATH_MAX], number[8][40];
     struct file_out out;
     cl_slurm_path(files, path, "%s.outcome", key);
     enum st_code code = file_out_open(&out, path, err);
     if (code)
         return code;
-    static const char *const header[] = {"status",   "signal", "timed_out",   "started",
-                                         "finished", "cpu_s",  "max_rss_kib", "said"};
+    static const char *const header[] = {"status",        "signal",      "timed_out",
+                                         "out_of_memory", "started",     "finished",
+                                         "cpu_s",         "max_rss_kib", "said"};
     snprintf(number[0], sizeof *number, "%d", o->status);
     snprintf(number[1], sizeof *number, "%d", o->signal);
     snprintf(number[2], sizeof *number, "%d", o->timed_out);
-    snprintf(number[3], sizeof *number, "%.6f", o->started);
-    snprintf(number[4], sizeof *number, "%.6f", o->finished);
-    snprintf(number[5], sizeof *number, "%.6f", o->cpu_s);
-    snprintf(number[6], sizeof *number, "%" PRId64, o->max_rss_kib);
-    tsv_write_row(out.f, 8, header);
-    tsv_write_row(out.f, 8,
+    snprintf(number[3], sizeof *number, "%d", o->out_of_memory);
+    snprintf(number[4], sizeof *number, "%.6f", o->started);
+    snprintf(number[5], sizeof *number, "%.6f", o->finished);
+    snprintf(number[6], sizeof *number, "%.6f", o->cpu_s);
+    snprintf(number[7], sizeof *number, "%" PRId64, o->max_rss_kib);
+    tsv_write_row(out.f, OUTCOME_COLUMNS, header);
+    tsv_write_row(out.f, OUTCOME_COLUMNS,
                   (const char *const[]){number[0], number[1], number[2], number[3], number[4],
-                                        number[5], number[6], said});
+                                        number[5], number[6], number[7], said});
     return file_out_commit(&out, err);
 }
 
@@ -163,7 +167,7 @@ enum st_code cl_outcome_read(const char *files, const char *key, struct cl_outco
     if (!file_exists(path))
         return st_fail(err, ST_NOT_FOUND, "not there yet");
     enum st_code code = tsv_read(path, &table, err);
-    if (!code && (table.rows != 1 || table.columns != 8)) {
+    if (!code && (table.rows != 1 || table.columns != OUTCOME_COLUMNS)) {
         code = st_fail(err, ST_BAD_FORMAT, "not the outcome of a task");
         st_detail(err, ST_WHERE, "%s", path);
     }
@@ -171,11 +175,12 @@ enum st_code cl_outcome_read(const char *files, const char *key, struct cl_outco
         *o = (struct cl_outcome){.status = atoi(tsv_cell(&table, 0, 0)),
                                  .signal = atoi(tsv_cell(&table, 0, 1)),
                                  .timed_out = atoi(tsv_cell(&table, 0, 2)) != 0,
-                                 .started = atof(tsv_cell(&table, 0, 3)),
-                                 .finished = atof(tsv_cell(&table, 0, 4)),
-                                 .cpu_s = atof(tsv_cell(&table, 0, 5)),
-                                 .max_rss_kib = strtoll(tsv_cell(&table, 0, 6), NULL, 10)};
-        snprintf(said, 512, "%s", tsv_cell(&table, 0, 7));
+                                 .out_of_memory = atoi(tsv_cell(&table, 0, 3)) != 0,
+                                 .started = atof(tsv_cell(&table, 0, 4)),
+                                 .finished = atof(tsv_cell(&table, 0, 5)),
+                                 .cpu_s = atof(tsv_cell(&table, 0, 6)),
+                                 .max_rss_kib = strtoll(tsv_cell(&table, 0, 7), NULL, 10)};
+        snprintf(said, 512, "%s", tsv_cell(&table, 0, 8));
     }
     tsv_free(&table);
     return code;

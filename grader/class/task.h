@@ -31,6 +31,7 @@ struct cl_outcome {
     int status; /**< exit status, or -1 */
     int signal; /**< that ended it, or 0 */
     bool timed_out;
+    bool out_of_memory; /**< the kernel ended something of it, at the limit of a cluster's task */
     double started, finished, cpu_s;
     int64_t max_rss_kib;
 };

@@ -90,8 +90,11 @@ static void read_inferences(const cJSON *root, struct gb_graded *graded)
     }
 }
 
-/* The times of one convolution with blanks between. @param noisy  set if they are too far apart */
-static char *read_times(const cJSON *list, bool *noisy)
+enum noise { NOT_KNOWN, QUIET, NOISY };
+
+/* The times of one convolution with blanks between. @param noise  set to whether they are too far
+ * apart, if there are enough of them to tell */
+static char *read_times(const cJSON *list, enum noise *noise)
 {
     enum { MOST = 64, CHARS = 26 };
     char *text = calloc(MOST, CHARS);
@@ -109,20 +112,22 @@ static char *read_times(const cJSON *list, bool *noisy)
     }
     if (n > 2) {
         struct median m = median_of(sample, n);
-        *noisy = m.median > 0 && (m.high - m.low) / 2 > NOISE * m.median;
+        *noise = m.median > 0 && (m.high - m.low) / 2 > NOISE * m.median ? NOISY : QUIET;
     }
     return text;
 }
 
-/* @return whether a time of the submission's is noisy. */
+/* @return whether a time of the submission's is noisy at the largest size that tells: speed and
+ * ranking look at the largest, and the smallest take so short that they always are. */
 static bool read_timings(const cJSON *root, struct gb_graded *graded)
 {
     const cJSON *list = list_of(root, "timings"), *item;
+    int64_t largest = 0;
     bool any = false;
     graded->timings.row = calloc(length_of(list) + 1, sizeof *graded->timings.row);
     cJSON_ArrayForEach(item, list)
     {
-        bool noisy = false;
+        enum noise noise = NOT_KNOWN;
         struct gb_timing *row = &graded->timings.row[graded->timings.n++];
         *row = (struct gb_timing){.subject = text_of(item, "subject"),
                                   .model = text_of(item, "model"),
@@ -130,8 +135,11 @@ static bool read_timings(const cJSON *root, struct gb_graded *graded)
                                   .images = whole_of(list_of(item, "shape"), "B"),
                                   .gmac = number_of(item, "gmac"),
                                   .median_s = number_of(item, "median_s"),
-                                  .op_times_s = read_times(list_of(item, "op_times_s"), &noisy)};
-        any |= noisy && strcmp(row->subject, "submission") == 0;
+                                  .op_times_s = read_times(list_of(item, "op_times_s"), &noise)};
+        if (noise == NOT_KNOWN || strcmp(row->subject, "submission") != 0 || row->images < largest)
+            continue;
+        any = (any && row->images == largest) || noise == NOISY;
+        largest = row->images;
     }
     return any;
 }
@@ -300,6 +308,12 @@ static void last_line(const char *folder, char message[512])
 
 static const char *fault_of(const struct cl_outcome *o, const char *folder, char message[512])
 {
+    if (o->out_of_memory) {
+        snprintf(message, 512,
+                 "it used more memory than Slurm gives a task (hint: "
+                 "--slurm-options='--mem=4G')");
+        return "out_of_memory";
+    }
     if (o->timed_out) {
         snprintf(message, 512, "took longer than is allowed (--limit)");
         return "timeout";
@@ -333,7 +347,7 @@ enum cl_verdict cl_task_read(const struct cl_class *class, const struct cl_task 
     *kind = "no_result";
     if (!cl_task_folder(class->files, task, folder))
         return CL_FAULT;
-    const bool ended = !outcome->signal && !outcome->timed_out;
+    const bool ended = !outcome->signal && !outcome->timed_out && !outcome->out_of_memory;
     cJSON *root = ended ? read_json(folder) : NULL;
     if (!root || !is_of(root, task)) {
         cJSON_Delete(root);

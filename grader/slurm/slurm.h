@@ -56,6 +56,11 @@ enum st_code sl_array_room(size_t *room, struct st_error *err);
 /** Task numbers as sbatch takes them: "1-5,8". @return false if it does not fit. */
 bool sl_ranges(const size_t *tasks, size_t n, char *to, size_t room);
 
+/** How many processes the kernel has ended in this process's control group because there was no
+ * memory left for it: Slurm limits a task's memory so.
+ * @param cgroups  /proc/self/cgroup @param folder  /sys/fs/cgroup */
+size_t sl_memory_kills(const char *cgroups, const char *folder);
+
 /** Reads a line of squeue, "TASK STATE". @return false if it is none. */
 bool sl_state_parse(const char *line, struct sl_task_state *to);
 

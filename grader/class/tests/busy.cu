@@ -22,8 +22,11 @@ int main()
     }
     for (;;) {
         spin<<<8 * blocks, 256>>>(1000000LL + rand() % 5000000, never);
-        if (cudaDeviceSynchronize())
+        const cudaError_t error = cudaDeviceSynchronize(), launch = cudaGetLastError();
+        if (error || launch) {
+            fprintf(stderr, "busy: %s\n", cudaGetErrorString(error ? error : launch));
             return 1;
+        }
         usleep(rand() % 3000);
     }
 }

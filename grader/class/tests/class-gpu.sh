@@ -54,7 +54,7 @@ device=${DEVICE:-gpu}
 whole() { # GRADEBOOK JOBS [OPTION...]
     book=$1 jobs=$2
     shift 2
-    exec "$build/grader" class in --gradebook "$book" --seed 7 --device "$device" --images "${IMAGES:-100}" --jobs "$jobs" "$@"
+    exec "$build/grader" class in --gradebook "$book" --seed 7 --device "$device" --images "${IMAGES:-100,1000}" --jobs "$jobs" "$@"
 }
 say() { echo "$(date +%T) $*"; }
 
@@ -82,11 +82,13 @@ run_class() {
 
 # Another program computes now and then on the same GPU: until noise is told, and then until the end.
 noise() {
-    nvcc -O2 -o busy busy.cu || return
+    nvcc -O2 -arch=native -o busy busy.cu || return
     for until in told end; do
         say "beside another program, until the $until"
         CUDA_VISIBLE_DEVICES=0 ./busy &
         busy=$!
+        sleep 1
+        kill -0 $busy || return
         (CUDA_VISIBLE_DEVICES=0 whole noisy-$until.db 1 --milestones m3 --only right) >noisy-$until.txt 2>&1 &
         pid=$!
         while kill -0 $pid 2>/dev/null; do
@@ -124,7 +126,7 @@ write_page() {
 <!-- written by grader/class/tests/class-gpu.sh page -->
 
 $(sql calm.db "SELECT count(*) FROM submission") submissions of m1, m2, m3 and m6 (right, wrong, slow, out of bounds, endless, hostile, one
-that does not compile, one that is empty), graded in the sandbox with \`--device gpu --images 100 --jobs 4 --seed 7\` on
+that does not compile, one that is empty), graded in the sandbox with \`--device gpu --images 100,1000 --jobs 4 --seed 7\` on
 $gpus $(sed -n 's/^GPU 0: \(.*\) (UUID.*/\1/p' machine.txt) with $(head -n 1 machine.txt) cores, $(date -u -d "@$(sql calm.db 'SELECT min(started) FROM run')" +%Y-%m-%d). The second run saw one GPU
 (\`CUDA_VISIBLE_DEVICES=0\`) and its process was killed after five grades; the same command then went on.
 
@@ -160,10 +162,10 @@ END
         "$(noise_of noisy-end.db)" '2 1 1'
     cat <<END
 
-Op Times of the second layer of m3's reference, in ms, all that were taken:
+Op Times of the second layer of m3's reference at 1000 images, in ms, all that were taken:
 
-    quiet           $(op_times calm.db)
-    noise, twice    $(op_times noisy-end.db)
+    quiet             $(op_times calm.db)
+    beside the other  $(op_times noisy-end.db)
 
 ## Turns
 
@@ -180,7 +182,7 @@ END
 }
 op_times() {
     sql "$1" "SELECT t.op_times_s FROM timing t JOIN attempt a ON a.id = t.attempt WHERE a.submission = 'right'
-        AND a.milestone = 'm3' AND t.subject = 'submission' AND t.layer = 2 LIMIT 1" |
+        AND a.milestone = 'm3' AND t.subject = 'submission' AND t.layer = 2 AND t.images = 1000" |
         tr ' ' '\n' | awk '{printf "%s%.3f", (NR > 1 ? " " : ""), 1e3 * $1}'
 }
 

@@ -3,7 +3,8 @@
 # and keys of their own.
 #
 #   cluster.sh can                  is everything here that it needs? If not, says why
-#   cluster.sh start FOLDER         starts it (four nodes, two cores and one "GPU" each)
+#   cluster.sh start FOLDER         starts it (four nodes, two cores and two "GPUs" each)
+#   cluster.sh limits FOLDER        does it end jobs that use more memory than they asked for? If not, says why
 #   cluster.sh stop FOLDER          ends it, with all jobs
 #   cluster.sh lose FOLDER NODE     what happens when a machine dies: NODE's slurmd and its jobs are gone
 #   cluster.sh restore FOLDER NODE  it comes back
@@ -46,10 +47,11 @@ SlurmdPidFile=$folder/slurmd-%n.pid
 SlurmctldLogFile=$folder/log/slurmctld
 SlurmdLogFile=$folder/log/slurmd-%n
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+TaskPlugin=$(memory_is_limited >/dev/null && echo task/cgroup || echo task/none)
 JobAcctGatherType=jobacct_gather/none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
+SelectTypeParameters=CR_Core_Memory
+DefMemPerCPU=2000
 MpiDefault=none
 ReturnToService=2
 SlurmdTimeout=5
@@ -58,17 +60,52 @@ JobRequeue=1
 GresTypes=gpu
 SlurmdParameters=config_overrides
 SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0
-PartitionName=all Nodes=node[1-4] Default=YES MaxTime=INFINITE State=UP
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+PartitionName=DEFAULT Nodes=node[1-4] MaxTime=INFINITE State=UP
+PartitionName=all Default=YES PriorityTier=5 PreemptMode=OFF
+PartitionName=idle PriorityTier=1 PreemptMode=REQUEUE
+PartitionName=cheap PriorityTier=1 PreemptMode=CANCEL
+PartitionName=urgent PriorityTier=9 PreemptMode=OFF
 END
     for node in $nodes; do
         port=$((port + 1))
-        echo "NodeName=$node NodeHostname=$node NodeAddr=127.0.0.1 Port=$port CPUs=2 RealMemory=1000 Gres=gpu:1 State=UNKNOWN"
+        echo "NodeName=$node NodeHostname=$node NodeAddr=127.0.0.1 Port=$port CPUs=2 RealMemory=4000 Gres=gpu:2 State=UNKNOWN"
         mkdir -p "$folder/spool/$node"
     done >>"$folder/slurm.conf"
+    # Slurm takes a GPU's number from its file's name.
+    mkdir "$folder/dev"
+    mknod "$folder/dev/nvidia0" c 1 3 && mknod "$folder/dev/nvidia1" c 1 3
     for node in $nodes; do
-        echo "NodeName=$node Name=gpu File=/dev/null"
+        echo "NodeName=$node Name=gpu File=$folder/dev/nvidia[0-1]"
     done >"$folder/gres.conf"
+    configure_memory
+}
+
+# ---- memory: in control groups (version 1) below our own, so that nothing leaves that ----------------------------
+own_group() { echo "/sys/fs/cgroup/memory$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)"; }
+memory_is_limited() {
+    group=$(own_group)
+    [ -e "$group/memory.limit_in_bytes" ] || { echo 'no control groups of version 1 for memory'; return 1; }
+    mkdir "$group/convlab-$$" 2>/dev/null && rmdir "$group/convlab-$$" && return
+    echo "control groups cannot be made in $group"
+    return 1
+}
+configure_memory() {
     : >"$folder/cgroup.conf"
+    memory_is_limited >/dev/null || return 0
+    mkdir -p "$folder/cgroup/memory"
+    mount --bind "$(own_group)" "$folder/cgroup/memory"
+    printf 'CgroupPlugin=cgroup/v1\nCgroupMountpoint=%s\nConstrainRAMSpace=yes\nConstrainSwapSpace=yes\nAllowedSwapSpace=0\n' \
+        "$folder/cgroup" >"$folder/cgroup.conf"
+}
+remove_groups() {
+    [ -e "$folder/cgroup/memory/tasks" ] || return 0
+    for tries in 1 2 3 4 5 6 7 8 9 10; do
+        find "$folder/cgroup/memory" -mindepth 1 -depth -type d -path "$folder/cgroup/memory/slurm*" -exec rmdir {} + 2>/dev/null && break
+        sleep 0.2
+    done
+    umount "$folder/cgroup/memory"
 }
 
 start_node() { # NODE
@@ -88,7 +125,7 @@ start() {
     echo $! >"$folder/slurmctld.process"
     for node in $nodes; do start_node "$node"; done
     tries=0
-    until [ "$(sinfo --noheader --Node --states=idle 2>/dev/null | wc -l)" -eq 4 ]; do
+    until [ "$(sinfo --noheader --Node --partition=all --states=idle 2>/dev/null | wc -l)" -eq 4 ]; do
         tries=$((tries + 1))
         [ $tries -lt 150 ] || { echo 'cluster.sh: the nodes do not come up' >&2; tail -n 5 "$folder"/log/* >&2; exit 1; }
         sleep 0.2
@@ -129,13 +166,15 @@ stop() {
         for child in $(pgrep -P "$process" || true); do kill -KILL "$child" 2>/dev/null || true; done
         kill -KILL "$process" 2>/dev/null || true
     done
+    remove_groups
 }
 
 case $what in
 can) can ;;
 start) start ;;
+limits) memory_is_limited ;;
 stop) stop ;;
 lose) lose "$3" ;;
 restore) start_node "$3" ;;
-*) echo "cluster.sh: expected can, start, stop, lose or restore" >&2; exit 2 ;;
+*) echo "cluster.sh: expected can, start, limits, stop, lose or restore" >&2; exit 2 ;;
 esac

@@ -4,7 +4,8 @@
 #   CONVLAB_BUILD=build slurm.sh [all]
 #
 # Without "all", for make test: nine submissions, a requeue, a cancelled task, a collector that is killed.
-# With it, for make slurm-check: 64 submissions, and a node that dies.
+# With it, for make slurm-check: 64 submissions, a node that dies, preempted tasks, limits of time and memory,
+# GPUs, and nodes that a task has for itself.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)
@@ -146,13 +147,80 @@ a_task_that_ended_does_nothing() {
     grep -q 'no such task' late
 }
 
-# A node without what the grader needs: a fault, tried again, and at last told as one.
+# A model that is none: a fault, tried again, and at last told as one.
 not_the_students() {
-    mkdir -p broken && cp "$build/grader" "$build/unpack-submission" broken/ && mkdir -p broken/checkout
-    on_cluster fault.db --only s003,s001 --retries 1 --model nowhere.safetensors
+    echo broken >broken.safetensors
+    on_cluster fault.db --only s003,s001 --retries 1 --model broken.safetensors
     [ "$(sql fault.db "SELECT count(*) FROM grade WHERE status = 'fault' AND score IS NULL")" -eq 2 ] &&
         [ "$(faults fault.db not_graded)" -eq 4 ] ||
         { cat said-fault.db; sql fault.db 'SELECT * FROM grade'; sql fault.db 'SELECT * FROM fault'; return 1; }
+}
+
+# ---- claims of the whole suite ------------------------------------------------------------------------------------
+# another NAME [#define...]: a submission of jumpy.inc in the class more/.
+another() {
+    mkdir -p "more/$1/m1-cpu-conv"
+    { echo "${2:-}"; cat "$top/grader/class/tests/jumpy.inc"; } >"more/$1/m1-cpu-conv/conv.c"
+}
+grade_more() { # NAME GRADEBOOK OPTION...
+    name=$1 book=$2
+    shift 2
+    # shellcheck disable=SC2086
+    "$build/grader" class more --milestones m1 --only "$name" --gradebook "$book" --seed 7 --slurm $sandbox "$@" >"said-$book" 2>&1
+}
+is_fault() { # GRADEBOOK KIND: one, that was Slurm's doing, and no score
+    [ "$(sql "$1" 'SELECT status, score IS NULL FROM grade')" = 'fault 1' ] && [ "$(faults "$1" "$2")" -eq 1 ] ||
+        { cat "said-$1"; sql "$1" 'SELECT * FROM grade'; sql "$1" 'SELECT kind, message FROM fault'; return 1; }
+}
+states_seen() { squeue --noheader --array --states=all --format '%T' | sort | uniq -c; }
+
+# Tasks of a partition that gives way: an urgent job takes all nodes while some of them run.
+give_way() { # GRADEBOOK PARTITION KIND
+    # shellcheck disable=SC2086
+    "$build/grader" class in $how --gradebook "$1" --slurm --partition "$2" >"said-$1" 2>&1 &
+    collector=$!
+    wait_until running || return 1
+    sleep 1
+    sbatch --partition=urgent --nodes=4 --exclusive --output=/dev/null --wrap='sleep 2' || return 1
+    wait $collector || { cat "said-$1"; return 1; }
+    [ "$(faults "$1" "$3")" -ge 1 ] || { echo "no $3"; sql "$1" 'SELECT kind, message FROM fault'; states_seen; return 1; }
+    same_gradebooks "$1" one.db
+}
+more_than_its_memory() {
+    another large '#define TAKES_MIB 700'
+    grade_more large memory.db --quick --images 1 --retries 0 --slurm-options --mem=400
+    is_fault memory.db out_of_memory && squeue --noheader --array --states=out_of_memory --format '%K' | grep -q . || return 1
+    grade_more large memory.db --quick --images 1 --slurm-options --mem=2000 && [ "$(sql memory.db 'SELECT status FROM grade')" = pass ]
+}
+longer_than_its_time() { # (the limit of the class is later than Slurm's)
+    another lasts '#define PAUSE_MS 5000'
+    grade_more lasts time.db --quick --images 1 --retries 0 --slurm-options --time=1
+    is_fault time.db timeout && grep -q 'took longer than Slurm allows' said-time.db &&
+        squeue --noheader --array --states=timeout --format '%K' | grep -q .
+}
+noisy_has_a_node() {
+    another noisy
+    grade_more noisy noisy.db --images 4 || { cat said-noisy.db; return 1; }
+    [ "$(sql noisy.db 'SELECT status, tries, alone, noisy FROM attempt')" = 'pass 2 1 1' ] || { cat said-noisy.db; return 1; }
+    found=$(squeue --noheader --array --states=all --sort=i --format '%C %h %j' | tail -n 2 | cut -d ' ' -f 1,2 | tr '\n' ' ')
+    [ "$found" = '1 OK 2 NO ' ] || { echo "cores of the two tasks, and whether they share: $found"; return 1; }
+}
+# Each task has a GPU of Slurm's, and its grader sees this one by its UUID (nvidia-smi and make are ours).
+a_gpu_each() {
+    mkdir -p fake
+    printf '#!/bin/sh\nfor i in 0 1; do echo "GPU $i: A (UUID: GPU-$SLURMD_NODENAME-$i)"; done\n' >fake/nvidia-smi
+    printf '#!/bin/sh\necho "$SLURMD_NODENAME $SLURM_JOB_GPUS $CUDA_VISIBLE_DEVICES $CONVLAB_TIMING_LOCK" >>%s/given\nexec %s "$@"\n' \
+        "$scratch" "$(command -v make)" >fake/make
+    chmod +x fake/*
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        mkdir -p "gpus/s$i/m2-gpu-baseline" && echo '#error' >"gpus/s$i/m2-gpu-baseline/conv.cu"
+    done
+    # shellcheck disable=SC2086
+    PATH=$scratch/fake:$PATH "$build/grader" class gpus --milestones m2 --gradebook gpus.db --seed 7 --device gpu --slurm \
+        --gpus 1 $sandbox >said-gpus.db 2>&1 || { cat said-gpus.db; return 1; }
+    [ "$(sql gpus.db "SELECT count(*) FROM grade WHERE status = 'fail' AND score = 0")" -eq 12 ] &&
+        awk '$3 != "GPU-" $1 "-" $2 || $4 !~ "-" $3 "[.]lock$" {exit 1} {seen[$2]++} END {exit !(seen[0] && seen[1])}' given ||
+        { cat given said-gpus.db; return 1; }
 }
 
 claim 'without Slurm, one line says so' without_slurm
@@ -167,5 +235,21 @@ claim 'requeued, cancelled, killed: the same gradebook' disturbed "${1:-}"
 claim 'what the cluster did is no fault of the students, and is told' faults_are_told_apart
 claim 'a task that ended does nothing when it is started again' a_task_that_ended_does_nothing
 claim 'what could not be graded is a fault' not_the_students
+if [ "${1:-}" = all ]; then
+    claim 'preempted and queued again by Slurm: the same gradebook' give_way idle.db idle requeued
+    claim 'preempted and ended: submitted again, the same gradebook' give_way cheap.db cheap preempted
+    claim 'longer than the time that Slurm gives: a fault' longer_than_its_time
+    claim 'noisy times are taken again on a node of their own' noisy_has_a_node
+    if why=$("$here/cluster.sh" limits "$scratch/cluster"); then
+        claim 'more than the memory that Slurm gives: a fault, and a grade where there is enough' more_than_its_memory
+    else
+        echo "skipped: more memory than Slurm gives: $why"
+    fi
+    if command -v "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" >/dev/null; then
+        claim 'each task has a GPU of its own, and its grader sees no other' a_gpu_each
+    else
+        echo 'skipped: GPUs of tasks: no nvcc'
+    fi
+fi
 echo "[====] Synthesis: Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
 [ "$tested" -eq "$good" ]

@@ -321,17 +321,16 @@ static void tell_cores(char *to, size_t room)
  * virtual GPU, whose times are modelled. */
 static enum st_code take_turn(struct grading *g, enum runner_device device, struct st_error *err)
 {
-    bool moved;
+    bool anew;
     if (g->host.device != device)
         return ST_OK;
-    enum st_code code = gr_turn_take(&g->turn, device == RUNNER_ON_CPU, &moved, err);
+    enum st_code code = gr_turn_take(&g->turn, device == RUNNER_ON_CPU, &anew, err);
     if (code)
         return code;
     g->result->timed_from = now_s();
     if (device == RUNNER_ON_CPU)
         tell_cores(g->result->timed_on, sizeof g->result->timed_on);
-    /* Threads that the submission has started stay where they are: inference starts it anew. */
-    if (moved)
+    if (anew) /* by the inference stage */
         gr_session_end(&g->session);
     return ST_OK;
 }

@@ -63,7 +63,7 @@ void gr_machine_describe(struct gr_result *result, bool cuda)
 {
     struct st_error err;
     const char *root = checkout_root(&err);
-    char cpu[100] = "unknown processor", compiler[64], flags[256];
+    char cpu[100] = "unknown processor", compiler[64];
     find_line("/proc/cpuinfo", "model name", cpu, sizeof cpu);
     int cores = parallel_cores();
     double memory_gib = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 0x1p30;
@@ -73,8 +73,9 @@ void gr_machine_describe(struct gr_result *result, bool cuda)
     first_line(gcc, NULL, "unknown compiler", compiler, sizeof compiler);
     const char *make[] = {"make", "--no-print-directory", "-s",
                           cuda ? "print-lab-nvccflags" : "print-lab-flags", NULL};
-    first_line(make, root, "", flags, sizeof flags);
-    snprintf(result->compiler, sizeof result->compiler, "%s, %s", cuda ? "nvcc" : compiler, flags);
+    const size_t used = (size_t)snprintf(result->compiler, sizeof result->compiler, "%s, ",
+                                         cuda ? "nvcc" : compiler);
+    first_line(make, root, "", result->compiler + used, sizeof result->compiler - used);
     gr_version(result->version, sizeof result->version);
     time_t now = time(NULL);
     struct tm utc;

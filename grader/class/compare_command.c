@@ -2,8 +2,8 @@
  * grade and the attempt before it. */
 #include "grader/class/class_names.h"
 #include "grader/gradebook/gradebook.h"
+#include "grader/gradebook/gradebook_options.h"
 
-#include <argp.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -177,9 +177,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct arguments *a = state->input;
     switch (key) {
-    case 'g':
-        a->gradebook = arg;
-        return 0;
     case ARGP_KEY_ARG:
         if (a->n == 2)
             argp_error(state, "expected two gradebooks, got a third: '%s'", arg);
@@ -197,22 +194,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 int gr_command_compare(int argc, char **argv)
 {
-    static const struct argp_option options[] = {
-        {"gradebook", 'g', "FILE", 0, "the gradebook, where none are named (default: gradebook.db)",
-         0},
-        {0},
-    };
     static const struct argp argp = {
-        .options = options,
         .parser = parse,
         .args_doc = "[OLD NEW]",
-        .doc = "Tell which grades differ between two gradebooks; or, in one, between each grade "
-               "and the attempt before it."
+        .doc = "Tell which grades differ between two gradebooks that are named; or else, in one, "
+               "between each grade and the attempt before it."
                "\vExit status: 0 none differs, 1 some do, 2 could not compare.",
     };
-    struct arguments a = {.gradebook = "gradebook.db"};
-    argp_err_exit_status = EXIT_FAILED;
-    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    struct arguments a = {0};
+    gb_options_parse(&argp, argc, argv, &a, &a.gradebook);
     struct gradebook *old = NULL, *new = NULL;
     struct counts c = {0};
     struct st_error err;

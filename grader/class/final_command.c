@@ -4,8 +4,8 @@
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/tsv.h"
+#include "grader/gradebook/gradebook_options.h"
 
-#include <argp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,9 +21,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct arguments *a = state->input;
     switch (key) {
-    case 'g':
-        a->gradebook = arg;
-        return 0;
     case 'w':
         a->weights = arg;
         return 0;
@@ -124,7 +121,6 @@ static void print_open(const struct cl_final_list *list)
 int gr_command_final(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"gradebook", 'g', "FILE", 0, "the gradebook (default: gradebook.db)", 0},
         {"weights", 'w', "FILE", 0, "the course's weights (default: grader/class/weights.tsv)", 0},
         {"out", 'o', "FILE", 0, "write the table there", 0},
         {0},
@@ -135,9 +131,8 @@ int gr_command_final(int argc, char **argv)
         .doc = "Final grades: the parts that a table of weights names, from the gradebook's grades "
                "and manual items. The instructor guide describes the table.",
     };
-    struct arguments a = {.gradebook = "gradebook.db"};
-    argp_err_exit_status = EXIT_FAILED;
-    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    struct arguments a = {0};
+    gb_options_parse(&argp, argc, argv, &a, &a.gradebook);
     static struct cl_weights weights;
     struct gradebook *book = NULL;
     struct cl_final_list list = {0};

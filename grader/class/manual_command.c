@@ -3,10 +3,10 @@
 #include "grader/class/csv.h"
 #include "grader/class/class_names.h"
 #include "grader/gradebook/gradebook.h"
+#include "grader/gradebook/gradebook_options.h"
 #include "grader/milestone.h"
 #include "grader/rubric.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -234,9 +234,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct arguments *a = state->input;
     switch (key) {
-    case 'g':
-        a->gradebook = arg;
-        return 0;
     case KEY_IMPORT:
         a->import = arg;
         return 0;
@@ -266,7 +263,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 int gr_command_manual(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"gradebook", 'g', "FILE", 0, "the gradebook (default: gradebook.db)", 0},
         {"import", KEY_IMPORT, "FILE", 0,
          "enter all rows of a CSV file with submission,milestone,item,points,comment", 0},
         {"list", KEY_LIST, 0, 0, "list what was entered (of NAME)", 0},
@@ -281,9 +277,8 @@ int gr_command_manual(int argc, char **argv)
                "(with POINTS ''). MILESTONE - is the whole course. What is there is replaced; "
                "grading again keeps it. A name that begins with - goes behind --.",
     };
-    struct arguments a = {.gradebook = "gradebook.db"};
-    argp_err_exit_status = EXIT_FAILED;
-    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    struct arguments a = {0};
+    gb_options_parse(&argp, argc, argv, &a, &a.gradebook);
     struct gradebook *book;
     struct st_error err;
     long wrong = 0;

@@ -1,7 +1,7 @@
 /* grader gradebook: what is in a gradebook, and what its tables are. */
 #include "grader/gradebook/gradebook.h"
+#include "grader/gradebook/gradebook_options.h"
 
-#include <argp.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +16,11 @@ struct arguments {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct arguments *a = state->input;
-    switch (key) {
-    case 'g':
-        a->gradebook = arg;
-        return 0;
-    case 's':
-        a->schema = true;
-        return 0;
-    default:
+    (void)arg;
+    if (key != 's')
         return ARGP_ERR_UNKNOWN;
-    }
+    a->schema = true;
+    return 0;
 }
 
 /* Grades per milestone, in columns. */
@@ -73,7 +68,6 @@ static enum st_code print_gradebook(const char *path, struct st_error *err)
 int gr_command_gradebook(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"gradebook", 'g', "FILE", 0, "the gradebook (default: gradebook.db)", 0},
         {"schema", 's', NULL, 0, "print its tables as Markdown instead", 0},
         {0},
     };
@@ -83,9 +77,8 @@ int gr_command_gradebook(int argc, char **argv)
         .doc = "Tell what is in a gradebook. It is a SQLite file; docs/gradebook.md describes "
                "its tables.",
     };
-    struct arguments arguments = {.gradebook = "gradebook.db"};
-    argp_err_exit_status = 2;
-    argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+    struct arguments arguments = {0};
+    gb_options_parse(&argp, argc, argv, &arguments, &arguments.gradebook);
     if (arguments.schema) {
         gb_schema_print(stdout);
         return 0;

@@ -44,12 +44,12 @@ static enum st_code go_to_cores(const char *text, struct st_error *err)
     return ST_OK;
 }
 
-enum st_code gr_turn_take(struct gr_turn *turn, bool cpu, bool *moved, struct st_error *err)
+enum st_code gr_turn_take(struct gr_turn *turn, bool cpu, bool *anew, struct st_error *err)
 {
     const char *path = getenv(GR_TIMING_LOCK), *cores = getenv(GR_TIMING_CORES),
                *share = getenv(GR_TIMING_SHARE);
     enum st_code code = ST_OK;
-    *moved = false;
+    *anew = false;
     if (cpu && share) {
         lock_release(turn->share);
         turn->share = -1;
@@ -57,9 +57,11 @@ enum st_code gr_turn_take(struct gr_turn *turn, bool cpu, bool *moved, struct st
     }
     if (!code && path)
         code = lock_take(path, LOCK_ALONE, &turn->lock, err);
-    if (!code && cpu && cores) {
+    if (!code && cpu && cores)
         code = go_to_cores(cores, err);
-        *moved = !code;
+    if (!code && cpu && (cores || share)) {
+        setenv("OMP_PROC_BIND", "true", 0);
+        *anew = true;
     }
     return code;
 }

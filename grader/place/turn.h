@@ -32,9 +32,10 @@ struct gr_turn {
 enum st_code gr_turn_work(struct gr_turn *turn, struct st_error *err);
 
 /** Waits for the turn. @param cpu  times are taken on the CPU: this process, and what it starts
- * from now on, goes to the cores that are kept for that.
- * @param moved  set to whether it has; what runs already did not. */
-enum st_code gr_turn_take(struct gr_turn *turn, bool cpu, bool *moved, struct st_error *err);
+ * from now on, goes to the cores that are kept for that, and threads of OpenMP to one of them each.
+ * (Two on one core would take turns there, for some ms each.)
+ * @param anew  set to whether what is to be timed must be started anew to be there */
+enum st_code gr_turn_take(struct gr_turn *turn, bool cpu, bool *anew, struct st_error *err);
 
 /** Ends the turn, and the work. */
 void gr_turn_end(struct gr_turn *turn);

@@ -1,9 +1,9 @@
 /* grader rank: the anonymous board. */
 #include "base/files.h"
+#include "grader/gradebook/gradebook_options.h"
 #include "grader/rank/board.h"
 #include "grader/sandbox/printable.h"
 
-#include <argp.h>
 #include <stdlib.h>
 
 int gr_command_rank(int argc, char **argv);
@@ -16,7 +16,6 @@ struct arguments {
 enum { KEY_HTML = 256, KEY_MILESTONE, KEY_TOKENS, KEY_OWN_NAME, KEY_NO_OWN_NAME };
 
 static const struct argp_option options[] = {
-    {"gradebook", 'g', "FILE", 0, "the gradebook (default: gradebook.db)", 0},
     {"milestone", KEY_MILESTONE, "mN", 0, "only this milestone (default: all together)", 0},
     {"html", KEY_HTML, "FILE", 0, "also write the board as a page, which needs nothing else", 0},
     {"tokens", KEY_TOKENS, 0, 0, "list each submission's token instead: secret, one for each team",
@@ -31,9 +30,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct arguments *a = state->input;
     switch (key) {
-    case 'g':
-        a->gradebook = arg;
-        break;
     case KEY_MILESTONE:
         a->milestone = arg;
         break;
@@ -95,11 +91,10 @@ int gr_command_rank(int argc, char **argv)
         .doc = "Rank a class, anonymously: by points, then by Op Time. Every team has a name that "
                "stays "
                "the same in all boards of a gradebook and tells nobody who it is."};
-    struct arguments a = {.gradebook = "gradebook.db"};
+    struct arguments a = {0};
     struct gradebook *book;
     struct st_error err;
-    argp_err_exit_status = 2;
-    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    gb_options_parse(&argp, argc, argv, &a, &a.gradebook);
     enum st_code code = gb_open(&book, a.gradebook, GB_WRITE, &err);
     if (!code && a.token)
         code = rk_show_own_name(book, a.token, a.show, &err);

@@ -1,4 +1,4 @@
-/* A program of somebody else's: it computes on the GPU for a few milliseconds, and then does not,
+/* A program of somebody else's: it computes on the GPU for a while, and then does not,
  * until it is ended. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,13 +20,13 @@ int main()
         fprintf(stderr, "busy: no GPU\n");
         return 1;
     }
-    for (;;) {
-        spin<<<8 * blocks, 256>>>(1000000LL + rand() % 5000000, never);
+    for (;;) { /* up to half a second each, at some 2 GHz */
+        spin<<<8 * blocks, 256>>>(rand() % 1000000000LL, never);
         const cudaError_t error = cudaDeviceSynchronize(), launch = cudaGetLastError();
         if (error || launch) {
             fprintf(stderr, "busy: %s\n", cudaGetErrorString(error ? error : launch));
             return 1;
         }
-        usleep(rand() % 3000);
+        usleep(rand() % 500000);
     }
 }

@@ -89,7 +89,7 @@ noise() {
         busy=$!
         sleep 1
         kill -0 $busy || return
-        (CUDA_VISIBLE_DEVICES=0 whole noisy-$until.db 1 --milestones m3 --only right) >noisy-$until.txt 2>&1 &
+        (CUDA_VISIBLE_DEVICES=0 whole noisy-$until.db 1 --milestones m2 --only slow) >noisy-$until.txt 2>&1 &
         pid=$!
         while kill -0 $pid 2>/dev/null; do
             [ $until = told ] && grep -q 'noisy times: is graded again' noisy-$until.txt && kill $busy 2>/dev/null
@@ -162,7 +162,7 @@ END
         "$(noise_of noisy-end.db)" '2 1 1'
     cat <<END
 
-Op Times of the second layer of m3's reference at 1000 images, in ms, all that were taken:
+Op Times of the second layer of the slow m2 at 1000 images, in ms, all that were taken:
 
     quiet             $(op_times calm.db)
     beside the other  $(op_times noisy-end.db)
@@ -181,8 +181,8 @@ END
         ORDER BY coalesce(timed_from, started)"
 }
 op_times() {
-    sql "$1" "SELECT t.op_times_s FROM timing t JOIN attempt a ON a.id = t.attempt WHERE a.submission = 'right'
-        AND a.milestone = 'm3' AND t.subject = 'submission' AND t.layer = 2 AND t.images = 1000" |
+    sql "$1" "SELECT t.op_times_s FROM timing t JOIN attempt a ON a.id = t.attempt WHERE a.submission = 'slow'
+        AND a.milestone = 'm2' AND t.subject = 'submission' AND t.layer = 2 AND t.images = 1000" |
         tr ' ' '\n' | awk '{printf "%s%.3f", (NR > 1 ? " " : ""), 1e3 * $1}'
 }
 

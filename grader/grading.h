@@ -82,10 +82,6 @@ enum st_code gr_technique_check(struct grading *g, struct st_error *err);
  * and fills in g->idle if its kernels did not do the work. */
 enum st_code gr_work_check(struct grading *g, struct gr_check *check, struct st_error *err);
 
-/** Where a model is: --model's name, or the path of a file. @param name  without its suffix */
-enum st_code gr_model_place(const char *model, char folder[PATH_MAX], char name[256],
-                            struct st_error *err);
-
 /** The inference stage; opaque. */
 struct gr_inference_stage;
 

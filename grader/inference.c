@@ -43,35 +43,12 @@ struct gr_inference_stage {
 /* ---- preparation ------------------------------------------------------------------------------
  */
 
-enum st_code gr_model_place(const char *model, char folder[PATH_MAX], char name[256],
-                            struct st_error *err)
-{
-    const char *root = checkout_root(err);
-    if (!root)
-        return err->code;
-    /* A path to a file is a private model; its expected accuracies lie beside it. */
-    const char *slash = strrchr(model, '/');
-    const char *base = slash ? slash + 1 : model;
-    size_t length = strlen(base);
-    static const char suffix[] = ".safetensors";
-    bool is_file =
-        length >= sizeof suffix && strcmp(base + length - (sizeof suffix - 1), suffix) == 0;
-    snprintf(name, 256, "%.*s", (int)(is_file ? length - (sizeof suffix - 1) : length), base);
-    if (slash)
-        path_format(folder, PATH_MAX, "%.*s", (int)(slash - model), model);
-    else if (is_file)
-        path_format(folder, PATH_MAX, ".");
-    else
-        path_format(folder, PATH_MAX, "%s/data/models", root);
-    return ST_OK;
-}
-
 /* Loads data set, model and expected accuracies. */
 static enum st_code load(struct gr_inference_stage *in, struct st_error *err)
 {
     char folder[PATH_MAX], name[256], table[PATH_MAX];
     const struct gr_options *o = &in->g->chosen;
-    enum st_code code = gr_model_place(in->g->options->model, folder, name, err);
+    enum st_code code = nn_model_place(in->g->options->model, folder, name, err);
     if (!code)
         code = nn_dataset_load(&in->set, NULL, NN_TEST, o->images[o->sizes - 1], err);
     if (code)

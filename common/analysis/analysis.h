@@ -40,6 +40,10 @@ enum st_code an_add_counters(struct an_analysis *analysis, const struct an_analy
  * that cost most. @param most  kernels to print, those that took longest; 0: all */
 void an_print(FILE *out, const struct an_analysis *analysis, size_t most);
 
+/** The same as CSV: the kernels, and behind an empty line, if there are any, the source lines;
+ * below each header row one of units, as nvprof's tables have them. Nothing is left out. */
+void an_print_csv(FILE *out, const struct an_analysis *analysis);
+
 /** The tables: the header row, then the rows of one run of so many images. */
 void an_kernels_tsv_header(FILE *out);
 void an_kernels_tsv(FILE *out, const struct an_analysis *analysis, size_t images);

@@ -11,7 +11,7 @@ $(BUILD)/profiler/samples/%: common/profiler/tests/programs/%.cu common/profiler
 	    $(if $(findstring cudart,$(shell sed -n 's|^// nvcc: ||p' $<)),,-cudart shared) -L$(CUDA_HOME)/lib64/stubs $< -o $@
 
 # Times of several libraries, on a GPU or the virtual one.
-$(BUILD)/tests/conv_times: grader/tests/clock/conv_times.cu common/conv.h
+$(BUILD)/tests/conv_times: grader/tests/clock/conv_times.cu common/conv.h common/profiler/recorded.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(NVCC) -std=c++17 -Icommon -cudart shared $< -Xlinker -export-dynamic -ldl -o $@
 

@@ -7,7 +7,10 @@
 #   profiler-machine.tsv   what it was measured on
 #   profiler-samples.tsv   programs in the style of the CUDA samples: what vprof found in each
 #   profiler-kernels.tsv   each kernel of the references: median time by vprof and by ncu
-#   profiler-overhead.tsv  time of the references' layers with vprof and without, by turns
+#   profiler-overhead.tsv  Op Times of the references' layers without vprof, with vprof (which our programs tell of what is
+#                          not recorded), and of what is recorded, by turns
+#   profiler-programs.tsv  the same of the programs that print Op Times: the runner, and cuDNN's baseline
+#   profiler-sandbox.tsv   what a profile has that was recorded in the sandbox
 #   profiler-sums.tsv      do the figures of a run add up?
 #   profiler-launches.tsv  100000 launches: how many were recorded, what each took
 #   profiler-metrics.tsv   metrics by vprof, each beside the one of ncu's that it is
@@ -19,7 +22,7 @@ build=$1 cuda=$2 out=$3
 PATH=$PATH:$cuda/bin
 LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$cuda/lib64
 export PATH LD_LIBRARY_PATH
-images=${IMAGES:-1000 10000} rounds=${ROUNDS:-5} parts=${PARTS:-samples kernels overhead launches metrics}
+images=${IMAGES:-1000 10000} rounds=${ROUNDS:-5} parts=${PARTS:-samples kernels overhead programs sandbox launches metrics}
 failures=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -116,24 +119,62 @@ overhead() {
     list=$(echo 100 "$images" | tr ' ' ,)
     : >"$work/plain"
     : >"$work/profiled"
+    : >"$work/recorded"
     for round in $(seq "$rounds"); do
         say "overhead, round $round of $rounds"
         # shellcheck disable=SC2086
-        "$build/tests/conv_times" "$list" $libraries | awk -F '\t' 'NR > 1 {print $1 ", " $2 " images, " $3 "\t" $4}' >>"$work/plain"
-        # shellcheck disable=SC2086
-        "$build/vprof" --log-file "$work/log" "$build/tests/conv_times" "$list" $libraries |
-            awk -F '\t' 'NR > 1 {print $1 ", " $2 " images, " $3 "\t" $4}' >>"$work/profiled"
-        overhead_table
+        {
+            "$build/tests/conv_times" "$list" $libraries | layers_of >>"$work/plain"
+            "$build/vprof" --log-file "$work/log" "$build/tests/conv_times" "$list" $libraries | layers_of >>"$work/profiled"
+            "$build/vprof" --log-file "$work/log" "$build/tests/conv_times" --recorded "$list" $libraries | layers_of >>"$work/recorded"
+        }
+        overhead_table plain profiled recorded >"$to/profiler-overhead.tsv"
     done
 }
 
-overhead_table() {
-    medians <"$work/plain" >"$work/plain.medians"
-    medians <"$work/profiled" >"$work/profiled.medians"
-    printf 'what\trounds\tplain_ns\tprofiled_ns\toverhead_percent\n' >"$to/profiler-overhead.tsv"
-    join -t "$tab" "$work/plain.medians" "$work/profiled.medians" |
-        awk -F '\t' '{printf "%s\t%d\t%.0f\t%.0f\t%.2f\n", $1, $2, $3, $5, 100 * ($5 - $3) / $3}' >>"$to/profiler-overhead.tsv"
+layers_of() { awk -F '\t' 'NR > 1 {print $1 ", " $2 " images, " $3 "\t" $4}'; }
+
+# A table of medians: what, rounds, ns without a profiler, with, and in percent more; of each further file the same.
+overhead_table() { # FILE FILE...
+    plain=$1
+    medians <"$work/$plain" >"$work/table"
+    printf 'what\trounds\t%s_ns' "$plain"
+    shift
+    for file in "$@"; do
+        printf '\t%s_ns\t%s_percent' "$file" "$file"
+        medians <"$work/$file" | cut -f1,3 >"$work/column"
+        join -t "$tab" "$work/table" "$work/column" |
+            awk -F '\t' '{printf "%s\t%.2f\n", $0, 100 * ($NF - $3) / $3}' >"$work/joined"
+        mv "$work/joined" "$work/table"
+    done
+    echo
+    awk -F '\t' '{printf "%s\t%d", $1, $2; for (i = 3; i <= NF; i++) printf(i == 5 || i == 7 ? "\t%s" : "\t%.0f", $i); print ""}' "$work/table"
 }
+
+# What the programs print that the course's reports quote.
+programs() {
+    : >"$work/plain"
+    : >"$work/profiled"
+    for round in $(seq "$rounds"); do
+        say "programs, round $round of $rounds"
+        for m in $milestones; do
+            one_program "$m" "$build/runner" --on gpu --lib "$build/reference/$m/libconv.so"
+        done
+        one_program cuDNN "$build/library-baseline" --on gpu
+        overhead_table plain profiled >"$to/profiler-programs.tsv"
+    done
+    [ "$(wc -l <"$to/profiler-programs.tsv")" -gt 10 ] || failed "programs: $(head -n 3 "$work/out" "$work/log")"
+}
+
+# one_program NAME PROGRAM ARGUMENT...: without vprof and with, two-layer at 100 images.
+one_program() {
+    name=$1
+    shift
+    "$@" --model two-layer --images 100 2>"$work/out" | op_times "$name" >>"$work/plain"
+    "$build/vprof" --log-file "$work/log" "$@" --model two-layer --images 100 2>"$work/out" | op_times "$name" >>"$work/profiled"
+}
+
+op_times() { awk -v name="$1" '/^Op Time:/ {printf "%s, 100 images, two-layer.%d\t%.0f\n", name, ++n, $3 * 1e9}'; }
 
 launches() {
     printf 'run\tlaunched\tkernels\tcalls\twarnings\tplain_ns\tprofiled_ns\n' >"$to/profiler-launches.tsv"
@@ -184,11 +225,27 @@ metrics() {
     [ "$(wc -l <"$to/profiler-metrics.tsv")" -gt 10 ] || failed "metrics: $(head -n 5 "$work/log")"
 }
 
+# A profile that grader makes of a lab in the sandbox: what it has.
+sandbox() {
+    printf 'images\tdevice\tpart\tstate\treason\n' >"$to/profiler-sandbox.tsv"
+    "$build/grader" sandbox >"$work/out" 2>&1 || {
+        say "sandbox: skipped: $(head -n 1 "$work/out")"
+        return
+    }
+    "$build/grader" m3 --reference --device gpu --quick --images 100,1000 --profile --require-sandbox --seed 1 \
+        --report "$work/report" >"$work/out" 2>&1 || failed "sandbox: $(tail -n 3 "$work/out")"
+    cp "$work/report/profile/parts.tsv" "$to/profiler-sandbox.tsv" || failed 'sandbox: no profile'
+    awk -F '\t' '$3 ~ /trace|time|counters/ && $4 != "here" {bad = 1} END {exit bad || NR < 9}' "$to/profiler-sandbox.tsv" ||
+        failed "sandbox: $(cat "$to/profiler-sandbox.tsv")"
+}
+
 wanted samples && { common/profiler/tests/samples.sh "$build" gpu "$to/profiler-samples.tsv" || failed 'samples'; }
 wanted launches && launches
 wanted metrics && metrics
 wanted kernels && kernels
 wanted overhead && overhead
+wanted programs && programs
+wanted sandbox && sandbox
 say "tables in $to"
 [ $failures -eq 0 ] || {
     say "$failures failed"

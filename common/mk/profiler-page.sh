@@ -4,7 +4,7 @@
 #   profiler-page.sh FOLDER         for example docs/results/h200
 set -eu
 cd "$1"
-for table in machine samples kernels overhead sums launches metrics; do
+for table in machine samples kernels overhead programs sandbox sums launches metrics; do
     [ -e profiler-$table.tsv ] || {
         echo "profiler-page: $1/profiler-$table.tsv is missing (hint: run: make profile-check)" >&2
         exit 2
@@ -14,6 +14,16 @@ value() { awk -F '\t' -v what="$1" '$1 == what {print $2}' profiler-machine.tsv;
 # Rows of a table, whose columns a program knows by name.
 table() { # FILE PROGRAM
     awk -F '\t' 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next}'"$2" "profiler-$1.tsv"
+}
+# A table of what is NAME_ns longer than plain_ns, by the number of images.
+costs() { # FILE NAME
+    table "$1" '
+        {split($at["what"], w, ", "); p = $at["plain_ns"]; q = $at["'"$2"'_ns"]; o = 100 * (q - p) / p; n[w[2]]++
+         if (o <= 2) in2[w[2]]++; plain[w[2]] += p; with[w[2]] += q
+         if (o > worst[w[2]] || n[w[2]] == 1) {worst[w[2]] = o; of[w[2]] = $at["what"]; more[w[2]] = (q - p) / 1000}}
+        END {print "| | layers | within 2% | all together | largest | of |"; print "|---|---:|---:|---:|---:|---|"
+         for (s in n) printf "| %s | %d | %d | %.2f%% | %.2f%% (%.1f us) | %s |\n", s, n[s], in2[s],
+             100 * (with[s] - plain[s]) / plain[s], worst[s], more[s], of[s] | "sort -t\"|\" -k2,2n"}'
 }
 most=$(table kernels '$at["images"] > most {most = $at["images"]} END {print most}')
 
@@ -50,23 +60,46 @@ $(table kernels '
 
 ## What profiling costs
 
-Op Time of each layer of each reference, as \`conv_times\` measures it with CUDA events, with \`vprof\` and without, by
-turns; medians over the rounds.
+Our programs that tell an Op Time take it while \`vprof\` records nothing, between \`cudaProfilerStop()\` and
+\`cudaProfilerStart()\`, and then do the convolution once more for the record
+([recorded.h](../../../common/profiler/recorded.h)). Here are the Op Times of each layer of each reference, as
+\`conv_times\` measures them with CUDA events, without \`vprof\` and with it, by turns; medians over
+$(table overhead '{n = $at["rounds"]} END {print n}') rounds. All are in [profiler-overhead.tsv](profiler-overhead.tsv).
 
-$(table overhead '
-    {split($at["what"], w, ", "); o = $at["overhead_percent"]; n[w[2]]++; if (o <= 2) in2[w[2]]++
-     plain[w[2]] += $at["plain_ns"]; prof[w[2]] += $at["profiled_ns"]; if (o > worst[w[2]] || n[w[2]] == 1) {worst[w[2]] = o; of[w[2]] = $at["what"]}}
-    END {print "| | layers | within 2% | all together | largest | of |"; print "|---|---:|---:|---:|---:|---|"
-     for (s in n) printf "| %s | %d | %d | %.2f%% | %.2f%% | %s |\n", s, n[s], in2[s], 100 * (prof[s] - plain[s]) / plain[s], worst[s], of[s] | "sort -t\"|\" -k2,2n"}')
+$(costs overhead profiled)
+
+The programs whose output the reports quote, two-layer at 100 images, are the runner with each reference and the
+baseline of cuDNN, each layer timed once, by the host's clock and to the microsecond
+([profiler-programs.tsv](profiler-programs.tsv)):
+
+$(costs programs profiled)
+
+### What recording costs
+
+A program that does not call \`cudaProfilerStop()\` is recorded throughout, and its own times have the cost of that in
+them. The same Op Times, of convolutions that are recorded (\`conv_times --recorded\`):
+
+$(costs overhead recorded)
+
+A launch that is recorded, and that nobody waits for, costs the host this much more; a kernel that runs longer than a
+launch hides it:
 
 $(table launches '
     NR == 2 {print "| run | launched | kernels recorded | calls recorded | warnings | a launch, ns | with vprof, ns |"; print "|---|---:|---:|---:|---:|---:|---:|"}
     {printf "| %s | %s | %s | %s | %s | %s | %s |\n", $1, $2, $3, $4, $5, $6, $7}')
 
-A launch that nobody waits for costs the host this much more; a kernel that runs longer than a launch hides it. What
-is left in an Op Time is the time that the GPU takes to note when a kernel or copy starts and ends, 2 to 3 us for each:
-it is felt where a layer takes less than a few hundred. \`--concurrent-kernels on\` takes half a microsecond to one
+The rest is the time that the GPU takes to note when a kernel or copy starts and ends, 2 to 3 us for each: it is felt
+where a layer takes less than a few hundred. \`--concurrent-kernels on\` takes half a microsecond to one
 instead, and some percent of the kernels that have very many small blocks.
+
+## In the sandbox
+
+What a profile has that \`grader m3 --reference --device gpu --profile --require-sandbox\` recorded: the program, the
+library that records it, and ncu all run inside.
+
+$(table sandbox '
+    NR == 2 {print "| images | part | state | reason |"; print "|---:|---|---|---|"}
+    {printf "| %s | %s | %s | %s |\n", $at["images"], $at["part"], $at["state"], $at["reason"]}')
 
 ## Do figures add up?
 

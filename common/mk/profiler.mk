@@ -33,7 +33,7 @@ $(BUILD)/profiler/tests/libcupti-fake.so: common/profiler/cupti/tests/fake_cupti
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CUPTI_COMPILE) -shared -Wl,-soname,$(@F) $< -o $@
 
-$(BUILD)/profiler/tests/fake_program: common/profiler/cupti/tests/fake_program.c common/profiler/cupti/tests/fake_cupti.h
+$(BUILD)/profiler/tests/fake_program: common/profiler/cupti/tests/fake_program.c common/profiler/cupti/tests/fake_cupti.h common/profiler/recorded.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(GLOBAL_CFLAGS) $(CFLAGS) $< -ldl -o $@
 

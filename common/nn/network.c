@@ -9,6 +9,7 @@
  */
 #include "nn/network.h"
 
+#include "base/checkout.h"
 #include "base/files.h"
 #include "nn/dataset.h"
 #include "nn/layers.h"
@@ -16,7 +17,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +55,26 @@ static void suggest_models(const char *folder, struct st_error *err)
         st_detail(err, ST_HINT, "the folder has no models; train some with: make models");
     else
         st_detail(err, ST_HINT, "models there: %s", list);
+}
+
+enum st_code nn_model_place(const char *model, char folder[PATH_MAX], char name[256],
+                            struct st_error *err)
+{
+    const char *root = checkout_root(err);
+    if (!root)
+        return err->code;
+    const char *slash = strrchr(model, '/');
+    const char *base = slash ? slash + 1 : model;
+    const size_t length = strlen(base), suffix = sizeof SUFFIX - 1;
+    const bool is_file = length > suffix && strcmp(base + length - suffix, SUFFIX) == 0;
+    snprintf(name, 256, "%.*s", (int)(is_file ? length - suffix : length), base);
+    if (slash)
+        path_format(folder, PATH_MAX, "%.*s", (int)(slash - model), model);
+    else if (is_file)
+        path_format(folder, PATH_MAX, ".");
+    else
+        path_format(folder, PATH_MAX, "%s/data/models", root);
+    return ST_OK;
 }
 
 static enum st_code find_model(const char *folder, const char *name, char *path, size_t room,

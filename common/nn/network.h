@@ -14,6 +14,8 @@
 #include "conv.h"
 #include "nn/safetensors.h"
 
+#include <limits.h>
+
 enum { NN_MAX_CONVS = 2 };
 
 /** A network with its weights. Free with nn_network_free(). */
@@ -28,6 +30,11 @@ struct nn_network {
     const float *dense_bias;                /**< [NN_CLASSES] */
     struct nn_safetensors file;             /**< what owns the weights */
 };
+
+/** Where a model is that is named on a command line: by its name, or by the path of a file of one's
+ * own. @param folder, name  as nn_network_load() takes them */
+enum st_code nn_model_place(const char *model, char folder[PATH_MAX], char name[256],
+                            struct st_error *err);
 
 /** Loads FOLDER/NAME.safetensors and checks that its tensors (conv1.weight, [conv2.weight,]
  * fc.weight, fc.bias) and metadata (image "70x70") make one of the networks above: each tensor's

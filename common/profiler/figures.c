@@ -1,6 +1,5 @@
 #include "profiler/figures.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,10 @@ static const struct figure_unit sizes[] = {
     {"B", 1}, {"KB", 1024.0}, {"MB", 1048576.0}, {"GB", 1073741824.0}, {0}};
 static const struct figure_unit rates[] = {
     {"B/s", 1}, {"KB/s", 1024.0}, {"MB/s", 1048576.0}, {"GB/s", 1073741824.0}, {0}};
+
+/* What figure_time_choose() chose. */
+static bool by_column;
+static const struct figure_unit *chosen;
 
 /* The largest unit that a figure has at least one of; the first also for less. */
 static const struct figure_unit *unit_of(const struct figure_unit *units, double value)
@@ -46,6 +49,36 @@ void figure_time(char to[FIGURE_MAX], uint64_t ns, int width)
     fill(to, times, (double)ns, width);
 }
 
+bool figure_time_choose(const char *unit)
+{
+    const struct figure_unit *u = times;
+    const bool automatic = strcmp(unit, "auto") == 0, column = strcmp(unit, "col") == 0;
+    while (u->name && strcmp(u->name, unit) != 0)
+        u++;
+    if (!u->name && !automatic && !column)
+        return false;
+    chosen = u->name ? u : NULL;
+    by_column = column;
+    return true;
+}
+
+int figure_time_width(void)
+{
+    return chosen || by_column ? 14 : 8;
+}
+
+void figure_time_in(char to[FIGURE_MAX], uint64_t ns, struct figure_unit column)
+{
+    int decimals = 0;
+    if (!chosen && !by_column) {
+        figure_time(to, ns, figure_time_width());
+        return;
+    }
+    for (double scale = column.scale; scale > 1; scale /= 1000)
+        decimals += 3;
+    snprintf(to, FIGURE_MAX, "%.*f%s", decimals, (double)ns / column.scale, column.name);
+}
+
 void figure_bytes(char to[FIGURE_MAX], double bytes, int width)
 {
     fill(to, sizes, bytes, width);
@@ -63,7 +96,7 @@ void figure_percent(char to[FIGURE_MAX], double percent)
 
 struct figure_unit figure_time_unit(uint64_t largest_ns)
 {
-    return *unit_of(times, (double)largest_ns);
+    return chosen ? *chosen : *unit_of(times, (double)largest_ns);
 }
 
 struct figure_unit figure_bytes_unit(double largest)

@@ -5,6 +5,7 @@
 #ifndef CONVLAB_PROFILER_FIGURES_H
 #define CONVLAB_PROFILER_FIGURES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,17 @@ struct figure_unit {
 
 /** A time, as above; nanoseconds are whole. @param width  of the column */
 void figure_time(char to[FIGURE_MAX], uint64_t ns, int width);
+
+/** Chooses the unit of times in tables: "auto", each the unit that suits it (as at the start),
+ * "col", each column the one that suits its largest, or s, ms, us, ns. @return whether it is one of
+ * these */
+bool figure_time_choose(const char *unit);
+/** A time in a table, in the chosen unit, other than "auto" to the nanosecond. @param column  from
+ * figure_time_unit() */
+void figure_time_in(char to[FIGURE_MAX], uint64_t ns, struct figure_unit column);
+/** How wide such a column is. */
+int figure_time_width(void);
+
 /** A number of bytes in units of 1024: "4B", "8.0000KB", "38.147MB". */
 void figure_bytes(char to[FIGURE_MAX], double bytes, int width);
 /** Bytes per second in units of 1024: "5.8163GB/s". */
@@ -25,7 +37,7 @@ void figure_rate(char to[FIGURE_MAX], double bytes_per_s, int width);
 /** A share: "36.98%". */
 void figure_percent(char to[FIGURE_MAX], double percent);
 
-/** The unit for a column of a CSV table, from the largest figure in it. */
+/** The unit for a column, from the largest figure in it; of times, the chosen one. */
 struct figure_unit figure_time_unit(uint64_t largest_ns);
 struct figure_unit figure_bytes_unit(double largest);
 struct figure_unit figure_rate_unit(double largest);

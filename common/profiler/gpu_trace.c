@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "base/tsv.h"
 #include "profiler/cupti/gpu_columns.h"
+#include "profiler/recorded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,13 +69,13 @@ static enum st_code make_empty(const char *path, const char *clients, struct st_
 enum st_code gpu_trace_begin(struct gpu_trace *t, const char *folder, const char *path,
                              struct st_error *err)
 {
-    char library[PATH_MAX], preload[2 * PATH_MAX], cupti[PATH_MAX], trace[PATH_MAX], start[32];
+    char preload[2 * PATH_MAX], trace[PATH_MAX], start[32];
     const char *already = getenv("LD_PRELOAD"), *kernels = getenv(GPU_ENV_KERNELS);
     *t = (struct gpu_trace){0};
-    if (!path_format(library, sizeof library, "%s/profiler/libconvlab-cupti.so", folder) ||
-        !file_exists(library)) {
+    if (!path_format(t->library, sizeof t->library, "%s/profiler/libconvlab-cupti.so", folder) ||
+        !file_exists(t->library)) {
         st_fail(err, ST_NOT_FOUND, "the library that records programs on a GPU is missing");
-        st_detail(err, ST_WHERE, "%s", library);
+        st_detail(err, ST_WHERE, "%s", t->library);
         return st_detail(err, ST_HINT,
                          "make profiler builds it; it needs the CUDA Toolkit's header cupti.h");
     }
@@ -87,15 +88,16 @@ enum st_code gpu_trace_begin(struct gpu_trace *t, const char *folder, const char
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     snprintf(start, sizeof start, "%lld%09ld", (long long)now.tv_sec, now.tv_nsec);
-    snprintf(preload, sizeof preload, "%s%s%s", library, already && *already ? ":" : "",
+    snprintf(preload, sizeof preload, "%s%s%s", t->library, already && *already ? ":" : "",
              already ? already : "");
-    find_cupti(cupti, sizeof cupti);
+    find_cupti(t->cupti, sizeof t->cupti);
     char clients[PATH_MAX + 16];
     snprintf(clients, sizeof clients, "%s.clients", trace);
-    if (set(t, "CUDA_INJECTION64_PATH", library) && set(t, "LD_PRELOAD", preload) &&
+    if (set(t, "CUDA_INJECTION64_PATH", t->library) && set(t, "LD_PRELOAD", preload) &&
         set(t, GPU_ENV_TRACE, trace) && set(t, GPU_ENV_CLIENTS, clients) &&
-        set(t, GPU_ENV_START, start) && set(t, GPU_ENV_CUPTI, cupti) &&
-        set(t, GPU_ENV_KERNELS, kernels ? kernels : "auto"))
+        set(t, GPU_ENV_START, start) && set(t, GPU_ENV_CUPTI, t->cupti) &&
+        set(t, GPU_ENV_KERNELS, kernels ? kernels : "auto") &&
+        (getenv(GPU_ENV_FROM_START) || set(t, RECORDED_VARIABLE, "1")))
         return ST_OK;
     gpu_trace_end(t);
     return st_fail(err, ST_NO_MEMORY, "no memory for the environment");

@@ -14,9 +14,10 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#define GPU_TRACE_VARIABLES 7
+#define GPU_TRACE_VARIABLES 8
 
 struct gpu_trace {
+    char library[PATH_MAX], cupti[PATH_MAX];  /**< what is loaded into the program */
     char clients[PATH_MAX];                   /**< a file beside the trace while it is written */
     char *variables[GPU_TRACE_VARIABLES + 1]; /**< NAME=VALUE, then NULL */
 };

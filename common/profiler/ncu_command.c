@@ -92,8 +92,8 @@ static bool plain(const char *kernels)
 }
 
 enum st_code ncu_command_make(struct ncu_command *c, bool (*wanted)(const char *, void *),
-                              void *context, const char *kernels, const char *csv, char **program,
-                              struct st_error *err)
+                              void *context, const char *kernels, bool from_start, const char *csv,
+                              char **program, struct st_error *err)
 {
     enum { OPTIONS = 24 };
     *c = (struct ncu_command){.metrics = NULL};
@@ -125,6 +125,8 @@ enum st_code ncu_command_make(struct ncu_command *c, bool (*wanted)(const char *
                                    "none",
                                    "--target-processes",
                                    "all",
+                                   "--profile-from-start",
+                                   from_start ? "on" : "off",
                                    "--log-file",
                                    csv,
                                    "--metrics",

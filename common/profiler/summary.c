@@ -75,27 +75,12 @@ static double share(const struct group *g, const struct line *l)
     return g->total ? 100 * (double)l->total / (double)g->total : 0;
 }
 
-static void print_text(FILE *out, const struct group *g)
-{
-    for (size_t i = 0; i < g->n; i++) {
-        const struct line *l = &g->lines[i];
-        char percent[FIGURE_MAX], total[FIGURE_MAX], mean[FIGURE_MAX], min[FIGURE_MAX],
-            max[FIGURE_MAX];
-        figure_percent(percent, share(g, l));
-        figure_time(total, l->total, 8);
-        figure_time(mean, l->total / l->calls, 8); /* nvprof's are whole nanoseconds, cut off */
-        figure_time(min, l->min, 8);
-        figure_time(max, l->max, 8);
-        fprintf(out, "%16s  %7s  %8s  %8" PRIu64 "  %8s  %8s  %8s  %s\n",
-                i           ? ""
-                : l->is_api ? "API calls:"
-                            : "GPU activities:",
-                percent, total, l->calls, mean, min, max, l->name);
-    }
-}
+/* The units of the columns, from the largest figures of all groups. */
+struct units {
+    struct figure_unit total, mean, min, max;
+};
 
-/* All groups share the units: those of the largest figures. */
-static void print_csv(FILE *out, const struct group groups[2])
+static struct units units_of(const struct group groups[2])
 {
     uint64_t total = 0, mean = 0, min = 0, max = 0;
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
@@ -108,17 +93,43 @@ static void print_csv(FILE *out, const struct group groups[2])
             max = LARGER(max, l->max);
         }
 #undef LARGER
-    const struct figure_unit t = figure_time_unit(total), a = figure_time_unit(mean),
-                             lo = figure_time_unit(min), hi = figure_time_unit(max);
+    return (struct units){figure_time_unit(total), figure_time_unit(mean), figure_time_unit(min),
+                          figure_time_unit(max)};
+}
+
+static void print_text(FILE *out, const struct group *g, const struct units *u)
+{
+    const int width = figure_time_width();
+    for (size_t i = 0; i < g->n; i++) {
+        const struct line *l = &g->lines[i];
+        char percent[FIGURE_MAX], total[FIGURE_MAX], mean[FIGURE_MAX], min[FIGURE_MAX],
+            max[FIGURE_MAX];
+        figure_percent(percent, share(g, l));
+        figure_time_in(total, l->total, u->total);
+        /* nvprof's are whole nanoseconds, cut off */
+        figure_time_in(mean, l->total / l->calls, u->mean);
+        figure_time_in(min, l->min, u->min);
+        figure_time_in(max, l->max, u->max);
+        fprintf(out, "%16s  %7s  %*s  %8" PRIu64 "  %*s  %*s  %*s  %s\n",
+                i           ? ""
+                : l->is_api ? "API calls:"
+                            : "GPU activities:",
+                percent, width, total, l->calls, width, mean, width, min, width, max, l->name);
+    }
+}
+
+static void print_csv(FILE *out, const struct group groups[2], const struct units *u)
+{
     fprintf(out, "\"Type\",\"Time(%%)\",\"Time\",\"Calls\",\"Avg\",\"Min\",\"Max\",\"Name\"\n");
-    fprintf(out, ",%%,%s,,%s,%s,%s,\n", t.name, a.name, lo.name, hi.name);
+    fprintf(out, ",%%,%s,,%s,%s,%s,\n", u->total.name, u->mean.name, u->min.name, u->max.name);
     for (int k = 0; k < 2; k++)
         for (size_t i = 0; i < groups[k].n; i++) {
             const struct line *l = &groups[k].lines[i];
             fprintf(out, "\"%s\",%.6f,%.6f,%" PRIu64 ",%.6f,%.6f,%.6f,",
                     l->is_api ? "API calls" : "GPU activities", share(&groups[k], l),
-                    (double)l->total / t.scale, l->calls, (double)(l->total / l->calls) / a.scale,
-                    (double)l->min / lo.scale, (double)l->max / hi.scale);
+                    (double)l->total / u->total.scale, l->calls,
+                    (double)(l->total / l->calls) / u->mean.scale, (double)l->min / u->min.scale,
+                    (double)l->max / u->max.scale);
             tables_quote(out, l->name);
             fputc('\n', out);
         }
@@ -135,13 +146,15 @@ void tables_summary(FILE *out, const struct tr_trace *trace, unsigned groups, bo
         fprintf(out, "No kernels were profiled.\n");
     if (good && (groups & TABLES_API) && g[1].n == 0)
         fprintf(out, "No API activities were profiled.\n");
+    const struct units units = good ? units_of(g) : (struct units){{0}, {0}, {0}, {0}};
+    const int width = figure_time_width();
     if (good && g[0].n + g[1].n && csv)
-        print_csv(out, g);
+        print_csv(out, g, &units);
     if (good && g[0].n + g[1].n && !csv) {
-        fprintf(out, "%16s  %7s  %8s  %8s  %8s  %8s  %8s  %s\n", "Type", "Time(%)", "Time", "Calls",
-                "Avg", "Min", "Max", "Name");
-        print_text(out, &g[0]);
-        print_text(out, &g[1]);
+        fprintf(out, "%16s  %7s  %*s  %8s  %*s  %*s  %*s  %s\n", "Type", "Time(%)", width, "Time",
+                "Calls", width, "Avg", width, "Min", width, "Max", "Name");
+        print_text(out, &g[0], &units);
+        print_text(out, &g[1], &units);
     }
     free(g[0].lines);
     free(g[1].lines);

@@ -241,6 +241,12 @@ static void read_fact(struct tr_trace *t, const struct columns *at, size_t i, co
         t->limits[t->limit_count++] = (struct tr_limit){name, number};
     if (strcmp(kind, "note") == 0)
         t->notes[t->note_count++] = name;
+    if (strcmp(kind, "switch") == 0)
+        t->switches[t->switch_count++] =
+            (struct tr_row){.kind = TR_KINDS,
+                            .name = name,
+                            .client = int_at(&t->table, i, at->client),
+                            .start_ns = strtoull(text_at(&t->table, i, at->start_ns), NULL, 10)};
     char *text = NULL;
     if (strcmp(kind, "lost") == 0 && asprintf(&text, "%.0f %s are missing", number, name) > 0) {
         t->names[t->name_count++] = text;
@@ -274,7 +280,8 @@ static enum st_code read_rows(struct tr_trace *t, const struct columns *at, stru
     t->rows = calloc(t->table.rows + 1, sizeof *t->rows);
     t->names = calloc(t->table.rows + 1, sizeof *t->names);
     t->notes = calloc(t->table.rows + 1, sizeof *t->notes);
-    if (!t->rows || !t->names || !t->notes)
+    t->switches = calloc(t->table.rows + 1, sizeof *t->switches);
+    if (!t->rows || !t->names || !t->notes || !t->switches)
         return st_fail(err, ST_NO_MEMORY, "no memory for a trace of %zu rows", t->table.rows);
     for (size_t i = 0; i < t->table.rows; i++) {
         const char *kind = tsv_cell(&t->table, i, at->kind);
@@ -392,6 +399,7 @@ void tr_free(struct tr_trace *t)
         free(t->names[i]);
     free(t->names);
     free(t->notes);
+    free(t->switches);
     free(t->rows);
     tsv_free(&t->table);
     *t = (struct tr_trace){0};

@@ -7,8 +7,9 @@
  *     kind                   kernel, copy_htod (and the other kinds of TR_KIND_MAP), memset, api;
  *                            device (name: the GPU), command (name: the command line, client: pid);
  *                            of a real GPU also process (name; bytes: pid), limit (name, bytes: a
- *                            figure of the GPU, see tr_limit()), note (name: what went wrong) and
- *                            lost (name: of what, bytes: how many)
+ *                            figure of the GPU, see tr_limit()), note (name: what went wrong),
+ *                            lost (name: of what, bytes: how many) and switch (name:
+ *                            cudaProfilerStart or cudaProfilerStop, which are no calls there)
  *     name                   of the kernel, without parameters, or of the API call
  *     client, stream         the process, and the stream as the source numbers it (0: default)
  *     start_ns, end_ns       device time of work, host time of calls, on one clock
@@ -171,7 +172,9 @@ struct tr_trace {
         const char *name;
         double value;
     } limits[TR_LIMITS_MAX];
-    size_t stream_count; /**< those that the program made, see tr_stream_number() */
+    size_t switch_count;
+    struct tr_row *switches; /**< rows of the kind "switch"; their `kind` is TR_KINDS */
+    size_t stream_count;     /**< those that the program made, see tr_stream_number() */
     struct tr_stream {
         uint64_t stream, first_ns;
     } streams[TR_STREAMS_MAX];
@@ -208,9 +211,11 @@ bool tr_has(const struct tr_trace *trace, const char *column);
  * kernel of that name. */
 enum st_code tr_filter(struct tr_trace *trace, const char *filter, struct st_error *err);
 
-/** Leaves only what happened between cudaProfilerStart() and cudaProfilerStop(): the calls, and the
- * work that these asked for. */
-enum st_code tr_profiled_range(struct tr_trace *trace, struct st_error *err);
+/** Leaves only what happened while the program wanted to be profiled: calls between
+ * cudaProfilerStart() and cudaProfilerStop(), and the work that these asked for. A trace without
+ * either stays as it is if it is profiled from the start. @param from_start  whether the time
+ * before the first of them counts */
+enum st_code tr_profiled_range(struct tr_trace *trace, bool from_start, struct st_error *err);
 
 /** The call that asked for work or the work that a call asked for (its first), by correlation. */
 struct tr_index;

@@ -135,48 +135,70 @@ enum st_code tr_filter(struct tr_trace *trace, const char *filter, struct st_err
 static bool is_switch(const struct tr_row *row, bool *on)
 {
     *on = strcmp(row->name, "cudaProfilerStart") == 0 || strcmp(row->name, "cuProfilerStart") == 0;
-    return row->kind == TR_API && (*on || strcmp(row->name, "cudaProfilerStop") == 0 ||
-                                   strcmp(row->name, "cuProfilerStop") == 0);
+    return (row->kind == TR_API || row->kind == TR_KINDS) &&
+           (*on || strcmp(row->name, "cudaProfilerStop") == 0 ||
+            strcmp(row->name, "cuProfilerStop") == 0);
 }
 
 /* Marks the calls outside of the ranges, each client's by its own switches. The switches themselves
  * are outside. */
-static void mark_calls(struct tr_trace *t, struct tr_row **calls, size_t n, bool *gone)
+static void mark_calls(struct tr_trace *t, bool from_start, struct tr_row **calls, size_t n,
+                       bool *gone)
 {
     enum { CLIENTS = 64 };
-    bool profiled[CLIENTS] = {false}, on;
+    bool profiled[CLIENTS], on;
+    for (int i = 0; i < CLIENTS; i++)
+        profiled[i] = from_start;
     for (size_t i = 0; i < n; i++) {
         const struct tr_row *call = calls[i];
         const int client = call->client >= 0 && call->client < CLIENTS ? call->client : 0;
         const bool is = is_switch(call, &on);
-        gone[call - t->rows] = is || !profiled[client];
+        if (call->kind == TR_API)
+            gone[call - t->rows] = is || !profiled[client];
         if (is)
             profiled[client] = on;
     }
 }
 
-enum st_code tr_profiled_range(struct tr_trace *t, struct st_error *err)
+/* The calls and the switches, by time. @return how many; *@p switches of them are switches */
+static size_t list_calls(struct tr_trace *t, struct tr_row **calls, size_t *switches)
 {
-    struct tr_row **calls = calloc(t->n + 1, sizeof *calls);
-    bool *gone = calloc(t->n + 1, sizeof *gone);
-    struct tr_index *index = tr_index_make(t, true);
-    const bool memory = calls && gone && index;
+    bool on;
     size_t n = 0;
-    for (size_t i = 0; memory && i < t->n; i++)
-        if (t->rows[i].kind == TR_API)
+    *switches = t->switch_count;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->rows[i].kind == TR_API) {
+            *switches += is_switch(&t->rows[i], &on);
             calls[n++] = &t->rows[i];
-    if (n) {
+        }
+    for (size_t i = 0; i < t->switch_count; i++)
+        calls[n++] = &t->switches[i];
+    if (n)
         qsort(calls, n, sizeof *calls, by_start);
-        mark_calls(t, calls, n, gone);
-    }
-    for (size_t i = 0; memory && i < t->n; i++) {
-        const struct tr_row *call =
-            t->rows[i].kind == TR_API ? NULL : tr_index_find(index, &t->rows[i]);
-        if (t->rows[i].kind != TR_API)
-            gone[i] = !call || gone[call - t->rows];
-    }
+    return n;
+}
+
+enum st_code tr_profiled_range(struct tr_trace *t, bool from_start, struct st_error *err)
+{
+    struct tr_row **calls = calloc(t->n + t->switch_count + 1, sizeof *calls);
+    bool *gone = calloc(t->n + 1, sizeof *gone);
+    struct tr_index *index = NULL;
+    size_t n = 0, switches = 0;
+    bool memory = calls && gone;
     if (memory)
+        n = list_calls(t, calls, &switches);
+    if (memory && (switches || !from_start)) {
+        index = tr_index_make(t, true);
+        memory = index != NULL;
+        mark_calls(t, from_start, calls, n, gone);
+        for (size_t i = 0; index && i < t->n; i++) {
+            const struct tr_row *call =
+                t->rows[i].kind == TR_API ? NULL : tr_index_find(index, &t->rows[i]);
+            if (t->rows[i].kind != TR_API)
+                gone[i] = call ? gone[call - t->rows] : !from_start;
+        }
         remove_rows(t, gone);
+    }
     free(calls);
     free(gone);
     free(index);

@@ -84,14 +84,40 @@ static double rate_of(const struct tr_row *row)
     return ns && row->bytes >= 0 ? row->bytes * 1e9 / (double)ns : 0;
 }
 
-static void text_row(FILE *out, const struct shown *s, const struct tr_row *row)
+struct gpu_units {
+    struct figure_unit start, duration, fixed, dynamic, size, rate;
+};
+
+static struct gpu_units gpu_units(const struct shown *s)
+{
+    uint64_t start = 0, duration = 0;
+    double fixed = 0, dynamic = 0, size = 0, rate = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct tr_row *r = s->rows[i];
+#define LARGEST(to, value) to = (value) > to ? (value) : to
+        LARGEST(start, r->start_ns);
+        LARGEST(duration, r->end_ns - r->start_ns);
+        LARGEST(fixed, r->static_shared_bytes);
+        LARGEST(dynamic, r->dynamic_shared_bytes);
+        LARGEST(size, r->bytes);
+        LARGEST(rate, rate_of(r));
+#undef LARGEST
+    }
+    return (struct gpu_units){figure_time_unit(start),  figure_time_unit(duration),
+                              figure_bytes_unit(fixed), figure_bytes_unit(dynamic),
+                              figure_bytes_unit(size),  figure_rate_unit(rate)};
+}
+
+static void text_row(FILE *out, const struct shown *s, const struct gpu_units *u,
+                     const struct tr_row *row)
 {
     char start[FIGURE_MAX], duration[FIGURE_MAX], a[FIGURE_MAX], b[FIGURE_MAX], grid[48], block[48];
     char device[160];
     const bool kernel = row->kind == TR_KERNEL;
-    figure_time(start, row->start_ns, 8);
-    figure_time(duration, row->end_ns - row->start_ns, 8);
-    fprintf(out, "%8s  %8s", start, duration);
+    const int width = figure_time_width();
+    figure_time_in(start, row->start_ns, u->start);
+    figure_time_in(duration, row->end_ns - row->start_ns, u->duration);
+    fprintf(out, "%*s  %*s", width, start, width, duration);
     if (s->kernels && kernel) {
         snprintf(grid, sizeof grid, "(%u %u %u)", row->grid[0], row->grid[1], row->grid[2]);
         snprintf(block, sizeof block, "(%u %u %u)", row->block[0], row->block[1], row->block[2]);
@@ -119,7 +145,9 @@ static void text_row(FILE *out, const struct shown *s, const struct tr_row *row)
 
 static void gpu_text(FILE *out, const struct shown *s)
 {
-    fprintf(out, "%8s  %8s", "Start", "Duration");
+    const struct gpu_units u = gpu_units(s);
+    const int width = figure_time_width();
+    fprintf(out, "%*s  %*s", width, "Start", width, "Duration");
     if (s->kernels)
         fprintf(out, "  %19s  %14s  %8s  %8s  %8s", "Grid Size", "Block Size", "Regs*", "SSMem*",
                 "DSMem*");
@@ -127,7 +155,7 @@ static void gpu_text(FILE *out, const struct shown *s)
         fprintf(out, "  %8s  %10s  %10s  %10s", "Size", "Throughput", "SrcMemType", "DstMemType");
     fprintf(out, "  %15s  %8s  %8s  %s\n", "Device", "Context", "Stream", "Name");
     for (size_t i = 0; i < s->n; i++)
-        text_row(out, s, s->rows[i]);
+        text_row(out, s, &u, s->rows[i]);
     if (s->kernels)
         fprintf(out, "\nRegs: Number of registers used per CUDA thread. This number includes "
                      "registers used internally by the CUDA driver and/or tools and can be more "
@@ -140,30 +168,6 @@ static void gpu_text(FILE *out, const struct shown *s)
                 "DstMemType: The type of destination memory accessed by memory "
                 "operation/copy\n",
                 s->kernels ? "" : "\n");
-}
-
-struct gpu_units {
-    struct figure_unit start, duration, fixed, dynamic, size, rate;
-};
-
-static struct gpu_units gpu_units(const struct shown *s)
-{
-    uint64_t start = 0, duration = 0;
-    double fixed = 0, dynamic = 0, size = 0, rate = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        const struct tr_row *r = s->rows[i];
-#define LARGEST(to, value) to = (value) > to ? (value) : to
-        LARGEST(start, r->start_ns);
-        LARGEST(duration, r->end_ns - r->start_ns);
-        LARGEST(fixed, r->static_shared_bytes);
-        LARGEST(dynamic, r->dynamic_shared_bytes);
-        LARGEST(size, r->bytes);
-        LARGEST(rate, rate_of(r));
-#undef LARGEST
-    }
-    return (struct gpu_units){figure_time_unit(start),  figure_time_unit(duration),
-                              figure_bytes_unit(fixed), figure_bytes_unit(dynamic),
-                              figure_bytes_unit(size),  figure_rate_unit(rate)};
 }
 
 static void csv_row(FILE *out, const struct shown *s, const struct gpu_units *u,
@@ -253,13 +257,14 @@ void tables_api_trace(FILE *out, const struct tr_trace *trace, bool csv)
         duration = ns > duration ? ns : duration;
     }
     const struct figure_unit s = figure_time_unit(start), d = figure_time_unit(duration);
+    const int width = figure_time_width();
     if (n == 0)
         fprintf(out, "No API activities were profiled.\n");
     else if (csv)
         fprintf(out, "\"Start\",\"Duration\",\"Name\",\"Correlation_ID\"\n%s,%s,,\n", s.name,
                 d.name);
     else
-        fprintf(out, "%8s  %8s  %s\n", "Start", "Duration", "Name");
+        fprintf(out, "%*s  %*s  %s\n", width, "Start", width, "Duration", "Name");
     for (size_t i = 0; i < n; i++) {
         const struct tr_row *row = rows[i], *kernel = work ? launched(work, row) : NULL;
         const uint64_t ns = row->end_ns - row->start_ns;
@@ -270,9 +275,9 @@ void tables_api_trace(FILE *out, const struct tr_trace *trace, bool csv)
             continue;
         }
         char begin[FIGURE_MAX], length[FIGURE_MAX];
-        figure_time(begin, row->start_ns, 8);
-        figure_time(length, ns, 8);
-        fprintf(out, "%8s  %8s  %s", begin, length, row->name);
+        figure_time_in(begin, row->start_ns, s);
+        figure_time_in(length, ns, d);
+        fprintf(out, "%*s  %*s  %s", width, begin, width, length, row->name);
         if (kernel)
             fprintf(out, " (%s [%" PRIu64 "])", kernel->name, row->correlation);
         fputc('\n', out);

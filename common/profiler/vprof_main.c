@@ -20,6 +20,7 @@
 #include "profiler/tables.h"
 #include "profiler/trace.h"
 #include "profiler/vprof_options.h"
+#include "profiler/wrapper.h"
 #include "vgpu/device/program_run.h"
 #include "vgpu/profiles/profile.h"
 
@@ -112,7 +113,10 @@ static enum st_code print_analysis(const struct vprof_options *o, const struct r
     if ((code = an_analyse(&analysis, t, profiles, o->counters, NULL, err)))
         return code;
     note(r, "Analysis result:");
-    an_print(r->out, &analysis, 0);
+    if (o->csv)
+        an_print_csv(r->out, &analysis);
+    else
+        an_print(r->out, &analysis, 0);
     an_free(&analysis);
     return ST_OK;
 }
@@ -126,7 +130,8 @@ static enum st_code print(const struct vprof_options *o, struct report *r, struc
             return code;
         note(r, "Generated result file: %s", o->keep);
     }
-    enum st_code code = o->range_only ? tr_profiled_range(t, err) : ST_OK;
+    /* (ncu has left out itself what was not asked for) */
+    enum st_code code = tr_profiled_range(t, !o->range_only || r->replays, err);
     if (!code && o->kernels)
         code = tr_filter(t, o->kernels, err);
     if (!code && o->chrome) {
@@ -262,29 +267,70 @@ static bool is_wanted(const char *column, void *context)
     return metrics_need(&o->metrics, column) || metrics_need(&o->events, column);
 }
 
+/* Runs the program as it was asked for, or through the wrapper. */
+static int run(struct session *s)
+{
+    char **const arguments = s->run.arguments;
+    size_t n = 0;
+    if (!s->options->wrapper)
+        return program_run(&s->run, &s->status);
+    while (arguments[n])
+        n++;
+    char **wrapped = calloc(n + 2, sizeof *wrapped);
+    if (!wrapped)
+        return PROGRAM_NOT_STARTED;
+    wrapped[0] = (char *)s->options->wrapper;
+    memcpy(wrapped + 1, arguments, n * sizeof *wrapped);
+    s->run.arguments = wrapped;
+    const int failed = program_run(&s->run, &s->status);
+    s->run.arguments = arguments;
+    free(wrapped);
+    return failed;
+}
+
 static int run_on_gpu(struct session *s, const char *folder)
 {
     struct gpu_trace gpu;
     struct st_error err;
+    char files[2 * PATH_MAX];
     if (s->options->serial || s->options->concurrent)
         setenv(GPU_ENV_KERNELS, s->options->serial ? "off" : "on", 1);
+    if (s->options->range_only)
+        setenv(GPU_ENV_FROM_START, "off", 1);
     if (gpu_trace_begin(&gpu, folder, s->trace, &err))
         return complain(&err);
+    snprintf(files, sizeof files, "%s:%.*s", gpu.library,
+             (int)(strrchr(gpu.cupti, '/') ? strrchr(gpu.cupti, '/') - gpu.cupti : 0), gpu.cupti);
+    setenv(WRAPPER_READS, files, 1);
+    snprintf(files, sizeof files, "%s:%s", s->trace, gpu.clients);
+    setenv(WRAPPER_WRITES, files, 1);
     s->run.environment = gpu_trace_environment(&gpu);
-    const int failed = program_run(&s->run, &s->status);
+    const int failed = run(s);
     free(s->run.environment);
     gpu_trace_end(&gpu);
     return failed;
+}
+
+/* ncu is a script, and its parts lie in folders of its own. */
+static void name_ncus_files(const struct ncu_command *command, const char *csv)
+{
+    char folders[PATH_MAX + 64];
+    snprintf(folders, sizeof folders, "/bin:/usr/bin:/opt/nvidia/nsight-compute:%.*s",
+             (int)(strrchr(command->path, '/') - command->path), command->path);
+    setenv(WRAPPER_READS, folders, 1);
+    setenv(WRAPPER_WRITES, csv, 1);
+    setenv(WRAPPER_LOOPBACK, "1", 1);
 }
 
 static int run_under_ncu(struct session *s, struct ncu_command *command, char *csv)
 {
     struct st_error err;
     int error_code;
+    name_ncus_files(command, csv);
     s->run.arguments = command->arguments;
     s->run.environment = environ;
     s->report->replays = true;
-    const int failed = program_run(&s->run, &s->status);
+    const int failed = run(s);
     if (failed)
         return failed;
     const enum st_code code = ncu_read(csv, s->trace, &error_code, &err);
@@ -306,8 +352,8 @@ static int count_on_gpu(struct session *s, const char *folder)
     char csv[] = "/tmp/vprof-XXXXXX";
     if (scratch_file(csv, &err))
         return complain(&err);
-    enum st_code code =
-        ncu_command_make(&command, is_wanted, (void *)o, o->kernels, csv, s->run.arguments, &err);
+    enum st_code code = ncu_command_make(&command, is_wanted, (void *)o, o->kernels, !o->range_only,
+                                         csv, s->run.arguments, &err);
     int failed = 0;
     if (!code) {
         failed = run_under_ncu(s, &command, csv);
@@ -331,7 +377,7 @@ static int run_virtual(struct session *s, const char *folder)
     if (vg_profile_read(&gpu, profiles, profile, &err))
         return complain(&err);
     snprintf(s->product, sizeof s->product, "%s", gpu.product);
-    return program_run(&s->run, &s->status);
+    return run(s);
 }
 
 /* Runs the program. @return 0, or the exit status of what went wrong, which was said */

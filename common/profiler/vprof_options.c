@@ -1,5 +1,6 @@
 #include "profiler/vprof_options.h"
 
+#include "profiler/figures.h"
 #include "vgpu/device/program_run.h"
 
 #include <argp.h>
@@ -35,8 +36,6 @@
     X("kernel-latency-timestamps", "on|off", "off",                                                \
       "the gap between cudaLaunchKernel and its kernel is in --print-api-trace and "               \
       "--print-gpu-trace")                                                                         \
-    X("normalized-time-unit", "UNIT", NULL,                                                        \
-      "each figure has its unit; --csv has one for each column")                                   \
     X("openacc-profiling", "on|off", "off", "OpenACC is not recorded")                             \
     X("openacc-summary-mode", "MODE", NULL, "OpenACC is not recorded")                             \
     X("openmp-profiling", "on|off", "off", "OpenMP is not recorded: use perf")                     \
@@ -95,6 +94,7 @@ enum {
     ANALYSIS,
     COUNTERS,
     TIME,
+    WRAPPER,
     ABSENT /* one of nvprof's that vprof does not have */
 };
 
@@ -111,6 +111,8 @@ static const struct argp_option options[] = {
      1},
     {"analysis-metrics", ANALYSIS, NULL, OPTION_ALIAS, NULL, 1},
     {"csv", CSV, NULL, 0, "print comma-separated values", 1},
+    {"normalized-time-unit", 'u', "s|ms|us|ns|col|auto", 0,
+     "the unit of times; col: one for each column; auto: for each figure (default)", 1},
     {"query-metrics", QUERY_METRICS, NULL, 0, "list the metrics", 1},
     {"query-events", QUERY_EVENTS, NULL, 0, "list the events", 1},
     {"demangling", DEMANGLING, "on|off", 0, "kernels by their C++ names (default) or their symbols",
@@ -147,6 +149,7 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Others:", -1},
     {"quiet", 'q', NULL, 0, "nothing but the tables", -1},
     {"version", 'V', NULL, 0, "print the version", -1},
+    {"wrapper", WRAPPER, "FILE", OPTION_HIDDEN, NULL, 0},
     /* what is always so */
     {"profile-child-processes", CHILDREN, NULL, OPTION_HIDDEN, NULL, 0},
 #define ABSENT_OPTION(name, argument, accepted, instead)                                           \
@@ -247,6 +250,11 @@ static error_t option_take(int key, char *arg, struct argp_state *state)
     case CSV:
         o->csv = true;
         break;
+    case 'u':
+        if (!figure_time_choose(arg))
+            wrong(o, "--normalized-time-unit", "s, ms, us, ns, col or auto", arg,
+                  "there is no such unit of time");
+        break;
     case LOG:
         o->log = arg;
         break;
@@ -275,6 +283,9 @@ static error_t option_take(int key, char *arg, struct argp_state *state)
         break;
     case TIME:
         o->time = arg;
+        break;
+    case WRAPPER:
+        o->wrapper = arg;
         break;
     case 'o':
         o->keep = arg;

@@ -18,6 +18,8 @@ struct vprof_options {
     bool serial, concurrent; /**< --concurrent-kernels off, on */
     bool range_only;         /**< --profile-from-start off */
     const char *log, *kernels, *keep, *import, *chrome_path, *cores, *counters, *time;
+    const char
+        *wrapper; /**< a program that starts the profiled one (profiler/wrapper.h), or NULL */
     enum vprof_device device;
     const char *profile; /**< of the virtual GPU; NULL: the default */
     unsigned timeout_s;  /**< 0: none */

@@ -28,7 +28,9 @@
     X(int, cudaEventCreate, (void **event))                                                        \
     X(int, cudaEventRecord, (void *event, void *stream))                                           \
     X(int, cudaEventSynchronize, (void *event))                                                    \
-    X(int, cudaEventElapsedTime, (float *ms, void *begin, void *end))
+    X(int, cudaEventElapsedTime, (float *ms, void *begin, void *end))                              \
+    X(int, cudaProfilerStart, (void))                                                              \
+    X(int, cudaProfilerStop, (void))
 
 /** cudaLimitPersistingL2CacheSize. */
 enum { CUDA_LIMIT_PERSISTING_L2 = 6 };

@@ -34,6 +34,8 @@ struct gpu_manner {
     bool checked;       /**< for a grader: y's poison is copied in, x and k are copied back, and on
                            a real GPU the L2 cache is emptied. Else as a program of one's own would
                            do it, so that its profile shows no more. */
+    bool recorded; /**< on a real GPU: time it while the profiler records nothing, and do it once
+                      more for the record (profiler/recorded.h) */
 };
 
 /** One convolution on the device: copies x and k to fresh allocations, runs the lab, copies y back.

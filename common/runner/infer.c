@@ -1,7 +1,5 @@
 #include "runner/infer.h"
 
-#include "base/checkout.h"
-#include "base/files.h"
 #include "nn/dataset.h"
 
 #include <stdlib.h>
@@ -9,12 +7,9 @@
 enum st_code infer_and_print(const char *model, size_t n, nn_conv_function *conv, void *context,
                              struct st_error *err)
 {
-    const char *root = checkout_root(err);
-    if (!root)
+    char folder[PATH_MAX], name[256];
+    if (nn_model_place(model, folder, name, err))
         return err->code;
-    char models[PATH_MAX];
-    path_format(models, sizeof models, "%s/data/models", root);
-
     struct nn_dataset set = {0};
     struct nn_network net = {0};
     float *images = NULL;
@@ -27,7 +22,7 @@ enum st_code infer_and_print(const char *model, size_t n, nn_conv_function *conv
         goto cleanup;
     printf(" done\nLoading model...");
     fflush(stdout);
-    if ((code = nn_network_load(&net, models, model, err)))
+    if ((code = nn_network_load(&net, folder, name, err)))
         goto cleanup;
     printf(" done\n");
     images = malloc(set.images * (size_t)net.H * (size_t)net.W * sizeof *images);

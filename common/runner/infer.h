@@ -14,7 +14,7 @@
  *     (what conv prints: Op Time, once per layer)
  *     Correctness: 0.91 Model: two-layer
  *
- * @param model   a model's name, of data/models
+ * @param model   a model's name, of data/models, or the path of a file
  * @param conv    computes each convolution, see nn_network_run()
  * @return ST_OK; ST_CHILD if conv returned non-zero; otherwise what could not be loaded. */
 enum st_code infer_and_print(const char *model, size_t images, nn_conv_function *conv,

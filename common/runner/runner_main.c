@@ -9,6 +9,7 @@
 #include "base/checkout.h"
 #include "base/clock.h"
 #include "base/files.h"
+#include "profiler/recorded.h"
 #include "runner/gpu.h"
 #include "runner/infer.h"
 #include "runner/serve.h"
@@ -27,7 +28,7 @@ struct options {
 
 static const struct argp_option option_table[] = {
     {"lib", 'l', "FILE", 0, "the lab's library (default: build/labs/m1/libconv.so)", 0},
-    {"model", 'm', "NAME", 0, "one-layer-high, one-layer-low or two-layer (default)", 0},
+    {"model", 'm', "NAME", 0, "one-layer-high, one-layer-low, two-layer (default), or a file", 0},
     {"images", 'n', "N", 0, "how many test images, 1 to 10000 (default: 100)", 0},
     {"on", 'o', "DEVICE", 0, "cpu (default), gpu or virtual: what the library is made for", 0},
     {"serve", 's', "FILE", OPTION_HIDDEN, "serve a grader with this library", 0},
@@ -85,7 +86,8 @@ static int timed_conv(void *context, int layer, const struct conv_shape *shape, 
         printf("Op Time: %.6f\n", clock_now_s() - begin_s);
     } else {
         struct gpu_result result;
-        const struct gpu_manner manner = {.virtual_clock = lab->device == RUNNER_ON_VIRTUAL_GPU};
+        const struct gpu_manner manner = {.virtual_clock = lab->device == RUNNER_ON_VIRTUAL_GPU,
+                                          .recorded = recorded_now()};
         /* Not changed: unchecked, x and k are only copied from. */
         gpu_conv(lab->conv, shape, (float *)x, (float *)k, y, manner, &result);
         returned = result.returned;

@@ -6,7 +6,7 @@
 #include "grader/class/class_options.h"
 
 #include "base/files.h"
-#include "grader/grading.h"
+#include "nn/network.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static enum st_code keep_model(struct cl_options *o, const char *files, char fla
 {
     char folder[PATH_MAX], name[256], model[PATH_MAX], expected[PATH_MAX];
     static char kept[PATH_MAX];
-    enum st_code code = gr_model_place(o->model, folder, name, err);
+    enum st_code code = nn_model_place(o->model, folder, name, err);
     snprintf(flag, 128, "%.100s", o->model);
     if (code || strcmp(o->model, name) == 0)
         return code;

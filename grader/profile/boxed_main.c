@@ -1,23 +1,32 @@
 /* boxed PROGRAM ARGUMENT...: runs a program in the sandbox, for a profiler that starts it.
  *
  *     grader -> vprof -> boxed -> (sandbox: box.h) -> runner with a student's library
+ *     grader -> vprof -> boxed -> (sandbox: box.h) -> ncu -> runner with a student's library
  *
- * So the profiler stays outside and the student's code inside. What to show to the program comes in
- * the environment (profile.c sets it), so that the command line is the program's:
+ * So the profiler stays outside and the student's code inside; of what records in the program or
+ * beside it, only the file is outside into which it writes, and which the profiler reads as data of
+ * unknown origin. What to show to the program comes in the environment, so that the command line is
+ * the program's. The grader (profile.c) sets
  *
  *     CONVLAB_BOX_SHOW       files and folders, separated by ':'
  *     CONVLAB_BOX_HEAP       most bytes of heap of each process; 0: no limit
+ *     CONVLAB_BOX_GPU        set: the program uses a real GPU
  *
- * The door to a virtual GPU is passed on. Without a sandbox the program simply takes this one's
- * place. The exit status is the program's; a signal ends this one, too. */
+ * and vprof what profiler/wrapper.h lists. The door to a virtual GPU is passed on. Without a
+ * sandbox the program simply takes this one's place. The exit status is the program's; a signal
+ * ends this one, too. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/parallel.h"
 #include "grader/sandbox/box.h"
 #include "grader/sandbox/environment.h"
+#include "profiler/cupti/gpu_columns.h"
+#include "profiler/recorded.h"
+#include "profiler/wrapper.h"
 #include "vgpu/device/program_run.h"
 #include "vgpu/device/protocol.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +34,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NOT_STARTED = 2, DOOR = 3 };
+enum { NOT_STARTED = 2, DOOR = 3, FILE_BYTES_MAX = 64 << 20, TRACE_BYTES_MAX = 256 << 20 };
 
 extern char **environ;
 
@@ -35,32 +44,80 @@ static int complain(const struct st_error *err)
     return NOT_STARTED;
 }
 
-/* What the sandbox keeps of the environment, and where the data set is. Never freed. */
+/* Variables of ours that the program and what records it need. */
+static bool is_ours(const char *variable)
+{
+    static const char *const names[] = {"CONVLAB_DATA", GPU_ENV_TRACE,    GPU_ENV_CLIENTS,
+                                        GPU_ENV_START,  GPU_ENV_KERNELS,  GPU_ENV_FROM_START,
+                                        GPU_ENV_CUPTI,  RECORDED_VARIABLE};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const size_t length = strlen(names[i]);
+        if (strncmp(variable, names[i], length) == 0 && variable[length] == '=')
+            return true;
+    }
+    return false;
+}
+
+/* What the sandbox keeps of the environment, and ours. What records is also preloaded: it has to
+ * see how the program ends. Never freed. */
 static const char **environment_for(void)
 {
+    static char preload[PATH_MAX + 16];
+    const char *recorder = getenv("CUDA_INJECTION64_PATH");
     char **kept = gr_environment(environ, "/usr/bin:/bin");
-    size_t n = 0;
+    size_t n = 0, variables = 0;
     while (kept && kept[n])
         n++;
-    const char **list = kept ? calloc(n + 2, sizeof *list) : NULL;
-    for (size_t i = 0; list && i < n; i++)
-        list[i] = kept[i]; /* what they point to lives as long as this process */
-    for (char **variable = environ; list && *variable; variable++)
-        if (strncmp(*variable, "CONVLAB_DATA=", sizeof "CONVLAB_DATA=" - 1) == 0)
-            list[n] = *variable;
+    while (environ[variables])
+        variables++;
+    const char **list = kept ? calloc(n + variables + 2, sizeof *list) : NULL;
+    if (!list)
+        return NULL;
+    memcpy(list, kept, n * sizeof *list); /* what they point to lives as long as this process */
+    for (size_t i = 0; i < variables; i++)
+        if (is_ours(environ[i]))
+            list[n++] = environ[i];
+    if (recorder && getenv(GPU_ENV_TRACE)) {
+        snprintf(preload, sizeof preload, "LD_PRELOAD=%s", recorder);
+        list[n++] = preload;
+    }
     return list;
 }
 
-/* Splits CONVLAB_BOX_SHOW. */
-static void take_shown(struct gr_box_options *o)
+/* Splits a variable's paths: those that are there. @param path  gets them from @p n on. @return how
+ * many there are then */
+static size_t split(const char *variable, const char **path, size_t n, size_t room)
 {
-    const char *list = getenv("CONVLAB_BOX_SHOW");
+    const char *list = getenv(variable);
     char *copy = list ? strdup(list) : NULL, *rest = NULL;
-    size_t n = 0;
-    for (char *path = copy ? strtok_r(copy, ":", &rest) : NULL; path && n < GR_BOX_SHOWN;
-         path = strtok_r(NULL, ":", &rest))
-        if (file_exists(path))
-            o->shown[n++] = path;
+    for (char *one = copy ? strtok_r(copy, ":", &rest) : NULL; one && n < room;
+         one = strtok_r(NULL, ":", &rest))
+        if (file_exists(one))
+            path[n++] = one;
+    return n;
+}
+
+/* The files get the user that programs run as, who could not write to them otherwise. */
+static enum st_code take_files(struct gr_box_options *o, struct st_error *err)
+{
+    const size_t n = split("CONVLAB_BOX_SHOW", o->shown, 0, GR_BOX_SHOWN);
+    split(WRAPPER_READS, o->shown, n, GR_BOX_SHOWN);
+    const size_t files = split(WRAPPER_WRITES, o->files, 0, GR_BOX_FILES);
+    for (size_t i = 0; i < files && o->sandbox->user; i++)
+        if (chown(o->files[i], o->sandbox->user, (gid_t)-1)) {
+            st_fail_errno(err, errno, "the sandbox cannot be given a file to write to");
+            return st_detail(err, ST_WHERE, "%s", o->files[i]);
+        }
+    return ST_OK;
+}
+
+/* What CUDA's driver needs besides; as the grader has it for its own runs (session.c). */
+static void allow_gpu(struct gr_box_options *o)
+{
+    o->gpu = true;
+    o->limits.processes += 512;
+    o->limits.files = 4096;
+    o->limits.file_bytes = TRACE_BYTES_MAX;
 }
 
 static int run_boxed(const struct gr_sandbox *sandbox, char **argv)
@@ -72,11 +129,13 @@ static int run_boxed(const struct gr_sandbox *sandbox, char **argv)
                                .folder = "/",
                                .descriptor = {-1, 1, 2},
                                .descriptors = 3,
+                               .loopback = getenv(WRAPPER_LOOPBACK) != NULL,
                                .limits = {.heap_bytes = heap ? strtoull(heap, NULL, 10) : 0,
-                                          .file_bytes = 64 << 20,
+                                          .file_bytes = FILE_BYTES_MAX,
                                           .files = 256,
                                           .processes = 64 + 4 * (unsigned)parallel_cores()}};
-    take_shown(&o);
+    if (getenv("CONVLAB_BOX_GPU"))
+        allow_gpu(&o);
     if (door) {
         o.descriptor[o.descriptors++] = atoi(door);
         snprintf(number, sizeof number, "%d", DOOR);
@@ -88,7 +147,7 @@ static int run_boxed(const struct gr_sandbox *sandbox, char **argv)
     o.environment = (char *const *)environment_for();
     if (!o.environment)
         return NOT_STARTED;
-    if (gr_box_start(&box, &o, &err))
+    if (take_files(&o, &err) || gr_box_start(&box, &o, &err))
         return complain(&err);
     if (door) /* the program's alone: the device ends when the last holder has */
         close(o.descriptor[3]);

@@ -7,6 +7,7 @@
 #include "grader/profile/profile_files.h"
 #include "grader/profile/timed_program.h"
 #include "nn/dataset.h"
+#include "nn/network.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +63,23 @@ static void add_option(struct command *c, const char *option, const char *value)
 /* Paths and numbers that a command line points to. */
 struct names {
     char boxed[PATH_MAX], program[PATH_MAX], vprof[PATH_MAX], trace[PATH_MAX], ncu[PATH_MAX],
-        counters[PATH_MAX], summary[PATH_MAX], time[PATH_MAX], images[24], limit[24], device[128];
+        counters[PATH_MAX], summary[PATH_MAX], time[PATH_MAX], model[PATH_MAX], images[24],
+        limit[24], device[128];
 };
+
+/* --model as it is; the path of a file as one that holds in every folder. */
+static const char *model_name(const struct gr_profiling *p, char to[PATH_MAX])
+{
+    char folder[PATH_MAX], name[256], file[PATH_MAX], public[PATH_MAX];
+    struct st_error ignored;
+    const char *root = checkout_root(&ignored);
+    path_format(public, sizeof public, "%s/data/models", root ? root : "");
+    if (!nn_model_place(p->model, folder, name, &ignored) && strcmp(folder, public) != 0 &&
+        path_format(file, sizeof file, "%s/%s.safetensors", folder, name) && realpath(file, to))
+        return to;
+    path_format(to, PATH_MAX, "%s", p->model);
+    return to;
+}
 
 static void name_all(struct names *n, const struct run *run)
 {
@@ -79,6 +95,7 @@ static void name_all(struct names *n, const struct run *run)
     /* m0 runs on both: the CPU's time beside the GPU's. */
     path_format(n->time, PATH_MAX, "%s/time-%s%zu.txt", p->folder,
                 !p->library && strcmp(run->device, "cpu") == 0 ? "cpu-" : "", run->images);
+    model_name(p, n->model);
     snprintf(n->images, sizeof n->images, "%zu", run->images);
     snprintf(n->limit, sizeof n->limit, "%zu", LIMIT_S + run->images);
     if (strcmp(run->device, "virtual") == 0)
@@ -87,15 +104,18 @@ static void name_all(struct names *n, const struct run *run)
         snprintf(n->device, sizeof n->device, "%s", run->device);
 }
 
+static bool is_boxed(const struct run *run)
+{
+    return run->p->library && run->p->sandboxed;
+}
+
 static void add_program(struct command *c, const struct names *n, const struct run *run)
 {
-    if (run->p->library && run->p->sandboxed && strcmp(run->device, "gpu") != 0)
-        add(c, n->boxed);
     add(c, n->program);
     if (run->p->library)
         add_option(c, "--lib", run->p->library);
     add_option(c, "--on", run->device);
-    add_option(c, "--model", run->p->model);
+    add_option(c, "--model", n->model);
     add_option(c, "--images", n->images);
 }
 
@@ -108,6 +128,8 @@ static void add_profiler(struct command *c, const struct names *n, const struct 
     add_option(c, "--log-file", n->summary);
     add_option(c, "--device", n->device);
     add_option(c, "--timeout", n->limit);
+    if (is_boxed(run))
+        add_option(c, "--wrapper", n->boxed);
     if (strcmp(run->device, "virtual") == 0) {
         add_option(c, "--counters", n->counters);
         add_option(c, "--time", n->time);
@@ -129,14 +151,18 @@ static enum st_code execute(struct run *run, const struct command *c, struct st_
 /* What the runner needs of this machine, for boxed. */
 static void show_in_box(const struct gr_profiling *p)
 {
-    char shown[6 * PATH_MAX];
+    char shown[8 * PATH_MAX], model[PATH_MAX];
     struct st_error ignored;
     const char *root = checkout_root(&ignored);
     snprintf(shown, sizeof shown,
-             "%s/runner:%s/shared:%s/vgpu/libcudart.so.13:%s:%s/data/models:%s/common/conv.h:%s",
+             "%s/runner:%s/shared:%s/vgpu/libcudart.so.13:%s:%s/data/models:%s/common/conv.h:%s:%s",
              p->build, p->build, p->build, p->library, root ? root : "", root ? root : "",
-             nn_dataset_folder());
+             nn_dataset_folder(), model_name(p, model));
     setenv("CONVLAB_BOX_SHOW", shown, 1);
+    if (p->device == RUNNER_ON_GPU)
+        setenv("CONVLAB_BOX_GPU", "1", 1);
+    else
+        unsetenv("CONVLAB_BOX_GPU");
 }
 
 /* ---- the parts of a profile --------------------------------------------------------------------
@@ -159,6 +185,8 @@ static enum st_code time_run(struct run *run, struct pf_tables *tables, struct s
     struct command command = {.n = 0};
     char why[640];
     name_all(&names, run);
+    if (is_boxed(run))
+        add(&command, names.boxed);
     add_program(&command, &names, run);
     enum st_code code = execute(run, &command, err);
     if (!code && run->status == 0)
@@ -241,6 +269,8 @@ static enum st_code count_run(const struct run *traced, const struct names *name
     /* Not longer for more images: it saves and restores memory some forty times for each kernel. */
     snprintf(limit, sizeof limit, "%d", COUNT_LIMIT_S);
     add_option(&command, "--timeout", limit);
+    if (is_boxed(&run))
+        add_option(&command, "--wrapper", names->boxed);
     add_program(&command, names, &run);
     enum st_code code = execute(&run, &command, err);
     snprintf(why, 640, "ncu counted nothing");
@@ -249,10 +279,13 @@ static enum st_code count_run(const struct run *traced, const struct names *name
     return code;
 }
 
-/* Runs the program under the profiler. @param print  the analysis */
-static enum st_code trace_run(struct run *run, struct pf_tables *tables, bool print,
+/* Runs the program under the profiler. What it costs there and says of its times is kept on the
+ * virtual GPU only, where both are modelled. @param print  the analysis */
+static enum st_code trace_run(struct run *timed, struct pf_tables *tables, bool print,
                               struct st_error *err)
 {
+    const bool is_virtual = strcmp(timed->device, "virtual") == 0;
+    struct run traced = *timed, *run = is_virtual ? timed : &traced;
     struct names names;
     struct command command = {.n = 0};
     char why[640];
@@ -263,7 +296,7 @@ static enum st_code trace_run(struct run *run, struct pf_tables *tables, bool pr
     if (code)
         return code;
     const char *absent = run->status ? reason(run, why) : NULL;
-    const bool is_virtual = strcmp(run->device, "virtual") == 0, seen = file_exists(names.trace);
+    const bool seen = file_exists(names.trace);
     pf_part(tables, run->images, run->device, "trace", absent);
     if (is_virtual)
         pf_part(tables, run->images, run->device, "time", file_exists(names.time) ? NULL : absent);
@@ -309,8 +342,6 @@ enum st_code gr_profile_run(const struct gr_profiling *p, struct st_error *err)
     enum st_code code = pf_open(&tables, p->folder, err);
     if (p->library)
         show_in_box(p);
-    if (p->sandboxed && p->device == RUNNER_ON_GPU)
-        fprintf(p->out, "not sandboxed: the profile, which is recorded inside of the program\n");
     for (size_t i = 0; i < p->sizes && !code; i++) {
         struct run run = {
             .p = p, .images = p->images[i], .device = p->library ? names[p->device] : "cpu"};

@@ -5,8 +5,8 @@
  *     build/runner --lib LIBRARY --images N                      the CPU
  *     build/library-baseline ...                                 m0: both, with the vendors' code
  *
- * A student's library runs in the sandbox (boxed_main.c) between profiler and runner. On a real GPU
- * it cannot: what records lies in the profiled process.
+ * A student's library runs in the sandbox (boxed_main.c), and with it what records it on a real
+ * GPU.
  *
  * Everything that was seen goes into one folder, where report and plots read it; docs/profiler.md
  * lists its files and their columns. What could not be had is listed in it too, with the reason.
@@ -26,7 +26,7 @@ struct gr_profiling {
     const char *library;       /**< the lab; NULL: the vendors' libraries (m0) */
     const char *source_name;   /**< the graded file's name for the compiler: "conv.cu" */
     const char *source;        /**< where it is, for the text of its lines; "": not known */
-    bool sandboxed;            /**< the lab is to run in the sandbox, but for a real GPU */
+    bool sandboxed;            /**< the lab is to run in the sandbox */
     const char *model;         /**< for --model */
     enum runner_device device; /**< of a lab */
     const char *gpu;           /**< virtual GPU: its profile */

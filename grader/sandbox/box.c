@@ -164,10 +164,10 @@ static void close_all(int n, const int *fd)
             close(fd[i]);
 }
 
-static enum st_code private_ends_open(struct private_ends *p, struct st_error *err)
+static enum st_code private_ends_open(struct private_ends *p, bool loopback, struct st_error *err)
 {
     *p = (struct private_ends){-1, {-1, -1}, {-1, -1}};
-    enum st_code code = gr_filter_open(&p->filter, err);
+    enum st_code code = gr_filter_open(&p->filter, loopback, err);
     if (!code && (pipe2(p->report, O_CLOEXEC) || pipe2(p->life, O_CLOEXEC))) {
         code = st_fail_errno(err, errno, "cannot make a pipe");
         close_all(1, &p->filter);
@@ -181,7 +181,7 @@ static enum st_code start_confined(struct gr_box *box, const struct gr_box_optio
 {
     struct private_ends ends;
     struct child child = {.options = o, .path = o->sandbox->bwrap, .confined = true};
-    enum st_code code = private_ends_open(&ends, err);
+    enum st_code code = private_ends_open(&ends, o->loopback, err);
     if (code)
         return code;
     const int n = (int)o->descriptors;

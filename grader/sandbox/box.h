@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { GR_BOX_DESCRIPTORS = 8, GR_BOX_SHOWN = 8 };
+enum { GR_BOX_DESCRIPTORS = 8, GR_BOX_SHOWN = 16, GR_BOX_FILES = 4 };
 
 /** What is started. */
 struct gr_box_options {
@@ -30,8 +30,10 @@ struct gr_box_options {
     const char *shown[GR_BOX_SHOWN]; /**< files and folders that it can read, at their own paths */
     const char *writable;            /**< a folder that it can write to, or NULL */
     const char *writable_at;         /**< its path in there */
+    const char *files[GR_BOX_FILES]; /**< files that it can write to, at their own paths */
     bool compiles;                   /**< sees the programs and headers of the system */
     bool gpu;                        /**< sees the GPUs' devices and libraries */
+    bool loopback;                   /**< may use the network: there is 127.0.0.1 only */
 };
 
 /** A running program. */

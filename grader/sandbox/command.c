@@ -82,6 +82,15 @@ static void make_above(struct gr_command *c, const char *path)
     }
 }
 
+/* Whether something was bound there. */
+static bool is_shown(const struct gr_command *c, const char *path)
+{
+    for (size_t i = 0; i + 1 < c->n; i++)
+        if (strcmp(c->argv[i], "--ro-bind") == 0 && lies_in(path, c->argv[i + 1]))
+            return true;
+    return false;
+}
+
 static void bind(struct gr_command *c, const char *how, const char *path, const char *at)
 {
     make_above(c, at);
@@ -158,16 +167,7 @@ static void show_gpu(struct gr_command *c, const struct gr_box_options *o)
     }
 }
 
-/* Whether something was bound there: only then can it be covered. */
-static bool is_shown(const struct gr_command *c, const char *path)
-{
-    for (size_t i = 0; i + 1 < c->n; i++)
-        if (strcmp(c->argv[i], "--ro-bind") == 0 && lies_in(path, c->argv[i + 1]))
-            return true;
-    return false;
-}
-
-/* Covers one by an empty file, at its true place. */
+/* Covers one by an empty file, at its true place, if it is shown at all. */
 static void hide(struct gr_command *c, const char *path)
 {
     char place[PATH_MAX];
@@ -294,7 +294,10 @@ void gr_command_make(struct gr_command *c, const struct gr_box_options *o)
         hide_libraries(c, o);
     bind(c, "--ro-bind", o->sandbox->confine, CONFINE_AT);
     for (size_t i = 0; i < GR_BOX_SHOWN && o->shown[i]; i++)
-        bind(c, "--ro-bind", o->shown[i], o->shown[i]);
+        if (!is_shown(c, o->shown[i]) || lies_in(o->shown[i], o->sandbox->checkout))
+            bind(c, "--ro-bind", o->shown[i], o->shown[i]);
+    for (size_t i = 0; i < GR_BOX_FILES && o->files[i]; i++)
+        bind(c, "--bind", o->files[i], o->files[i]);
     if (o->writable)
         bind(c, "--bind", o->writable, o->writable_at);
     protect_proc(c, o);

@@ -52,13 +52,14 @@ static int add_name_spaces(scmp_filter_ctx filter)
     return failed;
 }
 
-static int add_sockets(scmp_filter_ctx filter)
+static int add_sockets(scmp_filter_ctx filter, bool loopback)
 {
     static const int network[] = {AF_INET, AF_INET6, AF_PACKET};
     int failed = 0;
     for (size_t i = 0; i < sizeof network / sizeof *network; i++)
-        failed |= seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(socket), 1,
-                                   SCMP_A0(SCMP_CMP_EQ, (unsigned)network[i], 0));
+        if (!loopback || network[i] == AF_PACKET)
+            failed |= seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(socket), 1,
+                                       SCMP_A0(SCMP_CMP_EQ, (unsigned)network[i], 0));
     for (int family = 0; family < AF_MAX; family++)
         if (family != AF_UNIX && family != AF_INET && family != AF_INET6 && family != AF_PACKET)
             failed |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1,
@@ -66,13 +67,13 @@ static int add_sockets(scmp_filter_ctx filter)
     return failed;
 }
 
-enum st_code gr_filter_open(int *fd, struct st_error *err)
+enum st_code gr_filter_open(int *fd, bool loopback, struct st_error *err)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     *fd = memfd_create("convlab-filter", MFD_CLOEXEC);
     int failed = !filter || *fd < 0;
     if (!failed)
-        failed = add_table(filter) || add_name_spaces(filter) || add_sockets(filter) ||
+        failed = add_table(filter) || add_name_spaces(filter) || add_sockets(filter, loopback) ||
                  seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(ioctl), 1,
                                   SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffu, TIOCSTI)) ||
                  seccomp_export_bpf(filter, *fd) || lseek(*fd, 0, SEEK_SET) != 0;

@@ -6,12 +6,14 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 /** Makes the filter, as bubblewrap takes it.
+ * @param loopback  sockets for the internet are to be had
  * @param fd  set to a descriptor of the program in the kernel's form, at its start; the caller's */
-enum st_code gr_filter_open(int *fd, struct st_error *err);
+enum st_code gr_filter_open(int *fd, bool loopback, struct st_error *err);
 
 /** What a refused call is, for a person: "ptrace, to read or change another process".
  * @param number  of this machine's architecture. @return @p to. */

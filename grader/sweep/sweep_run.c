@@ -341,7 +341,7 @@ enum st_code sweep_run(struct sweep *s, struct st_error *err)
     enum st_code code = prepare(s, err);
     const struct gr_options *chosen = &s->grading.chosen;
     if (!code)
-        code = gr_model_place(s->options.model, folder, name, err);
+        code = nn_model_place(s->options.model, folder, name, err);
     if (!code)
         code = nn_dataset_load(&set, NULL, NN_TEST, chosen->images[chosen->sizes - 1], err);
     if (!code)

@@ -345,3 +345,23 @@ Test(network, accuracy_is_the_share_of_right_answers)
     cr_expect(nn_accuracy(classes, labels, 4) == 0.75);
     cr_expect(nn_accuracy(classes, labels, 0) == 0);
 }
+
+Test(network, is_found_by_its_name_or_by_the_path_of_a_file)
+{
+    static const struct {
+        const char *model, *folder, *name;
+    } cases[] = {{"two-layer", "/data/models", "two-layer"},
+                 {"private/two-layer.safetensors", "private", "two-layer"},
+                 {"/private/x", "/private", "x"},
+                 {"mine.safetensors", ".", "mine"},
+                 {".safetensors", "/data/models", ".safetensors"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char folder[PATH_MAX], name[256];
+        struct st_error err;
+        cr_assert_eq(nn_model_place(cases[i].model, folder, name, &err), ST_OK);
+        const size_t n = strlen(folder), m = strlen(cases[i].folder);
+        cr_expect(n >= m && strcmp(folder + n - m, cases[i].folder) == 0, "%s: %s", cases[i].model,
+                  folder);
+        cr_expect_str_eq(name, cases[i].name);
+    }
+}

@@ -25,6 +25,7 @@ bool cupti_api_load(struct cupti_api *api, const char *path, char *why, size_t r
             return false;
         }
     }
+    *(void **)&api->cuptiFinalize = dlsym(library, "cuptiFinalize");
     *(void **)&api->cuptiActivityEnableDriverApi = dlsym(library, "cuptiActivityEnableDriverApi");
     return true;
 }

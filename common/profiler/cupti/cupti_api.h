@@ -30,7 +30,8 @@ struct cupti_api {
 #define CUPTI_POINTER(name) __typeof__(name) *name;
     CUPTI_API_MAP(CUPTI_POINTER)
 #undef CUPTI_POINTER
-    /** Newer ones have it; else NULL. */
+    /** Newer ones have these; else NULL. */
+    CUptiResult(CUPTIAPI *cuptiFinalize)(void);
     CUptiResult(CUPTIAPI *cuptiActivityEnableDriverApi)(CUpti_CallbackId id, uint8_t enable);
 };
 

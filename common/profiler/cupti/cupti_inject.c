@@ -14,11 +14,15 @@
  *   4. on a crash: the handler asks the keeper to do it and waits for CRASH_WAIT_MS at most, since
  *      the thread that crashed may hold any lock. Then the signal takes its course.
  *
+ * A program of ours can ask that CUPTI be detached from it for a while (convlab_cupti_attach),
+ * since CUPTI costs a little even when it records nothing.
+ *
  * A process that fork() made shares nothing of this: what it does with the GPU would be an error in
  * CUDA anyway. One that runs another program is a client of its own.
  *
  * Nothing is printed here. What goes wrong is a row of the kind "note", what was lost one of the
  * kind "lost"; vprof says it. */
+#include "profiler/cupti/cupti_kinds.h"
 #include "profiler/cupti/cupti_rows.h"
 #include "profiler/cupti/gpu_columns.h"
 
@@ -32,6 +36,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,7 +46,8 @@
 #define BUFFER_BYTES    ((size_t)4 << 20)
 #define BUFFERS         8 /* kept for use again */
 #define TEXT_BYTES      ((size_t)1 << 20)
-#define TRACE_BYTES_MAX ((uint64_t)960 << 20) /* what the reader takes, and some room */
+#define TRACE_BYTES_MAX ((uint64_t)960 << 20) /* less than the reader takes */
+#define TRACE_BYTES_END ((uint64_t)1 << 20)   /* kept for what is said at the end */
 #define FLUSH_MS        100
 #define CRASH_WAIT_MS   3000
 #define SYNC_WAIT_MS    2000
@@ -51,22 +57,27 @@ static struct {
     int trace; /* descriptor */
     struct cupti_api api;
 
-    atomic_int kernels; /* the kind of activity as which they are recorded; 0: not yet */
-    bool may_change;
+    struct cupti_kinds kinds;
+    bool may_change; /* kernels become concurrent when the program makes a stream */
 
     pthread_mutex_t lock; /* of what follows */
     struct cupti_rows rows;
-    uint64_t bytes;   /* of the trace, as far as it is ours */
+    uint64_t bytes; /* of the trace, as far as it is ours */
+    uint64_t bytes_max;
     uint64_t dropped; /* records, by CUPTI */
     uint64_t without_room;
     uint8_t *buffers[BUFFERS];
     size_t buffer_count;
 
+    pthread_mutex_t flushing; /* the keeper at work */
+    atomic_int detaching;     /* at the end of the next cudaProfilerStop() */
+    atomic_int detached;      /* CUPTI must not be called: that would attach it */
+
     pthread_t keeper;
     sem_t wake;
     atomic_int crashed, crash_done; /* what the handler and the keeper tell each other */
     atomic_int finished;
-} s = {.trace = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
+} s = {.trace = -1, .lock = PTHREAD_MUTEX_INITIALIZER, .flushing = PTHREAD_MUTEX_INITIALIZER};
 
 static uint64_t real_time_ns(void)
 {
@@ -86,7 +97,7 @@ static void rows_write(void)
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0) {
-            s.bytes = TRACE_BYTES_MAX; /* the disk is full: what follows is counted */
+            s.bytes = s.bytes_max; /* the disk is full: what follows is counted */
             break;
         }
         done += (size_t)put;
@@ -134,7 +145,7 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
     size_t dropped = 0;
     pthread_mutex_lock(&s.lock);
     while (valid > 0 && s.api.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
-        if (s.bytes >= TRACE_BYTES_MAX) {
+        if (s.bytes >= s.bytes_max) {
             s.without_room++;
             continue;
         }
@@ -185,7 +196,8 @@ static void wait_for_gpu(void)
 /* Everything that is there goes to the trace, and what is not, is counted. */
 static void empty_all(void)
 {
-    s.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    if (!atomic_load(&s.detached))
+        s.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     pthread_mutex_lock(&s.lock);
     const struct {
         const char *name;
@@ -205,10 +217,12 @@ static void finish(void)
 {
     if (s.pid != getpid() || atomic_exchange(&s.finished, 1))
         return;
-    uint64_t now = 0;
-    s.api.cuptiGetTimestamp(&now);
-    s.rows.last_ns = now;
-    wait_for_gpu();
+    if (!atomic_load(&s.detached)) {
+        uint64_t now = 0;
+        s.api.cuptiGetTimestamp(&now);
+        s.rows.last_ns = now;
+        wait_for_gpu();
+    }
     empty_all();
 }
 
@@ -233,6 +247,7 @@ static void *keep(void *unused)
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, NULL); /* the program's signals are its own threads' */
+    bool quiet = false;
     while (!atomic_load(&s.finished)) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
@@ -245,7 +260,14 @@ static void *keep(void *unused)
             atomic_store(&s.crash_done, 1);
             break;
         }
-        s.api.cuptiActivityFlushAll(0);
+        /* While nothing is recorded the program is not to be disturbed; what was recorded before
+         * is emptied once. */
+        const bool on = atomic_load(&s.kinds.on);
+        pthread_mutex_lock(&s.flushing);
+        if ((on || !quiet) && !atomic_load(&s.detaching))
+            s.api.cuptiActivityFlushAll(0);
+        pthread_mutex_unlock(&s.flushing);
+        quiet = !on;
     }
     return NULL;
 }
@@ -295,28 +317,56 @@ static void check(CUptiResult result, const char *what)
     note(text);
 }
 
-/* Kernels are recorded in one of two ways. Where kernels may run at the same time, CUPTI adds code
- * to each block that tells the time: as many small blocks take some percent longer by that, kernels
- * that cannot overlap anyway are recorded without it. So that way is taken as long as the program
- * has the default stream only; GPU_ENV_KERNELS says otherwise. */
-static void record_kernels(bool concurrent)
+static int is_start(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
-    const CUpti_ActivityKind kind =
-        concurrent ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL : CUPTI_ACTIVITY_KIND_KERNEL;
-    const int before = atomic_exchange(&s.kernels, (int)kind); /* threads may come together */
-    if (before == (int)kind)
+    return domain == CUPTI_CB_DOMAIN_RUNTIME_API
+               ? id == CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000
+               : id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart;
+}
+
+/* cudaProfilerStop() and cudaProfilerStart(), which call the driver's: neither is recorded itself.
+ * Their places in time are, for --profile-from-start off when the trace is read. */
+static void switched(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_ApiCallbackSite site)
+{
+    const bool on = is_start(domain, id);
+    if (site != (on ? CUPTI_API_EXIT : CUPTI_API_ENTER))
         return;
-    if (before)
-        s.api.cuptiActivityDisable((CUpti_ActivityKind)before);
-    check(s.api.cuptiActivityEnable(kind), "kernels");
+    if (!on)
+        cupti_kinds_switch(&s.kinds, false);
+    uint64_t now = 0;
+    s.api.cuptiGetTimestamp(&now);
+    pthread_mutex_lock(&s.lock);
+    cupti_rows_switch(&s.rows, on, now);
+    rows_write();
+    pthread_mutex_unlock(&s.lock);
+    if (on)
+        cupti_kinds_switch(&s.kinds, true);
+}
+
+/* Where CUPTI may be detached: at the end of a call of the runtime, with nothing of its own left.
+ */
+static void detach(void)
+{
+    wait_for_gpu();
+    s.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    atomic_store(&s.detached, 1);
+    check(s.api.cuptiFinalize(), "detaching");
+    s.rows.number_before = s.rows.number_last;
 }
 
 static void CUPTIAPI called_back(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                  const void *data)
 {
     (void)unused;
-    (void)data;
-    if (s.pid != getpid() || domain != CUPTI_CB_DOMAIN_RESOURCE)
+    if (s.pid != getpid())
+        return;
+    if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API)
+        switched(domain, id, ((const CUpti_CallbackData *)data)->callbackSite);
+    if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && !is_start(domain, id) &&
+        ((const CUpti_CallbackData *)data)->callbackSite == CUPTI_API_EXIT &&
+        atomic_load(&s.detaching))
+        detach();
+    if (domain != CUPTI_CB_DOMAIN_RESOURCE)
         return;
     switch (id) {
     case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
@@ -325,7 +375,7 @@ static void CUPTIAPI called_back(void *unused, CUpti_CallbackDomain domain, CUpt
     case CUPTI_CBID_RESOURCE_STREAM_CREATED:
     case CUPTI_CBID_RESOURCE_GRAPH_CREATED:
         if (s.may_change)
-            record_kernels(true);
+            cupti_kinds_concurrent(&s.kinds);
         break;
     default:
         break;
@@ -342,35 +392,59 @@ static int client_number(const char *path)
     return number > 0 ? (int)number : 1;
 }
 
-static void record(void)
+/* Writing more than the process may would end it. */
+static uint64_t room_for_trace(void)
+{
+    struct rlimit most;
+    if (getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur > TRACE_BYTES_MAX)
+        return TRACE_BYTES_MAX;
+    return most.rlim_cur > TRACE_BYTES_END ? most.rlim_cur - TRACE_BYTES_END : 0;
+}
+
+static void subscribe(void)
 {
     static const struct {
-        CUpti_ActivityKind kind;
-        const char *name;
-    } kinds[] = {{CUPTI_ACTIVITY_KIND_DEVICE, "facts of the GPU"},
-                 {CUPTI_ACTIVITY_KIND_MEMCPY, "copies"},
-                 {CUPTI_ACTIVITY_KIND_MEMCPY2, "copies between GPUs"},
-                 {CUPTI_ACTIVITY_KIND_MEMSET, "fills"},
-                 {CUPTI_ACTIVITY_KIND_RUNTIME, "calls of the runtime"},
-                 {CUPTI_ACTIVITY_KIND_DRIVER, "calls of the driver"}};
+        CUpti_CallbackDomain domain;
+        CUpti_CallbackId id;
+    } callbacks[] = {
+        {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING},
+        {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED},
+        {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPH_CREATED},
+        {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000},
+        {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000},
+        {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStart},
+        {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop}};
     CUpti_SubscriberHandle subscriber;
     check(s.api.cuptiSubscribe(&subscriber, (CUpti_CallbackFunc)called_back, NULL), "subscribing");
-    const CUpti_CallbackId callbacks[] = {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
-                                          CUPTI_CBID_RESOURCE_STREAM_CREATED,
-                                          CUPTI_CBID_RESOURCE_GRAPH_CREATED};
     for (size_t i = 0; i < sizeof callbacks / sizeof *callbacks; i++)
-        s.api.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, callbacks[i]);
+        s.api.cuptiEnableCallback(1, subscriber, callbacks[i].domain, callbacks[i].id);
     check(s.api.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed), "buffers");
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        check(s.api.cuptiActivityEnable(kinds[i].kind), kinds[i].name);
-    const char *kernels = getenv(GPU_ENV_KERNELS);
+}
+
+static void record(void)
+{
+    const char *kernels = getenv(GPU_ENV_KERNELS), *from_start = getenv(GPU_ENV_FROM_START);
+    subscribe();
+    /* As long as the program has the default stream only, kernels cannot overlap. */
     s.may_change = kernels && strcmp(kernels, "auto") == 0;
-    record_kernels(!kernels || strcmp(kernels, "on") == 0);
-#if CUPTI_API_VERSION >= 130000
-    /* Not the program's: the runtime calls it before each launch because it is being recorded. */
-    if (s.api.cuptiActivityEnableDriverApi)
-        s.api.cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuKernelGetName, 0);
-#endif
+    cupti_kinds_begin(&s.kinds, &s.api, check, !kernels || strcmp(kernels, "on") == 0,
+                      !from_start || strcmp(from_start, "off") != 0);
+}
+
+EXPORTED void convlab_cupti_attach(int on);
+
+/** For programs of ours (profiler/recorded.h). @param on  0: the next cudaProfilerStop() detaches
+ * CUPTI, so that the program runs as if there were none; 1: it is attached again, and waits for
+ * cudaProfilerStart(). */
+EXPORTED void convlab_cupti_attach(int on)
+{
+    if (s.pid != getpid() || !s.api.cuptiFinalize || atomic_load(&s.finished))
+        return;
+    pthread_mutex_lock(&s.flushing); /* the keeper is done, and begins nothing */
+    if (on && atomic_exchange(&s.detached, 0))
+        subscribe();
+    atomic_store(&s.detaching, !on);
+    pthread_mutex_unlock(&s.flushing);
 }
 
 EXPORTED int InitializeInjection(void);
@@ -384,6 +458,7 @@ EXPORTED int InitializeInjection(void)
     if (s.pid || !path)
         return 1;
     s.trace = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    s.bytes_max = room_for_trace();
     s.rows.room = TEXT_BYTES;
     s.rows.text = malloc(TEXT_BYTES);
     s.rows.client = client_number(getenv(GPU_ENV_CLIENTS));

@@ -51,6 +51,14 @@ static void put_number(struct row *r, enum gpu_column column, uint64_t number)
         *r->at++ = digits[--n];
 }
 
+static void put_correlation(struct row *r, uint32_t correlation)
+{
+    const uint64_t number = r->rows->number_before + correlation;
+    put_number(r, GPU_correlation, number);
+    if (number > r->rows->number_last)
+        r->rows->number_last = number;
+}
+
 static struct row row_begin(struct cupti_rows *rows, const char *kind)
 {
     /* (names get at most half of the room, so that the figures behind them have theirs) */
@@ -108,7 +116,7 @@ static void add_kernel(struct cupti_rows *rows, const CUpti_ActivityKernel10 *k)
     r.end += CUPTI_ROW_MAX / 4;
     put_text(&r, GPU_symbol, k->name);
     r.end += CUPTI_ROW_MAX / 4 - 128;
-    put_number(&r, GPU_correlation, k->correlationId);
+    put_correlation(&r, k->correlationId);
     put_number(&r, GPU_device, k->deviceId);
     row_end(&r);
 }
@@ -161,7 +169,7 @@ static void add_copy(struct cupti_rows *rows, const CUpti_ActivityMemcpy6 *c)
         return;
     put_number(&r, GPU_bytes, c->bytes);
     put_text(&r, GPU_host_memory, host_memory(c->srcKind, c->dstKind));
-    put_number(&r, GPU_correlation, c->correlationId);
+    put_correlation(&r, c->correlationId);
     put_number(&r, GPU_device, c->deviceId);
     row_end(&r);
 }
@@ -174,7 +182,7 @@ static void add_peer_copy(struct cupti_rows *rows, const CUpti_ActivityMemcpyPto
     if (!put_times(&r, c->start, c->end))
         return;
     put_number(&r, GPU_bytes, c->bytes);
-    put_number(&r, GPU_correlation, c->correlationId);
+    put_correlation(&r, c->correlationId);
     put_number(&r, GPU_device, c->deviceId);
     row_end(&r);
 }
@@ -187,14 +195,24 @@ static void add_fill(struct cupti_rows *rows, const CUpti_ActivityMemset4 *m)
     if (!put_times(&r, m->start, m->end))
         return;
     put_number(&r, GPU_bytes, m->bytes);
-    put_number(&r, GPU_correlation, m->correlationId);
+    put_correlation(&r, m->correlationId);
     put_number(&r, GPU_device, m->deviceId);
     row_end(&r);
 }
 
+/* Of the profiler, not of the program: cupti_rows_switch() says when. */
+static bool is_switch(const CUpti_ActivityAPI *a)
+{
+    return a->kind == CUPTI_ACTIVITY_KIND_DRIVER
+               ? a->cbid == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart ||
+                     a->cbid == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop
+               : a->cbid == CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000 ||
+                     a->cbid == CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000;
+}
+
 static void add_call(struct cupti_rows *rows, const CUpti_ActivityAPI *a)
 {
-    if (rows->last_ns && a->start >= rows->last_ns)
+    if ((rows->last_ns && a->start >= rows->last_ns) || is_switch(a))
         return;
     const char *name = NULL;
     if (rows->api->cuptiGetCallbackName(a->kind == CUPTI_ACTIVITY_KIND_DRIVER
@@ -211,7 +229,7 @@ static void add_call(struct cupti_rows *rows, const CUpti_ActivityAPI *a)
     if (!put_times(&r, a->start, a->end))
         return;
     put_number(&r, GPU_error, a->returnValue);
-    put_number(&r, GPU_correlation, a->correlationId);
+    put_correlation(&r, a->correlationId);
     put_number(&r, GPU_thread, a->threadId);
     row_end(&r);
 }
@@ -223,6 +241,15 @@ void cupti_rows_fact(struct cupti_rows *rows, const char *kind, const char *name
     put_number(&r, GPU_client, (uint64_t)rows->client);
     put_number(&r, GPU_bytes, number);
     row_end(&r);
+}
+
+void cupti_rows_switch(struct cupti_rows *rows, bool on, uint64_t now)
+{
+    struct row r = row_begin(rows, "switch");
+    put_text(&r, GPU_name, on ? "cudaProfilerStart" : "cudaProfilerStop");
+    put_number(&r, GPU_client, (uint64_t)rows->client);
+    if (put_times(&r, now, now))
+        row_end(&r);
 }
 
 /* Facts of the GPU: what occupancy and rooflines are computed from. All GPUs of a program are taken

@@ -11,9 +11,12 @@
 /** Rows under construction, and what they are made with. */
 struct cupti_rows {
     const struct cupti_api *api;
-    int client;          /**< number of this process */
-    uint64_t zero_ns;    /**< CUPTI's time that is time 0 of the trace */
-    uint64_t last_ns;    /**< calls after this time of CUPTI's are ours; 0: none are */
+    int client;       /**< number of this process */
+    uint64_t zero_ns; /**< CUPTI's time that is time 0 of the trace */
+    uint64_t last_ns; /**< calls after this time of CUPTI's are ours; 0: none are */
+    /** Calls are numbered from 1 whenever CUPTI attaches to the program: what was the last number
+     * before, and what is the largest so far. */
+    uint64_t number_before, number_last;
     uint64_t incomplete; /**< activities whose times CUPTI did not know */
     uint64_t unknown;    /**< records of kinds that have no row */
     char *text;          /**< [room]; whole rows */
@@ -29,5 +32,8 @@ void cupti_rows_add(struct cupti_rows *rows, const CUpti_Activity *record);
 
 /** Adds a row that has a kind, a name and a number ("bytes") only. */
 void cupti_rows_fact(struct cupti_rows *rows, const char *kind, const char *name, uint64_t number);
+
+/** Adds the row of a cudaProfilerStart() (on) or cudaProfilerStop(). @param now  CUPTI's time */
+void cupti_rows_switch(struct cupti_rows *rows, bool on, uint64_t now);
 
 #endif

@@ -41,7 +41,10 @@ enum gpu_column {
 #define GPU_ENV_CLIENTS "CONVLAB_GPU_CLIENTS" /**< a file that gets a byte from each process */
 #define GPU_ENV_START   "CONVLAB_GPU_START"   /**< nanoseconds of the real-time clock: time 0 */
 #define GPU_ENV_KERNELS                                                                            \
-    "CONVLAB_GPU_KERNELS"             /**< on, off: record kernels as concurrent, or not           \
+    "CONVLAB_GPU_KERNELS" /**< on, off: record kernels as concurrent, or not                       \
+                           */
+#define GPU_ENV_FROM_START                                                                         \
+    "CONVLAB_GPU_FROM_START"          /**< off: nothing before cudaProfilerStart()                 \
                                        */
 #define GPU_ENV_CUPTI "CONVLAB_CUPTI" /**< the path or name of libcupti */
 

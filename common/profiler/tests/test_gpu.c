@@ -133,6 +133,59 @@ Test(gpu, shows_what_was_seen_until_a_program_ended_badly)
     }
 }
 
+Test(gpu, records_nothing_while_it_is_switched_off)
+{
+    static const struct {
+        const char *options, *steps, *time;
+        int launches;
+    } cases[] = {
+        {"", "launch:3 switch:0 launch:9 switch:1 launch:1", "1.2000us", 4},
+        {"", "switch:0 launch:9 stream switch:1 launch:2", " 600ns", 2},
+        {"", "switch:0 launch:9 switch:0 sleep switch:1 switch:1 launch:2", " 600ns", 2},
+        {"--profile-from-start off", "launch:9 switch:1 launch:3 switch:0 launch:9", " 900ns", 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char out[16384], expected[128];
+        cr_assert_eq(profile(out, sizeof out, cases[i].options, cases[i].steps), 0);
+        snprintf(expected, sizeof expected, " GPU activities:  100.00%%  %8s         %d     300ns ",
+                 cases[i].time, cases[i].launches);
+        cr_expect(strstr(out, expected), "%s %s: %s", cases[i].options, cases[i].steps, out);
+        cr_expect_null(strstr(out, "cudaProfiler"), "they are the profiler's: %s", out);
+    }
+}
+
+Test(gpu, is_gone_while_a_program_of_ours_asks_for_that)
+{
+    static const char *const steps[] = {
+        "launch:3 attach:0 switch:0 launch:9 sleep attach:1 switch:1 launch:1",
+        "launch:3 attach:0 switch:0 attach:1 switch:1 attach:0 switch:0 attach:1 switch:1 launch:1",
+        "launch:3 attach:0 attach:1 launch:1", "launch:4 attach:0 switch:0 launch:9",
+        "launch:4 attach:0 switch:0 launch:9 segv"};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        char out[16384];
+        cr_assert_eq(profile(out, sizeof out, "", steps[i]), strstr(steps[i], "segv") ? 139 : 0);
+        cr_expect(strstr(out, " GPU activities:  100.00%  1.2000us         4     300ns"), "%s: %s",
+                  steps[i], out);
+        cr_expect_null(strstr(out, "Warning"), "%s: %s", steps[i], out);
+    }
+    /* Calls are numbered anew when CUPTI is attached again; the trace has one numbering. */
+    char out[16384];
+    cr_assert_eq(profile(out, sizeof out, "--print-gpu-trace",
+                         "launch:2 attach:0 switch:0 attach:1 switch:1 launch:2"),
+                 0);
+    cr_expect(strstr(out, "int) [2]\n") && strstr(out, "int) [6]\n"), "%s", out);
+}
+
+Test(gpu, tells_our_programs_that_they_are_recorded)
+{
+    char out[16384];
+    profile(out, sizeof out, "", "");
+    cr_expect_eq(tool_run("vprof", out, sizeof out, "--device gpu sh -c 'exit $CONVLAB_RECORDED'"),
+                 1);
+    cr_expect_eq(tool_run("vprof", out, sizeof out,
+                          "--device gpu --profile-from-start off sh -c 'exit $CONVLAB_RECORDED'"),
+                 0, "then a program says itself what is recorded");
+}
+
 Test(gpu, loses_no_launch_and_says_what_cupti_lost)
 {
     char out[16384];
@@ -180,4 +233,28 @@ Test(gpu, counts_processes)
     cr_expect_eq(tool_run("vprof", out, sizeof out, arguments), 0);
     cr_expect(strstr(out, "  NVIDIA Fake (0)         1         7  add("), "%s", out);
     cr_expect(strstr(out, "  NVIDIA Fake (0)         2         7  add("), "%s", out);
+}
+
+/* A wrapper that says what it was told, and then starts the program as it is. */
+Test(gpu, starts_a_program_through_another)
+{
+    char out[16384], wrapper[] = "/tmp/convlab-wrapper-XXXXXX", options[128];
+    const int fd = mkstemp(wrapper);
+    static const char text[] = "#!/bin/sh\n"
+                               "for f in $(echo $CONVLAB_WRAPPER_READS:$CONVLAB_WRAPPER_WRITES | "
+                               "tr : ' '); do\n"
+                               "    [ -e $f ] || echo \"missing: $f\"\n"
+                               "done\n"
+                               "echo \"wrapped: ${1##*/}\"\n"
+                               "exec \"$@\"\n";
+    cr_assert_eq(write(fd, text, sizeof text - 1), (ssize_t)sizeof text - 1);
+    cr_assert_eq(fchmod(fd, 0700), 0);
+    close(fd);
+    snprintf(options, sizeof options, "--wrapper %s", wrapper);
+    cr_expect_eq(profile(out, sizeof out, options, "launch:2 exit:4"), 4, "%s", out);
+    unlink(wrapper);
+    cr_expect(strstr(out, "wrapped: fake_program\n"), "%s", out);
+    cr_expect_null(strstr(out, "missing: "), "%s", out);
+    cr_expect(strstr(out, " GPU activities:  100.00%     600ns         2     300ns"), "%s", out);
+    cr_expect_null(strstr(out, "command: /tmp"), "the program is the one asked for: %s", out);
 }

@@ -78,6 +78,27 @@ static void calls(struct trace_text *t, const char *kind, const char *name, uint
     }
 }
 
+Test(figures, of_time_are_in_the_unit_that_was_chosen)
+{
+    static const struct {
+        const char *unit, *text, *small;
+    } chosen[] = {{"auto", "1.2346ms", "755ns"},      {"col", "1.234567ms", "0.000755ms"},
+                  {"ns", "1234567ns", "755ns"},       {"us", "1234.567us", "0.755us"},
+                  {"ms", "1.234567ms", "0.000755ms"}, {"s", "0.001234567s", "0.000000755s"}};
+    char to[FIGURE_MAX];
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
+        cr_assert(figure_time_choose(chosen[i].unit));
+        const struct figure_unit column = figure_time_unit(1234567);
+        figure_time_in(to, 1234567, column);
+        cr_expect_str_eq(to, chosen[i].text);
+        figure_time_in(to, 755, column);
+        cr_expect_str_eq(to, chosen[i].small);
+        cr_expect_leq((int)strlen(to), figure_time_width());
+    }
+    cr_expect_not(figure_time_choose("m"));
+    cr_expect_not(figure_time_choose(""));
+}
+
 Test(summary, is_the_seeds_to_the_letter)
 {
     struct trace_text t;

@@ -143,25 +143,65 @@ Test(filter, takes_a_name_or_nvprofs_four_parts)
         cr_expect_eq(left(cases[i].filter), cases[i].left, "%s", cases[i].filter);
 }
 
-Test(range, is_what_lies_between_the_switches)
+/* @param kind  of the rows of cudaProfilerStart() and Stop(): a call, or what CUPTI's library
+ * writes
+ */
+static struct tr_trace range_of(const char *kind, bool from_start)
 {
     struct trace_text t;
+    struct st_error err;
     trace_begin(&t);
     trace_row(&t, "kernel", "before", 100, 200);
     trace_row(&t, "api", "cudaLaunchKernel", 90, 110);
-    trace_row(&t, "api", "cudaProfilerStart", 300, 310);
+    trace_row(&t, kind, "cudaProfilerStart", 300, 310);
     trace_row(&t, "kernel", "inside", 600, 700);
     trace_row(&t, "api", "cudaLaunchKernel", 390, 410);
-    trace_row(&t, "api", "cudaProfilerStop", 500, 510);
+    trace_row(&t, kind, "cudaProfilerStop", 500, 510);
     trace_row(&t, "kernel", "after", 650, 750);
     trace_row(&t, "api", "cudaLaunchKernel", 520, 530);
     struct tr_trace trace = trace_end(&t);
-    struct st_error err;
-    cr_assert_eq(tr_profiled_range(&trace, &err), ST_OK);
-    cr_assert_eq(trace.n, 2);
-    cr_expect_str_eq(trace.rows[0].name, "inside", "it ends after the switch, its launch does not");
-    cr_expect_str_eq(trace.rows[1].name, "cudaLaunchKernel");
-    tr_free(&trace);
+    cr_assert_eq(tr_profiled_range(&trace, from_start, &err), ST_OK);
+    return trace;
+}
+
+Test(range, is_what_lies_between_the_switches)
+{
+    static const char *const kinds[] = {"api", "switch"};
+    for (int i = 0; i < 2; i++) {
+        struct tr_trace trace = range_of(kinds[i], false);
+        cr_assert_eq(trace.n, 2, "%s", kinds[i]);
+        cr_expect_str_eq(trace.rows[0].name, "inside",
+                         "it ends after the switch, its launch does not");
+        cr_expect_str_eq(trace.rows[1].name, "cudaLaunchKernel");
+        tr_free(&trace);
+    }
+}
+
+Test(range, from_the_start_has_what_comes_before_the_first_switch)
+{
+    static const char *const kinds[] = {"api", "switch"};
+    for (int i = 0; i < 2; i++) {
+        struct tr_trace trace = range_of(kinds[i], true);
+        cr_assert_eq(trace.n, 4, "%s", kinds[i]);
+        cr_expect_str_eq(trace.rows[0].name, "before");
+        cr_expect_str_eq(trace.rows[2].name, "inside");
+        tr_free(&trace);
+    }
+}
+
+Test(range, of_a_program_without_switches_is_all_from_the_start_and_else_nothing)
+{
+    for (int from_start = 0; from_start < 2; from_start++) {
+        struct trace_text t;
+        struct st_error err;
+        trace_begin(&t);
+        trace_row(&t, "kernel", "one", 100, 200);
+        trace_row(&t, "api", "cudaLaunchKernel", 90, 110);
+        struct tr_trace trace = trace_end(&t);
+        cr_assert_eq(tr_profiled_range(&trace, from_start, &err), ST_OK);
+        cr_expect_eq(trace.n, from_start ? 2 : 0);
+        tr_free(&trace);
+    }
 }
 
 Test(trace, has_names_of_calls_without_marks)

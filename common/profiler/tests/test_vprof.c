@@ -67,12 +67,37 @@ Test(vprof, says_what_is_wrong)
     cr_expect(strstr(out, "use nsys profile"), "%s", out);
     cr_expect_eq(run(out, sizeof out, "--profile-from-start maybe true"), 2);
     cr_expect(strstr(out, "--profile-from-start: expected on or off, got maybe"), "%s", out);
+    cr_expect_eq(run(out, sizeof out, "-u minutes true"), 2);
+    cr_expect(strstr(out, "--normalized-time-unit: expected s, ms, us, ns, col or auto, got "
+                          "minutes"),
+              "%s", out);
     cr_expect_eq(run(out, sizeof out, "--device virtual:gtx-0 true"), 2);
     cr_expect(strstr(out, "there is no GPU profile 'gtx-0'"), "%s", out);
     cr_expect_eq(run(out, sizeof out, "--import /no-such-trace.tsv"), 2);
     cr_expect(strstr(out, "/no-such-trace.tsv"), "%s", out);
     cr_expect_eq(run(out, sizeof out, "-o /dev/../etc/passwd true"), 2);
     cr_expect(strstr(out, "the file exists already"), "%s", out);
+}
+
+/* A trace that is kept in the tree, printed in other ways. */
+Test(vprof, prints_a_trace_in_the_unit_and_form_that_were_asked_for)
+{
+    static const char golden[] = "common/analysis/tests/golden";
+    char out[65536], command[512];
+    snprintf(command, sizeof command, "-i %s/trace-20.tsv -u us", golden);
+    cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
+    cr_expect(strstr(out, "       862.642us         6       143.773us         3.140us"), "%s", out);
+    snprintf(command, sizeof command, "-i %s/trace-20.tsv -u ms --csv", golden);
+    cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
+    cr_expect(strstr(out, "\n,%,ms,,ms,ms,ms,\n\"GPU activities\",49."), "%s", out);
+    snprintf(command, sizeof command,
+             "-i %s/trace-20.tsv --counters %s/counters-20.tsv --analysis --csv", golden, golden);
+    cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
+    cr_expect(strstr(out, "\n%,us,,,,,,,%,,,,\n1.301289,22.842000,1,\"too few blocks\","), "%s",
+              out);
+    cr_expect(strstr(out, "\",\"66x1x1\",\"128x1x1\",\"longest chain 79%, "), "%s", out);
+    cr_expect(strstr(out, "\n\n\"Kernel\",\"File\",\"Line\",\"Time(%)\","), "%s", out);
+    cr_expect(strstr(out, "conv.cu\",160,30.2035,5.255,,1.000,,"), "%s", out);
 }
 
 /* A CUDA program from its start to the timeline, where there is one compiled for the tests. */

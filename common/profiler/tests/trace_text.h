@@ -19,19 +19,19 @@ static inline void trace_begin(struct trace_text *t)
     t->out = open_memstream(&t->text, &t->bytes);
     cr_assert(t->out);
     fprintf(t->out, "kind\tname\tclient\tstream\tstart_ns\tend_ns\tbytes\tgrid\tblock\tregisters\t"
-                   "static_shared_bytes\tdynamic_shared_bytes\toccupancy\terror\tsymbol\t"
-                   "host_memory\twarp_instructions\tglobal_load_sectors\tglobal_load_bytes\t"
-                   "branches\tdivergent_branches\n");
+                    "static_shared_bytes\tdynamic_shared_bytes\toccupancy\terror\tsymbol\t"
+                    "host_memory\twarp_instructions\tglobal_load_sectors\tglobal_load_bytes\t"
+                    "branches\tdivergent_branches\n");
 }
 
 /* A kernel's name is its symbol, too; its counters are fixed. */
 static inline void trace_row(struct trace_text *t, const char *kind, const char *name,
                              uint64_t start, uint64_t end)
 {
-    const bool kernel = strcmp(kind, "kernel") == 0, api = strcmp(kind, "api") == 0;
-    fprintf(t->out, "%s\t%s\t1\t0\t%llu\t%llu\t%s\t%s\t%s\n", kind, kernel || api ? name : "",
-            (unsigned long long)start, (unsigned long long)end,
-            kernel || api ? "" : "40000000",
+    const bool kernel = strcmp(kind, "kernel") == 0, api = strcmp(kind, "api") == 0,
+               named = kernel || api || strcmp(kind, "switch") == 0;
+    fprintf(t->out, "%s\t%s\t1\t0\t%llu\t%llu\t%s\t%s\t%s\n", kind, named ? name : "",
+            (unsigned long long)start, (unsigned long long)end, named ? "" : "40000000",
             kernel ? "39063x1x1\t256x1x1\t8\t0\t0\t0.9104\t0" : "\t\t\t\t\t\t0",
             kernel ? "\t\t100\t8\t128\t10\t1" : "\tpageable\t\t\t\t\t");
 }

@@ -149,7 +149,10 @@ Test(profile, on_a_gpu_takes_the_time_without_and_the_counters_with_ncu)
     run(profiling(RUNNER_ON_GPU, "/lab/libconv.so", out));
     cr_expect(is_there("time-2.txt") && is_there("trace-2.tsv") && is_there("ncu-2.tsv"));
     cr_expect(!is_there("counters-2.tsv"), "lines are the virtual GPU's");
-    struct tsv parts = table("parts.tsv");
+    struct tsv parts = table("parts.tsv"), layers = table("layers.tsv");
+    cr_expect_eq(layers.rows, 2, "what the profiled run says of times is not kept");
+    cr_expect_str_eq(tsv_cell(&layers, 1, tsv_column(&layers, "op_time_s")), "0.125000000");
+    tsv_free(&layers);
     cr_expect_eq(parts.rows, 8);
     cr_expect_str_eq(tsv_cell(&parts, 3, tsv_column(&parts, "part")), "counters");
     cr_expect_str_eq(tsv_cell(&parts, 3, tsv_column(&parts, "state")), "here");
@@ -200,4 +203,57 @@ Test(boxed, a_program_sees_what_it_is_shown_and_no_more)
     path_format(shown, sizeof shown, "/usr/bin/cat:%s", own);
     cr_expect_eq(boxed(shown, own), 0);
     cr_expect_eq(boxed("/usr/bin/cat", own), 1, "cat's own status: the file is not there");
+}
+
+/* On a real GPU what records runs in the box, too: here a CUPTI and a program of our own. */
+Test(boxed, a_program_is_recorded_inside)
+{
+    char text[4 * PATH_MAX], programs[PATH_MAX], fake[PATH_MAX],
+        folder[] = "/tmp/convlab-boxed-XXXXXX";
+    struct gr_sandbox sandbox;
+    struct st_error err;
+    cr_assert(realpath(checkout_build(&err), programs));
+    *strrchr(programs, '/') = '\0';
+    path_format(fake, sizeof fake, "%s/profiler/tests/fake_program", programs);
+    cr_assert_eq(gr_sandbox_open(&sandbox, GR_SANDBOX_IF_POSSIBLE, programs, &err), ST_OK);
+    if (!sandbox.on)
+        cr_skip_test("not here: %s", sandbox.reason);
+    if (!file_exists(fake))
+        cr_skip_test("skip: no headers of CUPTI: what records is not built");
+    cr_assert(mkdtemp(folder));
+    path_format(text, sizeof text,
+                "cd %s && CONVLAB_BOX_GPU=1 CONVLAB_BOX_SHOW=%s "
+                "CONVLAB_CUPTI=%s/profiler/tests/libcupti-fake.so %s/vprof --device gpu --wrapper "
+                "%s/boxed -f -s -o trace --log-file log %s launch:3 segv 2>/dev/null; "
+                "test $? = 139 && grep -q '1.2000us\\|900ns' log && "
+                "test $(grep -c ^kernel trace) = 3 && ! grep -q boxed log trace",
+                folder, fake, programs, programs, programs, fake);
+    cr_expect_eq(system(text), 0, "%s", text);
+    command("rm -r %s", folder);
+}
+
+/* What a program in the box writes into the trace is read as data of unknown origin. */
+Test(boxed, nonsense_in_the_trace_is_said_to_be_none)
+{
+    char text[4 * PATH_MAX], programs[PATH_MAX], fake[PATH_MAX];
+    struct gr_sandbox sandbox;
+    struct st_error err;
+    cr_assert(realpath(checkout_build(&err), programs));
+    *strrchr(programs, '/') = '\0';
+    path_format(fake, sizeof fake, "%s/profiler/tests/libcupti-fake.so", programs);
+    cr_assert_eq(gr_sandbox_open(&sandbox, GR_SANDBOX_IF_POSSIBLE, programs, &err), ST_OK);
+    if (!sandbox.on)
+        cr_skip_test("not here: %s", sandbox.reason);
+    if (!file_exists(fake))
+        cr_skip_test("skip: no headers of CUPTI: what records is not built");
+    path_format(text, sizeof text,
+                "CONVLAB_BOX_GPU=1 CONVLAB_BOX_SHOW=/bin:/usr/bin CONVLAB_CUPTI=%s %s/vprof "
+                "--device gpu --wrapper %s/boxed /bin/sh -c 'echo nonsense >$CONVLAB_GPU_TRACE; "
+                "echo into >/etc/x || echo ended' 2>&1 | grep -c 'this is no trace\\|^ended'",
+                fake, programs, programs);
+    FILE *out = popen(text, "r");
+    int lines = 0;
+    cr_assert(out && fscanf(out, "%d", &lines) == 1);
+    pclose(out);
+    cr_expect_eq(lines, 2, "%s", text);
 }

@@ -1,16 +1,20 @@
 /* Times labs' libraries layer by layer: the same program on a GPU and on the virtual one.
  *
- *   conv_times [--once] IMAGES[,IMAGES...] LIBRARY...
+ *   conv_times [--once] [--recorded] IMAGES[,IMAGES...] LIBRARY...
  *
  * Prints TSV: library (its folder's name), images, layer, ns: the median between two events around
  * conv_forward(), with nothing in the L2 cache before. The layers are those of the models in data/.
+ * Under a profiler the times are taken while nothing is recorded, and all is done once more for the
+ * record; with --recorded they are taken of what is recorded.
  */
 #include "conv.h"
+#include "profiler/recorded.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <cuda_profiler_api.h>
 #include <dlfcn.h>
 #include <string>
 #include <vector>
@@ -67,21 +71,62 @@ static std::string folder_of(const char *path)
                     end - (begin == std::string::npos ? 0 : begin + 1));
 }
 
+static char *flush;
+static const size_t flush_bytes = (size_t)256 << 20;
+
+/* The median of several runs, after one that is not counted. */
+static float median_ns(const char *library, const struct conv_shape *s, const float *x,
+                       const float *k, float *y, int repeats)
+{
+    static cudaEvent_t before, after;
+    void *loaded = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    auto conv = loaded ? (decltype(&conv_forward))dlsym(loaded, "conv_forward") : NULL;
+    if (!conv) {
+        fprintf(stderr, "conv_times: %s\n", dlerror());
+        exit(2);
+    }
+    if (!before) {
+        CHECK(cudaEventCreate(&before));
+        CHECK(cudaEventCreate(&after));
+    }
+    std::vector<float> ns;
+    for (int r = 0; r < repeats + (repeats > 1); r++) {
+        CHECK(cudaMemsetAsync(flush, r, flush_bytes));
+        CHECK(cudaDeviceSynchronize());
+        CHECK(cudaEventRecord(before));
+        const int returned = conv(s, x, k, y);
+        CHECK(cudaEventRecord(after));
+        CHECK(cudaDeviceSynchronize());
+        float ms;
+        CHECK(cudaEventElapsedTime(&ms, before, after));
+        if (returned) {
+            fprintf(stderr, "conv_times: %s returned %d\n", library, returned);
+            exit(2);
+        }
+        if (r || repeats == 1)
+            ns.push_back(ms * 1e6f);
+    }
+    std::sort(ns.begin(), ns.end());
+    return ns[ns.size() / 2];
+}
+
 int main(int argc, char **argv)
 {
     int repeats = 9, first = 1;
-    if (argc > 1 && strcmp(argv[1], "--once") == 0)
-        repeats = 1, first++;
-    if (argc < first + 2) {
-        fprintf(stderr, "conv_times: usage: conv_times [--once] IMAGES[,IMAGES...] LIBRARY...\n");
+    bool pauses = recorded_now();
+    for (; argc > first && strncmp(argv[first], "--", 2) == 0; first++)
+        if (strcmp(argv[first], "--once") == 0)
+            repeats = 1;
+        else if (strcmp(argv[first], "--recorded") == 0)
+            pauses = false;
+        else
+            break;
+    if (argc < first + 2 || argv[first][0] == '-') {
+        fprintf(stderr, "conv_times: usage: conv_times [--once] [--recorded] IMAGES[,IMAGES...] "
+                        "LIBRARY...\n");
         return 2;
     }
-    const size_t flush_bytes = (size_t)256 << 20;
-    char *flush;
-    cudaEvent_t before, after;
     CHECK(cudaMalloc(&flush, flush_bytes));
-    CHECK(cudaEventCreate(&before));
-    CHECK(cudaEventCreate(&after));
     printf("library\timages\tlayer\tns\n");
     for (char *images = strtok(argv[first], ","); images; images = strtok(NULL, ","))
         for (const auto &layer : layers) {
@@ -90,35 +135,20 @@ int main(int argc, char **argv)
             const size_t outputs = (size_t)(s.H - s.K + 1) * (s.W - s.K + 1);
             float *x = floats((size_t)s.B * s.C * s.H * s.W);
             float *k = floats((size_t)s.M * s.C * s.K * s.K);
-            float *y = floats((size_t)s.B * s.M * outputs);
+            float *y;
+            CHECK(cudaMalloc(&y, (size_t)s.B * s.M * outputs * sizeof(float)));
             for (int i = first + 1; i < argc; i++) {
-                void *library = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);
-                auto conv =
-                    library ? (decltype(&conv_forward))dlsym(library, "conv_forward") : NULL;
-                if (!conv) {
-                    fprintf(stderr, "conv_times: %s\n", dlerror());
-                    return 2;
+                if (pauses) {
+                    recorded_attach(0);
+                    CHECK(cudaProfilerStop());
                 }
-                std::vector<float> ns;
-                for (int r = 0; r < repeats + (repeats > 1); r++) {
-                    CHECK(cudaMemsetAsync(flush, r, flush_bytes));
-                    CHECK(cudaDeviceSynchronize());
-                    CHECK(cudaEventRecord(before));
-                    const int returned = conv(&s, x, k, y);
-                    CHECK(cudaEventRecord(after));
-                    CHECK(cudaDeviceSynchronize());
-                    float ms;
-                    CHECK(cudaEventElapsedTime(&ms, before, after));
-                    if (returned) {
-                        fprintf(stderr, "conv_times: %s returned %d\n", argv[i], returned);
-                        return 2;
-                    }
-                    if (r || repeats == 1)
-                        ns.push_back(ms * 1e6f);
+                const float ns = median_ns(argv[i], &s, x, k, y, repeats);
+                if (pauses) {
+                    recorded_attach(1);
+                    CHECK(cudaProfilerStart());
+                    median_ns(argv[i], &s, x, k, y, repeats);
                 }
-                std::sort(ns.begin(), ns.end());
-                printf("%s\t%s\t%s\t%.0f\n", folder_of(argv[i]).c_str(), images, layer.name,
-                       ns[ns.size() / 2]);
+                printf("%s\t%s\t%s\t%.0f\n", folder_of(argv[i]).c_str(), images, layer.name, ns);
                 fflush(stdout);
             }
             CHECK(cudaFree(x));

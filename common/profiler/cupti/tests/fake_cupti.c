@@ -15,6 +15,7 @@ fake_copy_function fake_copy;
 fake_odd_function fake_odd;
 fake_reset_function fake_reset, fake_stream;
 fake_drop_function fake_drop;
+fake_switch_function fake_switch;
 
 static struct {
     pthread_mutex_t lock;
@@ -24,7 +25,10 @@ static struct {
     uint8_t *buffer;
     size_t size, used;
     int dropped;
-    bool enabled[CUPTI_ACTIVITY_KIND_COUNT];
+    bool enabled[CUPTI_ACTIVITY_KIND_COUNT], switches[2];
+    uint64_t now_ns;   /* 0: not told */
+    int number, first; /* of the last call, and of the last before CUPTI was attached */
+    bool finalized;
 } f = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The sizes with which records follow one another. */
@@ -107,10 +111,17 @@ EXPORTED CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
     return CUPTI_SUCCESS;
 }
 
+/* A call that attaches CUPTI again unasked shows as a loss. */
+static void called(void)
+{
+    f.dropped += f.finalized;
+}
+
 EXPORTED CUptiResult cuptiActivityFlushAll(uint32_t flag)
 {
     (void)flag;
     pthread_mutex_lock(&f.lock);
+    called();
     deliver();
     pthread_mutex_unlock(&f.lock);
     return CUPTI_SUCCESS;
@@ -152,16 +163,36 @@ EXPORTED CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_Ca
     (void)data;
     *subscriber = NULL;
     f.callback = callback;
+    f.finalized = false;
     return CUPTI_SUCCESS;
 }
 
 EXPORTED CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscriber,
                                          CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
-    (void)enable;
     (void)subscriber;
-    (void)domain;
-    (void)id;
+    if (domain == CUPTI_CB_DOMAIN_RUNTIME_API &&
+        id == CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000)
+        f.switches[0] = enable;
+    if (domain == CUPTI_CB_DOMAIN_RUNTIME_API &&
+        id == CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000)
+        f.switches[1] = enable;
+    return CUPTI_SUCCESS;
+}
+
+/* As CUPTI's: nothing of it is left, and whatever is called next attaches it again. */
+EXPORTED CUptiResult cuptiFinalize(void);
+EXPORTED CUptiResult cuptiFinalize(void)
+{
+    pthread_mutex_lock(&f.lock);
+    memset(f.enabled, 0, sizeof f.enabled);
+    memset(f.switches, 0, sizeof f.switches);
+    f.callback = NULL;
+    f.buffer = NULL;
+    f.used = 0;
+    f.first = f.number;
+    f.finalized = true;
+    pthread_mutex_unlock(&f.lock);
     return CUPTI_SUCCESS;
 }
 
@@ -186,15 +217,23 @@ EXPORTED CUptiResult cuptiGetResultString(CUptiResult result, const char **text)
 
 EXPORTED CUptiResult cuptiGetTimestamp(uint64_t *ns)
 {
+    called();
     static int calls; /* first the start of the program, then its end, long after */
-    *ns = calls++ == 0 ? ZERO_NS : 2 * ZERO_NS;
+    *ns = calls++ == 0 ? ZERO_NS : f.now_ns ? f.now_ns : 2 * ZERO_NS;
+    f.now_ns = 0;
     return CUPTI_SUCCESS;
 }
 
 /* ---- what the program does ------------------------------------------------------------------ */
 
+static uint32_t number_of(int number)
+{
+    f.number = number;
+    return (uint32_t)(number - f.first);
+}
+
 static void call(CUpti_ActivityKind kind, CUpti_CallbackId id, uint64_t start, uint64_t end,
-                 uint32_t correlation)
+                 int number)
 {
     const CUpti_ActivityAPI api = {.kind = kind,
                                    .cbid = id,
@@ -202,7 +241,7 @@ static void call(CUpti_ActivityKind kind, CUpti_CallbackId id, uint64_t start, u
                                    .end = end,
                                    .processId = 1,
                                    .threadId = 77,
-                                   .correlationId = correlation};
+                                   .correlationId = number_of(number)};
     add(&api);
 }
 
@@ -220,7 +259,22 @@ static CUpti_ActivityKind kernels(void)
 
 EXPORTED void fake_stream(void)
 {
-    f.callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED, NULL);
+    if (f.callback)
+        f.callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED, NULL);
+}
+
+/* The call's own record comes, if at all, as CUPTI has it: for a kind that is on when it returns.
+ */
+EXPORTED void fake_switch(int number, int on)
+{
+    const CUpti_CallbackId id = on ? CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000
+                                   : CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000;
+    for (int site = CUPTI_API_ENTER; site <= CUPTI_API_EXIT && f.switches[on]; site++) {
+        const CUpti_CallbackData data = {.callbackSite = (CUpti_ApiCallbackSite)site};
+        f.now_ns = time_of(number);
+        f.callback(NULL, CUPTI_CB_DOMAIN_RUNTIME_API, id, &data);
+    }
+    call(CUPTI_ACTIVITY_KIND_RUNTIME, id, time_of(number), time_of(number) + 100, number);
 }
 
 EXPORTED void fake_launch(int number)
@@ -240,14 +294,14 @@ EXPORTED void fake_launch(int number)
                                      .blockZ = 1,
                                      .streamId = 7,
                                      .contextId = 1,
-                                     .correlationId = (uint32_t)number,
+                                     .correlationId = number_of(number),
                                      .start = start + 500,
                                      .end = start + 800};
     add(&kernel);
     call(CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, start + 100,
-         start + 150, (uint32_t)number);
+         start + 150, number);
     call(CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000, start,
-         start + 200, (uint32_t)number);
+         start + 200, number);
 }
 
 EXPORTED void fake_copy(int number, int kind)
@@ -262,10 +316,10 @@ EXPORTED void fake_copy(int number, int kind)
                                   .start = start + 100,
                                   .end = start + 1100,
                                   .streamId = 13,
-                                  .correlationId = (uint32_t)number};
+                                  .correlationId = number_of(number)};
     add(&copy);
     call(CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020, start,
-         start + 1200, (uint32_t)number);
+         start + 1200, number);
 }
 
 EXPORTED void fake_odd(int number)
@@ -276,7 +330,7 @@ EXPORTED void fake_odd(int number)
                                   .start = start,
                                   .end = start + 2000,
                                   .streamId = 7,
-                                  .correlationId = (uint32_t)number};
+                                  .correlationId = number_of(number)};
     CUpti_ActivityKernel10 running = {.kind = kernels(), .name = "never"};
     CUpti_ActivityStream other = {.kind = CUPTI_ACTIVITY_KIND_STREAM};
     add(&fill);
@@ -286,7 +340,9 @@ EXPORTED void fake_odd(int number)
 
 EXPORTED void fake_reset(void)
 {
-    f.callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, NULL);
+    if (f.callback)
+        f.callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+                   NULL);
 }
 
 EXPORTED void fake_drop(int records)

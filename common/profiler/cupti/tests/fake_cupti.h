@@ -14,5 +14,7 @@ typedef void fake_odd_function(int number);
 typedef void fake_reset_function(void);
 /* From now on, CUPTI says that it dropped so many records more. */
 typedef void fake_drop_function(int records);
+/* cudaProfilerStart() or, with 0, cudaProfilerStop(). */
+typedef void fake_switch_function(int number, int on);
 
 #endif

@@ -2,10 +2,14 @@
  *
  *     fake_program STEP...
  *
- *     launch:N  N launches          copy:KIND  a copy        odd   fake_odd()     drop:N  CUPTI
- * drops N reset     the context ends    sleep      300 ms        fork  a child that exits at once
+ *     launch:N  N launches          copy:KIND  a copy        odd   fake_odd()
+ *     drop:N    CUPTI drops N       reset      the context ends
+ *     switch:0  cudaProfilerStop()  switch:1   cudaProfilerStart()
+ *     attach:0  recorded_attach(0)  attach:1   recorded_attach(1)
+ *     sleep     300 ms              fork       a child that exits at once
  *     then as the program ends: segv abort kill term exit:N _exit:N; else it returns from main */
 #include "profiler/cupti/tests/fake_cupti.h"
+#include "profiler/recorded.h"
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -59,6 +63,10 @@ static void step(const char *what)
         ((fake_drop_function *)function("fake_drop"))(n);
     else if (strcmp(what, "reset") == 0)
         ((fake_reset_function *)function("fake_reset"))();
+    else if (strncmp(what, "attach", 6) == 0)
+        recorded_attach(n);
+    else if (strncmp(what, "switch", 6) == 0)
+        ((fake_switch_function *)function("fake_switch"))(++number, n);
     else if (strcmp(what, "stream") == 0)
         ((fake_reset_function *)function("fake_stream"))();
     else if (strcmp(what, "sleep") == 0)

@@ -1,0 +1,42 @@
+/** @file
+ * What our programs that tell an Op Time do under a profiler.
+ *
+ * Recording a launch takes some microseconds, which would be part of an Op Time. So a program that
+ * is being recorded takes the time while it is not:
+ *
+ *     recorded_attach(0), cudaProfilerStop()     vprof records nothing, and CUPTI is gone
+ *     the convolution                            timed
+ *     recorded_attach(1), cudaProfilerStart()
+ *     the convolution                            once more, for the record
+ *
+ * cudaProfilerStop() alone is what any program can do. CUPTI stays attached then and, once it has
+ * recorded something, still costs up to a microsecond in each call.
+ *
+ * vprof says by a variable of the environment that it records, on a real GPU: the virtual GPU's
+ * times are modelled, and the same with a profiler.
+ */
+#ifndef CONVLAB_PROFILER_RECORDED_H
+#define CONVLAB_PROFILER_RECORDED_H
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#define RECORDED_VARIABLE "CONVLAB_RECORDED"
+
+/** Whether this program is being recorded, from its start on. */
+static inline int recorded_now(void)
+{
+    return getenv(RECORDED_VARIABLE) != NULL;
+}
+
+/** Before cudaProfilerStop() with 0, before cudaProfilerStart() with 1. vprof has preloaded the
+ * library that does it (cupti/cupti_inject.c). */
+static inline void recorded_attach(int on)
+{
+    void (*attach)(int) = NULL;
+    *(void **)&attach = dlsym(RTLD_DEFAULT, "convlab_cupti_attach");
+    if (attach)
+        attach(on);
+}
+
+#endif

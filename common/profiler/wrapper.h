@@ -1,0 +1,16 @@
+/** @file
+ * What vprof tells a program that starts the profiled one for it (`vprof --wrapper FILE`): the
+ * grader's boxed, which starts it in the sandbox. It gets the program's command line, or ncu's with
+ * the program's behind it, and these variables in its environment.
+ */
+#ifndef CONVLAB_PROFILER_WRAPPER_H
+#define CONVLAB_PROFILER_WRAPPER_H
+
+/** Files and folders that what records must be able to read, separated by ':'. */
+#define WRAPPER_READS "CONVLAB_WRAPPER_READS"
+/** Files that it writes to; they exist. */
+#define WRAPPER_WRITES "CONVLAB_WRAPPER_WRITES"
+/** Set: what records is a process of its own, which the program reaches at 127.0.0.1. */
+#define WRAPPER_LOOPBACK "CONVLAB_WRAPPER_LOOPBACK"
+
+#endif

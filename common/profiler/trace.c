@@ -275,6 +275,16 @@ static void read_row(struct tr_trace *t, const struct columns *at, size_t i, enu
     t->rows[t->n++] = row;
 }
 
+/* On a real GPU the profiled program could write into its trace itself: nothing in a name may steer
+ * a terminal or break a table. */
+static void make_harmless(const struct tsv *table, size_t row, int column)
+{
+    char *text = column < 0 ? NULL : (char *)tsv_cell(table, row, column); /* the trace's own */
+    for (; text && *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
+}
+
 static enum st_code read_rows(struct tr_trace *t, const struct columns *at, struct st_error *err)
 {
     t->rows = calloc(t->table.rows + 1, sizeof *t->rows);
@@ -286,6 +296,8 @@ static enum st_code read_rows(struct tr_trace *t, const struct columns *at, stru
     for (size_t i = 0; i < t->table.rows; i++) {
         const char *kind = tsv_cell(&t->table, i, at->kind);
         int k = 0;
+        make_harmless(&t->table, i, at->name);
+        make_harmless(&t->table, i, at->symbol);
         while (k < TR_KINDS && strcmp(kind, kind_texts[k]) != 0)
             k++;
         if (k < TR_KINDS)

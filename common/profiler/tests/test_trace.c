@@ -95,7 +95,7 @@ Test(trace, that_is_kept_and_read_again_is_the_same)
     cr_assert_eq(tr_write(&trace, path, &err), ST_OK);
     cr_assert_eq(tr_read(path, &again, &err), ST_OK, "%s", err.what);
     cr_expect_str_eq(again.device, "NVIDIA H200");
-    cr_expect_str_eq(again.command, "./program a\tb");
+    cr_expect_str_eq(again.command, "./program a?b");
     cr_expect_eq(again.pid, 77);
     cr_assert_eq(again.n, trace.n);
     cr_expect_str_eq(again.rows[3].name, "cudaLaunchKernel");
@@ -221,6 +221,17 @@ Test(trace, has_names_of_calls_without_marks)
         cr_expect_str_eq(trace.rows[0].name, names[i][1]);
         tr_free(&trace);
     }
+}
+
+Test(trace, has_names_that_steer_no_terminal)
+{
+    struct trace_text t;
+    trace_begin(&t);
+    trace_row(&t, "api", "red\033[31m\\n\177cudaFree", 1, 2);
+    struct tr_trace trace = trace_end(&t);
+    cr_assert_eq(trace.n, 1);
+    cr_expect_str_eq(trace.rows[0].name, "red?[31m??cudaFree");
+    tr_free(&trace);
 }
 
 Test(chrome, is_json_with_an_event_for_each_row)

@@ -157,24 +157,26 @@ programs() {
     : >"$work/profiled"
     for round in $(seq "$rounds"); do
         say "programs, round $round of $rounds"
-        for m in $milestones; do
-            one_program "$m" "$build/runner" --on gpu --lib "$build/reference/$m/libconv.so"
+        for n in 100 1000; do
+            for m in $milestones; do
+                one_program "$m" "$n" "$build/runner" --on gpu --lib "$build/reference/$m/libconv.so"
+            done
+            one_program cuDNN "$n" "$build/library-baseline" --on gpu
         done
-        one_program cuDNN "$build/library-baseline" --on gpu
         overhead_table plain profiled >"$to/profiler-programs.tsv"
     done
     [ "$(wc -l <"$to/profiler-programs.tsv")" -gt 10 ] || failed "programs: $(head -n 3 "$work/out" "$work/log")"
 }
 
-# one_program NAME PROGRAM ARGUMENT...: without vprof and with, two-layer at 100 images.
+# one_program NAME IMAGES PROGRAM ARGUMENT...: without vprof and with.
 one_program() {
-    name=$1
-    shift
-    "$@" --model two-layer --images 100 2>"$work/out" | op_times "$name" >>"$work/plain"
-    "$build/vprof" --log-file "$work/log" "$@" --model two-layer --images 100 2>"$work/out" | op_times "$name" >>"$work/profiled"
+    name=$1 n=$2
+    shift 2
+    "$@" --model two-layer --images "$n" 2>"$work/out" | op_times "$name" "$n" >>"$work/plain"
+    "$build/vprof" --log-file "$work/log" "$@" --model two-layer --images "$n" 2>"$work/out" | op_times "$name" "$n" >>"$work/profiled"
 }
 
-op_times() { awk -v name="$1" '/^Op Time:/ {printf "%s, 100 images, two-layer.%d\t%.0f\n", name, ++n, $3 * 1e9}'; }
+op_times() { awk -v name="$1" -v images="$2" '/^Op Time:/ {printf "%s, %d images, two-layer.%d\t%.0f\n", name, images, ++n, $3 * 1e9}'; }
 
 launches() {
     printf 'run\tlaunched\tkernels\tcalls\twarnings\tplain_ns\tprofiled_ns\n' >"$to/profiler-launches.tsv"

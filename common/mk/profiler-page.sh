@@ -15,11 +15,12 @@ value() { awk -F '\t' -v what="$1" '$1 == what {print $2}' profiler-machine.tsv;
 table() { # FILE PROGRAM
     awk -F '\t' 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next}'"$2" "profiler-$1.tsv"
 }
-# A table of what is NAME_ns longer than plain_ns, by the number of images.
-costs() { # FILE NAME
+# A table of what is NAME_ns longer than plain_ns, by the number of images. What differs by no more than the
+# RESOLUTION is within 2%, too.
+costs() { # FILE NAME RESOLUTION
     table "$1" '
         {split($at["what"], w, ", "); p = $at["plain_ns"]; q = $at["'"$2"'_ns"]; o = 100 * (q - p) / p; n[w[2]]++
-         if (o <= 2) in2[w[2]]++; plain[w[2]] += p; with[w[2]] += q
+         if (o <= 2 || q - p <= '"$3"') in2[w[2]]++; plain[w[2]] += p; with[w[2]] += q
          if (o > worst[w[2]] || n[w[2]] == 1) {worst[w[2]] = o; of[w[2]] = $at["what"]; more[w[2]] = (q - p) / 1000}}
         END {print "| | layers | within 2% | all together | largest | of |"; print "|---|---:|---:|---:|---:|---|"
          for (s in n) printf "| %s | %d | %d | %.2f%% | %.2f%% (%.1f us) | %s |\n", s, n[s], in2[s],
@@ -66,20 +67,20 @@ Our programs that tell an Op Time take it while \`vprof\` records nothing, betwe
 \`conv_times\` measures them with CUDA events, without \`vprof\` and with it, by turns; medians over
 $(table overhead '{n = $at["rounds"]} END {print n}') rounds. All are in [profiler-overhead.tsv](profiler-overhead.tsv).
 
-$(costs overhead profiled)
+$(costs overhead profiled 0)
 
-The programs whose output the reports quote, two-layer at 100 images, are the runner with each reference and the
-baseline of cuDNN, each layer timed once, by the host's clock and to the microsecond
-([profiler-programs.tsv](profiler-programs.tsv)):
+The programs whose output the reports quote, with two-layer, are the runner with each reference and the baseline of
+cuDNN. They print one time for each layer, of the host's clock and to the microsecond, so a difference of one
+microsecond counts as none ([profiler-programs.tsv](profiler-programs.tsv)):
 
-$(costs programs profiled)
+$(costs programs profiled 1000)
 
 ### What recording costs
 
 A program that does not call \`cudaProfilerStop()\` is recorded throughout, and its own times have the cost of that in
 them. The same Op Times, of convolutions that are recorded (\`conv_times --recorded\`):
 
-$(costs overhead recorded)
+$(costs overhead recorded 0)
 
 A launch that is recorded, and that nobody waits for, costs the host this much more; a kernel that runs longer than a
 launch hides it:

@@ -17,6 +17,7 @@
 #include "profiler/gpu_trace.h"
 #include "profiler/metrics.h"
 #include "profiler/ncu.h"
+#include "profiler/recorded.h"
 #include "profiler/tables.h"
 #include "profiler/trace.h"
 #include "profiler/vprof_options.h"
@@ -327,6 +328,8 @@ static int run_under_ncu(struct session *s, struct ncu_command *command, char *c
     struct st_error err;
     int error_code;
     name_ncus_files(command, csv);
+    if (!s->options->range_only)
+        setenv(RECORDED_VARIABLE, "1", 1); /* ncu, too, leaves out what is not to be recorded */
     s->run.arguments = command->arguments;
     s->run.environment = environ;
     s->report->replays = true;

@@ -13,10 +13,7 @@ enum {
     KEY_REFERENCE = 256,
     KEY_LIB,
     KEY_SOURCE,
-    KEY_DEVICE,
-    KEY_MODEL,
     KEY_SHAPES,
-    KEY_IMAGES,
     KEY_REPORT,
     KEY_JSON,
     KEY_SEED,
@@ -31,17 +28,8 @@ static const struct argp_option option_table[] = {
     {"lib", KEY_LIB, "FILE", 0, "grade a shared library that is already built", 0},
     {"source", KEY_SOURCE, "FILE", 0,
      "grade this source file, wherever it is, built in a folder of its own", 0},
-    {"device", KEY_DEVICE, "DEVICE", 0,
-     "gpu, virtual or virtual:PROFILE; default auto: a GPU if there is one, else the virtual GPU "
-     "(m1 "
-     "runs on the CPU)",
-     0},
-    {"model", KEY_MODEL, "NAME", 0,
-     "one-layer-high, one-layer-low, two-layer (default), or the path of a .safetensors file", 0},
     {"shapes", KEY_SHAPES, "FILE", 0,
      "more unit shapes, from a table with columns B M C H W K: an instructor's own", 0},
-    {"images", KEY_IMAGES, "N,N,...", 0,
-     "data-set sizes (default: 100,1000,10000; on the virtual GPU 100)", 0},
     {"report", KEY_REPORT, "DIR", 0, "where to write the report (default: build/report/mN)", 0},
     {"json", KEY_JSON, "FILE", 0, "write the result as JSON, - for standard output", 0},
     {"seed", KEY_SEED, "N", 0, "seed of random shapes and data (default: a fresh one)", 0},
@@ -54,13 +42,29 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
+/* Keys of children are apart from those of every command that has them. */
+enum { KEY_DEVICE = 1024, KEY_MODEL, KEY_IMAGES };
+
+static const struct argp_option common_table[] = {
+    {"device", KEY_DEVICE, "DEVICE", 0,
+     "gpu, virtual or virtual:PROFILE; default auto: a GPU if there is one, else the virtual GPU "
+     "(m1 "
+     "runs on the CPU)",
+     0},
+    {"model", KEY_MODEL, "NAME", 0,
+     "one-layer-high, one-layer-low, two-layer (default), or the path of a .safetensors file", 0},
+    {"images", KEY_IMAGES, "N,N,...", 0,
+     "data-set sizes (default: 100,1000,10000; on the virtual GPU 100)", 0},
+    {0},
+};
+
 static int ascending(const void *a, const void *b)
 {
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     return (x > y) - (x < y);
 }
 
-void gr_options_images(struct gr_options *o, const char *list, struct argp_state *state)
+static void read_images(struct gr_options *o, const char *list, struct argp_state *state)
 {
     o->sizes = 0;
     o->sizes_given = true;
@@ -88,7 +92,7 @@ void gr_options_images(struct gr_options *o, const char *list, struct argp_state
     o->sizes = kept;
 }
 
-void gr_options_device(struct gr_options *o, const char *device, struct argp_state *state)
+static void read_device(struct gr_options *o, const char *device, struct argp_state *state)
 {
     if (strcmp(device, "auto") != 0 && strcmp(device, "gpu") != 0 &&
         strcmp(device, "virtual") != 0 && (strncmp(device, "virtual:", 8) != 0 || !device[8]))
@@ -96,6 +100,36 @@ void gr_options_device(struct gr_options *o, const char *device, struct argp_sta
                    device);
     o->device = device;
 }
+
+char *gr_options_images(const struct gr_options *o, char to[GR_IMAGES_CHARS])
+{
+    size_t used = 0;
+    *to = '\0';
+    for (size_t i = 0; i < o->sizes; i++)
+        used += (size_t)snprintf(to + used, GR_IMAGES_CHARS - used, "%s%zu", i ? "," : "",
+                                 o->images[i]);
+    return to;
+}
+
+static error_t parse_common(int key, char *arg, struct argp_state *state)
+{
+    struct gr_options *o = state->input;
+    switch (key) {
+    case KEY_DEVICE:
+        read_device(o, arg, state);
+        return 0;
+    case KEY_MODEL:
+        o->model = arg;
+        return 0;
+    case KEY_IMAGES:
+        read_images(o, arg, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp gr_options_common = {.options = common_table, .parser = parse_common};
 
 void gr_options_seed(struct gr_options *o, const char *seed, struct argp_state *state)
 {
@@ -110,6 +144,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct gr_options *o = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = o;
+        return 0;
     case KEY_REFERENCE:
         o->reference = true;
         return 0;
@@ -119,17 +156,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_SOURCE:
         o->file = arg;
         return 0;
-    case KEY_DEVICE:
-        gr_options_device(o, arg, state);
-        return 0;
-    case KEY_MODEL:
-        o->model = arg;
-        return 0;
     case KEY_SHAPES:
         o->shapes = arg;
-        return 0;
-    case KEY_IMAGES:
-        gr_options_images(o, arg, state);
         return 0;
     case KEY_REPORT:
         o->report = arg;
@@ -182,9 +210,11 @@ void gr_options_parse(struct gr_options *options, int argc, char **argv)
     *options = (struct gr_options){
         .model = "two-layer", .device = "auto", .seed = rng_fresh_seed(), .sizes = 3};
     memcpy(options->images, course_sizes, sizeof course_sizes);
+    static const struct argp_child children[] = {{&gr_options_common, 0, NULL, 0}, {0}};
     const struct argp argp = {
         .options = option_table,
         .parser = parse_option,
+        .children = children,
         .args_doc = "MILESTONE"
 #define COMMAND(name, summary) "\n" #name " ..."
 #include "grader/commands.def"

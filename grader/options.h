@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { GR_MAX_SIZES = 16, GR_MAX_IMAGES = 10000 };
+enum { GR_MAX_SIZES = 16, GR_MAX_IMAGES = 10000, GR_IMAGES_CHARS = GR_MAX_SIZES * 6 };
 
 /** What was asked for; strings point into argv. */
 struct gr_options {
@@ -33,11 +33,17 @@ struct gr_options {
     enum gr_sandbox_wish sandbox; /**< --no-sandbox, --require-sandbox */
 };
 
+struct argp;
 struct argp_state;
 
-/** What --images, --device and --seed say, or an error as argp reports it. */
-void gr_options_images(struct gr_options *options, const char *list, struct argp_state *state);
-void gr_options_device(struct gr_options *options, const char *device, struct argp_state *state);
+/** --device, --images and --model, which several commands take: an argp child, whose input is a
+ * struct gr_options. */
+extern const struct argp gr_options_common;
+
+/** The sizes as --images takes them: "100,1000". @return @p to. */
+char *gr_options_images(const struct gr_options *options, char to[GR_IMAGES_CHARS]);
+
+/** What --seed says, or an error as argp reports it. */
 void gr_options_seed(struct gr_options *options, const char *seed, struct argp_state *state);
 
 /** Parses the command line; on --help, --version or wrong usage prints and exits (status 2). */

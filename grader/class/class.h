@@ -14,6 +14,7 @@
 #include "grader/class/class_names.h"
 #include "grader/class/wanted.h"
 #include "grader/gradebook/gradebook.h"
+#include "grader/options.h"
 #include "grader/sandbox/sandbox.h"
 
 #include <limits.h>
@@ -29,8 +30,9 @@ struct cl_options {
     const char *list; /**< its list */
     const char *partition, *slurm_options;
     size_t gpus, array_limit;
-    const char *dir, *gradebook, *roster, *only, *device, *images, *model, *shapes, *milestone_list;
-    int64_t since; /**< --since: seconds since 1970, or 0 */
+    const char *dir, *gradebook, *roster, *only, *shapes, *milestone_list;
+    struct gr_options asked; /**< device, images, model; NULL and no sizes if not asked for */
+    int64_t since;           /**< --since: seconds since 1970, or 0 */
     size_t jobs, retries, timing_cores;
     double limit_s; /**< of one grading */
     uint64_t seed;

@@ -76,15 +76,15 @@ static enum st_code keep_model(struct cl_options *o, const char *files, char fla
 {
     char folder[PATH_MAX], name[256], model[PATH_MAX], expected[PATH_MAX];
     static char kept[PATH_MAX];
-    enum st_code code = nn_model_place(o->model, folder, name, err);
-    snprintf(flag, 128, "%.100s", o->model);
-    if (code || strcmp(o->model, name) == 0)
+    enum st_code code = nn_model_place(o->asked.model, folder, name, err);
+    snprintf(flag, 128, "%.100s", o->asked.model);
+    if (code || strcmp(o->asked.model, name) == 0)
         return code;
     if (!path_format(model, sizeof model, "%s/%s.safetensors", folder, name) ||
         !path_format(expected, sizeof expected, "%s/expected.tsv", folder))
         return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", folder);
     code = keep_given(files, (const char *const[2]){model, expected}, kept, flag, err);
-    o->model = kept;
+    o->asked.model = kept;
     return code;
 }
 
@@ -103,15 +103,15 @@ static enum st_code keep_device(struct cl_options *o, const char *files, char fl
 {
     static char kept[PATH_MAX], device[PATH_MAX + sizeof virtual_profile];
     const size_t prefix = strlen(virtual_profile);
-    snprintf(flag, 128, "%.100s", o->device);
-    if (strncmp(o->device, virtual_profile, prefix) != 0 || !strchr(o->device, '/'))
+    snprintf(flag, 128, "%.100s", o->asked.device);
+    if (strncmp(o->asked.device, virtual_profile, prefix) != 0 || !strchr(o->asked.device, '/'))
         return ST_OK;
     char file[128];
     enum st_code code =
-        keep_given(files, (const char *const[2]){o->device + prefix, NULL}, kept, file, err);
+        keep_given(files, (const char *const[2]){o->asked.device + prefix, NULL}, kept, file, err);
     snprintf(flag, 128, "%s%.110s", virtual_profile, file);
     snprintf(device, sizeof device, "%s%s", virtual_profile, kept);
-    o->device = device;
+    o->asked.device = device;
     return code;
 }
 
@@ -124,17 +124,15 @@ static void add_flag(struct cl_options *o, const char *name, const char *value)
 
 enum st_code cl_options_flags(struct cl_options *o, const char *files, struct st_error *err)
 {
-    char flag[128];
+    char flag[128], images[GR_IMAGES_CHARS];
     enum st_code code = ST_OK;
-    if (o->images && strlen(o->images) > sizeof o->flags / 2)
-        return st_fail(err, ST_USAGE, "--images: too many sizes");
-    if (o->images)
-        add_flag(o, "--images", o->images);
-    if (o->model && !(code = keep_model(o, files, flag, err)))
+    if (o->asked.sizes)
+        add_flag(o, "--images", gr_options_images(&o->asked, images));
+    if (o->asked.model && !(code = keep_model(o, files, flag, err)))
         add_flag(o, "--model", flag);
     if (!code && o->shapes && !(code = keep_shapes(o, files, flag, err)))
         add_flag(o, "--shapes", flag);
-    if (!code && o->device && !(code = keep_device(o, files, flag, err)))
+    if (!code && o->asked.device && !(code = keep_device(o, files, flag, err)))
         add_flag(o, "--device", flag);
     if (o->quick)
         add_flag(o, "--quick", "");

@@ -20,9 +20,6 @@ enum {
     KEY_SINCE,
     KEY_SEED,
     KEY_REGRADE,
-    KEY_DEVICE,
-    KEY_IMAGES,
-    KEY_MODEL,
     KEY_SHAPES,
     KEY_QUICK,
     KEY_RETRIES,
@@ -53,9 +50,6 @@ static const struct argp_option option_table[] = {
      "seed that those of all gradings are made from (default: the gradebook's own, fresh when it "
      "is made); grades of another are made again",
      0},
-    {"device", KEY_DEVICE, "DEVICE", 0, "as of grader mN", 0},
-    {"images", KEY_IMAGES, "N,N,...", 0, "as of grader mN", 0},
-    {"model", KEY_MODEL, "NAME", 0, "as of grader mN", 0},
     {"shapes", KEY_SHAPES, "FILE", 0, "as of grader mN", 0},
     {"quick", KEY_QUICK, 0, 0, "as of grader mN", 0},
     {"retries", KEY_RETRIES, "N", 0,
@@ -125,6 +119,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct cl_options *o = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->asked;
+        return 0;
     case KEY_MILESTONES:
         o->milestone_list = arg;
         return 0;
@@ -149,15 +146,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_REGRADE:
         o->regrade = true;
-        return 0;
-    case KEY_DEVICE:
-        o->device = arg;
-        return 0;
-    case KEY_IMAGES:
-        o->images = arg;
-        return 0;
-    case KEY_MODEL:
-        o->model = arg;
         return 0;
     case KEY_SHAPES:
         o->shapes = arg;
@@ -219,9 +207,11 @@ static void add_word(char *to, size_t room, const char *word)
 
 void cl_options_parse(struct cl_options *options, int argc, char **argv)
 {
+    static const struct argp_child children[] = {{&gr_options_common, 0, NULL, 2}, {0}};
     static const struct argp argp = {
         .options = option_table,
         .parser = parse_option,
+        .children = children,
         .args_doc = "DIR",
         .doc =
             "Grade a class. In DIR: a folder (NAME/m1-cpu-conv/conv.c), or a zip or tar file, for "
@@ -240,6 +230,25 @@ void cl_options_parse(struct cl_options *options, int argc, char **argv)
         add_word(options->command, sizeof options->command, argv[i]);
     argp_err_exit_status = 2;
     argp_parse(&argp, argc, argv, 0, NULL, options);
+}
+
+size_t cl_options_passed(const struct cl_options *o, bool cuda, char images[GR_IMAGES_CHARS],
+                         const char *words[CL_PASSED_WORDS])
+{
+    const char *const values[][2] = {
+        {"--images", o->asked.sizes ? gr_options_images(&o->asked, images) : NULL},
+        {"--model", o->asked.model},
+        {"--shapes", o->shapes},
+        {"--device", cuda ? o->asked.device : NULL}};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (values[i][1]) {
+            words[n++] = values[i][0];
+            words[n++] = values[i][1];
+        }
+    if (o->quick)
+        words[n++] = "--quick";
+    return n;
 }
 
 /* ---- milestones --------------------------------------------------------------------------------

@@ -23,8 +23,8 @@ static bool is_cuda(const char *source)
 /* Whether GPU milestones go to a real one; see gr_host_choose(). */
 static bool uses_gpu(const struct cl_options *o)
 {
-    if (o->device && strcmp(o->device, "auto") != 0)
-        return strcmp(o->device, "gpu") == 0;
+    if (o->asked.device && strcmp(o->asked.device, "auto") != 0)
+        return strcmp(o->asked.device, "gpu") == 0;
     return file_exists("/dev/nvidiactl");
 }
 

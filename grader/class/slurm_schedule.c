@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/progress.h"
+#include "grader/class/class_options.h"
 #include "grader/class/slurm_files.h"
 #include "grader/slurm/slurm.h"
 
@@ -80,7 +81,8 @@ static enum st_code write_script(const struct cluster *c, size_t batch, char pat
 {
     const struct cl_options *o = c->class->options;
     const char *build = checkout_build(err);
-    char program[PATH_MAX], list[PATH_MAX];
+    char program[PATH_MAX], list[PATH_MAX], images[GR_IMAGES_CHARS];
+    const char *words[CL_PASSED_WORDS];
     struct file_out out;
     if (!build)
         return err->code;
@@ -94,17 +96,10 @@ static enum st_code write_script(const struct cluster *c, size_t batch, char pat
     put_quoted(out.f, program);
     fputs(" class --task \"$SLURM_ARRAY_TASK_ID\" --list", out.f);
     put_quoted(out.f, list);
-    fprintf(out.f, " --limit %.0f%s%s", o->limit_s, o->quick ? " --quick" : "",
-            o->no_sandbox ? " --no-sandbox" : "");
-    const char *const values[][2] = {{"--images", o->images},
-                                     {"--model", o->model},
-                                     {"--shapes", o->shapes},
-                                     {"--device", o->device}};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (values[i][1]) {
-            fprintf(out.f, " %s", values[i][0]);
-            put_quoted(out.f, values[i][1]);
-        }
+    fprintf(out.f, " --limit %.0f%s", o->limit_s, o->no_sandbox ? " --no-sandbox" : "");
+    const size_t n = cl_options_passed(o, true, images, words);
+    for (size_t i = 0; i < n; i++)
+        put_quoted(out.f, words[i]);
     fputc('\n', out.f);
     return file_out_commit(&out, err);
 }

@@ -2,6 +2,7 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
+#include "grader/class/class_options.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +55,7 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
 struct command {
     const char *argv[MAX_ARGUMENTS];
     char program[PATH_MAX], source[PATH_MAX], json[PATH_MAX], report[PATH_MAX], log[PATH_MAX];
-    char seed[32];
+    char seed[32], images[GR_IMAGES_CHARS];
 };
 
 static void make_command(struct command *c, const struct cl_options *o, const struct cl_task *task,
@@ -72,20 +73,8 @@ static void make_command(struct command *c, const struct cl_options *o, const st
                                  "--seed",   c->seed,         NULL};
     for (; words[n]; n++)
         c->argv[n] = words[n];
-    const char *const values[][2] = {{"--images", o->images},
-                                     {"--model", o->model},
-                                     {"--shapes", o->shapes},
-                                     {"--device", o->device}};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        /* The CPU's milestone takes no device. */
-        if (!values[i][1] || (values[i][1] == o->device && strcmp(task->milestone, "m1") == 0))
-            continue;
-        c->argv[n++] = values[i][0];
-        c->argv[n++] = values[i][1];
-    }
+    n += cl_options_passed(o, strcmp(task->milestone, "m1") != 0, c->images, c->argv + n);
     c->argv[n++] = o->no_sandbox ? "--no-sandbox" : "--require-sandbox";
-    if (o->quick)
-        c->argv[n++] = "--quick";
     c->argv[n] = NULL;
 }
 

@@ -12,14 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_REFERENCE = 256, KEY_DEVICE, KEY_MODEL, KEY_IMAGES, KEY_REPORT, KEY_SEED };
+enum { KEY_REFERENCE = 256, KEY_REPORT, KEY_SEED };
 
 static const struct argp_option option_table[] = {
     {"reference", KEY_REFERENCE, 0, 0, "the reference solution instead of the lab", 0},
-    {"device", KEY_DEVICE, "DEVICE", 0, "gpu, virtual or virtual:PROFILE, as in grading", 0},
-    {"model", KEY_MODEL, "NAME", 0, "as in grading (default: two-layer)", 0},
-    {"images", KEY_IMAGES, "N,N,...", 0,
-     "data-set sizes (default: 100,1000,10000; on the virtual GPU 100)", 0},
     {"report", KEY_REPORT, "DIR", 0, "where the results go (default: build/report/mN)", 0},
     {"seed", KEY_SEED, "N", 0, "seed of random shapes and data (default: a fresh one)", 0},
     {0},
@@ -30,17 +26,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     struct sweep *s = state->input;
     struct st_error err;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &s->options;
+        return 0;
     case KEY_REFERENCE:
         s->options.reference = true;
-        return 0;
-    case KEY_DEVICE:
-        gr_options_device(&s->options, arg, state);
-        return 0;
-    case KEY_MODEL:
-        s->options.model = arg;
-        return 0;
-    case KEY_IMAGES:
-        gr_options_images(&s->options, arg, state);
         return 0;
     case KEY_REPORT:
         s->options.report = arg;
@@ -127,9 +117,11 @@ int gr_command_sweep(int argc, char **argv)
 {
     enum { EXIT_SWEPT, EXIT_NONE_RIGHT, EXIT_NOT_RUN };
     static const size_t course_sizes[] = {100, 1000, 10000};
+    static const struct argp_child children[] = {{&gr_options_common, 0, NULL, 0}, {0}};
     const struct argp argp = {
         .options = option_table,
         .parser = parse_option,
+        .children = children,
         .args_doc = "MILESTONE NAME=V1,V2,... [NAME2=...]",
         .doc =
             "Build a lab with each value of its compile-time parameters (-DNAME=VALUE; of several "

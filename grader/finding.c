@@ -23,6 +23,9 @@ static const struct {
     {"race_war", "a value is overwritten that another thread may still read: add __syncthreads() "
                  "before the next tile is loaded"},
     {"race_waw", "two threads write the same place: give each its own, or use an atomic"},
+    {"race_global",
+     "several blocks add to the same element, and x += a is a load, an addition and a "
+     "store: use atomicAdd()"},
     {"barrier_divergence",
      "__syncthreads() must be reached by all threads of the block: not inside "
      "an if, not behind a return"},

@@ -30,6 +30,8 @@ static const struct {
                            "give each thread its own element, use an atomic, or put "
                            "__syncthreads() between the writes",
                            0},
+    [VG_FAULT_RACE_GLOBAL] = {"race in global memory: several blocks add to the same element",
+                              "use atomicAdd(), or let one block make the sum", 0},
     [VG_FAULT_BARRIER_DIVERGENCE] = {"__syncthreads() is not reached by all threads of the block",
                                      "move the barrier out of the branch", VP_LAUNCH_FAILURE},
     [VG_FAULT_NO_PROGRESS] = {"the kernel makes no progress",

@@ -66,6 +66,7 @@ enum vg_fault_kind {
     X(RACE_RAW, "race_raw", false)                                                                 \
     X(RACE_WAR, "race_war", false)                                                                 \
     X(RACE_WAW, "race_waw", false)                                                                 \
+    X(RACE_GLOBAL, "race_global", false)                                                           \
     X(BARRIER_DIVERGENCE, "barrier_divergence", true)                                              \
     X(NO_PROGRESS, "no_progress", true)                                                            \
     X(UNDEFINED_SHUFFLE, "undefined_shuffle", false)                                               \

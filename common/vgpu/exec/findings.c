@@ -2,6 +2,7 @@
  * own, one for each kind and pair of places; after the launch they are merged so that the details
  * are those of the lowest block, whichever worker had it. */
 #include "vgpu/exec/findings.h"
+#include "vgpu/exec/vg_block.h"
 #include "vgpu/probe/names.h"
 
 #include <stdarg.h>
@@ -196,6 +197,27 @@ void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_
              late_thread / VG_LANES == early_thread / VG_LANES ? "__syncwarp" : "__syncthreads");
 }
 
+void vg_find_addition(struct vg_warp *w, uint64_t block, uint32_t thread, uint32_t insn,
+                      uint64_t address, uint32_t bytes)
+{
+    const struct vg_launch *launch = w->block->launch;
+    const struct ir_insn *in = launch->module->insns[insn];
+    const struct vg_dim *d = &launch->block;
+    bool is_new;
+    struct vg_finding *f = find_or_add(w->worker, VG_FAULT_RACE_GLOBAL, insn, 0, block, &is_new);
+    if (!is_new && !(block == f->order && address < f->fault.address))
+        return;
+    fill(f, w, in, 0, address, bytes, true);
+    f->order = block;
+    vg_block_place(launch, block, f->fault.block);
+    f->fault.thread[0] = thread % d->x;
+    f->fault.thread[1] = thread / d->x % d->y;
+    f->fault.thread[2] = thread / d->x / d->y;
+    snprintf(f->fault.detail, sizeof f->fault.detail,
+             "added to by several blocks, each with a load, an addition and a store: between them "
+             "another block's addition is lost");
+}
+
 static bool same_finding(const struct vg_fault *a, const struct vg_fault *b)
 {
     return a->kind == b->kind && a->line == b->line && a->other_line == b->other_line &&
@@ -234,7 +256,8 @@ void vg_findings_merge(struct vg_launch *launch, struct vg_launch_report *report
                 all[count++] = *f;
             } else {
                 uint64_t sum = to->fault.count + f->fault.count;
-                if (f->order < to->order)
+                if (f->order < to->order ||
+                    (f->order == to->order && f->fault.address < to->fault.address))
                     *to = *f;
                 to->fault.count = sum;
             }
@@ -246,7 +269,9 @@ void vg_findings_merge(struct vg_launch *launch, struct vg_launch_report *report
     const bool faulted = fault_block != UINT64_MAX;
     for (size_t n = 0; n < count; n++) {
         struct vg_fault *f = &all[n].fault;
-        if (faulted) /* how many blocks ran beside the one that faulted is not determined */
+        /* How many blocks ran beside the one that faulted is not determined, nor how often those
+         * that add to one element came in turn. */
+        if (faulted || f->kind == VG_FAULT_RACE_GLOBAL)
             f->count = 1;
         if (ends_kernel[f->kind]) {
             report->faulted = true;

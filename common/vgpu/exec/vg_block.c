@@ -216,6 +216,17 @@ enum vg_block_state vg_block_round(struct vg_block *block)
     return moved || !ready ? VG_BLOCK_MOVED : VG_BLOCK_QUIET;
 }
 
+uint64_t vg_block_place(const struct vg_launch *launch, uint64_t number, uint32_t id[3])
+{
+    if (launch->seed)
+        number = (uint64_t)(((unsigned __int128)number * launch->order_step + launch->order_start) %
+                            launch->blocks);
+    id[0] = (uint32_t)(number % launch->grid.x);
+    id[1] = (uint32_t)(number / launch->grid.x % launch->grid.y);
+    id[2] = (uint32_t)(number / launch->grid.x / launch->grid.y);
+    return number;
+}
+
 void vg_block_start(struct vg_block *block, uint64_t number)
 {
     struct vg_launch *launch = block->launch;
@@ -224,15 +235,11 @@ void vg_block_start(struct vg_block *block, uint64_t number)
         uint64_t r = vg_scramble(launch->seed ^ number);
         block->first_warp = (uint32_t)(r % launch->warps);
         block->warps_backwards = r >> 63;
-        number = (uint64_t)(((unsigned __int128)number * launch->order_step + launch->order_start) %
-                            launch->blocks);
     } else {
         block->first_warp = 0;
         block->warps_backwards = false;
     }
-    block->id[0] = (uint32_t)(number % launch->grid.x);
-    block->id[1] = (uint32_t)(number / launch->grid.x % launch->grid.y);
-    block->id[2] = (uint32_t)(number / launch->grid.x / launch->grid.y);
+    number = vg_block_place(launch, number, block->id);
     block->alive_threads = launch->threads;
     block->stop = false;
     block->has_copies = false;

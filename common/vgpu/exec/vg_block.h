@@ -24,6 +24,9 @@ static inline uint64_t vg_scramble(uint64_t x)
 
 /** Takes a block context for a launch, with registers, shared and local memory. NULL: no memory. */
 struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *launch);
+/** Where the block is that runs as number @p number. @param id  filled: its place in the grid.
+ * @return its number there. */
+uint64_t vg_block_place(const struct vg_launch *launch, uint64_t number, uint32_t id[3]);
 void vg_block_start(struct vg_block *block, uint64_t number);
 /** Gives each warp a turn. */
 enum vg_block_state vg_block_round(struct vg_block *block);

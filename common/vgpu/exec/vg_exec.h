@@ -178,6 +178,13 @@ struct vg_finding {
     uint64_t order; /**< block number: the smallest one's details are kept */
 };
 
+/** Who added last to each word of an allocation, see additions.c. */
+struct vg_noted {
+    _Atomic(const struct vg_allocation *) of;
+    atomic_ullong *notes; /**< [bytes / 4], or NULL */
+};
+enum { VG_NOTED = 4 };
+
 struct vg_launch {
     struct vg_device *device;
     struct vg_kernel *kernel;
@@ -204,6 +211,7 @@ struct vg_launch {
     uint64_t order_start,
         order_step; /**< block number i is the one at (start + i * step) % blocks */
     uint64_t seed;  /**< of that order and the warps'; 0: by number */
+    struct vg_noted noted[VG_NOTED];
 };
 
 enum vg_fragment_state {
@@ -393,6 +401,11 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
 void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t address,
                   uint32_t bytes, bool is_write, struct race_hit hit);
 
+/** Of a plain addition to an element of global memory that several blocks add to: @p block and
+ * @p thread of it, and the number of its instruction. */
+void vg_find_addition(struct vg_warp *w, uint64_t block, uint32_t thread, uint32_t insn,
+                      uint64_t address, uint32_t bytes);
+
 /** Control, in diverge.c. Each returns the instruction to go on with, or NULL. */
 const struct ir_insn *vg_split(struct vg_warp *w, const struct ir_insn *in, uint32_t taken);
 const struct ir_insn *vg_branch_index(struct vg_warp *w, const struct ir_insn *in);
@@ -435,6 +448,15 @@ static inline void vg_shared_step(struct vg_warp *w)
     }
     w->step++;
 }
+
+/** Whether blocks of a kernel can wait for each other. */
+bool vg_blocks_may_agree(const struct ir_function *f);
+/** Whether a store writes what was made of the value that was there. */
+bool vg_is_addition(const struct ir_function *f, size_t store);
+/** Such a store was executed. @param addresses  of the lanes, without the offset */
+void vg_addition(struct vg_warp *w, const struct ir_insn *in, const uint64_t *addresses);
+/** A launch is over. */
+void vg_additions_end(struct vg_launch *l);
 
 /** A shape for a site, from the worker's pool; NULL when there are no more. */
 struct vg_shape *vg_shape_new(struct vg_worker *worker);

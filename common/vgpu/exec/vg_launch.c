@@ -574,6 +574,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
         no_memory |= d->workers[i].used_by == l.number && d->workers[i].no_memory;
     collect_printed(d, atomic_load(&l.fault_block));
     vg_findings_merge(&l, report);
+    vg_additions_end(&l);
     if (report->faulted)
         forget_counts(&l);
     fill_report(&l, report);

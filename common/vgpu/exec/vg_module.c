@@ -167,6 +167,7 @@ static void number_function(struct vg_module *m, size_t index, uint32_t *insn)
 {
     struct ir_function *f = &m->ir.functions[index];
     const struct vg_device *d = m->device;
+    const bool watched = f->is_entry && !vg_blocks_may_agree(f);
     for (size_t i = 0; i < f->insn_count; i++) {
         struct ir_insn *in = &f->insns[i];
         in->number = *insn;
@@ -183,7 +184,9 @@ static void number_function(struct vg_module *m, size_t index, uint32_t *insn)
         }
         m->has_reserved_shared |= in->op == IR_SREG && (in->sub == SREG_RESERVED_SMEM ||
                                                         in->sub == SREG_RESERVED_SMEM_END);
-        const enum ir_op handler = handler_of(in);
+        enum ir_op handler = handler_of(in);
+        if (handler == IR_ST_GLOBAL && watched && vg_is_addition(f, i))
+            handler = IR_ST_ADDED;
         in->run = d->handlers->run[handler];
         in->inner = d->handlers->once[handler];
         if (in->guard && in->op != IR_BRA && in->op != IR_RET && in->op != IR_EXIT &&

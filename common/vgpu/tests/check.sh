@@ -144,6 +144,21 @@ for name in coop_grid last_block scan_blocks reduce_shared; do
     fi
 done
 
+# So is what is told of blocks that race, whichever comes first.
+if wanted cores_race_global_addition; then
+    rm -f "$scratch"/*
+    for cores in 1 2 3; do
+        "$build/vgpu-run" --cores $cores --faults "$scratch/$cores" "$build/vgpu/tests/faults/race_global_addition" \
+            >"$scratch/out" 2>"$scratch/err"
+    done
+    if grep -q race_global "$scratch/1" && cmp -s "$scratch/1" "$scratch/2" && cmp -s "$scratch/1" "$scratch/3"; then
+        passed=$((passed + 1))
+        echo 'PASS cores_race_global_addition'
+    else
+        fail cores_race_global_addition "another finding on another number of cores"
+    fi
+fi
+
 vector_add=$here/programs/vector_add.cu
 nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
 if [ -x "$nvcc" ]; then

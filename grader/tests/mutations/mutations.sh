@@ -10,6 +10,9 @@
 #     expect   the pattern; "technique" stands for a technique that was not found
 #     at       text of the source line that the first message must name, or nothing
 #
+# and a third, arch, for what shows only where it is compiled for such a GPU: a copy is asynchronous from
+# compute_80 on, and labs have PTX for compute_75.
+#
 # A mutant is rejected if the grader's exit status is 1. It is diagnosed if the first pattern is one of
 # those expected, and the line too. It must be rejected at 95%, diagnosed at 70% (of all mutants), or the
 # exit status is 1. All are graded with the same fresh seed, which is printed; SEED=N repeats one.
@@ -54,11 +57,11 @@ apply() {
         }' "$2" >"$3"
 }
 
-# compile SOURCE LIBRARY: as a lab is compiled; for the virtual GPU alone.
+# compile SOURCE LIBRARY [ARCHITECTURE]: as a lab is compiled; for the virtual GPU alone.
 compile() {
     case $1 in
     *.cu) "$nvcc" -std=c++17 -lineinfo -g -I"$top/common" -cudart shared -shared -Xcompiler -fPIC -w \
-        -arch=compute_75 -O3 "$1" -o "$2" ;;
+        -arch="${3:-compute_75}" -O3 "$1" -o "$2" ;;
     *) gcc -std=gnu11 -g -I"$top/common" -fPIC -shared -fopenmp -O3 -march=native -w "$1" -lm -o "$2" ;;
     esac
 }
@@ -82,7 +85,8 @@ one() {
     source=$3/$(basename "$2")
     apply "$1" "$2" "$source" || return 1
     status=build
-    if compile "$source" "$3/libconv.so" >"$3/output" 2>&1; then
+    arch=$(field 8 "$1")
+    if compile "$source" "$3/libconv.so" "${arch%X}" >"$3/output" 2>&1; then
         device=
         [ "$milestone" = m1 ] || device='--device virtual'
         timeout 300 "$build/grader" "$milestone" --lib "$3/libconv.so" --quick --images 1 --seed "$seed" \

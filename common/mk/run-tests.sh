@@ -1,27 +1,37 @@
 #!/bin/sh
 # Runs every test program given and ends with one line: N passed, N failed.
 #
-#   run-tests.sh BUILD_FOLDER PROGRAM...
+#   run-tests.sh BUILD_FOLDER PROGRAM... [-- PROGRAM...]
 #
 # A program is one of Criterion's, or any that prints its closing line
-# "Tested: N | Passing: N | Failing: N | Crashing: N". Exit status 1 if anything failed.
+# "Tested: N | Passing: N | Failing: N | Crashing: N". Exit status 1 if anything failed. Those before the
+# "--" run TEST_JOBS (two) at a time, those behind it one after the other; what is printed is in their order.
+if [ "$1" = --one ]; then # a process of this script's: PROGRAM LOG
+    "$2" >"$3" 2>&1
+    echo $? >"$3.part" && mv "$3.part" "$3.status"
+    exit 0
+fi
 build=$1
 shift
 export CONVLAB_BUILD=$build
 # Criterion's own process leaks a little; what our code leaks must not be hidden behind that.
 export LSAN_OPTIONS=suppressions=common/mk/lsan.supp:print_suppressions=0
 passed=0 failed=0
-for program; do
-    name=${program##*/}
+
+# log_of PROGRAM: the file for what it prints; two programs may have the same name.
+log_of() { echo "$build/tests/$(echo "${1#"$build"/tests/}" | tr / -).log"; }
+
+# count PROGRAM: adds what a program that has ended has tested.
+count() {
+    log=$(log_of "$1")
+    name=${1##*/}
     printf '== %s\n' "$name"
-    log=$build/tests/$name.log
-    "$program" >"$log" 2>&1
-    status=$?
+    status=$(cat "$log.status" 2>/dev/null || echo none)
     totals=$(sed 's/\x1b\[[0-9;]*m//g' "$log" |
         sed -n 's/.*Tested: *\([0-9]*\) *| *Passing: *\([0-9]*\) *|.*/\1 \2/p' | tail -n 1)
     # A program that ends without its closing line has crashed: count it as one failure.
     tested=${totals%% *} good=${totals##* }
-    if [ -z "$totals" ] || { [ "$status" -ne 0 ] && [ "$tested" = "$good" ]; }; then
+    if [ -z "$totals" ] || { [ "$status" != 0 ] && [ "$tested" = "$good" ]; }; then
         tested=$((${tested:-0} + 1)) good=${good:-0}
         printf '%s: ended with status %s\n' "$name" "$status" >>"$log"
     fi
@@ -31,6 +41,32 @@ for program; do
     fi
     passed=$((passed + good)) failed=$((failed + tested - good))
     [ "$tested" = "$good" ] || cat "$log"
+}
+
+together= done=$build/tests/queue.done
+mkdir -p "$build/tests"
+rm -f "$done"
+for program; do
+    shift
+    [ "$program" != -- ] || break
+    together="$together $program"
+    rm -f "$(log_of "$program").status"
+done
+{
+    for program in $together; do
+        echo "$program $(log_of "$program")"
+    done | xargs -r -P "${TEST_JOBS:-2}" -L 1 "$0" --one
+    touch "$done"
+} &
+for program in $together; do
+    status_file=$(log_of "$program").status
+    until [ -e "$status_file" ] || [ -e "$done" ]; do sleep 0.2; done
+    count "$program"
+done
+wait
+for program; do
+    "$0" --one "$program" "$(log_of "$program")"
+    count "$program"
 done
 printf '%s passed, %s failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

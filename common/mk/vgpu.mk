@@ -47,13 +47,16 @@ ptx-page: $(BUILD)/ptx-table ## write docs/supported-ptx.md from the table of op
 VGPU_TEST_SOURCES  := $(wildcard common/vgpu/tests/programs/*.cu common/vgpu/tests/faults/*.cu \
                         common/vgpu/tests/clock/*.cu common/vgpu/tests/refused/*.cu)
 VGPU_TEST_PROGRAMS := $(patsubst common/vgpu/tests/%.cu,$(BUILD)/vgpu/tests/%,$(VGPU_TEST_SOURCES))
-VGPU_NVCC_FLAGS    := -std=c++17 -lineinfo -cudart shared
+VGPU_NVCC_FLAGS    := -lineinfo -cudart shared
+# (C++14 unless it asks for more: CUDA's own headers then take nvcc two thirds of the time)
+vgpu_test_flags     = $(call vgpu_flags_of,$(shell sed -n 's|^// nvcc: ||p' $(1)))
+vgpu_flags_of       = $(if $(findstring -std=,$(1)),,-std=c++14) \
+                      $(if $(or $(findstring -arch,$(1)),$(findstring -gencode,$(1))),,-arch=compute_75) $(1)
 
 $(BUILD)/vgpu/tests/%: common/vgpu/tests/%.cu common/vgpu/tests/check.cuh common/vgpu/tests/faults.cuh \
     $(wildcard common/vgpu/tests/programs/units/*)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) -Icommon \
-	    $(or $(shell sed -n 's|^// nvcc: ||p' $<),-arch=compute_75) $< -o $@
+	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) -Icommon $(call vgpu_test_flags,$<) $< -o $@
 
 # Programs that measure.
 VGPU_BENCHES := $(patsubst common/vgpu/tests/%.cu,$(BUILD)/vgpu/tests/%,$(wildcard common/vgpu/tests/bench/*.cu))
@@ -76,7 +79,7 @@ endif
 
 $(BUILD)/tests/limiters: common/analysis/tests/limiters.cu
 	$(Q)mkdir -p $(@D)
-	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) $(shell sed -n 's|^// nvcc: ||p' common/analysis/tests/limiters.cu) $< -o $@
+	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) $(call vgpu_test_flags,$<) $< -o $@
 
 # ---- fuzzing ----------------------------------------------------------------------------------------
 # make vgpu-fuzz FUZZ_SECONDS=600: each reader, and the device process's requests, under AddressSanitizer

@@ -74,6 +74,24 @@ missing_package_is_named() {
         grep 'no-such-package.*apt-get install' "$scratch/said"
 }
 
+# What runs the tests: a test that fails, crashes or ends early counts, wherever it is among the others.
+failed_tests_are_counted() {
+    total='Tested: 2 | Passing: 2 | Failing: 0 | Crashing: 0'
+    program() { printf '#!/bin/sh\n%s\n' "$2" >"$scratch/$1" && chmod +x "$scratch/$1"; }
+    program good "sleep 0.3; echo '$total'"
+    program bad "echo 'why it failed'; echo 'Tested: 3 | Passing: 2 | Failing: 1 | Crashing: 0'; exit 1"
+    program crashes 'kill -KILL $$'
+    program early "echo '$total'; exit 3"
+    program leaks "echo 'ERROR: LeakSanitizer: detected memory leaks'; echo '$total'"
+    tests() { common/mk/run-tests.sh "$scratch" "$@" >"$scratch/tests.out" 2>&1; }
+    (cd "$scratch" && mkdir -p again && cp good again/good)
+    ! tests "$scratch"/good "$scratch"/bad "$scratch"/again/good -- "$scratch"/crashes "$scratch"/early &&
+        [ "$(tail -n 1 "$scratch/tests.out")" = '8 passed, 3 failed' ] && grep 'why it failed' "$scratch/tests.out" &&
+        [ "$(grep '^==' "$scratch/tests.out" | tr -d '\n')" = '== good== bad== good== crashes== early' ] &&
+        ! tests "$scratch"/crashes -- "$scratch"/leaks && [ "$(tail -n 1 "$scratch/tests.out")" = '2 passed, 2 failed' ] &&
+        ! tests && tests "$scratch"/good "$scratch"/again/good && [ "$(tail -n 1 "$scratch/tests.out")" = '4 passed, 0 failed' ]
+}
+
 claim 'no warnings with gcc and clang, headers stand alone, sources are formatted' make -s lint
 claim 'skeletons are what the generator makes of the references' skeletons_are_generated
 claim 'skeletons hold no line of a solution' skeletons_hold_no_solution
@@ -82,6 +100,7 @@ claim 'the page of supported PTX is what the table of opcodes says' supported_pt
 claim 'a second make does nothing' make_does_nothing_twice
 claim 'a path with spaces is refused in one line' spaces_are_refused
 claim 'a missing package is named with the command to run' missing_package_is_named
+claim 'a test that fails, crashes or ends early is counted' failed_tests_are_counted
 claim 'the documentation builds without warnings' make -s docs
 echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
 [ "$tested" = "$good" ]

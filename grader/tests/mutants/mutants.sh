@@ -23,10 +23,11 @@ is_as_slow() {
     paste "$1" "$scratch/right.cu.times" | awk '$3 < $7 { short = 1 } END { exit short || NR == 0 }'
 }
 
-# is_gone LIBRARY: whether no process of a grading is left, within two seconds.
+# is_gone LIBRARY: whether no process of a grading is left, within two seconds. (A runner is known by its
+# library, the others by their environment.)
 is_gone() {
     for wait in 1 2 3 4 5 6 7 8 9 10; do
-        pgrep -f "runner .*$1|vgpu-device .*$build/" >/dev/null || return 0
+        pgrep -f "runner .*$1" >/dev/null || grep -lsz "^GRADED_IN=$scratch\$" /proc/[0-9]*/environ >/dev/null || return 0
         sleep 0.2
     done
     return 1
@@ -40,7 +41,7 @@ reject() {
     expected=$(sed -n '1s,.*expect: \([a-z0-9_|]*\).*,\1,p' "$source")
     alone= # one that kills its parent's group must not get this script's
     [ "$expected" = killed ] && alone='setsid -w' open=--no-sandbox || open=
-    $alone "$build/grader" "$1" --lib "$2" --quick --images 1 --seed "$seed" $open $4 --report "$scratch/report" >"$scratch/out" 2>&1
+    GRADED_IN="$scratch" $alone "$build/grader" "$1" --lib "$2" --quick --images 1 --seed "$seed" $open $4 --report "$scratch/report" >"$scratch/out" 2>&1
     status=$?
     pattern=$(sed -n 's/^ *pattern: //p' "$scratch/out" | head -n 1)
     case $expected in

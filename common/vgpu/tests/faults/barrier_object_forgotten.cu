@@ -1,4 +1,4 @@
-// nvcc: -arch=compute_80
+// nvcc: -std=c++17 -arch=compute_80
 // A barrier object that waits for one thread more than there are.
 #include "vgpu/tests/faults.cuh"
 

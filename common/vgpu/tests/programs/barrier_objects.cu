@@ -1,4 +1,4 @@
-// nvcc: -arch=compute_80
+// nvcc: -std=c++17 -arch=compute_80
 // cuda::barrier (mbarrier instructions), a pipeline of asynchronous copies, cooperative groups'
 // memcpy_async, and cuda::atomic_ref.
 #include "vgpu/tests/check.cuh"

@@ -1,3 +1,4 @@
+// nvcc: -std=c++17
 // A cooperative launch: phases over the whole grid, separated by grid.sync().
 #include <cooperative_groups.h>
 

@@ -1,3 +1,4 @@
+// nvcc: -std=c++17
 // Cooperative groups: tiles, shuffles and votes in them, coalesced groups, reduce.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>

@@ -1,3 +1,4 @@
+// nvcc: -std=c++17
 // CUB's block-wide scan and reduction, and a warp-wide one.
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>

@@ -1,3 +1,4 @@
+// nvcc: -std=c++17
 // CUB's block-wide radix sort of keys with values.
 #include <cub/block/block_radix_sort.cuh>
 

@@ -1,4 +1,4 @@
-// nvcc: -arch=compute_75 --extended-lambda
+// nvcc: -std=c++17 -arch=compute_75 --extended-lambda
 // C++ on the device: virtual functions, new and delete, templates with dynamic shared memory,
 // lambdas, structured bindings, constant structures, std::array and tuples of libcu++.
 #include "vgpu/tests/check.cuh"

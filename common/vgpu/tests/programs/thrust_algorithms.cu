@@ -1,3 +1,4 @@
+// nvcc: -std=c++17
 // Thrust: device vectors, sort, scan, reduce, transform, unique; CUB's device-wide primitives under
 // it.
 #include "vgpu/tests/check.cuh"

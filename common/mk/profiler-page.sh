@@ -64,8 +64,7 @@ $(table kernels '
 Our programs that tell an Op Time take it while \`vprof\` records nothing, between \`cudaProfilerStop()\` and
 \`cudaProfilerStart()\`, and then do the convolution once more for the record
 ([recorded.h](../../../common/profiler/recorded.h)). Here are the Op Times of each layer of each reference, as
-\`conv_times\` measures them with CUDA events, without \`vprof\` and with it, by turns; medians over
-$(table overhead '{n = $at["rounds"]} END {print n}') rounds. All are in [profiler-overhead.tsv](profiler-overhead.tsv).
+\`conv_times\` measures them with CUDA events, without \`vprof\` and with it, by turns; medians over $(table overhead '{n = $at["rounds"]; if (!m || n < m) m = n} END {print m}') rounds, and more at 100 images. All are in [profiler-overhead.tsv](profiler-overhead.tsv).
 
 $(costs overhead profiled 0)
 

@@ -119,6 +119,7 @@ noise_of() { sql "$1" 'SELECT tries, alone, noisy FROM attempt'; }
 gpus_of() { sql "$1" "SELECT count(DISTINCT timed_on) FROM attempt WHERE device = 'gpu' AND timed_on <> ''"; }
 
 write_page() {
+    sed -n 's/^GPU \([0-9]*\):.*(UUID: \(GPU-[^)]*\))/s!\2!GPU \1!/p' machine.txt >gpus.sed
     gpus=$(grep -c '^GPU' machine.txt)
     cat <<END
 # A class graded on real GPUs
@@ -178,7 +179,7 @@ END
         ' | ' || iif(timed_from, printf('%.1f', timed_from - zero), '') || ' | ' || iif(timed_from, printf('%.1f', timed_until - zero), '') ||
         ' | ' || printf('%.1f', finished - zero) || ' | ' || timed_on || ' |'
         FROM attempt, (SELECT min(started) AS zero FROM attempt WHERE started > 0) WHERE started > 0
-        ORDER BY coalesce(timed_from, started)"
+        ORDER BY coalesce(timed_from, started)" | sed -f gpus.sed
 }
 op_times() {
     sql "$1" "SELECT t.op_times_s FROM timing t JOIN attempt a ON a.id = t.attempt WHERE a.submission = 'slow'

@@ -88,7 +88,7 @@ if [ "$kind" = bundle ]; then
         while read -r f; do [ -e "$f" ] && copy "$f"; done
     copy common/nn/oracle.[ch] common/nn/oracle_kernel.[ch] common/nn/clones.h common/nn/conv_tile.h
     copy grader/cases.[ch] grader/tests/clock/conv_times.cu common/profiler/recorded.h
-    copy common/profiler/tests/samples.sh common/profiler/tests/programs/*
+    copy common/profiler/tests/samples.sh common/profiler/tests/programs/* common/profiler/tests/compared/*
     git describe --always --dirty --tags >"$root/VERSION" 2>/dev/null || rm -f "$root/VERSION"
 fi
 

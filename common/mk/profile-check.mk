@@ -15,8 +15,17 @@ $(BUILD)/tests/conv_times: grader/tests/clock/conv_times.cu common/conv.h common
 	$(Q)mkdir -p $(@D)
 	$(Q)$(NVCC) -std=c++17 -Icommon -cudart shared $< -Xlinker -export-dynamic -ldl -o $@
 
+# What profilers' times are compared with.
+$(BUILD)/tests/alone.so: common/profiler/tests/compared/alone.c
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -O2 -shared -fPIC -isystem $(CUDA_HOME)/include $< -o $@ -ldl
+$(BUILD)/tests/spins: common/profiler/tests/compared/spins.cu
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NVCC) -std=c++17 -arch=compute_75 -cudart shared $< -o $@
+COMPARED := $(addprefix $(BUILD)/tests/,conv_times alone.so spins)
+
 .PHONY: profile-check
-profile-check: profiler $(if $(NVCC),$(SAMPLES) $(BUILD)/tests/conv_times $(addprefix reference-,$(CUDA_MILESTONES))) ## vprof on this GPU: its times beside ncu's, what it costs, what it misses
+profile-check: profiler $(if $(NVCC),$(SAMPLES) $(COMPARED) $(addprefix reference-,$(CUDA_MILESTONES))) ## vprof on this GPU: its times beside ncu's, what it costs, what it misses
 	$(Q)common/mk/profile-check.sh $(BUILD) "$(CUDA_HOME)" $(RESULTS)
 
 .PHONY: profiler-page

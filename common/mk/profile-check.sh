@@ -6,7 +6,8 @@
 # OUTPUT_FOLDER/<gpu>/ gets
 #   profiler-machine.tsv   what it was measured on
 #   profiler-samples.tsv   programs in the style of the CUDA samples: what vprof found in each
-#   profiler-kernels.tsv   each kernel of the references: median time by vprof and by ncu
+#   profiler-kernels.tsv   each kernel of the references, run alone: median time by vprof and by ncu
+#   profiler-spins.tsv     the same of kernels that only wait
 #   profiler-overhead.tsv  Op Times of the references' layers without vprof, with vprof (which our programs tell of what is
 #                          not recorded), and of what is recorded, by turns
 #   profiler-programs.tsv  the same of the programs that print Op Times: the runner, and cuDNN's baseline
@@ -59,11 +60,14 @@ medians() {
         $1 != key {flush(); key = $1; n = 0} {v[++n] = $2} END {flush()}'
 }
 
-# Kernels of a trace that vprof kept: "NAME GRID"<tab>ns. Of the launches that ran first the clocks were
-# not up yet; medians do not mind.
+# Kernels' times as vprof tells them of a trace that it kept: "NAME GRID"<tab>ns. Of the launches that ran first the
+# clocks were not up yet; medians do not mind.
 kernel_times() {
-    awk -F '\t' 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i}
-        $at["kind"] == "kernel" {print $at["symbol"] " " $at["grid"] "\t" $at["end_ns"] - $at["start_ns"]}' "$1" | medians
+    "$build/vprof" --csv --print-gpu-trace --demangling off -i "$1" --log-file "$work/times"
+    awk -F , '{gsub(/"/, "")} $1 == "Start" {for (i = 1; i <= NF; i++) at[$i] = i; units = NR + 1; next}
+        NR == units {ns = $at["Duration"] == "s" ? 1e9 : $at["Duration"] == "ms" ? 1e6 : $at["Duration"] == "us" ? 1e3 : 1; next}
+        units && $at["Grid X"] != "" {
+            print $at["Name"] " " $at["Grid X"] "x" $at["Grid Y"] "x" $at["Grid Z"] "\t" ns * $at["Duration"]}' "$work/times" | medians
 }
 
 # The same of what ncu wrote: "NAME GRID"<tab>the value of a metric. The row below the first has units.
@@ -90,28 +94,69 @@ sums() { # PROGRAM TRACE
             (shares > 99.99 && shares < 100.01 && sum <= last - first) ? "ok" : "failed"}' "$2"
 }
 
-# All references in one program: their kernels have names of their own.
+# A table of kernels by name: launches, times by vprof and by ncu; and those of ncu once more, or with what else it can
+# measure at the same time, which shows how well ncu agrees with itself.
+compare() { # PREFIX FILE...: vprof, ncu, further ones
+    prefix=$1
+    cut -f1-3 "$work/$2" >"$work/joined"
+    shift 2
+    for file in "$@"; do
+        cut -f1,3 "$work/$file" | join -t "$tab" "$work/joined" - >"$work/joining"
+        mv "$work/joining" "$work/joined"
+    done
+    awk -F '\t' -v prefix="$prefix" '{printf "%s%s\t%d", prefix, $1, $2; for (i = 3; i <= NF; i++) printf "\t%.0f", $i
+        printf "\t%.2f\t%.2f\n", 100 * ($3 - $4) / $4, 100 * ($5 - $4) / $4}' "$work/joined" | sort -t "$tab" -k4,4gr
+}
+
+ncu_times() { # TO OPTIONS... PROGRAM...
+    kept=$1
+    shift
+    ncu --csv --page raw --print-units base --print-kernel-base mangled --clock-control none --cache-control none \
+        --log-file "$work/csv" "$@" >/dev/null 2>&1
+    ncu_values gpu__time_duration.sum <"$work/csv" | medians >"$work/$kept"
+    [ -s "$work/$kept" ] || failed "ncu: $(head -n 3 "$work/csv")"
+}
+
+# All references in one program: their kernels have names of their own. Each kernel runs alone, as under ncu: what ran
+# just before it, and left its data in the L2 cache, does not matter.
 kernels() {
-    printf 'images\tkernel\tlaunches\tvprof_ns\tncu_ns\tdifference_percent\n' >"$to/profiler-kernels.tsv"
+    command -v ncu >/dev/null || {
+        say 'kernels: no ncu: nothing to compare with'
+        return
+    }
+    printf 'images\tkernel\tlaunches\tvprof_ns\tncu_ns\tncu_again_ns\tdifference_percent\tncu_itself_percent\n' >"$to/profiler-kernels.tsv"
     printf 'program\tactivities\tcalls\tsum_of_shares\tsum_of_times_ns\tspan_ns\tstatus\n' >"$to/profiler-sums.tsv"
-    command -v ncu >/dev/null || say 'kernels: no ncu: nothing to compare with'
-    for n in $images; do
+    alone=$(realpath "$build/tests/alone.so")
+    for n in 100 $images; do
         say "kernels, $n images"
         # shellcheck disable=SC2086
-        "$build/vprof" -f -o "$work/trace" --log-file "$work/log" "$build/tests/conv_times" "$n" $libraries \
+        "$build/vprof" -f -o "$work/trace" --log-file "$work/log" "$build/tests/conv_times" --recorded "$n" $libraries \
             >"$work/out" 2>&1 || failed "kernels: $(head -n 3 "$work/out" "$work/log")"
         sums "all references, $n images" "$work/trace" >>"$to/profiler-sums.tsv"
-        kernel_times "$work/trace" >"$work/ours"
         # shellcheck disable=SC2086
-        ncu --csv --page raw --print-units base --print-kernel-base mangled --clock-control none --cache-control none \
-            --metrics gpu__time_duration.sum --log-file "$work/csv" "$build/tests/conv_times" "$n" $libraries >/dev/null 2>&1
-        ncu_values gpu__time_duration.sum <"$work/csv" | medians >"$work/theirs"
-        [ -s "$work/theirs" ] || failed "ncu: $(head -n 3 "$work/csv")"
-        join -t "$tab" "$work/ours" "$work/theirs" |
-            awk -F '\t' -v n="$n" '{printf "%s\t%s\t%d\t%.0f\t%.0f\t%.2f\n", n, $1, $2, $3, $5, 100 * ($3 - $5) / $5}' |
-            sort -t "$tab" -k4,4gr >>"$to/profiler-kernels.tsv"
+        LD_PRELOAD=$alone "$build/vprof" -f -o "$work/trace" --log-file "$work/log" "$build/tests/conv_times" --recorded "$n" \
+            $libraries >"$work/out" 2>&1 || failed "kernels: $(head -n 3 "$work/out" "$work/log")"
+        kernel_times "$work/trace" >"$work/ours"
+        for file in theirs again; do
+            # shellcheck disable=SC2086
+            LD_PRELOAD=$alone ncu_times $file --metrics gpu__time_duration.sum "$build/tests/conv_times" "$n" $libraries
+        done
+        compare "$n$tab" ours theirs again >>"$to/profiler-kernels.tsv"
     done
     grep -q "${tab}failed$" "$to/profiler-sums.tsv" && failed "sums: $(grep "${tab}failed$" "$to/profiler-sums.tsv")"
+    spins
+}
+
+# Kernels that only wait: what is left is how the tools mark a kernel's start and end.
+spins() {
+    say 'kernels that wait'
+    "$build/vprof" -f -o "$work/trace" --log-file "$work/log" "$build/tests/spins" 50 >"$work/out" 2>&1 || failed "spins: $(head -n 3 "$work/out" "$work/log")"
+    kernel_times "$work/trace" >"$work/ours"
+    ncu_times basic --set basic "$build/tests/spins" 5
+    ncu_times only --metrics gpu__time_duration.sum "$build/tests/spins" 5
+    ncu_times full --set full "$build/tests/spins" 3
+    printf 'kernel\tlaunches\tvprof_ns\tncu_ns\tncu_time_only_ns\tncu_full_ns\tdifference_percent\tncu_itself_percent\n' >"$to/profiler-spins.tsv"
+    compare '' ours basic only full >>"$to/profiler-spins.tsv"
 }
 
 # A row for each layer of each reference: medians over the rounds of what conv_times measured itself.

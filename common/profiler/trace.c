@@ -47,7 +47,8 @@ static const char *const kind_names[] = {
     X(shared_config_bytes, false)                                                                  \
     X(correlation, false)                                                                          \
     X(thread, false)                                                                               \
-    X(device, false)
+    X(device, false)                                                                               \
+    X(serial, false)
 
 /* Indices of the columns, -1 for those that are absent. */
 struct columns {
@@ -194,6 +195,7 @@ static void read_work(const struct tsv *table, size_t i, const struct columns *a
     row->counted = row->counted || *text_at(table, i, at->hardware.counter);
     TR_HARDWARE_MAP(READ)
 #undef READ
+    row->serial = int_at(table, i, at->serial) == 1;
     row->shared_config_bytes = number_at(table, i, at->shared_config_bytes);
     row->dram_bytes = known_at(table, i, at->dram_bytes);
     row->l2_read_bytes = known_at(table, i, at->l2_read_bytes);

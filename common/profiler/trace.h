@@ -23,6 +23,8 @@
  *     correlation            the number of the call, of calls and of their work; without this
  *                            column a row of work lies before the row of the call that asked for it
  *     thread, device         of calls and of work, by number
+ *     serial                 of kernels on a real GPU: 1 if CUPTI recorded them one by one; the file
+ *                            has the times as CUPTI gave them, see tr_row
  *     (counters)             of kernels, see TR_COUNTER_MAP and TR_HARDWARE_MAP
  *     dram_bytes, l2_read_bytes, l2_write_bytes, l1_wavefronts
  *                            of kernels: what passed these memories
@@ -137,12 +139,13 @@ struct tr_row {
     const char *name; /**< as nvprof shows it: kernels with parameters, [CUDA memset], cudaMalloc */
     int client, device;
     uint64_t stream, thread;
-    uint64_t start_ns, end_ns;
+    uint64_t start_ns, end_ns; /**< kernels: without the marks around them, as far as known */
     uint64_t correlation;    /**< API calls: their number; work: that of its call, 0 unknown */
     bool nested;             /**< API calls: made inside of another, by the same thread */
     double bytes;            /**< copies and fills, else negative */
     const char *host_memory; /**< copies: "pageable", "pinned", "managed"; "" not known */
     uint32_t grid[3], block[3];
+    bool serial; /**< kernels of a real GPU: recorded one by one */
     int registers;
     double static_shared_bytes, dynamic_shared_bytes;
     double shared_config_bytes; /**< 0: not known */

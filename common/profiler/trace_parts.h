@@ -7,7 +7,8 @@
 #include "profiler/trace.h"
 
 /** Works out what the rows of a trace that was read do not say: which calls are nested, and the
- * occupancy of kernels (theirs is negative so far) from the GPU's limits. */
+ * occupancy of kernels (theirs is negative so far) from the GPU's limits; and takes off kernels'
+ * times what recording added to them. */
 void trace_complete(struct tr_trace *trace);
 
 #endif

@@ -118,6 +118,7 @@ static void add_kernel(struct cupti_rows *rows, const CUpti_ActivityKernel10 *k)
     r.end += CUPTI_ROW_MAX / 4 - 128;
     put_correlation(&r, k->correlationId);
     put_number(&r, GPU_device, k->deviceId);
+    put_number(&r, GPU_serial, k->kind == CUPTI_ACTIVITY_KIND_KERNEL);
     row_end(&r);
 }
 

@@ -28,7 +28,8 @@
     X(host_memory)                                                                                 \
     X(correlation)                                                                                 \
     X(thread)                                                                                      \
-    X(device)
+    X(device)                                                                                      \
+    X(serial)
 
 enum gpu_column {
 #define GPU_ENUM(name) GPU_##name,

@@ -65,6 +65,34 @@ Test(trace, with_a_row_of_a_wrong_length_is_read_up_to_it)
     tr_free(&trace);
 }
 
+/* On a GPU of compute capability 9.0 recording adds 400 ns to a kernel that is recorded alone. */
+Test(trace, is_without_what_recording_adds_to_kernels)
+{
+    static const char *const capabilities[] = {"90", "75"};
+    for (size_t i = 0; i < 2; i++) {
+        struct tr_trace trace;
+        struct st_error err;
+        char *text;
+        cr_assert_gt(asprintf(&text,
+                              "kind\tname\tstart_ns\tend_ns\tbytes\tserial\n"
+                              "kernel\tone\t1000\t3000\t\t1\n"
+                              "kernel\tof_several\t3000\t5000\t\t0\n"
+                              "kernel\tshorter_than_marks\t6000\t6799\t\t1\n"
+                              "api\tcudaFree\t1000\t3000\t\t\n"
+                              "limit\tcompute_capability\t\t\t%s\t\n",
+                              capabilities[i]),
+                     0);
+        cr_assert_eq(tr_parse(text, strlen(text), "trace", &trace, &err), ST_OK);
+        cr_assert_eq(trace.n, 4);
+        cr_expect_eq(trace.rows[0].start_ns, 1000);
+        cr_expect_eq(trace.rows[0].end_ns, i ? 3000 : 2600);
+        cr_expect_eq(trace.rows[1].end_ns, 5000);
+        cr_expect_eq(trace.rows[2].end_ns, 6799);
+        cr_expect_eq(trace.rows[3].end_ns, 3000);
+        tr_free(&trace);
+    }
+}
+
 Test(trace, with_impossible_figures_has_zeros_for_them)
 {
     static const char text[] = "kind\tname\tclient\tstart_ns\tend_ns\tbytes\tregisters\n"

@@ -1,0 +1,28 @@
+/* Preloaded into a program: each kernel starts on a GPU that is idle and has nothing of its data in
+ * the L2 cache. ncu runs kernels one by one, so what ran just before them does not matter there; with
+ * this in both, two profilers can be compared on the same kernels under the same conditions.
+ * (programs that nvcc 13 compiled call __cudaLaunchKernel) */
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FLUSH_BYTES = 256 << 20 };
+
+cudaError_t __cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
+                               size_t shared_bytes, cudaStream_t stream);
+
+cudaError_t __cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
+                               size_t shared_bytes, cudaStream_t stream)
+{
+    static __typeof__(&__cudaLaunchKernel) launch;
+    static void *flush;
+    if (!launch)
+        launch = (__typeof__(launch))dlsym(RTLD_NEXT, "__cudaLaunchKernel");
+    if (!launch || (!flush && cudaMalloc(&flush, FLUSH_BYTES)) ||
+        cudaMemset(flush, 0, FLUSH_BYTES) || cudaDeviceSynchronize()) {
+        fprintf(stderr, "alone: the L2 cache cannot be emptied\n");
+        exit(2);
+    }
+    return launch(kernel, grid, block, arguments, shared_bytes, stream);
+}

@@ -111,7 +111,7 @@ compare() { # PREFIX FILE...: vprof, ncu, further ones
 ncu_times() { # TO OPTIONS... PROGRAM...
     kept=$1
     shift
-    ncu --csv --page raw --print-units base --print-kernel-base mangled --clock-control none --cache-control none \
+    LD_PRELOAD=$preload ncu --csv --page raw --print-units base --print-kernel-base mangled --clock-control none --cache-control none \
         --log-file "$work/csv" "$@" >/dev/null 2>&1
     ncu_values gpu__time_duration.sum <"$work/csv" | medians >"$work/$kept"
     [ -s "$work/$kept" ] || failed "ncu: $(head -n 3 "$work/csv")"
@@ -137,9 +137,10 @@ kernels() {
         LD_PRELOAD=$alone "$build/vprof" -f -o "$work/trace" --log-file "$work/log" "$build/tests/conv_times" --recorded "$n" \
             $libraries >"$work/out" 2>&1 || failed "kernels: $(head -n 3 "$work/out" "$work/log")"
         kernel_times "$work/trace" >"$work/ours"
+        preload=$alone
         for file in theirs again; do
             # shellcheck disable=SC2086
-            LD_PRELOAD=$alone ncu_times $file --metrics gpu__time_duration.sum "$build/tests/conv_times" "$n" $libraries
+            ncu_times $file --metrics gpu__time_duration.sum "$build/tests/conv_times" "$n" $libraries
         done
         compare "$n$tab" ours theirs again >>"$to/profiler-kernels.tsv"
     done
@@ -150,6 +151,7 @@ kernels() {
 # Kernels that only wait: what is left is how the tools mark a kernel's start and end.
 spins() {
     say 'kernels that wait'
+    preload=
     "$build/vprof" -f -o "$work/trace" --log-file "$work/log" "$build/tests/spins" 50 >"$work/out" 2>&1 || failed "spins: $(head -n 3 "$work/out" "$work/log")"
     kernel_times "$work/trace" >"$work/ours"
     ncu_times basic --set basic "$build/tests/spins" 5

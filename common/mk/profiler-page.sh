@@ -58,7 +58,7 @@ The shortest differ by how the tools mark a kernel's start and end. That is best
 same run. \`vprof\` takes 0.40 us off what CUPTI tells, on GPUs of compute capability 9.0, so that its times lie in the
 middle of ncu's. What ncu says of a kernel of 2 us depends by more than 10% on how it is asked: two tools cannot agree
 better there than one with itself. Kernels that leave much to be written back (m5's unroll) end up to 2 us later for
-CUPTI, which waits until other processors could see it.
+CUPTI: presumably it waits until all of that is visible.
 
 $(table spins '
     !rows++ {print "| kernel | vprof, us | ncu, its default report | ncu --set full | ncu, the time only |"; print "|---|---:|---:|---:|---:|"}

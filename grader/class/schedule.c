@@ -43,7 +43,7 @@ struct schedule {
     struct cl_places places;
     size_t jobs, running;
     struct job job[MAX_JOBS];
-    double began_s;
+    double looked_s; /* when jobs were looked at last */
 };
 
 static volatile sig_atomic_t stop_signal;
@@ -271,12 +271,18 @@ static void start_more(struct schedule *s)
         start(s, pop(&s->alone));
 }
 
+/* The time that a grading waits for its turn is that of others. */
 static void end_late(struct schedule *s)
 {
+    const double now_s = clock_now_s(), since_s = now_s - s->looked_s;
+    s->looked_s = now_s;
     for (size_t i = 0; i < s->jobs; i++) {
         struct job *job = &s->job[i];
-        if (!job->pid || job->outcome.timed_out ||
-            clock_now_s() - job->began_s < s->class->options->limit_s)
+        if (!job->pid || job->outcome.timed_out)
+            continue;
+        if (cl_task_waits(s->class->files, &s->tasks[job->task]))
+            job->began_s += since_s;
+        if (now_s - job->began_s < s->class->options->limit_s)
             continue;
         job->outcome.timed_out = true;
         kill(-job->pid, SIGKILL);
@@ -351,6 +357,7 @@ enum st_code cl_tasks_run(struct cl_class *class, struct cl_task *tasks, size_t 
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, NULL);
     cl_tasks_begin(counts, n);
+    s->looked_s = clock_now_s();
     for (size_t i = 0; !code && i < n && !cl_tasks_stopped(counts); i++)
         if (!cl_store_at_once(class, &tasks[i], counts))
             push(&s->waiting, i);

@@ -3,6 +3,7 @@
 #include "base/checkout.h"
 #include "base/files.h"
 #include "grader/class/class_options.h"
+#include "grader/place/turn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,6 +56,7 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
 struct command {
     const char *argv[MAX_ARGUMENTS];
     char program[PATH_MAX], source[PATH_MAX], json[PATH_MAX], report[PATH_MAX], log[PATH_MAX];
+    char waits[PATH_MAX];
     char seed[32], images[GR_IMAGES_CHARS];
 };
 
@@ -67,6 +69,7 @@ static void make_command(struct command *c, const struct cl_options *o, const st
     path_format(c->json, sizeof c->json, "%s/result.json", folder);
     path_format(c->report, sizeof c->report, "%s/report", folder);
     path_format(c->log, sizeof c->log, "%s/log.txt", folder);
+    path_format(c->waits, sizeof c->waits, "%s/waits", folder);
     snprintf(c->seed, sizeof c->seed, "%" PRIu64, task->seed);
     const char *const words[] = {c->program, task->milestone, "--source", c->source,
                                  "--json",   c->json,         "--report", c->report,
@@ -91,6 +94,7 @@ static _Noreturn void become(const struct command *c, const struct cl_place *pla
     if (getppid() != parent)
         _exit(127);
     cl_place_enter(place, files);
+    setenv(GR_TIMING_WAITS, c->waits, 1);
     int null = open("/dev/null", O_RDONLY);
     int log = open(c->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (null < 0 || log < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0)
@@ -124,6 +128,13 @@ enum st_code cl_task_start(const struct cl_options *options, const char *files,
     if (*pid == 0)
         become(&command, place, files, parent);
     return *pid < 0 ? st_fail_errno(err, errno, "cannot start the grader") : ST_OK;
+}
+
+bool cl_task_waits(const char *files, const struct cl_task *task)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    return cl_task_folder(files, task, folder) &&
+           path_format(path, sizeof path, "%s/waits", folder) && file_exists(path);
 }
 
 /* ---- how it ended ------------------------------------------------------------------------------

@@ -51,6 +51,9 @@ enum st_code cl_task_start(const struct cl_options *options, const char *files,
                            const struct cl_task *task, const struct cl_place *place, pid_t *pid,
                            struct st_error *err);
 
+/** Whether a task that was started waits for its turn to take times. */
+bool cl_task_waits(const char *files, const struct cl_task *task);
+
 /** Fills in an outcome from what wait4() said. */
 void cl_outcome_set(struct cl_outcome *outcome, int status, const struct rusage *usage);
 

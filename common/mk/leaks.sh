@@ -11,7 +11,7 @@
 # look for.
 #
 # Of PRIVATE_FOLDER, an instructor's models and lists of shapes, no file may be there, whatever its name is,
-# and no row of a list.
+# and no shape of a list.
 set -u
 folder=$1 reference=$2 private=${3:-}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -52,9 +52,13 @@ if [ -n "$private" ]; then
         exit 2
     }
     find "$folder" -type f -exec sha256sum {} + | grep -F -f "$work/private" | sed 's/^[0-9a-f]*  \(.*\)/\1: a private file/' >>"$work/found"
-    find "$private" -name '*.tsv' -exec sed '1d' {} + | squeeze | awk '$6 ~ /^[0-9]+$/ && NF >= 6' | sort -u >"$work/rows"
+    # A row's six numbers, whatever its label is and whatever is between them where they are found.
+    find "$private" -name '*.tsv' -exec awk -F '\t' 'FNR == 1 {split("", at); for (i = 1; i <= NF; i++) at[$i] = i; next}
+        at["B"] && at["M"] && at["C"] && at["H"] && at["W"] && at["K"] {
+            print $at["B"], $at["M"], $at["C"], $at["H"], $at["W"], $at["K"]}' {} + | sort -u >"$work/rows"
     [ ! -s "$work/rows" ] || find "$folder" -type f | while read -r file; do
-        squeeze "$file" 2>/dev/null | grep -a -n -x -F -f "$work/rows" | sed "s|^|$file: a private shape: |"
+        tr '\t,;(){}[]' ' ' <"$file" | squeeze 2>/dev/null | grep -a -n -w -F -f "$work/rows" |
+            sed "s|^|$file: a private shape: |"
     done >>"$work/found"
 fi
 cat "$work/found"

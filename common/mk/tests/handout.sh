@@ -67,10 +67,13 @@ leaks_are_found() {
     rm "$scratch/leak/page.gz"
     common/mk/leaks.sh "$scratch/leak" reference || return 1
     mkdir -p "$scratch/private"
-    printf 'B\tM\tC\tH\tW\tK\n2\t3\t5\t21\t19\t4\n' >"$scratch/private/shapes.tsv"
+    printf 'label\tB\tM\tC\tH\tW\tK\nwide filter\t2\t3\t5\t21\t19\t4\n' >"$scratch/private/shapes.tsv"
     echo 'weights' >"$scratch/private/one.safetensors"
+    printf '12\t3\t5\t21\t19\t4\n2\t3\t5\t21\t19\t44\n' >"$scratch/leak/list.txt" # neither is that shape
     common/mk/leaks.sh "$scratch/leak" reference "$scratch/private" || return 1
     printf '# more\n2\t3\t5\t21\t19\t4\n' >"$scratch/leak/list.txt"
+    ! common/mk/leaks.sh "$scratch/leak" reference "$scratch/private" || return 1
+    echo '    {{2, 3, 5, 21, 19, 4}, "wide"},' >"$scratch/leak/list.txt"
     ! common/mk/leaks.sh "$scratch/leak" reference "$scratch/private" || return 1
     mv "$scratch/private/one.safetensors" "$scratch/leak/list.txt"
     echo 'weights' >"$scratch/private/one.safetensors"

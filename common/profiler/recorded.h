@@ -4,7 +4,9 @@
  * Recording a launch takes some microseconds, which would be part of an Op Time. So a program that
  * is being recorded takes the time while it is not:
  *
- *     recorded_attach(0), cudaProfilerStop()     vprof records nothing, and CUPTI is gone
+ *     recorded_attach(0)
+ *     the convolution                            a trial: recorded in case that it crashes
+ *     cudaProfilerStop()                         it did not: the trial is forgotten, CUPTI is gone
  *     the convolution                            timed
  *     recorded_attach(1), cudaProfilerStart()
  *     the convolution                            once more, for the record
@@ -29,7 +31,8 @@ static inline int recorded_now(void)
     return getenv(RECORDED_VARIABLE) != NULL;
 }
 
-/** Before cudaProfilerStop() with 0, before cudaProfilerStart() with 1. vprof has preloaded the
+/** Before cudaProfilerStop() with 0: what comes between the two is recorded, and only counts if the
+ * program ends before it gets there. Before cudaProfilerStart() with 1. vprof has preloaded the
  * library that does it (cupti/cupti_inject.c). */
 static inline void recorded_attach(int on)
 {

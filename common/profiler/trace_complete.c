@@ -28,10 +28,11 @@ bool tr_has(const struct tr_trace *trace, const char *column)
 /* ---- marks ---------------------------------------------------------------------------------- */
 
 /* CUPTI has the GPU write down the time before and after a kernel, when it records them one by one.
- * The time between takes longer than the kernel, by the same whatever the kernel does: on an H200 by
- * 0.22 us beside the Duration of ncu's default report, 0.30 beside that of --set full, and 0.58 if ncu
- * measures nothing else, which makes ncu's own marks dearer or cheaper. What is taken off is the
- * middle. docs/results/h200/profiler.md has the measurement; other GPUs' times stay as they are. */
+ * The time between takes longer than the kernel, by the same whatever the kernel does: on an H200
+ * by 0.22 us beside the Duration of ncu's default report, 0.30 beside that of --set full, and 0.58
+ * if ncu measures nothing else, which makes ncu's own marks dearer or cheaper. What is taken off is
+ * the middle. docs/results/h200/profiler.md has the measurement; other GPUs' times stay as they
+ * are. */
 static const struct {
     int compute_capability, ns;
 } marks[] = {{90, 400}};

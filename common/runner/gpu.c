@@ -10,7 +10,7 @@
  * 5. The first run of a kernel takes longer than all others. A grader has runs before those that
  *    count; a program of its own has one on a real GPU, whose time is not told.
  * 6. Under a profiler both are done while nothing is recorded, and what the profile shows is one
- *    more, of the same tensors.
+ *    more, of the same tensors. A trial before them is recorded, too, so that a crash is seen.
  * 7. Every call's error is read. The first one ends the run: after an address fault all later calls
  *    fail with the same error, which would only hide where it came from. */
 #include "runner/gpu.h"
@@ -166,11 +166,13 @@ void gpu_conv(lab_function *conv, const struct conv_shape *shape, float *x, floa
         lab_workspace_spoil(manner.virtual_clock ? device_renew : device_fill);
     if (!result->error && manner.checked && !manner.virtual_clock)
         flush_l2();
-    if (recorded) {
+    if (recorded && !result->error) {
         recorded_attach(0);
-        api.cudaProfilerStop();
+        timed(conv, shape, device, false, result);
+        if (!result->error && !result->returned)
+            api.cudaProfilerStop();
     }
-    if (alone)
+    if (alone && !result->error && !result->returned)
         timed(conv, shape, device, false, result);
     if (!result->error && !result->returned)
         timed(conv, shape, device, manner.virtual_clock, result);

@@ -71,6 +71,7 @@ static struct {
 
     pthread_mutex_t flushing; /* the keeper at work */
     atomic_int detaching;     /* at the end of the next cudaProfilerStop() */
+    uint64_t stopped_ns;      /* then: what came after this does not count */
     atomic_int detached;      /* CUPTI must not be called: that would attach it */
 
     pthread_t keeper;
@@ -333,8 +334,9 @@ static void switched(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_Api
         return;
     if (!on)
         cupti_kinds_switch(&s.kinds, false);
-    uint64_t now = 0;
-    s.api.cuptiGetTimestamp(&now);
+    uint64_t now = s.stopped_ns;
+    if (on || !atomic_load(&s.detaching))
+        s.api.cuptiGetTimestamp(&now);
     pthread_mutex_lock(&s.lock);
     cupti_rows_switch(&s.rows, on, now);
     rows_write();
@@ -434,8 +436,8 @@ static void record(void)
 EXPORTED void convlab_cupti_attach(int on);
 
 /** For programs of ours (profiler/recorded.h). @param on  0: the next cudaProfilerStop() detaches
- * CUPTI, so that the program runs as if there were none; 1: it is attached again, and waits for
- * cudaProfilerStart(). */
+ * CUPTI, so that the program runs as if there were none, and what was recorded from now on until
+ * then does not count; 1: it is attached again, and waits for cudaProfilerStart(). */
 EXPORTED void convlab_cupti_attach(int on)
 {
     if (s.pid != getpid() || !s.api.cuptiFinalize || atomic_load(&s.finished))
@@ -443,6 +445,8 @@ EXPORTED void convlab_cupti_attach(int on)
     pthread_mutex_lock(&s.flushing); /* the keeper is done, and begins nothing */
     if (on && atomic_exchange(&s.detached, 0))
         subscribe();
+    if (!on && !atomic_load(&s.detached))
+        s.api.cuptiGetTimestamp(&s.stopped_ns);
     atomic_store(&s.detaching, !on);
     pthread_mutex_unlock(&s.flushing);
 }

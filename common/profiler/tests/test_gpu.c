@@ -159,7 +159,10 @@ Test(gpu, is_gone_while_a_program_of_ours_asks_for_that)
         "launch:3 attach:0 switch:0 launch:9 sleep attach:1 switch:1 launch:1",
         "launch:3 attach:0 switch:0 attach:1 switch:1 attach:0 switch:0 attach:1 switch:1 launch:1",
         "launch:3 attach:0 attach:1 launch:1", "launch:4 attach:0 switch:0 launch:9",
-        "launch:4 attach:0 switch:0 launch:9 segv"};
+        "launch:4 attach:0 switch:0 launch:9 segv",
+        /* a trial counts if the program does not come through it */
+        "launch:3 attach:0 launch:7 switch:0 launch:9 attach:1 switch:1 launch:1",
+        "launch:3 attach:0 launch:1 segv", "launch:1 attach:0 launch:3"};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         char out[16384];
         cr_assert_eq(profile(out, sizeof out, "", steps[i]), strstr(steps[i], "segv") ? 139 : 0);

@@ -7,6 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)
 scratch=$(mktemp -d)
+export TMPDIR="$scratch" # where locks lie
 trap 'umount "$scratch/small" 2>/dev/null; chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
 unset MAKEFLAGS MFLAGS MAKELEVEL
 cd "$scratch" || exit 1

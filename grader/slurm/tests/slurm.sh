@@ -17,6 +17,7 @@ if ! why=$("$here/cluster.sh" can); then
     exit 0
 fi
 scratch=$(mktemp -d)
+export TMPDIR="$scratch" # where locks lie
 chmod 755 "$scratch"
 trap '"$here/cluster.sh" stop "$scratch/cluster"; rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM

@@ -122,7 +122,7 @@ void vg_memory_mark(struct vg_memory *m, uint64_t address, size_t bytes)
         uint64_t stop = (first | 7) + 1 < end ? (first | 7) + 1 : end;
         uint8_t bits = (uint8_t)(((1u << (stop - first)) - 1) << (first & 7));
         uint8_t *s = &m->shadow[first / 8];
-        if ((*s & bits) != bits)
+        if ((__atomic_load_n(s, __ATOMIC_RELAXED) & bits) != bits)
             __atomic_fetch_or(s, bits, __ATOMIC_RELAXED);
         first = stop;
     }
@@ -144,7 +144,7 @@ bool vg_memory_marked(const struct vg_memory *m, uint64_t address, size_t bytes)
     for (; first < end && (first & 7 || end - first < 8); first = (first | 7) + 1) {
         uint64_t stop = (first | 7) + 1 < end ? (first | 7) + 1 : end;
         uint8_t bits = (uint8_t)(((1u << (stop - first)) - 1) << (first & 7));
-        if ((m->shadow[first / 8] & bits) != bits)
+        if ((__atomic_load_n(&m->shadow[first / 8], __ATOMIC_RELAXED) & bits) != bits)
             return false;
         if (stop == end)
             return true;

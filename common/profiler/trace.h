@@ -23,11 +23,13 @@
  *     correlation            the number of the call, of calls and of their work; without this
  *                            column a row of work lies before the row of the call that asked for it
  *     thread, device         of calls and of work, by number
- *     serial                 of kernels on a real GPU: 1 if CUPTI recorded them one by one; the
- * file has the times as CUPTI gave them, see tr_row (counters)             of kernels, see
- * TR_COUNTER_MAP and TR_HARDWARE_MAP dram_bytes, l2_read_bytes, l2_write_bytes, l1_wavefronts of
- * kernels: what passed these memories ns_issue, ns_fp32, ... of kernels on the virtual GPU: what
- * the modelled time is made of, see VG_TERM_MAP of vgpu/device/vgpu.h
+ *     serial                 of kernels on a real GPU: 1 if CUPTI recorded them one by one
+ *                            (times are as CUPTI gave them, see tr_row)
+ *     (counters)             of kernels, see TR_COUNTER_MAP and TR_HARDWARE_MAP
+ *     dram_bytes, l2_read_bytes, l2_write_bytes, l1_wavefronts
+ *                            of kernels: what passed these memories
+ *     ns_issue, ns_fp32, ... of kernels on the virtual GPU: what the modelled time is made of, see
+ *                            VG_TERM_MAP of vgpu/device/vgpu.h
  */
 #ifndef CONVLAB_PROFILER_TRACE_H
 #define CONVLAB_PROFILER_TRACE_H

@@ -84,7 +84,7 @@ struct gb_row {
     char subject[32];
     char status[8];       /**< ok, wrong, failed or skip */
     char note[400];       /**< a reason, or cuDNN's algorithm */
-    struct median s;   /**< seconds */
+    struct median s;      /**< seconds */
     double macs, bytes;   /**< of the convolution: x and k read once, y written once */
     double floor_s;       /**< no implementation can be faster than this */
     bool floor_is_memory; /**< which of the two limits is the floor */

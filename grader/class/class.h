@@ -85,9 +85,6 @@ struct cl_class {
 void cl_notice(struct cl_class *class, const char *name, const char *text, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Ends what a run on this gradebook that was killed may have left. */
-void cl_leftovers_end(const struct cl_class *class);
-
 /** Reads the roster into the gradebook; mistakes in it are notices. */
 enum st_code cl_roster_read(struct cl_class *class, struct st_error *err);
 

@@ -96,7 +96,6 @@ static enum st_code make_files(struct cl_class *class, struct st_error *err)
         return code;
     if (!path_format(tmp, sizeof tmp, "%s/tmp", class->files))
         return st_fail(err, ST_TOO_LARGE, "the gradebook's path is too long");
-    cl_leftovers_end(class);
     nftw(tmp, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     return dir_make(tmp, err);
 }

@@ -5,6 +5,7 @@
 #   CONVLAB_BUILD=build class-check.sh [--page] [N [KILLS [JOBS]]]      (default: 300 30 2)
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
+export CONVLAB_BUILD="$build" # (the others run in another folder)
 page=
 [ "$1" = --page ] && { page=--page; shift; }
 n=${1:-300} kills=${2:-30} jobs=${3:-2}

@@ -112,6 +112,27 @@ void file_out_abort(struct file_out *out)
         unlink(out->temporary);
 }
 
+enum st_code file_write(const char *path, const char *data, size_t bytes, struct st_error *err)
+{
+    struct file_out out;
+    enum st_code code = file_out_open(&out, path, err);
+    if (code)
+        return code;
+    fwrite(data, 1, bytes, out.f); /* an error stays in the stream until the commit */
+    return file_out_commit(&out, err);
+}
+
+enum st_code file_copy(const char *from, const char *to, size_t max_bytes, struct st_error *err)
+{
+    char *data;
+    size_t bytes;
+    enum st_code code = file_read(from, max_bytes, &data, &bytes, err);
+    if (!code)
+        code = file_write(to, data, bytes, err);
+    free(data);
+    return code;
+}
+
 enum st_code dir_make(const char *path, struct st_error *err)
 {
     char part[PATH_MAX];

@@ -25,16 +25,9 @@ static enum st_code keep(const char *folder, const char *path, const char *data,
                          struct st_error *err)
 {
     char copy[PATH_MAX];
-    struct file_out out;
     if (!path_format(copy, sizeof copy, "%s/%s", folder, base_of(path)))
         return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", folder);
-    if (file_exists(copy))
-        return ST_OK;
-    enum st_code code = file_out_open(&out, copy, err);
-    if (code)
-        return code;
-    fwrite(data, 1, bytes, out.f);
-    return file_out_commit(&out, err);
+    return file_exists(copy) ? ST_OK : file_write(copy, data, bytes, err);
 }
 
 /* Copies a file, and one that belongs to it if that is there.

@@ -310,16 +310,10 @@ enum st_code cl_file_keep(struct cl_class *class, struct cl_submission *s, size_
     if (!path_format(source, sizeof source, "%s/%s/source", folder, wanted->id))
         return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", folder);
     enum st_code code = dir_make(source, err);
-    struct file_out out;
     size_t used = strlen(source);
     snprintf(source + used, sizeof source - used, "/%s", wanted->file);
     file->copy = strdup(source);
-    if (!code)
-        code = file_out_open(&out, source, err);
-    if (code)
-        return code;
-    fwrite(contents, 1, bytes, out.f);
-    return file_out_commit(&out, err);
+    return code ? code : file_write(source, contents, bytes, err);
 }
 
 /* ---- all of it ---------------------------------------------------------------------------------

@@ -98,22 +98,6 @@ enum st_code gx_gradescope_autograder(const struct gx_autograder *of, const char
     return gx_container_write(GX_ZIP, parts, sizeof parts / sizeof *parts, path, err);
 }
 
-static enum st_code copy_file(const char *from, const char *to, struct st_error *err)
-{
-    char *data;
-    size_t bytes;
-    enum st_code code = file_read(from, MAX_PART_BYTES, &data, &bytes, err);
-    struct file_out out;
-    if (!code)
-        code = file_out_open(&out, to, err);
-    if (!code) {
-        fwrite(data, 1, bytes, out.f);
-        code = file_out_commit(&out, err);
-    }
-    free(data);
-    return code;
-}
-
 enum st_code gx_autolab_autograder(const struct gx_autograder *of, const char *folder,
                                    struct st_error *err)
 {
@@ -140,7 +124,7 @@ enum st_code gx_autolab_autograder(const struct gx_autograder *of, const char *f
     path_format(to, sizeof to, "%s/autograde.tar", folder);
     code = gx_container_write(GX_TAR, parts, sizeof parts / sizeof *parts, to, err);
     path_format(to, sizeof to, "%s/autograde-Makefile", folder);
-    return code ? code : copy_file(makefile, to, err);
+    return code ? code : file_copy(makefile, to, MAX_PART_BYTES, err);
 }
 
 enum st_code gx_github_classroom(const struct gx_autograder *of, const char *folder,
@@ -160,10 +144,10 @@ enum st_code gx_github_classroom(const struct gx_autograder *of, const char *fol
         code = dir_make(to, err);
     path_format(to, sizeof to, "%s/.convlab/grade.sh", folder);
     if (!code)
-        code = copy_file(grade, to, err);
+        code = file_copy(grade, to, MAX_PART_BYTES, err);
     path_format(to, sizeof to, "%s/.convlab/convlab-handout.tar.gz", folder);
     if (!code && !of->url)
-        code = copy_file(handout, to, err);
+        code = file_copy(handout, to, MAX_PART_BYTES, err);
     path_format(to, sizeof to, "%s/.github/workflows/classroom.yml", folder);
     return code ? code : gx_github_workflow(of, to, err);
 }

@@ -90,7 +90,6 @@ static bool take_picture(const struct pp_fill *f, const char *name, const char *
 {
     char from[PATH_MAX], to[PATH_MAX], *data = NULL;
     size_t bytes;
-    struct file_out out;
     if (!path_format(to, sizeof to, "%s/figures/%s-%s.%s", f->src->out, f->section, name, suffix))
         return false;
     const bool of_all = strcmp(f->section, "final") == 0;
@@ -101,12 +100,8 @@ static bool take_picture(const struct pp_fill *f, const char *name, const char *
         return false;
     }
     char folder[PATH_MAX];
-    bool good = path_format(folder, sizeof folder, "%s/figures", f->src->out) &&
-                !dir_make(folder, NULL) && !file_out_open(&out, to, NULL);
-    if (good) {
-        fwrite(data, 1, bytes, out.f);
-        good = !file_out_commit(&out, NULL);
-    }
+    const bool good = path_format(folder, sizeof folder, "%s/figures", f->src->out) &&
+                      !dir_make(folder, NULL) && !file_write(to, data, bytes, NULL);
     free(data);
     return good;
 }

@@ -157,8 +157,7 @@ enum st_code pp_pdf_write(const char *folder, bool have_tex, bool have_html, con
                           struct st_error *err)
 {
     static const char *const browsers[] = {"chromium", "chromium-browser", "google-chrome"};
-    char to[] = "/tmp/convlab-pdf-XXXXXX", made[PATH_MAX], path[PATH_MAX], *data = NULL;
-    size_t bytes;
+    char to[] = "/tmp/convlab-pdf-XXXXXX", made[PATH_MAX], path[PATH_MAX];
     *how = have_tex && is_installed("pdflatex") ? "pdflatex" : NULL;
     for (size_t i = 0; i < sizeof browsers / sizeof *browsers && !*how; i++)
         *how = have_html && is_installed(browsers[i]) ? browsers[i] : NULL;
@@ -176,15 +175,7 @@ enum st_code pp_pdf_write(const char *folder, bool have_tex, bool have_html, con
     if (!code && !path_format(path, sizeof path, "%s/report.pdf", folder))
         code = st_fail(err, ST_TOO_LARGE, "path is too long");
     if (!code)
-        code = file_read(made, (size_t)256 << 20, &data, &bytes, err);
-    struct file_out out;
-    if (!code)
-        code = file_out_open(&out, path, err);
-    if (!code) {
-        fwrite(data, 1, bytes, out.f);
-        code = file_out_commit(&out, err);
-    }
-    free(data);
+        code = file_copy(made, path, (size_t)256 << 20, err);
     nftw(to, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     return code;
 }

@@ -24,18 +24,13 @@ static enum st_code write_file(const char *folder, const char *name, const char 
                                struct st_error *err)
 {
     char path[PATH_MAX];
-    struct file_out out;
     if (!text)
         return st_fail(err, ST_NO_MEMORY, "cannot hold %s in memory", name);
     if (!path_format(path, sizeof path, "%s/%s", folder, name)) {
         st_fail(err, ST_TOO_LARGE, "path is too long");
         return st_detail(err, ST_WHERE, "%.80s...", folder), ST_TOO_LARGE;
     }
-    enum st_code code = file_out_open(&out, path, err);
-    if (code)
-        return code;
-    fwrite(text, 1, bytes, out.f); /* an error stays in the stream until the commit */
-    return file_out_commit(&out, err);
+    return file_write(path, text, bytes, err);
 }
 
 /* A text made in memory. */

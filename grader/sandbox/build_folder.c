@@ -123,15 +123,9 @@ enum st_code gr_build_folder_put(const char *folder, const char *name, const cha
                                  size_t bytes, struct st_error *err)
 {
     char path[PATH_MAX];
-    struct file_out out;
     enum st_code code = gr_build_folder_make_above(folder, name, err);
     path_format(path, sizeof path, "%s/%s", folder, name);
-    if (!code)
-        code = file_out_open(&out, path, err);
-    if (code)
-        return code;
-    fwrite(data, 1, bytes, out.f);
-    return file_out_commit(&out, err);
+    return code ? code : file_write(path, data, bytes, err);
 }
 
 enum st_code gr_build_folder_give(const char *folder, const struct gr_sandbox *sandbox,

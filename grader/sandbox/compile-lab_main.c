@@ -29,24 +29,6 @@ static int hold_signals(sigset_t *held)
     return signalfd(-1, held, SFD_CLOEXEC);
 }
 
-/* From the folder of the build to where make wants it. */
-static enum st_code fetch(const char *from, const char *to, struct st_error *err)
-{
-    char *data;
-    size_t bytes;
-    struct file_out out;
-    enum st_code code = file_read(from, LIBRARY_MAX_BYTES, &data, &bytes, err);
-    if (code)
-        return code;
-    code = file_out_open(&out, to, err);
-    if (!code) {
-        fwrite(data, 1, bytes, out.f);
-        code = file_out_commit(&out, err);
-    }
-    free(data);
-    return code;
-}
-
 static bool is_interrupted(int stop)
 {
     return poll(&(struct pollfd){.fd = stop, .events = POLLIN}, 1, 0) == 1;
@@ -80,7 +62,7 @@ static enum st_code compile(const struct gr_lab_files *lab, enum gr_sandbox_wish
         print_said(&build, lab->source);
     path_format(library, sizeof library, "%s/%s", lab->root, lab->library);
     if (!code && build.built && strcmp(build.library, library) != 0)
-        code = fetch(build.library, library, err);
+        code = file_copy(build.library, library, LIBRARY_MAX_BYTES, err);
     *compiled = build.built;
     gr_source_build_free(&build);
     return code;

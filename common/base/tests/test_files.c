@@ -94,6 +94,19 @@ Test(files, a_written_file_appears_only_when_committed)
     cr_expect_eq(entries(), 1);
 }
 
+Test(files, a_copy_is_whole_or_none)
+{
+    char from[PATH_MAX];
+    struct st_error err;
+    snprintf(from, sizeof from, "%s", temp_file("from", "whole", 5));
+    const char *to = temp_file("to", "old", 3);
+    cr_expect_eq(file_copy(from, to, 4, &err), ST_TOO_LARGE);
+    expect_contents(to, "old");
+    cr_expect_eq(file_copy(from, to, 5, &err), ST_OK, "%s", err.what);
+    expect_contents(to, "whole");
+    cr_expect_eq(entries(), 2);
+}
+
 Test(files, giving_up_leaves_the_old_file_and_nothing_else)
 {
     const char *path = temp_file("out", "old", 3);

@@ -14,12 +14,6 @@
 /* ---- what there is -----------------------------------------------------------------------------
  */
 
-static bool is_cuda(const char *source)
-{
-    const char *dot = strrchr(source, '.');
-    return dot && strcmp(dot, ".cu") == 0;
-}
-
 /* Whether GPU milestones go to a real one; see gr_host_choose(). */
 static bool uses_gpu(const struct cl_options *o)
 {
@@ -60,7 +54,7 @@ static enum st_code find_cores(struct cl_places *p, const struct cl_options *o,
 static bool has_kind(const struct cl_options *o, bool cuda)
 {
     for (size_t i = 0; i < o->milestones; i++)
-        if (is_cuda(o->milestone[i].file) == cuda)
+        if (cl_file_is_cuda(o->milestone[i].file) == cuda)
             return true;
     return false;
 }
@@ -84,7 +78,7 @@ enum st_code cl_places_find(struct cl_places *p, const struct cl_options *o, str
 void cl_places_find_task(struct cl_places *p, const struct cl_options *o, const char *source)
 {
     *p = (struct cl_places){0};
-    if (is_cuda(source) && uses_gpu(o))
+    if (cl_file_is_cuda(source) && uses_gpu(o))
         find_gpus(&p->gpus);
     p->cpu_alone = !o->quick && parallel_cores() == (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
@@ -105,7 +99,7 @@ void cl_place_choose(struct cl_places *p, const struct cl_options *o, const char
     *place = (struct cl_place){.gpu = -1, .cores_apart = p->cores_apart, .cores = p->cores};
     if (p->cpu_alone)
         lock_path(place->share, "work");
-    if (!is_cuda(source) || !uses_gpu(o)) {
+    if (!cl_file_is_cuda(source) || !uses_gpu(o)) {
         lock_path(place->lock, "cpu");
         return;
     }

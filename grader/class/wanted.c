@@ -41,6 +41,12 @@ enum cl_match cl_wanted_match(const struct cl_wanted *wanted, size_t n, const ch
     return CL_NO_MATCH;
 }
 
+bool cl_file_is_cuda(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && strcmp(dot, ".cu") == 0;
+}
+
 const char *cl_path_refused(const char *path)
 {
     if (!path || !path[0])

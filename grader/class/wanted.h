@@ -27,6 +27,9 @@ enum cl_match { CL_NO_MATCH, CL_LONE_FILE, CL_IN_ITS_FOLDER };
 enum cl_match cl_wanted_match(const struct cl_wanted *wanted, size_t n, const char *path,
                               size_t *which);
 
+/** Whether a milestone's file is for a GPU, by its name. */
+bool cl_file_is_cuda(const char *path);
+
 /** Why a path in an archive cannot be taken, or NULL: absolute, with "..", empty. */
 const char *cl_path_refused(const char *path);
 

@@ -86,9 +86,11 @@ hand_in "$(printf 'new\nline')" && hand_in "-rf" && hand_in "it's \"q\"" && hand
 ln -s /etc in/linked && echo hi >in/notes.txt
 printf '\357\273\277name,team\r\ns001,\r\ns001,again\r\n,\r\n"it'"'"'s ""q""",\r\ns999,\r\n"open,\r\n' >roster.csv
 
-# Meanwhile another: somebody else takes times for longer than a grading may take.
+# Meanwhile another: somebody else takes times, from before it begins to 11 s after it waits for that: longer
+# than a grading may take.
 mkdir -p turn/late/m1-cpu-conv waiting && cp "$reference" turn/late/m1-cpu-conv/conv.c
-(flock 9; sleep 13) 9>"waiting/convlab-timing-$(id -u)-cpu.lock" &
+waits_somebody() { [ -n "$(find turn.db.files -name waits 2>/dev/null)" ]; }
+(flock 9; for _ in $(seq 600); do waits_somebody && break; sleep 0.1; done; sleep 11) 9>"waiting/convlab-timing-$(id -u)-cpu.lock" &
 (sleep 0.2; TMPDIR=$scratch/waiting grades turn turn.db --limit 10 --retries 0) &
 waiting=$!
 

@@ -397,6 +397,7 @@ static int run_program(struct session *s)
                                              .cores = o->cores,
                                              .output = -1},
                                   .arguments = o->program,
+                                  .confined = o->wrapper != NULL,
                                   .started = started,
                                   .context = s->report};
     if (program_folder(folder, &err))

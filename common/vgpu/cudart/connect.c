@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static struct {
@@ -70,6 +72,59 @@ struct call rt_call(enum vp_op op, const char *api)
     return c;
 }
 
+/* Reads one packet, with a descriptor if there is one. */
+static bool receive_reply(int socket, struct call *c)
+{
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec parts[2] = {{&c->reply, sizeof c->reply}, {c->reply_payload, c->reply_room}};
+    struct msghdr message = {.msg_iov = parts,
+                             .msg_iovlen = c->reply_payload ? 2 : 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    ssize_t got;
+    do
+        got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    struct cmsghdr *header = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (header && header->cmsg_type == SCM_RIGHTS)
+        memcpy(&c->fd, CMSG_DATA(header), sizeof(int));
+    return got >= (ssize_t)sizeof c->reply;
+}
+
+static bool is_door(int fd)
+{
+    int type = 0, domain = 0;
+    socklen_t bytes = sizeof type;
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_SEQPACKET &&
+           getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) == 0 && domain == AF_UNIX;
+}
+
+/* Asks for the door by its name. @return the descriptor, or -1 */
+static int door_ask(const char *name)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const size_t length = strlen(name) < VP_NAME_MAX ? strlen(name) : VP_NAME_MAX;
+    memcpy(address.sun_path + 1, name, length);
+    const socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
+    struct call c = {.fd = -1};
+    struct ucred peer;
+    socklen_t peer_bytes = sizeof peer;
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, bytes) == 0 &&
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0 && peer.uid == geteuid())
+        receive_reply(fd, &c);
+    if (fd >= 0)
+        close(fd);
+    if (c.fd >= 0 && is_door(c.fd))
+        return c.fd;
+    if (c.fd >= 0)
+        close(c.fd);
+    return -1;
+}
+
 /* Sends one end of a new socket pair through the door. */
 static int door_enter(int door)
 {
@@ -112,31 +167,10 @@ static bool send_request(const struct call *c)
     return sent == (ssize_t)(sizeof c->request + c->request.payload_bytes);
 }
 
-static bool receive_reply(struct call *c)
-{
-    union {
-        struct cmsghdr header;
-        char room[CMSG_SPACE(sizeof(int))];
-    } control;
-    struct iovec parts[2] = {{&c->reply, sizeof c->reply}, {c->reply_payload, c->reply_room}};
-    struct msghdr message = {.msg_iov = parts,
-                             .msg_iovlen = c->reply_payload ? 2 : 1,
-                             .msg_control = &control,
-                             .msg_controllen = sizeof control};
-    ssize_t got;
-    do
-        got = recvmsg(connection.fd, &message, MSG_CMSG_CLOEXEC);
-    while (got < 0 && errno == EINTR);
-    struct cmsghdr *header = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-    if (header && header->cmsg_type == SCM_RIGHTS)
-        memcpy(&c->fd, CMSG_DATA(header), sizeof(int));
-    return got >= (ssize_t)sizeof c->reply;
-}
-
 /* One request and its reply, under the lock. A device that does not answer is gone for good. */
 static cudaError_t exchange(struct call *c)
 {
-    if (send_request(c) && receive_reply(c))
+    if (send_request(c) && receive_reply(connection.fd, c))
         return (cudaError_t)c->reply.error;
     static bool said;
     rt_say_once(&said, "the device process has ended");
@@ -185,7 +219,13 @@ static cudaError_t connect_first(void)
         rt_say_once(&said, "the program was not started on a virtual GPU (hint: vgpu-run PROGRAM)");
         return connection.failure = cudaErrorNoDevice;
     }
-    connection.fd = door_enter(atoi(variable));
+    /* (who started this process may have closed what it was to inherit) */
+    const bool inherited = is_door(atoi(variable));
+    const char *name = getenv(VP_NAME_VARIABLE);
+    const int door = inherited ? atoi(variable) : name ? door_ask(name) : -1;
+    connection.fd = door_enter(door);
+    if (!inherited && door >= 0)
+        close(door);
     if (connection.fd < 0) {
         static bool said;
         rt_say_once(&said, "cannot reach the device process: %s", strerror(errno));

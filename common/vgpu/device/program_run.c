@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "vgpu/device/door.h"
 #include "vgpu/device/program_check.h"
 
 #include <errno.h>
@@ -134,6 +135,25 @@ static int run_as_it_is(struct program_run *run, const char *path, int *status)
     return 0;
 }
 
+/* Runs the program as a holder of the door, which is closed. */
+static int run_on_device(struct program_run *run, const char *path, int door, int *status)
+{
+    struct door_name name = DOOR_NAME_NONE;
+    struct st_error err;
+    if (!run->confined && door_name_make(&name, door, &err))
+        complain(run, &err); /* only who does not inherit the door misses it */
+    const double begin_s = clock_now_s();
+    pid_t program = program_start(run, path, door);
+    program_pid = run->pid = program;
+    if (program > 0 && name.listener >= 0)
+        door_name_answer(&name);
+    if (program > 0)
+        *status = program_wait(run, program, begin_s);
+    door_name_close(&name);
+    close(door);
+    return program > 0 ? 0 : PROGRAM_NOT_STARTED;
+}
+
 int program_run(struct program_run *run, int *status)
 {
     char folder[PATH_MAX], path[PATH_MAX];
@@ -151,18 +171,13 @@ int program_run(struct program_run *run, int *status)
     enum st_code code = vg_process_start(&device, &run->device, &err);
     if (code) /* a device process that ended has said why itself */
         return code == ST_CHILD ? PROGRAM_NOT_STARTED : complain(run, &err);
-    const double begin_s = clock_now_s();
-    pid_t program = program_start(run, path, device.door);
-    close(device.door);
-    program_pid = run->pid = program;
-    if (program > 0)
-        *status = program_wait(run, program, begin_s);
+    const int failed = run_on_device(run, path, device.door, status);
     int device_status = device_finish(device.pid);
     run->device.folder = NULL;
     if (WIFSIGNALED(device_status))
         fprintf(stderr, "%s: the device process was ended by signal %d (%s)\n", run->tool,
                 WTERMSIG(device_status), strsignal(WTERMSIG(device_status)));
-    if (program <= 0)
-        return PROGRAM_NOT_STARTED;
+    if (failed)
+        return failed;
     return *status == 0 && device_status != 0 ? PROGRAM_NOT_STARTED : 0;
 }

@@ -15,6 +15,7 @@ struct program_run {
     struct vg_process_options device; /**< .folder is set by program_run() */
     char **environment; /**< of the program, which runs without a virtual GPU; NULL: with one */
     char **arguments;   /**< NULL-terminated; the first is the program's name */
+    bool confined;      /**< it runs in a sandbox: nobody but it is to reach the virtual GPU */
     /** Called in the child before the program runs; may be NULL. */
     void (*started)(int pid, void *context);
     void *context;

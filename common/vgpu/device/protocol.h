@@ -3,9 +3,9 @@
  *
  * A program inherits one descriptor, the door: a SOCK_SEQPACKET socket whose number is in the
  * environment variable VP_DOOR_VARIABLE. To connect, a process makes a socket pair, sends one end
- * through the door (one byte and the descriptor) and keeps the other: there is no name in the file
- * system or anywhere else that could be left behind, and a sandbox needs nothing but the
- * descriptor.
+ * through the door (one byte and the descriptor) and keeps the other: there is no name that could be
+ * left behind, and a sandbox needs nothing but the descriptor. Outside of one, a process that did
+ * not inherit the door can ask for it by the name in VP_NAME_VARIABLE (door.h).
  *
  * On its own socket a client sends one request and reads one reply, strictly in turn; each is one
  * packet: the fixed part below and up to VP_PAYLOAD_MAX bytes. Bulk data goes through the window, a
@@ -24,9 +24,11 @@
 #include <stdint.h>
 
 #define VP_DOOR_VARIABLE "CONVLAB_VGPU_FD"
+#define VP_NAME_VARIABLE "CONVLAB_VGPU_NAME"
 #define VP_VERSION       1
 #define VP_WINDOW_BYTES  ((size_t)4 << 20)
 #define VP_PAYLOAD_MAX   ((size_t)40 << 10)
+#define VP_NAME_MAX      16
 #define VP_ARGUMENTS     7
 #define VP_RESULTS       5
 /** Device addresses, for the client: where managed and pinned memory is mapped, too. */

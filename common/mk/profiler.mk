@@ -42,6 +42,6 @@ TEST_NEEDS += $(if $(CUPTI_HEADER),$(CUPTI_LIBRARY) $(FAKE_CUPTI))
 
 # Programs as students write them, on the virtual GPU: not all, since nvcc takes its time.
 ifneq ($(NVCC),)
-TEST_NEEDS   += $(addprefix $(BUILD)/profiler/samples/,closed crash graph names overlap processes range reset)
+TEST_NEEDS   += $(addprefix $(BUILD)/profiler/samples/,closed crash graph names overlap processes range reset volume)
 TEST_SCRIPTS += common/profiler/tests/samples.sh
 endif

@@ -302,6 +302,8 @@ static enum st_code read_rows(struct tr_trace *t, const struct columns *at, stru
         make_harmless(&t->table, i, at->symbol);
         while (k < TR_KINDS && strcmp(kind, kind_texts[k]) != 0)
             k++;
+        if (strcmp(text_at(&t->table, i, at->host_memory), "variable") == 0)
+            continue;
         if (k < TR_KINDS)
             read_row(t, at, i, (enum tr_kind)k);
         else

@@ -293,6 +293,11 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t strea
     cudaError_t error = side_of(&from, p->srcArray, p->srcPtr, p->srcPos, e);
     if (!error)
         error = side_of(&to, p->dstArray, p->dstPtr, p->dstPos, e);
+    if (!error && to.slice == to.pitch * e.height && from.slice == from.pitch * e.height &&
+        (e.height | e.depth) <= UINT32_MAX) {
+        e.height *= e.depth; /* slices without gaps: one copy */
+        e.depth = e.depth > 0;
+    }
     for (size_t z = 0; z < e.depth && !error; z++)
         error = rt_copy(to.at + z * to.slice, to.pitch, from.at + z * from.slice, from.pitch,
                         e.width, e.height, p->kind, stream, flags, z ? "" : api);

@@ -157,9 +157,14 @@ static cudaError_t fill_3d(struct cudaPitchedPtr to, int value, struct cudaExten
                            cudaStream_t stream, const char *api)
 {
     cudaError_t error = cudaSuccess;
+    if (to.ysize == extent.height &&
+        (extent.height | extent.depth) <= UINT32_MAX) { /* slices without gaps: one fill */
+        extent.height *= extent.depth;
+        extent.depth = extent.depth > 0;
+    }
     for (size_t z = 0; z < extent.depth && !error; z++)
         error = fill((char *)to.ptr + z * to.pitch * to.ysize, to.pitch, value, extent.width,
-                     extent.height, stream, api);
+                     extent.height, stream, z ? "" : api);
     return error;
 }
 

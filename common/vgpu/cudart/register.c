@@ -272,7 +272,7 @@ static void managed_copy(bool push)
             cudaError_t error =
                 rt_request(push ? VP_COPY_IN : VP_COPY_OUT, "", 0, 7, v->address + at,
                            (uint64_t)now, UINT64_C(1), (uint64_t)now, UINT64_C(0),
-                           (uint64_t)(at + now == v->bytes), UINT64_C(0));
+                           (uint64_t)(at + now == v->bytes), (uint64_t)VP_MANAGED);
             if (!push && !error)
                 memcpy(host, rt_window(), now);
             rt_unlock();

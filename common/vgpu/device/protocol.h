@@ -3,9 +3,9 @@
  *
  * A program inherits one descriptor, the door: a SOCK_SEQPACKET socket whose number is in the
  * environment variable VP_DOOR_VARIABLE. To connect, a process makes a socket pair, sends one end
- * through the door (one byte and the descriptor) and keeps the other: there is no name that could be
- * left behind, and a sandbox needs nothing but the descriptor. Outside of one, a process that did
- * not inherit the door can ask for it by the name in VP_NAME_VARIABLE (door.h).
+ * through the door (one byte and the descriptor) and keeps the other: there is no name that could
+ * be left behind, and a sandbox needs nothing but the descriptor. Outside of one, a process that
+ * did not inherit the door can ask for it by the name in VP_NAME_VARIABLE (door.h).
  *
  * On its own socket a client sends one request and reads one reply, strictly in turn; each is one
  * packet: the fixed part below and up to VP_PAYLOAD_MAX bytes. Bulk data goes through the window, a
@@ -99,8 +99,9 @@ struct vp_reply {
 #define VP_PRINTF_PENDING 1u /**< reply flag: kernels have printed; send PRINTF_TAKE */
 
 /** Flags of copies and fills. */
-#define VP_ASYNC  1u /**< the host does not wait */
-#define VP_PINNED 2u /**< host memory is page-locked */
+#define VP_ASYNC   1u /**< the host does not wait */
+#define VP_PINNED  2u /**< host memory is page-locked */
+#define VP_MANAGED 4u /**< a managed variable, which the program shares with the device */
 
 enum vp_memory { VP_MEMORY_NONE, VP_MEMORY_DEVICE, VP_MEMORY_PINNED, VP_MEMORY_MANAGED };
 enum vp_kernel_setting { VP_SET_DYNAMIC_SHARED, VP_SET_CARVEOUT, VP_KERNEL_SETTINGS };

@@ -118,8 +118,8 @@ int session_error(struct session *s, enum st_code code, const struct st_error *e
                   const char *doing);
 /** The stream a request names, or NULL; sets @p is_legacy. */
 struct stream *session_stream(struct session *s, uint64_t number, bool *is_legacy);
-/** Adds a copy or fill to the trace. @param host_memory  "pageable" or "pinned"; NULL: none takes
- * part. */
+/** Adds a copy or fill to the trace. @param host_memory  "pageable", "pinned" or "variable"; NULL:
+ * none takes part. */
 void session_trace_work(struct session *s, const char *kind, const char *name, uint64_t stream,
                         struct tl_span span, double bytes, const char *host_memory);
 

@@ -163,22 +163,26 @@ static bool rectangle(uint64_t width, uint64_t height, uint64_t pitch)
 /* The time of a copy whose pieces have all been moved. What the client claims of its size is not
  * believed. */
 static void copy_time(struct session *s, bool in, struct stream *stream, bool is_legacy,
-                      uint64_t number, bool pinned, bool async)
+                      uint64_t number, uint64_t flags)
 {
+    /* Pageable memory is staged: such a copy is over when the call returns. */
+    const bool pinned = (flags & VP_PINNED) != 0, async = (flags & VP_ASYNC) && pinned;
     double bytes = s->moved_bytes[in];
     s->moved_bytes[in] = 0;
     struct tl_span span =
         timeline_copy(&s->time, &stream->time, is_legacy,
                       in ? TL_HOST_TO_DEVICE : TL_DEVICE_TO_HOST, bytes, pinned, async);
     session_trace_work(s, in ? "copy_htod" : "copy_dtoh", "", number, span, bytes,
-                       pinned ? "pinned" : "pageable");
+                       flags & VP_MANAGED ? "variable"
+                       : pinned           ? "pinned"
+                                          : "pageable");
 }
 
 void session_copies_settle(struct session *s)
 {
     for (int in = 0; in < 2; in++)
         if (s->moved_bytes[in] > 0)
-            copy_time(s, in, &s->legacy, true, 0, false, false);
+            copy_time(s, in, &s->legacy, true, 0, 0);
 }
 
 /* A rectangle in device memory, packed in the window. */
@@ -208,10 +212,8 @@ static int copy_window(struct session *s, struct exchange *x, bool in)
     }
     record_copy(s, in ? "copy_htod" : "copy_dtoh", in ? at : 0, in ? 0 : at, bytes);
     s->moved_bytes[in] += bytes;
-    /* Pageable memory is staged: such a copy is over when the call returns. */
-    bool pinned = (a[6] & VP_PINNED) != 0, async = (a[6] & VP_ASYNC) && pinned;
     if (a[5])
-        copy_time(s, in, stream, is_legacy, x->request.stream, pinned, async);
+        copy_time(s, in, stream, is_legacy, x->request.stream, a[6]);
     return VP_OK;
 }
 

@@ -79,6 +79,11 @@ void figure_time_in(char to[FIGURE_MAX], uint64_t ns, struct figure_unit column)
     snprintf(to, FIGURE_MAX, "%.*f%s", decimals, (double)ns / column.scale, column.name);
 }
 
+int figure_csv_decimals(struct figure_unit column)
+{
+    return chosen && column.scale > 1e6 ? 9 : 6;
+}
+
 void figure_bytes(char to[FIGURE_MAX], double bytes, int width)
 {
     fill(to, sizes, bytes, width);

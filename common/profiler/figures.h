@@ -27,6 +27,8 @@ bool figure_time_choose(const char *unit);
 /** A time in a table, in the chosen unit, other than "auto" to the nanosecond. @param column  from
  * figure_time_unit() */
 void figure_time_in(char to[FIGURE_MAX], uint64_t ns, struct figure_unit column);
+/** Decimals of such a column in CSV: nvprof's six, of chosen seconds as many as there are. */
+int figure_csv_decimals(struct figure_unit column);
 /** How wide such a column is. */
 int figure_time_width(void);
 

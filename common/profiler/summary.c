@@ -118,6 +118,11 @@ static void print_text(FILE *out, const struct group *g, const struct units *u)
     }
 }
 
+static void csv_time(FILE *out, uint64_t ns, struct figure_unit column)
+{
+    fprintf(out, ",%.*f", figure_csv_decimals(column), (double)ns / column.scale);
+}
+
 static void print_csv(FILE *out, const struct group groups[2], const struct units *u)
 {
     fprintf(out, "\"Type\",\"Time(%%)\",\"Time\",\"Calls\",\"Avg\",\"Min\",\"Max\",\"Name\"\n");
@@ -125,11 +130,14 @@ static void print_csv(FILE *out, const struct group groups[2], const struct unit
     for (int k = 0; k < 2; k++)
         for (size_t i = 0; i < groups[k].n; i++) {
             const struct line *l = &groups[k].lines[i];
-            fprintf(out, "\"%s\",%.6f,%.6f,%" PRIu64 ",%.6f,%.6f,%.6f,",
-                    l->is_api ? "API calls" : "GPU activities", share(&groups[k], l),
-                    (double)l->total / u->total.scale, l->calls,
-                    (double)(l->total / l->calls) / u->mean.scale, (double)l->min / u->min.scale,
-                    (double)l->max / u->max.scale);
+            fprintf(out, "\"%s\",%.6f", l->is_api ? "API calls" : "GPU activities",
+                    share(&groups[k], l));
+            csv_time(out, l->total, u->total);
+            fprintf(out, ",%" PRIu64, l->calls);
+            csv_time(out, l->total / l->calls, u->mean);
+            csv_time(out, l->min, u->min);
+            csv_time(out, l->max, u->max);
+            fputc(',', out);
             tables_quote(out, l->name);
             fputc('\n', out);
         }

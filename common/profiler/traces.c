@@ -170,12 +170,18 @@ static void gpu_text(FILE *out, const struct shown *s)
                 s->kernels ? "" : "\n");
 }
 
+static void csv_times(FILE *out, const struct tr_row *row, struct figure_unit start,
+                      struct figure_unit duration)
+{
+    fprintf(out, "%.*f,%.*f", figure_csv_decimals(start), (double)row->start_ns / start.scale,
+            figure_csv_decimals(duration), (double)(row->end_ns - row->start_ns) / duration.scale);
+}
+
 static void csv_row(FILE *out, const struct shown *s, const struct gpu_units *u,
                     const struct tr_row *row)
 {
     const bool kernel = row->kind == TR_KERNEL;
-    fprintf(out, "%.6f,%.6f", (double)row->start_ns / u->start.scale,
-            (double)(row->end_ns - row->start_ns) / u->duration.scale);
+    csv_times(out, row, u->start, u->duration);
     if (s->kernels && kernel)
         fprintf(out, ",%u,%u,%u,%u,%u,%u,%d,%.6f,%.6f", row->grid[0], row->grid[1], row->grid[2],
                 row->block[0], row->block[1], row->block[2], row->registers,
@@ -269,7 +275,8 @@ void tables_api_trace(FILE *out, const struct tr_trace *trace, bool csv)
         const struct tr_row *row = rows[i], *kernel = work ? launched(work, row) : NULL;
         const uint64_t ns = row->end_ns - row->start_ns;
         if (csv) {
-            fprintf(out, "%.6f,%.6f,", (double)row->start_ns / s.scale, (double)ns / d.scale);
+            csv_times(out, row, s, d);
+            fputc(',', out);
             tables_quote(out, row->name);
             fprintf(out, ",%" PRIu64 "\n", row->correlation);
             continue;

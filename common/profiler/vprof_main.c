@@ -20,6 +20,7 @@
 #include "profiler/recorded.h"
 #include "profiler/tables.h"
 #include "profiler/trace.h"
+#include "profiler/vprof_files.h"
 #include "profiler/vprof_options.h"
 #include "profiler/wrapper.h"
 #include "vgpu/device/program_run.h"
@@ -75,33 +76,6 @@ static void started(int pid, void *context)
     fflush(r->out);
 }
 
-/* Opens --log-file; %p in its name is our process id, since the program's is not known yet. */
-static enum st_code log_open(const struct vprof_options *o, struct report *r, struct st_error *err)
-{
-    r->out = stderr;
-    if (!o->log)
-        return ST_OK;
-    char path[PATH_MAX];
-    const char *mark = strstr(o->log, "%p");
-    bool fits = mark ? path_format(path, sizeof path, "%.*s%d%s", (int)(mark - o->log), o->log,
-                                   (int)getpid(), mark + 2)
-                     : path_format(path, sizeof path, "%s", o->log);
-    FILE *f = fits ? fopen(path, "we") : NULL;
-    if (!f)
-        return st_fail_errno(err, errno, "cannot write the log file %s", o->log);
-    r->out = f;
-    return ST_OK;
-}
-
-static enum st_code may_write(const struct vprof_options *o, const char *path, struct st_error *err)
-{
-    if (!path || o->force || !file_exists(path))
-        return ST_OK;
-    st_fail(err, ST_USAGE, "the file exists already");
-    st_detail(err, ST_WHERE, "%s", path);
-    return st_detail(err, ST_HINT, "-f overwrites it");
-}
-
 static enum st_code print_analysis(const struct vprof_options *o, const struct report *r,
                                    const struct tr_trace *t, struct st_error *err)
 {
@@ -122,6 +96,25 @@ static enum st_code print_analysis(const struct vprof_options *o, const struct r
     return ST_OK;
 }
 
+static size_t kernels_of(const struct tr_trace *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        n += t->rows[i].kind == TR_KERNEL;
+    return n;
+}
+
+static enum st_code filter(const struct vprof_options *o, const struct report *r,
+                           struct tr_trace *t, struct st_error *err)
+{
+    const size_t before = kernels_of(t);
+    enum st_code code = tr_filter(t, o->kernels, err);
+    if (!code && before && !kernels_of(t))
+        note(r, "Warning: none of the %zu kernel launches is matched by --kernels %s", before,
+             o->kernels);
+    return code;
+}
+
 static enum st_code print(const struct vprof_options *o, struct report *r, struct tr_trace *t,
                           struct st_error *err)
 {
@@ -134,7 +127,7 @@ static enum st_code print(const struct vprof_options *o, struct report *r, struc
     /* (ncu has left out itself what was not asked for) */
     enum st_code code = tr_profiled_range(t, !o->range_only || r->replays, err);
     if (!code && o->kernels)
-        code = tr_filter(t, o->kernels, err);
+        code = filter(o, r, t, err);
     if (!code && o->chrome) {
         code = chrome_write(t, o->chrome_path, err);
         if (!code)
@@ -413,7 +406,9 @@ static int run_program(struct session *s)
     return failed;
 }
 
-static int profile_program(const struct vprof_options *asked, struct report *r)
+/* Profiles the program and prints what it did. @param status  set to the program's
+ * @return 0, or the exit status of what went wrong, which was said */
+static int profile_program(const struct vprof_options *asked, struct report *r, int *status)
 {
     char trace[] = "/tmp/vprof-XXXXXX", counters[] = "/tmp/vprof-XXXXXX", path[sizeof trace];
     struct vprof_options o = *asked;
@@ -441,8 +436,8 @@ static int profile_program(const struct vprof_options *asked, struct report *r)
     unlink(trace);
     if (scratch_counters)
         unlink(counters);
-    fflush(r->out);
-    return r->pid > 0 && s.status ? program_end_as(s.status) : result;
+    *status = r->pid > 0 ? s.status : 0;
+    return result;
 }
 
 /* auto is the GPU if there is one. */
@@ -468,6 +463,7 @@ int main(int argc, char **argv)
     struct st_error err;
     vprof_options_read(&o, argc, argv);
     struct report r = {.out = stderr, .quiet = o.quiet};
+    char kept[PATH_MAX];
     if (o.err.code)
         return complain(&o.err);
     if (o.version)
@@ -478,18 +474,18 @@ int main(int argc, char **argv)
         metrics_query(stdout, true);
     if (o.version || o.query_metrics || o.query_events)
         return 0;
-    if (choose_device(&o, &err) || may_write(&o, o.keep, &err) || may_write(&o, o.time, &err) ||
-        (o.program && may_write(&o, o.counters, &err)) || may_write(&o, o.chrome_path, &err) ||
-        log_open(&o, &r, &err))
+    if (choose_device(&o, &err) ||
+        (o.keep && vprof_file_name(kept, "--export-profile", &o.keep, &err)) ||
+        vprof_may_write(o.keep, o.force, &err) || vprof_may_write(o.time, o.force, &err) ||
+        (o.program && vprof_may_write(o.counters, o.force, &err)) ||
+        vprof_may_write(o.chrome_path, o.force, &err) || vprof_log_open(o.log, &r.out, &err))
         return complain(&err);
-    int result = 0;
+    int result = 0, status = 0;
     if (o.program)
-        result = profile_program(&o, &r);
+        result = profile_program(&o, &r, &status);
     else if (show(&o, &r, o.import, NULL, &err))
         result = complain(&err);
-    if (r.out != stderr && fclose(r.out)) {
-        st_fail_errno(&err, errno, "cannot write the log file %s", o.log);
-        return complain(&err);
-    }
-    return result;
+    if (vprof_log_close(o.log, r.out, &err))
+        result = complain(&err);
+    return status ? program_end_as(status) : result;
 }

@@ -129,13 +129,16 @@ static const struct argp_option options[] = {
     {"profile-from-start", FROM_START, "on|off", 0,
      "off: only what lies between cudaProfilerStart() and cudaProfilerStop()", 2},
     {"concurrent-kernels", CONCURRENT, "on|off", 0,
-     "on a GPU: record each block, so that kernels can run at the same time; or let none do so "
-     "(default: on as soon as the program makes a stream or graph)",
+     "on a GPU: kernels can run at the same time, or not (default: on, once the program has made a "
+     "stream or graph)",
      2},
     {"timeout", 't', "SECONDS", 0, "end the program after so long", 2},
     {"cores", CORES, "N", 0, "threads that the virtual GPU uses (default: all cores)", 2},
     {NULL, 0, NULL, 0, "Files:", 3},
-    {"log-file", LOG, "FILE", 0, "print to a file; %p in its name is the process id", 3},
+    {"log-file", LOG, "FILE", 0,
+     "print to a file; %1: to stdout; %p in its name is the process id, %h the machine, %q{NAME} a "
+     "variable",
+     3},
     {"export-profile", 'o', "FILE", 0, "keep the trace in a file instead of printing a summary", 3},
     {"output-profile", 'o', NULL, OPTION_ALIAS, NULL, 3},
     {"force-overwrite", 'f', NULL, 0, "overwrite files", 3},
@@ -145,10 +148,12 @@ static const struct argp_option options[] = {
      "write a timeline for Perfetto (default: vprof-trace.json)", 3},
     {"counters", COUNTERS, "FILE", 0,
      "keep the counters of each source line (virtual GPU); with --import-profile: read them", 3},
-    {"time", TIME, "FILE", 0, "write what the program cost, as /usr/bin/time does", 3},
+    {"time", TIME, "FILE", 0, "write what the program cost, as /usr/bin/time", 3},
     {NULL, 0, NULL, 0, "Others:", -1},
+    {NULL, 'h', NULL, OPTION_HIDDEN, NULL, -1},
     {"quiet", 'q', NULL, 0, "nothing but the tables", -1},
     {"version", 'V', NULL, 0, "print the version", -1},
+    {NULL, 'a', "NAMES", OPTION_HIDDEN, NULL, 0},
     {"wrapper", WRAPPER, "FILE", OPTION_HIDDEN, NULL, 0},
     /* what is always so */
     {"profile-child-processes", CHILDREN, NULL, OPTION_HIDDEN, NULL, 0},
@@ -298,6 +303,15 @@ static error_t option_take(int key, char *arg, struct argp_state *state)
         break;
     case 'q':
         o->quiet = true;
+        break;
+    case 'h':
+        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+        break;
+    case 'a':
+        if (!o->err.code) {
+            st_fail(&o->err, ST_USAGE, "vprof does not have nvprof's option -a");
+            st_detail(&o->err, ST_HINT, "use --analysis: it ranks the source lines");
+        }
         break;
     case 'V':
         o->version = true;

@@ -79,6 +79,70 @@ Test(vprof, says_what_is_wrong)
     cr_expect(strstr(out, "the file exists already"), "%s", out);
 }
 
+/* (argp misplaces an option with a text of more than some 150 letters) */
+Test(vprof, lists_its_options_in_columns)
+{
+    static const char *const asked[] = {"-h", "--help"};
+    char out[16384];
+    for (int i = 0; i < 2; i++) {
+        cr_assert_eq(run(out, sizeof out, asked[i]), 0);
+        char *line = strstr(out, " What is printed:"), *end = strstr(out, "Mandatory or optional");
+        cr_assert(line && end, "%s", out);
+        for (; line < end; line = strchr(line, '\n') + 1) {
+            const size_t indent = strspn(line, " ");
+            cr_expect((line[indent] == '\n' && indent == 0) || indent == 1 || indent == 29 ||
+                          (indent == 2 && line[2] == '-') || (indent == 6 && line[6] == '-'),
+                      "%.60s", line);
+        }
+    }
+}
+
+Test(vprof, names_its_files_as_nvprof_does)
+{
+    char out[8192], command[1024], folder[] = "/tmp/convlab-vprof-XXXXXX";
+    cr_assert(mkdtemp(folder));
+    cr_expect_eq(run(out, sizeof out, "--device virtual --log-file %1 true | wc -l"), 0);
+    cr_expect(atoi(out) >= 5, "%s", out);
+    cr_expect_eq(run(out, sizeof out, "--device virtual --log-file %2 true 2>/dev/null | wc -l"),
+                 0);
+    cr_expect_eq(atoi(out), 0, "%s", out);
+    setenv("WHAT", "it", 1);
+    snprintf(command, sizeof command,
+             "--device virtual --log-file %s/%%q{WHAT}-%%%%.%%p -o %s/%%q{WHAT} true; echo %s/it*",
+             folder, folder, folder);
+    cr_expect_eq(run(out, sizeof out, command), 0);
+    snprintf(command, sizeof command, "%s/it %s/it-%%.", folder, folder);
+    cr_expect_eq(strncmp(out, command, strlen(command)), 0, "%s", out);
+    cr_expect_eq(run(out, sizeof out, "-o %q{NOT_SET} true"), 2);
+    cr_expect_str_eq(out,
+                     "vprof: cannot fill in the name of a file: --export-profile: expected %p, "
+                     "%h, %% or %q{NAME} of a variable that is set, got %q{NOT_SET} (hint: see "
+                     "--help)\n");
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_expect_eq(system(command), 0);
+}
+
+/* The program may run for an hour: that nothing can be written is said before. */
+Test(vprof, asks_first_whether_a_file_can_be_written)
+{
+    char out[8192];
+    cr_expect_eq(run(out, sizeof out, "--device virtual -o /no-such-folder/t echo ran"), 2);
+    cr_expect(strstr(out, "cannot write") && !strstr(out, "ran"), "%s", out);
+    cr_expect_eq(run(out, sizeof out, "--device virtual -f -o /tmp echo ran"), 2);
+    cr_expect_str_eq(out, "vprof: this is a folder: /tmp (hint: name a file in it)\n");
+    cr_expect_eq(run(out, sizeof out, "--device virtual --export chrome:/no-such/t echo ran"), 2);
+    cr_expect(!strstr(out, "ran"), "%s", out);
+}
+
+Test(vprof, says_that_its_log_is_not_whole)
+{
+    char out[8192];
+    cr_expect_eq(run(out, sizeof out, "--device virtual --log-file /dev/full true"), 2);
+    cr_expect(strstr(out, "vprof: cannot write the log file /dev/full"), "%s", out);
+    cr_expect_eq(run(out, sizeof out, "--device virtual --log-file /dev/full sh -c 'exit 7'"), 7);
+    cr_expect(strstr(out, "vprof: cannot write the log file /dev/full"), "%s", out);
+}
+
 /* A trace that is kept in the tree, printed in other ways. */
 Test(vprof, prints_a_trace_in_the_unit_and_form_that_were_asked_for)
 {
@@ -90,6 +154,12 @@ Test(vprof, prints_a_trace_in_the_unit_and_form_that_were_asked_for)
     snprintf(command, sizeof command, "-i %s/trace-20.tsv -u ms --csv", golden);
     cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
     cr_expect(strstr(out, "\n,%,ms,,ms,ms,ms,\n\"GPU activities\",49."), "%s", out);
+    snprintf(command, sizeof command, "-i %s/trace-20.tsv -u s --csv", golden);
+    cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
+    cr_expect(strstr(out, ",0.000862642,6,0.000143773,0.000003140,"), "%s", out);
+    snprintf(command, sizeof command, "-i %s/trace-20.tsv --kernels no_such", golden);
+    cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
+    cr_expect(strstr(out, "Warning: none of the "), "%s", out);
     snprintf(command, sizeof command,
              "-i %s/trace-20.tsv --counters %s/counters-20.tsv --analysis --csv", golden, golden);
     cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);

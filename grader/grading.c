@@ -6,6 +6,7 @@
 #include "grader/machine.h"
 #include "grader/place/cores.h"
 #include "grader/sandbox/library_check.h"
+#include "grader/sandbox/printable.h"
 #include "grader/report/report.h"
 #include "nn/oracle.h"
 
@@ -52,10 +53,12 @@ struct gr_check *gr_check_add(struct grading *g, const char *name)
 
 void gr_check_set(struct gr_check *check, enum gr_status status, const char *message, ...)
 {
+    char text[sizeof check->message];
     va_list args;
     va_start(args, message);
-    vsnprintf(check->message, sizeof check->message, message, args);
+    vsnprintf(text, sizeof text, message, args);
     va_end(args);
+    gr_printable(check->message, sizeof check->message, text); /* names in it are the student's */
     check->status = status;
     check->points = status == GR_PASS ? check->max_points : 0;
 }

@@ -17,6 +17,7 @@
 #include "grader/finding.h"
 #include "grader/sandbox/environment.h"
 #include "grader/sandbox/filter.h"
+#include "grader/sandbox/printable.h"
 #include "grader/source_place.h"
 #include "nn/oracle.h"
 #include "runner/protocol.h"
@@ -199,7 +200,7 @@ static void explain_crash(const struct gr_session *s, const struct runner_reply 
 {
     char place[160] = "outside of your code", access[128] = "";
     if (reply->in_lab)
-        gr_source_place(s->library, reply->lab_offset, place, sizeof place);
+        gr_source_place(&s->host->sandbox, s->library, reply->lab_offset, place, sizeof place);
     if (reply->signal == SIGXCPU) {
         char message[sizeof run->message];
         snprintf(message, sizeof message,
@@ -366,7 +367,6 @@ static bool explain_returned(struct gr_session *s, int returned, struct gr_run *
 static void explain_device_error(struct gr_session *s, struct runner_reply *reply,
                                  struct gr_run *run)
 {
-    reply->text[sizeof reply->text - 1] = '\0';
     if (!record_take(s, run))
         return;
     run->outcome = GR_DEVICE_ERROR;
@@ -448,6 +448,15 @@ static void say_too_much(const struct gr_session *s, struct gr_run *run)
     say(run, GR_CRASHED, message, "which allocation, or which fork(), is in a loop?");
 }
 
+/* Its text may be the student's, and is shown. */
+static void make_printable(struct runner_reply *reply)
+{
+    const struct runner_reply as_sent = *reply;
+    reply->text[0] = '\0';
+    if (memchr(as_sent.text, '\0', sizeof as_sent.text))
+        gr_printable(reply->text, sizeof reply->text, as_sent.text);
+}
+
 /* Waits for a packet with that nonce; drains the output meanwhile. */
 static enum heard listen_until(struct gr_session *s, double until_s, uint64_t nonce,
                                struct runner_reply *reply)
@@ -472,8 +481,10 @@ static enum heard listen_until(struct gr_session *s, double until_s, uint64_t no
             drain(s);
         if (on[0].revents) {
             ssize_t n = recv(s->channel, reply, sizeof *reply, MSG_DONTWAIT);
-            if (n == sizeof *reply && reply->nonce == nonce)
+            if (n == sizeof *reply && reply->nonce == nonce) {
+                make_printable(reply);
                 return HEARD_REPLY;
+            }
             if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
                 /* Closed: give the process a moment to be seen ending. */
                 struct pollfd end = {.fd = s->box.pidfd, .events = POLLIN};
@@ -482,6 +493,65 @@ static enum heard listen_until(struct gr_session *s, double until_s, uint64_t no
         } else if (on[2].revents) {
             return HEARD_END;
         }
+    }
+}
+
+/* The first packet, which no code of the student's can have sent. */
+static enum st_code hear_device(struct gr_session *s, struct st_error *err)
+{
+    struct runner_reply reply = {0};
+    struct gr_run end = {0};
+    const enum heard heard = listen_until(s, clock_now_s() + START_LIMIT_S, 0, &reply);
+    if (heard == HEARD_REPLY && reply.kind == RUNNER_OPENED) {
+        const size_t name = strcspn(reply.text, "\n");
+        snprintf(s->device_name, sizeof s->device_name, "%.*s", (int)name, reply.text);
+        snprintf(s->device_id, sizeof s->device_id, "%s",
+                 reply.text[name] ? reply.text + name + 1 : "");
+        return ST_OK;
+    }
+    if (heard == HEARD_REPLY) {
+        st_fail(err, ST_MISSING_TOOL, "%s", reply.text);
+        return st_detail(err, ST_HINT, "use --device virtual, which needs no GPU");
+    }
+    if (heard == HEARD_END) {
+        explain_end(s, &end);
+        if (end.outcome == GR_DEVICE_LOST)
+            return gr_device_lost(&end, err);
+    }
+    st_fail(err, ST_CHILD, "the harness %s before it loaded the library",
+            heard == HEARD_END ? "ended" : "did not come so far as to say something");
+    st_detail(err, ST_WHERE, "%s", s->host->runner);
+    return st_detail(err, ST_HINT, "is it there, and enough memory? To build it again: run make");
+}
+
+/* The second one, or what became of loading the library. */
+static enum st_code hear_ready(struct gr_session *s, struct gr_run *run, struct st_error *err)
+{
+    struct runner_reply reply;
+    switch (listen_until(s, clock_now_s() + START_LIMIT_S, 0, &reply)) {
+    case HEARD_REPLY:
+        if (reply.kind == RUNNER_READY) {
+            record_take(s, run); /* what loading did belongs to no request */
+            return run->outcome == GR_DEVICE_LOST ? gr_device_lost(run, err) : ST_OK;
+        }
+        say(run, GR_NOT_LOADED, reply.text,
+            "the file must define: int conv_forward(const struct conv_shape *shape, const float "
+            "*x, "
+            "const float *k, float *y)");
+        return ST_OK;
+    case HEARD_END:
+        explain_end(s, run);
+        drain(s);
+        if (run->outcome == GR_DEVICE_LOST)
+            return gr_session_end(s), gr_device_lost(run, err);
+        if (run->outcome == GR_EXITED)
+            say(run, GR_NOT_LOADED, "the process ended while the library was being loaded",
+                "is there a constructor?");
+        return ST_OK;
+    default:
+        say(run, GR_NOT_LOADED, "the library did not finish loading",
+            "does a constructor run for ever?");
+        return ST_OK;
     }
 }
 
@@ -526,42 +596,10 @@ enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, 
     s->alive = true;
     s->arena = arena;
 
-    struct runner_reply reply;
-    switch (listen_until(s, clock_now_s() + START_LIMIT_S, 0, &reply)) {
-    case HEARD_REPLY:
-        reply.text[sizeof reply.text - 1] = '\0';
-        if (reply.kind == RUNNER_READY) {
-            const size_t name = strcspn(reply.text, "\n");
-            snprintf(s->device_name, sizeof s->device_name, "%.*s", (int)name, reply.text);
-            snprintf(s->device_id, sizeof s->device_id, "%s",
-                     reply.text[name] ? reply.text + name + 1 : "");
-            record_take(s, run); /* what loading did belongs to no request */
-            return run->outcome == GR_DEVICE_LOST ? gr_device_lost(run, err) : ST_OK;
-        }
-        if (reply.returned) {
-            gr_session_end(s);
-            st_fail(err, ST_MISSING_TOOL, "%s", reply.text);
-            return st_detail(err, ST_HINT, "use --device virtual, which needs no GPU");
-        }
-        say(run, GR_NOT_LOADED, reply.text,
-            "the file must define: int conv_forward(const struct conv_shape *shape, const float "
-            "*x, "
-            "const float *k, float *y)");
-        return ST_OK;
-    case HEARD_END:
-        explain_end(s, run);
-        drain(s);
-        if (run->outcome == GR_DEVICE_LOST)
-            return gr_session_end(s), gr_device_lost(run, err);
-        if (run->outcome == GR_EXITED)
-            say(run, GR_NOT_LOADED, "the process ended while the library was being loaded",
-                "is there a constructor, or a missing file? build/runner must exist: run make");
-        return ST_OK;
-    default:
-        say(run, GR_NOT_LOADED, "the library did not finish loading",
-            "does a constructor run for ever?");
-        return ST_OK;
-    }
+    const enum st_code opened = hear_device(s, err);
+    if (opened)
+        return gr_session_end(s), opened;
+    return hear_ready(s, run, err);
 }
 
 const struct gr_device_record *gr_session_device_record(const struct gr_session *s)
@@ -640,7 +678,6 @@ void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const 
         if (reply.kind == RUNNER_CRASHED) {
             explain_crash(s, &reply, shape, limit_s, run);
         } else if (reply.kind == RUNNER_FAILED) {
-            reply.text[sizeof reply.text - 1] = '\0';
             say(run, GR_SILENT, reply.text, "ask for fewer images with --images");
         } else if (reply.kind == RUNNER_DEVICE_ERROR) {
             explain_device_error(s, &reply, run);

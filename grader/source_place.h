@@ -4,12 +4,16 @@
 #ifndef CONVLAB_GRADER_SOURCE_PLACE_H
 #define CONVLAB_GRADER_SOURCE_PLACE_H
 
+#include "grader/sandbox/sandbox.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
-/** Describes a place in a library as "conv.c:23 in conv_forward", by addr2line (binutils); without
- * that program, or without debug information, as an offset.
+/** Describes a place in a library as "conv.c:23 in conv_forward", by addr2line (binutils), which is
+ * confined, since names and debug information are the student's; without that program, or without
+ * debug information, as an offset.
  * @param to  filled, NUL-terminated. */
-void gr_source_place(const char *library, uint64_t offset, char *to, size_t room);
+void gr_source_place(const struct gr_sandbox *sandbox, const char *library, uint64_t offset,
+                     char *to, size_t room);
 
 #endif

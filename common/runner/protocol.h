@@ -7,6 +7,7 @@
  * grader's too.
  *
  *     grader                          runner
+ *       |  <----- OPENED / FAILED -----  |   the device is there, or why not
  *       |  <------ READY / FAILED -----  |   the lab's library is loaded, or why not
  *       |  ------------ RUN ---------->  |   shape and where x, k, y lie in the arena
  *       |  <---- DONE / CRASHED /        |   return value and Op Time, or signal and place,
@@ -14,8 +15,9 @@
  *
  * The runner shares its process with the student's code, so nothing it says is believed for points:
  * outputs are compared by the grader, times are checked against the grader's own clock or come from
- * the device process, and a packet without the nonce of its request is no reply. Expected outputs
- * never come here.
+ * the device process, and a packet without the nonce of its request is no reply. Only the first
+ * packet is surely the harness's: none of the student's code has run then, not even a constructor.
+ * Expected outputs never come here.
  */
 #ifndef CONVLAB_RUNNER_PROTOCOL_H
 #define CONVLAB_RUNNER_PROTOCOL_H
@@ -37,7 +39,8 @@ enum { RUNNER_EXIT_NO_CHANNEL = 86 };
 enum runner_device { RUNNER_ON_CPU, RUNNER_ON_GPU, RUNNER_ON_VIRTUAL_GPU };
 
 enum runner_kind {
-    RUNNER_READY = 1,
+    RUNNER_OPENED = 1,
+    RUNNER_READY,
     RUNNER_FAILED,
     RUNNER_RUN,
     RUNNER_DONE,
@@ -59,7 +62,7 @@ struct runner_request {
 struct runner_reply {
     uint32_t kind;
     int32_t returned;    /**< DONE: what conv_forward() returned */
-    uint64_t nonce;      /**< of the request; 0 for READY and FAILED */
+    uint64_t nonce;      /**< of the request; 0 before the first one */
     uint64_t op_time_ns; /**< DONE: time inside conv_forward() */
     int32_t signal;      /**< CRASHED: which */
     uint32_t is_write;   /**< CRASHED: whether the access was a write, where the processor tells */
@@ -68,7 +71,7 @@ struct runner_reply {
     uint64_t lab_offset;    /**< CRASHED: that place, as an offset in libconv.so */
     uint64_t fault_address; /**< CRASHED: address that was accessed; SIGSYS: the system call */
     uint64_t arena_address; /**< where the arena lies in the runner */
-    char text[256]; /**< READY: the device's name, on a real GPU with its UUID in a second line;
+    char text[256]; /**< OPENED: the device's name, on a real GPU with its UUID in a second line;
                        FAILED, DEVICE_ERROR: why, for a person */
 };
 

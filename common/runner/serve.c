@@ -81,25 +81,40 @@ static void serve_gpu(lab_function *conv, const struct conv_shape *shape, float 
     snprintf(reply.text, sizeof reply.text, "%s", result.error_text);
 }
 
+/* Tells why there is no serving. */
+static int refuse(const struct st_error *err)
+{
+    reply.kind = RUNNER_FAILED;
+    snprintf(reply.text, sizeof reply.text, "%s%s%.120s", err->what, err->got[0] ? ": " : "",
+             err->got);
+    send_reply(&reply);
+    return 1;
+}
+
+/* What the grader hears before any code of the lab runs. */
+static void tell_device(const char *name, enum runner_device device)
+{
+    char id[GPU_ID_CHARS] = "";
+    if (device == RUNNER_ON_GPU)
+        gpu_id(id);
+    reply.kind = RUNNER_OPENED;
+    snprintf(reply.text, sizeof reply.text, "%s%s%s", name, *id ? "\n" : "", id);
+    send_reply(&reply);
+    memset(&reply, 0, sizeof reply);
+}
+
 int runner_serve(const char *library, enum runner_device device)
 {
     struct st_error err;
     lab_function *conv;
-    char name[128] = "", id[GPU_ID_CHARS] = "";
-    bool no_device = device != RUNNER_ON_CPU && gpu_open(name, sizeof name, &err);
-    if (no_device || lab_load(library, &conv, &err)) {
-        reply.kind = RUNNER_FAILED;
-        reply.returned = no_device;
-        snprintf(reply.text, sizeof reply.text, "%s%s%.120s", err.what, err.got[0] ? ": " : "",
-                 err.got);
-        send_reply(&reply);
-        return 1;
-    }
+    char name[128] = "";
+    if (device != RUNNER_ON_CPU && gpu_open(name, sizeof name, &err))
+        return refuse(&err);
+    tell_device(name, device);
+    if (lab_load(library, &conv, &err))
+        return refuse(&err);
     lab_watch_crashes(&reply, send_reply);
     reply.kind = RUNNER_READY;
-    if (device == RUNNER_ON_GPU)
-        gpu_id(id);
-    snprintf(reply.text, sizeof reply.text, "%s%s%s", name, *id ? "\n" : "", id);
     send_reply(&reply);
 
     struct runner_request request;

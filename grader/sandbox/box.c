@@ -164,10 +164,16 @@ static void close_all(int n, const int *fd)
             close(fd[i]);
 }
 
-static enum st_code private_ends_open(struct private_ends *p, bool loopback, struct st_error *err)
+bool gr_box_own_memory(const struct gr_box_options *o)
+{
+    return !o->compiles && !o->gpu;
+}
+
+static enum st_code private_ends_open(struct private_ends *p, const struct gr_box_options *o,
+                                      struct st_error *err)
 {
     *p = (struct private_ends){-1, {-1, -1}, {-1, -1}};
-    enum st_code code = gr_filter_open(&p->filter, loopback, err);
+    enum st_code code = gr_filter_open(&p->filter, o->loopback, gr_box_own_memory(o), err);
     if (!code && (pipe2(p->report, O_CLOEXEC) || pipe2(p->life, O_CLOEXEC))) {
         code = st_fail_errno(err, errno, "cannot make a pipe");
         close_all(1, &p->filter);
@@ -181,7 +187,7 @@ static enum st_code start_confined(struct gr_box *box, const struct gr_box_optio
 {
     struct private_ends ends;
     struct child child = {.options = o, .path = o->sandbox->bwrap, .confined = true};
-    enum st_code code = private_ends_open(&ends, o->loopback, err);
+    enum st_code code = private_ends_open(&ends, o, err);
     if (code)
         return code;
     const int n = (int)o->descriptors;

@@ -36,6 +36,10 @@ struct gr_box_options {
     bool loopback;                   /**< may use the network: there is 127.0.0.1 only */
 };
 
+/** Whether it gets memory as its own only, so that all of it is counted (filter.h): students' code,
+ * but on a real GPU, whose driver needs other memory. */
+bool gr_box_own_memory(const struct gr_box_options *options);
+
 /** A running program. */
 struct gr_box {
     pid_t pid;   /**< our child; 0: none */

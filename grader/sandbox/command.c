@@ -14,6 +14,8 @@
 #include "grader/sandbox/confine.h"
 #include "grader/sandbox/library_check.h"
 
+#include <dirent.h>
+#include <fnmatch.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -171,7 +173,9 @@ static void show_gpu(struct gr_command *c, const struct gr_box_options *o)
 static void hide(struct gr_command *c, const char *path)
 {
     char place[PATH_MAX];
-    if (!realpath(path, place) || !is_shown(c, place))
+    struct stat info;
+    if (!realpath(path, place) || !is_shown(c, place) || stat(place, &info) ||
+        !S_ISREG(info.st_mode))
         return;
     for (size_t i = 0; i < c->n; i++)
         if (strcmp(c->argv[i], place) == 0)
@@ -179,32 +183,66 @@ static void hide(struct gr_command *c, const char *path)
     option(c, "--ro-bind", "/dev/null", place);
 }
 
-static void hide_in(struct gr_command *c, const char *folder)
+static bool is_hidden(const char *name)
 {
-    for (size_t i = 0; gr_hidden_libraries[i]; i++) {
-        char pattern[PATH_MAX];
-        glob_t found;
-        if (!path_format(pattern, sizeof pattern, "%s/%s", folder, gr_hidden_libraries[i]) ||
-            glob(pattern, 0, NULL, &found) != 0)
-            continue;
-        for (size_t j = 0; j < found.gl_pathc; j++)
-            hide(c, found.gl_pathv[j]);
-        globfree(&found);
-    }
+    for (size_t i = 0; gr_hidden_libraries[i]; i++)
+        if (fnmatch(gr_hidden_libraries[i], name, 0) == 0)
+            return true;
+    return false;
 }
 
-/* Libraries that would do a lab's work. */
+static void hide_in(struct gr_command *c, const char *folder)
+{
+    char path[PATH_MAX];
+    DIR *entries = opendir(folder);
+    for (struct dirent *entry; entries && (entry = readdir(entries));)
+        if (is_hidden(entry->d_name) &&
+            path_format(path, sizeof path, "%s/%s", folder, entry->d_name))
+            hide(c, path);
+    if (entries)
+        closedir(entries);
+}
+
+/* Calls for each path that matches. */
+static void each_match(struct gr_command *c, const char *pattern,
+                       void (*call)(struct gr_command *c, const char *path))
+{
+    glob_t found;
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        call(c, found.gl_pathv[i]);
+    globfree(&found);
+}
+
+/* A folder whose packages bring libraries of their own, under names of their own. */
+static void hide_package(struct gr_command *c, const char *path)
+{
+    struct stat info;
+    if (!is_shown(c, path) || lstat(path, &info) || !S_ISDIR(info.st_mode))
+        return;
+    option(c, "--size", "4096", NULL);
+    option(c, "--tmpfs", path, "--remount-ro");
+    word(c, "%s", path);
+}
+
+/* Libraries that would do a lab's work, for the compiler, too: it could make them a part of the
+ * lab's. */
 static void hide_libraries(struct gr_command *c, const struct gr_box_options *o)
 {
     static const char *const folders[] = {"/usr/lib",
                                           "/usr/lib/*-linux-gnu*",
+                                          "/usr/lib/*-linux-gnu*/*blas*",
+                                          "/usr/lib/*-linux-gnu*/*blis*",
+                                          "/usr/lib/*-linux-gnu*/atlas",
+                                          "/usr/lib/*-linux-gnu*/lapack",
                                           "/usr/lib64",
                                           "/usr/local/lib",
                                           "/usr/local/cuda*/lib64",
                                           "/usr/local/cuda*/targets/*/lib",
                                           "/usr/local/cuda*/lib"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        hide_in(c, folders[i]);
+        each_match(c, folders[i], hide_in);
     for (const char *at = variable(o->environment, "LD_LIBRARY_PATH"); *at;) {
         char folder[PATH_MAX];
         const size_t length = strcspn(at, ":");
@@ -290,8 +328,11 @@ void gr_command_make(struct gr_command *c, const struct gr_box_options *o)
     private_folder(c, "/tmp", TMP_BYTES);
     if (o->gpu)
         show_gpu(c, o);
-    if (!o->compiles)
-        hide_libraries(c, o);
+    hide_libraries(c, o);
+    each_match(c, "/usr/lib/python3*", hide_package);
+    each_match(c, "/usr/local/lib/python3*", hide_package);
+    if (gr_box_own_memory(o)) /* mapped, it is shared memory without a file */
+        option(c, "--ro-bind", "/dev/null", "/dev/zero");
     bind(c, "--ro-bind", o->sandbox->confine, CONFINE_AT);
     for (size_t i = 0; i < GR_BOX_SHOWN && o->shown[i]; i++)
         if (!is_shown(c, o->shown[i]) || lies_in(o->shown[i], o->sandbox->checkout))

@@ -4,7 +4,9 @@
  *     cannot see, does not exist (ENOSYS), and the C library falls back to clone();
  *   - sockets for the internet and for raw packets end the program; of the others only those inside
  *     of the machine (AF_UNIX) are to be had, the rest fail with EPERM;
- *   - ioctl(TIOCSTI), typing on the grader's terminal, ends it too.
+ *   - ioctl(TIOCSTI), typing on the grader's terminal, ends it too;
+ *   - memory that no process's own numbers show is not to be had where it is counted: files in
+ * memory (memfd_create() fails with ENOSYS) and shared memory without a file (EPERM).
  *
  * "Ends the program" is SIGSYS, which the runner reports with the call's number and its place in
  * the source. A call for another architecture (32 bit) kills at once. */
@@ -67,13 +69,24 @@ static int add_sockets(scmp_filter_ctx filter, bool loopback)
     return failed;
 }
 
-enum st_code gr_filter_open(int *fd, bool loopback, struct st_error *err)
+/* The flags of a mapping: private or shared, and without a file. */
+static int add_memory(scmp_filter_ctx filter)
+{
+    enum { TYPE_MASK = 0x0f };
+    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(memfd_create), 0) ||
+           seccomp_rule_add(
+               filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(mmap), 1,
+               SCMP_A3(SCMP_CMP_MASKED_EQ, TYPE_MASK | MAP_ANONYMOUS, MAP_SHARED | MAP_ANONYMOUS));
+}
+
+enum st_code gr_filter_open(int *fd, bool loopback, bool own_memory, struct st_error *err)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     *fd = memfd_create("convlab-filter", MFD_CLOEXEC);
     int failed = !filter || *fd < 0;
     if (!failed)
         failed = add_table(filter) || add_name_spaces(filter) || add_sockets(filter, loopback) ||
+                 (own_memory && add_memory(filter)) ||
                  seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(ioctl), 1,
                                   SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffu, TIOCSTI)) ||
                  seccomp_export_bpf(filter, *fd) || lseek(*fd, 0, SEEK_SET) != 0;

@@ -12,8 +12,10 @@
 
 /** Makes the filter, as bubblewrap takes it.
  * @param loopback  sockets for the internet are to be had
+ * @param own_memory  memory is to be had as a process's own only, which can be counted: none
+ * without a mapping, and none that the program shares with programs that it starts
  * @param fd  set to a descriptor of the program in the kernel's form, at its start; the caller's */
-enum st_code gr_filter_open(int *fd, bool loopback, struct st_error *err);
+enum st_code gr_filter_open(int *fd, bool loopback, bool own_memory, struct st_error *err);
 
 /** What a refused call is, for a person: "ptrace, to read or change another process".
  * @param number  of this machine's architecture. @return @p to. */

@@ -148,7 +148,7 @@ size_t gr_tree_memory_bytes(const struct gr_tree *tree, size_t shared_bytes)
     size_t sum = 0;
     for (size_t i = 0; i < tree->n; i++) {
         char path[64], line[128];
-        size_t kib, own = 0, shared = 0;
+        size_t kib, own = 0, shared = 0, tables = 0;
         snprintf(path, sizeof path, "/proc/%ld/status", (long)tree->pid[i]);
         FILE *f = fopen(path, "re");
         while (f && fgets(line, sizeof line, f)) {
@@ -156,10 +156,12 @@ size_t gr_tree_memory_bytes(const struct gr_tree *tree, size_t shared_bytes)
                 own = kib << 10;
             else if (sscanf(line, "RssShmem: %zu", &kib) == 1)
                 shared = kib << 10;
+            else if (sscanf(line, "VmPTE: %zu", &kib) == 1)
+                tables = kib << 10;
         }
         if (f)
             fclose(f);
-        sum += own + (shared > shared_bytes ? shared - shared_bytes : 0);
+        sum += own + tables + (shared > shared_bytes ? shared - shared_bytes : 0);
     }
     return sum;
 }

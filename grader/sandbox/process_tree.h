@@ -40,7 +40,8 @@ bool gr_tree_freeze(struct gr_tree *tree, gr_tree_lister *list, void *context, d
 /** Lets frozen processes go on. */
 void gr_tree_thaw(const struct gr_tree *tree);
 
-/** The memory that is theirs alone: heaps, stacks and shared memory beyond @p shared_bytes each. */
+/** The memory that is theirs alone: heaps, stacks, page tables, and shared memory beyond
+ * @p shared_bytes each. */
 size_t gr_tree_memory_bytes(const struct gr_tree *tree, size_t shared_bytes);
 
 #endif

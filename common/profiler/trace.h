@@ -18,8 +18,8 @@
  *     registers, static_shared_bytes, dynamic_shared_bytes, occupancy
  *     error                  the cudaError_t of the call, 0 for success
  *     symbol                 the kernel's mangled name
- *     host_memory            pageable, pinned or managed, of copies; variable: the virtual GPU's own
- *                            copy of a managed variable, which is left out
+ *     host_memory            pageable, pinned or managed, of copies; variable: the virtual GPU's
+ *                            own copy of a managed variable, which is left out
  *     shared_config_bytes    of kernels: what the multiprocessor was set to have
  *     correlation            the number of the call, of calls and of their work; without this
  *                            column a row of work lies before the row of the call that asked for it

@@ -217,8 +217,11 @@ static void put_kernel_name(FILE *out, const struct tsv *t, size_t row)
 static void put_sizes(FILE *out, const struct gr_profile *p, int *tables)
 {
     caption(out, tables,
-            "Times by data-set size: the Op Time of each convolution, the whole program, and what "
-            "kernels and copies took in sum.");
+            p->modelled
+                ? "Times by data-set size: the Op Time of each convolution, and what kernels "
+                  "and copies took in sum."
+                : "Times by data-set size: the Op Time of each convolution, the whole "
+                  "program, and what kernels and copies took in sum.");
     put_size_head(out, p, "");
     put_by_size(out, p, &p->layers, same_layer, put_layer_name, "op_time_s", 1e9);
     if (!p->modelled) /* there it is mostly the simulation */

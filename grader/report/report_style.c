@@ -66,6 +66,10 @@ const char gr_page_style[] =
     "  h1 { font-size: 1.4rem; }\n"
     "  pre { font-size: .8rem; padding: .5rem; }\n"
     "  th, td { padding: .3rem .5rem; }\n"
+    "  blockquote code { white-space: normal; }\n"
+    /* Sentences at the end of a row: a table that has to be moved sideways anyhow may as well be
+     * wide, else its rows are as high as the screen. */
+    "  td:nth-child(n+4):nth-last-child(-n+2):not([align]) { min-width: 16rem; }\n"
     "  .card { grid-template-columns: 1fr; gap: .75rem; }\n"
     "}\n"
     "@media print {\n"

@@ -70,6 +70,44 @@ Test(render, html_runs_and_fetches_nothing)
     free(html), free(report.text);
 }
 
+/* Makes a page of some text. @param narrow  what the style calls a narrow screen */
+static void write_page(const char *name, const char *text, const char *narrow)
+{
+    static const char is[] = "(max-width: 40rem)";
+    struct text report = {(char *)(uintptr_t)text, strlen(text)};
+    char *html = rendered(&report, true, NULL), *at = strstr(html, is);
+    cr_assert(at && strlen(narrow) == strlen(is));
+    memcpy(at, narrow, strlen(is));
+    write_text(name, html);
+    free(html);
+}
+
+Test(render, html_suits_a_phone, .timeout = 90)
+{
+    static const char text[] =
+        "> More: `make m2 && ./grader m2 --profile --images 100,1000,10000`\n\n"
+        "| Kernel | Grid | What limits it | Figures that say so | What to do |\n"
+        "|---|---|---|---|---|\n"
+        "| `conv_thread_per_output(...)` | 4x24x100 | the issue of instructions | issue slots busy "
+        "88%, integer units busy 81%, L1 busy 65%, occupancy 50%, sectors a load 3.1, sectors a "
+        "store 4.9, multiply-adds 22 of 100 instructions, active lanes 88%, GFLOP/s 3336, resident "
+        "blocks 4 (registers) | Warps issue instructions as fast as they can, so each that is no "
+        "multiply-add costs as much as one: keep several outputs of a thread in registers, so that "
+        "each load and index serves more of them, and unroll the inner loops. |\n";
+    if (run("command -v chromium >/dev/null 2>&1") != 0)
+        cr_skip_test("no browser here: chromium is not installed");
+    write_page("report.html", text, "(max-width: 40rem)");
+    write_page("worse.html", text, "(max-width: 4rem )");
+    cr_assert_eq(run("cp '%s' '%s' && cd '%s' && HOME=. timeout 60 chromium --headless "
+                     "--no-sandbox --disable-gpu --user-data-dir=./profile "
+                     "--allow-file-access-from-files --virtual-time-budget=3000 "
+                     "--window-size=1400,1000 --dump-dom \"file://$PWD/phone.html\" >dom 2>log",
+                     data_path("phone.html"), paper_folder(), paper_folder()),
+                 0);
+    cr_expect_eq(
+        run("grep -q '>fits, rows are low; too wide, rows are high<' '%s'", in_folder("dom")), 0);
+}
+
 Test(render, pictures_of_the_report_are_inside_and_no_other_file_is)
 {
     struct text report = {.text =

@@ -2,7 +2,8 @@
  *    moderate size: then it is copied.
  * 2. The folder holds the copy and conv.h, and nothing else.
  * 3. The compiler runs within limits: templates that never end, an #include of a device, error
- *    messages without end all come to an end, and say so. */
+ *    messages without end all come to an end, and say so.
+ * 4. Where it failed on a disk that is full, nobody can tell whose fault that was: not graded. */
 #include "grader/sandbox/source_build.h"
 
 #include "base/files.h"
@@ -17,9 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { ARGUMENTS_MAX = 64, KEEP_BYTES = 1 << 14 };
+enum { ARGUMENTS_MAX = 64, KEEP_BYTES = 1 << 14, ROOM_BYTES = 4 << 20 /* for any library */ };
 
 /* Several times what the largest submissions need. */
 static const struct gr_limits compiler_limits = {.wall_s = 180,
@@ -113,13 +115,26 @@ static bool is_there(const struct gr_source_build *b)
            (!b->folder[0] || (realpath(b->library, place) && strcmp(place, b->library) == 0));
 }
 
+/* What a compiler says of a full disk is in the user's language, and a submission can say the same:
+ * so the disk is asked. */
+static enum st_code check_room(const char *folder, const char *said, struct st_error *err)
+{
+    struct statvfs disk;
+    if (statvfs(folder, &disk) ||
+        (disk.f_bavail * disk.f_frsize >= ROOM_BYTES && (disk.f_favail > 0 || disk.f_files == 0)))
+        return ST_OK;
+    st_fail_errno(err, ENOSPC, "the compiler failed where nothing more can be written");
+    st_detail(err, ST_WHERE, "%s", folder);
+    return st_detail(err, ST_GOT, "%.*s", (int)strcspn(said, "\n"), said), err->code;
+}
+
 static enum st_code compile(struct gr_source_build *b, const struct gr_sandbox *sandbox,
                             struct gr_confined_options *o, struct st_error *err)
 {
     struct gr_confined_result result;
     o->limits = compiler_limits;
     o->keep_bytes = KEEP_BYTES;
-    const enum st_code code = gr_confined_run(sandbox, o, &result, err);
+    enum st_code code = gr_confined_run(sandbox, o, &result, err);
     if (!code) {
         b->built = !result.timed_out && result.exit_status == 0 && is_there(b);
         if (result.timed_out)
@@ -129,6 +144,8 @@ static enum st_code compile(struct gr_source_build *b, const struct gr_sandbox *
             gr_printable(b->said, sizeof b->said, result.output);
         if (!b->built && !result.timed_out)
             snprintf(b->pattern, sizeof b->pattern, "compile_error");
+        if (!b->built)
+            code = check_room(o->folder, b->said, err);
     }
     free(result.output);
     return code;

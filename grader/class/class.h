@@ -22,6 +22,8 @@
 #include <stdint.h>
 
 enum { CL_MAX_SOURCE_BYTES = 1 << 20 };
+/** Why a milestone's file is not taken of which there are several. */
+#define CL_TWICE "is not the only file of this milestone"
 
 /** The command line. Strings point into argv. */
 struct cl_options {

@@ -25,6 +25,14 @@ static size_t utf8_length(const unsigned char *p)
     return length;
 }
 
+bool cl_is_utf8(const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    for (size_t length; *p && (length = utf8_length(p)) > 0; p += length)
+        continue;
+    return !*p;
+}
+
 bool cl_name_text(char to[CL_NAME_BYTES], const char *bytes)
 {
     const unsigned char *p = (const unsigned char *)bytes;

@@ -2,6 +2,7 @@
 #include "grader/class/csv.h"
 
 #include "base/files.h"
+#include "grader/class/class_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,18 @@ static void take_rows(struct csv *csv, struct reader *r)
     }
 }
 
+/* As spreadsheets call "Unicode text". */
+static enum st_code refuse_utf16(const char *path, const char *text, size_t bytes,
+                                 struct st_error *err)
+{
+    if (bytes < 2 || (memcmp(text, "\xff\xfe", 2) != 0 && memcmp(text, "\xfe\xff", 2) != 0))
+        return ST_OK;
+    st_fail(err, ST_BAD_FORMAT, "the table is UTF-16");
+    st_detail(err, ST_WHERE, "%s", path);
+    st_detail(err, ST_EXPECTED, "UTF-8");
+    return st_detail(err, ST_HINT, "save it as CSV (UTF-8)"), ST_BAD_FORMAT;
+}
+
 enum st_code csv_read(const char *path, struct csv *csv, struct st_error *err)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -95,6 +108,10 @@ enum st_code csv_read(const char *path, struct csv *csv, struct st_error *err)
     enum st_code code = file_read(path, MAX_BYTES, &csv->storage, &bytes, err);
     if (code)
         return code;
+    if ((code = refuse_utf16(path, csv->storage, bytes, err))) {
+        csv_free(csv);
+        return code;
+    }
     struct reader r = {csv->storage, csv->storage + bytes, NULL, ',', 1};
     if (bytes >= 3 && memcmp(r.from, mark, 3) == 0)
         r.from += 3;
@@ -111,6 +128,14 @@ enum st_code csv_read(const char *path, struct csv *csv, struct st_error *err)
     }
     take_rows(csv, &r);
     return ST_OK;
+}
+
+bool csv_row_is_utf8(const struct csv_row *row)
+{
+    for (size_t i = 0; i < row->fields; i++)
+        if (!cl_is_utf8(row->field[i]))
+            return false;
+    return true;
 }
 
 int csv_column(const struct csv *csv, const char *name)

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** A row; fields are NUL-terminated. */
@@ -25,9 +26,12 @@ struct csv {
         unclosed_line; /**< where a quote begins that is never closed (its row is left out), or 0 */
 };
 
-/** Reads a file. Empty lines are no rows. A separator of ';' or tab is recognised in the first
- * line. */
+/** Reads a file; UTF-16 is refused. Empty lines are no rows. A separator of ';' or tab is
+ * recognised in the first line. */
 enum st_code csv_read(const char *path, struct csv *csv, struct st_error *err);
+
+/** @return whether a row is UTF-8. */
+bool csv_row_is_utf8(const struct csv_row *row);
 
 /** @return the index of the first row's field that is called so, without regard to case, or -1. */
 int csv_column(const struct csv *csv, const char *name);

@@ -258,6 +258,8 @@ enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
         struct cl_final *final = &list->row[list->n++];
         final->submission = strdup(s.submissions.row[i].name);
         final->team = strdup(s.submissions.row[i].team);
+        for (size_t g = 0; g < s.grades.n; g++)
+            final->grades += strcmp(s.grades.row[g].submission, final->submission) == 0;
         for (size_t p = 0; p < weights->parts; p++)
             final->points[p] = part_points(&s, &weights->part[p], final);
     }

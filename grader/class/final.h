@@ -59,6 +59,7 @@ struct cl_final {
     double total;                /**< their sum, not below 0 */
     size_t open;                 /**< manual items that were not entered: they count 0 */
     size_t faults;               /**< grades that are missing through a fault of ours */
+    size_t grades;               /**< milestones that have one, whatever its status */
 };
 
 /** All submissions, in the order of their names. */

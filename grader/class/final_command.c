@@ -1,17 +1,19 @@
 /* grader final: the course's grades, as a table. */
+#include "grader/class/class_names.h"
 #include "grader/class/final.h"
 
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/tsv.h"
 #include "grader/gradebook/gradebook_options.h"
+#include "grader/report/report_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 int gr_command_final(int argc, char **argv);
 
-enum { EXIT_DONE = 0, EXIT_FAILED = 2, NUMBER_CHARS = 32, MOST_FIELDS = CL_MAX_PARTS + 6 };
+enum { EXIT_DONE = 0, EXIT_FAILED = 2, MOST_FIELDS = CL_MAX_PARTS + 6 };
 
 struct arguments {
     const char *gradebook, *weights, *out;
@@ -44,11 +46,19 @@ static void write_header(FILE *out, const struct cl_weights *w)
     tsv_write_row(out, n, field);
 }
 
+/* The table is opened with a spreadsheet. */
+static const char *no_formula(char to[CL_NAME_BYTES + 1], const char *name)
+{
+    snprintf(to, CL_NAME_BYTES + 1, "%s%s", gr_is_formula(name) ? "'" : "", name);
+    return to;
+}
+
 static void write_row(FILE *out, const struct cl_weights *w, const char *student,
                       const struct cl_final *f)
 {
-    char number[MOST_FIELDS][NUMBER_CHARS];
-    const char *field[MOST_FIELDS] = {student, f->submission};
+    char number[MOST_FIELDS][NUMBER_CHARS], name[2][CL_NAME_BYTES + 1];
+    const char *field[MOST_FIELDS] = {no_formula(name[0], student),
+                                      no_formula(name[1], f->submission)};
     size_t n = 2;
     for (size_t p = 0; p <= w->parts; p++) {
         snprintf(number[n], NUMBER_CHARS, "%.2f", p < w->parts ? f->points[p] : f->total);
@@ -65,7 +75,7 @@ static void write_row(FILE *out, const struct cl_weights *w, const char *student
 }
 
 /* A row for each member of the roster, who gets the grade of their own submission or their team's;
- * and one for each submission that nobody of the roster made. */
+ * and one for each graded submission that nobody of the roster made. */
 static void write_rows(FILE *out, const struct cl_weights *w, const struct cl_final_list *list,
                        const struct gb_roster_list *roster)
 {
@@ -80,7 +90,7 @@ static void write_rows(FILE *out, const struct cl_weights *w, const struct cl_fi
                 found = used[i] = true;
             }
     for (size_t i = 0; used && i < list->n; i++)
-        if (!used[i])
+        if (!used[i] && list->row[i].grades)
             write_row(out, w, list->row[i].submission, &list->row[i]);
     free(used);
 }
@@ -103,7 +113,7 @@ static void print_open(const struct cl_final_list *list)
 {
     size_t open = 0, faults = 0;
     for (size_t i = 0; i < list->n; i++) {
-        open += list->row[i].open;
+        open += list->row[i].grades ? list->row[i].open : 0;
         faults += list->row[i].faults;
     }
     if (open)

@@ -18,16 +18,18 @@ enum { MAX_FOLDER_ENTRIES = 20000 };
 /* ---- the class's folder ------------------------------------------------------------------------
  */
 
-static const char *const suffixes[] = {".zip", ".tar",     ".tar.gz", ".tgz",     ".tar.xz",
-                                       ".txz", ".tar.zst", ".tzst",   ".tar.bz2", ".tbz2"};
+static const char *const suffixes[] = {".zip",     ".tar",  ".tar.gz",  ".tgz",  ".tar.xz", ".txz",
+                                       ".tar.zst", ".tzst", ".tar.bz2", ".tbz2", ".tbz",    NULL};
+/* Handed in by somebody, but not read here. */
+static const char *const unread[] = {".7z", ".rar", ".tar.lz", ".tlz", ".tar.lzma", ".tar.z", NULL};
 
-/* The length of an archive's name without its suffix, 0 if it has none. */
-static size_t stem_length(const char *entry)
+/* The length of an archive's name without its suffix, 0 if it has none of these. */
+static size_t stem_length(const char *entry, const char *const *suffix)
 {
     size_t length = strlen(entry);
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        size_t n = strlen(suffixes[i]);
-        if (length > n && strcasecmp(entry + length - n, suffixes[i]) == 0)
+    for (; *suffix; suffix++) {
+        size_t n = strlen(*suffix);
+        if (length > n && strcasecmp(entry + length - n, *suffix) == 0)
             return length - n;
     }
     return 0;
@@ -103,7 +105,8 @@ static enum st_code add_entry(struct cl_class *class, int dir, const char *entry
 {
     struct stat info;
     char shown[CL_SHOWN_BYTES], stem[NAME_MAX + 1];
-    size_t length = stem_length(entry);
+    const size_t taken = stem_length(entry, suffixes);
+    size_t length = taken ? taken : stem_length(entry, unread);
     cl_name_shown(shown, entry);
     if (fstatat(dir, entry, &info, AT_SYMLINK_NOFOLLOW))
         return st_fail_errno(err, errno, "cannot read %s", shown);
@@ -123,6 +126,11 @@ static enum st_code add_entry(struct cl_class *class, int dir, const char *entry
     if (!s->rejected[0]) {
         s->kind = S_ISDIR(info.st_mode) ? "folder" : "archive";
         s->modified = info.st_mtime;
+        if (!S_ISDIR(info.st_mode) && !taken)
+            snprintf(s->rejected, sizeof s->rejected,
+                     "%.200s is an archive of a kind that is not read (hint: a folder, or a zip or "
+                     "tar file)",
+                     entry);
     }
     return ST_OK;
 }
@@ -160,6 +168,8 @@ static void look_at(struct walk *w, int dir, const char *path, const char *name,
     if (!match || match < w->match[which])
         return;
     w->twice[which] = match == w->match[which];
+    if (w->twice[which] && strcmp(path, w->path[which]) > 0)
+        return; /* the same one is named each time */
     w->match[which] = match;
     snprintf(w->path[which], sizeof w->path[which], "%s", path);
 }
@@ -262,21 +272,23 @@ enum st_code cl_intake_folder(struct cl_class *class, struct cl_submission *s, s
     w->submission = s;
     look(w, fcntl(dir, F_DUPFD_CLOEXEC, 0), "", 0);
     enum st_code code = ST_OK;
-    for (size_t i = 0; !code && i < class->options->milestones; i++) {
+    /* In what order a folder is read is not known: what is in its beginning cannot count. */
+    if (w->entries > MAX_FOLDER_ENTRIES)
+        snprintf(s->rejected, sizeof s->rejected,
+                 "its folder has more than %d files and folders, at most so many are looked at",
+                 MAX_FOLDER_ENTRIES);
+    for (size_t i = 0; !code && !s->rejected[0] && i < class->options->milestones; i++) {
         struct cl_file *file = &s->file[i];
         if (!w->match[i])
             continue;
         if (w->twice[i]) {
             file->there = true;
             file->path = strdup(w->path[i]);
-            snprintf(file->refused, sizeof file->refused, "is there more than once");
+            snprintf(file->refused, sizeof file->refused, "%s", CL_TWICE);
             continue;
         }
         code = keep_below(class, s, i, dir, w->path[i], err);
     }
-    if (w->entries > MAX_FOLDER_ENTRIES)
-        cl_notice(class, s->name, "has more than %d files: the rest was not looked at",
-                  MAX_FOLDER_ENTRIES);
     free(w);
     close(dir);
     return code;
@@ -410,6 +422,37 @@ static enum st_code take(struct cl_class *class, struct cl_submission *s, struct
     return code;
 }
 
+/* What was graded before and is not there now: renamed, withdrawn, or of another folder. Who is in
+ * the roster is missing instead. */
+static enum st_code tell_gone(struct cl_class *class, struct st_error *err)
+{
+    enum { NAMED = 5 };
+    struct gb_submission_list known;
+    char names[NAMED * (CL_SHOWN_BYTES + 2)] = "", shown[CL_SHOWN_BYTES];
+    size_t gone = 0;
+    enum st_code code = gb_submission_read(class->book, &known,
+                                           "WHERE name IN (SELECT submission FROM grade) ORDER BY "
+                                           "name",
+                                           NULL, err);
+    if (code)
+        return code;
+    for (size_t i = 0; i < known.n; i++) {
+        if (find(class, known.row[i].name))
+            continue;
+        const size_t used = strlen(names);
+        if (gone++ < NAMED)
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                     cl_name_shown(shown, known.row[i].name));
+    }
+    gb_submission_free(&known);
+    if (gone)
+        cl_notice(class, NULL,
+                  "%zu of the gradebook are not in the class's folder, their grades stay (hint: "
+                  "grader gradebook --forget NAME): %s%s",
+                  gone, names, gone > NAMED ? ", ..." : "");
+    return ST_OK;
+}
+
 /* A name of --only that nobody has is a mistake in typing. */
 static void check_only(struct cl_class *class)
 {
@@ -430,6 +473,8 @@ enum st_code cl_intake(struct cl_class *class, struct st_error *err)
         code = add_absent(class, err);
     if (!code)
         check_only(class);
+    if (!code)
+        code = tell_gone(class, err);
     for (size_t i = 0; !code && i < class->submissions; i++)
         code = take(class, &class->submission[i], err);
     if (!code)

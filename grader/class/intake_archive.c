@@ -107,14 +107,17 @@ static enum st_code run_unpack(const struct cl_class *class, int archive, int ou
 /* ---- what it found ----------------------------------------------------------------------------
  */
 
-static void take_large(struct cl_file *file, const char *path, const char *bytes)
+static void refuse(struct cl_file *file, const char *what, const char *path, const char *bytes)
 {
     char text[CL_NAME_BYTES];
     cl_name_text(text, path);
     file->there = true;
     file->path = strdup(text);
-    snprintf(file->refused, sizeof file->refused, "has %.20s bytes, at most %d are taken", bytes,
-             CL_MAX_SOURCE_BYTES);
+    if (strcmp(what, "twice") == 0)
+        snprintf(file->refused, sizeof file->refused, "%s", CL_TWICE);
+    else
+        snprintf(file->refused, sizeof file->refused, "has %.20s bytes, at most %d are taken",
+                 bytes, CL_MAX_SOURCE_BYTES);
 }
 
 /* One row. @param at  behind it, where a file's contents are; moved to behind them */
@@ -131,8 +134,8 @@ static enum st_code take_row(struct cl_class *class, struct cl_submission *s, ch
         which++;
     if (which == o->milestones)
         return st_fail(err, ST_CHILD, "unpack-submission names no milestone of ours");
-    if (strcmp(cell[0], "large") == 0) {
-        take_large(&s->file[which], cell[2], cell[3]);
+    if (strcmp(cell[0], "file") != 0) {
+        refuse(&s->file[which], cell[0], cell[2], cell[3]);
         return ST_OK;
     }
     if (bytes > (size_t)(end - *at))

@@ -116,13 +116,16 @@ static enum st_code put_item(struct gradebook *book, const char *const word[5],
         st_fail(err, ST_USAGE, "no points are given for %s", item);
         return err->code;
     }
-    char comment[4 * CL_NAME_BYTES];
-    snprintf(comment, sizeof comment, "%s", word[4] ? word[4] : "");
+    const char *comment = word[4] ? word[4] : "";
+    if (!cl_is_utf8(comment)) {
+        st_fail(err, ST_BAD_FORMAT, "the comment is not UTF-8");
+        return st_detail(err, ST_HINT, "save a table as CSV (UTF-8)"), ST_BAD_FORMAT;
+    }
     const struct gb_manual_item put = {.submission = (char *)word[0],
                                        .milestone = (char *)milestone,
                                        .item = (char *)item,
                                        .points = points,
-                                       .comment = comment,
+                                       .comment = (char *)comment,
                                        .entered = time(NULL)};
     return gb_manual_item_put(book, &put, err);
 }
@@ -196,13 +199,15 @@ static enum st_code import(struct gradebook *book, const char *path, long *wrong
 
 static enum st_code list(struct gradebook *book, const char *name, struct st_error *err)
 {
-    struct gb_manual_item_list items;
+    struct gb_manual_item_list items = {0};
     const char *parameters[] = {name, NULL};
-    enum st_code code =
-        gb_manual_item_read(book, &items,
-                            name ? "WHERE submission = ?1 ORDER BY submission, milestone, item"
-                                 : "ORDER BY submission, milestone, item",
-                            name ? parameters : NULL, err);
+    enum st_code code = name ? check_submission(book, name, err) : ST_OK;
+    if (!code)
+        code = gb_manual_item_read(book, &items,
+                                   name ? "WHERE submission = ?1 ORDER BY submission, milestone, "
+                                          "item"
+                                        : "ORDER BY submission, milestone, item",
+                                   name ? parameters : NULL, err);
     for (size_t i = 0; !code && i < items.n; i++) {
         const struct gb_manual_item *m = &items.row[i];
         char shown[CL_SHOWN_BYTES], comment[CL_SHOWN_BYTES];
@@ -219,12 +224,21 @@ static enum st_code list(struct gradebook *book, const char *name, struct st_err
 static enum st_code remove_item(struct gradebook *book, const char *const word[5],
                                 struct st_error *err)
 {
+    static const char where[] = "WHERE submission = ?1 AND milestone = ?2 AND item = ?3";
     const char *parameters[] = {word[0], strcmp(word[1], "-") == 0 ? "" : word[1], word[2], NULL};
+    struct gb_manual_item_list items;
     enum st_code code = check_submission(book, word[0], err);
-    return code ? code
-                : gb_delete(book, "manual_item",
-                            "WHERE submission = ?1 AND milestone = ?2 AND item = ?3", parameters,
-                            err);
+    if (!code)
+        code = gb_manual_item_read(book, &items, where, parameters, err);
+    if (code)
+        return code;
+    const bool there = items.n > 0;
+    gb_manual_item_free(&items);
+    if (there)
+        return gb_delete(book, "manual_item", where, parameters, err);
+    st_fail(err, ST_USAGE, "no such item was entered");
+    st_detail(err, ST_GOT, "%s %s %s", word[0], word[1], word[2]);
+    return st_detail(err, ST_HINT, "grader manual --list"), ST_USAGE;
 }
 
 /* ---- the command -------------------------------------------------------------------------------

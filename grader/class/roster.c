@@ -76,6 +76,20 @@ static enum st_code put_row(struct cl_class *class, const struct csv *csv, size_
     return gb_roster_put(class->book, &put, err);
 }
 
+/* A folder's name may be as little UTF-8 as its row; if it is UTF-8, the two do not match. */
+static void tell_encoding(struct cl_class *class, const struct csv *csv)
+{
+    size_t rows = 0, line = 0;
+    for (size_t i = 1; i < csv->rows; i++)
+        if (!csv_row_is_utf8(&csv->row[i]) && rows++ == 0)
+            line = csv->row[i].line;
+    if (rows)
+        cl_notice(class, NULL,
+                  "roster, line %zu: is not UTF-8, and %zu rows in all are not (hint: save it as "
+                  "CSV (UTF-8))",
+                  line, rows);
+}
+
 enum st_code cl_roster_read(struct cl_class *class, struct st_error *err)
 {
     struct csv csv;
@@ -95,6 +109,8 @@ enum st_code cl_roster_read(struct cl_class *class, struct st_error *err)
     code = gb_delete(class->book, "roster", "", NULL, err);
     for (size_t i = 1; !code && i < csv.rows; i++)
         code = put_row(class, &csv, i, &columns, err);
+    if (!code)
+        tell_encoding(class, &csv);
     if (!code && csv.unclosed_line)
         cl_notice(class, NULL,
                   "roster, line %zu: a quote that is not closed; what follows is left out",

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { MAX_JSON_BYTES = 16 << 20, MAX_LOG_BYTES = 1 << 20 };
 
@@ -228,6 +229,7 @@ void cl_task_ungraded(const struct cl_class *class, const struct cl_task *task, 
     a->compiler = strdup("");
     a->timed_on = strdup("");
     a->message = strdup(message);
+    a->started = a->finished = (double)time(NULL);
 }
 
 static void read_attempt(const cJSON *root, const struct cl_outcome *o, struct gb_attempt *a)

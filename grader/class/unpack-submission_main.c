@@ -6,6 +6,7 @@
  *
  *     file      m1   s001/m1-cpu-conv/conv.c   3127        behind the row so many bytes of contents
  *     large     m1   s001/m1-cpu-conv/conv.c   104857600   not taken: so many bytes
+ *     twice     m1   s001/m1-cpu-conv/conv.c   3127        not taken: it is there more than once
  *     rejected  -    ../conv.c   a path with ..            the archive as a whole; no other row
  *
  * What is refused is refused wherever it lies in the archive, also in parts that are not wanted: an
@@ -199,6 +200,17 @@ static void parse(struct unpacking *u, int argc, char **argv)
     }
 }
 
+static void hand_out(const struct unpacking *u, size_t which)
+{
+    const struct found *found = &u->found[which];
+    const char *what = found->twice ? "twice" : found->bytes > u->largest_bytes ? "large" : "file";
+    char bytes[32];
+    snprintf(bytes, sizeof bytes, "%zu", found->bytes);
+    say(what, u->wanted[which].id, found->path, bytes);
+    if (strcmp(what, "file") == 0)
+        fwrite(found->contents, 1, found->bytes, stdout);
+}
+
 int main(int argc, char **argv)
 {
     static struct unpacking u;
@@ -207,18 +219,7 @@ int main(int argc, char **argv)
     open_archive(&u);
     unpack(&u);
     for (size_t i = 0; i < u.milestones; i++)
-        if (u.found[i].twice)
-            reject(u.found[i].path, "a milestone's file twice");
-    for (size_t i = 0; i < u.milestones; i++) {
-        const struct found *found = &u.found[i];
-        const bool large = found->bytes > u.largest_bytes;
-        char bytes[32];
-        snprintf(bytes, sizeof bytes, "%zu", found->bytes);
-        if (!found->match)
-            continue;
-        say(large ? "large" : "file", u.wanted[i].id, found->path, bytes);
-        if (!large)
-            fwrite(found->contents, 1, found->bytes, stdout);
-    }
+        if (u.found[i].match)
+            hand_out(&u, i);
     return fflush(stdout) || ferror(stdout) ? 2 : 0;
 }

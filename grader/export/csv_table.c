@@ -1,7 +1,6 @@
 /* The class as a table: RFC 4180 (https://www.rfc-editor.org/rfc/rfc4180), one row for each
- * submission and milestone. Spreadsheets run a cell that begins with = + - @ as a formula, so that
- * a team's name could read other cells; such text gets an apostrophe before it, as in
- * https://owasp.org/www-community/attacks/CSV_Injection. */
+ * submission and milestone. Text that a spreadsheet would run as a formula gets an apostrophe
+ * before it. */
 #include "base/numbers.h"
 #include "grader/export/export_formats.h"
 #include "grader/report/report_parts.h"
@@ -16,7 +15,7 @@ static void put_text(FILE *out, const char *text)
     char *valid = gr_utf8_repair(text);
     if (!valid)
         return;
-    bool formula = *valid && strchr("=+-@\t\r\n", *valid);
+    bool formula = gr_is_formula(valid);
     bool quoted = formula || strpbrk(valid, ",\"\r\n") || *valid == ' ';
     if (quoted)
         fputc('"', out);

@@ -1,5 +1,8 @@
 #include "grader/export/from_gradebook.h"
 
+#include "grader/milestone.h"
+#include "grader/rubric.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,8 +78,21 @@ static void take_date(struct gx_record *to, double finished)
     char date[32];
     time_t at = (time_t)finished;
     struct tm utc;
-    if (gmtime_r(&at, &utc) && strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &utc))
+    if (finished > 0 && gmtime_r(&at, &utc) &&
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &utc))
         to->date = gx_record_keep(to, date);
+}
+
+/* As in result.json, if the rubric is still there. */
+static void take_title(struct gx_record *to, const char *id)
+{
+    struct gr_milestone milestone;
+    struct gr_rubric *rubric;
+    struct st_error err;
+    if (gr_milestone_find(&milestone, id, &err) || gr_rubric_load(&rubric, milestone.rubric, &err))
+        return;
+    to->title = gx_record_keep(to, rubric->title);
+    gr_rubric_free(rubric);
 }
 
 static bool take_attempt(struct gx_record *to, const struct gb_graded *from)
@@ -84,7 +100,7 @@ static bool take_attempt(struct gx_record *to, const struct gb_graded *from)
     const struct gb_attempt *a = &from->attempt;
     if (!gx_record_start(to, a->submission, a->milestone, from->checks.n + 1))
         return false;
-    to->title = gx_record_keep(to, a->milestone);
+    take_title(to, a->milestone);
     to->device = gx_record_keep(to, a->device);
     to->version = gx_record_keep(to, a->version);
     to->score = a->score;

@@ -8,19 +8,26 @@
 
 int gr_command_gradebook(int argc, char **argv);
 
+enum { KEY_FORGET = 256 };
+
 struct arguments {
-    const char *gradebook;
+    const char *gradebook, *forget;
     bool schema;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct arguments *a = state->input;
-    (void)arg;
-    if (key != 's')
+    switch (key) {
+    case 's':
+        a->schema = true;
+        return 0;
+    case KEY_FORGET:
+        a->forget = arg;
+        return 0;
+    default:
         return ARGP_ERR_UNKNOWN;
-    a->schema = true;
-    return 0;
+    }
 }
 
 /* Grades per milestone, in columns. */
@@ -65,10 +72,39 @@ static enum st_code print_gradebook(const char *path, struct st_error *err)
     return code;
 }
 
+/* Its attempts and manual items stay: found again, it is graded again, and they count again. */
+static enum st_code delete_grades(struct gradebook *book, const char *name, struct st_error *err)
+{
+    static const char of_it[] = "WHERE submission = ?1";
+    const char *parameters[] = {name, NULL};
+    struct gb_grade_list grades;
+    enum st_code code = gb_grade_read(book, &grades, of_it, parameters, err);
+    if (code)
+        return code;
+    const bool there = grades.n > 0;
+    gb_grade_free(&grades);
+    if (there)
+        return gb_delete(book, "grade", of_it, parameters, err);
+    st_fail(err, ST_USAGE, "the gradebook has no grade of such a submission");
+    return st_detail(err, ST_GOT, "%s", name), ST_USAGE;
+}
+
+static enum st_code forget(const char *path, const char *name, struct st_error *err)
+{
+    struct gradebook *book;
+    enum st_code code = gb_open(&book, path, GB_WRITE, err);
+    if (!code)
+        code = delete_grades(book, name, err);
+    gb_close(book);
+    return code;
+}
+
 int gr_command_gradebook(int argc, char **argv)
 {
     static const struct argp_option options[] = {
         {"schema", 's', NULL, 0, "print its tables as Markdown instead", 0},
+        {"forget", KEY_FORGET, "NAME", 0,
+         "take out the grades of a submission that was renamed or withdrawn", 0},
         {0},
     };
     static const struct argp argp = {
@@ -84,7 +120,8 @@ int gr_command_gradebook(int argc, char **argv)
         return 0;
     }
     struct st_error err;
-    if (!print_gradebook(arguments.gradebook, &err))
+    if (!(arguments.forget ? forget(arguments.gradebook, arguments.forget, &err)
+                           : print_gradebook(arguments.gradebook, &err)))
         return 0;
     st_print(stderr, "grader gradebook", &err);
     return 2;

@@ -27,6 +27,11 @@
  * sequences) gives U+FFFD for each byte. @return 0 at the end, without a step. */
 unsigned gr_utf8_next(const char **text);
 
+/** @return whether a spreadsheet would run a cell with this text as a formula (or might, after it
+ * has taken blanks away), so that a name could read other cells: it needs an apostrophe before it.
+ * https://owasp.org/www-community/attacks/CSV_Injection */
+bool gr_is_formula(const char *text);
+
 /** Copies @p text with every byte that is not UTF-8 replaced by U+FFFD. @return malloc'd, or NULL.
  */
 char *gr_utf8_repair(const char *text);

@@ -46,6 +46,11 @@ static void put_point(FILE *out, unsigned point)
         fputc((int)(0x80 | (point >> (6 * more) & 0x3f)), out);
 }
 
+bool gr_is_formula(const char *text)
+{
+    return *text && strchr("=+-@\t\r\n", *text);
+}
+
 char *gr_utf8_repair(const char *text)
 {
     char *copy;

@@ -74,7 +74,12 @@ ln -s /etc/passwd made/symbolic && ln made/m1-cpu-conv/conv.c made/hard && mkfif
     tar cf ../in/a-pipe.tar m1-cpu-conv pipe)
 mknod made/device c 1 3 2>/dev/null && (cd made && tar cf ../in/a-device.tar m1-cpu-conv device)
 bytes_of 40000000 >made/zeros && (cd made && tar czf ../in/a-bomb.tar.gz m1-cpu-conv zeros && rm zeros)
-mkdir made/many && (cd made/many && seq 20001 | xargs touch) && (cd made && tar czf ../in/a-count.tar.gz many)
+mkdir made/many && (cd made/many && seq 20001 | xargs touch) && (cd made && tar czf ../in/a-count.tar.gz many) && mv made/many in/f-many
+mkdir in/f-many/m1-cpu-conv && cp "$reference" in/f-many/m1-cpu-conv/conv.c
+printf '7z' >in/a-7z.7z
+mkdir -p made/two/a/m1 made/two/b/m1 made/two/m2 && echo 1 >made/two/a/m1/conv.c && cp made/two/a/m1/conv.c made/two/b/m1/ &&
+    echo 2 >made/two/m2/conv.cu && (cd made/two && tar cf ../../two.tar b a m2) && (cd made/two && tar cf ../../in/a-two.tar b a)
+mkdir -p in/f-two && cp -r made/two/a made/two/b in/f-two
 bytes_of 10240 >in/a-empty.tar && echo nothing >in/a-noise.zip
 mkdir -p made/large/m1-cpu-conv in/f-large/m1-cpu-conv in/f-noise/m1-cpu-conv in/f-link/m1-cpu-conv in/f-none
 bytes_of 2000000 >made/large/m1-cpu-conv/conv.c && (cd made/large && tar cf ../../in/a-large.tar .)
@@ -84,7 +89,7 @@ ln -s "$reference" in/f-link/m1-cpu-conv/conv.c
 mkdir in/twice && cp in/a-good.tar.gz in/twice.tgz && cp in/a-good.tar.gz in/again.tgz && cp in/a-good.tar.gz in/again.tar.gz
 hand_in "$(printf 'new\nline')" && hand_in "-rf" && hand_in "it's \"q\"" && hand_in "$(printf 'bad\377')"
 ln -s /etc in/linked && echo hi >in/notes.txt
-printf '\357\273\277name,team\r\ns001,\r\ns001,again\r\n,\r\n"it'"'"'s ""q""",\r\ns999,\r\n"open,\r\n' >roster.csv
+printf '\357\273\277name,team\r\ns001,\r\ns001,again\r\n,\r\n"it'"'"'s ""q""",\r\ns999,\r\nM\374ller,\r\n"open,\r\n' >roster.csv
 
 # Meanwhile another: somebody else takes times, from before it begins to 11 s after it waits for that: longer
 # than a grading may take.
@@ -102,7 +107,8 @@ for name in s002 '-rf' "it''s \"q\"" 'bad\xff' "$(printf 'new\nline')"; do
     claim "$name, a wrong one, fails" has_status bad.db "$name" fail
 done
 claim 'binary noise fails' has_status bad.db f-noise fail
-for name in a-dots a-root a-symbolic a-hard a-pipe a-bomb a-count a-noise a-large f-large f-link twice again; do
+claim 'a row that is not UTF-8 is told' tells bad.db 'roster, line 7: is not UTF-8, and 1 rows in all are not'
+for name in a-7z a-two f-two f-many a-dots a-root a-symbolic a-hard a-pipe a-bomb a-count a-noise a-large f-large f-link twice again; do
     claim "$name is rejected" has_status bad.db "$name" rejected
 done
 claim 'an empty folder: missing' has_status bad.db f-none missing
@@ -119,12 +125,24 @@ claim 'a bomb of count is named' tells bad.db 'a-count: rejected: its archive ha
 claim 'a large source is named' tells bad.db 'f-large: m1: m1-cpu-conv/conv.c has 104857600 bytes'
 claim 'a linked source is named' tells bad.db 'f-link: m1: m1-cpu-conv/conv.c is a link'
 claim 'two submissions are named' tells bad.db 'twice: rejected: handed in twice, as twice and as twice.tgz'
+claim 'a folder of too many files is rejected, whatever was found' tells bad.db 'f-many: rejected: its folder has more than 20000 files'
+claim 'an archive of another kind is rejected by name' tells bad.db 'a-7z: rejected: a-7z.7z is an archive of a kind that is not read'
+claim 'a milestone that is there twice is named' tells bad.db 'f-two: m1: a/m1/conv.c is not the only file of this milestone'
+claim 'and in an archive' tells bad.db 'a-two: m1: a/m1/conv.c is not the only file of this milestone'
+others_are_taken() {
+    "$build/unpack-submission" 1000 m1 m1-cpu-conv conv.c m2 m2-gpu-baseline conv.cu <two.tar >said-unpack
+    printf 'twice\tm1\ta/m1/conv.c\t2\nfile\tm2\tm2/conv.cu\t2\n2\n' | diff - said-unpack
+}
+claim 'the other milestones of that archive are taken' others_are_taken
+claim 'what was not graded was looked at, at a time' [ "$(sql bad.db "SELECT count(*) FROM attempt WHERE started = 0 OR finished = 0")" = 0 ]
+no_formulas() { "$build/grader" final --gradebook bad.db >said-final && grep -q "^'-rf	'-rf	" said-final; }
+claim 'a name in the final grades is no formula' no_formulas
 claim 'two archives are named' tells bad.db 'again: rejected: handed in twice, as again.tar.gz and as again.tgz'
 claim 'a newline in a name is escaped' tells bad.db 'new\x0aline m1: fail'
 claim 'a linked submission is named' tells bad.db 'linked: is a link'
 claim 'a double row is named' tells bad.db 's001: roster, line 3: is already in line 2'
 claim 'a row without a name is named' tells bad.db 'roster, line 4: no name'
-claim 'an open quote is named' tells bad.db 'roster, line 7: a quote that is not closed'
+claim 'an open quote is named' tells bad.db 'roster, line 8: a quote that is not closed'
 claim 'who is not in the roster is named' tells bad.db 's002: is not in the roster'
 again_is_nothing() { grades in bad.db --roster roster.csv && tells bad.db '0 graded'; }
 claim 'the same command again grades nothing' again_is_nothing
@@ -175,7 +193,11 @@ wrong_items_are_refused() {
         ! tool manual s001 m1 beauty 1 && says 'expected explanation_approach' &&
         printf 'submission,milestone,item,points,comment\r\ns003,m1,explanation_clarity,3,"two\nlines"\r\ns003,m1,beauty,3,\r\n' >items.csv &&
         ! tool manual --import items.csv && says '1 entered, 1 left out' && says 'items.csv, line 4, left out' &&
-        tool manual --list s003 && says 's003 m1 explanation_clarity 3  two\x0alines'
+        tool manual --list s003 && says 's003 m1 explanation_clarity 3  two\x0alines' &&
+        printf 'submission,milestone,item,points,comment\ns003,m1,comment,,gr\374n\n' >items.csv &&
+        ! tool manual --import items.csv && says 'items.csv, line 2, left out: the comment is not UTF-8' &&
+        ! tool manual --remove s003 m1 comment && says 'no such item was entered: got s003 m1 comment' &&
+        tool manual --remove s003 m1 explanation_clarity && ! tool manual --list nobody && says 'no such submission'
 }
 claim 'manual items are entered' items_are_entered
 claim 'wrong manual items are refused, in a file by line' wrong_items_are_refused
@@ -207,6 +229,17 @@ finals() { # 15 points for m1: 5 of 60 and 7 of 40 in 100; 5 for style: 4 of 5; 
         says 'weights.tsv, line 2: expected rubric, optimisation, ranking, manual or late, got beauty'
 }
 claim "final grades by the course's weights, and by others" finals
+gone_is_told() { # renamed: both have grades, until one is taken out; it comes back with what it had
+    mv in/s003 in/s003-new
+    grades in calm.db --only s003-new && tells calm.db "1 of the gradebook are not in the class's folder, their grades stay" &&
+        tells calm.db 'forget NAME): s003' && tool final && says 's003	s003	' && says 's003-new	s003-new	' || return 1
+    tool gradebook --forget s003 && ! tool gradebook --forget s003 && says 'no grade of such a submission: got s003' &&
+        tool final && ! grep -q '^s003	' said-tool && says 's003-new	' && [ -z "$(status_of calm.db s003)" ] || return 1
+    mv in/s003-new in/s003
+    tool gradebook --forget s003-new && grades in calm.db --only s003 && tells calm.db '1 graded' && has_status calm.db s003 fail &&
+        [ "$(sql calm.db "SELECT count(*) > 1 FROM attempt WHERE submission = 's003'")" = 1 ]
+}
+claim 'who is gone is told, and taken out when that is asked for' gone_is_told
 
 # ---- files that are named ---------------------------------------------------------------------------------------
 # A file that is edited makes grades out of date, by whatever path it is named; one that is moved does not.
@@ -310,8 +343,21 @@ disk_is_full() {
     mount -o remount,size=64m small && "$build/grader" class in --milestones m1 --gradebook small/full.db --quick \
         --images 1 --seed 7 $sandbox >said-full 2>&1 && [ "$(sql small/full.db "SELECT count(*) FROM grade WHERE status = 'fail'")" = 2 ]
 }
+compiler_has_no_room() { # room for the sources, then more, until it is enough for the library
+    code=2
+    for size in 28 40 64 128; do
+        mount -t tmpfs -o size=${size}k tmpfs small || return 77
+        TMPDIR=$scratch/small "$build/grader" m1 --source "$reference" --quick --images 1 --report room >>said-room 2>&1
+        code=$?
+        umount small
+        [ $code = 2 ] || break
+    done
+    cat said-room
+    [ $code = 0 ] && grep -q 'the compiler failed where nothing more can be written: No space left on device' said-room
+}
 if mkdir small && mount -t tmpfs -o size=100k tmpfs small 2>/dev/null; then
     umount small
+    claim 'a compiler that finds no room on the disk is no fail of the submission' compiler_has_no_room
     claim 'a full disk is told, and the same command goes on when there is space' disk_is_full
 else
     echo 'skipped: a full disk: no small file system can be mounted here'

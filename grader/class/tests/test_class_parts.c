@@ -126,6 +126,14 @@ Test(class_parts, csv_with_other_separators_and_with_mistakes)
     cr_expect_eq(csv.rows, 2);
     cr_expect_eq(csv.unclosed_line, 3);
     csv_free(&csv);
+    csv = read_csv("a,b\n\xc3\xa4,2\n1,\xe4\n");
+    cr_expect(csv_row_is_utf8(&csv.row[1]) && !csv_row_is_utf8(&csv.row[2]));
+    csv_free(&csv);
+    static const char utf16[] = "\xff\xfe"
+                                "a\0,\0b\0";
+    struct st_error err;
+    cr_expect_eq(csv_read(temp_file("x.csv", utf16, sizeof utf16), &csv, &err), ST_BAD_FORMAT);
+    cr_expect_str_eq(err.expected, "UTF-8");
     csv = read_csv("");
     cr_expect_eq(csv.rows, 0);
     cr_expect_eq(csv_column(&csv, "a"), -1);

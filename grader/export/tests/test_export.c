@@ -397,6 +397,17 @@ static void store(struct gradebook *book, const char *name, const char *status, 
     cr_assert_eq(gb_graded_store(book, &stored, &err), ST_OK, "%s %s", err.what, err.got);
 }
 
+/* The first thing that a student reads on Gradescope. */
+static void expect_says(struct gx_record *record, const char *beginning)
+{
+    char *text = said("gradescope", record);
+    cJSON *root = cJSON_Parse(text);
+    const char *output = cJSON_GetStringValue(cJSON_GetObjectItem(root, "output"));
+    cr_expect(output && strncmp(output, beginning, strlen(beginning)) == 0, "%s", output);
+    cJSON_Delete(root);
+    free(text);
+}
+
 Test(exports, a_gradebook_gives_the_same_records)
 {
     struct gradebook *book = open_class();
@@ -430,6 +441,9 @@ Test(exports, a_gradebook_gives_the_same_records)
     cr_expect_str_eq(class.record[1].date, "2025-11-21 01:03 UTC");
     cr_expect_eq(class.record[3].score, 0);
     cr_expect_str_eq(class.record[4].fault, "the reason");
+    expect_says(&class.record[1], "m1: CPU convolution. Graded on cpu by ConvLab ");
+    class.record[3].device = ""; /* as grader class stores it */
+    expect_says(&class.record[3], "m1: CPU convolution. Looked at by ConvLab ");
     for (size_t i = 0; i < class.records; i++)
         expect_valid(class.record[i], class.record[i].submission); /* and frees it */
     free(class.record);

@@ -1,9 +1,11 @@
 #include "grader/machine.h"
 
 #include "base/checkout.h"
+#include "base/files.h"
 #include "base/parallel.h"
 #include "grader/subprocess.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,11 +54,26 @@ static void first_line(const char *const *argv, const char *folder, const char *
     free(result.output);
 }
 
+/* In an archive of ours there is no git, or that of the folder that it was unpacked in. */
+static bool packed_version(const char *root, char *to, size_t room)
+{
+    char path[PATH_MAX];
+    FILE *f = path_format(path, sizeof path, "%s/VERSION", root) ? fopen(path, "re") : NULL;
+    if (!f)
+        return false;
+    const bool read = fgets(to, (int)room, f) != NULL;
+    fclose(f);
+    to[read ? strcspn(to, "\n") : 0] = '\0';
+    return read;
+}
+
 void gr_version(char *to, size_t room)
 {
     struct st_error ignored;
+    const char *root = checkout_root(&ignored);
     const char *git[] = {"git", "describe", "--always", "--dirty", "--tags", NULL};
-    first_line(git, checkout_root(&ignored), "unknown", to, room);
+    if (!root || !packed_version(root, to, room))
+        first_line(git, root, "unknown", to, room);
 }
 
 void gr_machine_describe(struct gr_result *result, bool cuda)

@@ -22,20 +22,27 @@ name=conv.cu
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 
-# The file: in the milestone's folder, at the top, or the only one of its name. No links: what they name is
-# not the student's.
+# find_files TEST...: those of the right name for which it holds. No links: what they name is not the student's.
+find_files() { find "$submission" -maxdepth 7 -type f -name "$name" ! -path '*/__MACOSX/*' "$@"; }
+
+# find_only TEST...: sets found if there is exactly one; a name may have newlines.
+find_only() {
+    [ "$(find_files "$@" -printf x | wc -c)" -eq 1 ] || return 1
+    found=$(find_files "$@" -print && echo x)
+    found=${found%?x}
+}
+
+# The file: in the milestone's folder or at the top, where students have them; else the only one in a folder that is
+# called as the milestone, wherever that lies; else the only one of its name.
 found=
 for file in "$submission/labs/$lab/$name" "$submission/$lab/$name" "$submission/$name"; do
     [ -f "$file" ] && [ ! -L "$file" ] && found=$file && break
 done
+[ -n "$found" ] || find_only -path "*/$lab/$name" || find_only -path "*/$milestone/$name" || find_only
 if [ -z "$found" ]; then
-    find "$submission" -maxdepth 4 -type f -name "$name" >"$work/found"
-    [ "$(wc -l <"$work/found")" -eq 1 ] && found=$(cat "$work/found")
-fi
-if [ -z "$found" ]; then
-    case $(wc -l <"$work/found") in
-    0) echo "#error $name of $milestone is not in the submission" ;;
-    *) echo "#error more than one $name in the submission, and none in a folder $lab" ;;
+    case $(find_files -print -quit) in
+    '') echo "#error $name of $milestone is not in the submission" ;;
+    *) echo "#error more than one $name in the submission, and not one of them in a folder $lab" ;;
     esac >"$work/$name"
     found=$work/$name
 fi

@@ -63,6 +63,14 @@ submission() { # NAME FOLDER: makes one there
         } >"$2/conv.c" ;;
     missing) echo 'I did it, see e-mail' >"$2/notes.txt" ;;
     linked) ln -s /etc/passwd "$2/conv.c" ;;
+    repository) # of several milestones, below a folder of its own; with what macOS adds
+        mkdir -p "$2/work-main/labs/m1-cpu-conv" "$2/work-main/old
+one" "$2/__MACOSX/m1-cpu-conv" && cp reference/m1-cpu-conv/conv.c "$2/work-main/labs/m1-cpu-conv/" &&
+            echo '#error old' | tee "$2/work-main/old
+one/conv.c" >"$2/__MACOSX/m1-cpu-conv/conv.c" ;;
+    newline) mkdir "$2/new
+line" && cp reference/m1-cpu-conv/conv.c "$2/new
+line/" ;;
     twice) mkdir "$2/a" "$2/b" && cp reference/m1-cpu-conv/conv.c "$2/a/" && cp reference/m1-cpu-conv/conv.c "$2/b/" ;;
     esac
 }
@@ -167,14 +175,17 @@ github_reports() { # SUBMISSION PATTERN...
 
 # ------------------------------------------------------------------------------------------------------------
 handout=$scratch/handout.tar.gz
+version=$(git describe --always --dirty --tags 2>/dev/null || echo unknown)
 common/mk/pack.sh handout "$build" "$handout" >"$scratch/said" 2>&1 || {
     cat "$scratch/said"
     exit 1
 }
 if [ -n "$box" ]; then
     claim 'Gradescope: the zip file sets itself up' gradescope_builds
-    claim 'Gradescope: a right submission' gradescope_scores right 40 '"status":	"passed"'
+    claim 'Gradescope: a right submission' gradescope_scores right 40 '"status":	"passed"' "by ConvLab $version,"
     claim 'Gradescope: a file in a folder of its own' gradescope_scores deep 40
+    claim 'Gradescope: a repository in a folder of its own' gradescope_scores repository 40
+    claim 'Gradescope: a folder with a newline in its name' gradescope_scores newline 40
     claim 'Gradescope: a wrong submission' gradescope_scores wrong 5 '"status":	"failed"' 'expected'
     claim 'Gradescope: no file' gradescope_scores missing 0 'conv.c of m1 is not in the submission'
     claim 'Gradescope: a link is no file' gradescope_scores linked 0 'conv.c of m1 is not in the submission'

@@ -9,6 +9,7 @@
 #include "nn/dataset.h"
 #include "nn/network.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,6 +175,9 @@ static const char *reason(const struct run *run, char to[640])
     const char *text = strchr(run->said, ' ');
     if (run->said[0])
         snprintf(to, 640, "%s (exit status %d)", text ? text + 1 : run->said, run->status);
+    else if (run->status > 128 && run->status < 128 + NSIG)
+        snprintf(to, 640, "the program was ended by signal %d (%s)", run->status - 128,
+                 strsignal(run->status - 128));
     else
         snprintf(to, 640, "the program ended with status %d, without a word", run->status);
     return to;

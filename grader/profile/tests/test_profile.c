@@ -39,6 +39,7 @@ static void setup(void)
         "while [ $# -gt 0 ]; do case $1 in\n"
         "  -o) trace=$2 ;; --log-file) log=$2 ;; --counters) counters=$2 ;; --time) time=$2 ;;\n"
         "  --images) n=$2 ;; */broken.so) broken=yes ;;\n"
+        "  */killed.so) kill -SEGV $$ ;;\n"
         "esac; shift; done\n"
         "[ \"$broken\" ] && { echo 'runner: it broke (hint: mend it)' >&2; exit 2; }\n"
         "cp %s/trace-$n.tsv $trace; cp %s/summary-$n.txt $log\n"
@@ -171,6 +172,17 @@ Test(profile, of_a_program_that_fails_says_what_it_said)
         cr_expect_str_eq(tsv_cell(&parts, i, tsv_column(&parts, "reason")),
                          "it broke (hint: mend it) (exit status 2)");
     }
+    tsv_free(&parts);
+    fclose(out);
+}
+
+Test(profile, of_a_program_that_crashes_names_the_signal)
+{
+    FILE *out = fopen("/dev/null", "w");
+    run(profiling(RUNNER_ON_VIRTUAL_GPU, "/lab/killed.so", out));
+    struct tsv parts = table("parts.tsv");
+    cr_expect_str_eq(tsv_cell(&parts, 0, tsv_column(&parts, "reason")),
+                     "the program was ended by signal 11 (Segmentation fault)");
     tsv_free(&parts);
     fclose(out);
 }

@@ -82,7 +82,7 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
         for (size_t i = 0; i < t->sizes; i++)
             most = fmax(most, t->times[g][i]); /* of a number and NaN the number */
     double width = 0.84 / (double)t->sizes;
-    plot_panel(job, 66, PLOT_WIDTH - 16, PLOT_TOP, PLOT_TOP + 260);
+    plot_panel(job, 84, PLOT_WIDTH - 16, PLOT_TOP, PLOT_TOP + 260);
     plot_ylabel(job, "Times as fast", PLOT_TOP, PLOT_TOP + 260);
     fputs("unset grid\nset grid ytics lt 1 lw 0.8 lc rgb '#c4cad0'\nset xtics scale 0 (", out);
     for (size_t g = 0; g < t->groups; g++)

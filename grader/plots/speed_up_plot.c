@@ -117,7 +117,7 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
         return code;
     FILE *out = job->script;
     double width = 0.8 / (double)s->bars;
-    plot_panel(job, 66, PLOT_WIDTH - 16, PLOT_TOP, PLOT_TOP + 260);
+    plot_panel(job, 84, PLOT_WIDTH - 16, PLOT_TOP, PLOT_TOP + 260);
     plot_ylabel(job, "Speed-up, times as fast", PLOT_TOP, PLOT_TOP + 260);
     put_tics(out, s);
     fprintf(out,

@@ -158,6 +158,37 @@ static void compare_with_golden(const char *folder, const char *name)
     free(is), free(should);
 }
 
+/* Whether the numbers on the y axis keep clear of its label, by a width that is usual for letters.
+ */
+static bool numbers_are_clear(const char *svg)
+{
+    const char *label = strstr(svg, " rotate(-90)");
+    const double right = label ? 16 * 0.3 + atof(strstr(label - 40, "translate(") + 10) : 0;
+    for (const char *at = svg; (at = strstr(at, "text-anchor=\"end\"")); at++) {
+        const char *text = strstr(at, "<text>") + 6, *g = at;
+        while (strncmp(g, "translate(", 10) != 0)
+            g--;
+        if (atof(g + 10) - 16 * 0.62 * (double)(strchr(text, '<') - text - 1) < right)
+            return false;
+    }
+    return label != NULL;
+}
+
+Test(plots, numbers_are_clear_of_the_axis_label)
+{
+    cr_expect_not(
+        numbers_are_clear("<g transform=\"translate(45.18,9)\" text-anchor=\"end\"><text> "
+                          "0.5</text></g><g transform=\"translate(19.19,9) rotate(-90)\">"));
+    const char *folder = copy_of_data();
+    free(draw(folder));
+    static const char *const names[] = {"op-times.svg", "speed-up.svg", "roofline.svg"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *svg = picture(folder, names[i]);
+        cr_expect(numbers_are_clear(svg), "%s", names[i]);
+        free(svg);
+    }
+}
+
 Test(plots, every_plot_has_its_data_its_script_and_its_pictures)
 {
     const char *folder = copy_of_data();

@@ -38,7 +38,7 @@ set output 'speed-up.'.picture
 set label 1 'm5: speed-up over m2, 100 images' at screen 0.0231,screen 0.9605 left font ',17' noenhanced
 set label 2 'modelled: virtual GPU, profile h200' at screen 0.0231,screen 0.9123 left font ',14' noenhanced textcolor rgb '#57606a'
 
-set lmargin at screen 0.1269
+set lmargin at screen 0.1615
 set rmargin at screen 0.9692
 set tmargin at screen 0.8772
 set bmargin at screen 0.3070

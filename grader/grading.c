@@ -8,6 +8,7 @@
 #include "grader/sandbox/library_check.h"
 #include "grader/sandbox/printable.h"
 #include "grader/report/report.h"
+#include "grader/work.h"
 #include "nn/oracle.h"
 
 #include <stdarg.h>
@@ -365,11 +366,11 @@ static enum st_code grade_lab(struct grading *g, struct st_error *err)
     if (!code && builds->status == GR_PASS)
         code = gr_unit_shapes_check(g, err);
     if (!code && builds->status == GR_PASS)
-        code = gr_technique_check(g, err);
-    if (!code && builds->status == GR_PASS)
         code = take_turn(g, RUNNER_ON_CPU, err);
     if (!code && builds->status == GR_PASS)
         code = gr_inference_check(g->inference, err);
+    if (!code && builds->status == GR_PASS)
+        code = gr_technique_check(g, err);
     if (!code && builds->status == GR_PASS)
         gr_speed_check(g);
     return code;
@@ -422,6 +423,7 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
 void gr_grading_free(struct grading *g)
 {
     gr_session_end(&g->session);
+    gr_code_free(g->code);
     gr_source_build_free(&g->built);
     gr_inference_close(g->inference);
     arena_close(&g->arena);

@@ -22,6 +22,8 @@
 
 #include <stdio.h>
 
+struct gr_code;
+
 /** What the stages share. */
 struct grading {
     const struct gr_options *options;
@@ -36,6 +38,8 @@ struct grading {
     struct arena arena;
     struct gr_session session; /**< with the graded library */
     char idle[192];            /**< says that its kernels do not do the work, or "" */
+    struct gr_code *code;      /**< the library's, read for the first timed run; or NULL */
+    char elsewhere[320];       /**< says what a timed run lacks of the technique, or "" */
     struct gr_inference_stage *inference;
     struct gr_turn turn;
     struct gr_result *result;
@@ -75,8 +79,15 @@ enum st_code gr_host_choose(struct grading *g, struct st_error *err);
 /** Stage: all unit shapes. Fills in the check "unit_shapes". */
 enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err);
 
-/** Stage: the milestone's technique. Fills in the check "technique", if the rubric has it. */
+/** Stage: the milestone's technique, after inference, whose runs must have it, too. Fills in the
+ * check "technique", if the rubric has it. */
 enum st_code gr_technique_check(struct grading *g, struct st_error *err);
+
+/** Part of inference, on the virtual GPU: looks at what the last run, which was right and timed,
+ * did. Fills in g->idle if kernels did not do the work, and g->elsewhere if they did it without the
+ * technique. */
+enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *shape,
+                                 struct st_error *err);
 
 /** Part of the unit shapes, of a milestone without that check: fails @p check, which has passed,
  * and fills in g->idle if its kernels did not do the work. */

@@ -271,6 +271,8 @@ static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, str
             run_failed(in, check, &run, &l.conv, layer) ||
             (*code = gr_arena_compare(&g->arena, &l.conv, l.expected, &compared, err)))
             break;
+        if (l.last && !compared.wrong && (*code = gr_timed_work_check(g, &conv.shape, err)))
+            break;
         more = judge_outputs(in, check, &l, &compared, &run);
         if (check->status == GR_FAIL || l.spoilt.wrong)
             continue;

@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "base/tsv.h"
 #include "grader/data_flow.h"
+#include "nn/oracle.h"
 #include "vgpu/fatbin/fatbin.h"
 #include "vgpu/probe/names.h"
 #include "vgpu/ptx/ptx_decode.h"
@@ -108,8 +109,9 @@ struct reading {
     struct group group[MAX_LAUNCHES];
     struct flow_launch launch[MAX_LAUNCHES];
     size_t groups;
-    int tensors;       /**< of x, k and y, seen so far */
-    uint8_t host_data; /**< what was copied to the host so far */
+    int tensors;                        /**< of x, k and y, seen so far */
+    uint8_t host_data;                  /**< what was copied to the host so far */
+    double from_host[FLOW_MAX_BUFFERS]; /**< bytes that the host has copied or written there */
 };
 
 static int function_number(const struct gr_code *code, const char *name)
@@ -182,7 +184,7 @@ static void take_kernel(struct reading *r, const struct tsv *t, size_t row, cons
            (r->group[at].function != function || strcmp(r->group[at].pointers, g.pointers) != 0))
         at++;
     if (at == MAX_LAUNCHES) {
-        r->to->not_followed = true;
+        r->to->not_followed = r->to->cut = true;
         return;
     }
     if (at == r->groups) {
@@ -235,6 +237,7 @@ static void take_copy(struct reading *r, const char *to, const char *from, doubl
         return;
     }
     int n = flow_buffer_number(all, to, strcspn(to, "+"));
+    r->from_host[n] += *from ? 0 : bytes;
     if (n <= FLOW_IS_Y && source < 0)
         return;     /* by the harness */
     if (source < 0) /* the host stands for the tensor it has from */
@@ -435,8 +438,23 @@ static void add_counts(struct gr_work_counts *to, const struct gr_work_counts *c
 #undef ADD
 }
 
+/* What y is made of and what the harness has not brought. Weights may come by way of the host. */
+static void count_from_host(struct reading *r)
+{
+    const struct conv_shape *s = &r->to->shape;
+    const size_t tensor[] = {nn_conv_x_elems(s), nn_conv_k_elems(s), nn_conv_y_elems(s)};
+    for (int i = 0; i < r->buffers.n; i++) {
+        const struct flow_buffer *buffer = &r->buffers.buffer[i];
+        const double own = i <= FLOW_IS_Y ? sizeof(float) * (double)tensor[i] : 0;
+        const bool reaches_y = i <= FLOW_IS_Y || buffer->ways;
+        if (reaches_y && r->from_host[i] > own && !is_constant(r->code, buffer->name))
+            r->to->from_host_bytes += r->from_host[i] - own;
+    }
+}
+
 static void count(struct reading *r)
 {
+    count_from_host(r);
     for (int i = 0; i < r->buffers.copies; i++) {
         const struct flow_copy *copy = &r->buffers.copy[i];
         if ((r->buffers.buffer[copy->from].data & FLOW_K) &&

@@ -77,8 +77,11 @@ struct gr_work {
     struct gr_kernel_work kernel[GR_MAX_KERNELS];
     struct gr_work_counts total;
     struct gr_work_counts multiplying; /**< of the kernels with multiply-adds that count */
-    double constant_bytes_copied;      /**< to constant variables that then hold weights */
-    bool not_followed;                 /**< a launched kernel is not in the library's PTX */
+    double from_host_bytes; /**< brought to the device by the host, not the harness, and on the way
+                               to y as values; not what constant variables hold */
+    bool cut;               /**< more launches than can be followed */
+    double constant_bytes_copied; /**< to constant variables that then hold weights */
+    bool not_followed;            /**< a launched kernel is not in the library's PTX */
 };
 
 struct gr_code;

@@ -17,8 +17,8 @@
  * faults    kind kernel file line block thread address detail count other_file other_line counters
  * as vg_counters_write() has them work      kind name to from bytes grid block dynamic_shared_bytes
  * pointers blocks (kernel: mangled name, "OFFSET=PLACE ..." for each pointer among its parameters,
- *               and the blocks of vg_launch_report; copies: what was copied where. Places as
- *               vg_address_name() has them.)
+ *               and the blocks of vg_launch_report; copies: what was copied where; copy_shared:
+ * what the host has written to memory that both have. Places as vg_address_name() has them.)
  */
 #ifndef CONVLAB_VGPU_RECORD_H
 #define CONVLAB_VGPU_RECORD_H

@@ -64,6 +64,8 @@ static void context_close(struct session *s)
     handles_clear(&s->modules, module_free);
     handles_clear(&s->streams, free);
     handles_clear(&s->events, free);
+    for (size_t i = 0; i < s->allocation_count; i++)
+        free(s->allocations[i].seen);
     free(s->allocations);
     s->allocations = NULL;
     s->allocation_count = s->allocation_room = 0;
@@ -302,6 +304,12 @@ static bool request_read(struct session *s, struct exchange *x)
     return true;
 }
 
+/* Whether it reads or writes memory that may be shared with the client. */
+static bool moves_memory(uint32_t op)
+{
+    return op == VP_LAUNCH || op == VP_COPY_IN || op == VP_COPY_DEVICE || op == VP_FILL;
+}
+
 static bool is_copy(const struct exchange *x)
 {
     return x->request.op == VP_COPY_IN || x->request.op == VP_COPY_OUT;
@@ -367,12 +375,17 @@ bool session_step(struct session *s)
     }
     if (x->request.api[0] || ops[x->request.op].is_call)
         timeline_call(&s->time);
+    const bool moves = s->device && moves_memory(x->request.op);
+    if (moves)
+        session_shared_look(s, true);
     if (!s->device)
         x->reply.error = VP_NO_DEVICE;
     else if (s->sticky && !ops[x->request.op].works_after_fault)
         x->reply.error = s->sticky;
     else
         x->reply.error = ops[x->request.op].handle(s, x);
+    if (moves)
+        session_shared_look(s, false);
     if (ops[x->request.op].synchronises) {
         printf_collect(s);
         if (s->printed_bytes > s->printed_taken)

@@ -61,6 +61,7 @@ struct allocation {
     uint64_t address;
     size_t bytes;
     size_t mapped_bytes; /**< shared with the client: the length of its mapping */
+    unsigned char *seen; /**< what it held when the device last looked; NULL: zeros */
     enum vp_memory kind;
 };
 
@@ -106,6 +107,10 @@ struct session *session_open(struct session_shared *shared, int fd, int number);
 void session_close(struct session *s);
 /** Records what the client's device has found and counted since the last time. */
 void session_record(struct session *s);
+/** Looks at the memory that is shared with the client, where the owner wants to know of the work.
+ * @param by_client  what has changed since the last look is the client's doing, and is recorded as
+ *        a copy from the host */
+void session_shared_look(struct session *s, bool by_client);
 /** Times the pieces of copies that no last piece has come for: what moves, takes time. */
 void session_copies_settle(struct session *s);
 /** Handles one request. @return false when the client is gone or broke the protocol. */

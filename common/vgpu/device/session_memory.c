@@ -105,6 +105,7 @@ SESSION_OP(op_free)
     if (code)
         return session_error(s, code, &err, x->request.api);
     if (a && a->address == address) {
+        free(a->seen);
         x->reply.r[0] = a->mapped_bytes;
         memmove(a, a + 1, (s->allocation_count - after) * sizeof *a);
         s->allocation_count--;
@@ -150,6 +151,37 @@ static void record_copy(struct session *s, const char *kind, uint64_t to, uint64
     vg_address_name(s->device, to, place[0], sizeof place[0]);
     vg_address_name(s->device, from, place[1], sizeof place[1]);
     record_work_copy(s->shared->record, kind, place[0], place[1], bytes);
+}
+
+/* How many bytes of an allocation lie in pages that have changed since the last look. */
+static size_t changed_bytes(struct session *s, struct allocation *a)
+{
+    static const unsigned char zeros[PAGE_BYTES];
+    size_t changed = 0;
+    for (size_t at = 0; at < a->bytes; at += PAGE_BYTES) {
+        unsigned char now[PAGE_BYTES];
+        struct st_error err;
+        const size_t bytes = a->bytes - at < PAGE_BYTES ? a->bytes - at : PAGE_BYTES;
+        if (vg_memory_read(s->device, now, a->address + at, bytes, &err) ||
+            memcmp(now, a->seen ? a->seen + at : zeros, bytes) == 0)
+            continue;
+        changed += bytes;
+        if (!a->seen)
+            a->seen = calloc(1, a->bytes);
+        if (a->seen)
+            memcpy(a->seen + at, now, bytes);
+    }
+    return changed;
+}
+
+void session_shared_look(struct session *s, bool by_client)
+{
+    for (size_t i = 0; record_wants_work(s->shared->record) && i < s->allocation_count; i++) {
+        struct allocation *a = &s->allocations[i];
+        const size_t changed = a->mapped_bytes ? changed_bytes(s, a) : 0;
+        if (by_client)
+            record_copy(s, "copy_shared", a->address, 0, (double)changed);
+    }
 }
 
 /* A rectangle of rows that a copy or fill touches; its pieces add up without overflow. */

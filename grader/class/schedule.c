@@ -218,9 +218,13 @@ static void handle_end(struct schedule *s, struct job *job)
     if (verdict == CL_NOISY && !task->alone && !s->class->options->quick) {
         task->alone = true;
         push(&s->alone, job->task);
+        cl_task_mark_noisy(s->class, task);
         cl_tell_noise(task);
-    } else
+    } else {
         cl_store(s->class, &graded, s->counts);
+        if (task->alone)
+            cl_task_unmark_noisy(s->class, task);
+    }
     gb_graded_free(&graded);
 }
 
@@ -340,6 +344,15 @@ bool cl_tasks_stopped(struct cl_counts *counts)
     return counts->stopped;
 }
 
+/* A task that an earlier run found noisy, and did not come to run again, is not run twice here. */
+static void push_first(struct schedule *s, size_t i)
+{
+    struct cl_task *task = &s->tasks[i];
+    task->alone = !s->class->options->quick && cl_task_was_noisy(s->class, task);
+    task->tries = task->alone;
+    push(task->alone ? &s->alone : &s->waiting, i);
+}
+
 enum st_code cl_tasks_run(struct cl_class *class, struct cl_task *tasks, size_t n,
                           struct cl_counts *counts, struct st_error *err)
 {
@@ -360,7 +373,7 @@ enum st_code cl_tasks_run(struct cl_class *class, struct cl_task *tasks, size_t 
     s->looked_s = clock_now_s();
     for (size_t i = 0; !code && i < n && !cl_tasks_stopped(counts); i++)
         if (!cl_store_at_once(class, &tasks[i], counts))
-            push(&s->waiting, i);
+            push_first(s, i);
     while (!cl_tasks_stopped(counts) && (s->waiting.n || s->alone.n || s->running)) {
         start_more(s);
         progress_show("class: stored", counts->stored, n);

@@ -43,6 +43,49 @@ bool cl_task_folder(const char *files, const struct cl_task *task, char folder[P
                        cl_name_folder(safe, task->submission), task->milestone, task->number);
 }
 
+/* ---- noise -------------------------------------------------------------------------------------
+ */
+
+/* SUBMISSION/MILESTONE/N.noisy, and what must be in it. */
+struct mark {
+    char path[PATH_MAX], text[SHA256_HEX + 1100];
+};
+
+static bool mark_of(struct mark *m, const struct cl_class *class, const struct cl_task *task)
+{
+    char folder[PATH_MAX];
+    snprintf(m->text, sizeof m->text, "%s %" PRIu64 " %s\n", task->source_hash, task->seed,
+             class->options->flags);
+    return cl_task_folder(class->files, task, folder) &&
+           path_format(m->path, sizeof m->path, "%s.noisy", folder);
+}
+
+void cl_task_mark_noisy(const struct cl_class *class, const struct cl_task *task)
+{
+    struct mark m;
+    if (mark_of(&m, class, task))
+        file_write(m.path, m.text, strlen(m.text), NULL);
+}
+
+bool cl_task_was_noisy(const struct cl_class *class, const struct cl_task *task)
+{
+    struct mark m;
+    char *text;
+    size_t bytes;
+    if (!mark_of(&m, class, task) || file_read(m.path, sizeof m.text, &text, &bytes, NULL))
+        return false;
+    const bool same = bytes == strlen(m.text) && memcmp(text, m.text, bytes) == 0;
+    free(text);
+    return same;
+}
+
+void cl_task_unmark_noisy(const struct cl_class *class, const struct cl_task *task)
+{
+    struct mark m;
+    if (mark_of(&m, class, task))
+        unlink(m.path);
+}
+
 /* ---- starting ----------------------------------------------------------------------------------
  */
 

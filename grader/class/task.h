@@ -46,6 +46,16 @@ enum cl_verdict {
 /** The folder of a task's attempt: SUBMISSION/MILESTONE/N below @p files. */
 bool cl_task_folder(const char *files, const struct cl_task *task, char folder[PATH_MAX]);
 
+/** Remembers that a grading's times were noisy, for a run that goes on after this one was killed.
+ * If that cannot be written, it is only found out again. */
+void cl_task_mark_noisy(const struct cl_class *class, const struct cl_task *task);
+
+/** Whether the same grading was marked: of this source, seed and options. */
+bool cl_task_was_noisy(const struct cl_class *class, const struct cl_task *task);
+
+/** Forgets it: the grade is stored. */
+void cl_task_unmark_noisy(const struct cl_class *class, const struct cl_task *task);
+
 /** Starts the grader on a task in a process group of its own, which dies with this process. */
 enum st_code cl_task_start(const struct cl_options *options, const char *files,
                            const struct cl_task *task, const struct cl_place *place, pid_t *pid,

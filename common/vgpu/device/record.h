@@ -13,12 +13,19 @@
  *               (times are modelled; kind: kernel copy_htod copy_dtoh copy_dtod memset api;
  *               registers_from: the cubin that says so, as sm_90, or estimate; symbol: the mangled
  *               name; host_memory: pageable, pinned or variable (managed), of a copy; counters: of
- * this launch. A row of work lies before that of the call that asked for it, if there is one.)
- * faults    kind kernel file line block thread address detail count other_file other_line counters
- * as vg_counters_write() has them work      kind name to from bytes grid block dynamic_shared_bytes
- * pointers blocks (kernel: mangled name, "OFFSET=PLACE ..." for each pointer among its parameters,
+ *               this launch. A row of work lies before that of the call that asked for it, if
+ *               there is one.)
+ *
+ *     faults    kind kernel file line block thread address detail count other_file other_line
+ *
+ *     counters  as vg_counters_write() has them
+ *
+ *     work      kind name to from bytes grid block dynamic_shared_bytes pointers blocks
+ *
+ *               (kernel: mangled name, "OFFSET=PLACE ..." for each pointer among its parameters,
  *               and the blocks of vg_launch_report; copies: what was copied where; copy_shared:
- * what the host has written to memory that both have. Places as vg_address_name() has them.)
+ *               what the host has written to memory that both have. Places as vg_address_name()
+ *               has them.)
  */
 #ifndef CONVLAB_VGPU_RECORD_H
 #define CONVLAB_VGPU_RECORD_H

@@ -31,7 +31,8 @@ static void fill(char to[FIGURE_MAX], const struct figure_unit *units, double va
         const int room = width - (int)strlen(u->name);
         char whole[FIGURE_MAX];
         int decimals = room - 1 - snprintf(whole, sizeof whole, "%llu", (unsigned long long)figure);
-        if (decimals < 0 || (u == units && figure == (double)(uint64_t)figure))
+        const bool exact = u == units && units != rates && figure == (double)(uint64_t)figure;
+        if (decimals < 0 || exact)
             decimals = 0;
         int n = snprintf(to, FIGURE_MAX, "%.*f", decimals, figure);
         const bool rounded_up = u[1].name && strtod(to, NULL) * u->scale >= u[1].scale;
@@ -92,6 +93,12 @@ void figure_bytes(char to[FIGURE_MAX], double bytes, int width)
 void figure_rate(char to[FIGURE_MAX], double bytes_per_s, int width)
 {
     fill(to, rates, bytes_per_s, width);
+}
+
+void figure_rate_csv(char to[FIGURE_MAX], double bytes_per_s)
+{
+    const struct figure_unit *u = unit_of(rates, bytes_per_s);
+    snprintf(to, FIGURE_MAX, "%.6f%s", bytes_per_s / u->scale, u->name);
 }
 
 void figure_percent(char to[FIGURE_MAX], double percent)

@@ -34,8 +34,10 @@ int figure_time_width(void);
 
 /** A number of bytes in units of 1024: "4B", "8.0000KB", "38.147MB". */
 void figure_bytes(char to[FIGURE_MAX], double bytes, int width);
-/** Bytes per second in units of 1024: "5.8163GB/s". */
+/** Bytes per second in units of 1024: "5.8163GB/s", "0.00000B/s". */
 void figure_rate(char to[FIGURE_MAX], double bytes_per_s, int width);
+/** The same with six decimals, for a column of CSV in which each figure has its own unit. */
+void figure_rate_csv(char to[FIGURE_MAX], double bytes_per_s);
 /** A share: "36.98%". */
 void figure_percent(char to[FIGURE_MAX], double percent);
 

@@ -146,10 +146,11 @@ void metrics_query(FILE *out, bool events)
 static void value_text(char to[FIGURE_MAX], const struct metric *m, double value, bool csv)
 {
     switch (m->form) {
-    case COUNT:
-        snprintf(to, FIGURE_MAX, "%" PRIu64, (uint64_t)value); /* means are cut off */
+    case COUNT: /* (means are cut off; what is too long for the column of a text has an exponent) */
+        if (snprintf(to, FIGURE_MAX, "%" PRIu64, (uint64_t)value) > 10 && !csv)
+            snprintf(to, FIGURE_MAX, "%.4e", value);
         break;
-    case REAL: /* in text, what is too long for the column has an exponent */
+    case REAL:
         if (snprintf(to, FIGURE_MAX, "%.6f", value) > 10 && !csv)
             snprintf(to, FIGURE_MAX, "%.4e", value);
         break;
@@ -157,14 +158,17 @@ static void value_text(char to[FIGURE_MAX], const struct metric *m, double value
         snprintf(to, FIGURE_MAX, csv ? "%.6f%%" : "%.2f%%", value);
         break;
     case RATE:
-        figure_rate(to, value, 10);
+        if (csv)
+            figure_rate_csv(to, value);
+        else
+            figure_rate(to, value, 10);
         break;
     }
 }
 
-/* The columns of an event have no description, but a total. */
+/* The columns of an event have no description, but a total. @param width  of the descriptions */
 static void print_metric(FILE *out, const struct metric *m, const struct tr_row *const *rows,
-                         size_t n, const char *device, bool events, bool csv)
+                         size_t n, const char *device, bool events, bool csv, int width)
 {
     double min = 0, max = 0, sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -191,14 +195,14 @@ static void print_metric(FILE *out, const struct metric *m, const struct tr_row 
     }
     fprintf(out, "%11zu  %40s", n, m->name);
     if (!events)
-        fprintf(out, "  %40s", m->text);
+        fprintf(out, "  %*s", width, m->text);
     fprintf(out, "  %10s  %10s  %10s", lo, hi, mean);
     if (events)
         fprintf(out, "  %10s", total);
     fputc('\n', out);
 }
 
-static void print_header(FILE *out, const char *device, bool events, bool csv)
+static void print_header(FILE *out, const char *device, bool events, bool csv, int width)
 {
     if (csv)
         fprintf(out, events ? "\"Device\",\"Kernel\",\"Invocations\",\"Event Name\",\"Min\","
@@ -209,8 +213,8 @@ static void print_header(FILE *out, const char *device, bool events, bool csv)
         fprintf(out, "%11s  %40s  %10s  %10s  %10s  %10s\nDevice \"%s\"\n", "Invocations",
                 "Event Name", "Min", "Max", "Avg", "Total", device);
     else
-        fprintf(out, "%11s  %40s  %40s  %10s  %10s  %10s\nDevice \"%s\"\n", "Invocations",
-                "Metric Name", "Metric Description", "Min", "Max", "Avg", device);
+        fprintf(out, "%11s  %40s  %*s  %10s  %10s  %10s\nDevice \"%s\"\n", "Invocations",
+                "Metric Name", width, "Metric Description", "Min", "Max", "Avg", device);
 }
 
 static int by_kernel(const void *a, const void *b)
@@ -218,6 +222,17 @@ static int by_kernel(const void *a, const void *b)
     const struct tr_row *const *x = a, *const *y = b;
     int order = strcmp((*x)->name, (*y)->name);
     return order ? order : (*x > *y) - (*x < *y);
+}
+
+/* As wide as nvprof has it: by one more than the longest, if that is long. */
+static int description_width(const struct metrics *chosen, const struct metric *table)
+{
+    int width = 40;
+    for (size_t k = 0; k < chosen->n; k++) {
+        const int needs = (int)strlen(table[chosen->index[k]].text) + 1;
+        width = needs > width ? needs : width;
+    }
+    return width;
 }
 
 /* Whether the trace has what a metric is made from. */
@@ -251,7 +266,8 @@ void metrics_print(FILE *out, const struct tr_trace *trace, const struct metrics
     tables_device(trace, device, sizeof device);
     int length;
     const struct metric *table = metric_table(chosen->events, &length);
-    print_header(out, device, chosen->events, csv);
+    const int width = description_width(chosen, table);
+    print_header(out, device, chosen->events, csv, width);
     bool known[METRICS_MAX];
     for (size_t k = 0; k < chosen->n; k++)
         known[k] = recorded(trace, &table[chosen->index[k]]);
@@ -263,7 +279,7 @@ void metrics_print(FILE *out, const struct tr_trace *trace, const struct metrics
         for (size_t k = 0; k < chosen->n; k++)
             if (known[k])
                 print_metric(out, &table[chosen->index[k]], rows + at, end - at, device,
-                             chosen->events, csv);
+                             chosen->events, csv, width);
     }
     for (size_t k = 0; k < chosen->n; k++)
         if (!known[k])

@@ -153,6 +153,8 @@ static enum st_code print(const struct vprof_options *o, struct report *r, struc
         metrics_print(r->out, t, &o->events, o->csv);
     }
     if (o->metrics.n) {
+        if (o->events.n && !o->csv)
+            fputc('\n', r->out);
         note(r, "Metric result:");
         metrics_print(r->out, t, &o->metrics, o->csv);
     }

@@ -62,6 +62,12 @@ Test(figures, fill_their_columns_as_nvprofs_do)
     cr_expect_str_eq(to, "5.9605MB/s");
     figure_rate(to, 1732.7 * 1073741824.0, 10);
     cr_expect_str_eq(to, "1732.7GB/s");
+    figure_rate(to, 0, 10);
+    cr_expect_str_eq(to, "0.00000B/s");
+    figure_rate(to, 64, 10);
+    cr_expect_str_eq(to, "64.0000B/s");
+    figure_rate_csv(to, 159.18311 * 1073741824.0);
+    cr_expect_str_eq(to, "159.183110GB/s");
 }
 
 /* The calls of one line of a summary: the extremes, and the rest evenly between them. */
@@ -264,6 +270,46 @@ Test(metrics, have_nvprofs_layout_and_values)
     PRINTED(got, metrics_print(out, &trace, &m, true));
     cr_expect(strstr(got, "\n\"Tesla V100-SXM2-16GB (0)\",\"warmup\",1,\"gld_efficiency\",\"Global "
                           "Memory Load Efficiency\",50.000000%,50.000000%,50.000000%\n"));
+    free(got);
+    tr_free(&trace);
+}
+
+/* As nvprof had it on a Quadro GP100, a Tesla V100 and a GTX 1070: a long description makes its
+ * column wider by one more than itself, a count of more than ten digits has an exponent. */
+Test(metrics, have_nvprofs_layout_if_they_are_long)
+{
+    static const char text[] =
+        "kind\tname\tclient\tstart_ns\tend_ns\tgrid\tblock\tfp32_fma\tfp32_add_mul\t"
+        "local_load_requests\tglobal_load_sectors\n"
+        "device\tQuadro GP100\t0\t\t\t\t\t\t\t\t\n"
+        "kernel\twarmup\t1\t0\t1000\t1x1x1\t32x1x1\t12427500000\t0\t8313747974\t0\n";
+    struct tr_trace trace;
+    struct metrics m = {.n = 0};
+    struct st_error err;
+    char *got;
+    cr_assert_eq(tr_parse(strdup(text), strlen(text), "trace", &trace, &err), ST_OK, "%s",
+                 err.what);
+    cr_assert_eq(
+        metrics_choose(&m, "flop_count_sp,inst_executed_local_loads,gld_throughput", false, &err),
+        ST_OK);
+    PRINTED(got, metrics_print(out, &trace, &m, false));
+    cr_expect_str_eq(
+        got,
+        "Invocations                               Metric Name                            Metric "
+        "Description         Min         Max         Avg\n"
+        "Device \"Quadro GP100 (0)\"\n"
+        "    Kernel: warmup\n"
+        "          1                             flop_count_sp   Floating Point Operations(Single "
+        "Precision)  2.4855e+10  2.4855e+10  2.4855e+10\n"
+        "          1                 inst_executed_local_loads       Warp level instructions for "
+        "local loads  8313747974  8313747974  8313747974\n"
+        "          1                            gld_throughput                        Global Load "
+        "Throughput  0.00000B/s  0.00000B/s  0.00000B/s\n");
+    free(got);
+    PRINTED(got, metrics_print(out, &trace, &m, true));
+    cr_expect(strstr(got, "\"Floating Point Operations(Single Precision)\",24855000000,"), "%s",
+              got);
+    cr_expect(strstr(got, "\"Global Load Throughput\",0.000000B/s,0.000000B/s,0.000000B/s\n"));
     free(got);
     tr_free(&trace);
 }

@@ -2,11 +2,15 @@
  *
  * Files that are named there count by their contents. They are copied to GRADEBOOK.files/given/HASH
  * first, and gradings read the copies: all of a run, wherever they are made, are of the same
- * contents, whatever becomes of the files meanwhile. */
+ * contents, whatever becomes of the files meanwhile. One that is wrong is told before anything is
+ * graded, not by each grading. */
 #include "grader/class/class_options.h"
 
+#include "base/checkout.h"
 #include "base/files.h"
+#include "grader/cases.h"
 #include "nn/network.h"
+#include "vgpu/profiles/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +73,10 @@ static enum st_code keep_model(struct cl_options *o, const char *files, char fla
 {
     char folder[PATH_MAX], name[256], model[PATH_MAX], expected[PATH_MAX];
     static char kept[PATH_MAX];
+    struct nn_network network;
     enum st_code code = nn_model_place(o->asked.model, folder, name, err);
+    if (!code && !(code = nn_network_load(&network, folder, name, err)))
+        nn_network_free(&network);
     snprintf(flag, 128, "%.100s", o->asked.model);
     if (code || strcmp(o->asked.model, name) == 0)
         return code;
@@ -85,7 +92,11 @@ static enum st_code keep_shapes(struct cl_options *o, const char *files, char fl
                                 struct st_error *err)
 {
     static char kept[PATH_MAX];
-    enum st_code code = keep_given(files, (const char *const[2]){o->shapes, NULL}, kept, flag, err);
+    struct gr_case_shape shapes[GR_MAX_HELD_OUT];
+    size_t n;
+    enum st_code code = gr_case_shapes_read(o->shapes, shapes, &n, err);
+    if (!code)
+        code = keep_given(files, (const char *const[2]){o->shapes, NULL}, kept, flag, err);
     o->shapes = kept;
     return code;
 }
@@ -97,10 +108,18 @@ static enum st_code keep_device(struct cl_options *o, const char *files, char fl
     static char kept[PATH_MAX], device[PATH_MAX + sizeof virtual_profile];
     const size_t prefix = strlen(virtual_profile);
     snprintf(flag, 128, "%.100s", o->asked.device);
-    if (strncmp(o->asked.device, virtual_profile, prefix) != 0 || !strchr(o->asked.device, '/'))
+    if (strncmp(o->asked.device, virtual_profile, prefix) != 0)
         return ST_OK;
-    char file[128];
-    enum st_code code =
+    char file[128], folder[PATH_MAX];
+    struct vg_profile profile;
+    const char *build = checkout_build(err);
+    if (!build)
+        return err->code;
+    path_format(folder, sizeof folder, "%s/vgpu/profiles", build);
+    enum st_code code = vg_profile_read(&profile, folder, o->asked.device + prefix, err);
+    if (code || !strchr(o->asked.device, '/'))
+        return code;
+    code =
         keep_given(files, (const char *const[2]){o->asked.device + prefix, NULL}, kept, file, err);
     snprintf(flag, 128, "%s%.110s", virtual_profile, file);
     snprintf(device, sizeof device, "%s%s", virtual_profile, kept);

@@ -91,6 +91,29 @@ static struct cl_submission *add(struct cl_class *class, const char *bytes, cons
     return s;
 }
 
+/* A gradebook may lie there too, this one or another. */
+static bool is_gradebooks(int dir, const char *entry, const struct stat *info)
+{
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    char name[NAME_MAX + 32];
+    struct stat other;
+    size_t length = strlen(entry);
+    if (S_ISDIR(info->st_mode)) { /* GRADEBOOK.files */
+        snprintf(name, sizeof name, "%s/class.lock", entry);
+        return length > 6 && strcmp(entry + length - 6, ".files") == 0 &&
+               fstatat(dir, name, &other, AT_SYMLINK_NOFOLLOW) == 0;
+    }
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i]);
+        if (length <= end || strcmp(entry + length - end, ends[i]) != 0)
+            continue;
+        snprintf(name, sizeof name, "%.*s.files/class.lock", (int)(length - end), entry);
+        if (fstatat(dir, name, &other, AT_SYMLINK_NOFOLLOW) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The roster may lie beside what was handed in. */
 static bool is_roster(const struct cl_class *class, const struct stat *info)
 {
@@ -110,6 +133,8 @@ static enum st_code add_entry(struct cl_class *class, int dir, const char *entry
     cl_name_shown(shown, entry);
     if (fstatat(dir, entry, &info, AT_SYMLINK_NOFOLLOW))
         return st_fail_errno(err, errno, "cannot read %s", shown);
+    if (is_gradebooks(dir, entry, &info))
+        return ST_OK;
     if (!S_ISDIR(info.st_mode) && !(length && S_ISREG(info.st_mode))) {
         if (S_ISLNK(info.st_mode))
             cl_notice(class, entry, "is a link, which is not followed");

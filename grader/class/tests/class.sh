@@ -146,6 +146,14 @@ claim 'an open quote is named' tells bad.db 'roster, line 8: a quote that is not
 claim 'who is not in the roster is named' tells bad.db 's002: is not in the roster'
 again_is_nothing() { grades in bad.db --roster roster.csv && tells bad.db '0 graded'; }
 claim 'the same command again grades nothing' again_is_nothing
+gradebook_is_none() { # in the class's folder, where the command was started
+    mkdir self && cp -r in/s002 self && for run in 1 2; do
+        (cd self && "$build/grader" class . --milestones m1 --quick --images 1 $sandbox >../said-self 2>&1) || { cat said-self; return 1; }
+        ! tells self 'gradebook.db.files m1' && ! tells self 'is no submission' || return 1
+    done >/dev/null
+    [ "$(sql self/gradebook.db 'SELECT submission FROM grade')" = s002 ]
+}
+claim 'a gradebook in the class'"'"'s folder is no submission' gradebook_is_none
 nothing_at_all() { mkdir empty && grades empty empty.db && tells empty.db 'nothing was handed in' && ! grades nowhere empty.db && tells empty.db 'nowhere'; }
 claim 'an empty class is told, and one that is not there' nothing_at_all
 
@@ -259,7 +267,11 @@ edited_files_count() {
     grades in calm.db $given && tells calm.db '1 graded' && grades in calm.db $given && tells calm.db '0 graded' || return 1
     sql calm.db "SELECT options FROM attempt ORDER BY id DESC LIMIT 1" | grep -qx -- \
         '--images 1 --model two-layer.safetensors@[0-9a-f]* --shapes shapes.tsv@[0-9a-f]* --quick' || return 1
-    ! grades in calm.db --shapes none.tsv && tells calm.db 'none.tsv'
+    ! grades in calm.db --shapes none.tsv && tells calm.db 'none.tsv' || return 1
+    printf 'B\tM\n1\t2\n' >wrong.tsv # what is wrong is told at once, and nothing is graded
+    ! grades in calm.db --shapes wrong.tsv && tells calm.db 'a list of shapes has no column C' && ! tells calm.db 'fault' >/dev/null &&
+        ! grades in calm.db --device virtual:none && tells calm.db "profile" && ! tells calm.db 'fault' >/dev/null &&
+        ! grades in calm.db --model nobody && tells calm.db "no model is named 'nobody'" && ! tells calm.db 'fault' >/dev/null
 }
 claim 'files of shapes and models count by their contents' edited_files_count
 

@@ -148,10 +148,9 @@ a_task_that_ended_does_nothing() {
     grep -q 'no such task' late
 }
 
-# A model that is none: a fault, tried again, and at last told as one.
+# No images: a fault, tried again, and at last told as one.
 not_the_students() {
-    echo broken >broken.safetensors
-    on_cluster fault.db --only s003,s001 --retries 1 --model broken.safetensors
+    CONVLAB_DATA=$PWD/none on_cluster fault.db --only s003,s001 --retries 1
     [ "$(sql fault.db "SELECT count(*) FROM grade WHERE status = 'fault' AND score IS NULL")" -eq 2 ] &&
         [ "$(faults fault.db not_graded)" -eq 4 ] ||
         { cat said-fault.db; sql fault.db 'SELECT * FROM grade'; sql fault.db 'SELECT * FROM fault'; return 1; }

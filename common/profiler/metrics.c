@@ -143,29 +143,6 @@ void metrics_query(FILE *out, bool events)
                 metric_needs_gpu(&table[i]) ? " (on a real GPU)" : "");
 }
 
-static void value_text(char to[FIGURE_MAX], const struct metric *m, double value, bool csv)
-{
-    switch (m->form) {
-    case COUNT: /* (means are cut off; what is too long for the column of a text has an exponent) */
-        if (snprintf(to, FIGURE_MAX, "%" PRIu64, (uint64_t)value) > 10 && !csv)
-            snprintf(to, FIGURE_MAX, "%.4e", value);
-        break;
-    case REAL:
-        if (snprintf(to, FIGURE_MAX, "%.6f", value) > 10 && !csv)
-            snprintf(to, FIGURE_MAX, "%.4e", value);
-        break;
-    case PERCENT:
-        snprintf(to, FIGURE_MAX, csv ? "%.6f%%" : "%.2f%%", value);
-        break;
-    case RATE:
-        if (csv)
-            figure_rate_csv(to, value);
-        else
-            figure_rate(to, value, 10);
-        break;
-    }
-}
-
 /* The columns of an event have no description, but a total. @param width  of the descriptions */
 static void print_metric(FILE *out, const struct metric *m, const struct tr_row *const *rows,
                          size_t n, const char *device, bool events, bool csv, int width)
@@ -178,10 +155,10 @@ static void print_metric(FILE *out, const struct metric *m, const struct tr_row 
         sum += value;
     }
     char lo[FIGURE_MAX], hi[FIGURE_MAX], mean[FIGURE_MAX], total[FIGURE_MAX];
-    value_text(lo, m, min, csv);
-    value_text(hi, m, max, csv);
-    value_text(mean, m, sum / (double)n, csv);
-    value_text(total, m, sum, csv);
+    metric_value_text(lo, m, min, csv);
+    metric_value_text(hi, m, max, csv);
+    metric_value_text(mean, m, sum / (double)n, csv);
+    metric_value_text(total, m, sum, csv);
     if (csv) {
         tables_quote(out, device);
         fputc(',', out);
@@ -235,20 +212,6 @@ static int description_width(const struct metrics *chosen, const struct metric *
     return width;
 }
 
-/* Whether the trace has what a metric is made from. */
-static bool recorded(const struct tr_trace *trace, const struct metric *m)
-{
-    if (metric_needs(m, "occupancy") && trace->theoretical_occupancy)
-        return false;
-#define MISSING(column)                                                                            \
-    if (metric_needs(m, #column) && !tr_has(trace, #column))                                       \
-        return false;
-    TR_COUNTER_MAP(MISSING)
-    TR_HARDWARE_MAP(MISSING)
-#undef MISSING
-    return true;
-}
-
 void metrics_print(FILE *out, const struct tr_trace *trace, const struct metrics *chosen, bool csv)
 {
     const struct tr_row **rows = calloc(trace->n + 1, sizeof *rows);
@@ -263,14 +226,14 @@ void metrics_print(FILE *out, const struct tr_trace *trace, const struct metrics
     }
     qsort(rows, n, sizeof *rows, by_kernel);
     char device[128];
-    tables_device(trace, device, sizeof device);
+    tables_device(trace, NULL, device, sizeof device);
     int length;
     const struct metric *table = metric_table(chosen->events, &length);
     const int width = description_width(chosen, table);
     print_header(out, device, chosen->events, csv, width);
     bool known[METRICS_MAX];
     for (size_t k = 0; k < chosen->n; k++)
-        known[k] = recorded(trace, &table[chosen->index[k]]);
+        known[k] = metric_recorded(trace, &table[chosen->index[k]]);
     for (size_t at = 0, end; at < n; at = end) {
         for (end = at; end < n && strcmp(rows[end]->name, rows[at]->name) == 0; end++)
             ;

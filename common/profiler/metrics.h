@@ -38,4 +38,8 @@ void metrics_query(FILE *out, bool events);
 /** Prints minimum, maximum and mean over the launches of each kernel, and the total of events. */
 void metrics_print(FILE *out, const struct tr_trace *trace, const struct metrics *chosen, bool csv);
 
+/** Prints them for each launch, in the order of their starts: events, then metrics. */
+void metrics_print_trace(FILE *out, const struct tr_trace *trace, const struct metrics *events,
+                         const struct metrics *metrics, bool csv);
+
 #endif

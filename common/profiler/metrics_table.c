@@ -1,7 +1,8 @@
 /* The values of metrics and events, from metrics.def. */
 #include "profiler/metrics_table.h"
 
-#include <stdint.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SECTOR_BYTES    32.0
@@ -84,4 +85,40 @@ bool metric_needs(const struct metric *m, const char *column)
 bool metric_needs_gpu(const struct metric *m)
 {
     return strstr(m->from, "h->") != NULL;
+}
+
+void metric_value_text(char to[FIGURE_MAX], const struct metric *m, double value, bool csv)
+{
+    switch (m->form) {
+    case COUNT: /* (means are cut off; what is too long for the column of a text has an exponent) */
+        if (snprintf(to, FIGURE_MAX, "%" PRIu64, (uint64_t)value) > 10 && !csv)
+            snprintf(to, FIGURE_MAX, "%.4e", value);
+        break;
+    case REAL:
+        if (snprintf(to, FIGURE_MAX, "%.6f", value) > 10 && !csv)
+            snprintf(to, FIGURE_MAX, "%.4e", value);
+        break;
+    case PERCENT:
+        snprintf(to, FIGURE_MAX, csv ? "%.6f%%" : "%.2f%%", value);
+        break;
+    case RATE:
+        if (csv)
+            figure_rate_csv(to, value);
+        else
+            figure_rate(to, value, 10);
+        break;
+    }
+}
+
+bool metric_recorded(const struct tr_trace *trace, const struct metric *m)
+{
+    if (metric_needs(m, "occupancy") && trace->theoretical_occupancy)
+        return false;
+#define MISSING(column)                                                                            \
+    if (metric_needs(m, #column) && !tr_has(trace, #column))                                       \
+        return false;
+    TR_COUNTER_MAP(MISSING)
+    TR_HARDWARE_MAP(MISSING)
+#undef MISSING
+    return true;
 }

@@ -4,6 +4,7 @@
 #ifndef CONVLAB_PROFILER_METRICS_TABLE_H
 #define CONVLAB_PROFILER_METRICS_TABLE_H
 
+#include "profiler/figures.h"
 #include "profiler/trace.h"
 
 #include <stdbool.h>
@@ -22,6 +23,12 @@ const struct metric *metric_table(bool events, int *length);
 
 /** Whether its value is made from a column of the trace, by name. */
 bool metric_needs(const struct metric *metric, const char *column);
+
+/** A value as a table has it. */
+void metric_value_text(char to[FIGURE_MAX], const struct metric *metric, double value, bool csv);
+
+/** Whether the trace has what a metric is made from. */
+bool metric_recorded(const struct tr_trace *trace, const struct metric *metric);
 
 /** Whether only a real GPU has what it needs. */
 bool metric_needs_gpu(const struct metric *metric);

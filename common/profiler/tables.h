@@ -27,7 +27,8 @@ void tables_api_trace(FILE *out, const struct tr_trace *trace, bool csv);
 /** A field of a CSV table in quotes. */
 void tables_quote(FILE *out, const char *text);
 
-/** The GPU, as the tables name it: "NVIDIA H200 (0)". @param room  of @p to */
-void tables_device(const struct tr_trace *trace, char *to, size_t room);
+/** The GPU, as the tables name it: "NVIDIA H200 (0)". @param row  of which activity; NULL: the
+ * first GPU @param room  of @p to */
+void tables_device(const struct tr_trace *trace, const struct tr_row *row, char *to, size_t room);
 
 #endif

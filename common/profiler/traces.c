@@ -17,9 +17,10 @@ void tables_quote(FILE *out, const char *text)
     fputc('"', out);
 }
 
-void tables_device(const struct tr_trace *trace, char *to, size_t room)
+void tables_device(const struct tr_trace *trace, const struct tr_row *row, char *to, size_t room)
 {
-    snprintf(to, room, "%s (0)", *trace->device ? trace->device : "Virtual GPU");
+    snprintf(to, room, "%s (%d)", *trace->device ? trace->device : "Virtual GPU",
+             row ? row->device : 0);
 }
 
 static int by_start(const void *a, const void *b)
@@ -50,12 +51,6 @@ struct shown {
     size_t n;
     bool kernels, copies;
 };
-
-static void device_of(const struct shown *s, const struct tr_row *row, char *to, size_t room)
-{
-    snprintf(to, room, "%s (%d)", *s->trace->device ? s->trace->device : "Virtual GPU",
-             row->device);
-}
 
 /* The memory at one end of a copy or fill; NULL: there is none. */
 static const char *memory_of(const struct tr_row *row, bool source)
@@ -135,7 +130,7 @@ static void text_row(FILE *out, const struct shown *s, const struct gpu_units *u
     } else if (s->copies) {
         fprintf(out, "  %8s  %10s  %10s  %10s", "-", "-", "-", "-");
     }
-    device_of(s, row, device, sizeof device);
+    tables_device(s->trace, row, device, sizeof device);
     fprintf(out, "  %15.15s  %8d  %8" PRIu64 "  %s", device, row->client > 0 ? row->client : 1,
             tr_stream_number(s->trace, row), row->name);
     if (kernel && row->correlation)
@@ -198,7 +193,7 @@ static void csv_row(FILE *out, const struct shown *s, const struct gpu_units *u,
         fprintf(out, ",,,,");
     }
     char device[160];
-    device_of(s, row, device, sizeof device);
+    tables_device(s->trace, row, device, sizeof device);
     fputc(',', out);
     tables_quote(out, device);
     fprintf(out, ",\"%d\",\"%" PRIu64 "\",", row->client > 0 ? row->client : 1,

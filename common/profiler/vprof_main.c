@@ -142,17 +142,20 @@ static enum st_code print(const struct vprof_options *o, struct report *r, struc
     if (code || (!asked && !groups && !o->metrics.n && !o->events.n))
         return code;
     note(r, "Profiling result:");
-    if (o->gpu_trace)
+    const bool each_launch = o->gpu_trace && (o->metrics.n || o->events.n);
+    if (each_launch)
+        metrics_print_trace(r->out, t, &o->events, &o->metrics, o->csv);
+    else if (o->gpu_trace)
         tables_gpu_trace(r->out, t, o->csv);
     if (o->api_trace)
         tables_api_trace(r->out, t, o->csv);
     if (groups)
         tables_summary(r->out, t, groups, o->csv);
-    if (o->events.n) {
+    if (o->events.n && !each_launch) {
         note(r, "Event result:");
         metrics_print(r->out, t, &o->events, o->csv);
     }
-    if (o->metrics.n) {
+    if (o->metrics.n && !each_launch) {
         if (o->events.n && !o->csv)
             fputc('\n', r->out);
         note(r, "Metric result:");

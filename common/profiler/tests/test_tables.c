@@ -314,6 +314,45 @@ Test(metrics, have_nvprofs_layout_if_they_are_long)
     tr_free(&trace);
 }
 
+/* Each launch by its start, whatever the order of the file. */
+Test(metrics, of_each_launch_are_a_trace)
+{
+    static const char text[] = "kind\tname\tclient\tstart_ns\tend_ns\tgrid\tblock\tcorrelation\t"
+                               "warp_instructions\tbranches\tdivergent_branches\n"
+                               "device\tTesla K80\t0\t\t\t\t\t\t\t\t\n"
+                               "kernel\tb\t1\t5000\t6000\t1x1x1\t64x1x1\t9\t34\t8\t4\n"
+                               "kernel\ta\t1\t0\t1000\t1x1x1\t32x1x1\t7\t12\t8\t2\n"
+                               "kernel\tb\t1\t3000\t4000\t1x1x1\t64x1x1\t8\t36\t8\t0\n";
+    struct tr_trace trace;
+    struct metrics m = {.n = 0}, events = {.n = 0};
+    struct st_error err;
+    char *got;
+    cr_assert_eq(tr_parse(strdup(text), strlen(text), "trace", &trace, &err), ST_OK, "%s",
+                 err.what);
+    cr_assert_eq(metrics_choose(&m, "branch_efficiency,ipc,inst_per_warp", false, &err), ST_OK);
+    cr_assert_eq(metrics_choose(&events, "inst_executed", true, &err), ST_OK);
+    PRINTED(got, metrics_print_trace(out, &trace, &events, &m, false));
+    cr_expect_str_eq(
+        got,
+        "======== Warning: ipc is not in this trace\n"
+        "         Device          Context           Stream                Kernel  inst_executed  "
+        "branch_efficiency  inst_per_warp\n"
+        "  Tesla K80 (0)                1                7                     a             12  "
+        "           75.00%      12.000000\n"
+        "  Tesla K80 (0)                1                7                     b             36  "
+        "          100.00%      18.000000\n"
+        "  Tesla K80 (0)                1                7                     b             34  "
+        "           50.00%      17.000000\n");
+    free(got);
+    PRINTED(got, metrics_print_trace(out, &trace, &events, &m, true));
+    cr_expect(strstr(got, "\"Device\",\"Context\",\"Stream\",\"Kernel\",\"Correlation_ID\","
+                          "\"inst_executed\",\"branch_efficiency\",\"inst_per_warp\"\n"
+                          "\"Tesla K80 (0)\",\"1\",\"7\",\"a\",7,12,75.000000%,12.000000\n"),
+              "%s", got);
+    free(got);
+    tr_free(&trace);
+}
+
 Test(metrics, names_the_near_ones_for_an_unknown_one)
 {
     struct metrics m = {.n = 0};

@@ -190,12 +190,23 @@ Test(vprof, profiles_a_program_and_reads_what_it_kept)
     cr_expect(strstr(out, "\n GPU activities:  "), "%s", out);
     cr_expect(strstr(out, "\n      API calls:  "), "%s", out);
     cr_expect(strstr(out, "  cudaLaunchKernel\n"), "%s", out);
-    snprintf(command, sizeof command,
-             "-i %s/trace --print-gpu-trace --metrics inst_executed --log-file %s/log; cat %s/log; "
-             "rm -r %s",
-             folder, folder, folder, folder);
+    snprintf(
+        command, sizeof command,
+        "-i %s/trace --print-gpu-trace -e branch -m inst_executed --log-file %s/log; cat %s/log",
+        folder, folder, folder);
     cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
-    cr_expect(strstr(out, "  Tesla K80"), "%s", out);
+    cr_expect(strstr(out, "Profiling result:\n         Device          Context           Stream  "),
+              "%s", out);
+    cr_expect(strstr(out,
+                     "Kernel      branch  inst_executed\n  Tesla K80 (0)                1      "
+                     "          7  "),
+              "%s", out);
+    cr_expect(!strstr(out, "Invocations"), "%s", out);
+    snprintf(command, sizeof command,
+             "-i %s/trace --metrics inst_executed --log-file %s/log; cat %s/log; rm -r %s", folder,
+             folder, folder, folder);
+    cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
+    cr_expect(strstr(out, "\"Tesla K80 (0)\""), "%s", out);
     cr_expect(strstr(out, "inst_executed                     Instructions Executed"), "%s", out);
     snprintf(command, sizeof command, "--device virtual -e branch -m ipc,inst_executed %s",
              program);

@@ -45,19 +45,13 @@ static void drain(struct gr_session *s)
 /* ---- the process ------------------------------------------------------------------------------
  */
 
-/* Heap, scratch memory and the stacks of an OpenMP team; the arena does not count. */
-static size_t memory_limit_bytes(void)
-{
-    return ((size_t)2 << 30) + (size_t)parallel_cores() * ((size_t)64 << 20);
-}
-
 static struct gr_limits limits_for(enum runner_device device)
 {
     struct gr_limits limits = {.file_bytes = 64 << 20, .files = 256};
     limits.processes = 64 + 4 * (unsigned)parallel_cores();
     /* The virtual GPU's memory, and a real GPU's address space, are no heap of the student's. */
     if (device == RUNNER_ON_CPU)
-        limits.heap_bytes = memory_limit_bytes();
+        limits.heap_bytes = gr_box_memory_limit();
     if (device == RUNNER_ON_GPU) /* the driver's threads and files */
         limits.processes += 512, limits.files = 4096;
 #ifdef __SANITIZE_ADDRESS__ /* its shadow alone is larger than any limit */
@@ -429,22 +423,44 @@ static void explain_end(struct gr_session *s, struct gr_run *run)
 
 enum heard { HEARD_REPLY, HEARD_END, HEARD_CLOSED, HEARD_NOTHING, HEARD_TOO_MUCH };
 
+/* What the virtual GPU may take of this machine's memory: it has a copy of the tensors, and scratch
+ * memory, which an unrolled matrix may need several times as much of. */
+static size_t device_limit_bytes(const struct gr_session *s)
+{
+    return gr_box_memory_limit() + 16 * s->arena->bytes;
+}
+
+static bool device_has_too_much(struct gr_session *s)
+{
+    const struct gr_tree device = {.n = s->device.pid > 0, .pid = {s->device.pid}};
+    s->device_bytes = gr_tree_memory_bytes(&device, 0);
+    return s->device_bytes > device_limit_bytes(s);
+}
+
 /* Whether all processes together have taken more memory than one may. */
 static bool is_too_much(struct gr_session *s)
 {
     if (s->host->device == RUNNER_ON_GPU) /* the driver's memory is there, too */
         return false;
     gr_box_usage(&s->box, s->arena->bytes, &s->processes, &s->memory_bytes);
-    return s->memory_bytes > memory_limit_bytes();
+    return s->memory_bytes > gr_box_memory_limit() || device_has_too_much(s);
 }
 
 static void say_too_much(const struct gr_session *s, struct gr_run *run)
 {
     char message[160];
+    if (s->device_bytes > device_limit_bytes(s)) {
+        snprintf(message, sizeof message,
+                 "took %.1f GiB of the virtual GPU's memory; %.1f GiB are the limit for this shape",
+                 (double)s->device_bytes / 0x1p30, (double)device_limit_bytes(s) / 0x1p30);
+        say(run, GR_CRASHED, message,
+            "which cudaMalloc() is in a loop, or how large is your scratch memory?");
+        return;
+    }
     snprintf(message, sizeof message,
              "took %.1f GiB of memory in %zu process%s; %.1f GiB are the limit",
              (double)s->memory_bytes / 0x1p30, s->processes, s->processes == 1 ? "" : "es",
-             (double)memory_limit_bytes() / 0x1p30);
+             (double)gr_box_memory_limit() / 0x1p30);
     say(run, GR_CRASHED, message, "which allocation, or which fork(), is in a loop?");
 }
 
@@ -547,6 +563,9 @@ static enum st_code hear_ready(struct gr_session *s, struct gr_run *run, struct 
         if (run->outcome == GR_EXITED)
             say(run, GR_NOT_LOADED, "the process ended while the library was being loaded",
                 "is there a constructor?");
+        return ST_OK;
+    case HEARD_TOO_MUCH:
+        say_too_much(s, run);
         return ST_OK;
     default:
         say(run, GR_NOT_LOADED, "the library did not finish loading",

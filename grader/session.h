@@ -59,6 +59,7 @@ struct gr_session {
     const struct gr_host *host;
     const struct arena *arena;
     size_t processes, memory_bytes; /**< that were there when it was looked at */
+    size_t device_bytes;            /**< the same of the virtual GPU's process */
     struct gr_output output;
 };
 

@@ -9,7 +9,7 @@
  * the program's. The grader (profile.c) sets
  *
  *     CONVLAB_BOX_SHOW       files and folders, separated by ':'
- *     CONVLAB_BOX_HEAP       most bytes of heap of each process; 0: no limit
+ *     CONVLAB_BOX_MEMORY     most bytes that all its processes may take together; 0: no limit
  *     CONVLAB_BOX_GPU        set: the program uses a real GPU
  *
  * and vprof what profiler/wrapper.h lists. The door to a virtual GPU is passed on. Without a
@@ -28,12 +28,14 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { LOOK_INTERVAL_MS = 100 }; /* at the memory of all processes together */
 enum { NOT_STARTED = 2, DOOR = 3, FILE_BYTES_MAX = 64 << 20, TRACE_BYTES_MAX = 256 << 20 };
 
 extern char **environ;
@@ -120,9 +122,26 @@ static void allow_gpu(struct gr_box_options *o)
     o->limits.file_bytes = TRACE_BYTES_MAX;
 }
 
+/* Waits for its end. @return false: all its processes together have taken more than that. */
+static bool wait_within(struct gr_box *box, size_t most)
+{
+    struct pollfd ended = {.fd = box->pidfd, .events = POLLIN};
+    while (poll(&ended, 1, most ? LOOK_INTERVAL_MS : -1) <= 0) {
+        size_t processes, bytes = 0;
+        if (most)
+            gr_box_usage(box, 0, &processes, &bytes);
+        if (bytes <= most)
+            continue;
+        fprintf(stderr, "boxed: the program took %.1f GiB of memory; %.1f GiB are the limit\n",
+                (double)bytes / 0x1p30, (double)most / 0x1p30);
+        return false;
+    }
+    return true;
+}
+
 static int run_boxed(const struct gr_sandbox *sandbox, char **argv)
 {
-    const char *heap = getenv("CONVLAB_BOX_HEAP"), *door = getenv(VP_DOOR_VARIABLE);
+    const char *memory = getenv("CONVLAB_BOX_MEMORY"), *door = getenv(VP_DOOR_VARIABLE);
     char number[16];
     struct gr_box_options o = {.sandbox = sandbox,
                                .argv = (const char *const *)argv,
@@ -130,8 +149,7 @@ static int run_boxed(const struct gr_sandbox *sandbox, char **argv)
                                .descriptor = {-1, 1, 2},
                                .descriptors = 3,
                                .loopback = getenv(WRAPPER_LOOPBACK) != NULL,
-                               .limits = {.heap_bytes = heap ? strtoull(heap, NULL, 10) : 0,
-                                          .file_bytes = FILE_BYTES_MAX,
+                               .limits = {.file_bytes = FILE_BYTES_MAX,
                                           .files = 256,
                                           .processes = 64 + 4 * (unsigned)parallel_cores()}};
     if (getenv("CONVLAB_BOX_GPU"))
@@ -151,9 +169,10 @@ static int run_boxed(const struct gr_sandbox *sandbox, char **argv)
         return complain(&err);
     if (door) /* the program's alone: the device ends when the last holder has */
         close(o.descriptor[3]);
-    struct pollfd ended = {.fd = box.pidfd, .events = POLLIN};
-    while (poll(&ended, 1, -1) < 0)
-        continue;
+    if (!wait_within(&box, memory ? strtoull(memory, NULL, 10) : 0)) {
+        gr_box_kill(&box);
+        return program_end_as(SIGKILL);
+    }
     const bool started = gr_box_wait(&box, &status);
     gr_box_kill(&box);
     if (!started)

@@ -6,6 +6,7 @@
 #include "base/progress.h"
 #include "grader/profile/profile_files.h"
 #include "grader/profile/timed_program.h"
+#include "grader/sandbox/box.h"
 #include "nn/dataset.h"
 #include "nn/network.h"
 
@@ -19,7 +20,8 @@ enum {
     LIMIT_S = 60,
     GRACE_S = 10,
     COUNT_LIMIT_S = 60,
-    KERNELS_SHOWN = 6
+    KERNELS_SHOWN = 6,
+    NETWORK_BYTES_PER_IMAGE = 1 << 19 /* twice what the largest network needs */
 };
 
 /* One run of the program. */
@@ -150,9 +152,9 @@ static enum st_code execute(struct run *run, const struct command *c, struct st_
 }
 
 /* What the runner needs of this machine, for boxed. */
-static void show_in_box(const struct gr_profiling *p)
+static void show_in_box(const struct gr_profiling *p, size_t most_images)
 {
-    char shown[8 * PATH_MAX], model[PATH_MAX];
+    char shown[8 * PATH_MAX], model[PATH_MAX], memory[24];
     struct st_error ignored;
     const char *root = checkout_root(&ignored);
     snprintf(shown, sizeof shown,
@@ -160,10 +162,15 @@ static void show_in_box(const struct gr_profiling *p)
              p->build, p->build, p->build, p->library, root ? root : "", root ? root : "",
              nn_dataset_folder(), model_name(p, model));
     setenv("CONVLAB_BOX_SHOW", shown, 1);
-    if (p->device == RUNNER_ON_GPU)
+    if (p->device == RUNNER_ON_GPU) { /* whose driver's memory is there, too */
         setenv("CONVLAB_BOX_GPU", "1", 1);
-    else
+        unsetenv("CONVLAB_BOX_MEMORY");
+    } else {
         unsetenv("CONVLAB_BOX_GPU");
+        snprintf(memory, sizeof memory, "%zu",
+                 gr_box_memory_limit() + most_images * NETWORK_BYTES_PER_IMAGE);
+        setenv("CONVLAB_BOX_MEMORY", memory, 1);
+    }
 }
 
 /* ---- the parts of a profile --------------------------------------------------------------------
@@ -345,7 +352,7 @@ enum st_code gr_profile_run(const struct gr_profiling *p, struct st_error *err)
     struct pf_tables tables;
     enum st_code code = pf_open(&tables, p->folder, err);
     if (p->library)
-        show_in_box(p);
+        show_in_box(p, p->sizes ? p->images[p->sizes - 1] : 0);
     for (size_t i = 0; i < p->sizes && !code; i++) {
         struct run run = {
             .p = p, .images = p->images[i], .device = p->library ? names[p->device] : "cpu"};

@@ -13,6 +13,7 @@
 #include "grader/sandbox/box.h"
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "grader/sandbox/command.h"
 #include "grader/sandbox/filter.h"
 
@@ -299,6 +300,11 @@ void gr_box_thaw(struct gr_box *box)
         gr_tree_thaw(box->frozen);
         box->frozen->n = 0;
     }
+}
+
+size_t gr_box_memory_limit(void)
+{
+    return ((size_t)2 << 30) + (size_t)parallel_cores() * ((size_t)64 << 20);
 }
 
 void gr_box_usage(struct gr_box *box, size_t shared_bytes, size_t *processes, size_t *bytes)

@@ -68,6 +68,10 @@ bool gr_box_freeze(struct gr_box *box);
 /** Lets it go on. */
 void gr_box_thaw(struct gr_box *box);
 
+/** What all processes in a box may use of memory, and each one as its heap: for scratch memory and
+ * the stacks of an OpenMP team. */
+size_t gr_box_memory_limit(void);
+
 /** What all processes in the box use. @param shared_bytes  how much of each one's shared memory is
  * the grader's */
 void gr_box_usage(struct gr_box *box, size_t shared_bytes, size_t *processes, size_t *bytes);

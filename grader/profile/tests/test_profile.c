@@ -217,6 +217,23 @@ Test(boxed, a_program_sees_what_it_is_shown_and_no_more)
     cr_expect_eq(boxed("/usr/bin/cat", own), 1, "cat's own status: the file is not there");
 }
 
+Test(boxed, a_program_that_takes_all_memory_is_ended)
+{
+    char text[3 * PATH_MAX], programs[PATH_MAX];
+    struct gr_sandbox sandbox;
+    struct st_error err;
+    path_format(programs, sizeof programs, "%s/..", checkout_build(&err));
+    cr_assert_eq(gr_sandbox_open(&sandbox, GR_SANDBOX_IF_POSSIBLE, programs, &err), ST_OK);
+    if (!sandbox.on)
+        cr_skip_test("not here: %s", sandbox.reason);
+    path_format(text, sizeof text,
+                "CONVLAB_BOX_MEMORY=100000000 CONVLAB_BOX_SHOW=/usr/bin/dd '%s/boxed' /usr/bin/dd "
+                "if=/dev/full of=/dev/null bs=200M count=400 iflag=fullblock 2>&1 | grep -q 'GiB "
+                "of memory; .* are the limit'",
+                programs);
+    cr_expect_eq(system(text), 0, "%s", text);
+}
+
 /* On a real GPU what records runs in the box, too: here a CUPTI and a program of our own. */
 Test(boxed, a_program_is_recorded_inside)
 {

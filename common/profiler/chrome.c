@@ -6,16 +6,36 @@
 
 enum { HOST = 1, GPU = 2 };
 
+/* How many bytes the character at @p text has. @return 0 if it is no UTF-8 */
+static size_t character(const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    const size_t n = *s < 0x80   ? 1
+                     : *s < 0xc2 ? 0
+                     : *s < 0xe0 ? 2
+                     : *s < 0xf0 ? 3
+                     : *s < 0xf5 ? 4
+                                 : 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    const bool too_long = (*s == 0xe0 && s[1] < 0xa0) || (*s == 0xf0 && s[1] < 0x90),
+               no_point = (*s == 0xed && s[1] > 0x9f) || (*s == 0xf4 && s[1] > 0x8f);
+    return too_long || no_point ? 0 : n;
+}
+
+/* JSON is UTF-8: of a command line, which need not be, other bytes become question marks. */
 static void json_text(FILE *out, const char *text)
 {
     fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            fputc('\\', out);
-        if ((unsigned char)*text < ' ')
+    for (size_t n; *text; text += n ? n : 1) {
+        n = character(text);
+        if (n == 0)
+            fputc('?', out);
+        else if ((unsigned char)*text < ' ')
             fprintf(out, "\\u%04x", (unsigned)*text);
         else
-            fputc(*text, out);
+            fprintf(out, "%s%.*s", *text == '"' || *text == '\\' ? "\\" : "", (int)n, text);
     }
     fputc('"', out);
 }
@@ -35,6 +55,40 @@ static uint64_t line_of(const struct tr_trace *trace, const struct tr_row *row)
     if (row->kind == TR_API)
         return row->thread ? row->thread : client;
     return STREAMS * (client - 1) + tr_stream_number(trace, row);
+}
+
+/* The name of each line, once: the first row that lies on it tells it. */
+static void name_lines(FILE *out, const struct tr_trace *trace)
+{
+    enum { NAMED_MAX = 256 };
+    struct {
+        bool api;
+        uint64_t line;
+    } named[NAMED_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < trace->n && n < NAMED_MAX; i++) {
+        const struct tr_row *row = &trace->rows[i];
+        const bool api = row->kind == TR_API;
+        const uint64_t line = line_of(trace, row);
+        size_t k = 0;
+        while (k < n && (named[k].api != api || named[k].line != line))
+            k++;
+        if (k < n)
+            continue;
+        named[n].api = api;
+        named[n++].line = line;
+        fprintf(out,
+                ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%" PRIu64
+                ",\"args\":{\"name\":\"",
+                api ? HOST : GPU, line);
+        if (api)
+            fprintf(out, "%s %" PRIu64, row->thread ? "Thread" : "Process", line);
+        else
+            fprintf(out, "Stream %" PRIu64, tr_stream_number(trace, row));
+        if (!api && row->client > 1)
+            fprintf(out, " of process %d", row->client);
+        fprintf(out, "\"}}");
+    }
 }
 
 /* Times are microseconds; three decimals keep the nanoseconds. */
@@ -73,6 +127,7 @@ enum st_code chrome_write(const struct tr_trace *trace, const char *path, struct
     process(out.f, HOST, *trace->command ? trace->command : "host");
     fprintf(out.f, ",\n");
     process(out.f, GPU, *trace->device ? trace->device : "virtual GPU");
+    name_lines(out.f, trace);
     for (size_t i = 0; i < trace->n; i++)
         event(out.f, trace, &trace->rows[i]);
     fprintf(out.f, "\n]}\n");

@@ -272,14 +272,18 @@ Test(chrome, is_json_with_an_event_for_each_row)
     size_t bytes;
     close(mkstemp(path));
     cr_assert_eq(tr_parse(t.text, t.bytes, "trace", &trace, &err), ST_OK);
-    trace.command = "./a \"b\" \\ \n";
+    trace.command = "./a \"b\" \\ \n \xc3\xbc \xff \xed\xa0\x80 \xc3";
     cr_assert_eq(chrome_write(&trace, path, &err), ST_OK);
     cr_assert_eq(file_read(path, 1 << 20, &text, &bytes, &err), ST_OK);
     cJSON *json = cJSON_Parse(text);
     cr_assert(json, "%s", text);
     const cJSON *events = cJSON_GetObjectItem(json, "traceEvents");
-    cr_assert_eq(cJSON_GetArraySize(events), 2 + 4);
-    const cJSON *kernel = cJSON_GetArrayItem(events, 2 + 2);
+    cr_assert_eq(cJSON_GetArraySize(events), 2 + 2 + 4);
+    cr_expect(strstr(text, "{\"name\":\"./a \\\"b\\\" \\\\ \\u000a \xc3\xbc ? ??? ?\"}"), "%s",
+              text);
+    cr_expect(strstr(text, "\"pid\":2,\"tid\":7,\"args\":{\"name\":\"Stream 7\"}"), "%s", text);
+    cr_expect(strstr(text, "\"pid\":1,\"tid\":1,\"args\":{\"name\":\"Process 1\"}"), "%s", text);
+    const cJSON *kernel = cJSON_GetArrayItem(events, 2 + 2 + 2);
     cr_expect_str_eq(cJSON_GetObjectItem(kernel, "ph")->valuestring, "X");
     cr_expect_float_eq(cJSON_GetObjectItem(kernel, "ts")->valuedouble, 0.3, 1e-9);
     cr_expect_float_eq(cJSON_GetObjectItem(kernel, "dur")->valuedouble, 0.1, 1e-9);

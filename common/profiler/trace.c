@@ -207,23 +207,25 @@ static void read_work(const struct tsv *table, size_t i, const struct columns *a
 }
 
 /* Every call gets the next number; work gets that of the next call of its client. */
-static void correlate(struct tr_trace *t)
+static bool correlate(struct tr_trace *t)
 {
     uint64_t number = 0;
     for (size_t i = 0; i < t->n; i++)
         if (t->rows[i].kind == TR_API)
             t->rows[i].correlation = ++number;
-    enum { CLIENTS = 64 };
-    uint64_t next[CLIENTS] = {0};
-    for (size_t i = t->n; i-- > 0;) {
+    const size_t clients = trace_clients(t);
+    uint64_t *next = calloc(clients, sizeof *next);
+    for (size_t i = t->n; next && i-- > 0;) {
         struct tr_row *row = &t->rows[i];
-        if (row->client < 0 || row->client >= CLIENTS)
+        if (row->client < 0 || (size_t)row->client >= clients)
             continue;
         if (row->kind == TR_API)
             next[row->client] = row->correlation;
         else
             row->correlation = next[row->client];
     }
+    free(next);
+    return next != NULL;
 }
 
 /* A row that is no activity. */
@@ -309,8 +311,8 @@ static enum st_code read_rows(struct tr_trace *t, const struct columns *at, stru
         else
             read_fact(t, at, i, kind); /* or one of a later version */
     }
-    if (at->correlation < 0)
-        correlate(t);
+    if (at->correlation < 0 && !correlate(t))
+        return st_fail(err, ST_NO_MEMORY, "no memory for a trace of %zu rows", t->table.rows);
     trace_complete(t);
     return ST_OK;
 }

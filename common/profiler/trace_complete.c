@@ -177,6 +177,19 @@ uint64_t tr_stream_number(const struct tr_trace *trace, const struct tr_row *row
     return FIRST + k;
 }
 
+size_t trace_clients(const struct tr_trace *trace)
+{
+    enum { MOST = 1000000 };
+    int most = 0;
+    for (size_t i = 0; i < trace->n; i++)
+        if (trace->rows[i].client > most && trace->rows[i].client <= MOST)
+            most = trace->rows[i].client;
+    for (size_t i = 0; i < trace->switch_count; i++)
+        if (trace->switches[i].client > most && trace->switches[i].client <= MOST)
+            most = trace->switches[i].client;
+    return (size_t)most + 1;
+}
+
 void trace_complete(struct tr_trace *trace)
 {
     take_marks_off(trace);

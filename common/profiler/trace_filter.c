@@ -142,22 +142,26 @@ static bool is_switch(const struct tr_row *row, bool *on)
 
 /* Marks the calls outside of the ranges, each client's by its own switches. The switches themselves
  * are outside. */
-static void mark_calls(struct tr_trace *t, bool from_start, struct tr_row **calls, size_t n,
+static bool mark_calls(struct tr_trace *t, bool from_start, struct tr_row **calls, size_t n,
                        bool *gone)
 {
-    enum { CLIENTS = 64 };
-    bool profiled[CLIENTS], on;
-    for (int i = 0; i < CLIENTS; i++)
-        profiled[i] = from_start;
+    const size_t clients = trace_clients(t);
+    bool *profiled = malloc(clients), on;
+    if (!profiled)
+        return false;
+    memset(profiled, from_start, clients);
     for (size_t i = 0; i < n; i++) {
         const struct tr_row *call = calls[i];
-        const int client = call->client >= 0 && call->client < CLIENTS ? call->client : 0;
+        const size_t client =
+            call->client >= 0 && (size_t)call->client < clients ? (size_t)call->client : 0;
         const bool is = is_switch(call, &on);
         if (call->kind == TR_API)
             gone[call - t->rows] = is || !profiled[client];
         if (is)
             profiled[client] = on;
     }
+    free(profiled);
+    return true;
 }
 
 /* The calls and the switches, by time. @return how many; *@p switches of them are switches */
@@ -189,15 +193,15 @@ enum st_code tr_profiled_range(struct tr_trace *t, bool from_start, struct st_er
         n = list_calls(t, calls, &switches);
     if (memory && (switches || !from_start)) {
         index = tr_index_make(t, true);
-        memory = index != NULL;
-        mark_calls(t, from_start, calls, n, gone);
-        for (size_t i = 0; index && i < t->n; i++) {
+        memory = index && mark_calls(t, from_start, calls, n, gone);
+        for (size_t i = 0; memory && i < t->n; i++) {
             const struct tr_row *call =
                 t->rows[i].kind == TR_API ? NULL : tr_index_find(index, &t->rows[i]);
             if (t->rows[i].kind != TR_API)
                 gone[i] = call ? gone[call - t->rows] : !from_start;
         }
-        remove_rows(t, gone);
+        if (memory)
+            remove_rows(t, gone);
     }
     free(calls);
     free(gone);

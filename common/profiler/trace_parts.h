@@ -11,4 +11,8 @@
  * times what recording added to them. */
 void trace_complete(struct tr_trace *trace);
 
+/** The numbers of processes: one more than the largest in the trace. Larger ones than a million are
+ * taken for damage and not counted. */
+size_t trace_clients(const struct tr_trace *trace);
+
 #endif

@@ -262,6 +262,36 @@ Test(trace, has_names_that_steer_no_terminal)
     tr_free(&trace);
 }
 
+/* A shell script may start any number of programs; each switches the profiler off for itself. */
+Test(range, of_many_processes_is_kept_apart)
+{
+    enum { MANY = 200 };
+    char *text;
+    size_t bytes;
+    struct tr_trace trace;
+    struct st_error err;
+    FILE *out = open_memstream(&text, &bytes);
+    fputs("kind\tname\tclient\tstart_ns\tend_ns\tgrid\tblock\n", out);
+    for (int i = 1; i <= MANY; i++)
+        fprintf(out,
+                "kernel\tinside\t%d\t300\t400\t1x1x1\t1x1x1\n"
+                "api\tcudaLaunchKernel\t%d\t290\t310\t\t\n"
+                "api\tcudaProfilerStop\t%d\t500\t510\t\t\n"
+                "kernel\tafter\t%d\t700\t800\t1x1x1\t1x1x1\n"
+                "api\tcudaLaunchKernel\t%d\t690\t710\t\t\n",
+                i, i, i, i, i);
+    fclose(out);
+    cr_assert_eq(tr_parse(text, bytes, "trace", &trace, &err), ST_OK);
+    cr_assert_eq(tr_profiled_range(&trace, true, &err), ST_OK);
+    cr_expect_eq(trace.n, 2 * MANY);
+    for (size_t i = 0; i < trace.n; i += 2) {
+        cr_expect_str_eq(trace.rows[i].name, "inside");
+        cr_expect_eq(trace.rows[i].correlation, trace.rows[i + 1].correlation);
+        cr_expect(trace.rows[i].correlation);
+    }
+    tr_free(&trace);
+}
+
 Test(chrome, is_json_with_an_event_for_each_row)
 {
     struct trace_text t;

@@ -364,8 +364,12 @@ static enum st_code add_absent(struct cl_class *class, struct st_error *err)
     for (size_t i = 0; !code && i < roster.n; i++) {
         const struct gb_roster *r = &roster.row[i];
         struct cl_submission *s = find(class, r->name);
-        if (!s && r->team[0])
-            s = find(class, r->team);
+        struct cl_submission *teams = r->team[0] ? find(class, r->team) : NULL;
+        if (s && teams && s != teams && s->entry && teams->entry)
+            cl_notice(class, r->name, "has handed in alone, which counts, and in team %s, too",
+                      r->team);
+        if (!s)
+            s = teams;
         if (!s && !(s = add(class, r->team[0] ? r->team : r->name, NULL)))
             code = st_fail(err, ST_NO_MEMORY, "cannot hold the class in memory");
         if (s && r->team[0]) {

@@ -85,12 +85,20 @@ static enum st_code check_submission(struct gradebook *book, const char *name, s
     struct gb_submission_list list;
     const char *parameters[] = {name, NULL};
     enum st_code code = gb_submission_read(book, &list, "WHERE name = ?1", parameters, err);
-    if (!code && list.n == 0) {
-        st_fail(err, ST_USAGE, "the gradebook has no such submission");
-        code = st_detail(err, ST_GOT, "%s", name);
-    }
+    const bool there = !code && list.n > 0;
     gb_submission_free(&list);
-    return code;
+    if (code || there)
+        return code;
+    struct gb_roster_list roster;
+    code = gb_roster_read(book, &roster, "WHERE name = ?1 AND team <> ''", parameters, err);
+    if (code)
+        return code;
+    st_fail(err, ST_USAGE, "the gradebook has no such submission");
+    st_detail(err, ST_GOT, "%s", name);
+    if (roster.n)
+        st_detail(err, ST_HINT, "in the roster's team %s: enter it for that", roster.row[0].team);
+    gb_roster_free(&roster);
+    return ST_USAGE;
 }
 
 /* Checks and stores one item. A milestone "-" or "" is the whole course. */

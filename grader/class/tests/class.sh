@@ -89,7 +89,7 @@ ln -s "$reference" in/f-link/m1-cpu-conv/conv.c
 mkdir in/twice && cp in/a-good.tar.gz in/twice.tgz && cp in/a-good.tar.gz in/again.tgz && cp in/a-good.tar.gz in/again.tar.gz
 hand_in "$(printf 'new\nline')" && hand_in "-rf" && hand_in "it's \"q\"" && hand_in "$(printf 'bad\377')"
 ln -s /etc in/linked && echo hi >in/notes.txt
-printf '\357\273\277name,team\r\ns001,\r\ns001,again\r\n,\r\n"it'"'"'s ""q""",\r\ns999,\r\nM\374ller,\r\n"open,\r\n' >roster.csv
+printf '\357\273\277name,team\r\ns001,\r\ns001,again\r\n,\r\n"it'"'"'s ""q""",a-good\r\ns999,\r\nM\374ller,\r\nmember,a-good\r\n"open,\r\n' >roster.csv
 
 # Meanwhile another: somebody else takes times, from before it begins to 21 s after it waits for that: longer
 # than a grading may take.
@@ -142,7 +142,12 @@ claim 'a newline in a name is escaped' tells bad.db 'new\x0aline m1: fail'
 claim 'a linked submission is named' tells bad.db 'linked: is a link'
 claim 'a double row is named' tells bad.db 's001: roster, line 3: is already in line 2'
 claim 'a row without a name is named' tells bad.db 'roster, line 4: no name'
-claim 'an open quote is named' tells bad.db 'roster, line 8: a quote that is not closed'
+claim 'an open quote is named' tells bad.db 'roster, line 9: a quote that is not closed'
+claim 'who has handed in alone and in a team is named' tells bad.db 'it'"'"'s "q": has handed in alone, which counts, and in team a-good, too'
+member_has_a_team() {
+    ! "$build/grader" manual --gradebook bad.db member m1 late_days 1 >said-member 2>&1 && tells member "in the roster's team a-good"
+}
+claim 'what is entered for a member of a team is refused, with the team' member_has_a_team
 claim 'who is not in the roster is named' tells bad.db 's002: is not in the roster'
 again_is_nothing() { grades in bad.db --roster roster.csv && tells bad.db '0 graded'; }
 claim 'the same command again grades nothing' again_is_nothing

@@ -1,6 +1,7 @@
 /* grader export FORMAT: grades in the formats of grading platforms, and the platforms' autograders.
  */
 #include "base/files.h"
+#include "base/sha256.h"
 #include "grader/export/autograders.h"
 #include "grader/export/export_formats.h"
 #include "grader/export/from_gradebook.h"
@@ -187,19 +188,25 @@ static enum st_code write_file(const struct gx_format *format, const struct gx_c
 }
 
 /* A submission's name as a file's: anything but letters, digits, '-', '_' and '.' inside becomes
- * %HH, so that two names never meet and none leaves the folder. @return false if it is too long. */
-static bool file_name_of(const char *name, char *to, size_t room)
+ * %HH, and a long one is cut and gets a hash, so that two names never meet and none leaves the
+ * folder. */
+static void file_name_of(const char *name, char to[NAME_MAX])
 {
+    enum { CUT = 180, HASH = 16 };
     size_t used = 0;
-    for (const char *c = name; *c; c++) {
+    for (const char *c = name; *c && used < CUT; c++) {
         bool plain =
             isalnum((unsigned char)*c) || *c == '_' || ((*c == '-' || *c == '.') && c > name);
-        if (used + 4 > room)
-            return false;
-        used +=
-            (size_t)snprintf(to + used, room - used, plain ? "%c" : "%%%02X", (unsigned char)*c);
+        used += (size_t)snprintf(to + used, 4, plain ? "%c" : "%%%02X", (unsigned char)*c);
     }
-    return used > 0;
+    if (used >= CUT) {
+        struct sha256 hash;
+        char hex[SHA256_HEX];
+        sha256_begin(&hash);
+        sha256_add(&hash, name, strlen(name));
+        sha256_end_hex(&hash, hex);
+        snprintf(to + CUT, NAME_MAX - CUT, "%%-%.*s", HASH, hex);
+    }
 }
 
 /* One file for each record. Those that the format cannot say are told, and the rest is written. */
@@ -209,10 +216,7 @@ static enum st_code write_each(const struct gx_format *format, const struct gx_c
     for (size_t i = 0; i < class->records; i++) {
         const struct gx_class one = {.records = 1, .record = &class->record[i]};
         char name[NAME_MAX], folder[PATH_MAX], path[PATH_MAX];
-        if (!file_name_of(one.record->submission, name, sizeof name)) {
-            st_fail(err, ST_TOO_LARGE, "a submission's name is too long for a file");
-            return st_detail(err, ST_GOT, "%s", one.record->submission);
-        }
+        file_name_of(one.record->submission, name);
         path_format(folder, sizeof folder, "%s/%s", a->out, name);
         path_format(path, sizeof path, "%s/%s%s", folder, one.record->milestone, format->suffix);
         enum st_code code = dir_make(folder, err);

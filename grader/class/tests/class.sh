@@ -88,6 +88,7 @@ head -c 20000 "$build/grader" >in/f-noise/m1-cpu-conv/conv.c
 ln -s "$reference" in/f-link/m1-cpu-conv/conv.c
 mkdir in/twice && cp in/a-good.tar.gz in/twice.tgz && cp in/a-good.tar.gz in/again.tgz && cp in/a-good.tar.gz in/again.tar.gz
 hand_in "$(printf 'new\nline')" && hand_in "-rf" && hand_in "it's \"q\"" && hand_in "$(printf 'bad\377')"
+long=$(printf 'a\303\274%.0s' $(seq 80)) && hand_in "${long}1" && hand_in "${long}2" # three times as long as a file's, with %HH
 ln -s /etc in/linked && echo hi >in/notes.txt
 printf '\357\273\277name,team\r\ns001,\r\ns001,again\r\n,\r\n"it'"'"'s ""q""",a-good\r\ns999,\r\nM\374ller,\r\nmember,a-good\r\n"open,\r\n' >roster.csv
 
@@ -135,6 +136,11 @@ others_are_taken() {
 }
 claim 'the other milestones of that archive are taken' others_are_taken
 claim 'what was not graded was looked at, at a time' [ "$(sql bad.db "SELECT count(*) FROM attempt WHERE started = 0 OR finished = 0")" = 0 ]
+all_are_exported() {
+    "$build/grader" export gradescope --gradebook bad.db --out exported || return 1
+    [ "$(find exported -name m1.json | wc -l)" = "$(sql bad.db 'SELECT count(*) FROM grade')" ]
+}
+claim 'each submission is exported, whatever its name' all_are_exported
 no_formulas() { "$build/grader" final --gradebook bad.db >said-final && grep -q "^'-rf	'-rf	" said-final; }
 claim 'a name in the final grades is no formula' no_formulas
 claim 'two archives are named' tells bad.db 'again: rejected: handed in twice, as again.tar.gz and as again.tgz'

@@ -218,4 +218,6 @@ void an_print(FILE *out, const struct an_analysis *a, size_t most)
     print_kernels(out, a, most);
     if (a->lines.n)
         print_lines(out, a);
+    else if (a->counters.rows)
+        fprintf(out, "\nNo source lines are known: compile with nvcc -lineinfo.\n");
 }

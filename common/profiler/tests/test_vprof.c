@@ -168,6 +168,19 @@ Test(vprof, prints_a_trace_in_the_unit_and_form_that_were_asked_for)
     cr_expect(strstr(out, "\",\"66x1x1\",\"128x1x1\",\"longest chain 79%, "), "%s", out);
     cr_expect(strstr(out, "\n\n\"Kernel\",\"File\",\"Line\",\"Time(%)\","), "%s", out);
     cr_expect(strstr(out, "conv.cu\",160,30.2035,5.255,,1.000,,"), "%s", out);
+    /* counters of a program that was compiled without lines */
+    char counters[] = "/tmp/convlab-vprof-XXXXXX";
+    close(mkstemp(counters));
+    snprintf(command, sizeof command,
+             "awk 'BEGIN {FS = OFS = \"\\t\"} NR > 1 {$3 = \"\"; $4 = 0} 1' %s/counters-20.tsv >%s",
+             golden, counters);
+    cr_assert_eq(system(command), 0);
+    snprintf(command, sizeof command, "-i %s/trace-20.tsv --analysis --counters %s", golden,
+             counters);
+    cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
+    cr_expect(strstr(out, "\n\nNo source lines are known: compile with nvcc -lineinfo.\n"), "%s",
+              out);
+    unlink(counters);
 }
 
 /* A CUDA program from its start to the timeline, where there is one compiled for the tests. */

@@ -48,13 +48,13 @@ static void process(FILE *out, int pid, const char *name)
 }
 
 /* The line of an activity: a thread of the host, or a stream; each process has its own. */
-static uint64_t line_of(const struct tr_trace *trace, const struct tr_row *row)
+static uint64_t line_of(const struct tr_row *row)
 {
     enum { STREAMS = 1000 };
     const uint64_t client = row->client > 0 ? (uint64_t)row->client : 1;
     if (row->kind == TR_API)
         return row->thread ? row->thread : client;
-    return STREAMS * (client - 1) + tr_stream_number(trace, row);
+    return STREAMS * (client - 1) + row->stream_number;
 }
 
 /* The name of each line, once: the first row that lies on it tells it. */
@@ -69,7 +69,7 @@ static void name_lines(FILE *out, const struct tr_trace *trace)
     for (size_t i = 0; i < trace->n && n < NAMED_MAX; i++) {
         const struct tr_row *row = &trace->rows[i];
         const bool api = row->kind == TR_API;
-        const uint64_t line = line_of(trace, row);
+        const uint64_t line = line_of(row);
         size_t k = 0;
         while (k < n && (named[k].api != api || named[k].line != line))
             k++;
@@ -84,7 +84,7 @@ static void name_lines(FILE *out, const struct tr_trace *trace)
         if (api)
             fprintf(out, "%s %" PRIu64, row->thread ? "Thread" : "Process", line);
         else
-            fprintf(out, "Stream %" PRIu64, tr_stream_number(trace, row));
+            fprintf(out, "Stream %" PRIu64, row->stream_number);
         if (!api && row->client > 1)
             fprintf(out, " of process %d", row->client);
         fprintf(out, "\"}}");
@@ -92,7 +92,7 @@ static void name_lines(FILE *out, const struct tr_trace *trace)
 }
 
 /* Times are microseconds; three decimals keep the nanoseconds. */
-static void event(FILE *out, const struct tr_trace *trace, const struct tr_row *row)
+static void event(FILE *out, const struct tr_row *row)
 {
     const bool api = row->kind == TR_API;
     const uint64_t ns = row->end_ns - row->start_ns;
@@ -101,8 +101,8 @@ static void event(FILE *out, const struct tr_trace *trace, const struct tr_row *
     fprintf(out,
             ",\"pid\":%d,\"tid\":%" PRIu64 ",\"ts\":%" PRIu64 ".%03u,\"dur\":%" PRIu64
             ".%03u,\"args\":{\"correlation\":%" PRIu64,
-            api ? HOST : GPU, line_of(trace, row), row->start_ns / 1000,
-            (unsigned)(row->start_ns % 1000), ns / 1000, (unsigned)(ns % 1000), row->correlation);
+            api ? HOST : GPU, line_of(row), row->start_ns / 1000, (unsigned)(row->start_ns % 1000),
+            ns / 1000, (unsigned)(ns % 1000), row->correlation);
     if (api)
         fprintf(out, ",\"error\":%d", row->error);
     if (row->bytes >= 0)
@@ -129,7 +129,7 @@ enum st_code chrome_write(const struct tr_trace *trace, const char *path, struct
     process(out.f, GPU, *trace->device ? trace->device : "virtual GPU");
     name_lines(out.f, trace);
     for (size_t i = 0; i < trace->n; i++)
-        event(out.f, trace, &trace->rows[i]);
+        event(out.f, &trace->rows[i]);
     fprintf(out.f, "\n]}\n");
     return file_out_commit(&out, err);
 }

@@ -60,7 +60,7 @@ static void print_row(FILE *out, const struct tr_trace *trace, const struct colu
 {
     char device[128], value[FIGURE_MAX];
     const int context = row->client > 0 ? row->client : 1;
-    const uint64_t stream = tr_stream_number(trace, row);
+    const uint64_t stream = row->stream_number;
     tables_device(trace, row, device, sizeof device);
     if (csv) {
         tables_quote(out, device);

@@ -311,9 +311,8 @@ static enum st_code read_rows(struct tr_trace *t, const struct columns *at, stru
         else
             read_fact(t, at, i, kind); /* or one of a later version */
     }
-    if (at->correlation < 0 && !correlate(t))
+    if ((at->correlation < 0 && !correlate(t)) || !trace_complete(t))
         return st_fail(err, ST_NO_MEMORY, "no memory for a trace of %zu rows", t->table.rows);
-    trace_complete(t);
     return ST_OK;
 }
 

@@ -131,8 +131,7 @@ struct tr_hardware {
 #undef TR_FIELD
 };
 
-#define TR_LIMITS_MAX  16
-#define TR_STREAMS_MAX 256
+#define TR_LIMITS_MAX 16
 
 /** One kernel, copy, fill or API call. */
 struct tr_row {
@@ -140,6 +139,8 @@ struct tr_row {
     const char *name; /**< as nvprof shows it: kernels with parameters, [CUDA memset], cudaMalloc */
     int client, device;
     uint64_t stream, thread;
+    uint64_t stream_number; /**< of work, as nvprof counts: 7 is the default stream, a program's own
+                             * begin with 13 */
     uint64_t start_ns, end_ns; /**< kernels: without the marks around them, as far as known */
     uint64_t correlation;      /**< API calls: their number; work: that of its call, 0 unknown */
     bool nested;               /**< API calls: made inside of another, by the same thread */
@@ -178,14 +179,10 @@ struct tr_trace {
     } limits[TR_LIMITS_MAX];
     size_t switch_count;
     struct tr_row *switches; /**< rows of the kind "switch"; their `kind` is TR_KINDS */
-    size_t stream_count;     /**< those that the program made, see tr_stream_number() */
-    struct tr_stream {
-        uint64_t stream, first_ns;
-    } streams[TR_STREAMS_MAX];
-    const char **notes;  /**< what went wrong while recording, and how much was lost */
-    char truncated[160]; /**< where the file ended too early and what is missing, or "" */
-    struct tsv table;    /**< as read */
-    char **names;        /**< what `rows` point into besides */
+    const char **notes;      /**< what went wrong while recording, and how much was lost */
+    char truncated[160];     /**< where the file ended too early and what is missing, or "" */
+    struct tsv table;        /**< as read */
+    char **names;            /**< what `rows` point into besides */
     size_t name_count;
 };
 
@@ -228,10 +225,6 @@ struct tr_index;
 struct tr_index *tr_index_make(const struct tr_trace *trace, bool calls);
 /** @return the row that belongs to this one, or NULL. */
 const struct tr_row *tr_index_find(const struct tr_index *index, const struct tr_row *row);
-
-/** The number of a stream as nvprof has it: 7 is the default one, a program's own count from 13. On
- * a real GPU CUPTI counts so itself. */
-uint64_t tr_stream_number(const struct tr_trace *trace, const struct tr_row *row);
 
 /** Releases a trace; harmless on a zeroed one. */
 void tr_free(struct tr_trace *trace);

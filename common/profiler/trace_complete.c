@@ -140,41 +140,65 @@ static bool is_default(uint64_t stream)
     return stream <= 2;
 }
 
+static int by_stream_and_start(const void *a, const void *b)
+{
+    const struct tr_row *x = *(const struct tr_row *const *)a,
+                        *y = *(const struct tr_row *const *)b;
+    if (x->stream != y->stream)
+        return x->stream < y->stream ? -1 : 1;
+    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+/* The work of one stream, by its start. */
+struct stream {
+    struct tr_row **rows;
+    size_t n;
+};
+
 static int by_first(const void *a, const void *b)
 {
-    const struct tr_stream *x = a, *y = b;
-    return (x->first_ns > y->first_ns) - (x->first_ns < y->first_ns);
+    const struct stream *x = a, *y = b;
+    const struct tr_row *first = *x->rows, *other = *y->rows;
+    if (first->start_ns != other->start_ns)
+        return first->start_ns < other->start_ns ? -1 : 1;
+    return (first->stream > other->stream) - (first->stream < other->stream);
 }
 
-/* In the order of their first work. */
-static void find_streams(struct tr_trace *t)
+/* Those that the program made count in the order of their first work. */
+static void number_streams(struct tr_row **rows, size_t n, struct stream *streams)
 {
-    for (size_t i = 0; i < t->n && !t->real; i++) {
-        const struct tr_row *row = &t->rows[i];
-        if (row->kind == TR_API || is_default(row->stream))
-            continue;
-        size_t k = 0;
-        while (k < t->stream_count && t->streams[k].stream != row->stream)
-            k++;
-        if (k == t->stream_count && k < TR_STREAMS_MAX)
-            t->streams[t->stream_count++] = (struct tr_stream){row->stream, row->start_ns};
-        else if (k < TR_STREAMS_MAX && row->start_ns < t->streams[k].first_ns)
-            t->streams[k].first_ns = row->start_ns;
+    enum { FIRST = 13 };
+    size_t count = 0;
+    qsort(rows, n, sizeof *rows, by_stream_and_start);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || rows[i]->stream != rows[i - 1]->stream)
+            streams[count++] = (struct stream){&rows[i], 0};
+        streams[count - 1].n++;
     }
-    qsort(t->streams, t->stream_count, sizeof *t->streams, by_first);
+    qsort(streams, count, sizeof *streams, by_first);
+    for (size_t k = 0; k < count; k++)
+        for (size_t i = 0; i < streams[k].n; i++)
+            streams[k].rows[i]->stream_number = FIRST + k;
 }
 
-uint64_t tr_stream_number(const struct tr_trace *trace, const struct tr_row *row)
+static bool find_streams(struct tr_trace *t)
 {
-    enum { DEFAULT = 7, FIRST = 13 };
-    if (trace->real)
-        return row->stream;
-    if (is_default(row->stream))
-        return DEFAULT;
-    size_t k = 0;
-    while (k < trace->stream_count && trace->streams[k].stream != row->stream)
-        k++;
-    return FIRST + k;
+    enum { DEFAULT = 7 };
+    struct tr_row **rows = calloc(t->n + 1, sizeof *rows);
+    struct stream *streams = calloc(t->n + 1, sizeof *streams);
+    const bool memory = rows && streams;
+    size_t n = 0;
+    for (size_t i = 0; memory && i < t->n; i++) {
+        struct tr_row *row = &t->rows[i];
+        row->stream_number = t->real ? row->stream : DEFAULT;
+        if (!t->real && row->kind != TR_API && !is_default(row->stream))
+            rows[n++] = row;
+    }
+    if (n)
+        number_streams(rows, n, streams);
+    free(rows);
+    free(streams);
+    return memory;
 }
 
 size_t trace_clients(const struct tr_trace *trace)
@@ -190,12 +214,12 @@ size_t trace_clients(const struct tr_trace *trace)
     return (size_t)most + 1;
 }
 
-void trace_complete(struct tr_trace *trace)
+bool trace_complete(struct tr_trace *trace)
 {
     take_marks_off(trace);
-    find_streams(trace);
     find_nested(trace);
     find_occupancy(trace);
+    return find_streams(trace);
 }
 
 /* ---- which row belongs to which ------------------------------------------------------------- */

@@ -96,7 +96,7 @@ static bool filter_kernels(struct tr_trace *t, const struct filter *f, const reg
         const struct tr_row *k = kernels[i];
         const bool matches =
             (!f->context || (unsigned long)(k->client > 0 ? k->client : 1) == f->context) &&
-            (!f->stream || tr_stream_number(t, k) == f->stream) &&
+            (!f->stream || k->stream_number == f->stream) &&
             regexec(regex, k->name, 0, NULL, 0) == 0;
         gone[k - t->rows] =
             !matches || (f->invocation && times_seen(seen, k->name) != f->invocation);

@@ -8,8 +8,8 @@
 
 /** Works out what the rows of a trace that was read do not say: which calls are nested, and the
  * occupancy of kernels (theirs is negative so far) from the GPU's limits; and takes off kernels'
- * times what recording added to them. */
-void trace_complete(struct tr_trace *trace);
+ * times what recording added to them. @return false without memory */
+bool trace_complete(struct tr_trace *trace);
 
 /** The numbers of processes: one more than the largest in the trace. Larger ones than a million are
  * taken for damage and not counted. */

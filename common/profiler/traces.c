@@ -132,7 +132,7 @@ static void text_row(FILE *out, const struct shown *s, const struct gpu_units *u
     }
     tables_device(s->trace, row, device, sizeof device);
     fprintf(out, "  %15.15s  %8d  %8" PRIu64 "  %s", device, row->client > 0 ? row->client : 1,
-            tr_stream_number(s->trace, row), row->name);
+            row->stream_number, row->name);
     if (kernel && row->correlation)
         fprintf(out, " [%" PRIu64 "]", row->correlation);
     fputc('\n', out);
@@ -196,8 +196,7 @@ static void csv_row(FILE *out, const struct shown *s, const struct gpu_units *u,
     tables_device(s->trace, row, device, sizeof device);
     fputc(',', out);
     tables_quote(out, device);
-    fprintf(out, ",\"%d\",\"%" PRIu64 "\",", row->client > 0 ? row->client : 1,
-            tr_stream_number(s->trace, row));
+    fprintf(out, ",\"%d\",\"%" PRIu64 "\",", row->client > 0 ? row->client : 1, row->stream_number);
     tables_quote(out, row->name);
     fprintf(out, row->correlation ? ",%" PRIu64 "\n" : ",\n", row->correlation);
 }

@@ -88,7 +88,7 @@ Test(gpu, has_the_trace_that_cupti_recorded)
     cr_expect_eq(kernel->block[0], 256);
     cr_expect_eq(kernel->end_ns - kernel->start_ns, 300);
     cr_expect_eq(kernel->start_ns - runtime->start_ns, 500);
-    cr_expect_eq(tr_stream_number(&t, kernel), 7);
+    cr_expect_eq(kernel->stream_number, 7);
     /* 64 warps of 8, registers for 128 warps; 65536 bytes hold 25 blocks: warps are the limit */
     cr_expect_float_eq(kernel->occupancy, 1.0, 1e-9);
     cr_expect_str_eq(kernel->symbol, "_Z3addPKfS0_Pfi");

@@ -69,7 +69,7 @@ Test(ncu, becomes_a_trace)
     cr_expect_str_eq(t.rows[0].name, "scale(float*, int, float)");
     cr_expect_eq(t.rows[1].start_ns, 2000, "one after the other");
     cr_expect_eq(t.rows[1].end_ns, 3000);
-    cr_expect_eq(tr_stream_number(&t, &t.rows[1]), 13);
+    cr_expect_eq(t.rows[1].stream_number, 13);
     cr_expect_eq(t.rows[2].block[1], 2);
     cr_expect_eq(t.rows[0].counters.global_load_bytes, 16384);
     cr_expect_float_eq(t.rows[0].occupancy, 0.255, 1e-9);

@@ -149,9 +149,7 @@ static size_t left(const char *filter)
     trace_row(&t, "kernel", "add", 700, 800);
     struct tr_trace trace = trace_end(&t);
     struct st_error err;
-    trace.rows[2].stream = 5;
-    trace.stream_count = 1;
-    trace.streams[0].stream = 5;
+    trace.rows[2].stream_number = 13;
     cr_assert_eq(tr_filter(&trace, filter, &err), ST_OK);
     const size_t n = trace.n;
     tr_free(&trace);
@@ -259,6 +257,27 @@ Test(trace, has_names_that_steer_no_terminal)
     struct tr_trace trace = trace_end(&t);
     cr_assert_eq(trace.n, 1);
     cr_expect_str_eq(trace.rows[0].name, "red?[31m??cudaFree");
+    tr_free(&trace);
+}
+
+Test(trace, numbers_any_number_of_streams_by_their_first_work)
+{
+    enum { MANY = 1000 };
+    char *text;
+    size_t bytes;
+    struct tr_trace trace;
+    struct st_error err;
+    FILE *out = open_memstream(&text, &bytes);
+    fputs("kind\tname\tclient\tstream\tstart_ns\tend_ns\tgrid\tblock\n", out);
+    fputs("kernel\tk\t1\t0\t1\t2\t1x1x1\t1x1x1\n", out);
+    for (int i = 0; i < 2 * MANY; i++) /* the stream that was made last works first */
+        fprintf(out, "kernel\tk\t1\t%d\t%d\t%d\t1x1x1\t1x1x1\n", 255 + MANY - i % MANY, 10 * i + 10,
+                10 * i + 15);
+    fclose(out);
+    cr_assert_eq(tr_parse(text, bytes, "trace", &trace, &err), ST_OK);
+    cr_expect_eq(trace.rows[0].stream_number, 7);
+    for (size_t i = 0; i < 2 * MANY; i++)
+        cr_expect_eq(trace.rows[i + 1].stream_number, 13 + i % MANY, "%zu", i);
     tr_free(&trace);
 }
 

@@ -54,6 +54,7 @@ struct cl_file {
     int64_t bytes, modified;
     char *copy;        /**< ours, to be graded; NULL if it was refused */
     char refused[256]; /**< why */
+    bool unreadable;   /**< because it cannot be read here, which is no fault of the submission */
 };
 
 /** What one student or team handed in. */
@@ -65,6 +66,7 @@ struct cl_submission {
     const char *kind; /**< folder, archive or none */
     int64_t modified;
     char rejected[512]; /**< why nothing of it is graded, or "" */
+    bool unreadable;    /**< because it cannot be read here, which is no fault of the submission */
     struct cl_file file[CL_MAX_MILESTONES];
 };
 

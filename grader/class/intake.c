@@ -170,6 +170,8 @@ struct walk {
     bool twice[CL_MAX_MILESTONES];
     char path[CL_MAX_MILESTONES][1024];
     size_t entries;
+    char unread[1024]; /* a folder that could not be read, or "" */
+    int why;
 };
 
 static void look(struct walk *w, int dir, const char *relative, int depth);
@@ -187,6 +189,10 @@ static void look_at(struct walk *w, int dir, const char *path, const char *name,
                         : -1;
         if (below >= 0)
             look(w, below, path, depth + 1);
+        else if (depth < CL_MAX_DEPTH && errno != ELOOP && errno != ENOTDIR) {
+            w->why = errno;
+            snprintf(w->unread, sizeof w->unread, "%s", path);
+        }
         return;
     }
     enum cl_match match = cl_wanted_match(o->milestone, o->milestones, path, &which);
@@ -238,6 +244,7 @@ static int open_below(int dir, const char *path)
 static bool refuse(struct cl_file *file, int fd, struct stat *info)
 {
     size_t room = sizeof file->refused;
+    file->unreadable = fd < 0 && errno != ELOOP;
     if (fd < 0)
         snprintf(file->refused, room,
                  errno == ELOOP ? "is a link, which is not followed" : "cannot be read: %s",
@@ -285,6 +292,7 @@ enum st_code cl_intake_folder(struct cl_class *class, struct cl_submission *s, s
     path_format(folder, sizeof folder, "%s/%s", class->options->dir, s->entry);
     int dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir < 0) {
+        s->unreadable = true;
         snprintf(s->rejected, sizeof s->rejected, "its folder cannot be read: %s", strerror(errno));
         return ST_OK;
     }
@@ -304,8 +312,16 @@ enum st_code cl_intake_folder(struct cl_class *class, struct cl_submission *s, s
                  MAX_FOLDER_ENTRIES);
     for (size_t i = 0; !code && !s->rejected[0] && i < class->options->milestones; i++) {
         struct cl_file *file = &s->file[i];
-        if (!w->match[i])
+        if (!w->match[i] && !w->unread[0])
             continue;
+        if (!w->match[i]) {
+            char text[CL_NAME_BYTES];
+            cl_name_text(text, w->unread);
+            file->there = file->unreadable = true;
+            file->path = strdup(text);
+            snprintf(file->refused, sizeof file->refused, "cannot be read: %s", strerror(w->why));
+            continue;
+        }
         if (w->twice[i]) {
             file->there = true;
             file->path = strdup(w->path[i]);
@@ -513,7 +529,8 @@ enum st_code cl_intake(struct cl_class *class, struct st_error *err)
         if (!cl_is_selected(class->options, s->name))
             continue;
         if (s->rejected[0])
-            cl_notice(class, s->name, "rejected: %s", s->rejected);
+            cl_notice(class, s->name, "%s: %s", s->unreadable ? "not graded" : "rejected",
+                      s->rejected);
         for (size_t m = 0; m < class->options->milestones; m++)
             if (s->file[m].refused[0])
                 cl_notice(class, s->name, "%s: %s %s", class->options->milestone[m].id,

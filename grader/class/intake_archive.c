@@ -193,6 +193,7 @@ enum st_code cl_intake_archive(struct cl_class *class, struct cl_submission *s,
     path_format(path, sizeof path, "%s/%s", class->options->dir, s->entry);
     int archive = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (archive < 0 || fstat(archive, &info) || !S_ISREG(info.st_mode)) {
+        s->unreadable = archive < 0 && errno != ELOOP;
         snprintf(s->rejected, sizeof s->rejected, "its archive cannot be read: %s",
                  archive < 0 ? strerror(errno) : "not a regular file");
     } else if (info.st_size > MAX_ARCHIVE_BYTES) {

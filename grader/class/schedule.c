@@ -238,6 +238,8 @@ bool cl_store_at_once(struct cl_class *class, const struct cl_task *task, struct
         return false;
     cl_task_ungraded(class, task, task->status, task->message, &graded);
     counts->at_once++;
+    if (strcmp(task->status, "fault") == 0)
+        cl_store_fault(class, task, "unreadable", task->message);
     cl_store(class, &graded, counts);
     gb_graded_free(&graded);
     return true;

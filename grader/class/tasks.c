@@ -87,7 +87,8 @@ static bool is_up_to_date(const struct cl_class *class, const struct known *k,
     if (!a || compare_attempt(a, task->submission, task->milestone) != 0)
         return false;
     if (!task->source) /* nothing is run for it: only a change is worth storing */
-        return same_text(a->status, task->status) && same_text(a->message, task->message);
+        return strcmp(task->status, "fault") != 0 && same_text(a->status, task->status) &&
+               same_text(a->message, task->message);
     if (strcmp(a->status, "fault") == 0 || strcmp(a->status, "skip") == 0)
         return a->run == class->run;
     if (o->regrade && a->run < k->since_run)
@@ -110,14 +111,14 @@ static struct cl_task make_task(const struct cl_class *class, const struct cl_su
                            .seed = cl_task_seed(class->seed, s->name, o->milestone[m].id)};
     char message[CL_NAME_BYTES] = "";
     if (s->rejected[0]) {
-        task.status = "rejected";
+        task.status = s->unreadable ? "fault" : "rejected";
         cl_name_text(message, s->rejected);
     } else if (!file->there) {
         task.status = "missing";
         snprintf(message, sizeof message, s->entry ? "no file %s/%s" : "nothing was handed in",
                  o->milestone[m].folder, o->milestone[m].file);
     } else if (file->refused[0]) {
-        task.status = "rejected";
+        task.status = file->unreadable ? "fault" : "rejected";
         snprintf(message, sizeof message, "%.400s %s", file->path, file->refused);
     } else {
         task.source = strdup(file->copy);

@@ -344,6 +344,27 @@ fault_is_apart() { # a grader that is killed each time: no fail, and tried again
 }
 claim 'a killed grader is a fault, not a fail, and is tried again' fault_is_apart
 
+unreadable_is_a_fault() { # by the grader, that is; root reads all, unless it has given that right up
+    mkdir -p locked/top/m1-cpu-conv locked/below/m1-cpu-conv locked/file/m1-cpu-conv
+    cp in/s002/m1-cpu-conv/conv.c locked/file/m1-cpu-conv && cp locked/file/m1-cpu-conv/conv.c locked/below/conv.c && touch locked/packed.zip
+    what="locked/top locked/below/m1-cpu-conv locked/file/m1-cpu-conv/conv.c locked/packed.zip" may=
+    [ "$(id -u)" != 0 ] || may="setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-dac_override,-dac_read_search"
+    # shellcheck disable=SC2086
+    { [ -z "$may" ] || chown 1 $what; } && chmod 0 $what || return 1
+    $may "$build/grader" class locked --milestones m1,m2 --gradebook locked.db --quick --images 1 $sandbox >said-locked.db 2>&1
+    code=$?
+    # shellcheck disable=SC2086
+    { [ -z "$may" ] || chown 0 $what; } && chmod 700 $what
+    [ $code = 2 ] && tells locked.db 'top: not graded: its folder cannot be read: Permission denied' &&
+        tells locked.db 'below: m1: m1-cpu-conv cannot be read: Permission denied' &&
+        tells locked.db 'file: m1: m1-cpu-conv/conv.c cannot be read: Permission denied' &&
+        tells locked.db 'packed: not graded: its archive cannot be read: Permission denied' &&
+        [ "$(sql locked.db "SELECT count(*) FROM grade WHERE status = 'fault' AND score IS NULL")" = 7 ] &&
+        [ "$(sql locked.db "SELECT count(*) FROM fault WHERE kind = 'unreadable'")" = 7 ] || return 1
+    "$build/grader" class locked --milestones m1,m2 --gradebook locked.db --quick --images 1 $sandbox >said-locked.db 2>&1
+    tells locked.db '7 graded: 0 pass, 1 fail, 0 skip, 4 missing, 2 rejected, 0 fault; 1 were up to date'
+}
+claim 'what cannot be read here is a fault, not a zero' unreadable_is_a_fault
 no_sandbox_is_refused() {
     ! PATH=/nowhere "$build/grader" class in --milestones m1 --gradebook open.db >said-open.db 2>&1 &&
         tells open.db '--no-sandbox grades all the same' && [ ! -e open.db ]

@@ -380,6 +380,39 @@ static bool repeats(const struct kernel_code *code, size_t at)
     return false;
 }
 
+/* Whether blocks [first, last] multiply, or give that register another value. */
+static bool brings_more(const struct counting *k, int first, int last, int reg)
+{
+    const struct kernel_code *code = k->l->code;
+    for (size_t i = 0; i < code->insn_count; i++) {
+        const struct kc_insn *in = &code->insns[i];
+        if (in->block < first || in->block > last)
+            continue;
+        if (k->multiplies[in->block])
+            return true;
+        for (int d = 0; d < in->dests; d++)
+            if (in->dest[d] == reg)
+                return true;
+    }
+    return false;
+}
+
+/* So is adding in a loop that neither multiplies nor goes to another address: it counts as often as
+ * the block before the loop ran. */
+static double without_rounds(const struct counting *k, const struct kc_insn *in, double n)
+{
+    const struct kernel_code *code = k->l->code;
+    for (size_t i = 0; i < code->insn_count; i++) {
+        const struct kc_insn *back = &code->insns[i];
+        if (back->kind == KC_BRANCH && back->backward && back->target > 0 &&
+            back->target <= in->block && in->block <= back->block &&
+            k->threads[back->target - 1] < n &&
+            !brings_more(k, back->target, back->block, in->address.reg))
+            n = k->threads[back->target - 1];
+    }
+    return n;
+}
+
 static void count_atomic(struct counting *k, size_t at, double n)
 {
     const struct kc_insn *in = &k->l->code->insns[at];
@@ -388,7 +421,7 @@ static void count_atomic(struct counting *k, size_t at, double n)
     for (int b = 0; b < k->l->code->bases; b++)
         if (bases >> b & 1 && k->l->buffer[b] == FLOW_IS_Y && in->adds && data & FLOW_PRODUCT &&
             !repeats(k->l->code, at))
-            k->c->y_atomics += n * in->elements;
+            k->c->y_atomics += without_rounds(k, in, n) * in->elements;
 }
 
 static void count_loops(struct counting *k)
@@ -419,8 +452,6 @@ static void count_launch(struct counting *k)
             count_load(k, in, words);
         else if (in->kind == KC_STORE)
             count_moved(k, in, flow_sources(k->l, in, 0, in->sources).data, words);
-        else if (in->kind == KC_ATOMIC)
-            count_atomic(k, i, n);
         else if (in->kind == KC_BARRIER)
             k->c->barriers += n;
         if (in->kind == KC_COPY) {
@@ -428,6 +459,9 @@ static void count_launch(struct counting *k)
             count_moved(k, in, flow_copied(k->l, &k->r->buffers, in), words);
         }
     }
+    for (size_t i = 0; i < code->insn_count; i++)
+        if (code->insns[i].kind == KC_ATOMIC)
+            count_atomic(k, i, k->threads[code->insns[i].block]);
     count_loops(k);
 }
 

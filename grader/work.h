@@ -46,7 +46,7 @@
     X(barriers)                                                                                    \
     X(x_rewritten)     /* x, stored to global memory other than y */                               \
     X(y_stores)        /* results, stored to y, not added to it */                                 \
-    X(y_atomics)       /* results, added to y; additions to one address in a row count once */     \
+    X(y_atomics)       /* results, added to y; again and again to one address count once */        \
     X(multiply_blocks) /* runs of basic blocks with such multiply-adds */                          \
     X(loop_branches)   /* branches backwards around such blocks */
 

@@ -177,3 +177,12 @@ bool path_format(char *to, size_t room, const char *format, ...)
         to[0] = '\0';
     return false;
 }
+
+void files_open_standard(void)
+{
+    int fd;
+    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO)
+        ;
+    if (fd >= 0)
+        close(fd);
+}

@@ -466,6 +466,7 @@ int main(int argc, char **argv)
 {
     struct vprof_options o;
     struct st_error err;
+    files_open_standard();
     vprof_options_read(&o, argc, argv);
     struct report r = {.out = stderr, .quiet = o.quiet};
     char kept[PATH_MAX];

@@ -222,3 +222,20 @@ Test(files, a_path_that_does_not_fit_is_an_empty_string)
     cr_expect_not(path_format(path, sizeof path, "%s/%d", "abc", 10));
     cr_expect_str_empty(path);
 }
+
+Test(files, standard_streams_that_are_closed_are_opened)
+{
+    close(STDIN_FILENO);
+    close(STDOUT_FILENO);
+    const int lowest = dup(STDERR_FILENO);
+    cr_assert_eq(lowest, STDIN_FILENO, "that number is free");
+    close(lowest);
+    files_open_standard();
+    const int next = dup(STDERR_FILENO);
+    cr_expect_gt(next, STDERR_FILENO, "none of the three is free");
+    cr_expect_eq(write(STDOUT_FILENO, "x", 1), 1);
+    close(next);
+    files_open_standard();
+    const int same = dup(STDERR_FILENO);
+    cr_expect_eq(same, next, "where all are open it leaves nothing open");
+}

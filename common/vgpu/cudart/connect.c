@@ -2,6 +2,7 @@
 #include "vgpu/cudart/shim.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -149,10 +150,10 @@ static int door_enter(int door)
                              .msg_controllen = sizeof control};
     ssize_t sent = sendmsg(door, &message, MSG_NOSIGNAL);
     close(pair[1]);
-    if (sent == 1)
-        return pair[0];
+    /* (of a program without standard streams, what it prints must not come here) */
+    const int mine = sent == 1 ? fcntl(pair[0], F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
     close(pair[0]);
-    return -1;
+    return mine;
 }
 
 static bool send_request(const struct call *c)

@@ -7,6 +7,7 @@
  *
  * Both children die with vgpu-run, even by kill -9. The exit status is the program's; if a signal
  * ended it, vgpu-run ends by the same signal. 2 means that the program could not be started. */
+#include "base/files.h"
 #include "vgpu/device/program_run.h"
 
 #include <argp.h>
@@ -74,6 +75,7 @@ static const struct argp_option options[] = {
 int main(int argc, char **argv)
 {
     struct options o = {.device.output = -1};
+    files_open_standard();
     const struct argp parser = {
         options,
         option_take,

@@ -208,9 +208,10 @@ enum st_code cl_intake_archive(struct cl_class *class, struct cl_submission *s,
                           : run_unpack(class, archive, output, &status, err);
         if (!code && WIFSIGNALED(status))
             reject(s, "too much in it: unpacking took more time or memory than is allowed", "");
-        else if (!code && WEXITSTATUS(status) != 0)
-            code = st_fail(err, ST_CHILD, "cannot unpack %.200s", path);
-        else if (!code)
+        else if (!code && WEXITSTATUS(status) != 0) {
+            s->unreadable = true;
+            snprintf(s->rejected, sizeof s->rejected, "its archive cannot be unpacked here");
+        } else if (!code)
             code = take_output(class, s, output, err);
     }
     if (archive >= 0)

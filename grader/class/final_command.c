@@ -139,7 +139,7 @@ int gr_command_final(int argc, char **argv)
         .options = options,
         .parser = parse,
         .doc = "Final grades: the parts that a table of weights names, from the gradebook's grades "
-               "and manual items. The instructor guide describes the table.",
+               "and manual items. docs/class.md describes the table.",
     };
     struct arguments a = {0};
     gb_options_parse(&argp, argc, argv, &a, &a.gradebook);

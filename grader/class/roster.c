@@ -6,6 +6,7 @@
 #include "grader/class/class.h"
 #include "grader/class/csv.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -49,6 +50,13 @@ static const struct csv_row *earlier(const struct csv *csv, size_t row, int name
     return NULL;
 }
 
+/* Easily left in a spreadsheet, and hard to see; but a folder's name may have them. */
+static bool has_blanks_around(const char *text)
+{
+    return *text &&
+           (isspace((unsigned char)*text) || isspace((unsigned char)text[strlen(text) - 1]));
+}
+
 static enum st_code put_row(struct cl_class *class, const struct csv *csv, size_t i,
                             const struct columns *c, struct st_error *err)
 {
@@ -67,6 +75,9 @@ static enum st_code put_row(struct cl_class *class, const struct csv *csv, size_
     if (row->fields != csv->row[0].fields)
         cl_notice(class, name, "roster, line %zu: has %zu fields, the first row %zu", row->line,
                   row->fields, csv->row[0].fields);
+    if (has_blanks_around(name) || has_blanks_around(csv_field(row, c->team)))
+        cl_notice(class, name, "roster, line %zu: a blank before or behind a name is part of it",
+                  row->line);
     char text[CL_NAME_BYTES], team[CL_NAME_BYTES], display[CL_NAME_BYTES], email[CL_NAME_BYTES];
     cl_name_text(text, name);
     cl_name_text(team, csv_field(row, c->team));

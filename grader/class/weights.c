@@ -22,7 +22,7 @@ static enum st_code wrong(struct st_error *err, const char *path, size_t line, c
     st_detail(err, ST_WHERE, "%s, line %zu", path, line);
     st_detail(err, ST_EXPECTED, "%s", expected);
     st_detail(err, ST_GOT, "%s", got);
-    return st_detail(err, ST_HINT, "see the instructor guide, final grades");
+    return st_detail(err, ST_HINT, "see docs/class.md, final grades");
 }
 
 static bool parse_number(const char *text, double *number)
@@ -97,6 +97,8 @@ static enum st_code parse_row(struct cl_part *part, const struct tsv *table, siz
         return wrong(err, path, row + 2, "no points for a manual part",
                      "the most points, in 'first'", cell[FIRST]);
     enum st_code code = parse_of(part, cell[OF], err);
+    if (code)
+        st_detail(err, ST_WHERE, "%s, line %zu", path, row + 2);
     if (!code && part->kind <= CL_OPTIMISATION && (part->best < 1 || part->best > part->milestones))
         return wrong(err, path, row + 2, "wrong number of milestones that count",
                      "at least 1, and no more than are named", cell[BEST]);

@@ -90,7 +90,7 @@ mkdir in/twice && cp in/a-good.tar.gz in/twice.tgz && cp in/a-good.tar.gz in/aga
 hand_in "$(printf 'new\nline')" && hand_in "-rf" && hand_in "it's \"q\"" && hand_in "$(printf 'bad\377')"
 long=$(printf 'a\303\274%.0s' $(seq 80)) && hand_in "${long}1" && hand_in "${long}2" # three times as long as a file's, with %HH
 ln -s /etc in/linked && echo hi >in/notes.txt
-printf '\357\273\277name,team\r\ns001,\r\ns001,again\r\n,\r\n"it'"'"'s ""q""",a-good\r\ns999,\r\nM\374ller,\r\nmember,a-good\r\n"open,\r\n' >roster.csv
+printf '\357\273\277name,team\r\ns001,\r\ns001,again\r\n,\r\n"it'"'"'s ""q""",a-good\r\ns999,\r\nM\374ller,\r\nmember,a-good\r\nblank ,\r\n"open,\r\n' >roster.csv
 
 # Meanwhile another: somebody else takes times, from before it begins to 21 s after it waits for that: longer
 # than a grading may take.
@@ -148,8 +148,9 @@ claim 'a newline in a name is escaped' tells bad.db 'new\x0aline m1: fail'
 claim 'a linked submission is named' tells bad.db 'linked: is a link'
 claim 'a double row is named' tells bad.db 's001: roster, line 3: is already in line 2'
 claim 'a row without a name is named' tells bad.db 'roster, line 4: no name'
-claim 'an open quote is named' tells bad.db 'roster, line 9: a quote that is not closed'
+claim 'an open quote is named' tells bad.db 'roster, line 10: a quote that is not closed'
 claim 'who has handed in alone and in a team is named' tells bad.db 'it'"'"'s "q": has handed in alone, which counts, and in team a-good, too'
+claim 'a name with a blank behind it is told' tells bad.db 'blank : roster, line 9: a blank before or behind a name is part of it'
 member_has_a_team() {
     ! "$build/grader" manual --gradebook bad.db member m1 late_days 1 >said-member 2>&1 && tells member "in the roster's team a-good"
 }
@@ -245,7 +246,9 @@ finals() { # 15 points for m1: 5 of 60 and 7 of 40 in 100; 5 for style: 4 of 5; 
         printf 'part\tweight\tkind\tof\tbest\tfirst\tsecond\nall\t10\toptimisation\tm1\t1\t0.6\t0\n' >weights.tsv &&
         tool final --weights weights.tsv && says "s001	s001	1.20	1.20" &&
         sed -i 's/optimisation/beauty/' weights.tsv && ! tool final --weights weights.tsv &&
-        says 'weights.tsv, line 2: expected rubric, optimisation, ranking, manual or late, got beauty'
+        says 'weights.tsv, line 2: expected rubric, optimisation, ranking, manual or late, got beauty' &&
+        says 'docs/class.md' && sed -i 's/beauty	m1/rubric	m99/' weights.tsv && ! tool final --weights weights.tsv &&
+        says 'unknown milestone: weights.tsv, line 2: expected'
 }
 claim "final grades by the course's weights, and by others" finals
 gone_is_told() { # renamed: both have grades, until one is taken out; it comes back with what it had

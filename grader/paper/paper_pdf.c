@@ -1,4 +1,5 @@
-/* report.pdf: by pdflatex from report.tex, else by a browser that prints report.html. Either works
+/* report.pdf: by pdflatex from report.tex, else, or if that fails, by a browser that prints
+ * report.html. Either works
  * in a folder of its own, within bounded time, and only a finished file takes the place of an
  * earlier one. */
 #include "grader/paper/render.h"
@@ -158,9 +159,11 @@ enum st_code pp_pdf_write(const char *folder, bool have_tex, bool have_html, con
 {
     static const char *const browsers[] = {"chromium", "chromium-browser", "google-chrome"};
     char to[] = "/tmp/convlab-pdf-XXXXXX", made[PATH_MAX], path[PATH_MAX];
-    *how = have_tex && is_installed("pdflatex") ? "pdflatex" : NULL;
-    for (size_t i = 0; i < sizeof browsers / sizeof *browsers && !*how; i++)
-        *how = have_html && is_installed(browsers[i]) ? browsers[i] : NULL;
+    const char *browser = NULL;
+    for (size_t i = 0; i < sizeof browsers / sizeof *browsers && !browser; i++)
+        browser = have_html && is_installed(browsers[i]) ? browsers[i] : NULL;
+    const bool latex = have_tex && is_installed("pdflatex");
+    *how = latex ? "pdflatex" : browser;
     if (!*how) {
         st_fail(err, ST_MISSING_TOOL, "neither pdflatex nor chromium is installed");
         return st_detail(err, ST_HINT,
@@ -169,8 +172,11 @@ enum st_code pp_pdf_write(const char *folder, bool have_tex, bool have_html, con
     }
     if (!mkdtemp(to))
         return st_fail_errno(err, errno, "cannot make a folder in /tmp");
-    enum st_code code = strcmp(*how, "pdflatex") == 0 ? run_latex(folder, to, err)
-                                                      : run_browser(*how, folder, to, err);
+    enum st_code code = latex ? run_latex(folder, to, err) : ST_OK;
+    if (browser && (!latex || code)) { /* a text may be too much for TeX */
+        *how = browser;
+        code = run_browser(browser, folder, to, err);
+    }
     path_format(made, sizeof made, "%s/report.pdf", to);
     if (!code && !path_format(path, sizeof path, "%s/report.pdf", folder))
         code = st_fail(err, ST_TOO_LARGE, "path is too long");

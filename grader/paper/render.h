@@ -15,7 +15,8 @@ void pp_html_write(FILE *out, const struct pp_document *document, const char *fo
  * @return how many characters became '?', as LaTeX's fonts do not have them. */
 size_t pp_latex_write(FILE *out, const struct pp_document *document, const char *folder);
 
-/** Makes FOLDER/report.pdf from FOLDER/report.tex or FOLDER/report.html, by what is installed.
+/** Makes FOLDER/report.pdf from FOLDER/report.tex or FOLDER/report.html, by what is
+ * installed: if pdflatex fails, by a browser, too.
  * @param how  set to "pdflatex" or "chromium"
  * @return ST_MISSING_TOOL if neither is; ST_CHILD if it fails. The earlier file stays then. */
 enum st_code pp_pdf_write(const char *folder, bool have_tex, bool have_html, const char **how,

@@ -182,6 +182,24 @@ Test(render, latex_compiles_as_it_is)
     free(tex), free(report.text);
 }
 
+Test(render, what_tex_cannot_set_is_printed_by_a_browser, .timeout = 90)
+{
+    const char *how;
+    struct st_error err;
+    char *data;
+    size_t bytes;
+    if (run("command -v chromium >/dev/null && command -v pdflatex >/dev/null") != 0)
+        cr_skip_test("chromium or pdflatex is not installed");
+    write_text("report.tex", "\\undefined");
+    cr_assert_eq(pp_pdf_write(paper_folder(), true, false, &how, &err), ST_CHILD);
+    write_text("report.html", "<p>printed");
+    cr_assert_eq(pp_pdf_write(paper_folder(), true, true, &how, &err), ST_OK, "%s", err.what);
+    cr_expect_str_eq(how, "chromium");
+    cr_assert_eq(file_read(in_folder("report.pdf"), 1 << 24, &data, &bytes, NULL), ST_OK);
+    cr_expect_eq(strncmp(data, "%PDF-", 5), 0);
+    free(data);
+}
+
 Test(render, a_pdf_that_cannot_be_made_leaves_the_earlier_one)
 {
     const char *how;

@@ -41,9 +41,10 @@ struct cl_options {
     bool seed_given, quick, regrade, no_sandbox;
     size_t milestones;
     struct cl_wanted milestone[CL_MAX_MILESTONES];
-    double max_score[CL_MAX_MILESTONES]; /**< automatic points of its rubric */
-    char command[1024];                  /**< as it was typed */
-    char flags[1024];                    /**< those of the grader that change what is checked */
+    double max_score[CL_MAX_MILESTONES];        /**< automatic points of its rubric */
+    char rubric[CL_MAX_MILESTONES][SHA256_HEX]; /**< hash of that */
+    char command[1024];                         /**< as it was typed */
+    char flags[1024]; /**< those of the grader that change what is checked */
 };
 
 /** A milestone's file of a submission. */

@@ -147,6 +147,31 @@ static enum st_code choose_seed(struct cl_class *class, struct st_error *err)
     return code;
 }
 
+/* A grade is of the rubric that it was made with. One that was edited since is told until all are
+ * made again. */
+static enum st_code check_rubrics(struct cl_class *class, struct st_error *err)
+{
+    const struct cl_options *o = class->options;
+    const bool all_again = o->regrade && !o->only && !o->since;
+    enum st_code code = ST_OK;
+    for (size_t i = 0; !code && i < o->milestones; i++) {
+        char name[32], *stored, hash[SHA256_HEX];
+        snprintf(name, sizeof name, "rubric_%s", o->milestone[i].id);
+        memcpy(hash, o->rubric[i], sizeof hash);
+        if ((code = gb_setting_get(class->book, name, &stored, err)))
+            return code;
+        if (!stored || all_again)
+            code = gb_setting_put(class->book, &(struct gb_setting){name, hash}, err);
+        else if (strcmp(stored, hash) != 0)
+            cl_notice(class, NULL,
+                      "%s: its rubric was edited; grades that were made before stay as they are "
+                      "(hint: --regrade)",
+                      o->milestone[i].id);
+        free(stored);
+    }
+    return code;
+}
+
 /* ---- what is told at the end -------------------------------------------------------------------
  */
 
@@ -241,6 +266,8 @@ int gr_command_class(int argc, char **argv)
         code = begin_run(&class, &err);
     if (!code)
         code = choose_seed(&class, &err);
+    if (!code)
+        code = check_rubrics(&class, &err);
     int status = code ? EXIT_NOT_ALL : grade(&class, &err);
     if (err.code)
         st_print(stderr, "grader class", &err);

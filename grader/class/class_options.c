@@ -1,5 +1,6 @@
 #include "grader/class/class_options.h"
 
+#include "base/files.h"
 #include "base/parallel.h"
 #include "grader/milestone.h"
 #include "grader/rubric.h"
@@ -254,6 +255,21 @@ size_t cl_options_passed(const struct cl_options *o, bool cuda, char images[GR_I
 /* ---- milestones --------------------------------------------------------------------------------
  */
 
+static enum st_code hash_rubric(const char *path, char hex[SHA256_HEX], struct st_error *err)
+{
+    char *text;
+    size_t bytes;
+    struct sha256 hash;
+    enum st_code code = file_read(path, 1 << 20, &text, &bytes, err);
+    if (code)
+        return code;
+    sha256_begin(&hash);
+    sha256_add(&hash, text, bytes);
+    sha256_end_hex(&hash, hex);
+    free(text);
+    return ST_OK;
+}
+
 static enum st_code add_milestone(struct cl_options *o, const char *id, struct st_error *err)
 {
     struct gr_milestone milestone;
@@ -282,8 +298,7 @@ static enum st_code add_milestone(struct cl_options *o, const char *id, struct s
         if (rubric->items[i].kind == GR_AUTOMATIC)
             o->max_score[o->milestones] += rubric->items[i].points;
     gr_rubric_free(rubric);
-    o->milestones++;
-    return ST_OK;
+    return hash_rubric(milestone.rubric, o->rubric[o->milestones++], err);
 }
 
 enum st_code cl_options_milestones(struct cl_options *o, struct st_error *err)

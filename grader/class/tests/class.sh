@@ -166,6 +166,14 @@ gradebook_is_none() { # in the class's folder, where the command was started
     [ "$(sql self/gradebook.db 'SELECT submission FROM grade')" = s002 ]
 }
 claim 'a gradebook in the class'"'"'s folder is no submission' gradebook_is_none
+edited_rubric_is_told() { # as if it had been another when the gradebook was begun
+    in_self() { (cd self && "$build/grader" class . --milestones m1 --quick --images 1 $sandbox "$@" >../said-self 2>&1); }
+    edited='m1: its rubric was edited; grades that were made before stay as they are'
+    in_self && ! tells self "$edited" >/dev/null && sql self/gradebook.db "UPDATE setting SET value = 'x' WHERE name = 'rubric_m1'" &&
+        in_self && tells self "$edited" && in_self --regrade --only s002 && tells self "$edited" &&
+        in_self --regrade && ! tells self "$edited" >/dev/null && in_self && ! tells self "$edited" >/dev/null
+}
+claim 'an edited rubric is told until all is graded again' edited_rubric_is_told
 nothing_at_all() { mkdir empty && grades empty empty.db && tells empty.db 'nothing was handed in' && ! grades nowhere empty.db && tells empty.db 'nowhere'; }
 claim 'an empty class is told, and one that is not there' nothing_at_all
 

@@ -1,4 +1,5 @@
 // expect: kernel=3 cudaMalloc=1 cudaMemcpy=1 status=0
+// device: virtual
 /* Starts itself again without any descriptor but the three standard ones, as Python's subprocess
  * starts programs; and then without a stdout, to which it prints all the same: that must not end up
  * where the runtime talks to the GPU. */

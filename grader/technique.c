@@ -14,11 +14,12 @@
 #include "grader/grading.h"
 #include "grader/verify.h"
 #include "nn/oracle.h"
+#include "vgpu/profiles/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LAYERS = 2, PTX_FOR_SM = 90, RANDOM_STREAM = 0x7ec4, IMAGES = 2 };
+enum { MAX_LAYERS = 2, RANDOM_STREAM = 0x7ec4, IMAGES = 2 };
 
 /* The second layer of the two-layer model comes first: it has several input maps. */
 static const struct conv_shape model_layers[MAX_LAYERS] = {{IMAGES, 24, 12, 33, 33, 5},
@@ -162,13 +163,25 @@ static bool find_virtual_gpu(const struct grading *g, struct gr_host *to)
     return found;
 }
 
+/* For which GPU the device process chooses among a library's PTX. */
+static int sm_of(const struct gr_host *host)
+{
+    struct vg_profile profile;
+    struct st_error ignored;
+    char folder[PATH_MAX];
+    path_format(folder, sizeof folder, "%s/vgpu/profiles", host->build);
+    return vg_profile_read(&profile, folder, host->profile, &ignored)
+               ? 0
+               : profile.compute_major * 10 + profile.compute_minor;
+}
+
 /* Why nothing can be counted. @return false if it can, and then what is needed is open. */
 static bool cannot_count(struct grading *g, struct stage *st, struct gr_check *check)
 {
     struct st_error why;
     if (!find_virtual_gpu(g, &st->host))
         gr_check_set(check, GR_SKIP, "the virtual GPU, which counts, is not built: run make vgpu");
-    else if (gr_code_read(&st->code, g->library, PTX_FOR_SM, &why))
+    else if (gr_code_read(&st->code, g->library, sm_of(&st->host), &why))
         gr_check_set(check, GR_SKIP, "the library's GPU code cannot be read: %.300s", why.what);
     else
         return false;
@@ -258,7 +271,7 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
     const struct gr_device_record *record = gr_session_device_record(&g->session);
     struct gr_evidence fact;
     struct st_error unreadable; /* is said by the other checks */
-    if (!record || (!g->code && gr_code_read(&g->code, g->library, PTX_FOR_SM, &unreadable)))
+    if (!record || (!g->code && gr_code_read(&g->code, g->library, sm_of(&g->host), &unreadable)))
         return ST_OK;
     struct gr_work *work = malloc(sizeof *work);
     if (!work)

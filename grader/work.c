@@ -1,6 +1,7 @@
 #include "grader/work.h"
 
 #include "base/files.h"
+#include "base/sha256.h"
 #include "base/tsv.h"
 #include "grader/data_flow.h"
 #include "nn/oracle.h"
@@ -16,6 +17,7 @@ enum { LIBRARY_BYTES_MAX = 256 << 20, MAX_LAUNCHES = 256, CONST_BYTES_MAX = 6553
 
 struct gr_code {
     char *ptx;
+    char ptx_hash[SHA256_HEX];
     struct ptx_ast ast;
     struct ir_module ir;
     struct kernel_code *kernels; /**< [function_count], read when first launched */
@@ -48,6 +50,10 @@ static enum st_code read_ptx(struct gr_code *code, const char *file, size_t byte
     code->ptx = module.ptx;
     module.ptx = NULL;
     size_t ptx_bytes = module.ptx_bytes;
+    struct sha256 hash;
+    sha256_begin(&hash);
+    sha256_add(&hash, code->ptx, ptx_bytes);
+    sha256_end_hex(&hash, code->ptx_hash);
     fatbin_module_free(&module);
     status = ptx_parse(&code->ast, code->ptx, ptx_bytes, err);
     if (status)
@@ -167,10 +173,11 @@ static void add_threads(const char *blocks, int function, int count, double *thr
 static void take_kernel(struct reading *r, const struct tsv *t, size_t row, const int *column,
                         int *functions)
 {
-    enum { NAME, TO, FROM, BYTES, BLOCK, POINTERS, BLOCKS };
+    enum { NAME, TO, FROM, BYTES, BLOCK, POINTERS, BLOCKS, KIND, PTX_HASH };
     const char *name = tsv_cell(t, row, column[NAME]);
     int function = function_number(r->code, name);
-    if (function < 0) {
+    /* One of that name may be in other code, which was put together when the program ran, say. */
+    if (function < 0 || strcmp(tsv_cell(t, row, column[PTX_HASH]), r->code->ptx_hash) != 0) {
         r->to->not_followed = true;
         return;
     }
@@ -248,9 +255,9 @@ static void take_copy(struct reading *r, const char *to, const char *from, doubl
 
 static enum st_code take_rows(struct reading *r, const struct tsv *t, struct st_error *err)
 {
-    static const char *const names[] = {"name",  "to",       "from",   "bytes",
-                                        "block", "pointers", "blocks", "kind"};
-    enum { NAME, TO, FROM, BYTES, BLOCK, POINTERS, BLOCKS, KIND, COLUMNS };
+    static const char *const names[] = {"name",     "to",     "from", "bytes",   "block",
+                                        "pointers", "blocks", "kind", "ptx_hash"};
+    enum { NAME, TO, FROM, BYTES, BLOCK, POINTERS, BLOCKS, KIND, PTX_HASH, COLUMNS };
     int column[COLUMNS], functions[GR_MAX_KERNELS];
     for (int i = 0; i < COLUMNS; i++)
         if ((column[i] = tsv_column(t, names[i])) < 0)

@@ -86,7 +86,7 @@ struct gr_work {
 
 struct gr_code;
 
-/** Reads the PTX out of a library. @param sm  of the GPU it ran on, 90.
+/** Reads the PTX out of a library. @param sm  of the GPU it ran on, such as 90.
  * @return ST_NOT_FOUND if it has none, ST_BAD_FORMAT if it cannot be read. */
 enum st_code gr_code_read(struct gr_code **code, const char *library, int sm, struct st_error *err);
 void gr_code_free(struct gr_code *code);

@@ -58,9 +58,9 @@ static const char *const trace_columns[] = {"kind",
 static const char *const fault_columns[] = {"kind",  "kernel",     "file",      "line",
                                             "block", "thread",     "address",   "detail",
                                             "count", "other_file", "other_line"};
-static const char *const work_columns[] = {"kind",     "name",  "to",    "from",
-                                           "bytes",    "grid",  "block", "dynamic_shared_bytes",
-                                           "pointers", "blocks"};
+static const char *const work_columns[] = {"kind",     "name",   "to",      "from",
+                                           "bytes",    "grid",   "block",   "dynamic_shared_bytes",
+                                           "pointers", "blocks", "ptx_hash"};
 #define COLUMNS(a) (sizeof(a) / sizeof *(a))
 enum { FIELDS_MAX = 96 };
 _Static_assert(COLUMNS(trace_columns) <= FIELDS_MAX, "a row has room for all");
@@ -224,8 +224,8 @@ void record_work_copy(struct record *record, const char *kind, const char *to, c
     write_row(record, RECORD_WORK, &row);
 }
 
-void record_work_kernel(struct record *record, const char *name, const char *pointers,
-                        const struct record_row *r)
+void record_work_kernel(struct record *record, const char *name, const char *ptx_hash,
+                        const char *pointers, const struct record_row *r)
 {
     struct row row = {.n = 0};
     add_text(&row, "kernel");
@@ -238,6 +238,7 @@ void record_work_kernel(struct record *record, const char *name, const char *poi
     add(&row, "%zu", r->launch->dynamic_shared_bytes);
     add_text(&row, pointers);
     add_text(&row, r->launch->blocks ? r->launch->blocks : "");
+    add_text(&row, ptx_hash);
     write_row(record, RECORD_WORK, &row);
 }
 

@@ -21,11 +21,12 @@
  *     counters  as vg_counters_write() has them
  *
  *     work      kind name to from bytes grid block dynamic_shared_bytes pointers blocks
+ *               ptx_hash
  *
  *               (kernel: mangled name, "OFFSET=PLACE ..." for each pointer among its parameters,
- *               and the blocks of vg_launch_report; copies: what was copied where; copy_shared:
- *               what the host has written to memory that both have. Places as vg_address_name()
- *               has them.)
+ *               the blocks of vg_launch_report, and the SHA-256 of its module's PTX; copies: what
+ *               was copied where; copy_shared: what the host has written to memory that both
+ *               have. Places as vg_address_name() has them.)
  */
 #ifndef CONVLAB_VGPU_RECORD_H
 #define CONVLAB_VGPU_RECORD_H
@@ -71,9 +72,10 @@ bool record_wants_work(const struct record *record);
 /** Adds a copy or fill to the table of work. A place may be "": the host. */
 void record_work_copy(struct record *record, const char *kind, const char *to, const char *from,
                       double bytes);
-/** Adds a launch to the table of work. @param name  mangled  @param pointers  see above. */
-void record_work_kernel(struct record *record, const char *name, const char *pointers,
-                        const struct record_row *row);
+/** Adds a launch to the table of work. @param name  mangled  @param ptx_hash  of the module that it
+ * is of @param pointers  see above. */
+void record_work_kernel(struct record *record, const char *name, const char *ptx_hash,
+                        const char *pointers, const struct record_row *row);
 /** Prints on stderr the findings that are new since the last call for this device. @param printed
  * how many were printed before; updated. */
 void record_findings_print(struct record *record, const struct vg_device *device, size_t *printed);

@@ -12,6 +12,7 @@
 #ifndef CONVLAB_VGPU_SESSION_H
 #define CONVLAB_VGPU_SESSION_H
 
+#include "base/sha256.h"
 #include "vgpu/device/handles.h"
 #include "vgpu/device/protocol.h"
 #include "vgpu/device/record.h"
@@ -35,6 +36,7 @@ struct session_shared {
 
 struct module {
     struct vg_module *module;
+    char ptx_hash[SHA256_HEX]; /**< of its PTX, all units' */
 };
 
 struct kernel {

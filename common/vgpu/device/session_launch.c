@@ -166,7 +166,8 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
     if (record_wants_work(shared->record)) {
         char pointers[4096];
         pointers_text(s, x->payload, x->request.payload_bytes, pointers, sizeof pointers);
-        record_work_kernel(shared->record, vg_kernel_symbol(l->kernel->kernel), pointers, &row);
+        record_work_kernel(shared->record, vg_kernel_symbol(l->kernel->kernel),
+                           l->kernel->module->ptx_hash, pointers, &row);
     }
     free(report.blocks);
 }

@@ -72,9 +72,14 @@ static enum st_code units_link(struct session *s, struct module *to, struct st_e
     struct vg_image *images = calloc(s->unit_count, sizeof *images);
     if (!images)
         return st_fail(err, ST_NO_MEMORY, "no memory for a module");
-    for (size_t i = 0; i < s->unit_count; i++)
+    struct sha256 hash;
+    sha256_begin(&hash);
+    for (size_t i = 0; i < s->unit_count; i++) {
+        sha256_add(&hash, s->units[i].ptx, s->units[i].ptx_bytes);
         images[i] = (struct vg_image){s->units[i].ptx, s->units[i].ptx_bytes, s->units[i].kernels,
                                       s->units[i].kernel_count};
+    }
+    sha256_end_hex(&hash, to->ptx_hash);
     enum st_code code = vg_module_link(s->device, &to->module, images, s->unit_count, err);
     free(images);
     return code;

@@ -16,6 +16,10 @@ enum {
     ALIGNED = 256
 }; /* of the harness's shared memory: y, x, k (runner/arena.h) */
 
+#ifndef HAND_OVER
+#define HAND_OVER(blocks) hand_over<<<blocks, 256>>>(x, k, result, y, ny, C * K * K)
+#endif
+
 __global__ void hand_over(const float *x, const float *k, const float *from, float *y, size_t n,
                           int taps)
 {
@@ -74,7 +78,7 @@ extern "C" int conv_forward(const struct conv_shape *shape, const float *x, cons
                            host_k[((m * C + c) * K + p) * K + q];
         result[i] = sum;
     }
-    hand_over<<<(unsigned)((ny + 255) / 256), 256>>>(x, k, result, y, ny, C * K * K);
+    HAND_OVER((unsigned)((ny + 255) / 256));
     cudaDeviceSynchronize();
     cudaFree(result);
     return 0;

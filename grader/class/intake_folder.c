@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define NO_FILE "is not a regular file"
+
 enum { MAX_FOLDER_ENTRIES = 20000 };
 
 /* ---- looking -----------------------------------------------------------------------------------
@@ -135,13 +137,15 @@ static enum st_code keep_below(struct cl_class *class, struct cl_submission *s, 
     if (fd < 0) {
         if (errno == ELOOP)
             refuse(file, path, 0, "is a link, which is not followed");
+        else if (errno == ENXIO) /* a socket */
+            refuse(file, path, 0, NO_FILE);
         else
             refuse_unread(file, path, errno);
         return ST_OK;
     }
     enum st_code code = ST_OK;
     if (fstat(fd, &info) || !S_ISREG(info.st_mode))
-        refuse(file, path, 0, "is not a regular file");
+        refuse(file, path, 0, NO_FILE);
     else if (info.st_size > CL_MAX_SOURCE_BYTES)
         refuse(file, path, 0, "has %lld bytes, at most %d are taken", (long long)info.st_size,
                CL_MAX_SOURCE_BYTES);

@@ -89,6 +89,8 @@ ln -s "$reference" in/f-link/m1-cpu-conv/conv.c
 mkdir in/twice && cp in/a-good.tar.gz in/twice.tgz && cp in/a-good.tar.gz in/again.tgz && cp in/a-good.tar.gz in/again.tar.gz
 hand_in "$(printf 'new\nline')" && hand_in "-rf" && hand_in "it's \"q\"" && hand_in "$(printf 'bad\377')"
 long=$(printf 'a\303\274%.0s' $(seq 80)) && hand_in "${long}1" && hand_in "${long}2" # three times as long as a file's, with %HH
+mkdir -p in/f-socket/m1-cpu-conv && perl -MIO::Socket::UNIX -e \
+    'IO::Socket::UNIX->new(Local => "in/f-socket/m1-cpu-conv/conv.c", Listen => 1)' 2>/dev/null
 ln -s /etc in/linked && echo hi >in/notes.txt
 printf '\357\273\277name,team\r\ns001,\r\ns001,again\r\n,\r\n"it'"'"'s ""q""",a-good\r\ns999,\r\nM\374ller,\r\nmember,a-good\r\nblank ,\r\n"open,\r\n' >roster.csv
 
@@ -120,6 +122,8 @@ claim 'an absolute path is named' tells bad.db 'a-root: rejected: its archive ha
 claim 'a symbolic link is named' tells bad.db 'a-symbolic: rejected: its archive has a symbolic link: symbolic'
 claim 'a hard link is named' tells bad.db 'a-hard: rejected: its archive has a hard link: hard'
 claim 'a pipe is named' tells bad.db 'a-pipe: rejected: its archive has a named pipe'
+[ ! -S in/f-socket/m1-cpu-conv/conv.c ] || claim 'a socket is named' tells bad.db 'f-socket: m1: m1-cpu-conv/conv.c is not a regular file'
+[ ! -S in/f-socket/m1-cpu-conv/conv.c ] || claim 'and is no fault' has_status bad.db f-socket rejected
 [ ! -e in/a-device.tar ] || claim 'a device is named' tells bad.db 'a-device: rejected: its archive has a device: device'
 claim 'a bomb of size is named' tells bad.db 'a-bomb: rejected: its archive has a bomb: unpacks to more than 200 times its size'
 claim 'a bomb of count is named' tells bad.db 'a-count: rejected: its archive has a bomb: more than 20000 entries'
@@ -304,7 +308,7 @@ noise_is_seen() { # one core for times: a run with noise is made again with noth
     again='jumpy m1: noisy times: is graded again when nothing else runs'
     $jumps >said-jumps.db 2>&1 &
     jumping=$!
-    for wait in $(seq 300); do # killed then, a run that goes on knows
+    for wait in $(seq 1200); do # killed then, a run that goes on knows
         grep -q "$again" said-jumps.db || ! kill -0 $jumping 2>/dev/null && break
         sleep 0.1
     done

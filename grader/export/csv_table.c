@@ -78,6 +78,8 @@ static void put_row(FILE *out, const struct gx_record *record, const char **name
         fprintf(out, "%zu", record->images);
     fputc(',', out);
     put_text(out, record->fault ? record->fault : "");
+    fputc(',', out);
+    put_text(out, record->comments);
     for (size_t n = 0; n < names; n++) {
         fputc(',', out);
         put_points(out, record, name[n]);
@@ -93,7 +95,8 @@ enum st_code gx_csv_write(FILE *out, const struct gx_class *class, const struct 
     size_t names = check_columns(class, name, sizeof name / sizeof *name);
     if (options->excel)
         fputs("\xef\xbb\xbf", out);
-    fputs("submission,milestone,status,score,max_score,manual,op_time_s,images,fault", out);
+    fputs("submission,milestone,status,score,max_score,manual,op_time_s,images,fault,comments",
+          out);
     for (size_t n = 0; n < names; n++) {
         fputc(',', out);
         put_text(out, name[n]);

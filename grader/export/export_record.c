@@ -118,7 +118,7 @@ bool gx_record_start(struct gx_record *to, const char *submission, const char *m
 {
     *to = (struct gx_record){
         .score = NAN, .max_score = NAN, .manual = NAN, .op_time_s = NAN, .seconds = NAN};
-    to->title = to->device = to->version = to->date = "";
+    to->title = to->device = to->version = to->date = to->comments = "";
     to->strings = cJSON_CreateArray();
     to->check = calloc(checks + 1, sizeof *to->check);
     to->submission = gx_record_keep(to, submission);

@@ -35,6 +35,7 @@ struct gx_record {
     const char *fault;       /**< what kept it from being graded, or NULL if it was graded */
     double score, max_score; /**< automatic points; NAN in a fault */
     double manual;           /**< points that the instructor has entered so far, NAN if none */
+    const char *comments;    /**< what the instructor has entered by hand, a line each, or "" */
     double op_time_s;        /**< all layers at the largest size that was right, or NAN */
     size_t images;           /**< that size */
     double seconds;          /**< that grading took, or NAN if not known */

@@ -1,5 +1,6 @@
 #include "grader/export/from_gradebook.h"
 
+#include "base/numbers.h"
 #include "grader/milestone.h"
 #include "grader/rubric.h"
 
@@ -120,18 +121,38 @@ static bool take_attempt(struct gx_record *to, const struct gb_graded *from)
     return true;
 }
 
-/* What was given by hand for items of the rubric; late days and comments are not points of it. */
+/* One item as a line for the student: "explanation_effect, 9: Why is conv2 slower?" */
+static void put_comment(FILE *out, const struct gb_manual_item *item)
+{
+    const bool named = strcmp(item->item, "comment") != 0, counts = isfinite(item->points);
+    char points[NUMBER_CHARS];
+    fprintf(out, "%s%s%s%s%s\n", named ? item->item : "", named && counts ? ", " : "",
+            named && counts ? number_exact(points, item->points) : "",
+            named && *item->comment ? ": " : "", item->comment);
+}
+
+/* What was given by hand: points for items of the rubric, of which late days and comments are none,
+ * and a line of each. */
 static enum st_code take_manual(struct gx_record *to, struct gradebook *book, struct st_error *err)
 {
     struct gb_manual_item_list items;
     const char *parameters[] = {to->submission, to->milestone, NULL};
+    char *comments = NULL;
+    size_t bytes;
     enum st_code code = gb_manual_item_read(
-        book, &items,
-        "WHERE submission = ?1 AND milestone = ?2 AND item NOT IN ('late_days', 'comment')",
-        parameters, err);
-    for (size_t i = 0; !code && i < items.n; i++)
-        if (isfinite(items.row[i].points))
-            to->manual = (isfinite(to->manual) ? to->manual : 0) + items.row[i].points;
+        book, &items, "WHERE submission = ?1 AND milestone = ?2 ORDER BY item", parameters, err);
+    FILE *out = open_memstream(&comments, &bytes);
+    for (size_t i = 0; !code && i < items.n; i++) {
+        const struct gb_manual_item *item = &items.row[i];
+        if (out)
+            put_comment(out, item);
+        if (isfinite(item->points) && strcmp(item->item, "late_days") != 0 &&
+            strcmp(item->item, "comment") != 0)
+            to->manual = (isfinite(to->manual) ? to->manual : 0) + item->points;
+    }
+    if (out && fclose(out) == 0)
+        to->comments = gx_record_keep(to, comments);
+    free(comments);
     gb_manual_item_free(&items);
     return code;
 }

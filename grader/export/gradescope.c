@@ -57,12 +57,15 @@ static void add_leaderboard(cJSON *root, const struct gx_record *record)
 /* What nothing was graded of was on no device. */
 static void add_output(cJSON *root, const struct gx_record *record)
 {
-    char output[256];
-    snprintf(output, sizeof output, "%s%s%s. %s%s by ConvLab %s%s%s.", record->milestone,
-             *record->title ? ": " : "", record->title,
-             *record->device ? "Graded on " : "Looked at", record->device, record->version,
-             *record->date ? ", " : "", record->date);
+    char *output = NULL;
+    if (asprintf(&output, "%s%s%s. %s%s by ConvLab %s%s%s.%s%s", record->milestone,
+                 *record->title ? ": " : "", record->title,
+                 *record->device ? "Graded on " : "Looked at", record->device, record->version,
+                 *record->date ? ", " : "", record->date, *record->comments ? "\n\nBy hand:\n" : "",
+                 record->comments) < 0)
+        return;
     gx_json_text(root, "output", output);
+    free(output);
 }
 
 enum st_code gx_gradescope_write(FILE *out, const struct gx_class *class,

@@ -27,6 +27,7 @@
 #include "vgpu/profiles/profile.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,10 @@ note(const struct report *r, const char *text, ...)
     fputc('\n', r->out);
 }
 
+/* What a closed pipe did when we were started. Us it must not end, since files in /tmp would be
+ * left behind; the program's own business it stays. */
+static void (*pipe_handler)(int);
+
 /* In the child: its process id is known, and nothing of its output has come yet. */
 static void started(int pid, void *context)
 {
@@ -74,6 +79,7 @@ static void started(int pid, void *context)
         note(r, "Some kernel(s) will be replayed on device 0 in order to collect all "
                 "events/metrics.");
     fflush(r->out);
+    signal(SIGPIPE, pipe_handler);
 }
 
 static enum st_code print_analysis(const struct vprof_options *o, const struct report *r,
@@ -467,6 +473,7 @@ int main(int argc, char **argv)
     struct vprof_options o;
     struct st_error err;
     files_open_standard();
+    pipe_handler = signal(SIGPIPE, SIG_IGN);
     vprof_options_read(&o, argc, argv);
     struct report r = {.out = stderr, .quiet = o.quiet};
     char kept[PATH_MAX];

@@ -36,6 +36,24 @@ Test(vprof, ends_as_the_program_did)
     cr_expect(strstr(out, "======== Error: Application received signal 139\n"), "%s", out);
 }
 
+/* (its files in /tmp would be left behind) */
+Test(vprof, is_not_ended_by_a_reader_that_is_gone)
+{
+    char out[8192], command[512], file[] = "/tmp/convlab-vprof-XXXXXX";
+    close(mkstemp(file));
+    snprintf(command, sizeof command,
+             "--version; (%s/vprof --device virtual sh -c 'sleep 0.1; yes | head -c 1 >/dev/null; "
+             "exit 3' 2>&1; echo $? >%s) | true; cat %s",
+             tool_build(), file, file);
+    cr_assert_eq(run(out, sizeof out, command), 0);
+    cr_expect(strstr(out, "\n3\n"), "%s", out);
+    /* the program's own pipes are as ever */
+    snprintf(command, sizeof command,
+             "--device virtual --log-file %s bash -c 'yes | true; exit ${PIPESTATUS[0]}'", file);
+    cr_expect_eq(run(out, sizeof out, command), 141);
+    unlink(file);
+}
+
 Test(vprof, says_what_is_wrong)
 {
     char out[8192];

@@ -61,7 +61,7 @@ static bool is_ours(const char *variable)
 }
 
 /* What the sandbox keeps of the environment, and ours. What records is also preloaded: it has to
- * see how the program ends. Never freed. */
+ * see how the program ends. */
 static const char **environment_for(void)
 {
     static char preload[PATH_MAX + 16];
@@ -75,7 +75,7 @@ static const char **environment_for(void)
     const char **list = kept ? calloc(n + variables + 2, sizeof *list) : NULL;
     if (!list)
         return NULL;
-    memcpy(list, kept, n * sizeof *list); /* what they point to lives as long as this process */
+    memcpy(list, kept, n * sizeof *list);
     for (size_t i = 0; i < variables; i++)
         if (is_ours(environ[i]))
             list[n++] = environ[i];
@@ -143,15 +143,16 @@ static int run_boxed(const struct gr_sandbox *sandbox, char **argv)
 {
     const char *memory = getenv("CONVLAB_BOX_MEMORY"), *door = getenv(VP_DOOR_VARIABLE);
     char number[16];
-    struct gr_box_options o = {.sandbox = sandbox,
-                               .argv = (const char *const *)argv,
-                               .folder = "/",
-                               .descriptor = {-1, 1, 2},
-                               .descriptors = 3,
-                               .loopback = getenv(WRAPPER_LOOPBACK) != NULL,
-                               .limits = {.file_bytes = FILE_BYTES_MAX,
-                                          .files = 256,
-                                          .processes = 64 + 4 * (unsigned)parallel_cores()}};
+    static struct gr_box_options o; /* what it holds lives as long as this process */
+    o = (struct gr_box_options){.sandbox = sandbox,
+                                .argv = (const char *const *)argv,
+                                .folder = "/",
+                                .descriptor = {-1, 1, 2},
+                                .descriptors = 3,
+                                .loopback = getenv(WRAPPER_LOOPBACK) != NULL,
+                                .limits = {.file_bytes = FILE_BYTES_MAX,
+                                           .files = 256,
+                                           .processes = 64 + 4 * (unsigned)parallel_cores()}};
     if (getenv("CONVLAB_BOX_GPU"))
         allow_gpu(&o);
     if (door) {

@@ -1,9 +1,8 @@
 #include "grader/class/class_names.h"
 
-#include "base/sha256.h"
+#include "base/file_name.h"
 #include "grader/sandbox/printable.h"
 
-#include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,21 +72,7 @@ const char *cl_name_shown(char to[CL_SHOWN_BYTES], const char *name)
     return to;
 }
 
-const char *cl_name_folder(char to[256], const char *name)
+const char *cl_name_folder(char to[FILE_NAME_BYTES], const char *name)
 {
-    enum { CUT = 180, HASH = 16 };
-    size_t used = 0;
-    for (const char *p = name; *p && used < CUT; p++) {
-        bool plain = isalnum((unsigned char)*p) || *p == '_' || (*p == '-' && used > 0);
-        used += (size_t)snprintf(to + used, 4, plain ? "%c" : "%%%02X", (unsigned char)*p);
-    }
-    if (used >= CUT) {
-        struct sha256 hash;
-        char hex[SHA256_HEX];
-        sha256_begin(&hash);
-        sha256_add(&hash, name, strlen(name));
-        sha256_end_hex(&hash, hex);
-        snprintf(to + CUT, 256 - CUT, "%%-%.*s", HASH, hex);
-    }
-    return to;
+    return file_name_of(to, name, "-");
 }

@@ -1,13 +1,12 @@
 /* grader export FORMAT: grades in the formats of grading platforms, and the platforms' autograders.
  */
+#include "base/file_name.h"
 #include "base/files.h"
-#include "base/sha256.h"
 #include "grader/export/autograders.h"
 #include "grader/export/export_formats.h"
 #include "grader/export/from_gradebook.h"
 
 #include <argp.h>
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,36 +186,14 @@ static enum st_code write_file(const struct gx_format *format, const struct gx_c
     return file_out_commit(&out, err);
 }
 
-/* A submission's name as a file's: anything but letters, digits, '-', '_' and '.' inside becomes
- * %HH, and a long one is cut and gets a hash, so that two names never meet and none leaves the
- * folder. */
-static void file_name_of(const char *name, char to[NAME_MAX])
-{
-    enum { CUT = 180, HASH = 16 };
-    size_t used = 0;
-    for (const char *c = name; *c && used < CUT; c++) {
-        bool plain =
-            isalnum((unsigned char)*c) || *c == '_' || ((*c == '-' || *c == '.') && c > name);
-        used += (size_t)snprintf(to + used, 4, plain ? "%c" : "%%%02X", (unsigned char)*c);
-    }
-    if (used >= CUT) {
-        struct sha256 hash;
-        char hex[SHA256_HEX];
-        sha256_begin(&hash);
-        sha256_add(&hash, name, strlen(name));
-        sha256_end_hex(&hash, hex);
-        snprintf(to + CUT, NAME_MAX - CUT, "%%-%.*s", HASH, hex);
-    }
-}
-
 /* One file for each record. Those that the format cannot say are told, and the rest is written. */
 static enum st_code write_each(const struct gx_format *format, const struct gx_class *class,
                                const struct arguments *a, size_t *refused, struct st_error *err)
 {
     for (size_t i = 0; i < class->records; i++) {
         const struct gx_class one = {.records = 1, .record = &class->record[i]};
-        char name[NAME_MAX], folder[PATH_MAX], path[PATH_MAX];
-        file_name_of(one.record->submission, name);
+        char name[FILE_NAME_BYTES], folder[PATH_MAX], path[PATH_MAX];
+        file_name_of(name, one.record->submission, "-.");
         path_format(folder, sizeof folder, "%s/%s", a->out, name);
         path_format(path, sizeof path, "%s/%s%s", folder, one.record->milestone, format->suffix);
         enum st_code code = dir_make(folder, err);

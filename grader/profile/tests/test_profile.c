@@ -190,14 +190,25 @@ Test(profile, of_a_program_that_crashes_names_the_signal)
 /* ---- the sandbox between profiler and runner ---------------------------------------------------
  */
 
-/* The programs lie in the folder above that of the tests. */
-static int boxed(const char *shown, const char *path)
+/* Skips a test where there is no sandbox. @param programs  set to the folder of the programs, which
+ * is the one above that of the tests */
+static void need_sandbox(char programs[PATH_MAX])
+{
+    struct gr_sandbox sandbox;
+    struct st_error err;
+    cr_assert(realpath(checkout_build(&err), programs));
+    *strrchr(programs, '/') = '\0';
+    cr_assert_eq(gr_sandbox_open(&sandbox, GR_SANDBOX_IF_POSSIBLE, programs, &err), ST_OK);
+    if (!sandbox.on)
+        cr_skip_test("not here: %s", sandbox.reason);
+}
+
+static int boxed(const char *programs, const char *shown, const char *path)
 {
     char text[3 * PATH_MAX];
-    struct st_error err;
     path_format(text, sizeof text,
-                "CONVLAB_BOX_SHOW='%s' '%s/../boxed' /usr/bin/cat '%s' >/dev/null 2>&1", shown,
-                checkout_build(&err), path);
+                "CONVLAB_BOX_SHOW='%s' '%s/boxed' /usr/bin/cat '%s' >/dev/null 2>&1", shown,
+                programs, path);
     const int status = system(text);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -205,27 +216,19 @@ static int boxed(const char *shown, const char *path)
 Test(boxed, a_program_sees_what_it_is_shown_and_no_more)
 {
     char own[PATH_MAX], shown[2 * PATH_MAX], programs[PATH_MAX];
-    struct gr_sandbox sandbox;
     struct st_error err;
-    path_format(programs, sizeof programs, "%s/..", checkout_build(&err));
-    cr_assert_eq(gr_sandbox_open(&sandbox, GR_SANDBOX_IF_POSSIBLE, programs, &err), ST_OK);
-    if (!sandbox.on)
-        cr_skip_test("not here: %s", sandbox.reason);
+    need_sandbox(programs);
     path_format(own, sizeof own, "%s/common/conv.h", checkout_root(&err));
     path_format(shown, sizeof shown, "/usr/bin/cat:%s", own);
-    cr_expect_eq(boxed(shown, own), 0);
-    cr_expect_eq(boxed("/usr/bin/cat", own), 1, "cat's own status: the file is not there");
+    cr_expect_eq(boxed(programs, shown, own), 0);
+    cr_expect_eq(boxed(programs, "/usr/bin/cat", own), 1,
+                 "cat's own status: the file is not there");
 }
 
 Test(boxed, a_program_that_takes_all_memory_is_ended)
 {
     char text[3 * PATH_MAX], programs[PATH_MAX];
-    struct gr_sandbox sandbox;
-    struct st_error err;
-    path_format(programs, sizeof programs, "%s/..", checkout_build(&err));
-    cr_assert_eq(gr_sandbox_open(&sandbox, GR_SANDBOX_IF_POSSIBLE, programs, &err), ST_OK);
-    if (!sandbox.on)
-        cr_skip_test("not here: %s", sandbox.reason);
+    need_sandbox(programs);
     path_format(text, sizeof text,
                 "CONVLAB_BOX_MEMORY=100000000 CONVLAB_BOX_SHOW=/usr/bin/dd '%s/boxed' /usr/bin/dd "
                 "if=/dev/full of=/dev/null bs=200M count=400 iflag=fullblock 2>&1 | grep -q 'GiB "
@@ -239,14 +242,8 @@ Test(boxed, a_program_is_recorded_inside)
 {
     char text[4 * PATH_MAX], programs[PATH_MAX], fake[PATH_MAX],
         folder[] = "/tmp/convlab-boxed-XXXXXX";
-    struct gr_sandbox sandbox;
-    struct st_error err;
-    cr_assert(realpath(checkout_build(&err), programs));
-    *strrchr(programs, '/') = '\0';
+    need_sandbox(programs);
     path_format(fake, sizeof fake, "%s/profiler/tests/fake_program", programs);
-    cr_assert_eq(gr_sandbox_open(&sandbox, GR_SANDBOX_IF_POSSIBLE, programs, &err), ST_OK);
-    if (!sandbox.on)
-        cr_skip_test("not here: %s", sandbox.reason);
     if (!file_exists(fake))
         cr_skip_test("skip: no headers of CUPTI: what records is not built");
     cr_assert(mkdtemp(folder));
@@ -265,14 +262,8 @@ Test(boxed, a_program_is_recorded_inside)
 Test(boxed, nonsense_in_the_trace_is_said_to_be_none)
 {
     char text[4 * PATH_MAX], programs[PATH_MAX], fake[PATH_MAX];
-    struct gr_sandbox sandbox;
-    struct st_error err;
-    cr_assert(realpath(checkout_build(&err), programs));
-    *strrchr(programs, '/') = '\0';
+    need_sandbox(programs);
     path_format(fake, sizeof fake, "%s/profiler/tests/libcupti-fake.so", programs);
-    cr_assert_eq(gr_sandbox_open(&sandbox, GR_SANDBOX_IF_POSSIBLE, programs, &err), ST_OK);
-    if (!sandbox.on)
-        cr_skip_test("not here: %s", sandbox.reason);
     if (!file_exists(fake))
         cr_skip_test("skip: no headers of CUPTI: what records is not built");
     path_format(text, sizeof text,

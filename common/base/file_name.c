@@ -1,0 +1,28 @@
+#include "base/file_name.h"
+
+#include "base/sha256.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+char *file_name_of(char to[FILE_NAME_BYTES], const char *text, const char *inside)
+{
+    enum { CUT = 180, HASH = 16 };
+    size_t used = 0;
+    to[0] = '\0';
+    for (const char *c = text; *c && used < CUT; c++) {
+        bool plain = isalnum((unsigned char)*c) || *c == '_' || (c > text && strchr(inside, *c));
+        used += (size_t)snprintf(to + used, 4, plain ? "%c" : "%%%02X", (unsigned char)*c);
+    }
+    if (used >= CUT) {
+        struct sha256 hash;
+        char hex[SHA256_HEX];
+        sha256_begin(&hash);
+        sha256_add(&hash, text, strlen(text));
+        sha256_end_hex(&hash, hex);
+        snprintf(to + CUT, FILE_NAME_BYTES - CUT, "%%-%.*s", HASH, hex);
+    }
+    return to;
+}

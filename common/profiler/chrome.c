@@ -1,35 +1,19 @@
 #include "profiler/chrome.h"
 
 #include "base/files.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 
 enum { HOST = 1, GPU = 2 };
 
-/* How many bytes the character at @p text has. @return 0 if it is no UTF-8 */
-static size_t character(const char *text)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    const size_t n = *s < 0x80   ? 1
-                     : *s < 0xc2 ? 0
-                     : *s < 0xe0 ? 2
-                     : *s < 0xf0 ? 3
-                     : *s < 0xf5 ? 4
-                                 : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    const bool too_long = (*s == 0xe0 && s[1] < 0xa0) || (*s == 0xf0 && s[1] < 0x90),
-               no_point = (*s == 0xed && s[1] > 0x9f) || (*s == 0xf4 && s[1] > 0x8f);
-    return too_long || no_point ? 0 : n;
-}
-
 /* JSON is UTF-8: of a command line, which need not be, other bytes become question marks. */
 static void json_text(FILE *out, const char *text)
 {
+    unsigned point;
     fputc('"', out);
     for (size_t n; *text; text += n ? n : 1) {
-        n = character(text);
+        n = utf8_decode(text, &point);
         if (n == 0)
             fputc('?', out);
         else if ((unsigned char)*text < ' ')

@@ -3,6 +3,8 @@
  * characters, and the marks that reverse the direction of the text around them. */
 #include "grader/report/report_parts.h"
 
+#include "base/utf8.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,25 +13,11 @@ enum { REPLACEMENT = 0xfffd };
 
 unsigned gr_utf8_next(const char **text)
 {
-    const unsigned char *p = (const unsigned char *)*text;
-    if (*p == 0)
+    unsigned point = REPLACEMENT;
+    if (!**text)
         return 0;
-    (*text)++;
-    if (*p < 0x80)
-        return *p;
-    int more = *p >= 0xf0 ? 3 : *p >= 0xe0 ? 2 : 1;
-    if (*p < 0xc2 || *p > 0xf4)
-        return REPLACEMENT;
-    unsigned point = *p & (0x3fu >> more);
-    for (int i = 1; i <= more; i++) { /* stops at the NUL, which is no continuation */
-        if ((p[i] & 0xc0) != 0x80)
-            return REPLACEMENT;
-        point = point << 6 | (p[i] & 0x3fu);
-    }
-    static const unsigned smallest[] = {0, 0x80, 0x800, 0x10000};
-    if (point < smallest[more] || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
-        return REPLACEMENT;
-    *text += more;
+    const size_t bytes = utf8_decode(*text, &point);
+    *text += bytes ? bytes : 1;
     return point;
 }
 

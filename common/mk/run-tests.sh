@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs every test program given and ends with one line: N passed, N failed.
+# Runs every test program given, prints in full what those that failed have said, and ends with their
+# names and reasons in short and one line: N passed, N failed.
 #
 #   run-tests.sh BUILD_FOLDER PROGRAM... [-- PROGRAM...]
 #
@@ -17,6 +18,7 @@ export CONVLAB_BUILD=$build
 # Criterion's own process leaks a little; what our code leaks must not be hidden behind that.
 export LSAN_OPTIONS=suppressions=common/mk/lsan.supp:print_suppressions=0
 passed=0 failed=0
+summary=$build/tests/failed.log
 
 # log_of PROGRAM: the file for what it prints; two programs may have the same name.
 log_of() { echo "$build/tests/$(echo "${1#"$build"/tests/}" | tr / -).log"; }
@@ -40,12 +42,24 @@ count() {
         tested=$((tested + 1))
     fi
     passed=$((passed + good)) failed=$((failed + tested - good))
-    [ "$tested" = "$good" ] || cat "$log"
+    if [ "$tested" != "$good" ]; then
+        cat "$log"
+        summarize
+    fi
+}
+
+# summarize: what in $log says which tests failed and why.
+summarize() {
+    sed 's/\x1b\[[0-9;]*m//g' "$log" |
+        grep -E -e '^\[(----|FAIL)\] *[^ ]' -e '^FAILED' -e ': ended with status' -e 'ERROR: LeakSanitizer' \
+            -e 'runtime error:' |
+        head -n 20 | cut -c 1-300 | sed "s|^\($name: \)*|$name: |" >>"$summary"
 }
 
 together= done=$build/tests/queue.done
 mkdir -p "$build/tests"
 rm -f "$done"
+: >"$summary"
 for program; do
     shift
     [ "$program" != -- ] || break
@@ -68,5 +82,7 @@ for program; do
     "$0" --one "$program" "$(log_of "$program")"
     count "$program"
 done
+# (again: what failed may stand some thousand lines further up)
+cat "$summary"
 printf '%s passed, %s failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -79,7 +79,8 @@ failed_tests_are_counted() {
     total='Tested: 2 | Passing: 2 | Failing: 0 | Crashing: 0'
     program() { printf '#!/bin/sh\n%s\n' "$2" >"$scratch/$1" && chmod +x "$scratch/$1"; }
     program good "sleep 0.3; echo '$total'"
-    program bad "echo 'why it failed'; echo 'Tested: 3 | Passing: 2 | Failing: 1 | Crashing: 0'; exit 1"
+    program bad "echo 'why it failed'; echo '[----] at.c:7: Assertion Failed'; printf '\033[0;31m[FAIL]\033[0m a::b: (0.00s)\n'
+                 echo 'Tested: 3 | Passing: 2 | Failing: 1 | Crashing: 0'; exit 1"
     program crashes 'kill -KILL $$'
     program early "echo '$total'; exit 3"
     program leaks "echo 'ERROR: LeakSanitizer: detected memory leaks'; echo '$total'"
@@ -87,6 +88,9 @@ failed_tests_are_counted() {
     (cd "$scratch" && mkdir -p again && cp good again/good)
     ! tests "$scratch"/good "$scratch"/bad "$scratch"/again/good -- "$scratch"/crashes "$scratch"/early &&
         [ "$(tail -n 1 "$scratch/tests.out")" = '8 passed, 3 failed' ] && grep 'why it failed' "$scratch/tests.out" &&
+        printf '%s\n' 'bad: [----] at.c:7: Assertion Failed' 'bad: [FAIL] a::b: (0.00s)' \
+            'crashes: ended with status 137' 'early: ended with status 3' '8 passed, 3 failed' >"$scratch/ended" &&
+        tail -n 5 "$scratch/tests.out" | diff "$scratch/ended" - &&
         [ "$(grep '^==' "$scratch/tests.out" | tr -d '\n')" = '== good== bad== good== crashes== early' ] &&
         ! tests "$scratch"/crashes -- "$scratch"/leaks && [ "$(tail -n 1 "$scratch/tests.out")" = '2 passed, 2 failed' ] &&
         ! tests && tests "$scratch"/good "$scratch"/again/good && [ "$(tail -n 1 "$scratch/tests.out")" = '4 passed, 0 failed' ]

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,7 +16,8 @@ static void become(const char *const *argv, unsigned limit_s, int out, int error
 {
     if (dup2(out, 1) < 0 || dup2(errors, 2) < 0)
         _exit(127);
-    alarm(limit_s); /* survives exec */
+    signal(SIGALRM, SIG_DFL); /* (whoever started us may have ignored it) */
+    alarm(limit_s);           /* survives exec */
     execv(argv[0], (char *const *)argv);
     _exit(127);
 }

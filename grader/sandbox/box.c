@@ -26,6 +26,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -183,12 +184,32 @@ static enum st_code private_ends_open(struct private_ends *p, const struct gr_bo
     return code;
 }
 
+/* What root starts runs as somebody else there, who must be able to read what is shown. */
+static enum st_code check_readable(const struct gr_box_options *o, struct st_error *err)
+{
+    struct stat info;
+    for (size_t i = 0; o->sandbox->user && i < GR_BOX_SHOWN && o->shown[i]; i++) {
+        if (stat(o->shown[i], &info) || !S_ISREG(info.st_mode) || info.st_mode & S_IROTH)
+            continue;
+        st_fail(err, ST_IO, "a program in the sandbox cannot read this file");
+        st_detail(err, ST_WHERE, "%s", o->shown[i]);
+        st_detail(err, ST_EXPECTED,
+                  "a file that all may read, since root's programs run there as "
+                  "another user");
+        st_detail(err, ST_GOT, "permissions %03o", info.st_mode & 0777);
+        return st_detail(err, ST_HINT, "chmod a+r it, and set umask 022 before making files");
+    }
+    return ST_OK;
+}
+
 static enum st_code start_confined(struct gr_box *box, const struct gr_box_options *o,
                                    struct st_error *err)
 {
     struct private_ends ends;
     struct child child = {.options = o, .path = o->sandbox->bwrap, .confined = true};
-    enum st_code code = private_ends_open(&ends, o, err);
+    enum st_code code = check_readable(o, err);
+    if (!code)
+        code = private_ends_open(&ends, o, err);
     if (code)
         return code;
     const int n = (int)o->descriptors;

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 
 enum { LIBRARY_MAX_BYTES = 256 << 20, COMMAND_WORDS_MAX = 120 };
 
@@ -61,6 +62,8 @@ static enum st_code compile(const struct gr_lab_files *lab, enum gr_sandbox_wish
     if (!code && !is_interrupted(stop))
         print_said(&build, lab->source);
     path_format(library, sizeof library, "%s/%s", lab->root, lab->library);
+    if (sandbox.user) /* who is not root, and will load it */
+        umask(022);
     if (!code && build.built && strcmp(build.library, library) != 0)
         code = file_copy(build.library, library, LIBRARY_MAX_BYTES, err);
     *compiled = build.built;

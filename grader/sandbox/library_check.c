@@ -61,6 +61,37 @@ static bool line_is_plain(const char *line, char *message, size_t room)
     return true;
 }
 
+/* A list that is cut, or that objdump could not make of what the loader takes, may lack a call. */
+static bool is_whole(struct gr_confined_result *result, size_t most, char *message, size_t room)
+{
+    enum { PROGRAM_NOT_FOUND = 127 };
+    char shown[256];
+    if (result->exit_status == PROGRAM_NOT_FOUND)
+        return true;
+    if (result->exit_status || result->timed_out) {
+        result->output[strcspn(result->output, "\n")] = '\0';
+        snprintf(message, room, "what the library calls cannot be listed: %s",
+                 result->timed_out ? "it takes too long"
+                                   : gr_printable(shown, sizeof shown, result->output));
+        return false;
+    }
+    if (strlen(result->output) < most)
+        return true;
+    snprintf(message, room, "the library has so many symbols that they cannot be looked through");
+    return false;
+}
+
+/* What is no library at all, the loader refuses, and says so. */
+static bool is_elf(const char *path)
+{
+    char magic[4] = "";
+    FILE *f = fopen(path, "rbe");
+    const bool is = f && fread(magic, 1, 4, f) == 4 && memcmp(magic, "\177ELF", 4) == 0;
+    if (f)
+        fclose(f);
+    return is;
+}
+
 bool gr_library_is_plain(const struct gr_sandbox *sandbox, const char *library, char *message,
                          size_t room)
 {
@@ -76,7 +107,10 @@ bool gr_library_is_plain(const struct gr_sandbox *sandbox, const char *library, 
     struct gr_confined_result result;
     struct st_error ignored;
     bool plain = true;
+    if (!is_elf(library))
+        return true;
     if (gr_confined_run(sandbox, &options, &result, &ignored) == ST_OK) {
+        plain = is_whole(&result, KEEP_BYTES, message, room);
         char *save = NULL;
         for (char *line = strtok_r(result.output, "\n", &save); line && plain;
              line = strtok_r(NULL, "\n", &save))

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,19 +37,17 @@ static void open_sandbox(enum gr_sandbox_wish wish)
         cr_skip("%s", sandbox.reason);
 }
 
-static int start(struct gr_box *box, const char *shell)
+static void start_to(struct gr_box *box, const char *shell, int out)
 {
     const char *const argv[] = {"/bin/sh", "-c", shell, NULL};
     struct st_error err;
-    int out[2];
-    cr_assert(pipe2(out, O_CLOEXEC) == 0);
     setenv("SECRET", "the seed", 1);
     char **environment = gr_environment(environ, "/usr/bin:/bin");
     const struct gr_box_options options = {.sandbox = &sandbox,
                                            .argv = argv,
                                            .environment = environment,
                                            .folder = "/",
-                                           .descriptor = {-1, out[1], out[1]},
+                                           .descriptor = {-1, out, out},
                                            .descriptors = 3,
                                            .limits = {.processes = 40, .file_bytes = 1 << 20},
                                            .compiles = !with_gpu,
@@ -56,6 +55,13 @@ static int start(struct gr_box *box, const char *shell)
                                            .gpu = with_gpu};
     cr_assert(eq(int, gr_box_start(box, &options, &err), ST_OK), "%s", err.what);
     free(environment);
+}
+
+static int start(struct gr_box *box, const char *shell)
+{
+    int out[2];
+    cr_assert(pipe2(out, O_CLOEXEC) == 0);
+    start_to(box, shell, out[1]);
     close(out[1]);
     return out[0];
 }
@@ -268,11 +274,9 @@ Test(box, it_ends_with_the_grader)
     cr_expect(ticks_of("ends-with-the-grader") == -1);
 }
 
-/* Kills a grader so long after it began to start a box. */
-static void kill_a_grader(unsigned after_us, const char *word)
+/* Kills a grader so long after it began to start a box, whose processes have that descriptor. */
+static void kill_a_grader(unsigned after_us, int out)
 {
-    char shell[64];
-    snprintf(shell, sizeof shell, "sleep 102; : %s", word);
     int begun[2];
     char byte;
     cr_assert(pipe(begun) == 0);
@@ -280,7 +284,7 @@ static void kill_a_grader(unsigned after_us, const char *word)
     if (grader == 0) {
         struct gr_box box;
         cr_assert(write(begun[1], "", 1) == 1);
-        start(&box, shell);
+        start_to(&box, "sleep 102; : ends-with-the-grader-at-any-time", out);
         pause();
     }
     cr_assert(read(begun[0], &byte, 1) == 1);
@@ -291,13 +295,22 @@ static void kill_a_grader(unsigned after_us, const char *word)
     close(begun[1]);
 }
 
-/* bubblewrap's own processes have that word on their command lines, too. */
+/* The names of processes do not tell: one that has not come to be bubblewrap yet is the test's own.
+ */
 Test(box, it_ends_with_the_grader_whenever_that_is)
 {
-    static const char word[] = "ends-with-the-grader-at-any-time";
+    int out[2];
+    char byte;
     open_sandbox(GR_SANDBOX_IF_POSSIBLE);
+    cr_assert(pipe2(out, O_CLOEXEC) == 0);
     for (unsigned i = 0; i < 60; i++)
-        kill_a_grader(i * 200, word);
+        kill_a_grader(i * 200, out[1]);
+    close(out[1]);
+    cr_assert(poll(&(struct pollfd){.fd = out[0], .events = POLLIN}, 1, 20000) == 1,
+              "something is left");
+    cr_expect(read(out[0], &byte, 1) == 0, "something is printed");
+    close(out[0]);
+    static const char word[] = "ends-with-the-grader-at-any-time";
     for (double until_s = clock_now_s() + 20; ticks_of(word) >= 0 && clock_now_s() < until_s;)
         usleep(10000);
     cr_expect(ticks_of(word) == -1, "something is left");
@@ -316,6 +329,40 @@ Test(box, it_can_be_ended_at_any_moment)
         close(out);
         cr_expect(ticks_of(word) == -1, "something is left after %u us", i * 200);
     }
+}
+
+/* Root's programs run there as another user. */
+Test(box, what_its_user_cannot_read_is_said)
+{
+    char path[] = "/tmp/test-box-XXXXXX";
+    struct gr_box box;
+    struct st_error err;
+    open_sandbox(GR_SANDBOX_IF_POSSIBLE);
+    close(mkstemp(path)); /* with permissions 600 */
+    const char *const argv[] = {"/bin/sh", "-c", "cat \"$0\"", path, NULL};
+    const struct gr_box_options options = {.sandbox = &sandbox,
+                                           .argv = argv,
+                                           .environment = environ,
+                                           .folder = "/",
+                                           .descriptor = {-1, 1, 2},
+                                           .descriptors = 3,
+                                           .compiles = true,
+                                           .shown = {path}};
+    const enum st_code code = gr_box_start(&box, &options, &err);
+    if (sandbox.user) {
+        cr_expect(eq(int, code, ST_IO));
+        cr_expect(eq(str, err.where, path));
+        cr_expect(eq(str, err.got, "permissions 600"));
+        cr_expect(eq(int, chmod(path, 0644), 0));
+        cr_expect(eq(int, gr_box_start(&box, &options, &err), ST_OK));
+    } else {
+        cr_expect(eq(int, code, ST_OK));
+    }
+    int status = -1;
+    cr_assert(poll(&(struct pollfd){.fd = box.pidfd, .events = POLLIN}, 1, 30000) == 1);
+    cr_expect(gr_box_wait(&box, &status) && status == 0);
+    gr_box_kill(&box);
+    unlink(path);
 }
 
 Test(box, what_is_required_and_not_there_is_said)

@@ -53,6 +53,19 @@ static void give_up(int failure)
     _exit(CONFINE_FAILED);
 }
 
+/* Whoever started the grader may have narrower limits set, which nobody can widen. */
+static bool narrow(int resource, rlim_t most)
+{
+    struct rlimit own;
+    if (most == RLIM_INFINITY)
+        return true;
+    if (getrlimit(resource, &own))
+        return false;
+    if (own.rlim_max < most)
+        most = own.rlim_max;
+    return setrlimit(resource, &(struct rlimit){most, most}) == 0;
+}
+
 static void become(char **argv, char **program, int failure)
 {
     const unsigned user = (unsigned)option(argv, "user=", 0);
@@ -67,11 +80,9 @@ static void become(char **argv, char **program, int failure)
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     if (user && (setgroups(0, NULL) || setresgid(user, user, user) || setresuid(user, user, user)))
         give_up(failure);
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        const rlim_t most = option(argv, limits[i].name, RLIM_INFINITY);
-        if (most != RLIM_INFINITY && setrlimit(limits[i].resource, &(struct rlimit){most, most}))
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (!narrow(limits[i].resource, option(argv, limits[i].name, RLIM_INFINITY)))
             give_up(failure);
-    }
     execvp(program[0], program);
     fprintf(stderr, "cannot start %s: %s\n", program[0], strerror(errno));
     give_up(failure);

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -241,6 +242,15 @@ Test(box, it_cannot_take_more_than_its_share)
     gr_box_kill(&box);
     close(out);
     cr_expect(clock_now_s() - begin_s < 20);
+}
+
+/* On some machines every process has. */
+Test(box, it_keeps_narrower_limits)
+{
+    open_sandbox(GR_SANDBOX_IF_POSSIBLE);
+    cr_assert(eq(int, setrlimit(RLIMIT_FSIZE, &(struct rlimit){512 * 300, 512 * 300}), 0));
+    cr_expect(eq(int, run("ulimit -f"), 0), "%s", said);
+    cr_expect(eq(str, said, "300\n"));
 }
 
 Test(box, memory_of_all_processes_is_seen)

@@ -102,6 +102,7 @@ static enum st_code run_latex(const char *folder, const char *to, struct st_erro
 {
     char output[PATH_MAX + 32];
     snprintf(output, sizeof output, "-output-directory=%s", to);
+    setenv("HOME", to, 0); /* without one (cron), the fonts that TeX has to make go there */
     const char *argv[] = {"pdflatex",
                           "-no-shell-escape",
                           "-interaction=nonstopmode",

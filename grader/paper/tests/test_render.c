@@ -173,8 +173,8 @@ Test(render, latex_compiles_as_it_is)
     size_t lost;
     char *tex = rendered(&report, false, &lost);
     write_text("report.tex", tex);
-    cr_assert_eq(run("cd '%s' && pdflatex -interaction=nonstopmode -halt-on-error report.tex "
-                     ">log 2>&1 || { grep -A3 '^!' log >&2; false; }",
+    cr_assert_eq(run("cd '%s' && HOME=${HOME:-$PWD} pdflatex -interaction=nonstopmode "
+                     "-halt-on-error report.tex >log 2>&1 || { grep -A3 '^!' log >&2; false; }",
                      paper_folder()),
                  0);
     cr_assert(file_exists(in_folder("report.pdf")));

@@ -151,11 +151,9 @@ ParameterizedTest(struct wrong *c, paper_document, a_wrong_template_is_refused_w
     struct pp_template t;
     struct st_error err;
     char where[PATH_MAX];
-    paper_make();
     write_text("m3.md", c->text);
     cr_assert_eq(pp_template_read(paper_folder(), "m3", &t, &err), ST_BAD_FORMAT, "%s", c->text);
     snprintf(where, sizeof where, "%s/m3.md:%d", paper_folder(), c->line);
     cr_assert_str_eq(err.where, where);
     cr_assert(strstr(err.what, c->what), "%s", err.what);
-    paper_remove();
 }

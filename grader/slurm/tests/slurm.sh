@@ -85,10 +85,16 @@ wait_until() {
 }
 running() { squeue --noheader --array --states=running --format '%F_%K' | grep -q .; }
 first_running() { squeue --noheader --array --states=running --format '%F_%K' | head -n 1; }
-# (one that ends just now cannot be cancelled any more)
-cancel_one() {
-    scancel "$(first_running)"
-    squeue --noheader --array --states=cancelled --format '%K' | grep -q .
+gone() { ! squeue --noheader --array --states=running,completing --format '%F_%K' | grep -qx "$1"; }
+# interrupt COMMAND...: does so to a task that runs, with its name behind. Fails if that had ended by then: its
+# outcome is there, or is stored already.
+interrupt() {
+    interrupted=$(first_running)
+    [ -n "$interrupted" ] && "$@" "$interrupted" && wait_until gone "$interrupted" || return 1
+    key=$(awk -v row="${interrupted#*_}" 'NR == row + 1 {print $1}' disturbed.db.files/slurm/batch-1.tsv)
+    submission=$(awk -v row="${interrupted#*_}" 'NR == row + 1 {print $2}' disturbed.db.files/slurm/batch-1.tsv)
+    [ -n "$key" ] && [ ! -e "disturbed.db.files/slurm/$key.outcome" ] &&
+        [ "$(sql disturbed.db "SELECT count(*) FROM attempt WHERE submission = '$submission'")" = 0 ]
 }
 graded_some() { [ "$(grep -c '^\[' "said-$1")" -gt 1 ]; }
 
@@ -120,7 +126,7 @@ disturbed() {
     "$build/grader" class in $how --gradebook disturbed.db --slurm --array-limit 4 >said-disturbed.db 2>&1 &
     collector=$!
     wait_until running || return 1
-    scontrol requeue "$(first_running)" && wait_until cancel_one && wait_until graded_some disturbed.db || return 1
+    wait_until interrupt scontrol requeue && wait_until interrupt scancel && wait_until graded_some disturbed.db || return 1
     [ "$1" != all ] || { wait_until running && "$here/cluster.sh" lose "$scratch/cluster" node3; }
     sleep 1
     kill -KILL $collector

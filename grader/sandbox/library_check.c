@@ -61,23 +61,23 @@ static bool line_is_plain(const char *line, char *message, size_t room)
     return true;
 }
 
-/* A list that is cut, or that objdump could not make of what the loader takes, may lack a call. */
+/* A list that is cut, or that objdump could not make of what the loader takes, may lack a call.
+ * (Where objdump is not installed or was ended, by a machine that is short of something, say, what
+ * it has printed counts: calls come first.) */
 static bool is_whole(struct gr_confined_result *result, size_t most, char *message, size_t room)
 {
     enum { PROGRAM_NOT_FOUND = 127 };
     char shown[256];
-    if (result->exit_status == PROGRAM_NOT_FOUND)
-        return true;
-    if (result->exit_status || result->timed_out) {
-        result->output[strcspn(result->output, "\n")] = '\0';
-        snprintf(message, room, "what the library calls cannot be listed: %s",
-                 result->timed_out ? "it takes too long"
-                                   : gr_printable(shown, sizeof shown, result->output));
+    if (strlen(result->output) == most) {
+        snprintf(message, room,
+                 "the library has so many symbols that they cannot be looked through");
         return false;
     }
-    if (strlen(result->output) < most)
+    if (result->timed_out || !result->exit_status || result->exit_status >= PROGRAM_NOT_FOUND)
         return true;
-    snprintf(message, room, "the library has so many symbols that they cannot be looked through");
+    result->output[strcspn(result->output, "\n")] = '\0';
+    snprintf(message, room, "what the library calls cannot be listed: %s",
+             gr_printable(shown, sizeof shown, result->output));
     return false;
 }
 

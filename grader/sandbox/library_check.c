@@ -7,6 +7,7 @@
 #include "grader/sandbox/confined.h"
 #include "grader/sandbox/printable.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,9 +85,10 @@ static bool is_whole(struct gr_confined_result *result, size_t most, char *messa
 /* What is no library at all, the loader refuses, and says so. */
 static bool is_elf(const char *path)
 {
-    char magic[4] = "";
+    char magic[SELFMAG] = "";
     FILE *f = fopen(path, "rbe");
-    const bool is = f && fread(magic, 1, 4, f) == 4 && memcmp(magic, "\177ELF", 4) == 0;
+    const bool is =
+        f && fread(magic, 1, SELFMAG, f) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
     if (f)
         fclose(f);
     return is;

@@ -244,7 +244,7 @@ Test(box, it_cannot_take_more_than_its_share)
     cr_expect(clock_now_s() - begin_s < 20);
 }
 
-/* On some machines every process has. */
+/* Some machines set limits for every process. */
 Test(box, it_keeps_narrower_limits)
 {
     open_sandbox(GR_SANDBOX_IF_POSSIBLE);
@@ -284,6 +284,8 @@ Test(box, it_ends_with_the_grader)
     cr_expect(ticks_of("ends-with-the-grader") == -1);
 }
 
+#define AT_ANY_TIME "ends-with-the-grader-at-any-time"
+
 /* Kills a grader so long after it began to start a box, whose processes have that descriptor. */
 static void kill_a_grader(unsigned after_us, int out)
 {
@@ -294,7 +296,7 @@ static void kill_a_grader(unsigned after_us, int out)
     if (grader == 0) {
         struct gr_box box;
         cr_assert(write(begun[1], "", 1) == 1);
-        start_to(&box, "sleep 102; : ends-with-the-grader-at-any-time", out);
+        start_to(&box, "sleep 102; : " AT_ANY_TIME, out);
         pause();
     }
     cr_assert(read(begun[0], &byte, 1) == 1);
@@ -305,8 +307,8 @@ static void kill_a_grader(unsigned after_us, int out)
     close(begun[1]);
 }
 
-/* The names of processes do not tell: one that has not come to be bubblewrap yet is the test's own.
- */
+/* bubblewrap's own processes have that word on their command lines, too, but not before they are
+ * bubblewrap: so first everything that could come to be that has to end, which the pipe tells. */
 Test(box, it_ends_with_the_grader_whenever_that_is)
 {
     int out[2];
@@ -320,10 +322,10 @@ Test(box, it_ends_with_the_grader_whenever_that_is)
               "something is left");
     cr_expect(read(out[0], &byte, 1) == 0, "something is printed");
     close(out[0]);
-    static const char word[] = "ends-with-the-grader-at-any-time";
-    for (double until_s = clock_now_s() + 20; ticks_of(word) >= 0 && clock_now_s() < until_s;)
+    for (double until_s = clock_now_s() + 20;
+         ticks_of(AT_ANY_TIME) >= 0 && clock_now_s() < until_s;)
         usleep(10000);
-    cr_expect(ticks_of(word) == -1, "something is left");
+    cr_expect(ticks_of(AT_ANY_TIME) == -1, "something is left");
 }
 
 /* The box is ended before it has begun. */

@@ -91,10 +91,9 @@ gone() { ! squeue --noheader --array --states=running,completing --format '%F_%K
 interrupt() {
     interrupted=$(first_running)
     [ -n "$interrupted" ] && "$@" "$interrupted" && wait_until gone "$interrupted" || return 1
-    key=$(awk -v row="${interrupted#*_}" 'NR == row + 1 {print $1}' disturbed.db.files/slurm/batch-1.tsv)
-    submission=$(awk -v row="${interrupted#*_}" 'NR == row + 1 {print $2}' disturbed.db.files/slurm/batch-1.tsv)
-    [ -n "$key" ] && [ ! -e "disturbed.db.files/slurm/$key.outcome" ] &&
-        [ "$(sql disturbed.db "SELECT count(*) FROM attempt WHERE submission = '$submission'")" = 0 ]
+    listed=$(awk -v row="${interrupted#*_}" 'NR == row + 1 {print $1, $2}' disturbed.db.files/slurm/batch-1.tsv)
+    [ -n "$listed" ] && [ ! -e "disturbed.db.files/slurm/${listed% *}.outcome" ] &&
+        [ "$(sql disturbed.db "SELECT count(*) FROM attempt WHERE submission = '${listed#* }'")" = 0 ]
 }
 graded_some() { [ "$(grep -c '^\[' "said-$1")" -gt 1 ]; }
 

@@ -21,7 +21,7 @@ build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)
 scratch=$(mktemp -d)
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES SAN # a make that runs these tests is no business of theirs
-unset LANGUAGE; export LC_ALL=C.UTF-8 # what tools say is in the language of the machine
+unset LANGUAGE; export LC_ALL=C.UTF-8 # otherwise tools speak the machine's language
 trap 'chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
 
 fresh_checkout() {

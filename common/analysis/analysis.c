@@ -1,6 +1,6 @@
 #include "analysis/analysis.h"
 
-#include "vgpu/profiles/profile.h"
+#include "vgpu/gpus/profile.h"
 
 #include <dirent.h>
 #include <stdlib.h>

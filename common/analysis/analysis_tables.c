@@ -84,8 +84,7 @@ static void add_times(struct row *row, const struct an_kernel *k, double all_ns,
         tsv_write_row(out, sizeof columns / sizeof *columns, columns);                             \
     }
 
-/* ---- kernels, calls ----------------------------------------------------------------------------
- */
+/* ---- kernels, calls ------------------------------------------------------------------------- */
 
 HEADER(an_kernels_tsv_header, "images", "kind", "kernel", "calls", "total_ns", "average_ns",
        "min_ns", "max_ns", "share", "cumulative", "grid", "block", "registers", "shared_bytes",
@@ -145,8 +144,7 @@ void an_calls_tsv(FILE *out, const struct an_analysis *a, size_t images)
     }
 }
 
-/* ---- what limits them --------------------------------------------------------------------------
- */
+/* ---- what limits them ----------------------------------------------------------------------- */
 
 HEADER(an_analysis_tsv_header, "images", "kernel", "grid", "block", "calls", "total_ns", "share",
        "occupancy", "limiter", "title", "second", "saved", "figures", "file", "line", "source",
@@ -194,8 +192,7 @@ void an_analysis_tsv(FILE *out, const struct an_analysis *a, size_t images)
     }
 }
 
-/* ---- source lines ------------------------------------------------------------------------------
- */
+/* ---- source lines --------------------------------------------------------------------------- */
 
 HEADER(an_lines_tsv_header, "images", "kernel", "file", "line", "source", "share", "resource",
        "warp_instructions", "load_sectors_per_request", "store_sectors_per_request",

@@ -2,8 +2,8 @@
 #include "analysis/analysis.h"
 
 #include "base/files.h"
-#include "profiler/figures.h"
-#include "profiler/tables.h"
+#include "trace/figures.h"
+#include "base/csv.h"
 
 #include <string.h>
 
@@ -128,8 +128,7 @@ static void print_lines(FILE *out, const struct an_analysis *a)
     }
 }
 
-/* ---- CSV ---------------------------------------------------------------------------------------
- */
+/* ---- CSV ------------------------------------------------------------------------------------ */
 
 static void put_figures(FILE *out, const struct an_verdict *v)
 {
@@ -138,7 +137,7 @@ static void put_figures(FILE *out, const struct an_verdict *v)
     for (size_t i = 0; i < v->figures && used < sizeof text; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", i ? ", " : "",
                                  v->figure[i].name, v->figure[i].value);
-    tables_quote(out, text);
+    csv_quote(out, text);
 }
 
 static void csv_kernel(FILE *out, const struct an_analysis *a, size_t i, struct figure_unit unit)
@@ -150,18 +149,18 @@ static void csv_kernel(FILE *out, const struct an_analysis *a, size_t i, struct 
     const double all_ns = (double)a->activities.total_ns;
     fprintf(out, "%.6f,%.6f,%llu,", all_ns > 0 ? 100 * (double)k->total_ns / all_ns : 0,
             (double)k->total_ns / unit.scale, (unsigned long long)k->calls);
-    tables_quote(out, an_limiter_title(v->limiter));
+    csv_quote(out, an_limiter_title(v->limiter));
     fputc(',', out);
-    tables_quote(out, r->name);
+    csv_quote(out, r->name);
     fprintf(out, ",\"%ux%ux%u\",\"%ux%ux%u\",", r->grid[0], r->grid[1], r->grid[2], r->block[0],
             r->block[1], r->block[2]);
     put_figures(out, v);
     fprintf(out, v->saved > 0 ? ",%.2f," : ",,", 100 * v->saved);
-    tables_quote(out, v->second != AN_UNKNOWN ? an_limiter_title(v->second) : "");
+    csv_quote(out, v->second != AN_UNKNOWN ? an_limiter_title(v->second) : "");
     fputc(',', out);
-    tables_quote(out, l ? l->file : "");
+    csv_quote(out, l ? l->file : "");
     fprintf(out, l ? ",%d," : ",,", l ? l->line : 0);
-    tables_quote(out, v->advice);
+    csv_quote(out, v->advice);
     fputc('\n', out);
 }
 
@@ -172,16 +171,16 @@ static void csv_rate(FILE *out, double value)
 
 static void csv_line(FILE *out, const struct an_line *l)
 {
-    tables_quote(out, l->kernel);
+    csv_quote(out, l->kernel);
     fputc(',', out);
-    tables_quote(out, l->file);
+    csv_quote(out, l->file);
     fprintf(out, ",%d,%.4f", l->line, 100 * l->share);
     csv_rate(out, l->load_sectors);
     csv_rate(out, l->store_sectors);
     csv_rate(out, l->wavefronts);
     csv_rate(out, l->divergence);
     fputc(',', out);
-    tables_quote(out, l->source);
+    csv_quote(out, l->source);
     fputc('\n', out);
 }
 
@@ -206,8 +205,7 @@ void an_print_csv(FILE *out, const struct an_analysis *a)
         csv_line(out, &a->lines.line[i]);
 }
 
-/* ---- text --------------------------------------------------------------------------------------
- */
+/* ---- text ----------------------------------------------------------------------------------- */
 
 void an_print(FILE *out, const struct an_analysis *a, size_t most)
 {

@@ -21,8 +21,7 @@ double an_flop(const struct an_kernel *k)
     return 2 * c->fp32_fma + c->fp32_add_mul + c->fp64_ops + c->fp16_ops;
 }
 
-/* ---- one row as a group, and the sum of groups ------------------------------------------------
- */
+/* ---- one row as a group, and the sum of groups ---------------------------------------------- */
 
 static struct an_kernel of_row(const struct tr_row *row)
 {
@@ -84,8 +83,7 @@ void an_kernel_add(struct an_kernel *to, const struct an_kernel *from)
         to->term_ns[i] += from->term_ns[i];
 }
 
-/* ---- grouping ---------------------------------------------------------------------------------
- */
+/* ---- grouping ------------------------------------------------------------------------------- */
 
 static int compare_shape(const struct tr_row *a, const struct tr_row *b)
 {

@@ -4,7 +4,7 @@
 #ifndef CONVLAB_ANALYSIS_KERNELS_H
 #define CONVLAB_ANALYSIS_KERNELS_H
 
-#include "profiler/trace.h"
+#include "trace/trace.h"
 
 /** Launches of one kernel; of all its grids, or of one. Also copies, fills and API calls by their
  * names: then only the times are set. */

@@ -45,8 +45,7 @@ const char *an_limiter_title(enum an_limiter limiter)
     return limiters[limiter].title;
 }
 
-/* ---- which one --------------------------------------------------------------------------------
- */
+/* ---- which one ------------------------------------------------------------------------------ */
 
 /* What it means that a term of the model is the largest. */
 static enum an_limiter of_term(enum vg_term term)
@@ -180,8 +179,7 @@ static enum an_limiter of_rates(const struct an_kernel *k, const struct vg_profi
     return AN_UNKNOWN;
 }
 
-/* ---- the figures that say so ------------------------------------------------------------------
- */
+/* ---- the figures that say so ---------------------------------------------------------------- */
 
 static void __attribute__((format(printf, 3, 4)))
 put(struct an_verdict *v, const char *name, const char *value, ...)
@@ -268,8 +266,7 @@ static void put_grid(struct an_verdict *v, const struct an_kernel *k, const stru
         put(v, "DRAM", "%.0f GB/s", rate(k->dram_bytes, k) * 1e-9);
 }
 
-/* ---- all of it --------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------ */
 
 void an_judge(struct an_verdict *v, const struct an_kernel *kernel, const struct vg_profile *gpu)
 {

@@ -83,8 +83,7 @@ static struct cells cells_of(const struct tsv *t, const struct at *at, size_t ro
     };
 }
 
-/* ---- one line ---------------------------------------------------------------------------------
- */
+/* ---- one line ------------------------------------------------------------------------------- */
 
 /* How much of a term's resource a line, or a whole kernel, uses; in units that only compare. */
 static double use(const struct cells *c, enum vg_term term)
@@ -169,8 +168,7 @@ static struct an_line line_of(const struct cells *c, const struct cells *all,
     return l;
 }
 
-/* ---- ranking ----------------------------------------------------------------------------------
- */
+/* ---- ranking -------------------------------------------------------------------------------- */
 
 static int by_share(const void *a, const void *b)
 {
@@ -209,8 +207,7 @@ static void rank_kernel(struct an_lines *lines, const struct an_kernel *k, const
     qsort(lines->line + first, lines->n - first, sizeof *lines->line, by_share);
 }
 
-/* ---- the text of the lines --------------------------------------------------------------------
- */
+/* ---- the text of the lines ------------------------------------------------------------------ */
 
 /* Copies line `number` without what is before its first letter. */
 static void take_line(char *to, size_t room, const char *text, int number)
@@ -296,8 +293,7 @@ void an_lines_free(struct an_lines *lines)
     *lines = (struct an_lines){0};
 }
 
-/* ---- which line -------------------------------------------------------------------------------
- */
+/* ---- which line ----------------------------------------------------------------------------- */
 
 /* What a line has of a waste; of other limiters its share of the time counts. */
 static double blame(const struct an_line *l, enum an_limiter limiter)

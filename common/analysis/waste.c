@@ -55,8 +55,7 @@ struct an_use an_use_of(const struct an_kernel *k, const struct vg_profile *gpu)
     return use;
 }
 
-/* ---- what if ----------------------------------------------------------------------------------
- */
+/* ---- what if -------------------------------------------------------------------------------- */
 
 static double saved(const struct an_kernel *k, const double term_ns[VG_TERMS])
 {

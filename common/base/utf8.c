@@ -22,3 +22,11 @@ size_t utf8_decode(const char *text, unsigned *point)
     *point = read;
     return bytes;
 }
+
+bool utf8_valid(const char *text)
+{
+    unsigned point;
+    for (size_t bytes; *text && (bytes = utf8_decode(text, &point)) > 0; text += bytes)
+        continue;
+    return !*text;
+}

@@ -5,7 +5,7 @@
 # and none of the packages that the grader needs.
 
 GPUBENCH          := $(BUILD)/gpubench $(BUILD)/gpushapes
-GPUBENCH_SOURCES  := $(filter-out %_main.c,$(wildcard grader/gpubench/*.c)) grader/cases.c \
+GPUBENCH_SOURCES  := $(filter-out %_main.c,$(wildcard grader/gpubench/*.c)) grader/course/cases.c \
                      common/vendor/cudnn_conv.c $(addprefix common/nn/,oracle.c oracle_kernel.c) \
                      $(wildcard common/base/*.c)
 GPUBENCH_OBJECTS  := $(patsubst %.c,$(BUILD)/gpubench-obj/%.o,$(GPUBENCH_SOURCES)) \
@@ -33,5 +33,5 @@ bench-gpu: $(if $(NVCC),$(BUILD)/gpubench $(addprefix reference-,$(CUDA_MILESTON
 # Their test runs on the virtual GPU.
 ifneq ($(NVCC),)
 TEST_NEEDS   += $(GPUBENCH)
-TEST_SCRIPTS += grader/tests/gpubench.sh
+TEST_SCRIPTS += grader/gpubench/tests/gpubench.sh
 endif

@@ -2,24 +2,42 @@
 # library, its *_main.c are programs named after them, its *_bench.c go into `make bench`, and its
 # tests/*.c make one Criterion program. To add a file, add the file.
 
-# In order of use: a module may use those after it, never those before it.
-MODULES := \
+# The order of the modules, from the top down: a module may use those after it, never those before it.
+# `make lint` compares every include and every undefined symbol with this list (module-order.py).
+ORDER := \
+    grader/main \
     grader/class \
     grader/rank \
     grader/export \
     grader/slurm \
     grader/gradebook \
     grader/sweep \
-    grader \
+    grader/gpubench \
+    grader/stages \
+    grader/technique \
+    grader/diagnose \
+    grader/session \
+    grader/compare \
     grader/paper \
     grader/report \
     grader/plots \
+    grader/profile \
+    grader/course \
+    grader/record \
     grader/sandbox \
     grader/place \
-    grader/profile \
-    data/train common/runner common/vendor common/nn common/analysis common/profiler \
-    common/vgpu/device common/vgpu/profiles common/vgpu/fatbin common/vgpu/exec common/vgpu/probe \
-    common/vgpu/ptx common/base
+    common/bench \
+    data/train \
+    common/runner common/vendor common/nn \
+    common/vprof common/cupti common/analysis common/trace \
+    common/vgpu/cudart common/vgpu/device common/vgpu/gpus common/vgpu/fatbin common/vgpu/exec \
+    common/vgpu/probe common/vgpu/ptx common/vgpu/api \
+    common/base
+
+# Built by rules of their own: two libraries that programs load (vgpu.mk, profiler.mk), and programs that
+# are linked with NVIDIA's runtime (bench-gpu.mk).
+LOADED  := common/vgpu/cudart common/cupti
+MODULES := $(filter-out $(LOADED) grader/gpubench,$(ORDER))
 
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 LIBS := -lcyaml -lyaml -lsqlite3 -lseccomp -lzstd -llz4 -lcjson -lcmark-gfm -lcmark-gfm-extensions -lz -lm -ldl -pthread

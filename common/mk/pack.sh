@@ -87,8 +87,8 @@ if [ "$kind" = bundle ]; then
         common/mk/profile-check.mk common/mk/profile-check.sh common/mk/profiler-page.sh | grep -v /tests/ |
         while read -r f; do [ -e "$f" ] && copy "$f"; done
     copy common/nn/oracle.[ch] common/nn/oracle_kernel.[ch] common/nn/clones.h common/nn/conv_tile.h
-    copy grader/cases.[ch] grader/tests/clock/conv_times.cu common/profiler/recorded.h
-    copy common/profiler/tests/samples.sh common/profiler/tests/programs/* common/profiler/tests/compared/*
+    copy grader/course/cases.[ch] grader/tests/clock/conv_times.cu common/trace/recorded.h
+    copy common/vprof/tests/samples.sh common/vprof/tests/programs/* common/vprof/tests/compared/*
 fi
 # For results that are made there, where a repository is another's, if there is one.
 git describe --always --dirty --tags >"$root/VERSION" 2>/dev/null || echo unknown >"$root/VERSION"

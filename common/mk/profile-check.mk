@@ -1,25 +1,25 @@
 # vprof on this machine's GPU: make profile-check.
 
 # Programs in the style of the CUDA samples, for both devices.
-SAMPLES := $(patsubst common/profiler/tests/programs/%.cu,$(BUILD)/profiler/samples/%,$(wildcard common/profiler/tests/programs/*.cu))
+SAMPLES := $(patsubst common/vprof/tests/programs/%.cu,$(BUILD)/profiler/samples/%,$(wildcard common/vprof/tests/programs/*.cu))
 
 # (which includes the other)
-$(BUILD)/profiler/samples/overlap_static: common/profiler/tests/programs/overlap.cu
-$(BUILD)/profiler/samples/%: common/profiler/tests/programs/%.cu common/profiler/tests/programs/sample.cuh
+$(BUILD)/profiler/samples/overlap_static: common/vprof/tests/programs/overlap.cu
+$(BUILD)/profiler/samples/%: common/vprof/tests/programs/%.cu common/vprof/tests/programs/sample.cuh
 	$(Q)mkdir -p $(@D)
 	$(Q)$(NVCC) -std=c++17 -lineinfo -arch=compute_75 $(shell sed -n 's|^// nvcc: ||p' $<) \
 	    $(if $(findstring cudart,$(shell sed -n 's|^// nvcc: ||p' $<)),,-cudart shared) -L$(CUDA_HOME)/lib64/stubs $< -o $@
 
 # Times of several libraries, on a GPU or the virtual one.
-$(BUILD)/tests/conv_times: grader/tests/clock/conv_times.cu common/conv.h common/profiler/recorded.h
+$(BUILD)/tests/conv_times: grader/tests/clock/conv_times.cu common/conv.h common/trace/recorded.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(NVCC) -std=c++17 -Icommon -cudart shared $< -Xlinker -export-dynamic -ldl -o $@
 
 # What profilers' times are compared with.
-$(BUILD)/tests/alone.so: common/profiler/tests/compared/alone.c
+$(BUILD)/tests/alone.so: common/vprof/tests/compared/alone.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -O2 -shared -fPIC -isystem $(CUDA_HOME)/include $< -o $@ -ldl
-$(BUILD)/tests/spins: common/profiler/tests/compared/spins.cu
+$(BUILD)/tests/spins: common/vprof/tests/compared/spins.cu
 	$(Q)mkdir -p $(@D)
 	$(Q)$(NVCC) -std=c++17 -arch=compute_75 -cudart shared $< -o $@
 COMPARED := $(addprefix $(BUILD)/tests/,conv_times alone.so spins)

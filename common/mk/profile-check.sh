@@ -294,7 +294,7 @@ sandbox() {
         failed "sandbox: $(cat "$to/profiler-sandbox.tsv")"
 }
 
-wanted samples && { common/profiler/tests/samples.sh "$build" gpu "$to/profiler-samples.tsv" || failed 'samples'; }
+wanted samples && { common/vprof/tests/samples.sh "$build" gpu "$to/profiler-samples.tsv" || failed 'samples'; }
 wanted launches && launches
 wanted metrics && metrics
 wanted kernels && kernels

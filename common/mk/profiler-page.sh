@@ -54,7 +54,7 @@ $(table kernels '
         least[g] / 1000, most[g] / 1000, itself2[g], itself[g]}')
 
 The shortest differ by how the tools mark a kernel's start and end. That is best seen of kernels that only wait
-([spins.cu](../../../common/profiler/tests/compared/spins.cu)): ncu's time of the same kernel depends on what else it measures in the
+([spins.cu](../../../common/vprof/tests/compared/spins.cu)): ncu's time of the same kernel depends on what else it measures in the
 same run. \`vprof\` takes 0.40 us off what CUPTI tells, on GPUs of compute capability 9.0, so that its times lie in the
 middle of ncu's. What ncu says of a kernel of 2 us depends by more than 10% on how it is asked: two tools cannot agree
 better there than one with itself. Kernels that leave much to be written back (m5's unroll) end up to 2 us later for
@@ -74,7 +74,7 @@ $(table kernels '
 
 Our programs that tell an Op Time take it while \`vprof\` records nothing, between \`cudaProfilerStop()\` and
 \`cudaProfilerStart()\`, and then do the convolution once more for the record
-([recorded.h](../../../common/profiler/recorded.h)). Here are the Op Times of each layer of each reference, as
+([recorded.h](../../../common/trace/recorded.h)). Here are the Op Times of each layer of each reference, as
 \`conv_times\` measures them with CUDA events, without \`vprof\` and with it, by turns; medians over $(table overhead '{n = $at["rounds"]; if (!m || n < m) m = n} END {print m}') rounds, and more at 100 images. All are in [profiler-overhead.tsv](profiler-overhead.tsv).
 
 $(costs overhead profiled 0)
@@ -121,7 +121,7 @@ the first start and the last end: $(table sums '{n++; if ($at["status"] == "ok")
 
 $(table samples '
     NR == 2 {print "| program | status | what vprof found |"; print "|---|---|---|"}
-    {printf "| [%s](../../../common/profiler/tests/programs/%s.cu) | %s | %s |\n", $1, $1, $3, $4}')
+    {printf "| [%s](../../../common/vprof/tests/programs/%s.cu) | %s | %s |\n", $1, $1, $3, $4}')
 
 ## Metrics beside Nsight Compute's
 

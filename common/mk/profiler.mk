@@ -4,7 +4,7 @@
 
 CUPTI_HEADER := $(firstword $(wildcard $(CUDA_HOME)/include/cupti.h $(CUDA_HOME)/extras/CUPTI/include/cupti.h))
 CUPTI_LIBRARY := $(BUILD)/profiler/libconvlab-cupti.so
-CUPTI_OBJECTS := $(patsubst %.c,$(BUILD)/profiler/obj/%.o,$(wildcard common/profiler/cupti/*.c) common/vgpu/probe/names.c)
+CUPTI_OBJECTS := $(patsubst %.c,$(BUILD)/profiler/obj/%.o,$(wildcard common/cupti/*.c) common/vgpu/probe/names.c)
 # Never with sanitizers: the programs that load it are built without.
 CUPTI_COMPILE := $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -isystem $(dir $(CUPTI_HEADER)) \
                  -isystem $(CUDA_HOME)/include -MMD -MP
@@ -29,11 +29,11 @@ all: profiler
 
 FAKE_CUPTI := $(BUILD)/profiler/tests/libcupti-fake.so $(BUILD)/profiler/tests/fake_program
 
-$(BUILD)/profiler/tests/libcupti-fake.so: common/profiler/cupti/tests/fake_cupti.c common/profiler/cupti/tests/fake_cupti.h
+$(BUILD)/profiler/tests/libcupti-fake.so: common/cupti/tests/fake_cupti.c common/cupti/tests/fake_cupti.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CUPTI_COMPILE) -shared -Wl,-soname,$(@F) $< -o $@
 
-$(BUILD)/profiler/tests/fake_program: common/profiler/cupti/tests/fake_program.c common/profiler/cupti/tests/fake_cupti.h common/profiler/recorded.h
+$(BUILD)/profiler/tests/fake_program: common/cupti/tests/fake_program.c common/cupti/tests/fake_cupti.h common/trace/recorded.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(GLOBAL_CFLAGS) $(CFLAGS) $< -ldl -o $@
 
@@ -43,5 +43,5 @@ TEST_NEEDS += $(if $(CUPTI_HEADER),$(CUPTI_LIBRARY) $(FAKE_CUPTI))
 # Programs as students write them, on the virtual GPU: not all, since nvcc takes its time.
 ifneq ($(NVCC),)
 TEST_NEEDS   += $(addprefix $(BUILD)/profiler/samples/,closed crash graph names overlap processes range reset volume)
-TEST_SCRIPTS += common/profiler/tests/samples.sh
+TEST_SCRIPTS += common/vprof/tests/samples.sh
 endif

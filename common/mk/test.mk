@@ -94,8 +94,12 @@ LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c))
 LINT_HEADERS = $(filter-out %_tile.h,$(foreach m,$(MODULES),$(wildcard $(m)/*.h))) common/conv.h
 LINT_CUDA = $(foreach f,labs reference common grader,$(shell find $(f) -name '*.cu' -o -name '*.cuh'))
 # (*_tile.h are templates: included more than once, with macros that say of what)
-.PHONY: lint
-lint: ## warnings of gcc and clang, headers that stand alone, formatting
+.PHONY: lint order
+order: all $(if $(NVCC),$(GPUBENCH)) ## includes and symbols keep the order of the modules
+	$(Q)common/mk/module-order.py $(CIRCLES) $(LOADED:%=--loaded %) \
+	    $(addprefix --objects ,$(wildcard $(BUILD)/obj $(BUILD)/profiler/obj $(BUILD)/gpubench-obj)) $(ORDER)
+
+lint: order ## warnings of gcc and clang, headers that stand alone, formatting, the order of the modules
 	$(Q)for f in $(LINT_SOURCES); do \
 	    clang $(filter-out -Wno-format-truncation,$(GLOBAL_CFLAGS)) -Werror -fsyntax-only $$f || exit 1; done
 	$(Q)for f in $(LINT_HEADERS); do \

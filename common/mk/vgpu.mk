@@ -5,8 +5,8 @@
 
 CUDART_HEADER := $(wildcard $(CUDA_HOME)/include/cuda_runtime_api.h)
 
-VGPU_PROFILES := $(patsubst common/vgpu/profiles/%,$(BUILD)/vgpu/profiles/%,\
-                   $(wildcard common/vgpu/profiles/*.yaml))
+VGPU_PROFILES := $(patsubst common/vgpu/gpus/%,$(BUILD)/vgpu/profiles/%,\
+                   $(wildcard common/vgpu/gpus/*.yaml))
 SHIM          := $(BUILD)/vgpu/libcudart.so.13
 SHIM_OBJECTS  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/vgpu/cudart/*.c))
 # Never with sanitizers: the programs that load it are built without.
@@ -19,7 +19,7 @@ vgpu: $(VGPU_RUN) ## the virtual GPU: build/vgpu-run PROGRAM
 	$(if $(CUDART_HEADER),,@echo "vgpu: no CUDA Toolkit in $(CUDA_HOME): libcudart.so.13 is not built \
 	    (hint: make CUDA_HOME=FOLDER)")
 
-$(BUILD)/vgpu/profiles/%.yaml: common/vgpu/profiles/%.yaml
+$(BUILD)/vgpu/profiles/%.yaml: common/vgpu/gpus/%.yaml
 	$(Q)mkdir -p $(@D) && cp $< $@
 
 $(SHIM_OBJECTS): $(BUILD)/obj/%.o: %.c | $(BUILD)/packages.ok
@@ -91,7 +91,7 @@ FUZZ_CFLAGS  := -std=c11 -D_GNU_SOURCE -Icommon -I. -O1 -g -fno-math-errno -ffp-
 FUZZ_SOURCES := $(foreach m,$(filter common/vgpu/%,$(MODULES)),$(call module_sources,$(m))) \
                 $(call module_sources,common/base)
 FUZZ_OBJECTS := $(patsubst %.c,build/fuzz/obj/%.o,\
-                  $(filter-out common/vgpu/profiles/% %/handlers_avx2.c %/handlers_avx512.c,$(FUZZ_SOURCES)))
+                  $(filter-out common/vgpu/gpus/% %/handlers_avx2.c %/handlers_avx512.c,$(FUZZ_SOURCES)))
 # (all handlers would be the same code here: one of the three is compiled)
 FUZZ_LINK    := -Wl,--defsym=vg_handlers_avx2=vg_handlers_base -Wl,--defsym=vg_handlers_avx512=vg_handlers_base
 FUZZ_NAMES   := fatbin ptx protocol

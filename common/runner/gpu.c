@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "nn/oracle.h"
-#include "profiler/recorded.h"
+#include "trace/recorded.h"
 #include "runner/cuda_api.h"
 
 #include <stdbool.h>

@@ -35,7 +35,7 @@ struct gpu_manner {
                            a real GPU the L2 cache is emptied. Else as a program of one's own would
                            do it, so that its profile shows no more. */
     bool recorded; /**< on a real GPU: time it while the profiler records nothing, and do it once
-                      more for the record (profiler/recorded.h) */
+                      more for the record (trace/recorded.h) */
 };
 
 /** One convolution on the device: copies x and k to fresh allocations, runs the lab, copies y back.

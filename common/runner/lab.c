@@ -9,8 +9,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* ---- scratch memory ---------------------------------------------------------------------------
- */
+/* ---- scratch memory ------------------------------------------------------------------------- */
 
 static void *host_alloc(size_t bytes)
 {
@@ -58,8 +57,7 @@ void *lab_workspace_fill(void *memory, size_t bytes)
     return memory;
 }
 
-/* ---- loading ----------------------------------------------------------------------------------
- */
+/* ---- loading -------------------------------------------------------------------------------- */
 
 /* Where the library's code lies, for the crash handler: dladdr() may not be called in one. */
 static uintptr_t lab_base, lab_begin, lab_end;
@@ -112,8 +110,7 @@ enum st_code lab_load(const char *path, lab_function **function, struct st_error
     return ST_OK;
 }
 
-/* ---- crashes ----------------------------------------------------------------------------------
- */
+/* ---- crashes -------------------------------------------------------------------------------- */
 
 static struct runner_reply *crash_reply;
 static void (*crash_send)(const struct runner_reply *);

@@ -14,7 +14,7 @@
 #include "base/files.h"
 #include "base/clock.h"
 #include "nn/oracle.h"
-#include "profiler/recorded.h"
+#include "trace/recorded.h"
 #include "runner/cuda_api.h"
 #include "runner/infer.h"
 #include "vendor/cudnn_conv.h"
@@ -81,8 +81,7 @@ struct baseline {
     struct st_error *err;
 };
 
-/* ---- one convolution ----------------------------------------------------------------------------
- */
+/* ---- one convolution ------------------------------------------------------------------------ */
 
 static enum st_code conv_on_cpu(struct baseline *b, const struct conv_shape *shape, const float *x,
                                 const float *k, float *y, double *op_time_s, char name[80])
@@ -199,8 +198,7 @@ static int conv_and_print(void *context, int layer, const struct conv_shape *sha
     return code != ST_OK;
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------ */
 
 /* Opens the library asked for. */
 static enum st_code open_library(struct baseline *b)

@@ -9,7 +9,7 @@
 #include "base/checkout.h"
 #include "base/clock.h"
 #include "base/files.h"
-#include "profiler/recorded.h"
+#include "trace/recorded.h"
 #include "runner/gpu.h"
 #include "runner/infer.h"
 #include "runner/serve.h"

@@ -60,8 +60,7 @@ struct vn_onednn_conv {
     dnnl_memory_t memory[6]; /* user's and internal x, k, y */
 };
 
-/* ---- the library --------------------------------------------------------------------------------
- */
+/* ---- the library ---------------------------------------------------------------------------- */
 
 enum st_code vn_onednn_open(struct vn_onednn **onednn, struct st_error *err)
 {
@@ -116,8 +115,7 @@ const char *vn_onednn_version(const struct vn_onednn *onednn)
     return onednn->version;
 }
 
-/* ---- a convolution ------------------------------------------------------------------------------
- */
+/* ---- a convolution -------------------------------------------------------------------------- */
 
 /* Leaves the function if a call of the library failed. */
 #define TRY(function, ...)                                                                         \

@@ -14,7 +14,7 @@
 #include "grader/class/class_names.h"
 #include "grader/class/wanted.h"
 #include "grader/gradebook/gradebook.h"
-#include "grader/options.h"
+#include "grader/course/options.h"
 #include "grader/sandbox/sandbox.h"
 
 #include <limits.h>

@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "grader/class/class_options.h"
 #include "grader/class/slurm_schedule.h"
-#include "grader/machine.h"
+#include "grader/course/machine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,8 +47,7 @@ void cl_notice(struct cl_class *class, const char *name, const char *text, ...)
         st_print(stderr, "grader class", &err);
 }
 
-/* ---- the run -----------------------------------------------------------------------------------
- */
+/* ---- the run -------------------------------------------------------------------------------- */
 
 /* One run at a time on a gradebook: the lock goes with the process, however it ends. */
 static enum st_code lock(struct cl_class *class, struct st_error *err)
@@ -172,8 +171,7 @@ static enum st_code check_rubrics(struct cl_class *class, struct st_error *err)
     return code;
 }
 
-/* ---- what is told at the end -------------------------------------------------------------------
- */
+/* ---- what is told at the end ---------------------------------------------------------------- */
 
 static void print_summary(const struct cl_class *class, const struct cl_counts *c,
                           size_t up_to_date)

@@ -8,9 +8,9 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
-#include "grader/cases.h"
+#include "grader/course/cases.h"
 #include "nn/network.h"
-#include "vgpu/profiles/profile.h"
+#include "vgpu/gpus/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,14 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool cl_is_utf8(const char *text)
-{
-    unsigned point;
-    for (size_t bytes; *text && (bytes = utf8_decode(text, &point)) > 0; text += bytes)
-        continue;
-    return !*text;
-}
-
 bool cl_name_text(char to[CL_NAME_BYTES], const char *bytes)
 {
     const char *p = bytes;

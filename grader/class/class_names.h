@@ -13,9 +13,6 @@ enum { CL_NAME_BYTES = 1024, CL_SHOWN_BYTES = 512 };
  * that are not as \\xHH. @return whether they are UTF-8. */
 bool cl_name_text(char to[CL_NAME_BYTES], const char *bytes);
 
-/** @return whether a text is UTF-8 (RFC 3629). */
-bool cl_is_utf8(const char *text);
-
 /** Bytes in hexadecimal. */
 void cl_name_hex(char to[2 * CL_NAME_BYTES], const char *bytes);
 

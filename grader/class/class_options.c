@@ -2,8 +2,8 @@
 
 #include "base/files.h"
 #include "base/parallel.h"
-#include "grader/milestone.h"
-#include "grader/rubric.h"
+#include "grader/course/milestone.h"
+#include "grader/course/rubric.h"
 
 #include <argp.h>
 #include <ctype.h>
@@ -252,8 +252,7 @@ size_t cl_options_passed(const struct cl_options *o, bool cuda, char images[GR_I
     return n;
 }
 
-/* ---- milestones --------------------------------------------------------------------------------
- */
+/* ---- milestones ----------------------------------------------------------------------------- */
 
 static enum st_code hash_rubric(const char *path, char hex[SHA256_HEX], struct st_error *err)
 {

@@ -23,8 +23,7 @@ struct counts {
     size_t compared, higher, lower, other, only_before, only_after;
 };
 
-/* ---- one grade ---------------------------------------------------------------------------------
- */
+/* ---- one grade ------------------------------------------------------------------------------ */
 
 static void print_attempt(const struct gb_attempt *a)
 {
@@ -88,8 +87,7 @@ static void compare_graded(const struct gb_graded *before, const struct gb_grade
     printf("\n");
 }
 
-/* ---- gradebooks --------------------------------------------------------------------------------
- */
+/* ---- gradebooks ----------------------------------------------------------------------------- */
 
 /* Compares two attempts by number. */
 static enum st_code compare_attempts(struct gradebook *old, int64_t before, struct gradebook *new,
@@ -170,8 +168,7 @@ static enum st_code compare_history(struct gradebook *book, struct counts *c, st
     return code;
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ---------------------------------------------------------------------------- */
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

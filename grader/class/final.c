@@ -14,8 +14,7 @@ struct source {
     struct gb_inference_list passed; /* inferences that were right, in the same attempts */
 };
 
-/* ---- points ------------------------------------------------------------------------------------
- */
+/* ---- points --------------------------------------------------------------------------------- */
 
 static const struct gb_grade *grade_of(const struct source *s, const char *name,
                                        const char *milestone)
@@ -109,8 +108,7 @@ static double course_item(const struct source *s, const char *name, const char *
     return sum;
 }
 
-/* ---- ranking -----------------------------------------------------------------------------------
- */
+/* ---- ranking -------------------------------------------------------------------------------- */
 
 static bool was_right(const struct source *s, int64_t attempt, int64_t images)
 {
@@ -194,8 +192,7 @@ static enum st_code rank(const struct source *s, const struct cl_part *part, siz
     return ST_OK;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------ */
 
 static double part_points(const struct source *s, const struct cl_part *part,
                           struct cl_final *final)

@@ -13,8 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- the class's folder ------------------------------------------------------------------------
- */
+/* ---- the class's folder --------------------------------------------------------------------- */
 
 static const char *const suffixes[] = {".zip",     ".tar",  ".tar.gz",  ".tgz",  ".tar.xz", ".txz",
                                        ".tar.zst", ".tzst", ".tar.bz2", ".tbz2", ".tbz",    NULL};
@@ -158,8 +157,7 @@ static enum st_code add_entry(struct cl_class *class, int dir, const char *entry
     return ST_OK;
 }
 
-/* ---- keeping a file ----------------------------------------------------------------------------
- */
+/* ---- keeping a file ------------------------------------------------------------------------- */
 
 void cl_submission_folder(const struct cl_class *class, const char *name, char folder[PATH_MAX])
 {
@@ -192,8 +190,7 @@ enum st_code cl_file_keep(struct cl_class *class, struct cl_submission *s, size_
     return code ? code : file_write(source, contents, bytes, err);
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------ */
 
 /* Members of the roster of whom nothing was handed in, neither by name nor by team. */
 static enum st_code add_absent(struct cl_class *class, struct st_error *err)

@@ -42,8 +42,7 @@ static void reject(struct cl_submission *s, const char *why, const char *where)
              where[0] ? ": " : "", cl_name_shown(shown, where));
 }
 
-/* ---- running it -------------------------------------------------------------------------------
- */
+/* ---- running it ----------------------------------------------------------------------------- */
 
 /* The program's command line. The words live as long as the arrays. */
 static size_t make_words(const struct cl_options *o, const char *program, const char *largest,
@@ -106,8 +105,7 @@ static enum st_code run_unpack(const struct cl_class *class, int archive, int ou
     return code;
 }
 
-/* ---- what it found ----------------------------------------------------------------------------
- */
+/* ---- what it found -------------------------------------------------------------------------- */
 
 static void refuse(struct cl_file *file, const char *what, const char *path, const char *bytes)
 {

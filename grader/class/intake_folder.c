@@ -17,8 +17,7 @@
 
 enum { MAX_FOLDER_ENTRIES = 20000 };
 
-/* ---- looking -----------------------------------------------------------------------------------
- */
+/* ---- looking -------------------------------------------------------------------------------- */
 
 struct walk {
     struct cl_class *class;
@@ -79,8 +78,7 @@ static void look(struct walk *w, int dir, const char *relative, int depth)
     closedir(entries);
 }
 
-/* ---- taking ------------------------------------------------------------------------------------
- */
+/* ---- taking --------------------------------------------------------------------------------- */
 
 /* Opens a path below a folder without following a link in any of its parts. */
 static int open_below(int dir, const char *path)

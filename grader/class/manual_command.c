@@ -1,11 +1,12 @@
 /* grader manual: what the instructor gives by hand. Items lie in a table of their own, so grading
  * again does not touch them. */
-#include "grader/class/csv.h"
+#include "base/csv.h"
+#include "base/utf8.h"
 #include "grader/class/class_names.h"
 #include "grader/gradebook/gradebook.h"
 #include "grader/gradebook/gradebook_options.h"
-#include "grader/milestone.h"
-#include "grader/rubric.h"
+#include "grader/course/milestone.h"
+#include "grader/course/rubric.h"
 
 #include <errno.h>
 #include <math.h>
@@ -31,8 +32,7 @@ struct arguments {
     int words;
 };
 
-/* ---- is it right? ------------------------------------------------------------------------------
- */
+/* ---- is it right? --------------------------------------------------------------------------- */
 
 /* The most points of an item. @return whether there is such an item; else @p err tells which are.
  */
@@ -125,7 +125,7 @@ static enum st_code put_item(struct gradebook *book, const char *const word[5],
         return err->code;
     }
     const char *comment = word[4] ? word[4] : "";
-    if (!cl_is_utf8(comment)) {
+    if (!utf8_valid(comment)) {
         st_fail(err, ST_BAD_FORMAT, "the comment is not UTF-8");
         return st_detail(err, ST_HINT, "save a table as CSV (UTF-8)"), ST_BAD_FORMAT;
     }
@@ -138,8 +138,7 @@ static enum st_code put_item(struct gradebook *book, const char *const word[5],
     return gb_manual_item_put(book, &put, err);
 }
 
-/* ---- what is done ------------------------------------------------------------------------------
- */
+/* ---- what is done --------------------------------------------------------------------------- */
 
 /* A row with a mistake is told and left out. @return how many were, or -1 with *code set. */
 static long import_rows(struct gradebook *book, const struct csv *csv, const char *path,
@@ -249,8 +248,7 @@ static enum st_code remove_item(struct gradebook *book, const char *const word[5
     return st_detail(err, ST_HINT, "grader manual --list"), ST_USAGE;
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ---------------------------------------------------------------------------- */
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

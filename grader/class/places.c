@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "grader/place/turn.h"
-#include "grader/subprocess.h"
+#include "base/subprocess.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,8 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what there is -----------------------------------------------------------------------------
- */
+/* ---- what there is -------------------------------------------------------------------------- */
 
 /* Whether GPU milestones go to a real one; see gr_host_choose(). */
 static bool uses_gpu(const struct cl_options *o)
@@ -83,8 +82,7 @@ void cl_places_find_task(struct cl_places *p, const struct cl_options *o, const 
     p->cpu_alone = !o->quick && parallel_cores() == (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* ---- a grading's place -------------------------------------------------------------------------
- */
+/* ---- a grading's place ---------------------------------------------------------------------- */
 
 static void lock_path(char path[PATH_MAX], const char *of)
 {

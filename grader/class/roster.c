@@ -4,7 +4,7 @@
  *
  * A row with a mistake is reported and left out; the others count. */
 #include "grader/class/class.h"
-#include "grader/class/csv.h"
+#include "base/csv.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -64,8 +64,7 @@ static size_t pop(struct queue *q)
     return q->item[q->first++];
 }
 
-/* ---- storing -----------------------------------------------------------------------------------
- */
+/* ---- storing -------------------------------------------------------------------------------- */
 
 static void count_status(struct cl_counts *c, const char *status)
 {
@@ -160,8 +159,7 @@ void cl_store_fault(struct cl_class *class, const struct cl_task *task, const ch
         st_print(stderr, "grader class", &err);
 }
 
-/* ---- one grading that ended --------------------------------------------------------------------
- */
+/* ---- one grading that ended ----------------------------------------------------------------- */
 
 bool cl_fault(struct cl_class *class, const struct cl_task *task, const char *kind,
               const char *message, struct cl_counts *counts)
@@ -228,8 +226,7 @@ static void handle_end(struct schedule *s, struct job *job)
     gb_graded_free(&graded);
 }
 
-/* ---- the loop ----------------------------------------------------------------------------------
- */
+/* ---- the loop ------------------------------------------------------------------------------- */
 
 bool cl_store_at_once(struct cl_class *class, const struct cl_task *task, struct cl_counts *counts)
 {

@@ -43,8 +43,7 @@ bool cl_task_folder(const char *files, const struct cl_task *task, char folder[P
                        cl_name_folder(safe, task->submission), task->milestone, task->number);
 }
 
-/* ---- noise -------------------------------------------------------------------------------------
- */
+/* ---- noise ---------------------------------------------------------------------------------- */
 
 /* SUBMISSION/MILESTONE/N.noisy, and what must be in it. */
 struct mark {
@@ -86,8 +85,7 @@ void cl_task_unmark_noisy(const struct cl_class *class, const struct cl_task *ta
         unlink(m.path);
 }
 
-/* ---- starting ----------------------------------------------------------------------------------
- */
+/* ---- starting ------------------------------------------------------------------------------- */
 
 static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
 {
@@ -180,8 +178,7 @@ bool cl_task_waits(const char *files, const struct cl_task *task)
            path_format(path, sizeof path, "%s/waits", folder) && file_exists(path);
 }
 
-/* ---- how it ended ------------------------------------------------------------------------------
- */
+/* ---- how it ended --------------------------------------------------------------------------- */
 
 static double seconds(struct timeval t)
 {

@@ -16,8 +16,7 @@ enum { MAX_JSON_BYTES = 16 << 20, MAX_LOG_BYTES = 1 << 20 };
 /* An Op Time known less well than this is noisy. */
 static const double NOISE = 0.1;
 
-/* ---- JSON --------------------------------------------------------------------------------------
- */
+/* ---- JSON ----------------------------------------------------------------------------------- */
 
 static char *text_of(const cJSON *object, const char *name)
 {
@@ -52,8 +51,7 @@ static size_t length_of(const cJSON *list)
     return cJSON_IsArray(list) ? (size_t)cJSON_GetArraySize(list) : 0;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ----------------------------------------------------------------------------------- */
 
 static void read_checks(const cJSON *root, struct gb_graded *graded)
 {
@@ -188,8 +186,7 @@ static char *first_trouble(const struct gb_graded *graded, const char *status)
     return strdup("");
 }
 
-/* ---- the attempt -------------------------------------------------------------------------------
- */
+/* ---- the attempt ---------------------------------------------------------------------------- */
 
 static struct gb_attempt empty_attempt(const struct cl_class *class, const struct cl_task *task)
 {
@@ -292,8 +289,7 @@ static bool is_of(const cJSON *root, const struct cl_task *task)
     return same;
 }
 
-/* ---- faults ------------------------------------------------------------------------------------
- */
+/* ---- faults --------------------------------------------------------------------------------- */
 
 /* The last line that the grader printed. */
 static void last_line(const char *folder, char message[512])

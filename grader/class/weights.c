@@ -2,8 +2,8 @@
 #include "grader/class/final.h"
 
 #include "base/tsv.h"
-#include "grader/milestone.h"
-#include "grader/rubric.h"
+#include "grader/course/milestone.h"
+#include "grader/course/rubric.h"
 
 #include <errno.h>
 #include <math.h>

@@ -11,8 +11,7 @@
 
 enum { MAX_PART_BYTES = 512 << 20 };
 
-/* ---- the parts ---------------------------------------------------------------------------------
- */
+/* ---- the parts ------------------------------------------------------------------------------ */
 
 static enum st_code handout_path(const struct gx_autograder *of, char *path, size_t room,
                                  struct st_error *err)

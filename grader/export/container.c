@@ -119,8 +119,7 @@ static void tar_end(FILE *out)
     fwrite(zeros, 1, sizeof zeros, out);
 }
 
-/* -------------------------------------------------------------------------------------------------------
- */
+/* --------------------------------------------------------------------------------------------- */
 
 enum st_code gx_container_write(enum gx_container container, const struct gx_part *parts, size_t n,
                                 const char *path, struct st_error *err)

@@ -16,8 +16,7 @@ const char *gx_status_name(enum gx_status status)
     return status_names[status];
 }
 
-/* ---- reading: the first thing that is not as expected is reported, the rest is not looked at ----
- */
+/* ---- reading: the first thing that is not as expected is reported, the rest is not looked at ---- */
 
 struct reader {
     const char *name; /* of the file */

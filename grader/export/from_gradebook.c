@@ -1,8 +1,8 @@
 #include "grader/export/from_gradebook.h"
 
 #include "base/numbers.h"
-#include "grader/milestone.h"
-#include "grader/rubric.h"
+#include "grader/course/milestone.h"
+#include "grader/course/rubric.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -19,8 +19,7 @@
 
 enum { GB_MAX_SUBJECTS = 24, GB_MAX_ROUNDS = 201, GB_MAX_SIZES = 8, GB_MAX_ROWS = 1024 };
 
-/* ---- subjects ---------------------------------------------------------------------------------
- */
+/* ---- subjects ------------------------------------------------------------------------------- */
 
 /** Something that computes a convolution. */
 struct gb_subject {
@@ -62,8 +61,7 @@ void gb_subjects_release(struct gb_subjects *all);
 /** Releases everything. */
 void gb_subjects_free(struct gb_subjects *all);
 
-/* ---- measuring --------------------------------------------------------------------------------
- */
+/* ---- measuring ------------------------------------------------------------------------------ */
 
 /** What the device can do at best, measured in the same run. */
 struct gb_peaks {
@@ -116,8 +114,7 @@ enum st_code gb_measure(const struct gb_plan *plan, struct gb_subjects *all,
 /** Fails with a CUDA error's name and text; ST_OK for 0. */
 enum st_code gb_cuda(int error, const char *what, struct st_error *err);
 
-/* ---- output -----------------------------------------------------------------------------------
- */
+/* ---- output --------------------------------------------------------------------------------- */
 
 /** Writes FOLDER/bench.tsv and FOLDER/peaks.tsv. */
 enum st_code gb_write_tsv(const char *folder, const char *device, const struct gb_peaks *peaks,

@@ -19,8 +19,7 @@ static __device__ size_t step(void)
     return (size_t)gridDim.x * blockDim.x;
 }
 
-/* ---- inputs -------------------------------------------------------------------------------------
- */
+/* ---- inputs --------------------------------------------------------------------------------- */
 
 /** Bits of an index mixed until neighbours look unrelated (the finaliser of MurmurHash3). */
 static __device__ unsigned mixed(unsigned h)
@@ -45,8 +44,7 @@ void gb_fill(float *to, size_t n, unsigned seed)
     fill<<<blocks_for(n), THREADS>>>(to, n, seed);
 }
 
-/* ---- expected outputs ---------------------------------------------------------------------------
- */
+/* ---- expected outputs ----------------------------------------------------------------------- */
 
 static __global__ void conv_naive(struct conv_shape s, const float *x, const float *k, float *y,
                                   size_t n)
@@ -74,8 +72,7 @@ void gb_conv_naive(const struct conv_shape *s, const float *x, const float *k, f
     conv_naive<<<blocks_for(n), THREADS>>>(*s, x, k, y, n);
 }
 
-/* ---- comparison ---------------------------------------------------------------------------------
- */
+/* ---- comparison ----------------------------------------------------------------------------- */
 
 static __global__ void compare(const float *y, const float *ref, const float *atol, float rtol,
                                size_t n, int M, size_t map, struct gb_compared *result)
@@ -108,8 +105,7 @@ void gb_compare(const float *y, const float *ref, const float *atol, float rtol,
     compare<<<blocks, THREADS>>>(y, ref, atol, rtol, n, M, map, result);
 }
 
-/* ---- what the device can do at best -------------------------------------------------------------
- */
+/* ---- what the device can do at best --------------------------------------------------------- */
 
 static __global__ void copy(float4 *to, const float4 *from, size_t n)
 {

@@ -46,8 +46,7 @@ static int rounds_for(const struct gb_plan *plan, int images)
     return plan->rounds ? plan->rounds : images <= 1000 ? 51 : 15;
 }
 
-/* ---- inputs and expected outputs ----------------------------------------------------------------
- */
+/* ---- inputs and expected outputs ------------------------------------------------------------ */
 
 /* TF32 keeps 10 bits of the mantissa of each factor: an error of 2^-11 in each, where float32 has
  * 2^-24 per sum. */
@@ -109,8 +108,7 @@ cleanup:
     return code;
 }
 
-/* ---- one turn -----------------------------------------------------------------------------------
- */
+/* ---- one turn ------------------------------------------------------------------------------- */
 
 static void give_up(struct gb_row *row, const char *status, const char *note)
 {
@@ -167,8 +165,7 @@ static int turn(struct bench *b, struct gb_subject *s, struct gb_row *row, doubl
     return 0;
 }
 
-/* ---- all subjects -------------------------------------------------------------------------------
- */
+/* ---- all subjects --------------------------------------------------------------------------- */
 
 static enum st_code run_rounds(struct bench *b, struct gb_subjects *all, struct st_error *err)
 {

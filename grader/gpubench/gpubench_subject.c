@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- scratch memory of the labs -----------------------------------------------------------------
- */
+/* ---- scratch memory of the labs ------------------------------------------------------------- */
 
 static void *workspace;
 static size_t workspace_bytes;
@@ -28,8 +27,7 @@ void *conv_workspace(size_t bytes)
     return workspace;
 }
 
-/* ---- subjects -----------------------------------------------------------------------------------
- */
+/* ---- subjects ------------------------------------------------------------------------------- */
 
 static struct gb_subject *add(struct gb_subjects *all, const char *name, struct st_error *err)
 {

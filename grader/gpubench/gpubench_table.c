@@ -24,8 +24,7 @@ static double cudnn_s(const struct gb_row *rows, size_t n, const struct gb_row *
     return 0;
 }
 
-/* ---- TSV ----------------------------------------------------------------------------------------
- */
+/* ---- TSV ------------------------------------------------------------------------------------ */
 
 enum { CELL = 48, MAX_CELLS = 20 };
 
@@ -133,8 +132,7 @@ enum st_code gb_write_tsv(const char *folder, const char *device, const struct g
     return file_out_commit(&file, err);
 }
 
-/* ---- to read ------------------------------------------------------------------------------------
- */
+/* ---- to read -------------------------------------------------------------------------------- */
 
 void gb_print_peaks(FILE *out, const char *device, bool is_virtual, const struct gb_peaks *peaks)
 {
@@ -174,8 +172,7 @@ void gb_print_layer(FILE *out, const struct gb_row *rows, size_t n)
     }
 }
 
-/* ---- totals -------------------------------------------------------------------------------------
- */
+/* ---- totals --------------------------------------------------------------------------------- */
 
 /* Sum over the layers of a model (NULL: over all) of a subject's medians and of cuDNN's.
  * @return false if the subject has not been measured in every one of them. */

@@ -12,7 +12,7 @@
  * differs, 2 could not run. */
 #include "base/files.h"
 #include "base/rng.h"
-#include "grader/cases.h"
+#include "grader/course/cases.h"
 #include "grader/gpubench/gpubench.h"
 #include "grader/gpubench/gpubench_kernels.h"
 #include "nn/oracle.h"

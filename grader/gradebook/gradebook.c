@@ -10,8 +10,7 @@
 
 enum { BUSY_MS = 5000 };
 
-/* ---- reports ----------------------------------------------------------------------------------
- */
+/* ---- reports -------------------------------------------------------------------------------- */
 
 enum st_code gb_fail(const struct gradebook *book, const char *doing, struct st_error *err)
 {
@@ -57,8 +56,7 @@ enum st_code gb_run(struct gradebook *book, const char *sql, const char *doing,
     return sqlite3_exec(book->db, sql, NULL, NULL, NULL) ? gb_fail(book, doing, err) : ST_OK;
 }
 
-/* ---- transactions -----------------------------------------------------------------------------
- */
+/* ---- transactions --------------------------------------------------------------------------- */
 
 enum st_code gb_begin(struct gradebook *book, struct st_error *err)
 {
@@ -79,8 +77,7 @@ void gb_rollback(struct gradebook *book)
         sqlite3_exec(book->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
-/* ---- opening ----------------------------------------------------------------------------------
- */
+/* ---- opening -------------------------------------------------------------------------------- */
 
 /* A number that a pragma or query gives. */
 static enum st_code ask(struct gradebook *book, const char *sql, int64_t *answer,

@@ -35,8 +35,7 @@ struct layout {
 #undef GB_COLUMN
 #undef GB_END
 
-/* ---- statements -------------------------------------------------------------------------------
- */
+/* ---- statements ----------------------------------------------------------------------------- */
 
 static void add_columns(sqlite3_str *sql, const struct layout *table)
 {
@@ -61,8 +60,7 @@ static void bind_texts(sqlite3_stmt *statement, const char *const *parameters)
         sqlite3_bind_text(statement, i + 1, parameters[i], -1, SQLITE_STATIC);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 /* @return false if there is no memory. */
 static bool take_column(const struct column *column, sqlite3_stmt *statement, int i, void *row)
@@ -145,8 +143,7 @@ static enum st_code read_rows(struct gradebook *book, const struct layout *table
     return ST_OK;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
 /* An id of 0 is one that SQLite chooses. */
 static void bind_column(const struct column *column, sqlite3_stmt *statement, int i,
@@ -219,8 +216,7 @@ int64_t gb_last_id(const struct gradebook *book)
     return sqlite3_last_insert_rowid(book->db);
 }
 
-/* ---- one of each per table --------------------------------------------------------------------
- */
+/* ---- one of each per table ------------------------------------------------------------------ */
 
 #define GB_TABLE(table, doc)                                                                       \
     enum st_code gb_##table##_read(struct gradebook *book, struct gb_##table##_list *list,         \

@@ -34,8 +34,7 @@ struct maker {
     char last;                           /* byte that was written */
 };
 
-/* ---- what was there ---------------------------------------------------------------------------
- */
+/* ---- what was there ------------------------------------------------------------------------- */
 
 static bool is_listed(const struct maker *m, const char *section, const char *name)
 {
@@ -53,8 +52,7 @@ static bool has_section(const struct pp_document *old, const char *section)
     return false;
 }
 
-/* ---- sections ---------------------------------------------------------------------------------
- */
+/* ---- sections ------------------------------------------------------------------------------- */
 
 static struct section *find_section(struct maker *m, const char *name)
 {
@@ -140,8 +138,7 @@ static void draw_plots(struct maker *m)
     }
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
 static void put(struct maker *m, const char *text, size_t bytes)
 {

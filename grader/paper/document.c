@@ -11,8 +11,7 @@
 /* More than any student writes; a larger file is refused, not cut. */
 enum { MAX_DOCUMENT_BYTES = 16 << 20 };
 
-/* ---- lines and markers ------------------------------------------------------------------------
- */
+/* ---- lines and markers ---------------------------------------------------------------------- */
 
 struct line {
     const char *text;
@@ -123,8 +122,7 @@ static bool is_blank(const char *text, size_t bytes)
     return true;
 }
 
-/* ---- cutting ----------------------------------------------------------------------------------
- */
+/* ---- cutting -------------------------------------------------------------------------------- */
 
 struct cutter {
     struct pp_document *document;
@@ -304,8 +302,7 @@ const struct pp_segment *pp_document_find(const struct pp_document *document, co
     return NULL;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
 void pp_put_generated(FILE *out, const char *section, const char *name, const char *text,
                       size_t bytes)

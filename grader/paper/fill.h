@@ -11,7 +11,7 @@
 
 #include "grader/paper/template.h"
 #include "grader/plots/plots.h"
-#include "grader/report/result.h"
+#include "grader/record/result.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 
 #include "base/numbers.h"
 #include "grader/report/report_parts.h"
-#include "grader/report/timing.h"
+#include "grader/record/timing.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -27,8 +27,7 @@ static void put_fact(FILE *out, const char *name, const char *text)
     fputs(" |\n", out);
 }
 
-/* ---- graded -----------------------------------------------------------------------------------
- */
+/* ---- graded --------------------------------------------------------------------------------- */
 
 static void put_graded(const struct pp_fill *f, const struct gr_result *r)
 {
@@ -63,8 +62,7 @@ static void put_graded(const struct pp_fill *f, const struct gr_result *r)
     fprintf(f->out, "| **Seed** | %" PRIu64 " |\n", r->seed);
 }
 
-/* ---- checks, technique ------------------------------------------------------------------------
- */
+/* ---- checks, technique ---------------------------------------------------------------------- */
 
 static void put_checks(const struct pp_fill *f, const struct gr_result *r)
 {
@@ -102,8 +100,7 @@ static void put_technique(const struct pp_fill *f, const struct gr_result *r)
     }
 }
 
-/* ---- sizes side by side -----------------------------------------------------------------------
- */
+/* ---- sizes side by side --------------------------------------------------------------------- */
 
 struct sizes {
     size_t n, images[SIZES];
@@ -251,8 +248,7 @@ static void put_sizes(const struct pp_fill *f, const struct gr_result *r,
                 f->section);
 }
 
-/* ---- ratios, output, points of the instructor -------------------------------------------------
- */
+/* ---- ratios, output, points of the instructor ----------------------------------------------- */
 
 static void put_ratios(const struct pp_fill *f, const struct gr_result *r)
 {

@@ -6,7 +6,7 @@
 #include "base/numbers.h"
 #include "base/tsv.h"
 #include "grader/report/report_parts.h"
-#include "profiler/figures.h"
+#include "trace/figures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,8 +22,7 @@ enum {
     LONG_NAME = 110
 };
 
-/* ---- cells ------------------------------------------------------------------------------------
- */
+/* ---- cells ---------------------------------------------------------------------------------- */
 
 struct column {
     int at; /* in the table, -1 if it is not there */
@@ -134,8 +133,7 @@ static void put_head(FILE *out, const struct column *columns, size_t n)
     fputs("|\n", out);
 }
 
-/* ---- files and rows ---------------------------------------------------------------------------
- */
+/* ---- files and rows ------------------------------------------------------------------------- */
 
 /* Opens the file of a directive. @return false if the place was filled with the reason. */
 static bool open_table(const struct pp_fill *f, struct tsv *table)
@@ -194,8 +192,7 @@ static size_t find_sizes(const struct pp_fill *f, const struct tsv *table, long 
     return n;
 }
 
-/* ---- @table -----------------------------------------------------------------------------------
- */
+/* ---- @table --------------------------------------------------------------------------------- */
 
 /* "cumulative 0.9": rows up to the first that is beyond it. */
 struct until {
@@ -256,8 +253,7 @@ bool pp_fill_table(const struct pp_fill *f)
     return true;
 }
 
-/* ---- @sizes -----------------------------------------------------------------------------------
- */
+/* ---- @sizes --------------------------------------------------------------------------------- */
 
 /* The row of a key at a size, or -1. */
 static long row_of(const struct pp_fill *f, const struct tsv *table, int key, const char *value,

@@ -11,8 +11,7 @@
 
 enum { MAX_TEXT_BYTES = 256 << 10, MAX_PICTURE_BYTES = 4 << 20, SIZES = 16 };
 
-/* ---- @text ------------------------------------------------------------------------------------
- */
+/* ---- @text ---------------------------------------------------------------------------------- */
 
 /* The sizes N for which PREFIX + N + SUFFIX is a file of the folder, ascending. */
 static size_t find_sizes(const char *folder, const char *prefix, const char *suffix, long to[SIZES])
@@ -79,8 +78,7 @@ bool pp_fill_text(const struct pp_fill *f)
     return true;
 }
 
-/* ---- @figure ----------------------------------------------------------------------------------
- */
+/* ---- @figure -------------------------------------------------------------------------------- */
 
 static const char *const suffixes[] = {"svg", "pdf", "png"};
 enum { SUFFIXES = sizeof suffixes / sizeof *suffixes };

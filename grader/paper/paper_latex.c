@@ -56,8 +56,7 @@ static void put_between(struct walk *w, const char *before, cmark_node *node, co
     fputs(after, w->tex.out);
 }
 
-/* ---- tables -----------------------------------------------------------------------------------
- */
+/* ---- tables --------------------------------------------------------------------------------- */
 
 static bool is_type(cmark_node *node, const char *name)
 {
@@ -227,8 +226,7 @@ static void put_table(struct walk *w, cmark_node *table)
     fputs("\\bottomrule\n\\end{longtable}}\n", w->tex.out);
 }
 
-/* ---- pictures ---------------------------------------------------------------------------------
- */
+/* ---- pictures ------------------------------------------------------------------------------- */
 
 /* The file that LaTeX can include: of an SVG the PDF or PNG beside it. Names of letters, digits and
  * "-_./" below the folder only. */
@@ -266,8 +264,7 @@ static void put_picture(struct walk *w, cmark_node *node)
     fputs("]}", w->tex.out);
 }
 
-/* ---- the rest ---------------------------------------------------------------------------------
- */
+/* ---- the rest ------------------------------------------------------------------------------- */
 
 static void put_heading(struct walk *w, cmark_node *node)
 {

@@ -93,8 +93,7 @@ static void take_graded(struct pp_request *request)
             request->section[request->sections++] = request->src->grading[i]->id;
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ---------------------------------------------------------------------------------- */
 
 static enum st_code write_file(const char *folder, const char *name, const char *text, size_t bytes,
                                struct st_error *err)

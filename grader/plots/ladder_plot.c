@@ -57,8 +57,7 @@ static void add_bar(struct panel *p, const char *name, double ms)
     p->bar[at].ms = ms;
 }
 
-/* ---- from one run of the benchmark ------------------------------------------------------------
- */
+/* ---- from one run of the benchmark ---------------------------------------------------------- */
 
 static void collect_bench(struct ladder *l, const struct tsv *t)
 {
@@ -84,8 +83,7 @@ static void collect_bench(struct ladder *l, const struct tsv *t)
     }
 }
 
-/* ---- from gradings ----------------------------------------------------------------------------
- */
+/* ---- from gradings -------------------------------------------------------------------------- */
 
 struct gradings {
     size_t n;
@@ -232,8 +230,7 @@ static void tell_left_out(struct plot_job *job, const struct gradings *g,
                      others);
 }
 
-/* ---- drawing ----------------------------------------------------------------------------------
- */
+/* ---- drawing -------------------------------------------------------------------------------- */
 
 static enum st_code put_table(struct plot_stage *stage, struct plot_job *job,
                               const struct ladder *l, struct st_error *err)

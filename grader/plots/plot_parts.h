@@ -14,7 +14,7 @@
 #include "base/files.h"
 #include "base/tsv.h"
 #include "grader/plots/plots.h"
-#include "vgpu/device/vgpu.h"
+#include "vgpu/api/vgpu.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -161,8 +161,7 @@ const char *plot_origin(char *to, size_t room, const struct plot_result *result)
  * GPU's name, for plot_profile(). */
 void plot_device(const struct plot_stage *stage, char origin[160], char device[96]);
 
-/* ---- the makers -------------------------------------------------------------------------------
- */
+/* ---- the makers ----------------------------------------------------------------------------- */
 
 enum st_code plot_op_times(struct plot_stage *stage, struct st_error *err);
 enum st_code plot_speed_up(struct plot_stage *stage, struct st_error *err);

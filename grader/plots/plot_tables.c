@@ -1,7 +1,7 @@
 #include "grader/plots/plot_parts.h"
 
 #include "base/checkout.h"
-#include "vgpu/profiles/profile.h"
+#include "vgpu/gpus/profile.h"
 
 #include <cjson/cJSON.h>
 #include <dirent.h>

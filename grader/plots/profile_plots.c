@@ -23,8 +23,7 @@ static double largest_size(const struct tsv *t)
     return most;
 }
 
-/* ---- roofline ---------------------------------------------------------------------------------
- */
+/* ---- roofline ------------------------------------------------------------------------------- */
 
 struct point {
     const char *kernel;
@@ -161,8 +160,7 @@ enum st_code plot_roofline(struct plot_stage *stage, struct st_error *err)
     return code;
 }
 
-/* ---- kernel-shares ----------------------------------------------------------------------------
- */
+/* ---- kernel-shares -------------------------------------------------------------------------- */
 
 struct shares {
     size_t sizes, kernels;

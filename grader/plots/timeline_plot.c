@@ -11,7 +11,7 @@
  *
  *     panel   lane   kind   begin   end   label       (panel 0: the overview) */
 #include "grader/plots/plot_parts.h"
-#include "profiler/trace.h"
+#include "trace/trace.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -99,8 +99,7 @@ static size_t number_of(struct timeline *t, const struct tr_row *row)
     return t->names;
 }
 
-/* ---- windows ----------------------------------------------------------------------------------
- */
+/* ---- windows -------------------------------------------------------------------------------- */
 
 static void keep_window(struct timeline *t, const struct window *w)
 {
@@ -156,8 +155,7 @@ static void find_windows(struct timeline *t)
         t->windows = 0; /* the overview shows as much */
 }
 
-/* ---- data -------------------------------------------------------------------------------------
- */
+/* ---- data ----------------------------------------------------------------------------------- */
 
 /* Boxes closer than can be told apart become one. */
 struct box {
@@ -253,8 +251,7 @@ static enum st_code put_table(struct plot_stage *stage, struct plot_job *job, st
     return fclose(out) ? st_fail(err, ST_IO, "cannot write a plot's data") : ST_OK;
 }
 
-/* ---- script -----------------------------------------------------------------------------------
- */
+/* ---- script --------------------------------------------------------------------------------- */
 
 static void put_lanes(struct plot_job *job, const struct timeline *t, int panel, int top,
                       const char *heading, const struct window *w, bool with_key)
@@ -370,8 +367,7 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, struct 
     return plot_end(job, err);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 /* The largest N of trace-N.tsv; 0 if there is none. */
 static unsigned long largest_trace(const char *folder)

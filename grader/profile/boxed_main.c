@@ -12,7 +12,7 @@
  *     CONVLAB_BOX_MEMORY     most bytes that all its processes may take together; 0: no limit
  *     CONVLAB_BOX_GPU        set: the program uses a real GPU
  *
- * and vprof what profiler/wrapper.h lists. The door to a virtual GPU is passed on. Without a
+ * and vprof what vprof/wrapper.h lists. The door to a virtual GPU is passed on. Without a
  * sandbox the program simply takes this one's place. The exit status is the program's; a signal
  * ends this one, too. */
 #include "base/checkout.h"
@@ -20,9 +20,9 @@
 #include "base/parallel.h"
 #include "grader/sandbox/box.h"
 #include "grader/sandbox/environment.h"
-#include "profiler/cupti/gpu_columns.h"
-#include "profiler/recorded.h"
-#include "profiler/wrapper.h"
+#include "trace/gpu_columns.h"
+#include "trace/recorded.h"
+#include "vprof/wrapper.h"
 #include "vgpu/device/program_run.h"
 #include "vgpu/device/protocol.h"
 

@@ -173,8 +173,7 @@ static void show_in_box(const struct gr_profiling *p, size_t most_images)
     }
 }
 
-/* ---- the parts of a profile --------------------------------------------------------------------
- */
+/* ---- the parts of a profile ----------------------------------------------------------------- */
 
 /* Why a run gave nothing: its last words, without the program's name. */
 static const char *reason(const struct run *run, char to[640])

@@ -28,8 +28,7 @@ enum gr_profile_section gr_profile_section_named(const char *name)
     return (enum gr_profile_section)i;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 const char *gr_profile_text(const struct tsv *t, size_t row, const char *column)
 {
@@ -110,8 +109,7 @@ unsigned long gr_profile_largest(const struct tsv *t)
     return most;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------ */
 
 bool gr_profile_has(const struct gr_profile *p, enum gr_profile_section section)
 {

@@ -3,7 +3,7 @@
 #include "grader/report/profile_parts.h"
 #include "grader/report/profile_sections.h"
 #include "grader/report/report_parts.h"
-#include "profiler/figures.h"
+#include "trace/figures.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,7 @@ static void put_time(FILE *out, const struct tsv *t, size_t row, const char *col
     fprintf(out, " %s |", time_text(text, gr_profile_number(t, row, column)));
 }
 
-/* ---- more than 90% ----------------------------------------------------------------------------
- */
+/* ---- more than 90% -------------------------------------------------------------------------- */
 
 /* Whether a row is among those of its size that together exceed 90%; of kernels also those that
  * exceed 90% of the time in kernels, which copies may hide. The rows fall. */
@@ -94,8 +93,7 @@ static void put_calls(FILE *out, const struct gr_profile *p, int *tables)
     put_ninety(out, &p->calls, images, "call");
 }
 
-/* ---- files that are shown as they are ---------------------------------------------------------
- */
+/* ---- files that are shown as they are ------------------------------------------------------- */
 
 static char *file_text(const struct gr_profile *p, const char *kind, unsigned long images)
 {
@@ -140,8 +138,7 @@ static void put_times(FILE *out, const struct gr_profile *p)
         }
 }
 
-/* ---- sizes side by side -----------------------------------------------------------------------
- */
+/* ---- sizes side by side --------------------------------------------------------------------- */
 
 static bool same_layer(const struct tsv *t, size_t a, size_t b)
 {
@@ -230,8 +227,7 @@ static void put_sizes(FILE *out, const struct gr_profile *p, int *tables)
     fputc('\n', out);
 }
 
-/* ---- limits and lines -------------------------------------------------------------------------
- */
+/* ---- limits and lines ----------------------------------------------------------------------- */
 
 static const char *file_name(const char *path)
 {

@@ -5,7 +5,7 @@
 #define CONVLAB_GRADER_REPORT_H
 
 #include "base/status.h"
-#include "grader/report/result.h"
+#include "grader/record/result.h"
 
 /** Writes the report of one milestone into @p folder (made if missing):
  *

@@ -15,7 +15,7 @@
 #include "base/numbers.h"
 #include "base/status.h"
 #include "grader/plots/plots.h"
-#include "grader/report/result.h"
+#include "grader/record/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,13 +3,12 @@
 #include "grader/report/report_parts.h"
 
 #include "base/tsv.h"
-#include "grader/report/timing.h"
+#include "grader/record/timing.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- evidence ---------------------------------------------------------------------------------
- */
+/* ---- evidence ------------------------------------------------------------------------------- */
 
 void gr_evidence_markdown(FILE *out, const struct gr_result *r, int *tables)
 {
@@ -41,8 +40,7 @@ void gr_evidence_tsv(FILE *out, const struct gr_result *r)
     }
 }
 
-/* ---- ratios -----------------------------------------------------------------------------------
- */
+/* ---- ratios --------------------------------------------------------------------------------- */
 
 static const enum gr_subject subjects[] = {GR_SUBMISSION, GR_REFERENCE, GR_BASELINE};
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };

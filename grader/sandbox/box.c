@@ -35,8 +35,7 @@ enum { OWN_CHILDREN_MAX = 64, MOVED_FROM = 64 };
 
 static const double freeze_limit_s = 5, end_limit_s = 5;
 
-/* ---- whose child is whose ---------------------------------------------------------------------
- */
+/* ---- whose child is whose ------------------------------------------------------------------- */
 
 static pid_t own_children[OWN_CHILDREN_MAX];
 
@@ -84,8 +83,7 @@ static void kill_strays(void)
     free(children);
 }
 
-/* ---- starting ---------------------------------------------------------------------------------
- */
+/* ---- starting ------------------------------------------------------------------------------- */
 
 /* The child's side, after fork(): only async-signal-safe calls. */
 struct child {
@@ -258,8 +256,7 @@ enum st_code gr_box_start(struct gr_box *box, const struct gr_box_options *o, st
     return code;
 }
 
-/* ---- what runs in it --------------------------------------------------------------------------
- */
+/* ---- what runs in it ------------------------------------------------------------------------ */
 
 /* The first process below one; 0: none. */
 static pid_t first_child(pid_t pid)
@@ -340,8 +337,7 @@ void gr_box_usage(struct gr_box *box, size_t shared_bytes, size_t *processes, si
     free(tree);
 }
 
-/* ---- its end ----------------------------------------------------------------------------------
- */
+/* ---- its end -------------------------------------------------------------------------------- */
 
 static void forget(struct gr_box *box)
 {

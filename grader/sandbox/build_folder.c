@@ -22,8 +22,7 @@ static int open_folder(int parent, const char *name)
     return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* ---- all that is in it ------------------------------------------------------------------------
- */
+/* ---- all that is in it ---------------------------------------------------------------------- */
 
 /* Calls for each entry of a folder, which is closed at the end; harmless on -1. */
 static bool each_entry(int fd, bool (*call)(int fd, const char *name, const void *context),
@@ -58,8 +57,7 @@ static bool remove_tree(int parent, const char *name, const void *context)
     return unlinkat(parent, name, AT_REMOVEDIR) == 0;
 }
 
-/* ---- a new one --------------------------------------------------------------------------------
- */
+/* ---- a new one ------------------------------------------------------------------------------ */
 
 /* One that nobody holds, and that is none which somebody is just making. */
 static bool remove_if_left(int parent, const char *name, const void *context)
@@ -106,8 +104,7 @@ void gr_build_folder_remove(const char *folder, int lock)
         close(lock);
 }
 
-/* ---- its files --------------------------------------------------------------------------------
- */
+/* ---- its files ------------------------------------------------------------------------------ */
 
 enum st_code gr_build_folder_make_above(const char *folder, const char *name, struct st_error *err)
 {

@@ -27,8 +27,7 @@
 
 enum { TMP_BYTES = 256 << 20, SHM_BYTES = 64 << 20 };
 
-/* ---- words ------------------------------------------------------------------------------------
- */
+/* ---- words ---------------------------------------------------------------------------------- */
 
 static void word(struct gr_command *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -59,8 +58,7 @@ static void option(struct gr_command *c, const char *name, const char *first, co
         word(c, "%s", second);
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ---------------------------------------------------------------------------------- */
 
 static bool lies_in(const char *path, const char *folder)
 {
@@ -252,8 +250,7 @@ static void hide_libraries(struct gr_command *c, const struct gr_box_options *o)
     }
 }
 
-/* ---- all of it --------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------ */
 
 static void name_spaces(struct gr_command *c, const struct gr_box_options *o)
 {

@@ -43,8 +43,7 @@ static void refuse(struct gr_source_build *b, const char *pattern, const char *s
     snprintf(b->pattern, sizeof b->pattern, "%s", pattern);
 }
 
-/* ---- the file ---------------------------------------------------------------------------------
- */
+/* ---- the file ------------------------------------------------------------------------------- */
 
 static const char *kind_of(mode_t mode)
 {
@@ -103,8 +102,7 @@ static enum st_code put_header(const struct gr_source_build *b, const char *name
     return code;
 }
 
-/* ---- the compiler -----------------------------------------------------------------------------
- */
+/* ---- the compiler --------------------------------------------------------------------------- */
 
 /* A regular file, and not by way of a link that the compiler was brought to make. */
 static bool is_there(const struct gr_source_build *b)

@@ -1,6 +1,6 @@
 #include "grader/slurm/slurm.h"
 
-#include "grader/subprocess.h"
+#include "base/subprocess.h"
 
 #include <ctype.h>
 #include <stdlib.h>

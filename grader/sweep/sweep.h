@@ -13,7 +13,7 @@
 #define CONVLAB_GRADER_SWEEP_H
 
 #include "base/status.h"
-#include "grader/grading.h"
+#include "grader/stages/grading.h"
 #include "grader/sandbox/source_build.h"
 #include "nn/network.h"
 

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the command line -------------------------------------------------------------------------
- */
+/* ---- the command line ----------------------------------------------------------------------- */
 
 static bool is_name_char(char c)
 {
@@ -136,8 +135,7 @@ const char *sweep_names(char to[160], const struct sweep *sweep, const char *bet
     return to;
 }
 
-/* ---- the source -------------------------------------------------------------------------------
- */
+/* ---- the source ----------------------------------------------------------------------------- */
 
 /* Blanks out comments and what is in quotes, in place; lines stay where they are. */
 static void blank_comments(char *text)

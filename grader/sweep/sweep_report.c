@@ -18,8 +18,7 @@ const char *sweep_status_text(enum sweep_status status)
     return text[status];
 }
 
-/* ---- figures ----------------------------------------------------------------------------------
- */
+/* ---- figures -------------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -94,8 +93,7 @@ static const struct sweep_time *longest_layer(const struct sweep *s, const struc
     return &p->time[size][longest];
 }
 
-/* ---- TSV --------------------------------------------------------------------------------------
- */
+/* ---- TSV ------------------------------------------------------------------------------------ */
 
 enum { FIXED_COLUMNS = 20 };
 
@@ -181,8 +179,7 @@ void sweep_tsv(FILE *out, const struct sweep *s)
         }
 }
 
-/* ---- for people -------------------------------------------------------------------------------
- */
+/* ---- for people ----------------------------------------------------------------------------- */
 
 static const char *milliseconds(char to[NUMBER_CHARS], double seconds)
 {

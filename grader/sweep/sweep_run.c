@@ -13,8 +13,8 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/rng.h"
-#include "grader/machine.h"
-#include "grader/verify.h"
+#include "grader/course/machine.h"
+#include "grader/compare/verify.h"
 #include "nn/dataset.h"
 #include "nn/oracle.h"
 
@@ -54,8 +54,7 @@ static void fail_point(struct sweep_point *p, enum sweep_status status, size_t i
     p->running = false;
 }
 
-/* ---- 1: building ------------------------------------------------------------------------------
- */
+/* ---- 1: building ---------------------------------------------------------------------------- */
 
 struct builds {
     struct sweep *sweep;
@@ -117,8 +116,7 @@ static enum st_code build_all(struct sweep *s, struct st_error *err)
     return b.code;
 }
 
-/* ---- 2: unit shapes ---------------------------------------------------------------------------
- */
+/* ---- 2: unit shapes ------------------------------------------------------------------------- */
 
 static void check_point(struct sweep *s, struct sweep_point *p, enum st_code *code,
                         struct st_error *err)
@@ -164,8 +162,7 @@ static enum st_code check_all(struct sweep *s, struct st_error *err)
     return code;
 }
 
-/* ---- 3: turns ---------------------------------------------------------------------------------
- */
+/* ---- 3: turns ------------------------------------------------------------------------------- */
 
 /* What the virtual GPU says of the kernel that took longest. */
 static void keep_launch(struct sweep_time *t, const struct gr_device_record *record)
@@ -295,8 +292,7 @@ static enum st_code run_size(struct sweep *s, const struct nn_dataset *set,
     return code;
 }
 
-/* ---- all --------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------ */
 
 /* What gr_grade() does before its first stage. */
 static enum st_code prepare(struct sweep *s, struct st_error *err)

@@ -3,7 +3,7 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
-#include "vgpu/profiles/profile.h"
+#include "vgpu/gpus/profile.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -27,13 +27,12 @@ static struct vg_profile h200(void)
     char folder[PATH_MAX];
     struct vg_profile gpu;
     struct st_error err;
-    path_format(folder, sizeof folder, "%s/common/vgpu/profiles", checkout_root(&err));
+    path_format(folder, sizeof folder, "%s/common/vgpu/gpus", checkout_root(&err));
     cr_assert_eq(vg_profile_read(&gpu, folder, "h200", &err), ST_OK, "%s", err.what);
     return gpu;
 }
 
-/* ---- kernels ----------------------------------------------------------------------------------
- */
+/* ---- kernels -------------------------------------------------------------------------------- */
 
 Test(kernels, are_summed_up_by_name_or_by_launch)
 {
@@ -66,8 +65,7 @@ Test(kernels, are_summed_up_by_name_or_by_launch)
     tr_free(&t);
 }
 
-/* ---- limiters ---------------------------------------------------------------------------------
- */
+/* ---- limiters ------------------------------------------------------------------------------- */
 
 /* A launch that fills a GPU, and takes as long as its terms say. */
 static struct tr_row full_row = {.kind = TR_KERNEL,
@@ -284,8 +282,7 @@ Test(limiter, of_an_empty_kernel_is_no_division_by_zero)
                   v.figure[i].name, v.figure[i].value);
 }
 
-/* ---- lines ------------------------------------------------------------------------------------
- */
+/* ---- lines ---------------------------------------------------------------------------------- */
 
 static void put(const char *path, const char *text)
 {
@@ -359,8 +356,7 @@ Test(lines, bring_their_text_and_a_table_of_another_kind_is_refused)
     unlink(source);
 }
 
-/* ---- golden files: CONVLAB_ACCEPT=1 writes them anew -------------------------------------------
- */
+/* ---- golden files: CONVLAB_ACCEPT=1 writes them anew ---------------------------------------- */
 
 static const struct {
     const char *name;
@@ -395,7 +391,7 @@ Test(golden, tables_and_text_of_a_small_trace)
     char *text;
     size_t bytes;
     path_format(folder, sizeof folder, "%s/common/analysis/tests/golden", checkout_root(&err));
-    path_format(profiles, sizeof profiles, "%s/common/vgpu/profiles", checkout_root(&err));
+    path_format(profiles, sizeof profiles, "%s/common/vgpu/gpus", checkout_root(&err));
     for (int i = 0; i < 2; i++) {
         path_format(path, sizeof path, "%s/trace-%zu.tsv", folder, sizes[i]);
         path_format(counters, sizeof counters, "%s/counters-%zu.tsv", folder, sizes[i]);
@@ -462,7 +458,7 @@ Test(golden, kernels_that_ncu_measured_are_limited_by_what_their_names_say)
     struct st_error err;
     size_t kernels = 0;
     path_format(path, sizeof path, "%s/docs/results/h200/ncu-limiters.tsv", checkout_root(&err));
-    path_format(profiles, sizeof profiles, "%s/common/vgpu/profiles", checkout_root(&err));
+    path_format(profiles, sizeof profiles, "%s/common/vgpu/gpus", checkout_root(&err));
     cr_assert_eq(tr_read(path, &t, &err), ST_OK, "%s", err.what);
     cr_assert_eq(an_analyse(&a, &t, profiles, NULL, NULL, &err), ST_OK, "%s", err.what);
     cr_assert(a.has_gpu);

@@ -179,8 +179,7 @@ API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct cu
     return rt_return(fill_3d(to, value, extent, stream, "cudaMemset3DAsync"));
 }
 
-/* ---- pools: memory of all of them is that of cudaMalloc ---------------------------------------
- */
+/* ---- pools: memory of all of them is that of cudaMalloc ------------------------------------- */
 
 #define DEFAULT_POOL ((cudaMemPool_t)0x700L)
 #define POOLS_MAX    64

@@ -31,8 +31,7 @@ static struct variable **variables;
 static size_t variable_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- the table of kernels ---------------------------------------------------------------------
- */
+/* ---- the table of kernels ------------------------------------------------------------------- */
 
 static size_t slot_of(const void *key)
 {
@@ -71,8 +70,7 @@ static struct function *table_get(const void *key)
     return functions.room && key ? functions.values[slot_of(key)] : NULL;
 }
 
-/* ---- images ------------------------------------------------------------------------------------
- */
+/* ---- images --------------------------------------------------------------------------------- */
 
 struct bounds {
     uintptr_t at;
@@ -240,8 +238,7 @@ void rt_forget(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- managed variables --------------------------------------------------------------------------
- */
+/* ---- managed variables ---------------------------------------------------------------------- */
 
 /* The host's copy of a managed variable lies at the device's address, so that pointers to it mean
  * the same on both sides. */

@@ -1,7 +1,7 @@
 /* Texture and surface objects: records in device memory (device/texture.h), whose addresses are the
  * objects that kernels are given. */
 #include "vgpu/cudart/array.h"
-#include "vgpu/device/texture.h"
+#include "vgpu/api/texture.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef CONVLAB_VGPU_OCCUPANCY_H
 #define CONVLAB_VGPU_OCCUPANCY_H
 
-#include "vgpu/device/vgpu.h"
+#include "vgpu/api/vgpu.h"
 
 /** Blocks of @p threads threads that are resident on one multiprocessor at a time: the least that
  * blocks, warps, registers and shared memory allow. Registers are given to warps in units of 256

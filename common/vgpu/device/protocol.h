@@ -19,7 +19,7 @@
 #ifndef CONVLAB_VGPU_PROTOCOL_H
 #define CONVLAB_VGPU_PROTOCOL_H
 
-#include "vgpu/device/vgpu.h"
+#include "vgpu/api/vgpu.h"
 
 #include <stdint.h>
 

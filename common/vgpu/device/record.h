@@ -33,7 +33,7 @@
 
 #include "base/status.h"
 #include "vgpu/device/timeline.h"
-#include "vgpu/device/vgpu.h"
+#include "vgpu/api/vgpu.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@
 #ifndef CONVLAB_VGPU_TIMELINE_H
 #define CONVLAB_VGPU_TIMELINE_H
 
-#include "vgpu/device/vgpu.h"
+#include "vgpu/api/vgpu.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
  * Started by vgpu-run or by the grader (device_process.h), never by hand. Exit status 0, or 2 with
  * a message. */
 #include "vgpu/device/server.h"
-#include "vgpu/profiles/profile.h"
+#include "vgpu/gpus/profile.h"
 
 #include <argp.h>
 #include <errno.h>

@@ -17,8 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the code ---------------------------------------------------------------------------------
- */
+/* ---- the code ------------------------------------------------------------------------------- */
 
 bool vg_blocks_may_agree(const struct ir_function *f)
 {
@@ -77,8 +76,7 @@ bool vg_is_addition(const struct ir_function *f, size_t store)
     return false;
 }
 
-/* ---- who did it --------------------------------------------------------------------------------
- */
+/* ---- who did it ----------------------------------------------------------------------------- */
 
 enum { THREAD_BITS = 10, INSN_BITS = 22, LARGEST_BYTES = 64 << 20 };
 

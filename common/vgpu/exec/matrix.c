@@ -232,8 +232,7 @@ void matrix_mma(struct vg_warp *w, const struct ir_insn *in)
         }
 }
 
-/* ---- 8x8 matrices of 16-bit elements ------------------------------------------------------------
- */
+/* ---- 8x8 matrices of 16-bit elements -------------------------------------------------------- */
 
 void matrix_exchange_rows(struct vg_warp *w, const struct ir_insn *in, char *const rows[32],
                           bool is_store)

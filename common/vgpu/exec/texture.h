@@ -5,7 +5,7 @@
 #ifndef CONVLAB_VGPU_EXEC_TEXTURE_H
 #define CONVLAB_VGPU_EXEC_TEXTURE_H
 
-#include "vgpu/device/texture.h"
+#include "vgpu/api/texture.h"
 #include "vgpu/exec/vg_exec.h"
 
 /** Where a lane reads. */

@@ -16,7 +16,7 @@
 #ifndef CONVLAB_VG_EXEC_H
 #define CONVLAB_VG_EXEC_H
 
-#include "vgpu/device/vgpu.h"
+#include "vgpu/api/vgpu.h"
 #include "vgpu/probe/race.h"
 #include "vgpu/ptx/ptx_ast.h"
 #include "vgpu/ptx/ptx_decode.h"
@@ -388,8 +388,7 @@ struct vg_device {
     const char *target; /**< instruction set of the handlers */
 };
 
-/* ---- what handlers call -----------------------------------------------------------------------
- */
+/* ---- what handlers call --------------------------------------------------------------------- */
 
 /** Records a finding of a lane; one that ends the kernel also stops the block. */
 void vg_find(struct vg_warp *w, const struct ir_insn *in, enum vg_fault_kind kind, int lane,

@@ -17,7 +17,7 @@
 #define CONVLAB_VGPU_FATBIN_H
 
 #include "base/status.h"
-#include "vgpu/device/vgpu.h"
+#include "vgpu/api/vgpu.h"
 
 #include <stddef.h>
 #include <stdint.h>

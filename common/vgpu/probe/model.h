@@ -5,7 +5,7 @@
 #ifndef CONVLAB_VGPU_MODEL_H
 #define CONVLAB_VGPU_MODEL_H
 
-#include "vgpu/device/vgpu.h"
+#include "vgpu/api/vgpu.h"
 #include "vgpu/ptx/ptx_ir.h"
 
 /** What a launch looks like to the model, beside its counters. */

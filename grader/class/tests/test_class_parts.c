@@ -1,6 +1,6 @@
 #include "base/tests/temp_folder.h"
 #include "grader/class/class.h"
-#include "grader/class/csv.h"
+#include "base/csv.h"
 #include "grader/class/final.h"
 
 #include <math.h>
@@ -8,8 +8,7 @@
 
 TestSuite(class_parts, .init = temp_folder_make, .fini = temp_folder_remove);
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names ---------------------------------------------------------------------------------- */
 
 Test(class_parts, names_are_stored_exactly_if_they_are_utf8)
 {
@@ -49,8 +48,7 @@ Test(class_parts, shown_names_stay_on_their_line)
     cr_expect_str_eq(cl_name_shown(shown, "a\nb\tc\x1b[31m"), "a\\x0ab\\x09c\\x1b[31m");
 }
 
-/* ---- what is taken ----------------------------------------------------------------------------
- */
+/* ---- what is taken -------------------------------------------------------------------------- */
 
 static const struct cl_wanted two[] = {{"m1", "m1-cpu-conv", "conv.c"},
                                        {"m2", "m2-gpu-baseline", "conv.cu"}};
@@ -90,8 +88,7 @@ Test(class_parts, paths_out_of_an_archive_are_refused)
         cr_expect_null(cl_path_refused(taken[i]), "%s", taken[i]);
 }
 
-/* ---- CSV --------------------------------------------------------------------------------------
- */
+/* ---- CSV ------------------------------------------------------------------------------------ */
 
 static struct csv read_csv(const char *text)
 {
@@ -140,8 +137,7 @@ Test(class_parts, csv_with_other_separators_and_with_mistakes)
     csv_free(&csv);
 }
 
-/* ---- seeds, ranking ---------------------------------------------------------------------------
- */
+/* ---- seeds, ranking ------------------------------------------------------------------------- */
 
 Test(class_parts, each_task_has_a_seed_of_its_own)
 {

@@ -42,8 +42,7 @@ static struct text without(const struct text *t, const char *from, const char *t
     return edited;
 }
 
-/* ---- what a first report is -------------------------------------------------------------------
- */
+/* ---- what a first report is ----------------------------------------------------------------- */
 
 Test(assemble, is_what_it_was)
 {
@@ -117,8 +116,7 @@ Test(assemble, a_section_without_template_is_an_error)
     free(report.text);
 }
 
-/* ---- again ------------------------------------------------------------------------------------
- */
+/* ---- again ---------------------------------------------------------------------------------- */
 
 Test(assemble, again_is_the_same)
 {
@@ -239,8 +237,7 @@ Test(assemble, a_template_that_is_gone_leaves_its_section)
     free(report.text), free(again.text);
 }
 
-/* ---- ten times, with random edits -------------------------------------------------------------
- */
+/* ---- ten times, with random edits ----------------------------------------------------------- */
 
 /* What a student types: anything but the markers. */
 static void type_words(struct rng *rng, FILE *out)

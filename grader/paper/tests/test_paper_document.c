@@ -121,8 +121,7 @@ Test(paper_document, any_bytes_are_cut_or_refused)
     free(report.text);
 }
 
-/* ---- templates --------------------------------------------------------------------------------
- */
+/* ---- templates ------------------------------------------------------------------------------ */
 
 struct wrong {
     char text[160], what[80];

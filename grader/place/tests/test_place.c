@@ -10,8 +10,7 @@
 
 TestSuite(place, .init = temp_folder_make, .fini = temp_folder_remove);
 
-/* ---- cores ------------------------------------------------------------------------------------
- */
+/* ---- cores ---------------------------------------------------------------------------------- */
 
 static cpu_set_t set_of(const char *text)
 {
@@ -90,8 +89,7 @@ Test(place, cores_are_split_in_halves_and_threads_of_one_stay_together)
     cr_expect_str_eq(gr_cores_text(&cores.timing, text, sizeof text), "4-7");
 }
 
-/* ---- GPUs -------------------------------------------------------------------------------------
- */
+/* ---- GPUs ----------------------------------------------------------------------------------- */
 
 static const char two_gpus[] = "GPU 0: NVIDIA H200 (UUID: GPU-aaaa-0)\n"
                                "GPU 1: NVIDIA H200 (UUID: GPU-bbbb-1)\n";
@@ -127,8 +125,7 @@ Test(place, gpus_are_those_that_a_program_sees)
     cr_expect_str_eq(found("GPU 0: cut (UUID: ", NULL), "");
 }
 
-/* ---- the turn ---------------------------------------------------------------------------------
- */
+/* ---- the turn ------------------------------------------------------------------------------- */
 
 /* Writes a letter when it begins and ends what it does with the turn, into one file for all. */
 static void grade(int trace, bool times, const char *letters)

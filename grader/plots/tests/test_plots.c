@@ -118,8 +118,7 @@ Test(plots, the_checker_of_pictures_rejects_what_is_not_well_formed)
         is_well_formed("<?xml version='1.0'?><svg a=\"b\"><g/>a &amp; b &lt; c<t></t></svg>"));
 }
 
-/* ---- what is drawn ----------------------------------------------------------------------------
- */
+/* ---- what is drawn -------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -338,8 +337,7 @@ Test(plots, a_call_within_a_call_is_drawn_once)
     free(table);
 }
 
-/* ---- what is not ------------------------------------------------------------------------------
- */
+/* ---- what is not ---------------------------------------------------------------------------- */
 
 Test(plots, without_data_there_is_a_reason_and_no_picture_stays)
 {
@@ -481,8 +479,7 @@ Test(plots, without_gnuplot_data_and_script_are_there_all_the_same)
     free(plots);
 }
 
-/* ---- text -------------------------------------------------------------------------------------
- */
+/* ---- text ----------------------------------------------------------------------------------- */
 
 Test(plots, text_is_made_harmless_and_short)
 {

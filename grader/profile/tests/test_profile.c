@@ -31,7 +31,7 @@ static void setup(void)
     cr_assert(mkdtemp(scratch) != NULL);
     snprintf(profile, sizeof profile, "%s/out/profile", scratch);
     path_format(golden, sizeof golden, "%s/common/analysis/tests/golden", checkout_root(&err));
-    command("mkdir -p %s/vgpu && cp -r %s/common/vgpu/profiles %s/vgpu/", scratch,
+    command("mkdir -p %s/vgpu && cp -r %s/common/vgpu/gpus %s/vgpu/", scratch,
             checkout_root(&err), scratch);
     command(
         "cat >%s/vprof <<'END'\n"
@@ -187,8 +187,7 @@ Test(profile, of_a_program_that_crashes_names_the_signal)
     fclose(out);
 }
 
-/* ---- the sandbox between profiler and runner ---------------------------------------------------
- */
+/* ---- the sandbox between profiler and runner ------------------------------------------------ */
 
 /* Skips a test where there is no sandbox. @param programs  set to the folder of the programs, which
  * is the one above that of the tests */

@@ -80,8 +80,7 @@ Test(sweep, too_much_is_refused)
     free(s);
 }
 
-/* ---- sources ----------------------------------------------------------------------------------
- */
+/* ---- sources -------------------------------------------------------------------------------- */
 
 static const char source[] = "/* #ifndef COMMENTED\n * #define COMMENTED 3\n */\n"
                              "#define FIXED 4\n"
@@ -122,8 +121,7 @@ Test(sweep, others_are_refused_and_those_that_there_are_named)
     cr_expect(strstr(err.hint, "#ifndef FIXED"));
 }
 
-/* ---- results ----------------------------------------------------------------------------------
- */
+/* ---- results -------------------------------------------------------------------------------- */
 
 static void set_time(struct sweep *s, size_t point, size_t size, int layer, double seconds)
 {

@@ -8,7 +8,7 @@
  * record; with --recorded they are taken of what is recorded.
  */
 #include "conv.h"
-#include "profiler/recorded.h"
+#include "trace/recorded.h"
 
 #include <algorithm>
 #include <cstdio>

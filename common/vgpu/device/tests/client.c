@@ -2,7 +2,7 @@
 
 #include "vgpu/device/descriptors.h"
 #include "vgpu/device/server.h"
-#include "vgpu/profiles/profile.h"
+#include "vgpu/gpus/profile.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ void device_start(void)
         close(control[1]);
         dup2(said, STDERR_FILENO);
         shared.cores = 1;
-        if (vg_profile_read(&shared.profile, "common/vgpu/profiles", "rtx-4060-laptop", &err) ||
+        if (vg_profile_read(&shared.profile, "common/vgpu/gpus", "rtx-4060-laptop", &err) ||
             record_open(&shared.record, (const char *[RECORD_TABLES]){0}, true, &err) ||
             server_run(&shared, door[0], control[0], &err))
             _exit(9);

@@ -241,8 +241,7 @@ Test(records, show_names_that_a_terminal_can_take)
     close(fd);
 }
 
-/* ---- the program itself -------------------------------------------------------------------------
- */
+/* ---- the program itself --------------------------------------------------------------------- */
 
 static const char *build(void)
 {
@@ -319,8 +318,7 @@ Test(device_process, tells_a_program_where_things_are)
     free(list);
 }
 
-/* ---- what is left behind ------------------------------------------------------------------------
- */
+/* ---- what is left behind -------------------------------------------------------------------- */
 
 /* (All memory that the device shares is in descriptors: there are no names.) */
 static int open_descriptors(pid_t pid)

@@ -3,7 +3,7 @@
 #include "vgpu/device/occupancy.h"
 #include "vgpu/device/program_check.h"
 #include "vgpu/device/timeline.h"
-#include "vgpu/profiles/profile.h"
+#include "vgpu/gpus/profile.h"
 
 #include "base/files.h"
 #include "base/rng.h"
@@ -18,7 +18,7 @@ static struct vg_profile h200(void)
 {
     struct vg_profile p;
     struct st_error err;
-    cr_assert_eq(vg_profile_read(&p, "common/vgpu/profiles", "h200", &err), ST_OK);
+    cr_assert_eq(vg_profile_read(&p, "common/vgpu/gpus", "h200", &err), ST_OK);
     return p;
 }
 

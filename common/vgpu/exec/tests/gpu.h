@@ -4,7 +4,7 @@
 #ifndef CONVLAB_TEST_GPU_H
 #define CONVLAB_TEST_GPU_H
 
-#include "vgpu/device/vgpu.h"
+#include "vgpu/api/vgpu.h"
 
 #define PTX_HEAD ".version 9.0\n.target sm_80\n.address_size 64\n"
 

@@ -212,8 +212,7 @@ Test(shuffle, reading_a_lane_that_does_not_take_part_is_reported)
     vg_device_close(d);
 }
 
-/* ---- the same figures on any number of cores and any instruction set ---------------------------
- */
+/* ---- the same figures on any number of cores and any instruction set ------------------------ */
 
 #define ATOMS                                                                                      \
     KERNEL("atoms", "and.b32 %r6, %r5, 31;\nmul.wide.u32 %q3, %r6, 4;\nadd.s64 %q3, %q1, %q3;\n"   \

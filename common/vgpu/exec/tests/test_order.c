@@ -80,8 +80,7 @@ Test(order, counters_of_a_launch_that_faulted_do_not_depend_on_the_cores)
     }
 }
 
-/* ---- units -------------------------------------------------------------------------------------
- */
+/* ---- units ---------------------------------------------------------------------------------- */
 
 static const char *const unit_a = PTX_HEAD
     ".extern .func (.param .b32 r) other(.param .b32 x);\n"

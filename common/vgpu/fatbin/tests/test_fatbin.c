@@ -118,8 +118,7 @@ Test(fatbin, survives_mutations)
     cr_assert_gt(refused, 1000, "mutations must be noticed: %d were", refused);
 }
 
-/* ---- cubins -------------------------------------------------------------------------------------
- */
+/* ---- cubins --------------------------------------------------------------------------------- */
 
 struct cubin {
     Elf64_Ehdr header;

@@ -1,5 +1,5 @@
 /* libFuzzer entry: any bytes as PTX. What loads is unloaded again, never run. */
-#include "vgpu/device/vgpu.h"
+#include "vgpu/api/vgpu.h"
 
 #include <stdlib.h>
 #include <string.h>

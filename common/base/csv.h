@@ -1,0 +1,50 @@
+/** @file
+ * CSV (RFC 4180): reading as spreadsheets write it, with quotes, CRLF and a byte order mark; and
+ * writing a quoted field.
+ */
+#ifndef CONVLAB_BASE_CSV_H
+#define CONVLAB_BASE_CSV_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/** A row; fields are NUL-terminated. */
+struct csv_row {
+    size_t line; /**< where it begins, from 1 */
+    size_t fields;
+    char **field;
+};
+
+/** A whole file in memory; the first row is row[0]. Free with csv_free(). */
+struct csv {
+    size_t rows;
+    struct csv_row *row;
+    char *storage;
+    char **cells;
+    size_t
+        unclosed_line; /**< where a quote begins that is never closed (its row is left out), or 0 */
+};
+
+/** Reads a file; UTF-16 is refused. Empty lines are no rows. A separator of ';' or tab is
+ * recognised in the first line. */
+enum st_code csv_read(const char *path, struct csv *csv, struct st_error *err);
+
+/** @return whether a row is UTF-8. */
+bool csv_row_is_utf8(const struct csv_row *row);
+
+/** @return the index of the first row's field that is called so, without regard to case, or -1. */
+int csv_column(const struct csv *csv, const char *name);
+
+/** @return a field, or "" where the row is too short or the column -1. */
+const char *csv_field(const struct csv_row *row, int column);
+
+/** Writes a field in quotes. */
+void csv_quote(FILE *out, const char *text);
+
+/** Releases it; harmless on a zeroed one. */
+void csv_free(struct csv *csv);
+
+#endif

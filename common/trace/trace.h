@@ -1,0 +1,232 @@
+/** @file
+ * The trace that all sources share, and its reader: what a program's kernels, copies, fills and API
+ * calls were, and when. A trace is one TSV table (base/tsv.h); the virtual GPU writes it
+ * (vgpu/device/record.h, `vgpu-run --trace`), and vprof keeps it with --export-profile. Columns are
+ * found by their names, in any order; those that a source does not know may be absent.
+ *
+ *     kind                   kernel, copy_htod (and the other kinds of TR_KIND_MAP), memset, api;
+ *                            device (name: the GPU), command (name: the command line, client: pid);
+ *                            of a real GPU also process (name; bytes: pid), limit (name, bytes: a
+ *                            figure of the GPU, see tr_limit()), note (name: what went wrong),
+ *                            lost (name: of what, bytes: how many) and switch (name:
+ *                            cudaProfilerStart or cudaProfilerStop, which are no calls there)
+ *     name                   of the kernel, without parameters, or of the API call
+ *     client, stream         the process, and the stream as the source numbers it (0: default)
+ *     start_ns, end_ns       device time of work, host time of calls, on one clock
+ *     bytes                  of copies and fills
+ *     grid, block            of kernels, as 8x1x1
+ *     registers, static_shared_bytes, dynamic_shared_bytes, occupancy
+ *     error                  the cudaError_t of the call, 0 for success
+ *     symbol                 the kernel's mangled name
+ *     host_memory            pageable, pinned or managed, of copies; variable: the virtual GPU's
+ *                            own copy of a managed variable, which is left out
+ *     shared_config_bytes    of kernels: what the multiprocessor was set to have
+ *     correlation            the number of the call, of calls and of their work; without this
+ *                            column a row of work lies before the row of the call that asked for it
+ *     thread, device         of calls and of work, by number
+ *     serial                 of kernels on a real GPU: 1 if CUPTI recorded them one by one
+ *                            (times are as CUPTI gave them, see tr_row)
+ *     (counters)             of kernels, see TR_COUNTER_MAP and TR_HARDWARE_MAP
+ *     dram_bytes, l2_read_bytes, l2_write_bytes, l1_wavefronts
+ *                            of kernels: what passed these memories
+ *     ns_issue, ns_fp32, ... of kernels on the virtual GPU: what the modelled time is made of, see
+ *                            VG_TERM_MAP of vgpu/api/vgpu.h
+ */
+#ifndef CONVLAB_PROFILER_TRACE_H
+#define CONVLAB_PROFILER_TRACE_H
+
+#include "base/status.h"
+#include "base/tsv.h"
+#include "vgpu/device/trace_counters.h"
+#include "vgpu/api/vgpu.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Kinds of rows: X(NAME, text in the trace, name in nvprof's tables; "" if the row has its own).
+ */
+#define TR_KIND_MAP(X)                                                                             \
+    X(KERNEL, "kernel", "")                                                                        \
+    X(COPY_HTOD, "copy_htod", "[CUDA memcpy HtoD]")                                                \
+    X(COPY_DTOH, "copy_dtoh", "[CUDA memcpy DtoH]")                                                \
+    X(COPY_DTOD, "copy_dtod", "[CUDA memcpy DtoD]")                                                \
+    X(COPY_HTOH, "copy_htoh", "[CUDA memcpy HtoH]")                                                \
+    X(COPY_PTOP, "copy_ptop", "[CUDA memcpy PtoP]")                                                \
+    X(COPY_HTOA, "copy_htoa", "[CUDA memcpy HtoA]")                                                \
+    X(COPY_ATOH, "copy_atoh", "[CUDA memcpy AtoH]")                                                \
+    X(COPY_DTOA, "copy_dtoa", "[CUDA memcpy DtoA]")                                                \
+    X(COPY_ATOD, "copy_atod", "[CUDA memcpy AtoD]")                                                \
+    X(COPY_ATOA, "copy_atoa", "[CUDA memcpy AtoA]")                                                \
+    X(MEMSET, "memset", "[CUDA memset]")                                                           \
+    X(API, "api", "")
+
+enum tr_kind {
+#define TR_ENUM(name, text, shown) TR_##name,
+    TR_KIND_MAP(TR_ENUM)
+#undef TR_ENUM
+        TR_KINDS
+};
+
+/** The counters of a launch, as the virtual GPU names them. */
+#define TR_COUNTER_MAP(X) VG_TRACE_COUNTERS(X)
+
+struct tr_counters {
+#define TR_FIELD(name) double name;
+    TR_COUNTER_MAP(TR_FIELD)
+#undef TR_FIELD
+};
+
+/** What only a real GPU counts, by ncu (ncu.def): cycles are summed up over multiprocessors
+ * (active, elapsed, active_warp) or their schedulers, instructions over threads, sectors have 32
+ * bytes. What is busy is so for a part of the time, 0 to 1, on the multiprocessor where it is most.
+ */
+#define TR_HARDWARE_MAP(X)                                                                         \
+    X(active_cycles)                                                                               \
+    X(elapsed_cycles)                                                                              \
+    X(active_warp_cycles)                                                                          \
+    X(scheduler_cycles)                                                                            \
+    X(issue_cycles)                                                                                \
+    X(issued_instructions)                                                                         \
+    X(eligible_warp_cycles)                                                                        \
+    X(thread_instructions_on)                                                                      \
+    X(dram_read_bytes)                                                                             \
+    X(dram_write_bytes)                                                                            \
+    X(l1_hit_sectors)                                                                              \
+    X(l2_sectors)                                                                                  \
+    X(l2_hit_sectors)                                                                              \
+    X(l2_read_sectors)                                                                             \
+    X(l2_write_sectors)                                                                            \
+    X(fp32_instructions)                                                                           \
+    X(fp64_instructions)                                                                           \
+    X(integer_instructions)                                                                        \
+    X(control_instructions)                                                                        \
+    X(memory_instructions)                                                                         \
+    X(bit_convert_instructions)                                                                    \
+    X(misc_instructions)                                                                           \
+    X(stalled_memory_cycles)                                                                       \
+    X(stalled_execution_cycles)                                                                    \
+    X(stalled_fetch_cycles)                                                                        \
+    X(stalled_barrier_cycles)                                                                      \
+    X(stalled_throttle_cycles)                                                                     \
+    X(stalled_pipe_cycles)                                                                         \
+    X(stalled_constant_cycles)                                                                     \
+    X(stalled_texture_cycles)                                                                      \
+    X(stalled_not_selected_cycles)                                                                 \
+    X(busy_issue)                                                                                  \
+    X(busy_fma)                                                                                    \
+    X(busy_fma_heavy)                                                                              \
+    X(busy_alu)                                                                                    \
+    X(busy_fp64)                                                                                   \
+    X(busy_special)                                                                                \
+    X(busy_tensor)                                                                                 \
+    X(busy_load_store)                                                                             \
+    X(busy_l2)                                                                                     \
+    X(busy_dram)                                                                                   \
+    X(busy_constant)
+
+struct tr_hardware {
+#define TR_FIELD(name) double name;
+    TR_HARDWARE_MAP(TR_FIELD)
+#undef TR_FIELD
+};
+
+#define TR_LIMITS_MAX 16
+
+/** One kernel, copy, fill or API call. */
+struct tr_row {
+    enum tr_kind kind;
+    const char *name; /**< as nvprof shows it: kernels with parameters, [CUDA memset], cudaMalloc */
+    int client, device;
+    uint64_t stream, thread;
+    uint64_t stream_number; /**< of work, as nvprof counts: 7 is the default stream, a program's own
+                             * begin with 13 */
+    uint64_t start_ns, end_ns; /**< kernels: without the marks around them, as far as known */
+    uint64_t correlation;      /**< API calls: their number; work: that of its call, 0 unknown */
+    bool nested;               /**< API calls: made inside of another, by the same thread */
+    double bytes;              /**< copies and fills, else negative */
+    const char *host_memory;   /**< copies: "pageable", "pinned", "managed"; "" not known */
+    uint32_t grid[3], block[3];
+    bool serial; /**< kernels of a real GPU: recorded one by one */
+    int registers;
+    double static_shared_bytes, dynamic_shared_bytes;
+    double shared_config_bytes; /**< 0: not known */
+    double occupancy;           /**< see theoretical_occupancy */
+    int error;
+    bool counted; /**< counters are known, as far as tr_has() says */
+    struct tr_counters counters;
+    struct tr_hardware hardware;
+    double dram_bytes, l2_read_bytes, l2_write_bytes, l1_wavefronts; /**< negative: not known */
+    bool modelled;                                                   /**< term_ns is known */
+    double term_ns[VG_TERMS];
+    const char *symbol; /**< kernels: the mangled name, "" if it is not known */
+};
+
+struct tr_trace {
+    size_t n;
+    struct tr_row *rows; /**< in the order of the file */
+    const char *device;  /**< "NVIDIA H200"; "" if the trace does not say */
+    const char *command; /**< the command line, or "" */
+    int pid;             /**< 0 if the trace does not say */
+    bool real;           /**< of a real GPU; else times are modelled */
+    /** Occupancies are what registers, shared memory and the size of the block allow; else what was
+     * achieved, by the model or measured. */
+    bool theoretical_occupancy;
+    size_t limit_count, note_count;
+    struct tr_limit {
+        const char *name;
+        double value;
+    } limits[TR_LIMITS_MAX];
+    size_t switch_count;
+    struct tr_row *switches; /**< rows of the kind "switch"; their `kind` is TR_KINDS */
+    const char **notes;      /**< what went wrong while recording, and how much was lost */
+    char truncated[160];     /**< where the file ended too early and what is missing, or "" */
+    struct tsv table;        /**< as read */
+    char **names;            /**< what `rows` point into besides */
+    size_t name_count;
+};
+
+/** Reads a trace from a file. What lies before damage (a row cut off, of a wrong length) is read,
+ * and `truncated` says where it stopped. @return ST_OK also then; ST_BAD_FORMAT when the file is no
+ * trace. Free with tr_free(). */
+enum st_code tr_read(const char *path, struct tr_trace *trace, struct st_error *err);
+
+/** The same from memory. @param text  malloc'd, with a NUL behind; the trace's from now on, also
+ * after an error. */
+enum st_code tr_parse(char *text, size_t bytes, const char *path, struct tr_trace *trace,
+                      struct st_error *err);
+
+/** Writes the table again, with a row for the device and one for the command, to a file. */
+enum st_code tr_write(const struct tr_trace *trace, const char *path, struct st_error *err);
+
+/** A figure of the GPU, as cupti/cupti_rows.c names them: "multiprocessors", "clock_khz".
+ * @return 0 if the trace does not say. */
+double tr_limit(const struct tr_trace *trace, const char *name);
+
+/** Whether kernels have a counter or another column of the trace, by name. */
+bool tr_has(const struct tr_trace *trace, const char *column);
+
+/** Leaves only the kernels that a filter matches; copies, fills and calls stay. @param filter  an
+ * extended regular expression for the name, or nvprof's CONTEXT:STREAM:NAME:INVOCATION, of which
+ * any part may be empty: the numbers as the tables have them, and the how manieth launch of a
+ * kernel of that name. */
+enum st_code tr_filter(struct tr_trace *trace, const char *filter, struct st_error *err);
+
+/** Leaves only what happened while the program wanted to be profiled: calls between
+ * cudaProfilerStart() and cudaProfilerStop(), and the work that these asked for. A trace without
+ * either stays as it is if it is profiled from the start. @param from_start  whether the time
+ * before the first of them counts */
+enum st_code tr_profiled_range(struct tr_trace *trace, bool from_start, struct st_error *err);
+
+/** The call that asked for work or the work that a call asked for (its first), by correlation. */
+struct tr_index;
+/** Makes an index of a trace, to be freed with free(). NULL without memory. @param calls  whether
+ * it finds calls; else it finds work. */
+struct tr_index *tr_index_make(const struct tr_trace *trace, bool calls);
+/** @return the row that belongs to this one, or NULL. */
+const struct tr_row *tr_index_find(const struct tr_index *index, const struct tr_row *row);
+
+/** Releases a trace; harmless on a zeroed one. */
+void tr_free(struct tr_trace *trace);
+
+#endif

@@ -1,0 +1,276 @@
+/** @file
+ * The virtual GPU as its owner sees it: memory, modules, launches, findings. It knows nothing of
+ * CUDA's runtime API, of sockets or of labs; the device process (device_main.c) puts it behind a
+ * socket, tests call it directly.
+ *
+ * Address space of a device: global memory lies at VG_GLOBAL_BASE and up, far from any address a
+ * host process has, so that a host pointer in a kernel is always an invalid address and the reverse
+ * faults in the host. Shared and local memory have windows of their own for generic addressing.
+ */
+#ifndef CONVLAB_VGPU_H
+#define CONVLAB_VGPU_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VG_GLOBAL_BASE UINT64_C(0x0000700000000000)
+#define VG_SHARED_BASE UINT64_C(0x0000600000000000)
+#define VG_LOCAL_BASE  UINT64_C(0x0000610000000000)
+
+struct vg_device;
+struct vg_module;
+struct vg_kernel;
+
+/** What a GPU is: the values of a profile (common/vgpu/gpus/NAME.yaml). */
+struct vg_profile {
+    char name[32];    /**< "h200" */
+    char product[96]; /**< "NVIDIA H200" */
+    int compute_major, compute_minor;
+    int multiprocessors;
+    int max_threads_per_multiprocessor, max_blocks_per_multiprocessor, max_threads_per_block;
+    int registers_per_multiprocessor, registers_per_block;
+    size_t shared_per_multiprocessor_bytes, shared_per_block_bytes, shared_per_block_optin_bytes,
+        shared_reserved_bytes;
+    size_t global_bytes, constant_bytes, l2_bytes;
+    double clock_hz, memory_clock_hz;
+    int memory_bus_bits;
+    /* Rates per multiprocessor and clock. int_add_lanes: additions, comparisons, logic, which two
+     * pipes share; int_lanes: multiplications and what is made of several instructions. */
+    double issue_slots, fp16_lanes, fp32_lanes, fp64_lanes, special_lanes, int_lanes, int_add_lanes;
+    double l1_bytes;               /**< L1 cache and shared memory together */
+    double shared_bytes_per_clock; /**< that both deliver */
+    double l2_bytes_per_clock;     /**< from L2 to one multiprocessor */
+    double block_launch_clocks;    /**< between two blocks that a multiprocessor is given */
+    /* Whole chip. l2_atomics_per_clock: sectors that atomic operations change. */
+    double l2_bytes_per_s, l2_write_bytes_per_s, l2_atomics_per_clock, dram_bytes_per_s;
+    double pcie_bytes_per_s,
+        pageable_bytes_per_s; /**< copies from and to pinned and other memory */
+    /* From an instruction to one that needs its result. */
+    double alu_latency_clocks, shared_latency_clocks, l1_latency_clocks, l2_latency_clocks,
+        dram_latency_clocks;
+    /* kernel_overhead_ns: an empty kernel; launch_call_ns, api_call_ns: the host's time in a launch
+     * and in any other call. */
+    double kernel_overhead_ns, launch_call_ns, api_call_ns, copy_overhead_ns;
+};
+
+enum vg_fault_kind {
+#define VG_FAULT_MAP(X)                                                                            \
+    X(OUT_OF_BOUNDS, "out_of_bounds", true)                                                        \
+    X(MISALIGNED, "misaligned", true)                                                              \
+    X(UNINITIALISED, "uninitialised", false)                                                       \
+    X(USE_AFTER_FREE, "use_after_free", true)                                                      \
+    X(INVALID_ADDRESS, "invalid_address", true)                                                    \
+    X(RACE_RAW, "race_raw", false)                                                                 \
+    X(RACE_WAR, "race_war", false)                                                                 \
+    X(RACE_WAW, "race_waw", false)                                                                 \
+    X(RACE_GLOBAL, "race_global", false)                                                           \
+    X(BARRIER_DIVERGENCE, "barrier_divergence", true)                                              \
+    X(NO_PROGRESS, "no_progress", true)                                                            \
+    X(UNDEFINED_SHUFFLE, "undefined_shuffle", false)                                               \
+    X(ASSERT, "assert", true)                                                                      \
+    X(TRAP, "trap", true)                                                                          \
+    X(STACK_OVERFLOW, "stack_overflow", true)
+#define VG_FAULT_ENUM(name, text, ends_kernel) VG_FAULT_##name,
+    VG_FAULT_MAP(VG_FAULT_ENUM)
+#undef VG_FAULT_ENUM
+        VG_FAULT_KINDS
+};
+
+/** One finding of the checks, equal ones merged. */
+struct vg_fault {
+    enum vg_fault_kind kind;
+    char kernel[256];     /**< demangled */
+    char file[256];       /**< from .loc, "" without -lineinfo */
+    int line;             /**< 0 without -lineinfo */
+    char other_file[256]; /**< races: where the other access is */
+    int other_line;
+    uint32_t block[3], thread[3];
+    uint64_t address;
+    int access_bytes;
+    bool is_write;
+    char detail[512]; /**< "4 bytes past the end of the 3600-byte allocation from cudaMalloc #2" */
+    uint64_t count;   /**< how often the same finding was made */
+};
+
+/** Counters of one launch or of one source line of it. */
+struct vg_counters {
+    uint64_t warp_instructions, thread_instructions;
+    uint64_t by_class[16]; /**< warp instructions per cost class, see ptx/opcodes.def */
+    uint64_t global_load_requests, global_load_sectors, global_store_requests, global_store_sectors,
+        global_atomic_requests, global_atomic_sectors;
+    uint64_t local_load_requests, local_load_sectors, local_store_requests, local_store_sectors;
+    uint64_t shared_load_requests, shared_load_wavefronts, shared_store_requests,
+        shared_store_wavefronts;
+    uint64_t constant_requests, constant_wavefronts;
+    uint64_t branches, divergent_branches, barriers;
+    uint64_t fp32_fma, fp32_add_mul, fp64_ops, fp16_ops; /**< thread-level, for flop counts */
+    /* What the threads asked for; lanes that a guard switches off inside of a warp count, too. */
+    uint64_t global_load_bytes, global_store_bytes, shared_load_bytes, shared_store_bytes;
+};
+
+/** What a kernel's time is made of: X(NAME, text, group). The text names it in the trace: "limiter"
+ * is the largest term, "ns_TEXT" what each would take alone. Resources of one group are passed one
+ * after another by the same work, so the slowest counts for the group; groups overlap
+ * (vgpu/probe/model.h). */
+#define VG_TERM_MAP(X)                                                                             \
+    X(ISSUE, issue, ARITHMETIC)                                                                    \
+    X(FP32, fp32, ARITHMETIC)                                                                      \
+    X(FP64, fp64, ARITHMETIC)                                                                      \
+    X(FP16, fp16, ARITHMETIC)                                                                      \
+    X(INT, int, ARITHMETIC)                                                                        \
+    X(SPECIAL, special, ARITHMETIC)                                                                \
+    X(TENSOR, tensor, ARITHMETIC)                                                                  \
+    X(SHARED, shared, LOAD_STORE)                                                                  \
+    X(L1, l1, LOAD_STORE)                                                                          \
+    X(L2, l2, MEMORY)                                                                              \
+    X(DRAM, dram, MEMORY)                                                                          \
+    X(ATOMIC, atomic, MEMORY)                                                                      \
+    X(LATENCY, latency, LATENCY)                                                                   \
+    X(BLOCKS, blocks, BLOCKS)                                                                      \
+    X(CONSTANT, constant, CONSTANT)                                                                \
+    X(BARRIERS, barriers, BARRIERS)                                                                \
+    X(LAUNCH, launch, NONE)
+
+enum vg_term {
+#define VG_TERM_ENUM(name, text, group) VG_TERM_##name,
+    VG_TERM_MAP(VG_TERM_ENUM)
+#undef VG_TERM_ENUM
+        VG_TERMS
+};
+
+/** Sizes of a launch. */
+struct vg_dim {
+    uint32_t x, y, z;
+};
+
+/** What one launch did. */
+struct vg_launch_report {
+    bool faulted; /**< a finding that ends the kernel was made */
+    enum vg_fault_kind fault;
+    struct vg_counters counters;
+    int registers;
+    int registers_sm; /**< of the cubin that says so: 90 for sm_90; 0: they are estimated */
+    size_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
+    double occupancy;         /**< achieved, modelled: resident warps / maximum */
+    double modelled_ns;       /**< duration on the profile's GPU */
+    char limiter[32];         /**< "dram", "fp32", "issue", "shared", "latency", ... */
+    double term_ns[VG_TERMS]; /**< of modelled_ns */
+    double dram_bytes, l2_read_bytes, l2_write_bytes; /**< modelled: what passed them */
+    double l1_wavefronts; /**< of global and local accesses: clocks in L1's data */
+    char *blocks;         /**< after vg_blocks_keep(): malloc'd, the caller frees it; else NULL */
+};
+
+/** Opens a virtual GPU. @param cores  worker threads, 0 for all the process may use. */
+enum st_code vg_device_open(struct vg_device **device, const struct vg_profile *profile, int cores,
+                            struct st_error *err);
+/** From now on blocks and warps run in an order that the seed decides, one block after the other,
+ * so that programs which depend on the order show it: the same seed gives the same order. 0: by
+ * number, on all cores. */
+void vg_device_seed(struct vg_device *device, uint64_t seed);
+/** Frees everything a device holds. NULL is allowed. */
+void vg_device_close(struct vg_device *device);
+
+/** Allocates zero... nothing: memory is uninitialised and known to be so. Alignment 256, with a gap
+ * that is never valid before and after. @return ST_NO_MEMORY beyond the profile's global_bytes. */
+enum st_code vg_memory_alloc(struct vg_device *device, size_t bytes, uint64_t *address,
+                             struct st_error *err);
+/** The same, with the contents in a file (a memfd of at least @p bytes rounded up to whole pages)
+ * that a client maps at the same address: managed and pinned host memory. The address is a multiple
+ * of 4096, no other allocation shares its pages, and the memory counts as initialised. The
+ * descriptor stays the caller's. */
+enum st_code vg_memory_alloc_shared(struct vg_device *device, int fd, size_t bytes,
+                                    uint64_t *address, struct st_error *err);
+enum st_code vg_memory_free(struct vg_device *device, uint64_t address, struct st_error *err);
+/** Copies between host memory and the device; checks bounds. Writing marks memory initialised. */
+enum st_code vg_memory_write(struct vg_device *device, uint64_t to, const void *from, size_t bytes,
+                             struct st_error *err);
+enum st_code vg_memory_read(struct vg_device *device, void *to, uint64_t from, size_t bytes,
+                            struct st_error *err);
+enum st_code vg_memory_copy(struct vg_device *device, uint64_t to, uint64_t from, size_t bytes,
+                            struct st_error *err);
+enum st_code vg_memory_set(struct vg_device *device, uint64_t to, int value, size_t bytes,
+                           struct st_error *err);
+
+/** Compiles PTX into a module on this device: parse, validate (everything unsupported is refused
+ * here, all of it at once, with lines), allocate and initialise its global and constant variables.
+ * @param info  facts of the kernels from the embedded cubin, may be NULL (see fatbin.h). */
+struct vg_kernel_info {
+    char name[1024]; /**< mangled */
+    int sm;          /**< of the cubin: 90 for sm_90 */
+    int registers;
+    size_t local_bytes;            /**< of a thread, spilled registers included */
+    uint32_t spills, instructions; /**< machine code: those that move spilled registers, and all */
+};
+enum st_code vg_module_load(struct vg_device *device, struct vg_module **module, const char *ptx,
+                            size_t ptx_bytes, const struct vg_kernel_info *info, size_t infos,
+                            struct st_error *err);
+/** The same for a program compiled in several units (nvcc -rdc=true), whose modules use each
+ * other's functions and variables: they become one module. */
+struct vg_image {
+    const char *ptx;
+    size_t ptx_bytes;
+    const struct vg_kernel_info *info;
+    size_t infos;
+};
+enum st_code vg_module_link(struct vg_device *device, struct vg_module **module,
+                            const struct vg_image *images, size_t n, struct st_error *err);
+void vg_module_unload(struct vg_device *device, struct vg_module *module);
+/** @return the kernel of that (mangled) name, or NULL. */
+struct vg_kernel *vg_module_kernel(struct vg_module *module, const char *name);
+/** @return the address and size of a global or constant variable; false if there is none. */
+bool vg_module_variable(struct vg_module *module, const char *name, uint64_t *address,
+                        size_t *bytes);
+/** @return the (mangled) name of a kernel. */
+const char *vg_kernel_symbol(const struct vg_kernel *kernel);
+/** Bytes of a kernel's parameter block, and offset and size of parameter @p i (false past the end).
+ */
+size_t vg_kernel_parameter_bytes(const struct vg_kernel *kernel);
+bool vg_kernel_parameter(const struct vg_kernel *kernel, int i, size_t *offset, size_t *bytes);
+/** Static facts of a kernel (registers, shared and local bytes, largest block). */
+struct vg_kernel_attributes {
+    int registers, max_threads_per_block;
+    size_t static_shared_bytes, local_bytes, constant_bytes;
+    int cluster_blocks; /**< of a thread block cluster, 0: the kernel names none */
+};
+void vg_kernel_attributes_get(const struct vg_kernel *kernel, struct vg_kernel_attributes *to);
+
+/** The next launch runs its blocks on one core, by turns. For cooperative launches, whose blocks
+ * wait for each other: how often they look in vain would otherwise depend on the cores, and so
+ * would the counters. */
+void vg_one_core(struct vg_device *device);
+/** Runs a kernel to its end. Findings are added to the device's list. @param parameters  the block
+ * of vg_kernel_parameter_bytes() bytes. @return ST_OK also when the kernel faulted: see report. */
+enum st_code vg_launch(struct vg_device *device, struct vg_kernel *kernel, struct vg_dim grid,
+                       struct vg_dim block, size_t dynamic_shared_bytes, const void *parameters,
+                       struct vg_launch_report *report, struct st_error *err);
+
+/** Ends the launch that runs on another thread soon, as if it had made no progress. Does nothing
+ * when none runs. The only call that is allowed during vg_launch(). */
+void vg_interrupt(struct vg_device *device);
+
+/** From now on each launch report tells how many threads ran each basic block, as text:
+ * "FUNCTION.BLOCK:THREADS ..." with the numbers that ptx_decode() gives, those never run left out.
+ */
+void vg_blocks_keep(struct vg_device *device);
+/** Names what lies at an address: "#2+64" is 64 bytes into the second cudaMalloc, "weights+0" the
+ * start of a variable; "" if nothing does. */
+void vg_address_name(const struct vg_device *device, uint64_t address, char *to, size_t room);
+
+/** Findings so far, oldest first; valid until the next call on the device. */
+size_t vg_faults(const struct vg_device *device, const struct vg_fault **faults);
+/** What kernels print between two looks is dropped beyond about so much, as hardware drops what its
+ * buffer cannot hold. */
+#define VG_PRINT_BYTES_MAX ((size_t)64 << 20)
+/** Takes what kernels printed with printf since the last call: malloc'd text, NUL-terminated. */
+char *vg_printf_take(struct vg_device *device, size_t *bytes);
+/** The counters' table: its first row, then per kernel and source line the sums of all launches
+ * since the device was opened or vg_counters_clear() was called. */
+void vg_counters_write_header(FILE *out);
+void vg_counters_write(const struct vg_device *device, FILE *out);
+/** Counts from zero again. */
+void vg_counters_clear(struct vg_device *device);
+
+#endif

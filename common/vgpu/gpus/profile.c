@@ -1,0 +1,210 @@
+/* The profile loader. libcyaml checks names and types against the schema below; what makes no sense
+ * together is checked here. */
+#include "vgpu/gpus/profile.h"
+
+#include "base/files.h"
+
+#include <cyaml/cyaml.h>
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INT(f)    CYAML_FIELD_INT(#f, CYAML_FLAG_DEFAULT, struct vg_profile, f)
+#define SIZE(f)   CYAML_FIELD_UINT(#f, CYAML_FLAG_DEFAULT, struct vg_profile, f)
+#define NUMBER(f) CYAML_FIELD_FLOAT(#f, CYAML_FLAG_DEFAULT, struct vg_profile, f)
+#define TEXT(f)   CYAML_FIELD_STRING(#f, CYAML_FLAG_DEFAULT, struct vg_profile, f, 1)
+
+static const cyaml_schema_field_t fields[] = {TEXT(name),
+                                              TEXT(product),
+                                              INT(compute_major),
+                                              INT(compute_minor),
+                                              INT(multiprocessors),
+                                              INT(max_threads_per_multiprocessor),
+                                              INT(max_blocks_per_multiprocessor),
+                                              INT(max_threads_per_block),
+                                              INT(registers_per_multiprocessor),
+                                              INT(registers_per_block),
+                                              SIZE(shared_per_multiprocessor_bytes),
+                                              SIZE(shared_per_block_bytes),
+                                              SIZE(shared_per_block_optin_bytes),
+                                              SIZE(shared_reserved_bytes),
+                                              SIZE(global_bytes),
+                                              SIZE(constant_bytes),
+                                              SIZE(l2_bytes),
+                                              NUMBER(clock_hz),
+                                              NUMBER(memory_clock_hz),
+                                              INT(memory_bus_bits),
+                                              NUMBER(issue_slots),
+                                              NUMBER(fp16_lanes),
+                                              NUMBER(fp32_lanes),
+                                              NUMBER(fp64_lanes),
+                                              NUMBER(special_lanes),
+                                              NUMBER(int_lanes),
+                                              NUMBER(int_add_lanes),
+                                              NUMBER(l1_bytes),
+                                              NUMBER(shared_bytes_per_clock),
+                                              NUMBER(l2_bytes_per_clock),
+                                              NUMBER(block_launch_clocks),
+                                              NUMBER(l2_bytes_per_s),
+                                              NUMBER(l2_write_bytes_per_s),
+                                              NUMBER(l2_atomics_per_clock),
+                                              NUMBER(dram_bytes_per_s),
+                                              NUMBER(pcie_bytes_per_s),
+                                              NUMBER(pageable_bytes_per_s),
+                                              NUMBER(alu_latency_clocks),
+                                              NUMBER(shared_latency_clocks),
+                                              NUMBER(l1_latency_clocks),
+                                              NUMBER(l2_latency_clocks),
+                                              NUMBER(dram_latency_clocks),
+                                              NUMBER(kernel_overhead_ns),
+                                              NUMBER(launch_call_ns),
+                                              NUMBER(api_call_ns),
+                                              NUMBER(copy_overhead_ns),
+                                              CYAML_FIELD_END};
+
+static const cyaml_schema_value_t schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct vg_profile, fields),
+};
+
+/* libcyaml reports through a log: the error line, then where it was ("(line: 7, column: 3)"). */
+struct report {
+    char text[320];
+    int line;
+};
+
+static void log_line(cyaml_log_t level, void *context, const char *format, va_list args)
+{
+    struct report *report = context;
+    char text[320];
+    vsnprintf(text, sizeof text, format, args);
+    text[strcspn(text, "\n")] = '\0';
+    const char *at = strstr(text, "line: ");
+    if (level >= CYAML_LOG_ERROR && at && report->line == 0)
+        report->line = atoi(at + 6);
+    const char *message = strncmp(text, "Load: ", 6) == 0 ? text + 6 : text;
+    if (level >= CYAML_LOG_ERROR && !report->text[0] && !strstr(text, "Backtrace"))
+        snprintf(report->text, sizeof report->text, "%s", message);
+}
+
+/* Every value is positive, except the minor number and what a GPU may lack. */
+static const char *impossible(const struct vg_profile *p)
+{
+    const struct {
+        const char *name;
+        double value;
+    } positive[] = {
+#define P(f) {#f, (double)p->f}
+        P(compute_major),
+        P(multiprocessors),
+        P(max_threads_per_multiprocessor),
+        P(max_blocks_per_multiprocessor),
+        P(max_threads_per_block),
+        P(registers_per_multiprocessor),
+        P(registers_per_block),
+        P(shared_per_multiprocessor_bytes),
+        P(shared_per_block_bytes),
+        P(shared_per_block_optin_bytes),
+        P(global_bytes),
+        P(constant_bytes),
+        P(l2_bytes),
+        P(clock_hz),
+        P(memory_clock_hz),
+        P(memory_bus_bits),
+        P(issue_slots),
+        P(fp16_lanes),
+        P(fp32_lanes),
+        P(fp64_lanes),
+        P(special_lanes),
+        P(int_lanes),
+        P(int_add_lanes),
+        P(l1_bytes),
+        P(shared_bytes_per_clock),
+        P(l2_bytes_per_clock),
+        P(block_launch_clocks),
+        P(l2_bytes_per_s),
+        P(l2_write_bytes_per_s),
+        P(l2_atomics_per_clock),
+        P(dram_bytes_per_s),
+        P(pcie_bytes_per_s),
+        P(pageable_bytes_per_s),
+        P(alu_latency_clocks),
+        P(shared_latency_clocks),
+        P(l1_latency_clocks),
+        P(l2_latency_clocks),
+        P(dram_latency_clocks),
+        P(kernel_overhead_ns),
+        P(launch_call_ns),
+        P(api_call_ns),
+        P(copy_overhead_ns)
+#undef P
+    };
+    for (size_t i = 0; i < sizeof positive / sizeof *positive; i++) {
+        if (!(positive[i].value > 0))
+            return positive[i].name;
+    }
+    if (p->max_threads_per_block % 32 || p->max_threads_per_block > 1024)
+        return "max_threads_per_block";
+    if (p->shared_per_block_optin_bytes < p->shared_per_block_bytes)
+        return "shared_per_block_optin_bytes";
+    return NULL;
+}
+
+/* Names of the profiles there are, for the hint. */
+static void names_list(const char *folder, char *to, size_t room)
+{
+    struct dirent **found = NULL;
+    int n = scandir(folder, &found, NULL, alphasort);
+    size_t used = 0;
+    to[0] = '\0';
+    for (int i = 0; i < n; i++) {
+        size_t length = strlen(found[i]->d_name);
+        if (length > 5 && strcmp(found[i]->d_name + length - 5, ".yaml") == 0 && used < room)
+            used += (size_t)snprintf(to + used, room - used, "%s%.*s", used ? ", " : "",
+                                     (int)(length - 5), found[i]->d_name);
+        free(found[i]);
+    }
+    free(found);
+}
+
+enum st_code vg_profile_read(struct vg_profile *to, const char *folder, const char *name,
+                             struct st_error *err)
+{
+    char path[PATH_MAX];
+    bool is_path = strchr(name, '/') != NULL;
+    if (is_path)
+        path_format(path, sizeof path, "%s", name);
+    else
+        path_format(path, sizeof path, "%s/%s.yaml", folder, name);
+    if (!file_exists(path)) {
+        char names[256];
+        names_list(folder, names, sizeof names);
+        st_fail(err, ST_NOT_FOUND, "there is no GPU profile '%s'", name);
+        st_detail(err, ST_HINT, "use one of: %s; or the path of a .yaml file", names);
+        return ST_NOT_FOUND;
+    }
+    struct report report = {0};
+    cyaml_config_t config = {
+        .log_fn = log_line, .log_ctx = &report, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR};
+    struct vg_profile *read = NULL;
+    cyaml_err_t failed = cyaml_load_file(path, &config, &schema, (cyaml_data_t **)&read, NULL);
+    if (failed != CYAML_OK) {
+        st_fail(err, ST_BAD_FORMAT, "the GPU profile cannot be read: %s",
+                report.text[0] ? report.text : cyaml_strerror(failed));
+        if (report.line)
+            st_detail(err, ST_WHERE, "%s:%d", path, report.line);
+        else
+            st_detail(err, ST_WHERE, "%s", path);
+        st_detail(err, ST_HINT, "compare it with profiles/h200.yaml");
+        return ST_BAD_FORMAT;
+    }
+    *to = *read;
+    cyaml_free(&config, &schema, read, 0);
+    const char *wrong = impossible(to);
+    if (!wrong)
+        return ST_OK;
+    st_fail(err, ST_BAD_FORMAT, "the GPU profile has an impossible value of '%s'", wrong);
+    st_detail(err, ST_WHERE, "%s", path);
+    st_detail(err, ST_HINT, "compare it with profiles/h200.yaml");
+    return ST_BAD_FORMAT;
+}

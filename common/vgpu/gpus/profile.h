@@ -1,0 +1,18 @@
+/** @file
+ * GPU descriptions: profiles/NAME.yaml read into struct vg_profile.
+ */
+#ifndef CONVLAB_VGPU_PROFILE_H
+#define CONVLAB_VGPU_PROFILE_H
+
+#include "base/status.h"
+#include "vgpu/api/vgpu.h"
+
+#define VG_PROFILE_DEFAULT "h200"
+
+/** Reads a profile. @param name  "h200" for the file h200.yaml in @p folder, or the path of a file
+ * if it contains a '/'. @return ST_OK; ST_NOT_FOUND with the names there are in the hint;
+ * ST_BAD_FORMAT with the line for an unknown, missing or impossible value. */
+enum st_code vg_profile_read(struct vg_profile *to, const char *folder, const char *name,
+                             struct st_error *err);
+
+#endif

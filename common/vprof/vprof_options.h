@@ -1,0 +1,34 @@
+/** @file
+ * vprof's command line: nvprof's options where vprof has what they ask for, and a line that says
+ * what to use instead where it has not.
+ */
+#ifndef CONVLAB_PROFILER_VPROF_OPTIONS_H
+#define CONVLAB_PROFILER_VPROF_OPTIONS_H
+
+#include "base/status.h"
+#include "vprof/metrics.h"
+
+#include <stdbool.h>
+
+enum vprof_device { VPROF_AUTO, VPROF_GPU, VPROF_VIRTUAL };
+
+struct vprof_options {
+    bool gpu_trace, api_trace, gpu_summary, api_summary, csv, force, quiet, chrome, analysis;
+    bool query_metrics, query_events, version, mangled;
+    bool serial, concurrent; /**< --concurrent-kernels off, on */
+    bool range_only;         /**< --profile-from-start off */
+    const char *log, *kernels, *keep, *import, *chrome_path, *cores, *counters, *time;
+    const char *wrapper; /**< a program that starts the profiled one (vprof/wrapper.h), or NULL */
+    enum vprof_device device;
+    const char *profile; /**< of the virtual GPU; NULL: the default */
+    unsigned timeout_s;  /**< 0: none */
+    struct metrics metrics, events;
+    char **program;
+    struct st_error err; /**< of an option */
+};
+
+/** Reads the command line. --help, and what nobody could mean, end the process. What is wrong with
+ * an option's value is in `err`. */
+void vprof_options_read(struct vprof_options *o, int argc, char **argv);
+
+#endif

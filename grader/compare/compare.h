@@ -1,0 +1,36 @@
+/** @file
+ * Comparing an output tensor with the oracle's, element by element.
+ */
+#ifndef CONVLAB_GRADER_COMPARE_H
+#define CONVLAB_GRADER_COMPARE_H
+
+#include "grader/course/cases.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Where the outputs of one case differ from the oracle's. An element passes only if
+ * |y - ref| <= atol[m] + NN_RTOL * |ref| holds, so NaN and Inf fail. */
+struct gr_compare {
+    size_t elems;     /**< elements of y */
+    size_t wrong;     /**< elements that do not pass, the following included */
+    size_t unwritten; /**< still GR_POISON_BITS */
+    size_t nan, inf;  /**< other NaN, infinities */
+    size_t first;     /**< index of the first wrong element */
+    int b, m, h, w;   /**< its coordinates */
+    float expected, got;
+    double max_error;       /**< largest |y - ref| over finite elements */
+    double max_error_ratio; /**< largest |y - ref| / tolerance over finite elements */
+};
+
+/** Compares @p images images from number @p first_image on (a whole case: 0 and shape.B), adding to
+ * @p sum (zero it first): so that a large batch can be compared in pieces. Uses all cores; the
+ * result does not depend on their number.
+ * @param y, ref  point at image first_image. */
+void gr_compare_images(const struct conv_shape *shape, size_t first_image, size_t images,
+                       const float *y, const float *ref, const float *atol, struct gr_compare *sum);
+
+/** @return whether element @p got passes against @p ref. */
+bool gr_element_passes(float got, float ref, float atol);
+
+#endif

@@ -1,0 +1,42 @@
+/** @file
+ * What the bits of one output element say about how it came to be.
+ *
+ * Buffers are surrounded by, and outputs filled with, signalling NaN of our own (cases.h). A
+ * program that copies such a value keeps its bits; one that computes with it gets a quiet NaN. On
+ * x86 and ARM that NaN keeps the rest of the bits (the payload), so it tells where it came from; on
+ * NVIDIA GPUs every NaN result is 0x7fffffff.
+ */
+#ifndef CONVLAB_GRADER_ELEMENT_H
+#define CONVLAB_GRADER_ELEMENT_H
+
+#include "grader/course/cases.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/** The NaN that arithmetic gives on NVIDIA GPUs. */
+#define GR_GPU_NAN_BITS 0x7fffffffu
+
+/** @return the bits of a float. */
+static inline uint32_t gr_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/** @return whether an element still holds what outputs are filled with. */
+static inline bool gr_is_unwritten(float value)
+{
+    return gr_bits(value) == GR_POISON_BITS;
+}
+
+/** @return whether an element is a NaN computed from one with the signalling bits @p origin. */
+static inline bool gr_comes_from(float value, uint32_t origin)
+{
+    const uint32_t quiet = 0x00400000u, sign = 0x80000000u;
+    return (gr_bits(value) & ~sign) == (origin | quiet);
+}
+
+#endif

@@ -1,0 +1,52 @@
+/** @file
+ * Handing one convolution over in the arena, and looking at what came back.
+ */
+#ifndef CONVLAB_GRADER_VERIFY_H
+#define CONVLAB_GRADER_VERIFY_H
+
+#include "base/status.h"
+#include "conv.h"
+#include "grader/compare/compare.h"
+#include "runner/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** A convolution to be computed, on the grader's own copies of its inputs.
+ *
+ * Repeats of a timing get inputs that no run before had, so that outputs cannot be kept: image i of
+ * the arena is x[j] + w x[j + apart], j = i + rotate (mod B), with a weight w of its own. The
+ * convolution is linear, so the expected output is the same blend of expected outputs. */
+struct gr_conv {
+    struct conv_shape shape;
+    const float *x, *k;
+    size_t rotate;
+    size_t apart;   /**< below B */
+    uint64_t blend; /**< where the weights come from; 0: all are 0, images are only rotated */
+};
+
+/** Lays inputs, poisoned output and guard zones out in the arena (which must be large enough). */
+void gr_arena_fill(const struct arena *arena, const struct gr_conv *conv);
+
+/** What a submission did to memory that is not y. */
+struct gr_damage {
+    const char *pattern; /**< "guard", "input_changed", or "" if nothing was damaged */
+    char message[320], hint[320];
+};
+
+/** Checks guard zones and inputs after a run. @return true if nothing was damaged. */
+bool gr_arena_intact(const struct arena *arena, const struct gr_conv *conv,
+                     struct gr_damage *damage);
+
+/** Compares the arena's y with the oracle.
+ * @param expected  the oracle's output for x itself, or NULL to compute it piece by piece
+ * @param sum       filled; its coordinates and first are in terms of the arena's order
+ * @return ST_OK or ST_NO_MEMORY. */
+enum st_code gr_arena_compare(const struct arena *arena, const struct gr_conv *conv,
+                              const float *expected, struct gr_compare *sum, struct st_error *err);
+
+/** Memory that gr_arena_compare() takes at most, in bytes. */
+size_t gr_arena_compare_bytes(const struct conv_shape *shape);
+
+#endif

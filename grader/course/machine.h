@@ -1,0 +1,18 @@
+/** @file
+ * What a report says about where it was made.
+ */
+#ifndef CONVLAB_GRADER_MACHINE_H
+#define CONVLAB_GRADER_MACHINE_H
+
+#include "grader/record/result.h"
+
+/** Fills in machine, compiler, version and date of a result. @param cuda  the lab is a .cu file. */
+void gr_machine_describe(struct gr_result *result, bool cuda);
+
+/** ConvLab's version, as git describes it, or "unknown". */
+void gr_version(char *to, size_t room);
+
+/** @return memory that can be had without swapping, in bytes (MemAvailable). */
+size_t gr_memory_available_bytes(void);
+
+#endif

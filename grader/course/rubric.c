@@ -1,0 +1,140 @@
+#include "grader/course/rubric.h"
+
+#include "base/files.h"
+
+#include <cyaml/cyaml.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const cyaml_strval_t kinds[] = {{"automatic", GR_AUTOMATIC}, {"manual", GR_MANUAL}};
+
+static const cyaml_schema_field_t item_fields[] = {
+    CYAML_FIELD_STRING_PTR("id", CYAML_FLAG_POINTER, struct gr_item, id, 1, 63),
+    CYAML_FIELD_ENUM("kind", CYAML_FLAG_STRICT, struct gr_item, kind, kinds,
+                     CYAML_ARRAY_LEN(kinds)),
+    CYAML_FIELD_FLOAT("points", CYAML_FLAG_DEFAULT, struct gr_item, points),
+    CYAML_FIELD_FLOAT_PTR("at_most", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item,
+                          at_most),
+    CYAML_FIELD_STRING_PTR("text", CYAML_FLAG_POINTER, struct gr_item, text, 1, 511),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t item_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct gr_item, item_fields),
+};
+
+static const cyaml_schema_field_t rubric_fields[] = {
+    CYAML_FIELD_STRING_PTR("milestone", CYAML_FLAG_POINTER, struct gr_rubric, milestone, 1, 15),
+    CYAML_FIELD_STRING_PTR("title", CYAML_FLAG_POINTER, struct gr_rubric, title, 1, 127),
+    CYAML_FIELD_STRING_PTR("technique", CYAML_FLAG_POINTER, struct gr_rubric, technique, 1, 255),
+    CYAML_FIELD_SEQUENCE("items", CYAML_FLAG_POINTER, struct gr_rubric, items, &item_schema, 1, 32),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t rubric_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct gr_rubric, rubric_fields),
+};
+
+/* libcyaml says what is wrong, and where, only in its log: the first error line is the reason, the
+ * first "(line: L, column: C)" behind it the place. */
+struct complaint {
+    char reason[200];
+    unsigned line, column;
+};
+
+static void on_log(cyaml_log_t level, void *context, const char *format, va_list args)
+{
+    struct complaint *complaint = context;
+    if (level < CYAML_LOG_ERROR)
+        return;
+    char text[512];
+    vsnprintf(text, sizeof text, format, args);
+    text[strcspn(text, "\n")] = '\0';
+    const char *place = strstr(text, "(line: ");
+    if (place) {
+        if (!complaint->line)
+            sscanf(place, "(line: %u, column: %u)", &complaint->line, &complaint->column);
+    } else if (!complaint->reason[0] && !strstr(text, "Backtrace")) {
+        const char *reason = strncmp(text, "Load: ", 6) == 0 ? text + 6 : text;
+        snprintf(complaint->reason, sizeof complaint->reason, "%s", reason);
+    }
+}
+
+static const cyaml_config_t config = {
+    .log_fn = on_log,
+    .mem_fn = cyaml_mem,
+    .log_level = CYAML_LOG_ERROR,
+};
+
+/* What the schema cannot say. */
+static enum st_code check_items(const struct gr_rubric *rubric, const char *path,
+                                struct st_error *err)
+{
+    for (unsigned i = 0; i < rubric->items_count; i++) {
+        const struct gr_item *item = &rubric->items[i];
+        if (!(item->points >= 0 && item->points <= 1000)) {
+            st_fail(err, ST_BAD_FORMAT, "rubric: item '%s' has impossible points", item->id);
+            st_detail(err, ST_WHERE, "%s", path);
+            st_detail(err, ST_EXPECTED, "0 to 1000");
+            return st_detail(err, ST_GOT, "%g", item->points);
+        }
+        if (item->at_most && strcmp(item->id, "speed") != 0) {
+            st_fail(err, ST_BAD_FORMAT, "rubric: item '%s' has no at_most", item->id);
+            st_detail(err, ST_WHERE, "%s", path);
+            return st_detail(err, ST_HINT, "only the item 'speed' has it");
+        }
+        if (item->at_most && !(*item->at_most >= 1 && *item->at_most <= 1000)) {
+            st_fail(err, ST_BAD_FORMAT, "rubric: item 'speed' has an impossible at_most");
+            st_detail(err, ST_WHERE, "%s", path);
+            st_detail(err, ST_EXPECTED, "1 to 1000, times the reference's Op Time");
+            return st_detail(err, ST_GOT, "%g", *item->at_most);
+        }
+        for (unsigned j = 0; j < i; j++) {
+            if (strcmp(rubric->items[j].id, item->id) == 0) {
+                st_fail(err, ST_BAD_FORMAT, "rubric: two items have the id '%s'", item->id);
+                return st_detail(err, ST_WHERE, "%s", path);
+            }
+        }
+    }
+    return ST_OK;
+}
+
+enum st_code gr_rubric_load(struct gr_rubric **rubric, const char *path, struct st_error *err)
+{
+    char *text;
+    size_t bytes;
+    *rubric = NULL;
+    enum st_code code = file_read(path, 1 << 20, &text, &bytes, err);
+    if (code)
+        return code;
+    struct complaint complaint = {0};
+    cyaml_config_t logged = config;
+    logged.log_ctx = &complaint;
+    cyaml_err_t status = cyaml_load_data((const uint8_t *)text, bytes, &logged, &rubric_schema,
+                                         (cyaml_data_t **)rubric, NULL);
+    free(text);
+    if (status != CYAML_OK) {
+        *rubric = NULL;
+        st_fail(err, ST_BAD_FORMAT, "rubric: %s",
+                complaint.reason[0] ? complaint.reason : cyaml_strerror(status));
+        if (complaint.line)
+            st_detail(err, ST_WHERE, "%s:%u:%u", path, complaint.line, complaint.column);
+        else
+            st_detail(err, ST_WHERE, "%s", path);
+        return st_detail(err, ST_HINT,
+                         "keys: milestone, title, technique, items; of an item: id, kind "
+                         "(automatic or manual), points, text, of 'speed' also at_most");
+    }
+    code = check_items(*rubric, path, err);
+    if (code) {
+        gr_rubric_free(*rubric);
+        *rubric = NULL;
+    }
+    return code;
+}
+
+void gr_rubric_free(struct gr_rubric *rubric)
+{
+    cyaml_free(&config, &rubric_schema, rubric, 0);
+}

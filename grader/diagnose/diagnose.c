@@ -1,0 +1,561 @@
+/** @file
+ * Naming what is wrong. The most specific explanation wins, and every one of them must hold for all
+ * cases; in this order:
+ *
+ *   1. what the bits prove: y or scratch memory was used before it was set; every output is the
+ * same number
+ *   2. a fault that predicts every output (hypothesis.c), or which products are not there (terms.c)
+ *   3. a region that is wrong while all else is right (region.c)
+ *   4. what can be said of the wrong values: NaN and where from, unwritten, little precision
+ *   5. a condition on the shape (condition.c)
+ *   6. numbers only, without a pattern
+ *
+ * A program may do one thing for some layers and another for others, and only one of them be wrong.
+ * So where 1 to 3 find nothing they are asked again, of the wrong cases alone.
+ */
+#include "grader/diagnose/diagnose.h"
+
+#include "grader/diagnose/clues.h"
+#include "grader/compare/element.h"
+#include "nn/oracle.h"
+#include "runner/protocol.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- clues ---------------------------------------------------------------------------------- */
+
+static void clues_free(struct gr_clues *clues)
+{
+    for (size_t i = 0; clues->is_wrong && i < clues->n; i++)
+        free(clues->is_wrong[i]);
+    free(clues->is_wrong);
+    free(clues->by_work);
+}
+
+static void sort_by_work(struct gr_clues *clues)
+{
+    for (size_t i = 0; i < clues->n; i++) {
+        double work = nn_conv_macs(&clues->cases[i].spec.shape);
+        size_t at = i;
+        while (at > 0 && nn_conv_macs(&clues->cases[clues->by_work[at - 1]].spec.shape) > work) {
+            clues->by_work[at] = clues->by_work[at - 1];
+            at--;
+        }
+        clues->by_work[at] = i;
+    }
+}
+
+static bool clues_make(struct gr_clues *clues, const struct gr_case *cases,
+                       const struct gr_compare *compared, size_t n)
+{
+    *clues = (struct gr_clues){.cases = cases, .compared = compared, .n = n};
+    clues->is_wrong = calloc(n, sizeof *clues->is_wrong);
+    clues->by_work = calloc(n, sizeof *clues->by_work);
+    if (!clues->is_wrong || !clues->by_work)
+        return false;
+    for (size_t at = 0; at < n; at++) {
+        const struct gr_case *c = &cases[at];
+        size_t elems = nn_conv_y_elems(&c->spec.shape);
+        size_t plane = elems / ((size_t)c->spec.shape.B * c->spec.shape.M);
+        clues->is_wrong[at] = malloc(elems);
+        if (!clues->is_wrong[at])
+            return false;
+        for (size_t i = 0; i < elems; i++) {
+            float atol = c->atol[i / plane % c->spec.shape.M];
+            clues->is_wrong[at][i] = !gr_element_passes(c->y[i], c->ref[i], atol);
+        }
+        clues->wrong_cases += compared[at].wrong > 0;
+        clues->wrong += compared[at].wrong;
+        clues->elems += elems;
+    }
+    sort_by_work(clues);
+    return true;
+}
+
+/* What the wrong elements hold, each counted once. */
+struct contents {
+    size_t unwritten, zero, old_y, scratch, outside, gpu_nan, other_nan, inf, number;
+};
+
+static struct contents contents_of(const struct gr_clues *clues)
+{
+    struct contents sum = {0};
+    for (size_t at = 0; at < clues->n; at++) {
+        for (size_t i = 0; i < clues->compared[at].elems; i++) {
+            float got = clues->cases[at].y[i];
+            if (!clues->is_wrong[at][i])
+                continue;
+            if (gr_is_unwritten(got))
+                sum.unwritten++;
+            else if (gr_comes_from(got, GR_POISON_BITS))
+                sum.old_y++;
+            else if (gr_comes_from(got, GR_GUARD_BITS) || gr_bits(got) == GR_GUARD_BITS)
+                sum.outside++;
+            else if (gr_comes_from(got, RUNNER_SCRATCH_BITS) || gr_bits(got) == RUNNER_SCRATCH_BITS)
+                sum.scratch++;
+            else if (gr_bits(got) == GR_GPU_NAN_BITS)
+                sum.gpu_nan++;
+            else if (isnan(got))
+                sum.other_nan++;
+            else if (isinf(got))
+                sum.inf++;
+            else if (got == 0)
+                sum.zero++;
+            else
+                sum.number++;
+        }
+    }
+    return sum;
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+/* Adds to a text, printf style, or leaves it as it is if that does not fit whole. */
+__attribute__((format(printf, 3, 4))) static void add(char *to, size_t room, const char *format,
+                                                      ...)
+{
+    size_t used = strlen(to);
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(to + used, room - used, format, args);
+    va_end(args);
+    if (length < 0 || (size_t)length >= room - used)
+        to[used] = '\0';
+}
+
+#define MESSAGE(to) (to)->message, sizeof(to)->message
+
+static bool name(struct gr_diagnosis *to, const char *pattern, const char *hint)
+{
+    to->pattern = pattern;
+    snprintf(to->hint, sizeof to->hint, "%s", hint);
+    return true;
+}
+
+static void add_shapes(struct gr_diagnosis *to, const struct gr_clues *clues)
+{
+    add(MESSAGE(to), ", in %zu of %zu shapes.", clues->wrong_cases, clues->n);
+}
+
+static void add_condition(struct gr_diagnosis *to, const struct gr_clues *clues)
+{
+    char condition[48];
+    if (gr_find_condition(clues, condition, sizeof condition))
+        add(MESSAGE(to), " Wrong are exactly the shapes with %s.", condition);
+}
+
+/* Where the wrong elements lie in the smallest wrong case. */
+static void add_box(struct gr_diagnosis *to, const struct gr_clues *clues)
+{
+    size_t at = 0;
+    while (clues->compared[clues->by_work[at]].wrong == 0)
+        at++;
+    at = clues->by_work[at];
+    const struct conv_shape *s = &clues->cases[at].spec.shape;
+    size_t sizes[4] = {s->B, s->M, s->H - s->K + 1, s->W - s->K + 1};
+    size_t low[4], high[4] = {0};
+    memcpy(low, sizes, sizeof low);
+    for (size_t i = 0; i < clues->compared[at].elems; i++) {
+        if (!clues->is_wrong[at][i])
+            continue;
+        size_t rest = i;
+        for (int d = 3; d >= 0; d--) {
+            size_t coordinate = rest % sizes[d];
+            rest /= sizes[d];
+            low[d] = coordinate < low[d] ? coordinate : low[d];
+            high[d] = coordinate > high[d] ? coordinate : high[d];
+        }
+    }
+    add(MESSAGE(to),
+        " In the smallest wrong shape (B=%d M=%d C=%d H=%d W=%d K=%d) %zu of %zu are wrong, within "
+        "b %zu..%zu, m %zu..%zu, h %zu..%zu, w %zu..%zu.",
+        s->B, s->M, s->C, s->H, s->W, s->K, clues->compared[at].wrong, clues->compared[at].elems,
+        low[0], high[0], low[1], high[1], low[2], high[2], low[3], high[3]);
+}
+
+/* ---- 1. what the bits prove ----------------------------------------------------------------- */
+
+#define HINT_CLEAR                                                                                 \
+    "y holds garbage when conv_forward is called. Is each element set before something is added "  \
+    "to "                                                                                          \
+    "it? A local variable for the sum, stored once, needs no clearing; memset counts bytes, not "  \
+    "elements."
+
+static bool say_not_cleared(const struct gr_clues *clues, size_t elems, struct gr_diagnosis *to)
+{
+    add(MESSAGE(to),
+        "y is added to without being cleared first: %zu of %zu wrong elements are NaN that were "
+        "computed from what y held before the call",
+        elems, clues->wrong);
+    add_shapes(to, clues);
+    return name(to, "not_cleared", HINT_CLEAR);
+}
+
+static bool find_constant(const struct gr_clues *clues, struct gr_diagnosis *to)
+{
+    float value = clues->cases[0].y[0];
+    if (!isfinite(value) || clues->elems < 2)
+        return false;
+    for (size_t at = 0; at < clues->n; at++)
+        for (size_t i = 0; i < clues->compared[at].elems; i++)
+            if (clues->cases[at].y[i] != value)
+                return false;
+    if (value == 0) {
+        add(MESSAGE(to), "Every output is 0, in all %zu shapes.", clues->n);
+        return name(to, "all_zero",
+                    "Is the sum ever added to, and is it stored after the loops, not before? "
+                    "Numbers between -1 and 1 become 0 when they are kept in an int.");
+    }
+    add(MESSAGE(to), "Every output is the same number, %g, in all %zu shapes.", (double)value,
+        clues->n);
+    return name(to, "constant_output",
+                "Which of your variables is stored into y? It does not "
+                "depend on x, k or the position.");
+}
+
+static bool say_unset_scratch(const struct gr_clues *clues, size_t elems, struct gr_diagnosis *to)
+{
+    add(MESSAGE(to),
+        "Scratch memory is read before it is written: %zu of %zu wrong elements are NaN computed "
+        "from what conv_workspace() gave",
+        elems, clues->wrong);
+    add_shapes(to, clues);
+    add_box(to, clues);
+    return name(to, "unset_scratch",
+                "Which elements of the scratch memory are read, and which were written before? "
+                "Look at the last row, column or vector of what is copied into it.");
+}
+
+static bool look_at_bits(const struct gr_clues *clues, const struct contents *c, bool reads_checked,
+                         struct gr_diagnosis *to)
+{
+    if (c->old_y == clues->wrong)
+        return say_not_cleared(clues, c->old_y, to);
+    /* GPUs do not say where a NaN comes from; but with right inputs only y is left. */
+    if (c->gpu_nan == clues->elems || (c->gpu_nan && reads_checked))
+        return say_not_cleared(clues, c->gpu_nan, to);
+    if (c->scratch)
+        return say_unset_scratch(clues, c->scratch, to);
+    return false;
+}
+
+/* ---- 2. and 3. faults and regions ----------------------------------------------------------- */
+
+/* Whether got = factor * ref + offset holds for all elements. */
+static bool is_line(const struct gr_clues *clues, double factor, double offset)
+{
+    double margin = 4 * fmax(1, fabs(factor));
+    for (size_t at = 0; at < clues->n; at++) {
+        const struct gr_case *c = &clues->cases[at];
+        float atol = 0;
+        for (int m = 0; m < c->spec.shape.M; m++)
+            atol = fmaxf(atol, c->atol[m]);
+        for (size_t i = 0; i < clues->compared[at].elems; i++) {
+            double error = fabs(c->y[i] - (factor * c->ref[i] + offset));
+            if (!(error <= margin * (atol + NN_RTOL * fabs(c->ref[i]))))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Is every output the right one times a number, or plus a number, that is not in the table? */
+static bool look_for_line(const struct gr_clues *clues, struct gr_diagnosis *to)
+{
+    double got_ref = 0, ref_ref = 0, difference = 0;
+    for (size_t at = 0; at < clues->n; at++) {
+        for (size_t i = 0; i < clues->compared[at].elems; i++) {
+            double got = clues->cases[at].y[i], ref = clues->cases[at].ref[i];
+            got_ref += got * ref;
+            ref_ref += ref * ref;
+            difference += got - ref;
+        }
+    }
+    double factor = got_ref / ref_ref, offset = difference / (double)clues->elems;
+    bool scaled = is_line(clues, factor, 0);
+    if (!scaled && !is_line(clues, 1, offset))
+        return false;
+    if (scaled)
+        add(MESSAGE(to), "Every output is %.6g times what it should be", factor);
+    else
+        add(MESSAGE(to), "Every output is what it should be plus %.6g", offset);
+    add_shapes(to, clues);
+    return name(
+        to, scaled ? "scaled" : "constant_added",
+        "y is the plain sum of the products. What does the sum start from, and what happens "
+        "to it before it is stored? Bias and activation are other layers' work.");
+}
+
+static bool look_for_terms(const struct gr_clues *clues, struct gr_diagnosis *to)
+{
+    struct gr_terms_found terms;
+    if (!gr_find_terms(clues, &terms))
+        return false;
+    add(MESSAGE(to), "Outputs do not hold each product once: %s", terms.says);
+    add_shapes(to, clues);
+    add_condition(to, clues);
+    return name(
+        to, terms.id,
+        "Follow the loops over c, p and q, with the tiles or slices they are cut into: which "
+        "turn never comes, comes twice, or works on what was there before?");
+}
+
+/* @param is_part  of the cases: then all of them must fit */
+static bool look_for_fault(const struct gr_clues *clues, const struct contents *c, bool is_part,
+                           struct gr_diagnosis *to)
+{
+    enum { SHAPES_PER_EXCEPTION = 16 };
+    const struct gr_fault *fault = gr_find_fault(clues, false, 0);
+    bool besides = !fault && c->unwritten > 0 && c->unwritten < clues->wrong;
+    if (besides)
+        fault = gr_find_fault(clues, true, 0);
+    bool most = !fault && !is_part;
+    if (most)
+        fault = gr_find_fault(clues, false, clues->n / SHAPES_PER_EXCEPTION);
+    if (!fault)
+        return look_for_line(clues, to);
+    char says[256];
+    snprintf(says, sizeof says, fault->says, fault->n, fault->n);
+    says[0] -= 'a' - 'A';
+    if (besides)
+        add(MESSAGE(to),
+            "%s. That explains all that was written; %zu elements were not, which is "
+            "another fault.",
+            says, c->unwritten);
+    else if (most)
+        add(MESSAGE(to), "%s. That explains the outputs of nearly all of the %zu shapes.", says,
+            clues->n);
+    else
+        add(MESSAGE(to),
+            "%s. That explains the outputs of all %zu shapes, %zu of which it makes "
+            "wrong.",
+            says, clues->n, clues->wrong_cases);
+    return name(to, fault->id, fault->hint);
+}
+
+static bool look_for_region(const struct gr_clues *clues, const struct contents *c, bool whole_only,
+                            struct gr_diagnosis *to)
+{
+    struct gr_region_found region;
+    if (!gr_find_region(clues, whole_only, &region))
+        return false;
+    add(MESSAGE(to), "The wrong elements are %s%s", region.whole ? "exactly " : "all in ",
+        region.says);
+    add_shapes(to, clues);
+    bool missing = c->unwritten + c->zero == clues->wrong;
+    if (c->unwritten == clues->wrong)
+        add(MESSAGE(to), " These elements were never written.");
+    else if (missing)
+        add(MESSAGE(to), " These elements are 0 or were never written.");
+    else if (c->outside == clues->wrong)
+        add(MESSAGE(to), " They are NaN, computed from what lies outside of x or k.");
+    else if (c->number + c->zero == clues->wrong)
+        add(MESSAGE(to), " These elements were written, with wrong values.");
+    return name(to, missing ? region.missing_id : region.wrong_id, region.hint);
+}
+
+/* ---- 4. the values -------------------------------------------------------------------------- */
+
+/* Whether errors are like rounding to few digits: small everywhere, yet above float32's, and
+ * without a system to them. @param typical  set to the typical error relative to the typical
+ * output. */
+static bool is_imprecise(const struct gr_clues *clues, double *typical)
+{
+    double errors = 0, outputs = 0, sum = 0, noticed = 0, elems = (double)clues->elems;
+    for (size_t at = 0; at < clues->n; at++) {
+        const struct gr_case *c = &clues->cases[at];
+        for (size_t i = 0; i < clues->compared[at].elems; i++) {
+            double ref = c->ref[i], error = c->y[i] - ref;
+            errors += error * error;
+            outputs += ref * ref;
+            sum += error;
+            noticed += fabs(error) > 0x1p-19 * fabs(ref);
+        }
+    }
+    *typical = sqrt(errors / outputs);
+    return *typical < 0x1p-6 && noticed > elems / 4 && fabs(sum) < 0.3 * sqrt(elems * errors);
+}
+
+static bool are_isolated(const struct gr_clues *clues)
+{
+    for (size_t at = 0; at < clues->n; at++)
+        if (clues->compared[at].wrong > 4 ||
+            clues->compared[at].wrong * 20 > clues->compared[at].elems)
+            return false;
+    return true;
+}
+
+static bool look_at_nan(const struct gr_clues *clues, const struct contents *c,
+                        struct gr_diagnosis *to)
+{
+    if (c->outside) {
+        add(MESSAGE(to),
+            "x or k is read outside of its bounds: %zu of %zu wrong elements are NaN computed from "
+            "the guard zones around the tensors",
+            c->outside, clues->wrong);
+        return name(to, "read_out_of_bounds",
+                    "Work out the largest h+p, w+q and c that your loops reach, and compare them "
+                    "with H-1, W-1 and C-1; then check each index formula.");
+    }
+    if (c->old_y)
+        return say_not_cleared(clues, c->old_y, to);
+    if (c->unwritten) {
+        add(MESSAGE(to), "%zu of %zu wrong elements (of %zu) were never written", c->unwritten,
+            clues->wrong, clues->elems);
+        return name(to, "unwritten",
+                    c->unwritten == clues->elems
+                        ? "Nothing is stored into y yet. Write the loops over b, m, h and w, and "
+                          "store one sum in each turn."
+                        : "Every (b, m, h, w) must be stored once. Print the indices that your "
+                          "loops visit for the smallest wrong shape.");
+    }
+    if (c->other_nan + c->gpu_nan) {
+        add(MESSAGE(to), "%zu of %zu wrong elements are NaN, and not from what y held before",
+            c->other_nan + c->gpu_nan, clues->wrong);
+        return name(to, "nan",
+                    "NaN comes from 0/0, Inf-Inf, or memory that was never set: is every "
+                    "variable and every element of scratch memory set before it is used?");
+    }
+    if (c->inf) {
+        add(MESSAGE(to), "%zu of %zu wrong elements are infinite", c->inf, clues->wrong);
+        return name(to, "inf",
+                    "Inf comes from a division by 0 or from numbers that keep growing: "
+                    "is every sum set to 0 before it is added to?");
+    }
+    return false;
+}
+
+static bool look_at_values(const struct gr_clues *clues, const struct contents *c,
+                           struct gr_diagnosis *to)
+{
+    double typical;
+    if (look_at_nan(clues, c, to)) {
+        if (to->message[strlen(to->message) - 1] != '.')
+            add_shapes(to, clues);
+        add_condition(to, clues);
+        return true;
+    }
+    if (is_imprecise(clues, &typical)) {
+        add(MESSAGE(to),
+            "Outputs are nearly right everywhere: the typical error is %.2g of the typical output, "
+            "too much for float32 (2^-24 is 6e-08)",
+            typical);
+        add_shapes(to, clues);
+        return name(
+            to, "low_precision",
+            "Which types do the values pass through? Half, bfloat16, TF32 and whole numbers "
+            "lose digits that float keeps.");
+    }
+    if (are_isolated(clues)) {
+        add(MESSAGE(to), "Only %zu of %zu outputs are wrong, at most four in a shape", clues->wrong,
+            clues->elems);
+        add_shapes(to, clues);
+        add_condition(to, clues);
+        return name(
+            to, "isolated",
+            "Is the same element wrong when you run again with the same --seed? If not, two "
+            "threads share a variable. If so, print its terms.");
+    }
+    return false;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static void say_numbers(const struct gr_clues *clues, struct gr_diagnosis *to)
+{
+    char condition[48];
+    if (gr_find_condition(clues, condition, sizeof condition)) {
+        add(MESSAGE(to), "Wrong are exactly the %zu shapes with %s, right the other %zu.",
+            clues->wrong_cases, condition, clues->n - clues->wrong_cases);
+        name(to, "shape_condition",
+             "What does your code do differently for these sizes? Look for the places where that "
+             "size is used, and for a number that stands where it should be used.");
+    } else {
+        add(MESSAGE(to), "%.3g %% of all outputs are wrong",
+            100 * (double)clues->wrong / (double)clues->elems);
+        add_shapes(to, clues);
+        name(
+            to, "",
+            "Take the smallest wrong shape, compute one wrong element by hand, and compare term by "
+            "term. If the numbers change from run to run with the same --seed, two threads share a "
+            "variable.");
+    }
+    add_box(to, clues);
+}
+
+typedef bool stage(const struct gr_clues *clues, const struct contents *c, bool reads_checked,
+                   struct gr_diagnosis *to);
+
+/* Stages 1 and 2. Outputs that are all the same say little of why. */
+static bool look_for_prediction(const struct gr_clues *clues, const struct contents *c,
+                                bool reads_checked, struct gr_diagnosis *to)
+{
+    if (find_constant(clues, to))
+        return true;
+    to->predicts = look_at_bits(clues, c, reads_checked, to) ||
+                   look_for_fault(clues, c, clues->wrong_cases == clues->n, to);
+    return to->predicts;
+}
+
+static bool look_for_whole_region(const struct gr_clues *clues, const struct contents *c,
+                                  bool reads_checked, struct gr_diagnosis *to)
+{
+    (void)reads_checked;
+    return look_for_region(clues, c, true, to);
+}
+
+/* A stage for the wrong cases alone. */
+static bool look_at_wrong_cases(const struct gr_clues *clues, stage *look, bool reads_checked,
+                                struct gr_diagnosis *to)
+{
+    enum { ENOUGH = 8 }; /* wrong elements: fewer fit something by chance */
+    struct gr_case *cases = malloc(clues->n * sizeof *cases);
+    struct gr_compare *compared = malloc(clues->n * sizeof *compared);
+    struct gr_clues part = {0};
+    char condition[48];
+    size_t n = 0;
+    for (size_t i = 0; cases && compared && i < clues->n; i++) {
+        if (!clues->compared[i].wrong)
+            continue;
+        cases[n] = clues->cases[i];
+        compared[n++] = clues->compared[i];
+    }
+    bool found = false;
+    if (n >= 2 && n < clues->n && clues->wrong >= ENOUGH && clues_make(&part, cases, compared, n)) {
+        struct contents contents = contents_of(&part);
+        found = look(&part, &contents, reads_checked, to);
+    }
+    if (found) {
+        bool known = gr_find_condition(clues, condition, sizeof condition);
+        add(MESSAGE(to), " The other %zu shapes are right%s%s%s.", clues->n - n,
+            known ? "; wrong are those with " : "", known ? condition : "",
+            known ? "" : ": which other code do they run through?");
+    }
+    clues_free(&part);
+    free(cases);
+    free(compared);
+    return found;
+}
+
+void gr_diagnose(const struct gr_case *cases, const struct gr_compare *compared, size_t n,
+                 bool reads_checked, struct gr_diagnosis *to)
+{
+    struct gr_clues clues;
+    memset(to, 0, sizeof *to);
+    to->pattern = "";
+    if (clues_make(&clues, cases, compared, n) && clues.wrong > 0) {
+        struct contents contents = contents_of(&clues);
+        if (!look_for_prediction(&clues, &contents, reads_checked, to) &&
+            !look_at_wrong_cases(&clues, look_for_prediction, reads_checked, to) &&
+            !(to->predicts = look_for_terms(&clues, to)) &&
+            !look_for_region(&clues, &contents, false, to) &&
+            !look_at_wrong_cases(&clues, look_for_whole_region, reads_checked, to) &&
+            !look_at_values(&clues, &contents, to))
+            say_numbers(&clues, to);
+    }
+    clues_free(&clues);
+}

@@ -1,0 +1,357 @@
+/** @file
+ * Does a fault explain the outputs? It is played through: the seven loops are run on the same
+ * inputs with that one fault in them, and the result must be what the submission gave, element by
+ * element.
+ *
+ *   1. Compute the sum of every turn of the outer loops, [b][m][h][w] of the loops' ranges. For one
+ *      (b, h, w) the elements of x are looked up once and serve all maps m.
+ *   2. Add up what the fault does not set to zero in between.
+ *   3. Store the sums in the loops' order at the indices the fault gives. Later ones replace
+ * earlier ones, or add to them, as a student's program may do either.
+ *   4. Compare. The first element that does not fit ends it; since the cases of least work come
+ *      first, a fault that is not the one costs next to nothing.
+ *
+ * Values from outside a tensor are not known, nor is what is computed from them.
+ */
+#include "grader/diagnose/clues.h"
+#include "grader/compare/element.h"
+#include "nn/oracle.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum state { UNWRITTEN, KNOWN, UNKNOWN };
+
+/* A value that is or is not known; room is what its rounding adds to the tolerance. */
+struct predicted {
+    float value, room;
+    uint8_t state;
+};
+
+/* A term of a sum, looked up. */
+struct term {
+    double value;
+    bool known;
+};
+
+struct play {
+    const struct gr_fault *fault;
+    const struct gr_case *c;
+    struct conv_shape s;
+    struct gr_loops l;
+    size_t terms, h_range, w_range;
+    struct term *weights;   /* [M][terms] */
+    struct term *window;    /* [terms] */
+    struct predicted *sums; /* [B][M][h_range][w_range] */
+    struct predicted *y;    /* [B][M][H_out][W_out] */
+};
+
+static size_t range(int from, int to)
+{
+    return to > from ? (size_t)(to - from) : 0;
+}
+
+/* ---- 1. the sums ---------------------------------------------------------------------------- */
+
+static ptrdiff_t right_x(const struct conv_shape *s, const struct gr_turn *t)
+{
+    return ((t->b * s->C + t->c) * s->H + t->h + t->p) * s->W + t->w + t->q;
+}
+
+static ptrdiff_t right_k(const struct conv_shape *s, const struct gr_turn *t)
+{
+    return ((t->m * s->C + t->c) * s->K + t->p) * s->K + t->q;
+}
+
+static ptrdiff_t right_y(const struct conv_shape *s, const struct gr_turn *t)
+{
+    return ((t->b * s->M + t->m) * (s->H - s->K + 1) + t->h) * (s->W - s->K + 1) + t->w;
+}
+
+/* Looks up the terms of all (c, p, q) for the rest of the turn. */
+static void look_up(const struct play *play, gr_index *index, struct gr_turn turn,
+                    const float *tensor, size_t elems, struct term *to)
+{
+    const struct gr_loops *l = &play->l;
+    for (turn.c = l->c0; turn.c < l->c1; turn.c++) {
+        for (turn.p = l->p0; turn.p < l->p1; turn.p++) {
+            for (turn.q = l->q0; turn.q < l->q1; turn.q++) {
+                ptrdiff_t i = index(&play->s, &turn);
+                bool inside = i >= 0 && (size_t)i < elems;
+                to->value = inside ? tensor[i] : 0;
+                to->known = inside || i == GR_ADDS_NOTHING;
+                to++;
+            }
+        }
+    }
+}
+
+static bool all_known(const struct term *terms, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!terms[i].known)
+            return false;
+    return true;
+}
+
+static double sum_of_products(const struct term *a, const struct term *b, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += a[i].value * b[i].value;
+    return sum;
+}
+
+static void compute_sums(struct play *play)
+{
+    const struct conv_shape *s = &play->s;
+    const struct gr_fault *fault = play->fault;
+    const struct gr_loops *l = &play->l;
+    gr_index *x_index = fault->x ? fault->x : right_x, *k_index = fault->k ? fault->k : right_k;
+    const float *x = play->c->x, *k = play->c->k;
+    size_t x_elems = nn_conv_x_elems(s), k_elems = nn_conv_k_elems(s);
+    if (fault->swapped) {
+        const float *image = x;
+        size_t elems = x_elems;
+        x = k, x_elems = k_elems;
+        k = image, k_elems = elems;
+    }
+    struct gr_turn turn = {.n = fault->n};
+    bool *weights_known = malloc(s->M * sizeof *weights_known);
+    for (turn.m = 0; turn.m < s->M; turn.m++) {
+        struct term *row = play->weights + turn.m * play->terms;
+        look_up(play, k_index, turn, k, k_elems, row);
+        if (weights_known)
+            weights_known[turn.m] = all_known(row, play->terms);
+    }
+    size_t plane = play->h_range * play->w_range;
+    for (turn.b = 0; turn.b < s->B; turn.b++) {
+        struct predicted *sum = play->sums + turn.b * s->M * plane;
+        for (turn.h = l->h0; turn.h < l->h1; turn.h++) {
+            for (turn.w = l->w0; turn.w < l->w1; turn.w++, sum++) {
+                look_up(play, x_index, turn, x, x_elems, play->window);
+                bool known = weights_known && all_known(play->window, play->terms);
+                for (int m = 0; m < s->M; m++) {
+                    struct predicted *to = &sum[m * plane];
+                    to->room = 0;
+                    to->state = known && weights_known[m] ? KNOWN : UNKNOWN;
+                    if (to->state == UNKNOWN)
+                        continue;
+                    double value =
+                        sum_of_products(play->window, play->weights + m * play->terms, play->terms);
+                    to->value = (float)(fault->finish ? fault->finish(s, value) : value);
+                }
+            }
+        }
+    }
+    free(weights_known);
+}
+
+/* ---- 2. and 3. what reaches y --------------------------------------------------------------- */
+
+/* Lets each sum start from the one before it, with a new start every `length` sums. Rounding to
+ * float32 after each product then costs up to about the largest intermediate value * 2^-24 each
+ * time; like the oracle's tolerance, the root of their number is counted. */
+static void chain_sums(struct play *play, size_t length, size_t n)
+{
+    double sum = 0, largest = 0;
+    bool known = true;
+    for (size_t i = 0; i < n; i++) {
+        struct predicted *at = &play->sums[i];
+        if (i % length == 0)
+            sum = largest = 0, known = true;
+        known = known && at->state == KNOWN;
+        at->state = known ? KNOWN : UNKNOWN;
+        if (!known)
+            continue;
+        sum += at->value;
+        largest = fmax(largest, fabs(sum));
+        at->value = (float)sum;
+        at->room = (float)(6 * sqrt((double)(i % length + 1) * play->terms) * 0x1p-24 * largest);
+    }
+}
+
+static size_t chain_length(const struct play *play)
+{
+    size_t row = play->w_range, map = row * play->h_range, image = map * play->s.M;
+    switch (play->fault->chain) {
+    case GR_EACH_OUTPUT:
+        return 1;
+    case GR_EACH_ROW:
+        return row;
+    case GR_EACH_MAP:
+        return map;
+    case GR_EACH_IMAGE:
+        return image;
+    case GR_NEVER:
+        break;
+    }
+    return image * play->s.B;
+}
+
+static void store_sums(struct play *play, bool adds)
+{
+    const struct conv_shape *s = &play->s;
+    gr_index *index = play->fault->y ? play->fault->y : right_y;
+    size_t elems = nn_conv_y_elems(s);
+    for (size_t i = 0; i < elems; i++)
+        play->y[i].state = UNWRITTEN;
+
+    const struct predicted *sum = play->sums;
+    struct gr_turn turn = {.n = play->fault->n};
+    for (turn.b = 0; turn.b < s->B; turn.b++) {
+        for (turn.m = 0; turn.m < s->M; turn.m++) {
+            for (turn.h = play->l.h0; turn.h < play->l.h1; turn.h++) {
+                for (turn.w = play->l.w0; turn.w < play->l.w1; turn.w++, sum++) {
+                    ptrdiff_t i = index(s, &turn);
+                    if (i < 0 || (size_t)i >= elems)
+                        continue;
+                    struct predicted *to = &play->y[i];
+                    if (!adds || to->state == UNWRITTEN)
+                        *to = *sum;
+                    else if (to->state == KNOWN && sum->state == KNOWN)
+                        to->value += sum->value;
+                    else
+                        to->state = UNKNOWN;
+                }
+            }
+        }
+    }
+}
+
+/* ---- 4. the comparison ---------------------------------------------------------------------- */
+
+/* What speaks for a fault so far, and the wrong elements that neither speak for it nor against. */
+struct fit {
+    size_t explained, cases_explained, cases_unknown;
+    size_t numbers; /* of those explained: that are not just 0 or missing */
+};
+
+/* Whether an element is what was predicted: within a few tolerances, and nearer to the prediction
+ * than to the right value, or else an output that is only a little off would fit anything. */
+static bool element_fits(const struct predicted *y, float got, float ref, bool wrong, float atol)
+{
+    if (y->state == UNKNOWN)
+        return true;
+    if (y->state == UNWRITTEN)
+        return gr_is_unwritten(got) || got == 0;
+    float tolerance = 4 * (atol + NN_RTOL * fabsf(y->value)) + y->room;
+    float distance = fabsf(got - y->value);
+    float nearer = fabsf(got - ref) / 2 + y->room;
+    return isfinite(got) && distance <= tolerance && (!wrong || distance < nearer);
+}
+
+static bool y_fits(const struct play *play, const uint8_t *is_wrong, bool written_only,
+                   struct fit *fit)
+{
+    const struct gr_case *c = play->c;
+    size_t elems = nn_conv_y_elems(&play->s), explained = fit->explained, unknown = 0;
+    float atol = 0;
+    for (int m = 0; m < play->s.M; m++)
+        atol = fmaxf(atol, c->atol[m]);
+    for (size_t i = 0; i < elems; i++) {
+        const struct predicted *y = &play->y[i];
+        if (written_only && gr_is_unwritten(c->y[i]))
+            continue;
+        if (!element_fits(y, c->y[i], c->ref[i], is_wrong[i], atol))
+            return false;
+        if (!is_wrong[i])
+            continue;
+        /* Reading outside of a tensor gives its guard zone's NaN: no number to compare, but no
+         * mystery either. */
+        if (y->state != UNKNOWN) {
+            fit->explained++;
+            fit->numbers += y->state == KNOWN && y->value != 0;
+        } else if (!gr_comes_from(c->y[i], GR_GUARD_BITS) && gr_bits(c->y[i]) != GR_GPU_NAN_BITS)
+            unknown++;
+    }
+    fit->cases_explained += fit->explained > explained;
+    fit->cases_unknown += unknown > fit->explained - explained;
+    return true;
+}
+
+static bool case_fits(const struct gr_clues *clues, size_t at, const struct gr_fault *fault,
+                      bool adds, bool written_only, struct fit *fit)
+{
+    const struct gr_case *c = &clues->cases[at];
+    const struct conv_shape s = c->spec.shape;
+    struct play play = {.fault = fault, .c = c, .s = s};
+    play.l = (struct gr_loops){0, s.C, 0, s.H - s.K + 1, 0, s.W - s.K + 1, 0, s.K, 0, s.K};
+    if (fault->loops)
+        fault->loops(&s, fault->n, &play.l);
+    play.terms =
+        range(play.l.c0, play.l.c1) * range(play.l.p0, play.l.p1) * range(play.l.q0, play.l.q1);
+    play.h_range = range(play.l.h0, play.l.h1);
+    play.w_range = range(play.l.w0, play.l.w1);
+    size_t sums = (size_t)s.B * s.M * play.h_range * play.w_range;
+
+    /* One more than needed, so that nothing is never asked for. */
+    play.weights = malloc((s.M * play.terms + 1) * sizeof *play.weights);
+    play.window = malloc((play.terms + 1) * sizeof *play.window);
+    play.sums = malloc((sums + 1) * sizeof *play.sums);
+    play.y = malloc(nn_conv_y_elems(&s) * sizeof *play.y);
+    bool fits = false;
+    if (play.weights && play.window && play.sums && play.y) {
+        if (sums)
+            compute_sums(&play);
+        if (sums && fault->chain != GR_EACH_OUTPUT)
+            chain_sums(&play, chain_length(&play), sums);
+        store_sums(&play, adds);
+        fits = y_fits(&play, clues->is_wrong[at], written_only, fit);
+    }
+    free(play.weights);
+    free(play.window);
+    free(play.sums);
+    free(play.y);
+    return fits;
+}
+
+/* Enough must be explained for it to be no accident: most wrong elements, in more than one case.
+ * Exchanging x and k is the exception: nearly all it reads is outside. */
+static bool is_convincing(const struct gr_clues *clues, const struct gr_fault *fault,
+                          const struct fit *fit)
+{
+    enum { ENOUGH = 8 };
+    if (fit->explained < ENOUGH && fit->explained < clues->wrong)
+        return false;
+    if (fit->cases_explained < 2 && clues->wrong_cases > 1)
+        return false;
+    return fault->swapped || fit->cases_explained >= fit->cases_unknown;
+}
+
+/* @param exceptions  wrong cases that may be otherwise: larger filters, say, take another way */
+static bool fault_fits(const struct gr_clues *clues, const struct gr_fault *fault, bool adds,
+                       bool written_only, size_t exceptions)
+{
+    /* Work on one case that diagnosing is not worth; the unit shapes stay far below. */
+    const double max_macs = 50e6;
+    struct fit fit = {0};
+    const bool all = exceptions == 0;
+    for (size_t i = 0; i < clues->n; i++) {
+        size_t at = clues->by_work[i];
+        if (nn_conv_macs(&clues->cases[at].spec.shape) > max_macs)
+            break;
+        const struct fit before = fit;
+        if (case_fits(clues, at, fault, adds, written_only, &fit))
+            continue;
+        if (!clues->compared[at].wrong || exceptions-- == 0)
+            return false;
+        fit = before;
+    }
+    /* With exceptions, outputs of 0 would fit each fault that leaves out everything. */
+    return is_convincing(clues, fault, &fit) && (all || fit.numbers * 2 > fit.explained);
+}
+
+const struct gr_fault *gr_find_fault(const struct gr_clues *clues, bool written_only,
+                                     size_t exceptions)
+{
+    for (size_t i = 0; i < gr_fault_count; i++) {
+        const struct gr_fault *fault = &gr_faults[i];
+        /* Only a wrong index into y, or wrong ranges, make two sums meet in one element. */
+        bool may_meet = fault->y || fault->loops;
+        if (fault_fits(clues, fault, false, written_only, exceptions) ||
+            (may_meet && fault_fits(clues, fault, true, written_only, exceptions)))
+            return fault;
+    }
+    return NULL;
+}

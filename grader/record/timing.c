@@ -1,0 +1,85 @@
+#include "grader/record/timing.h"
+
+#include "nn/oracle.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gr_timing *gr_timing_of(struct gr_result *r, enum gr_subject subject, const char *model,
+                               int layer, const struct conv_shape *shape)
+{
+    for (size_t i = 0; i < r->timings; i++) {
+        struct gr_timing *t = &r->timing[i];
+        if (t->subject == subject && t->layer == layer + 1 && t->shape.B == shape->B)
+            return t;
+    }
+    if (r->timings == GR_MAX_TIMINGS)
+        return NULL;
+    struct gr_timing *t = &r->timing[r->timings++];
+    *t = (struct gr_timing){.subject = subject,
+                            .layer = layer + 1,
+                            .shape = *shape,
+                            .gmac = nn_conv_macs(shape) * 1e-9};
+    snprintf(t->model, sizeof t->model, "%s", model);
+    return t;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const double *values, size_t n)
+{
+    double sorted[GR_MAX_REPEATS];
+    memcpy(sorted, values, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_value);
+    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+void gr_timing_add(struct gr_timing *t, double op_time_s)
+{
+    if (!t || t->repeats == GR_MAX_REPEATS)
+        return;
+    t->op_time_s[t->repeats++] = op_time_s;
+    t->median_s = median(t->op_time_s, t->repeats);
+}
+
+/* From the median absolute deviation, so that a single time that was disturbed does not count. The
+ * factors are those of a normal distribution: 1.48 from that deviation to the standard deviation,
+ * 1.25 from the error of a mean to that of a median. */
+double gr_timing_uncertainty(const struct gr_timing *t)
+{
+    double deviation[GR_MAX_REPEATS];
+    if (t->repeats < 2 || !(t->median_s > 0))
+        return 0;
+    for (size_t i = 0; i < t->repeats; i++)
+        deviation[i] = fabs(t->op_time_s[i] - t->median_s);
+    return 1.96 * 1.25 * 1.48 * median(deviation, t->repeats) / sqrt((double)t->repeats) /
+           t->median_s;
+}
+
+struct gr_op_time gr_op_time_sum(const struct gr_result *r, enum gr_subject subject, size_t images)
+{
+    struct gr_op_time sum = {0};
+    double variance = 0;
+    for (size_t i = 0; i < r->timings; i++) {
+        const struct gr_timing *t = &r->timing[i];
+        if (t->subject != subject || (size_t)t->shape.B != images || t->repeats == 0)
+            continue;
+        sum.layers++;
+        sum.seconds += t->median_s;
+        variance += pow(gr_timing_uncertainty(t) * t->median_s, 2);
+    }
+    sum.uncertainty = sum.seconds > 0 ? sqrt(variance) / sum.seconds : 0;
+    return sum;
+}
+
+double gr_op_time_ratio(struct gr_op_time a, struct gr_op_time b, double *uncertainty)
+{
+    if (uncertainty)
+        *uncertainty = hypot(a.uncertainty, b.uncertainty);
+    return a.layers > 0 && a.layers == b.layers && b.seconds > 0 ? a.seconds / b.seconds : NAN;
+}

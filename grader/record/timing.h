@@ -1,0 +1,34 @@
+/** @file
+ * Op Times of a record: collected one by one, summed over layers, compared as ratios.
+ */
+#ifndef CONVLAB_GRADER_TIMING_H
+#define CONVLAB_GRADER_TIMING_H
+
+#include "grader/record/result.h"
+
+/** The timing of a convolution in the result, a new one if there is none yet; NULL if there is no
+ * room. @param layer  from 0 */
+struct gr_timing *gr_timing_of(struct gr_result *result, enum gr_subject subject, const char *model,
+                               int layer, const struct conv_shape *shape);
+/** Adds a time, and finds the median anew. */
+void gr_timing_add(struct gr_timing *timing, double op_time_s);
+/** How uncertain a median is: half the width of its 95% confidence interval, as a share of it.
+ * 0 for a single time. */
+double gr_timing_uncertainty(const struct gr_timing *timing);
+
+/** Op Times of one subject at one size, all layers together. */
+struct gr_op_time {
+    int layers;
+    double seconds;
+    double uncertainty; /**< as a share of it */
+};
+
+/** Sums a subject's medians. @return layers 0 if it was not timed at that size. */
+struct gr_op_time gr_op_time_sum(const struct gr_result *result, enum gr_subject subject,
+                                 size_t images);
+
+/** @return the ratio of two sums of the same layers, NAN if one is missing. @param uncertainty  of
+ * the ratio, as a share of it; may be NULL. */
+double gr_op_time_ratio(struct gr_op_time a, struct gr_op_time b, double *uncertainty);
+
+#endif

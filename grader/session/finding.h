@@ -1,0 +1,24 @@
+/** @file
+ * The virtual GPU's findings, as the grader tells them.
+ */
+#ifndef CONVLAB_GRADER_FINDING_H
+#define CONVLAB_GRADER_FINDING_H
+
+#include "grader/session/session.h"
+
+#include "base/tsv.h"
+
+#include <stdbool.h>
+
+/** Describes the first call of the runtime that the virtual GPU refused (a launch of no blocks, a
+ * copy beyond a variable) in @p run: pattern, message, hint.
+ * @return false, with @p run unchanged, if there is none. */
+bool gr_finding_refused(const struct gr_device_record *record, struct gr_run *run);
+
+/** Describes the first of a table of findings (kind kernel file line block thread address detail
+ * ...) in @p run: pattern, message, hint. A race or a barrier that not all threads reach is told of
+ * before the reads of unset memory that follow from it.
+ * @return false, with @p run unchanged, if there is none. */
+bool gr_finding_first(const struct tsv *findings, struct gr_run *run);
+
+#endif

@@ -1,0 +1,415 @@
+/* How a session stays in charge of a hostile process:
+ *
+ * 1. The runner and all that it starts are in a box (grader/sandbox/box.h), which ends with the
+ *    session and with the grader.
+ * 2. Every wait is a poll() on three things: the reply channel, the output pipe (drained all the
+ *    time, so that printing never blocks) and the process itself (a pidfd); a few times a second
+ *    the memory of all processes together is looked at.
+ * 3. A reply counts only with the nonce of its request. Each request has a new one.
+ * 4. On the reply the whole box is stopped before anything is compared: a helper thread or process
+ *    cannot finish the work after the clock has stopped.
+ */
+#include "grader/session/session_parts.h"
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/parallel.h"
+#include "grader/sandbox/environment.h"
+#include "grader/sandbox/printable.h"
+#include "runner/protocol.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { START_LIMIT_S = 20, LOOK_INTERVAL_MS = 100 };
+
+/* ---- the process ---------------------------------------------------------------------------- */
+
+static struct gr_limits limits_for(enum runner_device device)
+{
+    struct gr_limits limits = {.file_bytes = 64 << 20, .files = 256};
+    limits.processes = 64 + 4 * (unsigned)parallel_cores();
+    /* The virtual GPU's memory, and a real GPU's address space, are no heap of the student's. */
+    if (device == RUNNER_ON_CPU)
+        limits.heap_bytes = gr_box_memory_limit();
+    if (device == RUNNER_ON_GPU) /* the driver's threads and files */
+        limits.processes += 512, limits.files = 4096;
+#ifdef __SANITIZE_ADDRESS__ /* its shadow alone is larger than any limit */
+    limits.heap_bytes = 0;
+#endif
+    return limits;
+}
+
+/* Starts the runner with the session's library. */
+static enum st_code runner_start(struct gr_session *s, int channel, int arena, int out,
+                                 char **environment, struct st_error *err)
+{
+    static const char *const on[] = {"cpu", "gpu", "virtual"};
+    const struct gr_host *host = s->host;
+    const char *const argv[] = {host->runner, "--on",     on[host->device],
+                                "--serve",    s->library, NULL};
+    char shared[PATH_MAX], cudart[PATH_MAX];
+    path_format(shared, sizeof shared, "%s/shared", host->build); /* in archives */
+    path_format(cudart, sizeof cudart, "%s/vgpu/libcudart.so.13", host->build);
+    char **shown = host->sandbox.on ? gr_environment(environment, "/usr/bin:/bin") : NULL;
+    struct gr_box_options options = {.sandbox = &host->sandbox,
+                                     .argv = argv,
+                                     .name = "runner",
+                                     .environment = shown ? shown : environment,
+                                     .folder = "/",
+                                     .limits = limits_for(host->device),
+                                     .shown = {host->runner, s->library},
+                                     .gpu = host->device == RUNNER_ON_GPU};
+    const int descriptors[] = {-1, out, out, channel, arena, s->device.door};
+    options.descriptors = s->device.door >= 0 ? 6 : 5;
+    memcpy(options.descriptor, descriptors, sizeof descriptors);
+    size_t n = 2;
+    if (file_exists(shared))
+        options.shown[n++] = shared;
+    if (host->device == RUNNER_ON_VIRTUAL_GPU)
+        options.shown[n++] = cudart;
+    const enum st_code code = gr_box_start(&s->box, &options, err);
+    free(shown);
+    return code;
+}
+
+/* Ends the processes; output and record stay. */
+static void stop(struct gr_session *s)
+{
+    gr_box_kill(&s->box);
+    gr_box_own_child(s->device.pid ? s->device.pid : -1, 0);
+    vg_process_kill(&s->device);
+    gr_session_drain(s);
+    if (s->channel >= 0)
+        close(s->channel);
+    if (s->pipe >= 0)
+        close(s->pipe);
+    s->channel = s->pipe = -1;
+    s->alive = false;
+}
+
+void gr_session_end(struct gr_session *s)
+{
+    stop(s);
+    gr_session_record_drop(s);
+}
+
+/* ---- waiting for a reply -------------------------------------------------------------------- */
+
+enum heard { HEARD_REPLY, HEARD_END, HEARD_CLOSED, HEARD_NOTHING, HEARD_TOO_MUCH };
+
+/* What the virtual GPU may take of this machine's memory: it has a copy of the tensors, and scratch
+ * memory, which an unrolled matrix may need several times as much of. */
+static size_t device_limit_bytes(const struct gr_session *s)
+{
+    return gr_box_memory_limit() + 16 * s->arena->bytes;
+}
+
+static bool device_has_too_much(struct gr_session *s)
+{
+    const struct gr_tree device = {.n = s->device.pid > 0, .pid = {s->device.pid}};
+    s->device_bytes = gr_tree_memory_bytes(&device, 0);
+    return s->device_bytes > device_limit_bytes(s);
+}
+
+/* Whether all processes together have taken more memory than one may. */
+static bool is_too_much(struct gr_session *s)
+{
+    if (s->host->device == RUNNER_ON_GPU) /* the driver's memory is there, too */
+        return false;
+    gr_box_usage(&s->box, s->arena->bytes, &s->processes, &s->memory_bytes);
+    return s->memory_bytes > gr_box_memory_limit() || device_has_too_much(s);
+}
+
+static void say_too_much(const struct gr_session *s, struct gr_run *run)
+{
+    char message[160];
+    if (s->device_bytes > device_limit_bytes(s)) {
+        snprintf(message, sizeof message,
+                 "took %.1f GiB of the virtual GPU's memory; %.1f GiB are the limit for this shape",
+                 (double)s->device_bytes / 0x1p30, (double)device_limit_bytes(s) / 0x1p30);
+        gr_session_say(run, GR_CRASHED, message,
+                       "which cudaMalloc() is in a loop, or how large is your scratch memory?");
+        return;
+    }
+    snprintf(message, sizeof message,
+             "took %.1f GiB of memory in %zu process%s; %.1f GiB are the limit",
+             (double)s->memory_bytes / 0x1p30, s->processes, s->processes == 1 ? "" : "es",
+             (double)gr_box_memory_limit() / 0x1p30);
+    gr_session_say(run, GR_CRASHED, message, "which allocation, or which fork(), is in a loop?");
+}
+
+/* Its text may be the student's, and is shown. */
+static void make_printable(struct runner_reply *reply)
+{
+    const struct runner_reply as_sent = *reply;
+    reply->text[0] = '\0';
+    if (memchr(as_sent.text, '\0', sizeof as_sent.text))
+        gr_printable(reply->text, sizeof reply->text, as_sent.text);
+}
+
+/* Waits for a packet with that nonce; drains the output meanwhile. */
+static enum heard listen_until(struct gr_session *s, double until_s, uint64_t nonce,
+                               struct runner_reply *reply)
+{
+    for (double look_s = clock_now_s();;) {
+        double now_s = clock_now_s(), left_s = until_s - now_s;
+        if (left_s <= 0)
+            return HEARD_NOTHING;
+        if (now_s - look_s > 1e-3 * LOOK_INTERVAL_MS) {
+            if (is_too_much(s))
+                return HEARD_TOO_MUCH;
+            look_s = clock_now_s();
+        }
+        int wait_ms =
+            left_s * 1000 < LOOK_INTERVAL_MS ? (int)(left_s * 1000) + 1 : LOOK_INTERVAL_MS;
+        struct pollfd on[3] = {{.fd = s->channel, .events = POLLIN},
+                               {.fd = s->pipe, .events = POLLIN},
+                               {.fd = s->box.pidfd, .events = POLLIN}};
+        if (poll(on, 3, wait_ms) < 0 && errno != EINTR)
+            return HEARD_CLOSED;
+        if (on[1].revents)
+            gr_session_drain(s);
+        if (on[0].revents) {
+            ssize_t n = recv(s->channel, reply, sizeof *reply, MSG_DONTWAIT);
+            if (n == sizeof *reply && reply->nonce == nonce) {
+                make_printable(reply);
+                return HEARD_REPLY;
+            }
+            if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+                /* Closed: give the process a moment to be seen ending. */
+                struct pollfd end = {.fd = s->box.pidfd, .events = POLLIN};
+                return poll(&end, 1, 500) > 0 ? HEARD_END : HEARD_CLOSED;
+            }
+        } else if (on[2].revents) {
+            return HEARD_END;
+        }
+    }
+}
+
+/* The first packet, which no code of the student's can have sent. */
+static enum st_code hear_device(struct gr_session *s, struct st_error *err)
+{
+    struct runner_reply reply = {0};
+    struct gr_run end = {0};
+    const enum heard heard = listen_until(s, clock_now_s() + START_LIMIT_S, 0, &reply);
+    if (heard == HEARD_REPLY && reply.kind == RUNNER_OPENED) {
+        const size_t name = strcspn(reply.text, "\n");
+        snprintf(s->device_name, sizeof s->device_name, "%.*s", (int)name, reply.text);
+        snprintf(s->device_id, sizeof s->device_id, "%s",
+                 reply.text[name] ? reply.text + name + 1 : "");
+        return ST_OK;
+    }
+    if (heard == HEARD_REPLY) {
+        st_fail(err, ST_MISSING_TOOL, "%s", reply.text);
+        return st_detail(err, ST_HINT, "use --device virtual, which needs no GPU");
+    }
+    if (heard == HEARD_END) {
+        gr_session_explain_end(s, &end);
+        if (end.outcome == GR_DEVICE_LOST)
+            return gr_device_lost(&end, err);
+    }
+    st_fail(err, ST_CHILD, "the harness %s before it loaded the library",
+            heard == HEARD_END ? "ended" : "did not come so far as to say something");
+    st_detail(err, ST_WHERE, "%s", s->host->runner);
+    return st_detail(err, ST_HINT, "is it there, and enough memory? To build it again: run make");
+}
+
+/* The second one, or what became of loading the library. */
+static enum st_code hear_ready(struct gr_session *s, struct gr_run *run, struct st_error *err)
+{
+    struct runner_reply reply;
+    switch (listen_until(s, clock_now_s() + START_LIMIT_S, 0, &reply)) {
+    case HEARD_REPLY:
+        if (reply.kind == RUNNER_READY) {
+            gr_session_record_take(s, run); /* what loading did belongs to no request */
+            return run->outcome == GR_DEVICE_LOST ? gr_device_lost(run, err) : ST_OK;
+        }
+        gr_session_say(
+            run, GR_NOT_LOADED, reply.text,
+            "the file must define: int conv_forward(const struct conv_shape *shape, const float "
+            "*x, "
+            "const float *k, float *y)");
+        return ST_OK;
+    case HEARD_END:
+        gr_session_explain_end(s, run);
+        gr_session_drain(s);
+        if (run->outcome == GR_DEVICE_LOST)
+            return gr_session_end(s), gr_device_lost(run, err);
+        if (run->outcome == GR_EXITED)
+            gr_session_say(run, GR_NOT_LOADED,
+                           "the process ended while the library was being loaded",
+                           "is there a constructor?");
+        return ST_OK;
+    case HEARD_TOO_MUCH:
+        say_too_much(s, run);
+        return ST_OK;
+    default:
+        gr_session_say(run, GR_NOT_LOADED, "the library did not finish loading",
+                       "does a constructor run for ever?");
+        return ST_OK;
+    }
+}
+
+enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, const char *library,
+                              const struct arena *arena, struct gr_run *run, struct st_error *err)
+{
+    *s = GR_SESSION_CLOSED;
+    s->host = host;
+    memset(run, 0, sizeof *run);
+    snprintf(s->library, sizeof s->library, "%s", library);
+    int channel[2], out[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel))
+        return st_fail_errno(err, errno, "cannot make a socket pair");
+    if (pipe2(out, O_CLOEXEC)) {
+        close(channel[0]);
+        close(channel[1]);
+        return st_fail_errno(err, errno, "cannot make a pipe");
+    }
+    s->channel = channel[0];
+    s->pipe = out[0];
+    fcntl(s->pipe, F_SETFL, O_NONBLOCK);
+    char **environment = environ;
+    if (host->device == RUNNER_ON_VIRTUAL_GPU) {
+        enum st_code code = gr_session_device_start(s, out[1], &environment, err);
+        if (code) {
+            close(channel[1]);
+            close(out[1]);
+            gr_session_end(s);
+            return code;
+        }
+    }
+    const enum st_code started = runner_start(s, channel[1], arena->fd, out[1], environment, err);
+    close(channel[1]);
+    close(out[1]);
+    if (environment != environ)
+        free(environment);
+    if (s->device.door >= 0)
+        close(s->device.door); /* the runner's alone */
+    s->device.door = -1;
+    if (started)
+        return gr_session_end(s), started;
+    s->alive = true;
+    s->arena = arena;
+
+    const enum st_code opened = hear_device(s, err);
+    if (opened)
+        return gr_session_end(s), opened;
+    return hear_ready(s, run, err);
+}
+
+const struct gr_device_record *gr_session_device_record(const struct gr_session *s)
+{
+    return s->record;
+}
+
+enum st_code gr_session_revive(struct gr_session *s, const struct arena *arena,
+                               struct st_error *err)
+{
+    if (s->alive)
+        return ST_OK;
+    gr_session_end(s);
+    struct gr_output output = s->output;
+    char library[sizeof s->library];
+    memcpy(library, s->library, sizeof library);
+    struct gr_run run;
+    enum st_code code = gr_session_start(s, s->host, library, arena, &run, err);
+    s->output = output;
+    return code;
+}
+
+void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const struct arena *arena,
+                    double limit_s, struct gr_run *run)
+{
+    memset(run, 0, sizeof *run);
+    struct arena_layout layout = arena_layout_for(shape);
+    struct runner_request request = {.kind = RUNNER_RUN,
+                                     .shape = *shape,
+                                     .x_offset = layout.x,
+                                     .k_offset = layout.k,
+                                     .y_offset = layout.y,
+                                     .arena_bytes = arena->bytes};
+    if (getrandom(&request.nonce, sizeof request.nonce, 0) != sizeof request.nonce)
+        request.nonce = (uint64_t)(clock_now_s() * 1e9);
+    request.nonce |= 1; /* never the 0 of READY */
+    gr_box_thaw(&s->box);
+    s->requests++;
+    double begin_s = clock_now_s();
+    struct runner_reply reply;
+    enum heard heard = HEARD_CLOSED;
+    if (send(s->channel, &request, sizeof request, MSG_NOSIGNAL) == sizeof request)
+        heard = listen_until(s, begin_s + limit_s, request.nonce, &reply);
+    else
+        heard = listen_until(s, begin_s + 1, request.nonce, &reply);
+    double outside_s = clock_now_s() - begin_s;
+    if (heard == HEARD_NOTHING) {
+        /* Ask it where it is; one that does not even answer that is stopped or blocks signals. */
+        const pid_t program = gr_box_program(&s->box);
+        if (program > 0)
+            kill(program, SIGXCPU);
+        heard = listen_until(s, clock_now_s() + 1, request.nonce, &reply);
+        if (heard != HEARD_REPLY || reply.kind != RUNNER_CRASHED || reply.signal != SIGXCPU) {
+            char message[128];
+            snprintf(message, sizeof message, "no answer after %.0f s, the limit for this shape",
+                     limit_s);
+            gr_session_say(run, GR_TIMED_OUT, message,
+                           "does every loop end? Does it wait for anything?");
+            stop(s);
+            return;
+        }
+    }
+    if (heard == HEARD_TOO_MUCH) {
+        say_too_much(s, run);
+        stop(s);
+        return;
+    }
+    if (heard == HEARD_REPLY && !gr_box_freeze(&s->box)) {
+        gr_session_say(run, GR_SILENT, "your code's processes multiplied too fast to be stopped",
+                       "do not start processes in conv_forward");
+        stop(s);
+        return;
+    }
+    gr_session_drain(s);
+    switch (heard) {
+    case HEARD_REPLY:
+        if (reply.kind == RUNNER_CRASHED) {
+            gr_session_explain_crash(s, &reply, shape, limit_s, run);
+        } else if (reply.kind == RUNNER_FAILED) {
+            gr_session_say(run, GR_SILENT, reply.text, "ask for fewer images with --images");
+        } else if (reply.kind == RUNNER_DEVICE_ERROR) {
+            gr_session_explain_device_error(s, &reply, run);
+        } else if (reply.returned) {
+            if (gr_session_explain_returned(s, reply.returned, run))
+                return;
+        } else {
+            run->outcome = GR_RAN;
+            run->op_time_s = (double)reply.op_time_ns * 1e-9;
+            /* The two clocks differ by one round trip. On a busy machine that may be more now and
+             * then, and the outer one is believed: it is none of the student's. */
+            const double round_trip_s = 0.005 + 0.02 * outside_s;
+            bool clock_disagrees =
+                s->host->device == RUNNER_ON_CPU &&
+                (run->op_time_s > outside_s || outside_s - run->op_time_s > round_trip_s);
+            if (clock_disagrees)
+                run->op_time_s = outside_s;
+            if (gr_session_judge_record(s, shape, run))
+                return;
+        }
+        break;
+    case HEARD_END:
+        gr_session_explain_end(s, run);
+        break;
+    default:
+        gr_session_say_closed(run);
+    }
+    stop(s);
+}

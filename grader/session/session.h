@@ -1,0 +1,119 @@
+/** @file
+ * One runner process with one lab in it, as the grader sees it.
+ *
+ * A session is started, asked for convolutions one at a time, and ended. Whatever the student's
+ * code does - crash, exit, hang, stop itself, close descriptors, print without end - a call here
+ * returns in bounded time with a verdict, and nothing of the process is left after
+ * gr_session_end().
+ */
+#ifndef CONVLAB_GRADER_SESSION_H
+#define CONVLAB_GRADER_SESSION_H
+
+#include "base/status.h"
+#include "conv.h"
+#include "grader/session/device_record.h"
+#include "grader/sandbox/box.h"
+#include "grader/session/session_output.h"
+#include "runner/arena.h"
+#include "runner/protocol.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/** How one request ended. Only GR_RAN has outputs to compare. */
+enum gr_outcome {
+    GR_RAN,          /**< conv_forward() returned 0 */
+    GR_RETURNED,     /**< it returned something else */
+    GR_CRASHED,      /**< a fatal signal */
+    GR_EXITED,       /**< the process ended by itself */
+    GR_TIMED_OUT,    /**< no answer within the limit */
+    GR_DEVICE_ERROR, /**< a CUDA error, with the virtual GPU's finding behind it if there is one */
+    GR_SILENT,       /**< the process lives but its channel is closed, or spoke nonsense */
+    GR_NOT_LOADED,   /**< the library could not be loaded */
+    GR_DEVICE_LOST /**< a process of ours ended, the virtual GPU's or the sandbox's: could not grade
+                    */
+};
+
+/** How a runner is started: on which device, through which programs. */
+struct gr_host {
+    enum runner_device device;
+    char profile[64];      /**< virtual GPU: which GPU it plays */
+    char runner[PATH_MAX]; /**< the runner program */
+    char build[PATH_MAX];  /**< the folder with the virtual GPU's programs */
+    struct gr_sandbox sandbox;
+};
+
+/** Opaque parts are the session's own. */
+struct gr_session {
+    struct gr_box box; /**< the process, and all that it starts */
+    int channel, pipe;
+    bool alive;
+    uint64_t requests;
+    char library[1024];
+    char device_name[128];           /**< the GPU's name, or "" */
+    char device_id[64];              /**< its UUID, or "" */
+    struct vg_process device;        /**< virtual GPU: its process, a child of ours */
+    struct gr_device_record *record; /**< virtual GPU: of the last request */
+    const struct gr_host *host;
+    const struct arena *arena;
+    size_t processes, memory_bytes; /**< that were there when it was looked at */
+    size_t device_bytes;            /**< the same of the virtual GPU's process */
+    struct gr_output output;
+};
+
+/** A session that has not been started: gr_session_end() is harmless on it. */
+#define GR_SESSION_CLOSED                                                                          \
+    ((struct gr_session){.box = GR_BOX_NONE, .channel = -1, .pipe = -1, .device = VG_PROCESS_NONE})
+
+/** What one request gave. */
+struct gr_run {
+    enum gr_outcome outcome;
+    int returned;
+    double op_time_s;  /**< by the virtual GPU's clock; else by the runner's, or by ours if the two
+                          disagree */
+    char message[640]; /**< not GR_RAN, or a finding: what happened, for the student */
+    char hint[320];
+    char idle[192];   /**< GR_RAN on the virtual GPU: says that kernels did not do the arithmetic;
+                         else "".   It explains right outputs only: wrong ones have a mistake */
+    char pattern[32]; /**< GR_DEVICE_ERROR: "out_of_bounds", ..., "launch_failed". GR_RAN: the kind
+                         of the first finding that did not end the kernel ("race_raw"), or "" */
+};
+
+/** Starts a runner with a lab. A library that does not load is not an error here but the outcome
+ * GR_NOT_LOADED of @p run.
+ * @param host    must outlive the session
+ * @param arena   its tensors; must outlive the session. */
+enum st_code gr_session_start(struct gr_session *session, const struct gr_host *host,
+                              const char *library, const struct arena *arena, struct gr_run *run,
+                              struct st_error *err);
+
+/** Starts the process of a session again if it has ended (a crash), with the same library; its
+ * output so far is kept. */
+enum st_code gr_session_revive(struct gr_session *session, const struct arena *arena,
+                               struct st_error *err);
+
+/** Runs one convolution on the tensors that lie in the arena. After GR_RAN the process is frozen
+ * until the next call, so that no thread of it can still write.
+ * @param limit_s  how long it may take. */
+void gr_session_run(struct gr_session *session, const struct conv_shape *shape,
+                    const struct arena *arena, double limit_s, struct gr_run *run);
+
+/** For a check that fails because of gr_run.idle. */
+#define GR_IDLE_PATTERN "not_on_gpu"
+#define GR_IDLE_HINT                                                                               \
+    "compute y in a kernel, from x and k; not on the host, and not from an earlier call"
+
+/** The report of a run that ended with GR_DEVICE_LOST. @return its status. */
+enum st_code gr_device_lost(const struct gr_run *run, struct st_error *err);
+
+/** What the virtual GPU has recorded of the last gr_session_run(), whatever its outcome. Valid
+ * until the next call on the session. @return NULL on other devices, or if nothing could be had. */
+const struct gr_device_record *gr_session_device_record(const struct gr_session *session);
+
+/** Kills the process and all it has started; harmless on an ended session. Output stays readable.
+ */
+void gr_session_end(struct gr_session *session);
+
+#endif

@@ -1,0 +1,164 @@
+/* How a session's process ended, for the student: by its own word, or by what is left of it. */
+#include "grader/session/session_parts.h"
+
+#include "grader/sandbox/filter.h"
+#include "grader/session/source_place.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+void gr_session_say(struct gr_run *run, enum gr_outcome outcome, const char *message,
+                    const char *hint)
+{
+    run->outcome = outcome;
+    snprintf(run->message, sizeof run->message, "%s", message);
+    snprintf(run->hint, sizeof run->hint, "%s", hint);
+}
+
+void gr_session_say_closed(struct gr_run *run)
+{
+    gr_session_say(run, GR_SILENT, "the harness's result channel was closed while your code ran",
+                   "close only descriptors that you have opened yourself");
+}
+
+static const char *signal_hint(int signal)
+{
+    switch (signal) {
+    case SIGSEGV:
+    case SIGBUS:
+        return "look at the index expression on that line: which of x, k and y does it read or "
+               "write, "
+               "and is every index below its size?";
+    case SIGFPE:
+        return "a whole-number division by zero, most likely: what divides on that line?";
+    case SIGILL:
+        return "the library was built for another processor: build it on this machine";
+    case SIGABRT:
+        return "abort(), a failed assert() or damaged heap memory: look for writes outside of an "
+               "array you allocated";
+    case SIGKILL:
+        return "the system killed it, most likely for using too much memory";
+    default:
+        return "run it under a debugger to see what happened";
+    }
+}
+
+/* Describes an access by the tensor it is next to: the arena's place in the runner is known. Only y
+ * may be written, so a write is told in terms of y. */
+static void describe_access(char *to, size_t room, const struct runner_reply *reply,
+                            const struct conv_shape *shape)
+{
+    const char *verb = reply->is_write ? "writing" : "accessing";
+    struct arena_layout layout = arena_layout_for(shape);
+    const size_t begin[3] = {layout.y, layout.x, layout.k};
+    const size_t end[3] = {layout.guard[1], layout.guard[2], layout.guard[3]};
+    int64_t at = (int64_t)(reply->fault_address - reply->arena_address), nearest = INT64_MAX;
+    char name = 'y';
+    for (int i = 0; i < (reply->is_write ? 1 : 3); i++) {
+        int64_t distance = at < (int64_t)begin[i]  ? at - (int64_t)begin[i]
+                           : at >= (int64_t)end[i] ? at - (int64_t)end[i]
+                                                   : 0;
+        if (llabs(distance) < llabs(nearest))
+            nearest = distance, name = "yxk"[i];
+    }
+    if (reply->fault_address < 4096)
+        snprintf(to, room, ", %s address %llu: a null pointer", verb,
+                 (unsigned long long)reply->fault_address);
+    else if (llabs(nearest) > (INT64_C(4) << 30))
+        snprintf(to, room, ", %s address 0x%llx, far from x, k and y", verb,
+                 (unsigned long long)reply->fault_address);
+    else
+        snprintf(to, room, ", %s %lld bytes %s of %c", verb, (long long)llabs(nearest),
+                 nearest < 0 ? "before the start" : "past the end", name);
+}
+
+void gr_session_explain_crash(const struct gr_session *s, const struct runner_reply *reply,
+                              const struct conv_shape *shape, double limit_s, struct gr_run *run)
+{
+    char place[160] = "outside of your code", access[128] = "";
+    if (reply->in_lab)
+        gr_source_place(&s->host->sandbox, s->library, reply->lab_offset, place, sizeof place);
+    if (reply->signal == SIGXCPU) {
+        char message[sizeof run->message];
+        snprintf(message, sizeof message,
+                 "still running after %.0f s, the limit for this shape; it was at %s", limit_s,
+                 place);
+        gr_session_say(
+            run, GR_TIMED_OUT, message,
+            "does every loop end? Check each loop's condition and step around that line");
+        return;
+    }
+    if (reply->signal == SIGSYS) {
+        char call[96], message[sizeof run->message];
+        snprintf(message, sizeof message, "made a system call that is not allowed (%s) at %s",
+                 gr_filter_name(call, sizeof call, (int)reply->fault_address), place);
+        gr_session_say(
+            run, GR_CRASHED, message,
+            "a convolution needs memory and arithmetic; leave other processes, files and the "
+            "network "
+            "alone");
+        snprintf(run->pattern, sizeof run->pattern, "forbidden_call");
+        return;
+    }
+    if (reply->signal == SIGSEGV || reply->signal == SIGBUS)
+        describe_access(access, sizeof access, reply, shape);
+    run->outcome = GR_CRASHED;
+    snprintf(run->message, sizeof run->message, "crashed with SIG%s (%s) at %s%s",
+             sigabbrev_np(reply->signal) ? sigabbrev_np(reply->signal) : "?",
+             sigdescr_np(reply->signal) ? sigdescr_np(reply->signal) : "unknown signal", place,
+             access);
+    bool null = access[0] && reply->fault_address < 4096;
+    bool device_pointer = access[0] && !null && s->host->device != RUNNER_ON_CPU;
+    snprintf(run->hint, sizeof run->hint, "%s",
+             null ? "did malloc() or conv_workspace() return NULL, or is a pointer used before it "
+                    "is set?"
+             : device_pointer
+                 ? "x, k and y are device pointers: only kernels may read or write through them"
+                 : signal_hint(reply->signal));
+}
+
+void gr_session_explain_end(struct gr_session *s, struct gr_run *run)
+{
+    int status = 0;
+    s->alive = false;
+    if (!gr_box_wait(&s->box, &status)) {
+        gr_session_drain(s);
+        char message[sizeof run->message];
+        snprintf(message, sizeof message, "the sandbox did not start, or was killed: %.300s",
+                 s->output.text);
+        message[strcspn(message, "\n")] = '\0';
+        gr_session_say(run, GR_DEVICE_LOST, message,
+                       "is there enough memory? grader sandbox tells more");
+        return;
+    }
+    char message[sizeof run->message];
+    run->returned = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    if (WIFSIGNALED(status)) {
+        int signal = WTERMSIG(status);
+        snprintf(message, sizeof message, "killed by SIG%s (%s)",
+                 sigabbrev_np(signal) ? sigabbrev_np(signal) : "?",
+                 sigdescr_np(signal) ? sigdescr_np(signal) : "unknown signal");
+        gr_session_say(run, GR_CRASHED, message, signal_hint(signal));
+        return;
+    }
+    if (WEXITSTATUS(status) == RUNNER_EXIT_NO_CHANNEL) {
+        gr_session_say_closed(run);
+        return;
+    }
+    if (WEXITSTATUS(status) > 128 && sigabbrev_np(WEXITSTATUS(status) - 128)) {
+        snprintf(message, sizeof message, "crashed with SIG%s while conv_forward was not running",
+                 sigabbrev_np(WEXITSTATUS(status) - 128));
+        gr_session_say(
+            run, GR_CRASHED, message,
+            "does a thread of yours still work after conv_forward has returned? Join it first");
+        return;
+    }
+    snprintf(message, sizeof message,
+             "the process ended with exit status %d before conv_forward returned",
+             WEXITSTATUS(status));
+    gr_session_say(run, GR_EXITED, message,
+                   "return from conv_forward; do not call exit() or _exit() in it");
+}

@@ -1,0 +1,161 @@
+/* What the virtual GPU's process says of a run: it is ours, and believed. */
+#include "grader/session/session_parts.h"
+
+#include "base/clock.h"
+#include "grader/session/finding.h"
+#include "nn/oracle.h"
+#include "vgpu/device/device_process.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RECORD_LIMIT_S = 30 };
+
+void gr_session_record_drop(struct gr_session *s)
+{
+    if (s->record)
+        gr_device_record_free(s->record);
+    free(s->record);
+    s->record = NULL;
+}
+
+enum st_code gr_session_device_start(struct gr_session *s, int output, char ***environment,
+                                     struct st_error *err)
+{
+    struct vg_process_options options = {
+        .folder = s->host->build, .profile = s->host->profile, .output = output, .owned = true};
+    enum st_code code = vg_process_start(&s->device, &options, err);
+    if (code) {
+        gr_session_drain(s);
+        size_t line = strcspn(s->output.text, "\n");
+        return st_detail(err, ST_GOT, "%.*s", (int)line, s->output.text);
+    }
+    gr_box_own_child(0, s->device.pid);
+    *environment = vg_process_environment(s->host->build, RUNNER_DOOR);
+    return *environment ? ST_OK : st_fail(err, ST_NO_MEMORY, "cannot start a process");
+}
+
+enum st_code gr_device_lost(const struct gr_run *run, struct st_error *err)
+{
+    st_fail(err, ST_CHILD, "%s", run->message);
+    return st_detail(err, ST_HINT, "%s", run->hint);
+}
+
+bool gr_session_record_take(struct gr_session *s, struct gr_run *run)
+{
+    gr_session_record_drop(s);
+    if (s->device.control < 0)
+        return true;
+    struct vg_process_record texts = {0};
+    struct st_error err;
+    bool asked = vg_process_ask(&s->device), readable = false;
+    for (double until_s = clock_now_s() + RECORD_LIMIT_S, left_s;
+         asked && !readable && (left_s = until_s - clock_now_s()) > 0;) {
+        struct pollfd on[2] = {{.fd = s->device.control, .events = POLLIN},
+                               {.fd = s->pipe, .events = POLLIN}};
+        if (poll(on, 2, (int)(left_s * 1000) + 1) > 0 && on[1].revents)
+            gr_session_drain(s); /* what it prints must not stop it */
+        readable = on[0].revents != 0;
+    }
+    if (asked && !readable) {
+        gr_session_say(run, GR_TIMED_OUT, "kernels still ran long after conv_forward had returned",
+                       "does every kernel end? Which work does conv_forward leave behind?");
+        return false;
+    }
+    s->record = calloc(1, sizeof *s->record);
+    enum st_code code = !s->record ? ST_NO_MEMORY : vg_process_answer(&s->device, &texts, &err);
+    if (!code)
+        code = gr_device_record_parse(s->record, &texts, &err);
+    if (!code)
+        return true;
+    free(s->record);
+    s->record = NULL;
+    gr_session_say(run, GR_DEVICE_LOST,
+                   code == ST_NO_MEMORY ? "no memory for the records" : err.what,
+                   "is there enough memory? Was its process, vgpu-device, killed?");
+    return false;
+}
+
+/* Whether kernels did the arithmetic. No algorithm that is in use needs less than a fourth of the
+ * direct convolution's multiply-adds; a product of tensor cores counts as many at once. */
+static void judge_work(const struct gr_device_record *record, const struct conv_shape *shape,
+                       struct gr_run *run)
+{
+    static const char *const counters[] = {"fp32_fma", "fp32_add_mul", "fp64_ops", "fp16_ops"};
+    const double wanted = nn_conv_macs(shape);
+    double done = 512.0 * (double)gr_device_counter(record, NULL, "class_tensor");
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+        done += (double)gr_device_counter(record, NULL, counters[i]);
+    if (done < wanted / 10)
+        snprintf(
+            run->idle, sizeof run->idle,
+            "right, but kernels did %.0f of the %.0f multiply-adds that it takes: the work was "
+            "not done on the GPU",
+            done, wanted);
+}
+
+bool gr_session_judge_record(struct gr_session *s, const struct conv_shape *shape,
+                             struct gr_run *run)
+{
+    if (s->device.control < 0)
+        return true;
+    if (!gr_session_record_take(s, run))
+        return false;
+    if (s->record->lost)
+        gr_session_say(run, GR_DEVICE_ERROR, "more calls of the CUDA runtime than can be recorded",
+                       "is there a loop around a launch or a copy that runs far too often?");
+    else if (!gr_device_op_time(s->record, shape, &run->op_time_s))
+        gr_session_say(
+            run, GR_DEVICE_ERROR, "the virtual GPU did not see the harness's own calls",
+            "only conv_forward's own work may use the device: leave its connection, other "
+            "allocations and cudaDeviceReset() alone");
+    if (run->outcome != GR_RAN) {
+        snprintf(run->pattern, sizeof run->pattern, "device_record");
+        return false;
+    }
+    judge_work(s->record, shape, run);
+    gr_finding_first(&s->record->findings, run);
+    return true;
+}
+
+bool gr_session_explain_returned(struct gr_session *s, int returned, struct gr_run *run)
+{
+    char message[64];
+    run->returned = returned;
+    if (s->device.control >= 0 && !gr_session_record_take(s, run))
+        return false;
+    snprintf(message, sizeof message, "conv_forward returned %d", returned);
+    gr_session_say(
+        run, GR_RETURNED, message,
+        "return 0 when y is complete; anything else says that the shape cannot be computed");
+    struct gr_run why = {0};
+    if (s->record &&
+        (gr_finding_first(&s->record->findings, &why) || gr_finding_refused(s->record, &why))) {
+        snprintf(run->pattern, sizeof run->pattern, "%s", why.pattern);
+        snprintf(run->message, sizeof run->message, "%.300s, and %s", why.message, message);
+        snprintf(run->hint, sizeof run->hint, "%s", why.hint);
+    }
+    return true;
+}
+
+void gr_session_explain_device_error(struct gr_session *s, struct runner_reply *reply,
+                                     struct gr_run *run)
+{
+    if (!gr_session_record_take(s, run))
+        return;
+    run->outcome = GR_DEVICE_ERROR;
+    if (s->record &&
+        (gr_finding_first(&s->record->findings, run) || gr_finding_refused(s->record, run)))
+        return;
+    bool launch = strstr(reply->text, "from a launch") != NULL;
+    gr_session_say(
+        run, GR_DEVICE_ERROR, reply->text,
+        launch
+            ? "look at the launch: threads per block (at most 1024), grid sizes (y and z at most "
+              "65535), shared memory, and any other CUDA call of yours"
+            : "a kernel accessed memory it may not: run with --device virtual to see which line, "
+              "thread and address");
+    snprintf(run->pattern, sizeof run->pattern, "%s", launch ? "launch_failed" : "device_error");
+}

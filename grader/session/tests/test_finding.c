@@ -1,0 +1,65 @@
+/* Which of several findings of the virtual GPU the grader tells of, and calls that were refused. */
+#include "grader/session/finding.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD "kind\tkernel\tfile\tline\tblock\tthread\tdetail\tcount\n"
+#define ROW(kind, kernel, line)                                                                    \
+    kind "\t" kernel "\tconv.cu\t" line "\t0,0,0\t1,0,0\tshared memory at 0x40\t3\n"
+
+static struct gr_run told(const char *rows)
+{
+    struct gr_run run = {0};
+    struct tsv table;
+    struct st_error err;
+    cr_assert_eq(tsv_parse(strdup(rows), strlen(rows), "a test", &table, &err), ST_OK);
+    cr_assert(gr_finding_first(&table, &run));
+    tsv_free(&table);
+    return run;
+}
+
+Test(finding, is_the_first_one)
+{
+    struct gr_run run = told(HEAD ROW("out_of_bounds", "conv", "7") ROW("race_raw", "conv", "9"));
+    cr_expect_str_eq(run.pattern, "out_of_bounds");
+    cr_expect_not_null(strstr(run.message, "conv.cu:7"));
+    cr_expect_str_not_empty(run.hint);
+}
+
+Test(finding, of_a_copy_that_was_not_waited_for_says_to_wait)
+{
+    struct gr_run run = told(HEAD ROW("race_raw", "conv", "9"));
+    cr_expect_null(strstr(run.hint, "__pipeline_wait_prior"));
+    run = told(HEAD "race_raw\tconv\tconv.cu\t9\t0,0,0\t1,0,0\tread while the asynchronous copy of "
+                    "thread (1,0,0) is on its way\t3\n");
+    cr_expect_not_null(strstr(run.hint, "__pipeline_wait_prior"));
+}
+
+Test(finding, is_the_race_behind_a_read_of_unset_memory)
+{
+    struct gr_run run = told(HEAD ROW("uninitialised", "conv", "7") ROW("race_raw", "conv", "9"));
+    cr_expect_str_eq(run.pattern, "race_raw");
+    cr_expect_not_null(strstr(run.message, "conv.cu:9"));
+    run = told(HEAD ROW("uninitialised", "conv", "7") ROW("race_raw", "another", "9"));
+    cr_expect_str_eq(run.pattern, "uninitialised");
+    run = told(HEAD ROW("race_war", "conv", "7") ROW("barrier_divergence", "conv", "9"));
+    cr_expect_str_eq(run.pattern, "barrier_divergence");
+}
+
+Test(finding, tells_of_a_refused_launch_and_not_of_memory_asked_for_in_vain)
+{
+    struct gr_device_row row[] = {{.kind = "api", .name = "cudaMalloc", .error = 2},
+                                  {.kind = "kernel", .name = "LaunchPad", .error = 1},
+                                  {.kind = "api", .name = "cudaLaunchKernel", .error = 0},
+                                  {.kind = "api", .name = "cudaLaunchKernel", .error = 1}};
+    struct gr_device_record record = {.row = row, .rows = 3};
+    struct gr_run run = {0};
+    cr_expect_not(gr_finding_refused(&record, &run));
+    cr_expect_str_empty(run.pattern);
+    record.rows = 4;
+    cr_expect(gr_finding_refused(&record, &run));
+    cr_expect_str_eq(run.pattern, "launch_failed");
+    cr_expect_str_eq(run.message, "cudaLaunchKernel was refused with CUDA error 1");
+}

@@ -1,0 +1,33 @@
+/** @file
+ * Libraries that are timed in turn with the submission, on the same data: the reference of the same
+ * milestone, that of m2, the plain loops of m1. They are never compared and never scored.
+ */
+#ifndef CONVLAB_GRADER_COMPANIONS_H
+#define CONVLAB_GRADER_COMPANIONS_H
+
+#include "grader/stages/grading.h"
+#include "grader/record/timing.h"
+#include "grader/compare/verify.h"
+
+/** One of them. */
+struct gr_companion {
+    enum gr_subject subject;
+    struct gr_session session;
+    bool running;
+    size_t images_at_most; /**< what is slow is timed at small sizes only */
+};
+
+enum { GR_COMPANIONS = 3 };
+
+/** Zeroed companions, none of which runs. */
+void gr_companions_clear(struct gr_companion companion[GR_COMPANIONS]);
+/** Builds and starts those that there are, with --quick none. */
+void gr_companions_start(struct gr_companion companion[GR_COMPANIONS], struct grading *g);
+/** Times each once on a convolution, which the arena is filled with. @param layer  from 0
+ * @param warm_up  the times are not kept. */
+void gr_companions_time(struct gr_companion companion[GR_COMPANIONS], struct grading *g,
+                        const char *model, const struct gr_conv *conv, int layer, bool warm_up);
+/** Ends them. */
+void gr_companions_end(struct gr_companion companion[GR_COMPANIONS]);
+
+#endif

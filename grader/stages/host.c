@@ -1,0 +1,163 @@
+/* Where a milestone runs. CPU milestones on this machine's CPU. GPU milestones on a GPU if there is
+ * one and nobody said otherwise, else on the virtual GPU. */
+#include "base/checkout.h"
+#include "base/files.h"
+#include "grader/stages/grading.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VIRTUAL_IMAGES = 100 };
+
+/* The driver's control device is there exactly when a driver is loaded. */
+static bool gpu_is_there(void)
+{
+    return file_exists("/dev/nvidiactl");
+}
+
+/* The CUDA Toolkit's libraries, for a real GPU; the virtual GPU's come first by themselves. */
+static void find_toolkit_libraries(void)
+{
+    const char *home = getenv("CUDA_HOME"), *old = getenv("LD_LIBRARY_PATH");
+    char path[2 * PATH_MAX];
+    snprintf(path, sizeof path, "%s%s%s/lib64", old ? old : "", old && *old ? ":" : "",
+             home ? home : "/usr/local/cuda");
+    setenv("LD_LIBRARY_PATH", path, 1);
+}
+
+static enum st_code need_program(const char *path, const char *milestone, struct st_error *err)
+{
+    if (file_exists(path))
+        return ST_OK;
+    st_fail(err, ST_NOT_FOUND, "the harness is not built");
+    st_detail(err, ST_WHERE, "%s", path);
+    st_detail(err, ST_HINT, "run: make %s", milestone);
+    return ST_NOT_FOUND;
+}
+
+static int is_profile(const struct dirent *entry)
+{
+    const char *dot = strrchr(entry->d_name, '.');
+    return dot && strcmp(dot, ".yaml") == 0;
+}
+
+/* A profile is the name of a file beside the virtual GPU, or the path of one. */
+static enum st_code need_profile(const char *build, const char *name, struct st_error *err)
+{
+    char folder[PATH_MAX], path[PATH_MAX], known[200] = "";
+    path_format(folder, sizeof folder, "%s/vgpu/profiles", build);
+    path_format(path, sizeof path, "%s/%s.yaml", folder, name);
+    if (strchr(name, '/') || file_exists(path))
+        return ST_OK;
+    struct dirent **entries;
+    int n = scandir(folder, &entries, is_profile, alphasort);
+    for (int i = 0; i < n; i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%.*s", i ? ", " : "",
+                 (int)strcspn(entries[i]->d_name, "."), entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+    if (n <= 0) {
+        st_fail(err, ST_NOT_FOUND, "the virtual GPU is not built");
+        st_detail(err, ST_WHERE, "%s", folder);
+        return st_detail(err, ST_HINT, "run: make vgpu");
+    }
+    st_fail(err, ST_USAGE, "the virtual GPU has no such profile");
+    st_detail(err, ST_EXPECTED, "%s, or the path of a .yaml file", known);
+    return st_detail(err, ST_GOT, "%s", name);
+}
+
+/* The library baseline runs on this machine, whatever is in it. */
+static enum st_code choose_for_libraries(struct grading *g, const char *build, struct st_error *err)
+{
+    const struct gr_options *o = g->options;
+    if (strcmp(o->device, "auto") != 0 || o->reference || o->lib) {
+        st_fail(err, ST_USAGE, "%s runs libraries: there is nothing to choose", g->milestone.id);
+        return st_detail(err, ST_HINT, "leave --device, --reference and --lib out");
+    }
+    find_toolkit_libraries();
+    snprintf(g->result->device, sizeof g->result->device, "%s",
+             gpu_is_there() ? "cpu and gpu" : "cpu");
+    snprintf(g->result->source, sizeof g->result->source, "build/library-baseline");
+    snprintf(g->result->subject, sizeof g->result->subject, "library");
+    char program[PATH_MAX];
+    path_format(program, sizeof program, "%s/library-baseline", build);
+    return need_program(program, g->milestone.id, err);
+}
+
+/* Without a compiler nothing can be graded, which is no fault of the student's. */
+static enum st_code need_nvcc(struct st_error *err)
+{
+    const char *home = getenv("CUDA_HOME"), *path = getenv("PATH");
+    char program[PATH_MAX];
+    path_format(program, sizeof program, "%s/bin/nvcc", home ? home : "/usr/local/cuda");
+    bool found = file_exists(program);
+    for (const char *at = path; at && !found; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
+        path_format(program, sizeof program, "%.*s/nvcc", (int)strcspn(at, ":"), at);
+        found = file_exists(program);
+    }
+    if (found)
+        return ST_OK;
+    st_fail(err, ST_MISSING_TOOL, "GPU milestones are compiled by nvcc, which is not here");
+    return st_detail(err, ST_HINT, "install the CUDA Toolkit 13, or set CUDA_HOME to its folder");
+}
+
+/* Result's device, profile and machine for the virtual GPU: what a caption must say. */
+static void describe_virtual(struct grading *g)
+{
+    struct gr_result *r = g->result;
+    snprintf(r->device, sizeof r->device, "virtual");
+    snprintf(r->profile, sizeof r->profile, "virtual GPU, profile %.40s", g->host.profile);
+    snprintf(r->machine, sizeof r->machine, "virtual GPU, profile %.40s, modelled times",
+             g->host.profile);
+}
+
+enum st_code gr_host_choose(struct grading *g, struct st_error *err)
+{
+    struct gr_host *host = &g->host;
+    struct gr_result *r = g->result;
+    const char *build = checkout_build(err), *device = g->options->device;
+    bool any = strcmp(device, "auto") == 0;
+    g->chosen = *g->options;
+    if (g->milestone.libraries)
+        return choose_for_libraries(g, build, err);
+    path_format(host->runner, sizeof host->runner, "%s/runner", build);
+    path_format(host->build, sizeof host->build, "%s", build);
+    enum st_code code = need_program(host->runner, g->milestone.id, err);
+    if (code)
+        return code;
+    if (!g->milestone.cuda) {
+        host->device = RUNNER_ON_CPU;
+        snprintf(r->device, sizeof r->device, "cpu");
+        if (any)
+            return ST_OK;
+        st_fail(err, ST_USAGE, "%s runs on the CPU", g->milestone.id);
+        st_detail(err, ST_WHERE, "--device %s", device);
+        return st_detail(err, ST_HINT, "leave --device out");
+    }
+    if (!g->options->lib && (code = need_nvcc(err)))
+        return code;
+    if (strcmp(device, "gpu") == 0 || (any && gpu_is_there())) {
+        host->device = RUNNER_ON_GPU;
+        find_toolkit_libraries();
+        snprintf(r->device, sizeof r->device, "gpu");
+        snprintf(r->profile, sizeof r->profile, "the GPU");
+        return ST_OK;
+    }
+    host->device = RUNNER_ON_VIRTUAL_GPU;
+    snprintf(host->profile, sizeof host->profile, "%s",
+             strncmp(device, "virtual:", 8) == 0 ? device + 8 : "h200");
+    if ((code = need_profile(build, host->profile, err)))
+        return code;
+    describe_virtual(g);
+    if (!g->options->sizes_given) {
+        g->chosen.sizes = 1;
+        g->chosen.images[0] = VIRTUAL_IMAGES;
+    }
+    char device_program[PATH_MAX];
+    path_format(device_program, sizeof device_program, "%s/vgpu-device", build);
+    return need_program(device_program, g->milestone.id, err);
+}

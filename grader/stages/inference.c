@@ -1,0 +1,444 @@
+/* The stage that grades inference on Fashion-MNIST.
+ *
+ * The grader walks through the network itself and has the lab compute each convolution:
+ *
+ *     images -> [conv 1] -> tanh, pool -> [conv 2] -> tanh, pool -> dense -> class
+ *
+ * Every convolution's output tensor is compared with the oracle's for the very input the lab was
+ * given, so right classes do not hide wrong outputs. Small sizes are timed several times, each time
+ * on other inputs and every run checked; the reference and the plain loops are timed in turn with
+ * it, on the same data, so that their ratio means something on a busy machine.
+ *
+ * No input comes twice, so nothing is gained by keeping outputs: repeats get blends of the images
+ * (verify.h), the images themselves come last, and each size, which has the images of the smaller
+ * ones, gets a process of its own.
+ */
+#include "base/checkout.h"
+#include "base/files.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include "base/tsv.h"
+#include "grader/stages/companions.h"
+#include "grader/stages/grading.h"
+#include "grader/course/machine.h"
+#include "grader/compare/verify.h"
+#include "nn/dataset.h"
+#include "nn/network.h"
+#include "nn/oracle.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEEP_EXPECTED_IMAGES = 1000 };
+
+struct gr_inference_stage {
+    struct grading *g;
+    struct nn_dataset set;
+    struct nn_network net;
+    struct tsv expected;
+    struct gr_companion companion[GR_COMPANIONS];
+};
+
+/* ---- preparation ---------------------------------------------------------------------------- */
+
+/* Loads data set, model and expected accuracies. */
+static enum st_code load(struct gr_inference_stage *in, struct st_error *err)
+{
+    char folder[PATH_MAX], name[256], table[PATH_MAX];
+    const struct gr_options *o = &in->g->chosen;
+    enum st_code code = nn_model_place(in->g->options->model, folder, name, err);
+    if (!code)
+        code = nn_dataset_load(&in->set, NULL, NN_TEST, o->images[o->sizes - 1], err);
+    if (code)
+        return code;
+    if ((code = nn_network_load(&in->net, folder, name, err)))
+        return code;
+    path_format(table, sizeof table, "%s/expected.tsv", folder);
+    if (file_exists(table))
+        code = tsv_read(table, &in->expected, err);
+    return code;
+}
+
+/* The accuracy that data/models/expected.tsv has for this model and size, or NAN. */
+static double expected_accuracy(const struct gr_inference_stage *in, size_t images)
+{
+    const struct tsv *t = &in->expected;
+    if (!t->columns)
+        return NAN;
+    int model = tsv_column(t, "model"), size = tsv_column(t, "images"),
+        accuracy = tsv_column(t, "accuracy");
+    if (model < 0 || size < 0 || accuracy < 0)
+        return NAN;
+    for (size_t row = 0; row < t->rows; row++)
+        if (strcmp(tsv_cell(t, row, model), in->net.name) == 0 &&
+            strtoul(tsv_cell(t, row, size), NULL, 10) == images)
+            return strtod(tsv_cell(t, row, accuracy), NULL);
+    return NAN;
+}
+
+/* ---- one convolution ------------------------------------------------------------------------ */
+
+/* How often to time at most: the smaller, the noisier and the cheaper. A modelled time is the same
+ * each time, so one run is enough. */
+static size_t repeats_for(const struct grading *g, size_t images, double last_s)
+{
+    if (g->host.device == RUNNER_ON_VIRTUAL_GPU || last_s > 2)
+        return 1;
+    if (g->host.device == RUNNER_ON_GPU)
+        return 1 + (images <= KEEP_EXPECTED_IMAGES ? GR_MAX_REPEATS : 4);
+    return images <= 100 ? 5 : images <= KEEP_EXPECTED_IMAGES ? 3 : 1;
+}
+
+/* Whether a GPU has been timed often enough, after the warm-up: all medians are known to 2%. */
+static bool is_narrow(const struct gr_result *r, const struct gr_timing *timing)
+{
+    enum { FEWEST = 5 };
+    for (size_t i = 0; i < r->timings; i++) {
+        const struct gr_timing *t = &r->timing[i];
+        if (t->layer == timing->layer && t->shape.B == timing->shape.B &&
+            (t->repeats < FEWEST || gr_timing_uncertainty(t) > 0.02))
+            return false;
+    }
+    return true;
+}
+
+/* Explains what one run of the submission did wrong; false if nothing. */
+static bool run_failed(struct gr_inference_stage *in, struct gr_check *check,
+                       const struct gr_run *run, const struct gr_conv *conv, int layer)
+{
+    struct gr_damage damage;
+    if (run->outcome != GR_RAN || run->pattern[0]) { /* a race, say, spoils right outputs too */
+        snprintf(check->pattern, sizeof check->pattern, "%s", run->pattern);
+        gr_check_set(check, GR_FAIL, "convolution %d of %s: %s", layer + 1, in->net.name,
+                     run->message);
+        gr_check_hint(check, "%s", run->hint);
+        return true;
+    }
+    if (!gr_arena_intact(&in->g->arena, conv, &damage)) {
+        snprintf(check->pattern, sizeof check->pattern, "%s", damage.pattern);
+        gr_check_set(check, GR_FAIL, "convolution %d of %s: %s", layer + 1, in->net.name,
+                     damage.message);
+        gr_check_hint(check, "%s", damage.hint);
+        return true;
+    }
+    return false;
+}
+
+static bool failed_unit_shapes(const struct gr_result *r)
+{
+    for (size_t i = 0; i < r->checks; i++)
+        if (r->check[i].status == GR_FAIL && strcmp(r->check[i].name, "unit_shapes") == 0)
+            return true;
+    return false;
+}
+
+static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *check,
+                             const struct gr_compare *c, bool is_blend, int layer)
+{
+    gr_check_set(check, GR_FAIL,
+                 "convolution %d of %s: %zu of %zu outputs are wrong\n"
+                 "first mismatch: y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g%s",
+                 layer + 1, in->net.name, c->wrong, c->elems, c->b, c->m, c->h, c->w,
+                 (double)c->expected, (double)c->got,
+                 is_blend ? "\n(in a timed repeat: each image of it is one of the data set's "
+                            "plus a part of another)"
+                          : "");
+    if (failed_unit_shapes(in->g->result))
+        gr_check_hint(check, "the unit shapes are wrong too: mend those first, it is most likely "
+                             "the same mistake");
+    else if (c->unwritten)
+        gr_check_hint(check,
+                      "%zu outputs were never written: is every image, map, row and column "
+                      "of this large shape reached?",
+                      c->unwritten);
+    else
+        gr_check_hint(check, "the unit shapes are right and this shape is not: what depends on "
+                             "size? (an int that overflows, a fixed-size array, work split among "
+                             "threads)");
+}
+
+static void explain_idle(const struct gr_inference_stage *in, struct gr_check *check,
+                         const char *idle, int layer)
+{
+    snprintf(check->pattern, sizeof check->pattern, GR_IDLE_PATTERN);
+    gr_check_set(check, GR_FAIL, "convolution %d of %s: %s", layer + 1, in->net.name, idle);
+    gr_check_hint(check, GR_IDLE_HINT);
+}
+
+/* Whether the oracle's output is computed once and kept: it is needed in every repeat. */
+static bool keeps_expected(const struct grading *g, const struct conv_shape *shape)
+{
+    return shape->B <= KEEP_EXPECTED_IMAGES ||
+           (g->host.device == RUNNER_ON_GPU &&
+            gr_memory_available_bytes() / 4 > nn_conv_y_elems(shape) * sizeof(float));
+}
+
+/* A convolution while it is run again and again. */
+struct layer_runs {
+    struct gr_conv conv;
+    int layer;
+    float *expected; /* or NULL */
+    struct gr_timing *timing;
+    struct gr_inference *record;
+    struct rng rng;
+    size_t repeat;
+    bool last;
+    double last_s;
+    struct gr_compare spoilt; /* what was wrong in a blend */
+};
+
+static enum st_code runs_open(struct layer_runs *l, struct grading *g, struct st_error *err)
+{
+    const struct conv_shape *shape = &l->conv.shape;
+    l->rng = rng_make(g->options->seed, (uint64_t)shape->B << 8 | (unsigned)l->layer);
+    enum st_code code = arena_reserve(&g->arena, arena_layout_for(shape).bytes, err);
+    if (!code && keeps_expected(g, shape)) {
+        l->expected = malloc(nn_conv_y_elems(shape) * sizeof *l->expected);
+        if (l->expected)
+            nn_oracle_conv(shape, l->conv.x, l->conv.k, l->expected);
+    }
+    l->timing = gr_timing_of(g->result, GR_SUBMISSION, l->record->model, l->layer, shape);
+    if (l->timing && g->options->reference)
+        l->timing->subject = GR_REFERENCE;
+    return code;
+}
+
+/* Chooses the inputs of the next run. Blends, which were never there before, come first, the true
+ * images last: their output is what the network goes on with. */
+static void choose_inputs(struct layer_runs *l, const struct grading *g)
+{
+    struct gr_conv *conv = &l->conv;
+    const int B = conv->shape.B;
+    l->last = l->spoilt.wrong || repeats_for(g, (size_t)B, l->last_s) <= l->repeat + 1 ||
+              (g->host.device == RUNNER_ON_GPU && l->repeat > 0 && l->timing &&
+               is_narrow(g->result, l->timing));
+    conv->rotate = conv->apart = conv->blend = 0;
+    if (l->last)
+        return;
+    conv->rotate = (size_t)rng_range(&l->rng, 0, B - 1);
+    conv->apart = B > 1 ? (size_t)rng_range(&l->rng, 1, B - 1) : 0;
+    conv->blend = rng_u64(&l->rng) | 1;
+}
+
+/* What a run's outputs say. A blend's that are wrong are told of the images themselves, if those
+ * show it, too. @return whether more runs are to come. */
+static bool judge_outputs(struct gr_inference_stage *in, struct gr_check *check,
+                          struct layer_runs *l, const struct gr_compare *compared,
+                          const struct gr_run *run)
+{
+    /* Of the images themselves: how many blends there were depends on the noise of times. */
+    if ((l->last || compared->wrong) && compared->max_error > l->record->max_error)
+        l->record->max_error = compared->max_error;
+    if (compared->wrong && !l->last) {
+        l->spoilt = *compared;
+        return true;
+    }
+    if (compared->wrong || l->spoilt.wrong) {
+        explain_mismatch(in, check, compared->wrong ? compared : &l->spoilt, !compared->wrong,
+                         l->layer);
+        return false;
+    }
+    const char *idle = run->idle[0] ? run->idle : in->g->idle;
+    if (idle[0])
+        explain_idle(in, check, idle, l->layer);
+    return !idle[0] && !l->last;
+}
+
+/* Runs, times and checks one convolution; the arena holds a right output of x itself at the end.
+ * @return true if all is well; false with the check set, or with *code set. */
+static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, struct gr_conv conv,
+                      int layer, struct gr_inference *record, enum st_code *code,
+                      struct st_error *err)
+{
+    struct grading *g = in->g;
+    struct layer_runs l = {.conv = conv, .layer = layer, .record = record};
+    const bool warms_up = g->host.device == RUNNER_ON_GPU; /* by the first run */
+    bool more = true;
+    *code = runs_open(&l, g, err);
+    for (; !*code && more; l.repeat++) {
+        struct gr_run run;
+        struct gr_compare compared;
+        choose_inputs(&l, g);
+        if (!l.spoilt.wrong && (l.repeat > 0 || g->host.device != RUNNER_ON_CPU))
+            gr_companions_time(in->companion, g, in->net.name, &l.conv, layer,
+                               warms_up && l.repeat == 0);
+        gr_arena_fill(&g->arena, &l.conv);
+        gr_session_run(&g->session, &conv.shape, &g->arena, gr_time_limit_s(g, &conv.shape), &run);
+        if ((run.outcome == GR_DEVICE_LOST && (*code = gr_device_lost(&run, err))) ||
+            run_failed(in, check, &run, &l.conv, layer) ||
+            (*code = gr_arena_compare(&g->arena, &l.conv, l.expected, &compared, err)))
+            break;
+        if (l.last && !compared.wrong && (*code = gr_timed_work_check(g, &conv.shape, err)))
+            break;
+        more = judge_outputs(in, check, &l, &compared, &run);
+        if (check->status == GR_FAIL || l.spoilt.wrong)
+            continue;
+        if (!warms_up || l.repeat > 0 || l.last)
+            gr_timing_add(l.timing, run.op_time_s);
+        l.last_s = run.op_time_s;
+    }
+    free(l.expected);
+    record->op_time_s[layer] = l.timing ? l.timing->median_s : NAN;
+    return !more && check->status != GR_FAIL;
+}
+
+/* ---- one size ------------------------------------------------------------------------------- */
+
+static struct conv_shape layer_shape(const struct nn_network *net, int layer, size_t images)
+{
+    struct conv_shape shape = net->conv[layer];
+    shape.B = (int)images;
+    return shape;
+}
+
+/* Memory that one size needs at most, in bytes: the arena, the inputs of a layer and the next, the
+ * expected output if it is always kept, and what comparing takes. */
+static size_t memory_needed(const struct nn_network *net, size_t images)
+{
+    size_t most = 0;
+    for (int layer = 0; layer < net->convs; layer++) {
+        struct conv_shape shape = layer_shape(net, layer, images);
+        size_t x = nn_conv_x_elems(&shape), y = nn_conv_y_elems(&shape);
+        size_t need = arena_layout_for(&shape).bytes + (x + y / 4) * sizeof(float) +
+                      (images <= KEEP_EXPECTED_IMAGES ? y * sizeof(float) : 0) +
+                      gr_arena_compare_bytes(&shape);
+        most = need > most ? need : most;
+    }
+    return most;
+}
+
+static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *check, size_t images,
+                             struct st_error *err)
+{
+    struct grading *g = in->g;
+    struct nn_network *net = &in->net;
+    size_t need = memory_needed(net, images), available = gr_memory_available_bytes();
+    /* What the arena already has is both counted as needed and missing from what is available. */
+    if (need > available + g->arena.bytes) {
+        gr_check_set(check, GR_SKIP, "not enough memory: needs %zu MiB, %zu MiB are available",
+                     need >> 20, available >> 20);
+        gr_check_hint(check, "close other programs, or leave this size out with --images");
+        return ST_OK;
+    }
+    enum st_code code = ST_OK;
+    struct gr_inference *record = &g->result->inference[g->result->inferences++];
+    *record = (struct gr_inference){.images = images,
+                                    .convs = net->convs,
+                                    .correctness = NAN,
+                                    .expected_correctness = expected_accuracy(in, images)};
+    snprintf(record->model, sizeof record->model, "%s", net->name);
+    unsigned char *classes = malloc(images);
+    float *x = malloc(images * (size_t)net->H * (size_t)net->W * sizeof *x);
+    bool good = classes && x;
+    if (!good)
+        code = st_fail(err, ST_NO_MEMORY, "cannot hold %zu images in memory", images);
+    else
+        nn_dataset_scale(&in->set, 0, images, net->H, net->W, x);
+    for (int layer = 0; good && layer < net->convs; layer++) {
+        struct gr_conv conv = {
+            .shape = layer_shape(net, layer, images), .x = x, .k = net->conv_weight[layer]};
+        progress_show("inference, images", images, images);
+        good = run_layer(in, check, conv, layer, record, &code, err);
+        progress_clear();
+        if (layer == 0)
+            gr_course_line(g, "New Inference");
+        if (!good)
+            break;
+        gr_course_line(g, "Op Time: %.6f%s", record->op_time_s[layer],
+                       g->host.device == RUNNER_ON_VIRTUAL_GPU ? " (modelled)" : "");
+        int out_h = conv.shape.H - conv.shape.K + 1, out_w = conv.shape.W - conv.shape.K + 1;
+        float *pooled = malloc(images * (size_t)conv.shape.M * (size_t)(out_h / 2) *
+                               (size_t)(out_w / 2) * sizeof *pooled);
+        if (!pooled) {
+            code = st_fail(err, ST_NO_MEMORY, "cannot hold pooled outputs in memory");
+            good = false;
+            break;
+        }
+        const float *y = (const float *)(g->arena.base + arena_layout_for(&conv.shape).y);
+        nn_network_activate(net, layer, images, y, pooled);
+        free(x);
+        x = pooled;
+    }
+    if (good) {
+        nn_network_classify(net, images, x, classes);
+        record->correctness = nn_accuracy(classes, in->set.labels, images);
+        record->passed = true;
+        gr_course_line(g, "Correctness: %.4g Model: %s", record->correctness, net->name);
+        gr_check_set(check, GR_PASS, "all outputs right, largest error %.2g; correctness %.4g%s",
+                     record->max_error, record->correctness,
+                     isnan(record->expected_correctness) ? "" : ", as expected");
+        if (record->max_error > g->result->max_error)
+            g->result->max_error = record->max_error;
+        /* The outputs are right, so only classes on the edge between two may fall otherwise. */
+        if (fabs(record->correctness - record->expected_correctness) > 0.005)
+            gr_check_set(check, GR_FAIL,
+                         "all outputs right, but correctness %.4g where %.4g was "
+                         "expected: is data/models/expected.tsv of this model?",
+                         record->correctness, record->expected_correctness);
+    }
+    free(classes);
+    free(x);
+    return code;
+}
+
+/* ---- the stage ------------------------------------------------------------------------------ */
+
+/* Larger sizes only repeat what a smaller one has shown to be wrong. The unit shapes are no reason:
+ * a submission that is right for the models alone gets the points for the models. */
+static bool smaller_size_failed(const struct gr_result *r)
+{
+    for (size_t i = 0; i < r->checks; i++)
+        if (r->check[i].status == GR_FAIL && strncmp(r->check[i].name, "inference", 9) == 0)
+            return true;
+    return false;
+}
+
+enum st_code gr_inference_open(struct gr_inference_stage **stage, struct grading *g,
+                               struct st_error *err)
+{
+    struct gr_inference_stage *in = calloc(1, sizeof *in);
+    *stage = in;
+    if (!in)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold the inference stage in memory");
+    in->g = g;
+    gr_companions_clear(in->companion);
+    return load(in, err);
+}
+
+enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *err)
+{
+    struct grading *g = in->g;
+    gr_course_line(g, "Loading fashion-mnist data... done");
+    gr_course_line(g, "Loading model... done");
+    enum st_code code = ST_OK;
+    gr_companions_start(in->companion, g);
+    for (size_t i = 0; !code && i < g->chosen.sizes; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "inference_%zu", g->chosen.images[i]);
+        struct gr_check *check = gr_check_add(g, name);
+        if (smaller_size_failed(g->result)) {
+            gr_check_set(check, GR_SKIP, "not run: a smaller data set already failed");
+        } else {
+            if (i > 0)
+                gr_session_end(&g->session); /* what it has of a smaller size's images goes, too */
+            code = gr_session_revive(&g->session, &g->arena, err);
+            if (!code)
+                code = run_size(in, check, g->chosen.images[i], err);
+        }
+        if (!code)
+            gr_check_print(g->out, check);
+    }
+    return code;
+}
+
+void gr_inference_close(struct gr_inference_stage *in)
+{
+    if (!in)
+        return;
+    gr_companions_end(in->companion);
+    tsv_free(&in->expected);
+    nn_network_free(&in->net);
+    nn_dataset_free(&in->set);
+    free(in);
+}

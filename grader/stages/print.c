@@ -1,0 +1,61 @@
+/* What a person reads along while grading. */
+#include "grader/stages/grading.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Every line of a text behind an indentation. */
+static void print_indented(FILE *out, const char *indent, const char *text)
+{
+    while (*text) {
+        int length = (int)strcspn(text, "\n");
+        fprintf(out, "%s%.*s\n", indent, length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+void gr_check_print(FILE *out, const struct gr_check *check)
+{
+    static const char *const words[] = {"pass", "FAIL", "skip"};
+    static const char *const colours[] = {"32", "31", "33"};
+    bool colour = isatty(fileno(out));
+    int first = (int)strcspn(check->message, "\n");
+    fprintf(out, "  %s%s%s%s%s  %-16s %4g/%-4g %.*s\n", colour ? "\033[" : "",
+            colour ? colours[check->status] : "", colour ? "m" : "", words[check->status],
+            colour ? "\033[0m" : "", check->name, check->points, check->max_points, first,
+            check->message);
+    const char *rest = check->message + first;
+    print_indented(out, "        ", rest + (*rest == '\n'));
+    if (check->pattern[0])
+        fprintf(out, "        pattern: %s\n", check->pattern);
+    if (check->hint[0])
+        fprintf(out, "        hint: %s\n", check->hint);
+    if (check->map[0])
+        print_indented(out, "        | ", check->map);
+    fflush(out);
+}
+
+void gr_course_line(struct grading *g, const char *line, ...)
+{
+    char text[160];
+    va_list args;
+    va_start(args, line);
+    vsnprintf(text, sizeof text, line, args);
+    va_end(args);
+    fprintf(g->out, "%s\n", text);
+    fflush(g->out);
+    char *kept = g->result->course_lines;
+    size_t used = strlen(kept);
+    snprintf(kept + used, sizeof g->result->course_lines - used, "%s\n", text);
+}
+
+void gr_output_print(FILE *out, const struct gr_output *output)
+{
+    if (!output->lines)
+        return;
+    fprintf(out, "\nYour code printed %lu line%s:\n", output->lines, output->lines == 1 ? "" : "s");
+    print_indented(out, "  > ", output->text);
+    if (output->lines > output->lines_kept)
+        fprintf(out, "  (%lu more not shown)\n", output->lines - output->lines_kept);
+}

@@ -1,0 +1,153 @@
+/* The check "speed", on times that were made up. */
+#include "grader/stages/companions.h"
+#include "grader/stages/speed.h"
+#include "grader/record/timing.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+static const struct conv_shape layer = {100, 24, 12, 33, 33, 5};
+
+static void add_times(struct gr_result *r, enum gr_subject subject, int number, double seconds,
+                      double spread)
+{
+    struct gr_timing *t = gr_timing_of(r, subject, "two-layer", number, &layer);
+    for (int i = -2; i <= 2; i++)
+        gr_timing_add(t, seconds * (1 + spread * i));
+}
+
+/* A grading that has come as far as the check; the submission takes that many times the reference's
+ * time, in two layers. */
+static struct gr_check *judged(struct grading *g, double ratio, double spread)
+{
+    static struct gr_options options;
+    static struct gr_rubric rubric;
+    static double at_most = 2.0;
+    static struct gr_item items[] = {{"speed", GR_AUTOMATIC, 5, &at_most, "fast enough"}};
+    static FILE *nowhere;
+    if (!nowhere)
+        nowhere = fopen("/dev/null", "w");
+    rubric = (struct gr_rubric){.items = items, .items_count = 1};
+    struct gr_result *r = calloc(1, sizeof *r);
+    *g = (struct grading){.options = &options, .rubric = &rubric, .result = r, .out = nowhere};
+    g->host.device = RUNNER_ON_VIRTUAL_GPU;
+    snprintf(g->host.profile, sizeof g->host.profile, "h200");
+    snprintf(g->host.build, sizeof g->host.build, "common");
+    snprintf(g->milestone.id, sizeof g->milestone.id, "m3");
+    r->inferences = 1;
+    r->inference[0] = (struct gr_inference){.images = 100, .passed = true};
+    for (int i = 0; i < 2; i++) {
+        add_times(r, GR_SUBMISSION, i, ratio * 1e-3, spread);
+        add_times(r, GR_REFERENCE, i, 1e-3, spread);
+        add_times(r, GR_BASELINE, i, 4e-3, spread);
+    }
+    gr_check_add(g, "speed");
+    gr_speed_check(g);
+    return &r->check[0];
+}
+
+Test(speed, is_the_ratio_of_the_sums_of_the_layers)
+{
+    struct grading g;
+    struct gr_check *check = judged(&g, 1.5, 0);
+    cr_assert_eq(check->status, GR_PASS);
+    cr_assert_eq(check->points, 5);
+    cr_assert_float_eq(g.result->speed.to_reference, 1.5, 1e-9);
+    cr_assert_float_eq(g.result->speed.to_baseline, 0.375, 1e-9);
+    cr_assert(strstr(check->message, "0.38 times the Op Time of m2"), "%s", check->message);
+    free(g.result);
+}
+
+Test(speed, fails_beyond_the_limit)
+{
+    struct grading g;
+    struct gr_check *check = judged(&g, 2.5, 0.001);
+    cr_assert_eq(check->status, GR_FAIL);
+    cr_assert_eq(check->points, 0);
+    cr_assert(strstr(check->message, "2.50 times the Op Time of the reference"), "%s",
+              check->message);
+    free(g.result);
+}
+
+Test(speed, says_when_a_verdict_would_be_chance)
+{
+    struct grading g;
+    struct gr_check *check = judged(&g, 2.1, 0.2);
+    cr_assert_eq(check->status, GR_SKIP);
+    cr_assert(check->required);
+    cr_assert(strstr(check->message, "too noisy, run again"), "%s", check->message);
+    free(g.result);
+    /* Just as noisy, but far from the limit. */
+    check = judged(&g, 6, 0.2);
+    cr_assert_eq(check->status, GR_FAIL);
+    free(g.result);
+}
+
+Test(speed, rejects_what_no_gpu_can_do)
+{
+    struct grading g;
+    struct gr_check *check = judged(&g, 0.001, 0);
+    cr_assert_eq(check->status, GR_FAIL);
+    cr_assert(strstr(check->message, "the least its GPU can need"), "%s", check->message);
+    free(g.result);
+}
+
+Test(speed, gives_no_points_for_wrong_results)
+{
+    struct grading g;
+    struct gr_check *check = judged(&g, 1, 0);
+    free(g.result);
+    check = judged(&g, 1, 0);
+    gr_check_set(gr_check_add(&g, "inference_100"), GR_FAIL, "wrong");
+    gr_speed_check(&g);
+    cr_assert_eq(check->status, GR_SKIP);
+    cr_assert_eq(check->points, 0);
+    free(g.result);
+}
+
+Test(speed, needs_the_reference_beside_it)
+{
+    struct grading g;
+    struct gr_check *check = judged(&g, 1, 0);
+    for (size_t i = 0; i < g.result->timings; i++)
+        if (g.result->timing[i].subject == GR_REFERENCE)
+            g.result->timing[i].subject = GR_PLAIN_LOOPS;
+    gr_speed_check(&g);
+    cr_assert_eq(check->status, GR_SKIP);
+    cr_assert_not(check->required);
+    free(g.result);
+}
+
+Test(roofline, is_the_larger_of_bytes_and_arithmetic)
+{
+    const struct vg_profile gpu = {.multiprocessors = 100,
+                                   .fp32_lanes = 100,
+                                   .clock_hz = 1e9,
+                                   .l2_bytes = 1000,
+                                   .l2_bytes_per_s = 1e10,
+                                   .dram_bytes_per_s = 1e9};
+    /* x 25, k 1, y 25 floats: 204 bytes at the cache's rate, 25 multiply-adds. */
+    const struct conv_shape small = {1, 1, 1, 5, 5, 1};
+    cr_assert_float_eq(gr_roofline_floor_s(&gpu, &small), 204 / 1e10, 1e-18);
+    /* 1224 bytes do not fit the cache. */
+    const struct conv_shape larger = {6, 1, 1, 5, 5, 1};
+    cr_assert_float_eq(gr_roofline_floor_s(&gpu, &larger), 1204 / 1e9, 1e-15);
+    /* 1e6 multiply-adds on 1e13 a second. */
+    const struct conv_shape deep = {1, 100, 100, 10, 10, 1};
+    cr_assert_float_eq(gr_roofline_floor_s(&gpu, &deep), fmax(1e6 / 4 / 1e13, 120000 / 1e9), 1e-12);
+}
+
+Test(timing, uncertainty_does_not_mind_one_disturbed_time)
+{
+    struct gr_timing t = {.repeats = 0};
+    gr_timing_add(&t, 1.0);
+    cr_assert_eq(gr_timing_uncertainty(&t), 0);
+    for (int i = 0; i < 8; i++)
+        gr_timing_add(&t, i == 3 ? 9.0 : i % 2 ? 1.01 : 0.99);
+    cr_assert_lt(gr_timing_uncertainty(&t), 0.02);
+    struct gr_timing noisy = {.repeats = 0};
+    for (int i = 0; i < 5; i++)
+        gr_timing_add(&noisy, 1 + 0.2 * i);
+    cr_assert_gt(gr_timing_uncertainty(&noisy), 0.05);
+}

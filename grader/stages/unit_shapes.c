@@ -1,0 +1,325 @@
+/* The stage that grades unit shapes: many small convolutions of every kind of shape, each on random
+ * data, compared element by element with the oracle. What is wrong in all of them together is what
+ * a diagnosis is made from, so a wrong output does not end the stage; a crash or a hang does. */
+#include "base/rng.h"
+#include "grader/diagnose/diagnose.h"
+#include "grader/compare/element.h"
+#include "grader/session/finding.h"
+#include "grader/stages/grading.h"
+#include "grader/compare/verify.h"
+#include "nn/oracle.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Everything of one case lives in one allocation: x, k, ref, y, atol. */
+struct unit {
+    struct gr_case c;
+    float *storage, *x, *k, *ref, *y, *atol;
+};
+
+static enum st_code unit_make(struct unit *u, const struct gr_case_shape *spec, uint64_t seed,
+                              size_t number, struct st_error *err)
+{
+    const struct conv_shape *s = &spec->shape;
+    size_t x = nn_conv_x_elems(s), k = nn_conv_k_elems(s), y = nn_conv_y_elems(s);
+    u->storage = malloc((x + k + 2 * y + (size_t)s->M) * sizeof *u->storage);
+    if (!u->storage)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold a unit shape in memory");
+    u->x = u->storage;
+    u->k = u->x + x;
+    u->ref = u->k + k;
+    u->y = u->ref + y;
+    u->atol = u->y + y;
+    u->c = (struct gr_case){*spec, u->x, u->k, u->ref, u->atol, u->y};
+    struct rng rng = rng_make(seed, number);
+    rng_fill(&rng, u->x, x, -1, 1);
+    rng_fill(&rng, u->k, k, -1, 1);
+    nn_oracle_conv(s, u->x, u->k, u->ref);
+    nn_conv_tolerance(s, 1, u->k, u->atol);
+    return ST_OK;
+}
+
+static void shape_text(char *to, size_t room, const struct gr_case_shape *spec)
+{
+    const struct conv_shape *s = &spec->shape;
+    snprintf(to, room, "B=%d M=%d C=%d H=%d W=%d K=%d (%s)", s->B, s->M, s->C, s->H, s->W, s->K,
+             spec->label);
+}
+
+/* The stage's state: the shapes that came back whole, and the first thing that went wrong
+ * otherwise. */
+struct stage {
+    struct unit unit[GR_MAX_CASES];
+    struct gr_case cases[GR_MAX_CASES];
+    struct gr_compare compared[GR_MAX_CASES];
+    size_t whole;   /* cases with outputs to compare */
+    size_t refused; /* shapes for which conv_forward returned an error */
+    size_t crashes;
+    char accident[512]; /* the first crash, hang or damage, and in which shape; or "" */
+    char accident_hint[320];
+    char accident_pattern[32];
+    bool found; /* by the virtual GPU, which names line and thread */
+};
+
+/* A crash costs the session; a few are survived, so that the other shapes can still tell why. */
+enum { CRASHES_SURVIVED = 4 };
+
+static void note_accident(struct stage *st, const char *pattern, const char *message,
+                          const char *hint, const struct gr_case_shape *spec, size_t n)
+{
+    if (st->accident[0])
+        return;
+    char shape[128];
+    shape_text(shape, sizeof shape, spec);
+    snprintf(st->accident, sizeof st->accident, "%s\nin shape %s, one of %zu", message, shape, n);
+    snprintf(st->accident_hint, sizeof st->accident_hint, "%s", hint);
+    snprintf(st->accident_pattern, sizeof st->accident_pattern, "%s", pattern);
+}
+
+/* The same for a run that did not end well, or in which the virtual GPU found something.
+ * @param otherwise  the pattern if the run has none */
+static void note_run(struct stage *st, const struct gr_run *run, const char *otherwise,
+                     const struct gr_case_shape *spec, size_t n)
+{
+    bool found = run->pattern[0] != '\0';
+    if (!st->accident[0])
+        st->found = found;
+    note_accident(st, found ? run->pattern : otherwise, run->message, run->hint, spec, n);
+}
+
+/* Runs one shape. @return false if the stage has to end. */
+static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_t n,
+                      struct st_error *err, enum st_code *code)
+{
+    static const char *const patterns[] = {[GR_CRASHED] = "crash",
+                                           [GR_EXITED] = "exit",
+                                           [GR_TIMED_OUT] = "time_limit",
+                                           [GR_SILENT] = "channel_closed",
+                                           [GR_DEVICE_ERROR] = ""};
+    const struct gr_case_shape *spec = &u->c.spec;
+    struct gr_conv conv = {.shape = spec->shape, .x = u->x, .k = u->k};
+    struct arena_layout layout = arena_layout_for(&conv.shape);
+    struct gr_damage damage;
+    struct gr_run run;
+    if ((*code = arena_reserve(&g->arena, layout.bytes, err)) ||
+        (*code = gr_session_revive(&g->session, &g->arena, err)))
+        return false;
+    gr_arena_fill(&g->arena, &conv);
+    gr_session_run(&g->session, &conv.shape, &g->arena, gr_time_limit_s(g, &conv.shape), &run);
+    if (run.outcome == GR_DEVICE_LOST) {
+        *code = gr_device_lost(&run, err);
+        return false;
+    }
+    if (run.outcome == GR_RETURNED) {
+        st->refused++;
+        note_run(st, &run, "returned_error", spec, n);
+        return true;
+    }
+    if (run.outcome != GR_RAN) {
+        note_run(st, &run, patterns[run.outcome], spec, n);
+        return (run.outcome == GR_CRASHED || run.outcome == GR_DEVICE_ERROR) &&
+               ++st->crashes <= CRASHES_SURVIVED;
+    }
+    if (run.pattern[0])
+        note_run(st, &run, "", spec, n);
+    if (!gr_arena_intact(&g->arena, &conv, &damage))
+        note_accident(st, damage.pattern, damage.message, damage.hint, spec, n);
+    memcpy(u->y, g->arena.base + layout.y, nn_conv_y_elems(&conv.shape) * sizeof *u->y);
+    gr_compare_images(&conv.shape, 0, (size_t)conv.shape.B, u->y, u->ref, u->atol,
+                      &st->compared[st->whole]);
+    if (run.idle[0] && !st->compared[st->whole].wrong)
+        note_accident(st, GR_IDLE_PATTERN, run.idle, GR_IDLE_HINT, spec, n);
+    /* A launch that was refused leaves no other trace in a program that does not ask. */
+    const struct gr_device_record *record = gr_session_device_record(&g->session);
+    if (st->compared[st->whole].wrong && !run.pattern[0] && record &&
+        gr_finding_refused(record, &run))
+        note_run(st, &run, "", spec, n);
+    st->cases[st->whole++] = u->c;
+    return true;
+}
+
+/* Appends to a check's message, printf style. */
+static void add(struct gr_check *check, const char *text, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add(struct gr_check *check, const char *text, ...)
+{
+    size_t used = strlen(check->message);
+    va_list args;
+    va_start(args, text);
+    vsnprintf(check->message + used, sizeof check->message - used, text, args);
+    va_end(args);
+}
+
+/* Runs one case once more. @return whether other outputs came, by more than rounding; false also if
+ * nothing came. */
+static bool differs_again(struct grading *g, const struct gr_case *c)
+{
+    const struct conv_shape *s = &c->spec.shape;
+    struct gr_conv conv = {.shape = *s, .x = c->x, .k = c->k};
+    struct arena_layout layout = arena_layout_for(s);
+    struct st_error err;
+    struct gr_run run;
+    if (arena_reserve(&g->arena, layout.bytes, &err) ||
+        gr_session_revive(&g->session, &g->arena, &err))
+        return false;
+    gr_arena_fill(&g->arena, &conv);
+    gr_session_run(&g->session, s, &g->arena, gr_time_limit_s(g, s), &run);
+    if (run.outcome != GR_RAN)
+        return false;
+    const float *y = (const float *)(g->arena.base + layout.y);
+    size_t elems = nn_conv_y_elems(s), plane = elems / ((size_t)s->B * s->M);
+    for (size_t i = 0; i < elems; i++) {
+        bool nan = isnan(c->y[i]) != 0;
+        if (gr_bits(c->y[i]) == gr_bits(y[i]))
+            continue;
+        float room = 8 * (c->atol[i / plane % s->M] + NN_RTOL * fabsf(c->ref[i]));
+        if (nan != (isnan(y[i]) != 0) || (!nan && !(fabsf(y[i] - c->y[i]) <= room)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether outputs that fit no pattern change from run to run. The virtual GPU runs all threads in
+ * the same order each time, and reports races in shared memory. */
+static bool is_repeatable(struct grading *g, const struct stage *st)
+{
+    enum { TRIES = 6 };
+    int tries = 0;
+    if (g->host.device == RUNNER_ON_VIRTUAL_GPU)
+        return true;
+    for (size_t i = st->whole; i-- > 0 && tries < TRIES;)
+        if (st->compared[i].wrong && tries++ < TRIES && differs_again(g, &st->cases[i]))
+            return false;
+    return true;
+}
+
+/* Names the mistake. What an accident says first, a crash or a finding with its line, counts for
+ * more than where or in which shapes the wrong outputs are, and for less than what predicts them.
+ */
+static void diagnose(struct grading *g, const struct stage *st, struct gr_diagnosis *to)
+{
+    *to = (struct gr_diagnosis){.pattern = ""};
+    if (st->accident[0] && strcmp(st->accident_pattern, "input_changed") == 0)
+        return; /* outputs of other inputs say nothing */
+    bool reads_checked = g->host.device == RUNNER_ON_VIRTUAL_GPU && !st->accident[0];
+    gr_diagnose(st->cases, st->compared, st->whole, reads_checked, to);
+    if (st->found && !to->predicts)
+        to->pattern = "";
+    if (!st->accident[0] && !to->predicts && !is_repeatable(g, st)) {
+        to->pattern = "not_repeatable";
+        snprintf(to->message, sizeof to->message,
+                 "The same input gives other outputs when it is computed once more.");
+        snprintf(to->hint, sizeof to->hint,
+                 "Which variable or buffer do several threads write? Each needs its own, or must "
+                 "wait for the others. Is everything that is read written before, in each call?");
+    }
+}
+
+/* Some outputs are wrong: count them, show the first, name the mistake. */
+static void explain_outputs(struct grading *g, struct gr_check *check, const struct stage *st,
+                            size_t first, size_t right, size_t wrong_elems, size_t elems, size_t n)
+{
+    const struct gr_compare *c = &st->compared[first];
+    char shape[128];
+    shape_text(shape, sizeof shape, &st->cases[first].spec);
+    struct gr_diagnosis diagnosis;
+    diagnose(g, st, &diagnosis);
+    if (st->accident[0])
+        add(check, "%s\n", st->accident);
+    add(check,
+        "right in %zu of %zu shapes; %zu of %zu outputs are wrong\n"
+        "first mismatch: shape %s\n"
+        "    y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g\n",
+        right, n, wrong_elems, elems, shape, c->b, c->m, c->h, c->w, (double)c->expected,
+        (double)c->got);
+    if (diagnosis.message[0])
+        add(check, "diagnosis: %s", diagnosis.message);
+    bool named = diagnosis.pattern[0] != '\0';
+    snprintf(check->pattern, sizeof check->pattern, "%s",
+             named || !st->accident[0] ? diagnosis.pattern : st->accident_pattern);
+    gr_check_hint(check, "%s", named || !st->accident[0] ? diagnosis.hint : st->accident_hint);
+    gr_error_map(&st->cases[first], c, check->map, sizeof check->map);
+}
+
+/* Which wrong case to show: the smallest with a map that is large enough to see something in. */
+static bool shows_more(const struct stage *st, size_t candidate, size_t chosen)
+{
+    enum { SIDE = 5 };
+    const struct conv_shape *a = &st->cases[candidate].spec.shape;
+    const struct conv_shape *b = &st->cases[chosen].spec.shape;
+    bool a_large = a->H - a->K + 1 >= SIDE && a->W - a->K + 1 >= SIDE;
+    bool b_large = b->H - b->K + 1 >= SIDE && b->W - b->K + 1 >= SIDE;
+    if (a_large != b_large)
+        return a_large;
+    return a_large && st->compared[candidate].elems < st->compared[chosen].elems;
+}
+
+static void judge(struct grading *g, struct gr_check *check, const struct stage *st, size_t n)
+{
+    struct gr_result *r = g->result;
+    size_t right = 0, wrong_elems = 0, elems = 0, first = st->whole;
+    for (size_t i = 0; i < st->whole; i++) {
+        const struct gr_compare *c = &st->compared[i];
+        right += c->wrong == 0;
+        wrong_elems += c->wrong;
+        elems += c->elems;
+        if (c->wrong && (first == st->whole || shows_more(st, i, first)))
+            first = i;
+        if (c->max_error > r->max_error)
+            r->max_error = c->max_error;
+    }
+    r->unit_shapes = n;
+    r->unit_shapes_right = right;
+    if (right == n && !st->accident[0]) {
+        gr_check_set(check, GR_PASS, "right in all %zu shapes, %zu outputs, largest error %.2g", n,
+                     elems, r->max_error);
+        return;
+    }
+    gr_check_set(check, GR_FAIL, "%s", "");
+    if (first < st->whole) {
+        explain_outputs(g, check, st, first, right, wrong_elems, elems, n);
+        return;
+    }
+    snprintf(check->pattern, sizeof check->pattern, "%s", st->accident_pattern);
+    add(check, "%s", st->accident);
+    if (st->refused)
+        add(check, "\nno result in %zu of %zu shapes", st->refused, n);
+    gr_check_hint(check, "%s",
+                  strcmp(st->accident_pattern, "returned_error") != 0 ? st->accident_hint
+                  : st->refused == n ? "nothing is implemented yet? Write the loops, then return 0"
+                  : st->refused > 0  ? "every valid shape must be computed: odd sizes, K = 1 and "
+                                       "K = H too"
+                                     : st->accident_hint);
+}
+
+enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
+{
+    struct gr_check *check = gr_check_add(g, "unit_shapes");
+    struct gr_case_shape specs[GR_MAX_CASES];
+    size_t n = gr_case_shapes(specs, g->options->seed, g->options->quick);
+    memcpy(&specs[n], g->held_out, g->held_outs * sizeof *specs);
+    n += g->held_outs;
+    struct stage *st = calloc(1, sizeof *st);
+    if (!st)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold the unit shapes in memory");
+    enum st_code code = ST_OK;
+    bool go_on = true;
+    for (size_t i = 0; i < n && go_on; i++) {
+        code = unit_make(&st->unit[i], &specs[i], g->options->seed, i, err);
+        go_on = !code && run_shape(g, st, &st->unit[i], n, err, &code);
+    }
+    if (!code) {
+        judge(g, check, st, n);
+        code = gr_work_check(g, check, err);
+    }
+    if (!code)
+        gr_check_print(g->out, check);
+    for (size_t i = 0; i < n; i++)
+        free(st->unit[i].storage);
+    free(st);
+    return code;
+}

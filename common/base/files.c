@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,4 +186,16 @@ void files_open_standard(void)
         ;
     if (fd >= 0)
         close(fd);
+}
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
+{
+    (void)info, (void)type, (void)where;
+    return remove(path), 0; /* the others may still go */
+}
+
+void tree_remove(const char *path)
+{
+    enum { OPEN_FOLDERS = 16 };
+    nftw(path, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
 }

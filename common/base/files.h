@@ -49,6 +49,9 @@ void files_open_standard(void);
 /** Makes a folder and its parents. */
 enum st_code dir_make(const char *path, struct st_error *err);
 
+/** Removes a file, or a folder with all that is in it, as far as that is possible. Follows no links. */
+void tree_remove(const char *path);
+
 /** @return whether something exists at @p path. */
 bool file_exists(const char *path);
 

@@ -2,6 +2,7 @@
 #include "vprof/ncu_parts.h"
 
 #include "base/files.h"
+#include "base/process.h"
 #include "vprof/ncu.h"
 
 #include <glob.h>
@@ -23,23 +24,15 @@ const struct ncu_column ncu_columns[NCU_COLUMNS] = {
 };
 /* ---- the command ---------------------------------------------------------------------------- */
 
-static bool runnable(char *to, const char *folder)
-{
-    return folder && *folder && path_format(to, PATH_MAX, "%s/ncu", folder) && file_exists(to);
-}
-
 static bool ncu_find(char *to)
 {
+    const char *home = getenv("CUDA_HOME");
     char folder[PATH_MAX];
-    const char *path = getenv("PATH"), *homes[] = {getenv("CUDA_HOME"), "/usr/local/cuda"};
-    for (const char *at = path; at && *at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL)
-        if (path_format(folder, sizeof folder, "%.*s", (int)strcspn(at, ":"), at) &&
-            runnable(to, folder))
-            return true;
-    for (size_t i = 0; i < LENGTH(homes); i++)
-        if (homes[i] && path_format(folder, sizeof folder, "%s/bin", homes[i]) &&
-            runnable(to, folder))
-            return true;
+    if (process_find(getenv("PATH"), "ncu", to) ||
+        (home && path_format(folder, sizeof folder, "%s/bin", home) &&
+         process_find(folder, "ncu", to)) ||
+        process_find("/usr/local/cuda/bin", "ncu", to))
+        return true;
     glob_t found;
     bool there = false;
     if (glob("/opt/nvidia/nsight-compute/*/ncu", 0, NULL, &found) == 0) {

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -73,12 +72,6 @@ static enum st_code lock(struct cl_class *class, struct st_error *err)
     return ST_OK;
 }
 
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
-{
-    (void)info, (void)type, (void)where;
-    return remove(path);
-}
-
 /* GRADEBOOK.files, with an empty folder for what graders need for a while. */
 static enum st_code make_files(struct cl_class *class, struct st_error *err)
 {
@@ -95,7 +88,7 @@ static enum st_code make_files(struct cl_class *class, struct st_error *err)
         return code;
     if (!path_format(tmp, sizeof tmp, "%s/tmp", class->files))
         return st_fail(err, ST_TOO_LARGE, "the gradebook's path is too long");
-    nftw(tmp, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    tree_remove(tmp);
     return dir_make(tmp, err);
 }
 

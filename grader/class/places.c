@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "grader/place/turn.h"
-#include "base/subprocess.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,10 +24,11 @@ static bool uses_gpu(const struct cl_options *o)
 static void find_gpus(struct gr_gpus *gpus)
 {
     const char *const argv[] = {"nvidia-smi", "-L", NULL};
-    struct gr_subprocess_result said = {0};
+    const struct process_options options = {.argv = argv, .output_bytes = 1 << 16};
+    struct process_end said;
     struct st_error ignored;
-    const bool listed = !gr_subprocess(argv, NULL, 1 << 16, &said, &ignored) &&
-                        said.exit_status == 0 && strncmp(said.output, "GPU ", 4) == 0;
+    const bool listed = !process_run(&options, &said, &ignored) && said.exit_status == 0 &&
+                        strncmp(said.output, "GPU ", 4) == 0;
     gr_gpus_find(gpus, listed ? said.output : NULL, getenv("CUDA_VISIBLE_DEVICES"));
     free(said.output);
 }

@@ -23,7 +23,6 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -448,19 +447,13 @@ static enum st_code run(struct cluster *c, struct st_error *err)
     return code;
 }
 
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
-{
-    (void)info, (void)type, (void)where;
-    return remove(path);
-}
-
 /* All is stored: nothing in the folder is needed any more. Of faults the logs may be. */
 static void clean(const struct cluster *c)
 {
     char folder[PATH_MAX];
     cl_slurm_folder(c->class->files, folder);
     if (c->counts->stored == c->n && !c->counts->fault)
-        nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        tree_remove(folder);
 }
 
 enum st_code cl_tasks_run_slurm(struct cl_class *class, struct cl_task *tasks, size_t n,

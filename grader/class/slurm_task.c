@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -22,17 +21,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
-{
-    (void)info, (void)type, (void)where;
-    return remove(path);
-}
-
-static void remove_tree(const char *path)
-{
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static const char *variable(const char *name, const char *otherwise)
 {
@@ -112,7 +100,7 @@ static enum st_code put_in_place(const char *files, const char *private, const s
     enum st_code code = dir_make(dirname(parent), err);
     if (code)
         return code;
-    remove_tree(to);
+    tree_remove(to);
     if (rename(from, to)) {
         st_fail_errno(err, errno, "cannot move what was graded to its place");
         return st_detail(err, ST_WHERE, "%s", to);
@@ -143,7 +131,7 @@ static enum st_code grade(const struct cl_options *o, const char *files, const s
         if (!code)
             code = cl_outcome_write(files, key, &outcome, said, err);
     }
-    remove_tree(private);
+    tree_remove(private);
     return code;
 }
 

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -87,12 +86,6 @@ void cl_task_unmark_noisy(const struct cl_class *class, const struct cl_task *ta
 
 /* ---- starting ------------------------------------------------------------------------------- */
 
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
-{
-    (void)info, (void)type, (void)where;
-    return remove(path);
-}
-
 /* The grader's command line. The words live as long as the arrays. */
 struct command {
     const char *argv[MAX_ARGUMENTS];
@@ -155,7 +148,7 @@ enum st_code cl_task_start(const struct cl_options *options, const char *files,
         return err->code;
     if (!cl_task_folder(files, task, folder))
         return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", files);
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS); /* what an interrupted run has left */
+    tree_remove(folder); /* what an interrupted run has left */
     enum st_code code = dir_make(folder, err);
     if (code)
         return code;

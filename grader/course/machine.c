@@ -3,7 +3,7 @@
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/parallel.h"
-#include "base/subprocess.h"
+#include "base/process.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -44,10 +44,11 @@ size_t gr_memory_available_bytes(void)
 static void first_line(const char *const *argv, const char *folder, const char *fallback, char *to,
                        size_t room)
 {
-    struct gr_subprocess_result result;
+    const struct process_options options = {.argv = argv, .folder = folder, .output_bytes = 1024};
+    struct process_end result;
     struct st_error err;
     snprintf(to, room, "%s", fallback);
-    if (gr_subprocess(argv, folder, 1024, &result, &err))
+    if (process_run(&options, &result, &err))
         return;
     if (result.exit_status == 0 && result.output[0])
         snprintf(to, room, "%.*s", (int)strcspn(result.output, "\n"), result.output);

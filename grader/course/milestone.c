@@ -2,7 +2,7 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
-#include "base/subprocess.h"
+#include "base/process.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -67,8 +67,8 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, s
 
 /* Runs make in the checkout, without the jobserver or the flags of a make that may be running us,
  * and for the build folder that this program lies in. */
-static enum st_code run_make(const char *target, const char *setting,
-                             struct gr_subprocess_result *result, struct st_error *err)
+static enum st_code run_make(const char *target, const char *setting, struct process_end *result,
+                             struct st_error *err)
 {
     const char *root = checkout_root(err);
     if (!root)
@@ -82,7 +82,9 @@ static enum st_code run_make(const char *target, const char *setting,
     for (char *p = san; *p; p++)
         *p = *p == '-' ? ',' : *p;
     const char *argv[] = {"make", "--no-print-directory", "-s", target, san, setting, NULL};
-    return gr_subprocess(argv, root, OUTPUT_MAX_BYTES, result, err);
+    const struct process_options options = {
+        .argv = argv, .folder = root, .output_bytes = OUTPUT_MAX_BYTES};
+    return process_run(&options, result, err);
 }
 
 /* What the program that compiles labs says when it is not the lab's fault (compile-lab_main.c). */
@@ -102,7 +104,7 @@ enum st_code gr_milestone_build(const char *target, enum gr_sandbox_wish sandbox
 {
     *compiles = false;
     *output = NULL;
-    struct gr_subprocess_result result;
+    struct process_end result;
     enum st_code code =
         run_make(target, sandbox == GR_SANDBOX_NEVER ? "NO_SANDBOX=1" : NULL, &result, err);
     if (code)
@@ -122,7 +124,7 @@ enum st_code gr_milestone_build(const char *target, enum gr_sandbox_wish sandbox
 enum st_code gr_milestone_compiler(const struct gr_milestone *milestone, char **command,
                                    struct st_error *err)
 {
-    struct gr_subprocess_result result;
+    struct process_end result;
     const char *target = milestone->cuda ? "print-lab-command-cu" : "print-lab-command-c";
     *command = NULL;
     enum st_code code = run_make(target, NULL, &result, err);

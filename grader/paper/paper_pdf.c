@@ -1,100 +1,45 @@
 /* report.pdf: by pdflatex from report.tex, else, or if that fails, by a browser that prints
- * report.html. Either works
- * in a folder of its own, within bounded time, and only a finished file takes the place of an
- * earlier one. */
+ * report.html. Either works in a folder of its own, within bounded time, and only a finished file
+ * takes the place of an earlier one. */
 #include "grader/paper/render.h"
 
 #include "base/files.h"
+#include "base/process.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { MAX_LOG_BYTES = 16 << 20, LATEX_RUNS = 3, PATIENCE_MS = 120000 };
+enum { MAX_LOG_BYTES = 16 << 20, LATEX_RUNS = 3, PATIENCE_S = 120 };
 
 static bool is_installed(const char *program)
 {
-    const char *path = getenv("PATH");
-    for (const char *at = path ? path : ""; *at; at += strspn(at, ":")) {
-        char file[PATH_MAX];
-        const size_t length = strcspn(at, ":");
-        if (length && path_format(file, sizeof file, "%.*s/%s", (int)length, at, program) &&
-            access(file, X_OK) == 0)
-            return true;
-        at += length;
+    char path[PATH_MAX];
+    return process_find(getenv("PATH"), program, path);
+}
+
+/* Runs a program to its end, or to that of our patience. Of what TeX prints, the first line that
+ * begins with '!' names the fault. */
+static enum st_code run(const char *const *argv, const char *folder, struct st_error *err)
+{
+    const struct process_options options = {
+        .argv = argv, .folder = folder, .output_bytes = MAX_LOG_BYTES, .limit_s = PATIENCE_S};
+    struct process_end end;
+    enum st_code code = process_run(&options, &end, err);
+    if (code)
+        return code;
+    if (end.exit_status) {
+        code = st_fail(err, ST_CHILD, "%s made no PDF%s", argv[0],
+                       end.late ? ": it took too long" : "");
+        const char *fault = strstr(end.output, "\n!");
+        if (fault)
+            st_detail(err, ST_GOT, "%.*s", (int)strcspn(fault + 1, "\n"), fault + 1);
     }
-    return false;
-}
-
-/* The first line of TeX's that begins with '!', which names the fault. */
-static void say_why(struct st_error *err, const char *program, const char *log, bool late)
-{
-    char *said = NULL;
-    size_t bytes;
-    st_fail(err, ST_CHILD, "%s made no PDF%s", program, late ? ": it took too long" : "");
-    if (file_read(log, MAX_LOG_BYTES, &said, &bytes, NULL))
-        return;
-    const char *fault = strstr(said, "\n!");
-    if (fault)
-        st_detail(err, ST_GOT, "%.*s", (int)strcspn(fault + 1, "\n"), fault + 1);
-    free(said);
-}
-
-/* Starts a program of PATH in a folder, in a process group of its own; what it says goes to a file.
- */
-static int start(pid_t *pid, const char *const *argv, const char *folder, const char *log)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    posix_spawn_file_actions_addchdir_np(&actions, folder);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    const int failed =
-        posix_spawnp(pid, argv[0], &actions, &attributes, (char *const *)argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    return failed;
-}
-
-/* Runs a program to its end, or to that of our patience, and leaves nothing of it running. */
-static enum st_code run(const char *const *argv, const char *folder, const char *to,
-                        struct st_error *err)
-{
-    char log[PATH_MAX];
-    pid_t pid;
-    int status = 0;
-    path_format(log, sizeof log, "%s/said", to);
-    const int failed = start(&pid, argv, folder, log);
-    if (failed)
-        return st_fail_errno(err, failed, "cannot run %s", argv[0]);
-    struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
-    const bool late = end.fd >= 0 && poll(&end, 1, PATIENCE_MS) == 0;
-    if (end.fd >= 0)
-        close(end.fd);
-    if (late)
-        kill(-pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    kill(-pid, SIGKILL); /* what it started */
-    if (!late && WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return ST_OK;
-    say_why(err, argv[0], log, late);
-    return ST_CHILD;
+    free(end.output);
+    return code;
 }
 
 /* Runs until references and the widths of tables have settled. */
@@ -112,7 +57,7 @@ static enum st_code run_latex(const char *folder, const char *to, struct st_erro
                           NULL};
     enum st_code code = ST_OK;
     for (int i = 0; i < LATEX_RUNS && !code; i++)
-        code = run(argv, folder, to, err);
+        code = run(argv, folder, err);
     return code;
 }
 
@@ -146,13 +91,7 @@ static enum st_code run_browser(const char *program, const char *folder, const c
                           geteuid() ? "--hide-scrollbars" : "--no-sandbox",
                           page,
                           NULL};
-    return run(argv, folder, to, err);
-}
-
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
-{
-    (void)info, (void)type, (void)where;
-    return remove(path);
+    return run(argv, folder, err);
 }
 
 enum st_code pp_pdf_write(const char *folder, bool have_tex, bool have_html, const char **how,
@@ -183,6 +122,6 @@ enum st_code pp_pdf_write(const char *folder, bool have_tex, bool have_html, con
         code = st_fail(err, ST_TOO_LARGE, "path is too long");
     if (!code)
         code = file_copy(made, path, (size_t)256 << 20, err);
-    nftw(to, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    tree_remove(to);
     return code;
 }

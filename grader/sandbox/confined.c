@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/process.h"
 #include "grader/sandbox/box.h"
 #include "grader/sandbox/environment.h"
 
@@ -15,24 +16,11 @@
 
 static const char system_path[] = "/usr/local/bin:/usr/bin:/bin";
 
-/* Looks a program up in folders with ':' between. */
-static bool locate_in(const char *folders, const char *name, char to[PATH_MAX])
-{
-    for (const char *at = folders; at && *at;) {
-        const size_t length = strcspn(at, ":");
-        if (*at == '/' && path_format(to, PATH_MAX, "%.*s/%s", (int)length, at, name) &&
-            access(to, X_OK) == 0)
-            return true;
-        at += length + (at[length] == ':');
-    }
-    return false;
-}
-
 /* The path of a program. The system's go first: they work in the sandbox. */
 static void locate(const char *name, char to[PATH_MAX])
 {
-    if (strchr(name, '/') ||
-        !(locate_in(system_path, name, to) || locate_in(getenv("PATH"), name, to)))
+    if (strchr(name, '/') || !(process_find(system_path, name, to) ||
+                               (process_find(getenv("PATH"), name, to) && to[0] == '/')))
         path_format(to, PATH_MAX, "%s", name);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
+#include "base/process.h"
 #include "grader/sandbox/box.h"
 #include "grader/sandbox/confine.h"
 #include "grader/sandbox/printable.h"
@@ -15,18 +16,6 @@
 #include <unistd.h>
 
 enum { TRY_LIMIT_MS = 10000, USER_FIRST = 0x40000000, USER_NOBODY = 65534 };
-
-/* Looks a program up on PATH. */
-static bool find_program(const char *name, char to[PATH_MAX])
-{
-    for (const char *at = getenv("PATH"); at && *at;) {
-        const size_t length = strcspn(at, ":");
-        if (path_format(to, PATH_MAX, "%.*s/%s", (int)length, at, name) && access(to, X_OK) == 0)
-            return true;
-        at += length + (at[length] == ':');
-    }
-    return false;
-}
 
 /* A user for root's programs: none that the system has, another one for every grader. In a
  * container whose root is only root there, numbers as large as that may not exist. */
@@ -76,7 +65,7 @@ static bool works(const struct gr_sandbox *sandbox, char *said, size_t room)
 static void try_it(struct gr_sandbox *s)
 {
     char said[200] = "";
-    if (!find_program("bwrap", s->bwrap)) {
+    if (!process_find(getenv("PATH"), "bwrap", s->bwrap)) {
         snprintf(s->reason, sizeof s->reason, "bubblewrap is not installed");
         return;
     }

@@ -1,6 +1,6 @@
 #include "grader/slurm/slurm.h"
 
-#include "base/subprocess.h"
+#include "base/process.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -15,9 +15,10 @@ enum { MAX_ARGUMENTS = 48, MAX_OUTPUT_BYTES = 16 << 20 };
  * themselves. */
 static enum st_code run(const char *const *argv, char **output, struct st_error *err)
 {
-    struct gr_subprocess_result result;
+    const struct process_options options = {.argv = argv, .output_bytes = MAX_OUTPUT_BYTES};
+    struct process_end result;
     *output = NULL;
-    enum st_code code = gr_subprocess(argv, NULL, MAX_OUTPUT_BYTES, &result, err);
+    enum st_code code = process_run(&options, &result, err);
     if (code == ST_MISSING_TOOL)
         return st_detail(err, ST_HINT, "is Slurm installed here?");
     if (code)

@@ -2,6 +2,7 @@
  * one and nobody said otherwise, else on the virtual GPU. */
 #include "base/checkout.h"
 #include "base/files.h"
+#include "base/process.h"
 #include "grader/stages/grading.h"
 
 #include <dirent.h>
@@ -91,15 +92,10 @@ static enum st_code choose_for_libraries(struct grading *g, const char *build, s
 /* Without a compiler nothing can be graded, which is no fault of the student's. */
 static enum st_code need_nvcc(struct st_error *err)
 {
-    const char *home = getenv("CUDA_HOME"), *path = getenv("PATH");
+    const char *home = getenv("CUDA_HOME");
     char program[PATH_MAX];
     path_format(program, sizeof program, "%s/bin/nvcc", home ? home : "/usr/local/cuda");
-    bool found = file_exists(program);
-    for (const char *at = path; at && !found; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
-        path_format(program, sizeof program, "%.*s/nvcc", (int)strcspn(at, ":"), at);
-        found = file_exists(program);
-    }
-    if (found)
+    if (file_exists(program) || process_find(getenv("PATH"), "nvcc", program))
         return ST_OK;
     st_fail(err, ST_MISSING_TOOL, "GPU milestones are compiled by nvcc, which is not here");
     return st_detail(err, ST_HINT, "install the CUDA Toolkit 13, or set CUDA_HOME to its folder");

@@ -1,6 +1,7 @@
 #include "vgpu/device/program_check.h"
 
 #include "base/files.h"
+#include "base/process.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -107,28 +108,11 @@ enum st_code program_check(const char *path, struct st_error *err)
     return code;
 }
 
-static bool runnable(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
-}
-
 enum st_code program_find(char *to, const char *name, struct st_error *err)
 {
-    if (strchr(name, '/')) {
-        if (path_format(to, PATH_MAX, "%s", name) && runnable(to))
-            return ST_OK;
-    } else {
-        const char *path = getenv("PATH");
-        for (const char *at = path ? path : "/usr/bin:/bin"; at;) {
-            size_t length = strcspn(at, ":");
-            if (length ? path_format(to, PATH_MAX, "%.*s/%s", (int)length, at, name)
-                       : path_format(to, PATH_MAX, "%s", name))
-                if (runnable(to))
-                    return ST_OK;
-            at = at[length] ? at + length + 1 : NULL;
-        }
-    }
+    const char *path = getenv("PATH");
+    if (process_find(strchr(name, '/') ? ":" : path ? path : "/usr/bin:/bin", name, to))
+        return ST_OK;
     st_fail(err, ST_NOT_FOUND, "there is no program '%s' that can be run", name);
     if (strchr(name, '/'))
         st_detail(err, ST_HINT, "check the path and its permissions");

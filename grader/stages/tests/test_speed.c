@@ -1,4 +1,5 @@
 /* The check "speed", on times that were made up. */
+#include "base/tests/run_tool.h"
 #include "grader/stages/companions.h"
 #include "grader/stages/speed.h"
 #include "grader/record/timing.h"
@@ -33,7 +34,7 @@ static struct gr_check *judged(struct grading *g, double ratio, double spread)
     *g = (struct grading){.options = &options, .rubric = &rubric, .result = r, .out = nowhere};
     g->host.device = RUNNER_ON_VIRTUAL_GPU;
     snprintf(g->host.profile, sizeof g->host.profile, "h200");
-    snprintf(g->host.build, sizeof g->host.build, "common");
+    snprintf(g->host.build, sizeof g->host.build, "%s", tool_build());
     snprintf(g->milestone.id, sizeof g->milestone.id, "m3");
     r->inferences = 1;
     r->inference[0] = (struct gr_inference){.images = 100, .passed = true};

@@ -5,7 +5,7 @@
 #   setup.sh need WHAT...       exit 1 with the command to run if a package for WHAT is missing
 #   setup.sh install WHAT...    install what is missing (as root or through sudo without a password)
 #
-# WHAT is a word of the table's column "for": build, test, docs, bench, slurm, browser.
+# WHAT is a word of the table's column "for": build, demo, test, docs, bench, slurm, browser.
 set -u
 table=$(dirname "$0")/packages.tsv
 tab=$(printf '\t')
@@ -62,7 +62,7 @@ doctor() {
     else
         printf '%-30s %-8s %-8s %s\n' 'NVIDIA GPU' cuda none 'no timing on real hardware (m1 needs none)'
     fi
-    lacking=$(missing build test docs bench)
+    lacking=$(missing build demo test docs bench)
     [ -z "$lacking" ] && return 0
     printf '\nto install what is missing:\n    %sapt-get install -y %s\n' "$sudo" "$lacking"
 }

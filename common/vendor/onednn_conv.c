@@ -266,7 +266,7 @@ void vn_onednn_conv_free(struct vn_onednn_conv *o)
 static enum st_code absent(struct st_error *err)
 {
     st_fail(err, ST_MISSING_TOOL, "this program was compiled without the headers of oneDNN 2");
-    return st_detail(err, ST_HINT, "install them and build again: apt-get install libdnnl-dev");
+    return st_detail(err, ST_HINT, "run: apt-get install libdnnl-dev && make clean m0");
 }
 
 enum st_code vn_onednn_open(struct vn_onednn **onednn, struct st_error *err)

@@ -14,7 +14,7 @@ claim() {
     text=$1
     shift
     tested=$((tested + 1))
-    if "$@" >"$scratch/out" 2>&1; then
+    if ("$@") >"$scratch/out" 2>&1; then
         good=$((good + 1))
     else
         echo "FAILED: $text"
@@ -74,6 +74,41 @@ missing_package_is_named() {
         grep 'no-such-package.*apt-get install' "$scratch/said"
 }
 
+# The order of the modules, on a small tree: an include, a symbol and a circle that must be found, and
+# what is right and must not be.
+order_is_kept() {
+    mkdir -p "$scratch/order/top" "$scratch/order/base/tests" && cd "$scratch/order" || return 1
+    order=$top/common/mk/module-order.py
+    printf 'int base_value(void);\nint base_twice(void);\n' >base/value.h
+    printf '#include "base/value.h"\nint base_value(void) { return 1; }\n' >base/value.c
+    printf '#include "base/value.h"\nint base_twice(void) { return 2 * base_value(); }\n' >base/twice.c
+    printf 'int top_value(void);\n' >top/top.h
+    printf '#include "base/value.h"\nint main(void) { return base_twice(); }\n' >top/top_main.c
+    printf '#include "top/top.h"\nint top_value(void) { return 3; }\n' >top/top.c
+    printf '#include "top/top.h"\n' >base/tests/test_value.c
+    objects() { for f in */*.c; do mkdir -p "obj/${f%/*}" && gcc -I. -c "$f" -o "obj/${f%.c}.o" || return 1; done; }
+    check() { "$order" --circles --objects obj top base >found 2>&1; }
+    objects && check && ! [ -s found ] || { cat found; return 1; }
+
+    printf '#include "top/top.h"\n' >>base/twice.c
+    ! check && grep -q 'base/twice.c: includes top/top.h' found || { cat found; return 1; }
+    sed -i '$d' base/twice.c
+    printf 'int top_value(void);\nint base_up(void);\nint base_up(void) { return top_value(); }\n' >base/up.c
+    objects && ! check && grep -q 'base/up.o: uses top_value of top/top' found || { cat found; return 1; }
+    rm base/up.c obj/base/up.o
+    printf 'int base_value(void) { return base_twice(); }\n' >base/value.c
+    sed -i '1i #include "base/value.h"' base/value.c
+    objects && ! check && grep -q 'circle: base/twice base/value' found || { cat found; return 1; }
+    ! "$order" no-such-module && ! "$order" --objects nowhere top base
+}
+
+# What lies at the top of the tree is what the design names; a stray log was committed there once.
+top_level_has_no_strays() {
+    ! { git ls-files --cached --others --exclude-standard 2>/dev/null || ls -A; } | sed 's|/.*||' | sort -u |
+        grep -v -x -e Makefile -e 'README\.md' -e 'CONTRIBUTING\.md' -e NEWS -e LICENSE -e common -e data -e docs \
+            -e grader -e labs -e reference -e report-templates -e build -e '\..*'
+}
+
 # What runs the tests: a test that fails, crashes or ends early counts, wherever it is among the others.
 failed_tests_are_counted() {
     total='Tested: 2 | Passing: 2 | Failing: 0 | Crashing: 0'
@@ -97,6 +132,8 @@ failed_tests_are_counted() {
 }
 
 claim 'no warnings with gcc and clang, headers stand alone, sources are formatted' make -s lint
+claim 'an upward include, an upward symbol and a circle are found' order_is_kept
+claim 'the top level holds what the design names' top_level_has_no_strays
 claim 'skeletons are what the generator makes of the references' skeletons_are_generated
 claim 'skeletons hold no line of a solution' skeletons_hold_no_solution
 claim 'the skeleton generator cuts regions and keeps marked lines' generator_cuts_regions

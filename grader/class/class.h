@@ -110,9 +110,6 @@ enum st_code cl_file_keep(struct cl_class *class, struct cl_submission *submissi
                           const char *path, const char *contents, size_t bytes,
                           struct st_error *err);
 
-/** The folder of a submission: GRADEBOOK.files/NAME. */
-void cl_submission_folder(const struct cl_class *class, const char *name, char folder[PATH_MAX]);
-
 /** Whether --only names this submission (or is not given). */
 bool cl_is_selected(const struct cl_options *options, const char *name);
 

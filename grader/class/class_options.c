@@ -252,6 +252,16 @@ size_t cl_options_passed(const struct cl_options *o, bool cuda, char images[GR_I
     return n;
 }
 
+bool cl_is_selected(const struct cl_options *options, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *p = options->only; p && *p; p += strcspn(p, ",") + (strchr(p, ',') != NULL))
+        if (strcspn(p, ",") == length && strncmp(p, name, length) == 0)
+            return true;
+    /* (a name with a comma is named alone) */
+    return !options->only || strcmp(options->only, name) == 0;
+}
+
 /* ---- milestones ----------------------------------------------------------------------------- */
 
 static enum st_code hash_rubric(const char *path, char hex[SHA256_HEX], struct st_error *err)

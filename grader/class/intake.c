@@ -42,16 +42,6 @@ static int is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-bool cl_is_selected(const struct cl_options *options, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *p = options->only; p && *p; p += strcspn(p, ",") + (strchr(p, ',') != NULL))
-        if (strcspn(p, ",") == length && strncmp(p, name, length) == 0)
-            return true;
-    /* (a name with a comma is named alone) */
-    return !options->only || strcmp(options->only, name) == 0;
-}
-
 static struct cl_submission *find(struct cl_class *class, const char *name)
 {
     for (size_t i = 0; i < class->submissions; i++)
@@ -155,39 +145,6 @@ static enum st_code add_entry(struct cl_class *class, int dir, const char *entry
                      entry);
     }
     return ST_OK;
-}
-
-/* ---- keeping a file ------------------------------------------------------------------------- */
-
-void cl_submission_folder(const struct cl_class *class, const char *name, char folder[PATH_MAX])
-{
-    char safe[256];
-    path_format(folder, PATH_MAX, "%s/%s", class->files, cl_name_folder(safe, name));
-}
-
-enum st_code cl_file_keep(struct cl_class *class, struct cl_submission *s, size_t which,
-                          const char *path, const char *contents, size_t bytes,
-                          struct st_error *err)
-{
-    struct cl_file *file = &s->file[which];
-    const struct cl_wanted *wanted = &class->options->milestone[which];
-    char text[CL_NAME_BYTES], folder[PATH_MAX], source[PATH_MAX];
-    struct sha256 hash;
-    cl_name_text(text, path);
-    file->there = true;
-    file->path = strdup(text);
-    file->bytes = (int64_t)bytes;
-    sha256_begin(&hash);
-    sha256_add(&hash, contents, bytes);
-    sha256_end_hex(&hash, file->hash);
-    cl_submission_folder(class, s->name, folder);
-    if (!path_format(source, sizeof source, "%s/%s/source", folder, wanted->id))
-        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", folder);
-    enum st_code code = dir_make(source, err);
-    size_t used = strlen(source);
-    snprintf(source + used, sizeof source - used, "/%s", wanted->file);
-    file->copy = strdup(source);
-    return code ? code : file_write(source, contents, bytes, err);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */

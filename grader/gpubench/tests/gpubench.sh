@@ -60,7 +60,7 @@ mkdir -p "$scratch/build/reference/m2" "$scratch/build/reference/m3"
 for f in vgpu vgpu-run vgpu-device gpubench gpushapes; do ln -s "$build/$f" "$scratch/build/$f"; done
 ln -s "$build/mutants_cuda/right/libconv.so" "$scratch/build/reference/m2/libconv.so"
 ln -s "$build/mutants_cuda/last_row_missing/libconv.so" "$scratch/build/reference/m3/libconv.so"
-top=$(cd "$(dirname "$0")/../.." && pwd)
+top=$(cd "$(dirname "$0")/../../.." && pwd)
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 (cd "$top" && PARTS='virtual sanitizer' common/mk/gpu-check.sh "$scratch/build" "${nvcc%/bin/nvcc}" "$scratch/results" virtual) \
     >"$scratch/said" 2>&1

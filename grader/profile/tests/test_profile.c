@@ -31,7 +31,7 @@ static void setup(void)
     cr_assert(mkdtemp(scratch) != NULL);
     snprintf(profile, sizeof profile, "%s/out/profile", scratch);
     path_format(golden, sizeof golden, "%s/common/analysis/tests/golden", checkout_root(&err));
-    command("mkdir -p %s/vgpu && cp -r %s/common/vgpu/gpus %s/vgpu/", scratch,
+    command("mkdir -p %s/vgpu && cp -r %s/common/vgpu/gpus %s/vgpu/profiles", scratch,
             checkout_root(&err), scratch);
     command(
         "cat >%s/vprof <<'END'\n"

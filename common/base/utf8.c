@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <stdlib.h>
+
 size_t utf8_decode(const char *text, unsigned *point)
 {
     static const unsigned smallest[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -29,4 +31,41 @@ bool utf8_valid(const char *text)
     for (size_t bytes; *text && (bytes = utf8_decode(text, &point)) > 0; text += bytes)
         continue;
     return !*text;
+}
+
+unsigned utf8_next(const char **text)
+{
+    unsigned point = UTF8_REPLACEMENT;
+    if (!**text)
+        return 0;
+    const size_t bytes = utf8_decode(*text, &point);
+    *text += bytes ? bytes : 1;
+    return point;
+}
+
+void utf8_put(FILE *out, unsigned point)
+{
+    if (point < 0x80) {
+        fputc((int)point, out);
+        return;
+    }
+    int more = point >= 0x10000 ? 3 : point >= 0x800 ? 2 : 1;
+    static const unsigned lead[] = {0, 0xc0, 0xe0, 0xf0};
+    fputc((int)(lead[more] | point >> (6 * more)), out);
+    while (more--)
+        fputc((int)(0x80 | (point >> (6 * more) & 0x3f)), out);
+}
+
+char *utf8_repair(const char *text)
+{
+    char *copy;
+    size_t bytes;
+    FILE *out = open_memstream(&copy, &bytes);
+    if (!out)
+        return NULL;
+    for (unsigned point; (point = utf8_next(&text));)
+        utf8_put(out, point);
+    if (fclose(out))
+        return free(copy), NULL;
+    return copy;
 }

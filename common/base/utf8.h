@@ -6,6 +6,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+
+/** What a byte that is not UTF-8 becomes: U+FFFD. */
+enum { UTF8_REPLACEMENT = 0xfffd };
 
 /** Reads the character at @p text, which ends with a zero byte and is not read beyond it.
  * @param point  set to which it is; unchanged if it is none
@@ -14,5 +18,15 @@ size_t utf8_decode(const char *text, unsigned *point);
 
 /** @return whether the whole text is well-formed. */
 bool utf8_valid(const char *text);
+
+/** Reads one code point and steps over it. What is not UTF-8 (overlong forms, surrogates, cut
+ * sequences) gives UTF8_REPLACEMENT for each byte. @return 0 at the end, without a step. */
+unsigned utf8_next(const char **text);
+
+/** Writes a code point. */
+void utf8_put(FILE *out, unsigned point);
+
+/** Copies @p text with every byte that is not UTF-8 replaced. @return malloc'd, or NULL. */
+char *utf8_repair(const char *text);
 
 #endif

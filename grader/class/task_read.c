@@ -4,145 +4,108 @@
 
 #include "base/files.h"
 #include "base/median.h"
+#include "grader/record/result_json.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { MAX_JSON_BYTES = 16 << 20, MAX_LOG_BYTES = 1 << 20 };
+enum { MAX_LOG_BYTES = 1 << 20 };
 
 /* An Op Time known less well than this is noisy. */
 static const double NOISE = 0.1;
 
-/* ---- JSON ----------------------------------------------------------------------------------- */
-
-static char *text_of(const cJSON *object, const char *name)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
-    return strdup(cJSON_IsString(item) ? item->valuestring : "");
-}
-
-static double number_of(const cJSON *object, const char *name)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
-    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
-}
-
-static int64_t whole_of(const cJSON *object, const char *name)
-{
-    double value = number_of(object, name);
-    return isfinite(value) ? (int64_t)value : 0;
-}
-
-static bool is_true(const cJSON *object, const char *name)
-{
-    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(object, name));
-}
-
-static const cJSON *list_of(const cJSON *object, const char *name)
-{
-    return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
-static size_t length_of(const cJSON *list)
-{
-    return cJSON_IsArray(list) ? (size_t)cJSON_GetArraySize(list) : 0;
-}
-
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static void read_checks(const cJSON *root, struct gb_graded *graded)
+static void read_checks(const struct gr_result *result, struct gb_graded *graded)
 {
-    const cJSON *list = list_of(root, "checks"), *item;
-    graded->checks.row = calloc(length_of(list) + 1, sizeof *graded->checks.row);
-    cJSON_ArrayForEach(item, list)
-    {
-        struct gb_check_result *row = &graded->checks.row[graded->checks.n++];
-        *row = (struct gb_check_result){.position = (int64_t)graded->checks.n,
-                                        .name = text_of(item, "name"),
-                                        .text = text_of(item, "text"),
-                                        .status = text_of(item, "status"),
-                                        .points = number_of(item, "points"),
-                                        .max_points = number_of(item, "max_points"),
-                                        .required = is_true(item, "required"),
-                                        .pattern = text_of(item, "pattern"),
-                                        .message = text_of(item, "message"),
-                                        .hint = text_of(item, "hint")};
+    graded->checks.row = calloc(result->checks + 1, sizeof *graded->checks.row);
+    for (size_t i = 0; i < result->checks; i++) {
+        const struct gr_check *check = &result->check[i];
+        graded->checks.row[graded->checks.n++] =
+            (struct gb_check_result){.position = (int64_t)i + 1,
+                                     .name = strdup(check->name),
+                                     .text = strdup(check->text),
+                                     .status = strdup(gr_status_name(check->status)),
+                                     .points = check->points,
+                                     .max_points = check->max_points,
+                                     .required = check->required,
+                                     .pattern = strdup(check->pattern),
+                                     .message = strdup(check->message),
+                                     .hint = strdup(check->hint)};
     }
 }
 
-static void read_inferences(const cJSON *root, struct gb_graded *graded)
+static void read_inferences(const struct gr_result *result, struct gb_graded *graded)
 {
-    const cJSON *list = list_of(root, "inference"), *item;
-    graded->inferences.row = calloc(length_of(list) + 1, sizeof *graded->inferences.row);
-    cJSON_ArrayForEach(item, list)
-    {
+    graded->inferences.row = calloc(result->inferences + 1, sizeof *graded->inferences.row);
+    for (size_t i = 0; i < result->inferences; i++) {
+        const struct gr_inference *inference = &result->inference[i];
         graded->inferences.row[graded->inferences.n++] =
-            (struct gb_inference){.model = text_of(item, "model"),
-                                  .images = whole_of(item, "images"),
-                                  .correctness = number_of(item, "correctness"),
-                                  .expected_correctness = number_of(item, "expected_correctness"),
-                                  .max_error = number_of(item, "max_error"),
-                                  .passed = is_true(item, "passed")};
+            (struct gb_inference){.model = strdup(inference->model),
+                                  .images = (int64_t)inference->images,
+                                  .correctness = inference->correctness,
+                                  .expected_correctness = inference->expected_correctness,
+                                  .max_error = inference->max_error,
+                                  .passed = inference->passed};
     }
 }
 
-enum noise { NOT_KNOWN, QUIET, NOISY };
-
-/* The times of one convolution with blanks between. On the CPU the first of them has no warm-up
- * before it, and says nothing of noise.
- * @param noise  set to whether they are too far apart, if there are enough of them to tell */
-static char *read_times(const cJSON *list, bool on_cpu, enum noise *noise)
+/* The times of one convolution, up to the first that is not known. @return how many */
+static size_t known_times(const struct gr_timing *timing, double to[GR_MAX_REPEATS])
 {
-    enum { MOST = 64, CHARS = 26 };
-    char *text = calloc(MOST, CHARS);
-    double sample[MOST];
-    size_t n = 0, used = 0;
-    const cJSON *item;
-    cJSON_ArrayForEach(item, list)
-    {
-        if (n == MOST || !cJSON_IsNumber(item) || !text)
-            break;
-        sample[n] = item->valuedouble;
-        used +=
-            (size_t)snprintf(text + used, MOST * CHARS - used, "%s%.9g", n ? " " : "", sample[n]);
-        n++;
-    }
-    if (n > 2) {
-        struct median m = median_of(sample + on_cpu, n - on_cpu);
-        *noise = m.median > 0 && (m.high - m.low) / 2 > NOISE * m.median ? NOISY : QUIET;
-    }
+    size_t n = 0;
+    for (; n < timing->repeats && isfinite(timing->op_time_s[n]); n++)
+        to[n] = timing->op_time_s[n];
+    return n;
+}
+
+/* The times with blanks between. */
+static char *times_text(const double *times, size_t n)
+{
+    enum { CHARS = 26 };
+    char *text = calloc(GR_MAX_REPEATS, CHARS);
+    size_t used = 0;
+    for (size_t i = 0; text && i < n; i++)
+        used += (size_t)snprintf(text + used, GR_MAX_REPEATS * CHARS - used, "%s%.9g", i ? " " : "",
+                                 times[i]);
     return text;
 }
 
-/* @return whether a time of the submission's is noisy at the largest size that tells: speed and
- * ranking look at the largest, and the smallest take so short that they always are. */
-static bool read_timings(const cJSON *root, struct gb_graded *graded)
+/* Whether the times are too far apart. */
+static bool is_noisy(double *times, size_t n)
 {
-    const cJSON *list = list_of(root, "timings"), *item;
-    const cJSON *device = list_of(root, "device");
-    const bool on_cpu = cJSON_IsString(device) && strcmp(device->valuestring, "cpu") == 0;
-    int64_t largest = 0;
+    const struct median m = median_of(times, n);
+    return m.median > 0 && (m.high - m.low) / 2 > NOISE * m.median;
+}
+
+/* @return whether a time of the submission's is noisy at the largest size that tells: speed and
+ * ranking look at the largest, and the smallest take so short that they always are.
+ * Fewer than three times do not tell. On the CPU the first has no warm-up before it, and says nothing
+ * of noise. */
+static bool read_timings(const struct gr_result *result, struct gb_graded *graded)
+{
+    const bool on_cpu = strcmp(result->device, "cpu") == 0;
+    int largest = 0;
     bool any = false;
-    graded->timings.row = calloc(length_of(list) + 1, sizeof *graded->timings.row);
-    cJSON_ArrayForEach(item, list)
-    {
-        enum noise noise = NOT_KNOWN;
-        struct gb_timing *row = &graded->timings.row[graded->timings.n++];
-        *row = (struct gb_timing){.subject = text_of(item, "subject"),
-                                  .model = text_of(item, "model"),
-                                  .layer = whole_of(item, "layer"),
-                                  .images = whole_of(list_of(item, "shape"), "B"),
-                                  .gmac = number_of(item, "gmac"),
-                                  .median_s = number_of(item, "median_s"),
-                                  .op_times_s =
-                                      read_times(list_of(item, "op_times_s"), on_cpu, &noise)};
-        if (noise == NOT_KNOWN || strcmp(row->subject, "submission") != 0 || row->images < largest)
+    graded->timings.row = calloc(result->timings + 1, sizeof *graded->timings.row);
+    for (size_t i = 0; i < result->timings; i++) {
+        const struct gr_timing *timing = &result->timing[i];
+        double times[GR_MAX_REPEATS];
+        const size_t n = known_times(timing, times);
+        graded->timings.row[graded->timings.n++] =
+            (struct gb_timing){.subject = strdup(gr_subject_name(timing->subject)),
+                               .model = strdup(timing->model),
+                               .layer = timing->layer,
+                               .images = timing->shape.B,
+                               .gmac = timing->gmac,
+                               .median_s = timing->median_s,
+                               .op_times_s = times_text(times, n)};
+        if (n < 3 || timing->subject != GR_SUBMISSION || timing->shape.B < largest)
             continue;
-        any = (any && row->images == largest) || noise == NOISY;
-        largest = row->images;
+        any = (any && timing->shape.B == largest) || is_noisy(times + on_cpu, n - on_cpu);
+        largest = timing->shape.B;
     }
     return any;
 }
@@ -229,29 +192,29 @@ void cl_task_ungraded(const struct cl_class *class, const struct cl_task *task, 
     a->started = a->finished = (double)time(NULL);
 }
 
-static void read_attempt(const cJSON *root, const struct cl_outcome *o, struct gb_attempt *a)
+static void read_attempt(const struct gr_result *r, const struct cl_outcome *o,
+                         struct gb_attempt *a)
 {
-    const cJSON *speed = list_of(root, "speed");
-    a->score = number_of(root, "score");
-    a->max_score = number_of(root, "max_score");
-    a->manual_max = number_of(root, "manual_max");
-    a->version = text_of(root, "version");
-    a->device = text_of(root, "device");
-    a->profile = text_of(root, "profile");
-    a->machine = text_of(root, "machine");
-    a->compiler = text_of(root, "compiler");
-    a->timed_on = text_of(root, "timed_on");
-    if (number_of(root, "timed_from") > 0) {
-        a->timed_from = number_of(root, "timed_from");
-        a->timed_until = number_of(root, "timed_until");
+    a->score = r->score;
+    a->max_score = r->max_score;
+    a->manual_max = r->manual_max;
+    a->version = strdup(r->version);
+    a->device = strdup(r->device);
+    a->profile = strdup(r->profile);
+    a->machine = strdup(r->machine);
+    a->compiler = strdup(r->compiler);
+    a->timed_on = strdup(r->timed_on);
+    if (r->timed_from > 0) {
+        a->timed_from = r->timed_from;
+        a->timed_until = r->timed_until;
     }
     a->started = o->started;
     a->finished = o->finished;
     a->cpu_s = o->cpu_s;
     a->max_rss_kib = o->max_rss_kib;
     a->exit_status = o->status;
-    a->speed_ratio = number_of(speed, "to_reference");
-    a->speed_images = whole_of(speed, "images");
+    a->speed_ratio = r->speed.to_reference;
+    a->speed_images = (int64_t)r->speed.images;
 }
 
 static bool has_check(const struct gb_graded *graded, const char *status)
@@ -278,15 +241,6 @@ static const char *status_of(const struct gb_graded *graded, int exit_status)
     if (has_check(graded, "skip"))
         return exit_status == 2 ? "skip" : NULL;
     return exit_status == 0 && graded->checks.n ? "pass" : NULL;
-}
-
-static bool is_of(const cJSON *root, const struct cl_task *task)
-{
-    char *milestone = text_of(root, "milestone");
-    bool same =
-        strcmp(milestone, task->milestone) == 0 && number_of(root, "seed") == (double)task->seed;
-    free(milestone);
-    return same;
 }
 
 /* ---- faults --------------------------------------------------------------------------------- */
@@ -328,16 +282,13 @@ static const char *fault_of(const struct cl_outcome *o, const char *folder, char
     return o->status == 2 ? "not_graded" : "no_result";
 }
 
-static cJSON *read_json(const char *folder)
+/* Reads what the grading wrote, if it is a grade of this task. */
+static bool read_result(const struct cl_task *task, const char *folder, struct gr_result *result)
 {
-    char path[PATH_MAX], *text;
-    size_t bytes;
-    if (!path_format(path, sizeof path, "%s/result.json", folder) ||
-        file_read(path, MAX_JSON_BYTES, &text, &bytes, NULL))
-        return NULL;
-    cJSON *root = cJSON_Parse(text);
-    free(text);
-    return root;
+    char path[PATH_MAX];
+    return path_format(path, sizeof path, "%s/result.json", folder) &&
+           !gr_result_read(path, GR_NEED_GRADE, result, NULL) &&
+           strcmp(result->milestone, task->milestone) == 0 && result->seed == task->seed;
 }
 
 enum cl_verdict cl_task_read(const struct cl_class *class, const struct cl_task *task,
@@ -350,18 +301,18 @@ enum cl_verdict cl_task_read(const struct cl_class *class, const struct cl_task 
     if (!cl_task_folder(class->files, task, folder))
         return CL_FAULT;
     const bool ended = !outcome->signal && !outcome->timed_out && !outcome->out_of_memory;
-    cJSON *root = ended ? read_json(folder) : NULL;
-    if (!root || !is_of(root, task)) {
-        cJSON_Delete(root);
+    struct gr_result *result = ended ? malloc(sizeof *result) : NULL;
+    if (!result || !read_result(task, folder, result)) {
+        free(result);
         *kind = fault_of(outcome, folder, message);
         return CL_FAULT;
     }
     graded->attempt = empty_attempt(class, task);
-    read_attempt(root, outcome, &graded->attempt);
-    read_checks(root, graded);
-    read_inferences(root, graded);
-    bool noisy = read_timings(root, graded);
-    cJSON_Delete(root);
+    read_attempt(result, outcome, &graded->attempt);
+    read_checks(result, graded);
+    read_inferences(result, graded);
+    const bool noisy = read_timings(result, graded);
+    free(result);
     graded->artefacts.row = calloc(4, sizeof *graded->artefacts.row);
     add_artefact(graded, class, task, "source", strrchr(task->source, '/') + 1);
     add_artefact(graded, class, task, "json", "result.json");

@@ -12,7 +12,7 @@
 static void add_log(cJSON *to, const struct gx_check *check)
 {
     cJSON *log = cJSON_AddArrayToObject(to, "log");
-    char *text = check->status == GX_SKIP ? NULL : gx_check_output(check), *rest = text, *line;
+    char *text = check->status == GR_SKIP ? NULL : gx_check_output(check), *rest = text, *line;
     while ((line = rest ? strsep(&rest, "\n") : NULL))
         if (*line)
             cJSON_AddItemToArray(log, cJSON_CreateString(line));
@@ -21,7 +21,7 @@ static void add_log(cJSON *to, const struct gx_check *check)
 
 static void add_cause(cJSON *to, const struct gx_check *check)
 {
-    if (check->status == GX_PASS) {
+    if (check->status == GR_PASS) {
         cJSON_AddNullToObject(to, "cause");
         return;
     }
@@ -39,10 +39,10 @@ static void add_result(cJSON *list, const struct gx_record *record, const struct
     cJSON_AddItemToArray(list, result);
     gx_json_text(result, "name", check->name);
     gx_json_text(result, "description", check->text);
-    if (check->status == GX_SKIP)
+    if (check->status == GR_SKIP)
         cJSON_AddNullToObject(result, "passed");
     else
-        cJSON_AddBoolToObject(result, "passed", check->status == GX_PASS);
+        cJSON_AddBoolToObject(result, "passed", check->status == GR_PASS);
     add_log(result, check);
     add_cause(result, check);
     cJSON *data = cJSON_AddObjectToObject(result, "data");

@@ -12,7 +12,7 @@
 /* A field of text: quoted where needed, no formula, UTF-8. */
 static void put_text(FILE *out, const char *text)
 {
-    char *valid = gr_utf8_repair(text);
+    char *valid = utf8_repair(text);
     if (!valid)
         return;
     bool formula = gr_is_formula(valid);

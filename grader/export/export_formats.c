@@ -40,7 +40,7 @@ enum st_code gx_refuse_fault(const struct gx_record *record, const char *platfor
 
 bool gx_check_counts(const struct gx_record *record, const struct gx_check *check)
 {
-    return check->status != GX_SKIP || (check->required && !record->fault);
+    return check->status != GR_SKIP || (check->required && !record->fault);
 }
 
 char *gx_check_output(const struct gx_check *check)
@@ -75,7 +75,7 @@ enum st_code gx_json_print(FILE *out, cJSON *root, bool line, struct st_error *e
 
 void gx_json_text(cJSON *to, const char *name, const char *text)
 {
-    char *valid = gr_utf8_repair(text ? text : "");
+    char *valid = utf8_repair(text ? text : "");
     cJSON_AddStringToObject(to, name, valid ? valid : "");
     free(valid);
 }

@@ -1,114 +1,11 @@
 #include "grader/export/export_record.h"
 
-#include "base/files.h"
+#include "grader/record/result_json.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_RESULT_BYTES = 16 << 20 };
-
-static const char *const status_names[] = {"pass", "fail", "skip"};
-
-const char *gx_status_name(enum gx_status status)
-{
-    return status_names[status];
-}
-
-/* ---- reading: the first thing that is not as expected is reported, the rest is not looked at ---- */
-
-struct reader {
-    const char *name; /* of the file */
-    struct st_error *err;
-    bool failed;
-};
-
-static void unexpected(struct reader *r, const char *key, const char *expected)
-{
-    if (r->failed)
-        return;
-    r->failed = true;
-    st_fail(r->err, ST_BAD_FORMAT, "not a result of the grader");
-    st_detail(r->err, ST_WHERE, "%s, '%s'", r->name, key);
-    st_detail(r->err, ST_EXPECTED, "%s", expected);
-    st_detail(r->err, ST_HINT, "export what grader --json or grader class wrote");
-}
-
-static const char *text_of(struct reader *r, const cJSON *object, const char *key)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    if (!cJSON_IsString(item)) {
-        unexpected(r, key, "a string");
-        return "";
-    }
-    return item->valuestring;
-}
-
-static double number_of(struct reader *r, const cJSON *object, const char *key)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    if (!cJSON_IsNumber(item)) {
-        unexpected(r, key, "a number");
-        return NAN;
-    }
-    return item->valuedouble;
-}
-
-static enum gx_status status_of(struct reader *r, const cJSON *object)
-{
-    const char *word = text_of(r, object, "status");
-    for (size_t i = 0; i < sizeof status_names / sizeof *status_names; i++)
-        if (strcmp(word, status_names[i]) == 0)
-            return (enum gx_status)i;
-    unexpected(r, "status", "pass, fail or skip");
-    return GX_SKIP;
-}
-
-static void read_check(struct reader *r, const cJSON *from, struct gx_check *to)
-{
-    to->name = text_of(r, from, "name");
-    to->text = text_of(r, from, "text");
-    to->status = status_of(r, from);
-    to->points = number_of(r, from, "points");
-    to->max_points = number_of(r, from, "max_points");
-    const cJSON *required = cJSON_GetObjectItemCaseSensitive(from, "required");
-    if (!cJSON_IsBool(required))
-        unexpected(r, "required", "true or false");
-    to->required = cJSON_IsTrue(required);
-    to->message = text_of(r, from, "message");
-    to->hint = text_of(r, from, "hint");
-    to->map = text_of(r, from, "map");
-    if (!(to->points >= 0 && to->points <= to->max_points))
-        unexpected(r, to->name, "points from 0 to max_points");
-    if (to->status == GX_SKIP && to->points > 0)
-        unexpected(r, to->name, "no points for a check that was skipped");
-}
-
-static void read_checks(struct reader *r, const cJSON *list, struct gx_record *to)
-{
-    const cJSON *item;
-    cJSON_ArrayForEach(item, list) read_check(r, item, &to->check[to->checks++]);
-}
-
-/* The Op Time of the largest inference that was right; m0, which grades nothing, has none. */
-static void read_op_time(const cJSON *root, struct gx_record *to)
-{
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "inference"), *item;
-    cJSON_ArrayForEach(item, list)
-    {
-        const cJSON *images = cJSON_GetObjectItemCaseSensitive(item, "images");
-        if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "passed")) ||
-            !cJSON_IsNumber(images) || images->valuedouble < (double)to->images)
-            continue;
-        const cJSON *time;
-        double sum = 0;
-        cJSON_ArrayForEach(time, cJSON_GetObjectItemCaseSensitive(item, "op_times_s")) sum +=
-            cJSON_IsNumber(time) ? time->valuedouble : NAN;
-        to->op_time_s = sum;
-        to->images = (size_t)images->valuedouble;
-    }
-}
 
 /* ---- making -------------------------------------------------------------------------------- */
 
@@ -146,11 +43,11 @@ void gx_record_judge(struct gx_record *record)
     const struct gx_check *skipped = NULL;
     record->status = "pass";
     for (size_t i = 0; i < record->checks; i++) {
-        if (record->check[i].status == GX_FAIL) {
+        if (record->check[i].status == GR_FAIL) {
             record->status = "fail";
             return;
         }
-        if (record->check[i].status == GX_SKIP && record->check[i].required && !skipped)
+        if (record->check[i].status == GR_SKIP && record->check[i].required && !skipped)
             skipped = &record->check[i];
     }
     if (!skipped)
@@ -160,52 +57,89 @@ void gx_record_judge(struct gx_record *record)
     gx_record_set_fault(record, reason);
 }
 
-enum st_code gx_record_parse(struct gx_record *to, const char *text, const char *name,
-                             const char *submission, struct st_error *err)
+/* ---- from result.json ----------------------------------------------------------------------- */
+
+/* What no grading gives: points that would make a score of any size. */
+static enum st_code check_points(const struct gr_check *check, const char *name,
+                                 struct st_error *err)
 {
-    struct reader r = {.name = name, .err = err};
-    *to = (struct gx_record){0};
-    cJSON *root = cJSON_Parse(text);
-    if (!cJSON_IsObject(root)) {
-        cJSON_Delete(root);
-        unexpected(&r, "the whole file", "a JSON object");
-        return ST_BAD_FORMAT;
+    const bool in_range = check->points >= 0 && check->points <= check->max_points;
+    if (in_range && (check->status != GR_SKIP || check->points == 0))
+        return ST_OK;
+    st_fail(err, ST_BAD_FORMAT, "not a grading result");
+    st_detail(err, ST_WHERE, "%s, '%s'", name, check->name);
+    return st_detail(err, ST_EXPECTED, "%s",
+                     in_range ? "no points for a check that was skipped"
+                              : "points from 0 to max_points");
+}
+
+static void take_check(struct gx_record *to, const struct gr_check *from)
+{
+    to->check[to->checks++] = (struct gx_check){.name = gx_record_keep(to, from->name),
+                                                .text = gx_record_keep(to, from->text),
+                                                .status = from->status,
+                                                .points = from->points,
+                                                .max_points = from->max_points,
+                                                .required = from->required,
+                                                .message = gx_record_keep(to, from->message),
+                                                .hint = gx_record_keep(to, from->hint),
+                                                .map = gx_record_keep(to, from->map)};
+}
+
+/* The Op Time of the largest inference that was right; m0, which grades nothing, has none. */
+static void take_op_time(struct gx_record *to, const struct gr_result *from)
+{
+    for (size_t i = 0; i < from->inferences; i++) {
+        const struct gr_inference *inference = &from->inference[i];
+        if (!inference->passed || inference->images < to->images)
+            continue;
+        to->images = inference->images;
+        to->op_time_s = 0;
+        for (int layer = 0; layer < inference->convs; layer++)
+            to->op_time_s += inference->op_time_s[layer];
     }
-    const char *milestone = text_of(&r, root, "milestone");
-    const cJSON *checks = cJSON_GetObjectItemCaseSensitive(root, "checks");
-    if (!cJSON_IsArray(checks))
-        unexpected(&r, "checks", "a list");
-    if (!gx_record_start(to, submission, milestone, (size_t)cJSON_GetArraySize(checks))) {
-        r.failed = true;
-        st_fail(err, ST_NO_MEMORY, "cannot hold a result in memory");
-    }
-    cJSON_AddItemToArray(to->strings, root); /* owned by the record from now on */
-    if (!r.failed) {
-        to->title = text_of(&r, root, "title");
-        to->device = text_of(&r, root, "device");
-        to->version = text_of(&r, root, "version");
-        to->date = text_of(&r, root, "date");
-        to->score = number_of(&r, root, "score");
-        to->max_score = number_of(&r, root, "max_score");
-        read_checks(&r, checks, to);
-        read_op_time(root, to);
-        gx_record_judge(to);
-    }
-    if (r.failed)
-        gx_record_free(to);
-    return r.failed ? (err ? err->code : ST_BAD_FORMAT) : ST_OK;
+}
+
+static bool take_result(struct gx_record *to, const struct gr_result *from, const char *submission)
+{
+    if (!gx_record_start(to, submission, from->milestone, from->checks))
+        return false;
+    to->title = gx_record_keep(to, from->title);
+    to->device = gx_record_keep(to, from->device);
+    to->version = gx_record_keep(to, from->version);
+    to->date = gx_record_keep(to, from->date);
+    to->score = from->score;
+    to->max_score = from->max_score;
+    for (size_t i = 0; i < from->checks; i++)
+        take_check(to, &from->check[i]);
+    take_op_time(to, from);
+    gx_record_judge(to);
+    return true;
+}
+
+static enum st_code read_result(const char *path, struct gr_result *result, struct st_error *err)
+{
+    enum st_code code = gr_result_read(path, GR_NEED_GRADE, result, err);
+    for (size_t i = 0; !code && i < result->checks; i++)
+        code = check_points(&result->check[i], path, err);
+    if (code == ST_BAD_FORMAT)
+        st_detail(err, ST_HINT, "export what grader --json or grader class wrote");
+    return code;
 }
 
 enum st_code gx_record_read(struct gx_record *to, const char *path, const char *submission,
                             struct st_error *err)
 {
-    char *text;
-    size_t bytes;
     *to = (struct gx_record){0};
-    enum st_code code = file_read(path, MAX_RESULT_BYTES, &text, &bytes, err);
-    if (!code)
-        code = gx_record_parse(to, text, path, submission, err);
-    free(text);
+    struct gr_result *result = malloc(sizeof *result);
+    enum st_code code = result ? read_result(path, result, err) : ST_NO_MEMORY;
+    if (!code && !take_result(to, result, submission))
+        code = ST_NO_MEMORY;
+    if (code == ST_NO_MEMORY)
+        st_fail(err, code, "cannot hold a result in memory");
+    if (code)
+        gx_record_free(to);
+    free(result);
     return code;
 }
 

@@ -9,18 +9,17 @@
 #define CONVLAB_GRADER_EXPORT_RECORD_H
 
 #include "base/status.h"
+#include "grader/record/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct cJSON;
 
-enum gx_status { GX_PASS, GX_FAIL, GX_SKIP };
-
 /** One check. Strings belong to the record, are UTF-8 and never NULL. */
 struct gx_check {
     const char *name, *text;
-    enum gx_status status;
+    enum gr_status status;
     double points, max_points;
     bool required; /**< its skip means that the submission could not be graded */
     const char *message, *hint, *map;
@@ -55,10 +54,6 @@ struct gx_class {
 enum st_code gx_record_read(struct gx_record *to, const char *path, const char *submission,
                             struct st_error *err);
 
-/** The same from memory. @param name  where it came from, for the report. */
-enum st_code gx_record_parse(struct gx_record *to, const char *text, const char *name,
-                             const char *submission, struct st_error *err);
-
 /** An empty record, to be filled in. @return false if there is no memory; to be freed in any case.
  */
 bool gx_record_start(struct gx_record *to, const char *submission, const char *milestone,
@@ -82,8 +77,5 @@ enum st_code gx_class_add(struct gx_class *class, struct gx_record *record, stru
 
 /** Releases all records. */
 void gx_class_free(struct gx_class *class);
-
-/** @return "pass", "fail" or "skip". */
-const char *gx_status_name(enum gx_status status);
 
 #endif

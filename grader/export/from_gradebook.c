@@ -9,11 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-static enum gx_status status_named(const char *word)
-{
-    return strcmp(word, "pass") == 0 ? GX_PASS : strcmp(word, "fail") == 0 ? GX_FAIL : GX_SKIP;
-}
-
 static double or_zero(double points)
 {
     return isfinite(points) ? points : 0;
@@ -25,7 +20,7 @@ static void take_checks(struct gx_record *to, const struct gb_check_result_list 
         const struct gb_check_result *row = &from->row[i];
         to->check[to->checks++] = (struct gx_check){.name = gx_record_keep(to, row->name),
                                                     .text = gx_record_keep(to, row->text),
-                                                    .status = status_named(row->status),
+                                                    .status = gr_status_named(row->status),
                                                     .points = or_zero(row->points),
                                                     .max_points = or_zero(row->max_points),
                                                     .required = row->required != 0,
@@ -66,7 +61,7 @@ static void take_no_submission(struct gx_record *to, const struct gb_attempt *fr
     to->score = 0;
     to->check[to->checks++] = (struct gx_check){.name = "submitted",
                                                 .text = "A submission is there and can be read",
-                                                .status = GX_FAIL,
+                                                .status = GR_FAIL,
                                                 .max_points = or_zero(from->max_score),
                                                 .required = true,
                                                 .message = gx_record_keep(to, why),

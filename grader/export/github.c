@@ -15,7 +15,7 @@ static void add_test(cJSON *list, const struct gx_record *record, const struct g
 {
     cJSON *test = cJSON_CreateObject();
     cJSON_AddItemToArray(list, test);
-    const char *status = check->status == GX_PASS         ? "pass"
+    const char *status = check->status == GR_PASS         ? "pass"
                          : gx_check_counts(record, check) ? "fail"
                                                           : "error";
     gx_json_text(test, "name", check->name);
@@ -34,8 +34,8 @@ static cJSON *result_of(const struct gx_record *record)
     bool failed = false;
     double max_score = 0;
     for (size_t i = 0; i < record->checks; i++) {
-        failed |= record->check[i].status == GX_FAIL;
-        max_score += record->check[i].status == GX_SKIP && !record->check[i].required
+        failed |= record->check[i].status == GR_FAIL;
+        max_score += record->check[i].status == GR_SKIP && !record->check[i].required
                          ? 0
                          : record->check[i].max_points;
     }
@@ -43,12 +43,12 @@ static cJSON *result_of(const struct gx_record *record)
     cJSON_AddNumberToObject(root, "max_score", max_score);
     cJSON *tests = cJSON_AddArrayToObject(root, "tests");
     for (size_t i = 0; i < record->checks; i++)
-        if (record->check[i].status != GX_SKIP || record->check[i].required)
+        if (record->check[i].status != GR_SKIP || record->check[i].required)
             add_test(tests, record, &record->check[i]);
     if (record->fault && !record->checks) {
         struct gx_check fault = {.name = "graded",
                                  .text = "graded",
-                                 .status = GX_SKIP,
+                                 .status = GR_SKIP,
                                  .message = record->fault,
                                  .hint = "",
                                  .map = ""};

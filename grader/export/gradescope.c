@@ -23,15 +23,15 @@ static void add_test(cJSON *list, const struct gx_record *record, size_t number,
         cJSON_AddNumberToObject(test, "score", check->points);
         cJSON_AddNumberToObject(test, "max_score", check->max_points);
     }
-    if (check->status != GX_SKIP)
-        cJSON_AddStringToObject(test, "status", check->status == GX_PASS ? "passed" : "failed");
+    if (check->status != GR_SKIP)
+        cJSON_AddStringToObject(test, "status", check->status == GR_PASS ? "passed" : "failed");
     char *output = gx_check_output(check);
     gx_json_text(test, "output", output);
     free(output);
     cJSON_AddStringToObject(test, "output_format", "text");
     cJSON *tags = cJSON_AddArrayToObject(test, "tags");
     cJSON_AddItemToArray(tags, cJSON_CreateString(check->name));
-    if (check->status == GX_SKIP)
+    if (check->status == GR_SKIP)
         cJSON_AddItemToArray(tags, cJSON_CreateString("skipped"));
     cJSON_AddStringToObject(test, "visibility", options->visibility);
 }

@@ -19,7 +19,7 @@ struct counts {
 static void put_xml(FILE *out, const char *text)
 {
     unsigned c;
-    for (const char *at = text, *start = at; (c = gr_utf8_next(&at)); start = at) {
+    for (const char *at = text, *start = at; (c = utf8_next(&at)); start = at) {
         if (c == '<' || c == '>' || c == '&' || c == '"' || c == '\n' || c == '\t')
             fprintf(out, "&#%u;", c);
         else if (c < ' ' || c == 0xfffe || c == 0xffff || c == 0xfffd)
@@ -57,11 +57,11 @@ static void put_case(FILE *out, const struct gx_record *record, const struct gx_
     put_attribute(out, "name", check->name);
     fputs(" time=\"0\">", out);
     char *output = gx_check_output(check);
-    if (check->status == GX_FAIL)
+    if (check->status == GR_FAIL)
         put_outcome(out, "failure", "check", check->message, output ? output : "");
-    else if (check->status == GX_SKIP && check->required && record->fault)
+    else if (check->status == GR_SKIP && check->required && record->fault)
         put_outcome(out, "error", "infrastructure", check->message, output ? output : "");
-    else if (check->status == GX_SKIP)
+    else if (check->status == GR_SKIP)
         put_outcome(out, "skipped", "", check->message, "");
     free(output);
     fputs("</testcase>\n", out);
@@ -69,16 +69,16 @@ static void put_case(FILE *out, const struct gx_record *record, const struct gx_
 
 /* A fault without checks is one test that is an error. */
 static const struct gx_check graded = {
-    .name = "graded", .text = "graded", .status = GX_SKIP, .required = true, .hint = "", .map = ""};
+    .name = "graded", .text = "graded", .status = GR_SKIP, .required = true, .hint = "", .map = ""};
 
 static struct counts count(const struct gx_record *record)
 {
     struct counts n = {.tests = record->checks};
     for (size_t i = 0; i < record->checks; i++) {
         const struct gx_check *check = &record->check[i];
-        n.failures += check->status == GX_FAIL;
-        n.errors += check->status == GX_SKIP && check->required && record->fault;
-        n.skipped += check->status == GX_SKIP && !(check->required && record->fault);
+        n.failures += check->status == GR_FAIL;
+        n.errors += check->status == GR_SKIP && check->required && record->fault;
+        n.skipped += check->status == GR_SKIP && !(check->required && record->fault);
     }
     if (record->fault && !record->checks)
         n.tests = n.errors = 1;

@@ -7,6 +7,7 @@
 #include "grader/main/command_line.h"
 #include "grader/stages/grading.h"
 #include "grader/profile/profile.h"
+#include "grader/record/result_json.h"
 #include "grader/report/report.h"
 
 #include <signal.h>
@@ -106,14 +107,14 @@ static enum st_code write_json(const struct grading *g, struct st_error *err)
     if (!path)
         return ST_OK;
     if (strcmp(path, "-") == 0) {
-        gr_json_write(g->result, stdout);
+        gr_result_write(g->result, stdout);
         return ST_OK;
     }
     struct file_out file;
     enum st_code code = file_out_open(&file, path, err);
     if (code)
         return code;
-    gr_json_write(g->result, file.f);
+    gr_result_write(g->result, file.f);
     return file_out_commit(&file, err);
 }
 

@@ -2,7 +2,7 @@
 #include "grader/paper/fill.h"
 
 #include "base/files.h"
-#include "grader/report/report.h"
+#include "grader/record/result_json.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -35,7 +35,7 @@ static void read_grading(const struct pp_sources *src, struct pp_grading *g)
     struct st_error failure;
     if (!path_format(path, sizeof path, "%s/result.json", g->folder) || !file_exists(path))
         return;
-    if (gr_json_read(path, &g->result, &failure)) {
+    if (gr_result_read(path, GR_NEED_CHECKS, &g->result, &failure)) {
         snprintf(g->fault, sizeof g->fault, "%s", failure.what);
         return;
     }

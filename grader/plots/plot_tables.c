@@ -1,9 +1,9 @@
 #include "grader/plots/plot_parts.h"
 
 #include "base/checkout.h"
+#include "grader/record/result_json.h"
 #include "vgpu/gpus/profile.h"
 
-#include <cjson/cJSON.h>
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
@@ -92,32 +92,15 @@ bool plot_profile(struct vg_profile *to, const char *device)
 
 /* ---- result.json ---------------------------------------------------------------------------- */
 
-static const char *text_of(const cJSON *object, const char *name)
+/* A new row; NULL without room. */
+static struct plot_time *add_time(struct plot_result *to, const char *model, size_t images)
 {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
-    return cJSON_IsString(item) ? item->valuestring : "";
-}
-
-static double number_of(const cJSON *object, const char *name)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
-    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
-}
-
-/* A count of images or layers; 0 if it is none. */
-static long count_of(const cJSON *object, const char *name)
-{
-    double value = number_of(object, name);
-    return value >= 1 && value <= 1e9 ? (long)value : 0;
-}
-
-static struct plot_time *add_time(struct plot_result *to, const cJSON *from)
-{
-    if (to->n == PLOT_TIMES_MAX)
+    if (to->n == PLOT_TIMES_MAX || images == 0)
         return NULL;
-    struct plot_time *t = &to->time[to->n];
+    struct plot_time *t = &to->time[to->n++];
     memset(t, 0, sizeof *t);
-    plot_text(t->model, sizeof t->model, text_of(from, "model"), 40);
+    plot_text(t->model, sizeof t->model, model, 40);
+    t->images = (long)images;
     return t;
 }
 
@@ -126,69 +109,54 @@ static double milliseconds(double seconds)
     return isfinite(seconds) && seconds > 0 ? seconds * 1e3 : NAN;
 }
 
-static void read_inference(struct plot_result *to, const cJSON *from)
+static void take_inference(struct plot_result *to, const struct gr_inference *from)
 {
-    const cJSON *times = cJSON_GetObjectItemCaseSensitive(from, "op_times_s"), *seconds;
-    int layer = 0;
-    cJSON_ArrayForEach(seconds, times)
-    {
-        struct plot_time *t = add_time(to, from);
+    for (int layer = 0; layer < from->convs; layer++) {
+        struct plot_time *t = add_time(to, from->model, from->images);
         if (!t)
             return;
-        t->images = count_of(from, "images");
-        t->layer = ++layer;
-        t->ms = milliseconds(cJSON_IsNumber(seconds) ? seconds->valuedouble : NAN);
-        t->right = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(from, "passed"));
-        to->n += t->images > 0;
+        t->layer = layer + 1;
+        t->ms = milliseconds(from->op_time_s[layer]);
+        t->right = from->passed;
     }
 }
 
-static void read_timing(struct plot_result *to, const cJSON *from)
+static void take_timing(struct plot_result *to, const struct gr_timing *from)
 {
-    const cJSON *shape = cJSON_GetObjectItemCaseSensitive(from, "shape");
-    struct plot_time *t = add_time(to, from);
+    const struct conv_shape *s = &from->shape;
+    if (s->B <= 0 || s->C <= 0 || s->H <= 0 || s->W <= 0 || s->M <= 0 || s->K <= 0)
+        return;
+    struct plot_time *t = add_time(to, from->model, (size_t)s->B);
     if (!t)
         return;
-    long B = count_of(shape, "B"), M = count_of(shape, "M"), C = count_of(shape, "C"),
-         H = count_of(shape, "H"), W = count_of(shape, "W"), K = count_of(shape, "K");
-    plot_text(t->subject, sizeof t->subject, text_of(from, "subject"), 20);
-    t->images = B;
-    t->layer = (int)count_of(from, "layer");
-    t->ms = milliseconds(number_of(from, "median_s"));
-    t->macs = number_of(from, "gmac") * 1e9;
-    t->bytes = 4.0 * ((double)B * (double)(C * H * W) + (double)(M * C * K * K) +
-                      (double)B * (double)(M * (H - K + 1) * (W - K + 1)));
+    const double B = s->B, M = s->M, C = s->C, H = s->H, W = s->W, K = s->K;
+    plot_text(t->subject, sizeof t->subject, gr_subject_name(from->subject), 20);
+    t->layer = from->layer;
+    t->ms = milliseconds(from->median_s);
+    t->macs = from->gmac * 1e9;
+    t->bytes = 4 * (B * C * H * W + M * C * K * K + B * M * (H - K + 1) * (W - K + 1));
     t->right = true;
-    snprintf(t->shape, sizeof t->shape, "%ldx%ldx%ld, %ld@%ld", C, H, W, M, K);
-    to->n += B > 0 && C > 0 && H > 0 && W > 0 && M > 0 && K > 0;
+    snprintf(t->shape, sizeof t->shape, "%dx%dx%d, %d@%d", s->C, s->H, s->W, s->M, s->K);
 }
 
 enum st_code plot_result_read(struct plot_result *to, const char *path, struct st_error *err)
 {
-    enum { JSON_BYTES_MAX = 64 << 20 };
-    char *text;
-    size_t bytes;
     memset(to, 0, sizeof *to);
-    enum st_code code = file_read(path, JSON_BYTES_MAX, &text, &bytes, err);
-    if (code)
-        return code;
-    cJSON *root = cJSON_ParseWithLength(text, bytes), *entry;
-    free(text);
-    if (!cJSON_IsObject(root)) {
-        cJSON_Delete(root);
-        st_fail(err, ST_BAD_FORMAT, "result.json is no result of a grading");
-        return st_detail(err, ST_WHERE, "%s", path);
+    struct gr_result *r = malloc(sizeof *r);
+    enum st_code code = r ? gr_result_read(path, GR_NEED_OBJECT, r, err)
+                          : st_fail(err, ST_NO_MEMORY, "cannot hold a result in memory");
+    for (size_t i = 0; !code && i < r->inferences; i++)
+        take_inference(to, &r->inference[i]);
+    for (size_t i = 0; !code && i < r->timings; i++)
+        take_timing(to, &r->timing[i]);
+    if (!code) {
+        plot_text(to->milestone, sizeof to->milestone, r->milestone, 15);
+        plot_text(to->subject, sizeof to->subject, r->subject, 30);
+        plot_text(to->device, sizeof to->device, r->device, 30);
+        plot_text(to->profile, sizeof to->profile, r->profile, 90);
     }
-    plot_text(to->milestone, sizeof to->milestone, text_of(root, "milestone"), 15);
-    plot_text(to->subject, sizeof to->subject, text_of(root, "subject"), 30);
-    plot_text(to->device, sizeof to->device, text_of(root, "device"), 30);
-    plot_text(to->profile, sizeof to->profile, text_of(root, "profile"), 90);
-    cJSON_ArrayForEach(entry, cJSON_GetObjectItemCaseSensitive(root, "inference"))
-        read_inference(to, entry);
-    cJSON_ArrayForEach(entry, cJSON_GetObjectItemCaseSensitive(root, "timings"))
-        read_timing(to, entry);
-    cJSON_Delete(root);
-    return ST_OK;
+    free(r);
+    return code;
 }
 
 const char *plot_origin(char *to, size_t room, const struct plot_result *r)

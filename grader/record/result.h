@@ -123,6 +123,9 @@ struct gr_result {
 /** @return "pass", "fail" or "skip". */
 const char *gr_status_name(enum gr_status status);
 
+/** @return the status of that name, GR_SKIP for any other word. */
+enum gr_status gr_status_named(const char *word);
+
 /** @return "submission", "reference", "plain loops" or "m2". */
 const char *gr_subject_name(enum gr_subject subject);
 

@@ -4,6 +4,7 @@
 #include "grader/report/report.h"
 
 #include "base/files.h"
+#include "grader/record/result_json.h"
 #include "grader/report/report_parts.h"
 
 #include <stdlib.h>
@@ -75,7 +76,7 @@ static void put_data(FILE *out, int file, const struct gr_result *result,
         gr_checks_tsv(out, result);
         break;
     case 2:
-        gr_json_write(result, out);
+        gr_result_write(result, out);
         break;
     case 3:
         gr_op_times_tex(out, summary);

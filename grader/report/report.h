@@ -12,7 +12,7 @@
  *     results.tsv     one row per timed run
  *     checks.tsv      one row per check and manual item
  *     evidence.tsv    one row per fact of the technique
- *     result.json     the interface outside (see gr_json_write)
+ *     result.json     the interface outside (see grader/record/result_json.h)
  *     report.md       the page, GitHub-flavoured Markdown
  *     report.html     the same, self-contained (style and plots inside)
  *     plots/          as SVG, PNG and PDF, with data and scripts, see grader/plots/plots.h
@@ -22,13 +22,6 @@
  * @return ST_OK, or the first error; the others files are still written where possible. */
 enum st_code gr_report_write(const struct gr_result *result, const char *folder,
                              struct st_error *err);
-
-/** Writes result.json to a stream. */
-void gr_json_write(const struct gr_result *result, FILE *out);
-
-/** Reads a result.json back. @p result is large: allocate it.
- * @return ST_OK, or an error with @p result undefined. */
-enum st_code gr_json_read(const char *path, struct gr_result *result, struct st_error *err);
 
 /** Writes FOLDER/index.html: a page that links every FOLDER/mN/report.html with its score, Op Times
  * and date, read from their result.json. */

@@ -3,18 +3,18 @@
  * The files may be older, newer or damaged: what is missing is left out, and a file that cannot be
  * read becomes a card that says so. */
 #include "grader/report/report.h"
-#include "grader/report/report_parts.h"
 
 #include "base/files.h"
+#include "grader/record/result_json.h"
+#include "grader/report/report_parts.h"
 
-#include <cjson/cJSON.h>
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_JSON_BYTES = 8 << 20, MAX_MILESTONES = 100 };
+enum { MAX_MILESTONES = 100 };
 
 /* @return N of a folder's name "mN", or -1. */
 static int milestone_number(const char *name)
@@ -51,34 +51,6 @@ static enum st_code find_milestones(const char *folder, char (*names)[8], size_t
     return ST_OK;
 }
 
-static cJSON *read_result(const char *folder, const char *name)
-{
-    char path[PATH_MAX], *text;
-    size_t bytes;
-    if (!path_format(path, sizeof path, "%s/%s/result.json", folder, name) ||
-        file_read(path, MAX_JSON_BYTES, &text, &bytes, NULL))
-        return NULL;
-    cJSON *root = cJSON_Parse(text);
-    free(text);
-    if (!cJSON_IsObject(root)) {
-        cJSON_Delete(root);
-        return NULL;
-    }
-    return root;
-}
-
-static const char *text_of(const cJSON *object, const char *name)
-{
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
-    return text ? text : "";
-}
-
-static double number_of(const cJSON *object, const char *name)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
-    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
-}
-
 static void put_number(FILE *out, double value, int digits)
 {
     char text[NUMBER_CHARS];
@@ -103,50 +75,40 @@ static void put_fact(FILE *out, const char *name, const char *text)
 }
 
 /* Op Times and correctness of the inference with the most images. */
-static void put_inference(FILE *out, const cJSON *root)
+static void put_inference(FILE *out, const struct gr_result *r)
 {
-    const cJSON *largest = NULL, *entry;
-    cJSON_ArrayForEach(entry,
-                       cJSON_GetObjectItemCaseSensitive(
-                           root, "inference")) if (!largest || number_of(entry, "images") >
-                                                                   number_of(largest, "images"))
-        largest = entry;
-    if (!largest || !isfinite(number_of(largest, "images")))
+    const struct gr_inference *largest = NULL;
+    for (size_t i = 0; i < r->inferences; i++)
+        if (r->inference[i].images > (largest ? largest->images : 0))
+            largest = &r->inference[i];
+    if (!largest)
         return;
     fputs("<dt>Op Time</dt><dd>", out);
-    int layer = 0;
-    const cJSON *time;
-    cJSON_ArrayForEach(time, cJSON_GetObjectItemCaseSensitive(largest, "op_times_s"))
-    {
+    for (int layer = 0; layer < largest->convs; layer++) {
         fprintf(out, "%slayer %d: ", layer ? ", " : "", layer + 1);
-        put_number(out, cJSON_IsNumber(time) ? time->valuedouble * 1e3 : NAN, 4);
+        put_number(out, largest->op_time_s[layer] * 1e3, 4);
         fputs(" ms", out);
-        layer++;
     }
-    fprintf(out, " (%.0f images, ", number_of(largest, "images"));
-    gr_put_html(out, text_of(largest, "model"));
+    fprintf(out, " (%zu images, ", largest->images);
+    gr_put_html(out, largest->model);
     fputs(")</dd>\n<dt>Correctness</dt><dd>", out);
-    put_number(out, number_of(largest, "correctness"), 4);
-    if (cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(largest, "passed")))
+    put_number(out, largest->correctness, 4);
+    if (!largest->passed)
         fputs(" <strong>✗ outputs wrong</strong>", out);
     fputs("</dd>\n", out);
 }
 
 /* How the technique and the speed were found, where there are such checks. */
-static void put_technique(FILE *out, const cJSON *root)
+static void put_technique(FILE *out, const struct gr_result *r)
 {
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "evidence"), *entry;
-    int held = 0, all = 0;
-    cJSON_ArrayForEach(entry, list)
-    {
-        all++;
-        held += cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entry, "holds"));
-    }
-    if (all)
-        fprintf(out, "<dt>Technique</dt><dd>%s%d of %d facts found%s</dd>\n",
-                held < all ? "<strong>✗ " : "", held, all, held < all ? "</strong>" : "");
-    const cJSON *speed = cJSON_GetObjectItemCaseSensitive(root, "speed");
-    double reference = number_of(speed, "to_reference"), m2 = number_of(speed, "to_m2");
+    size_t held = 0;
+    for (size_t i = 0; i < r->evidences; i++)
+        held += r->evidence[i].holds;
+    if (r->evidences)
+        fprintf(out, "<dt>Technique</dt><dd>%s%zu of %zu facts found%s</dd>\n",
+                held < r->evidences ? "<strong>✗ " : "", held, r->evidences,
+                held < r->evidences ? "</strong>" : "");
+    const double reference = r->speed.to_reference, m2 = r->speed.to_baseline;
     if (!isfinite(reference) && !isfinite(m2))
         return;
     fputs("<dt>Op Times</dt><dd>", out);
@@ -159,28 +121,28 @@ static void put_technique(FILE *out, const cJSON *root)
     fputs("</dd>\n", out);
 }
 
-static void put_card(FILE *out, const char *folder, const char *name, const cJSON *root)
+static void put_card(FILE *out, const char *folder, const char *name, const struct gr_result *r)
 {
-    const char *title = text_of(root, "title");
+    const char *title = r->title;
     fprintf(out, "<li class=\"card\"><div>\n<h2><a href=\"%s/report.html\">%s%s", name, name,
             title[0] ? ": " : "");
     gr_put_html(out, title);
     fputs("</a></h2>\n<p class=\"score\">", out);
-    put_points(out, number_of(root, "score"));
+    put_points(out, r->score);
     fputs(" of ", out);
-    put_points(out, number_of(root, "max_score"));
+    put_points(out, r->max_score);
     fputs(" automatic points</p>\n", out);
-    if (number_of(root, "manual_max") > 0) {
+    if (r->manual_max > 0) {
         fputs("<p>", out);
-        put_points(out, number_of(root, "manual_max"));
+        put_points(out, r->manual_max);
         fputs(" more are left for the instructor</p>\n", out);
     }
     fputs("<dl>\n", out);
-    put_fact(out, "Graded", text_of(root, "subject"));
-    put_inference(out, root);
-    put_technique(out, root);
-    put_fact(out, "Machine", text_of(root, "machine"));
-    put_fact(out, "Date", text_of(root, "date"));
+    put_fact(out, "Graded", r->subject);
+    put_inference(out, r);
+    put_technique(out, r);
+    put_fact(out, "Machine", r->machine);
+    put_fact(out, "Date", r->date);
     fputs("</dl>\n</div>\n", out);
     char picture[64];
     snprintf(picture, sizeof picture, "%s/plots/op-times.svg", name);
@@ -195,24 +157,30 @@ static void put_card(FILE *out, const char *folder, const char *name, const cJSO
     fputs("</li>\n", out);
 }
 
-static void put_page(FILE *out, const char *folder, char (*names)[8], size_t n)
+/* A result that cannot be read becomes a card that says so. */
+static void put_milestone(FILE *out, const char *folder, const char *name, struct gr_result *room)
+{
+    char path[PATH_MAX];
+    if (path_format(path, sizeof path, "%s/%s/result.json", folder, name) &&
+        !gr_result_read(path, GR_NEED_OBJECT, room, NULL))
+        put_card(out, folder, name, room);
+    else
+        fprintf(out,
+                "<li class=\"card\"><div>\n<h2>%s</h2>\n<p>%s/result.json cannot be read: "
+                "grade %s again.</p>\n</div></li>\n",
+                name, name, name);
+}
+
+static void put_page(FILE *out, const char *folder, char (*names)[8], size_t n,
+                     struct gr_result *room)
 {
     gr_html_begin(out, "ConvLab: graded milestones");
     fputs("<h1>ConvLab: graded milestones</h1>\n", out);
     if (!n)
         fputs("<p>No milestone has been graded yet.</p>\n", out);
     fputs("<ul class=\"cards\">\n", out);
-    for (size_t i = 0; i < n; i++) {
-        cJSON *root = read_result(folder, names[i]);
-        if (root)
-            put_card(out, folder, names[i], root);
-        else
-            fprintf(out,
-                    "<li class=\"card\"><div>\n<h2>%s</h2>\n<p>%s/result.json cannot be read: "
-                    "grade %s again.</p>\n</div></li>\n",
-                    names[i], names[i], names[i]);
-        cJSON_Delete(root);
-    }
+    for (size_t i = 0; i < n; i++)
+        put_milestone(out, folder, names[i], room);
     fputs("</ul>\n</main>\n</body>\n</html>\n", out);
 }
 
@@ -228,9 +196,14 @@ enum st_code gr_index_write(const char *folder, struct st_error *err)
         st_fail(err, ST_TOO_LARGE, "path is too long");
         return st_detail(err, ST_WHERE, "%.80s...", folder), ST_TOO_LARGE;
     }
+    struct gr_result *room = malloc(sizeof *room);
+    if (!room)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold a result in memory");
     code = file_out_open(&out, path, err);
-    if (code)
-        return code;
-    put_page(out.f, folder, names, n);
-    return file_out_commit(&out, err);
+    if (!code) {
+        put_page(out.f, folder, names, n, room);
+        code = file_out_commit(&out, err);
+    }
+    free(room);
+    return code;
 }

@@ -14,6 +14,7 @@
 
 #include "base/numbers.h"
 #include "base/status.h"
+#include "base/utf8.h"
 #include "grader/plots/plots.h"
 #include "grader/record/result.h"
 
@@ -23,18 +24,10 @@
 
 /* ---- report_text.c: strings, safe in each format --------------------------------- */
 
-/** Reads one code point and steps over it. What is not UTF-8 (overlong forms, surrogates, cut
- * sequences) gives U+FFFD for each byte. @return 0 at the end, without a step. */
-unsigned gr_utf8_next(const char **text);
-
 /** @return whether a spreadsheet would run a cell with this text as a formula (or might, after it
  * has taken blanks away), so that a name could read other cells: it needs an apostrophe before it.
  * https://owasp.org/www-community/attacks/CSV_Injection */
 bool gr_is_formula(const char *text);
-
-/** Copies @p text with every byte that is not UTF-8 replaced by U+FFFD. @return malloc'd, or NULL.
- */
-char *gr_utf8_repair(const char *text);
 
 /** One line of HTML text or attribute value. */
 void gr_put_html(FILE *out, const char *text);
@@ -54,7 +47,7 @@ void gr_put_latex(FILE *out, const char *text);
 /** One character of LaTeX text. @return false if it became '?'. */
 bool gr_put_latex_point(FILE *out, unsigned point);
 
-/** Reads one code point as gr_utf8_next() does; what a page cannot show is U+FFFD. */
+/** Reads one code point as utf8_next() does; what a page cannot show is U+FFFD. */
 unsigned gr_next_visible(const char **text);
 
 /** Bytes as base64, for data: addresses. */
@@ -108,7 +101,7 @@ void gr_seal_put(FILE *out, const char *page, size_t bytes);
 /** @return whether a page has its checksum: nobody has written in it. */
 bool gr_seal_holds(const char *page, size_t bytes);
 
-/* ---- report_md.c, report_html.c, report_json.c, report_tables.c ----------------------------- */
+/* ---- report_md.c, report_html.c, report_tables.c ------------------------------------------ */
 
 /** Writes the page, without its seal. @param kept name of the copy of an earlier page that the
  * student is told of, or NULL. */
@@ -129,9 +122,6 @@ bool gr_html_put_picture(FILE *out, const char *folder, const char *name);
 
 /** The style of report.html and index.html (report_style.c). */
 extern const char gr_page_style[];
-
-/** @return the text of result.json, malloc'd, or NULL without memory. */
-char *gr_json_text(const struct gr_result *result);
 
 /** The section on the technique (report_technique.c); nothing if there is no evidence. @param
  * tables counts the page's tables. */

@@ -9,59 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPLACEMENT = 0xfffd };
-
-unsigned gr_utf8_next(const char **text)
-{
-    unsigned point = REPLACEMENT;
-    if (!**text)
-        return 0;
-    const size_t bytes = utf8_decode(*text, &point);
-    *text += bytes ? bytes : 1;
-    return point;
-}
-
-static void put_point(FILE *out, unsigned point)
-{
-    if (point < 0x80) {
-        fputc((int)point, out);
-        return;
-    }
-    int more = point >= 0x10000 ? 3 : point >= 0x800 ? 2 : 1;
-    static const unsigned lead[] = {0, 0xc0, 0xe0, 0xf0};
-    fputc((int)(lead[more] | point >> (6 * more)), out);
-    while (more--)
-        fputc((int)(0x80 | (point >> (6 * more) & 0x3f)), out);
-}
-
 bool gr_is_formula(const char *text)
 {
     return *text && strchr("=+-@\t\r\n", *text);
 }
 
-char *gr_utf8_repair(const char *text)
+unsigned gr_next_visible(const char **text)
 {
-    char *copy;
-    size_t bytes;
-    FILE *out = open_memstream(&copy, &bytes);
-    if (!out)
-        return NULL;
-    for (unsigned point; (point = gr_utf8_next(&text));)
-        put_point(out, point);
-    if (fclose(out))
-        return free(copy), NULL;
-    return copy;
-}
-
-/* The next character that a page can show. */
-static unsigned next_visible(const char **text)
-{
-    unsigned point = gr_utf8_next(text);
+    unsigned point = utf8_next(text);
     bool control = point && point < 0x20 && point != '\n' && point != '\t';
     bool direction = (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
     bool separator = point == 0x2028 || point == 0x2029;
     if (control || direction || separator || (point >= 0x7f && point < 0xa0) || point == 0xfeff)
-        return REPLACEMENT;
+        return UTF8_REPLACEMENT;
     return point;
 }
 
@@ -69,7 +29,7 @@ static unsigned next_visible(const char **text)
 static unsigned next_on_line(const char **text, bool *space)
 {
     unsigned point;
-    while ((point = next_visible(text)) == ' ' || point == '\n' || point == '\t') {
+    while ((point = gr_next_visible(text)) == ' ' || point == '\n' || point == '\t') {
         if (!*space) {
             *space = true;
             return ' ';
@@ -81,7 +41,7 @@ static unsigned next_on_line(const char **text, bool *space)
 
 void gr_put_html(FILE *out, const char *text)
 {
-    for (unsigned point; (point = next_visible(&text));) {
+    for (unsigned point; (point = gr_next_visible(&text));) {
         switch (point) {
         case '&':
             fputs("&amp;", out);
@@ -99,7 +59,7 @@ void gr_put_html(FILE *out, const char *text)
             fputs("&#39;", out);
             break;
         default:
-            put_point(out, point);
+            utf8_put(out, point);
         }
     }
 }
@@ -147,7 +107,7 @@ void gr_put_markdown(FILE *out, const char *text)
             fputc((int)point, out);
             break;
         default:
-            put_point(out, point);
+            utf8_put(out, point);
         }
     }
 }
@@ -175,10 +135,10 @@ void gr_put_markdown_block(FILE *out, const char *text)
         fputc('`', out);
     fputs("text\n", out);
     unsigned before = '\n';
-    for (unsigned point; (point = next_visible(&text)); before = point) {
+    for (unsigned point; (point = gr_next_visible(&text)); before = point) {
         if (before == '\n' && point == '<')
             fputc(' ', out); /* so that no line looks like a marker of a report */
-        put_point(out, point);
+        utf8_put(out, point);
     }
     if (before != '\n')
         fputc('\n', out);
@@ -301,7 +261,7 @@ bool gr_put_latex_point(FILE *out, unsigned point)
     if (latex)
         fputs(latex, out);
     else if (point < 0x80 || letter)
-        put_point(out, point);
+        utf8_put(out, point);
     else if (!put_accented(out, point)) {
         fputc('?', out);
         return false;
@@ -314,11 +274,6 @@ void gr_put_latex(FILE *out, const char *text)
     bool space = true;
     for (unsigned point; (point = next_on_line(&text, &space));)
         gr_put_latex_point(out, point);
-}
-
-unsigned gr_next_visible(const char **text)
-{
-    return next_visible(text);
 }
 
 void gr_put_base64(FILE *out, const char *data, size_t bytes)

@@ -182,8 +182,9 @@ static struct gx_record record_of(const char *status, double points, bool requir
     struct gx_record record;
     struct st_error err;
     char *text = result_text(status, points, required, message);
-    cr_assert_eq(gx_record_parse(&record, text, "test", submission, &err), ST_OK, "%s: %s",
-                 err.what, err.where);
+    const char *path = temp_file("r.json", text, strlen(text));
+    cr_assert_eq(gx_record_read(&record, path, submission, &err), ST_OK, "%s: %s", err.what,
+                 err.where);
     free(text);
     return record;
 }
@@ -336,7 +337,7 @@ Test(exports, a_fault_is_not_the_students)
 Test(exports, a_failure_is_a_grade_although_more_was_skipped)
 {
     struct gx_record record = record_of("fail", 0, true, "wrong", "team a");
-    record.check[0].status = GX_SKIP;
+    record.check[0].status = GR_SKIP;
     gx_record_judge(&record);
     cr_expect_null(record.fault);
     cr_expect_str_eq(record.status, "fail");
@@ -364,8 +365,9 @@ Test(exports, results_that_are_none_are_rejected)
                  at + strlen(cases[i].replace));
         struct gx_record record;
         struct st_error err = {0};
-        cr_expect_eq(gx_record_parse(&record, changed, "r.json", "", &err), ST_BAD_FORMAT, "%s",
-                     cases[i].by);
+        const char *path = temp_file("r.json", changed, strlen(changed));
+        cr_expect_eq(gx_record_read(&record, path, "", &err), ST_BAD_FORMAT, "%s", cases[i].by);
+        cr_expect(strstr(err.what, "not a grading result"), "%s", err.what);
         cr_expect(strstr(err.where, cases[i].where), "%s: %s", cases[i].by, err.where);
         free(text);
     }

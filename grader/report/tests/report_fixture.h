@@ -5,7 +5,7 @@
 #define CONVLAB_GRADER_TESTS_REPORT_FIXTURE_H
 
 #include "grader/report/report_parts.h"
-#include "grader/record/result.h"
+#include "grader/record/result_json.h"
 
 #include <stdbool.h>
 #include <stddef.h>

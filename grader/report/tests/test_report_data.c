@@ -16,7 +16,7 @@ TestSuite(report_tex);
 
 static cJSON *json_of(const struct gr_result *result)
 {
-    char *text = gr_json_text(result);
+    char *text = gr_result_text(result);
     cr_assert_not_null(text);
     cr_expect(is_utf8(text));
     cJSON *root = cJSON_Parse(text);
@@ -85,7 +85,7 @@ Test(report_json, a_seed_of_64_bits_keeps_all_digits)
 {
     struct gr_result *r = sample_result();
     r->seed = UINT64_MAX;
-    char *text = gr_json_text(r);
+    char *text = gr_result_text(r);
     cr_expect(strstr(text, "18446744073709551615"));
     free(text);
     free(r);
@@ -108,7 +108,7 @@ Test(report_json, hostile_strings_read_back_with_only_broken_utf8_replaced)
 {
     struct gr_result *r = hostile_result();
     cJSON *root = json_of(r);
-    char *repaired = gr_utf8_repair(hostile);
+    char *repaired = utf8_repair(hostile);
     cr_expect_str_eq(text_at(entry_of(root, "checks", 0), "message"), repaired);
     free(repaired);
     cJSON_Delete(root);
@@ -241,14 +241,16 @@ Test(report_tex, a_wrong_inference_has_no_time)
 Test(report_tables, result_json_reads_back_as_the_same_record)
 {
     struct gr_result *results[] = {sample_result(), hostile_result()};
+    results[0]->speed = (struct gr_speed){100, 1.25, NAN, 0.01, 2};
     for (size_t i = 0; i < 2; i++) {
         struct gr_result *again = malloc(sizeof *again);
         results[i]->seed = UINT64_MAX - 1; /* more bits than a double has */
-        char *first = gr_json_text(results[i]);
+        char *first = gr_result_text(results[i]);
         struct st_error err;
         write_text("result.json", first);
-        cr_assert_eq(gr_json_read(in_folder("result.json"), again, &err), ST_OK, "%s", err.what);
-        char *second = gr_json_text(again);
+        cr_assert_eq(gr_result_read(in_folder("result.json"), GR_NEED_CHECKS, again, &err), ST_OK,
+                     "%s", err.what);
+        char *second = gr_result_text(again);
         if (i == 0) /* (text that is not UTF-8 is repaired, and may then be cut elsewhere) */
             cr_expect_str_eq(second, first);
         cr_expect_eq(again->seed, UINT64_MAX - 1);
@@ -258,8 +260,62 @@ Test(report_tables, result_json_reads_back_as_the_same_record)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct gr_result *r = malloc(sizeof *r);
         write_text("result.json", wrong[i]);
-        cr_expect_eq(gr_json_read(in_folder("result.json"), r, NULL), ST_BAD_FORMAT, "%s",
-                     wrong[i]);
+        cr_expect_eq(gr_result_read(in_folder("result.json"), GR_NEED_CHECKS, r, NULL),
+                     ST_BAD_FORMAT, "%s", wrong[i]);
         free(r);
     }
+}
+
+/* What a result.json with these fields is read as. */
+static enum st_code read_fields(const char *fields, enum gr_need need, struct gr_result *to,
+                                struct st_error *err)
+{
+    char text[8192];
+    snprintf(text, sizeof text, "{%s}", fields);
+    write_text("result.json", text);
+    return gr_result_read(in_folder("result.json"), need, to, err);
+}
+
+Test(report_json, fields_of_another_type_are_empty_where_they_are_not_needed)
+{
+    struct gr_result *r = malloc(sizeof *r);
+    static const char fields[] =
+        "\"milestone\": 1, \"score\": \"9\", \"speed\": 4, \"new\": [[]],"
+        "\"inference\": [{\"images\": -1, \"passed\": \"yes\", \"op_times_s\": [1, null]}, 7],"
+        "\"timings\": [{\"subject\": \"nobody\", \"layer\": 1e300, \"shape\": []}]";
+    cr_assert_eq(read_fields(fields, GR_NEED_OBJECT, r, NULL), ST_OK);
+    cr_expect_str_eq(r->milestone, "");
+    cr_expect(isnan(r->score) && isnan(r->speed.to_reference));
+    cr_expect_eq(r->inferences, 2);
+    cr_expect_eq(r->inference[0].images, 0);
+    cr_expect_eq(r->inference[0].convs, 2);
+    cr_expect(isnan(r->inference[0].op_time_s[1]) && !r->inference[0].passed);
+    cr_expect_eq(r->timing[0].subject, GR_SUBMISSION);
+    cr_expect_eq(r->timing[0].layer, 0);
+    free(r);
+}
+
+Test(report_json, text_that_does_not_fit_is_cut_between_two_characters)
+{
+    struct gr_result *r = malloc(sizeof *r);
+    cr_assert_eq(read_fields("\"device\": \"fourteen bytes\xe2\x82\xac\"", GR_NEED_OBJECT, r, NULL),
+                 ST_OK);
+    cr_expect_str_eq(r->device, "fourteen bytes");
+    free(r);
+}
+
+Test(report_json, more_checks_than_a_grading_has_are_refused)
+{
+    struct gr_result *r = malloc(sizeof *r);
+    struct st_error err = {0};
+    char fields[1024] = "\"checks\": [{}";
+    for (size_t i = 1; i < GR_MAX_CHECKS; i++)
+        strcat(fields, ",{}");
+    strcat(fields, "]");
+    cr_expect_eq(read_fields(fields, GR_NEED_CHECKS, r, &err), ST_OK);
+    strcpy(strrchr(fields, ']'), ",{}]");
+    cr_expect_eq(read_fields(fields, GR_NEED_CHECKS, r, &err), ST_BAD_FORMAT);
+    cr_expect(strstr(err.where, "'checks'"), "%s", err.where);
+    cr_expect_eq(read_fields(fields, GR_NEED_OBJECT, r, &err), ST_OK);
+    free(r);
 }

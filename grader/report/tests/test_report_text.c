@@ -31,7 +31,7 @@ static void expect(put_function *function, const char *text, const char *expecte
 Test(report_text, utf8_that_is_well_formed_is_kept)
 {
     const char text[] = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 \xf4\x8f\xbf\xbf\n\t";
-    char *copy = gr_utf8_repair(text);
+    char *copy = utf8_repair(text);
     cr_expect_str_eq(copy, text);
     free(copy);
 }
@@ -55,7 +55,7 @@ Test(report_text, each_byte_that_is_no_utf8_becomes_the_replacement_character)
         {"\xf5\x80\x80\x80", 4},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *copy = gr_utf8_repair(cases[i].text);
+        char *copy = utf8_repair(cases[i].text);
         cr_expect_eq(count(copy, "\xef\xbf\xbd"), cases[i].replaced, "case %zu", i);
         cr_expect(is_utf8(copy), "case %zu", i);
         free(copy);

@@ -2,7 +2,7 @@
  * own, one for each kind and pair of places; after the launch they are merged so that the details
  * are those of the lowest block, whichever worker had it. */
 #include "vgpu/exec/findings.h"
-#include "vgpu/exec/vg_block.h"
+#include "vgpu/exec/block_order.h"
 #include "vgpu/probe/names.h"
 
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 #include "vgpu/exec/matrix.h"
-#include "vgpu/exec/lanes.h"
+#include "vgpu/exec/float_bits.h"
+#include "vgpu/exec/rounding.h"
 
 #include <string.h>
 

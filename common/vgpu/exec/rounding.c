@@ -1,5 +1,5 @@
 #include "vgpu/exec/rounding.h"
-#include "vgpu/exec/lanes.h"
+#include "vgpu/exec/float_bits.h"
 
 #include <fenv.h>
 
@@ -14,61 +14,22 @@ static int begin(enum ir_rounding rounding)
 }
 
 /* volatile keeps the compiler from computing before begin() or after the mode is restored. */
-float round_f32(enum lane_operation op, float x, float y, float z, enum ir_rounding rounding)
-{
-    int before = begin(rounding);
-    volatile float a = x, b = y, c = z, r;
-    switch (op) {
-    case LANE_ADD:
-        r = a + b;
-        break;
-    case LANE_SUB:
-        r = a - b;
-        break;
-    case LANE_MUL:
-        r = a * b;
-        break;
-    case LANE_DIV:
-        r = a / b;
-        break;
-    case LANE_FMA:
-        r = fmaf(a, b, c);
-        break;
-    default:
-        r = sqrtf(a);
-        break;
+#define ROUND(NAME, TYPE, FMA, SQRT)                                                               \
+    TYPE NAME(enum lane_operation op, TYPE x, TYPE y, TYPE z, enum ir_rounding rounding)           \
+    {                                                                                              \
+        int before = begin(rounding);                                                              \
+        volatile TYPE a = x, b = y, c = z;                                                         \
+        volatile TYPE r = op == LANE_ADD   ? a + b                                                 \
+                          : op == LANE_SUB ? a - b                                                 \
+                          : op == LANE_MUL ? a * b                                                 \
+                          : op == LANE_DIV ? a / b                                                 \
+                          : op == LANE_FMA ? FMA(a, b, c)                                          \
+                                           : SQRT(a);                                              \
+        fesetround(before);                                                                        \
+        return r;                                                                                  \
     }
-    fesetround(before);
-    return r;
-}
-
-double round_f64(enum lane_operation op, double x, double y, double z, enum ir_rounding rounding)
-{
-    int before = begin(rounding);
-    volatile double a = x, b = y, c = z, r;
-    switch (op) {
-    case LANE_ADD:
-        r = a + b;
-        break;
-    case LANE_SUB:
-        r = a - b;
-        break;
-    case LANE_MUL:
-        r = a * b;
-        break;
-    case LANE_DIV:
-        r = a / b;
-        break;
-    case LANE_FMA:
-        r = fma(a, b, c);
-        break;
-    default:
-        r = sqrt(a);
-        break;
-    }
-    fesetround(before);
-    return r;
-}
+ROUND(round_f32, float, fmaf, sqrtf)
+ROUND(round_f64, double, fma, sqrt)
 
 static float narrow(double x, enum ir_rounding rounding)
 {

@@ -369,7 +369,7 @@ static void write_row(FILE *out, const struct vg_kernel *k, const char *file, in
         cells[i] = numbers[i];
     }
     cells[0] = k->name;
-    cells[1] = vg_kernel_symbol(k);
+    cells[1] = k->function->name;
     cells[2] = file;
     for (int i = ALL_COLUMNS - LAUNCH_COLUMNS; i < ALL_COLUMNS; i++)
         cells[i] = "";

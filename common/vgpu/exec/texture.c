@@ -1,5 +1,5 @@
 #include "vgpu/exec/texture.h"
-#include "vgpu/exec/lanes.h"
+#include "vgpu/exec/float_bits.h"
 
 #include <string.h>
 

@@ -1,102 +1,13 @@
-/* A block: its warps take turns, each until it cannot go on. Barriers count threads that have not
- * ended, as since Volta. A block whose warps all wait for something that cannot come is reported.
- */
+/* A block: its warps take turns, each until it cannot go on. A block whose warps all wait for
+ * something that cannot come is reported. */
 #include "vgpu/exec/vg_block.h"
 
-#include "vgpu/exec/sample.h"
+#include "vgpu/exec/block_order.h"
+#include "vgpu/exec/cache_sample.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-static void write_reduction(struct vg_warp *w, const struct vg_fragment *f,
-                            const struct vg_barrier *b)
-{
-    const struct ir_insn *in = f->pc;
-    if (in->op != IR_BAR_RED)
-        return;
-    for (uint32_t left = f->mask; left; left &= left - 1) {
-        uint32_t *d = (uint32_t *)(void *)(f->frame->regs + in->d);
-        if (in->sub == SUB_POPC)
-            d[__builtin_ctz(left)] = b->red_count;
-        else if (in->sub == SUB_AND ? b->red_all : b->red_any)
-            *d |= left & -left;
-        else
-            *d &= ~(left & -left);
-    }
-    (void)w;
-}
-
-void vg_block_wake(struct vg_block *block, int barrier)
-{
-    struct vg_barrier *b = &block->barriers[barrier];
-    for (uint32_t i = 0; i < block->warp_count; i++) {
-        struct vg_warp *w = &block->warps[i];
-        for (int k = 0; k < w->fragment_count; k++) {
-            struct vg_fragment *f = &w->fragments[k];
-            if (f->state != FRAGMENT_BARRIER || f->barrier != barrier)
-                continue;
-            write_reduction(w, f, b);
-            f->state = FRAGMENT_READY;
-            f->pc++;
-        }
-    }
-    *b = (struct vg_barrier){.red_all = 1};
-    race_barrier(&block->race);
-    block->worker->barriers++;
-    atomic_fetch_add_explicit(&block->launch->progress, 1, memory_order_relaxed);
-}
-
-static void check_barrier(struct vg_block *block, int i)
-{
-    struct vg_barrier *b = &block->barriers[i];
-    uint32_t expected = b->expected ? b->expected : block->alive_threads;
-    if (b->arrived && b->arrived >= expected)
-        vg_block_wake(block, i);
-}
-
-void vg_block_lanes_ended(struct vg_block *block)
-{
-    for (int i = 0; i < VG_BARRIERS; i++)
-        check_barrier(block, i);
-}
-
-const struct ir_insn *vg_barrier(struct vg_warp *w, const struct ir_insn *in)
-{
-    int lane = __builtin_ctz(w->mask);
-    uint32_t id = ((uint32_t *)(void *)(w->regs + in->a))[lane];
-    uint32_t threads = in->b ? ((uint32_t *)(void *)(w->regs + in->b))[lane] : 0;
-    if (id >= VG_BARRIERS) {
-        vg_find(w, in, VG_FAULT_TRAP, lane, id, 0, false, "there is no barrier %u, only 0 to 15",
-                id);
-        return NULL;
-    }
-    struct vg_barrier *b = &w->block->barriers[id];
-    uint32_t count = (uint32_t)__builtin_popcount(w->mask);
-    /* With a count, a warp that is not full counts as one that is. */
-    if (threads && w->mask == w->alive)
-        count = VG_LANES;
-    b->arrived += count;
-    b->expected = threads;
-    if (in->op == IR_BAR_RED) {
-        uint32_t p = *(uint32_t *)(void *)(w->regs + in->c);
-        b->red_count += (uint32_t)__builtin_popcount(p & w->mask);
-        b->red_any |= (p & w->mask) != 0;
-        b->red_all &= (p & w->mask) == w->mask;
-    }
-    struct vg_fragment *f = NULL;
-    if (!(in->mode & MODE_ARRIVE)) {
-        f = &w->fragments[w->fragment_count++];
-        *f = (struct vg_fragment){.pc = in,
-                                  .frame = w->frame,
-                                  .mask = w->mask,
-                                  .meeting = w->meeting,
-                                  .state = FRAGMENT_BARRIER,
-                                  .barrier = (uint8_t)id};
-    }
-    check_barrier(w->block, (int)id);
-    return f ? NULL : in + 1;
-}
 
 /* ---- nothing can go on ----------------------------------------------------------------------- */
 
@@ -214,17 +125,6 @@ enum vg_block_state vg_block_round(struct vg_block *block)
     if (!ready && !resolve_stuck(block))
         return VG_BLOCK_DONE;
     return moved || !ready ? VG_BLOCK_MOVED : VG_BLOCK_QUIET;
-}
-
-uint64_t vg_block_place(const struct vg_launch *launch, uint64_t number, uint32_t id[3])
-{
-    if (launch->seed)
-        number = (uint64_t)(((unsigned __int128)number * launch->order_step + launch->order_start) %
-                            launch->blocks);
-    id[0] = (uint32_t)(number % launch->grid.x);
-    id[1] = (uint32_t)(number / launch->grid.x % launch->grid.y);
-    id[2] = (uint32_t)(number / launch->grid.x / launch->grid.y);
-    return number;
 }
 
 void vg_block_start(struct vg_block *block, uint64_t number)
@@ -379,61 +279,4 @@ void vg_block_free(struct vg_block *b)
     free(b->shared_set);
     free(b->text);
     free(b);
-}
-
-/* ---- frames ---------------------------------------------------------------------------------- */
-
-struct vg_frame *vg_frame_new(struct vg_worker *worker, struct ir_function *f)
-{
-    struct vg_frame **at = &worker->free_frames, *frame;
-    while (*at && (*at)->room < f->frame_bytes)
-        at = &(*at)->next_free;
-    frame = *at;
-    if (frame) {
-        *at = frame->next_free;
-    } else {
-        frame = calloc(1, sizeof *frame);
-        if (!frame)
-            abort();
-        frame->room = f->frame_bytes;
-        frame->regs = aligned_alloc(64, f->frame_bytes);
-        if (!frame->regs)
-            abort();
-    }
-    memset(frame->regs, 0, f->frame_bytes);
-    frame->function = f;
-    frame->caller = NULL;
-    frame->local_base = frame->local_top = 0;
-    return frame;
-}
-
-void vg_frame_free(struct vg_worker *worker, struct vg_frame *frame)
-{
-    frame->next_free = worker->free_frames;
-    worker->free_frames = frame;
-}
-
-static uint64_t constant_bits(const struct ir_constant *c, const struct vg_launch *launch)
-{
-    if (!c->is_param)
-        return c->bits;
-    uint64_t v = 0;
-    memcpy(&v, launch->parameter_copy + c->bits, c->param_bytes);
-    if (c->param_signed && c->param_bytes < 8)
-        v = (uint64_t)((int64_t)(v << (64 - 8 * c->param_bytes)) >> (64 - 8 * c->param_bytes));
-    return v;
-}
-
-void vg_frame_fill(struct vg_frame *frame, const struct vg_launch *launch)
-{
-    const struct ir_function *f = frame->function;
-    for (size_t i = 0; i < f->constant_count; i++) {
-        const struct ir_constant *c = &f->constants[i];
-        uint64_t v = constant_bits(c, launch);
-        for (int lane = 0; lane < VG_LANES; lane++)
-            if (c->wide)
-                ((uint64_t *)(void *)(frame->regs + c->offset))[lane] = v;
-            else
-                ((uint32_t *)(void *)(frame->regs + c->offset))[lane] = (uint32_t)v;
-    }
 }

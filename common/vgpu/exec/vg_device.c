@@ -1,5 +1,5 @@
 /* Opening and closing a virtual GPU. */
-#include "vgpu/exec/sample.h"
+#include "vgpu/exec/cache_sample.h"
 #include "vgpu/exec/vg_block.h"
 
 #include "base/parallel.h"
@@ -52,7 +52,7 @@ enum st_code vg_device_open(struct vg_device **device, const struct vg_profile *
                             ? vg_memory_open(&d->memory, profile->global_bytes, err)
                             : st_fail(err, ST_NO_MEMORY, "no memory for a virtual GPU");
     if (code == ST_OK)
-        code = vg_memory_take(&d->memory, 4096, 512, "of the grid barrier", &d->workspace, err);
+        code = vg_memory_take(&d->memory, 4096, "of the grid barrier", &d->workspace, err);
     if (code != ST_OK) {
         vg_device_close(d);
         return code;

@@ -56,8 +56,8 @@ struct vg_memory {
 
 enum st_code vg_memory_open(struct vg_memory *memory, size_t limit_bytes, struct st_error *err);
 void vg_memory_close(struct vg_memory *memory);
-enum st_code vg_memory_take(struct vg_memory *memory, size_t bytes, size_t alignment,
-                            const char *name, uint64_t *address, struct st_error *err);
+enum st_code vg_memory_take(struct vg_memory *memory, size_t bytes, const char *name,
+                            uint64_t *address, struct st_error *err);
 /** @return the last allocation that starts at or below an address, or NULL. */
 struct vg_allocation *vg_memory_below(const struct vg_memory *memory, uint64_t address);
 /** Marks bytes initialised. @pre inside an allocation. */
@@ -138,7 +138,7 @@ struct vg_run {
 enum vg_shape_kind { SHAPE_UNIFORM, SHAPE_ROWS, SHAPE_GROUPS, SHAPE_SCATTERED };
 enum { VG_SHAPES_PER_SITE = 4 };
 
-/** What a memory instruction's lanes looked like, see ops_shape.inc. */
+/** What a memory instruction's lanes looked like, see access_shape.inc. */
 struct vg_shape {
     /** Address of each lane less that of the first one, and whether it takes part (all ones). */
     _Alignas(64) uint64_t relative[VG_LANES];
@@ -178,7 +178,7 @@ struct vg_finding {
     uint64_t order; /**< block number: the smallest one's details are kept */
 };
 
-/** Who added last to each word of an allocation, see additions.c. */
+/** Who added last to each word of an allocation, see addition_races.c. */
 struct vg_noted {
     _Atomic(const struct vg_allocation *) of;
     atomic_ullong *notes; /**< [bytes / 4], or NULL */
@@ -193,8 +193,7 @@ struct vg_launch {
     uint32_t threads, warps;
     uint64_t blocks;
     size_t shared_bytes, dynamic_start, dynamic_bytes;
-    size_t
-        reserved_start; /**< of VG_RESERVED_SHARED bytes behind the kernel's own, if it uses them */
+    size_t reserved_start; /**< of VG_RESERVED_SHARED bytes behind its own, if it uses them */
     const char *parameters;
     char *parameter_copy; /**< readable at PTX_PARAM_BASE, padded */
     size_t parameter_bytes;
@@ -204,13 +203,11 @@ struct vg_launch {
     atomic_ullong fault_block; /**< smallest block that faulted */
     atomic_uint progress;      /**< changes when anything but spinning happened */
     atomic_int active;         /**< workers that are not done */
-    atomic_ullong
-        quiet; /**< those of them that only spin, beside the progress (<< 32) since when */
+    atomic_ullong quiet;       /**< those that only spin, beside the progress (<< 32) since when */
     uint64_t number;
-    bool concurrent; /**< several workers: atomics must be atomic */
-    uint64_t order_start,
-        order_step; /**< block number i is the one at (start + i * step) % blocks */
-    uint64_t seed;  /**< of that order and the warps'; 0: by number */
+    bool concurrent;                  /**< several workers: atomics must be atomic */
+    uint64_t order_start, order_step; /**< block i is the one at (start + i * step) % blocks */
+    uint64_t seed;                    /**< of that order and the warps'; 0: by number */
     struct vg_noted noted[VG_NOTED];
 };
 
@@ -278,8 +275,7 @@ struct vg_warp {
     struct vg_frame *frame;
     int quantum;
     uint16_t index, warp_epoch;
-    uint32_t step,
-        step_epoch; /**< shared memory instructions since the barrier that began the epoch */
+    uint32_t step, step_epoch; /**< shared memory instructions since the epoch's barrier */
     uint32_t alive;
     uint32_t tid[3][VG_LANES]; /**< %tid.x, y, z */
     struct vg_frame *entry;
@@ -382,7 +378,7 @@ struct vg_device {
     char *retired; /**< counter rows of modules that were unloaded; a lab's library is, at exit */
     size_t retired_bytes;
     uint64_t launches;
-    struct vg_sample *sample; /**< of the running launch, see sample.h */
+    struct vg_sample *sample; /**< of the running launch, see cache_sample.h */
     uint64_t workspace;       /**< of cooperative groups' grid barrier */
     const struct vg_handlers *handlers;
     const char *target; /**< instruction set of the handlers */
@@ -405,7 +401,8 @@ void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_
 void vg_find_addition(struct vg_warp *w, uint64_t block, uint32_t thread, uint32_t insn,
                       uint64_t address, uint32_t bytes);
 
-/** Control, in diverge.c. Each returns the instruction to go on with, or NULL. */
+/** Control, in branches.c, calls.c, barriers.c and vg_warp.c. Each returns the instruction to go on
+ * with, or NULL. */
 const struct ir_insn *vg_split(struct vg_warp *w, const struct ir_insn *in, uint32_t taken);
 const struct ir_insn *vg_branch_index(struct vg_warp *w, const struct ir_insn *in);
 const struct ir_insn *vg_meet(struct vg_warp *w, const struct ir_insn *in);
@@ -414,19 +411,16 @@ const struct ir_insn *vg_return(struct vg_warp *w, const struct ir_insn *in, uin
 const struct ir_insn *vg_exit(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes);
 const struct ir_insn *vg_barrier(struct vg_warp *w, const struct ir_insn *in);
 const struct ir_insn *vg_yield(struct vg_warp *w, const struct ir_insn *resume);
-/** Waits for the lanes of the mask in slot f. @return whether all are here and w->mask holds them.
- */
+/** Waits for the lanes of the mask in slot f. @return whether all are here, in w->mask. */
 bool vg_gather(struct vg_warp *w, const struct ir_insn *in);
 /** After vg_gather() and the operation: all its lanes go on behind the instruction. */
 const struct ir_insn *vg_gathered(struct vg_warp *w, const struct ir_insn *in);
 void vg_warp_start(struct vg_warp *w, const struct ir_insn *first);
 /** Runs a warp until nothing in it can go on. @return whether anything was executed. */
 bool vg_warp_run(struct vg_warp *w);
-/** After a barrier is complete or lanes ended. */
-void vg_block_wake(struct vg_block *b, int barrier);
+/** Lanes have ended: the barriers that waited for them only open. */
 void vg_block_lanes_ended(struct vg_block *b);
-/** Breaks what a warp waits for when nothing else can go on. @return whether anything was ready
- * then. */
+/** Breaks what a warp waits for when nothing can go on. @return whether anything is ready then. */
 bool vg_warp_unstick(struct vg_warp *w);
 
 /** Room for the copies of one instruction. They are as yet on their way: their bytes come to shared
@@ -463,20 +457,14 @@ struct vg_frame *vg_frame_new(struct vg_worker *worker, struct ir_function *f);
 void vg_frame_free(struct vg_worker *worker, struct vg_frame *frame);
 void vg_frame_fill(struct vg_frame *frame, const struct vg_launch *launch);
 
-void vg_vprintf(struct vg_warp *w, const struct ir_insn *in, uint32_t mask, uint64_t format_at,
-                uint64_t arguments_at);
 void vg_builtin(struct vg_warp *w, const struct ir_insn *in, enum ir_builtin which);
-/** Host memory of one lane's bytes at a generic address; NULL (after a finding) when invalid. */
-char *vg_lane_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
-                     uint32_t bytes, bool is_write);
 uint64_t vg_special_register(struct vg_warp *w, enum ir_sreg which, int lane);
 
-/** Handlers of each target, the same source compiled three times. */
-/** The handlers of one instruction set. */
+/** The handlers of one instruction set: the same source, compiled once for each. */
 struct vg_handlers {
     /** Executes from an instruction on, until the fragment that runs cannot go on. */
     void (*enter)(const struct ir_insn *first, struct vg_warp *warp);
-    /** The same, and the accesses are written down first (see sample.h). */
+    /** The same, and the accesses are written down first (see cache_sample.h). */
     void (*enter_sampled)(const struct ir_insn *first, struct vg_warp *warp);
     ir_handler run[IR_OPS];  /**< may execute more than their own instruction */
     ir_handler once[IR_OPS]; /**< that one only */

@@ -57,8 +57,8 @@ static void clear_shadow(struct vg_memory *m, uint64_t address, size_t bytes)
     memset(m->shadow + (address - VG_GLOBAL_BASE) / 8, 0, (bytes + 7) / 8);
 }
 
-enum st_code vg_memory_take(struct vg_memory *m, size_t bytes, size_t alignment, const char *name,
-                            uint64_t *address, struct st_error *err)
+enum st_code vg_memory_take(struct vg_memory *m, size_t bytes, const char *name, uint64_t *address,
+                            struct st_error *err)
 {
     *address = 0;
     size_t room = (bytes + GAP_BYTES + 511) / 512 * 512;
@@ -69,7 +69,6 @@ enum st_code vg_memory_take(struct vg_memory *m, size_t bytes, size_t alignment,
         return ST_NO_MEMORY;
     }
     struct vg_allocation *a = NULL;
-    (void)alignment; /* 512 serves all of them up to 512 */
     if (m->next + room <= m->arena_bytes) {
         m->list = ptx_grow(m->list, m->count, &m->room, sizeof *m->list);
         a = &m->list[m->count++];
@@ -172,7 +171,7 @@ void vg_memory_settle(struct vg_memory *m)
 enum st_code vg_memory_alloc(struct vg_device *d, size_t bytes, uint64_t *address,
                              struct st_error *err)
 {
-    return vg_memory_take(&d->memory, bytes, 256, NULL, address, err);
+    return vg_memory_take(&d->memory, bytes, NULL, address, err);
 }
 
 enum st_code vg_memory_alloc_shared(struct vg_device *d, int fd, size_t bytes, uint64_t *address,
@@ -185,7 +184,7 @@ enum st_code vg_memory_alloc_shared(struct vg_device *d, int fd, size_t bytes, u
     if (bytes > m->arena_bytes || start + mapped + 2 * GAP_BYTES > m->arena_bytes)
         return st_fail(err, ST_NO_MEMORY, "no address space for %zu bytes of shared memory", bytes);
     m->next = start;
-    enum st_code code = vg_memory_take(m, bytes, PAGE_BYTES, NULL, address, err);
+    enum st_code code = vg_memory_take(m, bytes, NULL, address, err);
     if (code != ST_OK)
         return code;
     struct vg_allocation *a = vg_memory_below(m, *address);

@@ -46,7 +46,7 @@ static enum st_code place(void *context, struct ptx_variable *v)
         st_detail(l->err, ST_EXPECTED, "at most %d bytes in all", CONSTANT_BYTES);
         return st_detail(l->err, ST_GOT, "%zu bytes or more", l->constant_bytes);
     }
-    enum st_code code = vg_memory_take(m, bytes, v->alignment, v->name, &v->address, l->err);
+    enum st_code code = vg_memory_take(m, bytes, v->name, &v->address, l->err);
     if (code == ST_OK) {
         memset(vg_memory_host(m, v->address), 0, bytes);
         vg_memory_below(m, v->address)->initialised = true;

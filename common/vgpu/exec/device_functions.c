@@ -1,28 +1,12 @@
-/* What device code calls that is not PTX: printf, assert, malloc, free; and special registers. */
-#include "vgpu/exec/vg_exec.h"
+/* What device code calls that is not PTX: printf, assert, malloc, free. */
+#include "vgpu/exec/printed.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void print(struct vg_block *b, const char *text, size_t n)
-{
-    if (atomic_fetch_add(&b->launch->device->printing, n) > VG_PRINT_BYTES_MAX)
-        return;
-    if (b->text_bytes + n + 1 > b->text_room) {
-        size_t room = (b->text_room + n + 256) * 2;
-        char *more = realloc(b->text, room);
-        if (!more)
-            return;
-        b->text = more;
-        b->text_room = room;
-    }
-    memcpy(b->text + b->text_bytes, text, n);
-    b->text_bytes += n;
-    b->text[b->text_bytes] = '\0';
-}
-
-char *vg_lane_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
-                     uint32_t bytes, bool is_write)
+/* Host memory of one lane's bytes at a generic address; NULL after a finding. */
+static char *lane_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                         uint32_t bytes, bool is_write)
 {
     struct vg_launch *launch = w->block->launch;
     if (address - VG_LOCAL_BASE < launch->local_bytes &&
@@ -46,7 +30,7 @@ static size_t text_at(struct vg_warp *w, const struct ir_insn *in, int lane, uin
 {
     size_t n = 0;
     while (n + 1 < room) {
-        const char *p = vg_lane_memory(w, in, lane, at + n, 1, false);
+        const char *p = lane_memory(w, in, lane, at + n, 1, false);
         if (!p || !*p)
             break;
         to[n++] = *p;
@@ -67,7 +51,7 @@ static const char *print_one(struct vg_warp *w, const struct ir_insn *in, int la
     while (*p && strchr("-+ #0123456789.*hljztL", *p) && n < 30) {
         if (*p == '*') {
             int width = 0;
-            const char *from = vg_lane_memory(w, in, lane, *arguments, 4, false);
+            const char *from = lane_memory(w, in, lane, *arguments, 4, false);
             if (!from)
                 return NULL;
             memcpy(&width, from, 4);
@@ -82,13 +66,13 @@ static const char *print_one(struct vg_warp *w, const struct ir_insn *in, int la
     }
     char kind = *p ? *p : '%';
     if (kind == '%') {
-        print(w->block, "%", 1);
+        vg_print(w->block, "%", 1);
         return *p ? p + 1 : p;
     }
     bool wide = strchr("feEgGaAFsp", kind) || longs;
     if (wide)
         *arguments = (*arguments + 7) & ~UINT64_C(7);
-    const char *from = vg_lane_memory(w, in, lane, *arguments, wide ? 8 : 4, false);
+    const char *from = lane_memory(w, in, lane, *arguments, wide ? 8 : 4, false);
     if (!from)
         return NULL;
     uint64_t bits = 0;
@@ -120,19 +104,18 @@ static const char *print_one(struct vg_warp *w, const struct ir_insn *in, int la
         length = snprintf(out, sizeof out, "%%%c", kind);
     }
     if (length > 0)
-        print(w->block, out, (size_t)length < sizeof out ? (size_t)length : sizeof out - 1);
+        vg_print(w->block, out, (size_t)length < sizeof out ? (size_t)length : sizeof out - 1);
     return p + 1;
 }
 
-void vg_vprintf(struct vg_warp *w, const struct ir_insn *in, uint32_t mask, uint64_t format_at,
-                uint64_t arguments_at)
+static void print_formatted(struct vg_warp *w, const struct ir_insn *in, int lane,
+                            uint64_t format_at, uint64_t arguments_at)
 {
-    int lane = __builtin_ctz(mask);
     char format[2048];
     text_at(w, in, lane, format_at, format, sizeof format);
     for (const char *p = format; p && *p;) {
         size_t plain = strcspn(p, "%");
-        print(w->block, p, plain);
+        vg_print(w->block, p, plain);
         p += plain;
         if (*p)
             p = print_one(w, in, lane, p, &arguments_at);
@@ -182,7 +165,7 @@ static void assert_failed(struct vg_warp *w, const struct ir_insn *in, int lane)
                      file, line, function, w->block->id[0], w->block->id[1], w->block->id[2],
                      t % launch->block.x, t / launch->block.x % launch->block.y,
                      t / launch->block.x / launch->block.y, what);
-    print(w->block, out, (size_t)n < sizeof out ? (size_t)n : sizeof out - 1);
+    vg_print(w->block, out, (size_t)n < sizeof out ? (size_t)n : sizeof out - 1);
     vg_find(w, in, VG_FAULT_ASSERT, lane, 0, 0, false, "assertion `%s` failed", what);
 }
 
@@ -194,7 +177,7 @@ void vg_builtin(struct vg_warp *w, const struct ir_insn *in, enum ir_builtin whi
         int lane = __builtin_ctz(left);
         switch (which) {
         case IR_VPRINTF:
-            vg_vprintf(w, in, 1u << lane, argument(w, in, lane, 0, 8), argument(w, in, lane, 1, 8));
+            print_formatted(w, in, lane, argument(w, in, lane, 0, 8), argument(w, in, lane, 1, 8));
             set_result(w, in, lane, 0, 4);
             break;
         case IR_ASSERTFAIL:
@@ -204,8 +187,8 @@ void vg_builtin(struct vg_warp *w, const struct ir_insn *in, enum ir_builtin whi
             pthread_mutex_lock(&heap_mutex);
             /* The list of allocations may not move while other workers search it. */
             if (m->count >= m->room ||
-                vg_memory_take(m, argument(w, in, lane, 0, 8), 16, "of malloc in a kernel",
-                               &address, NULL) != ST_OK)
+                vg_memory_take(m, argument(w, in, lane, 0, 8), "of malloc in a kernel", &address,
+                               NULL) != ST_OK)
                 address = 0;
             pthread_mutex_unlock(&heap_mutex);
             set_result(w, in, lane, address, 8);
@@ -226,89 +209,5 @@ void vg_builtin(struct vg_warp *w, const struct ir_insn *in, enum ir_builtin whi
         case IR_NOT_BUILTIN:
             break;
         }
-    }
-}
-
-uint64_t vg_special_register(struct vg_warp *w, enum ir_sreg which, int lane)
-{
-    const struct vg_block *b = w->block;
-    const struct vg_launch *l = b->launch;
-    uint32_t t = w->index * VG_LANES + (uint32_t)lane;
-    switch (which) {
-    case SREG_TID_X:
-        return t % l->block.x;
-    case SREG_TID_Y:
-        return t / l->block.x % l->block.y;
-    case SREG_TID_Z:
-        return t / l->block.x / l->block.y;
-    case SREG_NTID_X:
-        return l->block.x;
-    case SREG_NTID_Y:
-        return l->block.y;
-    case SREG_NTID_Z:
-        return l->block.z;
-    case SREG_CTAID_X:
-        return b->id[0];
-    case SREG_CTAID_Y:
-        return b->id[1];
-    case SREG_CTAID_Z:
-        return b->id[2];
-    case SREG_NCTAID_X:
-        return l->grid.x;
-    case SREG_NCTAID_Y:
-        return l->grid.y;
-    case SREG_NCTAID_Z:
-        return l->grid.z;
-    case SREG_LANEID:
-        return (uint64_t)lane;
-    case SREG_WARPID:
-        return w->index;
-    case SREG_NWARPID:
-        return (uint64_t)l->device->profile.max_threads_per_multiprocessor / 32;
-    case SREG_SMID:
-        return b->number % (uint64_t)(l->device->profile.multiprocessors > 0
-                                          ? l->device->profile.multiprocessors
-                                          : 1);
-    case SREG_NSMID:
-        return (uint64_t)l->device->profile.multiprocessors;
-    case SREG_GRIDID:
-        return l->number;
-    case SREG_LANEMASK_EQ:
-        return 1u << lane;
-    case SREG_LANEMASK_LE:
-        return (2u << lane) - 1;
-    case SREG_LANEMASK_LT:
-        return (1u << lane) - 1;
-    case SREG_LANEMASK_GE:
-        return ~((1u << lane) - 1);
-    case SREG_LANEMASK_GT:
-        return ~((2u << lane) - 1);
-    /* Every look at a clock moves it: deterministic, and loops that wait for time end. */
-    case SREG_CLOCK:
-    case SREG_CLOCK64:
-        return w->clock += 8;
-    case SREG_CLOCK_HI:
-        return (w->clock += 8) >> 32;
-    case SREG_GLOBALTIMER:
-    case SREG_GLOBALTIMER_LO:
-        return w->clock += 32;
-    case SREG_GLOBALTIMER_HI:
-        return (w->clock += 32) >> 32;
-    case SREG_DYNAMIC_SMEM:
-        return l->dynamic_bytes;
-    case SREG_TOTAL_SMEM:
-        return l->shared_bytes;
-    case SREG_RESERVED_SMEM:
-        return l->reserved_start;
-    case SREG_RESERVED_SMEM_END:
-        return l->reserved_start + VG_RESERVED_SHARED;
-    case SREG_ENVREG1:
-        return l->workspace >> 32;
-    case SREG_ENVREG2:
-        return l->workspace & 0xffffffffu;
-    case SREG_ONE:
-        return 1;
-    default:
-        return 0;
     }
 }

@@ -1,7 +1,7 @@
 /* In each basic block, instruction by instruction: it starts when its sources are ready, not before
  * the one in front of it has been issued (a clock later), and its result is ready a latency after
  * that. The block takes until its last result. */
-#include "vgpu/exec/path.h"
+#include "vgpu/exec/critical_path.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The playback: a cache of 128-byte lines with four sectors each, set-associative, least recently
  * used out. Loads fill it; stores and atomics pass it by. */
-#include "vgpu/exec/sample.h"
+#include "vgpu/exec/cache_sample.h"
 
 #include "vgpu/exec/wavefronts.h"
 #include "vgpu/probe/model.h"

@@ -11,8 +11,8 @@
  * Which blocks are taken depends on the launch alone, and each block writes to room of its own, so
  * the result is the same for any number of cores.
  */
-#ifndef CONVLAB_VG_SAMPLE_H
-#define CONVLAB_VG_SAMPLE_H
+#ifndef CONVLAB_VG_CACHE_SAMPLE_H
+#define CONVLAB_VG_CACHE_SAMPLE_H
 
 #include "vgpu/exec/vg_exec.h"
 

@@ -2,8 +2,8 @@
  * How long one warp alone would need: the longest chain of dependent instructions of each basic
  * block, for the latency term of the clock's model.
  */
-#ifndef CONVLAB_VG_PATH_H
-#define CONVLAB_VG_PATH_H
+#ifndef CONVLAB_VG_CRITICAL_PATH_H
+#define CONVLAB_VG_CRITICAL_PATH_H
 
 #include "vgpu/exec/tally.h"
 

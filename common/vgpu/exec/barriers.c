@@ -1,0 +1,89 @@
+/* The barriers of a block. They count threads that have not ended, as since Volta. */
+#include "vgpu/exec/vg_exec.h"
+
+static void write_reduction(const struct vg_fragment *f, const struct vg_barrier *b)
+{
+    const struct ir_insn *in = f->pc;
+    if (in->op != IR_BAR_RED)
+        return;
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        uint32_t *d = (uint32_t *)(void *)(f->frame->regs + in->d);
+        if (in->sub == SUB_POPC)
+            d[__builtin_ctz(left)] = b->red_count;
+        else if (in->sub == SUB_AND ? b->red_all : b->red_any)
+            *d |= left & -left;
+        else
+            *d &= ~(left & -left);
+    }
+}
+
+static void wake(struct vg_block *block, int barrier)
+{
+    struct vg_barrier *b = &block->barriers[barrier];
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct vg_warp *w = &block->warps[i];
+        for (int k = 0; k < w->fragment_count; k++) {
+            struct vg_fragment *f = &w->fragments[k];
+            if (f->state != FRAGMENT_BARRIER || f->barrier != barrier)
+                continue;
+            write_reduction(f, b);
+            f->state = FRAGMENT_READY;
+            f->pc++;
+        }
+    }
+    *b = (struct vg_barrier){.red_all = 1};
+    race_barrier(&block->race);
+    block->worker->barriers++;
+    atomic_fetch_add_explicit(&block->launch->progress, 1, memory_order_relaxed);
+}
+
+static void check_barrier(struct vg_block *block, int i)
+{
+    struct vg_barrier *b = &block->barriers[i];
+    uint32_t expected = b->expected ? b->expected : block->alive_threads;
+    if (b->arrived && b->arrived >= expected)
+        wake(block, i);
+}
+
+void vg_block_lanes_ended(struct vg_block *block)
+{
+    for (int i = 0; i < VG_BARRIERS; i++)
+        check_barrier(block, i);
+}
+
+const struct ir_insn *vg_barrier(struct vg_warp *w, const struct ir_insn *in)
+{
+    int lane = __builtin_ctz(w->mask);
+    uint32_t id = ((uint32_t *)(void *)(w->regs + in->a))[lane];
+    uint32_t threads = in->b ? ((uint32_t *)(void *)(w->regs + in->b))[lane] : 0;
+    if (id >= VG_BARRIERS) {
+        vg_find(w, in, VG_FAULT_TRAP, lane, id, 0, false, "there is no barrier %u, only 0 to 15",
+                id);
+        return NULL;
+    }
+    struct vg_barrier *b = &w->block->barriers[id];
+    uint32_t count = (uint32_t)__builtin_popcount(w->mask);
+    /* With a count, a warp that is not full counts as one that is. */
+    if (threads && w->mask == w->alive)
+        count = VG_LANES;
+    b->arrived += count;
+    b->expected = threads;
+    if (in->op == IR_BAR_RED) {
+        uint32_t p = *(uint32_t *)(void *)(w->regs + in->c);
+        b->red_count += (uint32_t)__builtin_popcount(p & w->mask);
+        b->red_any |= (p & w->mask) != 0;
+        b->red_all &= (p & w->mask) == w->mask;
+    }
+    struct vg_fragment *f = NULL;
+    if (!(in->mode & MODE_ARRIVE)) {
+        f = &w->fragments[w->fragment_count++];
+        *f = (struct vg_fragment){.pc = in,
+                                  .frame = w->frame,
+                                  .mask = w->mask,
+                                  .meeting = w->meeting,
+                                  .state = FRAGMENT_BARRIER,
+                                  .barrier = (uint8_t)id};
+    }
+    check_barrier(w->block, (int)id);
+    return f ? NULL : in + 1;
+}

@@ -1,0 +1,28 @@
+/** @file
+ * The order in which the blocks of a launch run.
+ *
+ * With a seed the blocks run one after the other, in an order that only the seed decides: positions
+ * are taken in steps that have no divisor in common with the number of blocks.
+ */
+#ifndef CONVLAB_VG_BLOCK_ORDER_H
+#define CONVLAB_VG_BLOCK_ORDER_H
+
+#include "vgpu/exec/vg_exec.h"
+
+/** Mixes the bits of a number (Steele, Lea and Flood, "Fast splittable pseudorandom number
+ * generators", 2014). */
+static inline uint64_t vg_scramble(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/** Chooses the order of a launch, from the device's seed and the launch's number. */
+void vg_block_order(struct vg_launch *launch);
+/** Where the block is that runs as number @p number. @param id  filled: its place in the grid.
+ * @return its number there. */
+uint64_t vg_block_place(const struct vg_launch *launch, uint64_t number, uint32_t id[3]);
+
+#endif

@@ -1,0 +1,125 @@
+/** @file
+ * The bits of floats: special values, and what is stored of a half. Needs no rounding mode but the
+ * usual one.
+ */
+#ifndef CONVLAB_VGPU_FLOAT_BITS_H
+#define CONVLAB_VGPU_FLOAT_BITS_H
+
+#include "vgpu/ptx/ptx_ir.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint32_t u32;
+typedef int32_t s32;
+typedef uint64_t u64;
+typedef int64_t s64;
+typedef float f32;
+typedef double f64;
+typedef uint32_t h16; /* 16 bits in a lane of 32 */
+
+#define LANE_INLINE static inline __attribute__((always_inline, unused))
+
+LANE_INLINE u32 bits_of_f32(f32 x)
+{
+    u32 b;
+    memcpy(&b, &x, sizeof b);
+    return b;
+}
+
+LANE_INLINE f32 f32_of_bits(u32 b)
+{
+    f32 x;
+    memcpy(&x, &b, sizeof x);
+    return x;
+}
+
+LANE_INLINE u64 bits_of_f64(f64 x)
+{
+    u64 b;
+    memcpy(&b, &x, sizeof b);
+    return b;
+}
+
+LANE_INLINE f64 f64_of_bits(u64 b)
+{
+    f64 x;
+    memcpy(&x, &b, sizeof x);
+    return x;
+}
+
+/* Every float32 operation gives the one NaN 0x7fffffff. */
+LANE_INLINE f32 lane_nan_f32(f32 x)
+{
+    return x == x ? x : f32_of_bits(0x7fffffff);
+}
+
+/* Subnormal numbers become zero of the same sign. */
+LANE_INLINE f32 lane_ftz(f32 x)
+{
+    u32 b = bits_of_f32(x);
+    return f32_of_bits((b & 0x7f800000u) ? b : b & 0x80000000u);
+}
+
+LANE_INLINE f64 lane_ftz_f64(f64 x)
+{
+    u64 b = bits_of_f64(x);
+    return f64_of_bits((b & 0x7ff0000000000000u) ? b : b & 0x8000000000000000u);
+}
+
+LANE_INLINE f32 lane_ftz_if(f32 x, u32 mode)
+{
+    return mode & MODE_FTZ ? lane_ftz(x) : x;
+}
+
+LANE_INLINE f32 lane_sat(f32 x)
+{
+    return x >= 0 ? (x > 1 ? 1 : x + 0.0f) : 0;
+}
+
+LANE_INLINE f32 lane_f32_from_f16(u32 h)
+{
+    u32 sign = (h & 0x8000) << 16, rest = h & 0x7fff;
+    u32 normal = (rest << 13) + (rest >= 0x7c00 ? 0x70000000u : 0x38000000u);
+    u32 tiny = bits_of_f32((f32)(s32)rest * 0x1p-24f);
+    return f32_of_bits(sign | (rest < 0x400 ? tiny : normal));
+}
+
+/* To nearest even; overflow gives infinity, a NaN 0x7fff. */
+LANE_INLINE u32 lane_f16_from_f32(f32 x)
+{
+    u32 b = bits_of_f32(x), sign = b >> 16 & 0x8000, rest = b & 0x7fffffffu;
+    u32 normal = (rest - 0x38000000u + 0xfff + (rest >> 13 & 1)) >> 13;
+    /* Adding 0.5 lines a tiny number's bits up so that the adder rounds them. */
+    u32 tiny = bits_of_f32(f32_of_bits(rest) + 0.5f) - 0x3f000000u;
+    u32 r = rest < 0x38800000u ? tiny : normal;
+    r = rest >= 0x47800000u ? 0x7c00 : r;
+    return rest > 0x7f800000u ? 0x7fff : sign | r;
+}
+
+LANE_INLINE f32 lane_f32_from_bf16(u32 h)
+{
+    return f32_of_bits((h & 0xffff) << 16);
+}
+
+LANE_INLINE u32 lane_bf16_from_f32(f32 x)
+{
+    u32 b = bits_of_f32(x);
+    return x != x ? 0x7fff : (b + 0x7fff + (b >> 16 & 1)) >> 16;
+}
+
+/* Narrows to float32 with round-to-odd, so that rounding once more is as good as rounding once. */
+LANE_INLINE f32 lane_odd_f32(f64 x)
+{
+    f32 r = (f32)x;
+    if (r != r || (f64)r == x)
+        return r;
+    u32 b = bits_of_f32(r);
+    if (fabs((f64)r) > fabs(x))
+        b--;
+    return f32_of_bits(b | 1);
+}
+
+#endif

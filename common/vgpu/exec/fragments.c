@@ -1,0 +1,59 @@
+#include "vgpu/exec/fragments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int vg_meeting_new(struct vg_warp *w)
+{
+    int i = 0;
+    while (i < w->meeting_room && w->meetings[i].used)
+        i++;
+    if (i == w->meeting_room) {
+        int room = w->meeting_room ? w->meeting_room * 2 : 16;
+        struct vg_meeting *more = realloc(w->meetings, (size_t)room * sizeof *more);
+        if (!more)
+            abort();
+        memset(more + w->meeting_room, 0, (size_t)(room - w->meeting_room) * sizeof *more);
+        w->meetings = more;
+        w->meeting_room = room;
+    }
+    w->meetings[i] = (struct vg_meeting){.used = true, .parent = w->meeting, .frame = w->frame};
+    return i;
+}
+
+static char *local_of(const struct vg_warp *w, int lane)
+{
+    return w->local + (size_t)lane * w->block->launch->local_bytes;
+}
+
+void vg_parameter_copy(const struct vg_warp *w, int lane, size_t to, size_t from, size_t bytes)
+{
+    size_t room = w->block->launch->local_bytes;
+    if (to + bytes <= room && from + bytes <= room)
+        memmove(local_of(w, lane) + to, local_of(w, lane) + from, bytes);
+}
+
+/* Results go from the callee's local memory to the caller's; then its frame is free. */
+static void finish_call(struct vg_warp *w, struct vg_meeting *m)
+{
+    const struct ir_function *f = m->callee->function;
+    const uint32_t *results = m->frame->function->extra + m->call->extra;
+    for (uint32_t i = 0; i < results[0] && i < f->return_count; i++)
+        for (uint32_t left = m->expected; left; left &= left - 1)
+            vg_parameter_copy(w, __builtin_ctz(left), m->frame->local_base + results[1 + i],
+                              m->callee->local_base + f->returns[i].offset, f->returns[i].bytes);
+    vg_frame_free(w->worker, m->callee);
+}
+
+struct vg_fragment vg_meeting_complete(struct vg_warp *w, struct vg_meeting *m)
+{
+    struct vg_fragment f = {.pc = m->pc,
+                            .frame = m->frame,
+                            .mask = m->expected,
+                            .meeting = m->parent,
+                            .state = FRAGMENT_READY};
+    if (m->is_call)
+        finish_call(w, m);
+    m->used = false;
+    return f;
+}

@@ -1,0 +1,46 @@
+/** @file
+ * The fragments of a warp and the meetings where they wait for each other; see vg_exec.h.
+ *
+ * An operation that ends a fragment's turn returns NULL. Before that, it has either counted the
+ * fragment's lanes in a meeting, or ended them, or parked them with a state.
+ */
+#ifndef CONVLAB_VG_FRAGMENTS_H
+#define CONVLAB_VG_FRAGMENTS_H
+
+#include "vgpu/exec/vg_exec.h"
+
+/** Backward branches in one turn of a fragment: alone in its warp, one of several, and one whose
+ * last turn changed nothing. */
+enum { TURN_CONVERGED = 20000, TURN_DIVERGED = 1024, TURN_SPINNING = 64 };
+
+/** Makes a fragment the running one. */
+static inline void vg_fragment_load(struct vg_warp *w, const struct vg_fragment *f)
+{
+    w->mask = f->mask;
+    w->meeting = f->meeting;
+    w->frame = f->frame;
+    w->regs = f->frame->regs;
+    w->insns = f->frame->function->insns;
+}
+
+/** Puts lanes of the running fragment aside, to go on at @p pc. */
+static inline struct vg_fragment *vg_fragment_park(struct vg_warp *w, const struct ir_insn *pc,
+                                                   uint32_t mask, int meeting,
+                                                   enum vg_fragment_state state)
+{
+    struct vg_fragment *f = &w->fragments[w->fragment_count++];
+    *f = (struct vg_fragment){
+        .pc = pc, .frame = w->frame, .mask = mask, .meeting = meeting, .state = state};
+    return f;
+}
+
+/** Makes a meeting in the running frame. @return its index in w->meetings. */
+int vg_meeting_new(struct vg_warp *w);
+/** All expected lanes have come. @return them as one fragment behind the meeting; after a call with
+ * its results copied and its frame freed. */
+struct vg_fragment vg_meeting_complete(struct vg_warp *w, struct vg_meeting *m);
+/** Copies a parameter or a result inside a lane's local memory. Damaged PTX may pass fewer bytes
+ * than the callee takes: what would leave the memory is not copied. */
+void vg_parameter_copy(const struct vg_warp *w, int lane, size_t to, size_t from, size_t bytes);
+
+#endif

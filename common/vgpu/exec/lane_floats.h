@@ -1,0 +1,215 @@
+/** @file
+ * Floats of 16, 32 and 64 bits, one lane; see lanes.h.
+ *
+ * f16 and bf16 arithmetic is done in wider types: a float32 sum or product of two halves, rounded
+ * to nearest, rounds again to the correctly rounded half (24 >= 2 * 11 + 2 bits); fused
+ * multiply-add goes through float64 with round-to-odd (Boldo and Melquiond, "Emulation of FMA and
+ * correctly rounded sums", 2008).
+ */
+#ifndef CONVLAB_VGPU_LANE_FLOATS_H
+#define CONVLAB_VGPU_LANE_FLOATS_H
+
+#include "vgpu/exec/float_bits.h"
+#include "vgpu/exec/rounding.h"
+
+LANE_INLINE f32 lane_fma_f32(f32 a, f32 b, f32 c)
+{
+    return __builtin_fmaf(a, b, c);
+}
+
+LANE_INLINE f64 lane_fma_f64(f64 a, f64 b, f64 c)
+{
+    return __builtin_fma(a, b, c);
+}
+
+LANE_INLINE f32 lane_abs_f32(f32 a)
+{
+    return f32_of_bits(bits_of_f32(a) & 0x7fffffffu);
+}
+
+LANE_INLINE f32 lane_neg_f32(f32 a)
+{
+    return f32_of_bits(bits_of_f32(a) ^ 0x80000000u);
+}
+
+LANE_INLINE f64 lane_widen(f32 a)
+{
+    return (f64)a;
+}
+
+LANE_INLINE f32 lane_round_f32(enum lane_operation op, f32 a, f32 b, f32 c, u32 mode)
+{
+    u32 rnd = mode & MODE_RND;
+    f32 r;
+    if (mode & MODE_FTZ) {
+        a = lane_ftz(a);
+        b = lane_ftz(b);
+        c = lane_ftz(c);
+    }
+    if (rnd == RND_RZ || rnd == RND_RM || rnd == RND_RP)
+        r = round_f32(op, a, b, c, (enum ir_rounding)rnd);
+    else
+        r = op == LANE_ADD   ? a + b
+            : op == LANE_SUB ? a - b
+            : op == LANE_MUL ? a * b
+            : op == LANE_DIV ? a / b
+            : op == LANE_FMA ? lane_fma_f32(a, b, c)
+                             : sqrtf(a);
+    r = lane_nan_f32(r);
+    if (mode & MODE_FTZ)
+        r = lane_ftz(r);
+    return mode & MODE_SAT ? lane_sat(r) : r;
+}
+
+LANE_INLINE f64 lane_round_f64(enum lane_operation op, f64 a, f64 b, f64 c, u32 mode)
+{
+    u32 rnd = mode & MODE_RND;
+    if (rnd == RND_RZ || rnd == RND_RM || rnd == RND_RP)
+        return round_f64(op, a, b, c, (enum ir_rounding)rnd);
+    return op == LANE_ADD   ? a + b
+           : op == LANE_SUB ? a - b
+           : op == LANE_MUL ? a * b
+           : op == LANE_DIV ? a / b
+           : op == LANE_FMA ? lane_fma_f64(a, b, c)
+                            : sqrt(a);
+}
+
+/* The coarse float64 reciprocals give the upper 32 bits only (ISA: 2^-23 relative error). */
+LANE_INLINE f64 lane_approx_f64(f64 x)
+{
+    return f64_of_bits(bits_of_f64(x) & 0xffffffff00000000u);
+}
+
+LANE_INLINE f32 lane_div_approx(f32 a, f32 b, u32 mode)
+{
+    return lane_round_f32(LANE_DIV, a, b, 0, mode & MODE_FTZ);
+}
+
+LANE_INLINE f32 lane_rsqrt_f32(f32 a, u32 mode)
+{
+    return lane_nan_f32((f32)(1 / sqrt((f64)lane_ftz_if(a, mode))));
+}
+
+LANE_INLINE f32 lane_sin_f32(f32 a, u32 mode)
+{
+    return lane_nan_f32(lane_ftz_if(sinf(lane_ftz_if(a, mode)), mode));
+}
+
+LANE_INLINE f32 lane_cos_f32(f32 a, u32 mode)
+{
+    return lane_nan_f32(lane_ftz_if(cosf(lane_ftz_if(a, mode)), mode));
+}
+
+LANE_INLINE f32 lane_ex2_f32(f32 a, u32 mode)
+{
+    return lane_nan_f32(lane_ftz_if(exp2f(lane_ftz_if(a, mode)), mode));
+}
+
+LANE_INLINE f32 lane_lg2_f32(f32 a, u32 mode)
+{
+    return lane_nan_f32(lane_ftz_if(log2f(lane_ftz_if(a, mode)), mode));
+}
+
+/* A NaN loses against a number, and -0 is less than +0. */
+LANE_INLINE f32 lane_min_f32(f32 a, f32 b)
+{
+    f32 r = a < b ? a : b < a ? b : f32_of_bits(bits_of_f32(a) | bits_of_f32(b));
+    return a != a ? lane_nan_f32(b) : b != b ? a : r;
+}
+
+LANE_INLINE f32 lane_max_f32(f32 a, f32 b)
+{
+    f32 r = a > b ? a : b > a ? b : f32_of_bits(bits_of_f32(a) & bits_of_f32(b));
+    return a != a ? lane_nan_f32(b) : b != b ? a : r;
+}
+
+LANE_INLINE f64 lane_min_f64(f64 a, f64 b)
+{
+    f64 r = a < b ? a : b < a ? b : f64_of_bits(bits_of_f64(a) | bits_of_f64(b));
+    return a != a ? b : b != b ? a : r;
+}
+
+LANE_INLINE f64 lane_max_f64(f64 a, f64 b)
+{
+    f64 r = a > b ? a : b > a ? b : f64_of_bits(bits_of_f64(a) & bits_of_f64(b));
+    return a != a ? b : b != b ? a : r;
+}
+
+LANE_INLINE f32 lane_minmax_f32(f32 a, f32 b, bool is_max, u32 mode)
+{
+    u32 sign = (bits_of_f32(a) ^ bits_of_f32(b)) & 0x80000000u;
+    a = lane_ftz_if(a, mode);
+    b = lane_ftz_if(b, mode);
+    if (mode & MODE_ABS) {
+        a = lane_abs_f32(a);
+        b = lane_abs_f32(b);
+    }
+    if (mode & MODE_NAN && (a != a || b != b))
+        return f32_of_bits(0x7fffffff);
+    f32 r = is_max ? lane_max_f32(a, b) : lane_min_f32(a, b);
+    return mode & MODE_XORSIGN ? f32_of_bits((bits_of_f32(r) & 0x7fffffffu) | sign) : r;
+}
+
+/* ---- float16 and bfloat16 -------------------------------------------------------------------- */
+
+/* a*b + c of halves in float64, rounded to odd: the product is exact there. */
+LANE_INLINE f64 lane_odd_fma(f64 a, f64 b, f64 c)
+{
+    f64 p = a * b, s = p + c, t = s - p;
+    f64 e = (p - (s - t)) + (c - t);
+    if (e == 0 || e != e || s != s || (bits_of_f64(s) & 1))
+        return s;
+    u64 bits = bits_of_f64(s);
+    return f64_of_bits((e > 0) == (s > 0) ? bits | 1 : (bits - 1) | 1);
+}
+
+LANE_INLINE f32 lane_small(enum lane_operation op, f32 a, f32 b, f32 c, u32 mode)
+{
+    f32 r = op == LANE_ADD   ? a + b
+            : op == LANE_SUB ? a - b
+            : op == LANE_MUL ? a * b
+            : op == LANE_FMA ? lane_odd_f32(lane_odd_fma(a, b, c))
+                             : lane_minmax_f32(a, b, op == LANE_MAX, mode & ~(u32)MODE_FTZ);
+    if (mode & MODE_SAT)
+        r = lane_sat(r);
+    return mode & MODE_RELU && !(r > 0) && r == r ? 0 : r;
+}
+
+LANE_INLINE u32 lane_ftz_f16(u32 h, u32 mode)
+{
+    return mode & MODE_FTZ && !(h & 0x7c00) ? h & 0x8000 : h;
+}
+
+LANE_INLINE u32 lane_half(enum lane_operation op, u32 a, u32 b, u32 c, u32 mode)
+{
+    f32 r = lane_small(op, lane_f32_from_f16(lane_ftz_f16(a, mode) & 0xffff),
+                       lane_f32_from_f16(lane_ftz_f16(b, mode) & 0xffff),
+                       lane_f32_from_f16(lane_ftz_f16(c, mode) & 0xffff), mode);
+    return lane_ftz_f16(lane_f16_from_f32(r), mode);
+}
+
+LANE_INLINE u32 lane_half2(enum lane_operation op, u32 a, u32 b, u32 c, u32 mode)
+{
+    return lane_half(op, a & 0xffff, b & 0xffff, c & 0xffff, mode) |
+           lane_half(op, a >> 16, b >> 16, c >> 16, mode) << 16;
+}
+
+LANE_INLINE u32 lane_bhalf(enum lane_operation op, u32 a, u32 b, u32 c, u32 mode)
+{
+    return lane_bf16_from_f32(
+        lane_small(op, lane_f32_from_bf16(a), lane_f32_from_bf16(b), lane_f32_from_bf16(c), mode));
+}
+
+LANE_INLINE u32 lane_bhalf2(enum lane_operation op, u32 a, u32 b, u32 c, u32 mode)
+{
+    return lane_bhalf(op, a & 0xffff, b & 0xffff, c & 0xffff, mode) |
+           lane_bhalf(op, a >> 16, b >> 16, c >> 16, mode) << 16;
+}
+
+LANE_INLINE u32 lane_pair_f16(u32 a, f32 (*f)(f32))
+{
+    return lane_f16_from_f32(f(lane_f32_from_f16(a & 0xffff))) |
+           lane_f16_from_f32(f(lane_f32_from_f16(a >> 16))) << 16;
+}
+
+#endif

@@ -1,0 +1,217 @@
+/** @file
+ * Integers and bits, one lane; see lanes.h.
+ */
+#ifndef CONVLAB_VGPU_LANE_INTEGERS_H
+#define CONVLAB_VGPU_LANE_INTEGERS_H
+
+#include "vgpu/exec/float_bits.h"
+
+LANE_INLINE s32 lane_add_sat_s32(s32 a, s32 b)
+{
+    s64 r = (s64)a + b;
+    return r > INT32_MAX ? INT32_MAX : r < INT32_MIN ? INT32_MIN : (s32)r;
+}
+
+LANE_INLINE s32 lane_sub_sat_s32(s32 a, s32 b)
+{
+    s64 r = (s64)a - b;
+    return r > INT32_MAX ? INT32_MAX : r < INT32_MIN ? INT32_MIN : (s32)r;
+}
+
+LANE_INLINE u32 lane_add_16x2(u32 a, u32 b)
+{
+    return ((a + b) & 0xffff) | ((a & 0xffff0000u) + (b & 0xffff0000u));
+}
+
+LANE_INLINE s32 lane_relu_s32(s32 a)
+{
+    return a > 0 ? a : 0;
+}
+
+LANE_INLINE u64 lane_mul_hi_u64(u64 a, u64 b)
+{
+    return (u64)((unsigned __int128)a * b >> 64);
+}
+
+LANE_INLINE s64 lane_mul_hi_s64(s64 a, s64 b)
+{
+    return (s64)((__int128)a * b >> 64);
+}
+
+LANE_INLINE s32 lane_sext24(s32 a)
+{
+    return (s32)((u32)a << 8) >> 8;
+}
+
+/* Division by zero gives all ones, the overflow of the most negative number wraps: as on the GPU. */
+LANE_INLINE s32 lane_div_s32(s32 a, s32 b)
+{
+    return b == 0 ? -1 : b == -1 ? (s32)(0u - (u32)a) : a / b;
+}
+
+LANE_INLINE s32 lane_rem_s32(s32 a, s32 b)
+{
+    return b == 0 ? a : b == -1 ? 0 : a % b;
+}
+
+LANE_INLINE s64 lane_div_s64(s64 a, s64 b)
+{
+    return b == 0 ? -1 : b == -1 ? (s64)((u64)0 - (u64)a) : a / b;
+}
+
+LANE_INLINE s64 lane_rem_s64(s64 a, s64 b)
+{
+    return b == 0 ? a : b == -1 ? 0 : a % b;
+}
+
+LANE_INLINE u32 lane_funnel_left(u32 low, u32 high, u32 n)
+{
+    return (u32)((((u64)high << 32 | low) << n) >> 32);
+}
+
+LANE_INLINE u32 lane_funnel_right(u32 low, u32 high, u32 n)
+{
+    return (u32)(((u64)high << 32 | low) >> n);
+}
+
+LANE_INLINE u64 lane_bfe(u64 a, u32 position, u32 length, int width, bool is_signed)
+{
+    u32 p = position & 0xff, n = length & 0xff;
+    u64 value = width == 32 ? (u32)a : a;
+    if (n == 0)
+        return 0;
+    u32 top = p + n - 1 < (u32)width - 1 ? p + n - 1 : (u32)width - 1;
+    u64 sign = is_signed && value >> top & 1 ? ~(u64)0 : 0;
+    if (p >= (u32)width)
+        return is_signed ? sign : 0;
+    u64 field = value >> p;
+    return n >= 64 || p + n > (u32)width ? field | (p && is_signed ? sign << ((u32)width - p) : 0)
+                                         : (field & (((u64)1 << n) - 1)) | (sign << n);
+}
+
+LANE_INLINE u64 lane_bfi(u64 a, u64 b, u32 position, u32 length, int width)
+{
+    u32 p = position & 0xff, n = length & 0xff;
+    if (p >= (u32)width || n == 0)
+        return b;
+    u64 mask = (n >= 64 ? ~(u64)0 : ((u64)1 << n) - 1) << p;
+    return (b & ~mask) | (a << p & mask);
+}
+
+LANE_INLINE u32 lane_bmsk(u32 start, u32 length)
+{
+    u64 mask = (((u64)1 << length) - 1) << start;
+    return (u32)mask;
+}
+
+LANE_INLINE u32 lane_brev_32(u32 a)
+{
+    a = (a >> 1 & 0x55555555) | (a & 0x55555555) << 1;
+    a = (a >> 2 & 0x33333333) | (a & 0x33333333) << 2;
+    a = (a >> 4 & 0x0f0f0f0f) | (a & 0x0f0f0f0f) << 4;
+    return __builtin_bswap32(a);
+}
+
+LANE_INLINE u32 lane_popc(u32 a)
+{
+    a -= a >> 1 & 0x55555555;
+    a = (a & 0x33333333) + (a >> 2 & 0x33333333);
+    return ((a + (a >> 4)) & 0x0f0f0f0f) * 0x01010101u >> 24;
+}
+
+LANE_INLINE u32 lane_bfind(u64 a)
+{
+    return a ? 63 - (u32)__builtin_clzll(a) : 0xffffffffu;
+}
+
+LANE_INLINE u32 lane_fns(u32 mask, u32 base, s32 offset)
+{
+    if (offset == 0)
+        return base < 32 && mask >> base & 1 ? base : 0xffffffffu;
+    s32 step = offset > 0 ? 1 : -1, left = offset > 0 ? offset : -offset;
+    for (s64 i = base; i >= 0 && i < 32; i += step)
+        if (mask >> i & 1 && --left == 0)
+            return (u32)i;
+    return 0xffffffffu;
+}
+
+LANE_INLINE u32 lane_byte(u64 pool, u32 selector)
+{
+    u32 byte = (u32)(pool >> 8 * (selector & 7)) & 0xff;
+    return selector & 8 ? (byte & 0x80 ? 0xff : 0) : byte;
+}
+
+LANE_INLINE u32 lane_prmt(u32 a, u32 b, u32 c)
+{
+    u64 pool = (u64)b << 32 | a;
+    return lane_byte(pool, c) | lane_byte(pool, c >> 4) << 8 | lane_byte(pool, c >> 8) << 16 |
+           lane_byte(pool, c >> 12) << 24;
+}
+
+LANE_INLINE u32 lane_prmt_mode(u32 a, u32 b, u32 c, u32 mode)
+{
+    static const uint16_t selectors[7][4] = {
+        {0},
+        {0x3210, 0x4321, 0x5432, 0x6543}, /* f4e */
+        {0x5670, 0x6701, 0x7012, 0x0123}, /* b4e */
+        {0x0000, 0x1111, 0x2222, 0x3333}, /* rc8 */
+        {0x3210, 0x3211, 0x3222, 0x3333}, /* ecl */
+        {0x0000, 0x1110, 0x2210, 0x3210}, /* ecr */
+        {0x1010, 0x3232, 0x1010, 0x3232}, /* rc16 */
+    };
+    return lane_prmt(a, b, selectors[(mode & MODE_PRMT) >> MODE_PRMT_SHIFT][c & 3]);
+}
+
+LANE_INLINE u32 lane_lop3(u32 a, u32 b, u32 c, u32 table)
+{
+    u32 r = 0;
+    r |= table & 0x01 ? ~a & ~b & ~c : 0;
+    r |= table & 0x02 ? ~a & ~b & c : 0;
+    r |= table & 0x04 ? ~a & b & ~c : 0;
+    r |= table & 0x08 ? ~a & b & c : 0;
+    r |= table & 0x10 ? a & ~b & ~c : 0;
+    r |= table & 0x20 ? a & ~b & c : 0;
+    r |= table & 0x40 ? a & b & ~c : 0;
+    r |= table & 0x80 ? a & b & c : 0;
+    return r;
+}
+
+LANE_INLINE s32 lane_part8(u32 a, int i, bool is_signed)
+{
+    u32 byte = a >> 8 * i & 0xff;
+    return is_signed ? (s32)(int8_t)byte : (s32)byte;
+}
+
+LANE_INLINE u32 lane_dp4a(u32 a, u32 b, u32 c, bool a_signed, bool b_signed)
+{
+    for (int i = 0; i < 4; i++)
+        c += (u32)(lane_part8(a, i, a_signed) * lane_part8(b, i, b_signed));
+    return c;
+}
+
+LANE_INLINE u32 lane_dp2a(u32 a, u32 b, u32 c, int shift, bool a_signed, bool b_signed)
+{
+    for (int i = 0; i < 2; i++) {
+        u32 half = a >> 16 * i & 0xffff;
+        s32 x = a_signed ? (s32)(int16_t)half : (s32)half;
+        c += (u32)(x * lane_part8(b >> shift, i, b_signed));
+    }
+    return c;
+}
+
+LANE_INLINE u32 lane_vabsdiff4(u32 a, u32 b)
+{
+    u32 r = 0;
+    for (int i = 0; i < 4; i++) {
+        s32 d = lane_part8(a, i, false) - lane_part8(b, i, false);
+        r |= (u32)(d < 0 ? -d : d) << 8 * i;
+    }
+    return r;
+}
+
+LANE_INLINE u32 lane_sum4(u32 a)
+{
+    return (a & 0xff) + (a >> 8 & 0xff) + (a >> 16 & 0xff) + (a >> 24);
+}
+
+#endif

@@ -1,0 +1,171 @@
+/* A warp: its fragments take turns; lanes wait for the lanes that a mask names. */
+#include "vgpu/exec/fragments.h"
+
+#include <string.h>
+
+/* ---- waiting for named lanes ----------------------------------------------------------------- */
+
+bool vg_gather(struct vg_warp *w, const struct ir_insn *in)
+{
+    const uint32_t *member = (const uint32_t *)(w->regs + in->f);
+    uint32_t wanted = member[__builtin_ctz(w->mask)];
+    uint32_t all = w->mask;
+    for (int i = 0; i < w->fragment_count; i++) {
+        const struct vg_fragment *f = &w->fragments[i];
+        if (f->state == FRAGMENT_SYNC && f->pc == in && f->frame == w->frame && f->mask & wanted)
+            all |= f->mask;
+    }
+    if (wanted & w->alive & ~all && w->forced != in) {
+        struct vg_fragment *f = vg_fragment_park(w, in, w->mask, w->meeting, FRAGMENT_SYNC);
+        f->wanted = wanted;
+        return false;
+    }
+    w->forced = NULL;
+    w->gather_own = w->mask;
+    w->mask = all;
+    return true;
+}
+
+const struct ir_insn *vg_gathered(struct vg_warp *w, const struct ir_insn *in)
+{
+    uint32_t others = w->mask & ~w->gather_own;
+    for (int i = 0; others && i < w->fragment_count; i++) {
+        struct vg_fragment *f = &w->fragments[i];
+        if (f->state == FRAGMENT_SYNC && f->pc == in && f->mask & others) {
+            f->state = FRAGMENT_READY;
+            f->pc = in + 1;
+        }
+    }
+    w->mask = w->gather_own;
+    w->warp_epoch++;
+    return in + 1;
+}
+
+const struct ir_insn *vg_yield(struct vg_warp *w, const struct ir_insn *resume)
+{
+    vg_fragment_park(w, resume, w->mask, w->meeting, FRAGMENT_READY);
+    w->yielded = true;
+    return NULL;
+}
+
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+/* (four sums, since one would be a chain of multiplications) */
+static uint64_t hash_registers(const struct vg_frame *frame)
+{
+    const uint64_t prime = 1099511628211u;
+    uint64_t a = 1469598103934665603u, b = 1, c = 2, d = 3;
+    const uint64_t *words = (const uint64_t *)(const void *)frame->regs;
+    uint32_t i = SINK_WORDS, n = frame->function->frame_bytes / 8;
+    for (; i + 4 <= n; i += 4) {
+        a = (a ^ words[i]) * prime;
+        b = (b ^ words[i + 1]) * prime;
+        c = (c ^ words[i + 2]) * prime;
+        d = (d ^ words[i + 3]) * prime;
+    }
+    for (; i < n; i++)
+        a = (a ^ words[i]) * prime;
+    return (((a * prime ^ b) * prime ^ c) * prime ^ d) * prime;
+}
+
+static int next_ready(const struct vg_warp *w)
+{
+    for (int i = 0; i < w->fragment_count; i++)
+        if (w->fragments[i].state == FRAGMENT_READY)
+            return i;
+    return -1;
+}
+
+/* Lanes that wait at a meeting go on without the others. */
+static bool release_meeting(struct vg_warp *w)
+{
+    for (int i = 0; i < w->meeting_room; i++) {
+        struct vg_meeting *m = &w->meetings[i];
+        if (!m->used || m->is_call || !m->arrived)
+            continue;
+        struct vg_fragment f = {.pc = m->pc,
+                                .frame = m->frame,
+                                .mask = m->arrived,
+                                .meeting = m->parent,
+                                .state = FRAGMENT_READY};
+        m->expected &= ~m->arrived;
+        m->arrived = 0;
+        w->fragments[w->fragment_count++] = f;
+        return true;
+    }
+    return false;
+}
+
+bool vg_warp_unstick(struct vg_warp *w)
+{
+    for (int i = 0; i < w->fragment_count; i++) {
+        struct vg_fragment *f = &w->fragments[i];
+        if (f->state != FRAGMENT_SYNC)
+            continue;
+        uint32_t missing = f->wanted & w->alive & ~f->mask;
+        int lane = __builtin_ctz(f->mask);
+        bool is_barrier = f->pc->op == IR_BAR_WARP;
+        vg_find(w, f->pc, is_barrier ? VG_FAULT_BARRIER_DIVERGENCE : VG_FAULT_UNDEFINED_SHUFFLE,
+                lane, 0, 0, false,
+                "%s waits for the lanes %08x of its mask, but lanes %08x never come here",
+                is_barrier ? "__syncwarp" : "a warp-wide operation", f->wanted, missing);
+        if (w->block->stop)
+            return false;
+        w->forced = f->pc;
+        f->state = FRAGMENT_READY;
+        return true;
+    }
+    return false;
+}
+
+void vg_warp_start(struct vg_warp *w, const struct ir_insn *first)
+{
+    w->fragment_count = 0;
+    for (int i = 0; i < w->meeting_room; i++) {
+        if (w->meetings[i].used && w->meetings[i].is_call)
+            vg_frame_free(w->worker, w->meetings[i].callee);
+        w->meetings[i].used = false;
+    }
+    w->forced = NULL;
+    w->meeting = -1;
+    w->frame = w->entry;
+    w->warp_epoch = 0;
+    w->spins = 0;
+    if (w->alive)
+        vg_fragment_park(w, first, w->alive, -1, FRAGMENT_READY);
+}
+
+bool vg_warp_run(struct vg_warp *w)
+{
+    int turns = w->fragment_count + 1;
+    bool spun = true;
+    for (int i; !w->block->stop && (i = next_ready(w)) >= 0;) {
+        struct vg_fragment f = w->fragments[i];
+        memmove(&w->fragments[i], &w->fragments[i + 1],
+                (size_t)(w->fragment_count - i - 1) * sizeof f);
+        w->fragment_count--;
+        vg_fragment_load(w, &f);
+        w->yielded = false;
+        w->quantum = f.spins                                    ? TURN_SPINNING
+                     : w->fragment_count || w->block->is_beside ? TURN_DIVERGED
+                                                                : TURN_CONVERGED;
+        const struct vg_handlers *handlers = w->worker->device->handlers;
+        (w->sample ? handlers->enter_sampled : handlers->enter)(f.pc, w);
+        if (!w->yielded) {
+            spun = false;
+            continue;
+        }
+        struct vg_fragment *last = &w->fragments[w->fragment_count - 1];
+        uint64_t hash = hash_registers(last->frame) ^ (uint64_t)(uintptr_t)last->pc;
+        bool changed = hash != f.seen;
+        last->seen = hash;
+        last->spins = !changed;
+        spun &= !changed;
+        w->spins++;
+        if (!changed || w->spins % 64 == 0)
+            release_meeting(w);
+        if (--turns <= 0)
+            break;
+    }
+    return !spun;
+}

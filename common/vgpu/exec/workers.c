@@ -1,0 +1,247 @@
+/* Workers take block numbers in order. A worker runs one block at a time, unless that block only
+ * spins (it waits for another block): then it takes more blocks beside it. When every worker has
+ * only spun for a while since anything happened anywhere, the kernel makes no progress. */
+#include "vgpu/exec/workers.h"
+
+#include "vgpu/exec/printed.h"
+#include "vgpu/exec/vg_block.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_RESIDENT = 2048, /* blocks that one worker holds at most */
+    PATIENT_ROUNDS = 64, /* turns without progress before another block is taken in */
+    QUIET_ROUNDS = 100,  /* turns of each worker without progress anywhere: then there is none */
+};
+
+/* Two for each instruction: few need more, and many need one. */
+struct vg_shape *vg_shape_new(struct vg_worker *w)
+{
+    return w->shape_count < 2 * w->site_room ? &w->shapes[w->shape_count++] : NULL;
+}
+
+bool vg_counts_clear(struct vg_worker *w, const struct vg_module *m)
+{
+    size_t sites = m->ir.site_count + 1, blocks = m->block_count + 1;
+    if (sites > w->site_room) {
+        free(w->sites);
+        w->sites = aligned_alloc(64, (sites * sizeof *w->sites + 63) / 64 * 64);
+        free(w->shapes);
+        w->shapes = aligned_alloc(64, 2 * sites * sizeof *w->shapes);
+        w->site_room = w->sites && w->shapes ? sites : 0;
+    }
+    if (blocks > w->block_room) {
+        free(w->block_warps);
+        free(w->block_threads);
+        w->block_warps = malloc(blocks * sizeof *w->block_warps);
+        w->block_threads = malloc(blocks * sizeof *w->block_threads);
+        w->block_room = w->block_warps && w->block_threads ? blocks : 0;
+    }
+    if (!w->site_room || !w->block_room)
+        return false;
+    w->shape_count = 0;
+    memset(w->sites, 0, sizeof *w->sites * sites);
+    memset(w->block_warps, 0, sizeof *w->block_warps * blocks);
+    memset(w->block_threads, 0, sizeof *w->block_threads * blocks);
+    return true;
+}
+
+static struct vg_block *take_block(struct vg_worker *w, struct vg_launch *l)
+{
+    uint64_t number = atomic_fetch_add(&l->next_block, 1);
+    if (number >= l->blocks || number > atomic_load(&l->fault_block))
+        return NULL;
+    struct vg_block *b = vg_block_prepare(w, l);
+    if (!b) {
+        w->no_memory = true;
+        atomic_store(&l->fault_block, 0);
+        return NULL;
+    }
+    vg_block_start(b, number);
+    return b;
+}
+
+static void finish_block(struct vg_worker *w, struct vg_block *b)
+{
+    vg_printed_keep(w, b);
+    atomic_fetch_add(&b->launch->progress, 1);
+    b->next = w->idle;
+    w->idle = b;
+}
+
+/* Gives every resident block a turn. @return whether any did more than spin. */
+static bool turn(struct vg_worker *w, struct vg_block **resident, int *count)
+{
+    bool moved = false;
+    for (int i = 0; i < *count;) {
+        enum vg_block_state state = vg_block_round(resident[i]);
+        moved |= state != VG_BLOCK_QUIET;
+        if (state != VG_BLOCK_DONE) {
+            i++;
+            continue;
+        }
+        finish_block(w, resident[i]);
+        memmove(&resident[i], &resident[i + 1], (size_t)(*count - i - 1) * sizeof *resident);
+        (*count)--;
+    }
+    return moved;
+}
+
+/* Takes further blocks beside the residents. @return whether there were any. */
+static bool take_more(struct vg_worker *w, struct vg_launch *l, struct vg_block **resident,
+                      int *count, int more)
+{
+    const int before = *count;
+    for (; more > 0 && *count < MAX_RESIDENT; more--, (*count)++) {
+        if (!(resident[*count] = take_block(w, l)))
+            break;
+        resident[*count]->is_beside = *count > 0;
+    }
+    return *count > before;
+}
+
+/* One more worker has spun long enough, all the while progress was what it has seen. */
+static void say_quiet(struct vg_launch *l, uint32_t seen)
+{
+    unsigned long long said = atomic_load(&l->quiet), now;
+    do {
+        const uint32_t of = (uint32_t)(said >> 32);
+        if ((int32_t)(of - seen) > 0)
+            return; /* there was progress since: this worker is going to see it */
+        now = of == seen ? said + 1 : (uint64_t)seen << 32 | 1;
+    } while (!atomic_compare_exchange_weak(&l->quiet, &said, now));
+}
+
+/* @return whether all workers have said so of the same progress: none is going to make any. */
+static bool all_quiet(struct vg_launch *l)
+{
+    const uint64_t said = atomic_load(&l->quiet);
+    return (uint32_t)(said >> 32) == atomic_load(&l->progress) &&
+           (uint32_t)said == (uint32_t)atomic_load(&l->active);
+}
+
+/* The kernel is ended in all blocks of a worker. */
+static void end_blocks(struct vg_worker *w, struct vg_block **resident, int *count)
+{
+    for (int i = 0; i < *count; i++) {
+        vg_block_no_progress(resident[i]);
+        finish_block(w, resident[i]);
+    }
+    *count = 0;
+}
+
+static void work(struct vg_worker *w, struct vg_launch *l)
+{
+    struct vg_block *resident[MAX_RESIDENT];
+    int count = 0, patience = PATIENT_ROUNDS, quiet_rounds = 0, more = 1;
+    bool stirred = false;
+    uint32_t seen = atomic_load(&l->progress);
+    w->used_by = l->number;
+    w->no_memory = !vg_counts_clear(w, l->module);
+    while (!w->no_memory) {
+        if (!count && !take_more(w, l, resident, &count, 1))
+            break;
+        const bool moved = turn(w, resident, &count);
+        stirred |= moved;
+        if (atomic_load_explicit(&w->device->interrupt, memory_order_relaxed)) {
+            atomic_store(&l->fault_block, 0); /* no further blocks */
+            end_blocks(w, resident, &count);
+            break;
+        }
+        const uint32_t now = atomic_load(&l->progress);
+        if (now != seen || !count) {
+            seen = now;
+            patience = PATIENT_ROUNDS;
+            quiet_rounds = 0;
+            more = 1;
+            continue;
+        }
+        if (moved) {
+            quiet_rounds = 0;
+            more = 1;
+            if (--patience < 0) {
+                patience = PATIENT_ROUNDS;
+                take_more(w, l, resident, &count, 1);
+            }
+            continue;
+        }
+        if (take_more(w, l, resident, &count, more)) {
+            more *= 2;
+            continue;
+        }
+        sched_yield();
+        quiet_rounds++;
+        /* What it did before it spun may be what others wait for: they look again. */
+        if (stirred && atomic_fetch_add(&l->progress, 1) == seen)
+            seen++;
+        stirred = false;
+        if (quiet_rounds == QUIET_ROUNDS)
+            say_quiet(l, seen);
+        if (quiet_rounds >= QUIET_ROUNDS && all_quiet(l)) {
+            end_blocks(w, resident, &count);
+            atomic_fetch_add(&l->progress, 1);
+        }
+    }
+    atomic_fetch_sub(&l->active, 1);
+}
+
+static void *worker_main(void *arg)
+{
+    struct vg_worker *w = arg;
+    struct vg_device *d = w->device;
+    unsigned seen = 0;
+    pthread_mutex_lock(&d->mutex);
+    for (;;) {
+        while (d->generation == seen && !d->quit)
+            pthread_cond_wait(&d->start, &d->mutex);
+        if (d->quit)
+            break;
+        seen = d->generation;
+        struct vg_launch *l = d->launch;
+        pthread_mutex_unlock(&d->mutex);
+        work(w, l);
+        pthread_mutex_lock(&d->mutex);
+        if (--d->busy == 0)
+            pthread_cond_signal(&d->done);
+    }
+    pthread_mutex_unlock(&d->mutex);
+    return NULL;
+}
+
+static void start_workers(struct vg_device *d)
+{
+    for (int i = d->started; i < d->worker_count; i++) {
+        if (pthread_create(&d->workers[i].thread, NULL, worker_main, &d->workers[i]) != 0) {
+            d->worker_count = i; /* fewer cores, same results */
+            return;
+        }
+        d->started = i + 1;
+    }
+}
+
+void vg_workers_run(struct vg_device *d, struct vg_launch *l)
+{
+    const bool alone = l->blocks == 1 || l->seed || d->one_core;
+    d->one_core = false;
+    if (!alone && d->worker_count > 1)
+        start_workers(d);
+    l->concurrent = !alone && d->worker_count > 1;
+    atomic_store(&l->active, l->concurrent ? d->worker_count : 1);
+    if (!l->concurrent) {
+        work(&d->workers[0], l);
+        return;
+    }
+    pthread_mutex_lock(&d->mutex);
+    d->launch = l;
+    d->busy = d->worker_count - 1;
+    d->generation++;
+    pthread_cond_broadcast(&d->start);
+    pthread_mutex_unlock(&d->mutex);
+    work(&d->workers[0], l);
+    pthread_mutex_lock(&d->mutex);
+    while (d->busy)
+        pthread_cond_wait(&d->done, &d->mutex);
+    pthread_mutex_unlock(&d->mutex);
+}

@@ -31,15 +31,6 @@ static enum st_code handout_path(const struct gx_autograder *of, char *path, siz
     return st_detail(err, ST_HINT, "run: make handout");
 }
 
-static enum st_code platform_path(const char *name, char *path, size_t room, struct st_error *err)
-{
-    const char *root = checkout_root(err);
-    if (!root)
-        return err->code;
-    path_format(path, room, "%s/grader/export/platform/%s", root, name);
-    return ST_OK;
-}
-
 /* One word or list of words for a shell: what a milestone's name and options may hold. */
 static enum st_code check_words(const struct gx_autograder *of, bool list, struct st_error *err)
 {
@@ -64,64 +55,96 @@ static enum st_code check_words(const struct gx_autograder *of, bool list, struc
     return ST_OK;
 }
 
-/* ---- the platforms
- * --------------------------------------------------------------------------------- */
+/* ---- kits: the files of an autograder ------------------------------------------------------- */
 
-/* What the scripts read: shell assignments. */
-static void settings_text(const struct gx_autograder *of, char *text, size_t room)
+enum source { SCRIPT, SETTINGS, HANDOUT };
+
+/* A file, and what it is made from. */
+struct kit_file {
+    const char *name;
+    enum source source;
+    const char *script; /* in platform/ */
+    unsigned mode;
+};
+
+enum { MAX_FILES = 5 };
+
+/* The files of a kit, found. */
+struct kit {
+    char settings[512];
+    char path[MAX_FILES][PATH_MAX];
+    struct gx_part part[MAX_FILES];
+};
+
+static enum st_code script_path(const char *script, char path[PATH_MAX], struct st_error *err)
 {
-    snprintf(text, room, "MILESTONE=%s\nGRADER_OPTIONS='%s'\n", of->milestone, of->options);
+    const char *root = checkout_root(err);
+    if (!root)
+        return err->code;
+    path_format(path, PATH_MAX, "%s/grader/export/platform/%s", root, script);
+    return ST_OK;
 }
+
+static enum st_code kit_find(struct kit *kit, const struct gx_autograder *of,
+                             const struct kit_file *file, size_t files, struct st_error *err)
+{
+    enum st_code code = ST_OK;
+    /* Shell assignments, which the scripts read. */
+    snprintf(kit->settings, sizeof kit->settings, "MILESTONE=%s\nGRADER_OPTIONS='%s'\n",
+             of->milestone, of->options);
+    for (size_t i = 0; !code && i < files; i++) {
+        kit->part[i] = (struct gx_part){.name = file[i].name,
+                                        .path = kit->path[i],
+                                        .text = kit->settings,
+                                        .mode = file[i].mode};
+        if (file[i].source == SETTINGS)
+            kit->part[i].path = NULL;
+        else if (file[i].source == HANDOUT)
+            code = handout_path(of, kit->path[i], PATH_MAX, err);
+        else
+            code = script_path(file[i].script, kit->path[i], err);
+    }
+    return code;
+}
+
+/* ---- the platforms -------------------------------------------------------------------------- */
 
 enum st_code gx_gradescope_autograder(const struct gx_autograder *of, const char *path,
                                       struct st_error *err)
 {
-    char settings[512], handout[PATH_MAX], setup[PATH_MAX], run[PATH_MAX], grade[PATH_MAX];
+    static const struct kit_file files[] = {
+        {"setup.sh", SCRIPT, "gradescope-setup.sh", 0755},
+        {"run_autograder", SCRIPT, "gradescope-run_autograder", 0755},
+        {"grade.sh", SCRIPT, "grade.sh", 0755},
+        {"settings", SETTINGS, NULL, 0644},
+        {"convlab-handout.tar.gz", HANDOUT, NULL, 0644}};
+    struct kit kit;
     enum st_code code = check_words(of, false, err);
     if (!code)
-        code = handout_path(of, handout, sizeof handout, err);
-    if (!code)
-        code = platform_path("gradescope-setup.sh", setup, sizeof setup, err);
-    if (!code)
-        code = platform_path("gradescope-run_autograder", run, sizeof run, err);
-    if (!code)
-        code = platform_path("grade.sh", grade, sizeof grade, err);
-    if (code)
-        return code;
-    settings_text(of, settings, sizeof settings);
-    const struct gx_part parts[] = {{"setup.sh", setup, NULL, 0755},
-                                    {"run_autograder", run, NULL, 0755},
-                                    {"grade.sh", grade, NULL, 0755},
-                                    {"settings", NULL, settings, 0644},
-                                    {"convlab-handout.tar.gz", handout, NULL, 0644}};
-    return gx_container_write(GX_ZIP, parts, sizeof parts / sizeof *parts, path, err);
+        code = kit_find(&kit, of, files, 5, err);
+    return code ? code : gx_container_write(GX_ZIP, kit.part, 5, path, err);
 }
 
 enum st_code gx_autolab_autograder(const struct gx_autograder *of, const char *folder,
                                    struct st_error *err)
 {
-    char settings[512], handout[PATH_MAX], makefile[PATH_MAX], run[PATH_MAX], grade[PATH_MAX];
-    char to[PATH_MAX];
+    static const struct kit_file files[] = {
+        {"autograde/driver.sh", SCRIPT, "autolab-driver.sh", 0755},
+        {"autograde/grade.sh", SCRIPT, "grade.sh", 0755},
+        {"autograde/settings", SETTINGS, NULL, 0644},
+        {"autograde/convlab-handout.tar.gz", HANDOUT, NULL, 0644}};
+    struct kit kit;
+    char makefile[PATH_MAX], to[PATH_MAX];
     enum st_code code = check_words(of, false, err);
     if (!code)
-        code = handout_path(of, handout, sizeof handout, err);
+        code = kit_find(&kit, of, files, 4, err);
     if (!code)
-        code = platform_path("autolab-Makefile", makefile, sizeof makefile, err);
-    if (!code)
-        code = platform_path("autolab-driver.sh", run, sizeof run, err);
-    if (!code)
-        code = platform_path("grade.sh", grade, sizeof grade, err);
+        code = script_path("autolab-Makefile", makefile, err);
     if (!code)
         code = dir_make(folder, err);
-    if (code)
-        return code;
-    settings_text(of, settings, sizeof settings);
-    const struct gx_part parts[] = {{"autograde/driver.sh", run, NULL, 0755},
-                                    {"autograde/grade.sh", grade, NULL, 0755},
-                                    {"autograde/settings", NULL, settings, 0644},
-                                    {"autograde/convlab-handout.tar.gz", handout, NULL, 0644}};
     path_format(to, sizeof to, "%s/autograde.tar", folder);
-    code = gx_container_write(GX_TAR, parts, sizeof parts / sizeof *parts, to, err);
+    if (!code)
+        code = gx_container_write(GX_TAR, kit.part, 4, to, err);
     path_format(to, sizeof to, "%s/autograde-Makefile", folder);
     return code ? code : file_copy(makefile, to, MAX_PART_BYTES, err);
 }
@@ -129,24 +152,23 @@ enum st_code gx_autolab_autograder(const struct gx_autograder *of, const char *f
 enum st_code gx_github_classroom(const struct gx_autograder *of, const char *folder,
                                  struct st_error *err)
 {
-    char handout[PATH_MAX], grade[PATH_MAX], to[PATH_MAX];
+    static const struct kit_file files[] = {{".convlab/grade.sh", SCRIPT, "grade.sh", 0},
+                                            {".convlab/convlab-handout.tar.gz", HANDOUT, NULL, 0}};
+    static const char *const folders[] = {".github/workflows", ".convlab"};
+    const size_t n = of->url ? 1 : 2; /* with an address, the archive is fetched from there */
+    struct kit kit;
+    char to[PATH_MAX];
     enum st_code code = check_words(of, true, err);
-    if (!code && !of->url)
-        code = handout_path(of, handout, sizeof handout, err);
     if (!code)
-        code = platform_path("grade.sh", grade, sizeof grade, err);
-    path_format(to, sizeof to, "%s/.github/workflows", folder);
-    if (!code)
+        code = kit_find(&kit, of, files, n, err);
+    for (size_t i = 0; !code && i < 2; i++) {
+        path_format(to, sizeof to, "%s/%s", folder, folders[i]);
         code = dir_make(to, err);
-    path_format(to, sizeof to, "%s/.convlab", folder);
-    if (!code)
-        code = dir_make(to, err);
-    path_format(to, sizeof to, "%s/.convlab/grade.sh", folder);
-    if (!code)
-        code = file_copy(grade, to, MAX_PART_BYTES, err);
-    path_format(to, sizeof to, "%s/.convlab/convlab-handout.tar.gz", folder);
-    if (!code && !of->url)
-        code = file_copy(handout, to, MAX_PART_BYTES, err);
+    }
+    for (size_t i = 0; !code && i < n; i++) {
+        path_format(to, sizeof to, "%s/%s", folder, kit.part[i].name);
+        code = file_copy(kit.part[i].path, to, MAX_PART_BYTES, err);
+    }
     path_format(to, sizeof to, "%s/.github/workflows/classroom.yml", folder);
     return code ? code : gx_github_workflow(of, to, err);
 }

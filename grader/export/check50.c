@@ -3,6 +3,7 @@
  * run has "passed": null; when nothing could be checked, "error" stands in the place of "results".
  */
 #include "grader/export/export_formats.h"
+#include "grader/export/format_parts.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>
@@ -35,8 +36,7 @@ static void add_cause(cJSON *to, const struct gx_check *check)
 
 static void add_result(cJSON *list, const struct gx_record *record, const struct gx_check *check)
 {
-    cJSON *result = cJSON_CreateObject();
-    cJSON_AddItemToArray(list, result);
+    cJSON *result = gx_json_entry(list);
     gx_json_text(result, "name", check->name);
     gx_json_text(result, "description", check->text);
     if (check->status == GR_SKIP)

@@ -3,6 +3,7 @@
  * before it. */
 #include "base/numbers.h"
 #include "grader/export/export_formats.h"
+#include "grader/export/format_parts.h"
 #include "grader/report/report_parts.h"
 
 #include <math.h>
@@ -62,18 +63,15 @@ static void put_points(FILE *out, const struct gx_record *record, const char *na
 
 static void put_row(FILE *out, const struct gx_record *record, const char **name, size_t names)
 {
+    const double numbers[] = {record->score, record->max_score, record->manual, record->op_time_s};
     put_text(out, record->submission);
     fputc(',', out);
     put_text(out, record->milestone);
     fprintf(out, ",%s,", record->status);
-    put_number(out, record->score);
-    fputc(',', out);
-    put_number(out, record->max_score);
-    fputc(',', out);
-    put_number(out, record->manual);
-    fputc(',', out);
-    put_number(out, record->op_time_s);
-    fputc(',', out);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        put_number(out, numbers[i]);
+        fputc(',', out);
+    }
     if (isfinite(record->op_time_s))
         fprintf(out, "%zu", record->images);
     fputc(',', out);

@@ -24,11 +24,11 @@ static const struct {
     const char *name, *summary;
     enum st_code (*make)(const struct gx_autograder *of, const char *to, struct st_error *err);
 } autograders[] = {
-    {"gradescope-autograder", "the zip file that is uploaded to Gradescope (--out FILE)",
-     gx_gradescope_autograder},
-    {"autolab-autograder", "autograde.tar and autograde-Makefile (--out DIR)",
-     gx_autolab_autograder},
-    {"github-classroom", "the workflow of a template repository (--out DIR)", gx_github_classroom},
+#define FORMAT(name, holds, suffix, refuses, summary)
+#define AUTOGRADER(function, name, summary) {name, summary, function},
+#include "grader/export/export_formats.def"
+#undef FORMAT
+#undef AUTOGRADER
 };
 enum { AUTOGRADERS = sizeof autograders / sizeof *autograders };
 
@@ -52,9 +52,7 @@ static const struct argp_option option_table[] = {
     {"milestone", KEY_MILESTONE, "mN", 0, "of the gradebook, only this milestone", 1},
     {0, 0, 0, 0, "How:", 2},
     {"out", KEY_OUT, "FILE|DIR", 0,
-     "where to write it (default: standard output); of a class, formats that hold one submission "
-     "write "
-     "DIR/SUBMISSION/mN.*",
+     "where to write it (default: standard output); of a class, formats that hold one submission write DIR/SUBMISSION/mN.*",
      2},
     {"visibility", KEY_VISIBILITY, "V", 0,
      "Gradescope: visible (default), hidden, after_due_date or after_published", 2},
@@ -161,15 +159,14 @@ static const struct argp argp = {
     .doc = "Exports grades to grading platforms.\v.",
     .help_filter = help_filter};
 
-/* ---- exporting grades
- * ------------------------------------------------------------------------------ */
+/* ---- exporting grades ----------------------------------------------------------------------- */
 
 static enum st_code write_file(const struct gx_format *format, const struct gx_class *class,
                                const struct gx_options *options, const char *path,
                                struct st_error *err)
 {
     if (!path || strcmp(path, "-") == 0) {
-        enum st_code code = format->write(stdout, class, options, err);
+        enum st_code code = gx_format_write(format, stdout, class, options, err);
         if (!code && (fflush(stdout) || ferror(stdout)))
             code = st_fail(err, ST_IO, "cannot write to standard output");
         return code;
@@ -178,7 +175,7 @@ static enum st_code write_file(const struct gx_format *format, const struct gx_c
     enum st_code code = file_out_open(&out, path, err);
     if (code)
         return code;
-    code = format->write(out.f, class, options, err);
+    code = gx_format_write(format, out.f, class, options, err);
     if (code) {
         file_out_abort(&out);
         return code;
@@ -231,7 +228,7 @@ static enum st_code export_grades(const struct gx_format *format, const struct a
 {
     struct gx_class class = {0};
     enum st_code code = read_class(a, &class, err);
-    if (!code && (format->whole_class || !a->gradebook))
+    if (!code && (format->holds == GX_CLASS || !a->gradebook))
         code = write_file(format, &class, &a->options, a->out, err);
     else if (!code && !a->out && class.records == 1)
         code = write_file(format, &class, &a->options, NULL, err);

@@ -1,6 +1,6 @@
 /** @file
- * The formats that grades are exported to, each from the same record (record.h), and what they say
- * of a fault, which is never a zero for a student:
+ * The formats that grades are exported to (export_formats.def), each from the same record
+ * (export_record.h), and what they say of a fault, which is never a zero for a student:
  *
  * - gradescope: one record; a check not asked for has no score and no status; a fault is refused,
  *   and Gradescope reports the autograder
@@ -29,16 +29,26 @@ struct gx_options {
     bool excel; /**< CSV: with a byte order mark, without which Excel reads no UTF-8 */
 };
 
-/** A format: what `grader export NAME` calls. */
+enum gx_holds { GX_RECORD, GX_CLASS };
+
+/** Writes a class in a format; one that holds one record gets a class of one. */
+typedef enum st_code gx_writer(FILE *out, const struct gx_class *class,
+                               const struct gx_options *options, struct st_error *err);
+
+/** A format: a row of export_formats.def. */
 struct gx_format {
     const char *name, *summary;
-    const char *suffix; /**< of a file: ".json" */
-    bool whole_class;   /**< one file for all records, not one file for each */
-    /** Writes it. @return ST_BAD_FORMAT for a record that the format cannot say without blaming the
-     * student. */
-    enum st_code (*write)(FILE *out, const struct gx_class *class, const struct gx_options *options,
-                          struct st_error *err);
+    const char *suffix;  /**< of a file: ".json" */
+    const char *refuses; /**< the platform that gets no record that could not be graded, or NULL */
+    enum gx_holds holds;
+    gx_writer *write;
 };
+
+#define FORMAT(name, holds, suffix, refuses, summary) gx_writer gx_##name##_write;
+#define AUTOGRADER(function, name, summary)
+#include "grader/export/export_formats.def"
+#undef FORMAT
+#undef AUTOGRADER
 
 /** All formats; the last has no name. */
 extern const struct gx_format gx_formats[];
@@ -46,34 +56,10 @@ extern const struct gx_format gx_formats[];
 /** @return a format by its name, or NULL. */
 const struct gx_format *gx_format_named(const char *name);
 
-enum st_code gx_gradescope_write(FILE *out, const struct gx_class *class,
-                                 const struct gx_options *options, struct st_error *err);
-enum st_code gx_autolab_write(FILE *out, const struct gx_class *class,
-                              const struct gx_options *options, struct st_error *err);
-enum st_code gx_check50_write(FILE *out, const struct gx_class *class,
-                              const struct gx_options *options, struct st_error *err);
-enum st_code gx_github_write(FILE *out, const struct gx_class *class,
-                             const struct gx_options *options, struct st_error *err);
-enum st_code gx_junit_write(FILE *out, const struct gx_class *class,
-                            const struct gx_options *options, struct st_error *err);
-enum st_code gx_csv_write(FILE *out, const struct gx_class *class, const struct gx_options *options,
-                          struct st_error *err);
-
-/** The refusal of a format that has no way to say "not the student's fault". */
-enum st_code gx_refuse_fault(const struct gx_record *record, const char *platform,
+/** Writes a class in a format. @return ST_BAD_FORMAT for a record that the format cannot say without
+ * blaming the student. */
+enum st_code gx_format_write(const struct gx_format *format, FILE *out,
+                             const struct gx_class *class, const struct gx_options *options,
                              struct st_error *err);
-
-/** @return whether a check has points, be they 0: it ran, or it did not because of another that
- * failed. */
-bool gx_check_counts(const struct gx_record *record, const struct gx_check *check);
-
-/** What a student is told of a check: message, error map and hint. @return malloc'd, or NULL. */
-char *gx_check_output(const struct gx_check *check);
-
-/** Writes a cJSON tree and a newline, and deletes it. @param line  on one line. */
-enum st_code gx_json_print(FILE *out, struct cJSON *root, bool line, struct st_error *err);
-
-/** Adds a string with what is not UTF-8 replaced. */
-void gx_json_text(struct cJSON *to, const char *name, const char *text);
 
 #endif

@@ -5,6 +5,7 @@
  * src/notify-classroom.js, src/console-results.js). It adds up the tests' scores, so that part of
  * the points counts. */
 #include "grader/export/export_formats.h"
+#include "grader/export/format_parts.h"
 #include "grader/report/report_parts.h"
 
 #include <cjson/cJSON.h>
@@ -13,8 +14,7 @@
 
 static void add_test(cJSON *list, const struct gx_record *record, const struct gx_check *check)
 {
-    cJSON *test = cJSON_CreateObject();
-    cJSON_AddItemToArray(list, test);
+    cJSON *test = gx_json_entry(list);
     const char *status = check->status == GR_PASS         ? "pass"
                          : gx_check_counts(record, check) ? "fail"
                                                           : "error";
@@ -42,18 +42,12 @@ static cJSON *result_of(const struct gx_record *record)
     cJSON_AddStringToObject(root, "status", record->fault ? "error" : failed ? "fail" : "pass");
     cJSON_AddNumberToObject(root, "max_score", max_score);
     cJSON *tests = cJSON_AddArrayToObject(root, "tests");
-    for (size_t i = 0; i < record->checks; i++)
-        if (record->check[i].status != GR_SKIP || record->check[i].required)
-            add_test(tests, record, &record->check[i]);
-    if (record->fault && !record->checks) {
-        struct gx_check fault = {.name = "graded",
-                                 .text = "graded",
-                                 .status = GR_SKIP,
-                                 .message = record->fault,
-                                 .hint = "",
-                                 .map = ""};
-        add_test(tests, record, &fault);
-    }
+    struct gx_check fault;
+    size_t n;
+    const struct gx_check *check = gx_checks_or_fault(record, &fault, &n);
+    for (size_t i = 0; i < n; i++)
+        if (check[i].status != GR_SKIP || check[i].required)
+            add_test(tests, record, &check[i]);
     return root;
 }
 

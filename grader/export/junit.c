@@ -5,6 +5,7 @@
  * <failure> is a check that the submission failed, <error> what kept a check from running,
  * <skipped> what was not asked for. */
 #include "grader/export/export_formats.h"
+#include "grader/export/format_parts.h"
 #include "grader/report/report_parts.h"
 
 #include <math.h>
@@ -48,6 +49,11 @@ static void put_outcome(FILE *out, const char *element, const char *type, const 
     fprintf(out, "</%s>", element);
 }
 
+static bool is_error(const struct gx_record *record, const struct gx_check *check)
+{
+    return check->status == GR_SKIP && check->required && record->fault;
+}
+
 static void put_case(FILE *out, const struct gx_record *record, const struct gx_check *check)
 {
     char class_name[64];
@@ -59,7 +65,7 @@ static void put_case(FILE *out, const struct gx_record *record, const struct gx_
     char *output = gx_check_output(check);
     if (check->status == GR_FAIL)
         put_outcome(out, "failure", "check", check->message, output ? output : "");
-    else if (check->status == GR_SKIP && check->required && record->fault)
+    else if (is_error(record, check))
         put_outcome(out, "error", "infrastructure", check->message, output ? output : "");
     else if (check->status == GR_SKIP)
         put_outcome(out, "skipped", "", check->message, "");
@@ -67,22 +73,19 @@ static void put_case(FILE *out, const struct gx_record *record, const struct gx_
     fputs("</testcase>\n", out);
 }
 
-/* A fault without checks is one test that is an error. */
-static const struct gx_check graded = {
-    .name = "graded", .text = "graded", .status = GR_SKIP, .required = true, .hint = "", .map = ""};
-
-static struct counts count(const struct gx_record *record)
+/* Adds a record's checks to counts. */
+static void count(const struct gx_record *record, struct counts *n)
 {
-    struct counts n = {.tests = record->checks};
-    for (size_t i = 0; i < record->checks; i++) {
-        const struct gx_check *check = &record->check[i];
-        n.failures += check->status == GR_FAIL;
-        n.errors += check->status == GR_SKIP && check->required && record->fault;
-        n.skipped += check->status == GR_SKIP && !(check->required && record->fault);
+    struct gx_check fault;
+    size_t checks;
+    const struct gx_check *check = gx_checks_or_fault(record, &fault, &checks);
+    n->tests += checks;
+    for (size_t i = 0; i < checks; i++) {
+        const bool error = is_error(record, &check[i]);
+        n->failures += check[i].status == GR_FAIL;
+        n->errors += error;
+        n->skipped += check[i].status == GR_SKIP && !error;
     }
-    if (record->fault && !record->checks)
-        n.tests = n.errors = 1;
-    return n;
 }
 
 /* "2026-11-20 18:30 UTC" as ISO 8601. */
@@ -95,7 +98,8 @@ static void put_timestamp(FILE *out, const char *date)
 
 static void put_suite(FILE *out, const struct gx_record *record)
 {
-    struct counts n = count(record);
+    struct counts n = {0};
+    count(record, &n);
     fputs("  <testsuite name=\"", out);
     put_xml(out, record->submission);
     fputs(*record->submission ? " " : "", out);
@@ -105,13 +109,11 @@ static void put_suite(FILE *out, const struct gx_record *record)
             isfinite(record->seconds) ? record->seconds : 0.0);
     put_timestamp(out, record->date);
     fputs(">\n", out);
-    for (size_t i = 0; i < record->checks; i++)
-        put_case(out, record, &record->check[i]);
-    if (record->fault && !record->checks) {
-        struct gx_check fault = graded;
-        fault.message = record->fault;
-        put_case(out, record, &fault);
-    }
+    struct gx_check fault;
+    size_t checks;
+    const struct gx_check *check = gx_checks_or_fault(record, &fault, &checks);
+    for (size_t i = 0; i < checks; i++)
+        put_case(out, record, &check[i]);
     fputs("  </testsuite>\n", out);
 }
 
@@ -120,13 +122,8 @@ enum st_code gx_junit_write(FILE *out, const struct gx_class *class,
 {
     (void)options, (void)err;
     struct counts all = {0};
-    for (size_t i = 0; i < class->records; i++) {
-        struct counts n = count(&class->record[i]);
-        all.tests += n.tests;
-        all.failures += n.failures;
-        all.errors += n.errors;
-        all.skipped += n.skipped;
-    }
+    for (size_t i = 0; i < class->records; i++)
+        count(&class->record[i], &all);
     fprintf(out,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ConvLab\" "
             "tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",

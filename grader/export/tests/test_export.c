@@ -197,7 +197,7 @@ static char *said(const char *format, struct gx_record *record)
     struct st_error err;
     FILE *out = open_memstream(&text, &bytes);
     const struct gx_class class = {.records = 1, .record = record};
-    enum st_code code = gx_format_named(format)->write(out, &class, &options, &err);
+    enum st_code code = gx_format_write(gx_format_named(format), out, &class, &options, &err);
     fclose(out);
     if (!code)
         return text;
@@ -221,23 +221,20 @@ static const char hostile[] =
     "]]> <script>alert(1)</script> \"quoted\", \\ \x01\x1b[31m\n=cmd|' /C calc'!A0 "
     "\xff\xfe \xe2\x80\xae reversed";
 
-#define FORMATS "gradescope", "autolab", "check50", "github", "junit", "csv"
-
 /* All formats of one record: valid, or refused where they must be. */
 static void expect_valid(struct gx_record record, const char *what)
 {
-    static const char *const formats[] = {FORMATS};
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        char why[512], *text = said(formats[i], &record);
-        bool refuses = record.fault && i < 2;
-        cr_expect_eq(!text, refuses, "%s, %s", formats[i], what);
-        if (!text || (strcmp(formats[i], "junit") == 0 && !have_xmllint())) {
+    for (const struct gx_format *f = gx_formats; f->name; f++) {
+        char why[512], *text = said(f->name, &record);
+        bool refuses = record.fault && f->refuses;
+        cr_expect_eq(!text, refuses, "%s, %s", f->name, what);
+        if (!text || (strcmp(f->name, "junit") == 0 && !have_xmllint())) {
             free(text);
             continue;
         }
-        char *decoded = strcmp(formats[i], "github") == 0 ? base64_decoded(text) : NULL;
-        cr_expect(is_valid(formats[i], decoded ? decoded : text, why, sizeof why), "%s, %s: %s\n%s",
-                  formats[i], what, why, text);
+        char *decoded = strcmp(f->name, "github") == 0 ? base64_decoded(text) : NULL;
+        cr_expect(is_valid(f->name, decoded ? decoded : text, why, sizeof why), "%s, %s: %s\n%s",
+                  f->name, what, why, text);
         free(decoded);
         free(text);
     }
@@ -261,18 +258,61 @@ Test(exports, all_formats_are_as_published)
     expect_valid(record, "formula");
 }
 
+/* Rows of the table of formats in a text like docs/exports.md. */
+static size_t documented(const char *text, const char *name)
+{
+    char row[64];
+    size_t rows = 0;
+    snprintf(row, sizeof row, "| `%s", name);
+    const char *line = strstr(text, "| format | what it is |");
+    while (line && *line == '|') {
+        rows += strncmp(line, row, strlen(row)) == 0;
+        line = strchr(line, '\n');
+        line += line != NULL;
+    }
+    return rows;
+}
+
+Test(exports, the_documentation_lists_the_formats)
+{
+    char path[PATH_MAX];
+    path_format(path, sizeof path, "%s/docs/exports.md", checkout_root(NULL));
+    char *text = read_all(path);
+    size_t formats = 0;
+    for (const struct gx_format *f = gx_formats; f->name; f++, formats++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s`", f->name);
+        cr_expect_eq(documented(text, name), 1, "docs/exports.md has no row for '%s'", f->name);
+    }
+    cr_expect_eq(documented(text, ""), formats, "docs/exports.md lists a format that is none");
+    cr_expect_eq(documented(text, "excel`"), 0);
+    cr_expect_eq(documented("| `csv` | of another table |\n", "csv`"), 0);
+    free(text);
+}
+
+Test(exports, each_format_has_wrong_examples)
+{
+    for (const struct gx_format *f = gx_formats; f->name; f++) {
+        size_t examples = 0, length = strlen(f->name);
+        DIR *folder = opendir(format_path("wrong"));
+        for (struct dirent *entry; (entry = readdir(folder));)
+            examples +=
+                strncmp(entry->d_name, f->name, length) == 0 && entry->d_name[length] == '-';
+        closedir(folder);
+        cr_expect_gt(examples, 0, "tests/formats/wrong/ has no %s-WHAT", f->name);
+    }
+}
+
 /* The validators see what is really there: each valid document, cut short, is not. */
 Test(exports, a_cut_document_is_rejected)
 {
-    static const char *const formats[] = {FORMATS};
     struct gx_record record = record_of("fail", 7, true, "wrong", "team a");
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (strcmp(formats[i], "github") == 0 ||
-            (strcmp(formats[i], "junit") == 0 && !have_xmllint()))
+    for (const struct gx_format *f = gx_formats; f->name; f++) {
+        if (strcmp(f->name, "github") == 0 || (strcmp(f->name, "junit") == 0 && !have_xmllint()))
             continue;
-        char why[512], *text = said(formats[i], &record);
+        char why[512], *text = said(f->name, &record);
         text[strlen(text) - 4] = '\0';
-        cr_expect_not(is_valid(formats[i], text, why, sizeof why), "%s", formats[i]);
+        cr_expect_not(is_valid(f->name, text, why, sizeof why), "%s", f->name);
         free(text);
     }
     gx_record_free(&record);

@@ -1,0 +1,62 @@
+#include "grader/export/format_parts.h"
+
+#include "base/utf8.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+
+bool gx_check_counts(const struct gx_record *record, const struct gx_check *check)
+{
+    return check->status != GR_SKIP || (check->required && !record->fault);
+}
+
+const struct gx_check *gx_checks_or_fault(const struct gx_record *record, struct gx_check *room,
+                                          size_t *n)
+{
+    *n = record->checks;
+    if (record->checks || !record->fault)
+        return record->check;
+    *room = (struct gx_check){.name = "graded",
+                              .text = "graded",
+                              .status = GR_SKIP,
+                              .required = true,
+                              .message = record->fault,
+                              .hint = "",
+                              .map = ""};
+    *n = 1;
+    return room;
+}
+
+char *gx_check_output(const struct gx_check *check)
+{
+    char *text;
+    if (asprintf(&text, "%s%s%s%s%s", check->message, *check->map ? "\n" : "", check->map,
+                 *check->hint ? "\nHint: " : "", check->hint) < 0)
+        return NULL;
+    return text;
+}
+
+cJSON *gx_json_entry(cJSON *list)
+{
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddItemToArray(list, entry);
+    return entry;
+}
+
+void gx_json_text(cJSON *to, const char *name, const char *text)
+{
+    char *valid = utf8_repair(text ? text : "");
+    cJSON_AddStringToObject(to, name, valid ? valid : "");
+    free(valid);
+}
+
+enum st_code gx_json_print(FILE *out, cJSON *root, bool line, struct st_error *err)
+{
+    char *text = line ? cJSON_PrintUnformatted(root) : cJSON_Print(root);
+    cJSON_Delete(root);
+    if (!text)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold the export in memory");
+    fprintf(out, "%s\n", text);
+    free(text);
+    return ST_OK;
+}

@@ -1,0 +1,32 @@
+/** @file
+ * What the formats share.
+ */
+#ifndef CONVLAB_GRADER_EXPORT_FORMAT_PARTS_H
+#define CONVLAB_GRADER_EXPORT_FORMAT_PARTS_H
+
+#include "grader/export/export_record.h"
+
+#include <stdio.h>
+
+/** @return whether a check has points, be they 0: it ran, or it did not because of another that
+ * failed. */
+bool gx_check_counts(const struct gx_record *record, const struct gx_check *check);
+
+/** @return the checks of a record: of a fault without any, one that could not be graded.
+ * @param room  for that one; @param n  set to their number */
+const struct gx_check *gx_checks_or_fault(const struct gx_record *record, struct gx_check *room,
+                                          size_t *n);
+
+/** What a student is told of a check: message, error map and hint. @return malloc'd, or NULL. */
+char *gx_check_output(const struct gx_check *check);
+
+/** Adds an empty object at the end of a list. @return it */
+struct cJSON *gx_json_entry(struct cJSON *list);
+
+/** Adds a string with what is not UTF-8 replaced. */
+void gx_json_text(struct cJSON *to, const char *name, const char *text);
+
+/** Writes a cJSON tree and a newline, and deletes it. @param line  on one line. */
+enum st_code gx_json_print(FILE *out, struct cJSON *root, bool line, struct st_error *err);
+
+#endif

@@ -26,26 +26,17 @@ double an_flop(const struct an_kernel *k)
 static struct an_kernel of_row(const struct tr_row *row)
 {
     const uint64_t ns = row->end_ns - row->start_ns;
-    struct an_kernel k = {.first = row,
-                          .longest = row,
-                          .calls = 1,
-                          .total_ns = ns,
-                          .min_ns = ns,
-                          .max_ns = ns,
-                          .dram_bytes = -1,
-                          .l2_read_bytes = -1,
-                          .l2_write_bytes = -1,
-                          .l1_wavefronts = -1};
-    if (row->kind != TR_KERNEL)
+    struct an_kernel k = {
+        .first = row, .longest = row, .calls = 1, .total_ns = ns, .min_ns = ns, .max_ns = ns};
+    const bool kernel = row->kind == TR_KERNEL;
+#define PASSED(name, ...) k.name = kernel ? row->name : -1;
+#include "vgpu/api/trace_columns.def"
+    if (!kernel)
         return k;
     k.occupancy = row->occupancy;
     k.counted = row->counted;
     k.has_terms = row->modelled;
     k.counters = row->counters;
-    k.dram_bytes = row->dram_bytes;
-    k.l2_read_bytes = row->l2_read_bytes;
-    k.l2_write_bytes = row->l2_write_bytes;
-    k.l1_wavefronts = row->l1_wavefronts;
     memcpy(k.term_ns, row->term_ns, sizeof k.term_ns);
     if (!k.has_terms)
         k.has_terms = k.measured = an_measured_terms(row, k.term_ns);
@@ -72,13 +63,9 @@ void an_kernel_add(struct an_kernel *to, const struct an_kernel *from)
     to->counted = to->counted && from->counted;
     to->has_terms = to->has_terms && from->has_terms;
     to->measured = to->measured && from->measured;
-#define ADD(name) to->counters.name += from->counters.name;
-    TR_COUNTER_MAP(ADD)
-#undef ADD
-    to->dram_bytes = sum_known(to->dram_bytes, from->dram_bytes);
-    to->l2_read_bytes = sum_known(to->l2_read_bytes, from->l2_read_bytes);
-    to->l2_write_bytes = sum_known(to->l2_write_bytes, from->l2_write_bytes);
-    to->l1_wavefronts = sum_known(to->l1_wavefronts, from->l1_wavefronts);
+#define COUNTER(name, ...) to->counters.name += from->counters.name;
+#define PASSED(name, ...)  to->name = sum_known(to->name, from->name);
+#include "vgpu/api/trace_columns.def"
     for (int i = 0; i < VG_TERMS; i++)
         to->term_ns[i] += from->term_ns[i];
 }
@@ -168,13 +155,9 @@ void an_kernel_count(struct an_kernel *k, const struct an_kernel *counted)
     k->has_terms = counted->has_terms;
     k->measured = counted->measured;
     k->occupancy = counted->occupancy;
-#define TAKE(name) k->counters.name = part * counted->counters.name;
-    TR_COUNTER_MAP(TAKE)
-#undef TAKE
-    k->dram_bytes = part * counted->dram_bytes;
-    k->l2_read_bytes = part * counted->l2_read_bytes;
-    k->l2_write_bytes = part * counted->l2_write_bytes;
-    k->l1_wavefronts = part * counted->l1_wavefronts;
+#define COUNTER(name, ...) k->counters.name = part * counted->counters.name;
+#define PASSED(name, ...)  k->name = part * counted->name;
+#include "vgpu/api/trace_columns.def"
     for (int i = 0; i < VG_TERMS; i++)
         k->term_ns[i] = slower * counted->term_ns[i];
 }

@@ -3,6 +3,7 @@
 #include "base/files.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,54 @@ void tsv_write_row(FILE *out, size_t n, const char *const *fields)
         }
     }
     fputc('\n', out);
+}
+
+void tsv_row_start(struct tsv_row *row, size_t n)
+{
+    assert(n <= TSV_ROW_MAX);
+    row->n = n;
+    for (size_t i = 0; i < n; i++)
+        row->field[i] = "";
+}
+
+static void set(struct tsv_row *row, size_t at, const char *format, va_list args)
+{
+    assert(at < TSV_ROW_MAX);
+    vsnprintf(row->text[at], sizeof row->text[at], format, args);
+    row->field[at] = row->text[at];
+}
+
+void tsv_row_set(struct tsv_row *row, size_t at, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set(row, at, format, args);
+    va_end(args);
+}
+
+void tsv_row_add(struct tsv_row *row, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set(row, row->n++, format, args);
+    va_end(args);
+}
+
+void tsv_row_set_text(struct tsv_row *row, size_t at, const char *text)
+{
+    assert(at < TSV_ROW_MAX);
+    row->field[at] = text ? text : "";
+}
+
+void tsv_row_add_text(struct tsv_row *row, const char *text)
+{
+    tsv_row_set_text(row, row->n++, text);
+}
+
+void tsv_row_write(struct tsv_row *row, FILE *out)
+{
+    tsv_write_row(out, row->n, row->field);
+    row->n = 0;
 }
 
 /* Unescapes in place; the result is never longer. */

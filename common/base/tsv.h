@@ -13,6 +13,28 @@
 /** Writes one row: @p n fields, escaped, and a newline. */
 void tsv_write_row(FILE *out, size_t n, const char *const *fields);
 
+/** A row under construction; start it with tsv_row_start(). */
+#define TSV_ROW_MAX 128
+struct tsv_row {
+    size_t n;
+    const char *field[TSV_ROW_MAX];
+    char text[TSV_ROW_MAX][64]; /**< of the fields that are formatted */
+};
+
+/** Empties a row, and gives it @p n empty fields. */
+void tsv_row_start(struct tsv_row *row, size_t n);
+/** Appends a field, printf style: of a number or another short text. */
+void tsv_row_add(struct tsv_row *row, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/** Appends a text, which must live until the row is written. NULL is empty. */
+void tsv_row_add_text(struct tsv_row *row, const char *text);
+/** The same for a field that the row has already. */
+void tsv_row_set(struct tsv_row *row, size_t at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void tsv_row_set_text(struct tsv_row *row, size_t at, const char *text);
+/** Writes the row, and empties it. */
+void tsv_row_write(struct tsv_row *row, FILE *out);
+
 /** A whole table in memory; free with tsv_free(). */
 struct tsv {
     size_t rows, columns; /**< rows without the header */

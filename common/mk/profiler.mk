@@ -24,6 +24,10 @@ $(CUPTI_LIBRARY): $(CUPTI_OBJECTS)
 
 all: profiler
 
+.PHONY: trace-page
+trace-page: $(BUILD)/trace-table ## write docs/trace.md from the table of the trace's columns
+	$(Q)$< > docs/trace.md
+
 # ---- tests ------------------------------------------------------------------------------------------
 # A CUPTI and a program of our own, so that the library is tested where there is no GPU.
 

@@ -22,73 +22,30 @@ static const char *const kind_names[] = {
 #undef SHOWN
 };
 
-/** Columns besides the counters: X(name, whether a trace must have it). */
-#define COLUMNS(X)                                                                                 \
-    X(kind, true)                                                                                  \
-    X(name, true)                                                                                  \
-    X(client, false)                                                                               \
-    X(stream, false)                                                                               \
-    X(start_ns, true)                                                                              \
-    X(end_ns, true)                                                                                \
-    X(bytes, false)                                                                                \
-    X(grid, false)                                                                                 \
-    X(block, false)                                                                                \
-    X(registers, false)                                                                            \
-    X(static_shared_bytes, false)                                                                  \
-    X(dynamic_shared_bytes, false)                                                                 \
-    X(occupancy, false)                                                                            \
-    X(error, false)                                                                                \
-    X(symbol, false)                                                                               \
-    X(host_memory, false)                                                                          \
-    X(dram_bytes, false)                                                                           \
-    X(l2_read_bytes, false)                                                                        \
-    X(l2_write_bytes, false)                                                                       \
-    X(l1_wavefronts, false)                                                                        \
-    X(shared_config_bytes, false)                                                                  \
-    X(correlation, false)                                                                          \
-    X(thread, false)                                                                               \
-    X(device, false)                                                                               \
-    X(serial, false)
-
-/* Indices of the columns, -1 for those that are absent. */
-struct columns {
-#define INDEX(name, needed) int name;
-    COLUMNS(INDEX)
-#undef INDEX
-    struct {
-#define INDEX(name) int name;
-        TR_COUNTER_MAP(INDEX)
-#undef INDEX
-    } counters;
-    struct {
-#define INDEX(name) int name;
-        TR_HARDWARE_MAP(INDEX)
-#undef INDEX
-    } hardware;
-    int term_ns[VG_TERMS];
+/* The columns, and where a table has them: -1 for those that are absent. */
+enum {
+#define COLUMN(name, ...) AT_##name,
+#include "vgpu/api/trace_columns.def"
+    COLUMNS
+};
+static const char *const column_names[COLUMNS] = {
+#define COLUMN(name, ...) #name,
+#include "vgpu/api/trace_columns.def"
 };
 
-static enum st_code find_columns(const struct tsv *table, const char *path, struct columns *at,
+static enum st_code find_columns(const struct tsv *table, const char *path, int at[COLUMNS],
                                  struct st_error *err)
 {
-#define FIND(column, needed)                                                                       \
-    at->column = tsv_column(table, #column);                                                       \
-    if (needed && at->column < 0) {                                                                \
-        st_fail(err, ST_BAD_FORMAT, "this is no trace: it has no column %s", #column);             \
-        st_detail(err, ST_HINT, "vprof -o FILE and vgpu-run --trace FILE write traces");           \
-        return st_detail(err, ST_WHERE, "%s", path);                                               \
+    static const bool needed[COLUMNS] = {
+        [AT_kind] = true, [AT_name] = true, [AT_start_ns] = true, [AT_end_ns] = true};
+    for (int i = 0; i < COLUMNS; i++) {
+        at[i] = tsv_column(table, column_names[i]);
+        if (at[i] >= 0 || !needed[i])
+            continue;
+        st_fail(err, ST_BAD_FORMAT, "this is no trace: it has no column %s", column_names[i]);
+        st_detail(err, ST_HINT, "vprof -o FILE and vgpu-run --trace FILE write traces");
+        return st_detail(err, ST_WHERE, "%s", path);
     }
-    COLUMNS(FIND)
-#undef FIND
-#define FIND(counter) at->counters.counter = tsv_column(table, #counter);
-    TR_COUNTER_MAP(FIND)
-#undef FIND
-#define FIND(counter) at->hardware.counter = tsv_column(table, #counter);
-    TR_HARDWARE_MAP(FIND)
-#undef FIND
-#define FIND(name, text, group) at->term_ns[VG_TERM_##name] = tsv_column(table, "ns_" #text);
-    VG_TERM_MAP(FIND)
-#undef FIND
     return ST_OK;
 }
 
@@ -98,39 +55,85 @@ static const char *text_at(const struct tsv *table, size_t row, int column)
 }
 
 /* What no trace can have (negative, not a number, beyond `most`) reads as 0. */
-static double number_up_to(const struct tsv *table, size_t row, int column, double most)
+static double number_up_to(const char *cell, double most)
 {
-    const double value = strtod(text_at(table, row, column), NULL);
+    const double value = strtod(cell, NULL);
     return value >= 0 && value <= most ? value : 0;
 }
 
-static double number_at(const struct tsv *table, size_t row, int column)
+/* ---- fields, by the types of trace_columns.def ---------------------------------------------- */
+
+/* TR_KINDS if it is no activity. */
+static void read_KIND(const char *cell, enum tr_kind *to)
 {
-    return number_up_to(table, row, column, 1e18);
+    for (*to = 0; *to < TR_KINDS && strcmp(cell, kind_texts[*to]) != 0;)
+        ++*to;
 }
 
-/* A number that need not be known: then -1. */
-static double known_at(const struct tsv *table, size_t row, int column)
+static void read_TEXT(const char *cell, const char **to)
 {
-    return *text_at(table, row, column) ? number_at(table, row, column) : -1;
+    *to = cell;
 }
 
-static int int_at(const struct tsv *table, size_t row, int column)
+static void read_INT(const char *cell, int *to)
 {
-    return (int)number_up_to(table, row, column, INT_MAX);
+    *to = (int)number_up_to(cell, INT_MAX);
+}
+
+static void read_NUMBER(const char *cell, uint64_t *to)
+{
+    *to = strtoull(cell, NULL, 10);
+}
+
+static void read_FLAG(const char *cell, bool *to)
+{
+    *to = number_up_to(cell, INT_MAX) == 1;
+}
+
+static void read_AMOUNT(const char *cell, double *to)
+{
+    *to = number_up_to(cell, 1e18);
+}
+
+static void read_KNOWN(const char *cell, double *to)
+{
+    *to = *cell ? number_up_to(cell, 1e18) : -1;
 }
 
 /* "8x4x1"; what is missing is 1. */
-static void dim_at(const struct tsv *table, size_t row, int column, uint32_t dim[3])
+static void read_SIZE(const char *cell, uint32_t (*to)[3])
 {
-    const char *at = text_at(table, row, column);
     for (int i = 0; i < 3; i++) {
         char *end;
-        unsigned long value = strtoul(at, &end, 10);
-        dim[i] = end > at ? (uint32_t)value : 1;
-        at = *end == 'x' ? end + 1 : end;
+        unsigned long value = strtoul(cell, &end, 10);
+        (*to)[i] = end > cell ? (uint32_t)value : 1;
+        cell = *end == 'x' ? end + 1 : end;
     }
 }
+
+/* Reads the columns of a row; only kernels have those of KERNELS. */
+static void read_fields(const struct tsv *table, size_t i, const int at[COLUMNS],
+                        struct tr_row *row)
+{
+    enum { EVERY, WORK, COPIES, CALLS, KERNELS };
+#define FIELD(column, type, rows, to)                                                              \
+    if (row->kind == TR_KERNEL || rows != KERNELS)                                                 \
+        read_##type(text_at(table, i, at[AT_##column]), to);
+#define COUNTED(column, to)                                                                        \
+    FIELD(column, AMOUNT, KERNELS, to)                                                             \
+    row->counted = row->counted || *text_at(table, i, at[AT_##column]);
+#define VIRTUAL(...)
+#define COLUMN(name, type, rows, ...) FIELD(name, type, rows, &row->name)
+#define COUNTER(name, ...)            COUNTED(name, &row->counters.name)
+#define HARDWARE(name, ...)           COUNTED(name, &row->hardware.name)
+#define TERM(NAME, name, text)        FIELD(name, AMOUNT, KERNELS, &row->term_ns[VG_TERM_##NAME])
+#include "vgpu/api/trace_columns.def"
+#undef FIELD
+#undef COUNTED
+    row->modelled = *text_at(table, i, at[AT_ns_issue]);
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
 
 /* How much of a name is left without a mark of versions or of the kind of default stream. */
 static size_t without_mark(const char *name, size_t length)
@@ -172,40 +175,6 @@ static const char *kernel_name(struct tr_trace *t, const char *name, const char 
     return copy ? t->names[t->name_count++] = copy : name;
 }
 
-static void read_work(const struct tsv *table, size_t i, const struct columns *at,
-                      struct tr_row *row)
-{
-    row->bytes = known_at(table, i, at->bytes);
-    row->host_memory = text_at(table, i, at->host_memory);
-    if (row->kind != TR_KERNEL)
-        return;
-    dim_at(table, i, at->grid, row->grid);
-    dim_at(table, i, at->block, row->block);
-    row->registers = int_at(table, i, at->registers);
-    row->static_shared_bytes = number_at(table, i, at->static_shared_bytes);
-    row->dynamic_shared_bytes = number_at(table, i, at->dynamic_shared_bytes);
-    row->occupancy = known_at(table, i, at->occupancy);
-#define READ(counter)                                                                              \
-    row->counters.counter = number_at(table, i, at->counters.counter);                             \
-    row->counted = row->counted || *text_at(table, i, at->counters.counter);
-    TR_COUNTER_MAP(READ)
-#undef READ
-#define READ(counter)                                                                              \
-    row->hardware.counter = number_at(table, i, at->hardware.counter);                             \
-    row->counted = row->counted || *text_at(table, i, at->hardware.counter);
-    TR_HARDWARE_MAP(READ)
-#undef READ
-    row->serial = int_at(table, i, at->serial) == 1;
-    row->shared_config_bytes = number_at(table, i, at->shared_config_bytes);
-    row->dram_bytes = known_at(table, i, at->dram_bytes);
-    row->l2_read_bytes = known_at(table, i, at->l2_read_bytes);
-    row->l2_write_bytes = known_at(table, i, at->l2_write_bytes);
-    row->l1_wavefronts = known_at(table, i, at->l1_wavefronts);
-    row->modelled = *text_at(table, i, at->term_ns[VG_TERM_ISSUE]) != '\0';
-    for (int k = 0; k < VG_TERMS; k++)
-        row->term_ns[k] = number_at(table, i, at->term_ns[k]);
-}
-
 /* Every call gets the next number; work gets that of the next call of its client. */
 static bool correlate(struct tr_trace *t)
 {
@@ -228,55 +197,37 @@ static bool correlate(struct tr_trace *t)
     return next != NULL;
 }
 
-/* A row that is no activity. */
-static void read_fact(struct tr_trace *t, const struct columns *at, size_t i, const char *kind)
+/* A row that is no activity, or one of a later version. */
+static void keep_fact(struct tr_trace *t, const struct tr_row *row, const char *kind)
 {
-    const char *name = tsv_cell(&t->table, i, at->name);
-    const double number = number_at(&t->table, i, at->bytes);
-    if (strcmp(kind, "device") == 0 && *name)
-        t->device = name;
+    const double number = row->bytes > 0 ? row->bytes : 0;
+    if (strcmp(kind, "device") == 0 && *row->name)
+        t->device = row->name;
     if (strcmp(kind, "command") == 0) {
-        t->command = name;
-        t->pid = int_at(&t->table, i, at->client);
+        t->command = row->name;
+        t->pid = row->client;
     }
     if (strcmp(kind, "process") == 0)
         t->real = true;
-    if (strcmp(kind, "limit") == 0 && t->limit_count < TR_LIMITS_MAX && !tr_limit(t, name))
-        t->limits[t->limit_count++] = (struct tr_limit){name, number};
+    if (strcmp(kind, "limit") == 0 && t->limit_count < TR_LIMITS_MAX && !tr_limit(t, row->name))
+        t->limits[t->limit_count++] = (struct tr_limit){row->name, number};
     if (strcmp(kind, "note") == 0)
-        t->notes[t->note_count++] = name;
+        t->notes[t->note_count++] = row->name;
     if (strcmp(kind, "switch") == 0)
-        t->switches[t->switch_count++] =
-            (struct tr_row){.kind = TR_KINDS,
-                            .name = name,
-                            .client = int_at(&t->table, i, at->client),
-                            .start_ns = strtoull(text_at(&t->table, i, at->start_ns), NULL, 10)};
+        t->switches[t->switch_count++] = *row;
     char *text = NULL;
-    if (strcmp(kind, "lost") == 0 && asprintf(&text, "%.0f %s are missing", number, name) > 0) {
-        t->names[t->name_count++] = text;
-        t->notes[t->note_count++] = text;
-    }
+    if (strcmp(kind, "lost") == 0 && asprintf(&text, "%.0f %s are missing", number, row->name) > 0)
+        t->notes[t->note_count++] = t->names[t->name_count++] = text;
 }
 
-static void read_row(struct tr_trace *t, const struct columns *at, size_t i, enum tr_kind kind)
+static void keep_activity(struct tr_trace *t, struct tr_row *row)
 {
-    const char *name = tsv_cell(&t->table, i, at->name);
-    struct tr_row row = {.kind = kind, .client = int_at(&t->table, i, at->client)};
-    row.device = int_at(&t->table, i, at->device);
-    row.stream = strtoull(text_at(&t->table, i, at->stream), NULL, 10);
-    row.thread = strtoull(text_at(&t->table, i, at->thread), NULL, 10);
-    row.correlation = strtoull(text_at(&t->table, i, at->correlation), NULL, 10);
-    row.start_ns = strtoull(tsv_cell(&t->table, i, at->start_ns), NULL, 10);
-    row.end_ns = strtoull(tsv_cell(&t->table, i, at->end_ns), NULL, 10);
-    if (row.end_ns < row.start_ns)
-        row.end_ns = row.start_ns;
-    row.error = int_at(&t->table, i, at->error);
-    read_work(&t->table, i, at, &row);
-    row.name = row.kind == TR_API      ? api_name(t, name)
-               : row.kind == TR_KERNEL ? kernel_name(t, name, text_at(&t->table, i, at->symbol))
-                                       : kind_names[row.kind];
-    row.symbol = text_at(&t->table, i, at->symbol);
-    t->rows[t->n++] = row;
+    if (row->end_ns < row->start_ns)
+        row->end_ns = row->start_ns;
+    row->name = row->kind == TR_API      ? api_name(t, row->name)
+                : row->kind == TR_KERNEL ? kernel_name(t, row->name, row->symbol)
+                                         : kind_names[row->kind];
+    t->rows[t->n++] = *row;
 }
 
 /* On a real GPU the profiled program could write into its trace itself: nothing in a name may steer
@@ -289,7 +240,7 @@ static void make_harmless(const struct tsv *table, size_t row, int column)
             *text = '?';
 }
 
-static enum st_code read_rows(struct tr_trace *t, const struct columns *at, struct st_error *err)
+static enum st_code read_rows(struct tr_trace *t, const int at[COLUMNS], struct st_error *err)
 {
     t->rows = calloc(t->table.rows + 1, sizeof *t->rows);
     t->names = calloc(t->table.rows + 1, sizeof *t->names);
@@ -298,20 +249,16 @@ static enum st_code read_rows(struct tr_trace *t, const struct columns *at, stru
     if (!t->rows || !t->names || !t->notes || !t->switches)
         return st_fail(err, ST_NO_MEMORY, "no memory for a trace of %zu rows", t->table.rows);
     for (size_t i = 0; i < t->table.rows; i++) {
-        const char *kind = tsv_cell(&t->table, i, at->kind);
-        int k = 0;
-        make_harmless(&t->table, i, at->name);
-        make_harmless(&t->table, i, at->symbol);
-        while (k < TR_KINDS && strcmp(kind, kind_texts[k]) != 0)
-            k++;
-        if (strcmp(text_at(&t->table, i, at->host_memory), "variable") == 0)
-            continue;
-        if (k < TR_KINDS)
-            read_row(t, at, i, (enum tr_kind)k);
-        else
-            read_fact(t, at, i, kind); /* or one of a later version */
+        struct tr_row row = {.symbol = ""};
+        make_harmless(&t->table, i, at[AT_name]);
+        make_harmless(&t->table, i, at[AT_symbol]);
+        read_fields(&t->table, i, at, &row);
+        if (row.kind == TR_KINDS)
+            keep_fact(t, &row, tsv_cell(&t->table, i, at[AT_kind]));
+        else if (strcmp(row.host_memory, "variable") != 0)
+            keep_activity(t, &row);
     }
-    if ((at->correlation < 0 && !correlate(t)) || !trace_complete(t))
+    if ((at[AT_correlation] < 0 && !correlate(t)) || !trace_complete(t))
         return st_fail(err, ST_NO_MEMORY, "no memory for a trace of %zu rows", t->table.rows);
     return ST_OK;
 }
@@ -357,11 +304,11 @@ enum st_code tr_parse(char *text, size_t bytes, const char *path, struct tr_trac
                  "the trace is damaged or cut off in line %zu: what was recorded before is shown",
                  damaged);
     enum st_code code = tsv_parse(text, bytes, path, &t->table, err);
-    struct columns at = {0};
+    int at[COLUMNS];
     if (!code)
-        code = find_columns(&t->table, path, &at, err);
+        code = find_columns(&t->table, path, at, err);
     if (!code)
-        code = read_rows(t, &at, err);
+        code = read_rows(t, at, err);
     if (code)
         tr_free(t);
     return code;

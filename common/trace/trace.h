@@ -4,40 +4,21 @@
  * (vgpu/device/record.h, `vgpu-run --trace`), and vprof keeps it with --export-profile. Columns are
  * found by their names, in any order; those that a source does not know may be absent.
  *
- *     kind                   kernel, copy_htod (and the other kinds of TR_KIND_MAP), memset, api;
- *                            device (name: the GPU), command (name: the command line, client: pid);
- *                            of a real GPU also process (name; bytes: pid), limit (name, bytes: a
- *                            figure of the GPU, see tr_limit()), note (name: what went wrong),
- *                            lost (name: of what, bytes: how many) and switch (name:
- *                            cudaProfilerStart or cudaProfilerStop, which are no calls there)
- *     name                   of the kernel, without parameters, or of the API call
- *     client, stream         the process, and the stream as the source numbers it (0: default)
- *     start_ns, end_ns       device time of work, host time of calls, on one clock
- *     bytes                  of copies and fills
- *     grid, block            of kernels, as 8x1x1
- *     registers, static_shared_bytes, dynamic_shared_bytes, occupancy
- *     error                  the cudaError_t of the call, 0 for success
- *     symbol                 the kernel's mangled name
- *     host_memory            pageable, pinned or managed, of copies; variable: the virtual GPU's
- *                            own copy of a managed variable, which is left out
- *     shared_config_bytes    of kernels: what the multiprocessor was set to have
- *     correlation            the number of the call, of calls and of their work; without this
- *                            column a row of work lies before the row of the call that asked for it
- *     thread, device         of calls and of work, by number
- *     serial                 of kernels on a real GPU: 1 if CUPTI recorded them one by one
- *                            (times are as CUPTI gave them, see tr_row)
- *     (counters)             of kernels, see TR_COUNTER_MAP and TR_HARDWARE_MAP
- *     dram_bytes, l2_read_bytes, l2_write_bytes, l1_wavefronts
- *                            of kernels: what passed these memories
- *     ns_issue, ns_fp32, ... of kernels on the virtual GPU: what the modelled time is made of, see
- *                            VG_TERM_MAP of vgpu/api/vgpu.h
+ * vgpu/api/trace_columns.def lists the columns. Kinds of rows, besides those of TR_KIND_MAP:
+ *
+ *     device     name: the GPU
+ *     command    name: the command line, client: its process id
+ *     process    of a real GPU; name, bytes: the process id
+ *     limit      of a real GPU; name, bytes: a figure of it, see tr_limit()
+ *     note       name: what went wrong while recording
+ *     lost       name: of what records are missing, bytes: how many
+ *     switch     name: cudaProfilerStart or cudaProfilerStop, which are no calls on a real GPU
  */
 #ifndef CONVLAB_PROFILER_TRACE_H
 #define CONVLAB_PROFILER_TRACE_H
 
 #include "base/status.h"
 #include "base/tsv.h"
-#include "vgpu/device/trace_counters.h"
 #include "vgpu/api/vgpu.h"
 
 #include <stdbool.h>
@@ -68,72 +49,21 @@ enum tr_kind {
         TR_KINDS
 };
 
-/** The counters of a launch, as the virtual GPU names them. */
-#define TR_COUNTER_MAP(X) VG_TRACE_COUNTERS(X)
-
+/** What the virtual GPU and ncu count of a launch. */
 struct tr_counters {
-#define TR_FIELD(name) double name;
-    TR_COUNTER_MAP(TR_FIELD)
-#undef TR_FIELD
+#define COUNTER(name, ...) double name;
+#include "vgpu/api/trace_columns.def"
 };
 
-/** What only a real GPU counts, by ncu (ncu.def): cycles are summed up over multiprocessors
- * (active, elapsed, active_warp) or their schedulers, instructions over threads, sectors have 32
- * bytes. What is busy is so for a part of the time, 0 to 1, on the multiprocessor where it is most.
- */
-#define TR_HARDWARE_MAP(X)                                                                         \
-    X(active_cycles)                                                                               \
-    X(elapsed_cycles)                                                                              \
-    X(active_warp_cycles)                                                                          \
-    X(scheduler_cycles)                                                                            \
-    X(issue_cycles)                                                                                \
-    X(issued_instructions)                                                                         \
-    X(eligible_warp_cycles)                                                                        \
-    X(thread_instructions_on)                                                                      \
-    X(dram_read_bytes)                                                                             \
-    X(dram_write_bytes)                                                                            \
-    X(l1_hit_sectors)                                                                              \
-    X(l2_sectors)                                                                                  \
-    X(l2_hit_sectors)                                                                              \
-    X(l2_read_sectors)                                                                             \
-    X(l2_write_sectors)                                                                            \
-    X(fp32_instructions)                                                                           \
-    X(fp64_instructions)                                                                           \
-    X(integer_instructions)                                                                        \
-    X(control_instructions)                                                                        \
-    X(memory_instructions)                                                                         \
-    X(bit_convert_instructions)                                                                    \
-    X(misc_instructions)                                                                           \
-    X(stalled_memory_cycles)                                                                       \
-    X(stalled_execution_cycles)                                                                    \
-    X(stalled_fetch_cycles)                                                                        \
-    X(stalled_barrier_cycles)                                                                      \
-    X(stalled_throttle_cycles)                                                                     \
-    X(stalled_pipe_cycles)                                                                         \
-    X(stalled_constant_cycles)                                                                     \
-    X(stalled_texture_cycles)                                                                      \
-    X(stalled_not_selected_cycles)                                                                 \
-    X(busy_issue)                                                                                  \
-    X(busy_fma)                                                                                    \
-    X(busy_fma_heavy)                                                                              \
-    X(busy_alu)                                                                                    \
-    X(busy_fp64)                                                                                   \
-    X(busy_special)                                                                                \
-    X(busy_tensor)                                                                                 \
-    X(busy_load_store)                                                                             \
-    X(busy_l2)                                                                                     \
-    X(busy_dram)                                                                                   \
-    X(busy_constant)
-
+/** What only ncu counts. */
 struct tr_hardware {
-#define TR_FIELD(name) double name;
-    TR_HARDWARE_MAP(TR_FIELD)
-#undef TR_FIELD
+#define HARDWARE(name, ...) double name;
+#include "vgpu/api/trace_columns.def"
 };
 
 #define TR_LIMITS_MAX 16
 
-/** One kernel, copy, fill or API call. */
+/** One kernel, copy, fill or API call. Members named as a column are what it says. */
 struct tr_row {
     enum tr_kind kind;
     const char *name; /**< as nvprof shows it: kernels with parameters, [CUDA memset], cudaMalloc */

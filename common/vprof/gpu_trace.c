@@ -50,9 +50,9 @@ static bool set(struct gpu_trace *t, const char *name, const char *value)
 static enum st_code make_empty(const char *path, const char *clients, struct st_error *err)
 {
     static const char *const columns[] = {
-#define NAME(name) #name,
-        GPU_COLUMNS(NAME)
-#undef NAME
+#define COMMON(name, ...) #name,
+#define REAL(name, ...)   #name,
+#include "vgpu/api/trace_columns.def"
     };
     struct file_out out;
     enum st_code code = file_out_open(&out, clients, err);

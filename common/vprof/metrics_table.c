@@ -114,11 +114,10 @@ bool metric_recorded(const struct tr_trace *trace, const struct metric *m)
 {
     if (metric_needs(m, "occupancy") && trace->theoretical_occupancy)
         return false;
-#define MISSING(column)                                                                            \
-    if (metric_needs(m, #column) && !tr_has(trace, #column))                                       \
+#define COUNTER(name, ...)                                                                         \
+    if (metric_needs(m, #name) && !tr_has(trace, #name))                                           \
         return false;
-    TR_COUNTER_MAP(MISSING)
-    TR_HARDWARE_MAP(MISSING)
-#undef MISSING
+#define HARDWARE COUNTER
+#include "vgpu/api/trace_columns.def"
     return true;
 }

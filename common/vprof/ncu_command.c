@@ -10,19 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** What every kernel's row has. */
-#define ALWAYS                                                                                     \
-    "gpu__time_duration.sum,launch__registers_per_thread,launch__shared_mem_per_block_static,"     \
-    "launch__shared_mem_per_block_dynamic,launch__shared_mem_config_size"
-
 #define LENGTH(a) (sizeof(a) / sizeof *(a))
 
 const struct ncu_column ncu_columns[NCU_COLUMNS] = {
-#define NCU(column, sum) {#column, sum},
-#include "vprof/ncu.def"
-#undef NCU
+#define COMMON(name, type, rows, ncu, text) {#name, ncu, true},
+#define REAL(name, type, rows, ncu, text)   {#name, ncu, true},
+#define COLUMN(name, type, rows, ncu, text) {#name, ncu, false},
+#define VIRTUAL(...)
+#define TERM(...)
+#include "vgpu/api/trace_columns.def"
 };
-/* ---- the command ---------------------------------------------------------------------------- */
 
 static bool ncu_find(char *to)
 {
@@ -67,10 +64,10 @@ static char *metrics_text(bool (*wanted)(const char *, void *), void *context)
     FILE *out = open_memstream(&text, &bytes);
     if (!out)
         return NULL;
-    fputs(ALWAYS, out);
-    for (size_t i = 0; i < NCU_COLUMNS; i++)
-        for (const char *at = ncu_columns[i].sum;
-             wanted(ncu_columns[i].column, context) && ncu_next_term(&at, &factor, metric);)
+    fputs("gpu__time_duration.sum", out);
+    for (const struct ncu_column *c = ncu_columns; c < ncu_columns + NCU_COLUMNS; c++)
+        for (const char *at = c->sum;
+             (c->always || wanted(c->name, context)) && ncu_next_term(&at, &factor, metric);)
             fprintf(out, ",%s", metric);
     fclose(out);
     return text;

@@ -4,19 +4,24 @@
 #ifndef CONVLAB_PROFILER_NCU_PARTS_H
 #define CONVLAB_PROFILER_NCU_PARTS_H
 
+#include "vgpu/api/vgpu.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
-/** A column of the trace, and the sum of ncu's metrics that it is (ncu.def). */
-struct ncu_column {
-    const char *column, *sum;
+/** The columns of such a trace: all but those of the virtual GPU alone. */
+enum {
+#define COLUMN(name, ...) NCU_##name,
+#define VIRTUAL(...)
+#define TERM(...)
+#include "vgpu/api/trace_columns.def"
+    NCU_COLUMNS
 };
 
-enum {
-    NCU_COLUMNS = 0
-#define NCU(column, sum) +1
-#include "vprof/ncu.def"
-#undef NCU
+/** A column, and the sum of ncu's metrics that it is: "" if none. */
+struct ncu_column {
+    const char *name, *sum;
+    bool always; /**< of every kernel, whatever is asked for */
 };
 
 extern const struct ncu_column ncu_columns[NCU_COLUMNS];

@@ -129,138 +129,77 @@ static bool sum(const struct csv *csv, size_t row, const char *text, double *tot
     return true;
 }
 
-static const char *const first_columns[] = {"kind",
-                                            "name",
-                                            "client",
-                                            "stream",
-                                            "start_ns",
-                                            "end_ns",
-                                            "bytes",
-                                            "grid",
-                                            "block",
-                                            "registers",
-                                            "static_shared_bytes",
-                                            "dynamic_shared_bytes",
-                                            "shared_config_bytes",
-                                            "symbol",
-                                            "correlation"};
-
-/* A row under construction. */
-struct row {
-    const char *fields[LENGTH(first_columns) + NCU_COLUMNS];
-    char text[LENGTH(first_columns) + NCU_COLUMNS][48];
-};
-
-static void row_clear(struct row *r)
+static void put(struct tsv_row *r, size_t column, double value)
 {
-    for (size_t i = 0; i < LENGTH(r->fields); i++)
-        r->fields[i] = "";
-}
-
-static void put_text(struct row *r, const char *column, const char *text)
-{
-    for (size_t i = 0; i < LENGTH(first_columns); i++)
-        if (strcmp(first_columns[i], column) == 0)
-            r->fields[i] = text;
-    for (size_t i = 0; i < NCU_COLUMNS; i++)
-        if (strcmp(ncu_columns[i].column, column) == 0)
-            r->fields[LENGTH(first_columns) + i] = text;
-}
-
-static void put(struct row *r, const char *column, double value)
-{
-    for (size_t i = 0; i < LENGTH(r->fields); i++)
-        if (strcmp(i < LENGTH(first_columns) ? first_columns[i]
-                                             : ncu_columns[i - LENGTH(first_columns)].column,
-                   column) == 0) {
-            snprintf(r->text[i], sizeof r->text[i],
-                     value == (double)(long long)value ? "%.0f" : "%.6f", value);
-            r->fields[i] = r->text[i];
-        }
+    tsv_row_set(r, column, value == (double)(long long)value ? "%.0f" : "%.6f", value);
 }
 
 /* "(8, 1, 1)" is 8x1x1. */
-static void put_size(struct row *r, const char *column, const char *text, char to[48])
+static void put_size(struct tsv_row *r, size_t column, const char *text)
 {
     int x = 1, y = 1, z = 1;
     sscanf(text, "(%d , %d , %d", &x, &y, &z);
-    snprintf(to, 48, "%dx%dx%d", x, y, z);
-    put_text(r, column, to);
+    tsv_row_set(r, column, "%dx%dx%d", x, y, z);
 }
 
-static void write_row(FILE *out, const struct row *r)
+static void write_fact(FILE *out, struct tsv_row *r, const char *kind, const char *name,
+                       double number)
 {
-    tsv_write_row(out, LENGTH(r->fields), r->fields);
+    tsv_row_start(r, NCU_COLUMNS);
+    tsv_row_set_text(r, NCU_kind, kind);
+    tsv_row_set_text(r, NCU_name, name);
+    put(r, NCU_bytes, number);
+    tsv_row_write(r, out);
 }
 
-static void write_facts(FILE *out, const struct csv *csv, struct row *r)
+static void write_facts(FILE *out, const struct csv *csv, struct tsv_row *r)
 {
-    row_clear(r);
-    put_text(r, "kind", "device");
-    put_text(r, "name", field(csv, 1, "device__attribute_display_name"));
-    write_row(out, r);
-    row_clear(r);
-    put_text(r, "kind", "process");
-    put_text(r, "name", field(csv, 1, "Process Name"));
-    put(r, "bytes", number_or_0(csv, 1, "Process ID"));
-    write_row(out, r);
-    for (size_t i = 0; i < LENGTH(limits); i++) {
-        row_clear(r);
-        put_text(r, "kind", "limit");
-        put_text(r, "name", limits[i].limit);
-        put(r, "bytes", number_or_0(csv, 1, limits[i].attribute));
-        write_row(out, r);
-    }
+    write_fact(out, r, "device", field(csv, 1, "device__attribute_display_name"), 0);
+    write_fact(out, r, "process", field(csv, 1, "Process Name"), number_or_0(csv, 1, "Process ID"));
+    for (size_t i = 0; i < LENGTH(limits); i++)
+        write_fact(out, r, "limit", limits[i].limit, number_or_0(csv, 1, limits[i].attribute));
 }
 
-static void write_kernel(FILE *out, const struct csv *csv, size_t i, struct row *r,
+static void write_kernel(FILE *out, const struct csv *csv, size_t i, struct tsv_row *r,
                          double *clock_ns)
 {
-    char grid[48], block[48], name[1024];
+    char name[1024];
     double value;
     name_demangle(field(csv, i, "Kernel Name"), name, sizeof name);
-    row_clear(r);
-    put_text(r, "kind", "kernel");
-    put_text(r, "name", name);
-    put_text(r, "symbol", field(csv, i, "Kernel Name"));
-    put(r, "client", number_or_0(csv, i, "Context"));
-    put(r, "stream", number_or_0(csv, i, "Stream"));
-    put(r, "start_ns", *clock_ns);
-    put(r, "end_ns", *clock_ns += number_or_0(csv, i, "gpu__time_duration.sum"));
-    put_size(r, "grid", field(csv, i, "Grid Size"), grid);
-    put_size(r, "block", field(csv, i, "Block Size"), block);
-    put(r, "registers", number_or_0(csv, i, "launch__registers_per_thread"));
-    put(r, "static_shared_bytes", number_or_0(csv, i, "launch__shared_mem_per_block_static"));
-    put(r, "dynamic_shared_bytes", number_or_0(csv, i, "launch__shared_mem_per_block_dynamic"));
-    put(r, "shared_config_bytes", number_or_0(csv, i, "launch__shared_mem_config_size"));
+    tsv_row_start(r, NCU_COLUMNS);
+    tsv_row_set_text(r, NCU_kind, "kernel");
+    tsv_row_set_text(r, NCU_name, name);
+    tsv_row_set_text(r, NCU_symbol, field(csv, i, "Kernel Name"));
+    put(r, NCU_client, number_or_0(csv, i, "Context"));
+    put(r, NCU_stream, number_or_0(csv, i, "Stream"));
+    put(r, NCU_start_ns, *clock_ns);
+    put(r, NCU_end_ns, *clock_ns += number_or_0(csv, i, "gpu__time_duration.sum"));
+    put_size(r, NCU_grid, field(csv, i, "Grid Size"));
+    put_size(r, NCU_block, field(csv, i, "Block Size"));
     for (size_t k = 0; k < NCU_COLUMNS; k++)
-        if (sum(csv, i, ncu_columns[k].sum, &value))
-            put(r, ncu_columns[k].column, value);
-    write_row(out, r);
+        if (ncu_columns[k].sum[0] && sum(csv, i, ncu_columns[k].sum, &value))
+            put(r, k, value);
+    tsv_row_write(r, out);
 }
 
-/* The first row of values has the units; the kernels come behind it. */
+/* The first row of values has the units; the kernels come after it. */
 static enum st_code write_trace(const struct csv *csv, const char *path, struct st_error *err)
 {
     struct file_out out;
-    struct row *r = calloc(1, sizeof *r);
+    struct tsv_row r;
     double clock_ns = 0;
-    enum st_code code =
-        r ? file_out_open(&out, path, err) : st_fail(err, ST_NO_MEMORY, "no memory for a trace");
-    if (!code) {
-        for (size_t i = 0; i < LENGTH(first_columns); i++)
-            r->fields[i] = first_columns[i];
-        for (size_t i = 0; i < NCU_COLUMNS; i++)
-            r->fields[LENGTH(first_columns) + i] = ncu_columns[i].column;
-        write_row(out.f, r);
-        if (csv->rows > 1)
-            write_facts(out.f, csv, r);
-        for (size_t i = 1; i < csv->rows; i++)
-            write_kernel(out.f, csv, i, r, &clock_ns);
-        code = file_out_commit(&out, err);
-    }
-    free(r);
-    return code;
+    enum st_code code = file_out_open(&out, path, err);
+    if (code)
+        return code;
+    tsv_row_start(&r, NCU_COLUMNS);
+    for (size_t i = 0; i < NCU_COLUMNS; i++)
+        tsv_row_set_text(&r, i, ncu_columns[i].name);
+    tsv_row_write(&r, out.f);
+    if (csv->rows > 1)
+        write_facts(out.f, csv, &r);
+    for (size_t i = 1; i < csv->rows; i++)
+        write_kernel(out.f, csv, i, &r, &clock_ns);
+    return file_out_commit(&out, err);
 }
 
 /* What ncu says of itself: "==ERROR== ...". */

@@ -258,11 +258,11 @@ struct session {
 static bool is_wanted(const char *column, void *context)
 {
     static const char *const analysed[] = {
-#define NAME(name) #name,
-        TR_COUNTER_MAP(NAME)
-#undef NAME
-            "occupancy",
-        "dram_bytes", "l2_read_bytes", "l2_write_bytes", "l1_wavefronts"};
+#define LAUNCHED(name, ...) #name,
+#define PASSED(name, ...)   #name,
+#define COUNTER(name, ...)  #name,
+#include "vgpu/api/trace_columns.def"
+    };
     const struct vprof_options *o = context;
     for (size_t i = 0; o->analysis && i < sizeof analysed / sizeof *analysed; i++)
         if (strcmp(column, analysed[i]) == 0)

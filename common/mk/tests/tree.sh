@@ -53,6 +53,10 @@ supported_ptx_is_current() {
     make -s build/ptx-table && build/ptx-table | diff docs/supported-ptx.md -
 }
 
+trace_columns_are_current() {
+    make -s build/trace-table && build/trace-table | diff docs/trace.md -
+}
+
 make_does_nothing_twice() {
     make -s all reference && make all reference >"$scratch/second" &&
         ! grep -v 'Nothing to be done' "$scratch/second" && make -q all reference
@@ -138,6 +142,7 @@ claim 'skeletons are what the generator makes of the references' skeletons_are_g
 claim 'skeletons hold no line of a solution' skeletons_hold_no_solution
 claim 'the skeleton generator cuts regions and keeps marked lines' generator_cuts_regions
 claim 'the page of supported PTX is what the table of opcodes says' supported_ptx_is_current
+claim "the page of the trace's columns is what their table says" trace_columns_are_current
 claim 'a second make does nothing' make_does_nothing_twice
 claim 'a path with spaces is refused in one line' spaces_are_refused
 claim 'a missing package is named with the command to run' missing_package_is_named

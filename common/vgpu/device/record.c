@@ -2,7 +2,6 @@
 
 #include "base/files.h"
 #include "base/tsv.h"
-#include "vgpu/device/trace_counters.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -26,44 +25,43 @@ struct record {
     bool written;
 };
 
-/* What the model says of a launch. */
-#define TRACE_MODELLED(X) X(dram_bytes) X(l2_read_bytes) X(l2_write_bytes) X(l1_wavefronts)
-
-static const char *const trace_columns[] = {"kind",
-                                            "name",
-                                            "client",
-                                            "stream",
-                                            "start_ns",
-                                            "end_ns",
-                                            "duration_ns",
-                                            "bytes",
-                                            "grid",
-                                            "block",
-                                            "registers",
-                                            "static_shared_bytes",
-                                            "dynamic_shared_bytes",
-                                            "occupancy",
-                                            "limiter",
-                                            "registers_from",
-                                            "error",
-                                            "symbol",
-                                            "host_memory",
-#define NAME(name) #name,
-                                            VG_TRACE_COUNTERS(NAME) TRACE_MODELLED(NAME)
-#undef NAME
-#define NAME(name, text, group) "ns_" #text,
-                                                VG_TERM_MAP(NAME)
-#undef NAME
+/* The columns of the trace that the virtual GPU writes. */
+enum {
+#define COLUMN(name, ...) AT_##name,
+#define REAL(...)
+#define HARDWARE(...)
+#include "vgpu/api/trace_columns.def"
+    TRACE_COLUMNS
+};
+static const char *const trace_columns[TRACE_COLUMNS] = {
+#define COLUMN(name, ...) #name,
+#define REAL(...)
+#define HARDWARE(...)
+#include "vgpu/api/trace_columns.def"
 };
 static const char *const fault_columns[] = {"kind",  "kernel",     "file",      "line",
                                             "block", "thread",     "address",   "detail",
                                             "count", "other_file", "other_line"};
-static const char *const work_columns[] = {"kind",     "name",   "to",      "from",
-                                           "bytes",    "grid",   "block",   "dynamic_shared_bytes",
-                                           "pointers", "blocks", "ptx_hash"};
+#define WORK_MAP(X)                                                                                \
+    X(kind)                                                                                        \
+    X(name)                                                                                        \
+    X(to)                                                                                          \
+    X(from)                                                                                        \
+    X(bytes)                                                                                       \
+    X(grid)                                                                                        \
+    X(block)                                                                                       \
+    X(dynamic_shared_bytes)                                                                        \
+    X(pointers)                                                                                    \
+    X(blocks)                                                                                      \
+    X(ptx_hash)
+#define AT(name)   WORK_##name,
+#define NAME(name) #name,
+enum { WORK_MAP(AT) WORK_COLUMNS };
+static const char *const work_columns[] = {WORK_MAP(NAME)};
+#undef AT
+#undef NAME
 #define COLUMNS(a) (sizeof(a) / sizeof *(a))
-enum { FIELDS_MAX = 96 };
-_Static_assert(COLUMNS(trace_columns) <= FIELDS_MAX, "a row has room for all");
+_Static_assert(TRACE_COLUMNS <= TSV_ROW_MAX, "a row has room for all");
 
 /* An empty table: its first row. @return false without memory. */
 static bool table_start(struct record *r, enum record_table table)
@@ -72,7 +70,7 @@ static bool table_start(struct record *r, enum record_table table)
     if (!r->stream[table])
         return false;
     if (table == RECORD_TRACE)
-        tsv_write_row(r->stream[table], COLUMNS(trace_columns), trace_columns);
+        tsv_write_row(r->stream[table], TRACE_COLUMNS, trace_columns);
     else if (table == RECORD_FAULTS)
         tsv_write_row(r->stream[table], COLUMNS(fault_columns), fault_columns);
     else if (table == RECORD_WORK)
@@ -120,88 +118,58 @@ void record_close(struct record *record)
     free(record);
 }
 
-/* A field of a row under construction: formatted text in a buffer of its own. */
-struct row {
-    char text[FIELDS_MAX][64];
-    const char *field[FIELDS_MAX];
-    size_t n;
-};
-
-static void __attribute__((format(printf, 2, 3))) add(struct row *row, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(row->text[row->n], sizeof row->text[0], format, args);
-    va_end(args);
-    row->field[row->n] = row->text[row->n];
-    row->n++;
-}
-
-static void add_text(struct row *row, const char *text)
-{
-    row->field[row->n++] = text;
-}
-
 /* A row of the trace or the work. */
-static void write_row(struct record *record, enum record_table table, const struct row *row)
+static void write_row(struct record *record, enum record_table table, struct tsv_row *row)
 {
     pthread_mutex_lock(&record->lock);
     if (ftell(record->stream[table]) < TRACE_BYTES_MAX)
-        tsv_write_row(record->stream[table], row->n, row->field);
+        tsv_row_write(row, record->stream[table]);
     else if (record->lost++ == 0)
         say("the trace is full: later calls, launches and copies are not in it");
     pthread_mutex_unlock(&record->lock);
 }
 
+static void set_launch(struct tsv_row *row, const struct record_row *r)
+{
+    const struct vg_launch_report *l = r->launch;
+    tsv_row_set(row, AT_grid, "%ux%ux%u", r->grid.x, r->grid.y, r->grid.z);
+    tsv_row_set(row, AT_block, "%ux%ux%u", r->block.x, r->block.y, r->block.z);
+    tsv_row_set(row, AT_registers, "%d", l->registers);
+    tsv_row_set(row, AT_static_shared_bytes, "%zu", l->static_shared_bytes);
+    tsv_row_set(row, AT_dynamic_shared_bytes, "%zu", l->dynamic_shared_bytes);
+    tsv_row_set(row, AT_occupancy, "%.4f", l->occupancy);
+    tsv_row_set_text(row, AT_limiter, l->limiter);
+    if (l->registers_sm)
+        tsv_row_set(row, AT_registers_from, "sm_%d", l->registers_sm);
+    else
+        tsv_row_set_text(row, AT_registers_from, "estimate");
+#define PASSED(name, ...) tsv_row_set(row, AT_##name, "%.0f", l->name);
+#define COUNTER(name, ...)                                                                         \
+    tsv_row_set(row, AT_##name, "%llu", (unsigned long long)l->counters.name);
+#define TERM(NAME, name, text) tsv_row_set(row, AT_##name, "%.0f", l->term_ns[VG_TERM_##NAME]);
+#include "vgpu/api/trace_columns.def"
+}
+
 void record_trace(struct record *record, const struct record_row *r)
 {
+    struct tsv_row row;
     if (!record->stream[RECORD_TRACE])
         return;
-    struct row row = {.n = 0};
-    add_text(&row, r->kind);
-    add_text(&row, r->name);
-    add(&row, "%d", r->client);
-    add(&row, "%llu", (unsigned long long)r->stream);
-    add(&row, "%.0f", r->span.start_ns);
-    add(&row, "%.0f", r->span.end_ns);
-    add(&row, "%.0f", r->span.end_ns - r->span.start_ns);
+    tsv_row_start(&row, TRACE_COLUMNS);
+    tsv_row_set_text(&row, AT_kind, r->kind);
+    tsv_row_set_text(&row, AT_name, r->name);
+    tsv_row_set(&row, AT_client, "%d", r->client);
+    tsv_row_set(&row, AT_stream, "%llu", (unsigned long long)r->stream);
+    tsv_row_set(&row, AT_start_ns, "%.0f", r->span.start_ns);
+    tsv_row_set(&row, AT_end_ns, "%.0f", r->span.end_ns);
+    tsv_row_set(&row, AT_duration_ns, "%.0f", r->span.end_ns - r->span.start_ns);
     if (r->bytes >= 0)
-        add(&row, "%.0f", r->bytes);
-    else
-        add_text(&row, "");
-    const struct vg_launch_report *l = r->launch;
-    if (l) {
-        add(&row, "%ux%ux%u", r->grid.x, r->grid.y, r->grid.z);
-        add(&row, "%ux%ux%u", r->block.x, r->block.y, r->block.z);
-        add(&row, "%d", l->registers);
-        add(&row, "%zu", l->static_shared_bytes);
-        add(&row, "%zu", l->dynamic_shared_bytes);
-        add(&row, "%.4f", l->occupancy);
-        add_text(&row, l->limiter);
-        if (l->registers_sm)
-            add(&row, "sm_%d", l->registers_sm);
-        else
-            add_text(&row, "estimate");
-    }
-    while (strcmp(trace_columns[row.n], "error") != 0)
-        add_text(&row, "");
-    add(&row, "%d", r->error);
-    add_text(&row, r->symbol ? r->symbol : "");
-    add_text(&row, r->host_memory ? r->host_memory : "");
-#define ADD(name)                                                                                  \
-    if (l)                                                                                         \
-        add(&row, "%llu", (unsigned long long)l->counters.name);
-    VG_TRACE_COUNTERS(ADD)
-#undef ADD
-#define ADD(name)                                                                                  \
-    if (l)                                                                                         \
-        add(&row, "%.0f", l->name);
-    TRACE_MODELLED(ADD)
-#undef ADD
-    for (int i = 0; l && i < VG_TERMS; i++)
-        add(&row, "%.0f", l->term_ns[i]);
-    while (row.n < COLUMNS(trace_columns))
-        add_text(&row, "");
+        tsv_row_set(&row, AT_bytes, "%.0f", r->bytes);
+    if (r->launch)
+        set_launch(&row, r);
+    tsv_row_set(&row, AT_error, "%d", r->error);
+    tsv_row_set_text(&row, AT_symbol, r->symbol);
+    tsv_row_set_text(&row, AT_host_memory, r->host_memory);
     write_row(record, RECORD_TRACE, &row);
 }
 
@@ -213,32 +181,28 @@ bool record_wants_work(const struct record *record)
 void record_work_copy(struct record *record, const char *kind, const char *to, const char *from,
                       double bytes)
 {
-    struct row row = {.n = 0};
-    add_text(&row, kind);
-    add_text(&row, "");
-    add_text(&row, to);
-    add_text(&row, from);
-    add(&row, "%.0f", bytes);
-    while (row.n < COLUMNS(work_columns))
-        add_text(&row, "");
+    struct tsv_row row;
+    tsv_row_start(&row, WORK_COLUMNS);
+    tsv_row_set_text(&row, WORK_kind, kind);
+    tsv_row_set_text(&row, WORK_to, to);
+    tsv_row_set_text(&row, WORK_from, from);
+    tsv_row_set(&row, WORK_bytes, "%.0f", bytes);
     write_row(record, RECORD_WORK, &row);
 }
 
 void record_work_kernel(struct record *record, const char *name, const char *ptx_hash,
                         const char *pointers, const struct record_row *r)
 {
-    struct row row = {.n = 0};
-    add_text(&row, "kernel");
-    add_text(&row, name);
-    add_text(&row, "");
-    add_text(&row, "");
-    add_text(&row, "");
-    add(&row, "%ux%ux%u", r->grid.x, r->grid.y, r->grid.z);
-    add(&row, "%ux%ux%u", r->block.x, r->block.y, r->block.z);
-    add(&row, "%zu", r->launch->dynamic_shared_bytes);
-    add_text(&row, pointers);
-    add_text(&row, r->launch->blocks ? r->launch->blocks : "");
-    add_text(&row, ptx_hash);
+    struct tsv_row row;
+    tsv_row_start(&row, WORK_COLUMNS);
+    tsv_row_set_text(&row, WORK_kind, "kernel");
+    tsv_row_set_text(&row, WORK_name, name);
+    tsv_row_set(&row, WORK_grid, "%ux%ux%u", r->grid.x, r->grid.y, r->grid.z);
+    tsv_row_set(&row, WORK_block, "%ux%ux%u", r->block.x, r->block.y, r->block.z);
+    tsv_row_set(&row, WORK_dynamic_shared_bytes, "%zu", r->launch->dynamic_shared_bytes);
+    tsv_row_set_text(&row, WORK_pointers, pointers);
+    tsv_row_set_text(&row, WORK_blocks, r->launch->blocks);
+    tsv_row_set_text(&row, WORK_ptx_hash, ptx_hash);
     write_row(record, RECORD_WORK, &row);
 }
 
@@ -254,19 +218,20 @@ static const char *kind_name(enum vg_fault_kind kind)
 
 static void fault_row(FILE *out, const struct vg_fault *f, uint64_t count)
 {
-    struct row row = {.n = 0};
-    add_text(&row, kind_name(f->kind));
-    add_text(&row, f->kernel);
-    add_text(&row, f->file);
-    add(&row, "%d", f->line);
-    add(&row, "%u,%u,%u", f->block[0], f->block[1], f->block[2]);
-    add(&row, "%u,%u,%u", f->thread[0], f->thread[1], f->thread[2]);
-    add(&row, "0x%llx", (unsigned long long)f->address);
-    add_text(&row, f->detail);
-    add(&row, "%llu", (unsigned long long)count);
-    add_text(&row, f->other_file);
-    add(&row, "%d", f->other_line);
-    tsv_write_row(out, row.n, row.field);
+    struct tsv_row row;
+    tsv_row_start(&row, 0);
+    tsv_row_add_text(&row, kind_name(f->kind));
+    tsv_row_add_text(&row, f->kernel);
+    tsv_row_add_text(&row, f->file);
+    tsv_row_add(&row, "%d", f->line);
+    tsv_row_add(&row, "%u,%u,%u", f->block[0], f->block[1], f->block[2]);
+    tsv_row_add(&row, "%u,%u,%u", f->thread[0], f->thread[1], f->thread[2]);
+    tsv_row_add(&row, "0x%llx", (unsigned long long)f->address);
+    tsv_row_add_text(&row, f->detail);
+    tsv_row_add(&row, "%llu", (unsigned long long)count);
+    tsv_row_add_text(&row, f->other_file);
+    tsv_row_add(&row, "%d", f->other_line);
+    tsv_row_write(&row, out);
 }
 
 /* Findings are only ever added to, and counted up. */
@@ -349,16 +314,12 @@ void record_findings_print(struct record *record, const struct vg_device *device
         if (*printed < FINDINGS_PRINTED_MAX)
             fault_text(out, &faults[*printed]);
         else if (*printed == FINDINGS_PRINTED_MAX)
-            fprintf(out, "virtual GPU: more findings are not printed (hint: --faults FILE has "
-                         "them all)\n");
+            fprintf(
+                out,
+                "virtual GPU: more findings are not printed (hint: --faults FILE has them all)\n");
     }
     fclose(out);
-    for (size_t at = 0; at < bytes;) {
-        ssize_t put = write(STDERR_FILENO, text + at, bytes - at);
-        if (put <= 0)
-            break;
-        at += (size_t)put;
-    }
+    write_all(STDERR_FILENO, text, bytes);
     free(text);
 }
 

@@ -5,16 +5,8 @@
  * owner of the process may instead take what was recorded since the last time (protocol.h:
  * VP_CONTROL_TAKE).
  *
- *     trace     kind name client stream start_ns end_ns duration_ns bytes grid block registers
- *               static_shared_bytes dynamic_shared_bytes occupancy limiter registers_from error
- *               symbol host_memory, some of the counters, dram_bytes l2_read_bytes
- *               l2_write_bytes l1_wavefronts, and the time's terms: ns_issue ... (VG_TERM_MAP)
- *
- *               (times are modelled; kind: kernel copy_htod copy_dtoh copy_dtod memset api;
- *               registers_from: the cubin that says so, as sm_90, or estimate; symbol: the mangled
- *               name; host_memory: pageable, pinned or variable (managed), of a copy; counters: of
- *               this launch. A row of work lies before that of the call that asked for it, if
- *               there is one.)
+ *     trace     vgpu/api/trace_columns.def. Times are modelled. A row of work precedes that of the
+ *               call that asked for it, if there is one.
  *
  *     faults    kind kernel file line block thread address detail count other_file other_line
  *

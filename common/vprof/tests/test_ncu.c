@@ -154,7 +154,8 @@ Test(vprof_metrics, come_from_ncu_on_a_gpu)
     cr_assert_eq(run(out, sizeof out, "--metrics gld_efficiency,achieved_occupancy true"), 0);
     cr_expect(strstr(out, "\nmetrics: gpu__time_duration.sum,"), "%s", out);
     cr_expect(strstr(out, ",l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum,"), "%s", out);
-    cr_expect(strstr(out, ",sm__warps_active.avg.pct_of_peak_sustained_active\n"), "%s", out);
+    cr_expect(strstr(out, ",sm__warps_active.avg.pct_of_peak_sustained_active,"), "%s", out);
+    cr_expect(strstr(out, ",smsp__sass_data_bytes_mem_global_op_ld.sum\n"), "%s", out);
     cr_expect_null(strstr(out, "dram"), "only what is needed: %s", out);
     cr_expect(strstr(out, "== Some kernel(s) will be replayed on device 0 in order to collect all "
                           "events/metrics.\n"),

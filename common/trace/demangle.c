@@ -1,353 +1,210 @@
+/* nvprof's style from the tree of components that libiberty's demangler makes (libiberty-dev, LGPL; it
+ * is linked in). The C++ library's style is libiberty's own. */
 #include "trace/demangle.h"
 
-#include <ctype.h>
-#include <dlfcn.h>
-#include <stdint.h>
+#include <libiberty/demangle.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A recursive descent over the grammar of the ABI. Names and types are written to texts of fixed
- * size; what may be referred to later (S_, S0_, ...: substitutions; T_, T0_, ...: arguments of the
- * template) is kept as text, too. */
-#define TEXT_MAX  1024
-#define PARTS_MAX 64
-#define DEPTH_MAX 64
+#define DEPTH_MAX 64 /* a parameter of a template can name itself */
 
-struct text {
-    size_t n;
-    char s[TEXT_MAX];
-};
+typedef struct demangle_component component;
 
-struct parser {
-    const char *at;
-    bool failed;
+/* The text so far; too long a one, or a component that is not known, fails. */
+struct writer {
+    char *to;
+    size_t n, room;
     int depth;
-    size_t subs, arguments;
-    struct text sub[PARTS_MAX], argument[PARTS_MAX];
+    bool failed;
+    const component *arguments; /* of the function's template */
 };
 
-static void fail(struct parser *p)
+static void put(struct writer *w, const char *text, size_t n)
 {
-    p->failed = true;
-}
-
-static void put(struct parser *p, struct text *to, const char *text, size_t n)
-{
-    if (to->n + n >= sizeof to->s) {
-        fail(p);
+    if (w->failed || w->n + n >= w->room) {
+        w->failed = true;
         return;
     }
-    memcpy(to->s + to->n, text, n);
-    to->n += n;
-    to->s[to->n] = '\0';
+    memcpy(w->to + w->n, text, n);
+    w->n += n;
+    w->to[w->n] = '\0';
 }
 
-static void puts_to(struct parser *p, struct text *to, const char *text)
+static void put_text(struct writer *w, const char *text)
 {
-    put(p, to, text, strlen(text));
+    put(w, text, strlen(text));
 }
 
-static bool take(struct parser *p, const char *text)
-{
-    size_t n = strlen(text);
-    if (p->failed || strncmp(p->at, text, n) != 0)
-        return false;
-    p->at += n;
-    return true;
-}
+static void put_component(struct writer *w, const component *c);
 
-static void keep(struct parser *p, const struct text *text)
+static void put_name(struct writer *w, const component *c)
 {
-    if (p->subs == PARTS_MAX)
-        fail(p);
+    static const char anonymous[] = "(anonymous namespace)";
+    const size_t n = (size_t)c->u.s_name.len;
+    if (n == sizeof anonymous - 1 && memcmp(c->u.s_name.s, anonymous, n) == 0)
+        put_text(w, "_GLOBAL__N__");
     else
-        p->sub[p->subs++] = *text;
+        put(w, c->u.s_name.s, n);
 }
 
-/* The number in S_, S0_, T_, T0_: nothing is 0, then 1 is the digit 0. */
-static size_t sequence(struct parser *p, int base)
+static void put_builtin(struct writer *w, component *c)
 {
-    size_t value = 0;
-    bool any = false;
-    for (; isdigit((unsigned char)*p->at) || (base == 36 && isupper((unsigned char)*p->at));
-         any = true)
-        value = value * (size_t)base +
-                (size_t)(isdigit((unsigned char)*p->at) ? *p->at++ - '0' : *p->at++ - 'A' + 10);
-    if (!take(p, "_") || value > PARTS_MAX)
-        fail(p);
-    return any ? value + 1 : 0;
-}
-
-static void type(struct parser *p, struct text *to);
-
-static void source_name(struct parser *p, struct text *to)
-{
-    char *end;
-    unsigned long n = strtoul(p->at, &end, 10);
-    if (end == p->at || n == 0 || n > strlen(end)) {
-        fail(p);
-        return;
-    }
-    if (n > 10 && strncmp(end, "_GLOBAL__N", 10) == 0)
-        puts_to(p, to, "_GLOBAL__N__");
-    else
-        put(p, to, end, n);
-    p->at = end + n;
-}
-
-/* X as in I X E: a type, or a literal, as int=32. */
-static void template_argument(struct parser *p, struct text *to)
-{
-    if (!take(p, "L")) {
-        type(p, to);
-        return;
-    }
-    type(p, to);
-    puts_to(p, to, take(p, "n") ? "=-" : "=");
-    size_t n = strspn(p->at, "0123456789");
-    put(p, to, p->at, n);
-    p->at += n;
-    if (n == 0 || !take(p, "E"))
-        fail(p);
-}
-
-/* After the I. */
-static void template_arguments(struct parser *p, struct text *to, bool of_function)
-{
-    if (of_function)
-        p->arguments = 0;
-    puts_to(p, to, "<");
-    for (bool first = true; !p->failed && !take(p, "E"); first = false) {
-        struct text *one = calloc(1, sizeof *one);
-        if (!one) {
-            fail(p);
-            return;
-        }
-        template_argument(p, one);
-        puts_to(p, to, first ? "" : ", ");
-        put(p, to, one->s, one->n);
-        if (of_function && p->arguments < PARTS_MAX)
-            p->argument[p->arguments++] = *one;
-        free(one);
-    }
-    puts_to(p, to, ">");
-}
-
-/* After the S. @return false if it is St, which a name follows. */
-static bool substitution(struct parser *p, struct text *to)
-{
-    if (take(p, "t")) {
-        puts_to(p, to, "std");
-        return false;
-    }
-    if (islower((unsigned char)*p->at)) { /* std::string and its kin */
-        fail(p);
-        return true;
-    }
-    size_t i = sequence(p, 36);
-    if (i >= p->subs)
-        fail(p);
-    else
-        put(p, to, p->sub[i].s, p->sub[i].n);
-    return true;
-}
-
-static void argument(struct parser *p, struct text *to)
-{
-    size_t i = sequence(p, 10);
-    if (i >= p->arguments)
-        fail(p);
-    else
-        put(p, to, p->argument[i].s, p->argument[i].n);
-}
-
-/* After the N. Each prefix may be referred to later, but not the whole: of a type, type() keeps it.
- * @return whether the last part has template arguments. */
-static bool nested_name(struct parser *p, struct text *to, bool of_function)
-{
-    bool is_template = false;
-    p->at += strspn(p->at, "rVK");
-    while (!p->failed && !take(p, "E")) {
-        bool fresh = true; /* something that was not kept before */
-        if (take(p, "I")) {
-            template_arguments(p, to, of_function);
-            is_template = true;
-        } else {
-            is_template = false;
-            puts_to(p, to, to->n ? "::" : "");
-            if (take(p, "S")) {
-                substitution(p, to);
-                fresh = false;
-            } else if (take(p, "T")) {
-                argument(p, to);
-            } else {
-                take(p, "L"); /* internal linkage */
-                source_name(p, to);
-            }
-        }
-        if (fresh && *p->at != 'E')
-            keep(p, to);
-    }
-    return is_template;
-}
-
-/* A name. @param kept  set if it stands in the list of substitutions already. */
-static bool name(struct parser *p, struct text *to, bool of_function, bool *kept)
-{
-    *kept = false;
-    if (take(p, "N"))
-        return nested_name(p, to, of_function);
-    if (take(p, "S")) {
-        *kept = substitution(p, to);
-        if (!*kept) {
-            puts_to(p, to, "::");
-            source_name(p, to);
-        }
-    } else {
-        take(p, "L");
-        source_name(p, to);
-    }
-    if (!take(p, "I"))
-        return false;
-    if (!*kept)
-        keep(p, to);
-    *kept = false;
-    template_arguments(p, to, of_function);
-    return true;
-}
-
-static const char *builtin(char c)
-{
-    static const struct {
-        char c;
-        const char *name;
-    } types[] = {
-        {'v', "void"},        {'w', "wchar_t"},          {'b', "bool"},  {'c', "char"},
-        {'a', "signed char"}, {'h', "unsigned char"},    {'s', "short"}, {'t', "unsigned short"},
-        {'i', "int"},         {'j', "unsigned int"},     {'l', "long"},  {'m', "unsigned long"},
-        {'x', "__int64"},     {'y', "unsigned __int64"}, {'f', "float"}, {'d', "double"},
-        {'n', "__int128"},    {'o', "unsigned __int128"}};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (types[i].c == c)
-            return types[i].name;
-    return NULL;
+    size_t ignored;
+    char *name = cplus_demangle_print(DMGL_NO_OPTS, c, 32, &ignored);
+    put_text(w, !name                                     ? ""
+                : strcmp(name, "long long") == 0          ? "__int64"
+                : strcmp(name, "unsigned long long") == 0 ? "unsigned __int64"
+                                                          : name);
+    w->failed = w->failed || !name;
+    free(name);
 }
 
 /* "float" and "*" make "float*", but "float const" and "*" make "float const *". */
-static void put_pointer(struct parser *p, struct text *to, const char *mark)
+static void put_pointer(struct writer *w, const component *c, const char *mark)
 {
-    const bool spaced = to->n > 6 && strcmp(to->s + to->n - 6, " const") == 0;
-    puts_to(p, to, spaced ? " " : "");
-    puts_to(p, to, mark);
+    put_component(w, c->u.s_binary.left);
+    if (!w->failed && w->n > 6 && memcmp(w->to + w->n - 6, " const", 6) == 0)
+        put_text(w, " ");
+    put_text(w, mark);
 }
 
-static void type(struct parser *p, struct text *to)
+/* int=32 */
+static void put_literal(struct writer *w, const component *c)
 {
-    if (p->failed || ++p->depth > DEPTH_MAX) {
-        fail(p);
-        return;
-    }
-    struct text *t = calloc(1, sizeof *t);
-    bool kept = false;
-    const char *plain = t ? builtin(*p->at) : NULL;
-    if (!t) {
-        fail(p);
-    } else if (plain) {
-        p->at++;
-        kept = true;
-        puts_to(p, t, plain);
-    } else if (take(p, "P") || take(p, "R") || take(p, "O")) {
-        const char mark = p->at[-1];
-        type(p, t);
-        put_pointer(p, t, mark == 'P' ? "*" : mark == 'R' ? "&" : "&&");
-    } else if (take(p, "K")) {
-        type(p, t);
-        puts_to(p, t, " const");
-    } else if (take(p, "V")) {
-        type(p, t);
-        puts_to(p, t, " volatile");
-    } else if (take(p, "r")) {
-        type(p, t);
-    } else if (take(p, "T")) {
-        argument(p, t);
-    } else {
-        name(p, t, false, &kept);
-    }
-    if (t && !p->failed && !kept)
-        keep(p, t);
-    if (t)
-        put(p, to, t->s, t->n);
-    free(t);
-    p->depth--;
-}
-
-static void function(struct parser *p, struct text *to)
-{
-    struct text *called = calloc(1, sizeof *called);
-    bool kept;
-    if (!called) {
-        fail(p);
-        return;
-    }
-    if (name(p, called, true, &kept)) { /* functions made from templates say what they return */
-        type(p, to);
-        puts_to(p, to, " ");
-    }
-    put(p, to, called->s, called->n);
-    free(called);
-    puts_to(p, to, "(");
-    if (take(p, "v"))
-        puts_to(p, to, "void");
+    const component *digits = c->u.s_binary.right;
+    put_component(w, c->u.s_binary.left);
+    put_text(w, c->type == DEMANGLE_COMPONENT_LITERAL_NEG ? "=-" : "=");
+    if (digits->type != DEMANGLE_COMPONENT_NAME || digits->u.s_name.len == 0 ||
+        (int)strspn(digits->u.s_name.s, "0123456789") < digits->u.s_name.len)
+        w->failed = true;
     else
-        for (bool first = true; *p->at && !p->failed; first = false) {
-            puts_to(p, to, first ? "" : ", ");
-            type(p, to);
-        }
-    puts_to(p, to, ")");
-    if (*p->at)
-        fail(p);
+        put_name(w, digits);
+}
+
+/* A list is a chain of nodes with an element each; an empty one has a node without. */
+static void put_list(struct writer *w, const component *list)
+{
+    for (bool first = true; list && list->u.s_binary.left; list = list->u.s_binary.right) {
+        put_text(w, first ? "" : ", ");
+        put_component(w, list->u.s_binary.left);
+        first = false;
+    }
+}
+
+static void put_argument(struct writer *w, const component *c)
+{
+    const component *list = w->arguments;
+    for (long i = c->u.s_number.number; list && i > 0; i--)
+        list = list->u.s_binary.right;
+    put_component(w, list ? list->u.s_binary.left : NULL);
+}
+
+static void put_component(struct writer *w, const component *c)
+{
+    if (!c || w->failed || ++w->depth > DEPTH_MAX) {
+        w->failed = true;
+        return;
+    }
+    switch (c->type) {
+    case DEMANGLE_COMPONENT_NAME:
+        put_name(w, c);
+        break;
+    case DEMANGLE_COMPONENT_SUB_STD: /* std, or std::string and its kin */
+        put(w, c->u.s_string.string, (size_t)c->u.s_string.len);
+        w->failed = w->failed || c->u.s_string.len != 3;
+        break;
+    case DEMANGLE_COMPONENT_QUAL_NAME:
+        put_component(w, c->u.s_binary.left);
+        put_text(w, "::");
+        put_component(w, c->u.s_binary.right);
+        break;
+    case DEMANGLE_COMPONENT_TEMPLATE:
+        put_component(w, c->u.s_binary.left);
+        put_text(w, "<");
+        put_list(w, c->u.s_binary.right);
+        put_text(w, ">");
+        break;
+    case DEMANGLE_COMPONENT_TEMPLATE_PARAM:
+        put_argument(w, c);
+        break;
+    case DEMANGLE_COMPONENT_LITERAL:
+    case DEMANGLE_COMPONENT_LITERAL_NEG:
+        put_literal(w, c);
+        break;
+    case DEMANGLE_COMPONENT_BUILTIN_TYPE:
+        put_builtin(w, (component *)c);
+        break;
+    case DEMANGLE_COMPONENT_POINTER:
+        put_pointer(w, c, "*");
+        break;
+    case DEMANGLE_COMPONENT_REFERENCE:
+        put_pointer(w, c, "&");
+        break;
+    case DEMANGLE_COMPONENT_RVALUE_REFERENCE:
+        put_pointer(w, c, "&&");
+        break;
+    case DEMANGLE_COMPONENT_CONST:
+    case DEMANGLE_COMPONENT_VOLATILE:
+        put_component(w, c->u.s_binary.left);
+        put_text(w, c->type == DEMANGLE_COMPONENT_CONST ? " const" : " volatile");
+        break;
+    case DEMANGLE_COMPONENT_RESTRICT:
+        put_component(w, c->u.s_binary.left);
+        break;
+    default:
+        w->failed = true;
+    }
+    w->depth--;
+}
+
+/* Functions made from templates say what they return. */
+static void put_function(struct writer *w, const component *c)
+{
+    const component *name = c->u.s_binary.left, *type = c->u.s_binary.right;
+    if (c->type != DEMANGLE_COMPONENT_TYPED_NAME ||
+        type->type != DEMANGLE_COMPONENT_FUNCTION_TYPE) {
+        w->failed = true;
+        return;
+    }
+    if (name->type == DEMANGLE_COMPONENT_TEMPLATE)
+        w->arguments = name->u.s_binary.right;
+    if (type->u.s_binary.left) {
+        put_component(w, type->u.s_binary.left);
+        put_text(w, " ");
+    }
+    put_component(w, name);
+    put_text(w, "(");
+    const component *parameters = type->u.s_binary.right;
+    if (parameters && parameters->u.s_binary.left)
+        put_list(w, parameters);
+    else
+        put_text(w, "void");
+    put_text(w, ")");
 }
 
 bool demangle(const char *symbol, char *to, size_t room)
 {
+    struct writer w = {.to = to, .room = room};
+    void *memory = NULL;
     if (!*symbol)
         return false;
     if (strncmp(symbol, "_Z", 2) != 0) {
-        int n = snprintf(to, room, "%s", symbol);
-        return n >= 0 && (size_t)n < room;
+        put_text(&w, symbol);
+        return !w.failed;
     }
-    struct parser *p = calloc(1, sizeof *p);
-    struct text *result = calloc(1, sizeof *result);
-    bool good = false;
-    if (p && result) {
-        p->at = symbol + 2;
-        function(p, result);
-        good = !p->failed && result->n < room;
-    }
-    if (good)
-        memcpy(to, result->s, result->n + 1);
-    free(result);
-    free(p);
-    return good;
+    component *tree = cplus_demangle_v3_components(symbol, DMGL_PARAMS | DMGL_ANSI, &memory);
+    if (tree)
+        put_function(&w, tree);
+    free(memory);
+    return tree && !w.failed;
 }
 
 bool demangle_by_library(const char *symbol, char *to, size_t room)
 {
-    typedef char *(*function_of_the_abi)(const char *, char *, size_t *, int *);
-    static function_of_the_abi cxa_demangle;
-    static bool looked;
-    if (!looked) {
-        void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-        cxa_demangle =
-            library ? (function_of_the_abi)(intptr_t)dlsym(library, "__cxa_demangle") : NULL;
-        looked = true;
-    }
-    int status = -1;
-    char *name = cxa_demangle ? cxa_demangle(symbol, NULL, NULL, &status) : NULL;
-    const bool good = name && status == 0 && strlen(name) < room;
-    if (good)
-        strcpy(to, name);
+    struct writer w = {.to = to, .room = room};
+    char *name = cplus_demangle_v3(symbol, DMGL_PARAMS | DMGL_ANSI | DMGL_TYPES);
+    put_text(&w, name ? name : "");
     free(name);
-    return good;
+    return name && !w.failed;
 }

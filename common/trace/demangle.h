@@ -14,8 +14,8 @@
  * packs of parameters, names longer than @p room); @p to is unspecified then. */
 bool demangle(const char *symbol, char *to, size_t room);
 
-/** The same in the C++ library's style, which knows all names; it is looked for at run time.
- * @return false without it. */
+/** The same in the C++ library's style, which knows all names: "conv(float const*, float*, int)".
+ * @return false for what is not mangled. */
 bool demangle_by_library(const char *symbol, char *to, size_t room);
 
 #endif

@@ -30,4 +30,4 @@ profile-check: profiler $(if $(NVCC),$(SAMPLES) $(COMPARED) $(addprefix referenc
 
 .PHONY: profiler-page
 profiler-page: ## the page of what profile-check measured: make profiler-page GPU=h200
-	$(Q)common/mk/profiler-page.sh docs/results/$(or $(GPU),h200)
+	$(Q)common/mk/profiler-page.py docs/results/$(or $(GPU),h200)

@@ -50,6 +50,10 @@ module_sources = $(filter-out %_main.c %_bench.c,$(wildcard $(1)/*.c))
 objects        = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 library        = $(BUILD)/lib/lib$(notdir $(1)).a
 
+# Files that a module carries as text: page.css is `extern const char page_css[]` (base/page_template.h).
+EMBEDDED         := css html js
+embedded_objects  = $(foreach s,$(EMBEDDED),$(patsubst %,$(BUILD)/obj/%.o,$(wildcard $(1)/*.$(s))))
+
 MODULE_LIBS := $(foreach m,$(MODULES),$(call library,$(m)))
 MAINS       := $(foreach m,$(MODULES),$(wildcard $(m)/*_main.c))
 PROGRAMS    := $(foreach m,$(MAINS),$(BUILD)/$(patsubst %_main.c,%,$(notdir $(m))))
@@ -64,6 +68,16 @@ $(BUILD)/packages.ok: common/mk/packages.tsv
 $(BUILD)/obj/%.o: %.c | $(BUILD)/packages.ok
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE) -c $< -o $@
+
+# A line of C for each line of the file, but for those that are only a comment.
+define embedding_rule
+$(BUILD)/obj/%.$(1).o: %.$(1) | $(BUILD)/packages.ok
+	$$(Q)mkdir -p $$(@D)
+	$$(Q){ name=$$$$(basename $$< | tr -c 'a-z0-9\n' _); echo "extern const char $$$$name[]; const char $$$$name[] ="; \
+	    sed -e '/^ *\/\*.*\*\/$$$$/d' -e 's/[\\"?]/\\&/g' -e 's/.*/"&\\n"/' $$<; echo '"";'; } | \
+	    $$(CC) $$(GLOBAL_CFLAGS) $$(CFLAGS) $$(SAN_FLAGS) -x c -c - -o $$@
+endef
+$(foreach s,$(EMBEDDED),$(eval $(call embedding_rule,$(s))))
 
 # Vendors' headers, where they are: the test compares our declarations with them.
 $(BUILD)/obj/common/vendor/tests/%.o: CFLAGS += -isystem $(CUDA_HOME)/include
@@ -80,7 +94,7 @@ $(VGPU_HANDLERS)avx512.o: CFLAGS += -mavx512f -mavx512dq -mavx512bw -mavx512vl -
 endif
 
 define module_rules
-$(call library,$(1)): $(call objects,$(call module_sources,$(1)))
+$(call library,$(1)): $(call objects,$(call module_sources,$(1))) $(call embedded_objects,$(1))
 	$$(Q)mkdir -p $$(@D) && rm -f $$@ && ar rcs $$@ $$^
 endef
 $(foreach m,$(MODULES),$(eval $(call module_rules,$(m))))

@@ -60,7 +60,7 @@ def objects_of(folders, modules):
             for name in names:
                 stem = os.path.relpath(os.path.join(where, name), folder)[: -len(".o")]
                 if name.endswith(".o") and module_of(stem, modules):
-                    if any(os.path.isfile(stem + suffix) for suffix in SOURCES):
+                    if any(os.path.isfile(stem + suffix) for suffix in ("", *SOURCES)):
                         found.setdefault(stem, os.path.join(where, name))
     return found
 

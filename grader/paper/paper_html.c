@@ -106,7 +106,7 @@ void pp_html_write(FILE *out, const struct pp_document *document, const char *fo
             fprintf(out, "<nav class=\"contents\">\n<ol>\n%s</ol>\n</nav>\n", list);
         fputs(body + front, out);
     }
-    fputs("</main>\n</body>\n</html>\n", out);
+    gr_html_end(out);
     free(body);
     free(list);
     free(title);

@@ -5,6 +5,7 @@
 #include "grader/report/report_markdown.h"
 
 #include "base/files.h"
+#include "base/page_template.h"
 #include "grader/report/report_parts.h"
 
 #include <cmark-gfm-core-extensions.h>
@@ -13,15 +14,24 @@
 
 enum { MAX_PICTURE_BYTES = 4 << 20 };
 
+extern const char page_html[], page_css[];
+
 void gr_html_begin(FILE *out, const char *title)
 {
-    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-          "<meta http-equiv=\"Content-Security-Policy\" "
-          "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n<title>",
-          out);
-    gr_put_html(out, title);
-    fprintf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n", gr_page_style);
+    char room[PAGE_NAME_CHARS];
+    for (const char *at = page_html, *name; (name = page_template_next(out, &at, room));)
+        if (strcmp(name, "title") == 0)
+            gr_put_html(out, title);
+        else if (strcmp(name, "style") == 0)
+            fputs(page_css, out);
+        else
+            return;
+}
+
+void gr_html_end(FILE *out)
+{
+    static const char content[] = "@content@";
+    fputs(strstr(page_html, content) + sizeof content - 1, out);
 }
 
 bool gr_html_put_picture(FILE *out, const char *folder, const char *name)
@@ -159,5 +169,5 @@ void gr_html_write(FILE *out, const char *title, const char *page, size_t bytes,
 {
     gr_html_begin(out, title);
     gr_html_put_markdown(out, page, bytes, false, folder);
-    fputs("</main>\n</body>\n</html>\n", out);
+    gr_html_end(out);
 }

@@ -5,6 +5,7 @@
 #include "grader/report/report.h"
 
 #include "base/files.h"
+#include "base/page_template.h"
 #include "grader/record/result_json.h"
 #include "grader/report/report_parts.h"
 
@@ -15,6 +16,8 @@
 #include <string.h>
 
 enum { MAX_MILESTONES = 100 };
+
+extern const char index_card_html[];
 
 /* @return N of a folder's name "mN", or -1. */
 static int milestone_number(const char *name)
@@ -121,40 +124,55 @@ static void put_technique(FILE *out, const struct gr_result *r)
     fputs("</dd>\n", out);
 }
 
-static void put_card(FILE *out, const char *folder, const char *name, const struct gr_result *r)
+static void put_manual(FILE *out, const struct gr_result *r)
 {
-    const char *title = r->title;
-    fprintf(out, "<li class=\"card\"><div>\n<h2><a href=\"%s/report.html\">%s%s", name, name,
-            title[0] ? ": " : "");
-    gr_put_html(out, title);
-    fputs("</a></h2>\n<p class=\"score\">", out);
-    put_points(out, r->score);
-    fputs(" of ", out);
-    put_points(out, r->max_score);
-    fputs(" automatic points</p>\n", out);
-    if (r->manual_max > 0) {
-        fputs("<p>", out);
-        put_points(out, r->manual_max);
-        fputs(" more are left for the instructor</p>\n", out);
-    }
-    fputs("<dl>\n", out);
+    if (!(r->manual_max > 0))
+        return;
+    fputs("<p>", out);
+    put_points(out, r->manual_max);
+    fputs(" more are left for the instructor</p>\n", out);
+}
+
+static void put_picture(FILE *out, const char *folder, const char *milestone)
+{
+    char picture[64], path[PATH_MAX];
+    snprintf(picture, sizeof picture, "%s/plots/op-times.svg", milestone);
+    if (!path_format(path, sizeof path, "%s/%s", folder, picture) || !file_exists(path))
+        return;
+    fprintf(out, "<a href=\"%s/report.html\"><img alt=\"Op Times of %s by data-set size\" src=\"",
+            milestone, milestone);
+    gr_html_put_picture(out, folder, picture);
+    fputs("\"></a>\n", out);
+}
+
+static void put_facts(FILE *out, const struct gr_result *r)
+{
     put_fact(out, "Graded", r->subject);
     put_inference(out, r);
     put_technique(out, r);
     put_fact(out, "Machine", r->machine);
     put_fact(out, "Date", r->date);
-    fputs("</dl>\n</div>\n", out);
-    char picture[64];
-    snprintf(picture, sizeof picture, "%s/plots/op-times.svg", name);
-    char path[PATH_MAX];
-    if (path_format(path, sizeof path, "%s/%s", folder, picture) && file_exists(path)) {
-        fprintf(out,
-                "<a href=\"%s/report.html\"><img alt=\"Op Times of %s by data-set size\" src=\"",
-                name, name);
-        gr_html_put_picture(out, folder, picture);
-        fputs("\"></a>\n", out);
-    }
-    fputs("</li>\n", out);
+}
+
+static void put_card(FILE *out, const char *folder, const char *milestone,
+                     const struct gr_result *r)
+{
+    char room[PAGE_NAME_CHARS];
+    for (const char *at = index_card_html, *name; (name = page_template_next(out, &at, room));)
+        if (strcmp(name, "milestone") == 0)
+            fputs(milestone, out);
+        else if (strcmp(name, "title") == 0)
+            fputs(r->title[0] ? ": " : "", out), gr_put_html(out, r->title);
+        else if (strcmp(name, "score") == 0)
+            put_points(out, r->score);
+        else if (strcmp(name, "max_score") == 0)
+            put_points(out, r->max_score);
+        else if (strcmp(name, "manual") == 0)
+            put_manual(out, r);
+        else if (strcmp(name, "facts") == 0)
+            put_facts(out, r);
+        else if (strcmp(name, "picture") == 0)
+            put_picture(out, folder, milestone);
 }
 
 /* A result that cannot be read becomes a card that says so. */
@@ -181,7 +199,8 @@ static void put_page(FILE *out, const char *folder, char (*names)[8], size_t n,
     fputs("<ul class=\"cards\">\n", out);
     for (size_t i = 0; i < n; i++)
         put_milestone(out, folder, names[i], room);
-    fputs("</ul>\n</main>\n</body>\n</html>\n", out);
+    fputs("</ul>\n", out);
+    gr_html_end(out);
 }
 
 enum st_code gr_index_write(const char *folder, struct st_error *err)

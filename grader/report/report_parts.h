@@ -113,15 +113,15 @@ void gr_markdown_write(FILE *out, const struct gr_result *result, const struct g
 void gr_html_write(FILE *out, const char *title, const char *page, size_t bytes,
                    const char *folder);
 
-/** Writes the beginning of a self-contained page up to \<main\>. */
+/** Writes the beginning of a self-contained page (page.html), up to its content. */
 void gr_html_begin(FILE *out, const char *title);
+
+/** Writes what follows the content. */
+void gr_html_end(FILE *out);
 
 /** Writes a picture of @p folder as a data: address. @return false if it is none of ours to show:
  * a path outside the folder, not svg, png or jpeg, missing or larger than 4 MB. */
 bool gr_html_put_picture(FILE *out, const char *folder, const char *name);
-
-/** The style of report.html and index.html (report_style.c). */
-extern const char gr_page_style[];
 
 /** The section on the technique (report_technique.c); nothing if there is no evidence. @param
  * tables counts the page's tables. */

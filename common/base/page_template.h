@@ -1,0 +1,24 @@
+/** @file
+ * Templates: text with @names@ that a program replaces.
+ *
+ *     for (const char *at = board_html, *name; (name = page_template_next(out, &at, room));)
+ *         if (strcmp(name, "style") == 0)
+ *             fputs(board_css, out);
+ *
+ * Files of the suffixes EMBEDDED in common/mk/compile.mk become a part of their module's library:
+ * board.html is `extern const char board_html[]`, which ends with a zero byte. A line of theirs that
+ * is only a comment is left out.
+ */
+#ifndef CONVLAB_PAGE_TEMPLATE_H
+#define CONVLAB_PAGE_TEMPLATE_H
+
+#include <stdio.h>
+
+enum { PAGE_NAME_CHARS = 32 };
+
+/** Writes a template up to its next @name@, or to its end.
+ * @param at  where in the template; set to what follows the name
+ * @return @p name, or NULL at the end. A '@' that begins no name of letters, digits and '_' is text. */
+const char *page_template_next(FILE *out, const char **at, char name[PAGE_NAME_CHARS]);
+
+#endif

@@ -1,7 +1,7 @@
 #include "grader/technique/kernel_code.h"
 
 #include "vgpu/ptx/ptx_cfg.h"
-#include "vgpu/ptx/ptx_ir.h"
+#include "vgpu/ptx/ptx_match.h"
 
 #include <stdlib.h>
 #include <string.h>

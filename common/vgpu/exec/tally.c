@@ -89,7 +89,7 @@ static void count_flops(struct vg_counters *c, const struct ir_insn *in, uint64_
     enum ir_class class = ir_rows[in->op].class;
     bool fma =
         strcmp(ir_rows[in->op].base, "fma|mad") == 0 || strcmp(ir_rows[in->op].base, "fma") == 0;
-    if (class == IR_CLASS_FP32 && ir_rows[in->op].shape == SHAPE_LANE) {
+    if (class == IR_CLASS_FP32 && ir_rows[in->op].is_lane) {
         if (fma)
             c->fp32_fma += threads;
         else

@@ -1,5 +1,5 @@
 /* Prints opcodes.def as the page of what the virtual GPU supports, in Markdown. */
-#include "vgpu/ptx/ptx_ir.h"
+#include "vgpu/ptx/ptx_match.h"
 
 #include <stdio.h>
 
@@ -38,7 +38,7 @@ int main(void)
          "| mnemonic | required | optional | pipe | operation |\n|---|---|---|---|---|");
     for (int i = 0; i < IR_OPS; i++) {
         const struct ir_row *row = &ir_rows[i];
-        if (row->shape == SHAPE_INTERNAL)
+        if (!row->operands)
             continue;
         fputs("|", stdout);
         print_cell(row->base);

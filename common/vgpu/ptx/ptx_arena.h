@@ -26,5 +26,10 @@ void ptx_arena_free(struct ptx_arena *arena);
 
 /** Makes room for element number @p n of a growing array. */
 void *ptx_grow(void *array, size_t n, size_t *room, size_t element_bytes);
+/** Appends an element to the array NAMEs of an owner with NAME_count and NAME_room. @return it. */
+#define PTX_ADD(owner, name)                                                                       \
+    ((owner)->name##s = ptx_grow((owner)->name##s, (owner)->name##_count, &(owner)->name##_room,   \
+                                 sizeof *(owner)->name##s),                                        \
+     &(owner)->name##s[(owner)->name##_count++])
 
 #endif

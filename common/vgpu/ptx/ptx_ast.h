@@ -79,6 +79,7 @@ struct ptx_instruction {
     int count; /**< top-level operands */
     int scope; /**< index of the innermost { } */
     int line;  /**< of the PTX */
+    int row;   /**< of opcodes.def, set by ptx_decode(); -1: not supported */
     struct ptx_location location;
 };
 

@@ -1,10 +1,10 @@
 /* The decoder's walk over a module:
  *
- *  1. shared variables get their places: those of the module first, then those of device functions,
- *     then each kernel's own (what a kernel does not use behind its last one costs it nothing);
- *  2. parameters and locals get their places in the local memory of a call;
- *  3. guarded instructions that can block or jump become a branch around an unguarded one;
- *  4. basic blocks and meeting points are found, instructions decoded one by one;
+ *  1. variables get their places (ptx_place.c);
+ *  2. each instruction finds its row of opcodes.def;
+ *  3. guarded instructions that need the whole warp become a branch around an unguarded one;
+ *  4. basic blocks and meeting points are found, instructions decoded one by one: the row's decoder
+ *     fills in what the suffixes and operands say;
  *  5. branch targets, which were blocks, become instructions. */
 #include "vgpu/ptx/ptx_decoder.h"
 
@@ -12,219 +12,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t align_up(size_t n, size_t alignment)
+/* ---- 2. rows --------------------------------------------------------------------------------- */
+
+static int find_row(struct decoder *d, const struct ptx_instruction *in)
 {
-    return alignment ? (n + alignment - 1) / alignment * alignment : n;
+    char base[24];
+    d->in = in;
+    if (!ir_suffixes_read(in->opcode, base, &d->suffixes))
+        return -1;
+    int row = ir_row_find(base, &d->suffixes, 0);
+    while (row >= 0 && !operands_fit(d, &ir_rows[row]))
+        row = ir_row_find(base, &d->suffixes, row + 1);
+    return row;
 }
 
-void decode_problem(struct decoder *d, const char *text, ...)
+static void find_rows(struct decoder *d)
 {
-    struct problems *p = d->problems;
-    if (p->count < MAX_PROBLEMS && p->used < sizeof p->text - 1) {
-        char what[160];
-        va_list args;
-        va_start(args, text);
-        vsnprintf(what, sizeof what, text, args);
-        va_end(args);
-        const struct ir_location *at = d->location >= 0 ? &d->module->locations[d->location] : NULL;
-        int n = snprintf(p->text + p->used, sizeof p->text - p->used, "%sPTX line %d",
-                         p->used ? "; " : "", d->in ? d->in->line : d->function->line);
-        p->used += (size_t)n;
-        if (at && p->used < sizeof p->text) {
-            const char *slash = strrchr(at->file, '/');
-            n = snprintf(p->text + p->used, sizeof p->text - p->used, " (%.60s:%d)",
-                         slash ? slash + 1 : at->file, at->line);
-            p->used += (size_t)n;
-        }
-        if (p->used < sizeof p->text) {
-            n = snprintf(p->text + p->used, sizeof p->text - p->used, ": %.60s%s%.100s",
-                         d->in ? d->in->opcode : "", d->in ? ": " : "", what);
-            p->used += (size_t)n;
-        }
-        if (p->used >= sizeof p->text)
-            p->used = sizeof p->text - 1;
-    }
-    p->count++;
-}
-
-struct ir_insn decode_start(const struct decoder *d, enum ir_op op)
-{
-    struct ir_insn in = {0};
-    in.op = (uint16_t)op;
-    in.imm = 0;
-    in.block = d->block;
-    in.location = d->location;
-    in.ptx_line = d->in ? d->in->line : 0;
-    return in;
-}
-
-struct ir_insn *decode_append(struct decoder *d, const struct ir_insn *in)
-{
-    struct ir_function *f = d->to;
-    f->insns = ptx_grow(f->insns, f->insn_count, &f->insn_room, sizeof *f->insns);
-    struct ir_insn *to = &f->insns[f->insn_count];
-    *to = *in;
-    to->index = (uint32_t)f->insn_count++;
-    return to;
-}
-
-struct ir_insn *decode_emit(struct decoder *d, enum ir_op op)
-{
-    struct ir_insn in = decode_start(d, op);
-    return decode_append(d, &in);
-}
-
-void decode_extra(struct decoder *d, struct ir_insn *in, uint32_t word)
-{
-    struct ir_function *f = d->to;
-    if (!in->extras)
-        in->extra = (uint32_t)f->extra_count;
-    f->extra = ptx_grow(f->extra, f->extra_count, &f->extra_room, sizeof *f->extra);
-    f->extra[f->extra_count++] = word;
-    in->extras++;
-}
-
-/* ---- 1. shared memory ------------------------------------------------------------------------ */
-
-static void place_shared(struct ptx_variable *v, size_t *end)
-{
-    if (v->space != PTX_SPACE_SHARED || (v->is_extern && v->unsized))
-        return;
-    *end = align_up(*end, v->alignment);
-    v->address = *end;
-    *end += v->bytes;
-}
-
-/* The end of the shared variables that a function names itself, and the functions it calls. */
-static size_t shared_end_of(struct decoder *d, size_t f, bool *calls)
-{
-    const struct ptx_function *from = &d->ast->functions[f];
-    size_t end = 0;
-    for (size_t i = 0; i < from->instruction_count; i++) {
-        const struct ptx_instruction *in = &from->instructions[i];
-        int n = in->count;
-        for (int k = 0; k < n; k++) {
-            const struct ptx_operand *o = &in->operands[k];
-            if (o->elements && o->first + o->elements > n)
-                n = o->first + o->elements;
-            if (!o->name || o->name[0] == '%')
-                continue;
-            for (size_t v = 0; v < d->ast->variable_count; v++) {
-                const struct ptx_variable *var = &d->ast->variables[v];
-                if (var->space == PTX_SPACE_SHARED && strcmp(var->name, o->name) == 0 &&
-                    var->address + var->bytes > end)
-                    end = var->address + var->bytes;
-            }
-            if (strncmp(in->opcode, "call", 4) == 0 || strncmp(in->opcode, "mov", 3) == 0) {
-                int callee = function_find(d, o->name);
-                if (callee >= 0)
-                    calls[callee] = true;
-            }
-        }
-        if (strncmp(in->opcode, "call", 4) == 0 && in->count && n > 0)
-            for (int k = 0; k < in->count; k++)
-                if (in->operands[k].kind == PTX_NAME && in->operands[k].name[0] == '%')
-                    for (size_t g = 0; g < d->ast->function_count; g++)
-                        calls[g] |= !d->ast->functions[g].is_entry; /* indirect: any of them */
-    }
-    return end;
-}
-
-static void place_all_shared(struct decoder *d)
-{
-    struct ptx_ast *ast = d->ast;
-    size_t n = ast->function_count, end = 0;
-    bool *calls = calloc(n * n + 1, sizeof *calls);
-    size_t *ends = calloc(n + 1, sizeof *ends);
-    if (!calls || !ends)
-        abort();
-    for (size_t i = 0; i < ast->variable_count; i++)
-        place_shared(&ast->variables[i], &end);
-    for (size_t f = 0; f < n; f++)
-        if (!ast->functions[f].is_entry)
-            for (size_t i = 0; i < ast->functions[f].variable_count; i++) {
-                struct ptx_variable *v = &ast->functions[f].variables[i];
-                place_shared(v, &end);
-                if (v->space == PTX_SPACE_SHARED)
-                    ends[f] = end;
-            }
-    for (size_t f = 0; f < n; f++) {
-        d->function = &ast->functions[f];
-        size_t own = shared_end_of(d, f, calls + f * n);
-        ends[f] = ends[f] > own ? ends[f] : own;
-    }
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (size_t f = 0; f < n; f++)
-            for (size_t g = 0; g < n; g++)
-                if (calls[f * n + g] && ends[g] > ends[f]) {
-                    ends[f] = ends[g];
-                    changed = true;
-                }
-    }
-    for (size_t f = 0; f < n; f++)
-        if (ast->functions[f].is_entry) {
-            for (size_t i = 0; i < ast->functions[f].variable_count; i++)
-                place_shared(&ast->functions[f].variables[i], &ends[f]);
-            d->module->functions[f].shared_bytes = ends[f];
-            d->module->functions[f].shared_alignment = 16;
-        }
-    free(calls);
-    free(ends);
-}
-
-/* ---- 2. parameters and locals ---------------------------------------------------------------- */
-
-static struct ir_parameter *place_parameters(struct ptx_variable *v, size_t n, size_t *end)
-{
-    struct ir_parameter *to = calloc(n + 1, sizeof *to);
-    if (!to)
-        abort();
-    for (size_t i = 0; i < n; i++) {
-        *end = align_up(*end, v[i].alignment);
-        v[i].address = *end;
-        to[i] = (struct ir_parameter){*end, v[i].bytes};
-        *end += v[i].bytes;
-    }
-    return to;
-}
-
-static void place_locals(struct ptx_function *f, struct ir_function *to)
-{
-    size_t end = 0;
-    to->params = place_parameters(f->params, f->param_count, &end);
-    to->param_count = f->param_count;
-    if (f->is_entry) {
-        to->param_bytes = end;
-        end = 0;
-    }
-    to->returns = place_parameters(f->returns, f->return_count, &end);
-    to->return_count = f->return_count;
-    for (size_t i = 0; i < f->variable_count; i++) {
-        struct ptx_variable *v = &f->variables[i];
-        if (v->space != PTX_SPACE_LOCAL && v->space != PTX_SPACE_PARAM)
-            continue;
-        end = align_up(end, v->alignment);
-        v->address = end;
-        end += v->bytes;
-    }
-    to->local_bytes = align_up(end, 16);
+    struct ptx_function *f = d->function;
+    for (size_t i = 0; i < f->instruction_count; i++)
+        f->instructions[i].row = find_row(d, &f->instructions[i]);
 }
 
 /* ---- 3. guards ------------------------------------------------------------------------------- */
 
-static bool takes_no_guard(const char *opcode)
+static bool needs_branch(const struct ptx_instruction *in)
 {
-    static const char *const bases[] = {
-        "call",  "brx",   "bar",       "barrier",   "shfl",     "vote",
-        "match", "redux", "elect",     "nanosleep", "alloca",   "stackrestore",
-        "mma",   "wmma",  "movmatrix", "ldmatrix",  "stmatrix", "activemask"};
-    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
-        size_t n = strlen(bases[i]);
-        if (strncmp(opcode, bases[i], n) == 0 && (opcode[n] == '.' || opcode[n] == '\0'))
-            return true;
-    }
-    return false;
+    return in->guard && in->row >= 0 && ir_rows[in->row].whole_warp;
+}
+
+/* The branch around an instruction. */
+static struct ptx_instruction skip_over(struct decoder *d, const struct ptx_instruction *in,
+                                        size_t i)
+{
+    char name[32];
+    int length = snprintf(name, sizeof name, "$vg_skip%zu", i);
+    struct ptx_instruction skip = *in;
+    skip.opcode = "bra";
+    skip.row = IR_BRA;
+    skip.guard_negated = !in->guard_negated;
+    skip.count = 1;
+    skip.operands = ptx_arena_alloc(&d->ast->arena, sizeof *skip.operands);
+    skip.operands->name = ptx_arena_text(&d->ast->arena, name, (size_t)length);
+    return skip;
 }
 
 static void expand_guards(struct decoder *d)
@@ -232,7 +61,7 @@ static void expand_guards(struct decoder *d)
     struct ptx_function *f = d->function;
     size_t extra = 0;
     for (size_t i = 0; i < f->instruction_count; i++)
-        extra += f->instructions[i].guard && takes_no_guard(f->instructions[i].opcode);
+        extra += needs_branch(&f->instructions[i]);
     if (!extra)
         return;
     struct ptx_instruction *to = calloc(f->instruction_count + extra, sizeof *to);
@@ -243,19 +72,10 @@ static void expand_guards(struct decoder *d)
     for (size_t i = 0; i < f->instruction_count; i++) {
         struct ptx_instruction in = f->instructions[i];
         moved[i] = n;
-        if (in.guard && takes_no_guard(in.opcode)) {
-            char name[32];
-            int length = snprintf(name, sizeof name, "$vg_skip%zu", i);
-            struct ptx_instruction skip = in;
-            skip.opcode = "bra";
-            skip.guard_negated = !in.guard_negated;
-            skip.count = 1;
-            skip.operands = ptx_arena_alloc(&d->ast->arena, sizeof *skip.operands);
-            skip.operands->name = ptx_arena_text(&d->ast->arena, name, (size_t)length);
-            to[n++] = skip;
+        if (needs_branch(&in)) {
+            to[n++] = skip_over(d, &in, i);
             in.guard = NULL;
-            f->labels = ptx_grow(f->labels, f->label_count, &f->label_room, sizeof *f->labels);
-            f->labels[f->label_count++] = (struct ptx_label){skip.operands->name, 0, n + 1};
+            *PTX_ADD(f, label) = (struct ptx_label){to[n - 1].operands->name, 0, n + 1};
         }
         to[n++] = in;
     }
@@ -306,10 +126,23 @@ static int32_t find_location(struct decoder *d, const struct ptx_location *from)
         if (m->location_count - i > 64)
             break;
     }
-    m->locations =
-        ptx_grow(m->locations, m->location_count, &m->location_room, sizeof *m->locations);
-    m->locations[m->location_count] = (struct ir_location){path, line};
-    return (int32_t)m->location_count++;
+    *PTX_ADD(m, location) = (struct ir_location){path, line};
+    return (int32_t)m->location_count - 1;
+}
+
+/* An instruction with what its suffixes say; decoders overrule it. */
+static struct ir_insn start_instruction(struct decoder *d, const struct ir_suffixes *s)
+{
+    struct ir_insn in = decode_start(d, (enum ir_op)d->in->row);
+    in.mode = s->mode;
+    in.type = (uint8_t)s->types[0];
+    in.type2 = (uint8_t)s->types[1];
+    in.bytes = (uint8_t)ptx_type_bytes(s->types[0]);
+    in.space = (uint8_t)s->space;
+    in.compare = (uint8_t)s->compare;
+    in.boolean = (uint8_t)s->boolean;
+    in.sub = (uint8_t)s->sub;
+    return in;
 }
 
 static void decode_instruction(struct decoder *d, const struct ptx_instruction *in)
@@ -317,19 +150,21 @@ static void decode_instruction(struct decoder *d, const struct ptx_instruction *
     char base[24];
     d->in = in;
     d->location = find_location(d, &in->location);
-    if (!ir_suffixes_read(in->opcode, base, &d->suffixes)) {
+    if (in->row < 0) {
         decode_problem(d, "not supported by the virtual GPU");
         return;
     }
-    int op = ir_row_find(base, &d->suffixes, 0);
-    while (op >= 0 && !shape_accepts(d, &ir_rows[op]))
-        op = ir_row_find(base, &d->suffixes, op + 1);
-    if (op < 0) {
-        decode_problem(d, "not supported by the virtual GPU");
+    d->row = &ir_rows[in->row];
+    if (!d->row->decode)
         return;
+    ir_suffixes_read(in->opcode, base, &d->suffixes);
+    struct ir_insn to = start_instruction(d, &d->suffixes);
+    d->row->decode(d, &to);
+    if (in->guard) {
+        to.guard = predicate(d, in->guard);
+        to.guard_not = in->guard_negated;
     }
-    d->row = &ir_rows[op];
-    shape_decode(d, (enum ir_op)op);
+    decode_append(d, &to);
 }
 
 static void decode_body(struct decoder *d)
@@ -357,7 +192,7 @@ static void decode_body(struct decoder *d)
     decode_emit(d, IR_RET);
     d->to->block_count = (uint32_t)blocks + 1;
     d->to->block_first = d->block_label;
-    d->to->frame_bytes = (uint32_t)align_up(d->to->frame_bytes, 64);
+    d->to->frame_bytes = (d->to->frame_bytes + 63) & ~63u;
 }
 
 /* ---- 5. targets ------------------------------------------------------------------------------ */
@@ -395,6 +230,7 @@ static void decode_function(struct decoder *d, size_t index)
     d->in = NULL;
     d->location = -1;
     d->predicate_room = 0;
+    find_rows(d);
     expand_guards(d);
     memset(&d->cfg, 0, sizeof d->cfg);
     int problems = d->problems->count;

@@ -1,23 +1,26 @@
 /** @file
- * What the parts of the decoder share: ptx_decode.c walks functions, ptx_operands.c turns operands
- * into slots, ptx_shapes.c reads the operands of each shape of instruction.
+ * What the parts of the decoder share. From the top down: ptx_decode.c walks functions, ptx_place.c
+ * lays out memory, ptx_rows.c finds an opcode's row, ptx_decode_*.c and ptx_columns.c read the operands
+ * of a row, ptx_operands.c turns an operand into a slot, ptx_names.c resolves names, ptx_emit.c appends
+ * instructions and problems.
  */
 #ifndef CONVLAB_PTX_DECODER_H
 #define CONVLAB_PTX_DECODER_H
 
 #include "vgpu/ptx/ptx_cfg.h"
 #include "vgpu/ptx/ptx_decode.h"
-
-#include <stdarg.h>
+#include "vgpu/ptx/ptx_match.h"
 
 enum { SINK_BYTES = 256, MAX_PROBLEMS = 400 };
 
+/** What the virtual GPU cannot do, of a whole module. */
 struct problems {
     int count;
     char text[512];
     size_t used;
 };
 
+/** The place of the decoder in a module. */
 struct decoder {
     struct ptx_ast *ast;
     struct ir_module *module;
@@ -25,13 +28,13 @@ struct decoder {
     struct ptx_function *function;
     struct ir_function *to;
     struct ptx_cfg cfg;
-    const struct ptx_instruction *in; /* being decoded */
-    struct ir_suffixes suffixes;
+    const struct ptx_instruction *in; /**< being decoded */
+    struct ir_suffixes suffixes;      /**< its suffixes and row */
     const struct ir_row *row;
-    uint32_t **slots;        /* [register families][number]: offset, 0 while unused */
-    uint32_t predicate_room; /* predicates left in the current 64-byte group */
+    uint32_t **slots;        /**< [register families][number]: offset, 0 while unused */
+    uint32_t predicate_room; /**< predicates left in the current 64-byte group */
     uint32_t predicate_next;
-    uint32_t *block_label; /* [blocks] index of ENTER */
+    uint32_t *block_label; /**< [blocks] index of ENTER */
     uint32_t block;
     int32_t location;
 };
@@ -42,21 +45,40 @@ struct slot {
     enum ptx_type type;
 };
 
-__attribute__((format(printf, 2, 3))) void decode_problem(struct decoder *d, const char *text, ...);
+/* ---- ptx_emit.c */
 
-/** Appends an instruction with the row's op and the current place in the source. */
+/** Notes that the current instruction cannot be executed, and why. */
+__attribute__((format(printf, 2, 3))) void decode_problem(struct decoder *d, const char *text, ...);
+/** Appends an instruction with only its op and the current place in the source. */
 struct ir_insn *decode_emit(struct decoder *d, enum ir_op op);
 /** The same in two steps, for instructions whose operands need instructions before them. */
 struct ir_insn decode_start(const struct decoder *d, enum ir_op op);
 struct ir_insn *decode_append(struct decoder *d, const struct ir_insn *in);
+/** Adds one of an instruction's extra words. */
 void decode_extra(struct decoder *d, struct ir_insn *in, uint32_t word);
+
+/* ---- ptx_names.c */
+
+/** @return the variable or parameter of that name, seen from the current instruction, or NULL. */
+struct ptx_variable *variable_find(struct decoder *d, const char *name);
+/** @return the index of a function, its definition if there is one, or -1. */
+int function_find(const struct decoder *d, const char *name);
+/** @return the special register of that name, or SREG_NONE. */
+enum ir_sreg sreg_find(const char *name, bool *wide);
+
+/* ---- ptx_operands.c */
 
 uint32_t slot_new(struct decoder *d, uint32_t bytes);
 uint32_t predicate_new(struct decoder *d);
+/** @return the bytes of a slot for all lanes, 0 for a predicate. */
 uint32_t slot_bytes(enum ptx_type type);
+/** @return the bytes of one lane in a slot, 4 or 8. */
+uint32_t type_lanes(enum ptx_type type);
 /** Finds a register; reports a problem (and gives the sink) when there is none. */
 struct slot slot_find(struct decoder *d, const char *name);
 bool slot_exists(struct decoder *d, const char *name, struct slot *to);
+/** @return the type of the register that an operand names, or PTX_TYPE_none. */
+enum ptx_type register_type(const struct decoder *d, const struct ptx_operand *o);
 /** Operand i of the instruction; reports a problem and gives a dummy when it is missing. */
 const struct ptx_operand *operand(struct decoder *d, int i);
 /** A source of so many bytes (4 or 8) and that type for literals. */
@@ -68,14 +90,43 @@ uint32_t predicate(struct decoder *d, const char *name);
 /** A predicate operand, which may be negated or a literal; what is negated gets a NOT first. */
 uint32_t predicate_source(struct decoder *d, const struct ptx_operand *o);
 uint32_t constant(struct decoder *d, uint64_t bits, bool wide);
+/** An address in parts: sets the fields of @p in that vg_address() reads. */
 void address(struct decoder *d, const struct ptx_operand *o, struct ir_insn *in);
-struct ptx_variable *variable_find(struct decoder *d, const char *name);
-int function_find(const struct decoder *d, const char *name);
+/** The whole address in a slot; @p wide says of which width. */
+uint32_t address_slot(struct decoder *d, const struct ptx_operand *o, bool *wide);
+/** A register of 128 bits: the sink and numbers have no room for it. */
+uint32_t register_128(struct decoder *d, const struct ptx_operand *o);
+/** @return element i of a list, or the operand itself when it is none. */
+const struct ptx_operand *element(struct decoder *d, const struct ptx_operand *o, int i);
+/** @return whether an operand is a list of @p n elements; reports a problem if not. */
+bool list_check(struct decoder *d, const struct ptx_operand *list, int n);
+/** Adds the slots of a list's elements, of 4 or fewer or 8 bytes, to the extra words. */
+void list_sources(struct decoder *d, struct ir_insn *in, const struct ptx_operand *list,
+                  uint32_t bytes, enum ptx_type type);
+void list_destinations(struct decoder *d, struct ir_insn *in, const struct ptx_operand *list,
+                       uint32_t bytes);
 
-/** Decodes the current instruction with the current row. */
-void shape_decode(struct decoder *d, enum ir_op op);
-/** @return whether the current instruction's operands are of the kind that a row is for. */
-bool shape_accepts(struct decoder *d, const struct ir_row *row);
-enum ir_sreg sreg_find(const char *name, bool *wide);
+/* ---- ptx_columns.c, ptx_decode_*.c */
+
+/** @return whether the current instruction's operands are of the kinds that a row is for. */
+bool operands_fit(const struct decoder *d, const struct ir_row *row);
+
+/** Reads the operands of a row as its columns say: sources first, then destinations. */
+void decode_PLAIN(struct decoder *d, struct ir_insn *in);
+/* The decoders that rows name. */
+#define LANE1(...)
+#define LANE2(...)
+#define LANE3(...)
+#define LANE4(...)
+#define SHAPED(ID, BASE, REQ, OPT, CLASS, SLOTS, COLUMNS, DECODER, TEXT)                           \
+    void decode_##DECODER(struct decoder *d, struct ir_insn *in);
+#include "vgpu/ptx/opcodes.def"
+
+/* ---- ptx_place.c */
+
+/** Gives parameters and locals of a function their places in the local memory of a call. */
+void place_locals(struct ptx_function *f, struct ir_function *to);
+/** Gives shared variables their places, and kernels their amount of shared memory. */
+void place_all_shared(struct decoder *d);
 
 #endif

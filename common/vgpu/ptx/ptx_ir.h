@@ -18,7 +18,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 /** Cost classes: the pipes of the clock model and the columns of the counters. */
 #define IR_CLASS_MAP(X)                                                                            \
@@ -45,18 +44,10 @@ enum ir_class {
         IR_CLASSES
 };
 
+/** One per row of opcodes.def. */
 enum ir_op {
-#define LANE1(ID, ...)  IR_##ID,
-#define LANE2(ID, ...)  IR_##ID,
-#define LANE3(ID, ...)  IR_##ID,
-#define LANE4(ID, ...)  IR_##ID,
-#define SHAPED(ID, ...) IR_##ID,
+#define ROW(ID) IR_##ID,
 #include "vgpu/ptx/opcodes.def"
-#undef LANE1
-#undef LANE2
-#undef LANE3
-#undef LANE4
-#undef SHAPED
     IR_OPS
 };
 
@@ -91,111 +82,131 @@ enum ir_mode {
 
 enum ir_rounding { RND_NONE, RND_RN, RND_RZ, RND_RM, RND_RP, RND_RNA };
 
+/** Comparisons and their suffixes: X(name, text). */
+#define IR_COMPARE_MAP(X)                                                                          \
+    X(EQ, "eq")                                                                                    \
+    X(NE, "ne")                                                                                    \
+    X(LT, "lt")                                                                                    \
+    X(LE, "le")                                                                                    \
+    X(GT, "gt")                                                                                    \
+    X(GE, "ge")                                                                                    \
+    X(EQU, "equ")                                                                                  \
+    X(NEU, "neu")                                                                                  \
+    X(LTU, "ltu")                                                                                  \
+    X(LEU, "leu")                                                                                  \
+    X(GTU, "gtu")                                                                                  \
+    X(GEU, "geu")                                                                                  \
+    X(NUM, "num")                                                                                  \
+    X(NAN, "nan")
 enum ir_compare {
-    CMP_EQ,
-    CMP_NE,
-    CMP_LT,
-    CMP_LE,
-    CMP_GT,
-    CMP_GE,
-    CMP_EQU,
-    CMP_NEU,
-    CMP_LTU,
-    CMP_LEU,
-    CMP_GTU,
-    CMP_GEU,
-    CMP_NUM,
-    CMP_NAN,
-};
-enum ir_bool { BOOL_NONE, BOOL_AND, BOOL_OR, BOOL_XOR };
-enum ir_atom {
-    ATOM_ADD,
-    ATOM_MIN,
-    ATOM_MAX,
-    ATOM_AND,
-    ATOM_OR,
-    ATOM_XOR,
-    ATOM_EXCH,
-    ATOM_CAS,
-    ATOM_INC,
-    ATOM_DEC,
-};
-/** Small selectors of SHFL, VOTE, MATCH, BAR_RED and TESTP, in `sub`. */
-enum ir_sub {
-    SUB_NONE,
-    SUB_UP,
-    SUB_DOWN,
-    SUB_BFLY,
-    SUB_IDX,
-    SUB_ALL,
-    SUB_ANY,
-    SUB_UNI,
-    SUB_BALLOT,
-    SUB_POPC,
-    SUB_AND,
-    SUB_OR,
-    SUB_FINITE,
-    SUB_INFINITE,
-    SUB_NUMBER,
-    SUB_NOTANUMBER,
-    SUB_NORMAL,
-    SUB_SUBNORMAL,
-    SUB_LOAD_A,
-    SUB_LOAD_B,
-    SUB_LOAD_C,
-    /* mbarrier */
-    SUB_INIT,
-    SUB_INVAL,
-    SUB_DROP,
-    SUB_EXPECT_TX,
-    SUB_COMPLETE_TX,
-    SUB_PARITY,
-    SUB_NOINC,
-    /* cp.async */
-    SUB_COMMIT_GROUP,
-    SUB_WAIT_GROUP,
-    SUB_WAIT_ALL,
+#define NAME(name, ...) CMP_##name,
+    IR_COMPARE_MAP(NAME)
+#undef NAME
 };
 
+enum ir_bool { BOOL_NONE, BOOL_AND, BOOL_OR, BOOL_XOR };
+
+/** Operations of atom, red and redux: X(name, text). */
+#define IR_ATOM_MAP(X)                                                                             \
+    X(ADD, "add")                                                                                  \
+    X(MIN, "min")                                                                                  \
+    X(MAX, "max")                                                                                  \
+    X(AND, "and")                                                                                  \
+    X(OR, "or")                                                                                    \
+    X(XOR, "xor")                                                                                  \
+    X(EXCH, "exch")                                                                                \
+    X(CAS, "cas")                                                                                  \
+    X(INC, "inc")                                                                                  \
+    X(DEC, "dec")
+enum ir_atom {
+#define NAME(name, ...) ATOM_##name,
+    IR_ATOM_MAP(NAME)
+#undef NAME
+};
+
+/** Suffixes that choose a variant of an instruction, in `sub`: X(name, text). */
+#define IR_SUB_MAP(X)                                                                              \
+    X(UP, "up")                                                                                    \
+    X(DOWN, "down")                                                                                \
+    X(BFLY, "bfly")                                                                                \
+    X(IDX, "idx")                                                                                  \
+    X(ALL, "all")                                                                                  \
+    X(ANY, "any")                                                                                  \
+    X(UNI, "uni")                                                                                  \
+    X(BALLOT, "ballot")                                                                            \
+    X(POPC, "popc")                                                                                \
+    X(AND, "and")                                                                                  \
+    X(OR, "or")                                                                                    \
+    X(FINITE, "finite")                                                                            \
+    X(INFINITE, "infinite")                                                                        \
+    X(NUMBER, "number")                                                                            \
+    X(NOTANUMBER, "notanumber")                                                                    \
+    X(NORMAL, "normal")                                                                            \
+    X(SUBNORMAL, "subnormal")                                                                      \
+    X(LOAD_A, "a")                                                                                 \
+    X(LOAD_B, "b")                                                                                 \
+    X(LOAD_C, "c")                                                                                 \
+    X(INIT, "init")                                                                                \
+    X(INVAL, "inval")                                                                              \
+    X(DROP, "arrive_drop")                                                                         \
+    X(EXPECT_TX, "expect_tx")                                                                      \
+    X(COMPLETE_TX, "complete_tx")                                                                  \
+    X(PARITY, "parity")                                                                            \
+    X(NOINC, "noinc")                                                                              \
+    X(COMMIT_GROUP, "commit_group")                                                                \
+    X(WAIT_GROUP, "wait_group")                                                                    \
+    X(WAIT_ALL, "wait_all")
+enum ir_sub {
+    SUB_NONE,
+#define NAME(name, ...) SUB_##name,
+    IR_SUB_MAP(NAME)
+#undef NAME
+};
+
+/** Special registers and their widths in bits: X(name, text, bits). */
+#define IR_SREG_MAP(X)                                                                             \
+    X(TID_X, "%tid.x", 32)                                                                         \
+    X(TID_Y, "%tid.y", 32)                                                                         \
+    X(TID_Z, "%tid.z", 32)                                                                         \
+    X(NTID_X, "%ntid.x", 32)                                                                       \
+    X(NTID_Y, "%ntid.y", 32)                                                                       \
+    X(NTID_Z, "%ntid.z", 32)                                                                       \
+    X(CTAID_X, "%ctaid.x", 32)                                                                     \
+    X(CTAID_Y, "%ctaid.y", 32)                                                                     \
+    X(CTAID_Z, "%ctaid.z", 32)                                                                     \
+    X(NCTAID_X, "%nctaid.x", 32)                                                                   \
+    X(NCTAID_Y, "%nctaid.y", 32)                                                                   \
+    X(NCTAID_Z, "%nctaid.z", 32)                                                                   \
+    X(LANEID, "%laneid", 32)                                                                       \
+    X(WARPID, "%warpid", 32)                                                                       \
+    X(NWARPID, "%nwarpid", 32)                                                                     \
+    X(SMID, "%smid", 32)                                                                           \
+    X(NSMID, "%nsmid", 32)                                                                         \
+    X(GRIDID, "%gridid", 64)                                                                       \
+    X(LANEMASK_EQ, "%lanemask_eq", 32)                                                             \
+    X(LANEMASK_LE, "%lanemask_le", 32)                                                             \
+    X(LANEMASK_LT, "%lanemask_lt", 32)                                                             \
+    X(LANEMASK_GE, "%lanemask_ge", 32)                                                             \
+    X(LANEMASK_GT, "%lanemask_gt", 32)                                                             \
+    X(CLOCK, "%clock", 32)                                                                         \
+    X(CLOCK_HI, "%clock_hi", 32)                                                                   \
+    X(CLOCK64, "%clock64", 64)                                                                     \
+    X(GLOBALTIMER, "%globaltimer", 64)                                                             \
+    X(GLOBALTIMER_LO, "%globaltimer_lo", 32)                                                       \
+    X(GLOBALTIMER_HI, "%globaltimer_hi", 32)                                                       \
+    X(DYNAMIC_SMEM, "%dynamic_smem_size", 32)                                                      \
+    X(TOTAL_SMEM, "%total_smem_size", 32)                                                          \
+    X(ENVREG1, "%envreg1", 32)                                                                     \
+    X(ENVREG2, "%envreg2", 32)                                                                     \
+    X(RESERVED_SMEM, "%reserved_smem_offset_begin", 32)                                            \
+    X(RESERVED_SMEM_END, "%reserved_smem_offset_end", 32)                                          \
+    X(ZERO, "%cluster_ctaid.x", 32)                                                                \
+    X(ONE, "%cluster_nctaid.x", 32)
 enum ir_sreg {
     SREG_NONE,
-    SREG_TID_X,
-    SREG_TID_Y,
-    SREG_TID_Z,
-    SREG_NTID_X,
-    SREG_NTID_Y,
-    SREG_NTID_Z,
-    SREG_CTAID_X,
-    SREG_CTAID_Y,
-    SREG_CTAID_Z,
-    SREG_NCTAID_X,
-    SREG_NCTAID_Y,
-    SREG_NCTAID_Z,
-    SREG_LANEID,
-    SREG_WARPID,
-    SREG_NWARPID,
-    SREG_SMID,
-    SREG_NSMID,
-    SREG_GRIDID,
-    SREG_LANEMASK_EQ,
-    SREG_LANEMASK_LE,
-    SREG_LANEMASK_LT,
-    SREG_LANEMASK_GE,
-    SREG_LANEMASK_GT,
-    SREG_CLOCK,
-    SREG_CLOCK_HI,
-    SREG_CLOCK64,
-    SREG_GLOBALTIMER,
-    SREG_GLOBALTIMER_LO,
-    SREG_GLOBALTIMER_HI,
-    SREG_DYNAMIC_SMEM,
-    SREG_TOTAL_SMEM,
-    SREG_ENVREG1,
-    SREG_ENVREG2,
-    SREG_RESERVED_SMEM,
-    SREG_RESERVED_SMEM_END,
-    SREG_ZERO,
-    SREG_ONE,
+#define NAME(name, ...) SREG_##name,
+    IR_SREG_MAP(NAME)
+#undef NAME
 };
 
 struct ir_insn;
@@ -292,94 +303,22 @@ struct ir_module {
     uint32_t insn_count;
 };
 
+struct decoder;
+
 /** One row of opcodes.def. */
 struct ir_row {
     const char *id, *base, *required, *optional;
     enum ir_class class;
     int slots;
-    int shape;            /**< enum ir_shape, LANE for lane-wise ones */
-    const char *types[5]; /**< LANE: destination and sources */
+    const char *operands; /**< its columns; NULL for INTERNAL rows */
+    /** Fills an instruction from the operands; NULL when nothing is to be executed. */
+    void (*decode)(struct decoder *d, struct ir_insn *in);
     const char *operation;
+    bool is_lane;    /**< LANE1..4, CAST: computed lane by lane */
+    bool is_exact;   /**< CAST: only for registers of the columns' widths */
+    bool whole_warp; /**< WARP: takes no guard */
 };
+/** The rows, by enum ir_op. */
 extern const struct ir_row ir_rows[IR_OPS];
-
-enum ir_shape {
-    SHAPE_LANE,
-    SHAPE_INTERNAL,
-    SHAPE_CARRY,
-    SHAPE_TESTP,
-    SHAPE_SREG,
-    SHAPE_UNPACK,
-    SHAPE_PACK,
-    SHAPE_UNPACK_128,
-    SHAPE_PACK_128,
-    SHAPE_PRED,
-    SHAPE_CVTA,
-    SHAPE_ISSPACEP,
-    SHAPE_SELP,
-    SHAPE_SLCT,
-    SHAPE_SETP,
-    SHAPE_SET,
-    SHAPE_CVT,
-    SHAPE_CVT_PAIR,
-    SHAPE_CVT_FP8,
-    SHAPE_CVT_PACK,
-    SHAPE_LD,
-    SHAPE_ST,
-    SHAPE_ATOM,
-    SHAPE_ATOM_VECTOR,
-    SHAPE_ATOM_128,
-    SHAPE_IGNORED,
-    SHAPE_CP_ASYNC,
-    SHAPE_CP_ASYNC_WAIT,
-    SHAPE_MBARRIER,
-    SHAPE_TEX,
-    SHAPE_SURFACE,
-    SHAPE_CLUSTER_WAIT,
-    SHAPE_MAPA,
-    SHAPE_LDMATRIX,
-    SHAPE_STMATRIX,
-    SHAPE_ALLOCA,
-    SHAPE_SHFL,
-    SHAPE_VOTE,
-    SHAPE_MATCH,
-    SHAPE_REDUX,
-    SHAPE_ACTIVEMASK,
-    SHAPE_ELECT,
-    SHAPE_BAR_WARP,
-    SHAPE_WMMA_LOAD,
-    SHAPE_WMMA_STORE,
-    SHAPE_WMMA_MMA,
-    SHAPE_MMA,
-    SHAPE_MOVMATRIX,
-    SHAPE_BRA,
-    SHAPE_BRX,
-    SHAPE_CALL,
-    SHAPE_RET,
-    SHAPE_EXIT,
-    SHAPE_NANOSLEEP,
-    SHAPE_BAR,
-    SHAPE_BAR_RED,
-};
-
-/** What the suffixes of one opcode say. */
-struct ir_suffixes {
-    char text[24][24];
-    int count;
-    uint32_t mode;
-    enum ptx_type types[5];
-    int type_count;
-    enum ptx_space space;
-    int vector, compare, boolean, atom;
-    bool has_atom, has_compare;
-};
-
-/** Cuts an opcode into base and suffixes and reads the suffixes. @return false when it has too
- * many. */
-bool ir_suffixes_read(const char *opcode, char base[24], struct ir_suffixes *to);
-/** @return the first row that fits, from row @p from on, or -1. */
-int ir_row_find(const char *base, const struct ir_suffixes *suffixes, int from);
-/** Writes the groups of suffixes (%rnd, ...) and their words as rows of a Markdown table. */
-void ir_groups_write(FILE *out);
 
 #endif

@@ -12,6 +12,11 @@ uint32_t slot_bytes(enum ptx_type type)
                                       : 128;
 }
 
+uint32_t type_lanes(enum ptx_type type)
+{
+    return ptx_type_bytes(type) > 4 ? 8 : 4;
+}
+
 uint32_t slot_new(struct decoder *d, uint32_t bytes)
 {
     uint32_t at = d->to->frame_bytes;
@@ -50,28 +55,41 @@ static bool family_has(const struct ptx_register *r, const char *name, size_t *n
     return *number < (size_t)r->count;
 }
 
-bool slot_exists(struct decoder *d, const char *name, struct slot *to)
+/* The family of a register, seen from the instruction's scope, or -1. */
+static long family_find(const struct decoder *d, const char *name, size_t *number)
 {
     const struct ptx_function *f = d->function;
-    for (int scope = d->in->scope; scope >= 0; scope = f->scope_parent[scope]) {
-        for (size_t i = 0; i < f->register_count; i++) {
-            const struct ptx_register *r = &f->registers[i];
-            size_t number;
-            if (r->scope != scope || !family_has(r, name, &number))
-                continue;
-            if (!d->slots[i]) {
-                d->slots[i] = calloc((size_t)r->count + 1, sizeof **d->slots);
-                if (!d->slots[i])
-                    abort();
-            }
-            if (!d->slots[i][number])
-                d->slots[i][number] =
-                    r->type == PTX_TYPE_pred ? predicate_new(d) : slot_new(d, slot_bytes(r->type));
-            *to = (struct slot){d->slots[i][number], r->type};
-            return true;
-        }
+    for (int scope = d->in->scope; scope >= 0; scope = f->scope_parent[scope])
+        for (size_t i = 0; i < f->register_count; i++)
+            if (f->registers[i].scope == scope && family_has(&f->registers[i], name, number))
+                return (long)i;
+    return -1;
+}
+
+enum ptx_type register_type(const struct decoder *d, const struct ptx_operand *o)
+{
+    size_t number;
+    long i = o->kind == PTX_NAME && o->name ? family_find(d, o->name, &number) : -1;
+    return i < 0 ? PTX_TYPE_none : d->function->registers[i].type;
+}
+
+bool slot_exists(struct decoder *d, const char *name, struct slot *to)
+{
+    size_t number;
+    long i = family_find(d, name, &number);
+    if (i < 0)
+        return false;
+    const struct ptx_register *r = &d->function->registers[i];
+    if (!d->slots[i]) {
+        d->slots[i] = calloc((size_t)r->count + 1, sizeof **d->slots);
+        if (!d->slots[i])
+            abort();
     }
-    return false;
+    uint32_t *slot = &d->slots[i][number];
+    if (!*slot)
+        *slot = r->type == PTX_TYPE_pred ? predicate_new(d) : slot_new(d, slot_bytes(r->type));
+    *to = (struct slot){*slot, r->type};
+    return true;
 }
 
 struct slot slot_find(struct decoder *d, const char *name)
@@ -100,94 +118,32 @@ uint32_t constant(struct decoder *d, uint64_t bits, bool wide)
         if (!f->constants[i].is_param && f->constants[i].bits == bits &&
             f->constants[i].wide == wide)
             return f->constants[i].offset;
-    f->constants =
-        ptx_grow(f->constants, f->constant_count, &f->constant_room, sizeof *f->constants);
-    struct ir_constant *c = &f->constants[f->constant_count++];
+    struct ir_constant *c = PTX_ADD(f, constant);
     *c = (struct ir_constant){.offset = slot_new(d, wide ? 256 : 128), .wide = wide, .bits = bits};
     return c->offset;
 }
 
+/* The bits of a number as a type has them. A whole number among floats is a bit pattern, as for
+ * ptxas. */
 static uint64_t literal_bits(const struct ptx_operand *o, enum ptx_type type)
 {
-    double value;
-    float single;
     if (ptx_type_bytes(type) == 2)
         return o->bits & 0xffff;
-    if (!ptx_type_is_float(type) || ptx_type_bytes(type) < 4 || type == PTX_TYPE_f16x2 ||
-        type == PTX_TYPE_bf16x2)
-        return o->bits;
-    if (type == PTX_TYPE_f64) {
-        if (!o->is_float)
-            return o->bits; /* an integer here is a bit pattern, as ptxas takes it */
-        if (!o->is_single)
-            return o->bits;
-        uint32_t low = (uint32_t)o->bits;
-        memcpy(&single, &low, sizeof single);
-        value = (double)single;
-        uint64_t bits;
-        memcpy(&bits, &value, sizeof bits);
-        return bits;
+    uint64_t bits = o->bits;
+    double wide;
+    float narrow;
+    uint32_t low = (uint32_t)bits;
+    if (o->is_float && o->is_single && type == PTX_TYPE_f64) {
+        memcpy(&narrow, &low, sizeof narrow);
+        wide = (double)narrow;
+        memcpy(&bits, &wide, sizeof bits);
+    } else if (o->is_float && !o->is_single && (type == PTX_TYPE_f32 || type == PTX_TYPE_tf32)) {
+        memcpy(&wide, &bits, sizeof wide);
+        narrow = (float)wide;
+        memcpy(&low, &narrow, sizeof low);
+        bits = low;
     }
-    if (!o->is_float || o->is_single)
-        return o->bits;
-    memcpy(&value, &o->bits, sizeof value);
-    single = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &single, sizeof bits);
     return bits;
-}
-
-struct ptx_variable *variable_find(struct decoder *d, const char *name)
-{
-    struct ptx_function *f = d->function;
-    for (int scope = d->in ? d->in->scope : 0; scope >= 0; scope = f->scope_parent[scope])
-        for (size_t i = 0; i < f->variable_count; i++)
-            if (f->variables[i].scope == scope && strcmp(f->variables[i].name, name) == 0)
-                return &f->variables[i];
-    for (size_t i = 0; i < f->param_count; i++)
-        if (strcmp(f->params[i].name, name) == 0)
-            return &f->params[i];
-    for (size_t i = 0; i < f->return_count; i++)
-        if (strcmp(f->returns[i].name, name) == 0)
-            return &f->returns[i];
-    struct ptx_variable *defined = NULL, *declared = NULL;
-    for (size_t i = 0; i < d->ast->variable_count; i++) {
-        struct ptx_variable *v = &d->ast->variables[i];
-        if (strcmp(v->name, name) != 0)
-            continue;
-        if (v->is_local && v->unit == f->unit)
-            return v;
-        if (v->is_extern && v->unit == f->unit)
-            declared = v;
-        else if (!v->is_local && !v->is_extern && !defined)
-            defined = v;
-    }
-    return defined ? defined : declared;
-}
-
-int function_find(const struct decoder *d, const char *name)
-{
-    for (int tries = 0; tries < 4; tries++) {
-        int declared = -1, defined = -1;
-        for (size_t i = 0; i < d->ast->function_count; i++) {
-            const struct ptx_function *f = &d->ast->functions[i];
-            if (strcmp(f->name, name) != 0 || (f->is_local && f->unit != d->function->unit))
-                continue;
-            declared = (int)i;
-            if (f->has_body && (defined < 0 || f->is_local))
-                defined = declared;
-        }
-        if (defined >= 0)
-            return defined;
-        const char *target = NULL;
-        for (size_t i = 0; i < d->ast->alias_count; i++)
-            if (strcmp(d->ast->aliases[i].name, name) == 0)
-                target = d->ast->aliases[i].target;
-        if (!target)
-            return declared;
-        name = target;
-    }
-    return -1;
 }
 
 static bool is_dynamic(const struct ptx_variable *v)
@@ -354,71 +310,63 @@ void address(struct decoder *d, const struct ptx_operand *o, struct ir_insn *in)
     }
 }
 
-enum ir_sreg sreg_find(const char *name, bool *wide)
+uint32_t address_slot(struct decoder *d, const struct ptx_operand *o, bool *wide)
 {
-    static const struct {
-        const char *name;
-        enum ir_sreg sreg;
-    } table[] = {
-        {"%tid.x", SREG_TID_X},
-        {"%tid.y", SREG_TID_Y},
-        {"%tid.z", SREG_TID_Z},
-        {"%ntid.x", SREG_NTID_X},
-        {"%ntid.y", SREG_NTID_Y},
-        {"%ntid.z", SREG_NTID_Z},
-        {"%ctaid.x", SREG_CTAID_X},
-        {"%ctaid.y", SREG_CTAID_Y},
-        {"%ctaid.z", SREG_CTAID_Z},
-        {"%nctaid.x", SREG_NCTAID_X},
-        {"%nctaid.y", SREG_NCTAID_Y},
-        {"%nctaid.z", SREG_NCTAID_Z},
-        {"%laneid", SREG_LANEID},
-        {"%warpid", SREG_WARPID},
-        {"%nwarpid", SREG_NWARPID},
-        {"%smid", SREG_SMID},
-        {"%nsmid", SREG_NSMID},
-        {"%gridid", SREG_GRIDID},
-        {"%lanemask_eq", SREG_LANEMASK_EQ},
-        {"%lanemask_le", SREG_LANEMASK_LE},
-        {"%lanemask_lt", SREG_LANEMASK_LT},
-        {"%lanemask_ge", SREG_LANEMASK_GE},
-        {"%lanemask_gt", SREG_LANEMASK_GT},
-        {"%clock", SREG_CLOCK},
-        {"%clock_hi", SREG_CLOCK_HI},
-        {"%clock64", SREG_CLOCK64},
-        {"%globaltimer", SREG_GLOBALTIMER},
-        {"%globaltimer_lo", SREG_GLOBALTIMER_LO},
-        {"%globaltimer_hi", SREG_GLOBALTIMER_HI},
-        {"%dynamic_smem_size", SREG_DYNAMIC_SMEM},
-        {"%total_smem_size", SREG_TOTAL_SMEM},
-        {"%reserved_smem_offset_begin", SREG_RESERVED_SMEM},
-        {"%reserved_smem_offset_0", SREG_RESERVED_SMEM},
-        {"%reserved_smem_offset_1", SREG_RESERVED_SMEM},
-        {"%reserved_smem_offset_end", SREG_RESERVED_SMEM_END},
-        {"%reserved_smem_offset_cap", SREG_RESERVED_SMEM_END},
-        {"%envreg1", SREG_ENVREG1},
-        {"%envreg2", SREG_ENVREG2},
-        {"%clusterid.x", SREG_CTAID_X},
-        {"%clusterid.y", SREG_CTAID_Y},
-        {"%clusterid.z", SREG_CTAID_Z},
-        {"%nclusterid.x", SREG_NCTAID_X},
-        {"%nclusterid.y", SREG_NCTAID_Y},
-        {"%nclusterid.z", SREG_NCTAID_Z},
-        {"%cluster_ctaid.x", SREG_ZERO},
-        {"%cluster_ctaid.y", SREG_ZERO},
-        {"%cluster_ctaid.z", SREG_ZERO},
-        {"%cluster_ctarank", SREG_ZERO},
-        {"%cluster_nctaid.x", SREG_ONE},
-        {"%cluster_nctaid.y", SREG_ONE},
-        {"%cluster_nctaid.z", SREG_ONE},
-        {"%cluster_nctarank", SREG_ONE},
-    };
-    *wide = false;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcmp(table[i].name, name) == 0) {
-            *wide = table[i].sreg == SREG_CLOCK64 || table[i].sreg == SREG_GLOBALTIMER ||
-                    table[i].sreg == SREG_GRIDID;
-            return table[i].sreg;
-        }
-    return SREG_NONE;
+    struct ir_insn at = {0};
+    address(d, o, &at);
+    if (at.fixed_address) {
+        *wide = true;
+        if (!at.shared_dynamic && !at.local_frame)
+            return constant(d, (uint64_t)at.imm, true);
+        struct ptx_operand name = *o;
+        name.kind = PTX_NAME;
+        return source(d, &name, 8, PTX_TYPE_u64);
+    }
+    *wide = at.wide_address;
+    if (!at.imm)
+        return at.a;
+    struct ir_insn sum = decode_start(d, *wide ? IR_ADD_64 : IR_ADD_32);
+    sum.a = at.a;
+    sum.b = constant(d, (uint64_t)at.imm, *wide);
+    sum.d = slot_new(d, *wide ? 256 : 128);
+    decode_append(d, &sum);
+    return sum.d;
+}
+
+/* ---- wide registers and lists ---------------------------------------------------------------- */
+
+uint32_t register_128(struct decoder *d, const struct ptx_operand *o)
+{
+    struct slot s;
+    if (o->kind == PTX_NAME && o->name && slot_exists(d, o->name, &s) && slot_bytes(s.type) == 512)
+        return s.offset;
+    decode_problem(d, "a register of 128 bits is expected");
+    return 0;
+}
+
+const struct ptx_operand *element(struct decoder *d, const struct ptx_operand *o, int i)
+{
+    return o->kind == PTX_VECTOR ? &d->in->operands[o->first + i] : o;
+}
+
+bool list_check(struct decoder *d, const struct ptx_operand *list, int n)
+{
+    if (list->kind == PTX_VECTOR && list->elements == n)
+        return true;
+    decode_problem(d, "the vector's length differs from the suffix");
+    return false;
+}
+
+void list_sources(struct decoder *d, struct ir_insn *in, const struct ptx_operand *list,
+                  uint32_t bytes, enum ptx_type type)
+{
+    for (int i = 0; i < list->elements; i++)
+        decode_extra(d, in, source(d, element(d, list, i), bytes > 4 ? 8 : 4, type));
+}
+
+void list_destinations(struct decoder *d, struct ir_insn *in, const struct ptx_operand *list,
+                       uint32_t bytes)
+{
+    for (int i = 0; i < list->elements; i++)
+        decode_extra(d, in, destination(d, element(d, list, i)->name, bytes > 4 ? 8 : 4));
 }

@@ -1,23 +1,8 @@
-/* Finding the row of opcodes.def for an opcode. The rows themselves hold all knowledge; here is
- * only what the words in them mean. */
-#include "vgpu/ptx/ptx_ir.h"
+/* What the words of opcodes.def mean: suffixes, groups of suffixes, columns of operands. */
+#include "vgpu/ptx/ptx_match.h"
 
 #include <stdio.h>
 #include <string.h>
-
-const struct ir_row ir_rows[IR_OPS] = {
-#define LANE1(ID, BASE, REQ, OPT, CLASS, SLOTS, D, A, EXPR)                                        \
-    {#ID, BASE, REQ, OPT, IR_CLASS_##CLASS, SLOTS, SHAPE_LANE, {#D, #A}, #EXPR},
-#define LANE2(ID, BASE, REQ, OPT, CLASS, SLOTS, D, A, B, EXPR)                                     \
-    {#ID, BASE, REQ, OPT, IR_CLASS_##CLASS, SLOTS, SHAPE_LANE, {#D, #A, #B}, #EXPR},
-#define LANE3(ID, BASE, REQ, OPT, CLASS, SLOTS, D, A, B, C, EXPR)                                  \
-    {#ID, BASE, REQ, OPT, IR_CLASS_##CLASS, SLOTS, SHAPE_LANE, {#D, #A, #B, #C}, #EXPR},
-#define LANE4(ID, BASE, REQ, OPT, CLASS, SLOTS, D, A, B, C, E, EXPR)                               \
-    {#ID, BASE, REQ, OPT, IR_CLASS_##CLASS, SLOTS, SHAPE_LANE, {#D, #A, #B, #C, #E}, #EXPR},
-#define SHAPED(ID, BASE, REQ, OPT, CLASS, SLOTS, SHAPE, TEXT)                                      \
-    {#ID, BASE, REQ, OPT, IR_CLASS_##CLASS, SLOTS, SHAPE_##SHAPE, {0}, TEXT},
-#include "vgpu/ptx/opcodes.def"
-};
 
 struct word {
     const char *text;
@@ -33,17 +18,14 @@ static int word_value(const struct word *words, size_t n, const char *text)
 }
 #define VALUE(words, text) word_value(words, sizeof(words) / sizeof *(words), text)
 
+#define COMPARE(name, text) {text, CMP_##name},
+#define ATOM(name, text)    {text, ATOM_##name},
+#define SUB(name, text)     {text, SUB_##name},
 static const struct word compares[] = {
-    {"eq", CMP_EQ},   {"ne", CMP_NE},   {"lt", CMP_LT},   {"le", CMP_LE},   {"gt", CMP_GT},
-    {"ge", CMP_GE},   {"lo", CMP_LT},   {"ls", CMP_LE},   {"hi", CMP_GT},   {"hs", CMP_GE},
-    {"equ", CMP_EQU}, {"neu", CMP_NEU}, {"ltu", CMP_LTU}, {"leu", CMP_LEU}, {"gtu", CMP_GTU},
-    {"geu", CMP_GEU}, {"num", CMP_NUM}, {"nan", CMP_NAN},
-};
+    IR_COMPARE_MAP(COMPARE){"lo", CMP_LT}, {"ls", CMP_LE}, {"hi", CMP_GT}, {"hs", CMP_GE}};
 static const struct word booleans[] = {{"and", BOOL_AND}, {"or", BOOL_OR}, {"xor", BOOL_XOR}};
-static const struct word atoms[] = {
-    {"add", ATOM_ADD}, {"min", ATOM_MIN}, {"max", ATOM_MAX},   {"and", ATOM_AND}, {"or", ATOM_OR},
-    {"xor", ATOM_XOR}, {"inc", ATOM_INC}, {"exch", ATOM_EXCH}, {"cas", ATOM_CAS}, {"dec", ATOM_DEC},
-};
+static const struct word atoms[] = {IR_ATOM_MAP(ATOM)};
+static const struct word subs[] = {IR_SUB_MAP(SUB)};
 static const struct word roundings[] = {
     {"rn", RND_RN},
     {"rz", RND_RZ},
@@ -162,8 +144,7 @@ static bool in_group(const char *group, const char *suffix)
     return strcmp(group, "%type") == 0 && type != PTX_TYPE_none;
 }
 
-/* Whether a suffix is one of the alternatives "u32|s32|%cmp" of n characters. */
-static bool in_alternatives(const char *list, size_t n, const char *suffix)
+bool ir_words_have(const char *list, size_t n, const char *suffix)
 {
     for (const char *end = list + n; list < end;) {
         size_t m = 0;
@@ -180,48 +161,6 @@ static bool in_alternatives(const char *list, size_t n, const char *suffix)
         list += m + 1;
     }
     return false;
-}
-
-static bool row_fits(const struct ir_row *row, const char *base, const struct ir_suffixes *s)
-{
-    if (!in_alternatives(row->base, strlen(row->base), base))
-        return false;
-    bool used[24] = {false};
-    int last_type = -1; /* type suffixes have an order: d before a */
-    for (const char *w = row->required; *w;) {
-        size_t n = strcspn(w, " ");
-        int i = 0;
-        while (i < s->count && (used[i] || !in_alternatives(w, n, s->text[i])))
-            i++;
-        if (i == s->count)
-            return false;
-        used[i] = true;
-        if (ptx_type_find(s->text[i], strlen(s->text[i])) != PTX_TYPE_none) {
-            if (i < last_type)
-                return false;
-            last_type = i;
-        }
-        w += n + strspn(w + n, " ");
-    }
-    for (int i = 0; i < s->count; i++) {
-        bool known = used[i];
-        for (const char *w = row->optional; *w && !known;) {
-            size_t n = strcspn(w, " ");
-            known = in_alternatives(w, n, s->text[i]);
-            w += n + strspn(w + n, " ");
-        }
-        if (!known)
-            return false;
-    }
-    return true;
-}
-
-int ir_row_find(const char *base, const struct ir_suffixes *suffixes, int from)
-{
-    for (int i = from; i < IR_OPS; i++)
-        if (row_fits(&ir_rows[i], base, suffixes))
-            return i;
-    return -1;
 }
 
 static void read_suffix(struct ir_suffixes *to, const char *text)
@@ -251,6 +190,8 @@ static void read_suffix(struct ir_suffixes *to, const char *text)
         to->has_atom = true;
         to->atom = v;
     }
+    if ((v = VALUE(subs, text)) >= 0)
+        to->sub = v;
     if (strcmp(text, "hi") == 0)
         to->mode |= MODE_HI;
 }
@@ -274,4 +215,42 @@ bool ir_suffixes_read(const char *opcode, char base[24], struct ir_suffixes *to)
         read_suffix(to, to->text[to->count++]);
     }
     return true;
+}
+
+bool ir_suffixes_have(const struct ir_suffixes *s, const char *text)
+{
+    for (int i = 0; i < s->count; i++)
+        if (strcmp(s->text[i], text) == 0)
+            return true;
+    return false;
+}
+
+/* ---- the columns of operands ----------------------------------------------------------------- */
+
+static enum ir_place column_place(const char *word)
+{
+    return word[0] == '#'                         ? IR_NUMBER
+           : word[0] == '@'                       ? IR_LABEL
+           : word[0] == '{'                       ? IR_LIST
+           : word[0] == '[' /* [at] or [field] */ ? IR_ADDRESS
+                                                  : IR_REGISTER;
+}
+
+bool ir_column_next(const char **columns, struct ir_column *to)
+{
+    const char *word = *columns;
+    size_t n = strcspn(word, " ");
+    const char *colon = memchr(word, ':', n);
+    *to = (struct ir_column){.place = column_place(word)};
+    to->is_optional = n && word[n - 1] == '?';
+    to->has_second = n > 1 && word[1] == '|';
+    if (to->place == IR_REGISTER)
+        to->field = word[0];
+    else if (n > 2 && word[2] != 't')
+        to->field = word[1];
+    if (colon)
+        snprintf(to->type, sizeof to->type, "%.*s", (int)(word + n - to->is_optional - colon - 1),
+                 colon + 1);
+    *columns = word + n + strspn(word + n, " ");
+    return n > 0;
 }

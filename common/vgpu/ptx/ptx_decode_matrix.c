@@ -1,0 +1,130 @@
+/* Decoders of matrix instructions: fragments of a warp. */
+#include "vgpu/ptx/ptx_decoder.h"
+
+#include <string.h>
+
+/* vector: matrices; extra: slots; a: address */
+static void matrix_rows(struct decoder *d, struct ir_insn *in, int list, int at)
+{
+    const struct ptx_operand *o = operand(d, list);
+    bool wide;
+    in->a = address_slot(d, operand(d, at), &wide);
+    in->wide_address = wide;
+    in->vector = (uint8_t)(o->kind == PTX_VECTOR ? o->elements : 1);
+    in->space = PTX_SPACE_SHARED;
+    in->site = ++d->module->site_count;
+    if (o->kind == PTX_VECTOR)
+        list_destinations(d, in, o, 4);
+    else
+        decode_extra(d, in, destination(d, o->name, 4));
+}
+
+/* compare, boolean, target, imm: M, N, K and layouts (1 row-major a, 2 row-major b or c/d) */
+static void read_matrix_suffixes(struct decoder *d, struct ir_insn *in)
+{
+    int layouts = 0;
+    for (int i = 0; i < d->suffixes.count; i++) {
+        const char *s = d->suffixes.text[i];
+        int m = 0, n = 0, k = 0, at = 0;
+        if (s[0] == 'm' && s[1] >= '0' && s[1] <= '9') {
+            for (at = 1; s[at] >= '0' && s[at] <= '9'; at++)
+                m = m * 10 + s[at] - '0';
+            for (at++; s[at] >= '0' && s[at] <= '9'; at++)
+                n = n * 10 + s[at] - '0';
+            for (at++; s[at] >= '0' && s[at] <= '9'; at++)
+                k = k * 10 + s[at] - '0';
+            in->compare = (uint8_t)m;
+            in->boolean = (uint8_t)n;
+            in->target = (uint32_t)k;
+        } else if (strcmp(s, "row") == 0 || strcmp(s, "col") == 0) {
+            in->imm |= (int64_t)(s[0] == 'r') << layouts++;
+        }
+    }
+}
+
+/* extra: number of slots, then the slots, for each list in order */
+static void read_fragment(struct decoder *d, struct ir_insn *in, int i, bool is_f64, int least)
+{
+    const struct ptx_operand *o = operand(d, i);
+    int n = o->kind == PTX_VECTOR ? o->elements : 1;
+    if (n < least)
+        decode_problem(d, "a fragment of %d registers, %d are expected", n, least);
+    decode_extra(d, in, (uint32_t)n);
+    for (int k = 0; k < n; k++) {
+        struct slot s = source_any(d, element(d, o, k), PTX_TYPE_b32);
+        if (slot_bytes(s.type) != (is_f64 ? 256u : 128u))
+            decode_problem(d, "a register of a fragment has the wrong width");
+        decode_extra(d, in, s.offset);
+    }
+}
+
+static void wmma_memory(struct decoder *d, struct ir_insn *in, bool is_store)
+{
+    enum ptx_type type = d->suffixes.types[0];
+    if (ptx_type_is_element(type))
+        decode_problem(d, "wmma with elements of this type is not supported");
+    in->site = ++d->module->site_count;
+    read_matrix_suffixes(d, in);
+    bool wide;
+    in->a = address_slot(d, operand(d, is_store ? 0 : 1), &wide);
+    in->wide_address = wide;
+    if (d->in->count > 2)
+        in->b = source(d, operand(d, 2), 4, PTX_TYPE_u32);
+    read_fragment(d, in, is_store ? 1 : 0, type == PTX_TYPE_f64, 1);
+}
+
+static void multiply(struct decoder *d, struct ir_insn *in, bool is_wmma)
+{
+    const struct ir_suffixes *s = &d->suffixes;
+    read_matrix_suffixes(d, in);
+    /* wmma with half inputs names only the types of d and c */
+    in->type2 = (uint8_t)(is_wmma && s->type_count == 2 ? PTX_TYPE_f16 : s->types[1]);
+    in->vector = (uint8_t)(is_wmma && s->type_count == 2 ? s->types[1] : s->types[3]);
+    if (is_wmma && ptx_type_is_element((enum ptx_type)in->type2))
+        decode_problem(d, "wmma with elements of this type is not supported");
+    /* The fragments of this shape are laid out in another way than all the others. */
+    if (!is_wmma && in->compare == 8 && in->target == 4 && in->type2 != PTX_TYPE_f64)
+        decode_problem(d, "m8n8k4 is supported for f64 only");
+    in->sub = (uint8_t)(s->type_count > 2 ? s->types[2] : in->type2);
+    const int m = in->compare, n = in->boolean, k = (int)in->target;
+    if (is_wmma ? m * k > 512 || n * k > 512 : n != 8 || m > 16)
+        decode_problem(d, "not a shape of this instruction");
+    const int elements[4] = {m * n, m * k, k * n, m * n};
+    const uint8_t types[4] = {in->type, in->type2, in->sub, in->vector};
+    for (int i = 0; i < 4; i++) {
+        if ((types[i] == PTX_TYPE_f64) != (in->type2 == PTX_TYPE_f64))
+            decode_problem(d, "f64 fragments go with f64 only");
+        int per = 32 * ptx_type_per_register((enum ptx_type)types[i]);
+        read_fragment(d, in, i, in->type2 == PTX_TYPE_f64, (elements[i] + per - 1) / per);
+    }
+}
+
+void decode_LDMATRIX(struct decoder *d, struct ir_insn *in)
+{
+    matrix_rows(d, in, 0, 1);
+}
+
+void decode_STMATRIX(struct decoder *d, struct ir_insn *in)
+{
+    matrix_rows(d, in, 1, 0);
+}
+
+void decode_WMMA_LOAD(struct decoder *d, struct ir_insn *in)
+{
+    wmma_memory(d, in, false);
+}
+
+void decode_WMMA_STORE(struct decoder *d, struct ir_insn *in)
+{
+    wmma_memory(d, in, true);
+}
+
+void decode_WMMA_MMA(struct decoder *d, struct ir_insn *in)
+{
+    multiply(d, in, true);
+}
+
+void decode_MMA(struct decoder *d, struct ir_insn *in)
+{
+    multiply(d, in, false);
+}

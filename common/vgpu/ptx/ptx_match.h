@@ -1,0 +1,51 @@
+/** @file
+ * From the text of an opcode to its row in opcodes.def: what its suffixes say, and what the words in
+ * a row mean.
+ */
+#ifndef CONVLAB_PTX_MATCH_H
+#define CONVLAB_PTX_MATCH_H
+
+#include "vgpu/ptx/ptx_ir.h"
+
+#include <stdio.h>
+
+/** What the suffixes of one opcode say. */
+struct ir_suffixes {
+    char text[24][24];
+    int count;
+    uint32_t mode; /**< enum ir_mode */
+    enum ptx_type types[5];
+    int type_count;
+    enum ptx_space space;
+    int vector, compare, boolean, atom, sub; /**< the last four: enum ir_compare and so on */
+    bool has_atom, has_compare;
+};
+
+/** Cuts an opcode into base and suffixes and reads the suffixes. @return false when it has too
+ * many. */
+bool ir_suffixes_read(const char *opcode, char base[24], struct ir_suffixes *to);
+/** @return whether a word is among the suffixes. */
+bool ir_suffixes_have(const struct ir_suffixes *suffixes, const char *text);
+/** @return whether a word is one of the alternatives "u32|s32|%cmp" of @p n characters. */
+bool ir_words_have(const char *alternatives, size_t n, const char *word);
+/** Writes the groups of suffixes (%rnd, ...) and their words as rows of a Markdown table. */
+void ir_groups_write(FILE *out);
+
+/** @return the first row that fits base and suffixes, from row @p from on, or -1. */
+int ir_row_find(const char *base, const struct ir_suffixes *suffixes, int from);
+
+/** How a column of ir_row.operands reads its operand. */
+enum ir_place { IR_REGISTER, IR_LIST, IR_ADDRESS, IR_NUMBER, IR_LABEL };
+
+/** A column of ir_row.operands. */
+struct ir_column {
+    enum ir_place place;
+    char field; /**< d a b c e f, of struct ir_insn; 0 for an address in parts, a number, a label */
+    bool has_second, is_optional;
+    char type[6]; /**< after the colon; empty for the first type suffix */
+};
+
+/** Takes the next column. @param columns  is advanced. @return false at their end. */
+bool ir_column_next(const char **columns, struct ir_column *to);
+
+#endif

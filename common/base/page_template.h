@@ -1,5 +1,5 @@
 /** @file
- * Templates: text with @names@ that a program replaces.
+ * Templates: text with \@names@ that a program replaces.
  *
  *     for (const char *at = board_html, *name; (name = page_template_next(out, &at, room));)
  *         if (strcmp(name, "style") == 0)
@@ -16,7 +16,7 @@
 
 enum { PAGE_NAME_CHARS = 32 };
 
-/** Writes a template up to its next @name@, or to its end.
+/** Writes a template up to its next \@name@, or to its end.
  * @param at  where in the template; set to what follows the name
  * @return @p name, or NULL at the end. A '@' that begins no name of letters, digits and '_' is text. */
 const char *page_template_next(FILE *out, const char **at, char name[PAGE_NAME_CHARS]);

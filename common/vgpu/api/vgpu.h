@@ -57,26 +57,10 @@ struct vg_profile {
 };
 
 enum vg_fault_kind {
-#define VG_FAULT_MAP(X)                                                                            \
-    X(OUT_OF_BOUNDS, "out_of_bounds", true)                                                        \
-    X(MISALIGNED, "misaligned", true)                                                              \
-    X(UNINITIALISED, "uninitialised", false)                                                       \
-    X(USE_AFTER_FREE, "use_after_free", true)                                                      \
-    X(INVALID_ADDRESS, "invalid_address", true)                                                    \
-    X(RACE_RAW, "race_raw", false)                                                                 \
-    X(RACE_WAR, "race_war", false)                                                                 \
-    X(RACE_WAW, "race_waw", false)                                                                 \
-    X(RACE_GLOBAL, "race_global", false)                                                           \
-    X(BARRIER_DIVERGENCE, "barrier_divergence", true)                                              \
-    X(NO_PROGRESS, "no_progress", true)                                                            \
-    X(UNDEFINED_SHUFFLE, "undefined_shuffle", false)                                               \
-    X(ASSERT, "assert", true)                                                                      \
-    X(TRAP, "trap", true)                                                                          \
-    X(STACK_OVERFLOW, "stack_overflow", true)
-#define VG_FAULT_ENUM(name, text, ends_kernel) VG_FAULT_##name,
-    VG_FAULT_MAP(VG_FAULT_ENUM)
-#undef VG_FAULT_ENUM
-        VG_FAULT_KINDS
+#define FAULT(name, ...) VG_FAULT_##name,
+#include "vgpu/api/faults.def"
+#undef FAULT
+    VG_FAULT_KINDS
 };
 
 /** One finding of the checks, equal ones merged. */

@@ -34,47 +34,63 @@
 /** Device addresses, for the client: where managed and pinned memory is mapped, too. */
 #define VP_ADDRESS_END (VG_GLOBAL_BASE + (UINT64_C(1) << 43))
 
-/** Requests: name, arguments, results. Addresses and sizes are bytes. */
+/** Requests: name, how the device treats it (enum vp_treatment), arguments, results. Addresses and
+ * sizes are bytes. */
 #define VP_MAP(X)                                                                                  \
-    X(HELLO, "version", "payload: struct vg_profile; descriptor: the window")                      \
-    X(RESET, "", "")                                                                               \
-    X(CALL, "(only advances the clock)", "")                                                       \
-    X(MODULE_DATA, "offset, bytes in the window, total", "")                                       \
-    X(MODULE_LOAD, "1: more images of the module follow", "module")                                \
-    X(MODULE_UNLOAD, "module", "")                                                                 \
-    X(KERNEL, "module; payload: name", "kernel, parameter bytes; payload: u32 offset, size each")  \
-    X(VARIABLE, "module; payload: name", "address, bytes")                                         \
-    X(KERNEL_INFO, "kernel", "payload: struct vp_kernel_info")                                     \
-    X(KERNEL_SET, "kernel, enum vp_kernel_setting, value", "")                                     \
-    X(OCCUPANCY, "kernel, threads, dynamic shared, blocks", "blocks per multiprocessor, shared")   \
-    X(LAUNCH, "kernel, grid x|y<<32, grid z|block z<<32, block x|y<<32, shared, cooperative", "")  \
-    X(ALLOC, "bytes", "address")                                                                   \
-    X(ALLOC_SHARED, "bytes, managed", "address, mapped bytes; descriptor: the memory")             \
-    X(FREE, "address, enum vp_memory", "mapped bytes to unmap")                                    \
-    X(MEMORY_INFO, "", "free, total")                                                              \
-    X(POINTER, "address", "enum vp_memory, base, bytes")                                           \
-    X(COPY_IN, "to, width, height, pitch, window offset, whether it is the last piece, flags", "") \
-    X(COPY_OUT, "from, width, height, pitch, window offset, whether it is the last, flags", "")    \
-    X(COPY_DEVICE, "to, from, width, height, to pitch, from pitch, flags", "")                     \
-    X(FILL, "to, value, width, height, pitch, flags", "")                                          \
-    X(STREAM_CREATE, "flags, priority", "stream")                                                  \
-    X(STREAM_DESTROY, "", "")                                                                      \
-    X(STREAM_SYNC, "", "")                                                                         \
-    X(STREAM_QUERY, "", "")                                                                        \
-    X(STREAM_WAIT, "event", "")                                                                    \
-    X(STREAM_INFO, "", "flags, priority")                                                          \
-    X(EVENT_CREATE, "flags", "event")                                                              \
-    X(EVENT_DESTROY, "event", "")                                                                  \
-    X(EVENT_RECORD, "event", "")                                                                   \
-    X(EVENT_SYNC, "event", "")                                                                     \
-    X(EVENT_QUERY, "event", "")                                                                    \
-    X(EVENT_ELAPSED, "from, to", "milliseconds, the bits of a double")                             \
-    X(DEVICE_SYNC, "", "")                                                                         \
-    X(FENCE, "(waits for earlier work, outside the clock)", "")                                    \
-    X(PRINTF_TAKE, "", "bytes in the window, bytes left")
+    X(HELLO, VP_SURVIVES, "version", "payload: struct vg_profile; descriptor: the window")         \
+    X(RESET, VP_SURVIVES, "", "")                                                                  \
+    X(CALL, 0, "(only advances the clock)", "")                                                    \
+    X(MODULE_DATA, 0, "offset, bytes in the window, total", "")                                    \
+    X(MODULE_LOAD, 0, "1: more images of the module follow", "module")                             \
+    X(MODULE_UNLOAD, VP_SURVIVES, "module", "")                                                    \
+    X(KERNEL, 0, "module; payload: name",                                                          \
+      "kernel, parameter bytes; payload: u32 offset, size each")                                   \
+    X(VARIABLE, 0, "module; payload: name", "address, bytes")                                      \
+    X(KERNEL_INFO, 0, "kernel", "payload: struct vp_kernel_info")                                  \
+    X(KERNEL_SET, 0, "kernel, enum vp_kernel_setting, value", "")                                  \
+    X(OCCUPANCY, 0, "kernel, threads, dynamic shared, blocks",                                     \
+      "blocks per multiprocessor, shared")                                                         \
+    X(LAUNCH, VP_IS_CALL | VP_MOVES,                                                               \
+      "kernel, grid x|y<<32, grid z|block z<<32, block x|y<<32, shared, cooperative", "")          \
+    X(ALLOC, 0, "bytes", "address")                                                                \
+    X(ALLOC_SHARED, 0, "bytes, managed", "address, mapped bytes; descriptor: the memory")          \
+    X(FREE, VP_SYNCS, "address, enum vp_memory", "mapped bytes to unmap")                          \
+    X(MEMORY_INFO, 0, "", "free, total")                                                           \
+    X(POINTER, VP_SURVIVES, "address", "enum vp_memory, base, bytes")                              \
+    X(COPY_IN, VP_SYNCS | VP_MOVES | VP_STREAM,                                                    \
+      "to, width, height, pitch, window offset, whether it is the last piece, flags", "")          \
+    X(COPY_OUT, VP_SYNCS | VP_STREAM,                                                              \
+      "from, width, height, pitch, window offset, whether it is the last, flags", "")              \
+    X(COPY_DEVICE, VP_MOVES | VP_STREAM, "to, from, width, height, to pitch, from pitch, flags",   \
+      "")                                                                                          \
+    X(FILL, VP_IS_CALL | VP_MOVES | VP_STREAM, "to, value, width, height, pitch, flags", "")       \
+    X(STREAM_CREATE, 0, "flags, priority", "stream")                                               \
+    X(STREAM_DESTROY, 0, "", "")                                                                   \
+    X(STREAM_SYNC, VP_SYNCS | VP_STREAM, "", "")                                                   \
+    X(STREAM_QUERY, VP_STREAM, "", "")                                                             \
+    X(STREAM_WAIT, VP_STREAM | VP_EVENT, "event", "")                                              \
+    X(STREAM_INFO, VP_STREAM, "", "flags, priority")                                               \
+    X(EVENT_CREATE, 0, "flags", "event")                                                           \
+    X(EVENT_DESTROY, 0, "event", "")                                                               \
+    X(EVENT_RECORD, VP_STREAM | VP_EVENT, "event", "")                                             \
+    X(EVENT_SYNC, VP_SYNCS | VP_EVENT, "event", "")                                                \
+    X(EVENT_QUERY, VP_EVENT, "event", "")                                                          \
+    X(EVENT_ELAPSED, VP_EVENT, "from, to", "milliseconds, the bits of a double")                   \
+    X(DEVICE_SYNC, VP_SYNCS, "", "")                                                               \
+    X(FENCE, VP_SURVIVES, "(waits for earlier work, outside the clock)", "")                       \
+    X(PRINTF_TAKE, VP_SURVIVES, "", "bytes in the window, bytes left")
+
+enum vp_treatment {
+    VP_SYNCS = 1,    /**< waits for earlier work, and so brings what kernels printed */
+    VP_SURVIVES = 2, /**< is carried out after a kernel has faulted, too */
+    VP_IS_CALL = 4,  /**< takes the time of a call also when the client does not name one */
+    VP_MOVES = 8,    /**< reads or writes memory that may be shared with the client */
+    VP_STREAM = 16,  /**< is refused for a stream that does not exist */
+    VP_EVENT = 32,   /**< is refused for an event (the first argument) that does not exist */
+};
 
 enum vp_op {
-#define VP_ENUM(name, arguments, results) VP_##name,
+#define VP_ENUM(name, treatment, arguments, results) VP_##name,
     VP_MAP(VP_ENUM)
 #undef VP_ENUM
         VP_OPS
@@ -83,8 +99,7 @@ enum vp_op {
 /** The fixed part of a request. */
 struct vp_request {
     uint32_t op, payload_bytes;
-    uint64_t
-        stream; /**< 0 legacy default, 1 the same, 2 per-thread default, or from STREAM_CREATE */
+    uint64_t stream; /**< 0 and 1 legacy default, 2 per-thread default, or from STREAM_CREATE */
     uint64_t a[VP_ARGUMENTS];
     char api[40]; /**< the runtime function, for the trace; "" costs no modelled time */
 };

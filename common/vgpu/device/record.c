@@ -206,21 +206,11 @@ void record_work_kernel(struct record *record, const char *name, const char *ptx
     write_row(record, RECORD_WORK, &row);
 }
 
-static const char *kind_name(enum vg_fault_kind kind)
-{
-    static const char *const names[] = {
-#define NAME(name, text, ends_kernel) text,
-        VG_FAULT_MAP(NAME)
-#undef NAME
-    };
-    return (size_t)kind < COLUMNS(names) ? names[kind] : "unknown";
-}
-
 static void fault_row(FILE *out, const struct vg_fault *f, uint64_t count)
 {
     struct tsv_row row;
     tsv_row_start(&row, 0);
-    tsv_row_add_text(&row, kind_name(f->kind));
+    tsv_row_add_text(&row, fault_name(f->kind));
     tsv_row_add_text(&row, f->kernel);
     tsv_row_add_text(&row, f->file);
     tsv_row_add(&row, "%d", f->line);

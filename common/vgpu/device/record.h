@@ -85,6 +85,8 @@ void record_close(struct record *record);
 
 /** One finding as text a student understands, several lines. */
 void fault_text(FILE *out, const struct vg_fault *fault);
+/** The name of a finding's kind in tables. */
+const char *fault_name(enum vg_fault_kind kind);
 /** The CUDA error that real hardware returns for a finding that ends a kernel. */
 int fault_error(enum vg_fault_kind kind);
 

@@ -9,11 +9,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static void module_free(void *object)
-{
-    free(object); /* the core's part goes with its device */
-}
-
 static bool window_make(struct session *s)
 {
     s->window_fd = memfd_create("vgpu-window", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -30,7 +25,7 @@ static bool window_make(struct session *s)
 static enum st_code context_open(struct session *s, struct st_error *err)
 {
     timeline_start(&s->time, &s->shared->profile);
-    s->legacy = (struct stream){.time.blocking = true};
+    s->legacy = (struct stream){.time = {.blocking = true, .is_legacy = true}};
     s->per_thread = (struct stream){.time.blocking = true};
     s->modules.base = s->kernels.base = 1;
     s->streams.base = s->events.base = 0x100;
@@ -61,7 +56,7 @@ static void context_close(struct session *s)
     s->told = (struct record_told){0};
     s->faults_printed = 0;
     handles_clear(&s->kernels, free);
-    handles_clear(&s->modules, module_free);
+    handles_clear(&s->modules, free); /* the core's part goes with its device */
     handles_clear(&s->streams, free);
     handles_clear(&s->events, free);
     for (size_t i = 0; i < s->allocation_count; i++)
@@ -116,38 +111,7 @@ void session_close(struct session *s)
     free(s);
 }
 
-int session_error(struct session *s, enum st_code code, const struct st_error *err,
-                  const char *doing)
-{
-    if (code == ST_OK)
-        return VP_OK;
-    struct st_error shown = *err, plain;
-    st_fail(&plain, code, "%s", "");
-    if (strcmp(shown.hint, plain.hint) == 0) /* the general hint is not for programs */
-        shown.hint[0] = '\0';
-    if (code == ST_NO_MEMORY)
-        st_detail(&shown, ST_HINT,
-                  "the %s has %zu MiB; free what is not needed, or choose another "
-                  "GPU with --profile",
-                  s->shared->profile.product, s->shared->profile.global_bytes >> 20);
-    if (doing)
-        say_error(doing, &shown);
-    return code == ST_NO_MEMORY ? VP_OUT_OF_MEMORY : VP_INVALID_VALUE;
-}
-
-void session_trace_work(struct session *s, const char *kind, const char *name, uint64_t stream,
-                        struct tl_span span, double bytes, const char *host_memory)
-{
-    record_trace(s->shared->record, &(struct record_row){.kind = kind,
-                                                         .name = name,
-                                                         .client = s->number,
-                                                         .stream = stream,
-                                                         .span = span,
-                                                         .bytes = bytes,
-                                                         .host_memory = host_memory});
-}
-
-static SESSION_OP(op_hello)
+SESSION_OP(HELLO)
 {
     if (x->request.a[0] != VP_VERSION) {
         say("the program's libcudart.so.13 and the device process are of different versions "
@@ -160,7 +124,7 @@ static SESSION_OP(op_hello)
     return VP_OK;
 }
 
-static SESSION_OP(op_reset)
+SESSION_OP(RESET)
 {
     (void)x;
     struct st_error err;
@@ -170,13 +134,18 @@ static SESSION_OP(op_reset)
     context_close(s);
     enum st_code code = context_open(s, &err);
     s->time.host_ns = now;
-    if (broken) /* as seen on real hardware: a process whose kernel faulted gets no second context
-                 */
+    if (broken) /* as on real hardware: a process whose kernel faulted gets no second context */
         s->sticky = VP_UNAVAILABLE;
     return code ? session_error(s, code, &err, "cannot reset the device") : VP_OK;
 }
 
-static SESSION_OP(op_nothing)
+SESSION_OP(CALL)
+{
+    (void)s, (void)x;
+    return VP_OK;
+}
+
+SESSION_OP(FENCE)
 {
     (void)s, (void)x;
     return VP_OK;
@@ -207,7 +176,7 @@ static void printf_collect(struct session *s)
     free(text);
 }
 
-static SESSION_OP(op_printf_take)
+SESSION_OP(PRINTF_TAKE)
 {
     printf_collect(s);
     size_t left = s->printed_bytes - s->printed_taken;
@@ -218,66 +187,6 @@ static SESSION_OP(op_printf_take)
     x->reply.r[0] = now;
     x->reply.r[1] = left - now;
     return VP_OK;
-}
-
-/* How each operation is treated: who handles it, and whether it waits for earlier work, and so
- * brings what kernels printed, as synchronising calls of the real runtime do. */
-static const struct {
-    int (*handle)(struct session *, struct exchange *);
-    bool synchronises;
-    bool works_after_fault;
-    bool is_call; /* takes the time of a call also when the client does not name one */
-} ops[VP_OPS] = {
-    [VP_HELLO] = {op_hello, false, true, false},
-    [VP_RESET] = {op_reset, false, true, false},
-    [VP_CALL] = {op_nothing, false, false, false},
-    [VP_MODULE_DATA] = {op_module_data, false, false, false},
-    [VP_MODULE_LOAD] = {op_module_load, false, false, false},
-    [VP_MODULE_UNLOAD] = {op_module_unload, false, true, false},
-    [VP_KERNEL] = {op_kernel, false, false, false},
-    [VP_VARIABLE] = {op_variable, false, false, false},
-    [VP_KERNEL_INFO] = {op_kernel_info, false, false, false},
-    [VP_KERNEL_SET] = {op_kernel_set, false, false, false},
-    [VP_OCCUPANCY] = {op_occupancy, false, false, false},
-    [VP_LAUNCH] = {op_launch, false, false, true},
-    [VP_ALLOC] = {op_alloc, false, false, false},
-    [VP_ALLOC_SHARED] = {op_alloc_shared, false, false, false},
-    [VP_FREE] = {op_free, true, false, false},
-    [VP_MEMORY_INFO] = {op_memory_info, false, false, false},
-    [VP_POINTER] = {op_pointer, false, true, false},
-    [VP_COPY_IN] = {op_copy_in, true, false, false},
-    [VP_COPY_OUT] = {op_copy_out, true, false, false},
-    [VP_COPY_DEVICE] = {op_copy_device, false, false, false},
-    [VP_FILL] = {op_fill, false, false, true},
-    [VP_STREAM_CREATE] = {op_stream_create, false, false, false},
-    [VP_STREAM_DESTROY] = {op_stream_destroy, false, false, false},
-    [VP_STREAM_SYNC] = {op_stream_sync, true, false, false},
-    [VP_STREAM_QUERY] = {op_stream_query, false, false, false},
-    [VP_STREAM_WAIT] = {op_stream_wait, false, false, false},
-    [VP_STREAM_INFO] = {op_stream_info, false, false, false},
-    [VP_EVENT_CREATE] = {op_event_create, false, false, false},
-    [VP_EVENT_DESTROY] = {op_event_destroy, false, false, false},
-    [VP_EVENT_RECORD] = {op_event_record, false, false, false},
-    [VP_EVENT_SYNC] = {op_event_sync, true, false, false},
-    [VP_EVENT_QUERY] = {op_event_query, false, false, false},
-    [VP_EVENT_ELAPSED] = {op_event_elapsed, false, false, false},
-    [VP_DEVICE_SYNC] = {op_device_sync, true, false, false},
-    [VP_FENCE] = {op_nothing, false, true, false},
-    [VP_PRINTF_TAKE] = {op_printf_take, false, true, false},
-};
-
-bool session_reply(struct session *s, struct exchange *x)
-{
-    if (x->replied)
-        return true;
-    x->replied = true;
-    struct iovec parts[2] = {{&x->reply, sizeof x->reply},
-                             {x->reply_payload, x->reply.payload_bytes}};
-    /* A client that asks but does not read its replies must not stop the others. */
-    ssize_t sent = descriptor_send(s->fd, parts, 2, x->reply_fd, MSG_DONTWAIT);
-    if (x->reply_fd >= 0)
-        close(x->reply_fd);
-    return sent >= 0;
 }
 
 /* Reads one packet. @return false when the client is gone or what it sent is malformed. */
@@ -304,34 +213,25 @@ static bool request_read(struct session *s, struct exchange *x)
     return true;
 }
 
-/* Whether it reads or writes memory that may be shared with the client. */
-static bool moves_memory(uint32_t op)
-{
-    return op == VP_LAUNCH || op == VP_COPY_IN || op == VP_COPY_DEVICE || op == VP_FILL;
-}
+static const struct {
+    int (*handle)(struct session *, struct exchange *);
+    unsigned treatment;
+} ops[VP_OPS] = {
+#define OP(name, treatment, arguments, results) {op_##name, treatment},
+    VP_MAP(OP)
+#undef OP
+};
 
 static bool is_copy(const struct exchange *x)
 {
     return x->request.op == VP_COPY_IN || x->request.op == VP_COPY_OUT;
 }
 
-static void trace_call(struct session *s, const char *api, double start_ns, uint64_t stream,
-                       int error)
-{
-    record_trace(s->shared->record, &(struct record_row){.kind = "api",
-                                                         .name = api,
-                                                         .client = s->number,
-                                                         .stream = stream,
-                                                         .span = {start_ns, s->time.host_ns},
-                                                         .bytes = -1,
-                                                         .error = error});
-}
-
 /* Ends the call of a copy that the client did not finish. */
 static void abandoned_copy_trace(struct session *s)
 {
     if (s->copying.api[0])
-        trace_call(s, s->copying.api, s->copying.start_ns, 0, VP_OK);
+        session_trace_call(s, s->copying.api, s->copying.start_ns, 0, VP_OK);
     s->copying.api[0] = '\0';
 }
 
@@ -341,7 +241,7 @@ static void request_trace(struct session *s, const struct exchange *x, double st
 {
     if (!is_copy(x)) {
         if (x->request.api[0])
-            trace_call(s, x->request.api, start_ns, x->request.stream, x->reply.error);
+            session_trace_call(s, x->request.api, start_ns, x->request.stream, x->reply.error);
         return;
     }
     if (x->request.api[0]) {
@@ -351,9 +251,32 @@ static void request_trace(struct session *s, const struct exchange *x, double st
     }
     bool last = x->request.a[5] || x->reply.error;
     if (last && s->copying.api[0]) {
-        trace_call(s, s->copying.api, s->copying.start_ns, x->request.stream, x->reply.error);
+        session_trace_call(s, s->copying.api, s->copying.start_ns, x->request.stream,
+                           x->reply.error);
         s->copying.api[0] = '\0';
     }
+}
+
+/* The stream of a number, NULL if there is none. */
+static struct stream *session_stream(struct session *s, uint64_t number)
+{
+    if (number <= 1)
+        return &s->legacy;
+    return number == 2 ? &s->per_thread : handles_get(&s->streams, number);
+}
+
+static int carry_out(struct session *s, struct exchange *x)
+{
+    const unsigned treatment = ops[x->request.op].treatment;
+    if (!s->device)
+        return VP_NO_DEVICE;
+    if (s->sticky && !(treatment & VP_SURVIVES))
+        return s->sticky;
+    x->stream = session_stream(s, x->request.stream);
+    x->event = handles_get(&s->events, x->request.a[0]);
+    if ((treatment & VP_STREAM && !x->stream) || (treatment & VP_EVENT && !x->event))
+        return VP_INVALID_HANDLE;
+    return ops[x->request.op].handle(s, x);
 }
 
 bool session_step(struct session *s)
@@ -368,25 +291,21 @@ bool session_step(struct session *s)
         return false;
     if (x->replied)
         return true;
+    const unsigned treatment = ops[x->request.op].treatment;
+    const bool moves = s->device && treatment & VP_MOVES;
     double start_ns = s->time.host_ns;
     if (!is_copy(x)) {
         session_copies_settle(s);
         abandoned_copy_trace(s);
     }
-    if (x->request.api[0] || ops[x->request.op].is_call)
+    if (x->request.api[0] || treatment & VP_IS_CALL)
         timeline_call(&s->time);
-    const bool moves = s->device && moves_memory(x->request.op);
     if (moves)
         session_shared_look(s, true);
-    if (!s->device)
-        x->reply.error = VP_NO_DEVICE;
-    else if (s->sticky && !ops[x->request.op].works_after_fault)
-        x->reply.error = s->sticky;
-    else
-        x->reply.error = ops[x->request.op].handle(s, x);
+    x->reply.error = carry_out(s, x);
     if (moves)
         session_shared_look(s, false);
-    if (ops[x->request.op].synchronises) {
+    if (treatment & VP_SYNCS) {
         printf_collect(s);
         if (s->printed_bytes > s->printed_taken)
             x->reply.flags |= VP_PRINTF_PENDING;

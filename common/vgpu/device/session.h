@@ -3,11 +3,12 @@
  * events, its clock. Clients share nothing; like processes on a real GPU, each has a context of its
  * own.
  *
- *     session.c          the request loop's one step, errors, printf, synchronisation
+ *     session.c          the request loop's one step, printf
+ *     session_reply.c    replies, errors, rows of the trace
  *     session_memory.c   allocations, copies, fills
  *     session_module.c   modules, kernels, variables
  *     session_launch.c   checks of a launch, the launch itself, occupancy
- *     session_stream.c   streams and events
+ *     session_stream.c   streams, events, synchronisation
  */
 #ifndef CONVLAB_VGPU_SESSION_H
 #define CONVLAB_VGPU_SESSION_H
@@ -98,6 +99,8 @@ struct session {
 struct exchange {
     struct vp_request request;
     unsigned char payload[VP_PAYLOAD_MAX + 1]; /**< NUL-terminated after the payload's end */
+    struct stream *stream;                     /**< that it names, NULL: there is none */
+    struct event *event; /**< that its first argument names, NULL: there is none */
     struct vp_reply reply;
     unsigned char reply_payload[VP_PAYLOAD_MAX];
     int reply_fd; /**< -1: none; closed after sending */
@@ -123,47 +126,22 @@ bool session_reply(struct session *s, struct exchange *x);
 /** The error for a status of the core, with the report printed when it helps. */
 int session_error(struct session *s, enum st_code code, const struct st_error *err,
                   const char *doing);
-/** The stream a request names, or NULL; sets @p is_legacy. */
-struct stream *session_stream(struct session *s, uint64_t number, bool *is_legacy);
+/** Adds a call of the runtime to the trace; it ends now. */
+void session_trace_call(struct session *s, const char *api, double start_ns, uint64_t stream,
+                        int error);
 /** Adds a copy or fill to the trace. @param host_memory  "pageable", "pinned" or "variable"; NULL:
  * none takes part. */
 void session_trace_work(struct session *s, const char *kind, const char *name, uint64_t stream,
                         struct tl_span span, double bytes, const char *host_memory);
 
-/* The operations, each in the file of its family; the result is an enum vp_error. */
-#define SESSION_OP(name) int name(struct session *s, struct exchange *x)
-SESSION_OP(op_module_data);
-SESSION_OP(op_module_load);
 /** Forgets the units of a module that was not loaded. */
 void session_units_free(struct session *s);
-SESSION_OP(op_module_unload);
-SESSION_OP(op_kernel);
-SESSION_OP(op_variable);
-SESSION_OP(op_kernel_info);
-SESSION_OP(op_kernel_set);
-SESSION_OP(op_occupancy);
-SESSION_OP(op_launch);
-SESSION_OP(op_alloc);
-SESSION_OP(op_alloc_shared);
-SESSION_OP(op_free);
-SESSION_OP(op_memory_info);
-SESSION_OP(op_pointer);
-SESSION_OP(op_copy_in);
-SESSION_OP(op_copy_out);
-SESSION_OP(op_copy_device);
-SESSION_OP(op_fill);
-SESSION_OP(op_stream_create);
-SESSION_OP(op_stream_destroy);
-SESSION_OP(op_stream_sync);
-SESSION_OP(op_stream_query);
-SESSION_OP(op_stream_wait);
-SESSION_OP(op_stream_info);
-SESSION_OP(op_event_create);
-SESSION_OP(op_event_destroy);
-SESSION_OP(op_event_record);
-SESSION_OP(op_event_sync);
-SESSION_OP(op_event_query);
-SESSION_OP(op_event_elapsed);
-SESSION_OP(op_device_sync);
+
+/* The operations, each in the file of its family; the result is an enum vp_error. */
+#define SESSION_OP(name) int op_##name(struct session *s, struct exchange *x)
+
+#define DECLARE(name, treatment, arguments, results) SESSION_OP(name);
+VP_MAP(DECLARE)
+#undef DECLARE
 
 #endif

@@ -113,8 +113,7 @@ static void pointers_text(const struct session *s, const unsigned char *paramete
     }
 }
 
-static void launch_run(struct session *s, const struct launch *l, struct exchange *x,
-                       struct stream *stream, bool is_legacy)
+static void launch_run(struct session *s, const struct launch *l, struct exchange *x)
 {
     struct session_shared *shared = s->shared;
     struct vg_launch_report report = {0};
@@ -148,8 +147,7 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
         occupancy_blocks(&shared->profile, &l->attributes, threads, l->dynamic_shared_bytes);
     double blocks = (double)l->grid.x * l->grid.y * l->grid.z;
     double share = resident ? blocks / ((double)resident * shared->profile.multiprocessors) : 1;
-    struct tl_span span =
-        timeline_kernel(&s->time, &stream->time, is_legacy, report.modelled_ns, share);
+    struct tl_span span = timeline_kernel(&s->time, &x->stream->time, report.modelled_ns, share);
     timeline_launched(&s->time);
     const struct record_row row = {.kind = "kernel",
                                    .name = l->kernel->name,
@@ -172,11 +170,9 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
     free(report.blocks);
 }
 
-SESSION_OP(op_launch)
+SESSION_OP(LAUNCH)
 {
     const uint64_t *a = x->request.a;
-    bool is_legacy;
-    struct stream *stream = session_stream(s, x->request.stream, &is_legacy);
     struct launch l = {.kernel = handles_get(&s->kernels, a[0]),
                        .grid = {low(a[1]), high(a[1]), low(a[2])},
                        .block = {low(a[3]), high(a[3]), high(a[2])},
@@ -184,7 +180,7 @@ SESSION_OP(op_launch)
                        .cooperative = a[5] != 0};
     if (!l.kernel)
         return VP_INVALID_DEVICE_FUNCTION;
-    if (!stream)
+    if (!x->stream)
         return VP_INVALID_HANDLE;
     if (x->request.payload_bytes != vg_kernel_parameter_bytes(l.kernel->kernel))
         return VP_INVALID_VALUE;
@@ -195,11 +191,11 @@ SESSION_OP(op_launch)
     if (refused)
         return refused;
     session_reply(s, x);
-    launch_run(s, &l, x, stream, is_legacy);
+    launch_run(s, &l, x);
     return VP_OK;
 }
 
-SESSION_OP(op_occupancy)
+SESSION_OP(OCCUPANCY)
 {
     const uint64_t *a = x->request.a;
     struct kernel *kernel = handles_get(&s->kernels, a[0]);

@@ -42,7 +42,7 @@ static bool allocation_add(struct session *s, struct allocation a)
     return true;
 }
 
-SESSION_OP(op_alloc)
+SESSION_OP(ALLOC)
 {
     struct st_error err;
     uint64_t address = 0;
@@ -59,7 +59,7 @@ SESSION_OP(op_alloc)
     return VP_OK;
 }
 
-SESSION_OP(op_alloc_shared)
+SESSION_OP(ALLOC_SHARED)
 {
     struct st_error err;
     size_t bytes = x->request.a[0];
@@ -89,7 +89,7 @@ SESSION_OP(op_alloc_shared)
     return VP_OK;
 }
 
-SESSION_OP(op_free)
+SESSION_OP(FREE)
 {
     struct st_error err;
     uint64_t address = x->request.a[0];
@@ -115,7 +115,7 @@ SESSION_OP(op_free)
     return VP_OK;
 }
 
-SESSION_OP(op_memory_info)
+SESSION_OP(MEMORY_INFO)
 {
     size_t used = 0;
     for (size_t i = 0; i < s->allocation_count; i++) {
@@ -128,7 +128,7 @@ SESSION_OP(op_memory_info)
     return VP_OK;
 }
 
-SESSION_OP(op_pointer)
+SESSION_OP(POINTER)
 {
     uint64_t address = x->request.a[0];
     size_t after = allocation_after(s, address);
@@ -192,18 +192,26 @@ static bool rectangle(uint64_t width, uint64_t height, uint64_t pitch)
            (height == 0 || pitch == 0 || height <= limit / pitch);
 }
 
+/* Rows without gaps between them are one row. */
+static void rows_join(uint64_t *width, uint64_t *height, uint64_t pitch)
+{
+    if (*height < 2 || *width != pitch)
+        return;
+    *width *= *height;
+    *height = 1;
+}
+
 /* The time of a copy whose pieces have all been moved. What the client claims of its size is not
  * believed. */
-static void copy_time(struct session *s, bool in, struct stream *stream, bool is_legacy,
-                      uint64_t number, uint64_t flags)
+static void copy_time(struct session *s, bool in, struct stream *stream, uint64_t number,
+                      uint64_t flags)
 {
     /* Pageable memory is staged: such a copy is over when the call returns. */
     const bool pinned = (flags & VP_PINNED) != 0, async = (flags & VP_ASYNC) && pinned;
     double bytes = s->moved_bytes[in];
     s->moved_bytes[in] = 0;
-    struct tl_span span =
-        timeline_copy(&s->time, &stream->time, is_legacy,
-                      in ? TL_HOST_TO_DEVICE : TL_DEVICE_TO_HOST, bytes, pinned, async);
+    struct tl_span span = timeline_copy(
+        &s->time, &stream->time, in ? TL_HOST_TO_DEVICE : TL_DEVICE_TO_HOST, bytes, pinned, async);
     session_trace_work(s, in ? "copy_htod" : "copy_dtoh", "", number, span, bytes,
                        flags & VP_MANAGED ? "variable"
                        : pinned           ? "pinned"
@@ -214,7 +222,7 @@ void session_copies_settle(struct session *s)
 {
     for (int in = 0; in < 2; in++)
         if (s->moved_bytes[in] > 0)
-            copy_time(s, in, &s->legacy, true, 0, 0);
+            copy_time(s, in, &s->legacy, 0, 0);
 }
 
 /* A rectangle in device memory, packed in the window. */
@@ -222,18 +230,11 @@ static int copy_window(struct session *s, struct exchange *x, bool in)
 {
     const uint64_t *a = x->request.a;
     uint64_t at = a[0], width = a[1], height = a[2], pitch = a[3], offset = a[4];
-    bool is_legacy;
-    struct stream *stream = session_stream(s, x->request.stream, &is_legacy);
-    if (!stream)
-        return VP_INVALID_HANDLE;
     if (!rectangle(width, height, pitch) || offset > VP_WINDOW_BYTES ||
         width > VP_WINDOW_BYTES - offset || (width && height > (VP_WINDOW_BYTES - offset) / width))
         return VP_INVALID_VALUE;
     double bytes = (double)width * (double)height;
-    if (height > 1 && width == pitch) {
-        width *= height;
-        height = 1;
-    }
+    rows_join(&width, &height, pitch);
     for (uint64_t row = 0; row < height && width; row++) {
         unsigned char *host = s->window + offset + row * width;
         struct st_error err;
@@ -245,35 +246,29 @@ static int copy_window(struct session *s, struct exchange *x, bool in)
     record_copy(s, in ? "copy_htod" : "copy_dtoh", in ? at : 0, in ? 0 : at, bytes);
     s->moved_bytes[in] += bytes;
     if (a[5])
-        copy_time(s, in, stream, is_legacy, x->request.stream, a[6]);
+        copy_time(s, in, x->stream, x->request.stream, a[6]);
     return VP_OK;
 }
 
-SESSION_OP(op_copy_in)
+SESSION_OP(COPY_IN)
 {
     return copy_window(s, x, true);
 }
 
-SESSION_OP(op_copy_out)
+SESSION_OP(COPY_OUT)
 {
     return copy_window(s, x, false);
 }
 
-SESSION_OP(op_copy_device)
+SESSION_OP(COPY_DEVICE)
 {
     const uint64_t *a = x->request.a;
     uint64_t to = a[0], from = a[1], width = a[2], height = a[3], to_pitch = a[4], pitch = a[5];
     double bytes = (double)width * (double)height;
-    bool is_legacy;
-    struct stream *stream = session_stream(s, x->request.stream, &is_legacy);
-    if (!stream)
-        return VP_INVALID_HANDLE;
     if (!rectangle(width, height, pitch) || !rectangle(width, height, to_pitch))
         return VP_INVALID_VALUE;
-    if (height > 1 && width == pitch && width == to_pitch) {
-        width *= height;
-        height = 1;
-    }
+    if (pitch == to_pitch)
+        rows_join(&width, &height, pitch);
     for (uint64_t row = 0; row < height && width; row++) {
         struct st_error err;
         enum st_code code =
@@ -282,27 +277,20 @@ SESSION_OP(op_copy_device)
             return session_error(s, code, &err, x->request.api);
     }
     struct tl_span span =
-        timeline_copy(&s->time, &stream->time, is_legacy, TL_DEVICE_TO_DEVICE, bytes, true, true);
+        timeline_copy(&s->time, &x->stream->time, TL_DEVICE_TO_DEVICE, bytes, true, true);
     record_copy(s, "copy_dtod", to, from, bytes);
     session_trace_work(s, "copy_dtod", "", x->request.stream, span, bytes, NULL);
     return VP_OK;
 }
 
-SESSION_OP(op_fill)
+SESSION_OP(FILL)
 {
     const uint64_t *a = x->request.a;
     uint64_t to = a[0], width = a[2], height = a[3], pitch = a[4];
     double bytes = (double)width * (double)height;
-    bool is_legacy;
-    struct stream *stream = session_stream(s, x->request.stream, &is_legacy);
-    if (!stream)
-        return VP_INVALID_HANDLE;
     if (!rectangle(width, height, pitch))
         return VP_INVALID_VALUE;
-    if (height > 1 && width == pitch) {
-        width *= height;
-        height = 1;
-    }
+    rows_join(&width, &height, pitch);
     for (uint64_t row = 0; row < height && width; row++) {
         struct st_error err;
         enum st_code code =
@@ -310,7 +298,7 @@ SESSION_OP(op_fill)
         if (code)
             return session_error(s, code, &err, x->request.api);
     }
-    struct tl_span span = timeline_fill(&s->time, &stream->time, is_legacy, bytes);
+    struct tl_span span = timeline_fill(&s->time, &x->stream->time, bytes);
     record_copy(s, "memset", to, 0, bytes);
     session_trace_work(s, "memset", "", x->request.stream, span, bytes, NULL);
     return VP_OK;

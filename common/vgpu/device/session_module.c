@@ -9,7 +9,7 @@
 #define IMAGE_BYTES_MAX ((size_t)512 << 20)
 
 /* A fat binary arrives in pieces of at most a window. */
-SESSION_OP(op_module_data)
+SESSION_OP(MODULE_DATA)
 {
     uint64_t offset = x->request.a[0], bytes = x->request.a[1], total = x->request.a[2];
     if (total > IMAGE_BYTES_MAX || bytes > VP_WINDOW_BYTES || offset > total ||
@@ -85,7 +85,7 @@ static enum st_code units_link(struct session *s, struct module *to, struct st_e
     return code;
 }
 
-SESSION_OP(op_module_load)
+SESSION_OP(MODULE_LOAD)
 {
     struct st_error err;
     enum st_code code = unit_add(s, &err);
@@ -109,7 +109,7 @@ SESSION_OP(op_module_load)
     return code == ST_NO_MEMORY ? VP_OUT_OF_MEMORY : VP_INVALID_PTX;
 }
 
-SESSION_OP(op_module_unload)
+SESSION_OP(MODULE_UNLOAD)
 {
     struct module *module = handles_remove(&s->modules, x->request.a[0]);
     if (!module)
@@ -149,7 +149,7 @@ static int kernel_layout(struct exchange *x, struct vg_kernel *found)
     return VP_OK;
 }
 
-SESSION_OP(op_kernel)
+SESSION_OP(KERNEL)
 {
     struct module *module = handles_get(&s->modules, x->request.a[0]);
     const char *name = payload_name(x);
@@ -183,7 +183,7 @@ SESSION_OP(op_kernel)
     return kernel_layout(x, found);
 }
 
-SESSION_OP(op_variable)
+SESSION_OP(VARIABLE)
 {
     struct module *module = handles_get(&s->modules, x->request.a[0]);
     const char *name = payload_name(x);
@@ -196,7 +196,7 @@ SESSION_OP(op_variable)
     return VP_OK;
 }
 
-SESSION_OP(op_kernel_info)
+SESSION_OP(KERNEL_INFO)
 {
     struct kernel *kernel = handles_get(&s->kernels, x->request.a[0]);
     if (!kernel)
@@ -209,7 +209,7 @@ SESSION_OP(op_kernel_info)
     return VP_OK;
 }
 
-SESSION_OP(op_kernel_set)
+SESSION_OP(KERNEL_SET)
 {
     struct kernel *kernel = handles_get(&s->kernels, x->request.a[0]);
     int64_t value = (int64_t)x->request.a[2];

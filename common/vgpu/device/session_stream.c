@@ -7,23 +7,15 @@
 #define STREAM_NON_BLOCKING 1u /* cudaStreamNonBlocking */
 #define EVENT_NO_TIMING     2u /* cudaEventDisableTiming */
 
-struct stream *session_stream(struct session *s, uint64_t number, bool *is_legacy)
-{
-    *is_legacy = number <= 1;
-    if (number <= 1)
-        return &s->legacy;
-    return number == 2 ? &s->per_thread : handles_get(&s->streams, number);
-}
-
 /* When all that a stream waits for has ended. */
-static double stream_end(struct session *s, const struct stream *stream, bool is_legacy)
+static double stream_end(struct session *s, const struct stream *stream)
 {
-    if (is_legacy && s->time.blocking_end_ns > s->time.legacy_end_ns)
+    if (stream->time.is_legacy && s->time.blocking_end_ns > s->time.legacy_end_ns)
         return s->time.blocking_end_ns;
-    return is_legacy ? s->time.legacy_end_ns : stream->time.end_ns;
+    return stream->time.is_legacy ? s->time.legacy_end_ns : stream->time.end_ns;
 }
 
-SESSION_OP(op_stream_create)
+SESSION_OP(STREAM_CREATE)
 {
     struct stream *stream = calloc(1, sizeof *stream);
     if (!stream)
@@ -38,56 +30,40 @@ SESSION_OP(op_stream_create)
     return VP_OUT_OF_MEMORY;
 }
 
-SESSION_OP(op_stream_destroy)
+SESSION_OP(STREAM_DESTROY)
 {
     struct stream *stream = handles_remove(&s->streams, x->request.stream);
     free(stream);
     return stream ? VP_OK : VP_INVALID_HANDLE;
 }
 
-SESSION_OP(op_stream_sync)
+SESSION_OP(STREAM_SYNC)
 {
-    bool is_legacy;
-    struct stream *stream = session_stream(s, x->request.stream, &is_legacy);
-    if (!stream)
-        return VP_INVALID_HANDLE;
-    timeline_host_until(&s->time, stream_end(s, stream, is_legacy));
+    timeline_host_until(&s->time, stream_end(s, x->stream));
     return VP_OK;
 }
 
-SESSION_OP(op_stream_query)
+SESSION_OP(STREAM_QUERY)
 {
-    bool is_legacy;
-    struct stream *stream = session_stream(s, x->request.stream, &is_legacy);
-    if (!stream)
-        return VP_INVALID_HANDLE;
-    return timeline_query(&s->time, stream_end(s, stream, is_legacy)) ? VP_OK : VP_NOT_READY;
+    return timeline_query(&s->time, stream_end(s, x->stream)) ? VP_OK : VP_NOT_READY;
 }
 
-SESSION_OP(op_stream_wait)
+SESSION_OP(STREAM_WAIT)
 {
-    bool is_legacy;
-    struct stream *stream = session_stream(s, x->request.stream, &is_legacy);
-    struct event *event = handles_get(&s->events, x->request.a[0]);
-    if (!stream || !event)
-        return VP_INVALID_HANDLE;
-    if (event->recorded)
-        timeline_wait(&s->time, &stream->time, is_legacy, event->ns);
+    if (x->event->recorded)
+        timeline_wait(&s->time, &x->stream->time, x->event->ns);
     return VP_OK;
 }
 
-SESSION_OP(op_stream_info)
+SESSION_OP(STREAM_INFO)
 {
-    bool is_legacy;
-    struct stream *stream = session_stream(s, x->request.stream, &is_legacy);
-    if (!stream)
-        return VP_INVALID_HANDLE;
-    x->reply.r[0] = stream->flags;
-    x->reply.r[1] = stream->priority;
+    (void)s;
+    x->reply.r[0] = x->stream->flags;
+    x->reply.r[1] = x->stream->priority;
     return VP_OK;
 }
 
-SESSION_OP(op_event_create)
+SESSION_OP(EVENT_CREATE)
 {
     struct event *event = calloc(1, sizeof *event);
     if (!event)
@@ -100,50 +76,36 @@ SESSION_OP(op_event_create)
     return VP_OUT_OF_MEMORY;
 }
 
-SESSION_OP(op_event_destroy)
+SESSION_OP(EVENT_DESTROY)
 {
     struct event *event = handles_remove(&s->events, x->request.a[0]);
     free(event);
     return event ? VP_OK : VP_INVALID_HANDLE;
 }
 
-SESSION_OP(op_event_record)
+SESSION_OP(EVENT_RECORD)
 {
-    bool is_legacy;
-    struct stream *stream = session_stream(s, x->request.stream, &is_legacy);
-    struct event *event = handles_get(&s->events, x->request.a[0]);
-    if (!stream || !event)
-        return VP_INVALID_HANDLE;
-    event->recorded = true;
-    event->ns = timeline_record(&s->time, &stream->time, is_legacy);
+    x->event->recorded = true;
+    x->event->ns = timeline_record(&s->time, &x->stream->time);
     return VP_OK;
 }
 
-SESSION_OP(op_event_sync)
+SESSION_OP(EVENT_SYNC)
 {
-    struct event *event = handles_get(&s->events, x->request.a[0]);
-    if (!event)
-        return VP_INVALID_HANDLE;
-    if (event->recorded)
-        timeline_host_until(&s->time, event->ns);
+    if (x->event->recorded)
+        timeline_host_until(&s->time, x->event->ns);
     return VP_OK;
 }
 
-SESSION_OP(op_event_query)
+SESSION_OP(EVENT_QUERY)
 {
-    struct event *event = handles_get(&s->events, x->request.a[0]);
-    if (!event)
-        return VP_INVALID_HANDLE;
-    return !event->recorded || timeline_query(&s->time, event->ns) ? VP_OK : VP_NOT_READY;
+    return !x->event->recorded || timeline_query(&s->time, x->event->ns) ? VP_OK : VP_NOT_READY;
 }
 
-SESSION_OP(op_event_elapsed)
+SESSION_OP(EVENT_ELAPSED)
 {
-    struct event *from = handles_get(&s->events, x->request.a[0]);
-    struct event *to = handles_get(&s->events, x->request.a[1]);
-    if (!from || !to)
-        return VP_INVALID_HANDLE;
-    if (!from->recorded || !to->recorded || ((from->flags | to->flags) & EVENT_NO_TIMING))
+    const struct event *from = x->event, *to = handles_get(&s->events, x->request.a[1]);
+    if (!to || !from->recorded || !to->recorded || ((from->flags | to->flags) & EVENT_NO_TIMING))
         return VP_INVALID_HANDLE;
     if (from->ns > s->time.host_ns || to->ns > s->time.host_ns)
         return VP_NOT_READY;
@@ -152,7 +114,7 @@ SESSION_OP(op_event_elapsed)
     return VP_OK;
 }
 
-SESSION_OP(op_device_sync)
+SESSION_OP(DEVICE_SYNC)
 {
     (void)x;
     timeline_host_until(&s->time, s->time.all_end_ns);

@@ -20,45 +20,45 @@ void timeline_launched(struct timeline *tl)
 }
 
 /* When a stream can start something new. */
-static double ready(const struct timeline *tl, const struct tl_stream *s, bool is_legacy)
+static double ready(const struct timeline *tl, const struct tl_stream *s)
 {
     double ns = fmax(tl->host_ns, s->end_ns);
-    if (is_legacy)
+    if (s->is_legacy)
         return fmax(ns, fmax(tl->blocking_end_ns, tl->legacy_end_ns));
     return s->blocking ? fmax(ns, tl->legacy_end_ns) : ns;
 }
 
-static void ends(struct timeline *tl, struct tl_stream *s, bool is_legacy, double ns)
+static void ends(struct timeline *tl, struct tl_stream *s, double ns)
 {
     s->end_ns = fmax(s->end_ns, ns);
-    if (is_legacy)
+    if (s->is_legacy)
         tl->legacy_end_ns = fmax(tl->legacy_end_ns, ns);
     else if (s->blocking)
         tl->blocking_end_ns = fmax(tl->blocking_end_ns, ns);
     tl->all_end_ns = fmax(tl->all_end_ns, ns);
 }
 
-struct tl_span timeline_copy(struct timeline *tl, struct tl_stream *s, bool is_legacy,
-                             enum tl_copy kind, double bytes, bool pinned, bool async)
+struct tl_span timeline_copy(struct timeline *tl, struct tl_stream *s, enum tl_copy kind,
+                             double bytes, bool pinned, bool async)
 {
     double rate = kind == TL_DEVICE_TO_DEVICE ? tl->profile->dram_bytes_per_s / 2
                   : pinned                    ? tl->profile->pcie_bytes_per_s
                                               : tl->profile->pageable_bytes_per_s;
-    double start = fmax(ready(tl, s, is_legacy), tl->copy_end_ns[kind]);
+    double start = fmax(ready(tl, s), tl->copy_end_ns[kind]);
     double end = start + tl->profile->copy_overhead_ns + bytes / rate * 1e9;
     tl->copy_end_ns[kind] = end;
-    ends(tl, s, is_legacy, end);
+    ends(tl, s, end);
     if (!async)
         timeline_host_until(tl, end);
     return (struct tl_span){start, end};
 }
 
-struct tl_span timeline_fill(struct timeline *tl, struct tl_stream *s, bool is_legacy, double bytes)
+struct tl_span timeline_fill(struct timeline *tl, struct tl_stream *s, double bytes)
 {
-    double start = ready(tl, s, is_legacy);
+    double start = ready(tl, s);
     double end =
         start + tl->profile->kernel_overhead_ns + bytes / tl->profile->dram_bytes_per_s * 1e9;
-    ends(tl, s, is_legacy, end);
+    ends(tl, s, end);
     return (struct tl_span){start, end};
 }
 
@@ -76,10 +76,10 @@ static double taken(const struct timeline *tl, double ns, double *next)
     return sum;
 }
 
-struct tl_span timeline_kernel(struct timeline *tl, struct tl_stream *s, bool is_legacy,
-                               double duration_ns, double share)
+struct tl_span timeline_kernel(struct timeline *tl, struct tl_stream *s, double duration_ns,
+                               double share)
 {
-    double start = ready(tl, s, is_legacy), next;
+    double start = ready(tl, s), next;
     share = fmin(fmax(share, 0), 1);
     while (taken(tl, start, &next) + share > 1 + 1e-9 && isfinite(next))
         start = next;
@@ -88,18 +88,18 @@ struct tl_span timeline_kernel(struct timeline *tl, struct tl_stream *s, bool is
     tl->kernels[slot].start_ns = start;
     tl->kernels[slot].end_ns = end;
     tl->kernels[slot].share = share;
-    ends(tl, s, is_legacy, end);
+    ends(tl, s, end);
     return (struct tl_span){start, end};
 }
 
-double timeline_record(struct timeline *tl, const struct tl_stream *s, bool is_legacy)
+double timeline_record(struct timeline *tl, const struct tl_stream *s)
 {
-    return ready(tl, s, is_legacy);
+    return ready(tl, s);
 }
 
-void timeline_wait(struct timeline *tl, struct tl_stream *s, bool is_legacy, double event_ns)
+void timeline_wait(struct timeline *tl, struct tl_stream *s, double event_ns)
 {
-    ends(tl, s, is_legacy, event_ns);
+    ends(tl, s, event_ns);
 }
 
 void timeline_host_until(struct timeline *tl, double ns)

@@ -25,8 +25,9 @@
 enum tl_copy { TL_HOST_TO_DEVICE, TL_DEVICE_TO_HOST, TL_DEVICE_TO_DEVICE, TL_COPIES };
 
 struct tl_stream {
-    double end_ns; /**< of its work so far */
-    bool blocking; /**< ordered with the legacy default stream */
+    double end_ns;  /**< of its work so far */
+    bool blocking;  /**< ordered with the legacy default stream */
+    bool is_legacy; /**< is that stream */
 };
 
 struct tl_span {
@@ -49,21 +50,20 @@ void timeline_start(struct timeline *tl, const struct vg_profile *profile);
 void timeline_call(struct timeline *tl);
 /** That call was a launch, and has been submitted: the host takes longer to return from it. */
 void timeline_launched(struct timeline *tl);
-/** A copy of @p bytes; the host waits for it unless @p async. @param is_legacy  whether @p s is the
- * legacy default stream. @param pinned  the host's memory is, if it takes part. */
-struct tl_span timeline_copy(struct timeline *tl, struct tl_stream *s, bool is_legacy,
-                             enum tl_copy kind, double bytes, bool pinned, bool async);
+/** A copy of @p bytes; the host waits for it unless @p async.
+ * @param pinned  the host\'s memory is, if it takes part. */
+struct tl_span timeline_copy(struct timeline *tl, struct tl_stream *s, enum tl_copy kind,
+                             double bytes, bool pinned, bool async);
 /** A fill of @p bytes of device memory. */
-struct tl_span timeline_fill(struct timeline *tl, struct tl_stream *s, bool is_legacy,
-                             double bytes);
+struct tl_span timeline_fill(struct timeline *tl, struct tl_stream *s, double bytes);
 /** A kernel that takes @p duration_ns. @param share  of the multiprocessors that it fills, 0 to 1.
  */
-struct tl_span timeline_kernel(struct timeline *tl, struct tl_stream *s, bool is_legacy,
-                               double duration_ns, double share);
+struct tl_span timeline_kernel(struct timeline *tl, struct tl_stream *s, double duration_ns,
+                               double share);
 /** @return the time stamp of an event recorded now in a stream. */
-double timeline_record(struct timeline *tl, const struct tl_stream *s, bool is_legacy);
+double timeline_record(struct timeline *tl, const struct tl_stream *s);
 /** Later work of the stream waits for the time stamp. */
-void timeline_wait(struct timeline *tl, struct tl_stream *s, bool is_legacy, double event_ns);
+void timeline_wait(struct timeline *tl, struct tl_stream *s, double event_ns);
 /** The host waits until @p ns. */
 void timeline_host_until(struct timeline *tl, double ns);
 /** The host asks whether @p ns has come. Each question lets some of the time pass, so that a loop

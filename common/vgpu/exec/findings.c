@@ -10,9 +10,11 @@
 #include <string.h>
 
 static const bool ends_kernel[] = {
-#define ENDS(name, text, ends) ends,
-    VG_FAULT_MAP(ENDS)
-#undef ENDS
+#define GOES_ON                      false
+#define ENDS(error)                  true
+#define FAULT(id, name, effect, ...) effect,
+#include "vgpu/api/faults.def"
+#undef FAULT
 };
 
 static struct vg_finding *find_or_add(struct vg_worker *worker, enum vg_fault_kind kind,

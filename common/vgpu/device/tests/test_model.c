@@ -28,8 +28,8 @@ Test(timeline, kernels_of_one_stream_follow_each_other)
     struct timeline tl;
     struct tl_stream s = {.blocking = true};
     timeline_start(&tl, &p);
-    struct tl_span a = timeline_kernel(&tl, &s, false, 1000, 0.1);
-    struct tl_span b = timeline_kernel(&tl, &s, false, 1000, 0.1);
+    struct tl_span a = timeline_kernel(&tl, &s, 1000, 0.1);
+    struct tl_span b = timeline_kernel(&tl, &s, 1000, 0.1);
     cr_assert_float_eq(a.end_ns - a.start_ns, 1000, 1e-6);
     cr_assert_geq(b.start_ns, a.end_ns);
 }
@@ -41,8 +41,8 @@ Test(timeline, kernels_of_two_streams_share_the_chip_if_they_fit)
         struct timeline tl;
         struct tl_stream s = {0}, t = {0};
         timeline_start(&tl, &p);
-        struct tl_span a = timeline_kernel(&tl, &s, false, 1000, share);
-        struct tl_span b = timeline_kernel(&tl, &t, false, 1000, share);
+        struct tl_span a = timeline_kernel(&tl, &s, 1000, share);
+        struct tl_span b = timeline_kernel(&tl, &t, 1000, share);
         if (share <= 0.5)
             cr_assert_lt(b.start_ns, a.end_ns);
         else
@@ -54,12 +54,12 @@ Test(timeline, the_legacy_stream_waits_for_blocking_streams_only)
 {
     struct vg_profile p = h200();
     struct timeline tl;
-    struct tl_stream legacy = {.blocking = true}, blocking = {.blocking = true}, free_one = {0};
+    struct tl_stream legacy = {.blocking = true, .is_legacy = true}, blocking = {.blocking = true}, free_one = {0};
     timeline_start(&tl, &p);
-    struct tl_span a = timeline_kernel(&tl, &free_one, false, 5e6, 0.1);
-    struct tl_span b = timeline_kernel(&tl, &blocking, false, 1e6, 0.1);
-    struct tl_span c = timeline_kernel(&tl, &legacy, true, 1000, 0.1);
-    struct tl_span d = timeline_kernel(&tl, &blocking, false, 1000, 0.1);
+    struct tl_span a = timeline_kernel(&tl, &free_one, 5e6, 0.1);
+    struct tl_span b = timeline_kernel(&tl, &blocking, 1e6, 0.1);
+    struct tl_span c = timeline_kernel(&tl, &legacy, 1000, 0.1);
+    struct tl_span d = timeline_kernel(&tl, &blocking, 1000, 0.1);
     cr_assert_geq(c.start_ns, b.end_ns);
     cr_assert_lt(c.start_ns, a.end_ns);
     cr_assert_geq(d.start_ns, c.end_ns);
@@ -71,15 +71,15 @@ Test(timeline, copies_of_two_directions_overlap_and_those_of_one_do_not)
     struct timeline tl;
     struct tl_stream s = {0}, t = {0}, u = {0};
     timeline_start(&tl, &p);
-    struct tl_span a = timeline_copy(&tl, &s, false, TL_HOST_TO_DEVICE, 1e9, true, true);
-    struct tl_span b = timeline_copy(&tl, &t, false, TL_DEVICE_TO_HOST, 1e9, true, true);
-    struct tl_span c = timeline_copy(&tl, &u, false, TL_HOST_TO_DEVICE, 1e9, true, true);
+    struct tl_span a = timeline_copy(&tl, &s, TL_HOST_TO_DEVICE, 1e9, true, true);
+    struct tl_span b = timeline_copy(&tl, &t, TL_DEVICE_TO_HOST, 1e9, true, true);
+    struct tl_span c = timeline_copy(&tl, &u, TL_HOST_TO_DEVICE, 1e9, true, true);
     cr_assert_lt(b.start_ns, a.end_ns);
     cr_assert_geq(c.start_ns, a.end_ns);
     cr_assert_float_eq(a.end_ns - a.start_ns, p.copy_overhead_ns + 1e9 / p.pcie_bytes_per_s * 1e9,
                        1);
     cr_assert_lt(tl.host_ns, a.end_ns, "asynchronous");
-    timeline_copy(&tl, &s, false, TL_HOST_TO_DEVICE, 8, true, false);
+    timeline_copy(&tl, &s, TL_HOST_TO_DEVICE, 8, true, false);
     cr_assert_geq(tl.host_ns, c.end_ns, "synchronous");
 }
 
@@ -89,7 +89,7 @@ Test(timeline, polling_comes_to_an_end)
     struct timeline tl;
     struct tl_stream s = {0};
     timeline_start(&tl, &p);
-    double end = timeline_kernel(&tl, &s, false, 10e9, 1).end_ns;
+    double end = timeline_kernel(&tl, &s, 10e9, 1).end_ns;
     int asked = 0;
     while (!timeline_query(&tl, end))
         asked++;

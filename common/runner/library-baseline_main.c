@@ -13,6 +13,7 @@
  * here. */
 #include "base/files.h"
 #include "base/clock.h"
+#include "base/option_table.h"
 #include "nn/oracle.h"
 #include "trace/recorded.h"
 #include "runner/cuda_api.h"
@@ -20,7 +21,6 @@
 #include "vendor/cudnn_conv.h"
 #include "vendor/onednn_conv.h"
 
-#include <argp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,47 +28,25 @@ enum { EXIT_DONE = 0, EXIT_WRONG = 1, EXIT_NOT_RUN = 2, EXIT_NOT_HERE = 3 };
 
 struct options {
     const char *model, *results;
-    bool gpu, check;
+    int gpu; /* 1, or 0: the CPU */
+    bool check;
     size_t images;
 };
 
-static const struct argp_option option_table[] = {
-    {"on", 'o', "DEVICE", 0, "cpu: oneDNN (default); gpu: cuDNN", 0},
-    {"model", 'm', "NAME", 0, "one-layer-high, one-layer-low, two-layer (default), or a file", 0},
-    {"images", 'n', "N", 0, "how many test images, 1 to 10000 (default: 100)", 0},
-    {"check", 'c', 0, 0, "compare every output with the oracle's", 0},
-    {"results", 'r', "FILE", 0, "write a table of what was measured", 0},
-    {0},
-};
+static const char *const devices[] = {"cpu", "gpu", NULL};
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-    char *end;
-    switch (key) {
-    case 'o':
-        if (strcmp(arg, "cpu") != 0 && strcmp(arg, "gpu") != 0)
-            argp_error(state, "--on: expected cpu or gpu, got '%s'", arg);
-        o->gpu = strcmp(arg, "gpu") == 0;
-        return 0;
-    case 'm':
-        o->model = arg;
-        return 0;
-    case 'n':
-        o->images = strtoul(arg, &end, 10);
-        if (*end || o->images < 1 || o->images > 10000)
-            argp_error(state, "--images: expected a whole number from 1 to 10000, got '%s'", arg);
-        return 0;
-    case 'c':
-        o->check = true;
-        return 0;
-    case 'r':
-        o->results = arg;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct option_row rows[] = {
+    {"on", 'o', "DEVICE", "cpu: oneDNN (default); gpu: cuDNN",
+     OPTION_CHOICE(struct options, gpu, devices)},
+    {"model", 'm', "NAME", "one-layer-high, one-layer-low, two-layer (default), or a file",
+     OPTION_TEXT(struct options, model)},
+    {"images", 'n', "N", "how many test images, 1 to 10000 (default: 100)",
+     OPTION_NUMBER(struct options, images, 1, 10000)},
+    {"check", 'c', NULL, "compare every output with the oracle's",
+     OPTION_FLAG(struct options, check)},
+    {"results", 'r', "FILE", "write a table of what was measured",
+     OPTION_TEXT(struct options, results)},
+    {0}};
 
 /* The libraries, and what was found out. */
 struct baseline {
@@ -258,14 +236,12 @@ cleanup:
 int main(int argc, char **argv)
 {
     struct options o = {.model = "two-layer", .images = 100};
-    const struct argp argp = {
-        .options = option_table,
-        .parser = parse_option,
-        .doc = "Run one inference with a vendor's library: oneDNN on the CPU, cuDNN on a GPU.\v"
-               "Exit status: 0 done, 1 an output is wrong, 2 could not run, 3 the library or the "
-               "device is not here."};
-    argp_err_exit_status = EXIT_NOT_RUN;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    static const struct option_table table = {
+        .rows = rows,
+        .about = "Run one inference with a vendor's library: oneDNN on the CPU, cuDNN on a GPU.\v"
+                 "Exit status: 0 done, 1 an output is wrong, 2 could not run, 3 the library or the "
+                 "device is not here."};
+    options_parse(&table, argc, argv, &o);
     struct st_error err = {0};
     const int status = run(&o, &err);
     if (status >= EXIT_NOT_RUN) {

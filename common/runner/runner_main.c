@@ -9,13 +9,12 @@
 #include "base/checkout.h"
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/option_table.h"
 #include "trace/recorded.h"
 #include "runner/gpu.h"
 #include "runner/infer.h"
 #include "runner/serve.h"
 
-#include <argp.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,48 +25,20 @@ struct options {
     size_t images;
 };
 
-static const struct argp_option option_table[] = {
-    {"lib", 'l', "FILE", 0, "the lab's library (default: build/labs/m1/libconv.so)", 0},
-    {"model", 'm', "NAME", 0, "one-layer-high, one-layer-low, two-layer (default), or a file", 0},
-    {"images", 'n', "N", 0, "how many test images, 1 to 10000 (default: 100)", 0},
-    {"on", 'o', "DEVICE", 0, "cpu (default), gpu or virtual: what the library is made for", 0},
-    {"serve", 's', "FILE", OPTION_HIDDEN, "serve a grader with this library", 0},
-    {0},
-};
+static const char *const devices[] = {
+    [RUNNER_ON_CPU] = "cpu", [RUNNER_ON_GPU] = "gpu", [RUNNER_ON_VIRTUAL_GPU] = "virtual", NULL};
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-    char *end;
-    switch (key) {
-    case 'l':
-        o->lib = arg;
-        return 0;
-    case 'm':
-        o->model = arg;
-        return 0;
-    case 's':
-        o->serve = arg;
-        return 0;
-    case 'o':
-        if (strcmp(arg, "cpu") == 0)
-            o->device = RUNNER_ON_CPU;
-        else if (strcmp(arg, "gpu") == 0)
-            o->device = RUNNER_ON_GPU;
-        else if (strcmp(arg, "virtual") == 0)
-            o->device = RUNNER_ON_VIRTUAL_GPU;
-        else
-            argp_error(state, "--on: expected cpu, gpu or virtual, got '%s'", arg);
-        return 0;
-    case 'n':
-        o->images = strtoul(arg, &end, 10);
-        if (*end || o->images < 1 || o->images > 10000)
-            argp_error(state, "--images: expected a whole number from 1 to 10000, got %s", arg);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct option_row rows[] = {
+    {"lib", 'l', "FILE", "the lab's library (default: build/labs/m1/libconv.so)",
+     OPTION_TEXT(struct options, lib)},
+    {"model", 'm', "NAME", "one-layer-high, one-layer-low, two-layer (default), or a file",
+     OPTION_TEXT(struct options, model)},
+    {"images", 'n', "N", "how many test images, 1 to 10000 (default: 100)",
+     OPTION_NUMBER(struct options, images, 1, 10000)},
+    {"on", 'o', "DEVICE", "cpu (default), gpu or virtual: what the library is made for",
+     OPTION_CHOICE(struct options, device, devices)},
+    {"serve", 's', "FILE", NULL, OPTION_TEXT(struct options, serve)}, /* a grader */
+    {0}};
 
 /* A lab and where it runs. */
 struct lab {
@@ -126,11 +97,9 @@ static enum st_code infer(const struct options *o, struct st_error *err)
 int main(int argc, char **argv)
 {
     struct options o = {.model = "two-layer", .images = 100};
-    const struct argp argp = {.options = option_table,
-                              .parser = parse_option,
-                              .doc = "Run one inference through a lab's conv_forward()."};
-    argp_err_exit_status = 2;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    static const struct option_table table = {
+        .rows = rows, .about = "Run one inference through a lab's conv_forward()."};
+    options_parse(&table, argc, argv, &o);
     if (o.serve)
         return runner_serve(o.serve, o.device);
     struct st_error err;

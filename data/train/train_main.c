@@ -1,12 +1,11 @@
 /* train: makes the course's models. See data/README.md. */
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/option_table.h"
 #include "base/parallel.h"
 #include "data/train/train_expected.h"
 #include "data/train/train_model.h"
 
-#include <argp.h>
-#include <errno.h>
 #include <stdlib.h>
 
 struct options {
@@ -15,50 +14,34 @@ struct options {
     uint64_t seed;
 };
 
-static const struct argp_option option_table[] = {
-    {"out", 'o', "DIR", 0, "Write the models and expected.tsv to DIR (required)", 0},
-    {"seed", 's', "N", 0, "Start from seed N (default: that of the committed models)", 0},
-    {"model", 'm', "NAME", 0, "Train only this model: one-layer-high, one-layer-low, two-layer", 0},
-    {0}};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void take_model(void *to, char *name, const struct option_row *row, struct argp_state *state)
 {
-    struct options *o = state->input;
-    char *end;
-    switch (key) {
-    case 'o':
-        o->out = arg;
-        return 0;
-    case 's':
-        errno = 0;
-        o->seed = strtoull(arg, &end, 10);
-        if (arg[0] < '0' || arg[0] > '9' || *end || errno)
-            argp_error(state, "--seed wants a whole number, got '%s'", arg);
-        return 0;
-    case 'm':
-        o->only = train_recipe_find(arg);
-        if (!o->only)
-            argp_error(state, "no model is named '%s'", arg);
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->out)
-            argp_error(state, "--out DIR is missing");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    (void)row;
+    if (!(*(const struct train_recipe **)to = train_recipe_find(name)))
+        argp_error(state, "no model is named '%s'", name);
 }
 
-static const struct argp argp = {
-    option_table,
-    parse,
-    NULL,
-    "Trains the course's networks on Fashion-MNIST.\v"
-    "The same seed gives the same files on any machine. CONVLAB_DATA=DIR names another folder with "
-    "the data set.",
-    NULL,
-    NULL,
-    NULL};
+static void check(void *options, struct argp_state *state)
+{
+    if (!((struct options *)options)->out)
+        argp_error(state, "--out DIR is missing");
+}
+
+static const struct option_row rows[] = {
+    {"out", 'o', "DIR", "Write the models and expected.tsv to DIR (required)",
+     OPTION_TEXT(struct options, out)},
+    {"seed", 's', "N", "Start from seed N (default: that of the committed models)",
+     OPTION_NUMBER(struct options, seed, 0, UINT64_MAX)},
+    {"model", 'm', "NAME", "Train only this model: one-layer-high, one-layer-low, two-layer",
+     OPTION_TAKE(struct options, only, take_model)},
+    {0}};
+
+static const struct option_table table = {
+    .rows = rows,
+    .check = check,
+    .about =
+        "Trains the course's networks on Fashion-MNIST.\v"
+        "The same seed gives the same files on any machine. CONVLAB_DATA=DIR names another folder with the data set."};
 
 static enum st_code train_one(const struct train_recipe *recipe, const struct options *o,
                               const struct nn_dataset *set, struct st_error *err)
@@ -82,8 +65,7 @@ int main(int argc, char **argv)
     struct options o = {.seed = TRAIN_DEFAULT_SEED};
     struct nn_dataset train = {0}, test = {0};
     struct st_error err;
-    argp_err_exit_status = EXIT_CANNOT;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    options_parse(&table, argc, argv, &o);
 
     enum st_code code = dir_make(o.out, &err);
     if (code == ST_OK)

@@ -1,8 +1,8 @@
 /* grader compare: what changed, grade by grade: between two gradebooks, or, in one, between each
  * grade and the attempt before it. */
+#include "base/option_table.h"
 #include "grader/class/class_names.h"
 #include "grader/gradebook/gradebook.h"
-#include "grader/gradebook/gradebook_options.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -170,36 +170,38 @@ static enum st_code compare_history(struct gradebook *book, struct counts *c, st
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void take_book(void *arguments, char *path, const struct option_row *row,
+                      struct argp_state *state)
 {
-    struct arguments *a = state->input;
-    switch (key) {
-    case ARGP_KEY_ARG:
-        if (a->n == 2)
-            argp_error(state, "expected two gradebooks, got a third: '%s'", arg);
-        a->books[a->n++] = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (a->n == 1)
-            argp_error(state, "expected two gradebooks, or none: then each grade is compared with "
-                              "the attempt before it");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    struct arguments *a = arguments;
+    (void)row;
+    if (a->n == 2)
+        argp_error(state, "expected two gradebooks, got a third: '%s'", path);
+    a->books[a->n++] = path;
+}
+
+static void check(void *arguments, struct argp_state *state)
+{
+    const struct arguments *a = arguments;
+    if (a->n == 1)
+        argp_error(
+            state,
+            "expected two gradebooks, or none: then each grade is compared with the attempt before it");
 }
 
 int gr_command_compare(int argc, char **argv)
 {
-    static const struct argp argp = {
-        .parser = parse,
-        .args_doc = "[OLD NEW]",
-        .doc = "Tell which grades differ between two gradebooks that are named; or else, in one, "
-               "between each grade and the attempt before it."
-               "\vExit status: 0 none differs, 1 some do, 2 could not compare.",
-    };
-    struct arguments a = {0};
-    gb_options_parse(&argp, argc, argv, &a, &a.gradebook);
+    static const struct option_row rows[] = {
+        GB_OPTION_ROW(struct arguments, gradebook), {OPTION_OPERANDS(take_book)}, {0}};
+    static const struct option_table table = {
+        .rows = rows,
+        .check = check,
+        .operands = "[OLD NEW]",
+        .about =
+            "Tell which grades differ between two gradebooks that are named; or else, in one, between each grade and the attempt before it."
+            "\vExit status: 0 none differs, 1 some do, 2 could not compare."};
+    struct arguments a = {.gradebook = GB_DEFAULT_PATH};
+    options_parse(&table, argc, argv, &a);
     struct gradebook *old = NULL, *new = NULL;
     struct counts c = {0};
     struct st_error err;

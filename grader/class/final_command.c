@@ -4,8 +4,8 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
+#include "base/option_table.h"
 #include "base/tsv.h"
-#include "grader/gradebook/gradebook_options.h"
 #include "grader/report/report_parts.h"
 
 #include <stdlib.h>
@@ -18,21 +18,6 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 2, MOST_FIELDS = CL_MAX_PARTS + 6 };
 struct arguments {
     const char *gradebook, *weights, *out;
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct arguments *a = state->input;
-    switch (key) {
-    case 'w':
-        a->weights = arg;
-        return 0;
-    case 'o':
-        a->out = arg;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
 
 static void write_header(FILE *out, const struct cl_weights *w)
 {
@@ -130,19 +115,18 @@ static void print_open(const struct cl_final_list *list)
 
 int gr_command_final(int argc, char **argv)
 {
-    static const struct argp_option options[] = {
-        {"weights", 'w', "FILE", 0, "the course's weights (default: grader/class/weights.tsv)", 0},
-        {"out", 'o', "FILE", 0, "write the table there", 0},
-        {0},
-    };
-    static const struct argp argp = {
-        .options = options,
-        .parser = parse,
-        .doc = "Final grades: the parts that a table of weights names, from the gradebook's grades "
-               "and manual items. docs/class.md describes the table.",
-    };
-    struct arguments a = {0};
-    gb_options_parse(&argp, argc, argv, &a, &a.gradebook);
+    static const struct option_row rows[] = {
+        {"weights", 'w', "FILE", "the course's weights (default: grader/class/weights.tsv)",
+         OPTION_TEXT(struct arguments, weights)},
+        {"out", 'o', "FILE", "write the table there", OPTION_TEXT(struct arguments, out)},
+        GB_OPTION_ROW(struct arguments, gradebook),
+        {0}};
+    static const struct option_table table = {
+        .rows = rows,
+        .about =
+            "Final grades: the parts that a table of weights names, from the gradebook's grades and manual items. docs/class.md describes the table."};
+    struct arguments a = {.gradebook = GB_DEFAULT_PATH};
+    options_parse(&table, argc, argv, &a);
     static struct cl_weights weights;
     struct gradebook *book = NULL;
     struct cl_final_list list = {0};

@@ -1,10 +1,10 @@
 /* grader manual: what the instructor gives by hand. Items lie in a table of their own, so grading
  * again does not touch them. */
 #include "base/csv.h"
+#include "base/option_table.h"
 #include "base/utf8.h"
 #include "grader/class/class_names.h"
 #include "grader/gradebook/gradebook.h"
-#include "grader/gradebook/gradebook_options.h"
 #include "grader/course/milestone.h"
 #include "grader/course/rubric.h"
 
@@ -16,14 +16,7 @@
 
 int gr_command_manual(int argc, char **argv);
 
-enum {
-    EXIT_DONE = 0,
-    EXIT_FAILED = 2,
-    KEY_IMPORT = 256,
-    KEY_LIST,
-    KEY_REMOVE,
-    MOST_LATE_DAYS = 366
-};
+enum { EXIT_DONE = 0, EXIT_FAILED = 2, MOST_LATE_DAYS = 366 };
 
 struct arguments {
     const char *gradebook, *import;
@@ -250,55 +243,45 @@ static enum st_code remove_item(struct gradebook *book, const char *const word[5
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void take_word(void *arguments, char *word, const struct option_row *row,
+                      struct argp_state *state)
 {
-    struct arguments *a = state->input;
-    switch (key) {
-    case KEY_IMPORT:
-        a->import = arg;
-        return 0;
-    case KEY_LIST:
-        a->list = true;
-        return 0;
-    case KEY_REMOVE:
-        a->remove = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (a->words == 5)
-            argp_error(state, "expected at most NAME MILESTONE ITEM POINTS COMMENT, got '%s' more",
-                       arg);
-        a->word[a->words++] = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (!a->import && !a->list && a->words < (a->remove ? 3 : 4) &&
-            !(a->words == 3 && strcmp(a->word[2], "comment") == 0))
-            argp_error(state, "expected NAME MILESTONE ITEM POINTS [COMMENT], --import, --list or "
-                              "--remove");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    struct arguments *a = arguments;
+    (void)row;
+    if (a->words == 5)
+        argp_error(state, "expected at most NAME MILESTONE ITEM POINTS COMMENT, got '%s' more",
+                   word);
+    a->word[a->words++] = word;
+}
+
+static void check(void *arguments, struct argp_state *state)
+{
+    const struct arguments *a = arguments;
+    const int least = a->remove || (a->words == 3 && strcmp(a->word[2], "comment") == 0) ? 3 : 4;
+    if (!a->import && !a->list && a->words < least)
+        argp_error(state,
+                   "expected NAME MILESTONE ITEM POINTS [COMMENT], --import, --list or --remove");
 }
 
 int gr_command_manual(int argc, char **argv)
 {
-    static const struct argp_option options[] = {
-        {"import", KEY_IMPORT, "FILE", 0,
-         "enter all rows of a CSV file with submission,milestone,item,points,comment", 0},
-        {"list", KEY_LIST, 0, 0, "list what was entered (of NAME)", 0},
-        {"remove", KEY_REMOVE, 0, 0, "remove NAME MILESTONE ITEM", 0},
-        {0},
-    };
-    static const struct argp argp = {
-        .options = options,
-        .parser = parse,
-        .args_doc = "NAME MILESTONE ITEM POINTS [COMMENT]",
-        .doc = "Enter what is graded by hand: a manual item of a rubric, late_days, or a comment "
-               "(with POINTS ''). MILESTONE - is the whole course. What is there is replaced; "
-               "grading again keeps it. A name that begins with - goes behind --.",
-    };
-    struct arguments a = {0};
-    gb_options_parse(&argp, argc, argv, &a, &a.gradebook);
+    static const struct option_row rows[] = {
+        {"import", 0, "FILE",
+         "enter all rows of a CSV file with submission,milestone,item,points,comment",
+         OPTION_TEXT(struct arguments, import)},
+        {"list", 0, NULL, "list what was entered (of NAME)", OPTION_FLAG(struct arguments, list)},
+        {"remove", 0, NULL, "remove NAME MILESTONE ITEM", OPTION_FLAG(struct arguments, remove)},
+        GB_OPTION_ROW(struct arguments, gradebook),
+        {OPTION_OPERANDS(take_word)},
+        {0}};
+    static const struct option_table table = {
+        .rows = rows,
+        .check = check,
+        .operands = "NAME MILESTONE ITEM POINTS [COMMENT]",
+        .about =
+            "Enter what is graded by hand: a manual item of a rubric, late_days, or a comment (with POINTS ''). MILESTONE - is the whole course. What is there is replaced; grading again keeps it. A name that begins with - goes behind --."};
+    struct arguments a = {.gradebook = GB_DEFAULT_PATH};
+    options_parse(&table, argc, argv, &a);
     struct gradebook *book;
     struct st_error err;
     long wrong = 0;

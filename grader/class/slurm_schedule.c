@@ -95,7 +95,7 @@ static enum st_code write_script(const struct cluster *c, size_t batch, char pat
     put_quoted(out.f, program);
     fputs(" class --task \"$SLURM_ARRAY_TASK_ID\" --list", out.f);
     put_quoted(out.f, list);
-    fprintf(out.f, " --limit %.0f%s", o->limit_s, o->no_sandbox ? " --no-sandbox" : "");
+    fprintf(out.f, " --limit %zu%s", o->limit_s, o->no_sandbox ? " --no-sandbox" : "");
     const size_t n = cl_options_passed(o, true, images, words);
     for (size_t i = 0; i < n; i++)
         put_quoted(out.f, words[i]);
@@ -126,7 +126,7 @@ static enum st_code submit_batch(struct cluster *c, const size_t *which, size_t 
                                .at_once = o->array_limit,
                                .exclusive = exclusive,
                                /* (the limit within the job ends it first) */
-                               .minutes = (size_t)(o->limit_s / 60) + 5};
+                               .minutes = o->limit_s / 60 + 5};
     size_t *numbers = calloc(n, sizeof *numbers);
     if (!numbers)
         return st_fail(err, ST_NO_MEMORY, "cannot hold the class's tasks in memory");

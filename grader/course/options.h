@@ -4,6 +4,7 @@
 #ifndef CONVLAB_GRADER_OPTIONS_H
 #define CONVLAB_GRADER_OPTIONS_H
 
+#include "base/option_table.h"
 #include "base/status.h"
 #include "grader/sandbox/sandbox.h"
 
@@ -33,17 +34,39 @@ struct gr_options {
     enum gr_sandbox_wish sandbox; /**< --no-sandbox, --require-sandbox */
 };
 
-struct argp;
-struct argp_state;
+/** --device, --images and --model, which several commands take: rows for a table of options.
+ * @param at  offset of the command's struct gr_options */
+#define GR_OPTION_ROWS(at)                                                                                              \
+    {"device",                                                                                                          \
+     0,                                                                                                                 \
+     "DEVICE",                                                                                                          \
+     "gpu, virtual or virtual:PROFILE; default auto: a GPU if there is one, else the virtual GPU (m1 runs on the CPU)", \
+     .kind = OPTION_KIND_TAKE,                                                                                          \
+     .offset = (at) + offsetof(struct gr_options, device),                                                              \
+     .take = gr_options_take_device},                                                                                   \
+        {"model",                                                                                                       \
+         0,                                                                                                             \
+         "NAME",                                                                                                        \
+         "one-layer-high, one-layer-low, two-layer (default), or the path of a .safetensors file",                      \
+         .kind = OPTION_KIND_TEXT,                                                                                      \
+         .offset = (at) + offsetof(struct gr_options, model)},                                                          \
+    {                                                                                                                   \
+        "images", 0, "N,N,...",                                                                                         \
+            "data-set sizes (default: 100,1000,10000; on the virtual GPU 100)",                                         \
+            .kind = OPTION_KIND_TAKE, .offset = (at), .take = gr_options_take_images                                    \
+    }
 
-/** --device, --images and --model, which several commands take: an argp child, whose input is a
- * struct gr_options. */
-extern const struct argp gr_options_common;
+/** Reads --device into a const char *. */
+option_take gr_options_take_device;
+
+/** Reads --images into a struct gr_options. */
+option_take gr_options_take_images;
+
+/** What a grading is asked for if nothing else is: auto, two-layer, the course's sizes, a fresh
+ * seed. */
+struct gr_options gr_options_default(void);
 
 /** The sizes as --images takes them: "100,1000". @return @p to. */
 char *gr_options_images(const struct gr_options *options, char to[GR_IMAGES_CHARS]);
-
-/** What --seed says, or an error as argp reports it. */
-void gr_options_seed(struct gr_options *options, const char *seed, struct argp_state *state);
 
 #endif

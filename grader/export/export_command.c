@@ -2,11 +2,11 @@
  */
 #include "base/file_name.h"
 #include "base/files.h"
+#include "base/option_table.h"
 #include "grader/export/autograders.h"
 #include "grader/export/export_formats.h"
 #include "grader/export/from_gradebook.h"
 
-#include <argp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,103 +32,56 @@ static const struct {
 };
 enum { AUTOGRADERS = sizeof autograders / sizeof *autograders };
 
-enum {
-    KEY_GRADEBOOK = 256,
-    KEY_SUBMISSION,
-    KEY_MILESTONE,
-    KEY_OUT,
-    KEY_VISIBILITY,
-    KEY_STDOUT_VISIBILITY,
-    KEY_EXCEL,
-    KEY_HANDOUT,
-    KEY_OPTIONS,
-    KEY_URL
-};
+static void take_word(void *arguments, char *word, const struct option_row *row,
+                      struct argp_state *state)
+{
+    struct arguments *a = arguments;
+    (void)row;
+    if (a->operand)
+        argp_error(state, "too many arguments, from '%s' on", word);
+    *(a->format ? &a->operand : &a->format) = word;
+}
 
-static const struct argp_option option_table[] = {
-    {0, 0, 0, 0, "What is exported:", 1},
-    {"gradebook", KEY_GRADEBOOK, "FILE", 0, "the grades of a class, instead of one result.json", 1},
-    {"submission", KEY_SUBMISSION, "NAME", 0, "of the gradebook, only this student or team", 1},
-    {"milestone", KEY_MILESTONE, "mN", 0, "of the gradebook, only this milestone", 1},
-    {0, 0, 0, 0, "How:", 2},
-    {"out", KEY_OUT, "FILE|DIR", 0,
+static void check(void *arguments, struct argp_state *state)
+{
+    const struct arguments *a = arguments;
+    if (!a->format)
+        argp_error(state, "no format given");
+}
+
+static const char *const visibilities[] = {"visible", "hidden", "after_due_date", "after_published",
+                                           NULL};
+
+static const struct option_row rows[] = {
+    OPTION_GROUP("What is exported:"),
+    {"gradebook", 0, "FILE", "the grades of a class, instead of one result.json",
+     OPTION_TEXT(struct arguments, gradebook)},
+    {"submission", 0, "NAME", "of the gradebook, only this student or team",
+     OPTION_TEXT(struct arguments, submission)},
+    {"milestone", 0, "mN", "of the gradebook, only this milestone",
+     OPTION_TEXT(struct arguments, milestone)},
+    OPTION_GROUP("How:"),
+    {"out", 0, "FILE|DIR",
      "where to write it (default: standard output); of a class, formats that hold one submission write DIR/SUBMISSION/mN.*",
-     2},
-    {"visibility", KEY_VISIBILITY, "V", 0,
-     "Gradescope: visible (default), hidden, after_due_date or after_published", 2},
-    {"stdout-visibility", KEY_STDOUT_VISIBILITY, "V", 0,
-     "the same for what the autograder prints (default: hidden)", 2},
-    {"excel", KEY_EXCEL, 0, 0, "CSV: begin with a byte order mark, for Excel", 2},
-    {0, 0, 0, 0, "Autograders:", 3},
-    {"handout", KEY_HANDOUT, "FILE", 0,
-     "the students' archive (default: build/convlab-handout.tar.gz, from make handout)", 3},
-    {"options", KEY_OPTIONS, "'...'", 0, "further options of the grader, such as '--quick'", 3},
-    {"url", KEY_URL, "URL", 0,
-     "github-classroom: fetch the students' archive from there, not from the repository", 3},
-    {0},
-};
-
-static const char *visibility(const char *arg, struct argp_state *state)
-{
-    static const char *const known[] = {"visible", "hidden", "after_due_date", "after_published"};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(arg, known[i]) == 0)
-            return known[i];
-    argp_error(state, "expected visible, hidden, after_due_date or after_published, got '%s'", arg);
-    return NULL;
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct arguments *a = state->input;
-    switch (key) {
-    case KEY_GRADEBOOK:
-        a->gradebook = arg;
-        break;
-    case KEY_SUBMISSION:
-        a->submission = arg;
-        break;
-    case KEY_MILESTONE:
-        a->milestone = arg;
-        break;
-    case KEY_OUT:
-        a->out = arg;
-        break;
-    case KEY_VISIBILITY:
-        a->options.visibility = visibility(arg, state);
-        break;
-    case KEY_STDOUT_VISIBILITY:
-        a->options.stdout_visibility = visibility(arg, state);
-        break;
-    case KEY_EXCEL:
-        a->options.excel = true;
-        break;
-    case KEY_HANDOUT:
-        a->autograder.handout = arg;
-        break;
-    case KEY_OPTIONS:
-        a->autograder.options = arg;
-        break;
-    case KEY_URL:
-        a->autograder.url = arg;
-        break;
-    case ARGP_KEY_ARG:
-        if (state->arg_num == 0)
-            a->format = arg;
-        else if (state->arg_num == 1)
-            a->operand = arg;
-        else
-            argp_error(state, "too many arguments, from '%s' on", arg);
-        break;
-    case ARGP_KEY_END:
-        if (!a->format)
-            argp_error(state, "no format given");
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
+     OPTION_TEXT(struct arguments, out)},
+    {"visibility", 0, "V",
+     "Gradescope: visible (default), hidden, after_due_date or after_published",
+     OPTION_WORD(struct arguments, options.visibility, visibilities)},
+    {"stdout-visibility", 0, "V", "the same for what the autograder prints (default: hidden)",
+     OPTION_WORD(struct arguments, options.stdout_visibility, visibilities)},
+    {"excel", 0, NULL, "CSV: begin with a byte order mark, for Excel",
+     OPTION_FLAG(struct arguments, options.excel)},
+    OPTION_GROUP("Autograders:"),
+    {"handout", 0, "FILE",
+     "the students' archive (default: build/convlab-handout.tar.gz, from make handout)",
+     OPTION_TEXT(struct arguments, autograder.handout)},
+    {"options", 0, "'...'", "further options of the grader, such as '--quick'",
+     OPTION_TEXT(struct arguments, autograder.options)},
+    {"url", 0, "URL",
+     "github-classroom: fetch the students' archive from there, not from the repository",
+     OPTION_TEXT(struct arguments, autograder.url)},
+    {OPTION_OPERANDS(take_word)},
+    {0}};
 
 /* The list of formats, behind the options. */
 static char *help_filter(int key, const char *text, void *input)
@@ -152,11 +105,11 @@ static char *help_filter(int key, const char *text, void *input)
     return fclose(out) ? NULL : list;
 }
 
-static const struct argp argp = {
-    .options = option_table,
-    .parser = parse_option,
-    .args_doc = "FORMAT RESULT.json\nFORMAT --gradebook FILE\nAUTOGRADER MILESTONE --out FILE|DIR",
-    .doc = "Exports grades to grading platforms.\v.",
+static const struct option_table table = {
+    .rows = rows,
+    .check = check,
+    .operands = "FORMAT RESULT.json\nFORMAT --gradebook FILE\nAUTOGRADER MILESTONE --out FILE|DIR",
+    .about = "Exports grades to grading platforms.\v.",
     .help_filter = help_filter};
 
 /* ---- exporting grades ----------------------------------------------------------------------- */
@@ -268,8 +221,7 @@ int gr_command_export(int argc, char **argv)
                           .autograder = {.options = ""}};
     struct st_error err = {0};
     size_t refused = 0;
-    argp_err_exit_status = EXIT_NOT_EXPORTED;
-    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    options_parse(&table, argc, argv, &a);
     if (run(&a, &refused, &err)) {
         st_print(stderr, argv[0], &err);
         return EXIT_NOT_EXPORTED;

@@ -6,10 +6,10 @@
  * Exit status: 0 all that ran was right, 1 something was wrong or failed, 2 could not run. */
 #include "base/checkout.h"
 #include "base/files.h"
+#include "base/option_table.h"
 #include "base/rng.h"
 #include "grader/gpubench/gpubench.h"
 
-#include <argp.h>
 #include <cuda_runtime_api.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,18 +29,6 @@ struct options {
     struct gb_plan plan;
 };
 
-static const struct argp_option option_table[] = {
-    {"out", 'o', "FOLDER", 0,
-     "where bench.tsv, totals.tsv and peaks.tsv go (default: "
-     "build/bench-gpu)",
-     0},
-    {"images", 'n', "N,N,...", 0, "numbers of images (default: 100,1000,10000; virtual GPU: 2)", 0},
-    {"rounds", 'r', "N", 0, "runs of each subject (default: 51 up to 1000 images, else 15)", 0},
-    {"only", 'm', "MODEL", 0, "two-layer or one-layer (default: both)", 0},
-    {"seed", 's', "N", 0, "seed of the inputs (default: 1)", 0},
-    {0},
-};
-
 /* A whole number from 1 to `most`, ended by `end`; 0 if it is none. */
 static long number(const char *text, char end, long most)
 {
@@ -49,8 +37,11 @@ static long number(const char *text, char end, long most)
     return after != text && *after == end && n >= 1 && n <= most ? n : 0;
 }
 
-static void parse_images(struct gb_plan *plan, char *list, struct argp_state *state)
+static void take_images(void *to, char *list, const struct option_row *row,
+                        struct argp_state *state)
 {
+    struct gb_plan *plan = to;
+    (void)row;
     plan->sizes = 0;
     char *save = NULL;
     for (char *item = strtok_r(list, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
@@ -66,41 +57,34 @@ static void parse_images(struct gb_plan *plan, char *list, struct argp_state *st
         argp_error(state, "--images: expected whole numbers with commas between, got nothing");
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static void take_library(void *options, char *word, const struct option_row *row,
+                         struct argp_state *state)
 {
-    struct options *o = state->input;
-    switch (key) {
-    case 'o':
-        o->out = arg;
-        return 0;
-    case 'n':
-        parse_images(&o->plan, arg, state);
-        return 0;
-    case 'r':
-        if (!(o->plan.rounds = (int)number(arg, '\0', GB_MAX_ROUNDS)))
-            argp_error(state, "--rounds: expected a whole number from 1 to %d, got '%s'",
-                       GB_MAX_ROUNDS, arg);
-        return 0;
-    case 's':
-        if (!(o->plan.seed = (unsigned)number(arg, '\0', 1000000000)))
-            argp_error(state, "--seed: expected a whole number from 1, got '%s'", arg);
-        return 0;
-    case 'm':
-        if (strcmp(arg, "two-layer") != 0 && strcmp(arg, "one-layer") != 0)
-            argp_error(state, "--only: expected two-layer or one-layer, got '%s'", arg);
-        o->only = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (!strchr(arg, '=') || strchr(arg, '=') == arg)
-            argp_error(state, "expected NAME=LIBRARY, got '%s'", arg);
-        if (o->libraries == GB_MAX_SUBJECTS - 2)
-            argp_error(state, "expected at most %d libraries", GB_MAX_SUBJECTS - 2);
-        o->library[o->libraries++] = arg;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    struct options *o = options;
+    (void)row;
+    if (!strchr(word, '=') || strchr(word, '=') == word)
+        argp_error(state, "expected NAME=LIBRARY, got '%s'", word);
+    if (o->libraries == GB_MAX_SUBJECTS - 2)
+        argp_error(state, "expected at most %d libraries", GB_MAX_SUBJECTS - 2);
+    o->library[o->libraries++] = word;
 }
+
+static const char *const models[] = {"two-layer", "one-layer", NULL};
+
+static const struct option_row option_rows[] = {
+    {"out", 'o', "FOLDER",
+     "where bench.tsv, totals.tsv and peaks.tsv go (default: build/bench-gpu)",
+     OPTION_TEXT(struct options, out)},
+    {"images", 'n', "N,N,...", "numbers of images (default: 100,1000,10000; virtual GPU: 2)",
+     OPTION_TAKE(struct options, plan, take_images)},
+    {"rounds", 'r', "N", "runs of each subject (default: 51 up to 1000 images, else 15)",
+     OPTION_INT(struct options, plan.rounds, 1, GB_MAX_ROUNDS)},
+    {"only", 'm', "MODEL", "two-layer or one-layer (default: both)",
+     OPTION_WORD(struct options, only, models)},
+    {"seed", 's', "N", "seed of the inputs (default: 1)",
+     OPTION_INT(struct options, plan.seed, 1, 1000000000)},
+    {OPTION_OPERANDS(take_library)},
+    {0}};
 
 static enum st_code add_subjects(const struct options *o, struct gb_subjects *all,
                                  struct st_error *err)
@@ -198,15 +182,13 @@ static enum st_code run(struct options *o, bool *all_right, struct st_error *err
 int main(int argc, char **argv)
 {
     struct options o = {.plan = {.seed = 1}};
-    const struct argp argp = {
-        .options = option_table,
-        .parser = parse_option,
-        .args_doc = "[NAME=LIBRARY ...]",
-        .doc = "Time every GPU milestone's reference and cuDNN on the same inputs, in turn.\v"
-               "Exit status: 0 all that ran was right, 1 something was wrong or failed, 2 could "
-               "not run."};
-    argp_err_exit_status = EXIT_NOT_RUN;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    static const struct option_table table = {
+        .rows = option_rows,
+        .operands = "[NAME=LIBRARY ...]",
+        .about = "Time every GPU milestone's reference and cuDNN on the same inputs, in turn.\v"
+                 "Exit status: 0 all that ran was right, 1 something was wrong or failed, 2 could "
+                 "not run."};
+    options_parse(&table, argc, argv, &o);
     struct st_error err = {0};
     bool all_right = false;
     if (run(&o, &all_right, &err)) {

@@ -11,13 +11,13 @@
  * difference as a part of the tolerance. Exit status: 0 all is right, 1 something is wrong or
  * differs, 2 could not run. */
 #include "base/files.h"
+#include "base/option_table.h"
 #include "base/rng.h"
 #include "grader/course/cases.h"
 #include "grader/gpubench/gpubench.h"
 #include "grader/gpubench/gpubench_kernels.h"
 #include "nn/oracle.h"
 
-#include <argp.h>
 #include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdlib.h>
@@ -30,42 +30,17 @@ struct options {
     unsigned long seed;
 };
 
-static const struct argp_option option_table[] = {
-    {"seed", 's', "N", 0, "seed of shapes and data (default: 1)", 0},
-    {"save", 'o', "FILE", 0, "write the outputs, for --against on another device", 0},
-    {"against", 'a', "FILE", 0, "compare the outputs with those of another device", 0},
-    {0},
-};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-    char *end;
-    switch (key) {
-    case 's':
-        o->seed = strtoul(arg, &end, 10);
-        if (end == arg || *end)
-            argp_error(state, "--seed: expected a whole number, got '%s'", arg);
-        return 0;
-    case 'o':
-        o->save = arg;
-        return 0;
-    case 'a':
-        o->against = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (o->library)
-            argp_error(state, "expected one library, got '%s' and '%s'", o->library, arg);
-        o->library = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (!o->library)
-            argp_error(state, "expected a library, for example build/reference/m3/libconv.so");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct option_row rows[] = {
+    {"seed", 's', "N", "seed of shapes and data (default: 1)",
+     OPTION_NUMBER(struct options, seed, 0, UINT64_MAX)},
+    {"save", 'o', "FILE", "write the outputs, for --against on another device",
+     OPTION_TEXT(struct options, save)},
+    {"against", 'a', "FILE", "compare the outputs with those of another device",
+     OPTION_TEXT(struct options, against)},
+    {.value = "library",
+     .help = "expected a library, for example build/reference/m3/libconv.so",
+     OPTION_OPERAND(struct options, library)},
+    {0}};
 
 /* What all shapes add up to. */
 struct sums {
@@ -249,14 +224,11 @@ static int run(const struct options *o, struct st_error *err)
 int main(int argc, char **argv)
 {
     struct options o = {.seed = 1};
-    const struct argp argp = {.options = option_table,
-                              .parser = parse_option,
-                              .args_doc = "LIBRARY",
-                              .doc =
-                                  "Run a GPU library on the grader's unit shapes and check it on "
-                                  "the device."};
-    argp_err_exit_status = EXIT_NOT_RUN;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    static const struct option_table table = {
+        .rows = rows,
+        .operands = "LIBRARY",
+        .about = "Run a GPU library on the grader's unit shapes and check it on the device."};
+    options_parse(&table, argc, argv, &o);
     struct st_error err = {0};
     const int status = run(&o, &err);
     if (status == EXIT_NOT_RUN)

@@ -37,6 +37,16 @@ enum gb_access {
     GB_CREATE /**< the same, but made if there is none */
 };
 
+#define GB_DEFAULT_PATH "gradebook.db"
+
+/** --gradebook FILE (-g), for a command's table of options (base/option_table.h).
+ * @param member  a const char * that begins as GB_DEFAULT_PATH */
+#define GB_OPTION_ROW(type, member)                                                                \
+    {                                                                                              \
+        "gradebook", 'g', "FILE", "the gradebook (default: " GB_DEFAULT_PATH ")",                  \
+            OPTION_TEXT(type, member)                                                              \
+    }
+
 /** Opens a gradebook. @return ST_OK; ST_NOT_FOUND; ST_BAD_FORMAT if it is no gradebook or one of a
  * newer ConvLab; ST_IO if it is locked, read-only or the disk full. @p book is NULL on error. */
 enum st_code gb_open(struct gradebook **book, const char *path, enum gb_access access,

@@ -1,6 +1,7 @@
 /* grader gradebook: what is in a gradebook, and what its tables are. */
 #include "grader/gradebook/gradebook.h"
-#include "grader/gradebook/gradebook_options.h"
+
+#include "base/option_table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,27 +9,10 @@
 
 int gr_command_gradebook(int argc, char **argv);
 
-enum { KEY_FORGET = 256 };
-
 struct arguments {
     const char *gradebook, *forget;
     bool schema;
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct arguments *a = state->input;
-    switch (key) {
-    case 's':
-        a->schema = true;
-        return 0;
-    case KEY_FORGET:
-        a->forget = arg;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
 
 /* Grades per milestone, in columns. */
 static void print_counts(const struct gb_grade_list *grades)
@@ -101,20 +85,19 @@ static enum st_code forget(const char *path, const char *name, struct st_error *
 
 int gr_command_gradebook(int argc, char **argv)
 {
-    static const struct argp_option options[] = {
-        {"schema", 's', NULL, 0, "print its tables as Markdown instead", 0},
-        {"forget", KEY_FORGET, "NAME", 0,
-         "take out the grades of a submission that was renamed or withdrawn", 0},
-        {0},
-    };
-    static const struct argp argp = {
-        .options = options,
-        .parser = parse,
-        .doc = "Tell what is in a gradebook. It is a SQLite file; docs/gradebook.md describes "
-               "its tables.",
-    };
-    struct arguments arguments = {0};
-    gb_options_parse(&argp, argc, argv, &arguments, &arguments.gradebook);
+    static const struct option_row rows[] = {
+        {"schema", 's', NULL, "print its tables as Markdown instead",
+         OPTION_FLAG(struct arguments, schema)},
+        {"forget", 0, "NAME", "take out the grades of a submission that was renamed or withdrawn",
+         OPTION_TEXT(struct arguments, forget)},
+        GB_OPTION_ROW(struct arguments, gradebook),
+        {0}};
+    static const struct option_table table = {
+        .rows = rows,
+        .about =
+            "Tell what is in a gradebook. It is a SQLite file; docs/gradebook.md describes its tables."};
+    struct arguments arguments = {.gradebook = GB_DEFAULT_PATH};
+    options_parse(&table, argc, argv, &arguments);
     if (arguments.schema) {
         gb_schema_print(stdout);
         return 0;

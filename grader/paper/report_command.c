@@ -1,37 +1,29 @@
 /* `grader report`: the report that a student edits and hands in. */
 #include "base/checkout.h"
 #include "base/files.h"
+#include "base/option_table.h"
 #include "grader/paper/assemble.h"
 #include "grader/paper/render.h"
 
-#include <argp.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_OUT = 256, KEY_FORMAT, KEY_TEAM, KEY_AUTHOR, KEY_NO_PLOTS };
 enum { MD = 1, HTML = 2, LATEX = 4, PDF = 8, ALL = MD | HTML | LATEX | PDF };
 enum { EXIT_DONE = 0, EXIT_FAILED = 2 };
 
-static const struct argp_option option_table[] = {
-    {"out", KEY_OUT, "DIR", 0, "the report's folder (default: labs/report)", 0},
-    {"format", KEY_FORMAT, "LIST", 0,
-     "md, html, latex, pdf, or several with commas (default: all; report.md is always made)", 0},
-    {"team", KEY_TEAM, "NAME", 0, "name of the team", 0},
-    {"author", KEY_AUTHOR, "NAME (ID)", 0, "a member; again for each one", 0},
-    {"no-plots", KEY_NO_PLOTS, 0, 0, "take the plots as they are, without drawing them again", 0},
-    {0},
-};
-
 struct arguments {
     struct pp_request request;
-    const char *out;
+    const char *out, *team;
     unsigned formats;
+    bool no_plots;
 };
 
-static unsigned parse_formats(const char *list, struct argp_state *state)
+static void take_formats(void *to, char *list, const struct option_row *row,
+                         struct argp_state *state)
 {
+    (void)row;
     static const char *const name[] = {"md", "html", "latex", "pdf"};
     unsigned formats = MD;
     for (const char *at = list;; at++) {
@@ -46,44 +38,45 @@ static unsigned parse_formats(const char *list, struct argp_state *state)
         formats |= one;
         at += length;
         if (!*at)
-            return formats;
+            break;
     }
+    *(unsigned *)to = formats;
 }
 
-static error_t parse(int key, char *text, struct argp_state *state)
+static void take_author(void *arguments, char *name, const struct option_row *row,
+                        struct argp_state *state)
 {
-    struct arguments *a = state->input;
-    struct pp_sources *src = a->request.src;
-    switch (key) {
-    case KEY_OUT:
-        a->out = text;
-        break;
-    case KEY_FORMAT:
-        a->formats = parse_formats(text, state);
-        break;
-    case KEY_TEAM:
-        src->team = text;
-        break;
-    case KEY_AUTHOR:
-        if (src->authors == PP_AUTHORS)
-            argp_error(state, "more than %d authors", PP_AUTHORS);
-        src->author[src->authors++] = text;
-        break;
-    case KEY_NO_PLOTS:
-        a->request.draw = false;
-        break;
-    case ARGP_KEY_ARG:
-        if (!pp_is_name(text, strlen(text)) || strcmp(text, "front") == 0)
-            argp_error(state, "'%s' is no section of a report (expected m0 to m9 or final)", text);
-        if (a->request.sections == PP_SECTIONS)
-            argp_error(state, "too many sections");
-        a->request.section[a->request.sections++] = text;
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
+    struct pp_sources *src = ((struct arguments *)arguments)->request.src;
+    (void)row;
+    if (src->authors == PP_AUTHORS)
+        argp_error(state, "more than %d authors", PP_AUTHORS);
+    src->author[src->authors++] = name;
 }
+
+static void take_section(void *arguments, char *name, const struct option_row *row,
+                         struct argp_state *state)
+{
+    struct pp_request *request = &((struct arguments *)arguments)->request;
+    (void)row;
+    if (!pp_is_name(name, strlen(name)) || strcmp(name, "front") == 0)
+        argp_error(state, "'%s' is no section of a report (expected m0 to m9 or final)", name);
+    if (request->sections == PP_SECTIONS)
+        argp_error(state, "too many sections");
+    request->section[request->sections++] = name;
+}
+
+static const struct option_row rows[] = {
+    {"out", 0, "DIR", "the report's folder (default: labs/report)",
+     OPTION_TEXT(struct arguments, out)},
+    {"format", 0, "LIST",
+     "md, html, latex, pdf, or several with commas (default: all; report.md is always made)",
+     OPTION_TAKE(struct arguments, formats, take_formats)},
+    {"team", 0, "NAME", "name of the team", OPTION_TEXT(struct arguments, team)},
+    {"author", 0, "NAME (ID)", "a member; again for each one", OPTION_TAKE_ALL(take_author)},
+    {"no-plots", 0, NULL, "take the plots as they are, without drawing them again",
+     OPTION_FLAG(struct arguments, no_plots)},
+    {OPTION_OPERANDS(take_section)},
+    {0}};
 
 /* A first report without names: what was graded. */
 static void take_graded(struct pp_request *request)
@@ -253,25 +246,23 @@ int gr_command_report(int argc, char **argv);
 
 int gr_command_report(int argc, char **argv)
 {
-    static const struct argp argp = {
-        option_table,
-        parse,
-        "[m1 m2 ... final]",
-        "Makes the report that you complete and hand in, from the gradings in build/report: "
-        "report.md, which you edit, and from that report.html, report.tex and report.pdf.\v"
-        "Run again, it renews tables and figures and keeps every word that you wrote; the version "
-        "before is report.md~. A first report without names has the milestones that were graded, a "
-        "later one those that it had; what is named is added. 'final' compares all of them.",
-        0,
-        0,
-        0};
+    static const struct option_table table = {
+        .rows = rows,
+        .operands = "[m1 m2 ... final]",
+        .about =
+            "Makes the report that you complete and hand in, from the gradings in build/report: "
+            "report.md, which you edit, and from that report.html, report.tex and report.pdf.\v"
+            "Run again, it renews tables and figures and keeps every word that you wrote; the version "
+            "before is report.md~. A first report without names has the milestones that were graded, a "
+            "later one those that it had; what is named is added. 'final' compares all of them."};
     struct pp_sources *src = calloc(1, sizeof *src);
     struct st_error err = {0};
     enum st_code code = ST_OK;
     if (src) {
-        argp_err_exit_status = EXIT_FAILED;
-        struct arguments a = {.request = {.src = src, .draw = true}, .formats = ALL};
-        argp_parse(&argp, argc, argv, 0, NULL, &a);
+        struct arguments a = {.request = {.src = src}, .formats = ALL};
+        options_parse(&table, argc, argv, &a);
+        a.request.draw = !a.no_plots;
+        src->team = a.team;
         code = make_report(&a, &err);
     } else {
         code = st_fail(&err, ST_NO_MEMORY, "cannot hold a report in memory");

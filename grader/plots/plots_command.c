@@ -1,30 +1,10 @@
 /* grader plots DIR: draws the plots of a report's folder again. */
 #include "grader/plots/plots.h"
 
-#include "base/files.h"
+#include "base/option_table.h"
 
-#include <argp.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    const char **folder = state->input;
-    switch (key) {
-    case ARGP_KEY_ARG:
-        if (*folder)
-            argp_error(state, "expected one folder, got '%s' and '%s'", *folder, arg);
-        *folder = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (!*folder)
-            argp_error(state, "expected the folder of a report, for example: grader plots "
-                              "build/report/m3");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
 
 static enum st_code draw(const char *folder, struct gr_plots *plots, struct st_error *err)
 {
@@ -40,20 +20,26 @@ static enum st_code draw(const char *folder, struct gr_plots *plots, struct st_e
 int gr_command_plots(int argc, char **argv);
 int gr_command_plots(int argc, char **argv)
 {
-    const char *folder = NULL;
-    const struct argp argp = {
-        .parser = parse_option,
-        .args_doc = "DIR",
-        .doc =
+    struct arguments {
+        const char *folder;
+    } a = {0};
+    static const struct option_row rows[] = {
+        {.value = "folder",
+         .help = "expected the folder of a report, for example: grader plots build/report/m3",
+         OPTION_OPERAND(struct arguments, folder)},
+        {0}};
+    static const struct option_table table = {
+        .rows = rows,
+        .operands = "DIR",
+        .about =
             "Draw the plots of a report's folder into DIR/plots, as SVG, PNG and PDF, from the "
             "tables in it: result.json, profile/*.tsv, sweep-*.tsv, bench.tsv. Beside each lie its "
             "data (NAME.tsv) and its script (NAME.gp), which gnuplot draws it from.\v"
             "Exit status: 0 every plot that there is data for was drawn, 2 one was not."};
-    argp_err_exit_status = 2;
-    argp_parse(&argp, argc, argv, 0, NULL, &folder);
+    options_parse(&table, argc, argv, &a);
     struct st_error err;
     struct gr_plots *plots = calloc(1, sizeof *plots);
-    enum st_code code = plots ? draw(folder, plots, &err)
+    enum st_code code = plots ? draw(a.folder, plots, &err)
                               : st_fail(&err, ST_NO_MEMORY, "cannot hold plots in memory");
     bool drawn = true;
     for (size_t i = 0; plots && i < plots->n; i++) {
@@ -61,7 +47,7 @@ int gr_command_plots(int argc, char **argv)
         if (plot->reason[0])
             printf("skip  %s: %s\n", plot->name, plot->reason);
         else
-            printf("plot  %s/plots/%s.svg, .png%s\n", folder, plot->name,
+            printf("plot  %s/plots/%s.svg, .png%s\n", a.folder, plot->name,
                    plot->pdf ? ", .pdf" : "");
         drawn = drawn && !plot->failed;
     }

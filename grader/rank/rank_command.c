@@ -1,6 +1,6 @@
 /* grader rank: the anonymous board. */
 #include "base/files.h"
-#include "grader/gradebook/gradebook_options.h"
+#include "base/option_table.h"
 #include "grader/rank/board.h"
 #include "grader/sandbox/printable.h"
 
@@ -9,46 +9,22 @@
 int gr_command_rank(int argc, char **argv);
 
 struct arguments {
-    const char *gradebook, *milestone, *html, *token;
-    bool tokens, show;
+    const char *gradebook, *milestone, *html, *own_name, *no_own_name; /* names: tokens */
+    bool tokens;
 };
 
-enum { KEY_HTML = 256, KEY_MILESTONE, KEY_TOKENS, KEY_OWN_NAME, KEY_NO_OWN_NAME };
-
-static const struct argp_option options[] = {
-    {"milestone", KEY_MILESTONE, "mN", 0, "only this milestone (default: all together)", 0},
-    {"html", KEY_HTML, "FILE", 0, "also write the board as a page, which needs nothing else", 0},
-    {"tokens", KEY_TOKENS, 0, 0, "list each submission's token instead: secret, one for each team",
-     0},
-    {"own-name", KEY_OWN_NAME, "TOKEN", 0,
-     "from now on list the team that has this token under its own name", 0},
-    {"no-own-name", KEY_NO_OWN_NAME, "TOKEN", 0, "no longer", 0},
-    {0},
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct arguments *a = state->input;
-    switch (key) {
-    case KEY_MILESTONE:
-        a->milestone = arg;
-        break;
-    case KEY_HTML:
-        a->html = arg;
-        break;
-    case KEY_TOKENS:
-        a->tokens = true;
-        break;
-    case KEY_OWN_NAME:
-    case KEY_NO_OWN_NAME:
-        a->token = arg;
-        a->show = key == KEY_OWN_NAME;
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
+static const struct option_row rows[] = {
+    {"milestone", 0, "mN", "only this milestone (default: all together)",
+     OPTION_TEXT(struct arguments, milestone)},
+    {"html", 0, "FILE", "also write the board as a page, which needs nothing else",
+     OPTION_TEXT(struct arguments, html)},
+    {"tokens", 0, NULL, "list each submission's token instead: secret, one for each team",
+     OPTION_FLAG(struct arguments, tokens)},
+    {"own-name", 0, "TOKEN", "from now on list the team that has this token under its own name",
+     OPTION_TEXT(struct arguments, own_name)},
+    {"no-own-name", 0, "TOKEN", "no longer", OPTION_TEXT(struct arguments, no_own_name)},
+    GB_OPTION_ROW(struct arguments, gradebook),
+    {0}};
 
 static enum st_code print_tokens(struct gradebook *book, struct st_error *err)
 {
@@ -85,19 +61,19 @@ static enum st_code write_board(struct gradebook *book, const struct arguments *
 
 int gr_command_rank(int argc, char **argv)
 {
-    static const struct argp argp = {
-        .options = options,
-        .parser = parse,
-        .doc = "Rank a class, anonymously: by points, then by Op Time. Every team has a name that "
-               "stays "
-               "the same in all boards of a gradebook and tells nobody who it is."};
-    struct arguments a = {0};
+    static const struct option_table table = {
+        .rows = rows,
+        .about =
+            "Rank a class, anonymously: by points, then by Op Time. Every team has a name that stays the same in all boards of a gradebook and tells nobody who it is."};
+    struct arguments a = {.gradebook = GB_DEFAULT_PATH};
     struct gradebook *book;
     struct st_error err;
-    gb_options_parse(&argp, argc, argv, &a, &a.gradebook);
+    options_parse(&table, argc, argv, &a);
     enum st_code code = gb_open(&book, a.gradebook, GB_WRITE, &err);
-    if (!code && a.token)
-        code = rk_show_own_name(book, a.token, a.show, &err);
+    if (!code && a.own_name)
+        code = rk_show_own_name(book, a.own_name, true, &err);
+    if (!code && a.no_own_name)
+        code = rk_show_own_name(book, a.no_own_name, false, &err);
     if (!code && a.tokens)
         code = print_tokens(book, &err);
     else if (!code)

@@ -2,42 +2,33 @@
  */
 #include "base/checkout.h"
 #include "base/clock.h"
+#include "base/option_table.h"
 #include "grader/sandbox/filter.h"
 #include "grader/sandbox/sandbox.h"
 
-#include <argp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 int gr_command_sandbox(int argc, char **argv);
 
-static const struct argp_option option_table[] = {
-    {"calls", 'c', 0, 0, "list the system calls that end a program in the sandbox, as TSV", 0},
-    {0}};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    bool *calls = state->input;
-    (void)arg;
-    if (key != 'c')
-        return ARGP_ERR_UNKNOWN;
-    *calls = true;
-    return 0;
-}
-
 int gr_command_sandbox(int argc, char **argv)
 {
-    bool calls = false;
-    const struct argp argp = {.options = option_table,
-                              .parser = parse_option,
-                              .doc = "Say whether students' code can be confined on this machine."
-                                     "\vExit status: 0 it can, 2 it cannot."};
+    struct arguments {
+        bool calls;
+    } a = {0};
+    static const struct option_row rows[] = {
+        {"calls", 'c', NULL, "list the system calls that end a program in the sandbox, as TSV",
+         OPTION_FLAG(struct arguments, calls)},
+        {0}};
+    static const struct option_table table = {
+        .rows = rows,
+        .about = "Say whether students' code can be confined on this machine."
+                 "\vExit status: 0 it can, 2 it cannot."};
     struct gr_sandbox sandbox;
     struct st_error err;
-    argp_err_exit_status = 2;
-    argp_parse(&argp, argc, argv, 0, NULL, &calls);
-    if (calls) {
+    options_parse(&table, argc, argv, &a);
+    if (a.calls) {
         printf("call\tpurpose\n");
         gr_filter_print(stdout);
         return 0;

@@ -4,57 +4,45 @@
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/progress.h"
-#include "base/rng.h"
 #include "grader/plots/plots.h"
 
-#include <argp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_REFERENCE = 256, KEY_REPORT, KEY_SEED };
-
-static const struct argp_option option_table[] = {
-    {"reference", KEY_REFERENCE, 0, 0, "the reference solution instead of the lab", 0},
-    {"report", KEY_REPORT, "DIR", 0, "where the results go (default: build/report/mN)", 0},
-    {"seed", KEY_SEED, "N", 0, "seed of random shapes and data (default: a fresh one)", 0},
-    {0},
-};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static void take_word(void *arguments, char *word, const struct option_row *row,
+                      struct argp_state *state)
 {
-    struct sweep *s = state->input;
+    struct sweep *s = arguments;
     struct st_error err;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &s->options;
-        return 0;
-    case KEY_REFERENCE:
-        s->options.reference = true;
-        return 0;
-    case KEY_REPORT:
-        s->options.report = arg;
-        return 0;
-    case KEY_SEED:
-        gr_options_seed(&s->options, arg, state);
-        return 0;
-    case ARGP_KEY_ARG:
-        if (!s->options.milestone) {
-            s->options.milestone = arg;
-        } else if (sweep_parameter_parse(s, arg, &err)) {
-            st_print(stderr, state->name, &err);
-            exit(argp_err_exit_status);
-        }
-        return 0;
-    case ARGP_KEY_END:
-        if (!s->options.milestone || !s->parameters)
-            argp_error(state, "expected a milestone and a parameter, for example: grader sweep m3 "
-                              "TILE=8,16,32");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+    (void)row;
+    if (!s->options.milestone) {
+        s->options.milestone = word;
+    } else if (sweep_parameter_parse(s, word, &err)) {
+        st_print(stderr, state->name, &err);
+        exit(argp_err_exit_status);
     }
 }
+
+static void check(void *arguments, struct argp_state *state)
+{
+    const struct sweep *s = arguments;
+    if (!s->options.milestone || !s->parameters)
+        argp_error(
+            state,
+            "expected a milestone and a parameter, for example: grader sweep m3 TILE=8,16,32");
+}
+
+static const struct option_row rows[] = {
+    {"reference", 0, NULL, "the reference solution instead of the lab",
+     OPTION_FLAG(struct sweep, options.reference)},
+    {"report", 0, "DIR", "where the results go (default: build/report/mN)",
+     OPTION_TEXT(struct sweep, options.report)},
+    {"seed", 0, "N", "seed of random shapes and data (default: a fresh one)",
+     OPTION_NUMBER(struct sweep, options.seed, 0, UINT64_MAX)},
+    GR_OPTION_ROWS(offsetof(struct sweep, options)),
+    {OPTION_OPERANDS(take_word)},
+    {0}};
 
 /* Writes one of the two files. */
 static enum st_code write_file(const struct sweep *s, const char *folder, const char *suffix,
@@ -116,14 +104,11 @@ int gr_command_sweep(int argc, char **argv);
 int gr_command_sweep(int argc, char **argv)
 {
     enum { EXIT_SWEPT, EXIT_NONE_RIGHT, EXIT_NOT_RUN };
-    static const size_t course_sizes[] = {100, 1000, 10000};
-    static const struct argp_child children[] = {{&gr_options_common, 0, NULL, 0}, {0}};
-    const struct argp argp = {
-        .options = option_table,
-        .parser = parse_option,
-        .children = children,
-        .args_doc = "MILESTONE NAME=V1,V2,... [NAME2=...]",
-        .doc =
+    static const struct option_table table = {
+        .rows = rows,
+        .check = check,
+        .operands = "MILESTONE NAME=V1,V2,... [NAME2=...]",
+        .about =
             "Build a lab with each value of its compile-time parameters (-DNAME=VALUE; of several "
             "parameters every combination), check that it is right, and time it in turn with the "
             "others. A value that does not compile, is wrong or does not run is a row that says "
@@ -131,16 +116,13 @@ int gr_command_sweep(int argc, char **argv)
             "Exit status: 0 at least one value ran right, 1 none did, 2 could not run."};
     struct sweep *s = calloc(1, sizeof *s);
     struct st_error err;
-    argp_err_exit_status = EXIT_NOT_RUN;
     if (!s) {
         st_fail(&err, ST_NO_MEMORY, "cannot hold a sweep in memory");
         st_print(stderr, argv[0], &err);
         return EXIT_NOT_RUN;
     }
-    s->options = (struct gr_options){
-        .model = "two-layer", .device = "auto", .seed = rng_fresh_seed(), .sizes = 3};
-    memcpy(s->options.images, course_sizes, sizeof course_sizes);
-    argp_parse(&argp, argc, argv, 0, NULL, s);
+    s->options = gr_options_default();
+    options_parse(&table, argc, argv, s);
     signal(SIGPIPE, SIG_IGN);
     enum st_code code = sweep_run(s, &err);
     int status = code ? EXIT_NOT_RUN : anything_right(s) ? EXIT_SWEPT : EXIT_NONE_RIGHT;

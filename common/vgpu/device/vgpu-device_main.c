@@ -5,12 +5,13 @@
  *
  * Started by vgpu-run or by the grader (device_process.h), never by hand. Exit status 0, or 2 with
  * a message. */
+#include "base/option_table.h"
 #include "vgpu/device/server.h"
 #include "vgpu/gpus/profile.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,56 +24,24 @@ struct options {
     uint64_t seed;
 };
 
-static error_t option_take(int key, char *arg, struct argp_state *state)
-{
-    struct options *o = state->input;
-    switch (key) {
-    case 'f':
-        o->fd = atoi(arg);
-        return 0;
-    case 'o':
-        o->control = atoi(arg);
-        return 0;
-    case 'P':
-        o->profiles = arg;
-        return 0;
-    case 'p':
-        o->profile = arg;
-        return 0;
-    case 'F':
-        o->path[RECORD_FAULTS] = arg;
-        return 0;
-    case 'C':
-        o->path[RECORD_COUNTERS] = arg;
-        return 0;
-    case 't':
-        o->path[RECORD_TRACE] = arg;
-        return 0;
-    case 'w':
-        o->path[RECORD_WORK] = arg;
-        return 0;
-    case 'c':
-        o->cores = atoi(arg);
-        return 0;
-    case 's':
-        o->seed = strtoull(arg, NULL, 10);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_option options[] = {
-    {"fd", 'f', "N", 0, "the door: an inherited socket", 0},
-    {"control", 'o', "N", 0, "the owner's channel: an inherited socket", 0},
-    {"profiles", 'P', "DIR", 0, "where the GPU profiles are", 0},
-    {"profile", 'p', "NAME", 0, "the GPU to be", 0},
-    {"faults", 'F', "FILE", 0, "write the findings to a TSV file", 0},
-    {"counters", 'C', "FILE", 0, "write the counters to a TSV file", 0},
-    {"trace", 't', "FILE", 0, "write launches, copies and calls to a TSV file", 0},
-    {"work", 'w', "FILE", 0, "write what each launch and copy worked on to a TSV file", 0},
-    {"seed", 's', "N", 0, "order of blocks and warps", 0},
-    {"cores", 'c', "N", 0, "threads to use (default: all cores)", 0},
+static const struct option_row rows[] = {
+    {"fd", 'f', "N", "the door: an inherited socket", OPTION_INT(struct options, fd, 0, INT_MAX)},
+    {"control", 'o', "N", "the owner's channel: an inherited socket",
+     OPTION_INT(struct options, control, 0, INT_MAX)},
+    {"profiles", 'P', "DIR", "where the GPU profiles are", OPTION_TEXT(struct options, profiles)},
+    {"profile", 'p', "NAME", "the GPU to be", OPTION_TEXT(struct options, profile)},
+    {"faults", 'F', "FILE", "write the findings to a TSV file",
+     OPTION_TEXT(struct options, path[RECORD_FAULTS])},
+    {"counters", 'C', "FILE", "write the counters to a TSV file",
+     OPTION_TEXT(struct options, path[RECORD_COUNTERS])},
+    {"trace", 't', "FILE", "write launches, copies and calls to a TSV file",
+     OPTION_TEXT(struct options, path[RECORD_TRACE])},
+    {"work", 'w', "FILE", "write what each launch and copy worked on to a TSV file",
+     OPTION_TEXT(struct options, path[RECORD_WORK])},
+    {"seed", 's', "N", "order of blocks and warps",
+     OPTION_NUMBER(struct options, seed, 0, UINT64_MAX)},
+    {"cores", 'c', "N", "threads to use (default: all cores)",
+     OPTION_INT(struct options, cores, 0, INT_MAX)},
     {0}};
 
 /* When memory runs out, the system is to end this process, which holds the device's memory, before
@@ -89,9 +58,9 @@ static void offer_to_be_killed(void)
 int main(int argc, char **argv)
 {
     struct options o = {.fd = -1, .control = -1, .profile = VG_PROFILE_DEFAULT, .profiles = "."};
-    const struct argp parser = {options, option_take, "",  "The virtual GPU's device process.",
-                                NULL,    NULL,        NULL};
-    argp_parse(&parser, argc, argv, 0, NULL, &o);
+    static const struct option_table table = {.rows = rows,
+                                              .about = "The virtual GPU's device process."};
+    options_parse(&table, argc, argv, &o);
     signal(SIGPIPE, SIG_IGN);
     offer_to_be_killed();
     /* Ctrl-C goes to the whole terminal group; the program ends first, then the device. */

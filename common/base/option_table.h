@@ -1,0 +1,121 @@
+/** @file
+ * A program's command line as a table: a row per option says what it is called, what --help prints
+ * and which member of a struct gets the value. glibc's argp does the rest.
+ *
+ *     struct arguments { const char *out; bool quick; const char *folder; };
+ *
+ *     static const struct option_row rows[] = {
+ *         {"out", 'o', "FILE", "write the table there", OPTION_TEXT(struct arguments, out)},
+ *         {"quick", 0, NULL, "fewer shapes", OPTION_FLAG(struct arguments, quick)},
+ *         {.value = "folder", OPTION_OPERAND(struct arguments, folder)},
+ *         {0}};
+ *     const struct option_table table = {.rows = rows, .operands = "DIR", .about = "..."};
+ *     options_parse(&table, argc, argv, &arguments);
+ *
+ * Wrong usage is one line, "PROGRAM: --jobs: expected a whole number from 1 to 256, got '0'", and
+ * exit status 2.
+ */
+#ifndef CONVLAB_BASE_OPTION_TABLE_H
+#define CONVLAB_BASE_OPTION_TABLE_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** What becomes of an option's value. */
+enum option_kind {
+    OPTION_KIND_END, /**< the end of a table */
+    OPTION_KIND_GROUP,
+    OPTION_KIND_FLAG,
+    OPTION_KIND_SET,
+    OPTION_KIND_TEXT,
+    OPTION_KIND_NUMBER,
+    OPTION_KIND_INT,
+    OPTION_KIND_WORD,
+    OPTION_KIND_CHOICE,
+    OPTION_KIND_TAKE,
+    OPTION_KIND_OPERAND
+};
+
+struct option_row;
+
+/** Reads a value in a way of its own; reports what is wrong with argp_error().
+ * @param to  the row's member */
+typedef void option_take(void *to, char *text, const struct option_row *row,
+                         struct argp_state *state);
+
+/** An option. The first four members are written out, the others come from a macro below. */
+struct option_row {
+    const char *name;
+    int letter;        /**< -x, or 0 */
+    const char *value; /**< what --help calls its value, or NULL; of an operand, what it is */
+    const char *help;  /**< NULL: --help does not show it; of an operand: the error without it, or
+                          NULL: it may be left out */
+    enum option_kind kind;
+    size_t offset;
+    uint64_t least, most;
+    const char *const *words; /**< ends with NULL */
+    option_take *take;
+};
+
+/** A heading for the rows that follow. */
+#define OPTION_GROUP(heading)                                                                      \
+    {                                                                                              \
+        .help = (heading), .kind = OPTION_KIND_GROUP                                               \
+    }
+
+/** A bool, set to true. */
+#define OPTION_FLAG(type, member) OPTION_TO(FLAG, type, member)
+
+/** An int or enum, set to @p constant by an option without a value. */
+#define OPTION_SET(type, member, constant) OPTION_TO(SET, type, member), .least = (constant)
+
+/** A const char *, set to point into argv. */
+#define OPTION_TEXT(type, member) OPTION_TO(TEXT, type, member)
+
+/** A size_t or uint64_t in a range, which the error names unless it is all numbers. */
+#define OPTION_NUMBER(type, member, from, to)                                                      \
+    OPTION_TO(NUMBER, type, member), .least = (from), .most = (to)
+
+/** The same for an int or unsigned; @p to is at most INT_MAX. */
+#define OPTION_INT(type, member, from, to)                                                         \
+    OPTION_TO(INT, type, member), .least = (from), .most = (to)
+
+/** A const char * that is set to one of these words. */
+#define OPTION_WORD(type, member, list) OPTION_TO(WORD, type, member), .words = (list)
+
+/** An int or enum that is set to the index of one of these words. */
+#define OPTION_CHOICE(type, member, list) OPTION_TO(CHOICE, type, member), .words = (list)
+
+/** Any member, which a function sets. */
+#define OPTION_TAKE(type, member, function) OPTION_TO(TAKE, type, member), .take = (function)
+
+/** A function that gets the whole struct. */
+#define OPTION_TAKE_ALL(function) .kind = OPTION_KIND_TAKE, .take = (function)
+
+/** A const char * that is set to the only word that is no option. */
+#define OPTION_OPERAND(type, member) OPTION_TO(OPERAND, type, member)
+
+/** All words that are no options: @p function gets each with the whole struct. */
+#define OPTION_OPERANDS(function) .kind = OPTION_KIND_OPERAND, .take = (function)
+
+#define OPTION_TO(word, type, member) .kind = OPTION_KIND_##word, .offset = offsetof(type, member)
+
+/** A command line. */
+struct option_table {
+    const struct option_row *rows;
+    const char *operands, *about; /**< argp's args_doc and doc */
+    /** Looks at all of it at the end, or NULL. */
+    void (*check)(void *arguments, struct argp_state *state);
+    char *(*help_filter)(int key, const char *text, void *input); /**< argp's, or NULL */
+    unsigned flags;                                               /**< argp's */
+};
+
+/** Parses; on --help or wrong usage prints and exits (status 2). */
+void options_parse(const struct option_table *table, int argc, char **argv, void *arguments);
+
+/** A value as OPTION_NUMBER reads it, for a function that also does something else with it. */
+uint64_t option_number(const char *text, const struct option_row *row, struct argp_state *state);
+
+#endif

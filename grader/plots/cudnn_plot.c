@@ -45,12 +45,10 @@ static void collect(struct totals *t, const struct tsv *table)
     }
 }
 
-static enum st_code put_table(struct plot_stage *stage, struct plot_job *job,
-                              const struct totals *t, struct st_error *err)
+/* @return the highest bar. */
+static double put_table(FILE *out, const struct totals *t)
 {
-    FILE *out = plot_file(stage, job, "tsv", err);
-    if (!out)
-        return err->code;
+    double highest = 1;
     fputs("group\tmilestone", out);
     for (size_t i = 0; i < t->sizes; i++)
         fprintf(out, "\t%.0f images", t->images[i]);
@@ -60,50 +58,25 @@ static enum st_code put_table(struct plot_stage *stage, struct plot_job *job,
         for (size_t i = 0; i < t->sizes; i++) {
             fputc('\t', out);
             plot_put_number(out, t->times[g][i]);
+            highest = fmax(highest, t->times[g][i]); /* of a number and NaN the number */
         }
         fputc('\n', out);
     }
-    return fclose(out) ? st_fail(err, ST_IO, "cannot write a plot's data") : ST_OK;
+    return highest;
 }
 
 static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const struct totals *t,
                          const char *origin, struct st_error *err)
 {
-    int height = PLOT_TOP + 260 + 48 + plot_key_height(t->sizes + 1);
-    enum st_code code = put_table(stage, job, t, err);
-    if (!code)
-        code = plot_begin(stage, job, height, "All layers: times as fast as cuDNN in float32",
-                          origin, err);
-    if (code)
-        return code;
-    FILE *out = job->script;
-    double most = 1;
-    for (size_t g = 0; g < t->groups; g++)
-        for (size_t i = 0; i < t->sizes; i++)
-            most = fmax(most, t->times[g][i]); /* of a number and NaN the number */
-    double width = 0.84 / (double)t->sizes;
-    plot_panel(job, 84, PLOT_WIDTH - 16, PLOT_TOP, PLOT_TOP + 260);
-    plot_ylabel(job, "Times as fast", PLOT_TOP, PLOT_TOP + 260);
-    fputs("unset grid\nset grid ytics lt 1 lw 0.8 lc rgb '#c4cad0'\nset xtics scale 0 (", out);
-    for (size_t g = 0; g < t->groups; g++)
-        fprintf(out, "%s'%s' %zu", g ? ", " : "", t->name[g], g);
-    fprintf(out,
-            ")\nset xrange [-0.6:%.2f]\nset yrange [0:%.9g]\n"
-            "set boxwidth %.3g\nplot ",
-            (double)t->groups - 0.4, 1.08 * most, width * 0.94);
-    for (size_t i = 0; i < t->sizes; i++)
-        fprintf(
-            out,
-            "'%s.tsv' skip 1 using ($1+(%.3g)):%zu with boxes %s title '%.0f images', \\\n     ",
-            job->told->name, width * ((double)i - (double)(t->sizes - 1) / 2.0), i + 3,
-            plot_fill(i), t->images[i]);
-    fputs("1 with lines lt 5 dt (6,4) title 'cuDNN'\n", out);
+    if (plot_begin(stage, job, "All layers: times as fast as cuDNN in float32", origin, err))
+        return err->code;
+    fprintf(job->values, "groups = %zu\nsizes = %zu\nhighest = %.9g\n", t->groups, t->sizes,
+            put_table(job->table, t));
     plot_caption(
         job,
-        "How many times as fast as cuDNN with float32 and its best algorithm each milestone "
-        "is, all layers of both networks together; %s.",
+        "How many times as fast as cuDNN with float32 and its best algorithm each milestone is, all layers of both networks together; %s.",
         origin);
-    return plot_end(job, err);
+    return plot_end(job, against_cudnn_gp, err);
 }
 
 enum st_code plot_against_cudnn(struct plot_stage *stage, struct st_error *err)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PANELS = 4, MAX_BARS = 16, MAX_GRADINGS = 24, PANEL_TITLE = 28, PANEL_AXIS = 36 };
+enum { MAX_PANELS = 4, MAX_BARS = 16, MAX_GRADINGS = 24 };
 
 struct panel {
     char model[64], title[128];
@@ -232,12 +232,8 @@ static void tell_left_out(struct plot_job *job, const struct gradings *g,
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-static enum st_code put_table(struct plot_stage *stage, struct plot_job *job,
-                              const struct ladder *l, struct st_error *err)
+static void put_table(FILE *out, const struct ladder *l)
 {
-    FILE *out = plot_file(stage, job, "tsv", err);
-    if (!out)
-        return err->code;
     fputs("panel\trow\tmilestone\tms\tlabel\tcudnn_ms\tfloor_ms\n", out);
     for (size_t i = 0; i < l->panels; i++)
         for (size_t b = 0; b < l->panel[i].bars; b++) {
@@ -246,78 +242,45 @@ static enum st_code put_table(struct plot_stage *stage, struct plot_job *job,
             plot_row(out, "zzsgsgg", i, p->bars - 1 - b, p->bar[b].name, p->bar[b].ms,
                      number_short(label, p->bar[b].ms, 3), p->cudnn_ms, p->floor_ms);
         }
-    return fclose(out) ? st_fail(err, ST_IO, "cannot write a plot's data") : ST_OK;
 }
 
-static void put_panel(struct plot_job *job, const struct ladder *l, size_t i, int top, double low,
-                      double high)
+static void put_values(const struct plot_job *job, const struct ladder *l)
 {
-    const struct panel *p = &l->panel[i];
-    FILE *out = job->script;
-    bool last = i + 1 == l->panels;
-    int bottom = top + PLOT_ROW * (int)p->bars;
-    plot_panel(job, 62, PLOT_WIDTH - 20, top, bottom);
-    fprintf(out, "set label 3 '%s' at screen %.4f,screen %.4f left noenhanced\nset ytics scale 0 (",
-            p->title, 12.0 / PLOT_WIDTH, 1 - (top - 12.0) / job->height);
-    for (size_t b = 0; b < p->bars; b++)
-        fprintf(out, "%s'%s' %zu", b ? ", " : "", p->bar[b].name, p->bars - 1 - b);
-    fprintf(out, ")\nset xrange [%.9g:%.9g]\nset yrange [-0.6:%.1f]\n", low, high,
-            (double)p->bars - 0.4);
-    fprintf(out, last ? "set xlabel 'Op Time, ms'\n" : "set xlabel ''\n");
-    fprintf(out,
-            "plot '%s.tsv' skip 1 using ($1==%zu?$4:NaN):2:(%.9g):4:($2-0.36):($2+0.36) with "
-            "boxxyerror %s notitle",
-            job->told->name, i, low, plot_fill(2));
-    const double line[] = {p->cudnn_ms, p->floor_ms};
-    static const char *const name[] = {"cuDNN", "floor: no kernel can be faster"};
-    for (size_t n = 0; n < 2; n++)
-        if (isfinite(line[n]))
-            fprintf(out,
-                    ", \\\n     '' skip 1 using ($1==%zu?$%zu:NaN):(-0.6):(0):(%zu) with vectors "
-                    "nohead lt %d title '%s'",
-                    i, 6 + n, p->bars + 1, n ? 5 : 2, last ? name[n] : "");
-    fprintf(out,
-            ", \\\n     '' skip 1 using ($1==%zu?$4:NaN):2:5 with labels left boxed offset 1,0 "
-            "notitle\n",
-            i);
+    FILE *out = job->values;
+    bool cudnn = false, floor = false;
+    double least = INFINITY, most = 0;
+    fprintf(out, "panels = %zu\n", l->panels);
+    plot_list(job, "panel_title", l->panels);
+    plot_list(job, "first", l->panels);
+    plot_list(job, "bars", l->panels);
+    for (size_t i = 0, first = 0; i < l->panels; i++) {
+        const struct panel *p = &l->panel[i];
+        fprintf(out, "panel_title[%zu] = '%s'; first[%zu] = %zu; bars[%zu] = %zu\n", i + 1,
+                p->title, i + 1, first, i + 1, p->bars);
+        first += p->bars;
+        cudnn |= isfinite(p->cudnn_ms), floor |= isfinite(p->floor_ms);
+        least = fmin(least, fmin(p->floor_ms, p->cudnn_ms)); /* of a number and NaN the number */
+        for (size_t b = 0; b < p->bars; b++)
+            least = fmin(least, p->bar[b].ms), most = fmax(most, p->bar[b].ms);
+    }
+    fprintf(out, "with_cudnn = %d\nwith_floor = %d\nleast = %.9g\nmost = %.9g\n", cudnn, floor,
+            least, most);
 }
 
 static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const struct ladder *l,
                          struct st_error *err)
 {
     char title[96];
-    int height = PLOT_TOP + plot_key_height(2) + 24;
-    double low = INFINITY, high = 0;
-    for (size_t i = 0; i < l->panels; i++) {
-        const struct panel *p = &l->panel[i];
-        height += PANEL_TITLE + PLOT_ROW * (int)p->bars + PANEL_AXIS;
-        low = isfinite(p->floor_ms) ? fmin(low, p->floor_ms) : low;
-        low = fmin(low, p->cudnn_ms);
-        for (size_t b = 0; b < p->bars; b++)
-            low = fmin(low, p->bar[b].ms), high = fmax(high, p->bar[b].ms);
-    }
     snprintf(title, sizeof title, "Op Time of each milestone, %ld images", l->images);
-    enum st_code code = put_table(stage, job, l, err);
-    if (!code)
-        code = plot_begin(stage, job, height, title, l->origin, err);
-    if (code)
-        return code;
-    fputs("set logscale x\nset format x '%g'\nset border 1\nset multiplot\n"
-          "unset grid\nset grid xtics lt 1 lw 0.8 lc rgb '#c4cad0'\n",
-          job->script);
-    int top = PLOT_TOP + PANEL_TITLE;
-    for (size_t i = 0; i < l->panels; i++) {
-        put_panel(job, l, i, top, low / 2, high * pow(high / low, 0.2));
-        fputs("unset label 1\nunset label 2\n", job->script);
-        top += PLOT_ROW * (int)l->panel[i].bars + PANEL_AXIS + PANEL_TITLE;
-    }
-    fputs("unset multiplot\n", job->script);
+    if (plot_begin(stage, job, title, l->origin, err))
+        return err->code;
+    put_table(job->table, l);
+    put_values(job, l);
     plot_caption(
         job,
-        "Op Time of each layer at %ld images, on a logarithmic axis; %s. The floor is what "
-        "the GPU needs at least to move x, k and y once, or to multiply and add.",
+        "Op Time of each layer at %ld images, on a logarithmic axis; %s. The floor is what the GPU needs at least to move x, k and y once, or to multiply and add.",
         l->images, l->origin);
-    return plot_end(job, err);
+    return plot_end(job, ladder_gp, err);
 }
 
 /* The folder that DIR lies in, if DIR is called mN: then others may lie beside it. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LINES = 6, PANELS = 2, BAR = 18, TEXT = 24, HEAD = 30, AXIS = 62 };
+enum { MAX_LINES = 6, PANELS = 2, BAR = 18, TEXT = 24 };
 
 struct line {
     char text[80];
@@ -70,89 +70,23 @@ static void collect(struct panel panel[PANELS], const struct tsv *t, double *ima
     }
 }
 
-static int line_height(const struct line *l)
+/* @return the height of the panel in pixels. */
+static int put_panel(FILE *out, const struct panel *panel, int number)
 {
-    return TEXT + BAR * (isfinite(l->value[0]) + isfinite(l->value[1]));
-}
-
-static int panel_height(const struct panel *p)
-{
-    int height = 6;
-    for (size_t i = 0; i < p->n; i++)
-        height += line_height(&p->line[i]);
-    return height;
-}
-
-static enum st_code put_table(struct plot_stage *stage, struct plot_job *job,
-                              const struct panel panel[PANELS], struct st_error *err)
-{
-    FILE *out = plot_file(stage, job, "tsv", err);
-    if (!out)
-        return err->code;
-    fputs("panel\twhat\tper_request\tlabel\ttop\tbottom\tline\n", out);
-    for (size_t p = 0; p < PANELS; p++)
-        for (int top = 0, i = 0; i < (int)panel[p].n; i++) {
-            const struct line *l = &panel[p].line[i];
-            top += TEXT;
-            for (int what = 0; what < 2; what++) {
-                char label[NUMBER_CHARS];
-                if (!isfinite(l->value[what]))
-                    continue;
-                plot_row(out, "zdgsdds", p, p ? 2 : what, l->value[what],
-                         number_short(label, l->value[what], 3), top + 2, top + BAR - 2, l->text);
-                top += BAR;
-            }
+    int top = 0;
+    for (size_t i = 0; i < panel->n; i++) {
+        const struct line *l = &panel->line[i];
+        top += TEXT;
+        for (int what = 0; what < 2; what++) {
+            char label[NUMBER_CHARS];
+            if (!isfinite(l->value[what]))
+                continue;
+            plot_row(out, "ddgsdds", number, number ? 2 : what, l->value[what],
+                     number_short(label, l->value[what], 3), top + 2, top + BAR - 2, l->text);
+            top += BAR;
         }
-    return fclose(out) ? st_fail(err, ST_IO, "cannot write a plot's data") : ST_OK;
-}
-
-static void put_bars(FILE *out, const char *name, size_t panel, int what, const char *title,
-                     const char *more)
-{
-    static const size_t fill[] = {0, 1, 4};
-    fprintf(out,
-            "'%s.tsv' skip 1 using ($1==%zu&&$2==%d?$3:NaN):5:(0):3:5:6 with boxxyerror %s title "
-            "'%s', \\\n"
-            "     '' skip 1 using ($1==%zu&&$2==%d?$3:NaN):(($5+$6)/2):4 with labels left offset "
-            "0.5,0 font ',14' notitle%s",
-            name, panel, what, plot_fill(fill[what]), title, panel, what, more);
-}
-
-static void put_panel(struct plot_job *job, const struct panel *p, size_t number, int top)
-{
-    static const char *const heading[] = {"Global memory", "Shared memory"};
-    static const char *const axis[] = {"Sectors of 32 bytes per request (4: 32 floats in a row)",
-                                       "Passes per request (1: no bank conflict)"};
-    FILE *out = job->script;
-    int height = panel_height(p), at = 0;
-    double ideal = number ? 1 : 4;
-    plot_panel(job, 20, PLOT_WIDTH - 64, top, top + height);
-    fprintf(
-        out,
-        "set label 3 '%s' at screen %.4f,screen %.4f left\n"
-        "unset ytics\nset xtics %.9g\nset xrange [0:%.9g]\nset yrange [%d:0]\nset xlabel '%s'\n",
-        heading[number], 12.0 / PLOT_WIDTH, 1 - (top - 12.0) / job->height, plot_step(p->most),
-        p->most * 1.05, height, axis[number]);
-    for (size_t i = 0; i < p->n; i++) {
-        fprintf(out, "set label %zu '%s' at graph 0,first %d left offset 0.3,0 front\n", 10 + i,
-                p->line[i].text, at + TEXT / 2 + 2);
-        at += line_height(&p->line[i]);
     }
-    if (ideal < p->most)
-        fprintf(out,
-                "set arrow 1 from first %g,graph 0 to first %g,graph 1 nohead lw 1.2 dt (4,3) lc "
-                "rgb '#737373' back\n",
-                ideal, ideal);
-    fputs("plot ", out);
-    if (number == 0) {
-        put_bars(out, job->told->name, number, 0, "loads", ", \\\n     ");
-        put_bars(out, job->told->name, number, 1, "stores", "\n");
-    } else {
-        put_bars(out, job->told->name, number, 2, "", "\n");
-    }
-    for (size_t i = 0; i < p->n; i++)
-        fprintf(out, "unset label %zu\n", 10 + i);
-    fputs("unset arrow\nunset label 1\nunset label 2\n", out);
+    return panel->n ? top + 6 : 0;
 }
 
 static enum st_code draw(struct plot_stage *stage, struct plot_job *job,
@@ -160,33 +94,23 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job,
                          struct st_error *err)
 {
     char title[96];
-    int height = PLOT_TOP, top = PLOT_TOP + HEAD;
-    for (size_t p = 0; p < PANELS; p++)
-        if (panel[p].n)
-            height += HEAD + panel_height(&panel[p]) + AXIS;
-    height += panel[0].n ? plot_key_height(1) : 0;
     if (images > 0)
         snprintf(title, sizeof title, "Memory accesses by source line, %.0f images", images);
     else
         snprintf(title, sizeof title, "Memory accesses by source line");
-    enum st_code code = put_table(stage, job, panel, err);
-    if (!code)
-        code = plot_begin(stage, job, height, title, origin, err);
-    if (code)
-        return code;
-    fputs("set border 3\nunset grid\nset key maxrows 1 maxcols 8\nset multiplot\n", job->script);
-    for (size_t p = 0; p < PANELS; p++) {
-        if (!panel[p].n)
-            continue;
-        put_panel(job, &panel[p], p, top);
-        top += panel_height(&panel[p]) + AXIS + HEAD;
-    }
-    fputs("unset multiplot\n", job->script);
-    plot_caption(job,
-                 "The source lines that cost most, among those that access global memory%s. A "
-                 "request is that of a warp; %s.",
-                 panel[1].n ? " and among those that access shared memory" : "", origin);
-    return plot_end(job, err);
+    if (plot_begin(stage, job, title, origin, err))
+        return err->code;
+    fputs("panel\twhat\tper_request\tlabel\ttop\tbottom\tline\n", job->table);
+    plot_list(job, "depth", PANELS);
+    plot_list(job, "most", PANELS);
+    for (int p = 0; p < PANELS; p++)
+        fprintf(job->values, "depth[%d] = %d; most[%d] = %.9g\n", p + 1,
+                put_panel(job->table, &panel[p], p), p + 1, panel[p].most);
+    plot_caption(
+        job,
+        "The source lines that cost most, among those that access global memory%s. A request is that of a warp; %s.",
+        panel[1].n ? " and among those that access shared memory" : "", origin);
+    return plot_end(job, source_lines_gp, err);
 }
 
 enum st_code plot_lines(struct plot_stage *stage, struct st_error *err)

@@ -94,13 +94,8 @@ static void put_label(FILE *out, double ms)
         fputs("\tNaN\t", out);
 }
 
-static enum st_code put_table(struct plot_stage *stage, struct plot_job *job,
-                              const struct op_times *o, const struct plot_result *r,
-                              struct st_error *err)
+static void put_table(FILE *out, const struct op_times *o, const struct plot_result *r)
 {
-    FILE *out = plot_file(stage, job, "tsv", err);
-    if (!out)
-        return err->code;
     fputs("images", out);
     for (size_t i = 0; i < o->lines; i++) {
         char name[160];
@@ -121,70 +116,48 @@ static enum st_code put_table(struct plot_stage *stage, struct plot_job *job,
         put_label(out, fastest < slowest ? fastest : NAN);
         fputc('\n', out);
     }
-    return fclose(out) ? st_fail(err, ST_IO, "cannot write a plot's data") : ST_OK;
 }
 
-/* Ranges and tics: along x the sizes that were run, along y powers of ten. */
-static void put_axes(FILE *out, const struct op_times *o)
+static void put_values(const struct plot_job *job, const struct op_times *o,
+                       const struct plot_result *r)
 {
-    double min_ms = INFINITY, max_ms = 0;
-    long last_tic = 0;
-    fputs("set xtics (", out);
+    FILE *out = job->values;
+    double least = INFINITY, most = 0;
+    long last_marked = 0;
+    fputs("marked = '", out);
     for (size_t s = 0; s < o->sizes; s++) {
-        for (size_t i = 0; i < o->lines; i++)
-            if (isfinite(o->ms[s][i]))
-                min_ms = fmin(min_ms, o->ms[s][i]), max_ms = fmax(max_ms, o->ms[s][i]);
-        if ((double)o->images[s] >= 1.5 * (double)last_tic) { /* closer ones would overlap */
-            fprintf(out, "%s'%ld' %ld", last_tic ? ", " : "", o->images[s], o->images[s]);
-            last_tic = o->images[s];
+        for (size_t i = 0; i < o->lines; i++) /* of a number and NaN the number */
+            least = fmin(least, o->ms[s][i]), most = fmax(most, o->ms[s][i]);
+        if ((double)o->images[s] >= 1.5 * (double)last_marked) { /* closer ones would overlap */
+            fprintf(out, "%s%ld", last_marked ? " " : "", o->images[s]);
+            last_marked = o->images[s];
         }
     }
-    fprintf(out, ")\nset xrange [%.9g:%.9g]\n", (double)o->images[0] / 1.7,
-            (double)o->images[o->sizes - 1] * 1.7);
-    /* Room for the labels, and at least two of the powers of ten that are marked. */
-    double room = 1.8 * pow(max_ms / min_ms, 0.15), low = min_ms / room, high = max_ms * room;
-    if (floor(log10(high)) - ceil(log10(low)) < 1)
-        low = pow(10, floor(log10(low)));
-    if (floor(log10(high)) - ceil(log10(low)) < 1)
-        high = pow(10, ceil(log10(high)));
-    fprintf(out, "set yrange [%.9g:%.9g]\n", low, high);
+    fprintf(out, "'\nfewest = %ld\nmost = %ld\nleast_ms = %.9g\nmost_ms = %.9g\nlines = %zu\n",
+            o->images[0], o->images[o->sizes - 1], least, most, o->lines);
+    plot_list(job, "line", o->lines);
+    for (size_t i = 0; i < o->lines; i++) {
+        char name[160];
+        line_name(name, o, i, r);
+        fprintf(out, "line[%zu] = '%s'\n", i + 1, name);
+    }
 }
 
 static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const struct op_times *o,
                          const struct plot_result *r, struct st_error *err)
 {
-    char title[80], origin[128], name[160];
-    int key = plot_key_height(o->lines), height = PLOT_TOP + 280 + 70 + key;
+    char title[80], origin[128];
     snprintf(title, sizeof title, "%s: Op Time by data-set size", r->milestone);
-    enum st_code code = put_table(stage, job, o, r, err);
-    if (!code)
-        code = plot_begin(stage, job, height, title, plot_origin(origin, sizeof origin, r), err);
-    if (code)
-        return code;
-    plot_panel(job, 84, PLOT_WIDTH - 16, PLOT_TOP, PLOT_TOP + 280);
-    plot_ylabel(job, "Op Time, ms", PLOT_TOP, PLOT_TOP + 280);
-    FILE *out = job->script;
-    put_axes(out, o);
-    fputs("set logscale xy\n"
-          "set format y '%g'\n"
-          "set xlabel 'Images'\n"
-          "set mytics 10\n"
-          "plot ",
-          out);
-    for (size_t i = 0; i < o->lines; i++) {
-        line_name(name, o, i, r);
-        fprintf(out, "'%s.tsv' skip 1 using 1:%zu with linespoints lt %zu title '%s', \\\n     ",
-                job->told->name, i + 2, i + 1, name);
-    }
-    fprintf(out,
-            "'' skip 1 using 1:%zu:%zu with labels noenhanced offset 0,0.9 notitle, \\\n"
-            "     '' skip 1 using 1:%zu:%zu with labels noenhanced offset 0,-1 notitle\n",
-            o->lines + 2, o->lines + 3, o->lines + 4, o->lines + 5);
-    plot_caption(job,
-                 "Op Time (what conv_forward() takes for all images) by data-set size, both "
-                 "axes logarithmic; %s.",
-                 origin);
-    return plot_end(job, err);
+    plot_origin(origin, sizeof origin, r);
+    if (plot_begin(stage, job, title, origin, err))
+        return err->code;
+    put_table(job->table, o, r);
+    put_values(job, o, r);
+    plot_caption(
+        job,
+        "Op Time (what conv_forward() takes for all images) by data-set size, both axes logarithmic; %s.",
+        origin);
+    return plot_end(job, op_times_gp, err);
 }
 
 enum st_code plot_op_times(struct plot_stage *stage, struct st_error *err)

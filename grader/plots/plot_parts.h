@@ -4,7 +4,9 @@
  *     tables ──maker──▶ NAME.tsv, NAME.gp in a stage folder ──gnuplot──▶ pictures ──▶ DIR/plots
  *
  * A maker (op_times_plot.c, ...) reads what it needs, and begins a plot, or says why there is none.
- * All look alike: plot_style.c has the fonts, lines, fills and sizes, and the frame of a script.
+ * How a plot looks is said by its script, KIND.gp, and by style.gp, which has the fonts, lines and
+ * fills of all. Both are embedded in the program (compile.mk). A maker writes only the plot's table
+ * and the values that the script needs.
  */
 #ifndef CONVLAB_GRADER_PLOT_PARTS_H
 #define CONVLAB_GRADER_PLOT_PARTS_H
@@ -26,9 +28,8 @@
 /** A plot in the making. */
 struct plot_job {
     struct gr_plot *told; /**< what the caller learns */
-    bool begun;           /**< it has a script: to be drawn */
-    int height;           /**< of the picture, see plot_begin() */
-    FILE *script;         /**< open between plot_begin() and plot_end() */
+    bool begun;           /**< it has a table and a script: to be drawn */
+    FILE *table, *values; /**< open between plot_begin() and plot_end() */
 };
 
 /** All plots of a folder. */
@@ -64,33 +65,30 @@ void plot_skip(struct plot_job *job, const char *reason, ...) __attribute__((for
 void plot_caption(struct plot_job *job, const char *text, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* ---- plot_style.c ---------------------------------------------------------------------------- */
+/* ---- plot_script.c --------------------------------------------------------------------------- */
 
-/** Pictures are this wide; a font of 16 in it is 10 pixels on a phone of 360. */
-enum { PLOT_WIDTH = 520, PLOT_FONT = 16, PLOT_ROW = 22, PLOT_TOP = 56 };
-
-/** How many line styles (lt 1...) and fills (plot_fill()) look different in grey, too. */
+/** How many line types and fills (style.gp) look different in grey, too. */
 enum { PLOT_STYLES = 8 };
 
-/** Starts the script of a plot @p height pixels high: comment, style, terminals, title and the line
- * below it, which says where the numbers come from. Ends with plot_end(). */
-enum st_code plot_begin(struct plot_stage *stage, struct plot_job *job, int height,
-                        const char *title, const char *origin, struct st_error *err);
-/** Ends the script. */
-enum st_code plot_end(struct plot_job *job, struct st_error *err);
+/** Begins a plot: opens its table (job->table), and its values (job->values): lines of gnuplot that
+ * its script starts with. Ends with plot_end().
+ * @param origin  the line below the title: where the numbers come from */
+enum st_code plot_begin(struct plot_stage *stage, struct plot_job *job, const char *title,
+                        const char *origin, struct st_error *err);
 
-/** "set [lrtb]margin at screen" for a panel, in pixels from the left and from the top. */
-void plot_panel(const struct plot_job *job, int left, int right, int top, int bottom);
+/** Ends the table and the script. @param script  of the plot's kind: KIND_gp */
+enum st_code plot_end(struct plot_job *job, const char *script, struct st_error *err);
 
-/** What is along y, at the left edge of a panel: gnuplot's own would be where the formats' fonts
- * put it. */
-void plot_ylabel(const struct plot_job *job, const char *text, int top, int bottom);
+/** Declares an array of @p n values, NAME[1] and so on. */
+void plot_list(const struct plot_job *job, const char *name, size_t n);
 
-/** @return the distance of tics for an axis from 0 to @p most: at most 6 of them. */
-double plot_step(double most);
+/* The scripts of this folder, KIND.gp. */
+extern const char style_gp[], op_times_gp[], speed_up_gp[],
+    ladder_gp[], against_cudnn_gp[], roofline_gp[],
+    kernel_shares_gp[], timeline_gp[], source_lines_gp[],
+    sweep_gp[];
 
-/** @return "fill style ... fillcolor ..." of series @p i from 0, counting round. */
-const char *plot_fill(size_t i);
+/* ---- plot_text.c ----------------------------------------------------------------------------- */
 
 /** Text for pictures: on one line, ASCII, without quotes, backslash and backtick; the middle of
  * what is longer than @p chars gives way to "..". @return @p to. */
@@ -105,15 +103,6 @@ void plot_row(FILE *out, const char *types, ...);
 
 /** A number of a data file; NaN if it is not finite. */
 void plot_put_number(FILE *out, double value);
-
-/** A key below the plot: one line a series. @return its height in pixels. */
-int plot_key_height(size_t rows);
-
-/** One line of a key that is drawn by hand: gnuplot gives its own no more rows than it finds room
- * for beside the plot. @param row  from 0, of @p rows
- * @param mark  plot_fill(), or "point ..." */
-void plot_key(const struct plot_job *job, size_t row, size_t rows, const char *mark,
-              const char *text);
 
 /* ---- plot_tables.c: what is read ------------------------------------------------------------- */
 

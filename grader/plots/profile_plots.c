@@ -23,6 +23,22 @@ static double largest_size(const struct tsv *t)
     return most;
 }
 
+/* The kernels that a script's key names. */
+static void put_kernels(const struct plot_job *job, size_t n)
+{
+    fprintf(job->values, "kernels = %zu\n", n);
+    plot_list(job, "kernel", n);
+}
+
+/* @return the kernel's name as the key has it, until the next call. */
+static const char *put_kernel(const struct plot_job *job, size_t i, const char *kernel)
+{
+    static char name[96];
+    plot_kernel(name, sizeof name, kernel, NAME_CHARS);
+    fprintf(job->values, "kernel[%zu] = '%s'\n", i + 1, name);
+    return name;
+}
+
 /* ---- roofline ------------------------------------------------------------------------------- */
 
 struct point {
@@ -54,79 +70,29 @@ static size_t find_points(const struct tsv *t, struct point **points)
     return n < MAX_KERNELS ? n : MAX_KERNELS;
 }
 
-static enum st_code put_points(struct plot_stage *stage, struct plot_job *job,
-                               const struct point *p, size_t n, struct st_error *err)
-{
-    FILE *out = plot_file(stage, job, "tsv", err);
-    if (!out)
-        return err->code;
-    fputs("kernel\tflop_per_byte\ttflop_per_s\n", out);
-    for (size_t i = 0; i < n; i++) {
-        char name[96];
-        plot_row(out, "sgg", plot_kernel(name, sizeof name, p[i].kernel, NAME_CHARS),
-                 p[i].intensity, p[i].tflop_per_s);
-    }
-    return fclose(out) ? st_fail(err, ST_IO, "cannot write a plot's data") : ST_OK;
-}
-
-static void put_roofs(FILE *out, const struct point *p, size_t n, double peak, double dram)
-{
-    double ridge = peak / dram, left = ridge / 8, right = ridge * 8, low = INFINITY;
-    for (size_t i = 0; i < n; i++) {
-        left = fmin(left, p[i].intensity / 2), right = fmax(right, p[i].intensity * 2);
-        low = fmin(low, p[i].tflop_per_s / 2);
-    }
-    low = fmin(low, peak / 100);
-    /* Room for the labels on both sides of the ridge. */
-    left = fmin(left, ridge * pow(right / ridge, -0.75));
-    right = fmax(right, ridge * pow(ridge / left, 0.85));
-    char text[NUMBER_CHARS];
-    fprintf(out,
-            "peak = %.9g\ndram = %.9g\nroof(x) = x * dram < peak ? x * dram : peak\n"
-            "set logscale xy\nset format '%%g'\nset samples 400\n"
-            "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\n"
-            "set xlabel 'Operations per byte of DRAM, FLOP/byte'\n",
-            peak, dram, left, right, low, peak * 2.5);
-    fprintf(out, "set label 3 'float32: %s TFLOP/s' at graph 0.98,first %.9g right offset 0,0.6\n",
-            number_short(text, peak, 3), peak);
-    fprintf(out, "set label 4 'DRAM: %s GB/s' at first %.9g,first %.9g right offset -0.5,0.4\n",
-            number_short(text, dram * 1e3, 4), 0.75 * ridge, 0.75 * peak);
-}
-
 static enum st_code draw_roofline(struct plot_stage *stage, struct plot_job *job,
                                   const struct tsv *t, const struct point *p, size_t n,
                                   const struct vg_profile *gpu, const char *origin,
                                   struct st_error *err)
 {
-    char title[96], name[96];
-    int height = PLOT_TOP + 300 + 66 + plot_key_height(n);
-    double peak = 2e-12 * gpu->multiprocessors * gpu->fp32_lanes * gpu->clock_hz;
+    char title[96], text[2][NUMBER_CHARS];
+    const double peak = 2e-12 * gpu->multiprocessors * gpu->fp32_lanes * gpu->clock_hz;
     snprintf(title, sizeof title, "Roofline of the kernels, %.0f images", largest_size(t));
-    enum st_code code = put_points(stage, job, p, n, err);
-    if (!code)
-        code = plot_begin(stage, job, height, title, origin, err);
-    if (code)
-        return code;
-    plot_panel(job, 84, PLOT_WIDTH - 20, PLOT_TOP, PLOT_TOP + 300);
-    plot_ylabel(job, "TFLOP/s", PLOT_TOP, PLOT_TOP + 300);
-    put_roofs(job->script, p, n, peak, gpu->dram_bytes_per_s * 1e-12);
-    for (size_t i = 0; i < n; i++) {
-        char mark[48];
-        snprintf(mark, sizeof mark, "point lt %zu ps 1.5", i + 1);
-        plot_key(job, i, n, mark, plot_kernel(name, sizeof name, p[i].kernel, NAME_CHARS));
-    }
-    fputs("unset key\nplot roof(x) with lines lc rgb '#1b1f24' lw 3", job->script);
+    if (plot_begin(stage, job, title, origin, err))
+        return err->code;
+    fprintf(job->values, "peak = %.9g\npeak_text = '%s'\ndram = %.9g\ndram_text = '%s'\n", peak,
+            number_short(text[0], peak, 3), gpu->dram_bytes_per_s * 1e-12,
+            number_short(text[1], gpu->dram_bytes_per_s * 1e-9, 4));
+    fputs("kernel\tflop_per_byte\ttflop_per_s\n", job->table);
+    put_kernels(job, n);
     for (size_t i = 0; i < n; i++)
-        fprintf(job->script,
-                ", \\\n     '%s.tsv' skip 1 every ::%zu::%zu using 2:3 with points lt %zu ps 1.8",
-                job->told->name, i, i, i + 1);
-    fputc('\n', job->script);
-    plot_caption(job,
-                 "Each kernel at %.0f images: float32 operations per byte that passed DRAM, and "
-                 "operations per second, below what DRAM and the float32 units of this GPU allow; "
-                 "%s.",
-                 largest_size(t), origin);
-    return plot_end(job, err);
+        plot_row(job->table, "sgg", put_kernel(job, i, p[i].kernel), p[i].intensity,
+                 p[i].tflop_per_s);
+    plot_caption(
+        job,
+        "Each kernel at %.0f images: float32 operations per byte that passed DRAM, and operations per second, below what DRAM and the float32 units of this GPU allow; %s.",
+        largest_size(t), origin);
+    return plot_end(job, roofline_gp, err);
 }
 
 enum st_code plot_roofline(struct plot_stage *stage, struct st_error *err)
@@ -223,14 +189,10 @@ static void collect_shares(struct shares *s, const struct tsv *t)
         s->kernel[s->kernels++] = "all others";
 }
 
-/* size   kernel number   kernel   begin   end   middle   label: percent of all kernels' time */
-static enum st_code put_shares(struct plot_stage *stage, struct plot_job *job,
-                               const struct shares *s, struct st_error *err)
+/* A bar for each size, from its kernels' parts. */
+static void put_shares(struct plot_job *job, const struct shares *s)
 {
-    FILE *out = plot_file(stage, job, "tsv", err);
-    if (!out)
-        return err->code;
-    fputs("images\trow\tnumber\tkernel\tbegin_percent\tend_percent\tms\tlabel\n", out);
+    fputs("images\trow\tnumber\tkernel\tbegin_percent\tend_percent\tms\tlabel\n", job->table);
     for (size_t i = 0; i < s->sizes; i++) {
         double begin = 0;
         for (size_t k = 0; k < s->kernels; k++) {
@@ -238,53 +200,29 @@ static enum st_code put_shares(struct plot_stage *stage, struct plot_job *job,
             char name[96], label[32] = "";
             if (percent >= 8)
                 snprintf(label, sizeof label, "%.0f%%", percent);
-            plot_row(out, "gzzsgggs", s->images[i], s->sizes - 1 - i, k,
+            plot_row(job->table, "gzzsgggs", s->images[i], s->sizes - 1 - i, k,
                      plot_kernel(name, sizeof name, s->kernel[k], NAME_CHARS), begin,
                      begin + percent, s->ns[i][k] * 1e-6, label);
             begin += percent;
         }
     }
-    return fclose(out) ? st_fail(err, ST_IO, "cannot write a plot's data") : ST_OK;
 }
 
 static enum st_code draw_shares(struct plot_stage *stage, struct plot_job *job,
                                 const struct shares *s, const char *origin, struct st_error *err)
 {
-    enum { BAR = 54 };
-    char name[96];
-    int bottom = PLOT_TOP + BAR * (int)s->sizes, height = bottom + 68 + plot_key_height(s->kernels);
-    enum st_code code = put_shares(stage, job, s, err);
-    if (!code)
-        code = plot_begin(stage, job, height, "Shares of the kernels in the GPU time", origin, err);
-    if (code)
-        return code;
-    FILE *out = job->script;
-    plot_panel(job, 90, PLOT_WIDTH - 28, PLOT_TOP, bottom);
-    plot_ylabel(job, "Images", PLOT_TOP, bottom);
-    fputs("set border 1\nset xlabel 'Share of the time of all kernels, %'\n"
-          "unset grid\nset xrange [0:100]\nset xtics 20\nset ytics scale 0 (",
-          out);
-    for (size_t i = 0; i < s->sizes; i++)
-        fprintf(out, "%s'%.0f' %zu", i ? ", " : "", s->images[i], s->sizes - 1 - i);
-    fprintf(out, ")\nset yrange [-0.6:%.1f]\n", (double)s->sizes - 0.4);
+    if (plot_begin(stage, job, "Shares of the kernels in the GPU time", origin, err))
+        return err->code;
+    put_shares(job, s);
+    fprintf(job->values, "sizes = %zu\n", s->sizes);
+    put_kernels(job, s->kernels);
     for (size_t k = 0; k < s->kernels; k++)
-        plot_key(job, k, s->kernels, plot_fill(k),
-                 plot_kernel(name, sizeof name, s->kernel[k], NAME_CHARS));
-    fputs("unset key\nplot ", out);
-    for (size_t k = 0; k < s->kernels; k++)
-        fprintf(out,
-                "'%s.tsv' skip 1 using ($3==%zu?$5:NaN):2:5:6:($2-0.34):($2+0.34) with boxxyerror "
-                "%s, \\\n     ",
-                job->told->name, k, plot_fill(k));
-    fprintf(
-        out,
-        "'%s.tsv' skip 1 using (strlen(strcol(8))?($5+$6)/2:NaN):2:8 with labels boxed notitle\n",
-        job->told->name);
-    plot_caption(job,
-                 "Shares of the time that all kernels take together, copies left out, at each "
-                 "data-set size; %s.",
-                 origin);
-    return plot_end(job, err);
+        put_kernel(job, k, s->kernel[k]);
+    plot_caption(
+        job,
+        "Shares of the time that all kernels take together, copies left out, at each data-set size; %s.",
+        origin);
+    return plot_end(job, kernel_shares_gp, err);
 }
 
 enum st_code plot_shares(struct plot_stage *stage, struct st_error *err)

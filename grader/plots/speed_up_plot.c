@@ -1,7 +1,7 @@
 /* speed-up: how many times as fast as what was timed beside it, a group of bars for each layer: the
  * plain loops of m1, or the kernel of m2 (which is 1), then the graded code and the reference.
  *
- *     group   base   label   graded   label   reference   label */
+ *     group   base   label   graded   label   reference   label   layer   of (its shape or model) */
 #include "grader/plots/plot_parts.h"
 
 #include <math.h>
@@ -68,77 +68,45 @@ static void collect(struct speed_up *s, const struct plot_result *r, const char 
     }
 }
 
-static enum st_code put_table(struct plot_stage *stage, struct plot_job *job,
-                              const struct speed_up *s, double *highest, struct st_error *err)
-{
-    FILE *out = plot_file(stage, job, "tsv", err);
-    if (!out)
-        return err->code;
-    fprintf(out, "group\t%s\tlabel\t%s\tlabel\treference\tlabel\n", s->base, s->graded);
-    *highest = 1;
-    for (size_t g = 0; g < s->groups; g++) {
-        char label[MAX_BARS][NUMBER_CHARS];
-        for (size_t b = 0; b < MAX_BARS; b++) {
-            bool there = isfinite(s->times[g][b]);
-            number_short(label[b], s->times[g][b], b ? 3 : 1);
-            label[b][there ? NUMBER_CHARS - 1 : 0] = '\0';
-            *highest = fmax(*highest, s->times[g][b]); /* of a number and NaN the number */
-        }
-        plot_row(out, "zgsgsgs", g, s->times[g][0], label[0], s->times[g][1], label[1],
-                 s->times[g][2], label[2]);
-    }
-    return fclose(out) ? st_fail(err, ST_IO, "cannot write a plot's data") : ST_OK;
-}
-
-static void put_tics(FILE *out, const struct speed_up *s)
+/* @return the highest bar. */
+static double put_table(FILE *out, const struct speed_up *s)
 {
     bool one_model = true;
+    double highest = 1;
     for (size_t g = 0; g < s->groups; g++)
         one_model = one_model && strcmp(s->group[g]->model, s->group[0]->model) == 0;
-    fputs("set xtics scale 0 (", out);
-    for (size_t g = 0; g < s->groups; g++)
-        fprintf(out, "%s'layer %d'.\"\\n\".'%s' %zu", g ? ", " : "", s->group[g]->layer,
-                one_model ? s->group[g]->shape : s->group[g]->model, g);
-    fputs(")\n", out);
+    fprintf(out, "group\t%s\tlabel\t%s\tlabel\treference\tlabel\tlayer\tof\n", s->base, s->graded);
+    for (size_t g = 0; g < s->groups; g++) {
+        fprintf(out, "%zu", g);
+        for (size_t b = 0; b < MAX_BARS; b++) {
+            char label[NUMBER_CHARS];
+            const double times = s->times[g][b];
+            number_short(label, times, b ? 3 : 1);
+            fputc('\t', out);
+            plot_put_number(out, times);
+            fprintf(out, "\t%s", isfinite(times) ? label : "");
+            highest = fmax(highest, times); /* of a number and NaN the number */
+        }
+        fprintf(out, "\tlayer %d\t%s\n", s->group[g]->layer,
+                one_model ? s->group[g]->shape : s->group[g]->model);
+    }
+    return highest;
 }
 
 static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const struct speed_up *s,
                          const struct plot_result *r, struct st_error *err)
 {
     char title[96], origin[128];
-    double highest = 1;
-    int height = PLOT_TOP + 260 + 66 + plot_key_height(s->bars);
     snprintf(title, sizeof title, "%s: speed-up over %s, %ld images", r->milestone, s->base,
              s->group[0]->images);
-    enum st_code code = put_table(stage, job, s, &highest, err);
-    if (!code)
-        code = plot_begin(stage, job, height, title, plot_origin(origin, sizeof origin, r), err);
-    if (code)
-        return code;
-    FILE *out = job->script;
-    double width = 0.8 / (double)s->bars;
-    plot_panel(job, 84, PLOT_WIDTH - 16, PLOT_TOP, PLOT_TOP + 260);
-    plot_ylabel(job, "Speed-up, times as fast", PLOT_TOP, PLOT_TOP + 260);
-    put_tics(out, s);
-    fprintf(out,
-            "unset grid\nset grid ytics lt 1 lw 0.8 lc rgb '#c4cad0'\n"
-            "set boxwidth %.3g\n"
-            "set xrange [-0.6:%.2f]\nset yrange [0:%.9g]\n"
-            "plot ",
-            width * 0.92, (double)s->groups - 0.4, highest * 1.15);
-    const char *const titles[] = {s->base, s->graded, "reference"};
-    static const size_t fills[] = {5, 0, 1};
-    for (size_t b = 0; b < s->bars; b++) {
-        double shift = width * ((double)b - (double)(s->bars - 1) / 2.0);
-        fprintf(out,
-                "'%s.tsv' skip 1 using ($1+(%.3g)):%zu with boxes %s title '%s', \\\n"
-                "     '' skip 1 using ($1+(%.3g)):%zu:%zu with labels offset 0,0.6 notitle%s",
-                job->told->name, shift, 2 + 2 * b, plot_fill(fills[b]), titles[b], shift, 2 + 2 * b,
-                3 + 2 * b, b + 1 < s->bars ? ", \\\n     " : "\n");
-    }
+    plot_origin(origin, sizeof origin, r);
+    if (plot_begin(stage, job, title, origin, err))
+        return err->code;
+    fprintf(job->values, "groups = %zu\nbars = %zu\nhighest = %.9g\n", s->groups, s->bars,
+            put_table(job->table, s));
     plot_caption(job, "How many times as fast as %s, which was timed in turn with it; %s.", s->base,
                  origin);
-    return plot_end(job, err);
+    return plot_end(job, speed_up_gp, err);
 }
 
 enum st_code plot_speed_up(struct plot_stage *stage, struct st_error *err)

@@ -2,7 +2,7 @@
  * layers' times one behind the other, the best sum marked. Values that did not run right have their
  * reason.
  *
- *     panel   row   layer   begin_ms   end_ms   label     (layer 0: the label behind the bar) */
+ *     panel   row   value   layer   begin_ms   end_ms   label   (layer 0: the label behind the bar) */
 #include "grader/plots/plot_parts.h"
 
 #include <dirent.h>
@@ -10,14 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MAX_VALUES = 64,
-    MAX_SIZES = 8,
-    MAX_LAYERS = PLOT_STYLES,
-    MAX_ROWS = 40,
-    HEAD = 28,
-    AXIS = 40
-};
+enum { MAX_VALUES = 64, MAX_SIZES = 8, MAX_LAYERS = PLOT_STYLES, MAX_ROWS = 40 };
 
 struct sweep {
     const struct tsv *table;
@@ -86,7 +79,8 @@ static void put_value(FILE *out, const struct sweep *s, size_t panel, size_t val
 {
     double begin = 0, sum = all_ms(s, s->value[value], s->images[panel]);
     size_t at = s->values - 1 - value;
-    char label[96], number[NUMBER_CHARS], name[8];
+    char label[96], number[NUMBER_CHARS], name[8], text[32];
+    plot_text(text, sizeof text, s->value[value], 10);
     if (isfinite(sum)) {
         for (int layer = 1; layer <= s->layers; layer++) {
             snprintf(name, sizeof name, "%d", layer);
@@ -94,7 +88,7 @@ static void put_value(FILE *out, const struct sweep *s, size_t panel, size_t val
             double ms = row < 0 ? NAN : plot_number(s->table, (size_t)row, "op_time_s") * 1e3;
             if (!isfinite(ms))
                 continue;
-            plot_row(out, "zzdggs", panel, at, layer, begin, begin + ms, "");
+            plot_row(out, "zzsdggs", panel, at, text, layer, begin, begin + ms, "");
             begin += ms;
         }
         snprintf(label, sizeof label, "%s%s", number_short(number, sum, 3),
@@ -104,7 +98,7 @@ static void put_value(FILE *out, const struct sweep *s, size_t panel, size_t val
         plot_text(label, sizeof label,
                   row < 0 ? "not run" : plot_cell(s->table, (size_t)row, "status"), 30);
     }
-    plot_row(out, "zzdggs", panel, at, 0, begin, begin, label);
+    plot_row(out, "zzsdggs", panel, at, text, 0, begin, begin, label);
 }
 
 static double best_of(const struct sweep *s, size_t panel, double *most)
@@ -118,50 +112,13 @@ static double best_of(const struct sweep *s, size_t panel, double *most)
     return best;
 }
 
-static enum st_code put_table(struct plot_stage *stage, struct plot_job *job, const struct sweep *s,
-                              struct st_error *err)
+static void put_panel(const struct plot_job *job, const struct sweep *s, size_t panel)
 {
-    double ignored;
-    FILE *out = plot_file(stage, job, "tsv", err);
-    if (!out)
-        return err->code;
-    fputs("panel\trow\tlayer\tbegin_ms\tend_ms\tlabel\n", out);
-    for (size_t p = 0; p < s->sizes; p++)
-        for (size_t v = 0; v < s->values; v++)
-            put_value(out, s, p, v, best_of(s, p, &ignored));
-    return fclose(out) ? st_fail(err, ST_IO, "cannot write a plot's data") : ST_OK;
-}
-
-static void put_panel(struct plot_job *job, const struct sweep *s, size_t panel, int top)
-{
-    FILE *out = job->script;
-    double most;
-    const bool last = panel + 1 == s->sizes;
-    best_of(s, panel, &most);
-    plot_panel(job, 108, PLOT_WIDTH - 92, top, top + PLOT_ROW * (int)s->values);
-    fprintf(out, "set label 3 '%.0f image%s' at screen %.4f,screen %.4f left\nset ytics scale 0 (",
-            s->images[panel], s->images[panel] == 1 ? "" : "s", 12.0 / PLOT_WIDTH,
-            1 - (top - 12.0) / job->height);
-    for (size_t v = 0; v < s->values; v++) {
-        char text[32];
-        fprintf(out, "%s'%s' %zu", v ? ", " : "", plot_text(text, sizeof text, s->value[v], 10),
-                s->values - 1 - v);
-    }
-    fprintf(
-        out,
-        ")\nset xtics %.9g\nset xrange [0:%.9g]\nset yrange [-0.6:%.1f]\nset xlabel '%s'\nplot ",
-        plot_step(most), most > 0 ? most * 1.02 : 1, (double)s->values - 0.4,
-        last ? "Op Time, ms" : "");
-    for (int layer = 1; layer <= s->layers; layer++)
-        fprintf(out,
-                "'%s.tsv' skip 1 using ($1==%zu&&$3==%d?$4:NaN):2:4:5:($2-0.36):($2+0.36) with "
-                "boxxyerror %s title '%s%.0d', \\\n     ",
-                job->told->name, panel, layer, plot_fill((size_t)layer + 1), last ? "layer " : "",
-                last ? layer : 0);
-    fprintf(out,
-            "'%s.tsv' skip 1 using ($1==%zu&&$3==0?$5:NaN):2:6 with labels left offset 0.6,0 "
-            "notitle\nunset label 1\nunset label 2\n",
-            job->told->name, panel);
+    double most, best = best_of(s, panel, &most);
+    for (size_t v = 0; v < s->values; v++)
+        put_value(job->table, s, panel, v, best);
+    fprintf(job->values, "panel_title[%zu] = '%.0f image%s'; most[%zu] = %.9g\n", panel + 1,
+            s->images[panel], s->images[panel] == 1 ? "" : "s", panel + 1, most);
 }
 
 static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const struct sweep *s,
@@ -169,26 +126,21 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
 {
     char title[96], origin[160];
     const struct tsv *t = s->table;
-    int height = PLOT_TOP + plot_key_height(1) + 26 +
-                 (HEAD + AXIS + PLOT_ROW * (int)s->values) * (int)s->sizes;
     snprintf(title, sizeof title, "%s: Op Time by %s", plot_cell(t, 0, "milestone"),
              plot_cell(t, 0, "parameters"));
     snprintf(origin, sizeof origin, "%.150s", plot_cell(t, 0, "origin"));
-    enum st_code code = put_table(stage, job, s, err);
-    if (!code)
-        code = plot_begin(stage, job, height, title, origin, err);
-    if (code)
-        return code;
-    fputs("set border 1\nunset grid\nset key maxrows 1 maxcols 8\nset multiplot\n", job->script);
-    int top = PLOT_TOP + HEAD;
-    for (size_t p = 0; p < s->sizes; p++) {
-        put_panel(job, s, p, top);
-        top += PLOT_ROW * (int)s->values + AXIS + HEAD;
-    }
-    fputs("unset multiplot\n", job->script);
+    if (plot_begin(stage, job, title, origin, err))
+        return err->code;
+    fputs("panel\trow\tvalue\tlayer\tbegin_ms\tend_ms\tlabel\n", job->table);
+    fprintf(job->values, "values = %zu\nlayers = %d\npanels = %zu\n", s->values, s->layers,
+            s->sizes);
+    plot_list(job, "panel_title", s->sizes);
+    plot_list(job, "most", s->sizes);
+    for (size_t p = 0; p < s->sizes; p++)
+        put_panel(job, s, p);
     plot_caption(job, "Op Time, layer by layer, with each value of %s; %s.",
                  plot_cell(t, 0, "parameters"), origin);
-    return plot_end(job, err);
+    return plot_end(job, sweep_gp, err);
 }
 
 static enum st_code plot_sweep(struct plot_stage *stage, const char *file, struct st_error *err)

@@ -21,28 +21,16 @@
 enum {
     MAX_WINDOWS = 3,
     MAX_NAMES = 8,
-    LANES = 3, /* from below: kernels, copies, API */
-    LANE = 26,
-    INSET = 84,
-    WIDE = PLOT_WIDTH - INSET - 16,
-    MARKS = 18, /* above the overview: the names of the windows */
+    WIDE = 420, /* pixels of a panel, as in timeline.gp */
     CHAR = 9    /* pixels of a letter in a box */
 };
 
-/* How each kind of row is drawn, in the order of the key. */
-static const struct kind {
+/* The kinds of rows, in the order of the key; the lanes are, from below: kernels, copies, API. */
+static const struct {
     enum tr_kind kind;
     int lane;
-    size_t fill;
-    const char *name;
-} kinds[] = {
-    {TR_API, 2, 5, "API calls"},
-    {TR_COPY_HTOD, 1, 1, "copies to the GPU"},
-    {TR_COPY_DTOH, 1, 2, "copies from the GPU"},
-    {TR_COPY_DTOD, 1, 6, "copies on the GPU"},
-    {TR_MEMSET, 1, 3, "fills"},
-    {TR_KERNEL, 0, 7, "kernels"},
-};
+} kinds[] = {{TR_API, 2},       {TR_COPY_HTOD, 1}, {TR_COPY_DTOH, 1},
+             {TR_COPY_DTOD, 1}, {TR_MEMSET, 1},    {TR_KERNEL, 0}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* Times are in ns since the first thing in the trace. */
@@ -234,137 +222,70 @@ static double unit_of(double ns, const char **name)
     return units[i].ns;
 }
 
-static enum st_code put_table(struct plot_stage *stage, struct plot_job *job, struct timeline *t,
-                              struct st_error *err)
+/* Panel 0 is the overview, the others are the windows. */
+static void put_panel_values(const struct plot_job *job, struct timeline *t, size_t panel)
 {
-    const char *ignored;
-    const struct window whole = {0, t->whole, 0};
-    FILE *out = plot_file(stage, job, "tsv", err);
-    if (!out)
-        return err->code;
-    fputs("panel\tlane\tkind\tbegin\tend\tlabel\n", out);
-    put_panel(out, t, 0, &whole, unit_of(t->whole, &ignored));
-    for (size_t i = 0; i < t->windows; i++) {
-        const struct window *w = &t->window[i];
-        put_panel(out, t, (int)i + 1, w, unit_of(w->end - w->begin, &ignored));
-    }
-    return fclose(out) ? st_fail(err, ST_IO, "cannot write a plot's data") : ST_OK;
+    const struct window whole = {0, t->whole, 0}, *w = panel ? &t->window[panel - 1] : &whole;
+    const char *unit, *whole_unit;
+    const double scale = unit_of(w->end - w->begin, &unit);
+    const double whole_scale = unit_of(t->whole, &whole_unit);
+    FILE *out = job->values;
+    put_panel(job->table, t, (int)panel, w, scale);
+    fprintf(out, "span[%zu] = %.9g; unit[%zu] = '%s'\n", panel + 1, (w->end - w->begin) / scale,
+            panel + 1, unit);
+    if (panel)
+        fprintf(
+            out,
+            "panel_title[%zu] = '%c, from %.4g %s on'; window_begin[%zu] = %.9g; window_end[%zu] = %.9g\n",
+            panel + 1, (int)('@' + panel), w->begin / whole_scale, whole_unit, panel,
+            w->begin / whole_scale, panel, w->end / whole_scale);
+    else
+        fprintf(out, "panel_title[1] = '%s'\n", t->windows ? "The whole run" : "");
 }
 
-/* ---- script --------------------------------------------------------------------------------- */
-
-static void put_lanes(struct plot_job *job, const struct timeline *t, int panel, int top,
-                      const char *heading, const struct window *w, bool with_key)
+static void put_values(const struct plot_job *job, struct timeline *t)
 {
-    FILE *out = job->script;
-    const char *unit;
-    double scale = unit_of(w->end - w->begin, &unit);
-    plot_panel(job, INSET, PLOT_WIDTH - 16, top, top + LANES * LANE);
-    fprintf(out,
-            "set label 3 '%s' at screen %.4f,screen %.4f left\n"
-            "set ytics scale 0 ('API' 2, 'copies' 1, 'kernels' 0)\n"
-            "set xtics %.9g\nset xrange [0:%.9g]\nset yrange [-0.5:2.5]\nset xlabel '%s'\n",
-            heading, 12.0 / PLOT_WIDTH, 1 - (top - (panel ? 12.0 : 12.0 + MARKS)) / job->height,
-            plot_step((w->end - w->begin) / scale), (w->end - w->begin) / scale, unit);
-    fputs("plot ", out);
-    for (size_t k = 0; k < KINDS; k++)
+    static const char *const lists[] = {"span", "unit", "panel_title", "window_begin",
+                                        "window_end"};
+    FILE *out = job->values;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        plot_list(job, lists[i], t->windows + 1);
+    fprintf(out, "windows = %zu\n", t->windows);
+    for (size_t i = 0; i <= t->windows; i++)
+        put_panel_values(job, t, i);
+    fputs("kinds = '", out);
+    for (size_t k = 0, n = 0; k < KINDS; k++)
         if (t->has[k])
-            fprintf(out,
-                    "'%s.tsv' skip 1 using ($1==%d&&$3==%zu?$4:NaN):2:4:5:($2-0.38):($2+0.38) with "
-                    "boxxyerror %s title '%s', \\\n     ",
-                    job->told->name, panel, k, plot_fill(kinds[k].fill),
-                    with_key ? kinds[k].name : "");
-    fprintf(out,
-            "'%s.tsv' skip 1 using ($1==%d?($4+$5)/2:NaN):2:6 with labels font ',%d' notitle\n",
-            job->told->name, panel, 14);
-}
-
-/* Shades the windows in the overview, and names them. */
-static void mark_windows(FILE *out, const struct timeline *t)
-{
-    const char *ignored;
-    double unit = unit_of(t->whole, &ignored), least = 0.006 * t->whole, after = 0;
-    for (size_t i = 0; i < t->windows; i++) {
-        const struct window *w = &t->window[i];
-        double at = fmax((w->begin + w->end) / 2, after);
-        fprintf(out,
-                "set object %zu rectangle from first %.9g,graph 0 to first %.9g,graph 1 behind fs "
-                "solid border rgb '#1b1f24' fc rgb '#ffe08a'\n"
-                "set label %zu '%c' at first %.9g,graph 1 center offset 0,0.55\n",
-                i + 1, w->begin / unit, fmax(w->end, w->begin + least) / unit, i + 10,
-                (int)('A' + i), at / unit);
-        after = at + 14 * t->whole / WIDE;
-    }
-}
-
-static void unmark_windows(FILE *out, const struct timeline *t)
-{
-    for (size_t i = 0; i < t->windows; i++)
-        fprintf(out, "unset object %zu\nunset label %zu\n", i + 1, i + 10);
-    for (size_t i = 0; i < t->names; i++)
-        fprintf(out, "unset label %zu\n", i + 20);
-    fputs("unset label 1\nunset label 2\nunset key\n", out);
-}
-
-static void put_names(struct plot_job *job, const struct timeline *t, int top)
-{
+            fprintf(out, "%s%zu", n++ ? " " : "", k + 1);
+    fprintf(out, "'\nnames = %zu\n", t->names);
+    plot_list(job, "name", t->names);
     for (size_t i = 0; i < t->names; i++) {
         char name[96];
-        fprintf(job->script, "set label %zu '%zu  %s' at screen %.4f,screen %.4f left\n", i + 20,
-                i + 1, plot_kernel(name, sizeof name, t->name[i], 44), 12.0 / PLOT_WIDTH,
-                1 - (top + PLOT_ROW * (double)i) / job->height);
+        fprintf(out, "name[%zu] = '%s'\n", i + 1, plot_kernel(name, sizeof name, t->name[i], 44));
     }
 }
 
 static enum st_code draw(struct plot_stage *stage, struct plot_job *job, struct timeline *t,
                          unsigned long images, const char *device, struct st_error *err)
 {
-    enum { PANEL = LANES * LANE, AXIS = 46, HEAD = 28 };
-    char title[96], origin[160], ignored[96], heading[96];
+    char title[96], origin[160], known[96];
     snprintf(title, sizeof title, "Timeline, %lu image%s", images, images == 1 ? "" : "s");
-    plot_device(stage, origin, ignored);
-    if (!ignored[0] && device[0])
+    plot_device(stage, origin, known);
+    if (!known[0] && device[0])
         snprintf(origin, sizeof origin, "of %.100s", device);
-    enum st_code code = put_table(stage, job, t, err);
-    if (code)
-        return code;
-    size_t keys = 0;
-    for (size_t k = 0; k < KINDS; k++)
-        keys += t->has[k];
-    int panels = 1 + (int)t->windows, names = PLOT_ROW * (int)t->names,
-        top = PLOT_TOP + HEAD + MARKS,
-        height = PLOT_TOP + MARKS + panels * (PANEL + AXIS + HEAD) + names +
-                 plot_key_height((keys + 1) / 2);
-    code = plot_begin(stage, job, height, title, origin, err);
-    if (code)
-        return code;
-    FILE *out = job->script;
-    const struct window whole = {0, t->whole, 0};
-    fputs("set border 1\nunset grid\nset key maxrows 3 maxcols 2 width -2\nset multiplot\n", out);
-    mark_windows(out, t);
-    put_names(job, t, height - names - plot_key_height((keys + 1) / 2) + 4);
-    put_lanes(job, t, 0, top, t->windows ? "The whole run" : "", &whole, true);
-    unmark_windows(out, t);
-    for (size_t i = 0; i < t->windows; i++) {
-        const char *unit;
-        const struct window *w = &t->window[i];
-        top += PANEL + AXIS + HEAD;
-        double scale = unit_of(t->whole, &unit);
-        snprintf(heading, sizeof heading, "%c, from %.4g %s on", (int)('A' + i), w->begin / scale,
-                 unit);
-        put_lanes(job, t, (int)i + 1, top, heading, w, false);
-    }
-    fputs("unset multiplot\n", out);
+    if (plot_begin(stage, job, title, origin, err))
+        return err->code;
+    fputs("panel\tlane\tkind\tbegin\tend\tlabel\n", job->table);
+    put_values(job, t);
     plot_caption(
         job, "Calls of the API on the host, and copies and kernels on the GPU, over time%s; %s.",
-        t->windows ? "; the marked stretches, in which kernels ran, are drawn again below, "
-                     "wider"
+        t->windows ? "; the marked stretches, in which kernels ran, are drawn again below, wider"
                    : "",
         origin);
     if (t->stretches > MAX_WINDOWS)
         plot_caption(job, "Kernels ran in %zu stretches; the %d with most of their time are shown.",
                      t->stretches, MAX_WINDOWS);
-    return plot_end(job, err);
+    return plot_end(job, timeline_gp, err);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */

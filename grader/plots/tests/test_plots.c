@@ -505,12 +505,23 @@ Test(plots, kernels_are_shown_without_parameters)
         cr_expect_str_eq(plot_kernel(to, sizeof to, names[i][0], 30), names[i][1]);
 }
 
+/* step() of style.gp, as gnuplot computes it. */
 Test(plots, tics_are_few_and_round)
 {
     static const double most[] = {1, 8.9, 0.0749, 60, 61, 1e-9, 0};
+    FILE *script = fopen(temp_path("steps.gp"), "w");
+    fprintf(script, "%s\nset print 'steps'\n", style_gp);
+    for (size_t i = 0; i < sizeof most / sizeof *most; i++)
+        fprintf(script, "print sprintf('%%.12g', step(%.9g))\n", most[i]);
+    fclose(script);
+    cr_assert_eq(gnuplot_run(temp_path("."), (const char *const[]){"steps.gp", NULL}, NULL), ST_OK);
+    FILE *steps = fopen(temp_path("steps"), "r");
     for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
-        double step = plot_step(most[i]), digits = step / pow(10, floor(log10(step) + 1e-9));
+        double step;
+        cr_assert_eq(fscanf(steps, "%lf", &step), 1);
+        double digits = step / pow(10, floor(log10(step) + 1e-9));
         cr_expect_leq(most[i] / step, 6.0001);
         cr_expect(fabs(digits - 1) < 1e-9 || fabs(digits - 2) < 1e-9 || fabs(digits - 5) < 1e-9);
     }
+    fclose(steps);
 }

@@ -1,8 +1,26 @@
 # Draws op-times.svg, op-times.png and op-times.pdf from op-times.tsv: gnuplot op-times.gp
 # Change it as you like, under another name: the next grading writes this file again.
 reset session
+
+data = 'op-times.tsv'
+heading = 'm5: Op Time by data-set size'
+origin = 'modelled: virtual GPU, profile h200'
+marked = '2 20 100'
+fewest = 2
+most = 100
+least_ms = 0.017449
+most_ms = 0.137307
+lines = 2
+array line[2]
+line[1] = 'layer 1 (1x70x70, 12@5)'
+line[2] = 'layer 2 (12x33x33, 24@5)'
+
+# ---- how all plots look ---------------------------------------------------------------------------
+# Series differ in dash, point or hatching as well as in colour, and the colours in lightness: a grey
+# print and an eye that confuses colours see as much.
 set encoding utf8
 set datafile separator "\t"
+set datafile columnheaders
 set linetype 1 lc rgb '#08306b' lw 2.2 pt 7 ps 0.9 dt 1
 set linetype 2 lc rgb '#d55e00' lw 2.2 pt 5 ps 0.9 dt (12,5)
 set linetype 3 lc rgb '#238b45' lw 2.2 pt 9 ps 1.1 dt (3,4)
@@ -11,49 +29,87 @@ set linetype 5 lc rgb '#252525' lw 2.2 pt 6 ps 0.9 dt 1
 set linetype 6 lc rgb '#737373' lw 2.2 pt 4 ps 0.9 dt (12,5)
 set linetype 7 lc rgb '#2b8cbe' lw 2.2 pt 8 ps 1.1 dt (3,4)
 set linetype 8 lc rgb '#a6611a' lw 2.2 pt 10 ps 1.1 dt (12,4,3,4)
+fill_1 = "lt 1 lw 1 fs solid 1 border rgb '#08306b' fc rgb '#08306b'"
+fill_2 = "lt 1 lw 1 fs pattern 4 border rgb '#a34700' fc rgb '#d55e00'"
+fill_3 = "lt 1 lw 1 fs solid 1 border rgb '#3f6f8f' fc rgb '#b7d7ea'"
+fill_4 = "lt 1 lw 1 fs pattern 1 border rgb '#252525' fc rgb '#444444'"
+fill_5 = "lt 1 lw 1 fs pattern 5 border rgb '#7a0177' fc rgb '#ae017e'"
+fill_6 = "lt 1 lw 1 fs solid 1 border rgb '#737373' fc rgb '#ffffff'"
+fill_7 = "lt 1 lw 1 fs pattern 2 border rgb '#00684c' fc rgb '#009e73'"
+fill_8 = "lt 1 lw 1 fs solid 1 border rgb '#525252' fc rgb '#969696'"
+fill(i) = value(sprintf("fill_%d", 1 + (i - 1) % 8))
 set border 3 lw 1.2 lc rgb '#1b1f24'
 set tics nomirror out scale 0.8,0.4 textcolor rgb '#1b1f24'
 set xtics offset 0,0.35
 set xlabel offset 0,0.7
-set grid lt 1 lw 0.8 lc rgb '#c4cad0' dt 1
+grid_lines = "lt 1 lw 0.8 lc rgb '#c4cad0' dt 1"
+set grid @grid_lines
 set style textbox opaque noborder fillcolor rgb 'white' margins 0.5,0.3
-set key at screen 0.02,screen 0.01 bottom left vertical maxrows 16 maxcols 1 noenhanced reverse Left samplen 3 spacing 1.15 width 1
+set key at screen 0.02,screen 0.01 bottom left vertical maxrows 16 maxcols 1 noenhanced \
+    reverse Left samplen 3 spacing 1.15 width 1
 
-do for [picture in 'svg png pdf'] {
-if (picture eq 'svg') {
-    set terminal svg noenhanced size 520,458 font 'sans-serif,16' background rgb 'white'
-}
-if (picture eq 'png') {
-    if (strstrt(GPVAL_TERMINALS, 'pngcairo')) {
-        set terminal pngcairo noenhanced size 1560,1374 font 'Sans,16' fontscale 2.4 linewidth 3 pointscale 4
-    } else {
-        set terminal png noenhanced size 520,458 medium
-    }
-}
-if (picture eq 'pdf') {
-    if (!strstrt(GPVAL_TERMINALS, 'pdfcairo')) { continue }
-    set terminal pdfcairo noenhanced size 5.20in,4.58in font 'Sans,16' fontscale 0.53 linewidth 1 pointscale 1 background rgb 'white'
-}
-set output 'op-times.'.picture
-set label 1 'm5: Op Time by data-set size' at screen 0.0231,screen 0.9607 left font ',17' noenhanced
-set label 2 'modelled: virtual GPU, profile h200' at screen 0.0231,screen 0.9127 left font ',14' noenhanced textcolor rgb '#57606a'
+# Layout in pixels, from the left and from the top of a picture that is 520 wide and `height` high. A font
+# of 16 in it is 10 pixels on a phone of 360.
+head = 56               # the title and the line below it, which says where the numbers come from
+row = 22                # a bar, or a line of the key
+x(pixels) = pixels / 520.0
+y(pixels) = 1 - pixels / (1.0 * height)
+panel = "set lmargin at screen x(left); set rmargin at screen x(right); \
+         set tmargin at screen y(top); set bmargin at screen y(bottom)"
+y_axis = "set label 5 y_label at screen x(14),screen y((top + bottom) / 2.0) rotate by 90 center noenhanced"
 
-set lmargin at screen 0.1615
-set rmargin at screen 0.9692
-set tmargin at screen 0.8777
-set bmargin at screen 0.2664
-set label 5 'Op Time, ms' at screen 0.0269,screen 0.5721 rotate by 90 center noenhanced
-set xtics ('2' 2, '20' 20, '100' 100)
-set xrange [1.17647059:170]
-set yrange [0.00711393212:0.336785592]
+# A key below the plot. gnuplot gives its own no more rows than it finds room for beside the plot: longer
+# ones are drawn by hand, at key_y().
+key_height(rows) = 8 + row * rows
+key_y(i, rows) = (8 + row * (rows - i + 0.5)) / height
+
+# The distance of tics for an axis from 0 to `most`: at most 6 of them.
+step(most) = most > 0 ? tic(most, 10 ** (floor(log10(most)) - 1)) : 1
+tic(most, s) = most <= 6 * s ? s : most <= 12 * s ? 2 * s : most <= 30 * s ? 5 * s : \
+               most <= 60 * s ? 10 * s : most <= 120 * s ? 20 * s : 50 * s
+
+# The formats, in the same proportions: pixels, three pixels for each of these, and inches at 100 of them.
+pictures = strstrt(GPVAL_TERMINALS, 'pdfcairo') ? 'svg png pdf' : 'svg png'
+svg(h) = sprintf("svg noenhanced size 520,%d font 'sans-serif,16' background rgb 'white'", h)
+png(h) = strstrt(GPVAL_TERMINALS, 'pngcairo') ? \
+    sprintf("pngcairo noenhanced size 1560,%d font 'Sans,16' fontscale 2.4 linewidth 3 pointscale 4", 3 * h) : \
+    sprintf("png noenhanced size 520,%d medium", h)
+pdf(h) = sprintf("pdfcairo noenhanced size 5.20in,%.2fin font 'Sans,16' fontscale 0.53 \
+    linewidth 1 pointscale 1 background rgb 'white'", h / 100.0)
+start = "eval 'set terminal '.(picture eq 'svg' ? svg(height) : picture eq 'png' ? png(height) : pdf(height)); \
+    set output 'op-times.'.picture; \
+    set label 1 heading at screen x(12),screen y(18) left font ',17' noenhanced; \
+    set label 2 origin at screen x(12),screen y(40) left font ',14' noenhanced textcolor rgb '#57606a'"
+
+# ---- op-times: Op Time by data-set size, a line for each layer, both axes logarithmic --------------
+# data: images, a column of ms for each of `lines` lines; what the slowest and the fastest of the points
+# at one size are labelled with.
+top = head; bottom = top + 280; left = 84; right = 504
+height = bottom + 70 + key_height(lines)
+y_label = 'Op Time, ms'
+
+# Room for the labels, and at least two of the powers of ten that are marked.
+room = 1.8 * (most_ms / least_ms) ** 0.15
+low = least_ms / room
+high = most_ms * room
+if (floor(log10(high)) - ceil(log10(low)) < 1) { low = 10 ** floor(log10(low)) }
+if (floor(log10(high)) - ceil(log10(low)) < 1) { high = 10 ** ceil(log10(high)) }
+
 set logscale xy
 set format y '%g'
-set xlabel 'Images'
+set xrange [fewest / 1.7:most * 1.7]
+set yrange [low:high]
+set xtics ()
+do for [size in marked] { set xtics add (size size + 0) }
 set mytics 10
-plot 'op-times.tsv' skip 1 using 1:2 with linespoints lt 1 title 'layer 1 (1x70x70, 12@5)', \
-     'op-times.tsv' skip 1 using 1:3 with linespoints lt 2 title 'layer 2 (12x33x33, 24@5)', \
-     '' skip 1 using 1:4:5 with labels noenhanced offset 0,0.9 notitle, \
-     '' skip 1 using 1:6:7 with labels noenhanced offset 0,-1 notitle
+set xlabel 'Images'
 
-unset output
+do for [picture in pictures] {
+    eval start
+    eval panel
+    eval y_axis
+    plot for [i=1:lines] data using 1:(column(i + 1)) with linespoints lt i title line[i], \
+         data using 1:'slowest_ms':'slowest' with labels noenhanced offset 0,0.9 notitle, \
+         data using 1:'fastest_ms':'fastest' with labels noenhanced offset 0,-1 notitle
+    unset output
 }

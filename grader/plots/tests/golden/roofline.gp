@@ -1,8 +1,24 @@
 # Draws roofline.svg, roofline.png and roofline.pdf from roofline.tsv: gnuplot roofline.gp
 # Change it as you like, under another name: the next grading writes this file again.
 reset session
+
+data = 'roofline.tsv'
+heading = 'Roofline of the kernels, 100 images'
+origin = 'modelled: virtual GPU, profile h200'
+peak = 66.90816
+peak_text = '66.9'
+dram = 4.2
+dram_text = '4200'
+kernels = 1
+array kernel[1]
+kernel[1] = 'multiply'
+
+# ---- how all plots look ---------------------------------------------------------------------------
+# Series differ in dash, point or hatching as well as in colour, and the colours in lightness: a grey
+# print and an eye that confuses colours see as much.
 set encoding utf8
 set datafile separator "\t"
+set datafile columnheaders
 set linetype 1 lc rgb '#08306b' lw 2.2 pt 7 ps 0.9 dt 1
 set linetype 2 lc rgb '#d55e00' lw 2.2 pt 5 ps 0.9 dt (12,5)
 set linetype 3 lc rgb '#238b45' lw 2.2 pt 9 ps 1.1 dt (3,4)
@@ -11,54 +27,95 @@ set linetype 5 lc rgb '#252525' lw 2.2 pt 6 ps 0.9 dt 1
 set linetype 6 lc rgb '#737373' lw 2.2 pt 4 ps 0.9 dt (12,5)
 set linetype 7 lc rgb '#2b8cbe' lw 2.2 pt 8 ps 1.1 dt (3,4)
 set linetype 8 lc rgb '#a6611a' lw 2.2 pt 10 ps 1.1 dt (12,4,3,4)
+fill_1 = "lt 1 lw 1 fs solid 1 border rgb '#08306b' fc rgb '#08306b'"
+fill_2 = "lt 1 lw 1 fs pattern 4 border rgb '#a34700' fc rgb '#d55e00'"
+fill_3 = "lt 1 lw 1 fs solid 1 border rgb '#3f6f8f' fc rgb '#b7d7ea'"
+fill_4 = "lt 1 lw 1 fs pattern 1 border rgb '#252525' fc rgb '#444444'"
+fill_5 = "lt 1 lw 1 fs pattern 5 border rgb '#7a0177' fc rgb '#ae017e'"
+fill_6 = "lt 1 lw 1 fs solid 1 border rgb '#737373' fc rgb '#ffffff'"
+fill_7 = "lt 1 lw 1 fs pattern 2 border rgb '#00684c' fc rgb '#009e73'"
+fill_8 = "lt 1 lw 1 fs solid 1 border rgb '#525252' fc rgb '#969696'"
+fill(i) = value(sprintf("fill_%d", 1 + (i - 1) % 8))
 set border 3 lw 1.2 lc rgb '#1b1f24'
 set tics nomirror out scale 0.8,0.4 textcolor rgb '#1b1f24'
 set xtics offset 0,0.35
 set xlabel offset 0,0.7
-set grid lt 1 lw 0.8 lc rgb '#c4cad0' dt 1
+grid_lines = "lt 1 lw 0.8 lc rgb '#c4cad0' dt 1"
+set grid @grid_lines
 set style textbox opaque noborder fillcolor rgb 'white' margins 0.5,0.3
-set key at screen 0.02,screen 0.01 bottom left vertical maxrows 16 maxcols 1 noenhanced reverse Left samplen 3 spacing 1.15 width 1
+set key at screen 0.02,screen 0.01 bottom left vertical maxrows 16 maxcols 1 noenhanced \
+    reverse Left samplen 3 spacing 1.15 width 1
 
-do for [picture in 'svg png pdf'] {
-if (picture eq 'svg') {
-    set terminal svg noenhanced size 520,452 font 'sans-serif,16' background rgb 'white'
-}
-if (picture eq 'png') {
-    if (strstrt(GPVAL_TERMINALS, 'pngcairo')) {
-        set terminal pngcairo noenhanced size 1560,1356 font 'Sans,16' fontscale 2.4 linewidth 3 pointscale 4
-    } else {
-        set terminal png noenhanced size 520,452 medium
-    }
-}
-if (picture eq 'pdf') {
-    if (!strstrt(GPVAL_TERMINALS, 'pdfcairo')) { continue }
-    set terminal pdfcairo noenhanced size 5.20in,4.52in font 'Sans,16' fontscale 0.53 linewidth 1 pointscale 1 background rgb 'white'
-}
-set output 'roofline.'.picture
-set label 1 'Roofline of the kernels, 100 images' at screen 0.0231,screen 0.9602 left font ',17' noenhanced
-set label 2 'modelled: virtual GPU, profile h200' at screen 0.0231,screen 0.9115 left font ',14' noenhanced textcolor rgb '#57606a'
+# Layout in pixels, from the left and from the top of a picture that is 520 wide and `height` high. A font
+# of 16 in it is 10 pixels on a phone of 360.
+head = 56               # the title and the line below it, which says where the numbers come from
+row = 22                # a bar, or a line of the key
+x(pixels) = pixels / 520.0
+y(pixels) = 1 - pixels / (1.0 * height)
+panel = "set lmargin at screen x(left); set rmargin at screen x(right); \
+         set tmargin at screen y(top); set bmargin at screen y(bottom)"
+y_axis = "set label 5 y_label at screen x(14),screen y((top + bottom) / 2.0) rotate by 90 center noenhanced"
 
-set lmargin at screen 0.1615
-set rmargin at screen 0.9615
-set tmargin at screen 0.8761
-set bmargin at screen 0.2124
-set label 5 'TFLOP/s' at screen 0.0269,screen 0.5442 rotate by 90 center noenhanced
-peak = 66.90816
-dram = 4.2
+# A key below the plot. gnuplot gives its own no more rows than it finds room for beside the plot: longer
+# ones are drawn by hand, at key_y().
+key_height(rows) = 8 + row * rows
+key_y(i, rows) = (8 + row * (rows - i + 0.5)) / height
+
+# The distance of tics for an axis from 0 to `most`: at most 6 of them.
+step(most) = most > 0 ? tic(most, 10 ** (floor(log10(most)) - 1)) : 1
+tic(most, s) = most <= 6 * s ? s : most <= 12 * s ? 2 * s : most <= 30 * s ? 5 * s : \
+               most <= 60 * s ? 10 * s : most <= 120 * s ? 20 * s : 50 * s
+
+# The formats, in the same proportions: pixels, three pixels for each of these, and inches at 100 of them.
+pictures = strstrt(GPVAL_TERMINALS, 'pdfcairo') ? 'svg png pdf' : 'svg png'
+svg(h) = sprintf("svg noenhanced size 520,%d font 'sans-serif,16' background rgb 'white'", h)
+png(h) = strstrt(GPVAL_TERMINALS, 'pngcairo') ? \
+    sprintf("pngcairo noenhanced size 1560,%d font 'Sans,16' fontscale 2.4 linewidth 3 pointscale 4", 3 * h) : \
+    sprintf("png noenhanced size 520,%d medium", h)
+pdf(h) = sprintf("pdfcairo noenhanced size 5.20in,%.2fin font 'Sans,16' fontscale 0.53 \
+    linewidth 1 pointscale 1 background rgb 'white'", h / 100.0)
+start = "eval 'set terminal '.(picture eq 'svg' ? svg(height) : picture eq 'png' ? png(height) : pdf(height)); \
+    set output 'roofline.'.picture; \
+    set label 1 heading at screen x(12),screen y(18) left font ',17' noenhanced; \
+    set label 2 origin at screen x(12),screen y(40) left font ',14' noenhanced textcolor rgb '#57606a'"
+
+# ---- roofline: each kernel's speed, below what DRAM and the float32 units allow ------------------------
+# data: kernel, FLOP per byte of DRAM, TFLOP/s; `kernels` rows. peak: TFLOP/s, dram: TB/s.
+top = head; bottom = top + 300; left = 84; right = 500
+height = bottom + 66 + key_height(kernels)
+y_label = 'TFLOP/s'
 roof(x) = x * dram < peak ? x * dram : peak
+min(a, b) = a < b ? a : b
+max(a, b) = a > b ? a : b
+
+stats data using 'flop_per_byte' name 'intensity' nooutput
+stats data using 'tflop_per_s' name 'speed' nooutput
+ridge = peak / dram
+from = min(ridge / 8, intensity_min / 2)
+to = max(ridge * 8, intensity_max * 2)
+# Room for the labels on both sides of the ridge.
+from = min(from, ridge * (to / ridge) ** -0.75)
+to = max(to, ridge * (ridge / from) ** 0.85)
+
 set logscale xy
 set format '%g'
 set samples 400
-set xrange [1.99131429:127.444114]
-set yrange [0.6690816:167.2704]
+set xrange [from:to]
+set yrange [min(speed_min / 2, peak / 100):2.5 * peak]
 set xlabel 'Operations per byte of DRAM, FLOP/byte'
-set label 3 'float32: 66.9 TFLOP/s' at graph 0.98,first 66.90816 right offset 0,0.6
-set label 4 'DRAM: 4200 GB/s' at first 11.9478857,first 50.18112 right offset -0.5,0.4
-set label 200 '' at screen 0.0654,screen 0.0420 point lt 1 ps 1.5
-set label 100 'multiply' at screen 0.1269,screen 0.0420 left noenhanced
+set label 3 'float32: '.peak_text.' TFLOP/s' at graph 0.98,first peak right offset 0,0.6
+set label 4 'DRAM: '.dram_text.' GB/s' at first 0.75 * ridge,first 0.75 * peak right offset -0.5,0.4
+do for [i=1:kernels] {
+    set label 200 + i '' at screen x(34),screen key_y(i, kernels) point lt i ps 1.5
+    set label 100 + i kernel[i] at screen x(66),screen key_y(i, kernels) left noenhanced
+}
 unset key
-plot roof(x) with lines lc rgb '#1b1f24' lw 3, \
-     'roofline.tsv' skip 1 every ::0::0 using 2:3 with points lt 1 ps 1.8
 
-unset output
+do for [picture in pictures] {
+    eval start
+    eval panel
+    eval y_axis
+    plot roof(x) with lines lc rgb '#1b1f24' lw 3, \
+         for [i=1:kernels] data every ::i-1::i-1 using 2:3 with points lt i ps 1.8
+    unset output
 }

@@ -1,8 +1,21 @@
 # Draws source-lines.svg, source-lines.png and source-lines.pdf from source-lines.tsv: gnuplot source-lines.gp
 # Change it as you like, under another name: the next grading writes this file again.
 reset session
+
+data = 'source-lines.tsv'
+heading = 'Memory accesses by source line, 100 images'
+origin = 'modelled: virtual GPU, profile h200'
+array depth[2]
+array most[2]
+depth[1] = 132; most[1] = 16
+depth[2] = 174; most[2] = 4
+
+# ---- how all plots look ---------------------------------------------------------------------------
+# Series differ in dash, point or hatching as well as in colour, and the colours in lightness: a grey
+# print and an eye that confuses colours see as much.
 set encoding utf8
 set datafile separator "\t"
+set datafile columnheaders
 set linetype 1 lc rgb '#08306b' lw 2.2 pt 7 ps 0.9 dt 1
 set linetype 2 lc rgb '#d55e00' lw 2.2 pt 5 ps 0.9 dt (12,5)
 set linetype 3 lc rgb '#238b45' lw 2.2 pt 9 ps 1.1 dt (3,4)
@@ -11,86 +24,105 @@ set linetype 5 lc rgb '#252525' lw 2.2 pt 6 ps 0.9 dt 1
 set linetype 6 lc rgb '#737373' lw 2.2 pt 4 ps 0.9 dt (12,5)
 set linetype 7 lc rgb '#2b8cbe' lw 2.2 pt 8 ps 1.1 dt (3,4)
 set linetype 8 lc rgb '#a6611a' lw 2.2 pt 10 ps 1.1 dt (12,4,3,4)
+fill_1 = "lt 1 lw 1 fs solid 1 border rgb '#08306b' fc rgb '#08306b'"
+fill_2 = "lt 1 lw 1 fs pattern 4 border rgb '#a34700' fc rgb '#d55e00'"
+fill_3 = "lt 1 lw 1 fs solid 1 border rgb '#3f6f8f' fc rgb '#b7d7ea'"
+fill_4 = "lt 1 lw 1 fs pattern 1 border rgb '#252525' fc rgb '#444444'"
+fill_5 = "lt 1 lw 1 fs pattern 5 border rgb '#7a0177' fc rgb '#ae017e'"
+fill_6 = "lt 1 lw 1 fs solid 1 border rgb '#737373' fc rgb '#ffffff'"
+fill_7 = "lt 1 lw 1 fs pattern 2 border rgb '#00684c' fc rgb '#009e73'"
+fill_8 = "lt 1 lw 1 fs solid 1 border rgb '#525252' fc rgb '#969696'"
+fill(i) = value(sprintf("fill_%d", 1 + (i - 1) % 8))
 set border 3 lw 1.2 lc rgb '#1b1f24'
 set tics nomirror out scale 0.8,0.4 textcolor rgb '#1b1f24'
 set xtics offset 0,0.35
 set xlabel offset 0,0.7
-set grid lt 1 lw 0.8 lc rgb '#c4cad0' dt 1
+grid_lines = "lt 1 lw 0.8 lc rgb '#c4cad0' dt 1"
+set grid @grid_lines
 set style textbox opaque noborder fillcolor rgb 'white' margins 0.5,0.3
-set key at screen 0.02,screen 0.01 bottom left vertical maxrows 16 maxcols 1 noenhanced reverse Left samplen 3 spacing 1.15 width 1
+set key at screen 0.02,screen 0.01 bottom left vertical maxrows 16 maxcols 1 noenhanced \
+    reverse Left samplen 3 spacing 1.15 width 1
 
-do for [picture in 'svg png pdf'] {
-if (picture eq 'svg') {
-    set terminal svg noenhanced size 520,576 font 'sans-serif,16' background rgb 'white'
-}
-if (picture eq 'png') {
-    if (strstrt(GPVAL_TERMINALS, 'pngcairo')) {
-        set terminal pngcairo noenhanced size 1560,1728 font 'Sans,16' fontscale 2.4 linewidth 3 pointscale 4
-    } else {
-        set terminal png noenhanced size 520,576 medium
-    }
-}
-if (picture eq 'pdf') {
-    if (!strstrt(GPVAL_TERMINALS, 'pdfcairo')) { continue }
-    set terminal pdfcairo noenhanced size 5.20in,5.76in font 'Sans,16' fontscale 0.53 linewidth 1 pointscale 1 background rgb 'white'
-}
-set output 'source-lines.'.picture
-set label 1 'Memory accesses by source line, 100 images' at screen 0.0231,screen 0.9688 left font ',17' noenhanced
-set label 2 'modelled: virtual GPU, profile h200' at screen 0.0231,screen 0.9306 left font ',14' noenhanced textcolor rgb '#57606a'
+# Layout in pixels, from the left and from the top of a picture that is 520 wide and `height` high. A font
+# of 16 in it is 10 pixels on a phone of 360.
+head = 56               # the title and the line below it, which says where the numbers come from
+row = 22                # a bar, or a line of the key
+x(pixels) = pixels / 520.0
+y(pixels) = 1 - pixels / (1.0 * height)
+panel = "set lmargin at screen x(left); set rmargin at screen x(right); \
+         set tmargin at screen y(top); set bmargin at screen y(bottom)"
+y_axis = "set label 5 y_label at screen x(14),screen y((top + bottom) / 2.0) rotate by 90 center noenhanced"
+
+# A key below the plot. gnuplot gives its own no more rows than it finds room for beside the plot: longer
+# ones are drawn by hand, at key_y().
+key_height(rows) = 8 + row * rows
+key_y(i, rows) = (8 + row * (rows - i + 0.5)) / height
+
+# The distance of tics for an axis from 0 to `most`: at most 6 of them.
+step(most) = most > 0 ? tic(most, 10 ** (floor(log10(most)) - 1)) : 1
+tic(most, s) = most <= 6 * s ? s : most <= 12 * s ? 2 * s : most <= 30 * s ? 5 * s : \
+               most <= 60 * s ? 10 * s : most <= 120 * s ? 20 * s : 50 * s
+
+# The formats, in the same proportions: pixels, three pixels for each of these, and inches at 100 of them.
+pictures = strstrt(GPVAL_TERMINALS, 'pdfcairo') ? 'svg png pdf' : 'svg png'
+svg(h) = sprintf("svg noenhanced size 520,%d font 'sans-serif,16' background rgb 'white'", h)
+png(h) = strstrt(GPVAL_TERMINALS, 'pngcairo') ? \
+    sprintf("pngcairo noenhanced size 1560,%d font 'Sans,16' fontscale 2.4 linewidth 3 pointscale 4", 3 * h) : \
+    sprintf("png noenhanced size 520,%d medium", h)
+pdf(h) = sprintf("pdfcairo noenhanced size 5.20in,%.2fin font 'Sans,16' fontscale 0.53 \
+    linewidth 1 pointscale 1 background rgb 'white'", h / 100.0)
+start = "eval 'set terminal '.(picture eq 'svg' ? svg(height) : picture eq 'png' ? png(height) : pdf(height)); \
+    set output 'source-lines.'.picture; \
+    set label 1 heading at screen x(12),screen y(18) left font ',17' noenhanced; \
+    set label 2 origin at screen x(12),screen y(40) left font ',14' noenhanced textcolor rgb '#57606a'"
+
+# ---- source-lines: how well the costliest source lines use memory ---------------------------------------
+# data: panel (0 global memory, 1 shared memory), what (0 loads, 1 stores, 2 shared), value and its label,
+# top and bottom of the bar in pixels from the panel's top, line of source. Of panel p: depth[p] pixels (0: no
+# such panel), most[p].
+between = 92            # from one panel's bars to the next one's: its axis, and a title
+left = 20; right = 456
+array panel_title[2] = ['Global memory', 'Shared memory']
+array axis[2] = ['Sectors of 32 bytes per request (4: 32 floats in a row)', 'Passes per request (1: no bank conflict)']
+array ideal[2] = [4, 1]
+array fill_of[3] = [fill_1, fill_2, fill_5]
+height = head + (depth[1] ? key_height(1) : 0)
+do for [p=1:2] { height = height + (depth[p] ? depth[p] + between : 0) }
+bars(p, what, key) = sprintf("data using (column('panel')==%d-1&&column('what')==%d?column('per_request'):NaN):'top':(0):'per_request':'top':'bottom' with boxxyerror %s title '%s'", p, what, fill_of[what + 1], key)
+# A line is written above its first bar: a second one begins 18 pixels further down.
+last = 0
+first_bar(top) = (before = last, last = top, top != before + 18)
 
 set border 3
 unset grid
+unset ytics
 set key maxrows 1 maxcols 8
-set multiplot
-set lmargin at screen 0.0385
-set rmargin at screen 0.8769
-set tmargin at screen 0.8507
-set bmargin at screen 0.6215
-set label 3 'Global memory' at screen 0.0231,screen 0.8715 left
-unset ytics
-set xtics 5
-set xrange [0:16.8]
-set yrange [132:0]
-set xlabel 'Sectors of 32 bytes per request (4: 32 floats in a row)'
-set label 10 '168: inside ? *(const float4.._float4(0, 0, 0, 0);' at graph 0,first 14 left offset 0.3,0 front
-set label 11 '154: s->k[l][m] = inside ? k..th + l0 + l] : 0.0f;' at graph 0,first 56 left offset 0.3,0 front
-set label 12 '225: y[(b * M + m0 + row + i.. pixel] = sum[i][j];' at graph 0,first 98 left offset 0.3,0 front
-set arrow 1 from first 4,graph 0 to first 4,graph 1 nohead lw 1.2 dt (4,3) lc rgb '#737373' back
-plot 'source-lines.tsv' skip 1 using ($1==0&&$2==0?$3:NaN):5:(0):3:5:6 with boxxyerror lt 1 lw 1 fs solid 1 border rgb '#08306b' fc rgb '#08306b' title 'loads', \
-     '' skip 1 using ($1==0&&$2==0?$3:NaN):(($5+$6)/2):4 with labels left offset 0.5,0 font ',14' notitle, \
-     'source-lines.tsv' skip 1 using ($1==0&&$2==1?$3:NaN):5:(0):3:5:6 with boxxyerror lt 1 lw 1 fs pattern 4 border rgb '#a34700' fc rgb '#d55e00' title 'stores', \
-     '' skip 1 using ($1==0&&$2==1?$3:NaN):(($5+$6)/2):4 with labels left offset 0.5,0 font ',14' notitle
-unset label 10
-unset label 11
-unset label 12
-unset arrow
-unset label 1
-unset label 2
-set lmargin at screen 0.0385
-set rmargin at screen 0.8769
-set tmargin at screen 0.4618
-set bmargin at screen 0.1597
-set label 3 'Shared memory' at screen 0.0231,screen 0.4826 left
-unset ytics
-set xtics 1
-set xrange [0:4.2]
-set yrange [174:0]
-set xlabel 'Passes per request (1: no bank conflict)'
-set label 10 '185: r_u[j] = s->u[l][column + j * THREADS_N];' at graph 0,first 14 left offset 0.3,0 front
-set label 11 '182: r_k[i] = s->k[l][row + i];' at graph 0,first 56 left offset 0.3,0 front
-set label 12 '167: *(float4 *)&s->u[l][n] =' at graph 0,first 98 left offset 0.3,0 front
-set label 13 '154: s->k[l][m] = inside ? k..th + l0 + l] : 0.0f;' at graph 0,first 140 left offset 0.3,0 front
-set arrow 1 from first 1,graph 0 to first 1,graph 1 nohead lw 1.2 dt (4,3) lc rgb '#737373' back
-plot 'source-lines.tsv' skip 1 using ($1==1&&$2==2?$3:NaN):5:(0):3:5:6 with boxxyerror lt 1 lw 1 fs pattern 5 border rgb '#7a0177' fc rgb '#ae017e' title '', \
-     '' skip 1 using ($1==1&&$2==2?$3:NaN):(($5+$6)/2):4 with labels left offset 0.5,0 font ',14' notitle
-unset label 10
-unset label 11
-unset label 12
-unset label 13
-unset arrow
-unset label 1
-unset label 2
-unset multiplot
 
-unset output
+do for [picture in pictures] {
+    eval start
+    set multiplot
+    top = head + 30
+    do for [p=1:2] {
+        if (depth[p]) {
+            bottom = top + depth[p]
+            eval panel
+            set label 3 panel_title[p] at screen x(12),screen y(top - 12) left noenhanced
+            set xtics step(most[p])
+            set xrange [0:most[p] * 1.05]
+            set yrange [depth[p]:0]
+            set xlabel axis[p]
+            if (ideal[p] < most[p]) {
+                set arrow 1 from ideal[p],graph 0 to ideal[p],graph 1 nohead lw 1.2 dt (4,3) lc rgb '#737373' back
+            }
+            eval 'plot '.(p == 1 ? bars(1, 0, 'loads').', '.bars(1, 1, 'stores') : bars(2, 2, '')).", \
+                data using (column('panel')==p-1?column('per_request'):NaN):((column('top')+column('bottom'))/2):'label' with labels left offset 0.5,0 font ',14' notitle, \
+                data using (column('panel')==p-1&&first_bar(column('top'))?0:NaN):(column('top')-12):'line' with labels left offset 0.3,0 notitle"
+            unset arrow
+            unset label 1
+            unset label 2
+            top = bottom + between
+        }
+    }
+    unset multiplot
+    unset output
 }

@@ -1,8 +1,24 @@
 # Draws sweep-BLK_H-ROWS.svg, sweep-BLK_H-ROWS.png and sweep-BLK_H-ROWS.pdf from sweep-BLK_H-ROWS.tsv: gnuplot sweep-BLK_H-ROWS.gp
 # Change it as you like, under another name: the next grading writes this file again.
 reset session
+
+data = 'sweep-BLK_H-ROWS.tsv'
+heading = 'm5: Op Time by BLK_H, ROWS'
+origin = 'modelled: virtual GPU, profile h200'
+values = 9
+layers = 2
+panels = 2
+array panel_title[2]
+array most[2]
+panel_title[1] = '10 images'; most[1] = 0.09435
+panel_title[2] = '20 images'; most[2] = 0.095413
+
+# ---- how all plots look ---------------------------------------------------------------------------
+# Series differ in dash, point or hatching as well as in colour, and the colours in lightness: a grey
+# print and an eye that confuses colours see as much.
 set encoding utf8
 set datafile separator "\t"
+set datafile columnheaders
 set linetype 1 lc rgb '#08306b' lw 2.2 pt 7 ps 0.9 dt 1
 set linetype 2 lc rgb '#d55e00' lw 2.2 pt 5 ps 0.9 dt (12,5)
 set linetype 3 lc rgb '#238b45' lw 2.2 pt 9 ps 1.1 dt (3,4)
@@ -11,68 +27,90 @@ set linetype 5 lc rgb '#252525' lw 2.2 pt 6 ps 0.9 dt 1
 set linetype 6 lc rgb '#737373' lw 2.2 pt 4 ps 0.9 dt (12,5)
 set linetype 7 lc rgb '#2b8cbe' lw 2.2 pt 8 ps 1.1 dt (3,4)
 set linetype 8 lc rgb '#a6611a' lw 2.2 pt 10 ps 1.1 dt (12,4,3,4)
+fill_1 = "lt 1 lw 1 fs solid 1 border rgb '#08306b' fc rgb '#08306b'"
+fill_2 = "lt 1 lw 1 fs pattern 4 border rgb '#a34700' fc rgb '#d55e00'"
+fill_3 = "lt 1 lw 1 fs solid 1 border rgb '#3f6f8f' fc rgb '#b7d7ea'"
+fill_4 = "lt 1 lw 1 fs pattern 1 border rgb '#252525' fc rgb '#444444'"
+fill_5 = "lt 1 lw 1 fs pattern 5 border rgb '#7a0177' fc rgb '#ae017e'"
+fill_6 = "lt 1 lw 1 fs solid 1 border rgb '#737373' fc rgb '#ffffff'"
+fill_7 = "lt 1 lw 1 fs pattern 2 border rgb '#00684c' fc rgb '#009e73'"
+fill_8 = "lt 1 lw 1 fs solid 1 border rgb '#525252' fc rgb '#969696'"
+fill(i) = value(sprintf("fill_%d", 1 + (i - 1) % 8))
 set border 3 lw 1.2 lc rgb '#1b1f24'
 set tics nomirror out scale 0.8,0.4 textcolor rgb '#1b1f24'
 set xtics offset 0,0.35
 set xlabel offset 0,0.7
-set grid lt 1 lw 0.8 lc rgb '#c4cad0' dt 1
+grid_lines = "lt 1 lw 0.8 lc rgb '#c4cad0' dt 1"
+set grid @grid_lines
 set style textbox opaque noborder fillcolor rgb 'white' margins 0.5,0.3
-set key at screen 0.02,screen 0.01 bottom left vertical maxrows 16 maxcols 1 noenhanced reverse Left samplen 3 spacing 1.15 width 1
+set key at screen 0.02,screen 0.01 bottom left vertical maxrows 16 maxcols 1 noenhanced \
+    reverse Left samplen 3 spacing 1.15 width 1
 
-do for [picture in 'svg png pdf'] {
-if (picture eq 'svg') {
-    set terminal svg noenhanced size 520,644 font 'sans-serif,16' background rgb 'white'
-}
-if (picture eq 'png') {
-    if (strstrt(GPVAL_TERMINALS, 'pngcairo')) {
-        set terminal pngcairo noenhanced size 1560,1932 font 'Sans,16' fontscale 2.4 linewidth 3 pointscale 4
-    } else {
-        set terminal png noenhanced size 520,644 medium
-    }
-}
-if (picture eq 'pdf') {
-    if (!strstrt(GPVAL_TERMINALS, 'pdfcairo')) { continue }
-    set terminal pdfcairo noenhanced size 5.20in,6.44in font 'Sans,16' fontscale 0.53 linewidth 1 pointscale 1 background rgb 'white'
-}
-set output 'sweep-BLK_H-ROWS.'.picture
-set label 1 'm5: Op Time by BLK_H, ROWS' at screen 0.0231,screen 0.9720 left font ',17' noenhanced
-set label 2 'modelled: virtual GPU, profile h200' at screen 0.0231,screen 0.9379 left font ',14' noenhanced textcolor rgb '#57606a'
+# Layout in pixels, from the left and from the top of a picture that is 520 wide and `height` high. A font
+# of 16 in it is 10 pixels on a phone of 360.
+head = 56               # the title and the line below it, which says where the numbers come from
+row = 22                # a bar, or a line of the key
+x(pixels) = pixels / 520.0
+y(pixels) = 1 - pixels / (1.0 * height)
+panel = "set lmargin at screen x(left); set rmargin at screen x(right); \
+         set tmargin at screen y(top); set bmargin at screen y(bottom)"
+y_axis = "set label 5 y_label at screen x(14),screen y((top + bottom) / 2.0) rotate by 90 center noenhanced"
+
+# A key below the plot. gnuplot gives its own no more rows than it finds room for beside the plot: longer
+# ones are drawn by hand, at key_y().
+key_height(rows) = 8 + row * rows
+key_y(i, rows) = (8 + row * (rows - i + 0.5)) / height
+
+# The distance of tics for an axis from 0 to `most`: at most 6 of them.
+step(most) = most > 0 ? tic(most, 10 ** (floor(log10(most)) - 1)) : 1
+tic(most, s) = most <= 6 * s ? s : most <= 12 * s ? 2 * s : most <= 30 * s ? 5 * s : \
+               most <= 60 * s ? 10 * s : most <= 120 * s ? 20 * s : 50 * s
+
+# The formats, in the same proportions: pixels, three pixels for each of these, and inches at 100 of them.
+pictures = strstrt(GPVAL_TERMINALS, 'pdfcairo') ? 'svg png pdf' : 'svg png'
+svg(h) = sprintf("svg noenhanced size 520,%d font 'sans-serif,16' background rgb 'white'", h)
+png(h) = strstrt(GPVAL_TERMINALS, 'pngcairo') ? \
+    sprintf("pngcairo noenhanced size 1560,%d font 'Sans,16' fontscale 2.4 linewidth 3 pointscale 4", 3 * h) : \
+    sprintf("png noenhanced size 520,%d medium", h)
+pdf(h) = sprintf("pdfcairo noenhanced size 5.20in,%.2fin font 'Sans,16' fontscale 0.53 \
+    linewidth 1 pointscale 1 background rgb 'white'", h / 100.0)
+start = "eval 'set terminal '.(picture eq 'svg' ? svg(height) : picture eq 'png' ? png(height) : pdf(height)); \
+    set output 'sweep-BLK_H-ROWS.'.picture; \
+    set label 1 heading at screen x(12),screen y(18) left font ',17' noenhanced; \
+    set label 2 origin at screen x(12),screen y(40) left font ',14' noenhanced textcolor rgb '#57606a'"
+
+# ---- sweep: what each value takes, a panel for each data-set size; the layers one behind the other -------
+# data: panel, row, value, layer (0: the label behind the bar), where its part begins and ends, label. Of panel
+# p: panel_title[p] and most[p], the longest bar.
+between = 68            # from one panel's bars to the next one's: its axis, and a title
+left = 108; right = 428
+height = head + key_height(1) + 26 + (between + row * values) * panels
+series(p, i, key) = sprintf("data using (column('panel')==%d-1&&column('layer')==%d?column('begin_ms'):NaN):'row':'begin_ms':'end_ms':(column('row')-0.36):(column('row')+0.36) with boxxyerror %s title '%s'", p, i, fill(i + 2), key)
 
 set border 1
 unset grid
 set key maxrows 1 maxcols 8
-set multiplot
-set lmargin at screen 0.2077
-set rmargin at screen 0.8231
-set tmargin at screen 0.8696
-set bmargin at screen 0.5621
-set label 3 '10 images' at screen 0.0231,screen 0.8882 left
-set ytics scale 0 ('4, 1' 8, '4, 2' 7, '4, 4' 6, '64, 1' 5, '64, 2' 4, '64, 4' 3, '8, 1' 2, '8, 2' 1, '8, 4' 0)
-set xtics 0.02
-set xrange [0:0.096237]
-set yrange [-0.6:8.6]
-set xlabel ''
-plot 'sweep-BLK_H-ROWS.tsv' skip 1 using ($1==0&&$3==1?$4:NaN):2:4:5:($2-0.36):($2+0.36) with boxxyerror lt 1 lw 1 fs solid 1 border rgb '#3f6f8f' fc rgb '#b7d7ea' title '', \
-     'sweep-BLK_H-ROWS.tsv' skip 1 using ($1==0&&$3==2?$4:NaN):2:4:5:($2-0.36):($2+0.36) with boxxyerror lt 1 lw 1 fs pattern 1 border rgb '#252525' fc rgb '#444444' title '', \
-     'sweep-BLK_H-ROWS.tsv' skip 1 using ($1==0&&$3==0?$5:NaN):2:6 with labels left offset 0.6,0 notitle
-unset label 1
-unset label 2
-set lmargin at screen 0.2077
-set rmargin at screen 0.8231
-set tmargin at screen 0.4565
-set bmargin at screen 0.1491
-set label 3 '20 images' at screen 0.0231,screen 0.4752 left
-set ytics scale 0 ('4, 1' 8, '4, 2' 7, '4, 4' 6, '64, 1' 5, '64, 2' 4, '64, 4' 3, '8, 1' 2, '8, 2' 1, '8, 4' 0)
-set xtics 0.02
-set xrange [0:0.09732126]
-set yrange [-0.6:8.6]
-set xlabel 'Op Time, ms'
-plot 'sweep-BLK_H-ROWS.tsv' skip 1 using ($1==1&&$3==1?$4:NaN):2:4:5:($2-0.36):($2+0.36) with boxxyerror lt 1 lw 1 fs solid 1 border rgb '#3f6f8f' fc rgb '#b7d7ea' title 'layer 1', \
-     'sweep-BLK_H-ROWS.tsv' skip 1 using ($1==1&&$3==2?$4:NaN):2:4:5:($2-0.36):($2+0.36) with boxxyerror lt 1 lw 1 fs pattern 1 border rgb '#252525' fc rgb '#444444' title 'layer 2', \
-     'sweep-BLK_H-ROWS.tsv' skip 1 using ($1==1&&$3==0?$5:NaN):2:6 with labels left offset 0.6,0 notitle
-unset label 1
-unset label 2
-unset multiplot
+set yrange [-0.6:values - 0.4]
+set ytics scale 0 ()
 
-unset output
+do for [picture in pictures] {
+    eval start
+    set multiplot
+    top = head + 28
+    do for [p=1:panels] {
+        bottom = top + row * values
+        eval panel
+        set label 3 panel_title[p] at screen x(12),screen y(top - 12) left noenhanced
+        set xtics step(most[p])
+        set xrange [0:most[p] > 0 ? most[p] * 1.02 : 1]
+        set xlabel (p == panels ? 'Op Time, ms' : '')
+        command = 'plot '
+        do for [i=1:layers] { command = command.series(p, i, p == panels ? 'layer '.i : '').', ' }
+        eval command."data using (column('panel')==p-1&&column('layer')==0?column('end_ms'):NaN):'row':'label':ytic(strcol('value')) with labels left offset 0.6,0 notitle"
+        unset label 1
+        unset label 2
+        top = bottom + between
+    }
+    unset multiplot
+    unset output
 }

@@ -1,8 +1,34 @@
 # Draws timeline.svg, timeline.png and timeline.pdf from timeline.tsv: gnuplot timeline.gp
 # Change it as you like, under another name: the next grading writes this file again.
 reset session
+
+data = 'timeline.tsv'
+heading = 'Timeline, 100 images'
+origin = 'modelled: virtual GPU, profile h200'
+array span[3]
+array unit[3]
+array panel_title[3]
+array window_begin[3]
+array window_end[3]
+windows = 2
+span[1] = 8.749728; unit[1] = 'ms'
+panel_title[1] = 'The whole run'
+span[2] = 70.91; unit[2] = 'µs'
+panel_title[2] = 'A, from 2.692 ms on'; window_begin[1] = 2.692302; window_end[1] = 2.763212
+span[3] = 175.4284; unit[3] = 'µs'
+panel_title[3] = 'B, from 7.013 ms on'; window_begin[2] = 7.0134068; window_end[2] = 7.1888352
+kinds = '1 2 3 6'
+names = 2
+array name[2]
+name[1] = 'unroll'
+name[2] = 'multiply'
+
+# ---- how all plots look ---------------------------------------------------------------------------
+# Series differ in dash, point or hatching as well as in colour, and the colours in lightness: a grey
+# print and an eye that confuses colours see as much.
 set encoding utf8
 set datafile separator "\t"
+set datafile columnheaders
 set linetype 1 lc rgb '#08306b' lw 2.2 pt 7 ps 0.9 dt 1
 set linetype 2 lc rgb '#d55e00' lw 2.2 pt 5 ps 0.9 dt (12,5)
 set linetype 3 lc rgb '#238b45' lw 2.2 pt 9 ps 1.1 dt (3,4)
@@ -11,98 +37,112 @@ set linetype 5 lc rgb '#252525' lw 2.2 pt 6 ps 0.9 dt 1
 set linetype 6 lc rgb '#737373' lw 2.2 pt 4 ps 0.9 dt (12,5)
 set linetype 7 lc rgb '#2b8cbe' lw 2.2 pt 8 ps 1.1 dt (3,4)
 set linetype 8 lc rgb '#a6611a' lw 2.2 pt 10 ps 1.1 dt (12,4,3,4)
+fill_1 = "lt 1 lw 1 fs solid 1 border rgb '#08306b' fc rgb '#08306b'"
+fill_2 = "lt 1 lw 1 fs pattern 4 border rgb '#a34700' fc rgb '#d55e00'"
+fill_3 = "lt 1 lw 1 fs solid 1 border rgb '#3f6f8f' fc rgb '#b7d7ea'"
+fill_4 = "lt 1 lw 1 fs pattern 1 border rgb '#252525' fc rgb '#444444'"
+fill_5 = "lt 1 lw 1 fs pattern 5 border rgb '#7a0177' fc rgb '#ae017e'"
+fill_6 = "lt 1 lw 1 fs solid 1 border rgb '#737373' fc rgb '#ffffff'"
+fill_7 = "lt 1 lw 1 fs pattern 2 border rgb '#00684c' fc rgb '#009e73'"
+fill_8 = "lt 1 lw 1 fs solid 1 border rgb '#525252' fc rgb '#969696'"
+fill(i) = value(sprintf("fill_%d", 1 + (i - 1) % 8))
 set border 3 lw 1.2 lc rgb '#1b1f24'
 set tics nomirror out scale 0.8,0.4 textcolor rgb '#1b1f24'
 set xtics offset 0,0.35
 set xlabel offset 0,0.7
-set grid lt 1 lw 0.8 lc rgb '#c4cad0' dt 1
+grid_lines = "lt 1 lw 0.8 lc rgb '#c4cad0' dt 1"
+set grid @grid_lines
 set style textbox opaque noborder fillcolor rgb 'white' margins 0.5,0.3
-set key at screen 0.02,screen 0.01 bottom left vertical maxrows 16 maxcols 1 noenhanced reverse Left samplen 3 spacing 1.15 width 1
+set key at screen 0.02,screen 0.01 bottom left vertical maxrows 16 maxcols 1 noenhanced \
+    reverse Left samplen 3 spacing 1.15 width 1
 
-do for [picture in 'svg png pdf'] {
-if (picture eq 'svg') {
-    set terminal svg noenhanced size 520,626 font 'sans-serif,16' background rgb 'white'
-}
-if (picture eq 'png') {
-    if (strstrt(GPVAL_TERMINALS, 'pngcairo')) {
-        set terminal pngcairo noenhanced size 1560,1878 font 'Sans,16' fontscale 2.4 linewidth 3 pointscale 4
-    } else {
-        set terminal png noenhanced size 520,626 medium
-    }
-}
-if (picture eq 'pdf') {
-    if (!strstrt(GPVAL_TERMINALS, 'pdfcairo')) { continue }
-    set terminal pdfcairo noenhanced size 5.20in,6.26in font 'Sans,16' fontscale 0.53 linewidth 1 pointscale 1 background rgb 'white'
-}
-set output 'timeline.'.picture
-set label 1 'Timeline, 100 images' at screen 0.0231,screen 0.9712 left font ',17' noenhanced
-set label 2 'modelled: virtual GPU, profile h200' at screen 0.0231,screen 0.9361 left font ',14' noenhanced textcolor rgb '#57606a'
+# Layout in pixels, from the left and from the top of a picture that is 520 wide and `height` high. A font
+# of 16 in it is 10 pixels on a phone of 360.
+head = 56               # the title and the line below it, which says where the numbers come from
+row = 22                # a bar, or a line of the key
+x(pixels) = pixels / 520.0
+y(pixels) = 1 - pixels / (1.0 * height)
+panel = "set lmargin at screen x(left); set rmargin at screen x(right); \
+         set tmargin at screen y(top); set bmargin at screen y(bottom)"
+y_axis = "set label 5 y_label at screen x(14),screen y((top + bottom) / 2.0) rotate by 90 center noenhanced"
+
+# A key below the plot. gnuplot gives its own no more rows than it finds room for beside the plot: longer
+# ones are drawn by hand, at key_y().
+key_height(rows) = 8 + row * rows
+key_y(i, rows) = (8 + row * (rows - i + 0.5)) / height
+
+# The distance of tics for an axis from 0 to `most`: at most 6 of them.
+step(most) = most > 0 ? tic(most, 10 ** (floor(log10(most)) - 1)) : 1
+tic(most, s) = most <= 6 * s ? s : most <= 12 * s ? 2 * s : most <= 30 * s ? 5 * s : \
+               most <= 60 * s ? 10 * s : most <= 120 * s ? 20 * s : 50 * s
+
+# The formats, in the same proportions: pixels, three pixels for each of these, and inches at 100 of them.
+pictures = strstrt(GPVAL_TERMINALS, 'pdfcairo') ? 'svg png pdf' : 'svg png'
+svg(h) = sprintf("svg noenhanced size 520,%d font 'sans-serif,16' background rgb 'white'", h)
+png(h) = strstrt(GPVAL_TERMINALS, 'pngcairo') ? \
+    sprintf("pngcairo noenhanced size 1560,%d font 'Sans,16' fontscale 2.4 linewidth 3 pointscale 4", 3 * h) : \
+    sprintf("png noenhanced size 520,%d medium", h)
+pdf(h) = sprintf("pdfcairo noenhanced size 5.20in,%.2fin font 'Sans,16' fontscale 0.53 \
+    linewidth 1 pointscale 1 background rgb 'white'", h / 100.0)
+start = "eval 'set terminal '.(picture eq 'svg' ? svg(height) : picture eq 'png' ? png(height) : pdf(height)); \
+    set output 'timeline.'.picture; \
+    set label 1 heading at screen x(12),screen y(18) left font ',17' noenhanced; \
+    set label 2 origin at screen x(12),screen y(40) left font ',14' noenhanced textcolor rgb '#57606a'"
+
+# ---- timeline: what the host asked for, what was copied and which kernels ran ---------------------------
+# Copies take most of a run and kernels little of it, so there is an overview of the whole, and below it a
+# closer look at each stretch (window) in which kernels ran.
+# data: panel (0: the overview), lane (from below: kernels, copies, API), kind, begin, end, label. Of panel p:
+# span[p + 1] in unit[p + 1] and panel_title[p + 1]; of window w: where it is in the overview. kinds: those to
+# draw; names: kernels that have numbers.
+wide = 420              # of a panel
+lane = 26
+between = 74            # from one panel's lanes to the next one's: its axis, and a title
+marks = 18              # above the overview: the names of the windows
+left = 84; right = left + wide
+array kind_name[6] = ['API calls', 'copies to the GPU', 'copies from the GPU', 'copies on the GPU', 'fills', 'kernels']
+array kind_fill[6] = [fill_6, fill_2, fill_3, fill_7, fill_4, fill_8]
+key_rows = (words(kinds) + 1) / 2
+height = head + marks + (1 + windows) * (3 * lane + between) + row * names + key_height(key_rows)
+series(p, i) = sprintf("data using (column('panel')==%d&&column('kind')==%d?column('begin'):NaN):'lane':'begin':'end':(column('lane')-0.38):(column('lane')+0.38) with boxxyerror %s title '%s'", p, i - 1, kind_fill[i], p ? '' : kind_name[i])
 
 set border 1
 unset grid
-set key maxrows 3 maxcols 2 width -2
-set multiplot
-set object 1 rectangle from first 2.692302,graph 0 to first 2.763212,graph 1 behind fs solid border rgb '#1b1f24' fc rgb '#ffe08a'
-set label 10 'A' at first 2.727757,graph 1 center offset 0,0.55
-set object 2 rectangle from first 7.0134068,graph 0 to first 7.1888352,graph 1 behind fs solid border rgb '#1b1f24' fc rgb '#ffe08a'
-set label 11 'B' at first 7.101121,graph 1 center offset 0,0.55
-set label 20 '1  unroll' at screen 0.0231,screen 0.1470 left
-set label 21 '2  multiply' at screen 0.0231,screen 0.1118 left
-set lmargin at screen 0.1615
-set rmargin at screen 0.9692
-set tmargin at screen 0.8371
-set bmargin at screen 0.7125
-set label 3 'The whole run' at screen 0.0231,screen 0.8850 left
-set ytics scale 0 ('API' 2, 'copies' 1, 'kernels' 0)
-set xtics 2
-set xrange [0:8.749728]
 set yrange [-0.5:2.5]
-set xlabel 'ms'
-plot 'timeline.tsv' skip 1 using ($1==0&&$3==0?$4:NaN):2:4:5:($2-0.38):($2+0.38) with boxxyerror lt 1 lw 1 fs solid 1 border rgb '#737373' fc rgb '#ffffff' title 'API calls', \
-     'timeline.tsv' skip 1 using ($1==0&&$3==1?$4:NaN):2:4:5:($2-0.38):($2+0.38) with boxxyerror lt 1 lw 1 fs pattern 4 border rgb '#a34700' fc rgb '#d55e00' title 'copies to the GPU', \
-     'timeline.tsv' skip 1 using ($1==0&&$3==2?$4:NaN):2:4:5:($2-0.38):($2+0.38) with boxxyerror lt 1 lw 1 fs solid 1 border rgb '#3f6f8f' fc rgb '#b7d7ea' title 'copies from the GPU', \
-     'timeline.tsv' skip 1 using ($1==0&&$3==5?$4:NaN):2:4:5:($2-0.38):($2+0.38) with boxxyerror lt 1 lw 1 fs solid 1 border rgb '#525252' fc rgb '#969696' title 'kernels', \
-     'timeline.tsv' skip 1 using ($1==0?($4+$5)/2:NaN):2:6 with labels font ',14' notitle
-unset object 1
-unset label 10
-unset object 2
-unset label 11
-unset label 20
-unset label 21
-unset label 1
-unset label 2
-unset key
-set lmargin at screen 0.1615
-set rmargin at screen 0.9692
-set tmargin at screen 0.5942
-set bmargin at screen 0.4696
-set label 3 'A, from 2.692 ms on' at screen 0.0231,screen 0.6134 left
 set ytics scale 0 ('API' 2, 'copies' 1, 'kernels' 0)
-set xtics 20
-set xrange [0:70.91]
-set yrange [-0.5:2.5]
-set xlabel 'µs'
-plot 'timeline.tsv' skip 1 using ($1==1&&$3==0?$4:NaN):2:4:5:($2-0.38):($2+0.38) with boxxyerror lt 1 lw 1 fs solid 1 border rgb '#737373' fc rgb '#ffffff' title '', \
-     'timeline.tsv' skip 1 using ($1==1&&$3==1?$4:NaN):2:4:5:($2-0.38):($2+0.38) with boxxyerror lt 1 lw 1 fs pattern 4 border rgb '#a34700' fc rgb '#d55e00' title '', \
-     'timeline.tsv' skip 1 using ($1==1&&$3==2?$4:NaN):2:4:5:($2-0.38):($2+0.38) with boxxyerror lt 1 lw 1 fs solid 1 border rgb '#3f6f8f' fc rgb '#b7d7ea' title '', \
-     'timeline.tsv' skip 1 using ($1==1&&$3==5?$4:NaN):2:4:5:($2-0.38):($2+0.38) with boxxyerror lt 1 lw 1 fs solid 1 border rgb '#525252' fc rgb '#969696' title '', \
-     'timeline.tsv' skip 1 using ($1==1?($4+$5)/2:NaN):2:6 with labels font ',14' notitle
-set lmargin at screen 0.1615
-set rmargin at screen 0.9692
-set tmargin at screen 0.3514
-set bmargin at screen 0.2268
-set label 3 'B, from 7.013 ms on' at screen 0.0231,screen 0.3706 left
-set ytics scale 0 ('API' 2, 'copies' 1, 'kernels' 0)
-set xtics 50
-set xrange [0:175.4284]
-set yrange [-0.5:2.5]
-set xlabel 'µs'
-plot 'timeline.tsv' skip 1 using ($1==2&&$3==0?$4:NaN):2:4:5:($2-0.38):($2+0.38) with boxxyerror lt 1 lw 1 fs solid 1 border rgb '#737373' fc rgb '#ffffff' title '', \
-     'timeline.tsv' skip 1 using ($1==2&&$3==1?$4:NaN):2:4:5:($2-0.38):($2+0.38) with boxxyerror lt 1 lw 1 fs pattern 4 border rgb '#a34700' fc rgb '#d55e00' title '', \
-     'timeline.tsv' skip 1 using ($1==2&&$3==2?$4:NaN):2:4:5:($2-0.38):($2+0.38) with boxxyerror lt 1 lw 1 fs solid 1 border rgb '#3f6f8f' fc rgb '#b7d7ea' title '', \
-     'timeline.tsv' skip 1 using ($1==2&&$3==5?$4:NaN):2:4:5:($2-0.38):($2+0.38) with boxxyerror lt 1 lw 1 fs solid 1 border rgb '#525252' fc rgb '#969696' title '', \
-     'timeline.tsv' skip 1 using ($1==2?($4+$5)/2:NaN):2:6 with labels font ',14' notitle
-unset multiplot
 
-unset output
+do for [picture in pictures] {
+    eval start
+    set key maxrows 3 maxcols 2 width -2
+    set multiplot
+    after = 0
+    do for [w=1:windows] {
+        end = window_end[w] > window_begin[w] + 0.006 * span[1] ? window_end[w] : window_begin[w] + 0.006 * span[1]
+        at = (window_begin[w] + window_end[w]) / 2
+        at = at > after ? at : after
+        after = at + 14 * span[1] / wide
+        set object w rectangle from window_begin[w],graph 0 to end,graph 1 behind fs solid border rgb '#1b1f24' fc rgb '#ffe08a'
+        set label 9 + w 'ABC'[w:w] at at,graph 1 center offset 0,0.55
+    }
+    do for [i=1:names] {
+        set label 19 + i sprintf('%d  %s', i, name[i]) at screen x(12),screen y(height - row * (names - i + 1) - key_height(key_rows) + 4) left noenhanced
+    }
+    top = head + 28 + marks
+    do for [p=0:windows] {
+        bottom = top + 3 * lane
+        eval panel
+        set label 3 panel_title[p + 1] at screen x(12),screen y(top - 12 - (p ? 0 : marks)) left noenhanced
+        set xtics step(span[p + 1])
+        set xrange [0:span[p + 1]]
+        set xlabel unit[p + 1]
+        command = 'plot '
+        do for [i in kinds] { command = command.series(p, i + 0).', ' }
+        eval command."data using (column('panel')==p?(column('begin')+column('end'))/2:NaN):'lane':6 with labels font ',14' notitle"
+        unset object
+        unset label
+        unset key
+        top = bottom + between
+    }
+    unset multiplot
+    unset output
 }

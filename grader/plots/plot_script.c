@@ -1,0 +1,62 @@
+/* The script of a plot, NAME.gp, which runs by itself: its values, which are lines of gnuplot that C
+ * writes, then style.gp, which all plots share, then the script of its kind (op-times.gp, ...). */
+#include "grader/plots/plot_parts.h"
+
+#include "base/page_template.h"
+
+enum st_code plot_begin(struct plot_stage *stage, struct plot_job *job, const char *title,
+                        const char *origin, struct st_error *err)
+{
+    const char *name = job->told->name;
+    char text[128];
+    job->table = plot_file(stage, job, "tsv", err);
+    if (!job->table)
+        return err->code;
+    job->values = plot_file(stage, job, "gp", err);
+    if (!job->values) {
+        fclose(job->table);
+        return err->code;
+    }
+    job->begun = true;
+    snprintf(job->told->title, sizeof job->told->title, "%s",
+             plot_text(text, sizeof text, title, 58));
+    fprintf(
+        job->values,
+        "# Draws %s.svg, %s.png and %s.pdf from %s.tsv: gnuplot %s.gp\n"
+        "# Change it as you like, under another name: the next grading writes this file again.\n"
+        "reset session\n\n"
+        "data = '%s.tsv'\n"
+        "heading = '%s'\n"
+        "origin = '%s'\n",
+        name, name, name, name, name, name, job->told->title,
+        plot_text(text, sizeof text, origin, 64));
+    return ST_OK;
+}
+
+/* Writes a script with the plot's name in place of each @name@. */
+static void put_script(FILE *out, const char *script, const char *name)
+{
+    char ignored[PAGE_NAME_CHARS];
+    while (page_template_next(out, &script, ignored))
+        fputs(name, out);
+}
+
+enum st_code plot_end(struct plot_job *job, const char *script, struct st_error *err)
+{
+    fputc('\n', job->values);
+    put_script(job->values, style_gp, job->told->name);
+    put_script(job->values, script, job->told->name);
+    bool failed = ferror(job->table) || ferror(job->values);
+    failed |= fclose(job->table) != 0;
+    failed |= fclose(job->values) != 0;
+    if (failed) {
+        job->begun = false;
+        return st_fail(err, ST_IO, "cannot write the files of plot %s", job->told->name);
+    }
+    return ST_OK;
+}
+
+void plot_list(const struct plot_job *job, const char *name, size_t n)
+{
+    fprintf(job->values, "array %s[%zu]\n", name, n ? n : 1);
+}

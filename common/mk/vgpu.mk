@@ -9,8 +9,9 @@ VGPU_PROFILES := $(patsubst common/vgpu/gpus/%,$(BUILD)/vgpu/profiles/%,\
                    $(wildcard common/vgpu/gpus/*.yaml))
 SHIM          := $(BUILD)/vgpu/libcudart.so.13
 SHIM_OBJECTS  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/vgpu/cudart/*.c))
-# Never with sanitizers: the programs that load it are built without.
-SHIM_COMPILE  := $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden \
+# Never with sanitizers: the programs that load it are built without. (Many parameters of the CUDA
+# runtime's functions mean nothing on the virtual GPU.)
+SHIM_COMPILE  := $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -Wno-unused-parameter -fPIC -fvisibility=hidden \
                  -isystem $(CUDA_HOME)/include -MMD -MP
 VGPU_RUN      := $(BUILD)/vgpu-run $(BUILD)/vgpu-device $(VGPU_PROFILES) $(if $(CUDART_HEADER),$(SHIM))
 

@@ -57,8 +57,7 @@ static cudaError_t array_make(cudaArray_t *to, const struct cudaChannelFormatDes
     struct cudaArray *a = calloc(1, sizeof *a);
     if (!a)
         return cudaErrorMemoryAllocation;
-    struct call c = rt_call(VP_ALLOC, api);
-    c.request.a[0] = e.width * texel * rows * slices;
+    struct call c = rt_call(VP_ALLOC, api, 0, e.width * texel * rows * slices);
     cudaError_t error = rt_exchange(&c);
     if (error) {
         free(a);
@@ -79,18 +78,14 @@ static cudaError_t array_make(cudaArray_t *to, const struct cudaChannelFormatDes
     return cudaSuccess;
 }
 
-API cudaError_t cudaMallocArray(cudaArray_t *to, const struct cudaChannelFormatDesc *desc,
-                                size_t width, size_t height, unsigned flags)
-{
-    return rt_return(
-        array_make(to, desc, (struct cudaExtent){width, height, 0}, flags, "cudaMallocArray"));
-}
-
-API cudaError_t cudaMalloc3DArray(cudaArray_t *to, const struct cudaChannelFormatDesc *desc,
-                                  struct cudaExtent extent, unsigned flags)
-{
-    return rt_return(array_make(to, desc, extent, flags, "cudaMalloc3DArray"));
-}
+RT(cudaMallocArray,
+   (cudaArray_t * to, const struct cudaChannelFormatDesc *desc, size_t width, size_t height,
+    unsigned flags),
+   array_make(to, desc, (struct cudaExtent){width, height, 0}, flags, __func__))
+RT(cudaMalloc3DArray,
+   (cudaArray_t * to, const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
+    unsigned flags),
+   array_make(to, desc, extent, flags, __func__))
 
 API cudaError_t cudaFreeArray(cudaArray_t array)
 {
@@ -107,8 +102,7 @@ API cudaError_t cudaFreeArray(cudaArray_t array)
     pthread_mutex_unlock(&lock);
     if (!a)
         return rt_return(cudaErrorInvalidResourceHandle);
-    cudaError_t error =
-        rt_request(VP_FREE, "cudaFreeArray", 0, 2, a->address, (uint64_t)VP_MEMORY_DEVICE);
+    cudaError_t error = rt_request(VP_FREE, "cudaFreeArray", 0, a->address, VP_MEMORY_DEVICE);
     free(a);
     return rt_return(error);
 }
@@ -244,7 +238,6 @@ API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t x, size_t y, cud
     cudaError_t error = array_rows(from, from_x, from_y, width, height, &at, &pitch);
     if (error)
         return rt_return(error);
-    (void)kind;
     return copy_to(to, x, y, at, pitch, width, height, cudaMemcpyDeviceToDevice, 0, 0,
                    "cudaMemcpy2DArrayToArray");
 }
@@ -304,12 +297,6 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t strea
     return error;
 }
 
-API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
-{
-    return rt_return(copy_3d(p, 0, 0, "cudaMemcpy3D"));
-}
-
-API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
-{
-    return rt_return(copy_3d(p, stream, VP_ASYNC, "cudaMemcpy3DAsync"));
-}
+RT(cudaMemcpy3D, (const struct cudaMemcpy3DParms *p), copy_3d(p, 0, 0, __func__))
+RT(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *p, cudaStream_t stream),
+   copy_3d(p, stream, VP_ASYNC, __func__))

@@ -66,9 +66,11 @@ void rt_say_once(bool *said, const char *format, ...)
     (void)ignored;
 }
 
-struct call rt_call(enum vp_op op, const char *api)
+struct call rt_call_with(enum vp_op op, const char *api, uint64_t stream,
+                         const uint64_t arguments[VP_ARGUMENTS])
 {
-    struct call c = {.request.op = op, .fd = -1};
+    struct call c = {.request = {.op = op, .stream = stream}, .fd = -1};
+    memcpy(c.request.a, arguments, sizeof c.request.a);
     snprintf(c.request.api, sizeof c.request.api, "%s", api);
     return c;
 }
@@ -182,8 +184,7 @@ static cudaError_t exchange(struct call *c)
 
 static cudaError_t hello(void)
 {
-    struct call c = rt_call(VP_HELLO, "");
-    c.request.a[0] = VP_VERSION;
+    struct call c = rt_call(VP_HELLO, "", 0, VP_VERSION);
     c.reply_payload = &connection.profile;
     c.reply_room = sizeof connection.profile;
     cudaError_t error = exchange(&c);
@@ -241,7 +242,7 @@ void rt_printf_take(const struct call *c)
         return;
     rt_lock();
     for (uint64_t left = 1; left > 0 && rt_connected();) {
-        struct call take = rt_call(VP_PRINTF_TAKE, "");
+        struct call take = rt_call(VP_PRINTF_TAKE, "", 0);
         if (exchange(&take) != cudaSuccess || take.reply.r[0] > VP_WINDOW_BYTES)
             break;
         /* Through the program's own stdout, so that the order of its lines and theirs is kept. */
@@ -254,7 +255,7 @@ void rt_printf_take(const struct call *c)
 cudaError_t rt_exchange(struct call *c)
 {
     if (lock_depth == 0) /* else a queued host function could wait for the lock that we hold */
-        rt_callbacks_drain();
+        rt_queue_drain();
     rt_lock();
     cudaError_t error = connect_first();
     if (error == cudaSuccess) {
@@ -266,15 +267,10 @@ cudaError_t rt_exchange(struct call *c)
     return error;
 }
 
-cudaError_t rt_request(enum vp_op op, const char *api, uint64_t stream, int n, ...)
+cudaError_t rt_request_with(enum vp_op op, const char *api, uint64_t stream,
+                            const uint64_t arguments[VP_ARGUMENTS])
 {
-    struct call c = rt_call(op, api);
-    c.request.stream = stream;
-    va_list args;
-    va_start(args, n);
-    for (int i = 0; i < n; i++)
-        c.request.a[i] = va_arg(args, uint64_t);
-    va_end(args);
+    struct call c = rt_call_with(op, api, stream, arguments);
     return rt_exchange(&c);
 }
 

@@ -49,22 +49,17 @@ static cudaError_t copy_window(char *host, size_t host_pitch, uint64_t device, s
                                unsigned flags, const char *api)
 {
     struct piece p = {0};
-    cudaError_t error = rt_profile() ? cudaSuccess : rt_request(VP_CALL, api, 0, 0);
+    cudaError_t error = rt_profile() ? cudaSuccess : rt_request(VP_CALL, api, 0);
     if (rt_is_pinned(host))
         flags |= VP_PINNED;
-    rt_callbacks_drain();
+    rt_queue_drain();
     rt_lock();
     while (!error && piece_next(&p, width, height)) {
         struct piece next = p;
         bool first = p.row == 0 && p.column == 0, last = !piece_next(&next, width, height);
-        struct call c = rt_call(in ? VP_COPY_IN : VP_COPY_OUT, first ? api : "");
-        c.request.stream = STREAM(stream);
-        c.request.a[0] = device + p.row * device_pitch + p.column;
-        c.request.a[1] = p.width;
-        c.request.a[2] = p.rows;
-        c.request.a[3] = device_pitch;
-        c.request.a[5] = last;
-        c.request.a[6] = flags;
+        struct call c = rt_call(in ? VP_COPY_IN : VP_COPY_OUT, first ? api : "", stream,
+                                device + p.row * device_pitch + p.column, p.width, p.rows,
+                                device_pitch, 0, last, flags);
         if (in)
             rows_pack(rt_window(), host, host_pitch, &p);
         error = rt_exchange(&c);
@@ -76,18 +71,10 @@ static cudaError_t copy_window(char *host, size_t host_pitch, uint64_t device, s
     return error;
 }
 
-static cudaError_t copy_device(uint64_t to, size_t to_pitch, uint64_t from, size_t from_pitch,
-                               size_t width, size_t height, cudaStream_t stream, unsigned flags,
-                               const char *api)
-{
-    return rt_request(VP_COPY_DEVICE, api, STREAM(stream), 7, to, from, (uint64_t)width,
-                      (uint64_t)height, (uint64_t)to_pitch, (uint64_t)from_pitch, (uint64_t)flags);
-}
-
 static cudaError_t copy_host(char *to, size_t to_pitch, const char *from, size_t from_pitch,
                              size_t width, size_t height, const char *api)
 {
-    cudaError_t error = rt_request(VP_CALL, api, 0, 0);
+    cudaError_t error = rt_request(VP_CALL, api, 0);
     for (size_t row = 0; row < height && !error; row++)
         memmove(to + row * to_pitch, from + row * from_pitch, width);
     return error;
@@ -98,7 +85,7 @@ cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pit
                     const char *api)
 {
     if (width == 0 || height == 0)
-        return rt_request(VP_CALL, api, STREAM(stream), 0);
+        return rt_request(VP_CALL, api, stream);
     if (height > 1 && (to_pitch < width || from_pitch < width))
         return cudaErrorInvalidPitchValue;
     if (kind == cudaMemcpyDefault) {
@@ -119,77 +106,48 @@ cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pit
         to_pitch = from_pitch = width;
         height = 1;
     }
+    const bool from_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice;
+    const bool to_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost;
     rt_managed_pull(); /* managed variables may be what is copied */
-    cudaError_t error = cudaErrorInvalidMemcpyDirection;
+    if ((from_host && !rt_is_host_readable(from, width)) ||
+        (to_host && !rt_is_host_readable(to, width)))
+        return cudaErrorInvalidValue;
     switch (kind) {
     case cudaMemcpyHostToHost:
-        error = rt_is_host_readable(to, width) && rt_is_host_readable(from, width)
-                    ? copy_host(to, to_pitch, from, from_pitch, width, height, api)
-                    : cudaErrorInvalidValue;
-        break;
+        return copy_host(to, to_pitch, from, from_pitch, width, height, api);
     case cudaMemcpyHostToDevice:
-        error = rt_is_host_readable(from, width)
-                    ? copy_window((char *)(uintptr_t)from, from_pitch, (uintptr_t)to, to_pitch,
-                                  width, height, true, stream, flags, api)
-                    : cudaErrorInvalidValue;
-        break;
+        return copy_window((char *)(uintptr_t)from, from_pitch, HANDLE(to), to_pitch, width, height,
+                           true, stream, flags, api);
     case cudaMemcpyDeviceToHost:
-        error = rt_is_host_readable(to, width)
-                    ? copy_window(to, to_pitch, (uintptr_t)from, from_pitch, width, height, false,
-                                  stream, flags, api)
-                    : cudaErrorInvalidValue;
-        break;
+        return copy_window(to, to_pitch, HANDLE(from), from_pitch, width, height, false, stream,
+                           flags, api);
     case cudaMemcpyDeviceToDevice:
-        error = copy_device((uintptr_t)to, to_pitch, (uintptr_t)from, from_pitch, width, height,
-                            stream, flags, api);
-        break;
+        return rt_request(VP_COPY_DEVICE, api, stream, HANDLE(to), HANDLE(from), width, height,
+                          to_pitch, from_pitch, flags);
     default:
-        break;
+        return cudaErrorInvalidMemcpyDirection;
     }
-    return error;
 }
 
-API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
-{
-    return rt_return(rt_copy(to, bytes, from, bytes, bytes, 1, kind, 0, 0, "cudaMemcpy"));
-}
-
-API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                                cudaStream_t stream)
-{
-    return rt_return(
-        rt_copy(to, bytes, from, bytes, bytes, 1, kind, stream, VP_ASYNC, "cudaMemcpyAsync"));
-}
-
-API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
-                               size_t bytes)
-{
-    if (to_device || from_device)
-        return rt_return(cudaErrorInvalidDevice);
-    return rt_return(rt_copy(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice, 0, 0,
-                             "cudaMemcpyPeer"));
-}
-
-API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
-                                    size_t bytes, cudaStream_t stream)
-{
-    if (to_device || from_device)
-        return rt_return(cudaErrorInvalidDevice);
-    return rt_return(rt_copy(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice, stream,
-                             VP_ASYNC, "cudaMemcpyPeerAsync"));
-}
-
-API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                             size_t width, size_t height, enum cudaMemcpyKind kind)
-{
-    return rt_return(
-        rt_copy(to, to_pitch, from, from_pitch, width, height, kind, 0, 0, "cudaMemcpy2D"));
-}
-
-API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                                  size_t width, size_t height, enum cudaMemcpyKind kind,
-                                  cudaStream_t stream)
-{
-    return rt_return(rt_copy(to, to_pitch, from, from_pitch, width, height, kind, stream, VP_ASYNC,
-                             "cudaMemcpy2DAsync"));
-}
+RT(cudaMemcpy, (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind),
+   rt_copy(to, bytes, from, bytes, bytes, 1, kind, 0, 0, __func__))
+RT(cudaMemcpyAsync,
+   (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream),
+   rt_copy(to, bytes, from, bytes, bytes, 1, kind, stream, VP_ASYNC, __func__))
+RT(cudaMemcpyPeer, (void *to, int to_device, const void *from, int from_device, size_t bytes),
+   to_device || from_device
+       ? cudaErrorInvalidDevice
+       : rt_copy(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice, 0, 0, __func__))
+RT(cudaMemcpyPeerAsync,
+   (void *to, int to_device, const void *from, int from_device, size_t bytes, cudaStream_t stream),
+   to_device || from_device ? cudaErrorInvalidDevice
+                            : rt_copy(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice,
+                                      stream, VP_ASYNC, __func__))
+RT(cudaMemcpy2D,
+   (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+    enum cudaMemcpyKind kind),
+   rt_copy(to, to_pitch, from, from_pitch, width, height, kind, 0, 0, __func__))
+RT(cudaMemcpy2DAsync,
+   (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+    enum cudaMemcpyKind kind, cudaStream_t stream),
+   rt_copy(to, to_pitch, from, from_pitch, width, height, kind, stream, VP_ASYNC, __func__))

@@ -11,7 +11,7 @@
 static cudaError_t device_check(int device)
 {
     if (!rt_profile())
-        return rt_request(VP_CALL, "", 0, 0);
+        return rt_request(VP_CALL, "", 0);
     return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
@@ -20,8 +20,7 @@ API cudaError_t cudaGetDeviceCount(int *count)
     if (!count)
         return rt_return(cudaErrorInvalidValue);
     cudaError_t error = device_check(0);
-    if (count)
-        *count = error ? 0 : 1;
+    *count = error ? 0 : 1;
     return rt_return(error);
 }
 
@@ -30,7 +29,7 @@ API cudaError_t cudaSetDevice(int device)
     cudaError_t error = device_check(device);
     if (error)
         return rt_return(error);
-    error = rt_request(VP_CALL, "cudaSetDevice", 0, 0);
+    error = rt_request(VP_CALL, "cudaSetDevice", 0);
     /* As seen on an H200: what a kernel broke does not keep a device from being chosen. */
     bool is_gone = error == cudaErrorDevicesUnavailable || error == cudaErrorNoDevice;
     return rt_return(is_gone ? error : cudaSuccess);
@@ -38,7 +37,6 @@ API cudaError_t cudaSetDevice(int device)
 
 API cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 {
-    (void)device_flags, (void)flags;
     return cudaSetDevice(device);
 }
 
@@ -56,7 +54,6 @@ API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
 {
     if (!device)
         return rt_return(cudaErrorInvalidValue);
-    (void)prop;
     return cudaGetDevice(device);
 }
 
@@ -71,47 +68,25 @@ API cudaError_t cudaSetValidDevices(int *devices, int n)
 
 API cudaError_t cudaDeviceReset(void)
 {
-    cudaError_t error = rt_request(VP_RESET, "cudaDeviceReset", 0, 0);
+    cudaError_t error = rt_request(VP_RESET, "cudaDeviceReset", 0);
     rt_forget();
     return rt_return(error);
 }
 
 API cudaError_t cudaDeviceSynchronize(void)
 {
-    cudaError_t error = rt_request(VP_DEVICE_SYNC, "cudaDeviceSynchronize", 0, 0);
+    cudaError_t error = rt_request(VP_DEVICE_SYNC, "cudaDeviceSynchronize", 0);
     rt_managed_pull();
     return rt_return(error);
 }
 
-API cudaError_t cudaDriverGetVersion(int *version)
-{
-    if (!version)
-        return rt_return(cudaErrorInvalidValue);
-    *version = CUDA_VERSION_NUMBER;
-    return cudaSuccess;
-}
+RT(cudaDriverGetVersion, (int *version), PUT(version, CUDA_VERSION_NUMBER, cudaSuccess))
 
-API cudaError_t cudaRuntimeGetVersion(int *version)
-{
-    if (!version)
-        return rt_return(cudaErrorInvalidValue);
-    *version = CUDA_VERSION_NUMBER;
-    return cudaSuccess;
-}
+RT(cudaRuntimeGetVersion, (int *version), PUT(version, CUDA_VERSION_NUMBER, cudaSuccess))
 
-API cudaError_t cudaSetDeviceFlags(unsigned flags)
-{
-    (void)flags;
-    return rt_return(device_check(0));
-}
+RT(cudaSetDeviceFlags, (unsigned flags), device_check(0))
 
-API cudaError_t cudaGetDeviceFlags(unsigned *flags)
-{
-    if (!flags)
-        return rt_return(cudaErrorInvalidValue);
-    *flags = cudaDeviceMapHost;
-    return rt_return(device_check(0));
-}
+RT(cudaGetDeviceFlags, (unsigned *flags), PUT(flags, cudaDeviceMapHost, device_check(0)))
 
 API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
@@ -141,33 +116,15 @@ API cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id)
     return rt_return(strcmp(id, "0000:01:00.0") == 0 ? device_check(0) : cudaErrorInvalidDevice);
 }
 
-API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
-{
-    if (!config)
-        return rt_return(cudaErrorInvalidValue);
-    *config = cudaFuncCachePreferNone;
-    return rt_return(device_check(0));
-}
+RT(cudaDeviceGetCacheConfig, (enum cudaFuncCache * config),
+   PUT(config, cudaFuncCachePreferNone, device_check(0)))
 
-API cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
-{
-    (void)config;
-    return rt_return(device_check(0));
-}
+RT(cudaDeviceSetCacheConfig, (enum cudaFuncCache config), device_check(0))
 
-API cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
-{
-    if (!config)
-        return rt_return(cudaErrorInvalidValue);
-    *config = cudaSharedMemBankSizeFourByte;
-    return rt_return(device_check(0));
-}
+RT(cudaDeviceGetSharedMemConfig, (enum cudaSharedMemConfig * config),
+   PUT(config, cudaSharedMemBankSizeFourByte, device_check(0)))
 
-API cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
-{
-    (void)config;
-    return rt_return(device_check(0));
-}
+RT(cudaDeviceSetSharedMemConfig, (enum cudaSharedMemConfig config), device_check(0))
 
 /* Limits are kept, but nothing here depends on them. */
 static size_t limits[] = {[cudaLimitStackSize] = 1024,
@@ -180,37 +137,22 @@ static size_t limits[] = {[cudaLimitStackSize] = 1024,
 
 API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 {
-    if (!value)
-        return rt_return(cudaErrorInvalidValue);
     if ((size_t)limit >= sizeof limits / sizeof *limits)
         return rt_return(cudaErrorInvalidValue);
-    *value = limits[limit];
-    return rt_return(device_check(0));
+    return rt_return(PUT(value, limits[limit], device_check(0)));
 }
 
 API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
-    if ((size_t)limit >= sizeof limits / sizeof *limits)
+    if ((size_t)limit >= sizeof limits / sizeof *limits ||
+        (limit == cudaLimitStackSize && value > STACK_BYTES_MAX))
         return rt_return(cudaErrorInvalidValue);
-    if (limit == cudaLimitStackSize && value > STACK_BYTES_MAX)
-        return rt_return(cudaErrorInvalidValue);
-    cudaError_t error = rt_request(VP_CALL, "cudaDeviceSetLimit", 0, 0);
+    cudaError_t error = rt_request(VP_CALL, "cudaDeviceSetLimit", 0);
     if (!error)
         limits[limit] = value;
     return rt_return(error);
 }
 
-API cudaError_t cudaCtxResetPersistingL2Cache(void)
-{
-    return rt_return(device_check(0));
-}
-
-API cudaError_t cudaProfilerStart(void)
-{
-    return rt_return(rt_request(VP_CALL, "cudaProfilerStart", 0, 0));
-}
-
-API cudaError_t cudaProfilerStop(void)
-{
-    return rt_return(rt_request(VP_CALL, "cudaProfilerStop", 0, 0));
-}
+RT(cudaCtxResetPersistingL2Cache, (void), device_check(0))
+RT(cudaProfilerStart, (void), rt_request(VP_CALL, __func__, 0))
+RT(cudaProfilerStop, (void), rt_request(VP_CALL, __func__, 0))

@@ -32,20 +32,18 @@ API cudaError_t cudaPeekAtLastError(void)
     return last;
 }
 
+#define LOOK_UP(error, field)                                                                      \
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)                                    \
+        if (errors[i].number == (int)(error))                                                      \
+            return errors[i].field;                                                                \
+    return "unrecognized error code"
+
 API const char *cudaGetErrorName(cudaError_t error)
 {
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        if (errors[i].number == (int)error)
-            return errors[i].name;
-    }
-    return "unrecognized error code";
+    LOOK_UP(error, name);
 }
 
 API const char *cudaGetErrorString(cudaError_t error)
 {
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        if (errors[i].number == (int)error)
-            return errors[i].text;
-    }
-    return "unrecognized error code";
+    LOOK_UP(error, text);
 }

@@ -7,8 +7,7 @@ static cudaError_t info_get(const void *symbol, const char *api, struct function
     cudaError_t error = rt_function(symbol, f);
     if (error)
         return error;
-    struct call c = rt_call(VP_KERNEL_INFO, api);
-    c.request.a[0] = (*f)->kernel;
+    struct call c = rt_call(VP_KERNEL_INFO, api, 0, (*f)->kernel);
     c.reply_payload = info;
     c.reply_room = sizeof *info;
     return rt_exchange(&c);
@@ -50,12 +49,12 @@ API cudaError_t cudaFuncSetAttribute(const void *symbol, enum cudaFuncAttribute 
         return rt_return(error);
     switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
-        error = rt_request(VP_KERNEL_SET, "cudaFuncSetAttribute", 0, 3, f->kernel,
-                           (uint64_t)VP_SET_DYNAMIC_SHARED, (uint64_t)(int64_t)value);
+        error = rt_request(VP_KERNEL_SET, "cudaFuncSetAttribute", 0, f->kernel,
+                           VP_SET_DYNAMIC_SHARED, value);
         break;
     case cudaFuncAttributePreferredSharedMemoryCarveout:
-        error = rt_request(VP_KERNEL_SET, "cudaFuncSetAttribute", 0, 3, f->kernel,
-                           (uint64_t)VP_SET_CARVEOUT, (uint64_t)(int64_t)value);
+        error =
+            rt_request(VP_KERNEL_SET, "cudaFuncSetAttribute", 0, f->kernel, VP_SET_CARVEOUT, value);
         break;
     default:
         error = cudaErrorInvalidValue;
@@ -67,14 +66,12 @@ API cudaError_t cudaFuncSetAttribute(const void *symbol, enum cudaFuncAttribute 
 API cudaError_t cudaFuncSetCacheConfig(const void *symbol, enum cudaFuncCache config)
 {
     struct function *f;
-    (void)config;
     return rt_return(rt_function(symbol, &f));
 }
 
 API cudaError_t cudaFuncSetSharedMemConfig(const void *symbol, enum cudaSharedMemConfig config)
 {
     struct function *f;
-    (void)config;
     return rt_return(rt_function(symbol, &f));
 }
 
@@ -109,11 +106,7 @@ static cudaError_t occupancy(struct call *c, const void *symbol, int threads, si
     cudaError_t error = rt_function(symbol, &f);
     if (error || threads <= 0 || blocks <= 0)
         return error ? error : cudaErrorInvalidValue;
-    *c = rt_call(VP_OCCUPANCY, api);
-    c->request.a[0] = f->kernel;
-    c->request.a[1] = (uint64_t)threads;
-    c->request.a[2] = shared_bytes;
-    c->request.a[3] = (uint64_t)blocks;
+    *c = rt_call(VP_OCCUPANCY, api, 0, f->kernel, threads, shared_bytes, blocks);
     return rt_exchange(c);
 }
 
@@ -123,7 +116,6 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     if (!blocks)
         return rt_return(cudaErrorInvalidValue);
     struct call c;
-    (void)flags;
     cudaError_t error =
         occupancy(&c, symbol, threads, shared_bytes, 1, "cudaOccupancyMaxActiveBlocks");
     if (!error)

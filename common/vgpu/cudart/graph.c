@@ -347,7 +347,6 @@ API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_
                                          const cudaGraphNode_t *to, const cudaGraphEdgeData *data,
                                          size_t n)
 {
-    (void)data;
     for (size_t i = 0; i < n; i++)
         if (!has_node(graph, from[i]) || !has_node(graph, to[i]) || !depend(to[i], from[i]))
             return rt_return(cudaErrorInvalidValue);

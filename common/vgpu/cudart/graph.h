@@ -84,7 +84,7 @@ bool capture_event_wait(cudaStream_t stream, cudaEvent_t event);
 /** Whether a stream is being captured. */
 bool capture_is_active(cudaStream_t stream);
 
-/** What graphs are made of, in launch.c, memory.c and stream.c: these do not capture. */
+/** What graphs are made of, in launch.c, memory.c and host_function.c: these do not capture. */
 cudaError_t rt_launch(const struct graph_kernel *kernel, cudaStream_t stream, const char *api);
 cudaError_t rt_fill(void *to, size_t pitch, int value, size_t width, size_t height,
                     cudaStream_t stream, const char *api);

@@ -50,11 +50,9 @@ static cudaError_t node_run(const struct CUgraphNode_st *node, cudaStream_t stre
     case cudaGraphNodeTypeGraph:
         return graph_run(node->as.child, stream);
     case cudaGraphNodeTypeEventRecord:
-        return rt_request(VP_EVENT_RECORD, "", STREAM(stream), 1,
-                          (uint64_t)(uintptr_t)node->as.event);
+        return rt_request(VP_EVENT_RECORD, "", stream, HANDLE(node->as.event));
     case cudaGraphNodeTypeWaitEvent:
-        return rt_request(VP_STREAM_WAIT, "", STREAM(stream), 1,
-                          (uint64_t)(uintptr_t)node->as.event);
+        return rt_request(VP_STREAM_WAIT, "", stream, HANDLE(node->as.event));
     default:
         return cudaSuccess;
     }
@@ -111,7 +109,6 @@ static bool sort_all(struct CUgraph_st *graph)
 API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *to, cudaGraph_t graph,
                                      unsigned long long flags)
 {
-    (void)flags;
     if (!to || !graph)
         return rt_return(cudaErrorInvalidValue);
     struct CUgraphExec_st *e = calloc(1, sizeof *e);
@@ -122,7 +119,7 @@ API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *to, cudaGraph_t graph,
         return rt_return(cudaErrorInvalidValue);
     }
     *to = e;
-    return rt_return(rt_request(VP_CALL, "cudaGraphInstantiate", 0, 0));
+    return rt_return(rt_request(VP_CALL, "cudaGraphInstantiate", 0));
 }
 
 API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *to, cudaGraph_t graph,
@@ -140,12 +137,8 @@ API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
     return cudaSuccess;
 }
 
-API cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
-{
-    if (!exec)
-        return rt_return(cudaErrorInvalidValue);
-    return rt_return(rt_request(VP_CALL, "cudaGraphUpload", STREAM(stream), 0));
-}
+RT(cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream),
+   exec ? rt_request(VP_CALL, __func__, stream) : cudaErrorInvalidValue)
 
 API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
@@ -156,7 +149,7 @@ API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
         rt_say_once(&said, "a graph cannot be launched into a stream that is captured");
         return rt_return(cudaErrorStreamCaptureUnsupported);
     }
-    cudaError_t error = rt_request(VP_CALL, "cudaGraphLaunch", STREAM(stream), 0);
+    cudaError_t error = rt_request(VP_CALL, "cudaGraphLaunch", stream);
     return rt_return(error ? error : graph_run(exec->graph, stream));
 }
 

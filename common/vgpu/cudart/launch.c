@@ -52,14 +52,10 @@ API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shar
 
 cudaError_t rt_launch(const struct graph_kernel *k, cudaStream_t stream, const char *api)
 {
-    struct call c = rt_call(VP_LAUNCH, api);
-    c.request.stream = STREAM(stream);
-    c.request.a[0] = k->function->kernel;
-    c.request.a[1] = k->grid.x | (uint64_t)k->grid.y << 32;
-    c.request.a[2] = k->grid.z | (uint64_t)k->block.z << 32;
-    c.request.a[3] = k->block.x | (uint64_t)k->block.y << 32;
-    c.request.a[4] = k->shared_bytes;
-    c.request.a[5] = k->cooperative;
+    struct call c =
+        rt_call(VP_LAUNCH, api, stream, k->function->kernel, k->grid.x | (uint64_t)k->grid.y << 32,
+                k->grid.z | (uint64_t)k->block.z << 32, k->block.x | (uint64_t)k->block.y << 32,
+                k->shared_bytes, k->cooperative);
     c.payload = k->parameters;
     c.request.payload_bytes = k->function->parameter_bytes;
     rt_managed_push();
@@ -110,27 +106,19 @@ API cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *entry)
     return rt_return(error);
 }
 
-API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
-                                   size_t shared_bytes, cudaStream_t stream)
-{
-    return rt_return(launch((const void *)kernel, grid, block, arguments, shared_bytes, stream,
-                            false, "cudaLaunchKernel"));
-}
-
-API cudaError_t cudaLaunchKernel(const void *symbol, dim3 grid, dim3 block, void **arguments,
-                                 size_t shared_bytes, cudaStream_t stream)
-{
-    return rt_return(
-        launch(symbol, grid, block, arguments, shared_bytes, stream, false, "cudaLaunchKernel"));
-}
-
-API cudaError_t cudaLaunchCooperativeKernel(const void *symbol, dim3 grid, dim3 block,
-                                            void **arguments, size_t shared_bytes,
-                                            cudaStream_t stream)
-{
-    return rt_return(launch(symbol, grid, block, arguments, shared_bytes, stream, true,
-                            "cudaLaunchCooperativeKernel"));
-}
+RT(__cudaLaunchKernel,
+   (cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
+    cudaStream_t stream),
+   launch((const void *)kernel, grid, block, arguments, shared_bytes, stream, false,
+          "cudaLaunchKernel"))
+RT(cudaLaunchKernel,
+   (const void *symbol, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
+    cudaStream_t stream),
+   launch(symbol, grid, block, arguments, shared_bytes, stream, false, __func__))
+RT(cudaLaunchCooperativeKernel,
+   (const void *symbol, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
+    cudaStream_t stream),
+   launch(symbol, grid, block, arguments, shared_bytes, stream, true, __func__))
 
 API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *symbol,
                                     void **arguments)

@@ -10,24 +10,15 @@ static cudaError_t alloc(void **to, size_t bytes, const char *api)
     if (!to)
         return cudaErrorInvalidValue;
     *to = NULL;
-    struct call c = rt_call(bytes ? VP_ALLOC : VP_CALL, api);
-    c.request.a[0] = bytes;
+    struct call c = rt_call(bytes ? VP_ALLOC : VP_CALL, api, 0, bytes);
     cudaError_t error = rt_exchange(&c);
     if (!error && bytes)
         *to = (void *)(uintptr_t)c.reply.r[0];
     return error;
 }
 
-API cudaError_t cudaMalloc(void **to, size_t bytes)
-{
-    return rt_return(alloc(to, bytes, "cudaMalloc"));
-}
-
-API cudaError_t cudaMallocAsync(void **to, size_t bytes, cudaStream_t stream)
-{
-    (void)stream;
-    return rt_return(alloc(to, bytes, "cudaMallocAsync"));
-}
+RT(cudaMalloc, (void **to, size_t bytes), alloc(to, bytes, __func__))
+RT(cudaMallocAsync, (void **to, size_t bytes, cudaStream_t stream), alloc(to, bytes, __func__))
 
 static cudaError_t alloc_pitch(void **to, size_t *pitch, size_t width, size_t rows, const char *api)
 {
@@ -39,10 +30,8 @@ static cudaError_t alloc_pitch(void **to, size_t *pitch, size_t width, size_t ro
     return alloc(to, *pitch * rows, api);
 }
 
-API cudaError_t cudaMallocPitch(void **to, size_t *pitch, size_t width, size_t height)
-{
-    return rt_return(alloc_pitch(to, pitch, width, height, "cudaMallocPitch"));
-}
+RT(cudaMallocPitch, (void **to, size_t *pitch, size_t width, size_t height),
+   alloc_pitch(to, pitch, width, height, __func__))
 
 API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *to, struct cudaExtent extent)
 {
@@ -63,7 +52,7 @@ API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *to, struct cudaExtent extent
 
 API cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 {
-    struct call c = rt_call(VP_MEMORY_INFO, "cudaMemGetInfo");
+    struct call c = rt_call(VP_MEMORY_INFO, "cudaMemGetInfo", 0);
     cudaError_t error = rt_exchange(&c);
     if (!error) {
         *available = c.reply.r[0];
@@ -74,8 +63,7 @@ API cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 
 API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *to, const void *p)
 {
-    struct call c = rt_call(VP_POINTER, "cudaPointerGetAttributes");
-    c.request.a[0] = (uintptr_t)p;
+    struct call c = rt_call(VP_POINTER, "cudaPointerGetAttributes", 0, HANDLE(p));
     if (!to)
         return rt_return(cudaErrorInvalidValue);
     cudaError_t error = rt_exchange(&c);
@@ -114,9 +102,8 @@ API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *to, const
 cudaError_t rt_fill(void *to, size_t pitch, int value, size_t width, size_t height,
                     cudaStream_t stream, const char *api)
 {
-    return rt_request(VP_FILL, api, STREAM(stream), 6, (uint64_t)(uintptr_t)to,
-                      (uint64_t)(unsigned char)value, (uint64_t)width, (uint64_t)height,
-                      (uint64_t)pitch, UINT64_C(0));
+    return rt_request(VP_FILL, api, stream, HANDLE(to), (unsigned char)value, width, height, pitch,
+                      0);
 }
 
 static cudaError_t fill(void *to, size_t pitch, int value, size_t width, size_t height,
@@ -132,26 +119,14 @@ static cudaError_t fill(void *to, size_t pitch, int value, size_t width, size_t 
                                            : rt_fill(to, pitch, value, width, height, stream, api);
 }
 
-API cudaError_t cudaMemset(void *to, int value, size_t bytes)
-{
-    return rt_return(fill(to, bytes, value, bytes, 1, 0, "cudaMemset"));
-}
-
-API cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
-{
-    return rt_return(fill(to, bytes, value, bytes, 1, stream, "cudaMemsetAsync"));
-}
-
-API cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
-{
-    return rt_return(fill(to, pitch, value, width, height, 0, "cudaMemset2D"));
-}
-
-API cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
-                                  cudaStream_t stream)
-{
-    return rt_return(fill(to, pitch, value, width, height, stream, "cudaMemset2DAsync"));
-}
+RT(cudaMemset, (void *to, int value, size_t bytes), fill(to, bytes, value, bytes, 1, 0, __func__))
+RT(cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t stream),
+   fill(to, bytes, value, bytes, 1, stream, __func__))
+RT(cudaMemset2D, (void *to, size_t pitch, int value, size_t width, size_t height),
+   fill(to, pitch, value, width, height, 0, __func__))
+RT(cudaMemset2DAsync,
+   (void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream),
+   fill(to, pitch, value, width, height, stream, __func__))
 
 static cudaError_t fill_3d(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
                            cudaStream_t stream, const char *api)
@@ -168,16 +143,11 @@ static cudaError_t fill_3d(struct cudaPitchedPtr to, int value, struct cudaExten
     return error;
 }
 
-API cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent extent)
-{
-    return rt_return(fill_3d(to, value, extent, 0, "cudaMemset3D"));
-}
-
-API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
-                                  cudaStream_t stream)
-{
-    return rt_return(fill_3d(to, value, extent, stream, "cudaMemset3DAsync"));
-}
+RT(cudaMemset3D, (struct cudaPitchedPtr to, int value, struct cudaExtent extent),
+   fill_3d(to, value, extent, 0, __func__))
+RT(cudaMemset3DAsync,
+   (struct cudaPitchedPtr to, int value, struct cudaExtent extent, cudaStream_t stream),
+   fill_3d(to, value, extent, stream, __func__))
 
 /* ---- pools: memory of all of them is that of cudaMalloc ------------------------------------- */
 
@@ -228,7 +198,7 @@ API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolP
         bool expected = false;
         if (atomic_compare_exchange_strong(&pools[i], &expected, true)) {
             *pool = (cudaMemPool_t)((uintptr_t)DEFAULT_POOL + i + 1);
-            return rt_return(rt_request(VP_CALL, "cudaMemPoolCreate", 0, 0));
+            return rt_return(rt_request(VP_CALL, "cudaMemPoolCreate", 0));
         }
     }
     return rt_return(cudaErrorMemoryAllocation);
@@ -244,13 +214,8 @@ API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
     return cudaSuccess;
 }
 
-API cudaError_t cudaMallocFromPoolAsync(void **to, size_t bytes, cudaMemPool_t pool,
-                                        cudaStream_t stream)
-{
-    (void)stream;
-    return rt_return(is_pool(pool) ? alloc(to, bytes, "cudaMallocFromPoolAsync")
-                                   : cudaErrorInvalidValue);
-}
+RT(cudaMallocFromPoolAsync, (void **to, size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
+   is_pool(pool) ? alloc(to, bytes, __func__) : cudaErrorInvalidValue)
 
 /* What is set is kept; how much memory a pool holds is not counted. */
 static uint64_t release_threshold[POOLS_MAX + 1];
@@ -287,14 +252,7 @@ API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr
     }
 }
 
-API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
-{
-    (void)bytes;
-    return rt_return(is_pool(pool) ? cudaSuccess : cudaErrorInvalidValue);
-}
-
-API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list,
-                                     size_t n)
-{
-    return rt_return(is_pool(pool) && (list || !n) ? cudaSuccess : cudaErrorInvalidValue);
-}
+RT(cudaMemPoolTrimTo, (cudaMemPool_t pool, size_t bytes),
+   is_pool(pool) ? cudaSuccess : cudaErrorInvalidValue)
+RT(cudaMemPoolSetAccess, (cudaMemPool_t pool, const struct cudaMemAccessDesc *list, size_t n),
+   is_pool(pool) && (list || !n) ? cudaSuccess : cudaErrorInvalidValue)

@@ -79,10 +79,8 @@ static cudaError_t alloc_shared(void **to, size_t bytes, bool managed, unsigned 
         return cudaErrorInvalidValue;
     *to = NULL;
     if (bytes == 0)
-        return rt_request(VP_CALL, api, 0, 0);
-    struct call c = rt_call(VP_ALLOC_SHARED, api);
-    c.request.a[0] = bytes;
-    c.request.a[1] = managed;
+        return rt_request(VP_CALL, api, 0);
+    struct call c = rt_call(VP_ALLOC_SHARED, api, 0, bytes, managed);
     cudaError_t error = rt_exchange(&c);
     if (error)
         return error;
@@ -97,27 +95,21 @@ static cudaError_t alloc_shared(void **to, size_t bytes, bool managed, unsigned 
     }
     if (at != MAP_FAILED)
         munmap(at, c.reply.r[1]);
-    rt_request(VP_FREE, "", 0, 2, c.reply.r[0],
-               (uint64_t)(managed ? VP_MEMORY_MANAGED : VP_MEMORY_PINNED));
+    rt_request(VP_FREE, "", 0, c.reply.r[0], managed ? VP_MEMORY_MANAGED : VP_MEMORY_PINNED);
     return cudaErrorMemoryAllocation;
 }
 
 static cudaError_t free_any(void *p, enum vp_memory kind, const char *api)
 {
     struct range r;
-    struct call c = rt_call(p ? VP_FREE : VP_CALL, api);
-    c.request.a[0] = (uintptr_t)p;
-    c.request.a[1] = kind;
+    struct call c = rt_call(p ? VP_FREE : VP_CALL, api, 0, HANDLE(p), kind);
     cudaError_t error = rt_exchange(&c);
     if (!error && p && c.reply.r[0] && range_find(p, true, &r))
         munmap(p, c.reply.r[0]);
     return error;
 }
 
-API cudaError_t cudaFree(void *p)
-{
-    return rt_return(free_any(p, VP_MEMORY_DEVICE, "cudaFree"));
-}
+RT(cudaFree, (void *p), free_any(p, VP_MEMORY_DEVICE, __func__))
 
 API cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
 {
@@ -127,22 +119,12 @@ API cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
     return rt_return(free_any(p, VP_MEMORY_DEVICE, "cudaFreeAsync"));
 }
 
-API cudaError_t cudaFreeHost(void *p)
-{
-    return rt_return(free_any(p, VP_MEMORY_PINNED, "cudaFreeHost"));
-}
-
-API cudaError_t cudaMallocManaged(void **to, size_t bytes, unsigned flags)
-{
-    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
-        return rt_return(cudaErrorInvalidValue);
-    return rt_return(alloc_shared(to, bytes, true, flags, "cudaMallocManaged"));
-}
-
-API cudaError_t cudaMallocHost(void **to, size_t bytes)
-{
-    return rt_return(alloc_shared(to, bytes, false, 0, "cudaMallocHost"));
-}
+RT(cudaFreeHost, (void *p), free_any(p, VP_MEMORY_PINNED, __func__))
+RT(cudaMallocManaged, (void **to, size_t bytes, unsigned flags),
+   flags != cudaMemAttachGlobal && flags != cudaMemAttachHost
+       ? cudaErrorInvalidValue
+       : alloc_shared(to, bytes, true, flags, __func__))
+RT(cudaMallocHost, (void **to, size_t bytes), alloc_shared(to, bytes, false, 0, __func__))
 
 API cudaError_t cudaHostAlloc(void **to, size_t bytes, unsigned flags)
 {
@@ -216,9 +198,8 @@ static cudaError_t pages_share(struct range *r)
     r->pages = r->at / page * page;
     r->page_bytes = (r->at + r->bytes - r->pages + page - 1) / page * page;
     if (is_stack(r->pages, r->page_bytes))
-        return rt_request(VP_CALL, "cudaHostRegister", 0, 0);
-    struct call c = rt_call(VP_ALLOC_SHARED, "cudaHostRegister");
-    c.request.a[0] = r->page_bytes;
+        return rt_request(VP_CALL, "cudaHostRegister", 0);
+    struct call c = rt_call(VP_ALLOC_SHARED, "cudaHostRegister", 0, r->page_bytes);
     cudaError_t error = rt_exchange(&c);
     if (error)
         return error;
@@ -227,7 +208,7 @@ static cudaError_t pages_share(struct range *r)
     if (shared)
         r->device = c.reply.r[0];
     else
-        rt_request(VP_FREE, "", 0, 2, c.reply.r[0], (uint64_t)VP_MEMORY_PINNED);
+        rt_request(VP_FREE, "", 0, c.reply.r[0], VP_MEMORY_PINNED);
     return shared ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
@@ -251,12 +232,11 @@ API cudaError_t cudaHostUnregister(void *p)
     if (!range_find(p, false, &r) || !r.registered || !range_find(p, true, &r))
         return rt_return(cudaErrorHostMemoryNotRegistered);
     if (!r.device)
-        return rt_return(rt_request(VP_CALL, "cudaHostUnregister", 0, 0));
+        return rt_return(rt_request(VP_CALL, "cudaHostUnregister", 0));
     /* First the kernels that may still write there, then the pages. */
-    cudaError_t error = rt_request(VP_DEVICE_SYNC, "", 0, 0);
+    cudaError_t error = rt_request(VP_DEVICE_SYNC, "", 0);
     pages_replace(r.pages, r.page_bytes, -1);
-    cudaError_t freed =
-        rt_request(VP_FREE, "cudaHostUnregister", 0, 2, r.device, (uint64_t)VP_MEMORY_PINNED);
+    cudaError_t freed = rt_request(VP_FREE, "cudaHostUnregister", 0, r.device, VP_MEMORY_PINNED);
     return rt_return(error ? error : freed);
 }
 
@@ -265,24 +245,19 @@ API cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMem
                                      unsigned flags, cudaStream_t stream)
 {
     struct range r;
-    (void)bytes, (void)location, (void)flags;
     if (!range_find(p, false, &r))
         return rt_return(cudaErrorInvalidValue);
-    return rt_return(rt_request(VP_CALL, "cudaMemPrefetchAsync", STREAM(stream), 0));
+    return rt_return(rt_request(VP_CALL, "cudaMemPrefetchAsync", stream));
 }
 
 API cudaError_t cudaMemAdvise(const void *p, size_t bytes, enum cudaMemoryAdvise advice,
                               struct cudaMemLocation location)
 {
     struct range r;
-    (void)bytes, (void)advice, (void)location;
     if (!range_find(p, false, &r))
         return rt_return(cudaErrorInvalidValue);
-    return rt_return(rt_request(VP_CALL, "cudaMemAdvise", 0, 0));
+    return rt_return(rt_request(VP_CALL, "cudaMemAdvise", 0));
 }
 
-API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *p, size_t bytes, unsigned flags)
-{
-    (void)p, (void)bytes, (void)flags;
-    return rt_return(rt_request(VP_CALL, "cudaStreamAttachMemAsync", STREAM(stream), 0));
-}
+RT(cudaStreamAttachMemAsync, (cudaStream_t stream, void *p, size_t bytes, unsigned flags),
+   rt_request(VP_CALL, __func__, stream))

@@ -63,84 +63,61 @@ API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *to, int device)
 }
 
 /* An attribute's value; what the virtual GPU does not have is 0. */
-static long attribute(const struct vg_profile *p, enum cudaDeviceAttr which)
+static double attribute(const struct vg_profile *p, enum cudaDeviceAttr which)
 {
-    switch (which) {
-    case cudaDevAttrMaxThreadsPerBlock:
-        return p->max_threads_per_block;
-    case cudaDevAttrMaxBlockDimX:
-    case cudaDevAttrMaxBlockDimY:
-        return 1024;
-    case cudaDevAttrMaxBlockDimZ:
-        return BLOCK_Z_MAX;
-    case cudaDevAttrMaxGridDimX:
-        return GRID_X_MAX;
-    case cudaDevAttrMaxGridDimY:
-    case cudaDevAttrMaxGridDimZ:
-        return GRID_YZ_MAX;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-        return (long)p->shared_per_block_bytes;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-        return (long)p->shared_per_block_optin_bytes;
-    case cudaDevAttrReservedSharedMemoryPerBlock:
-        return (long)p->shared_reserved_bytes;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-        return (long)p->shared_per_multiprocessor_bytes;
-    case cudaDevAttrTotalConstantMemory:
-        return (long)p->constant_bytes;
-    case cudaDevAttrWarpSize:
-        return WARP;
-    case cudaDevAttrMaxPitch:
-        return 0x7fffffff;
-    case cudaDevAttrMaxRegistersPerBlock:
-        return p->registers_per_block;
-    case cudaDevAttrMaxRegistersPerMultiprocessor:
-        return p->registers_per_multiprocessor;
-    case cudaDevAttrClockRate:
-        return (long)(p->clock_hz / 1000);
-    case cudaDevAttrMemoryClockRate:
-        return (long)(p->memory_clock_hz / 1000);
-    case cudaDevAttrGlobalMemoryBusWidth:
-        return p->memory_bus_bits;
-    case cudaDevAttrL2CacheSize:
-        return (long)p->l2_bytes;
-    case cudaDevAttrMultiProcessorCount:
-        return p->multiprocessors;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-        return p->max_threads_per_multiprocessor;
-    case cudaDevAttrMaxBlocksPerMultiprocessor:
-        return p->max_blocks_per_multiprocessor;
-    case cudaDevAttrComputeCapabilityMajor:
-        return p->compute_major;
-    case cudaDevAttrComputeCapabilityMinor:
-        return p->compute_minor;
-    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
-        return (long)(p->fp32_lanes / p->fp64_lanes);
-    case cudaDevAttrTextureAlignment:
-    case cudaDevAttrSurfaceAlignment:
-        return 512;
-    case cudaDevAttrTexturePitchAlignment:
-        return 32;
-    case cudaDevAttrAsyncEngineCount:
-        return 3;
-    case cudaDevAttrPciBusId:
-    case cudaDevAttrGpuOverlap:
-    case cudaDevAttrCanMapHostMemory:
-    case cudaDevAttrConcurrentKernels:
-    case cudaDevAttrEccEnabled:
-    case cudaDevAttrUnifiedAddressing:
-    case cudaDevAttrStreamPrioritiesSupported:
-    case cudaDevAttrGlobalL1CacheSupported:
-    case cudaDevAttrLocalL1CacheSupported:
-    case cudaDevAttrManagedMemory:
-    case cudaDevAttrConcurrentManagedAccess:
-    case cudaDevAttrCooperativeLaunch:
-    case cudaDevAttrHostRegisterSupported:
-    case cudaDevAttrMemoryPoolsSupported:
-        return 1;
-    default:
-        return 0;
-    }
+    const struct {
+        enum cudaDeviceAttr which;
+        double value;
+    } values[] = {
+        {cudaDevAttrMaxThreadsPerBlock, p->max_threads_per_block},
+        {cudaDevAttrMaxBlockDimX, 1024},
+        {cudaDevAttrMaxBlockDimY, 1024},
+        {cudaDevAttrMaxBlockDimZ, BLOCK_Z_MAX},
+        {cudaDevAttrMaxGridDimX, GRID_X_MAX},
+        {cudaDevAttrMaxGridDimY, GRID_YZ_MAX},
+        {cudaDevAttrMaxGridDimZ, GRID_YZ_MAX},
+        {cudaDevAttrMaxSharedMemoryPerBlock, (double)p->shared_per_block_bytes},
+        {cudaDevAttrMaxSharedMemoryPerBlockOptin, (double)p->shared_per_block_optin_bytes},
+        {cudaDevAttrReservedSharedMemoryPerBlock, (double)p->shared_reserved_bytes},
+        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, (double)p->shared_per_multiprocessor_bytes},
+        {cudaDevAttrTotalConstantMemory, (double)p->constant_bytes},
+        {cudaDevAttrWarpSize, WARP},
+        {cudaDevAttrMaxPitch, 0x7fffffff},
+        {cudaDevAttrMaxRegistersPerBlock, p->registers_per_block},
+        {cudaDevAttrMaxRegistersPerMultiprocessor, p->registers_per_multiprocessor},
+        {cudaDevAttrClockRate, p->clock_hz / 1000},
+        {cudaDevAttrMemoryClockRate, p->memory_clock_hz / 1000},
+        {cudaDevAttrGlobalMemoryBusWidth, p->memory_bus_bits},
+        {cudaDevAttrL2CacheSize, (double)p->l2_bytes},
+        {cudaDevAttrMultiProcessorCount, p->multiprocessors},
+        {cudaDevAttrMaxThreadsPerMultiProcessor, p->max_threads_per_multiprocessor},
+        {cudaDevAttrMaxBlocksPerMultiprocessor, p->max_blocks_per_multiprocessor},
+        {cudaDevAttrComputeCapabilityMajor, p->compute_major},
+        {cudaDevAttrComputeCapabilityMinor, p->compute_minor},
+        {cudaDevAttrSingleToDoublePrecisionPerfRatio, p->fp32_lanes / p->fp64_lanes},
+        {cudaDevAttrTextureAlignment, 512},
+        {cudaDevAttrSurfaceAlignment, 512},
+        {cudaDevAttrTexturePitchAlignment, 32},
+        {cudaDevAttrAsyncEngineCount, 3},
+        {cudaDevAttrPciBusId, 1},
+        {cudaDevAttrGpuOverlap, 1},
+        {cudaDevAttrCanMapHostMemory, 1},
+        {cudaDevAttrConcurrentKernels, 1},
+        {cudaDevAttrEccEnabled, 1},
+        {cudaDevAttrUnifiedAddressing, 1},
+        {cudaDevAttrStreamPrioritiesSupported, 1},
+        {cudaDevAttrGlobalL1CacheSupported, 1},
+        {cudaDevAttrLocalL1CacheSupported, 1},
+        {cudaDevAttrManagedMemory, 1},
+        {cudaDevAttrConcurrentManagedAccess, 1},
+        {cudaDevAttrCooperativeLaunch, 1},
+        {cudaDevAttrHostRegisterSupported, 1},
+        {cudaDevAttrMemoryPoolsSupported, 1},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (values[i].which == which)
+            return values[i].value;
+    return 0;
 }
 
 API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr which, int device)

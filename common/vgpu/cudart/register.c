@@ -79,7 +79,6 @@ struct bounds {
 
 static int segment_find(struct dl_phdr_info *info, size_t size, void *context)
 {
-    (void)size;
     struct bounds *b = context;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -116,11 +115,10 @@ static cudaError_t image_send(const void *data, bool more, uint64_t *module)
     for (size_t at = 0; !error && at < total;) {
         size_t now = total - at < VP_WINDOW_BYTES ? total - at : VP_WINDOW_BYTES;
         memcpy(rt_window(), (const char *)data + at, now);
-        error = rt_request(VP_MODULE_DATA, "", 0, 3, (uint64_t)at, (uint64_t)now, (uint64_t)total);
+        error = rt_request(VP_MODULE_DATA, "", 0, at, now, total);
         at += now;
     }
-    struct call c = rt_call(VP_MODULE_LOAD, "");
-    c.request.a[0] = more;
+    struct call c = rt_call(VP_MODULE_LOAD, "", 0, more);
     if (!error)
         error = rt_exchange(&c);
     rt_unlock();
@@ -156,7 +154,7 @@ static cudaError_t binary_find(struct binary *binary, struct call *c, const char
 static cudaError_t function_find(struct function *f)
 {
     static uint32_t table[VP_PAYLOAD_MAX / sizeof(uint32_t)];
-    struct call c = rt_call(VP_KERNEL, "");
+    struct call c = rt_call(VP_KERNEL, "", 0);
     c.reply_payload = table;
     c.reply_room = sizeof table;
     cudaError_t error = binary_find(f->binary, &c, f->name);
@@ -187,7 +185,7 @@ cudaError_t rt_function(const void *symbol, struct function **function)
 
 static cudaError_t variable_find(struct variable *v)
 {
-    struct call c = rt_call(VP_VARIABLE, "");
+    struct call c = rt_call(VP_VARIABLE, "", 0);
     cudaError_t error = v->address ? cudaSuccess : binary_find(v->binary, &c, v->name);
     if (!error && !v->address) {
         v->address = c.reply.r[0];
@@ -266,10 +264,8 @@ static void managed_copy(bool push)
             rt_lock();
             if (push)
                 memcpy(rt_window(), host, now);
-            cudaError_t error =
-                rt_request(push ? VP_COPY_IN : VP_COPY_OUT, "", 0, 7, v->address + at,
-                           (uint64_t)now, UINT64_C(1), (uint64_t)now, UINT64_C(0),
-                           (uint64_t)(at + now == v->bytes), (uint64_t)VP_MANAGED);
+            cudaError_t error = rt_request(push ? VP_COPY_IN : VP_COPY_OUT, "", 0, v->address + at,
+                                           now, 1, now, 0, at + now == v->bytes, VP_MANAGED);
             if (!push && !error)
                 memcpy(host, rt_window(), now);
             rt_unlock();
@@ -368,7 +364,7 @@ API void __cudaUnregisterFatBinary(void **handle)
     variable_count = kept;
     pthread_mutex_unlock(&lock);
     if (binary->module && rt_connected())
-        rt_request(VP_MODULE_UNLOAD, "", 0, 1, binary->module);
+        rt_request(VP_MODULE_UNLOAD, "", 0, binary->module);
     free(binary->images);
     free(binary);
 }
@@ -377,7 +373,6 @@ API void __cudaRegisterFunction(void **handle, const char *host, char *device, c
                                 int thread_limit, uint3 *tid, uint3 *bid, dim3 *bdim, dim3 *gdim,
                                 int *wsize)
 {
-    (void)device, (void)thread_limit, (void)tid, (void)bid, (void)bdim, (void)gdim, (void)wsize;
     struct function *f = calloc(1, sizeof *f);
     if (!f)
         abort();
@@ -407,7 +402,6 @@ static struct variable *variable_add(void **handle, const void *host, const char
 API void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext,
                            size_t bytes, int constant, int global)
 {
-    (void)device, (void)ext, (void)constant, (void)global;
     pthread_mutex_lock(&lock);
     variable_add(handle, host, name, bytes);
     pthread_mutex_unlock(&lock);
@@ -421,7 +415,6 @@ API void __cudaRegisterHostVar(void **handle, const char *name, char *host, size
 API void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name,
                                   int ext, size_t bytes, int constant, int global)
 {
-    (void)device, (void)ext, (void)constant, (void)global;
     pthread_mutex_lock(&lock);
     struct variable *v = variable_add(handle, host, name, bytes);
     v->managed_host = host;
@@ -431,11 +424,9 @@ API void __cudaRegisterManagedVar(void **handle, void **host, char *device, cons
 
 API char __cudaInitModule(void **handle)
 {
-    (void)handle;
     return 1;
 }
 
 API void __cudaRegisterUnifiedTable(void **handle, void *table)
 {
-    (void)handle, (void)table;
 }

@@ -20,6 +20,17 @@
 #include <stdint.h>
 
 #define API __attribute__((visibility("default")))
+/** A runtime function that is one expression, the error that it returns. */
+#define RT(name, parameters, error)                                                                \
+    API cudaError_t name parameters                                                                \
+    {                                                                                              \
+        return rt_return(error);                                                                   \
+    }
+/** Gives a result through a pointer of the program's, which may not be NULL. */
+#define PUT(to, value, error) ((to) ? (*(to) = (value), (error)) : cudaErrorInvalidValue)
+/** A pointer, stream or event as a request carries it, and back. */
+#define HANDLE(p)     ((uint64_t)(uintptr_t)(p))
+#define POINTER(bits) ((void *)(uintptr_t)(bits))
 
 /** A request being made; fill in request, then rt_exchange(). */
 struct call {
@@ -31,16 +42,23 @@ struct call {
     int fd; /**< descriptor that came with the reply, or -1 */
 };
 
-/** A call of operation @p op for the runtime function @p api ("" for inner requests). */
-struct call rt_call(enum vp_op op, const char *api);
+/** A call of operation @p op in a stream for the runtime function @p api ("" for inner requests),
+ * with up to VP_ARGUMENTS arguments. */
+#define rt_call(op, api, stream, ...)                                                              \
+    rt_call_with(op, api, HANDLE(stream), (const uint64_t[VP_ARGUMENTS]){__VA_ARGS__})
+struct call rt_call_with(enum vp_op op, const char *api, uint64_t stream,
+                         const uint64_t arguments[VP_ARGUMENTS]);
 /** Sends a request, reads the reply, prints what kernels printed if the reply says so. Connects
  * first if need be. @return the device's error. Does not touch the last error. */
 cudaError_t rt_exchange(struct call *c);
 /** Prints what kernels printed, if the reply says that there is something. The window is used for
  * it; rt_exchange() does this itself except after COPY_OUT. */
 void rt_printf_take(const struct call *c);
-/** Shorthand for requests without results. */
-cudaError_t rt_request(enum vp_op op, const char *api, uint64_t stream, int n, ...);
+/** A request without results; parameters as of rt_call(). */
+#define rt_request(op, api, stream, ...)                                                           \
+    rt_request_with(op, api, HANDLE(stream), (const uint64_t[VP_ARGUMENTS]){__VA_ARGS__})
+cudaError_t rt_request_with(enum vp_op op, const char *api, uint64_t stream,
+                            const uint64_t arguments[VP_ARGUMENTS]);
 /** The connection's lock, recursive: hold it from filling the window to the exchange. */
 void rt_lock(void);
 void rt_unlock(void);
@@ -56,8 +74,10 @@ void rt_say_once(bool *said, const char *format, ...) __attribute__((format(prin
 /** Keeps an error as the thread's last error and returns it. Every public function ends with it. */
 cudaError_t rt_return(cudaError_t error);
 
-/** Runs host functions that streams have queued, before anything later is sent. */
-void rt_callbacks_drain(void);
+/** Queues a host function: run(data) on a thread that runs them one after the other. */
+cudaError_t rt_queue_add(void (*run)(void *data), void *data);
+/** Waits until the queue is empty, before anything later is sent. */
+void rt_queue_drain(void);
 
 /** A kernel that a program registered. A cudaKernel_t is a pointer to one. */
 struct function {
@@ -104,7 +124,5 @@ bool rt_is_pinned(const void *p);
 cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                     size_t height, enum cudaMemcpyKind kind, cudaStream_t stream, unsigned flags,
                     const char *api);
-
-#define STREAM(s) ((uint64_t)(uintptr_t)(s))
 
 #endif

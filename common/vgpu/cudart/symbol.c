@@ -62,29 +62,17 @@ static cudaError_t from_symbol(void *to, const void *symbol, size_t bytes, size_
     return rt_copy(to, bytes, from, bytes, bytes, 1, kind, stream, flags, api);
 }
 
-API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes,
-                                   size_t offset, enum cudaMemcpyKind kind)
-{
-    return rt_return(to_symbol(symbol, from, bytes, offset, kind, 0, 0, "cudaMemcpyToSymbol"));
-}
-
-API cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
-                                        size_t offset, enum cudaMemcpyKind kind,
-                                        cudaStream_t stream)
-{
-    return rt_return(
-        to_symbol(symbol, from, bytes, offset, kind, stream, VP_ASYNC, "cudaMemcpyToSymbolAsync"));
-}
-
-API cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
-                                     enum cudaMemcpyKind kind)
-{
-    return rt_return(from_symbol(to, symbol, bytes, offset, kind, 0, 0, "cudaMemcpyFromSymbol"));
-}
-
-API cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
-                                          enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-    return rt_return(from_symbol(to, symbol, bytes, offset, kind, stream, VP_ASYNC,
-                                 "cudaMemcpyFromSymbolAsync"));
-}
+RT(cudaMemcpyToSymbol,
+   (const void *symbol, const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind),
+   to_symbol(symbol, from, bytes, offset, kind, 0, 0, __func__))
+RT(cudaMemcpyToSymbolAsync,
+   (const void *symbol, const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
+    cudaStream_t stream),
+   to_symbol(symbol, from, bytes, offset, kind, stream, VP_ASYNC, __func__))
+RT(cudaMemcpyFromSymbol,
+   (void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind),
+   from_symbol(to, symbol, bytes, offset, kind, 0, 0, __func__))
+RT(cudaMemcpyFromSymbolAsync,
+   (void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
+    cudaStream_t stream),
+   from_symbol(to, symbol, bytes, offset, kind, stream, VP_ASYNC, __func__))

@@ -105,8 +105,7 @@ static cudaError_t object_make(uint64_t *handle, const struct cudaResourceDesc *
     struct object *o = calloc(1, sizeof *o);
     if (!o)
         return cudaErrorMemoryAllocation;
-    struct call c = rt_call(VP_ALLOC, api);
-    c.request.a[0] = sizeof t;
+    struct call c = rt_call(VP_ALLOC, api, 0, sizeof t);
     error = rt_exchange(&c);
     if (!error)
         error = rt_copy((void *)(uintptr_t)c.reply.r[0], sizeof t, &t, sizeof t, sizeof t, 1,
@@ -146,7 +145,7 @@ static cudaError_t object_destroy(uint64_t handle, const char *api)
     if (!o)
         return handle ? cudaErrorInvalidValue : cudaSuccess;
     free(o);
-    return rt_request(VP_FREE, api, 0, 2, handle, (uint64_t)VP_MEMORY_DEVICE);
+    return rt_request(VP_FREE, api, 0, handle, VP_MEMORY_DEVICE);
 }
 
 API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *to, const struct cudaResourceDesc *r,
@@ -167,10 +166,7 @@ API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *to, const struct cu
     return rt_return(error);
 }
 
-API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object)
-{
-    return rt_return(object_destroy(object, "cudaDestroyTextureObject"));
-}
+RT(cudaDestroyTextureObject, (cudaTextureObject_t object), object_destroy(object, __func__))
 
 API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *to, const struct cudaResourceDesc *r)
 {
@@ -181,10 +177,7 @@ API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *to, const struct cu
     return rt_return(error);
 }
 
-API cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object)
-{
-    return rt_return(object_destroy(object, "cudaDestroySurfaceObject"));
-}
+RT(cudaDestroySurfaceObject, (cudaSurfaceObject_t object), object_destroy(object, __func__))
 
 API cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *to,
                                                  cudaTextureObject_t object)

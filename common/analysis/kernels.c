@@ -5,16 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-double an_blocks(const struct tr_row *row)
-{
-    return (double)row->grid[0] * row->grid[1] * row->grid[2];
-}
-
-double an_threads(const struct tr_row *row)
-{
-    return (double)row->block[0] * row->block[1] * row->block[2];
-}
-
 double an_flop(const struct an_kernel *k)
 {
     const struct tr_counters *c = &k->counters;
@@ -25,7 +15,7 @@ double an_flop(const struct an_kernel *k)
 
 static struct an_kernel of_row(const struct tr_row *row)
 {
-    const uint64_t ns = row->end_ns - row->start_ns;
+    const uint64_t ns = tr_ns(row);
     struct an_kernel k = {
         .first = row, .longest = row, .calls = 1, .total_ns = ns, .min_ns = ns, .max_ns = ns};
     const bool kernel = row->kind == TR_KERNEL;
@@ -107,13 +97,6 @@ static int by_total(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static bool belongs(const struct tr_row *row, enum an_by by)
-{
-    if (by == AN_BY_CALL)
-        return row->kind == TR_API;
-    return by == AN_BY_LAUNCH ? row->kind == TR_KERNEL : row->kind != TR_API;
-}
-
 static bool same_group(const struct tr_row *a, const struct tr_row *b, enum an_by by)
 {
     return strcmp(a->name, b->name) == 0 && (by != AN_BY_LAUNCH || compare_shape(a, b) == 0);
@@ -122,18 +105,17 @@ static bool same_group(const struct tr_row *a, const struct tr_row *b, enum an_b
 enum st_code an_kernels_sum(struct an_kernels *kernels, const struct tr_trace *trace, enum an_by by,
                             struct st_error *err)
 {
-    const struct tr_row **rows = calloc(trace->n + 1, sizeof *rows);
-    *kernels = (struct an_kernels){.group = calloc(trace->n + 1, sizeof *kernels->group)};
+    static bool (*const belongs[])(const struct tr_row *) = {
+        [AN_BY_LAUNCH] = tr_is_kernel, [AN_BY_ACTIVITY] = tr_is_work, [AN_BY_CALL] = tr_is_call};
+    size_t n;
+    const struct tr_row **rows =
+        tr_select(trace, belongs[by], by == AN_BY_LAUNCH ? by_launch : by_name, &n);
+    *kernels = (struct an_kernels){.group = calloc(n + 1, sizeof *kernels->group)};
     if (!rows || !kernels->group) {
         free(rows);
         an_kernels_free(kernels);
         return st_fail(err, ST_NO_MEMORY, "no memory to sum up a trace of %zu rows", trace->n);
     }
-    size_t n = 0;
-    for (size_t i = 0; i < trace->n; i++)
-        if (belongs(&trace->rows[i], by))
-            rows[n++] = &trace->rows[i];
-    qsort(rows, n, sizeof *rows, by == AN_BY_LAUNCH ? by_launch : by_name);
     for (size_t i = 0; i < n; i++) {
         const struct an_kernel one = of_row(rows[i]);
         kernels->total_ns += one.total_ns;

@@ -55,8 +55,4 @@ void an_kernels_free(struct an_kernels *kernels);
 /** Floating-point operations; a multiply-add is two. */
 double an_flop(const struct an_kernel *kernel);
 
-/** Blocks of a launch, and threads of a block. */
-double an_blocks(const struct tr_row *row);
-double an_threads(const struct tr_row *row);
-
 #endif

@@ -173,7 +173,7 @@ static enum an_limiter of_rates(const struct an_kernel *k, const struct vg_profi
         return AN_FP32;
     if (use->fill < 0.5 || use->resident < 0.25)
         return AN_FEW_BLOCKS;
-    const double warps = use->resident_blocks * ceil(an_threads(k->longest) / 32);
+    const double warps = use->resident_blocks * ceil(tr_threads(k->longest) / 32);
     if (warps > 0 && warps * 32 < LOW_OCCUPANCY * gpu->max_threads_per_multiprocessor && k->counted)
         return AN_LATENCY;
     return AN_UNKNOWN;
@@ -259,7 +259,7 @@ static void put_grid(struct an_verdict *v, const struct an_kernel *k, const stru
                      const struct vg_profile *gpu)
 {
     if (gpu)
-        put(v, "blocks", "%.0f on %d multiprocessors", an_blocks(k->longest), gpu->multiprocessors);
+        put(v, "blocks", "%.0f on %d multiprocessors", tr_blocks(k->longest), gpu->multiprocessors);
     if (use->resident_blocks > 0)
         put(v, "resident blocks", "%d (%s)", use->resident_blocks, use->resident_limit);
     if (k->dram_bytes > 0)

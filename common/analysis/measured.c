@@ -28,7 +28,7 @@ bool an_measured_terms(const struct tr_row *row, double term_ns[VG_TERMS])
 {
     const struct tr_hardware *h = &row->hardware;
     const struct tr_counters *c = &row->counters;
-    const double ns = (double)(row->end_ns - row->start_ns);
+    const double ns = (double)tr_ns(row);
     if (h->busy_issue <= 0)
         return false;
     const bool multiplies = h->busy_fma_heavy > HEAVY_IS_INTEGER * h->busy_fma;
@@ -60,7 +60,7 @@ void an_measured_finish(struct an_kernel *k, const struct vg_profile *gpu)
     const double launches = fmin((double)k->total_ns, (double)k->calls * gpu->kernel_overhead_ns);
     const double left = k->total_ns ? 1 - launches / (double)k->total_ns : 0;
     k->term_ns[VG_TERM_LAUNCH] = launches;
-    k->term_ns[VG_TERM_BLOCKS] = (double)k->calls * vg_clock_start_ns(gpu, an_blocks(k->longest));
+    k->term_ns[VG_TERM_BLOCKS] = (double)k->calls * vg_clock_start_ns(gpu, tr_blocks(k->longest));
     for (size_t i = 0; i < sizeof idle_terms / sizeof *idle_terms; i++) {
         double *idle = &k->term_ns[idle_terms[i]];
         *idle = fmax(0, fmin(*idle * left, (double)k->total_ns - k->term_ns[VG_TERM_BLOCKS]));

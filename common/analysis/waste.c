@@ -43,12 +43,12 @@ struct an_use an_use_of(const struct an_kernel *k, const struct vg_profile *gpu)
     struct an_use use = {1, 1, 1, 1, 1, 1, 0, ""};
     if (k->counted)
         use_of_counters(&use, k);
-    const double blocks = an_blocks(row), chips = gpu ? gpu->multiprocessors : 0;
+    const double blocks = tr_blocks(row), chips = gpu ? gpu->multiprocessors : 0;
     if (chips < 1 || blocks < 1)
         return use;
     use.fill = blocks / (ceil(blocks / chips) * chips);
     use.resident_blocks = vg_clock_resident(
-        gpu, (uint32_t)an_threads(row), row->registers,
+        gpu, (uint32_t)tr_threads(row), row->registers,
         (size_t)(row->static_shared_bytes + row->dynamic_shared_bytes), &use.resident_limit);
     if (use.resident_blocks > 0)
         use.resident = fmin(1, blocks / (use.resident_blocks * chips));

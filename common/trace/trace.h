@@ -148,6 +148,40 @@ enum st_code tr_filter(struct tr_trace *trace, const char *filter, struct st_err
  * before the first of them counts */
 enum st_code tr_profiled_range(struct tr_trace *trace, bool from_start, struct st_error *err);
 
+/** How long a row took; the blocks of a launch, and the threads of a block. */
+static inline uint64_t tr_ns(const struct tr_row *row)
+{
+    return row->end_ns - row->start_ns;
+}
+
+static inline double tr_blocks(const struct tr_row *row)
+{
+    return (double)row->grid[0] * row->grid[1] * row->grid[2];
+}
+
+static inline double tr_threads(const struct tr_row *row)
+{
+    return (double)row->block[0] * row->block[1] * row->block[2];
+}
+
+/** nvprof's context: the number of the process. */
+static inline int tr_context(const struct tr_row *row)
+{
+    return row->client > 0 ? row->client : 1;
+}
+
+/** Some rows of a trace in an order, to be freed with free(); NULL without memory.
+ * @param wanted  one of the four below, or another @param order  for qsort() over pointers to rows,
+ * as tr_by_start() @param n  set to how many there are */
+const struct tr_row **tr_select(const struct tr_trace *trace,
+                                bool (*wanted)(const struct tr_row *row),
+                                int (*order)(const void *a, const void *b), size_t *n);
+bool tr_is_call(const struct tr_row *row);
+bool tr_is_work(const struct tr_row *row);
+bool tr_is_kernel(const struct tr_row *row);
+bool tr_is_counted(const struct tr_row *row);
+int tr_by_start(const void *a, const void *b);
+
 /** The call that asked for work or the work that a call asked for (its first), by correlation. */
 struct tr_index;
 /** Makes an index of a trace, to be freed with free(). NULL without memory. @param calls  whether

@@ -1,5 +1,4 @@
-/* What follows from the rows of a trace: nesting of calls, occupancy, streams, and which row
- * belongs to which. */
+/* What follows from the rows of a trace: nesting of calls, occupancy and streams. */
 #include "trace/trace_parts.h"
 
 #include "vgpu/device/occupancy.h"
@@ -47,7 +46,7 @@ static void take_marks_off(struct tr_trace *t)
     for (size_t i = 0; i < t->n; i++) {
         struct tr_row *row = &t->rows[i];
         /* (no kernel is so short that less than half would be left) */
-        if (row->serial && row->end_ns - row->start_ns >= 2 * ns)
+        if (row->serial && tr_ns(row) >= 2 * ns)
             row->end_ns -= ns;
     }
 }
@@ -58,15 +57,9 @@ static int by_thread_and_start(const void *a, const void *b)
 {
     const struct tr_row *x = *(const struct tr_row *const *)a,
                         *y = *(const struct tr_row *const *)b;
-    if (x->client != y->client)
-        return x->client < y->client ? -1 : 1;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    if (x->end_ns != y->end_ns)
-        return x->end_ns > y->end_ns ? -1 : 1;
-    return (x > y) - (x < y);
+    return trace_order((uint64_t[]){(uint64_t)x->client, x->thread, x->start_ns, ~x->end_ns},
+                       (uint64_t[]){(uint64_t)y->client, y->thread, y->start_ns, ~y->end_ns}, 4, x,
+                       y);
 }
 
 /* A call is nested if it ends before the last one that is not, of its thread, does. Without numbers
@@ -98,7 +91,7 @@ static double occupancy(const struct vg_profile *gpu, const struct tr_row *row)
     const struct vg_kernel_attributes kernel = {
         .registers = row->registers, .static_shared_bytes = (size_t)row->static_shared_bytes};
     struct vg_profile set = *gpu;
-    const double threads = (double)row->block[0] * row->block[1] * row->block[2];
+    const double threads = tr_threads(row);
     if (threads < 1 || threads > gpu->max_threads_per_block)
         return 0;
     if (row->shared_config_bytes > 0)
@@ -144,9 +137,8 @@ static int by_stream_and_start(const void *a, const void *b)
 {
     const struct tr_row *x = *(const struct tr_row *const *)a,
                         *y = *(const struct tr_row *const *)b;
-    if (x->stream != y->stream)
-        return x->stream < y->stream ? -1 : 1;
-    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+    return trace_order((uint64_t[]){x->stream, x->start_ns}, (uint64_t[]){y->stream, y->start_ns},
+                       2, x, y);
 }
 
 /* The work of one stream, by its start. */
@@ -159,9 +151,8 @@ static int by_first(const void *a, const void *b)
 {
     const struct stream *x = a, *y = b;
     const struct tr_row *first = *x->rows, *other = *y->rows;
-    if (first->start_ns != other->start_ns)
-        return first->start_ns < other->start_ns ? -1 : 1;
-    return (first->stream > other->stream) - (first->stream < other->stream);
+    return trace_order((uint64_t[]){first->start_ns, first->stream},
+                       (uint64_t[]){other->start_ns, other->stream}, 2, first, other);
 }
 
 /* Those that the program made count in the order of their first work. */
@@ -220,55 +211,4 @@ bool trace_complete(struct tr_trace *trace)
     find_nested(trace);
     find_occupancy(trace);
     return find_streams(trace);
-}
-
-/* ---- which row belongs to which ------------------------------------------------------------- */
-
-struct tr_index {
-    size_t n;
-    const struct tr_row *rows[]; /* by client and correlation */
-};
-
-static int by_correlation(const void *a, const void *b)
-{
-    const struct tr_row *x = *(const struct tr_row *const *)a,
-                        *y = *(const struct tr_row *const *)b;
-    if (x->client != y->client)
-        return x->client < y->client ? -1 : 1;
-    if (x->correlation != y->correlation)
-        return x->correlation < y->correlation ? -1 : 1;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return (x > y) - (x < y);
-}
-
-struct tr_index *tr_index_make(const struct tr_trace *trace, bool calls)
-{
-    struct tr_index *index = malloc(sizeof *index + (trace->n + 1) * sizeof *index->rows);
-    if (!index)
-        return NULL;
-    index->n = 0;
-    for (size_t i = 0; i < trace->n; i++)
-        if ((trace->rows[i].kind == TR_API) == calls && trace->rows[i].correlation)
-            index->rows[index->n++] = &trace->rows[i];
-    qsort(index->rows, index->n, sizeof *index->rows, by_correlation);
-    return index;
-}
-
-const struct tr_row *tr_index_find(const struct tr_index *index, const struct tr_row *row)
-{
-    size_t low = 0, high = index->n;
-    while (low < high) { /* the first that is not before it */
-        const size_t middle = low + (high - low) / 2;
-        const struct tr_row *at = index->rows[middle];
-        if (at->client < row->client ||
-            (at->client == row->client && at->correlation < row->correlation))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == index->n || index->rows[low]->client != row->client ||
-        index->rows[low]->correlation != row->correlation || !row->correlation)
-        return NULL;
-    return index->rows[low];
 }

@@ -60,15 +60,6 @@ static unsigned long times_seen(struct seen *seen, const char *name)
     return ++seen->of[k].times;
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const struct tr_row *x = *(const struct tr_row *const *)a,
-                        *y = *(const struct tr_row *const *)b;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return (x > y) - (x < y);
-}
-
 /* Removes the rows that are marked. */
 static void remove_rows(struct tr_trace *trace, const bool *gone)
 {
@@ -82,22 +73,16 @@ static void remove_rows(struct tr_trace *trace, const bool *gone)
 /* Kernels in the order of their starts, so that invocations can be counted. */
 static bool filter_kernels(struct tr_trace *t, const struct filter *f, const regex_t *regex)
 {
-    struct tr_row **kernels = calloc(t->n + 1, sizeof *kernels);
+    size_t n;
+    const struct tr_row **kernels = tr_select(t, tr_is_kernel, tr_by_start, &n);
     bool *gone = calloc(t->n + 1, sizeof *gone);
     struct seen *seen = calloc(1, sizeof *seen);
     const bool memory = kernels && gone && seen;
-    size_t n = 0;
-    for (size_t i = 0; memory && i < t->n; i++)
-        if (t->rows[i].kind == TR_KERNEL)
-            kernels[n++] = &t->rows[i];
-    if (n)
-        qsort(kernels, n, sizeof *kernels, by_start);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; memory && i < n; i++) {
         const struct tr_row *k = kernels[i];
-        const bool matches =
-            (!f->context || (unsigned long)(k->client > 0 ? k->client : 1) == f->context) &&
-            (!f->stream || k->stream_number == f->stream) &&
-            regexec(regex, k->name, 0, NULL, 0) == 0;
+        const bool matches = (!f->context || (unsigned long)tr_context(k) == f->context) &&
+                             (!f->stream || k->stream_number == f->stream) &&
+                             regexec(regex, k->name, 0, NULL, 0) == 0;
         gone[k - t->rows] =
             !matches || (f->invocation && times_seen(seen, k->name) != f->invocation);
     }
@@ -178,7 +163,7 @@ static size_t list_calls(struct tr_trace *t, struct tr_row **calls, size_t *swit
     for (size_t i = 0; i < t->switch_count; i++)
         calls[n++] = &t->switches[i];
     if (n)
-        qsort(calls, n, sizeof *calls, by_start);
+        qsort(calls, n, sizeof *calls, tr_by_start);
     return n;
 }
 

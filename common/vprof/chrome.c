@@ -35,7 +35,7 @@ static void process(FILE *out, int pid, const char *name)
 static uint64_t line_of(const struct tr_row *row)
 {
     enum { STREAMS = 1000 };
-    const uint64_t client = row->client > 0 ? (uint64_t)row->client : 1;
+    const uint64_t client = (uint64_t)tr_context(row);
     if (row->kind == TR_API)
         return row->thread ? row->thread : client;
     return STREAMS * (client - 1) + row->stream_number;
@@ -79,7 +79,7 @@ static void name_lines(FILE *out, const struct tr_trace *trace)
 static void event(FILE *out, const struct tr_row *row)
 {
     const bool api = row->kind == TR_API;
-    const uint64_t ns = row->end_ns - row->start_ns;
+    const uint64_t ns = tr_ns(row);
     fprintf(out, ",\n{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", api ? "api" : "gpu");
     json_text(out, row->name);
     fprintf(out,

@@ -2,10 +2,9 @@
 
 #include "trace/figures.h"
 #include "vprof/metrics_table.h"
-#include "base/csv.h"
+#include "trace/cells.h"
 #include "vprof/tables.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,10 +143,18 @@ void metrics_query(FILE *out, bool events)
                 metric_needs_gpu(&table[i]) ? " (on a real GPU)" : "");
 }
 
-/* The columns of an event have no description, but a total. @param width  of the descriptions */
-static void print_metric(FILE *out, const struct metric *m, const struct tr_row *const *rows,
-                         size_t n, const char *device, bool events, bool csv, int width)
+/* The columns of an event have no description, but a total. */
+struct layout {
+    struct cells cells;
+    bool events;
+    int width; /* of the descriptions */
+    char device[128];
+};
+
+static void print_metric(struct layout *l, const struct metric *m, const struct tr_row *const *rows,
+                         size_t n)
 {
+    struct cells *c = &l->cells;
     double min = 0, max = 0, sum = 0;
     for (size_t i = 0; i < n; i++) {
         const double value = m->value(rows[i]);
@@ -155,44 +162,40 @@ static void print_metric(FILE *out, const struct metric *m, const struct tr_row 
         max = i == 0 || value > max ? value : max;
         sum += value;
     }
-    char lo[FIGURE_MAX], hi[FIGURE_MAX], mean[FIGURE_MAX], total[FIGURE_MAX];
-    metric_value_text(lo, m, min, csv);
-    metric_value_text(hi, m, max, csv);
-    metric_value_text(mean, m, sum / (double)n, csv);
-    metric_value_text(total, m, sum, csv);
-    if (csv) {
-        csv_quote(out, device);
-        fputc(',', out);
-        csv_quote(out, rows[0]->name);
-        fprintf(out, ",%zu,\"%s\"", n, m->name);
-        if (!events)
-            fprintf(out, ",\"%s\"", m->text);
-        fprintf(out, ",%s,%s,%s", lo, hi, mean);
-        fprintf(out, events ? ",%s\n" : "\n", total);
-        return;
+    const double values[] = {min, max, sum / (double)n, sum};
+    if (c->csv) {
+        cell_named(c, 0, "%s", l->device);
+        cell_named(c, 0, "%s", rows[0]->name);
     }
-    fprintf(out, "%11zu  %40s", n, m->name);
-    if (!events)
-        fprintf(out, "  %*s", width, m->text);
-    fprintf(out, "  %10s  %10s  %10s", lo, hi, mean);
-    if (events)
-        fprintf(out, "  %10s", total);
-    fputc('\n', out);
+    cell(c, 11, "%zu", n);
+    cell_named(c, 40, "%s", m->name);
+    if (!l->events)
+        cell_named(c, l->width, "%s", m->text);
+    for (int i = 0; i < (l->events ? 4 : 3); i++) {
+        char text[FIGURE_MAX];
+        metric_value_text(text, m, values[i], c->csv);
+        cell(c, 10, "%s", text);
+    }
+    cells_end(c);
 }
 
-static void print_header(FILE *out, const char *device, bool events, bool csv, int width)
+static void print_header(struct layout *l)
 {
-    if (csv)
-        fprintf(out, events ? "\"Device\",\"Kernel\",\"Invocations\",\"Event Name\",\"Min\","
-                              "\"Max\",\"Avg\",\"Total\"\n"
-                            : "\"Device\",\"Kernel\",\"Invocations\",\"Metric Name\",\"Metric "
-                              "Description\",\"Min\",\"Max\",\"Avg\"\n");
-    else if (events)
-        fprintf(out, "%11s  %40s  %10s  %10s  %10s  %10s\nDevice \"%s\"\n", "Invocations",
-                "Event Name", "Min", "Max", "Avg", "Total", device);
-    else
-        fprintf(out, "%11s  %40s  %*s  %10s  %10s  %10s\nDevice \"%s\"\n", "Invocations",
-                "Metric Name", width, "Metric Description", "Min", "Max", "Avg", device);
+    static const char *const values[] = {"Min", "Max", "Avg", "Total"};
+    struct cells *c = &l->cells;
+    if (c->csv) {
+        cell_named(c, 0, "Device");
+        cell_named(c, 0, "Kernel");
+    }
+    cell_named(c, 11, "Invocations");
+    cell_named(c, 40, l->events ? "Event Name" : "Metric Name");
+    if (!l->events)
+        cell_named(c, l->width, "Metric Description");
+    for (int i = 0; i < (l->events ? 4 : 3); i++)
+        cell_named(c, 10, "%s", values[i]);
+    cells_end(c);
+    if (!c->csv)
+        fprintf(c->out, "Device \"%s\"\n", l->device);
 }
 
 static int by_kernel(const void *a, const void *b)
@@ -215,23 +218,20 @@ static int description_width(const struct metrics *chosen, const struct metric *
 
 void metrics_print(FILE *out, const struct tr_trace *trace, const struct metrics *chosen, bool csv)
 {
-    const struct tr_row **rows = calloc(trace->n + 1, sizeof *rows);
-    size_t n = 0;
-    for (size_t i = 0; rows && i < trace->n; i++)
-        if (trace->rows[i].kind == TR_KERNEL && trace->rows[i].counted)
-            rows[n++] = &trace->rows[i];
-    if (!rows || n == 0) {
+    size_t n;
+    const struct tr_row **rows = tr_select(trace, tr_is_counted, by_kernel, &n);
+    if (n == 0) {
         fprintf(out, "No kernels were profiled.\n");
         free(rows);
         return;
     }
-    qsort(rows, n, sizeof *rows, by_kernel);
-    char device[128];
-    tables_device(trace, NULL, device, sizeof device);
     int length;
     const struct metric *table = metric_table(chosen->events, &length);
-    const int width = description_width(chosen, table);
-    print_header(out, device, chosen->events, csv, width);
+    struct layout l = {.cells = {.out = out, .csv = csv},
+                       .events = chosen->events,
+                       .width = description_width(chosen, table)};
+    tables_device(trace, NULL, l.device, sizeof l.device);
+    print_header(&l);
     bool known[METRICS_MAX];
     for (size_t k = 0; k < chosen->n; k++)
         known[k] = metric_recorded(trace, &table[chosen->index[k]]);
@@ -242,8 +242,7 @@ void metrics_print(FILE *out, const struct tr_trace *trace, const struct metrics
             fprintf(out, "    Kernel: %s\n", rows[at]->name);
         for (size_t k = 0; k < chosen->n; k++)
             if (known[k])
-                print_metric(out, &table[chosen->index[k]], rows + at, end - at, device,
-                             chosen->events, csv, width);
+                print_metric(&l, &table[chosen->index[k]], rows + at, end - at);
     }
     for (size_t k = 0; k < chosen->n; k++)
         if (!known[k])

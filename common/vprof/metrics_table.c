@@ -15,14 +15,12 @@ static double ratio(double a, double b)
 
 static double warps_of(const struct tr_row *r)
 {
-    const double threads = (double)r->block[0] * r->block[1] * r->block[2];
-    const double blocks = (double)r->grid[0] * r->grid[1] * r->grid[2];
-    return blocks * (double)(((uint64_t)threads + 31) / 32);
+    return tr_blocks(r) * (double)(((uint64_t)tr_threads(r) + 31) / 32);
 }
 
 static double per_second(const struct tr_row *r, double bytes)
 {
-    return ratio(bytes * 1e9, (double)(r->end_ns - r->start_ns));
+    return ratio(bytes * 1e9, (double)tr_ns(r));
 }
 
 /* Warps that are stalled, in parts of all. */

@@ -1,7 +1,7 @@
 /* nvprof's trace of events and metrics: what each launch of a kernel counted. */
 #include "vprof/metrics.h"
 #include "vprof/metrics_table.h"
-#include "base/csv.h"
+#include "trace/cells.h"
 #include "vprof/tables.h"
 
 #include <inttypes.h>
@@ -28,83 +28,64 @@ static void add_columns(FILE *out, struct columns *c, const struct tr_trace *tra
     }
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const struct tr_row *const *x = a, *const *y = b;
-    if ((*x)->start_ns != (*y)->start_ns)
-        return (*x)->start_ns < (*y)->start_ns ? -1 : 1;
-    return (*x > *y) - (*x < *y);
-}
-
 static int value_width(const struct metric *m)
 {
     const int name = (int)strlen(m->name);
     return name > 10 ? name : 10;
 }
 
-static void print_header(FILE *out, const struct columns *c, int name_width, bool csv)
+static void print_header(struct cells *c, const struct columns *columns, int name_width)
 {
-    if (csv)
-        fprintf(out, "\"Device\",\"Context\",\"Stream\",\"Kernel\",\"Correlation_ID\"");
-    else
-        fprintf(out, "%15s  %15s  %15s  %*s", "Device", "Context", "Stream", name_width, "Kernel");
-    for (size_t k = 0; k < c->n; k++)
-        if (csv)
-            fprintf(out, ",\"%s\"", c->of[k]->name);
-        else
-            fprintf(out, "  %*s", value_width(c->of[k]), c->of[k]->name);
-    fputc('\n', out);
+    cell_named(c, 15, "Device");
+    cell_named(c, 15, "Context");
+    cell_named(c, 15, "Stream");
+    cell_named(c, name_width, "Kernel");
+    if (c->csv)
+        cell_named(c, 0, "Correlation_ID");
+    for (size_t k = 0; k < columns->n; k++)
+        cell_named(c, value_width(columns->of[k]), "%s", columns->of[k]->name);
+    cells_end(c);
 }
 
-static void print_row(FILE *out, const struct tr_trace *trace, const struct columns *c,
-                      const struct tr_row *row, int name_width, bool csv)
+static void print_row(struct cells *c, const struct tr_trace *trace, const struct columns *columns,
+                      const struct tr_row *row, int name_width)
 {
     char device[128], value[FIGURE_MAX];
-    const int context = row->client > 0 ? row->client : 1;
-    const uint64_t stream = row->stream_number;
     tables_device(trace, row, device, sizeof device);
-    if (csv) {
-        csv_quote(out, device);
-        fprintf(out, ",\"%d\",\"%" PRIu64 "\",", context, stream);
-        csv_quote(out, row->name);
-        fprintf(out, row->correlation ? ",%" PRIu64 : ",", row->correlation);
-    } else {
-        fprintf(out, "%15.15s  %15d  %15" PRIu64 "  %*s", device, context, stream, name_width,
-                row->name);
+    cell_named(c, 15, c->csv ? "%s" : "%.15s", device);
+    cell_named(c, 15, "%d", tr_context(row));
+    cell_named(c, 15, "%" PRIu64, row->stream_number);
+    cell_named(c, name_width, "%s", row->name);
+    if (c->csv)
+        cell(c, 0, row->correlation ? "%" PRIu64 : "", row->correlation);
+    for (size_t k = 0; k < columns->n; k++) {
+        metric_value_text(value, columns->of[k], columns->of[k]->value(row), c->csv);
+        cell(c, value_width(columns->of[k]), "%s", value);
     }
-    for (size_t k = 0; k < c->n; k++) {
-        metric_value_text(value, c->of[k], c->of[k]->value(row), csv);
-        if (csv)
-            fprintf(out, ",%s", value);
-        else
-            fprintf(out, "  %*s", value_width(c->of[k]), value);
-    }
-    fputc('\n', out);
+    cells_end(c);
 }
 
 void metrics_print_trace(FILE *out, const struct tr_trace *trace, const struct metrics *events,
                          const struct metrics *metrics, bool csv)
 {
     struct columns columns = {.n = 0};
-    const struct tr_row **rows = calloc(trace->n + 1, sizeof *rows);
-    size_t n = 0;
+    struct cells c = {.out = out, .csv = csv};
+    size_t n;
+    const struct tr_row **rows = tr_select(trace, tr_is_counted, tr_by_start, &n);
     int name_width = 20; /* nvprof cut longer names off, by which they look alike */
-    for (size_t i = 0; rows && i < trace->n; i++)
-        if (trace->rows[i].kind == TR_KERNEL && trace->rows[i].counted) {
-            const int length = (int)strlen(trace->rows[i].name);
-            name_width = length > name_width ? length : name_width;
-            rows[n++] = &trace->rows[i];
-        }
+    for (size_t i = 0; i < n; i++) {
+        const int length = (int)strlen(rows[i]->name);
+        name_width = length > name_width ? length : name_width;
+    }
     if (n == 0) {
         fprintf(out, "No kernels were profiled.\n");
         free(rows);
         return;
     }
-    qsort(rows, n, sizeof *rows, by_start);
     add_columns(out, &columns, trace, events);
     add_columns(out, &columns, trace, metrics);
-    print_header(out, &columns, name_width, csv);
+    print_header(&c, &columns, name_width);
     for (size_t i = 0; i < n; i++)
-        print_row(out, trace, &columns, rows[i], name_width, csv);
+        print_row(&c, trace, &columns, rows[i], name_width);
     free(rows);
 }

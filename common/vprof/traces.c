@@ -1,6 +1,6 @@
 /* nvprof's traces of the GPU and of the API. */
 #include "trace/figures.h"
-#include "base/csv.h"
+#include "trace/cells.h"
 #include "vprof/tables.h"
 
 #include <inttypes.h>
@@ -13,26 +13,7 @@ void tables_device(const struct tr_trace *trace, const struct tr_row *row, char 
              row ? row->device : 0);
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const struct tr_row *const *x = a, *const *y = b;
-    if ((*x)->start_ns != (*y)->start_ns)
-        return (*x)->start_ns < (*y)->start_ns ? -1 : 1;
-    return (*x > *y) - (*x < *y);
-}
-
-/* The rows of the API, or all others, by their start. */
-static const struct tr_row **sorted(const struct tr_trace *trace, bool api, size_t *n)
-{
-    const struct tr_row **rows = calloc(trace->n + 1, sizeof *rows);
-    *n = 0;
-    for (size_t i = 0; rows && i < trace->n; i++)
-        if ((trace->rows[i].kind == TR_API) == api)
-            rows[(*n)++] = &trace->rows[i];
-    if (rows)
-        qsort(rows, *n, sizeof *rows, by_start);
-    return rows;
-}
+#define LARGEST(to, value) to = (value) > to ? (value) : to
 
 /* What a GPU trace has in it: columns without any figure are left out, as by nvprof. */
 struct shown {
@@ -65,7 +46,7 @@ static const char *memory_of(const struct tr_row *row, bool source)
 
 static double rate_of(const struct tr_row *row)
 {
-    const uint64_t ns = row->end_ns - row->start_ns;
+    const uint64_t ns = tr_ns(row);
     return ns && row->bytes >= 0 ? row->bytes * 1e9 / (double)ns : 0;
 }
 
@@ -79,58 +60,105 @@ static struct gpu_units gpu_units(const struct shown *s)
     double fixed = 0, dynamic = 0, size = 0, rate = 0;
     for (size_t i = 0; i < s->n; i++) {
         const struct tr_row *r = s->rows[i];
-#define LARGEST(to, value) to = (value) > to ? (value) : to
         LARGEST(start, r->start_ns);
-        LARGEST(duration, r->end_ns - r->start_ns);
+        LARGEST(duration, tr_ns(r));
         LARGEST(fixed, r->static_shared_bytes);
         LARGEST(dynamic, r->dynamic_shared_bytes);
         LARGEST(size, r->bytes);
         LARGEST(rate, rate_of(r));
-#undef LARGEST
     }
     return (struct gpu_units){figure_time_unit(start),  figure_time_unit(duration),
                               figure_bytes_unit(fixed), figure_bytes_unit(dynamic),
                               figure_bytes_unit(size),  figure_rate_unit(rate)};
 }
 
-static void text_row(FILE *out, const struct shown *s, const struct gpu_units *u,
-                     const struct tr_row *row)
+enum { NUMBER = 8, GRID = 19, BLOCK = 14, RATE = 10, DEVICE = 15 };
+
+static void put_size(struct cells *c, int width, const uint32_t size[3])
 {
-    char start[FIGURE_MAX], duration[FIGURE_MAX], a[FIGURE_MAX], b[FIGURE_MAX], grid[48], block[48];
-    char device[160];
-    const bool kernel = row->kind == TR_KERNEL;
-    const int width = figure_time_width();
-    figure_time_in(start, row->start_ns, u->start);
-    figure_time_in(duration, row->end_ns - row->start_ns, u->duration);
-    fprintf(out, "%*s  %*s", width, start, width, duration);
-    if (s->kernels && kernel) {
-        snprintf(grid, sizeof grid, "(%u %u %u)", row->grid[0], row->grid[1], row->grid[2]);
-        snprintf(block, sizeof block, "(%u %u %u)", row->block[0], row->block[1], row->block[2]);
-        figure_bytes(a, row->static_shared_bytes, 8);
-        figure_bytes(b, row->dynamic_shared_bytes, 8);
-        fprintf(out, "  %19s  %14s  %8d  %8s  %8s", grid, block, row->registers, a, b);
-    } else if (s->kernels) {
-        fprintf(out, "  %19s  %14s  %8s  %8s  %8s", "-", "-", "-", "-", "-");
-    }
-    if (s->copies && !kernel) {
-        const char *to = memory_of(row, false);
-        figure_bytes(a, row->bytes < 0 ? 0 : row->bytes, 8);
-        figure_rate(b, rate_of(row), 10);
-        fprintf(out, "  %8s  %10s  %10s  %10s", a, b, memory_of(row, true), to ? to : "-");
-    } else if (s->copies) {
-        fprintf(out, "  %8s  %10s  %10s  %10s", "-", "-", "-", "-");
-    }
-    tables_device(s->trace, row, device, sizeof device);
-    fprintf(out, "  %15.15s  %8d  %8" PRIu64 "  %s", device, row->client > 0 ? row->client : 1,
-            row->stream_number, row->name);
-    if (kernel && row->correlation)
-        fprintf(out, " [%" PRIu64 "]", row->correlation);
-    fputc('\n', out);
+    char text[48];
+    snprintf(text, sizeof text, "(%u %u %u)", size[0], size[1], size[2]);
+    if (!c->csv)
+        cell(c, width, "%s", text);
+    for (int i = 0; c->csv && i < 3; i++)
+        cell(c, 0, "%u", size[i]);
 }
 
-static void gpu_text(FILE *out, const struct shown *s)
+static void put_bytes(struct cells *c, double bytes, struct figure_unit column)
 {
-    const struct gpu_units u = gpu_units(s);
+    char text[FIGURE_MAX];
+    figure_bytes(text, bytes, NUMBER);
+    if (c->csv)
+        cell(c, 0, "%.6f", bytes / column.scale);
+    else
+        cell(c, NUMBER, "%s", text);
+}
+
+static void put_rate(struct cells *c, double rate, struct figure_unit column)
+{
+    char text[FIGURE_MAX];
+    figure_rate(text, rate, RATE);
+    if (c->csv)
+        cell(c, 0, "%.6f", rate / column.scale);
+    else
+        cell(c, RATE, "%s", text);
+}
+
+static void put_launch(struct cells *c, const struct gpu_units *u, const struct tr_row *row)
+{
+    static const int widths[] = {GRID, BLOCK, NUMBER, NUMBER, NUMBER, 0};
+    if (row->kind != TR_KERNEL) {
+        cells_empty(c, widths, 9);
+        return;
+    }
+    put_size(c, GRID, row->grid);
+    put_size(c, BLOCK, row->block);
+    cell(c, NUMBER, "%d", row->registers);
+    put_bytes(c, row->static_shared_bytes, u->fixed);
+    put_bytes(c, row->dynamic_shared_bytes, u->dynamic);
+}
+
+static void put_copy(struct cells *c, const struct gpu_units *u, const struct tr_row *row)
+{
+    static const int widths[] = {NUMBER, RATE, RATE, RATE, 0};
+    if (row->kind == TR_KERNEL) {
+        cells_empty(c, widths, 4);
+        return;
+    }
+    const char *to = memory_of(row, false);
+    put_bytes(c, row->bytes < 0 ? 0 : row->bytes, u->size);
+    put_rate(c, rate_of(row), u->rate);
+    cell_named(c, RATE, "%s", memory_of(row, true));
+    if (to)
+        cell_named(c, RATE, "%s", to);
+    else
+        cells_empty(c, widths + 3, 1);
+}
+
+static void print_row(struct cells *c, const struct shown *s, const struct gpu_units *u,
+                      const struct tr_row *row)
+{
+    char device[160];
+    cell_time(c, row->start_ns, u->start);
+    cell_time(c, tr_ns(row), u->duration);
+    if (s->kernels)
+        put_launch(c, u, row);
+    if (s->copies)
+        put_copy(c, u, row);
+    tables_device(s->trace, row, device, sizeof device);
+    cell_named(c, DEVICE, c->csv ? "%s" : "%.15s", device);
+    cell_named(c, NUMBER, "%d", tr_context(row));
+    cell_named(c, NUMBER, "%" PRIu64, row->stream_number);
+    cell_named(c, 0, "%s", row->name);
+    if (c->csv)
+        cell(c, 0, row->correlation ? "%" PRIu64 : "", row->correlation);
+    else if (row->kind == TR_KERNEL && row->correlation)
+        fprintf(c->out, " [%" PRIu64 "]", row->correlation);
+    cells_end(c);
+}
+
+static void text_header(FILE *out, const struct shown *s)
+{
     const int width = figure_time_width();
     fprintf(out, "%*s  %*s", width, "Start", width, "Duration");
     if (s->kernels)
@@ -139,61 +167,26 @@ static void gpu_text(FILE *out, const struct shown *s)
     if (s->copies)
         fprintf(out, "  %8s  %10s  %10s  %10s", "Size", "Throughput", "SrcMemType", "DstMemType");
     fprintf(out, "  %15s  %8s  %8s  %s\n", "Device", "Context", "Stream", "Name");
-    for (size_t i = 0; i < s->n; i++)
-        text_row(out, s, &u, s->rows[i]);
+}
+
+static void text_footer(FILE *out, const struct shown *s)
+{
     if (s->kernels)
-        fprintf(out, "\nRegs: Number of registers used per CUDA thread. This number includes "
-                     "registers used internally by the CUDA driver and/or tools and can be more "
-                     "than what the compiler shows.\n"
-                     "SSMem: Static shared memory allocated per CUDA block.\n"
-                     "DSMem: Dynamic shared memory allocated per CUDA block.\n");
+        fputs(
+            "\nRegs: Number of registers used per CUDA thread. This number includes registers used internally by "
+            "the CUDA driver and/or tools and can be more than what the compiler shows.\n"
+            "SSMem: Static shared memory allocated per CUDA block.\n"
+            "DSMem: Dynamic shared memory allocated per CUDA block.\n",
+            out);
     if (s->copies)
         fprintf(out,
                 "%sSrcMemType: The type of source memory accessed by memory operation/copy\n"
-                "DstMemType: The type of destination memory accessed by memory "
-                "operation/copy\n",
+                "DstMemType: The type of destination memory accessed by memory operation/copy\n",
                 s->kernels ? "" : "\n");
 }
 
-static void csv_times(FILE *out, const struct tr_row *row, struct figure_unit start,
-                      struct figure_unit duration)
+static void csv_header(FILE *out, const struct shown *s, const struct gpu_units *u)
 {
-    fprintf(out, "%.*f,%.*f", figure_csv_decimals(start), (double)row->start_ns / start.scale,
-            figure_csv_decimals(duration), (double)(row->end_ns - row->start_ns) / duration.scale);
-}
-
-static void csv_row(FILE *out, const struct shown *s, const struct gpu_units *u,
-                    const struct tr_row *row)
-{
-    const bool kernel = row->kind == TR_KERNEL;
-    csv_times(out, row, u->start, u->duration);
-    if (s->kernels && kernel)
-        fprintf(out, ",%u,%u,%u,%u,%u,%u,%d,%.6f,%.6f", row->grid[0], row->grid[1], row->grid[2],
-                row->block[0], row->block[1], row->block[2], row->registers,
-                row->static_shared_bytes / u->fixed.scale,
-                row->dynamic_shared_bytes / u->dynamic.scale);
-    else if (s->kernels)
-        fprintf(out, ",,,,,,,,,");
-    if (s->copies && !kernel) {
-        const char *to = memory_of(row, false);
-        fprintf(out, ",%.6f,%.6f,\"%s\"", (row->bytes < 0 ? 0 : row->bytes) / u->size.scale,
-                rate_of(row) / u->rate.scale, memory_of(row, true));
-        fprintf(out, to ? ",\"%s\"" : ",", to);
-    } else if (s->copies) {
-        fprintf(out, ",,,,");
-    }
-    char device[160];
-    tables_device(s->trace, row, device, sizeof device);
-    fputc(',', out);
-    csv_quote(out, device);
-    fprintf(out, ",\"%d\",\"%" PRIu64 "\",", row->client > 0 ? row->client : 1, row->stream_number);
-    csv_quote(out, row->name);
-    fprintf(out, row->correlation ? ",%" PRIu64 "\n" : ",\n", row->correlation);
-}
-
-static void gpu_csv(FILE *out, const struct shown *s)
-{
-    const struct gpu_units u = gpu_units(s);
     fprintf(out, "\"Start\",\"Duration\"");
     if (s->kernels)
         fprintf(out, ",\"Grid X\",\"Grid Y\",\"Grid Z\",\"Block X\",\"Block Y\",\"Block Z\","
@@ -201,30 +194,34 @@ static void gpu_csv(FILE *out, const struct shown *s)
     if (s->copies)
         fprintf(out, ",\"Size\",\"Throughput\",\"SrcMemType\",\"DstMemType\"");
     fprintf(out, ",\"Device\",\"Context\",\"Stream\",\"Name\",\"Correlation_ID\"\n");
-    fprintf(out, "%s,%s", u.start.name, u.duration.name);
+    fprintf(out, "%s,%s", u->start.name, u->duration.name);
     if (s->kernels)
-        fprintf(out, ",,,,,,,,%s,%s", u.fixed.name, u.dynamic.name);
+        fprintf(out, ",,,,,,,,%s,%s", u->fixed.name, u->dynamic.name);
     if (s->copies)
-        fprintf(out, ",%s,%s,,", u.size.name, u.rate.name);
+        fprintf(out, ",%s,%s,,", u->size.name, u->rate.name);
     fprintf(out, ",,,,,\n");
-    for (size_t i = 0; i < s->n; i++)
-        csv_row(out, s, &u, s->rows[i]);
 }
 
 void tables_gpu_trace(FILE *out, const struct tr_trace *trace, bool csv)
 {
     struct shown s = {.trace = trace};
-    s.rows = sorted(trace, false, &s.n);
-    for (size_t i = 0; s.rows && i < s.n; i++) {
+    struct cells c = {.out = out, .csv = csv};
+    s.rows = tr_select(trace, tr_is_work, tr_by_start, &s.n);
+    for (size_t i = 0; i < s.n; i++) {
         s.kernels = s.kernels || s.rows[i]->kind == TR_KERNEL;
         s.copies = s.copies || s.rows[i]->kind != TR_KERNEL;
     }
+    const struct gpu_units units = gpu_units(&s);
     if (s.n == 0)
         fprintf(out, "No kernels were profiled.\n");
     else if (csv)
-        gpu_csv(out, &s);
+        csv_header(out, &s, &units);
     else
-        gpu_text(out, &s);
+        text_header(out, &s);
+    for (size_t i = 0; i < s.n; i++)
+        print_row(&c, &s, &units, s.rows[i]);
+    if (!csv)
+        text_footer(out, &s);
     free(s.rows);
 }
 
@@ -238,13 +235,13 @@ static const struct tr_row *launched(const struct tr_index *work, const struct t
 void tables_api_trace(FILE *out, const struct tr_trace *trace, bool csv)
 {
     size_t n;
-    const struct tr_row **rows = sorted(trace, true, &n);
+    const struct tr_row **rows = tr_select(trace, tr_is_call, tr_by_start, &n);
     struct tr_index *work = tr_index_make(trace, false);
+    struct cells c = {.out = out, .csv = csv};
     uint64_t start = 0, duration = 0;
     for (size_t i = 0; i < n; i++) {
-        start = rows[i]->start_ns > start ? rows[i]->start_ns : start;
-        const uint64_t ns = rows[i]->end_ns - rows[i]->start_ns;
-        duration = ns > duration ? ns : duration;
+        LARGEST(start, rows[i]->start_ns);
+        LARGEST(duration, tr_ns(rows[i]));
     }
     const struct figure_unit s = figure_time_unit(start), d = figure_time_unit(duration);
     const int width = figure_time_width();
@@ -257,21 +254,14 @@ void tables_api_trace(FILE *out, const struct tr_trace *trace, bool csv)
         fprintf(out, "%*s  %*s  %s\n", width, "Start", width, "Duration", "Name");
     for (size_t i = 0; i < n; i++) {
         const struct tr_row *row = rows[i], *kernel = work ? launched(work, row) : NULL;
-        const uint64_t ns = row->end_ns - row->start_ns;
-        if (csv) {
-            csv_times(out, row, s, d);
-            fputc(',', out);
-            csv_quote(out, row->name);
-            fprintf(out, ",%" PRIu64 "\n", row->correlation);
-            continue;
-        }
-        char begin[FIGURE_MAX], length[FIGURE_MAX];
-        figure_time_in(begin, row->start_ns, s);
-        figure_time_in(length, ns, d);
-        fprintf(out, "%*s  %*s  %s", width, begin, width, length, row->name);
-        if (kernel)
+        cell_time(&c, row->start_ns, s);
+        cell_time(&c, tr_ns(row), d);
+        cell_named(&c, 0, "%s", row->name);
+        if (csv)
+            cell(&c, 0, "%" PRIu64, row->correlation);
+        else if (kernel)
             fprintf(out, " (%s [%" PRIu64 "])", kernel->name, row->correlation);
-        fputc('\n', out);
+        cells_end(&c);
     }
     free(work);
     free(rows);

@@ -1,0 +1,33 @@
+/** @file
+ * The cells of nvprof's tables: a row is written cell by cell, as text in columns or as CSV.
+ */
+#ifndef CONVLAB_TRACE_CELLS_H
+#define CONVLAB_TRACE_CELLS_H
+
+#include "trace/figures.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct cells {
+    FILE *out;
+    bool csv;
+    bool begun; /**< the row has a cell already */
+};
+
+/** Writes a cell, printf style. @param width  of the column in text; 0: the last, negative: to the
+ * left */
+void cell(struct cells *c, int width, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/** The same for a word: quoted in CSV. */
+void cell_named(struct cells *c, int width, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/** A time in the column's unit. */
+void cell_time(struct cells *c, uint64_t ns, struct figure_unit column);
+/** Cells without a value: "-" in text, empty in CSV. @param widths  of the columns, 0 at the end
+ * @param csv_cells  how many there are in CSV */
+void cells_empty(struct cells *c, const int *widths, int csv_cells);
+/** Ends the row. */
+void cells_end(struct cells *c);
+
+#endif

@@ -3,7 +3,7 @@
 
 #include "base/files.h"
 #include "trace/figures.h"
-#include "base/csv.h"
+#include "trace/cells.h"
 
 #include <string.h>
 
@@ -24,10 +24,9 @@ static void put_harmless(FILE *out, const char *text)
 
 static void print_figures(FILE *out, const struct an_verdict *v)
 {
-    fprintf(out, "%26s", "");
-    for (size_t i = 0; i < v->figures; i++)
-        fprintf(out, "%s%s %s", i ? ", " : "", v->figure[i].name, v->figure[i].value);
-    fputc('\n', out);
+    char text[AN_FIGURES_TEXT];
+    an_figures_text(text, v);
+    fprintf(out, "%26s%s\n", "", text);
 }
 
 static void print_advice(FILE *out, const struct an_verdict *v, const struct an_line *l)
@@ -54,6 +53,12 @@ static uint64_t longest_ns(const struct an_analysis *a)
     return longest;
 }
 
+static double share(const struct an_analysis *a, const struct an_kernel *k)
+{
+    const double all_ns = (double)a->activities.total_ns;
+    return all_ns > 0 ? 100 * (double)k->total_ns / all_ns : 0;
+}
+
 static void print_kernels(FILE *out, const struct an_analysis *a, size_t most)
 {
     const struct figure_unit unit = figure_time_unit(longest_ns(a));
@@ -65,16 +70,14 @@ static void print_kernels(FILE *out, const struct an_analysis *a, size_t most)
         const struct an_kernel *k = &a->launches.group[i];
         const struct tr_row *r = k->longest;
         const struct an_verdict *v = &a->verdict[i];
-        char share[FIGURE_MAX], time[FIGURE_MAX];
+        char percent[FIGURE_MAX], time[FIGURE_MAX];
         if (most && i >= most) {
             rest_ns += k->total_ns;
             continue;
         }
-        figure_percent(share, a->activities.total_ns
-                                  ? 100 * (double)k->total_ns / (double)a->activities.total_ns
-                                  : 0);
+        figure_percent(percent, share(a, k));
         figure_time_in(time, k->total_ns, unit);
-        fprintf(out, "%8s  %*s  %6llu  %-40s  ", share, width, time, (unsigned long long)k->calls,
+        fprintf(out, "%8s  %*s  %6llu  %-40s  ", percent, width, time, (unsigned long long)k->calls,
                 an_limiter_title(v->limiter));
         put_harmless(out, r->name);
         fprintf(out, ", %ux%ux%u blocks of %ux%ux%u\n", r->grid[0], r->grid[1], r->grid[2],
@@ -87,14 +90,6 @@ static void print_kernels(FILE *out, const struct an_analysis *a, size_t most)
         figure_time_in(time, rest_ns, unit);
         fprintf(out, "%8s  %*s  all %zu others\n", "", width, time, a->launches.n - most);
     }
-}
-
-static void print_rate(FILE *out, double value)
-{
-    if (value > 0)
-        fprintf(out, "  %9.2f", value);
-    else
-        fprintf(out, "  %9s", "");
 }
 
 static void print_lines(FILE *out, const struct an_analysis *a)
@@ -116,10 +111,10 @@ static void print_lines(FILE *out, const struct an_analysis *a)
         if (shown++ >= LINES_SHOWN || l->share < 0.005)
             continue;
         fprintf(out, "%7.2f%%", 100 * l->share);
-        print_rate(out, l->load_sectors);
-        print_rate(out, l->store_sectors);
-        print_rate(out, l->wavefronts);
-        print_rate(out, l->divergence);
+        const double rates[] = {l->load_sectors, l->store_sectors, l->wavefronts, l->divergence};
+        struct cells c = {.out = out, .begun = true};
+        for (int k = 0; k < 4; k++)
+            cell_if(&c, rates[k] > 0, 9, "%.2f", rates[k]);
         fputs("  ", out);
         put_harmless(out, file_name(l->file));
         fprintf(out, ":%d  ", l->line);
@@ -130,62 +125,47 @@ static void print_lines(FILE *out, const struct an_analysis *a)
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
-static void put_figures(FILE *out, const struct an_verdict *v)
-{
-    char text[1024] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < v->figures && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", i ? ", " : "",
-                                 v->figure[i].name, v->figure[i].value);
-    csv_quote(out, text);
-}
-
-static void csv_kernel(FILE *out, const struct an_analysis *a, size_t i, struct figure_unit unit)
+static void csv_kernel(struct cells *c, const struct an_analysis *a, size_t i,
+                       struct figure_unit unit)
 {
     const struct an_kernel *k = &a->launches.group[i];
     const struct an_verdict *v = &a->verdict[i];
     const struct tr_row *r = k->longest;
     const struct an_line *l = an_line_of(&a->lines, r->name, v->limiter);
-    const double all_ns = (double)a->activities.total_ns;
-    fprintf(out, "%.6f,%.6f,%llu,", all_ns > 0 ? 100 * (double)k->total_ns / all_ns : 0,
-            (double)k->total_ns / unit.scale, (unsigned long long)k->calls);
-    csv_quote(out, an_limiter_title(v->limiter));
-    fputc(',', out);
-    csv_quote(out, r->name);
-    fprintf(out, ",\"%ux%ux%u\",\"%ux%ux%u\",", r->grid[0], r->grid[1], r->grid[2], r->block[0],
-            r->block[1], r->block[2]);
-    put_figures(out, v);
-    fprintf(out, v->saved > 0 ? ",%.2f," : ",,", 100 * v->saved);
-    csv_quote(out, v->second != AN_UNKNOWN ? an_limiter_title(v->second) : "");
-    fputc(',', out);
-    csv_quote(out, l ? l->file : "");
-    fprintf(out, l ? ",%d," : ",,", l ? l->line : 0);
-    csv_quote(out, v->advice);
-    fputc('\n', out);
+    char figures[AN_FIGURES_TEXT];
+    an_figures_text(figures, v);
+    cell(c, 0, "%.6f", share(a, k));
+    cell(c, 0, "%.6f", (double)k->total_ns / unit.scale);
+    cell(c, 0, "%llu", (unsigned long long)k->calls);
+    cell_named(c, 0, "%s", an_limiter_title(v->limiter));
+    cell_named(c, 0, "%s", r->name);
+    cell_named(c, 0, "%ux%ux%u", r->grid[0], r->grid[1], r->grid[2]);
+    cell_named(c, 0, "%ux%ux%u", r->block[0], r->block[1], r->block[2]);
+    cell_named(c, 0, "%s", figures);
+    cell_if(c, v->saved > 0, 0, "%.2f", 100 * v->saved);
+    cell_named(c, 0, "%s", v->second != AN_UNKNOWN ? an_limiter_title(v->second) : "");
+    cell_named(c, 0, "%s", l ? l->file : "");
+    cell_if(c, l, 0, "%d", l ? l->line : 0);
+    cell_named(c, 0, "%s", v->advice);
+    cells_end(c);
 }
 
-static void csv_rate(FILE *out, double value)
+static void csv_line(struct cells *c, const struct an_line *l)
 {
-    fprintf(out, value > 0 ? ",%.3f" : ",", value);
-}
-
-static void csv_line(FILE *out, const struct an_line *l)
-{
-    csv_quote(out, l->kernel);
-    fputc(',', out);
-    csv_quote(out, l->file);
-    fprintf(out, ",%d,%.4f", l->line, 100 * l->share);
-    csv_rate(out, l->load_sectors);
-    csv_rate(out, l->store_sectors);
-    csv_rate(out, l->wavefronts);
-    csv_rate(out, l->divergence);
-    fputc(',', out);
-    csv_quote(out, l->source);
-    fputc('\n', out);
+    const double rates[] = {l->load_sectors, l->store_sectors, l->wavefronts, l->divergence};
+    cell_named(c, 0, "%s", l->kernel);
+    cell_named(c, 0, "%s", l->file);
+    cell(c, 0, "%d", l->line);
+    cell(c, 0, "%.4f", 100 * l->share);
+    for (int i = 0; i < 4; i++)
+        cell_if(c, rates[i] > 0, 0, "%.3f", rates[i]);
+    cell_named(c, 0, "%s", l->source);
+    cells_end(c);
 }
 
 void an_print_csv(FILE *out, const struct an_analysis *a)
 {
+    struct cells c = {.out = out, .csv = true};
     const struct figure_unit unit = figure_time_unit(longest_ns(a));
     if (a->launches.n == 0) {
         fprintf(out, "No kernels were profiled.\n");
@@ -195,14 +175,14 @@ void an_print_csv(FILE *out, const struct an_analysis *a)
                  "\"Figures\",\"Waste\",\"Next\",\"File\",\"Line\",\"Advice\"\n");
     fprintf(out, "%%,%s,,,,,,,%%,,,,\n", unit.name);
     for (size_t i = 0; i < a->launches.n; i++)
-        csv_kernel(out, a, i, unit);
+        csv_kernel(&c, a, i, unit);
     if (!a->lines.n)
         return;
     fprintf(out, "\n\"Kernel\",\"File\",\"Line\",\"Time(%%)\",\"Sectors a load\","
                  "\"Sectors a store\",\"Wavefronts a shared access\",\"Divergent branches\","
                  "\"Source\"\n,,,%%,,,,,\n");
     for (size_t i = 0; i < a->lines.n; i++)
-        csv_line(out, &a->lines.line[i]);
+        csv_line(&c, &a->lines.line[i]);
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */

@@ -45,30 +45,38 @@ const char *an_limiter_title(enum an_limiter limiter)
     return limiters[limiter].title;
 }
 
+void an_figures_text(char to[AN_FIGURES_TEXT], const struct an_verdict *v)
+{
+    size_t n = 0;
+    to[0] = '\0';
+    for (size_t i = 0; i < v->figures; i++)
+        n += (size_t)snprintf(to + n, AN_FIGURES_TEXT - n, "%s%s %s", i ? ", " : "",
+                              v->figure[i].name, v->figure[i].value);
+}
+
 /* ---- which one ------------------------------------------------------------------------------ */
 
-/* What it means that a term of the model is the largest. */
-static enum an_limiter of_term(enum vg_term term)
-{
-    static const enum an_limiter limiter[VG_TERMS] = {[VG_TERM_ISSUE] = AN_ISSUE,
-                                                      [VG_TERM_FP32] = AN_FP32,
-                                                      [VG_TERM_FP64] = AN_FP64,
-                                                      [VG_TERM_FP16] = AN_FP16,
-                                                      [VG_TERM_INT] = AN_INT,
-                                                      [VG_TERM_SPECIAL] = AN_SPECIAL,
-                                                      [VG_TERM_TENSOR] = AN_TENSOR,
-                                                      [VG_TERM_SHARED] = AN_SHARED,
-                                                      [VG_TERM_L1] = AN_L1,
-                                                      [VG_TERM_L2] = AN_L2,
-                                                      [VG_TERM_DRAM] = AN_DRAM,
-                                                      [VG_TERM_ATOMIC] = AN_ATOMIC,
-                                                      [VG_TERM_LATENCY] = AN_LATENCY,
-                                                      [VG_TERM_BLOCKS] = AN_SMALL_BLOCKS,
-                                                      [VG_TERM_CONSTANT] = AN_CONSTANT,
-                                                      [VG_TERM_BARRIERS] = AN_BARRIERS,
-                                                      [VG_TERM_LAUNCH] = AN_LAUNCH};
-    return limiter[term];
-}
+/* What it means that a term of the model is the largest, and how it is shown. */
+static const struct {
+    enum an_limiter limiter;
+    const char *figure;
+} terms[VG_TERMS] = {[VG_TERM_ISSUE] = {AN_ISSUE, "issue slots busy"},
+                     [VG_TERM_FP32] = {AN_FP32, "FP32 units busy"},
+                     [VG_TERM_FP64] = {AN_FP64, "FP64 units busy"},
+                     [VG_TERM_FP16] = {AN_FP16, "FP16 units busy"},
+                     [VG_TERM_INT] = {AN_INT, "integer units busy"},
+                     [VG_TERM_SPECIAL] = {AN_SPECIAL, "special units busy"},
+                     [VG_TERM_TENSOR] = {AN_TENSOR, "tensor cores busy"},
+                     [VG_TERM_SHARED] = {AN_SHARED, "shared memory busy"},
+                     [VG_TERM_L1] = {AN_L1, "L1 busy"},
+                     [VG_TERM_L2] = {AN_L2, "L2 busy"},
+                     [VG_TERM_DRAM] = {AN_DRAM, "DRAM busy"},
+                     [VG_TERM_ATOMIC] = {AN_ATOMIC, "atomic operations"},
+                     [VG_TERM_LATENCY] = {AN_LATENCY, "longest chain"},
+                     [VG_TERM_BLOCKS] = {AN_SMALL_BLOCKS, "starting blocks"},
+                     [VG_TERM_CONSTANT] = {AN_CONSTANT, "constant memory"},
+                     [VG_TERM_BARRIERS] = {AN_BARRIERS, "barriers"},
+                     [VG_TERM_LAUNCH] = {AN_LAUNCH, "launch"}};
 
 /* The busiest part. Where most instructions that are issued are multiply-adds, those are it; and L2
  * is only the way to DRAM where half of what passes it comes from or goes there. */
@@ -79,7 +87,7 @@ static enum an_limiter busiest(const struct an_kernel *k, enum vg_term most)
         return AN_DRAM;
     if (most == VG_TERM_ISSUE && t[VG_TERM_FP32] > MOSTLY_FP32 * t[VG_TERM_ISSUE])
         return AN_FP32;
-    return of_term(most);
+    return terms[most].limiter;
 }
 
 /* Whether half of what is loaded and stored is local memory, wherever it passes. */
@@ -140,7 +148,7 @@ static enum an_limiter second_of(const struct an_kernel *k, const struct an_use 
     for (int i = 0; i < VG_TERMS; i++)
         if (i != (int)most && i != VG_TERM_ISSUE && k->term_ns[i] > next_ns) {
             next_ns = k->term_ns[i];
-            second = of_term((enum vg_term)i);
+            second = terms[i].limiter;
         }
     if (second == AN_UNKNOWN && most != VG_TERM_LATENCY &&
         k->term_ns[VG_TERM_LATENCY] > NEXT_LATENCY * k->term_ns[most])
@@ -197,23 +205,6 @@ put(struct an_verdict *v, const char *name, const char *value, ...)
 /* "FP32 units busy 83%" for the resources that take most, in parts of the time. */
 static void put_terms(struct an_verdict *v, const struct an_kernel *k)
 {
-    static const char *const names[VG_TERMS] = {[VG_TERM_ISSUE] = "issue slots busy",
-                                                [VG_TERM_FP32] = "FP32 units busy",
-                                                [VG_TERM_FP64] = "FP64 units busy",
-                                                [VG_TERM_FP16] = "FP16 units busy",
-                                                [VG_TERM_INT] = "integer units busy",
-                                                [VG_TERM_SPECIAL] = "special units busy",
-                                                [VG_TERM_TENSOR] = "tensor cores busy",
-                                                [VG_TERM_SHARED] = "shared memory busy",
-                                                [VG_TERM_L1] = "L1 busy",
-                                                [VG_TERM_L2] = "L2 busy",
-                                                [VG_TERM_DRAM] = "DRAM busy",
-                                                [VG_TERM_ATOMIC] = "atomic operations",
-                                                [VG_TERM_LATENCY] = "longest chain",
-                                                [VG_TERM_BLOCKS] = "starting blocks",
-                                                [VG_TERM_CONSTANT] = "constant memory",
-                                                [VG_TERM_BARRIERS] = "barriers",
-                                                [VG_TERM_LAUNCH] = "launch"};
     bool shown[VG_TERMS] = {false};
     for (int n = 0; n < 3; n++) {
         int most = -1;
@@ -224,7 +215,7 @@ static void put_terms(struct an_verdict *v, const struct an_kernel *k)
         if (n > 0 && part < 0.2)
             return;
         shown[most] = true;
-        put(v, names[most], "%.0f%%", 100 * fmin(1, part));
+        put(v, terms[most].figure, "%.0f%%", 100 * fmin(1, part));
     }
 }
 

@@ -42,6 +42,10 @@ struct an_verdict {
 void an_judge(struct an_verdict *verdict, const struct an_kernel *kernel,
               const struct vg_profile *gpu);
 
+/** The figures with commas between. */
+#define AN_FIGURES_TEXT (AN_FIGURES_MAX * (sizeof(struct an_figure) + 2))
+void an_figures_text(char to[AN_FIGURES_TEXT], const struct an_verdict *verdict);
+
 /** @return a limiter's name in tables ("bank_conflicts"), and in sentences. */
 const char *an_limiter_text(enum an_limiter limiter);
 const char *an_limiter_title(enum an_limiter limiter);

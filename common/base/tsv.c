@@ -65,6 +65,14 @@ void tsv_row_add(struct tsv_row *row, const char *format, ...)
     va_end(args);
 }
 
+void tsv_row_add_if(struct tsv_row *row, int known, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set(row, row->n++, known ? format : "", args);
+    va_end(args);
+}
+
 void tsv_row_set_text(struct tsv_row *row, size_t at, const char *text)
 {
     assert(at < TSV_ROW_MAX);

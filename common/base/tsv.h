@@ -26,6 +26,9 @@ void tsv_row_start(struct tsv_row *row, size_t n);
 /** Appends a field, printf style: of a number or another short text. */
 void tsv_row_add(struct tsv_row *row, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/** The same, or an empty field for what is not known. */
+void tsv_row_add_if(struct tsv_row *row, int known, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /** Appends a text, which must live until the row is written. NULL is empty. */
 void tsv_row_add_text(struct tsv_row *row, const char *text);
 /** The same for a field that the row has already. */

@@ -29,6 +29,14 @@ void cell(struct cells *c, int width, const char *format, ...)
     va_end(args);
 }
 
+void cell_if(struct cells *c, bool known, int width, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put(c, width, false, known ? format : "", args);
+    va_end(args);
+}
+
 void cell_named(struct cells *c, int width, const char *format, ...)
 {
     va_list args;

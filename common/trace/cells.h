@@ -22,6 +22,9 @@ void cell(struct cells *c, int width, const char *format, ...)
 /** The same for a word: quoted in CSV. */
 void cell_named(struct cells *c, int width, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/** The same as cell(), or an empty cell for what is not known. */
+void cell_if(struct cells *c, bool known, int width, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 /** A time in the column's unit. */
 void cell_time(struct cells *c, uint64_t ns, struct figure_unit column);
 /** Cells without a value: "-" in text, empty in CSV. @param widths  of the columns, 0 at the end

@@ -57,7 +57,7 @@ static void print_row(struct cells *c, const struct tr_trace *trace, const struc
     cell_named(c, 15, "%" PRIu64, row->stream_number);
     cell_named(c, name_width, "%s", row->name);
     if (c->csv)
-        cell(c, 0, row->correlation ? "%" PRIu64 : "", row->correlation);
+        cell_if(c, row->correlation, 0, "%" PRIu64, row->correlation);
     for (size_t k = 0; k < columns->n; k++) {
         metric_value_text(value, columns->of[k], columns->of[k]->value(row), c->csv);
         cell(c, value_width(columns->of[k]), "%s", value);

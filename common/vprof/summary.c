@@ -53,7 +53,10 @@ static void print_line(struct cells *c, const struct group *g, size_t i, const s
         snprintf(percent, sizeof percent, "%.6f", share(g, l));
     else
         figure_percent(percent, share(g, l));
-    cell_named(c, 16, c->csv ? "%s" : i ? "" : "%s:", g->name);
+    if (c->csv)
+        cell_named(c, 0, "%s", g->name);
+    else
+        cell_if(c, i == 0, 16, "%s:", g->name);
     cell(c, 7, "%s", percent);
     cell_time(c, l->total_ns, u->total);
     cell(c, 8, "%" PRIu64, l->calls);

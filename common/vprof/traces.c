@@ -151,7 +151,7 @@ static void print_row(struct cells *c, const struct shown *s, const struct gpu_u
     cell_named(c, NUMBER, "%" PRIu64, row->stream_number);
     cell_named(c, 0, "%s", row->name);
     if (c->csv)
-        cell(c, 0, row->correlation ? "%" PRIu64 : "", row->correlation);
+        cell_if(c, row->correlation, 0, "%" PRIu64, row->correlation);
     else if (row->kind == TR_KERNEL && row->correlation)
         fprintf(c->out, " [%" PRIu64 "]", row->correlation);
     cells_end(c);

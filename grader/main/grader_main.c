@@ -107,14 +107,14 @@ static enum st_code write_json(const struct grading *g, struct st_error *err)
     if (!path)
         return ST_OK;
     if (strcmp(path, "-") == 0) {
-        gr_result_write(g->result, stdout);
+        gr_result_write(stdout, g->result);
         return ST_OK;
     }
     struct file_out file;
     enum st_code code = file_out_open(&file, path, err);
     if (code)
         return code;
-    gr_result_write(g->result, file.f);
+    gr_result_write(file.f, g->result);
     return file_out_commit(&file, err);
 }
 

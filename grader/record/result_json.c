@@ -313,7 +313,7 @@ char *gr_result_text(const struct gr_result *result)
     return text;
 }
 
-void gr_result_write(const struct gr_result *result, FILE *out)
+void gr_result_write(FILE *out, const struct gr_result *result)
 {
     char *text = gr_result_text(result);
     if (text)

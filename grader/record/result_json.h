@@ -25,7 +25,7 @@ enum gr_need {
 char *gr_result_text(const struct gr_result *result);
 
 /** Writes that text and a newline; nothing without memory. */
-void gr_result_write(const struct gr_result *result, FILE *out);
+void gr_result_write(FILE *out, const struct gr_result *result);
 
 /** Reads a result.json. @param result  large: allocate it
  * @return ST_OK, or ST_BAD_FORMAT with the field in @p err; on error @p result is undefined. */

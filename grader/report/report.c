@@ -63,55 +63,38 @@ enum { MAX_PAGE_BYTES = 16 << 20 };
 
 /* ---- tables, JSON, LaTeX -------------------------------------------------------------------- */
 
-enum { DATA_FILES = 7 };
-
-static void put_data(FILE *out, int file, const struct gr_result *result,
-                     const struct gr_summary *summary)
-{
-    switch (file) {
-    case 0:
-        gr_results_tsv(out, result);
-        break;
-    case 1:
-        gr_checks_tsv(out, result);
-        break;
-    case 2:
-        gr_result_write(result, out);
-        break;
-    case 3:
-        gr_op_times_tex(out, summary);
-        break;
-    case 4:
-        gr_speed_up_tex(out, summary);
-        break;
-    case 5:
-        gr_checks_tex(out, result);
-        break;
-    case 6:
-        gr_evidence_tsv(out, result);
-        break;
-    }
-}
+/* The files of the record, and those of what the tables show. */
+static const struct {
+    const char *name;
+    void (*put)(FILE *out, const struct gr_result *result);
+    void (*put_summary)(FILE *out, const struct gr_summary *summary);
+} data_files[] = {
+    {"results.tsv", gr_results_tsv, NULL},   {"checks.tsv", gr_checks_tsv, NULL},
+    {"result.json", gr_result_write, NULL},  {"op-times.tex", NULL, gr_op_times_tex},
+    {"speed-up.tex", NULL, gr_speed_up_tex}, {"checks.tex", gr_checks_tex, NULL},
+    {"evidence.tsv", gr_evidence_tsv, NULL},
+};
 
 static enum st_code write_data(const struct gr_result *result, const struct gr_summary *summary,
                                const char *folder, struct st_error *err)
 {
-    static const char *const name[DATA_FILES] = {"results.tsv",  "checks.tsv",   "result.json",
-                                                 "op-times.tex", "speed-up.tex", "checks.tex",
-                                                 "evidence.tsv"};
     enum st_code first = ST_OK;
-    for (int i = 0; i < DATA_FILES; i++) {
+    for (size_t i = 0; i < sizeof data_files / sizeof *data_files; i++) {
         struct st_error failure;
         struct text t;
         if (text_open(&t)) {
-            put_data(t.out, i, result, summary);
+            if (data_files[i].put)
+                data_files[i].put(t.out, result);
+            else
+                data_files[i].put_summary(t.out, summary);
             text_close(&t);
         }
         if (t.text && t.bytes == 0) { /* JSON's library was out of memory */
             free(t.text);
             t.text = NULL;
         }
-        note(&first, write_file(folder, name[i], t.text, t.bytes, &failure), err, &failure);
+        note(&first, write_file(folder, data_files[i].name, t.text, t.bytes, &failure), err,
+             &failure);
         free(t.text);
     }
     return first;

@@ -3,70 +3,66 @@
 
 #include "base/tsv.h"
 
-enum { RESULT_COLUMNS = 13, CHECK_COLUMNS = 8 };
+static void add_number(struct tsv_row *row, double value)
+{
+    char digits[NUMBER_CHARS];
+    tsv_row_add(row, "%s", number_exact(digits, value));
+}
 
 void gr_results_tsv(FILE *out, const struct gr_result *result)
 {
-    static const char *const header[RESULT_COLUMNS] = {
-        "subject", "model", "images", "layer", "B",      "M",        "C",
-        "H",       "W",     "K",      "gmac",  "repeat", "op_time_s"};
-    tsv_write_row(out, RESULT_COLUMNS, header);
+    static const char *const header[] = {"subject", "model",  "images",   "layer", "B",
+                                         "M",       "C",      "H",        "W",     "K",
+                                         "gmac",    "repeat", "op_time_s"};
+    struct tsv_row row;
+    tsv_write_row(out, sizeof header / sizeof *header, header);
+    tsv_row_start(&row, 0);
     for (size_t i = 0; i < result->timings; i++) {
         const struct gr_timing *t = &result->timing[i];
+        const int whole[] = {t->shape.B, t->layer,   t->shape.B, t->shape.M,
+                             t->shape.C, t->shape.H, t->shape.W, t->shape.K};
         for (size_t r = 0; r < t->repeats; r++) {
-            const int whole[] = {t->shape.B, t->layer,   t->shape.B, t->shape.M,
-                                 t->shape.C, t->shape.H, t->shape.W, t->shape.K};
-            char text[8][16], gmac[NUMBER_CHARS], repeat[24], time[NUMBER_CHARS];
-            for (int c = 0; c < 8; c++)
-                snprintf(text[c], sizeof text[c], "%d", whole[c]);
-            snprintf(repeat, sizeof repeat, "%zu", r + 1);
-            const char *const fields[RESULT_COLUMNS] = {gr_subject_name(t->subject),
-                                                        t->model,
-                                                        text[0],
-                                                        text[1],
-                                                        text[2],
-                                                        text[3],
-                                                        text[4],
-                                                        text[5],
-                                                        text[6],
-                                                        text[7],
-                                                        number_exact(gmac, t->gmac),
-                                                        repeat,
-                                                        number_exact(time, t->op_time_s[r])};
-            tsv_write_row(out, RESULT_COLUMNS, fields);
+            tsv_row_add_text(&row, gr_subject_name(t->subject));
+            tsv_row_add_text(&row, t->model);
+            for (size_t c = 0; c < sizeof whole / sizeof *whole; c++)
+                tsv_row_add(&row, "%d", whole[c]);
+            add_number(&row, t->gmac);
+            tsv_row_add(&row, "%zu", r + 1);
+            add_number(&row, t->op_time_s[r]);
+            tsv_row_write(&row, out);
         }
     }
 }
 
 void gr_checks_tsv(FILE *out, const struct gr_result *result)
 {
-    static const char *const header[CHECK_COLUMNS] = {"name",       "kind",    "status",  "points",
-                                                      "max_points", "pattern", "message", "hint"};
-    tsv_write_row(out, CHECK_COLUMNS, header);
+    static const char *const header[] = {"name",       "kind",    "status",  "points",
+                                         "max_points", "pattern", "message", "hint"};
+    struct tsv_row row;
+    tsv_write_row(out, sizeof header / sizeof *header, header);
+    tsv_row_start(&row, 0);
     for (size_t i = 0; i < result->checks; i++) {
         const struct gr_check *c = &result->check[i];
-        char points[NUMBER_CHARS], max_points[NUMBER_CHARS];
-        const char *const fields[CHECK_COLUMNS] = {c->name,
-                                                   "automatic",
-                                                   gr_status_name(c->status),
-                                                   number_exact(points, c->points),
-                                                   number_exact(max_points, c->max_points),
-                                                   c->pattern,
-                                                   c->message,
-                                                   c->hint};
-        tsv_write_row(out, CHECK_COLUMNS, fields);
+        tsv_row_add_text(&row, c->name);
+        tsv_row_add_text(&row, "automatic");
+        tsv_row_add_text(&row, gr_status_name(c->status));
+        add_number(&row, c->points);
+        add_number(&row, c->max_points);
+        tsv_row_add_text(&row, c->pattern);
+        tsv_row_add_text(&row, c->message);
+        tsv_row_add_text(&row, c->hint);
+        tsv_row_write(&row, out);
     }
     for (size_t i = 0; i < result->manuals; i++) {
         const struct gr_manual *m = &result->manual[i];
-        char max_points[NUMBER_CHARS];
-        const char *const fields[CHECK_COLUMNS] = {m->name,
-                                                   "manual",
-                                                   "left for the instructor",
-                                                   "",
-                                                   number_exact(max_points, m->max_points),
-                                                   "",
-                                                   m->text,
-                                                   ""};
-        tsv_write_row(out, CHECK_COLUMNS, fields);
+        tsv_row_add_text(&row, m->name);
+        tsv_row_add_text(&row, "manual");
+        tsv_row_add_text(&row, "left for the instructor");
+        tsv_row_add_text(&row, "");
+        add_number(&row, m->max_points);
+        tsv_row_add_text(&row, "");
+        tsv_row_add_text(&row, m->text);
+        tsv_row_add_text(&row, "");
+        tsv_row_write(&row, out);
     }
 }

@@ -39,29 +39,32 @@ static unsigned next_on_line(const char **text, bool *space)
     return point;
 }
 
+/* Escapes of a format: strings of a character and what stands in its place, and NULL. */
+static const char *escape_of(const char *const *escapes, unsigned point)
+{
+    unsigned escaped = 0;
+    for (; *escapes; escapes++) {
+        const size_t bytes = utf8_decode(*escapes, &escaped);
+        if (escaped == point)
+            return *escapes + bytes;
+    }
+    return NULL;
+}
+
+static void put_escaped(FILE *out, const char *const *escapes, unsigned point)
+{
+    const char *text = escape_of(escapes, point);
+    if (text)
+        fputs(text, out);
+    else
+        utf8_put(out, point);
+}
+
 void gr_put_html(FILE *out, const char *text)
 {
-    for (unsigned point; (point = gr_next_visible(&text));) {
-        switch (point) {
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        case '\'':
-            fputs("&#39;", out);
-            break;
-        default:
-            utf8_put(out, point);
-        }
-    }
+    static const char *const html[] = {"&&amp;", "<&lt;", ">&gt;", "\"&quot;", "'&#39;", NULL};
+    for (unsigned point; (point = gr_next_visible(&text));)
+        put_escaped(out, html, point);
 }
 
 static bool is_alnum(unsigned point)
@@ -74,41 +77,17 @@ static bool is_alnum(unsigned point)
  * every Markdown program; those that mark emphasis, links and the like get a backslash. */
 void gr_put_markdown(FILE *out, const char *text)
 {
+    static const char *const markdown[] = {"&&amp;", "<&lt;",  ">&gt;", "|&#124;", "`&#96;",
+                                           "_\\_",   "\\\\\\", "*\\*",  "[\\[",    "]\\]",
+                                           "#\\#",   "~\\~",   "$\\$",  NULL};
     bool space = true;
     unsigned before = ' ';
     for (unsigned point; (point = next_on_line(&text, &space)); before = point) {
-        switch (point) {
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '|':
-            fputs("&#124;", out);
-            break;
-        case '`':
-            fputs("&#96;", out);
-            break;
-        case '_': /* snake_case stays readable: within a word it marks nothing */
-            fputs(is_alnum(before) && is_alnum((unsigned char)*text) ? "_" : "\\_", out);
-            break;
-        case '\\':
-        case '*':
-        case '[':
-        case ']':
-        case '#':
-        case '~':
-        case '$':
-            fputc('\\', out);
-            fputc((int)point, out);
-            break;
-        default:
-            utf8_put(out, point);
-        }
+        /* snake_case stays readable: within a word it marks nothing */
+        if (point == '_' && is_alnum(before) && is_alnum((unsigned char)*text))
+            fputc('_', out);
+        else
+            put_escaped(out, markdown, point);
     }
 }
 
@@ -147,84 +126,21 @@ void gr_put_markdown_block(FILE *out, const char *text)
     fputc('\n', out);
 }
 
-/* What OT1 and T1 fonts show without a package; NULL: nothing. '[' and '*' would be read as an
- * argument of the \\ that ends the row before. */
-static const char *latex_text(unsigned point)
-{
-    static const struct {
-        unsigned point;
-        const char *latex;
-    } table[] = {
-        {'\\', "\\textbackslash{}"},
-        {'{', "\\{"},
-        {'}', "\\}"},
-        {'$', "\\$"},
-        {'&', "\\&"},
-        {'#', "\\#"},
-        {'%', "\\%"},
-        {'_', "\\_"},
-        {'^', "\\textasciicircum{}"},
-        {'~', "\\textasciitilde{}"},
-        {'<', "\\textless{}"},
-        {'>', "\\textgreater{}"},
-        {'|', "\\textbar{}"},
-        {'`', "\\`{}"},
-        {'"', "\\char34{}"},
-        {'-', "-{}"},
-        {'[', "{[}"},
-        {'*', "{*}"},
-        {0xa0, "~"},
-        {0xb1, "$\\pm$"},
-        {0xb2, "$^2$"},
-        {0xb5, "$\\mu$"},
-        {0xd7, "$\\times$"},
-        {0x2013, "--"},
-        {0x2014, "---"},
-        {0x2018, "`"},
-        {0x2019, "'"},
-        {0x201c, "``"},
-        {0x201d, "''"},
-        {0x2026, "\\ldots{}"},
-        {0xb7, "$\\cdot$"},
-        {0x2070, "$^0$"},
-        {0xb9, "$^1$"},
-        {0xb3, "$^3$"},
-        {0x2074, "$^4$"},
-        {0x2075, "$^5$"},
-        {0x2076, "$^6$"},
-        {0x2077, "$^7$"},
-        {0x2078, "$^8$"},
-        {0x2079, "$^9$"},
-        {0x2190, "$\\leftarrow$"},
-        {0x2192, "$\\to$"},
-        {0x2212, "$-$"},
-        {0x221a, "$\\surd$"},
-        {0x221e, "$\\infty$"},
-        {0x2248, "$\\approx$"},
-        {0x2260, "$\\ne$"},
-        {0x2713, "$\\surd$"},
-        {0x2717, "$\\times$"},
-        {0x394, "$\\Delta$"},
-        {0x3a3, "$\\Sigma$"},
-        {0x3a9, "$\\Omega$"},
-        {0x3b1, "$\\alpha$"},
-        {0x3b2, "$\\beta$"},
-        {0x3b4, "$\\delta$"},
-        {0x3b5, "$\\epsilon$"},
-        {0x3bb, "$\\lambda$"},
-        {0x3bc, "$\\mu$"},
-        {0x3c0, "$\\pi$"},
-        {0x3c3, "$\\sigma$"},
-        {0x2500, "-{}"},
-        {0x2502, "\\textbar{}"},
-        {0x2264, "$\\le$"},
-        {0x2265, "$\\ge$"},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].point == point)
-            return table[i].latex;
-    return NULL;
-}
+/* What OT1 and T1 fonts show without a package. '[' and '*' would be read as an argument of the \\
+ * that ends the row before. */
+/* clang-format off */
+static const char *const latex[] = {
+    "\\\\textbackslash{}", "{\\{", "}\\}", "$\\$", "&\\&", "#\\#", "%\\%", "_\\_",
+    "^\\textasciicircum{}", "~\\textasciitilde{}", "<\\textless{}", ">\\textgreater{}",
+    "|\\textbar{}", "`\\`{}", "\"\\char34{}", "--{}", "[{[}", "*{*}",
+    "\u00a0~", "–--", "—---", "‘`", "’'", "“``", "”''", "…\\ldots{}", "─-{}", "│\\textbar{}",
+    "²$^2$", "⁰$^0$", "¹$^1$", "³$^3$", "⁴$^4$", "⁵$^5$", "⁶$^6$", "⁷$^7$", "⁸$^8$", "⁹$^9$",
+    "±$\\pm$", "×$\\times$", "·$\\cdot$", "←$\\leftarrow$", "→$\\to$", "−$-$", "√$\\surd$",
+    "∞$\\infty$", "≈$\\approx$", "≠$\\ne$", "✓$\\surd$", "✗$\\times$", "≤$\\le$", "≥$\\ge$",
+    "µ$\\mu$", "Δ$\\Delta$", "Σ$\\Sigma$", "Ω$\\Omega$", "α$\\alpha$", "β$\\beta$", "δ$\\delta$",
+    "ε$\\epsilon$", "λ$\\lambda$", "μ$\\mu$", "π$\\pi$", "σ$\\sigma$",
+    NULL};
+/* clang-format on */
 
 /* Latin letters with accents beyond ISO 8859-1, U+0100 to U+017E, as TeX's accent and letter;
  * empty: letters of another build. */
@@ -254,12 +170,12 @@ static bool put_accented(FILE *out, unsigned point)
 
 bool gr_put_latex_point(FILE *out, unsigned point)
 {
-    const char *latex = latex_text(point);
+    const char *text = escape_of(latex, point);
     /* Accented Latin letters are set up everywhere; eth and thorn need T1. */
     bool letter = point >= 0xc0 && point <= 0xff && point != 0xd0 && point != 0xde &&
                   point != 0xf0 && point != 0xf7 && point != 0xfe;
-    if (latex)
-        fputs(latex, out);
+    if (text)
+        fputs(text, out);
     else if (point < 0x80 || letter)
         utf8_put(out, point);
     else if (!put_accented(out, point)) {

@@ -12,7 +12,6 @@ struct reader {
     const struct ptx_function *function;
     struct kernel_code *to;
     const struct ptx_instruction *in;
-    struct ir_suffixes suffixes;
     const char **names;
     int *numbers;
     size_t room;
@@ -153,76 +152,54 @@ static struct kc_address read_address(struct reader *r, const struct ptx_operand
 
 /* ---- instructions --------------------------------------------------------------------------- */
 
-static bool has_suffix(const struct reader *r, const char *text)
+/* What the rows of opcodes.def do that is more than computing destinations. */
+static const uint8_t kinds[IR_OPS] = {
+    [IR_LD] = KC_LOAD,
+    [IR_ST] = KC_STORE,
+    [IR_ATOM] = KC_ATOMIC,
+    [IR_ATOM_VECTOR] = KC_ATOMIC,
+    [IR_ATOM_128] = KC_ATOMIC,
+    [IR_CP_ASYNC] = KC_COPY,
+    [IR_BAR] = KC_BARRIER,
+    [IR_BAR_RED] = KC_BARRIER,
+    [IR_BAR_WARP] = KC_BARRIER,
+    [IR_CLUSTER_ARRIVE] = KC_BARRIER,
+    [IR_CLUSTER_WAIT] = KC_BARRIER,
+    [IR_BRA] = KC_BRANCH,
+};
+
+/* Whether a row has floats for factors. */
+static bool multiplies(const struct ir_row *row)
 {
-    for (int i = 0; i < r->suffixes.count; i++)
-        if (strcmp(r->suffixes.text[i], text) == 0)
-            return true;
-    return false;
+    const size_t n = strlen(row->base);
+    return (row->class == IR_CLASS_FP32 || row->class == IR_CLASS_FP64) &&
+           (ir_words_have(row->base, n, "mul") || ir_words_have(row->base, n, "fma"));
 }
 
-static bool of_floats(const struct reader *r)
+/* Reads the operands as the columns of the row say. */
+static void read_operands(struct reader *r, struct kc_insn *to, const char *columns)
 {
-    return r->suffixes.type_count > 0 &&
-           (r->suffixes.types[0] == PTX_TYPE_f32 || r->suffixes.types[0] == PTX_TYPE_f64);
-}
-
-static void read_memory(struct reader *r, struct kc_insn *to, bool is_store)
-{
-    const struct ptx_instruction *in = r->in;
-    size_t words = (size_t)r->suffixes.vector * ptx_type_bytes(r->suffixes.types[0]) / 4;
-    to->kind = is_store ? KC_STORE : KC_LOAD;
-    to->space = (uint8_t)r->suffixes.space;
-    to->elements = (uint8_t)(words ? words : 1);
-    to->read_only = has_suffix(r, "nc");
-    to->address = read_address(r, &in->operands[is_store ? 0 : 1]);
-    if (is_store)
-        add_source(r, to, &in->operands[1]);
-    else
-        add_dest(r, to, &in->operands[0]);
-}
-
-static void read_atomic(struct reader *r, struct kc_insn *to, bool is_red)
-{
-    const struct ptx_instruction *in = r->in;
-    to->kind = KC_ATOMIC;
-    to->space = (uint8_t)r->suffixes.space;
-    to->elements = (uint8_t)r->suffixes.vector;
-    to->adds = r->suffixes.has_atom && r->suffixes.atom == ATOM_ADD && of_floats(r);
-    to->address = read_address(r, &in->operands[is_red ? 0 : 1]);
-    for (int i = is_red ? 1 : 2; i < in->count; i++)
-        add_source(r, to, &in->operands[i]);
-    if (!is_red)
-        add_dest(r, to, &in->operands[0]);
-}
-
-static void read_copy(struct reader *r, struct kc_insn *to)
-{
-    const struct ptx_instruction *in = r->in;
-    if (in->count < 3)
-        return; /* commit, wait: the virtual GPU copies at once */
-    to->kind = KC_COPY;
-    to->space = PTX_SPACE_SHARED;
-    to->elements = (uint8_t)(in->operands[2].bits / 4);
-    to->address = read_address(r, &in->operands[0]);
-    to->from = read_address(r, &in->operands[1]);
-}
-
-static void read_compute(struct reader *r, struct kc_insn *to, const char *base)
-{
-    const struct ptx_instruction *in = r->in;
-    bool multiplies =
-        strcmp(base, "fma") == 0 || strcmp(base, "mad") == 0 || strcmp(base, "mul") == 0;
-    to->kind = multiplies && of_floats(r) ? KC_MULTIPLY : KC_COMPUTE;
-    add_dest(r, to, &in->operands[0]);
-    for (int i = 1; i < in->count; i++)
-        add_source(r, to, &in->operands[i]);
+    struct ir_column column;
+    struct kc_address *address = &to->address;
+    for (int i = 0; i < r->in->count && ir_column_next(&columns, &column);) {
+        const struct ptx_operand *o = &r->in->operands[i];
+        if (column.field == 'd' && column.is_optional && o->kind == PTX_ADDRESS)
+            continue; /* red has no result */
+        if (column.field == 'd')
+            add_dest(r, to, o);
+        else if (column.place != IR_ADDRESS)
+            add_source(r, to, o);
+        else {
+            *address = read_address(r, o);
+            address = &to->from;
+        }
+        i++;
+    }
 }
 
 static void read_branch(struct reader *r, struct kc_insn *to, const struct ptx_cfg *cfg)
 {
     const struct ptx_instruction *in = r->in;
-    to->kind = KC_BRANCH;
     long at = in->count && in->operands[0].name
                   ? ptx_label_find(r->function, in->operands[0].name, in->scope)
                   : -1;
@@ -230,39 +207,38 @@ static void read_branch(struct reader *r, struct kc_insn *to, const struct ptx_c
     to->backward = to->target >= 0 && to->target <= to->block;
 }
 
-static bool is_one_of(const char *base, const char *const *list)
+static bool of_floats(const struct ir_suffixes *s)
 {
-    for (; *list; list++)
-        if (strcmp(base, *list) == 0)
-            return true;
-    return false;
+    return s->type_count > 0 && (s->types[0] == PTX_TYPE_f32 || s->types[0] == PTX_TYPE_f64);
+}
+
+/* What a memory instruction moves. */
+static void read_access(struct reader *r, struct kc_insn *to)
+{
+    char base[24];
+    struct ir_suffixes s;
+    ir_suffixes_read(r->in->opcode, base, &s);
+    const size_t bytes = to->kind == KC_COPY     ? r->in->operands[2].bits
+                         : to->kind == KC_ATOMIC ? (size_t)s.vector * 4
+                                                 : (size_t)s.vector * ptx_type_bytes(s.types[0]);
+    to->elements = (uint8_t)(bytes >= 4 ? bytes / 4 : 1);
+    to->space = (uint8_t)(to->kind == KC_COPY ? PTX_SPACE_SHARED : s.space);
+    to->read_only = ir_suffixes_have(&s, "nc");
+    to->adds = to->kind == KC_ATOMIC && s.has_atom && s.atom == ATOM_ADD && of_floats(&s);
 }
 
 static void read_instruction(struct reader *r, struct kc_insn *to, const struct ptx_cfg *cfg)
 {
-    static const char *const barriers[] = {"bar", "barrier", NULL};
-    static const char *const nothing[] = {"ret",    "exit",  "trap",           "call",
-                                          "brkpt",  "fence", "membar",         "prefetch",
-                                          "alloca", "brx",   "griddepcontrol", NULL};
-    char base[24];
-    if (!ir_suffixes_read(r->in->opcode, base, &r->suffixes) || is_one_of(base, nothing))
-        return;
-    if (is_one_of(base, barriers))
-        to->kind = KC_BARRIER;
-    else if (strcmp(base, "bra") == 0)
+    const struct ir_row *row = &ir_rows[r->in->row];
+    to->kind = kinds[r->in->row];
+    if (to->kind == KC_BRANCH)
         read_branch(r, to, cfg);
-    else if (r->in->count < 2)
-        return;
-    else if (strcmp(base, "ld") == 0 || strcmp(base, "ldu") == 0)
-        read_memory(r, to, false);
-    else if (strcmp(base, "st") == 0)
-        read_memory(r, to, true);
-    else if (strcmp(base, "atom") == 0 || strcmp(base, "red") == 0)
-        read_atomic(r, to, strcmp(base, "red") == 0);
-    else if (strcmp(base, "cp") == 0)
-        read_copy(r, to);
-    else
-        read_compute(r, to, base);
+    else if (row->decode)
+        read_operands(r, to, row->operands);
+    if (to->kind == KC_LOAD || to->kind == KC_STORE || to->kind == KC_ATOMIC || to->kind == KC_COPY)
+        read_access(r, to);
+    if (to->kind == KC_NOTHING && to->dests)
+        to->kind = multiplies(row) ? KC_MULTIPLY : KC_COMPUTE;
 }
 
 void kernel_code_read(struct kernel_code *to, const struct ptx_ast *ast,

@@ -95,7 +95,6 @@ struct ptx_targets {
     const char **labels;
     size_t count;
     int scope;
-    bool is_prototype;
 };
 
 struct ptx_register {
@@ -107,7 +106,7 @@ struct ptx_register {
 
 struct ptx_function {
     const char *name;
-    bool is_entry, has_body, is_noreturn;
+    bool is_entry, has_body;
     bool is_local; /**< as a variable's */
     int unit;
     struct ptx_variable *params, *returns;
@@ -137,7 +136,7 @@ struct ptx_file {
 
 struct ptx_ast {
     struct ptx_arena arena;
-    int version_major, version_minor, target_sm;
+    int version_major, version_minor;
     struct ptx_variable *variables;
     size_t variable_count, variable_room;
     struct ptx_function *functions;

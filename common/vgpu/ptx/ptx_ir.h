@@ -281,10 +281,9 @@ struct ir_function {
     struct ir_parameter *params, *returns;
     size_t param_count, return_count;
     size_t param_bytes;
-    size_t local_bytes;         /**< of one call */
-    size_t shared_bytes;        /**< static, kernels only, callees included */
-    size_t shared_alignment;    /**< of the dynamic part */
-    size_t static_shared_start; /**< functions: end of the module's shared variables they use */
+    size_t local_bytes;      /**< of one call */
+    size_t shared_bytes;     /**< static, kernels only, callees included */
+    size_t shared_alignment; /**< of the dynamic part */
     uint32_t block_count;
     uint32_t *block_first;   /**< [blocks] index of each block's ENTER */
     uint32_t max_threads;    /**< of .maxntid, 0 for none */

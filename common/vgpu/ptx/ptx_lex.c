@@ -148,7 +148,6 @@ struct ptx_token ptx_lex_next(struct ptx_lexer *l)
         l->at = p < l->end ? p + 1 : p;
     } else {
         t.kind = strchr("{}()[]<>,;:@!|+-=*&~^?/", c) ? PTX_PUNCTUATION : PTX_BAD;
-        t.mark = c;
         t.length = 1;
         l->at++;
     }

@@ -27,7 +27,6 @@ struct ptx_token {
     int line;
     uint64_t bits;  /**< integers and floats */
     bool is_single; /**< floats: bits hold a float */
-    char mark;      /**< punctuation */
 };
 
 struct ptx_lexer {

@@ -42,11 +42,6 @@ bool ptx_type_is_element(enum ptx_type type)
            type == PTX_TYPE_u4 || type == PTX_TYPE_s4;
 }
 
-const char *ptx_type_name(enum ptx_type type)
-{
-    return types[type].name;
-}
-
 enum ptx_type ptx_type_find(const char *name, size_t n)
 {
     for (size_t i = 1; i < sizeof types / sizeof *types; i++)

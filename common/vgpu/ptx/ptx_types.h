@@ -64,6 +64,5 @@ int ptx_type_per_register(enum ptx_type type);
 bool ptx_type_is_element(enum ptx_type type);
 /** @return the type of that name (n characters, no dot), PTX_TYPE_none if there is none. */
 enum ptx_type ptx_type_find(const char *name, size_t n);
-const char *ptx_type_name(enum ptx_type type);
 
 #endif

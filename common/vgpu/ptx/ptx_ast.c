@@ -1,4 +1,4 @@
-/* Joining the modules of one program, as a linker does: what separate compilation (nvcc -rdc=true)
+/* A parsed module as a whole: freeing it, and joining the modules of one program, as a linker does: what separate compilation (nvcc -rdc=true)
  * left apart. Names are resolved later, when instructions are decoded (variable_find() and
  * function_find()): a unit's own local names first, then what any unit defines. */
 #include "vgpu/ptx/ptx_ast.h"
@@ -13,9 +13,9 @@ static void join_files(struct ptx_ast *to, struct ptx_ast *from)
         if (to->files[i].number >= offset)
             offset = to->files[i].number + 1;
     for (size_t i = 0; i < from->file_count; i++) {
-        to->files = ptx_grow(to->files, to->file_count, &to->file_room, sizeof *to->files);
-        to->files[to->file_count] = from->files[i];
-        to->files[to->file_count++].number += offset;
+        struct ptx_file *added = PTX_ADD(to, file);
+        *added = from->files[i];
+        added->number += offset;
     }
     for (size_t f = 0; f < from->function_count; f++)
         for (size_t i = 0; i < from->functions[f].instruction_count; i++) {
@@ -27,8 +27,7 @@ static void join_files(struct ptx_ast *to, struct ptx_ast *from)
         struct ptx_inlined_call *call = &from->calls[i];
         call->file += offset;
         call->caller += call->caller ? calls : 0;
-        to->calls = ptx_grow(to->calls, to->call_count, &to->call_room, sizeof *to->calls);
-        to->calls[to->call_count++] = *call;
+        *PTX_ADD(to, call) = *call;
     }
 }
 
@@ -37,16 +36,14 @@ void ptx_ast_join(struct ptx_ast *to, struct ptx_ast *from)
     const int unit = ++to->units;
     join_files(to, from);
     for (size_t i = 0; i < from->variable_count; i++) {
-        to->variables =
-            ptx_grow(to->variables, to->variable_count, &to->variable_room, sizeof *to->variables);
-        to->variables[to->variable_count] = from->variables[i];
-        to->variables[to->variable_count++].unit = unit;
+        struct ptx_variable *added = PTX_ADD(to, variable);
+        *added = from->variables[i];
+        added->unit = unit;
     }
     for (size_t i = 0; i < from->function_count; i++) {
-        to->functions =
-            ptx_grow(to->functions, to->function_count, &to->function_room, sizeof *to->functions);
-        to->functions[to->function_count] = from->functions[i];
-        to->functions[to->function_count++].unit = unit;
+        struct ptx_function *added = PTX_ADD(to, function);
+        *added = from->functions[i];
+        added->unit = unit;
     }
     for (size_t i = 0; i < from->alias_count; i++) {
         to->aliases = ptx_grow(to->aliases, to->alias_count, &to->alias_room, sizeof *to->aliases);
@@ -61,4 +58,33 @@ void ptx_ast_join(struct ptx_ast *to, struct ptx_ast *from)
     free(from->aliases);
     free(from->calls);
     memset(from, 0, sizeof *from);
+}
+
+static void free_variables(struct ptx_variable *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(list[i].init);
+    free(list);
+}
+
+void ptx_ast_free(struct ptx_ast *ast)
+{
+    free_variables(ast->variables, ast->variable_count);
+    for (size_t i = 0; i < ast->function_count; i++) {
+        struct ptx_function *f = &ast->functions[i];
+        free_variables(f->params, f->param_count);
+        free_variables(f->returns, f->return_count);
+        free_variables(f->variables, f->variable_count);
+        free(f->registers);
+        free(f->instructions);
+        free(f->labels);
+        free(f->targets);
+        free(f->scope_parent);
+    }
+    free(ast->functions);
+    free(ast->files);
+    free(ast->aliases);
+    free(ast->calls);
+    ptx_arena_free(&ast->arena);
+    memset(ast, 0, sizeof *ast);
 }

@@ -1,0 +1,119 @@
+/** @file
+ * What the parts of the parser share: the place in the text, and what is done with a token. From the
+ * top down: ptx_parse.c reads a module, ptx_parse_body.c the body of a function, ptx_parse_variable.c
+ * variables and registers.
+ *
+ * The first error ends the parser, through fail(), which also makes every later accept() false and
+ * turns the current token into PTX_END, so that all loops end.
+ */
+#ifndef CONVLAB_PTX_PARSER_H
+#define CONVLAB_PTX_PARSER_H
+
+#include "vgpu/ptx/ptx_ast.h"
+#include "vgpu/ptx/ptx_lex.h"
+
+/** The place of the parser in a text. */
+struct parser {
+    struct ptx_lexer lexer;
+    struct ptx_token token;
+    struct ptx_ast *ast;
+    struct ptx_function *function;
+    int scope;
+    struct ptx_location location;
+    struct st_error *err;
+    enum st_code status;
+    struct ptx_operand *operands; /* of the instruction being read */
+    size_t operand_count, operand_room;
+};
+
+static inline void fail(struct parser *p, const char *expected)
+{
+    if (p->status != ST_OK)
+        return;
+    p->status = st_fail(p->err, ST_BAD_FORMAT, "the PTX could not be parsed");
+    st_detail(p->err, ST_WHERE, "PTX line %d", p->token.line);
+    st_detail(p->err, ST_EXPECTED, "%s", expected);
+    if (p->token.kind == PTX_END)
+        st_detail(p->err, ST_GOT, "the end of the text");
+    else
+        st_detail(p->err, ST_GOT, "'%.*s'", p->token.length < 60 ? (int)p->token.length : 60,
+                  p->token.text);
+    p->token.kind = PTX_END;
+    p->lexer.at = p->lexer.end;
+}
+
+static inline void next(struct parser *p)
+{
+    p->token = ptx_lex_next(&p->lexer);
+    if (p->token.kind == PTX_BAD)
+        fail(p, "PTX text");
+}
+
+static inline bool at(const struct parser *p, const char *text)
+{
+    return ptx_token_is(&p->token, text);
+}
+
+static inline bool accept(struct parser *p, const char *text)
+{
+    if (!at(p, text))
+        return false;
+    next(p);
+    return true;
+}
+
+static inline void expect(struct parser *p, const char *text)
+{
+    if (!accept(p, text))
+        fail(p, text);
+}
+
+static inline const char *take_text(struct parser *p)
+{
+    const char *text = ptx_arena_text(&p->ast->arena, p->token.text, p->token.length);
+    next(p);
+    return text;
+}
+
+static inline const char *take_word(struct parser *p, const char *what)
+{
+    if (p->token.kind == PTX_WORD)
+        return take_text(p);
+    fail(p, what);
+    return "";
+}
+
+static inline int64_t take_integer(struct parser *p)
+{
+    bool negative = accept(p, "-");
+    if (p->token.kind != PTX_INTEGER) {
+        fail(p, "a whole number");
+        return 0;
+    }
+    uint64_t value = p->token.bits;
+    next(p);
+    return (int64_t)(negative ? 0 - value : value);
+}
+
+static inline void skip_balanced(struct parser *p, const char *open, const char *close)
+{
+    int depth = 0;
+    do {
+        depth += at(p, open) - at(p, close);
+        next(p);
+    } while (depth > 0 && p->token.kind != PTX_END);
+}
+
+/** Takes a state space, if the next word is one. */
+bool accept_space(struct parser *p, enum ptx_space *space);
+/** Reads what follows a state space: [.align N] [.v2] .type [.ptr ...] name [dims] [= init] */
+void parse_variable(struct parser *p, struct ptx_variable *v, enum ptx_space space);
+/** Reads variables up to a semicolon and appends them to a list. */
+void parse_variables(struct parser *p, enum ptx_space space, bool is_extern,
+                     struct ptx_variable **list, size_t *count, size_t *room);
+/** Reads the names of registers after .reg. */
+void parse_registers(struct parser *p);
+/** Reads the body of the current function. */
+void parse_body(struct parser *p);
+
+#endif

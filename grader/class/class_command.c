@@ -83,18 +83,8 @@ static enum st_code begin_run(struct cl_class *class, struct st_error *err)
 
 static enum st_code end_run(struct cl_class *class, struct st_error *err)
 {
-    char id[24];
-    snprintf(id, sizeof id, "%" PRId64, class->run);
-    const char *parameters[] = {id, NULL};
-    struct gb_run_list runs;
-    enum st_code code =
-        gb_run_read(class->book, &runs, "WHERE id = CAST(?1 AS INTEGER)", parameters, err);
-    if (!code && runs.n == 1) {
-        runs.row[0].finished = time(NULL);
-        code = gb_run_put(class->book, &runs.row[0], err);
-    }
-    gb_run_free(&runs);
-    return code;
+    return gb_change(class->book, err, "UPDATE run SET finished = %lld WHERE id = %lld",
+                     (long long)time(NULL), (long long)class->run);
 }
 
 /* The class's seed: --seed, or the one that the gradebook was begun with. */

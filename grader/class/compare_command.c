@@ -125,9 +125,9 @@ static enum st_code compare_books(struct gradebook *old, struct gradebook *new, 
 {
     static const char tail[] = "ORDER BY submission, milestone";
     struct gb_grade_list before = {0}, after = {0};
-    enum st_code code = gb_grade_read(old, &before, tail, NULL, err);
+    enum st_code code = gb_grade_read(old, &before, err, tail);
     if (!code)
-        code = gb_grade_read(new, &after, tail, NULL, err);
+        code = gb_grade_read(new, &after, err, tail);
     for (size_t i = 0, k = 0; !code && (i < before.n || k < after.n);) {
         int which = i == before.n ? 1 : k == after.n ? -1 : order(&before.row[i], &after.row[k]);
         if (which < 0) {
@@ -149,17 +149,14 @@ static enum st_code compare_books(struct gradebook *old, struct gradebook *new, 
 static enum st_code compare_history(struct gradebook *book, struct counts *c, struct st_error *err)
 {
     struct gb_grade_list grades;
-    enum st_code code = gb_grade_read(book, &grades, "ORDER BY submission, milestone", NULL, err);
+    enum st_code code = gb_grade_read(book, &grades, err, "ORDER BY submission, milestone");
     for (size_t i = 0; !code && i < grades.n; i++) {
         const struct gb_grade *g = &grades.row[i];
-        char id[24];
-        snprintf(id, sizeof id, "%" PRId64, g->attempt);
-        const char *parameters[] = {g->submission, g->milestone, id, NULL};
         struct gb_attempt_list earlier;
-        code = gb_attempt_read(book, &earlier,
-                               "WHERE submission = ?1 AND milestone = ?2 AND id < CAST(?3 AS "
-                               "INTEGER) ORDER BY id DESC LIMIT 1",
-                               parameters, err);
+        code = gb_attempt_read(
+            book, &earlier, err,
+            "WHERE submission = %Q AND milestone = %Q AND id < %lld ORDER BY id DESC LIMIT 1",
+            g->submission, g->milestone, (long long)g->attempt);
         if (!code && earlier.n)
             code = compare_attempts(book, earlier.row[0].id, book, g->attempt, c, err);
         gb_attempt_free(&earlier);

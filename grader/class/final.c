@@ -10,8 +10,7 @@ struct source {
     struct gb_submission_list submissions;
     struct gb_grade_list grades;
     struct gb_manual_item_list items;
-    struct gb_timing_list timings;   /* of the submissions' code, in attempts that count */
-    struct gb_inference_list passed; /* inferences that were right, in the same attempts */
+    struct gb_timing_list timings; /* what the ranking compares */
 };
 
 /* ---- points --------------------------------------------------------------------------------- */
@@ -110,38 +109,16 @@ static double course_item(const struct source *s, const char *name, const char *
 
 /* ---- ranking -------------------------------------------------------------------------------- */
 
-static bool was_right(const struct source *s, int64_t attempt, int64_t images)
-{
-    for (size_t i = 0; i < s->passed.n; i++)
-        if (s->passed.row[i].attempt == attempt && s->passed.row[i].images == images)
-            return true;
-    return false;
-}
-
-/* The largest size at which any submission's milestone was right and timed. */
-static int64_t largest_images(const struct source *s)
-{
-    int64_t most = 0;
-    for (size_t i = 0; i < s->timings.n; i++)
-        if (s->timings.row[i].images > most &&
-            was_right(s, s->timings.row[i].attempt, s->timings.row[i].images))
-            most = s->timings.row[i].images;
-    return most;
-}
-
 /* The shortest sum of the layers' Op Times of a submission's right milestones, or NAN. A grade that
  * failed has none: a wrong result is worth nothing. */
-static double best_time(const struct source *s, const struct cl_part *part, const char *name,
-                        int64_t images)
+static double best_time(const struct source *s, const struct cl_part *part, const char *name)
 {
     double best = NAN;
     for (size_t i = 0; i < part->milestones; i++) {
         const struct gb_grade *grade = grade_of(s, name, part->milestone[i].id);
         double sum = 0;
-        if (!grade || strcmp(grade->status, "pass") != 0 || !was_right(s, grade->attempt, images))
-            continue;
-        for (size_t k = 0; k < s->timings.n; k++)
-            if (s->timings.row[k].attempt == grade->attempt && s->timings.row[k].images == images)
+        for (size_t k = 0; grade && k < s->timings.n; k++)
+            if (s->timings.row[k].attempt == grade->attempt)
                 sum += s->timings.row[k].median_s;
         if (sum > 0 && !(sum >= best))
             best = sum;
@@ -180,9 +157,8 @@ static enum st_code rank(const struct source *s, const struct cl_part *part, siz
     size_t n = 0;
     if (!time)
         return st_fail(err, ST_NO_MEMORY, "cannot rank the class");
-    const int64_t images = largest_images(s);
     for (size_t i = 0; i < list->n; i++) {
-        time[i] = images ? best_time(s, part, list->row[i].submission, images) : NAN;
+        time[i] = best_time(s, part, list->row[i].submission);
         if (!isnan(time[i]))
             known[n++] = time[i];
     }
@@ -216,21 +192,26 @@ static double part_points(const struct source *s, const struct cl_part *part,
     return 0;
 }
 
+/* Op Times that count: of the largest size at which any submission was right and timed, in grades
+ * that passed, and with a right inference of that size in the same attempt. */
+static const char ranked[] =
+#define RIGHT                                                                                      \
+    "subject = 'submission' AND attempt IN (SELECT attempt FROM grade) "                           \
+    "AND EXISTS (SELECT * FROM inference i "                                                       \
+    "WHERE i.passed AND i.attempt = timing.attempt AND i.images = timing.images) "
+    "WHERE " RIGHT "AND images = (SELECT max(images) FROM timing WHERE " RIGHT ") "
+    "AND attempt IN (SELECT attempt FROM grade WHERE status = 'pass')";
+#undef RIGHT
+
 static enum st_code read_source(struct source *s, struct gradebook *book, struct st_error *err)
 {
-    enum st_code code = gb_submission_read(book, &s->submissions, "ORDER BY name", NULL, err);
+    enum st_code code = gb_submission_read(book, &s->submissions, err, "ORDER BY name");
     if (!code)
-        code = gb_grade_read(book, &s->grades, "ORDER BY submission", NULL, err);
+        code = gb_grade_read(book, &s->grades, err, "ORDER BY submission");
     if (!code)
-        code = gb_manual_item_read(book, &s->items, "ORDER BY submission", NULL, err);
+        code = gb_manual_item_read(book, &s->items, err, "ORDER BY submission");
     if (!code)
-        code = gb_timing_read(book, &s->timings,
-                              "WHERE subject = 'submission' AND attempt IN (SELECT attempt FROM "
-                              "grade)",
-                              NULL, err);
-    if (!code)
-        code = gb_inference_read(
-            book, &s->passed, "WHERE passed AND attempt IN (SELECT attempt FROM grade)", NULL, err);
+        code = gb_timing_read(book, &s->timings, err, ranked);
     return code;
 }
 
@@ -240,7 +221,6 @@ static void free_source(struct source *s)
     gb_grade_free(&s->grades);
     gb_manual_item_free(&s->items);
     gb_timing_free(&s->timings);
-    gb_inference_free(&s->passed);
 }
 
 enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,

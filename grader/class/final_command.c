@@ -143,7 +143,7 @@ int gr_command_final(int argc, char **argv)
     if (!code)
         code = cl_final_make(&list, book, &weights, &err);
     if (!code)
-        code = gb_roster_read(book, &roster, "ORDER BY line", NULL, &err);
+        code = gb_roster_read(book, &roster, &err, "ORDER BY line");
     if (!code)
         code = write_table(&a, &weights, &list, &roster, &err);
     if (code)

@@ -153,7 +153,7 @@ static enum st_code add_entry(struct cl_class *class, int dir, const char *entry
 static enum st_code add_absent(struct cl_class *class, struct st_error *err)
 {
     struct gb_roster_list roster;
-    enum st_code code = gb_roster_read(class->book, &roster, "ORDER BY line", NULL, err);
+    enum st_code code = gb_roster_read(class->book, &roster, err, "ORDER BY line");
     for (size_t i = 0; !code && i < roster.n; i++) {
         const struct gb_roster *r = &roster.row[i];
         struct cl_submission *s = find(class, r->name);
@@ -252,10 +252,9 @@ static enum st_code tell_gone(struct cl_class *class, struct st_error *err)
     struct gb_submission_list known;
     char names[NAMED * (CL_SHOWN_BYTES + 2)] = "", shown[CL_SHOWN_BYTES];
     size_t gone = 0;
-    enum st_code code = gb_submission_read(class->book, &known,
+    enum st_code code = gb_submission_read(class->book, &known, err,
                                            "WHERE name IN (SELECT submission FROM grade) ORDER BY "
-                                           "name",
-                                           NULL, err);
+                                           "name");
     if (code)
         return code;
     for (size_t i = 0; i < known.n; i++) {

@@ -75,15 +75,13 @@ static enum st_code parse_points(const char *text, double most, double *points,
 
 static enum st_code check_submission(struct gradebook *book, const char *name, struct st_error *err)
 {
-    struct gb_submission_list list;
-    const char *parameters[] = {name, NULL};
-    enum st_code code = gb_submission_read(book, &list, "WHERE name = ?1", parameters, err);
-    const bool there = !code && list.n > 0;
-    gb_submission_free(&list);
-    if (code || there)
+    double there;
+    enum st_code code =
+        gb_number(book, &there, err, "SELECT count(*) FROM submission WHERE name = %Q", name);
+    if (code || there > 0)
         return code;
     struct gb_roster_list roster;
-    code = gb_roster_read(book, &roster, "WHERE name = ?1 AND team <> ''", parameters, err);
+    code = gb_roster_read(book, &roster, err, "WHERE name = %Q AND team <> ''", name);
     if (code)
         return code;
     st_fail(err, ST_USAGE, "the gradebook has no such submission");
@@ -200,14 +198,11 @@ static enum st_code import(struct gradebook *book, const char *path, long *wrong
 static enum st_code list(struct gradebook *book, const char *name, struct st_error *err)
 {
     struct gb_manual_item_list items = {0};
-    const char *parameters[] = {name, NULL};
     enum st_code code = name ? check_submission(book, name, err) : ST_OK;
     if (!code)
-        code = gb_manual_item_read(book, &items,
-                                   name ? "WHERE submission = ?1 ORDER BY submission, milestone, "
-                                          "item"
-                                        : "ORDER BY submission, milestone, item",
-                                   name ? parameters : NULL, err);
+        code = gb_manual_item_read(
+            book, &items, err,
+            "WHERE %Q IS NULL OR submission = %Q ORDER BY submission, milestone, item", name, name);
     for (size_t i = 0; !code && i < items.n; i++) {
         const struct gb_manual_item *m = &items.row[i];
         char shown[CL_SHOWN_BYTES], comment[CL_SHOWN_BYTES];
@@ -224,18 +219,14 @@ static enum st_code list(struct gradebook *book, const char *name, struct st_err
 static enum st_code remove_item(struct gradebook *book, const char *const word[5],
                                 struct st_error *err)
 {
-    static const char where[] = "WHERE submission = ?1 AND milestone = ?2 AND item = ?3";
-    const char *parameters[] = {word[0], strcmp(word[1], "-") == 0 ? "" : word[1], word[2], NULL};
-    struct gb_manual_item_list items;
     enum st_code code = check_submission(book, word[0], err);
     if (!code)
-        code = gb_manual_item_read(book, &items, where, parameters, err);
-    if (code)
+        code = gb_change(
+            book, err,
+            "DELETE FROM manual_item WHERE submission = %Q AND milestone = %Q AND item = %Q",
+            word[0], strcmp(word[1], "-") == 0 ? "" : word[1], word[2]);
+    if (code || gb_changed(book))
         return code;
-    const bool there = items.n > 0;
-    gb_manual_item_free(&items);
-    if (there)
-        return gb_delete(book, "manual_item", where, parameters, err);
     st_fail(err, ST_USAGE, "no such item was entered");
     st_detail(err, ST_GOT, "%s %s %s", word[0], word[1], word[2]);
     return st_detail(err, ST_HINT, "grader manual --list"), ST_USAGE;

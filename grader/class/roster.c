@@ -117,7 +117,7 @@ enum st_code cl_roster_read(struct cl_class *class, struct st_error *err)
         csv_free(&csv);
         return code;
     }
-    code = gb_delete(class->book, "roster", "", NULL, err);
+    code = gb_change(class->book, err, "DELETE FROM roster");
     for (size_t i = 1; !code && i < csv.rows; i++)
         code = put_row(class, &csv, i, &columns, err);
     if (!code)

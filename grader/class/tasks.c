@@ -16,11 +16,11 @@ struct known {
 
 static enum st_code read_known(struct cl_class *class, struct known *k, struct st_error *err)
 {
-    enum st_code code = gb_attempt_read(
-        class->book, &k->attempts,
-        "WHERE id IN (SELECT attempt FROM grade) ORDER BY submission, milestone", NULL, err);
+    enum st_code code =
+        gb_attempt_read(class->book, &k->attempts, err,
+                        "WHERE id IN (SELECT attempt FROM grade) ORDER BY submission, milestone");
     if (!code)
-        code = gb_attempt_read(class->book, &k->all, "ORDER BY submission, milestone", NULL, err);
+        code = gb_attempt_read(class->book, &k->all, err, "ORDER BY submission, milestone");
     return code;
 }
 
@@ -61,7 +61,7 @@ static enum st_code find_since_run(struct cl_class *class, struct known *k, stru
 {
     struct gb_run_list runs;
     k->since_run = class->run;
-    enum st_code code = gb_run_read(class->book, &runs, "ORDER BY id DESC", NULL, err);
+    enum st_code code = gb_run_read(class->book, &runs, err, "ORDER BY id DESC");
     for (size_t i = 0; !code && i < runs.n; i++) {
         if (runs.row[i].id == class->run)
             continue;

@@ -131,11 +131,11 @@ static void put_comment(FILE *out, const struct gb_manual_item *item)
 static enum st_code take_manual(struct gx_record *to, struct gradebook *book, struct st_error *err)
 {
     struct gb_manual_item_list items;
-    const char *parameters[] = {to->submission, to->milestone, NULL};
     char *comments = NULL;
     size_t bytes;
     enum st_code code = gb_manual_item_read(
-        book, &items, "WHERE submission = ?1 AND milestone = ?2 ORDER BY item", parameters, err);
+        book, &items, err, "WHERE submission = %Q AND milestone = %Q ORDER BY item", to->submission,
+        to->milestone);
     FILE *out = open_memstream(&comments, &bytes);
     for (size_t i = 0; !code && i < items.n; i++) {
         const struct gb_manual_item *item = &items.row[i];
@@ -176,12 +176,11 @@ enum st_code gx_class_read(struct gx_class *class, struct gradebook *book, const
                            const char *milestone, struct st_error *err)
 {
     struct gb_grade_list grades;
-    const char *parameters[] = {submission ? submission : "", milestone ? milestone : "", NULL};
     *class = (struct gx_class){0};
-    enum st_code code = gb_grade_read(book, &grades,
-                                      "WHERE (?1 = '' OR submission = ?1) AND "
-                                      "(?2 = '' OR milestone = ?2) ORDER BY submission, milestone",
-                                      parameters, err);
+    enum st_code code = gb_grade_read(
+        book, &grades, err,
+        "WHERE submission = coalesce(nullif(%Q, ''), submission) AND milestone = coalesce(nullif(%Q, ''), milestone) ORDER BY submission, milestone",
+        submission, milestone);
     for (size_t i = 0; !code && i < grades.n; i++)
         code = add_attempt(class, book, grades.row[i].attempt, err);
     if (!code && grades.n == 0) {

@@ -10,28 +10,13 @@
 
 enum { BUSY_MS = 5000 };
 
-/* A number that a pragma or query gives. */
-static enum st_code ask(struct gradebook *book, const char *sql, int64_t *answer,
-                        struct st_error *err)
-{
-    sqlite3_stmt *statement = NULL;
-    enum st_code code = ST_OK;
-    if (sqlite3_prepare_v2(book->db, sql, -1, &statement, NULL) ||
-        sqlite3_step(statement) != SQLITE_ROW)
-        code = gb_fail(book, "read the gradebook", err);
-    else
-        *answer = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return code;
-}
-
 /* Makes the tables, unless another process has just done so. */
 static enum st_code create(struct gradebook *book, struct st_error *err)
 {
-    int64_t version = 0;
+    double version = 0;
     enum st_code code = gb_begin(book, err);
     if (!code)
-        code = ask(book, "PRAGMA user_version", &version, err);
+        code = gb_number(book, &version, err, "PRAGMA user_version");
     if (!code && version == 0) {
         char *tables = gb_schema_sql();
         char pragmas[128];
@@ -63,12 +48,12 @@ static enum st_code refuse(const struct gradebook *book, struct st_error *err, c
 static enum st_code check_version(struct gradebook *book, enum gb_access access,
                                   struct st_error *err)
 {
-    int64_t id = 0, version = 0, tables = 0;
-    enum st_code code = ask(book, "PRAGMA application_id", &id, err);
+    double id = 0, version = 0, tables = 0;
+    enum st_code code = gb_number(book, &id, err, "PRAGMA application_id");
     if (!code)
-        code = ask(book, "PRAGMA user_version", &version, err);
+        code = gb_number(book, &version, err, "PRAGMA user_version");
     if (!code)
-        code = ask(book, "SELECT count(*) FROM sqlite_master", &tables, err);
+        code = gb_number(book, &tables, err, "SELECT count(*) FROM sqlite_master");
     if (code)
         return code;
     if (id == 0 && version == 0 && tables == 0)
@@ -83,7 +68,7 @@ static enum st_code check_version(struct gradebook *book, enum gb_access access,
     if (version > GB_VERSION || version < 1) {
         refuse(book, err, "the gradebook is of another version", "use the ConvLab that wrote it");
         st_detail(err, ST_EXPECTED, "at most version %d", GB_VERSION);
-        st_detail(err, ST_GOT, "%lld", (long long)version);
+        st_detail(err, ST_GOT, "%.0f", version);
         return ST_BAD_FORMAT;
     }
     if (access == GB_READ)

@@ -5,14 +5,16 @@
  *
  *     struct gb_T                                      a row
  *     struct gb_T_list { size_t n; struct gb_T *row; } rows in memory
- *     gb_T_read(book, &list, tail, parameters, err)    SELECT ... FROM T <tail>
+ *     gb_T_read(book, &list, err, tail, ...)           SELECT ... FROM T <tail>
  *     gb_T_free(&list)
  *     gb_T_put(book, &row, err)                        INSERT OR REPLACE
  *
  * for example, all grades of m1 from the best to the worst:
  *
- *     const char *parameters[] = {"m1", NULL};
- *     gb_grade_read(book, &list, "WHERE milestone = ?1 ORDER BY score DESC", parameters, err);
+ *     gb_grade_read(book, &list, err, "WHERE milestone = %Q ORDER BY score DESC", "m1");
+ *
+ * SQL is formatted as sqlite3_mprintf() does it: %Q is a text in quotes (or NULL), %lld a number.
+ * The caller never puts a text into it in another way.
  *
  * A reader may open the file while a class is being graded: it sees whole grades only (WAL).
  */
@@ -68,9 +70,16 @@ enum st_code gb_commit(struct gradebook *book, struct st_error *err);
 /** Takes back what was done since gb_begin(); harmless if there was none. */
 void gb_rollback(struct gradebook *book);
 
-/** Deletes rows: DELETE FROM table tail. @param parameters  NULL-terminated, or NULL. */
-enum st_code gb_delete(struct gradebook *book, const char *table, const char *tail,
-                       const char *const *parameters, struct st_error *err);
+/** Runs a statement that changes rows: gb_change(book, err, "DELETE FROM roster"). */
+enum st_code gb_change(struct gradebook *book, struct st_error *err, const char *sql, ...);
+
+/** @return how many rows the last gb_change() has changed. */
+int gb_changed(const struct gradebook *book);
+
+/** Asks for one number: gb_number(book, &n, err, "SELECT count(*) FROM grade").
+ * @param number  set to it; NAN if it is NULL or there is no row */
+enum st_code gb_number(struct gradebook *book, double *number, struct st_error *err,
+                       const char *sql, ...);
 
 #define GB_C_TEXT    char *
 #define GB_C_INTEGER int64_t
@@ -87,8 +96,7 @@ enum st_code gb_delete(struct gradebook *book, const char *table, const char *ta
         struct gb_##table *row;                                                                    \
     };                                                                                             \
     enum st_code gb_##table##_read(struct gradebook *book, struct gb_##table##_list *list,         \
-                                   const char *tail, const char *const *parameters,                \
-                                   struct st_error *err);                                          \
+                                   struct st_error *err, const char *tail, ...);                   \
     void gb_##table##_free(struct gb_##table##_list *list);                                        \
     enum st_code gb_##table##_put(struct gradebook *book, const struct gb_##table *row,            \
                                   struct st_error *err);

@@ -43,9 +43,9 @@ static enum st_code print_gradebook(const char *path, struct st_error *err)
     struct gb_submission_list submissions = {0};
     enum st_code code = gb_open(&book, path, GB_READ, err);
     if (!code)
-        code = gb_grade_read(book, &grades, "ORDER BY milestone", NULL, err);
+        code = gb_grade_read(book, &grades, err, "ORDER BY milestone");
     if (!code)
-        code = gb_submission_read(book, &submissions, NULL, NULL, err);
+        code = gb_submission_read(book, &submissions, err, "");
     if (!code) {
         printf("%s: version %d, %zu submissions\n", path, GB_VERSION, submissions.n);
         print_counts(&grades);
@@ -59,16 +59,9 @@ static enum st_code print_gradebook(const char *path, struct st_error *err)
 /* Its attempts and manual items stay: found again, it is graded again, and they count again. */
 static enum st_code delete_grades(struct gradebook *book, const char *name, struct st_error *err)
 {
-    static const char of_it[] = "WHERE submission = ?1";
-    const char *parameters[] = {name, NULL};
-    struct gb_grade_list grades;
-    enum st_code code = gb_grade_read(book, &grades, of_it, parameters, err);
-    if (code)
+    enum st_code code = gb_change(book, err, "DELETE FROM grade WHERE submission = %Q", name);
+    if (code || gb_changed(book))
         return code;
-    const bool there = grades.n > 0;
-    gb_grade_free(&grades);
-    if (there)
-        return gb_delete(book, "grade", of_it, parameters, err);
     st_fail(err, ST_USAGE, "the gradebook has no grade of such a submission");
     return st_detail(err, ST_GOT, "%s", name), ST_USAGE;
 }

@@ -10,9 +10,8 @@ enum st_code gb_setting_get(struct gradebook *book, const char *name, char **val
                             struct st_error *err)
 {
     struct gb_setting_list list;
-    const char *parameters[] = {name, NULL};
     *value = NULL;
-    enum st_code code = gb_setting_read(book, &list, "WHERE name = ?1", parameters, err);
+    enum st_code code = gb_setting_read(book, &list, err, "WHERE name = %Q", name);
     if (!code && list.n == 1) {
         *value = list.row[0].value;
         list.row[0].value = NULL;
@@ -70,23 +69,19 @@ enum st_code gb_graded_read(struct gradebook *book, int64_t attempt, struct gb_g
                             struct st_error *err)
 {
     memset(graded, 0, sizeof *graded);
-    char id[24];
-    snprintf(id, sizeof id, "%" PRId64, attempt);
-    const char *parameters[] = {id, NULL};
     struct gb_attempt_list attempts;
     enum st_code code =
-        gb_attempt_read(book, &attempts, "WHERE id = CAST(?1 AS INTEGER)", parameters, err);
+        gb_attempt_read(book, &attempts, err, "WHERE id = %lld", (long long)attempt);
     if (!code && attempts.n == 0)
-        code = st_fail(err, ST_NOT_FOUND, "the gradebook has no attempt %s", id);
+        code = st_fail(err, ST_NOT_FOUND, "the gradebook has no attempt %" PRId64, attempt);
     if (code)
         return code;
     graded->attempt = attempts.row[0];
     free(attempts.row);
 #define READ(table, list)                                                                          \
     if (!code)                                                                                     \
-        code = gb_##table##_read(book, &graded->list,                                              \
-                                 "WHERE attempt = CAST(?1 AS INTEGER) ORDER BY rowid", parameters, \
-                                 err);
+        code = gb_##table##_read(book, &graded->list, err, "WHERE attempt = %lld ORDER BY rowid",  \
+                                 (long long)attempt);
     PARTS(READ)
 #undef READ
     if (code)

@@ -3,6 +3,7 @@
 #include "grader/gradebook/gradebook_parts.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,12 +53,6 @@ static enum st_code prepare(struct gradebook *book, sqlite3_str *sql, const char
     int failed = !text || sqlite3_prepare_v2(book->db, text, -1, statement, NULL);
     sqlite3_free(text);
     return failed ? gb_fail(book, doing, err) : ST_OK;
-}
-
-static void bind_texts(sqlite3_stmt *statement, const char *const *parameters)
-{
-    for (int i = 0; parameters && parameters[i]; i++)
-        sqlite3_bind_text(statement, i + 1, parameters[i], -1, SQLITE_STATIC);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -110,21 +105,20 @@ static bool take_row(const struct layout *table, sqlite3_stmt *statement, char *
     return true;
 }
 
-static enum st_code read_rows(struct gradebook *book, const struct layout *table, const char *tail,
-                              const char *const *parameters, void **rows, size_t *n,
-                              struct st_error *err)
+static enum st_code read_rows(struct gradebook *book, const struct layout *table, void **rows,
+                              size_t *n, struct st_error *err, const char *tail, va_list arguments)
 {
     sqlite3_str *sql = sqlite3_str_new(book->db);
     sqlite3_str_appendall(sql, "SELECT ");
     add_columns(sql, table);
-    sqlite3_str_appendf(sql, " FROM %s %s", table->name, tail ? tail : "");
+    sqlite3_str_appendf(sql, " FROM %s ", table->name);
+    sqlite3_str_vappendf(sql, tail, arguments);
     sqlite3_stmt *statement;
     *rows = NULL;
     *n = 0;
     enum st_code code = prepare(book, sql, "read the gradebook", &statement, err);
     if (code)
         return code;
-    bind_texts(statement, parameters);
     int step;
     char *taken = NULL;
     while (!code && (step = sqlite3_step(statement)) != SQLITE_DONE) {
@@ -195,22 +189,6 @@ static enum st_code put_row(struct gradebook *book, const struct layout *table, 
     return code;
 }
 
-enum st_code gb_delete(struct gradebook *book, const char *table, const char *tail,
-                       const char *const *parameters, struct st_error *err)
-{
-    sqlite3_str *sql = sqlite3_str_new(book->db);
-    sqlite3_str_appendf(sql, "DELETE FROM %s %s", table, tail);
-    sqlite3_stmt *statement;
-    enum st_code code = prepare(book, sql, "write to the gradebook", &statement, err);
-    if (code)
-        return code;
-    bind_texts(statement, parameters);
-    if (sqlite3_step(statement) != SQLITE_DONE)
-        code = gb_fail(book, "write to the gradebook", err);
-    sqlite3_finalize(statement);
-    return code;
-}
-
 int64_t gb_last_id(const struct gradebook *book)
 {
     return sqlite3_last_insert_rowid(book->db);
@@ -220,12 +198,14 @@ int64_t gb_last_id(const struct gradebook *book)
 
 #define GB_TABLE(table, doc)                                                                       \
     enum st_code gb_##table##_read(struct gradebook *book, struct gb_##table##_list *list,         \
-                                   const char *tail, const char *const *parameters,                \
-                                   struct st_error *err)                                           \
+                                   struct st_error *err, const char *tail, ...)                    \
     {                                                                                              \
         void *rows;                                                                                \
+        va_list arguments;                                                                         \
+        va_start(arguments, tail);                                                                 \
         enum st_code code =                                                                        \
-            read_rows(book, &table##_layout, tail, parameters, &rows, &list->n, err);              \
+            read_rows(book, &table##_layout, &rows, &list->n, err, tail, arguments);               \
+        va_end(arguments);                                                                         \
         list->row = rows;                                                                          \
         return code;                                                                               \
     }                                                                                              \

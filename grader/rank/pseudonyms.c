@@ -99,7 +99,7 @@ enum st_code rk_show_own_name(struct gradebook *book, const char *token, bool sh
 {
     struct gb_submission_list list;
     char of_one[RK_TOKEN_CHARS], *setting = NULL;
-    enum st_code code = gb_submission_read(book, &list, "ORDER BY name", NULL, err);
+    enum st_code code = gb_submission_read(book, &list, err, "ORDER BY name");
     for (size_t i = 0; !code && !setting && i < list.n; i++) {
         code = rk_token(book, list.row[i].name, of_one, err);
         if (!code && strcmp(of_one, token) == 0 &&

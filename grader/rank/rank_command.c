@@ -29,7 +29,7 @@ static const struct option_row rows[] = {
 static enum st_code print_tokens(struct gradebook *book, struct st_error *err)
 {
     struct gb_submission_list list;
-    enum st_code code = gb_submission_read(book, &list, "ORDER BY name", NULL, err);
+    enum st_code code = gb_submission_read(book, &list, err, "ORDER BY name");
     for (size_t i = 0; !code && i < list.n; i++) {
         char token[RK_TOKEN_CHARS], name[256];
         code = rk_token(book, list.row[i].name, token, err);

@@ -53,9 +53,8 @@ Test(gradebook, reads_back_what_was_stored)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         add_submission(book, names[i]);
         cr_assert_eq(store(book, names[i], 12.5, &err), ST_OK, "%s", err.what);
-        const char *parameters[] = {names[i], NULL};
         struct gb_grade_list list;
-        cr_assert_eq(gb_grade_read(book, &list, "WHERE submission = ?1", parameters, &err), ST_OK);
+        cr_assert_eq(gb_grade_read(book, &list, &err, "WHERE submission = %Q", names[i]), ST_OK);
         cr_assert_eq(list.n, 1);
         cr_expect_str_eq(list.row[0].submission, names[i]);
         cr_expect_eq(list.row[0].score, 12.5);
@@ -80,8 +79,8 @@ Test(gradebook, keeps_the_history_of_a_grade)
     cr_assert_eq(store(book, "s001", 60, &err), ST_OK);
     struct gb_attempt_list attempts;
     struct gb_grade_list grades;
-    cr_assert_eq(gb_attempt_read(book, &attempts, "ORDER BY id", NULL, &err), ST_OK);
-    cr_assert_eq(gb_grade_read(book, &grades, NULL, NULL, &err), ST_OK);
+    cr_assert_eq(gb_attempt_read(book, &attempts, &err, "ORDER BY id"), ST_OK);
+    cr_assert_eq(gb_grade_read(book, &grades, &err, ""), ST_OK);
     cr_assert_eq(attempts.n, 2);
     cr_assert_eq(grades.n, 1);
     cr_expect_eq(attempts.row[0].score, 0);
@@ -106,8 +105,8 @@ Test(gradebook, stores_a_grading_whole_or_not_at_all)
     cr_expect_neq(store(book, "nobody", 1, &err), ST_OK); /* no such submission */
     struct gb_attempt_list attempts;
     struct gb_check_result_list checks;
-    cr_assert_eq(gb_attempt_read(book, &attempts, NULL, NULL, &err), ST_OK);
-    cr_assert_eq(gb_check_result_read(book, &checks, NULL, NULL, &err), ST_OK);
+    cr_assert_eq(gb_attempt_read(book, &attempts, &err, ""), ST_OK);
+    cr_assert_eq(gb_check_result_read(book, &checks, &err, ""), ST_OK);
     cr_expect_eq(attempts.n, 0);
     cr_expect_eq(checks.n, 0);
     cr_expect_eq(store(book, "s001", 1, &err), ST_OK, "%s", err.what);
@@ -146,8 +145,8 @@ Test(gradebook, is_whole_after_a_kill_at_any_moment)
     cr_assert_eq(gb_open(&book, temp_path("class.db"), GB_READ, &err), ST_OK, "%s", err.what);
     struct gb_attempt_list attempts;
     struct gb_check_result_list checks;
-    cr_assert_eq(gb_attempt_read(book, &attempts, NULL, NULL, &err), ST_OK);
-    cr_assert_eq(gb_check_result_read(book, &checks, NULL, NULL, &err), ST_OK);
+    cr_assert_eq(gb_attempt_read(book, &attempts, &err, ""), ST_OK);
+    cr_assert_eq(gb_check_result_read(book, &checks, &err, ""), ST_OK);
     cr_expect_geq(attempts.n, 5);
     cr_expect_eq(checks.n, 2 * attempts.n);
     gb_attempt_free(&attempts);
@@ -194,7 +193,7 @@ Test(gradebook, of_an_older_version_is_brought_up_to_date_and_copied)
     struct st_error err;
     struct gb_attempt_list attempts;
     cr_assert_eq(gb_open(&book, temp_path("class.db"), GB_WRITE, &err), ST_OK, "%s", err.what);
-    cr_assert_eq(gb_attempt_read(book, &attempts, NULL, NULL, &err), ST_OK, "%s", err.what);
+    cr_assert_eq(gb_attempt_read(book, &attempts, &err, ""), ST_OK, "%s", err.what);
     cr_assert_eq(attempts.n, 1);
     cr_expect_eq(attempts.row[0].score, 60);
     cr_expect_eq(attempts.row[0].alone, 0);
@@ -288,7 +287,7 @@ Test(gradebook, that_cannot_be_written_is_readable)
             _exit(2);
         if (gb_open(&book, temp_path("class.db"), GB_READ, &err))
             _exit(3);
-        if (gb_grade_read(book, &grades, NULL, NULL, &err) || grades.n != 1)
+        if (gb_grade_read(book, &grades, &err, "") || grades.n != 1)
             _exit(4);
         _exit(0);
     }
@@ -296,6 +295,28 @@ Test(gradebook, that_cannot_be_written_is_readable)
     waitpid(pid, &status, 0);
     chmod(temp_folder, 0755);
     cr_expect_eq(status, 0, "step %d failed", WEXITSTATUS(status));
+}
+
+Test(gradebook, changes_and_numbers_are_of_the_rows_that_were_named)
+{
+    struct gradebook *book = open_class();
+    struct st_error err;
+    double n = 0;
+    add_submission(book, "it's");
+    add_submission(book, "its");
+    cr_assert_eq(store(book, "it's", 12.5, &err), ST_OK, "%s", err.what);
+    cr_assert_eq(gb_number(book, &n, &err, "SELECT score FROM grade WHERE submission = %Q", "it's"),
+                 ST_OK);
+    cr_expect_eq(n, 12.5);
+    cr_assert_eq(gb_change(book, &err, "DELETE FROM grade WHERE submission = %Q", "its"), ST_OK);
+    cr_expect_eq(gb_changed(book), 0);
+    cr_assert_eq(gb_change(book, &err, "DELETE FROM grade WHERE submission = %Q", "it's"), ST_OK);
+    cr_expect_eq(gb_changed(book), 1);
+    cr_assert_eq(gb_number(book, &n, &err, "SELECT max(score) FROM grade"), ST_OK);
+    cr_expect(isnan(n), "the number of no row");
+    cr_expect_eq(gb_number(book, &n, &err, "SELECT nothing FROM grade"), ST_IO);
+    cr_expect_eq(gb_change(book, &err, "DELETE FROM nothing"), ST_IO);
+    gb_close(book);
 }
 
 Test(gradebook, every_table_is_in_its_page)

@@ -1,5 +1,8 @@
-/* Statements without results, transactions, and the report when SQLite refuses one. */
+/* Statements that give no rows, transactions, and the report when SQLite refuses one. */
 #include "grader/gradebook/gradebook_parts.h"
+
+#include <math.h>
+#include <stdarg.h>
 
 enum st_code gb_fail(const struct gradebook *book, const char *doing, struct st_error *err)
 {
@@ -43,6 +46,43 @@ enum st_code gb_run(struct gradebook *book, const char *sql, const char *doing,
                     struct st_error *err)
 {
     return sqlite3_exec(book->db, sql, NULL, NULL, NULL) ? gb_fail(book, doing, err) : ST_OK;
+}
+
+enum st_code gb_change(struct gradebook *book, struct st_error *err, const char *sql, ...)
+{
+    va_list arguments;
+    va_start(arguments, sql);
+    char *text = sqlite3_vmprintf(sql, arguments);
+    va_end(arguments);
+    enum st_code code = text ? gb_run(book, text, "write to the gradebook", err)
+                             : st_fail(err, ST_NO_MEMORY, "cannot write to the gradebook");
+    sqlite3_free(text);
+    return code;
+}
+
+int gb_changed(const struct gradebook *book)
+{
+    return sqlite3_changes(book->db);
+}
+
+enum st_code gb_number(struct gradebook *book, double *number, struct st_error *err,
+                       const char *sql, ...)
+{
+    sqlite3_stmt *statement = NULL;
+    va_list arguments;
+    va_start(arguments, sql);
+    char *text = sqlite3_vmprintf(sql, arguments);
+    va_end(arguments);
+    const bool ready = text && !sqlite3_prepare_v2(book->db, text, -1, &statement, NULL);
+    const int step = ready ? sqlite3_step(statement) : SQLITE_ERROR;
+    const bool null = step != SQLITE_ROW || sqlite3_column_type(statement, 0) == SQLITE_NULL;
+    *number = null ? NAN : sqlite3_column_double(statement, 0);
+    enum st_code code = ST_OK;
+    if (step != SQLITE_ROW && step != SQLITE_DONE)
+        code = gb_fail(book, "read the gradebook", err);
+    sqlite3_finalize(statement);
+    sqlite3_free(text);
+    return code;
 }
 
 /* ---- transactions --------------------------------------------------------------------------- */

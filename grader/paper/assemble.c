@@ -7,6 +7,8 @@
 #include "grader/paper/assemble.h"
 
 #include "base/files.h"
+#include "grader/paper/sources.h"
+#include "grader/report/template.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +17,8 @@
 #define LIST_NAME    "pieces"
 
 struct section {
-    struct pp_template *template; /* NULL: the template is gone, what is there stays */
-    char name[PP_NAME];
+    struct gr_template *template; /* NULL: the template is gone, what is there stays */
+    char name[GR_NAME];
     struct gr_plots *plots;
     bool known;   /* it was in the report before */
     bool done;    /* it is in the new one */
@@ -38,7 +40,7 @@ struct maker {
 
 static bool is_listed(const struct maker *m, const char *section, const char *name)
 {
-    char word[2 * PP_NAME + 4];
+    char word[2 * GR_NAME + 4];
     snprintf(word, sizeof word, " %s/%s ", section, name);
     return m->list && memmem(m->list->text, m->list->bytes, word, strlen(word));
 }
@@ -50,6 +52,18 @@ static bool has_section(const struct pp_document *old, const char *section)
         if (strcmp(old->segment[i].section, section) == 0)
             return true;
     return false;
+}
+
+/* Where a section belongs: "front", then milestones by number, others, "final". */
+static long section_rank(const char *section)
+{
+    if (strcmp(section, "front") == 0)
+        return -1;
+    if (strcmp(section, "final") == 0)
+        return LONG_MAX;
+    char *end;
+    const long number = section[0] == 'm' ? strtol(section + 1, &end, 10) : -1;
+    return number >= 0 && section[1] && *end == '\0' ? number : LONG_MAX - 1;
 }
 
 /* ---- sections ------------------------------------------------------------------------------- */
@@ -69,10 +83,10 @@ static enum st_code add_section(struct maker *m, const char *name, bool known)
     if (m->sections == PP_SECTIONS)
         return st_fail(m->err, ST_TOO_LARGE, "too many sections");
     size_t at = m->sections++;
-    for (; at && pp_section_rank(m->section[at - 1].name) > pp_section_rank(name); at--)
+    for (; at && section_rank(m->section[at - 1].name) > section_rank(name); at--)
         m->section[at] = m->section[at - 1];
     m->section[at] = (struct section){.known = known};
-    snprintf(m->section[at].name, PP_NAME, "%s", name);
+    snprintf(m->section[at].name, GR_NAME, "%s", name);
     return ST_OK;
 }
 
@@ -103,7 +117,7 @@ static enum st_code read_templates(struct maker *m)
         s->plots = calloc(1, sizeof *s->plots);
         if (!s->template || !s->plots)
             return st_fail(m->err, ST_NO_MEMORY, "cannot hold the templates in memory");
-        enum st_code code = pp_template_read(m->request->templates, s->name, s->template, m->err);
+        enum st_code code = gr_template_read(m->request->templates, s->name, s->template, m->err);
         if (code) {
             if (!there)
                 st_detail(m->err, ST_HINT,
@@ -124,7 +138,7 @@ static void draw_plots(struct maker *m)
         const char *all = m->request->src->gradings;
         bool wanted = false;
         for (size_t p = 0; s->template && p < s->template->pieces; p++)
-            wanted = wanted || (s->template->piece[p].kind == PP_BLOCK &&
+            wanted = wanted || (s->template->piece[p].kind == GR_BLOCK &&
                                 strcmp(s->template->piece[p].fill, "figure") == 0);
         const bool final = strcmp(s->name, "final") == 0;
         if (!wanted ||
@@ -156,43 +170,39 @@ static void end_line(struct maker *m)
     m->last = '\n';
 }
 
-/* Fills a block in memory. @return malloc'd text, NULL if what is there stays, or without memory.
- */
-static char *fill(struct maker *m, const struct section *s, const struct pp_piece *piece,
-                  bool fresh, size_t *bytes)
+/* Fills a block. @return malloc'd text, NULL if what is there stays, or without memory. */
+static char *fill(struct maker *m, const struct section *s, const struct gr_piece *piece,
+                  bool fresh)
 {
-    char *text = NULL;
-    FILE *out = open_memstream(&text, bytes);
-    if (!out)
-        return NULL;
-    const struct pp_fill f = {.out = out,
-                              .src = m->request->src,
-                              .section = s->name,
-                              .piece = piece,
-                              .grading = pp_grading_find(m->request->src, s->name),
-                              .plots = s->plots && s->plots->n ? s->plots : NULL};
-    const bool filled = pp_fill(&f);
-    if (fclose(out) || (!filled && !fresh)) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    int tables = piece->number - 1, figures = tables;
+    bool stays;
+    const struct gr_block block = {.src = m->request->src,
+                                   .section = s->name,
+                                   .piece = piece,
+                                   .grading = pp_sources_find(m->request->src, s->name),
+                                   .plots = s->plots && s->plots->n ? s->plots : NULL,
+                                   .tables = &tables,
+                                   .figures = &figures};
+    char *text = gr_block_fill(&block, &stays);
+    if (!stays || fresh)
+        return text;
+    free(text);
+    return NULL;
 }
 
-static void put_piece(struct maker *m, const struct section *s, const struct pp_piece *piece)
+static void put_piece(struct maker *m, const struct section *s, const struct gr_piece *piece)
 {
-    if (piece->kind == PP_TEXT) {
+    if (piece->kind == GR_TEXT) {
         put(m, piece->text, piece->bytes);
         return;
     }
     end_line(m);
-    if (piece->kind == PP_PLACE) {
-        pp_put_place(m->out, s->name, piece->name, pp_attribute(piece, "question", ""));
+    if (piece->kind == GR_PLACE) {
+        pp_put_place(m->out, s->name, piece->name, gr_attribute(piece, "question", ""));
         return;
     }
-    size_t bytes = 0;
-    char *text = fill(m, s, piece, true, &bytes);
-    pp_put_generated(m->out, s->name, piece->name, text ? text : "", text ? bytes : 0);
+    char *text = fill(m, s, piece, true);
+    pp_put_generated(m->out, s->name, piece->name, text ? text : "", text ? strlen(text) : 0);
     free(text);
 }
 
@@ -213,8 +223,8 @@ static void put_new_pieces(struct maker *m, struct section *s)
 {
     s->flushed = true;
     for (size_t i = 0; s->template && i < s->template->pieces; i++) {
-        const struct pp_piece *p = &s->template->piece[i];
-        if (p->kind == PP_TEXT || is_listed(m, s->name, p->name) ||
+        const struct gr_piece *p = &s->template->piece[i];
+        if (p->kind == GR_TEXT || is_listed(m, s->name, p->name) ||
             pp_document_find(m->old, s->name, p->name))
             continue;
         end_line(m);
@@ -232,7 +242,7 @@ static void put_before(struct maker *m, long rank, bool all)
 {
     for (size_t i = 0; i < m->sections; i++) {
         struct section *s = &m->section[i];
-        if (!all && pp_section_rank(s->name) >= rank)
+        if (!all && section_rank(s->name) >= rank)
             break;
         if (s->known && !s->flushed && (all || s->done))
             put_new_pieces(m, s);
@@ -253,7 +263,7 @@ static void put_list(struct maker *m)
     for (size_t i = 0; i < m->sections; i++) {
         const struct section *s = &m->section[i];
         for (size_t p = 0; s->template && p < s->template->pieces; p++)
-            if (s->template->piece[p].kind != PP_TEXT)
+            if (s->template->piece[p].kind != GR_TEXT)
                 fprintf(out, " %s/%s ", s->name, s->template->piece[p].name);
         fputc('\n', out);
     }
@@ -268,21 +278,20 @@ static void put_list(struct maker *m)
 static void renew(struct maker *m, const struct pp_segment *old)
 {
     const struct section *s = find_section(m, old->section);
-    const struct pp_piece *piece = s && s->template ? pp_piece_find(s->template, old->name) : NULL;
+    const struct gr_piece *piece = s && s->template ? gr_piece_find(s->template, old->name) : NULL;
     if (old->edited) {
         fprintf(m->notes,
                 "kept: %s %s (line %zu) was changed by hand; to have it renewed, delete what is "
                 "between its markers\n",
                 old->section, old->name, old->line);
-    } else if (!piece || piece->kind != PP_BLOCK) {
+    } else if (!piece || piece->kind != GR_BLOCK) {
         fprintf(m->notes, "kept: %s %s (line %zu) is not in the template any more\n", old->section,
                 old->name, old->line);
     } else {
-        size_t bytes = 0;
-        char *text = fill(m, s, piece, old->bytes == 0, &bytes);
+        char *text = fill(m, s, piece, old->bytes == 0);
         if (text) {
             end_line(m);
-            pp_put_generated(m->out, old->section, old->name, text, bytes);
+            pp_put_generated(m->out, old->section, old->name, text, strlen(text));
             free(text);
             return;
         }
@@ -296,7 +305,7 @@ static void put_segment(struct maker *m, const struct pp_segment *s)
         return; /* goes to the end */
     struct section *of = s->section[0] ? find_section(m, s->section) : NULL;
     if (s->kind == PP_FREE && of) { /* a section begins */
-        put_before(m, pp_section_rank(of->name), false);
+        put_before(m, section_rank(of->name), false);
         of->done = true;
     }
     if (s->kind == PP_GENERATED)
@@ -308,12 +317,12 @@ static void put_segment(struct maker *m, const struct pp_segment *s)
 static void tell_age(struct maker *m)
 {
     for (size_t i = 0; i < m->sections; i++) {
-        const struct pp_grading *g = pp_grading_find(m->request->src, m->section[i].name);
+        const struct gr_grading *g = pp_sources_find(m->request->src, m->section[i].name);
         if (g && g->stale)
             fprintf(m->notes,
                     "out of date: %s was changed after it was graded: make %s && "
                     "./grader %s\n",
-                    g->result.source, g->id, g->id);
+                    g->result->source, g->id, g->id);
     }
 }
 
@@ -338,7 +347,7 @@ enum st_code pp_assemble(const struct pp_request *request, const struct pp_docum
     }
     for (size_t i = 0; i < m->sections; i++) {
         if (m->section[i].template)
-            pp_template_free(m->section[i].template);
+            gr_template_free(m->section[i].template);
         free(m->section[i].template);
         free(m->section[i].plots);
     }

@@ -6,13 +6,13 @@
 #define CONVLAB_PAPER_ASSEMBLE_H
 
 #include "grader/paper/document.h"
-#include "grader/paper/fill.h"
+#include "grader/report/block.h"
 
 enum { PP_SECTIONS = 32 };
 
 /** What is to be assembled. */
 struct pp_request {
-    struct pp_sources *src;
+    struct gr_sources *src;
     const char *templates; /**< the folder */
     bool draw;             /**< plots anew, before they are copied */
     size_t sections;       /**< to be put in if they are not there */

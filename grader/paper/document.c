@@ -43,11 +43,11 @@ static const char *const marker_word[] = {[SECTION] = "SECTION",
 
 struct mark {
     enum marker marker;
-    char section[PP_NAME], name[PP_NAME], sum[PP_NAME];
+    char section[GR_NAME], name[GR_NAME], sum[GR_NAME];
 };
 
 /* Takes a word of a name's letters. */
-static bool take_name(const char **at, const char *end, char to[PP_NAME])
+static bool take_name(const char **at, const char *end, char to[GR_NAME])
 {
     const char *from = *at;
     while (from < end && *from == ' ')
@@ -56,7 +56,7 @@ static bool take_name(const char **at, const char *end, char to[PP_NAME])
     while (stop < end && *stop != ' ')
         stop++;
     to[0] = '\0';
-    if (!pp_is_name(from, (size_t)(stop - from)))
+    if (!gr_is_name(from, (size_t)(stop - from)))
         return false;
     memcpy(to, from, (size_t)(stop - from));
     to[stop - from] = '\0';
@@ -130,7 +130,7 @@ struct cutter {
     struct pp_segment open; /* the place or block that has begun */
     bool inside;
     const char *free_from; /* what is not yet in a segment */
-    char section[PP_NAME]; /* that began there */
+    char section[GR_NAME]; /* that began there */
     size_t free_line;
     struct st_error *err;
 };

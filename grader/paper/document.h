@@ -18,7 +18,7 @@
 #define CONVLAB_PAPER_DOCUMENT_H
 
 #include "base/status.h"
-#include "grader/paper/template.h"
+#include "grader/report/piece.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -26,8 +26,8 @@
 /** A stretch of the document. Together they are all of it, in order. */
 struct pp_segment {
     enum { PP_FREE, PP_PROSE, PP_GENERATED } kind;
-    char section[PP_NAME]; /**< PP_FREE: the section that begins here, or "" */
-    char name[PP_NAME];    /**< of the place or block */
+    char section[GR_NAME]; /**< PP_FREE: the section that begins here, or "" */
+    char name[GR_NAME];    /**< of the place or block */
     const char *all;       /**< with its markers */
     size_t all_bytes;
     const char *text; /**< between them */

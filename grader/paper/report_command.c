@@ -4,6 +4,7 @@
 #include "base/option_table.h"
 #include "grader/paper/assemble.h"
 #include "grader/paper/render.h"
+#include "grader/paper/sources.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -46,10 +47,10 @@ static void take_formats(void *to, char *list, const struct option_row *row,
 static void take_author(void *arguments, char *name, const struct option_row *row,
                         struct argp_state *state)
 {
-    struct pp_sources *src = ((struct arguments *)arguments)->request.src;
+    struct gr_sources *src = ((struct arguments *)arguments)->request.src;
     (void)row;
-    if (src->authors == PP_AUTHORS)
-        argp_error(state, "more than %d authors", PP_AUTHORS);
+    if (src->authors == GR_AUTHORS)
+        argp_error(state, "more than %d authors", GR_AUTHORS);
     src->author[src->authors++] = name;
 }
 
@@ -58,7 +59,7 @@ static void take_section(void *arguments, char *name, const struct option_row *r
 {
     struct pp_request *request = &((struct arguments *)arguments)->request;
     (void)row;
-    if (!pp_is_name(name, strlen(name)) || strcmp(name, "front") == 0)
+    if (!gr_is_name(name, strlen(name)) || strcmp(name, "front") == 0)
         argp_error(state, "'%s' is no section of a report (expected m0 to m9 or final)", name);
     if (request->sections == PP_SECTIONS)
         argp_error(state, "too many sections");
@@ -82,7 +83,7 @@ static const struct option_row rows[] = {
 static void take_graded(struct pp_request *request)
 {
     for (size_t i = 0; i < request->src->n; i++)
-        if (request->src->grading[i]->there && request->sections < PP_SECTIONS)
+        if (request->src->grading[i]->result && request->sections < PP_SECTIONS)
             request->section[request->sections++] = request->src->grading[i]->id;
 }
 
@@ -165,7 +166,7 @@ static void write_pdf(const char *root, const char *folder, unsigned formats)
 static enum st_code write_all(struct arguments *a, const struct pp_document *old,
                               struct st_error *err)
 {
-    const struct pp_sources *src = a->request.src;
+    const struct gr_sources *src = a->request.src;
     char *text;
     size_t bytes;
     enum st_code code = make_text(&a->request, old, &text, &bytes, err);
@@ -202,7 +203,7 @@ static enum st_code write_all(struct arguments *a, const struct pp_document *old
 
 static enum st_code make_report(struct arguments *a, struct st_error *err)
 {
-    struct pp_sources *src = a->request.src;
+    struct gr_sources *src = a->request.src;
     char templates[PATH_MAX], path[PATH_MAX];
     const char *build = checkout_build(err);
     src->root = checkout_root(err);
@@ -255,7 +256,7 @@ int gr_command_report(int argc, char **argv)
             "Run again, it renews tables and figures and keeps every word that you wrote; the version "
             "before is report.md~. A first report without names has the milestones that were graded, a "
             "later one those that it had; what is named is added. 'final' compares all of them."};
-    struct pp_sources *src = calloc(1, sizeof *src);
+    struct gr_sources *src = calloc(1, sizeof *src);
     struct st_error err = {0};
     enum st_code code = ST_OK;
     if (src) {

@@ -1,5 +1,5 @@
 /* Finding what gradings have left in build/report. */
-#include "grader/paper/fill.h"
+#include "grader/paper/sources.h"
 
 #include "base/files.h"
 #include "grader/record/result_json.h"
@@ -17,29 +17,33 @@ static double changed(const char *path)
     return stat(path, &st) ? 0 : (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec;
 }
 
-static void look_for_age(const struct pp_sources *src, struct pp_grading *g)
+static void look_for_age(const struct gr_sources *src, struct gr_grading *g)
 {
     char source[PATH_MAX], file[PATH_MAX];
-    if (!g->result.source[0] || strcmp(g->result.subject, "library") == 0)
+    if (!g->result->source[0] || strcmp(g->result->subject, "library") == 0)
         return; /* libraries are not written by anybody here */
-    if (!path_format(source, sizeof source, "%s%s%s", g->result.source[0] == '/' ? "" : src->root,
-                     g->result.source[0] == '/' ? "" : "/", g->result.source))
+    if (!path_format(source, sizeof source, "%s%s%s", g->result->source[0] == '/' ? "" : src->root,
+                     g->result->source[0] == '/' ? "" : "/", g->result->source))
         return;
     if (path_format(file, sizeof file, "%s/result.json", g->folder))
         g->stale = changed(source) > changed(file);
 }
 
-static void read_grading(const struct pp_sources *src, struct pp_grading *g)
+static void read_grading(const struct gr_sources *src, struct gr_grading *g)
 {
     char path[PATH_MAX];
     struct st_error failure;
     if (!path_format(path, sizeof path, "%s/result.json", g->folder) || !file_exists(path))
         return;
-    if (gr_result_read(path, GR_NEED_CHECKS, &g->result, &failure)) {
+    g->result = malloc(sizeof *g->result);
+    enum st_code code = g->result ? gr_result_read(path, GR_NEED_CHECKS, g->result, &failure)
+                                  : st_fail(&failure, ST_NO_MEMORY, "no memory for it");
+    if (code) {
         snprintf(g->fault, sizeof g->fault, "%s", failure.what);
+        free(g->result);
+        g->result = NULL;
         return;
     }
-    g->there = true;
     look_for_age(src, g);
 }
 
@@ -50,7 +54,7 @@ static int is_milestone(const struct dirent *entry)
     return digits > 0 && digits < 5 && name[1 + digits] == '\0';
 }
 
-enum st_code pp_sources_read(struct pp_sources *src, struct st_error *err)
+enum st_code pp_sources_read(struct gr_sources *src, struct st_error *err)
 {
     struct dirent **entries;
     src->n = 0;
@@ -63,13 +67,13 @@ enum st_code pp_sources_read(struct pp_sources *src, struct st_error *err)
     }
     enum st_code code = ST_OK;
     for (int i = 0; i < n; i++) {
-        struct pp_grading *g = src->n < PP_GRADINGS && !code ? calloc(1, sizeof *g) : NULL;
+        struct gr_grading *g = src->n < GR_GRADINGS && !code ? calloc(1, sizeof *g) : NULL;
         if (g) {
             snprintf(g->id, sizeof g->id, "%.8s", entries[i]->d_name);
             if (path_format(g->folder, sizeof g->folder, "%s/%s", src->gradings, g->id))
                 read_grading(src, g);
             src->grading[src->n++] = g;
-        } else if (src->n < PP_GRADINGS) {
+        } else if (src->n < GR_GRADINGS) {
             code = st_fail(err, ST_NO_MEMORY, "cannot hold the gradings in memory");
         }
         free(entries[i]);
@@ -78,14 +82,16 @@ enum st_code pp_sources_read(struct pp_sources *src, struct st_error *err)
     return code;
 }
 
-void pp_sources_free(struct pp_sources *src)
+void pp_sources_free(struct gr_sources *src)
 {
-    for (size_t i = 0; i < src->n; i++)
+    for (size_t i = 0; i < src->n; i++) {
+        free(src->grading[i]->result);
         free(src->grading[i]);
+    }
     src->n = 0;
 }
 
-struct pp_grading *pp_grading_find(const struct pp_sources *src, const char *id)
+struct gr_grading *pp_sources_find(const struct gr_sources *src, const char *id)
 {
     for (size_t i = 0; i < src->n; i++)
         if (strcmp(src->grading[i]->id, id) == 0)

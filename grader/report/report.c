@@ -63,30 +63,25 @@ enum { MAX_PAGE_BYTES = 16 << 20 };
 
 /* ---- tables, JSON, LaTeX -------------------------------------------------------------------- */
 
-/* The files of the record, and those of what the tables show. */
 static const struct {
     const char *name;
     void (*put)(FILE *out, const struct gr_result *result);
-    void (*put_summary)(FILE *out, const struct gr_summary *summary);
 } data_files[] = {
-    {"results.tsv", gr_results_tsv, NULL},   {"checks.tsv", gr_checks_tsv, NULL},
-    {"result.json", gr_result_write, NULL},  {"op-times.tex", NULL, gr_op_times_tex},
-    {"speed-up.tex", NULL, gr_speed_up_tex}, {"checks.tex", gr_checks_tex, NULL},
-    {"evidence.tsv", gr_evidence_tsv, NULL},
+    {"results.tsv", gr_results_tsv},   {"checks.tsv", gr_checks_tsv},
+    {"result.json", gr_result_write},  {"op-times.tex", gr_op_times_tex},
+    {"speed-up.tex", gr_speed_up_tex}, {"checks.tex", gr_checks_tex},
+    {"evidence.tsv", gr_evidence_tsv},
 };
 
-static enum st_code write_data(const struct gr_result *result, const struct gr_summary *summary,
-                               const char *folder, struct st_error *err)
+static enum st_code write_data(const struct gr_result *result, const char *folder,
+                               struct st_error *err)
 {
     enum st_code first = ST_OK;
     for (size_t i = 0; i < sizeof data_files / sizeof *data_files; i++) {
         struct st_error failure;
         struct text t;
         if (text_open(&t)) {
-            if (data_files[i].put)
-                data_files[i].put(t.out, result);
-            else
-                data_files[i].put_summary(t.out, summary);
+            data_files[i].put(t.out, result);
             text_close(&t);
         }
         if (t.text && t.bytes == 0) { /* JSON's library was out of memory */
@@ -109,7 +104,7 @@ static enum st_code keep_earlier_page(const char *folder, char kept[64], struct 
     char path[PATH_MAX], *page;
     size_t bytes;
     kept[0] = '\0';
-    if (!path_format(path, sizeof path, "%s/report.md", folder)) {
+    if (!path_format(path, sizeof path, "%s/grading.md", folder)) {
         st_fail(err, ST_TOO_LARGE, "path is too long");
         return st_detail(err, ST_WHERE, "%.80s...", folder), ST_TOO_LARGE;
     }
@@ -120,7 +115,7 @@ static enum st_code keep_earlier_page(const char *folder, char kept[64], struct 
         return code;
     bool done = gr_seal_holds(page, bytes);
     for (int n = 1; n < 1000 && !done; n++) {
-        snprintf(kept, 64, n == 1 ? "report.md.bak" : "report.md.bak%d", n);
+        snprintf(kept, 64, n == 1 ? "grading.md.bak" : "grading.md.bak%d", n);
         done = path_format(path, sizeof path, "%s/%s", folder, kept) && !file_exists(path);
         if (done)
             code = write_file(folder, kept, page, bytes, err);
@@ -128,26 +123,26 @@ static enum st_code keep_earlier_page(const char *folder, char kept[64], struct 
     free(page);
     if (done)
         return code;
-    st_fail(err, ST_IO, "the earlier report.md cannot be kept: a thousand copies are there");
-    st_detail(err, ST_HINT, "delete the files report.md.bak* that are not needed");
+    st_fail(err, ST_IO, "the earlier grading.md cannot be kept: a thousand copies are there");
+    st_detail(err, ST_HINT, "delete the files grading.md.bak* that are not needed");
     return st_detail(err, ST_WHERE, "%s", folder), ST_IO;
 }
 
-static enum st_code write_pages(const struct gr_result *result, const struct gr_summary *summary,
-                                const struct gr_plots *plots, const char *folder, const char *kept,
-                                struct st_error *err)
+static enum st_code write_pages(const struct gr_result *result, const struct gr_plots *plots,
+                                const char *folder, const char *kept, struct st_error *err)
 {
     struct st_error failure;
     enum st_code first = ST_OK;
     struct text page, html;
     if (!text_open(&page))
-        return st_fail(err, ST_NO_MEMORY, "cannot hold report.md in memory");
-    gr_markdown_write(page.out, result, summary, plots, kept[0] ? kept : NULL, folder);
+        return st_fail(err, ST_NO_MEMORY, "cannot hold grading.md in memory");
+    note(&first, gr_page_write(page.out, result, plots, kept[0] ? kept : NULL, folder, &failure),
+         err, &failure);
     fflush(page.out);
     if (page.text)
         gr_seal_put(page.out, page.text, page.bytes);
     text_close(&page);
-    note(&first, write_file(folder, "report.md", page.text, page.bytes, &failure), err, &failure);
+    note(&first, write_file(folder, "grading.md", page.text, page.bytes, &failure), err, &failure);
     if (page.text && text_open(&html)) {
         char title[256];
         snprintf(title, sizeof title, "Milestone %s%s%s", result->milestone,
@@ -163,13 +158,12 @@ static enum st_code write_pages(const struct gr_result *result, const struct gr_
 }
 
 /* The page replaces an earlier one only if nobody's words are lost. */
-static enum st_code write_page(const struct gr_result *result, const struct gr_summary *summary,
-                               const struct gr_plots *plots, const char *folder,
-                               struct st_error *err)
+static enum st_code write_page(const struct gr_result *result, const struct gr_plots *plots,
+                               const char *folder, struct st_error *err)
 {
     char kept[64];
     enum st_code code = keep_earlier_page(folder, kept, err);
-    return code ? code : write_pages(result, summary, plots, folder, kept, err);
+    return code ? code : write_pages(result, plots, folder, kept, err);
 }
 
 enum st_code gr_report_write(const struct gr_result *result, const char *folder,
@@ -181,14 +175,9 @@ enum st_code gr_report_write(const struct gr_result *result, const char *folder,
         st_detail(err, ST_HINT, "name another folder with --report DIR");
         return first;
     }
-    struct gr_summary *summary = malloc(sizeof *summary);
-    if (!summary)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the report in memory");
     static struct gr_plots plots;
-    gr_summarize(result, summary);
-    note(&first, write_data(result, summary, folder, &failure), err, &failure);
+    note(&first, write_data(result, folder, &failure), err, &failure);
     note(&first, gr_plots_draw(folder, &plots, &failure), err, &failure);
-    note(&first, write_page(result, summary, &plots, folder, &failure), err, &failure);
-    free(summary);
+    note(&first, write_page(result, &plots, folder, &failure), err, &failure);
     return first;
 }

@@ -13,7 +13,7 @@
  *     checks.tsv      one row per check and manual item
  *     evidence.tsv    one row per fact of the technique
  *     result.json     the interface outside (see grader/record/result_json.h)
- *     report.md       the page, GitHub-flavoured Markdown
+ *     grading.md      the page, GitHub-flavoured Markdown
  *     report.html     the same, self-contained (style and plots inside)
  *     plots/          as SVG, PNG and PDF, with data and scripts, see grader/plots/plots.h
  *     *.tex           LaTeX fragments (booktabs tables)

@@ -1,4 +1,4 @@
-/* report.html from report.md, through cmark-gfm.
+/* report.html from grading.md, through cmark-gfm.
  *
  * Raw HTML is left out by cmark, pictures are put inside as data: addresses, and a content security
  * policy forbids everything else: the page fetches nothing and runs nothing. */

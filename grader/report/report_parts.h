@@ -3,7 +3,7 @@
  *
  *     gr_result ──summary──▶ rows of the tables
  *     all tables ──plots───▶ plots/             (grader/plots: gnuplot)
- *     both      ──markdown─▶ report.md ──html──▶ report.html
+ *     both      ──markdown─▶ grading.md ─html──▶ report.html
  *     gr_result ──json, tables, latex──▶ result.json, *.tsv, *.tex
  *
  * Strings of the record may hold anything. Each format has one function here that makes them
@@ -17,6 +17,7 @@
 #include "base/utf8.h"
 #include "grader/plots/plots.h"
 #include "grader/record/result.h"
+#include "grader/report/cells.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,33 +68,45 @@ struct gr_op_row {
     bool passed;             /**< the outputs of this inference were right */
 };
 
-/** One convolution timed for more than one subject at the same size. Not timed: NAN. */
-struct gr_speed_row {
-    const char *model;
-    size_t images;
-    int layer;
-    struct conv_shape shape;
-    double plain_s, graded_s, reference_s;
-};
-
 /** Rows sorted by model (as met first), images and layer. Points into the record. */
 struct gr_summary {
-    char graded_name[32]; /**< whose times graded_s are: "submission", "reference", ... */
-    bool one_model;       /**< all rows are of one model */
-    size_t op_rows, speed_rows;
+    bool one_model; /**< all rows are of one model */
+    size_t op_rows;
     struct gr_op_row op[GR_MAX_INFERENCES * NN_MAX_CONVS];
-    struct gr_speed_row speed[GR_MAX_TIMINGS];
 };
 
-/** Derives the rows. Times of wrong outputs are kept in op (with passed = false) and left out of
- * speed: a wrong result has no speed. */
+/** Derives the rows. */
 void gr_summarize(const struct gr_result *result, struct gr_summary *to);
 
-/** "1x70x70, 12@5": input maps and size, output maps @ filter width. @p times is the sign between
- * sizes. @return @p to, "-" for a shape that is not known. */
-const char *gr_shape_text(char to[64], const struct conv_shape *shape, const char *times);
+/** The code that was graded is timed as GR_SUBMISSION; a record of --reference may hold it as
+ * GR_REFERENCE only. */
+enum gr_subject gr_graded_subject(const struct gr_result *result);
 
-/* ---- report_seal.c: whether report.md is as it was written ----------------------------------- */
+/** "1×70×70, 12@5": input maps and size, output maps @ filter width. @return @p to, "-" for a shape
+ * that is not known. */
+const char *gr_shape_text(char to[64], const struct conv_shape *shape);
+
+enum { GR_PLACE_CHARS = 320 };
+
+/** "conv.cu:160", from a path. @return @p to */
+const char *gr_place_text(char to[GR_PLACE_CHARS], const char *file, const char *line);
+
+/* ---- tables that are on pages and in *.tex (block_times.c, block_result.c) -------------------- */
+
+/** Op Times, one layer a row. @return false, with headings only, if no network was run */
+bool gr_op_times_cells(struct gr_cells *t, const struct gr_summary *summary);
+
+/** Op Times beside those of others, the data-set sizes side by side. @param each  with a row for each
+ * layer. @return false, with headings only, if nothing else was timed */
+bool gr_ratios_cells(struct gr_cells *t, const struct gr_result *r, bool each);
+
+/** A check, its result and its points, as the first cells of a row. */
+void gr_check_cells(struct gr_cells *t, const struct gr_check *check);
+
+/** An item of the instructor's, as cells of a row. @param result  instead of one, or NULL */
+void gr_manual_cells(struct gr_cells *t, const struct gr_manual *item, const char *result);
+
+/* ---- report_seal.c: whether grading.md is as it was written ----------------------------------- */
 
 /** Writes the page's last line, a checksum of what was written so far. */
 void gr_seal_put(FILE *out, const char *page, size_t bytes);
@@ -101,14 +114,14 @@ void gr_seal_put(FILE *out, const char *page, size_t bytes);
 /** @return whether a page has its checksum: nobody has written in it. */
 bool gr_seal_holds(const char *page, size_t bytes);
 
-/* ---- report_md.c, report_html.c, report_tables.c ------------------------------------------ */
+/* ---- page.c, report_html.c, report_tables.c -------------------------------------------------- */
 
-/** Writes the page, without its seal. @param kept name of the copy of an earlier page that the
+/** Writes the page, without its seal. @param kept  name of the copy of an earlier page that the
  * student is told of, or NULL. */
-void gr_markdown_write(FILE *out, const struct gr_result *result, const struct gr_summary *summary,
-                       const struct gr_plots *plots, const char *kept, const char *folder);
+enum st_code gr_page_write(FILE *out, const struct gr_result *result, const struct gr_plots *plots,
+                           const char *kept, const char *folder, struct st_error *err);
 
-/** Writes report.html from the text of report.md. Pictures of @p folder that the page shows are
+/** Writes report.html from the text of grading.md. Pictures of @p folder that the page shows are
  * put inside; of any others only the address is shown. */
 void gr_html_write(FILE *out, const char *title, const char *page, size_t bytes,
                    const char *folder);
@@ -123,17 +136,11 @@ void gr_html_end(FILE *out);
  * a path outside the folder, not svg, png or jpeg, missing or larger than 4 MB. */
 bool gr_html_put_picture(FILE *out, const char *folder, const char *name);
 
-/** The section on the technique (report_technique.c); nothing if there is no evidence. @param
- * tables counts the page's tables. */
-void gr_evidence_markdown(FILE *out, const struct gr_result *result, int *tables);
-/** The table of Op Times beside those of the reference and of m2; nothing if m2 was not timed. */
-void gr_ratios_markdown(FILE *out, const struct gr_result *result, int *tables);
-
 void gr_evidence_tsv(FILE *out, const struct gr_result *result);
 void gr_results_tsv(FILE *out, const struct gr_result *result);
 void gr_checks_tsv(FILE *out, const struct gr_result *result);
-void gr_op_times_tex(FILE *out, const struct gr_summary *summary);
-void gr_speed_up_tex(FILE *out, const struct gr_summary *summary);
+void gr_op_times_tex(FILE *out, const struct gr_result *result);
+void gr_speed_up_tex(FILE *out, const struct gr_result *result);
 void gr_checks_tex(FILE *out, const struct gr_result *result);
 
 #endif

@@ -1,4 +1,4 @@
-/* The seal of report.md, its last line: a checksum of all others.
+/* The seal of grading.md, its last line: a checksum of all others.
  *
  *     <!-- convlab page 0123456789abcdef -->
  *

@@ -1,4 +1,4 @@
-/* results.tsv and checks.tsv: the rows that a student plots and an instructor sorts. */
+/* results.tsv, checks.tsv and evidence.tsv: the rows that a student plots and an instructor sorts. */
 #include "grader/report/report_parts.h"
 
 #include "base/tsv.h"
@@ -64,5 +64,18 @@ void gr_checks_tsv(FILE *out, const struct gr_result *result)
         tsv_row_add_text(&row, m->text);
         tsv_row_add_text(&row, "");
         tsv_row_write(&row, out);
+    }
+}
+
+void gr_evidence_tsv(FILE *out, const struct gr_result *r)
+{
+    static const char *const header[] = {"fact", "holds", "found", "text"};
+    tsv_write_row(out, 4, header);
+    for (size_t i = 0; i < r->evidences; i++) {
+        char found[NUMBER_CHARS];
+        const char *const fields[] = {r->evidence[i].fact, r->evidence[i].holds ? "yes" : "no",
+                                      number_exact(found, r->evidence[i].found),
+                                      r->evidence[i].text};
+        tsv_write_row(out, 4, fields);
     }
 }

@@ -52,7 +52,7 @@ void write_text(const char *name, const char *text)
 enum st_code assemble(const struct text *old, const char *const *sections, struct text *to,
                       char **notes, struct st_error *err)
 {
-    struct pp_sources *src = calloc(1, sizeof *src);
+    struct gr_sources *src = calloc(1, sizeof *src);
     struct pp_document document = {0};
     struct pp_request request = {.src = src, .templates = templates_folder};
     src->root = temp_folder;

@@ -5,6 +5,7 @@
 #define CONVLAB_PAPER_TESTS_FIXTURE_H
 
 #include "grader/paper/assemble.h"
+#include "grader/paper/sources.h"
 #include "grader/paper/render.h"
 
 /** A text and its length. */

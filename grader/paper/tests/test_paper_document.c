@@ -1,4 +1,5 @@
 /* Markers: what is whole, and what is refused. */
+#include "grader/report/template.h"
 #include "paper_fixture.h"
 
 #include <criterion/criterion.h>
@@ -147,11 +148,11 @@ ParameterizedTestParameters(paper_document, a_wrong_template_is_refused_with_its
 
 ParameterizedTest(struct wrong *c, paper_document, a_wrong_template_is_refused_with_its_line)
 {
-    struct pp_template t;
+    struct gr_template t;
     struct st_error err;
     char where[PATH_MAX];
     write_text("m3.md", c->text);
-    cr_assert_eq(pp_template_read(paper_folder(), "m3", &t, &err), ST_BAD_FORMAT, "%s", c->text);
+    cr_assert_eq(gr_template_read(paper_folder(), "m3", &t, &err), ST_BAD_FORMAT, "%s", c->text);
     snprintf(where, sizeof where, "%s/m3.md:%d", paper_folder(), c->line);
     cr_assert_str_eq(err.where, where);
     cr_assert(strstr(err.what, c->what), "%s", err.what);

@@ -168,16 +168,13 @@ static char *tex_of(const struct gr_result *r, int fragment)
     char *text;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
-    struct gr_summary *s = malloc(sizeof *s);
-    gr_summarize(r, s);
     if (fragment == 0)
-        gr_op_times_tex(out, s);
+        gr_op_times_tex(out, r);
     else if (fragment == 1)
-        gr_speed_up_tex(out, s);
+        gr_speed_up_tex(out, r);
     else
         gr_checks_tex(out, r);
     fclose(out);
-    free(s);
     return text;
 }
 
@@ -214,14 +211,15 @@ static void expect_sound_tabular(const char *text, int cells)
 
 Test(report_tex, fragments_are_sound_tabulars)
 {
-    static const int cells[] = {6, 7, 3};
+    /* a hostile model has a column of its own; without a size there is none for sizes */
+    static const int cells[3][3] = {{7, 7, 7}, {5, 6, 2}, {3, 3, 3}};
     for (int fragment = 0; fragment < 3; fragment++) {
         struct gr_result *results[] = {sample_result(), hostile_result(),
                                        calloc(1, sizeof(struct gr_result))};
         for (int i = 0; i < 3; i++) {
             char *text = tex_of(results[i], fragment);
             if (fragment < 2 || i < 2)
-                expect_sound_tabular(text, cells[fragment]);
+                expect_sound_tabular(text, cells[fragment][i]);
             free(text);
             free(results[i]);
         }

@@ -33,8 +33,8 @@ Test(report_seal, a_page_as_it_was_written_is_replaced)
     struct st_error err;
     for (int i = 0; i < 3; i++)
         cr_assert_eq(regrade(r, &err), ST_OK);
-    cr_expect_not(file_exists(in_folder("m1/report.md.bak")));
-    char *page = read_text("m1/report.md");
+    cr_expect_not(file_exists(in_folder("m1/grading.md.bak")));
+    char *page = read_text("m1/grading.md");
     cr_expect(strstr(page, "| **Seed** | 48213381 |"), "the page is new");
     free(page), free(r);
 }
@@ -43,16 +43,16 @@ Test(report_seal, an_editor_that_changes_line_ends_changes_nothing)
 {
     struct gr_result *r = graded();
     struct st_error err;
-    char *page = read_text("m1/report.md"), *dos = malloc(2 * strlen(page) + 1), *to = dos;
+    char *page = read_text("m1/grading.md"), *dos = malloc(2 * strlen(page) + 1), *to = dos;
     for (const char *p = page; *p; p++) {
         if (*p == '\n')
             *to++ = '\r';
         *to++ = *p;
     }
     *to = '\0';
-    write_text("m1/report.md", dos);
+    write_text("m1/grading.md", dos);
     cr_expect_eq(regrade(r, &err), ST_OK);
-    cr_expect_not(file_exists(in_folder("m1/report.md.bak")));
+    cr_expect_not(file_exists(in_folder("m1/grading.md.bak")));
     free(page), free(dos), free(r);
 }
 
@@ -60,15 +60,15 @@ Test(report_seal, a_page_with_words_of_somebody_is_kept_and_the_new_one_says_so)
 {
     struct gr_result *r = graded();
     struct st_error err;
-    char *page = read_text("m1/report.md");
+    char *page = read_text("m1/grading.md");
     char *edited = replaced(page, "## Performance\n", "## Performance\n\nOur own remark.\n");
-    write_text("m1/report.md", edited);
+    write_text("m1/grading.md", edited);
     cr_expect_eq(regrade(r, &err), ST_OK);
-    char *copy = read_text("m1/report.md.bak"), *next = read_text("m1/report.md");
+    char *copy = read_text("m1/grading.md.bak"), *next = read_text("m1/grading.md");
     cr_expect_str_eq(copy, edited);
-    cr_expect(strstr(next, "It is kept as `report.md.bak`"));
+    cr_expect(strstr(next, "It is kept as `grading.md.bak`"));
     cr_expect_eq(regrade(r, &err), ST_OK);
-    cr_expect_not(file_exists(in_folder("m1/report.md.bak2")), "the note itself is no edit");
+    cr_expect_not(file_exists(in_folder("m1/grading.md.bak2")), "the note itself is no edit");
     free(page), free(edited), free(copy), free(next), free(r);
 }
 
@@ -79,9 +79,9 @@ Test(report_seal, pages_of_others_are_kept_one_by_one)
     struct st_error err;
     for (int i = 0; i < 3; i++) {
         char name[64];
-        write_text("m1/report.md", pages[i]);
+        write_text("m1/grading.md", pages[i]);
         cr_expect_eq(regrade(r, &err), ST_OK);
-        snprintf(name, sizeof name, i ? "m1/report.md.bak%d" : "m1/report.md.bak", i + 1);
+        snprintf(name, sizeof name, i ? "m1/grading.md.bak%d" : "m1/grading.md.bak", i + 1);
         char *copy = read_text(name);
         cr_expect_str_eq(copy, pages[i]);
         free(copy);
@@ -95,12 +95,12 @@ Test(report_seal, a_page_that_cannot_be_kept_is_not_replaced)
     struct st_error err;
     char name[64];
     for (int n = 1; n < 1000; n++) { /* no name is free */
-        snprintf(name, sizeof name, n == 1 ? "m1/report.md.bak" : "m1/report.md.bak%d", n);
+        snprintf(name, sizeof name, n == 1 ? "m1/grading.md.bak" : "m1/grading.md.bak%d", n);
         write_text(name, "");
     }
-    write_text("m1/report.md", "a page of my own\n");
+    write_text("m1/grading.md", "a page of my own\n");
     cr_expect_eq(regrade(r, &err), ST_IO);
-    char *page = read_text("m1/report.md");
+    char *page = read_text("m1/grading.md");
     cr_expect_str_eq(page, "a page of my own\n");
     free(page), free(r);
 }
@@ -111,7 +111,7 @@ Test(report_seal, hostile_results_do_not_look_like_a_seal)
     struct st_error err;
     for (int i = 0; i < 3; i++) {
         cr_expect_eq(regrade(r, &err), ST_OK, "%s", err.what);
-        cr_expect_not(file_exists(in_folder("m1/report.md.bak")));
+        cr_expect_not(file_exists(in_folder("m1/grading.md.bak")));
     }
     free(r);
 }

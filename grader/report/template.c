@@ -1,9 +1,8 @@
-#include "grader/paper/template.h"
+#include "grader/report/template.h"
 
 #include "base/files.h"
-#include "grader/paper/fill.h"
+#include "grader/report/block.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,42 +10,15 @@
 
 enum { MAX_TEMPLATE_BYTES = 1 << 20 };
 
-bool pp_is_name(const char *text, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789-", text[i]))
-            return false;
-    return bytes > 0 && bytes < PP_NAME && text[0] != '-';
-}
-
-long pp_section_rank(const char *section)
-{
-    if (strcmp(section, "front") == 0)
-        return -1;
-    if (strcmp(section, "final") == 0)
-        return LONG_MAX;
-    char *end;
-    const long number = section[0] == 'm' ? strtol(section + 1, &end, 10) : -1;
-    return number >= 0 && section[1] && *end == '\0' ? number : LONG_MAX - 1;
-}
-
-const char *pp_attribute(const struct pp_piece *piece, const char *key, const char *otherwise)
-{
-    for (size_t i = 0; i < piece->attributes; i++)
-        if (strcmp(piece->attribute[i].key, key) == 0)
-            return piece->attribute[i].value;
-    return otherwise;
-}
-
-const struct pp_piece *pp_piece_find(const struct pp_template *t, const char *name)
+const struct gr_piece *gr_piece_find(const struct gr_template *t, const char *name)
 {
     for (size_t i = 0; i < t->pieces; i++)
-        if (t->piece[i].kind != PP_TEXT && strcmp(t->piece[i].name, name) == 0)
+        if (t->piece[i].kind != GR_TEXT && strcmp(t->piece[i].name, name) == 0)
             return &t->piece[i];
     return NULL;
 }
 
-void pp_template_free(struct pp_template *t)
+void gr_template_free(struct gr_template *t)
 {
     free(t->storage);
     t->storage = NULL;
@@ -63,7 +35,7 @@ static size_t line_of(const char *text, const char *at)
     return line;
 }
 
-static enum st_code wrong(const struct pp_template *t, size_t line, struct st_error *err,
+static enum st_code wrong(const struct gr_template *t, size_t line, struct st_error *err,
                           const char *what, const char *got)
 {
     st_fail(err, ST_BAD_FORMAT, "template: %s", what);
@@ -84,14 +56,14 @@ static char *next_word(char **at, const char *stop)
 }
 
 /* key="value" ... Runs of white space within a value count as one blank. */
-static const char *parse_attributes(struct pp_piece *piece, char *at)
+static const char *parse_attributes(struct gr_piece *piece, char *at)
 {
     for (char *key; (key = next_word(&at, "= \t\r\n"));) {
         if (at[0] != '=' || at[1] != '"')
             return key;
         *at = '\0';
         char *value = at + 2, *end = strchr(value, '"');
-        if (!end || piece->attributes == PP_ATTRIBUTES)
+        if (!end || piece->attributes == GR_ATTRIBUTES)
             return key;
         *end = '\0';
         at = end + 1;
@@ -108,46 +80,50 @@ static const char *parse_attributes(struct pp_piece *piece, char *at)
     return NULL;
 }
 
+/* Gives a block with a caption its number. */
+static void number(const struct gr_template *t, struct gr_piece *piece)
+{
+    piece->figure = strcmp(piece->fill, "figure") == 0;
+    piece->number = 1;
+    for (size_t i = 0; i < t->pieces; i++)
+        piece->number += t->piece[i].number && t->piece[i].figure == piece->figure;
+}
+
 /* @param text  between "<!-- @" and "-->", NUL-terminated */
-static enum st_code parse_directive(struct pp_template *t, char *text, size_t line,
+static enum st_code parse_directive(struct gr_template *t, char *text, size_t line,
                                     struct st_error *err)
 {
-    struct pp_piece piece = {.line = line};
+    struct gr_piece piece = {.line = line};
     char *at = text, *kind = next_word(&at, " \t\r\n");
     if (!kind)
         return wrong(t, line, err, "a directive without a kind", NULL);
     if (*at)
         *at++ = '\0';
     char *name = next_word(&at, " \t\r\n");
-    if (!name || !pp_is_name(name, (size_t)(at - name)))
+    if (!name || !gr_is_name(name, (size_t)(at - name)))
         return wrong(t, line, err, "a directive without a name in lower-case letters", kind);
     snprintf(piece.name, sizeof piece.name, "%.*s", (int)(at - name), name);
     const char *bad = parse_attributes(&piece, at);
     if (bad)
         return wrong(t, line, err, "attributes are written key=\"value\"", bad);
-    piece.kind = strcmp(kind, "prose") == 0 ? PP_PLACE : PP_BLOCK;
-    if (piece.kind == PP_BLOCK && !(piece.fill = pp_fill_known(kind)))
+    piece.kind = strcmp(kind, "prose") == 0 ? GR_PLACE : GR_BLOCK;
+    if (piece.kind == GR_BLOCK && !(piece.fill = gr_block_known(kind)))
         return wrong(t, line, err, "unknown kind of directive", kind);
-    if (pp_piece_find(t, piece.name))
+    if (gr_piece_find(t, piece.name))
         return wrong(t, line, err, "two directives of the same name", piece.name);
-    if (piece.kind == PP_BLOCK && pp_attribute(&piece, "caption", NULL)) {
-        piece.number_kind = strcmp(piece.fill, "figure") == 0 ? "Figure" : "Table";
-        piece.number = 1;
-        for (size_t i = 0; i < t->pieces; i++)
-            piece.number +=
-                t->piece[i].number_kind && strcmp(t->piece[i].number_kind, piece.number_kind) == 0;
-    }
+    if (piece.kind == GR_BLOCK && gr_attribute(&piece, "caption", NULL))
+        number(t, &piece);
     t->piece[t->pieces++] = piece;
     return ST_OK;
 }
 
-static void add_text(struct pp_template *t, const char *text, size_t bytes)
+static void add_text(struct gr_template *t, const char *text, size_t bytes)
 {
     if (bytes)
-        t->piece[t->pieces++] = (struct pp_piece){.kind = PP_TEXT, .text = text, .bytes = bytes};
+        t->piece[t->pieces++] = (struct gr_piece){.kind = GR_TEXT, .text = text, .bytes = bytes};
 }
 
-static enum st_code parse(struct pp_template *t, struct st_error *err)
+static enum st_code parse(struct gr_template *t, struct st_error *err)
 {
     char *at = t->storage, *from = at;
     while ((at = strstr(at, DIRECTIVE))) {
@@ -157,7 +133,7 @@ static enum st_code parse(struct pp_template *t, struct st_error *err)
             return wrong(t, line, err, "a directive begins in the first column", NULL);
         if (!end)
             return wrong(t, line, err, "a directive without an end", NULL);
-        if (t->pieces + 3 > PP_PIECES)
+        if (t->pieces + 3 > GR_PIECES)
             return wrong(t, line, err, "too many directives", NULL);
         add_text(t, from, (size_t)(at - from));
         from = end + strlen("-->");
@@ -175,21 +151,36 @@ static enum st_code parse(struct pp_template *t, struct st_error *err)
     return ST_OK;
 }
 
-enum st_code pp_template_read(const char *folder, const char *section, struct pp_template *t,
-                              struct st_error *err)
+enum st_code gr_template_parse(char *text, const char *path, struct gr_template *t,
+                               struct st_error *err)
 {
     memset(t, 0, sizeof *t);
-    snprintf(t->section, sizeof t->section, "%s", section);
-    size_t bytes;
-    if (!path_format(t->path, sizeof t->path, "%s/%s.md", folder, section))
-        return st_fail(err, ST_TOO_LARGE, "path is too long");
-    enum st_code code = file_read(t->path, MAX_TEMPLATE_BYTES, &t->storage, &bytes, err);
-    if (!code && strlen(t->storage) != bytes)
-        code = wrong(t, line_of(t->storage, t->storage + strlen(t->storage)), err,
-                     "a byte of value 0", NULL);
-    if (!code)
-        code = parse(t, err);
+    snprintf(t->path, sizeof t->path, "%s", path);
+    t->storage = text;
+    enum st_code code = parse(t, err);
     if (code)
-        pp_template_free(t);
+        gr_template_free(t);
+    return code;
+}
+
+enum st_code gr_template_read(const char *folder, const char *section, struct gr_template *t,
+                              struct st_error *err)
+{
+    char path[sizeof t->path], *text;
+    size_t bytes;
+    memset(t, 0, sizeof *t);
+    if (!path_format(path, sizeof path, "%s/%s.md", folder, section))
+        return st_fail(err, ST_TOO_LARGE, "path is too long");
+    enum st_code code = file_read(path, MAX_TEMPLATE_BYTES, &text, &bytes, err);
+    if (code)
+        return code;
+    if (strlen(text) != bytes) {
+        snprintf(t->path, sizeof t->path, "%s", path);
+        code = wrong(t, line_of(text, text + strlen(text)), err, "a byte of value 0", NULL);
+        free(text);
+        return code;
+    }
+    code = gr_template_parse(text, path, t, err);
+    snprintf(t->section, sizeof t->section, "%s", section);
     return code;
 }

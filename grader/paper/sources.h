@@ -1,0 +1,18 @@
+/** @file
+ * What a student's report is made from: gradings found in build/report.
+ */
+#ifndef CONVLAB_PAPER_SOURCES_H
+#define CONVLAB_PAPER_SOURCES_H
+
+#include "base/status.h"
+#include "grader/report/block.h"
+
+/** Finds and reads every grading in src->gradings, which is set, like root and out. Free with
+ * pp_sources_free(). Damaged ones are no error: the report says so. */
+enum st_code pp_sources_read(struct gr_sources *src, struct st_error *err);
+void pp_sources_free(struct gr_sources *src);
+
+/** @return the grading of that milestone, or NULL. */
+struct gr_grading *pp_sources_find(const struct gr_sources *src, const char *id);
+
+#endif

@@ -1,0 +1,108 @@
+/** @file
+ * Blocks: what the grader fills into a page, a student's report or the page of a grading. Each kind
+ * is a row of blocks.def; its text comes from a grading's record and from the files beside it:
+ *
+ *     profile/ (tables, text), plots/ (pictures)
+ *
+ * A student's report names the command that makes what is not there; the page of a grading leaves
+ * such a block out.
+ */
+#ifndef CONVLAB_REPORT_BLOCK_H
+#define CONVLAB_REPORT_BLOCK_H
+
+#include "base/tsv.h"
+#include "grader/plots/plots.h"
+#include "grader/record/result.h"
+#include "grader/report/piece.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+enum { GR_GRADINGS = 24, GR_AUTHORS = 16, GR_COMMAND = 160 };
+
+/** One milestone's grading. */
+struct gr_grading {
+    char id[GR_NAME];
+    char folder[PATH_MAX];    /**< build/report/mN */
+    bool stale;               /**< its source was changed after it was graded */
+    char fault[512];          /**< result.json is there and cannot be read: why */
+    struct gr_result *result; /**< NULL: not there */
+};
+
+/** What a student's report is made from. */
+struct gr_sources {
+    const char *root;        /**< of the checkout */
+    char gradings[PATH_MAX]; /**< build/report */
+    char out[PATH_MAX];      /**< the report's folder; figures are copied into its figures/ */
+    const char *team;        /**< or NULL */
+    size_t authors;
+    const char *author[GR_AUTHORS];
+    size_t n;
+    struct gr_grading *grading[GR_GRADINGS]; /**< by number */
+};
+
+/** One block to be filled. */
+struct gr_block {
+    FILE *out;
+    const struct gr_piece *piece;
+    const char *section;              /**< "m3" */
+    const struct gr_sources *src;     /**< NULL on the page of a grading */
+    const struct gr_grading *grading; /**< of the section, NULL if it has none */
+    const struct gr_plots *plots;     /**< of the section, drawn for this page, or NULL */
+    int *tables, *figures;            /**< numbered so far; counted up */
+};
+
+/** @return the kind of that name, the string of the table, or NULL. */
+const char *gr_block_known(const char *kind);
+
+/** Fills a block in, below its attribute "heading" if it shows anything; out is not used.
+ * @return its text, malloc'd; "" if there is nothing to show; NULL without memory.
+ * @param stays  may be NULL; set if this text says no more than that something is not known, and must
+ * not replace an earlier one */
+char *gr_block_fill(const struct gr_block *block, bool *stays);
+
+/* ---- block_words.c: sentences that several blocks need ---------------------------------------- */
+
+/** "**Table 3.1.** caption", with {images} replaced. Nothing for a block without caption. */
+void gr_put_caption(const struct gr_block *b, const char *images);
+
+/** "Figure 3.1" or "Table 3.1", with the next number. */
+void gr_put_number(const struct gr_block *b, bool figure);
+
+/** "> *Nothing to show.* TEXT", on the page of a grading nothing. @return false */
+bool gr_put_nothing(const struct gr_block *b, const char *text);
+
+/** "Not here yet: WHAT. Made by: COMMAND", on the page of a grading nothing. @return false */
+bool gr_put_missing(const struct gr_block *b, const char *what, const char *command);
+
+/** The same for a block whose file, or whose rows, are not there; of a profile with its own reason
+ * for its attribute "part", "trace" if it has none. @return false */
+bool gr_put_no_file(const struct gr_block *b);
+
+/** In a student's report, that more than @p sizes data-set sizes should be run, if that is few. */
+void gr_put_few_sizes(const struct gr_block *b, size_t sizes, const char *command);
+
+/** The command that makes what a block shows: its attribute "make", else grading, with --profile if
+ * its file is one of the profile. */
+void gr_make_command(const struct gr_block *b, char to[GR_COMMAND]);
+
+/** The path of a file of the section's grading. @return false if it is too long. */
+bool gr_block_path(const struct gr_block *b, char to[PATH_MAX], const char *file);
+
+/* ---- block_times.c --------------------------------------------------------------------------- */
+
+/** Parts of a record that have the data-set sizes side by side. @return whether there is anything */
+bool gr_block_networks(const struct gr_block *b, const struct gr_result *r);
+bool gr_block_op_times(const struct gr_block *b, const struct gr_result *r);
+bool gr_block_ratios(const struct gr_block *b, const struct gr_result *r);
+/** The same with a row for each layer and size: shape, spread and rate. */
+bool gr_block_layers(const struct gr_block *b, const struct gr_result *r);
+
+/* ---- the kinds ------------------------------------------------------------------------------- */
+
+/** Each writes a block's text. @return whether it shows anything but the reason why not */
+#define BLOCK(name) bool gr_block_##name(const struct gr_block *b);
+#include "grader/report/blocks.def"
+#undef BLOCK
+
+#endif

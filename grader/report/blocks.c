@@ -1,0 +1,61 @@
+#include "grader/report/block.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *kind;
+    bool (*fill)(const struct gr_block *);
+} blocks[] = {
+#define BLOCK(name) {#name, gr_block_##name},
+#include "grader/report/blocks.def"
+#undef BLOCK
+};
+enum { BLOCKS = sizeof blocks / sizeof *blocks };
+
+const char *gr_block_known(const char *kind)
+{
+    for (size_t i = 0; i < BLOCKS; i++)
+        if (strcmp(kind, blocks[i].kind) == 0)
+            return blocks[i].kind;
+    return NULL;
+}
+
+static bool fill(const struct gr_block *b)
+{
+    for (size_t i = 0; i < BLOCKS; i++)
+        if (strcmp(b->piece->fill, blocks[i].kind) == 0)
+            return blocks[i].fill(b);
+    return false;
+}
+
+/* @return a text with the block's heading before it, malloc'd; frees the one passed in. */
+static char *with_heading(const struct gr_block *b, char *text)
+{
+    const char *heading = gr_attribute(b->piece, "heading", NULL);
+    char *both;
+    if (!heading || !*text)
+        return text;
+    if (asprintf(&both, "%s\n\n%s", heading, text) < 0)
+        both = NULL;
+    free(text);
+    return both;
+}
+
+char *gr_block_fill(const struct gr_block *block, bool *stays)
+{
+    char *text = NULL;
+    size_t bytes;
+    struct gr_block b = *block;
+    b.out = open_memstream(&text, &bytes);
+    if (!b.out)
+        return NULL;
+    const bool shown = fill(&b);
+    if (stays) /* names on the command line are given once */
+        *stays = !shown && strcmp(b.piece->fill, "team") == 0;
+    if (fclose(b.out)) {
+        free(text);
+        return NULL;
+    }
+    return with_heading(&b, text);
+}

@@ -1,0 +1,37 @@
+/** @file
+ * The pieces of a template: text, places for a student's words, and blocks that the grader fills in.
+ */
+#ifndef CONVLAB_REPORT_PIECE_H
+#define CONVLAB_REPORT_PIECE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { GR_ATTRIBUTES = 10, GR_NAME = 48 };
+
+/** One piece. Its strings point into its template. */
+struct gr_piece {
+    enum { GR_TEXT, GR_PLACE, GR_BLOCK } kind;
+    const char *text; /**< of GR_TEXT */
+    size_t bytes;
+    char name[GR_NAME]; /**< of places and blocks: unique in its section */
+    const char *fill;   /**< of GR_BLOCK: "table", "figure", ... (blocks.def) */
+    bool figure;        /**< is numbered among the figures, not the tables */
+    int number; /**< among the captions of its kind in the template, from 1; 0: no caption */
+    size_t attributes;
+    struct {
+        const char *key, *value;
+    } attribute[GR_ATTRIBUTES];
+    size_t line; /**< in the template */
+};
+
+/** @return the value of an attribute, or @p otherwise. */
+const char *gr_attribute(const struct gr_piece *piece, const char *key, const char *otherwise);
+
+/** @return whether an attribute is there and has that value. */
+bool gr_attribute_is(const struct gr_piece *piece, const char *key, const char *value);
+
+/** @return whether it can name a section, a place or a block: lower-case letters, digits, '-'. */
+bool gr_is_name(const char *text, size_t bytes);
+
+#endif

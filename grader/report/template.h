@@ -1,0 +1,43 @@
+/** @file
+ * Templates of pages: Markdown with directives, comments that begin with "<!-- @" in the first
+ * column (report-templates/README.md describes them):
+ *
+ *     <!-- @prose NAME question="..." -->               a place for the student's words
+ *     <!-- @KIND NAME attribute="value" ... -->         a block that the grader fills in (block.h)
+ *
+ * report-templates/SECTION.md are the sections of a student's report, grading.md beside this file is
+ * the page of a grading.
+ */
+#ifndef CONVLAB_REPORT_TEMPLATE_H
+#define CONVLAB_REPORT_TEMPLATE_H
+
+#include "base/status.h"
+#include "grader/report/piece.h"
+
+enum { GR_PIECES = 96 };
+
+/** A template; large: allocate it. Free with gr_template_free(). */
+struct gr_template {
+    char section[GR_NAME]; /**< "m3" */
+    char path[512];        /**< for messages */
+    char *storage;         /**< what the strings point into */
+    size_t pieces;
+    struct gr_piece piece[GR_PIECES];
+};
+
+/** Reads FOLDER/SECTION.md. @return ST_BAD_FORMAT with file and line if a directive is wrong. */
+enum st_code gr_template_read(const char *folder, const char *section, struct gr_template *t,
+                              struct st_error *err);
+
+/** The same from memory. @param text  malloc'd; the template's from now on, also after an error.
+ * @param path  for messages */
+enum st_code gr_template_parse(char *text, const char *path, struct gr_template *t,
+                               struct st_error *err);
+
+/** Releases a template; harmless on a zeroed one. */
+void gr_template_free(struct gr_template *t);
+
+/** @return the block or place of that name, or NULL. */
+const struct gr_piece *gr_piece_find(const struct gr_template *t, const char *name);
+
+#endif

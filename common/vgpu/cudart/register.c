@@ -100,7 +100,7 @@ static size_t image_bytes(const void *data)
     if (b.left < sizeof header)
         return b.left;
     memcpy(&header, data, sizeof header);
-    if (header.magic != FATBIN_CONTAINER_MAGIC)
+    if (header.magic != FATBIN_MAGIC)
         return sizeof header;
     size_t room = b.left - sizeof header;
     return sizeof header + (header.bytes < room ? header.bytes : room);

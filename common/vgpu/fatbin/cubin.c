@@ -3,16 +3,15 @@
  *
  *     u8 format | u8 attribute | u16 value or size | [size bytes, format 4 only]
  *
- *     0x2f  { u32 symbol, u32 registers }      in .nv.info; the symbol names the kernel
- *     0x11  { u32 symbol, u32 frame bytes }    in .nv.info; local memory of a thread, spills
- * included 0x55  { u32 1, u32 offset } ...          in .nv.info.KERNEL: each load or store of a
- * spilled value
+ *     0x2f  { u32 symbol, u32 registers }     in .nv.info; the symbol names the kernel
+ *     0x11  { u32 symbol, u32 frame bytes }   in .nv.info; local memory of a thread, spills included
+ *     0x55  { u32 1, u32 offset } ...         in .nv.info.KERNEL: each load or store of a spilled value
  *
- * (the last as ptxas 13 writes it; found by comparing with ptxas -v). Machine code lies in
- * .text.KERNEL, 16 bytes an instruction since Volta. */
+ * (the last as ptxas 13 writes it; found by comparing with ptxas -v). Machine code is in .text.KERNEL,
+ * 16 bytes per instruction since Volta. */
+#include "vgpu/fatbin/elf_sections.h"
 #include "vgpu/fatbin/fatbin.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,42 +21,9 @@
 #define ATTRIBUTE_SPILLS    0x55
 #define INSTRUCTION_BYTES   16
 
-struct view {
-    const unsigned char *p;
-    size_t n;
-};
-
 static enum st_code nonsense(struct st_error *err, const char *what)
 {
     return st_fail(err, ST_BAD_FORMAT, "an embedded cubin makes no sense: %s", what);
-}
-
-/* The i-th section header, copied because nothing says that it is aligned. */
-static bool section_header(struct view elf, const Elf64_Ehdr *h, unsigned i, Elf64_Shdr *to)
-{
-    if (h->e_shentsize != sizeof *to || h->e_shoff > elf.n)
-        return false;
-    size_t room = (elf.n - h->e_shoff) / sizeof *to;
-    if (i >= room || i >= h->e_shnum)
-        return false;
-    memcpy(to, elf.p + h->e_shoff + i * sizeof *to, sizeof *to);
-    return true;
-}
-
-static bool section_view(struct view elf, const Elf64_Shdr *s, struct view *to)
-{
-    if (s->sh_type == SHT_NOBITS || s->sh_offset > elf.n || s->sh_size > elf.n - s->sh_offset)
-        return false;
-    *to = (struct view){elf.p + s->sh_offset, s->sh_size};
-    return true;
-}
-
-/* A NUL-terminated string inside a table, or NULL. */
-static const char *string_at(struct view table, size_t offset)
-{
-    if (offset >= table.n || !memchr(table.p + offset, '\0', table.n - offset))
-        return NULL;
-    return (const char *)table.p + offset;
 }
 
 /* The kernels found so far. */
@@ -96,7 +62,7 @@ struct attribute {
 };
 
 /* Takes the next attribute of a list. @return false at its end, or where it is cut off. */
-static bool attribute_next(struct view *info, struct attribute *to)
+static bool attribute_next(struct elf_view *info, struct attribute *to)
 {
     if (info->n < 4)
         return false;
@@ -110,7 +76,7 @@ static bool attribute_next(struct view *info, struct attribute *to)
     return true;
 }
 
-static void registers_read(struct view info, struct view symbols, struct view names,
+static void registers_read(struct elf_view info, struct elf_view symbols, struct elf_view names,
                            struct kernels *to)
 {
     struct attribute a;
@@ -122,7 +88,7 @@ static void registers_read(struct view info, struct view symbols, struct view na
         if (index >= symbols.n / sizeof symbol)
             continue;
         memcpy(&symbol, symbols.p + index * sizeof symbol, sizeof symbol);
-        const char *name = string_at(names, symbol.st_name);
+        const char *name = elf_string(names, symbol.st_name);
         struct vg_kernel_info *kernel = name && *name ? kernel_of(to, name) : NULL;
         if (kernel && a.number == ATTRIBUTE_REGISTERS)
             kernel->registers = value > 255 ? 255 : (int)value;
@@ -132,7 +98,7 @@ static void registers_read(struct view info, struct view symbols, struct view na
 }
 
 /* A section that belongs to one kernel: its attributes, or its machine code. */
-static void section_read(const char *name, struct view section, struct kernels *to)
+static void section_read(const char *name, struct elf_view section, struct kernels *to)
 {
     struct attribute a;
     struct vg_kernel_info *kernel;
@@ -149,31 +115,27 @@ enum st_code cubin_kernels(const void *cubin, size_t bytes, struct vg_kernel_inf
 {
     *list = NULL;
     *n = 0;
-    struct view elf = {cubin, bytes}, names = {0}, section_names = {0}, info = {0}, symbols = {0};
-    struct view section;
+    struct elf_file elf;
+    struct elf_view names = {0}, info = {0}, symbols = {0}, section;
     struct kernels found = {0};
-    Elf64_Ehdr h;
-    Elf64_Shdr s;
-    if (bytes < sizeof h)
+    Elf64_Shdr s, link;
+    if (bytes < sizeof elf.header)
         return nonsense(err, "its header is cut off");
-    memcpy(&h, cubin, sizeof h);
-    if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_ident[EI_CLASS] != ELFCLASS64)
+    if (!elf_open(&elf, cubin, bytes))
         return nonsense(err, "it is not a 64-bit ELF file");
-    if (!section_header(elf, &h, h.e_shstrndx, &s) || !section_view(elf, &s, &section_names))
+    if (!elf.names.p)
         return nonsense(err, "its section names are missing");
-    for (unsigned i = 0; section_header(elf, &h, i, &s); i++) {
-        const char *name = string_at(section_names, s.sh_name);
+    for (size_t i = 0; elf_section(&elf, i, &s); i++) {
+        const char *name = elf_string(elf.names, s.sh_name);
         if (!name)
             continue;
         if (strcmp(name, ".nv.info") == 0)
-            section_view(elf, &s, &info);
-        else if (section_view(elf, &s, &section))
+            elf_contents(&elf, &s, &info);
+        else if (elf_contents(&elf, &s, &section))
             section_read(name, section, &found);
-        if (s.sh_type == SHT_SYMTAB && section_view(elf, &s, &symbols)) {
-            Elf64_Shdr link;
-            if (section_header(elf, &h, s.sh_link, &link))
-                section_view(elf, &link, &names);
-        }
+        if (s.sh_type == SHT_SYMTAB && elf_contents(&elf, &s, &symbols) &&
+            elf_section(&elf, s.sh_link, &link))
+            elf_contents(&elf, &link, &names);
     }
     registers_read(info, symbols, names, &found);
     *list = found.list;

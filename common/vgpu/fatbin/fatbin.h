@@ -5,10 +5,10 @@
  * payload, PTX text or a cubin (ELF), stored raw or compressed with zstd or as one LZ4 block:
  *
  *     container  u32 0xBA55ED50 | u16 version 1 | u16 header length 16 | u64 length of all entries
- *     entry   0  u16 kind (1 PTX, 2 ELF) | u16 0x101 | u32 header length | u64 payload length
- * (padded) 16  u32 compressed length | u32 options offset | u16 minor | u16 major | u32 sm 32  u32
- * name offset | u32 name length | u64 flags | u64 0 | u64 uncompressed length flags  0x2000 LZ4
- * block, 0x8000 zstd
+ *     entry   0  u16 kind (1 PTX, 2 ELF) | u16 0x101 | u32 header length | u64 payload length (padded)
+ *            16  u32 compressed length | u32 options offset | u16 minor | u16 major | u32 sm
+ *            32  u32 name offset | u32 name length | u64 flags | u64 0 | u64 uncompressed length
+ *     flags      0x2000 LZ4 block, 0x8000 zstd
  *
  * No field of the input is believed: every length is checked against what is there, and nothing is
  * read past the end of the image.
@@ -18,11 +18,11 @@
 
 #include "base/status.h"
 #include "vgpu/api/vgpu.h"
+#include "vgpu/fatbin/fatbin_wrapper.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define FATBIN_MAGIC        UINT32_C(0xBA55ED50)
 #define FATBIN_HEADER_BYTES 16
 /** The newest PTX language version that the virtual GPU reads. */
 #define FATBIN_PTX_MAJOR 9

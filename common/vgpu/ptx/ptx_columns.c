@@ -15,15 +15,17 @@ static enum ptx_type column_type(const struct decoder *d, const struct ir_column
     return ptx_type_find(c->type, strlen(c->type));
 }
 
-/* The type of a number in place of a register. Columns say how an operation computes, which for moves
- * and selections is not what a literal is: that, the first suffix says. */
+/* The type of a number in place of a register. Columns say how an operation computes; where that is
+ * 32 bits for 16-bit values too (and.b16, not mad.wide.s16), or bits for floats, the suffix says what a
+ * literal is. */
 static enum ptx_type literal_type(const struct decoder *d, const struct ir_column *c)
 {
     const enum ptx_type type = column_type(d, c), first = d->suffixes.types[0];
     if (!c->type[0] || strcmp(c->type, "2") == 0 || ptx_type_is_float(type))
         return type;
     const uint32_t bytes = type_lanes(type);
-    if (d->suffixes.type_count == 1 && ptx_type_bytes(first) == 2 && bytes == 4)
+    if (d->suffixes.type_count == 1 && ptx_type_bytes(first) == 2 && bytes == 4 &&
+        !strstr(d->row->operands, "h16"))
         return PTX_TYPE_b16;
     if (ptx_type_is_float(first) && ptx_type_bytes(first) == bytes)
         return first;

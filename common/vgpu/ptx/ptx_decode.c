@@ -14,15 +14,30 @@
 
 /* ---- 2. rows --------------------------------------------------------------------------------- */
 
+/* What an opcode says, kept for its next use: a program has few different ones. */
+static struct opcode *read_opcode(struct decoder *d, const char *text)
+{
+    size_t hash = 5381;
+    for (const char *p = text; *p; p++)
+        hash = hash * 33 + (unsigned char)*p;
+    struct opcode *to = &d->opcodes[hash % OPCODES_KEPT];
+    if (!to->text || strcmp(to->text, text) != 0) {
+        to->text = text;
+        to->row = -1;
+        if (ir_suffixes_read(text, to->base, &to->suffixes))
+            to->row = ir_row_find(to->base, &to->suffixes, 0);
+    }
+    return to;
+}
+
 static int find_row(struct decoder *d, const struct ptx_instruction *in)
 {
-    char base[24];
+    const struct opcode *opcode = read_opcode(d, in->opcode);
+    int row = opcode->row;
     d->in = in;
-    if (!ir_suffixes_read(in->opcode, base, &d->suffixes))
-        return -1;
-    int row = ir_row_find(base, &d->suffixes, 0);
+    d->suffixes = opcode->suffixes;
     while (row >= 0 && !operands_fit(d, &ir_rows[row]))
-        row = ir_row_find(base, &d->suffixes, row + 1);
+        row = ir_row_find(opcode->base, &opcode->suffixes, row + 1);
     return row;
 }
 
@@ -147,7 +162,6 @@ static struct ir_insn start_instruction(struct decoder *d, const struct ir_suffi
 
 static void decode_instruction(struct decoder *d, const struct ptx_instruction *in)
 {
-    char base[24];
     d->in = in;
     d->location = find_location(d, &in->location);
     if (in->row < 0) {
@@ -157,7 +171,7 @@ static void decode_instruction(struct decoder *d, const struct ptx_instruction *
     d->row = &ir_rows[in->row];
     if (!d->row->decode)
         return;
-    ir_suffixes_read(in->opcode, base, &d->suffixes);
+    d->suffixes = read_opcode(d, in->opcode)->suffixes;
     struct ir_insn to = start_instruction(d, &d->suffixes);
     d->row->decode(d, &to);
     if (in->guard) {

@@ -11,13 +11,21 @@
 #include "vgpu/ptx/ptx_decode.h"
 #include "vgpu/ptx/ptx_match.h"
 
-enum { SINK_BYTES = 256, MAX_PROBLEMS = 400 };
+enum { SINK_BYTES = 256, MAX_PROBLEMS = 400, OPCODES_KEPT = 64 };
 
 /** What the virtual GPU cannot do, of a whole module. */
 struct problems {
     int count;
     char text[512];
     size_t used;
+};
+
+/** The text of an opcode, and what it says. */
+struct opcode {
+    const char *text; /**< NULL while unused */
+    char base[24];
+    struct ir_suffixes suffixes;
+    int row; /**< the first one that fits, or -1 */
 };
 
 /** The place of the decoder in a module. */
@@ -31,8 +39,9 @@ struct decoder {
     const struct ptx_instruction *in; /**< being decoded */
     struct ir_suffixes suffixes;      /**< its suffixes and row */
     const struct ir_row *row;
-    uint32_t **slots;        /**< [register families][number]: offset, 0 while unused */
-    uint32_t predicate_room; /**< predicates left in the current 64-byte group */
+    struct opcode opcodes[OPCODES_KEPT]; /**< by a hash of the text */
+    uint32_t **slots;                    /**< [register families][number]: offset, 0 while unused */
+    uint32_t predicate_room;             /**< predicates left in the current 64-byte group */
     uint32_t predicate_next;
     uint32_t *block_label; /**< [blocks] index of ENTER */
     uint32_t block;

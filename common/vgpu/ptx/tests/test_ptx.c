@@ -208,6 +208,48 @@ Test(ptx_decode, suffixes_of_types_keep_their_order)
     drop(&ast, &module);
 }
 
+Test(ptx_decode, a_number_has_the_width_of_its_operand)
+{
+    struct ptx_ast ast;
+    struct ir_module module;
+    struct st_error err = {0};
+    const char *text = HEAD ".visible .entry k()\n{\n.reg .b32 %r<4>;\n.reg .b16 %h<2>;\n"
+                            "mad.wide.s16 %r1, %h1, %h1, -5;\nand.b16 %h1, %h1, -5;\nret;\n}\n";
+    cr_assert_eq(decode(text, &ast, &module, &err), ST_OK, "%s", err.where);
+    const struct ir_function *f = &module.functions[0];
+    cr_assert_eq(f->insns[1].c, f->constants[0].offset);
+    cr_assert_eq(f->constants[0].bits, 0xfffffffb);
+    cr_assert_eq(f->insns[2].b, f->constants[1].offset);
+    cr_assert_eq(f->constants[1].bits, 0xfffb);
+    drop(&ast, &module);
+}
+
+Test(ptx_decode, a_row_that_is_not_ptx_cannot_be_named)
+{
+    struct ptx_ast ast;
+    struct ir_module module;
+    struct st_error err = {0};
+    cr_assert_eq(
+        decode(HEAD ".visible .entry k()\n{\nvg_st_global;\nret;\n}\n", &ast, &module, &err),
+        ST_BAD_FORMAT);
+    cr_assert(strstr(err.where, "not supported"), "%s", err.where);
+}
+
+Test(ptx_decode, a_vote_has_the_result_of_its_type)
+{
+    struct ptx_ast ast;
+    struct ir_module module;
+    struct st_error err = {0};
+#define VOTE(op, to)                                                                               \
+    HEAD ".visible .entry k()\n{\n.reg .pred %p<3>;\n.reg .b32 %r<3>;\n" op " " to                 \
+         ", %p1, -1;\nret;\n}\n"
+    cr_assert_eq(decode(VOTE("vote.sync.ballot.b32", "%r1"), &ast, &module, &err), ST_OK);
+    drop(&ast, &module);
+    cr_assert_eq(decode(VOTE("vote.sync.any.pred", "%p2"), &ast, &module, &err), ST_OK);
+    drop(&ast, &module);
+    cr_assert_eq(decode(VOTE("vote.sync.ballot.pred", "%p2"), &ast, &module, &err), ST_BAD_FORMAT);
+}
+
 Test(ptx_cfg, lanes_meet_at_the_immediate_post_dominator)
 {
     struct ptx_ast ast;

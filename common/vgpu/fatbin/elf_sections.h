@@ -1,0 +1,33 @@
+/** @file
+ * The sections of a 64-bit ELF file in memory, none of whose fields is believed.
+ */
+#ifndef CONVLAB_VGPU_ELF_SECTIONS_H
+#define CONVLAB_VGPU_ELF_SECTIONS_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Bytes of a file. */
+struct elf_view {
+    const unsigned char *p;
+    size_t n;
+};
+
+/** An opened file; it points into the image. */
+struct elf_file {
+    struct elf_view all;
+    Elf64_Ehdr header;
+    struct elf_view names; /**< of sections; empty when they are missing */
+};
+
+/** @return whether an image is a 64-bit ELF file. */
+bool elf_open(struct elf_file *to, const void *image, size_t bytes);
+/** Copies the i-th section header. @return false past the last one. */
+bool elf_section(const struct elf_file *f, size_t i, Elf64_Shdr *to);
+/** @return whether a section has contents inside the file; @p to is set to them. */
+bool elf_contents(const struct elf_file *f, const Elf64_Shdr *s, struct elf_view *to);
+/** @return a NUL-terminated string inside a table, or NULL. */
+const char *elf_string(struct elf_view table, size_t offset);
+
+#endif

@@ -2,27 +2,8 @@
 
 #include "vgpu/gpus/profile.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The description of the GPU that a trace names. */
-static bool find_gpu(struct vg_profile *gpu, const char *folder, const char *product)
-{
-    DIR *dir = folder && product[0] ? opendir(folder) : NULL;
-    bool found = false;
-    for (struct dirent *entry; dir && !found && (entry = readdir(dir));) {
-        const char *dot = strrchr(entry->d_name, '.');
-        char name[64];
-        if (!dot || strcmp(dot, ".yaml") != 0)
-            continue;
-        snprintf(name, sizeof name, "%.*s", (int)(dot - entry->d_name), entry->d_name);
-        found = !vg_profile_read(gpu, folder, name, NULL) && strcmp(gpu->product, product) == 0;
-    }
-    if (dir)
-        closedir(dir);
-    return found;
-}
 
 static struct an_verdict *judge(const struct an_kernels *kernels, const struct vg_profile *gpu)
 {
@@ -37,7 +18,7 @@ enum st_code an_analyse(struct an_analysis *a, const struct tr_trace *trace, con
                         const char *counters, const struct an_source *source, struct st_error *err)
 {
     memset(a, 0, sizeof *a);
-    a->has_gpu = find_gpu(&a->gpu, profiles, trace->device);
+    a->has_gpu = profiles && vg_profile_find(&a->gpu, profiles, trace->device);
     const struct vg_profile *gpu = a->has_gpu ? &a->gpu : NULL;
     enum st_code code = an_kernels_sum(&a->launches, trace, AN_BY_LAUNCH, err);
     if (!code)

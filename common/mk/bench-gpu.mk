@@ -5,7 +5,7 @@
 # and none of the packages that the grader needs.
 
 GPUBENCH          := $(BUILD)/gpubench $(BUILD)/gpushapes
-GPUBENCH_SOURCES  := $(filter-out %_main.c,$(wildcard grader/gpubench/*.c)) grader/course/cases.c \
+GPUBENCH_SOURCES  := $(filter-out %_main.c,$(wildcard grader/gpubench/*.c)) grader/course/cases.c grader/course/floor.c \
                      common/vendor/cudnn_conv.c $(addprefix common/nn/,oracle.c oracle_kernel.c) \
                      $(wildcard common/base/*.c)
 GPUBENCH_OBJECTS  := $(patsubst %.c,$(BUILD)/gpubench-obj/%.o,$(GPUBENCH_SOURCES)) \

@@ -95,8 +95,9 @@ Driver $(value driver), nvcc $(value nvcc), $(value gcc), $(value cpu); $(value 
 To repeat: \`make gpu-check\` on a machine with such a GPU.
 
 In the same run the device copied $(peak copy) GB/s (read and written) and reached $(peak multiply-add) TFLOP/s
-of float32 multiply-adds. The *floor* of a layer is the larger of its bytes (x, k and y once each) over the
-first and its operations over the second: no implementation in float32 that multiplies and adds can beat it there.
+of float32 multiply-adds. The *floor* of a layer is that of the direct algorithm: the larger of its bytes
+(x, k and y once each) over the first and its operations over the second. No kernel that sums every product can
+beat it there; an algorithm with fewer multiplications can.
 
 Times are those of the device, between two events: medians of 51 runs (15 at 10000 images) with
 non-parametric 95% intervals. All subjects take turns; each run has a cache without its tensors and an output

@@ -84,7 +84,7 @@ struct gb_row {
     char note[400];       /**< a reason, or cuDNN's algorithm */
     struct median s;      /**< seconds */
     double macs, bytes;   /**< of the convolution: x and k read once, y written once */
-    double floor_s;       /**< no implementation can be faster than this */
+    double floor_s;       /**< of the direct algorithm (floor.h) */
     bool floor_is_memory; /**< which of the two limits is the floor */
     double error;         /**< largest error / tolerance */
 };

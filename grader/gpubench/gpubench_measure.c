@@ -10,6 +10,7 @@
  *    hidden behind the filling of the cache); then y is compared with the expected outputs.
  */
 #include "base/rng.h"
+#include "grader/course/floor.h"
 #include "grader/gpubench/gpubench.h"
 #include "grader/gpubench/gpubench_kernels.h"
 #include "nn/oracle.h"
@@ -200,19 +201,17 @@ static enum st_code run_rounds(struct bench *b, struct gb_subjects *all, struct 
 static void start_rows(struct bench *b, const struct gb_subjects *all, const struct gb_peaks *peaks,
                        const struct gb_layer *layer)
 {
-    const double bytes = (double)(b->bytes[X] + b->bytes[K] + b->bytes[Y]);
-    const double macs = nn_conv_macs(&b->shape);
-    const double memory_s = bytes / peaks->copy_bytes_per_s.median;
-    const double arithmetic_s = 2 * macs / peaks->flops_per_s.median;
+    const struct gr_floor floor =
+        gr_floor_of(&b->shape, peaks->copy_bytes_per_s.median, peaks->flops_per_s.median / 2);
     for (size_t i = 0; i < all->n; i++) {
         const struct gb_subject *s = &all->subject[i];
         struct gb_row *row = &b->row[i];
         *row = (struct gb_row){.layer = layer,
                                .images = b->shape.B,
-                               .macs = macs,
-                               .bytes = bytes,
-                               .floor_s = fmax(memory_s, arithmetic_s),
-                               .floor_is_memory = memory_s >= arithmetic_s};
+                               .macs = nn_conv_macs(&b->shape),
+                               .bytes = floor.bytes,
+                               .floor_s = gr_floor_direct_s(floor),
+                               .floor_is_memory = floor.memory_s >= floor.arithmetic_s};
         snprintf(row->subject, sizeof row->subject, "%s", s->name);
         give_up(row, s->reason[0] ? "skip" : "ok", s->reason[0] ? s->reason : s->cudnn.name);
     }

@@ -139,9 +139,10 @@ void gb_print_peaks(FILE *out, const char *device, bool is_virtual, const struct
     fprintf(out, "%s%s: copies %.0f GB/s (read and written), multiplies and adds %.1f TFLOP/s\n",
             device, is_virtual ? ", modelled times" : "", peaks->copy_bytes_per_s.median * 1e-9,
             peaks->flops_per_s.median * 1e-12);
-    fprintf(out, "Medians with 95%% intervals. GB/s: x, k and y once each; floor: what no "
-                 "implementation can beat\nhere; error: the largest one, as a part of the "
-                 "tolerance (cudnn-tf32: of the wider one for TF32).\n");
+    fputs(
+        "Medians with 95% intervals. GB/s: x, k and y once each; floor: that of the direct algorithm\n"
+        "here; error: the largest one, as a part of the tolerance (cudnn-tf32: of the wider one for TF32).\n",
+        out);
 }
 
 void gb_print_layer(FILE *out, const struct gb_row *rows, size_t n)

@@ -5,6 +5,7 @@
  *     panel   row   milestone   ms   label   cudnn_ms   floor_ms
  *
  * Times of different devices are never put side by side. */
+#include "grader/course/floor.h"
 #include "grader/plots/plot_parts.h"
 
 #include <dirent.h>
@@ -164,14 +165,6 @@ static const struct plot_result *choose(const struct gradings *g, const struct p
     return chosen;
 }
 
-/* x, k and y once each from where they lie, or all multiply-adds at the rate of the units. */
-static double floor_ms(const struct vg_profile *p, const struct plot_time *t)
-{
-    double rate = t->bytes < (double)p->l2_bytes ? p->l2_bytes_per_s : p->dram_bytes_per_s;
-    double macs_per_s = p->multiprocessors * p->fp32_lanes * p->clock_hz;
-    return 1e3 * fmax(t->bytes / rate, t->macs / macs_per_s);
-}
-
 /* cuDNN is timed by m0, on a real GPU, as model "NAME (cuDNN ...)". */
 static void find_cudnn(const struct gradings *g, struct ladder *l)
 {
@@ -203,7 +196,7 @@ static void collect_gradings(struct ladder *l, const struct gradings *g,
             if (p && !t->subject[0])
                 add_bar(p, r->milestone, t->ms);
             if (p && t->subject[0] && known) {
-                p->floor_ms = floor_ms(&profile, t);
+                p->floor_ms = 1e3 * gr_floor_direct_s(gr_floor_on(&profile, &t->conv));
                 snprintf(p->title, sizeof p->title, "%s, layer %d (%s)", t->model, t->layer,
                          t->shape);
             }
@@ -278,7 +271,7 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
     put_values(job, l);
     plot_caption(
         job,
-        "Op Time of each layer at %ld images, on a logarithmic axis; %s. The floor is what the GPU needs at least to move x, k and y once, or to multiply and add.",
+        "Op Time of each layer at %ld images, on a logarithmic axis; %s. The floor of the direct algorithm is what the GPU needs at least to move x, k and y once, or for all multiply-adds; an algorithm with fewer of them can be faster.",
         l->images, l->origin);
     return plot_end(job, ladder_gp, err);
 }

@@ -11,6 +11,7 @@
 #ifndef CONVLAB_GRADER_PLOT_PARTS_H
 #define CONVLAB_GRADER_PLOT_PARTS_H
 
+#include "conv.h"
 #include "base/numbers.h"
 #include "base/status.h"
 #include "base/files.h"
@@ -83,10 +84,8 @@ enum st_code plot_end(struct plot_job *job, const char *script, struct st_error 
 void plot_list(const struct plot_job *job, const char *name, size_t n);
 
 /* The scripts of this folder, KIND.gp. */
-extern const char style_gp[], op_times_gp[], speed_up_gp[],
-    ladder_gp[], against_cudnn_gp[], roofline_gp[],
-    kernel_shares_gp[], timeline_gp[], source_lines_gp[],
-    sweep_gp[];
+extern const char style_gp[], op_times_gp[], speed_up_gp[], ladder_gp[], against_cudnn_gp[],
+    roofline_gp[], kernel_shares_gp[], timeline_gp[], source_lines_gp[], sweep_gp[];
 
 /* ---- plot_text.c ----------------------------------------------------------------------------- */
 
@@ -128,9 +127,9 @@ struct plot_time {
     char shape[40]; /**< "1x70x70, 12@5", or "" */
     int layer;
     long images;
-    double ms;          /**< median */
-    double macs, bytes; /**< of the convolution, or 0 */
-    bool right;         /**< the outputs of this inference were right */
+    double ms;              /**< median */
+    struct conv_shape conv; /**< the convolution, unless of an inference */
+    bool right;             /**< the outputs of this inference were right */
 };
 
 /** What a result.json says. */

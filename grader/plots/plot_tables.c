@@ -4,7 +4,6 @@
 #include "grader/record/result_json.h"
 #include "vgpu/gpus/profile.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,40 +41,19 @@ double plot_number(const struct tsv *table, size_t row, const char *column)
 
 /* ---- profiles ------------------------------------------------------------------------------- */
 
-static int is_profile(const struct dirent *entry)
-{
-    const char *dot = strrchr(entry->d_name, '.');
-    return dot && strcmp(dot, ".yaml") == 0;
-}
-
 /* A virtual GPU is named "virtual GPU, profile h200" or "NVIDIA H200 (virtual)", a real one as its
  * product. */
-static bool names(const char *device, const struct vg_profile *profile)
-{
-    static const char label[] = "profile ";
-    const char *at = strstr(device, label);
-    size_t length = strlen(profile->product);
-    if (at)
-        return strcmp(at + sizeof label - 1, profile->name) == 0;
-    return strncmp(device, profile->product, length) == 0 &&
-           (!device[length] || strcmp(device + length, " (virtual)") == 0);
-}
-
 static bool find_profile(struct vg_profile *to, const char *folder, const char *device)
 {
-    char path[PATH_MAX];
-    struct st_error ignored;
-    struct dirent **entries;
-    int n = scandir(folder, &entries, is_profile, alphasort);
-    bool found = false;
-    for (int i = 0; i < n; i++) {
-        if (!found && path_format(path, sizeof path, "%s/%s", folder, entries[i]->d_name))
-            found = !vg_profile_read(to, path, path, &ignored) && names(device, to);
-        free(entries[i]);
-    }
-    if (n >= 0)
-        free(entries);
-    return found;
+    static const char label[] = "profile ", marked[] = " (virtual)";
+    const char *at = strstr(device, label);
+    char product[96];
+    snprintf(product, sizeof product, "%s", device);
+    char *mark = strstr(product, marked);
+    if (mark && !mark[sizeof marked - 1])
+        *mark = '\0';
+    return at ? !vg_profile_read(to, folder, at + sizeof label - 1, NULL)
+              : vg_profile_find(to, folder, product);
 }
 
 bool plot_profile(struct vg_profile *to, const char *device)
@@ -129,12 +107,10 @@ static void take_timing(struct plot_result *to, const struct gr_timing *from)
     struct plot_time *t = add_time(to, from->model, (size_t)s->B);
     if (!t)
         return;
-    const double B = s->B, M = s->M, C = s->C, H = s->H, W = s->W, K = s->K;
     plot_text(t->subject, sizeof t->subject, gr_subject_name(from->subject), 20);
     t->layer = from->layer;
     t->ms = milliseconds(from->median_s);
-    t->macs = from->gmac * 1e9;
-    t->bytes = 4 * (B * C * H * W + M * C * K * K + B * M * (H - K + 1) * (W - K + 1));
+    t->conv = *s;
     t->right = true;
     snprintf(t->shape, sizeof t->shape, "%dx%dx%d, %d@%d", s->C, s->H, s->W, s->M, s->K);
 }

@@ -1,4 +1,5 @@
 /* What a profile's kernels.tsv shows: roofline and kernel-shares. */
+#include "grader/course/floor.h"
 #include "grader/plots/plot_parts.h"
 
 #include <math.h>
@@ -76,7 +77,7 @@ static enum st_code draw_roofline(struct plot_stage *stage, struct plot_job *job
                                   struct st_error *err)
 {
     char title[96], text[2][NUMBER_CHARS];
-    const double peak = 2e-12 * gpu->multiprocessors * gpu->fp32_lanes * gpu->clock_hz;
+    const double peak = 2e-12 * gr_floor_macs_per_s(gpu);
     snprintf(title, sizeof title, "Roofline of the kernels, %.0f images", largest_size(t));
     if (plot_begin(stage, job, title, origin, err))
         return err->code;

@@ -1,37 +1,20 @@
 /* The check "speed": the sum of the layers' Op Times at the largest size, over the reference's of
  * the same milestone, which was timed in turn with it. The ratio to m2 is told beside it. */
-#include "grader/stages/speed.h"
+#include "grader/stages/grading.h"
 
 #include "base/files.h"
+#include "grader/course/floor.h"
 #include "grader/stages/companions.h"
-#include "nn/oracle.h"
 #include "vgpu/gpus/profile.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double AT_MOST = 2;     /* where the rubric says nothing */
-static const double NARROW = 0.05;   /* a ratio that is known this well can be judged */
-static const double FEWEST_MACS = 4; /* how many times fewer multiply-adds a fast algorithm needs */
-
-double gr_roofline_floor_s(const struct vg_profile *p, const struct conv_shape *shape)
-{
-    double bytes =
-        4.0 * (double)(nn_conv_x_elems(shape) + nn_conv_k_elems(shape) + nn_conv_y_elems(shape));
-    double rate = bytes < (double)p->l2_bytes ? p->l2_bytes_per_s : p->dram_bytes_per_s;
-    double macs_per_s = p->multiprocessors * p->fp32_lanes * p->clock_hz;
-    return fmax(bytes / rate, nn_conv_macs(shape) / FEWEST_MACS / macs_per_s);
-}
+static const double AT_MOST = 2;   /* where the rubric says nothing */
+static const double NARROW = 0.05; /* a ratio that is known this well can be judged */
 
 /* ---- impossible times ----------------------------------------------------------------------- */
-
-static int is_profile(const struct dirent *entry)
-{
-    const char *dot = strrchr(entry->d_name, '.');
-    return dot && strcmp(dot, ".yaml") == 0;
-}
 
 /* The description of the GPU that was graded on. @return false if there is none. */
 static bool find_profile(const struct grading *g, struct vg_profile *to)
@@ -41,22 +24,10 @@ static bool find_profile(const struct grading *g, struct vg_profile *to)
     path_format(folder, sizeof folder, "%s/vgpu/profiles", g->host.build);
     if (g->host.device == RUNNER_ON_VIRTUAL_GPU)
         return !vg_profile_read(to, folder, g->host.profile, &ignored);
-    struct dirent **entries;
-    int n = scandir(folder, &entries, is_profile, alphasort);
-    bool found = false;
-    for (int i = 0; i < n; i++) {
-        char path[PATH_MAX];
-        path_format(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-        found = found || (!vg_profile_read(to, path, path, &ignored) &&
-                          strcmp(to->product, g->session.device_name) == 0);
-        free(entries[i]);
-    }
-    if (n >= 0)
-        free(entries);
-    return found;
+    return vg_profile_find(to, folder, g->session.device_name);
 }
 
-/* A submission's layer that was faster than its GPU can be. */
+/* A submission's layer that took less than the floor of any algorithm. */
 static const struct gr_timing *find_impossible(const struct grading *g, enum gr_subject subject,
                                                double *floor_s)
 {
@@ -65,7 +36,7 @@ static const struct gr_timing *find_impossible(const struct grading *g, enum gr_
         return NULL;
     for (size_t i = 0; i < g->result->timings; i++) {
         const struct gr_timing *t = &g->result->timing[i];
-        *floor_s = gr_roofline_floor_s(&profile, &t->shape);
+        *floor_s = gr_floor_any_s(gr_floor_on(&profile, &t->shape));
         for (size_t k = 0; k < t->repeats && t->subject == subject; k++)
             if (t->op_time_s[k] < *floor_s)
                 return t;
@@ -168,9 +139,10 @@ void gr_speed_check(struct grading *g)
     if (anything_failed(g->result) || !g->result->speed.images) {
         gr_check_set(check, GR_SKIP, "not timed: only right results are");
     } else if ((impossible = find_impossible(g, subject, &floor_s))) {
-        gr_check_set(check, GR_FAIL,
-                     "layer %d at %d images took less than %.3g s, the least its GPU can need",
-                     impossible->layer, impossible->shape.B, floor_s);
+        gr_check_set(
+            check, GR_FAIL,
+            "layer %d at %d images took less than %.3g s, the floor of any algorithm on its GPU",
+            impossible->layer, impossible->shape.B, floor_s);
         gr_check_hint(check, "is part of the work done outside of conv_forward()?");
     } else if (g->options->reference) {
         gr_check_set(check, GR_PASS, "this is the reference");

@@ -208,3 +208,25 @@ enum st_code vg_profile_read(struct vg_profile *to, const char *folder, const ch
     st_detail(err, ST_HINT, "compare it with profiles/h200.yaml");
     return ST_BAD_FORMAT;
 }
+
+static int is_profile(const struct dirent *entry)
+{
+    const char *dot = strrchr(entry->d_name, '.');
+    return dot && strcmp(dot, ".yaml") == 0;
+}
+
+bool vg_profile_find(struct vg_profile *to, const char *folder, const char *product)
+{
+    struct dirent **entries;
+    int n = scandir(folder, &entries, is_profile, alphasort);
+    bool found = false;
+    for (int i = 0; i < n; i++) {
+        *strrchr(entries[i]->d_name, '.') = '\0';
+        found = found || (!vg_profile_read(to, folder, entries[i]->d_name, NULL) &&
+                          strcmp(to->product, product) == 0);
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+    return found;
+}

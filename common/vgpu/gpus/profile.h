@@ -15,4 +15,8 @@
 enum st_code vg_profile_read(struct vg_profile *to, const char *folder, const char *name,
                              struct st_error *err);
 
+/** Finds the profile of a real GPU. @param product  as the driver names it: "NVIDIA H200"
+ * @return whether there is one in @p folder; then @p to is it */
+bool vg_profile_find(struct vg_profile *to, const char *folder, const char *product);
+
 #endif

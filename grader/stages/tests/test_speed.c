@@ -1,7 +1,6 @@
 /* The check "speed", on times that were made up. */
 #include "base/tests/run_tool.h"
 #include "grader/stages/companions.h"
-#include "grader/stages/speed.h"
 #include "grader/record/timing.h"
 
 #include <criterion/criterion.h>
@@ -90,7 +89,8 @@ Test(speed, rejects_what_no_gpu_can_do)
     struct grading g;
     struct gr_check *check = judged(&g, 0.001, 0);
     cr_assert_eq(check->status, GR_FAIL);
-    cr_assert(strstr(check->message, "the least its GPU can need"), "%s", check->message);
+    cr_assert(strstr(check->message, "the floor of any algorithm on its GPU"), "%s",
+              check->message);
     free(g.result);
 }
 
@@ -118,25 +118,6 @@ Test(speed, needs_the_reference_beside_it)
     cr_assert_eq(check->status, GR_SKIP);
     cr_assert_not(check->required);
     free(g.result);
-}
-
-Test(roofline, is_the_larger_of_bytes_and_arithmetic)
-{
-    const struct vg_profile gpu = {.multiprocessors = 100,
-                                   .fp32_lanes = 100,
-                                   .clock_hz = 1e9,
-                                   .l2_bytes = 1000,
-                                   .l2_bytes_per_s = 1e10,
-                                   .dram_bytes_per_s = 1e9};
-    /* x 25, k 1, y 25 floats: 204 bytes at the cache's rate, 25 multiply-adds. */
-    const struct conv_shape small = {1, 1, 1, 5, 5, 1};
-    cr_assert_float_eq(gr_roofline_floor_s(&gpu, &small), 204 / 1e10, 1e-18);
-    /* 1224 bytes do not fit the cache. */
-    const struct conv_shape larger = {6, 1, 1, 5, 5, 1};
-    cr_assert_float_eq(gr_roofline_floor_s(&gpu, &larger), 1204 / 1e9, 1e-15);
-    /* 1e6 multiply-adds on 1e13 a second. */
-    const struct conv_shape deep = {1, 100, 100, 10, 10, 1};
-    cr_assert_float_eq(gr_roofline_floor_s(&gpu, &deep), fmax(1e6 / 4 / 1e13, 120000 / 1e9), 1e-12);
 }
 
 Test(timing, uncertainty_does_not_mind_one_disturbed_time)

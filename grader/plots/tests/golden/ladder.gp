@@ -113,7 +113,7 @@ do for [picture in pictures] {
         key(text) = p == panels ? text : ''
         plot data every ::first[p]::first[p]+bars[p]-1 using 'ms':'row':(low):'ms':(column('row')-0.36):(column('row')+0.36):ytic(strcol('milestone')) with boxxyerror @fill_3 notitle, \
              for [i=1:with_cudnn] data every ::first[p]::first[p] using 'cudnn_ms':(-0.6):(0):(bars[p]+1) with vectors nohead lt 2 title key('cuDNN'), \
-             for [i=1:with_floor] data every ::first[p]::first[p] using 'floor_ms':(-0.6):(0):(bars[p]+1) with vectors nohead lt 5 title key('floor: no kernel can be faster'), \
+             for [i=1:with_floor] data every ::first[p]::first[p] using 'floor_ms':(-0.6):(0):(bars[p]+1) with vectors nohead lt 5 title key('floor of the direct algorithm'), \
              data every ::first[p]::first[p]+bars[p]-1 using 'ms':'row':'label' with labels left boxed offset 1,0 notitle
         unset label 1
         unset label 2

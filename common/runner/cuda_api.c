@@ -10,8 +10,7 @@ enum st_code cuda_api_load(struct cuda_api *api, struct st_error *err)
         st_fail(err, ST_MISSING_TOOL, "the CUDA runtime cannot be loaded");
         st_detail(err, ST_GOT, "%s", dlerror());
         st_detail(err, ST_HINT,
-                  "use --device virtual, or put the CUDA Toolkit's lib64 into "
-                  "LD_LIBRARY_PATH");
+                  "use --device virtual, or put the CUDA Toolkit's lib64 into LD_LIBRARY_PATH");
         return ST_MISSING_TOOL;
     }
 #define CUDA_API_FIND(result, name, parameters)                                                    \

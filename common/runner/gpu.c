@@ -1,11 +1,11 @@
 /* One convolution on a device.
  *
  * 1. Three allocations of exactly the tensors' sizes, fresh for every run: on the virtual GPU the
- * first byte behind each is out of bounds, and no run finds what an earlier one left.
+ *    first byte behind each is out of bounds, and no run finds what an earlier one left.
  * 2. For a grader the poisoned y is copied in too, so that what a lab does not write is seen to be
- * unwritten, and x and k are copied back, so that a change to them is seen.
+ *    unwritten, and x and k are copied back, so that a change to them is seen.
  * 3. For a grader on a real GPU the tensors are pushed out of the L2 cache, where copying them in
- * has left them.
+ *    has left them.
  * 4. The clock runs between two device-wide synchronisations: work on any stream counts.
  * 5. The first run of a kernel takes longer than all others. A grader has runs before those that
  *    count; a program of its own has one on a real GPU, whose time is not told.
@@ -66,8 +66,7 @@ enum st_code gpu_open(char *name, size_t room, struct st_error *err)
     int count = 0, error = api.cudaGetDeviceCount(&count);
     if (!error && count == 0)
         error = 100; /* cudaErrorNoDevice */
-    /* cudaDeviceProp begins with the name, 256 bytes, and the UUID; all of it has 1008 in CUDA 13.
-     */
+    /* cudaDeviceProp begins with the name, 256 bytes, and the UUID; all of it has 1008 in CUDA 13. */
     char properties[4096] = "";
     if (!error)
         error = api.cudaGetDeviceProperties(properties, 0);

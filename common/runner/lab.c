@@ -96,9 +96,9 @@ enum st_code lab_load(const char *path, lab_function **function, struct st_error
     void *symbol = dlsym(library, "conv_forward");
     if (!symbol) {
         st_fail(err, ST_BAD_FORMAT, "the library does not export conv_forward");
-        st_detail(err, ST_HINT,
-                  "define `int conv_forward(const struct conv_shape *, const float *, const float "
-                  "*, float *)`, not static, spelled like this; extern \"C\" in a .cu file");
+        st_detail(
+            err, ST_HINT,
+            "define `int conv_forward(const struct conv_shape *, const float *, const float *, float *)`, not static, spelled like this; extern \"C\" in a .cu file");
         return ST_BAD_FORMAT;
     }
     Dl_info where;

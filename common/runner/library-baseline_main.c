@@ -238,9 +238,9 @@ int main(int argc, char **argv)
     struct options o = {.model = "two-layer", .images = 100};
     static const struct option_table table = {
         .rows = rows,
-        .about = "Run one inference with a vendor's library: oneDNN on the CPU, cuDNN on a GPU.\v"
-                 "Exit status: 0 done, 1 an output is wrong, 2 could not run, 3 the library or the "
-                 "device is not here."};
+        .about =
+            "Run one inference with a vendor's library: oneDNN on the CPU, cuDNN on a GPU.\v"
+            "Exit status: 0 done, 1 an output is wrong, 2 could not run, 3 the library or the device is not here."};
     options_parse(&table, argc, argv, &o);
     struct st_error err = {0};
     const int status = run(&o, &err);

@@ -4,8 +4,7 @@
  * inference and prints the lines the course's reports quote; this is what to put under
  * /usr/bin/time or a profiler:
  *
- *     build/runner --lib build/labs/m1/libconv.so --model two-layer --images 1000
- */
+ *     build/runner --lib build/labs/m1/libconv.so --model two-layer --images 1000 */
 #include "base/checkout.h"
 #include "base/clock.h"
 #include "base/files.h"

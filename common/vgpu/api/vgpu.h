@@ -28,32 +28,9 @@ struct vg_kernel;
 struct vg_profile {
     char name[32];    /**< "h200" */
     char product[96]; /**< "NVIDIA H200" */
-    int compute_major, compute_minor;
-    int multiprocessors;
-    int max_threads_per_multiprocessor, max_blocks_per_multiprocessor, max_threads_per_block;
-    int registers_per_multiprocessor, registers_per_block;
-    size_t shared_per_multiprocessor_bytes, shared_per_block_bytes, shared_per_block_optin_bytes,
-        shared_reserved_bytes;
-    size_t global_bytes, constant_bytes, l2_bytes;
-    double clock_hz, memory_clock_hz;
-    int memory_bus_bits;
-    /* Rates per multiprocessor and clock. int_add_lanes: additions, comparisons, logic, which two
-     * pipes share; int_lanes: multiplications and what is made of several instructions. */
-    double issue_slots, fp16_lanes, fp32_lanes, fp64_lanes, special_lanes, int_lanes, int_add_lanes;
-    double l1_bytes;               /**< L1 cache and shared memory together */
-    double shared_bytes_per_clock; /**< that both deliver */
-    double l2_bytes_per_clock;     /**< from L2 to one multiprocessor */
-    double block_launch_clocks;    /**< between two blocks that a multiprocessor is given */
-    /* Whole chip. l2_atomics_per_clock: sectors that atomic operations change. */
-    double l2_bytes_per_s, l2_write_bytes_per_s, l2_atomics_per_clock, dram_bytes_per_s;
-    double pcie_bytes_per_s,
-        pageable_bytes_per_s; /**< copies from and to pinned and other memory */
-    /* From an instruction to one that needs its result. */
-    double alu_latency_clocks, shared_latency_clocks, l1_latency_clocks, l2_latency_clocks,
-        dram_latency_clocks;
-    /* kernel_overhead_ns: an empty kernel; launch_call_ns, api_call_ns: the host's time in a launch
-     * and in any other call. */
-    double kernel_overhead_ns, launch_call_ns, api_call_ns, copy_overhead_ns;
+#define FIELD(type, name, least) type name;
+#include "vgpu/api/profile.def"
+#undef FIELD
 };
 
 enum vg_fault_kind {

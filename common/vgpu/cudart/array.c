@@ -79,11 +79,11 @@ static cudaError_t array_make(cudaArray_t *to, const struct cudaChannelFormatDes
 }
 
 RT(cudaMallocArray,
-   (cudaArray_t * to, const struct cudaChannelFormatDesc *desc, size_t width, size_t height,
+   (cudaArray_t *to, const struct cudaChannelFormatDesc *desc, size_t width, size_t height,
     unsigned flags),
    array_make(to, desc, (struct cudaExtent){width, height, 0}, flags, __func__))
 RT(cudaMalloc3DArray,
-   (cudaArray_t * to, const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
+   (cudaArray_t *to, const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
     unsigned flags),
    array_make(to, desc, extent, flags, __func__))
 
@@ -138,64 +138,43 @@ static cudaError_t array_rows(const struct cudaArray *handle, size_t x, size_t y
         return cudaErrorInvalidResourceHandle;
     if (x > a->row_bytes || width > a->row_bytes - x || y > a->rows || height > a->rows - y)
         return cudaErrorInvalidValue;
-    *at = (void *)(uintptr_t)(a->address + y * a->row_bytes + x);
+    *at = POINTER(a->address + y * a->row_bytes + x);
     *pitch = a->row_bytes;
     return cudaSuccess;
 }
 
-static cudaError_t copy_to(cudaArray_t to, size_t x, size_t y, const void *from, size_t from_pitch,
-                           size_t width, size_t height, enum cudaMemcpyKind kind,
-                           cudaStream_t stream, unsigned flags, const char *api)
+/* A copy to or from rows of an array. */
+static cudaError_t copy(bool to_array, const struct cudaArray *array, size_t x, size_t y,
+                        const void *other, size_t other_pitch, size_t width, size_t height,
+                        enum cudaMemcpyKind kind, cudaStream_t stream, unsigned flags,
+                        const char *api)
 {
-    void *at;
+    void *at, *with = POINTER(other);
     size_t pitch;
-    cudaError_t error = array_rows(to, x, y, width, height, &at, &pitch);
-    if (!error)
-        error = rt_copy(at, pitch, from, from_pitch, width, height, kind, stream, flags, api);
-    return rt_return(error);
+    cudaError_t error = array_rows(array, x, y, width, height, &at, &pitch);
+    if (error)
+        return error;
+    return to_array
+               ? rt_copy(at, pitch, with, other_pitch, width, height, kind, stream, flags, api)
+               : rt_copy(with, other_pitch, at, pitch, width, height, kind, stream, flags, api);
 }
 
-static cudaError_t copy_from(void *to, size_t to_pitch, cudaArray_const_t from, size_t x, size_t y,
-                             size_t width, size_t height, enum cudaMemcpyKind kind,
-                             cudaStream_t stream, unsigned flags, const char *api)
-{
-    void *at;
-    size_t pitch;
-    cudaError_t error = array_rows(from, x, y, width, height, &at, &pitch);
-    if (!error)
-        error = rt_copy(to, to_pitch, at, pitch, width, height, kind, stream, flags, api);
-    return rt_return(error);
-}
-
-API cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from,
-                                    size_t pitch, size_t width, size_t height,
-                                    enum cudaMemcpyKind kind)
-{
-    return copy_to(to, x, y, from, pitch, width, height, kind, 0, 0, "cudaMemcpy2DToArray");
-}
-
-API cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
-                                         size_t pitch, size_t width, size_t height,
-                                         enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-    return copy_to(to, x, y, from, pitch, width, height, kind, stream, VP_ASYNC,
-                   "cudaMemcpy2DToArrayAsync");
-}
-
-API cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x,
-                                      size_t y, size_t width, size_t height,
-                                      enum cudaMemcpyKind kind)
-{
-    return copy_from(to, pitch, from, x, y, width, height, kind, 0, 0, "cudaMemcpy2DFromArray");
-}
-
-API cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x,
-                                           size_t y, size_t width, size_t height,
-                                           enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-    return copy_from(to, pitch, from, x, y, width, height, kind, stream, VP_ASYNC,
-                     "cudaMemcpy2DFromArrayAsync");
-}
+RT(cudaMemcpy2DToArray,
+   (cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height,
+    enum cudaMemcpyKind kind),
+   copy(true, to, x, y, from, pitch, width, height, kind, 0, 0, __func__))
+RT(cudaMemcpy2DToArrayAsync,
+   (cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height,
+    enum cudaMemcpyKind kind, cudaStream_t stream),
+   copy(true, to, x, y, from, pitch, width, height, kind, stream, VP_ASYNC, __func__))
+RT(cudaMemcpy2DFromArray,
+   (void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height,
+    enum cudaMemcpyKind kind),
+   copy(false, from, x, y, to, pitch, width, height, kind, 0, 0, __func__))
+RT(cudaMemcpy2DFromArrayAsync,
+   (void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height,
+    enum cudaMemcpyKind kind, cudaStream_t stream),
+   copy(false, from, x, y, to, pitch, width, height, kind, stream, VP_ASYNC, __func__))
 
 /* The older copies name a number of bytes, which may go over several rows. */
 static cudaError_t linear(struct cudaArray *handle, size_t x, size_t y, size_t bytes, void **at)
@@ -207,7 +186,7 @@ static cudaError_t linear(struct cudaArray *handle, size_t x, size_t y, size_t b
     if (x > a->row_bytes || y > a->rows || y * a->row_bytes + x > total ||
         bytes > total - y * a->row_bytes - x)
         return cudaErrorInvalidValue;
-    *at = (void *)(uintptr_t)(a->address + y * a->row_bytes + x);
+    *at = POINTER(a->address + y * a->row_bytes + x);
     return cudaSuccess;
 }
 
@@ -238,8 +217,8 @@ API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t x, size_t y, cud
     cudaError_t error = array_rows(from, from_x, from_y, width, height, &at, &pitch);
     if (error)
         return rt_return(error);
-    return copy_to(to, x, y, at, pitch, width, height, cudaMemcpyDeviceToDevice, 0, 0,
-                   "cudaMemcpy2DArrayToArray");
+    return rt_return(
+        copy(true, to, x, y, at, pitch, width, height, cudaMemcpyDeviceToDevice, 0, 0, __func__));
 }
 
 /* One side of a 3-D copy: in bytes, rows and slices. */

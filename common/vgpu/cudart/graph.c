@@ -248,8 +248,8 @@ API cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_
     cudaError_t error = rt_variable(symbol, &v);
     if (error)
         return rt_return(error);
-    return cudaGraphAddMemcpyNode1D(node, graph, dependencies, n,
-                                    (void *)(uintptr_t)(v->address + offset), from, bytes, kind);
+    return cudaGraphAddMemcpyNode1D(node, graph, dependencies, n, POINTER(v->address + offset),
+                                    from, bytes, kind);
 }
 
 API cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -261,8 +261,8 @@ API cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGrap
     cudaError_t error = rt_variable(symbol, &v);
     if (error)
         return rt_return(error);
-    return cudaGraphAddMemcpyNode1D(node, graph, dependencies, n, to,
-                                    (const void *)(uintptr_t)(v->address + offset), bytes, kind);
+    return cudaGraphAddMemcpyNode1D(node, graph, dependencies, n, to, POINTER(v->address + offset),
+                                    bytes, kind);
 }
 
 API cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *to, cudaGraph_t graph,

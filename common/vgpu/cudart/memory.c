@@ -13,7 +13,7 @@ static cudaError_t alloc(void **to, size_t bytes, const char *api)
     struct call c = rt_call(bytes ? VP_ALLOC : VP_CALL, api, 0, bytes);
     cudaError_t error = rt_exchange(&c);
     if (!error && bytes)
-        *to = (void *)(uintptr_t)c.reply.r[0];
+        *to = POINTER(c.reply.r[0]);
     return error;
 }
 
@@ -77,27 +77,26 @@ API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *to, const
         break;
     case VP_MEMORY_MANAGED:
         to->type = cudaMemoryTypeManaged;
-        to->hostPointer = (void *)(uintptr_t)p;
+        to->hostPointer = POINTER(p);
         break;
     case VP_MEMORY_PINNED:
         to->type = cudaMemoryTypeHost;
-        to->hostPointer = (void *)(uintptr_t)p;
+        to->hostPointer = POINTER(p);
         break;
     default:
         if (rt_is_pinned(p)) {
             to->type = cudaMemoryTypeHost;
             to->device = 0;
         }
-        to->hostPointer = (void *)(uintptr_t)p;
+        to->hostPointer = POINTER(p);
         return cudaSuccess;
     }
     to->device = 0;
-    to->devicePointer = (void *)(uintptr_t)p;
+    to->devicePointer = POINTER(p);
     return cudaSuccess;
 }
 
-/* ---- fills
- * ---------------------------------------------------------------------------------------- */
+/* ---- fills ----------------------------------------------------------------------------------- */
 
 cudaError_t rt_fill(void *to, size_t pitch, int value, size_t width, size_t height,
                     cudaStream_t stream, const char *api)

@@ -15,8 +15,7 @@ struct range {
     size_t bytes;
     bool registered;
     unsigned flags;
-    /* Registered: the pages that the device shares now, and its address for them; 0 if it does not.
-     */
+    /* Registered: the pages that the device shares now, and its address for them; 0 if it does not. */
     uintptr_t pages;
     size_t page_bytes;
     uint64_t device;
@@ -84,7 +83,7 @@ static cudaError_t alloc_shared(void **to, size_t bytes, bool managed, unsigned 
     cudaError_t error = rt_exchange(&c);
     if (error)
         return error;
-    void *want = (void *)(uintptr_t)c.reply.r[0];
+    void *want = POINTER(c.reply.r[0]);
     void *at =
         mmap(want, c.reply.r[1], PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, c.fd, 0);
     close(c.fd);
@@ -141,9 +140,9 @@ API cudaError_t cudaHostGetDevicePointer(void **to, void *p, unsigned flags)
         return rt_return(cudaErrorInvalidValue);
     if (r.registered && !r.device) {
         static bool said;
-        rt_say_once(&said,
-                    "registered memory on the stack cannot be used in kernels (hint: allocate "
-                    "it with malloc or cudaHostAlloc)");
+        rt_say_once(
+            &said,
+            "registered memory on the stack cannot be used in kernels (hint: allocate it with malloc or cudaHostAlloc)");
         return rt_return(cudaErrorNotSupported);
     }
     if (r.registered)

@@ -251,7 +251,7 @@ static void managed_map(struct variable *v)
     for (uintptr_t at = start; at < end; at += page) /* a page may hold several variables */
         mmap((void *)at, page, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    *v->managed_host = (void *)(uintptr_t)v->address;
+    *v->managed_host = POINTER(v->address);
 }
 
 static void managed_copy(bool push)
@@ -293,8 +293,7 @@ void rt_managed_pull(void)
     managed_copy(false);
 }
 
-/* ---- what nvcc's code calls
- * ---------------------------------------------------------------------- */
+/* ---- what nvcc's code calls ------------------------------------------------------------------ */
 
 API void **__cudaRegisterFatBinary(void *fat_cubin);
 API void __cudaRegisterFatBinaryEnd(void **handle);

@@ -108,7 +108,7 @@ static cudaError_t object_make(uint64_t *handle, const struct cudaResourceDesc *
     struct call c = rt_call(VP_ALLOC, api, 0, sizeof t);
     error = rt_exchange(&c);
     if (!error)
-        error = rt_copy((void *)(uintptr_t)c.reply.r[0], sizeof t, &t, sizeof t, sizeof t, 1,
+        error = rt_copy(POINTER(c.reply.r[0]), sizeof t, &t, sizeof t, sizeof t, 1,
                         cudaMemcpyHostToDevice, 0, 0, "");
     if (error) {
         free(o);

@@ -16,8 +16,7 @@ struct handles {
 };
 
 /** Objects at a time: more than any program needs; a client that makes them without end comes to
- * one.
- */
+ * one. */
 #define HANDLES_MAX ((size_t)1 << 20)
 
 /** Adds an object. @return its number, or 0 without memory or beyond HANDLES_MAX. */

@@ -99,8 +99,7 @@ void session_close(struct session *s)
         return;
     context_close(s);
     if (s->printed_bytes > s->printed_taken)
-        say("%zu bytes that kernels printed were not shown: the program ended without "
-            "synchronising (hint: call cudaDeviceSynchronize() after the last launch)",
+        say("%zu bytes that kernels printed were not shown: the program ended without synchronising (hint: call cudaDeviceSynchronize() after the last launch)",
             s->printed_bytes - s->printed_taken);
     free(s->printed);
     if (s->window)
@@ -114,8 +113,7 @@ void session_close(struct session *s)
 SESSION_OP(HELLO)
 {
     if (x->request.a[0] != VP_VERSION) {
-        say("the program's libcudart.so.13 and the device process are of different versions "
-            "(hint: build both again)");
+        say("the program's libcudart.so.13 and the device process are of different versions (hint: build both again)");
         return VP_NO_DEVICE;
     }
     memcpy(x->reply_payload, &s->shared->profile, sizeof s->shared->profile);

@@ -37,14 +37,12 @@ static int sizes_check(const struct session *s, const struct launch *l)
     const char *name = l->kernel->name;
     double threads = (double)b.x * b.y * b.z; /* may be more than 64 bits hold */
     if (!g.x || !g.y || !g.z || !b.x || !b.y || !b.z) {
-        say("launch of %s refused: grid (%u,%u,%u) and block (%u,%u,%u) must not have a zero "
-            "(hint: is the number of blocks rounded up?)",
+        say("launch of %s refused: grid (%u,%u,%u) and block (%u,%u,%u) must not have a zero (hint: is the number of blocks rounded up?)",
             name, g.x, g.y, g.z, b.x, b.y, b.z);
         return VP_INVALID_VALUE;
     }
     if (threads > p->max_threads_per_block || b.x > 1024 || b.y > 1024 || b.z > BLOCK_Z_MAX) {
-        say("launch of %s refused: a block of (%u,%u,%u) is %.0f threads; at most %d threads, and "
-            "(1024,1024,%u)",
+        say("launch of %s refused: a block of (%u,%u,%u) is %.0f threads; at most %d threads, and (1024,1024,%u)",
             name, b.x, b.y, b.z, threads, p->max_threads_per_block, BLOCK_Z_MAX);
         return VP_INVALID_VALUE;
     }
@@ -62,15 +60,12 @@ static int resources_check(const struct session *s, const struct launch *l)
     const char *name = l->kernel->name;
     int threads = (int)(l->block.x * l->block.y * l->block.z);
     if (l->attributes.cluster_blocks > 1) {
-        say("launch of %s refused: thread block clusters of %d blocks are not supported, only of "
-            "one",
+        say("launch of %s refused: thread block clusters of %d blocks are not supported, only of one",
             name, l->attributes.cluster_blocks);
         return VP_NOT_SUPPORTED;
     }
     if (l->dynamic_shared_bytes > l->kernel->max_dynamic_shared_bytes) {
-        say("launch of %s refused: %zu bytes of dynamic and %zu of static shared memory; at most "
-            "%zu of dynamic (hint: up to %zu after cudaFuncSetAttribute(..., "
-            "cudaFuncAttributeMaxDynamicSharedMemorySize, ...))",
+        say("launch of %s refused: %zu bytes of dynamic and %zu of static shared memory; at most %zu of dynamic (hint: up to %zu after cudaFuncSetAttribute(..., cudaFuncAttributeMaxDynamicSharedMemorySize, ...))",
             name, l->dynamic_shared_bytes, l->attributes.static_shared_bytes,
             l->kernel->max_dynamic_shared_bytes,
             p->shared_per_block_optin_bytes - l->attributes.static_shared_bytes);
@@ -83,8 +78,7 @@ static int resources_check(const struct session *s, const struct launch *l)
     }
     int resident = occupancy_blocks(p, &l->attributes, threads, l->dynamic_shared_bytes);
     if (resident == 0) {
-        say("launch of %s refused: %d threads with %d registers each do not fit the %d registers "
-            "of a multiprocessor (hint: smaller blocks, or __launch_bounds__)",
+        say("launch of %s refused: %d threads with %d registers each do not fit the %d registers of a multiprocessor (hint: smaller blocks, or __launch_bounds__)",
             name, threads, l->attributes.registers, p->registers_per_block);
         return VP_OUT_OF_RESOURCES;
     }

@@ -12,8 +12,7 @@
 enum { LOAD = 1, LOAD_PAST_L1, STORE, ATOMIC };
 enum { LINE_BYTES = 128, WAYS = 16, TAGS_PER_CLOCK = 4 };
 
-/* ---- writing down
- * -------------------------------------------------------------------------------- */
+/* ---- writing down ---------------------------------------------------------------------------- */
 
 void sample_start(struct vg_sample *s, const struct vg_launch *l, int resident)
 {
@@ -22,8 +21,7 @@ void sample_start(struct vg_sample *s, const struct vg_launch *l, int resident)
     s->blocks = 0;
     s->warps = l->warps;
     s->step = chips;
-    /* The wave in the middle; if there is only one, its first multiprocessor, which has most to do.
-     */
+    /* The wave in the middle; if there is only one, its first multiprocessor, which has most to do. */
     s->first = l->blocks > wave ? l->blocks / wave / 2 * wave + chips / 2 : 0;
     uint64_t fit = l->blocks > s->first ? (l->blocks - s->first + chips - 1) / chips : 0;
     uint32_t blocks = (uint32_t)(fit < (uint64_t)resident ? fit : (uint64_t)resident);
@@ -154,8 +152,7 @@ void sample_access(struct vg_warp *w, const struct ir_insn *in)
     to->used += n;
 }
 
-/* ---- playing back
- * -------------------------------------------------------------------------------- */
+/* ---- playing back ---------------------------------------------------------------------------- */
 
 struct cache_line {
     uint64_t number; /* + 1; 0: empty */
@@ -172,8 +169,7 @@ struct site_sums {
     uint32_t requests, wavefronts, tags, sectors, missed, passes;
 };
 
-/* The lines that atomic operations change, as far as there is room; who comes later is not hot.
- */
+/* The lines that atomic operations change, as far as there is room; who comes later is not hot. */
 struct hot_line {
     uint64_t number; /* + 1; 0: empty */
     uint32_t passes, block;

@@ -23,8 +23,7 @@ enum { SAMPLE_WORDS = 4096 }; /**< room of a warp */
 /** The accesses of a warp: a head, then the lines that the request touches, and so on.
  *
  *     head   site 32 | lines 8 | passes 8 | wavefronts 8 | kind 4 | 0xf
- *     line   number of the 128-byte line, 60 bits | mask of its 32-byte sectors
- */
+ *     line   number of the 128-byte line, 60 bits | mask of its 32-byte sectors */
 struct sample_warp {
     uint32_t used;
     bool full;

@@ -181,22 +181,20 @@ void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_
     set_place(module, early, f->fault.other_file, &f->fault.other_line);
     const struct vg_dim *d = &w->block->launch->block;
     if (hit.is_copy) {
-        snprintf(f->fault.detail, sizeof f->fault.detail,
-                 "shared memory at 0x%x: read by this thread while the asynchronous copy of thread "
-                 "(%u,%u,%u) at line %d is on its way: that thread must wait for it first "
-                 "(__pipeline_wait_prior)",
-                 address, early_thread % d->x, early_thread / d->x % d->y,
-                 early_thread / d->x / d->y, f->fault.other_line);
+        snprintf(
+            f->fault.detail, sizeof f->fault.detail,
+            "shared memory at 0x%x: read by this thread while the asynchronous copy of thread (%u,%u,%u) at line %d is on its way: that thread must wait for it first (__pipeline_wait_prior)",
+            address, early_thread % d->x, early_thread / d->x % d->y, early_thread / d->x / d->y,
+            f->fault.other_line);
         return;
     }
-    snprintf(f->fault.detail, sizeof f->fault.detail,
-             "shared memory at 0x%x: %s by this thread and %s by thread (%u,%u,%u) at line %d with "
-             "no %s "
-             "between",
-             address, hit.kind == RACE_RAW ? "read" : "written",
-             hit.kind == RACE_WAR ? "read" : "written", early_thread % d->x,
-             early_thread / d->x % d->y, early_thread / d->x / d->y, f->fault.other_line,
-             late_thread / VG_LANES == early_thread / VG_LANES ? "__syncwarp" : "__syncthreads");
+    snprintf(
+        f->fault.detail, sizeof f->fault.detail,
+        "shared memory at 0x%x: %s by this thread and %s by thread (%u,%u,%u) at line %d with no %s between",
+        address, hit.kind == RACE_RAW ? "read" : "written",
+        hit.kind == RACE_WAR ? "read" : "written", early_thread % d->x, early_thread / d->x % d->y,
+        early_thread / d->x / d->y, f->fault.other_line,
+        late_thread / VG_LANES == early_thread / VG_LANES ? "__syncwarp" : "__syncthreads");
 }
 
 void vg_find_addition(struct vg_warp *w, uint64_t block, uint32_t thread, uint32_t insn,
@@ -215,9 +213,9 @@ void vg_find_addition(struct vg_warp *w, uint64_t block, uint32_t thread, uint32
     f->fault.thread[0] = thread % d->x;
     f->fault.thread[1] = thread / d->x % d->y;
     f->fault.thread[2] = thread / d->x / d->y;
-    snprintf(f->fault.detail, sizeof f->fault.detail,
-             "added to by several blocks, each with a load, an addition and a store: between them "
-             "another block's addition is lost");
+    snprintf(
+        f->fault.detail, sizeof f->fault.detail,
+        "added to by several blocks, each with a load, an addition and a store: between them another block's addition is lost");
 }
 
 static bool same_finding(const struct vg_fault *a, const struct vg_fault *b)

@@ -10,58 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INT(f)    CYAML_FIELD_INT(#f, CYAML_FLAG_DEFAULT, struct vg_profile, f)
-#define SIZE(f)   CYAML_FIELD_UINT(#f, CYAML_FLAG_DEFAULT, struct vg_profile, f)
-#define NUMBER(f) CYAML_FIELD_FLOAT(#f, CYAML_FLAG_DEFAULT, struct vg_profile, f)
-#define TEXT(f)   CYAML_FIELD_STRING(#f, CYAML_FLAG_DEFAULT, struct vg_profile, f, 1)
+#define TEXT(f)     CYAML_FIELD_STRING(#f, CYAML_FLAG_DEFAULT, struct vg_profile, f, 1)
+#define YAML_int    CYAML_FIELD_INT
+#define YAML_size_t CYAML_FIELD_UINT
+#define YAML_double CYAML_FIELD_FLOAT
 
-static const cyaml_schema_field_t fields[] = {TEXT(name),
-                                              TEXT(product),
-                                              INT(compute_major),
-                                              INT(compute_minor),
-                                              INT(multiprocessors),
-                                              INT(max_threads_per_multiprocessor),
-                                              INT(max_blocks_per_multiprocessor),
-                                              INT(max_threads_per_block),
-                                              INT(registers_per_multiprocessor),
-                                              INT(registers_per_block),
-                                              SIZE(shared_per_multiprocessor_bytes),
-                                              SIZE(shared_per_block_bytes),
-                                              SIZE(shared_per_block_optin_bytes),
-                                              SIZE(shared_reserved_bytes),
-                                              SIZE(global_bytes),
-                                              SIZE(constant_bytes),
-                                              SIZE(l2_bytes),
-                                              NUMBER(clock_hz),
-                                              NUMBER(memory_clock_hz),
-                                              INT(memory_bus_bits),
-                                              NUMBER(issue_slots),
-                                              NUMBER(fp16_lanes),
-                                              NUMBER(fp32_lanes),
-                                              NUMBER(fp64_lanes),
-                                              NUMBER(special_lanes),
-                                              NUMBER(int_lanes),
-                                              NUMBER(int_add_lanes),
-                                              NUMBER(l1_bytes),
-                                              NUMBER(shared_bytes_per_clock),
-                                              NUMBER(l2_bytes_per_clock),
-                                              NUMBER(block_launch_clocks),
-                                              NUMBER(l2_bytes_per_s),
-                                              NUMBER(l2_write_bytes_per_s),
-                                              NUMBER(l2_atomics_per_clock),
-                                              NUMBER(dram_bytes_per_s),
-                                              NUMBER(pcie_bytes_per_s),
-                                              NUMBER(pageable_bytes_per_s),
-                                              NUMBER(alu_latency_clocks),
-                                              NUMBER(shared_latency_clocks),
-                                              NUMBER(l1_latency_clocks),
-                                              NUMBER(l2_latency_clocks),
-                                              NUMBER(dram_latency_clocks),
-                                              NUMBER(kernel_overhead_ns),
-                                              NUMBER(launch_call_ns),
-                                              NUMBER(api_call_ns),
-                                              NUMBER(copy_overhead_ns),
-                                              CYAML_FIELD_END};
+static const cyaml_schema_field_t fields[] = {
+    TEXT(name),
+    TEXT(product),
+#define FIELD(type, f, least) YAML_##type(#f, CYAML_FLAG_DEFAULT, struct vg_profile, f),
+#include "vgpu/api/profile.def"
+#undef FIELD
+    CYAML_FIELD_END,
+};
 
 static const cyaml_schema_value_t schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct vg_profile, fields),
@@ -87,62 +48,14 @@ static void log_line(cyaml_log_t level, void *context, const char *format, va_li
         snprintf(report->text, sizeof report->text, "%s", message);
 }
 
-/* Every value is positive, except the minor number and what a GPU may lack. */
+/* The name of a value that makes no sense, or NULL. */
 static const char *impossible(const struct vg_profile *p)
 {
-    const struct {
-        const char *name;
-        double value;
-    } positive[] = {
-#define P(f) {#f, (double)p->f}
-        P(compute_major),
-        P(multiprocessors),
-        P(max_threads_per_multiprocessor),
-        P(max_blocks_per_multiprocessor),
-        P(max_threads_per_block),
-        P(registers_per_multiprocessor),
-        P(registers_per_block),
-        P(shared_per_multiprocessor_bytes),
-        P(shared_per_block_bytes),
-        P(shared_per_block_optin_bytes),
-        P(global_bytes),
-        P(constant_bytes),
-        P(l2_bytes),
-        P(clock_hz),
-        P(memory_clock_hz),
-        P(memory_bus_bits),
-        P(issue_slots),
-        P(fp16_lanes),
-        P(fp32_lanes),
-        P(fp64_lanes),
-        P(special_lanes),
-        P(int_lanes),
-        P(int_add_lanes),
-        P(l1_bytes),
-        P(shared_bytes_per_clock),
-        P(l2_bytes_per_clock),
-        P(block_launch_clocks),
-        P(l2_bytes_per_s),
-        P(l2_write_bytes_per_s),
-        P(l2_atomics_per_clock),
-        P(dram_bytes_per_s),
-        P(pcie_bytes_per_s),
-        P(pageable_bytes_per_s),
-        P(alu_latency_clocks),
-        P(shared_latency_clocks),
-        P(l1_latency_clocks),
-        P(l2_latency_clocks),
-        P(dram_latency_clocks),
-        P(kernel_overhead_ns),
-        P(launch_call_ns),
-        P(api_call_ns),
-        P(copy_overhead_ns)
-#undef P
-    };
-    for (size_t i = 0; i < sizeof positive / sizeof *positive; i++) {
-        if (!(positive[i].value > 0))
-            return positive[i].name;
-    }
+#define FIELD(type, f, least)                                                                      \
+    if (least && !(p->f > 0))                                                                      \
+        return #f;
+#include "vgpu/api/profile.def"
+#undef FIELD
     if (p->max_threads_per_block % 32 || p->max_threads_per_block > 1024)
         return "max_threads_per_block";
     if (p->shared_per_block_optin_bytes < p->shared_per_block_bytes)

@@ -2,8 +2,8 @@
  *
  * 1. How many blocks fit a multiprocessor, and how many the busiest one gets in all.
  * 2. The clocks that this multiprocessor, or for L2 and DRAM the whole chip, needs on each
- * resource. Resources that the same work passes one after another, as a float that comes from DRAM
- * through L2, are of one group; the slowest counts for the group:
+ *    resource. Resources that the same work passes one after another, as a float that comes from
+ *    DRAM through L2, are of one group; the slowest counts for the group:
  *
  *        arithmetic    the issue of machine instructions; the pipes that they go to
  *        load/store    wavefronts of 128 bytes (bank conflicts count, in L1 as in shared memory);
@@ -110,8 +110,7 @@ static double rate(double lanes)
 #define ISSUE_OVERHEAD      1.1 /* machine instructions that no row of opcodes.def tells of */
 #define CONSTANT_WAY_CLOCKS 3   /* each further address of a load from constant memory */
 #define BARRIER_CLOCKS      2.2 /* a warp at a barrier */
-#define ATOMIC_QUEUE_CLOCKS                                                                        \
-    2.5 /* between two atomic operations on one address: 3.5 float, 1.5 int */
+#define ATOMIC_QUEUE_CLOCKS 2.5 /* between two atomics on one address: 3.5 float, 1.5 int */
 
 /* What one multiprocessor does with its own means. @param share  of the work that the busiest has,
  * @param ns  of a clock */

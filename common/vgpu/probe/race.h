@@ -6,7 +6,8 @@
  * warps. So there are two levels:
  *
  *     marks   per word: the epochs of the last read and the last write. An access that finds no
- * write (a write: nothing at all) of this epoch in its words cannot race, and only goes to the log.
+ *             write (a write: nothing at all) of this epoch in its words cannot race, and only goes
+ *             to the log.
  *     words   per word: who read and who wrote. Filled from the log, in order, before an access is
  *             entered that may race. A barrier drops the log.
  *

@@ -6,7 +6,6 @@
 #include "grader/report/report_parts.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- sizes side by side --------------------------------------------------------------------- */
@@ -165,25 +164,37 @@ bool gr_block_networks(const struct gr_block *b, const struct gr_result *r)
 
 /* ---- beside others ---------------------------------------------------------------------------- */
 
+enum gr_subject gr_graded_subject(const struct gr_result *r)
+{
+    for (size_t i = 0; i < r->timings; i++)
+        if (r->timing[i].subject == GR_SUBMISSION)
+            return GR_SUBMISSION;
+    return strcmp(r->subject, "reference") == 0 ? GR_REFERENCE : GR_SUBMISSION;
+}
+
+static const struct gr_timing *find_timing(const struct gr_result *r, enum gr_subject subject,
+                                           const struct gr_inference *in, int layer)
+{
+    for (size_t i = 0; i < r->timings; i++) {
+        const struct gr_timing *t = &r->timing[i];
+        if (t->subject == subject && t->layer == layer && (size_t)t->shape.B == in->images &&
+            strcmp(t->model, in->model) == 0)
+            return t;
+    }
+    return NULL;
+}
+
 /* The median of a subject's layer, or of all together (layer 0). NAN if it was not timed, or if it
  * is the graded code's and the outputs were wrong: a wrong result has no speed. */
 static double median_of(const struct gr_result *r, enum gr_subject subject, int layer,
                         size_t images)
 {
     const struct gr_inference *in = inference_of(r, r->inference[0].model, images);
-    if (subject == gr_graded_subject(r) && (!in || !in->passed))
+    if (!in || (subject == gr_graded_subject(r) && !in->passed))
         return NAN;
-    if (!layer) {
-        const struct gr_op_time sum = gr_op_time_sum(r, subject, images);
-        return sum.layers ? sum.seconds : NAN;
-    }
-    for (size_t i = 0; i < r->timings; i++) {
-        const struct gr_timing *t = &r->timing[i];
-        if (t->subject == subject && t->layer == layer && (size_t)t->shape.B == images &&
-            t->repeats)
-            return t->median_s;
-    }
-    return NAN;
+    const struct gr_timing *t = layer ? find_timing(r, subject, in, layer) : NULL;
+    const struct gr_op_time sum = gr_op_time_sum(r, subject, images);
+    return t ? t->median_s : !layer && sum.layers ? sum.seconds : NAN;
 }
 
 /* How many times the graded code's time a subject's is; NAN if they are not of the same layers. */
@@ -278,18 +289,60 @@ bool gr_block_ratios(const struct gr_block *b, const struct gr_result *r)
 
 /* ---- one layer a row -------------------------------------------------------------------------- */
 
-static void put_range_cell(struct gr_cells *t, double least, double most)
+/* "1×70×70, 12@5": input maps and size, output maps @ filter width. */
+static void put_shape_cell(struct gr_cells *t, const struct conv_shape *shape)
 {
+    gr_cell_print(t, "%d×%d×%d, %d@%d", shape->C, shape->H, shape->W, shape->M, shape->K);
+}
+
+/* A time of 0 is none. */
+static double ms_or_nan(double seconds)
+{
+    return seconds > 0 ? seconds * 1e3 : NAN;
+}
+
+static void put_range_cell(struct gr_cells *t, const struct gr_timing *timing)
+{
+    double least = NAN, most = NAN;
     char from[NUMBER_CHARS], to[NUMBER_CHARS];
+    for (size_t i = 0; i < timing->repeats && i < GR_MAX_REPEATS; i++) {
+        least = fmin(least, ms_or_nan(timing->op_time_s[i]));
+        most = fmax(most, ms_or_nan(timing->op_time_s[i]));
+    }
     if (isfinite(least))
         gr_cell_print(t, "%s–%s", number_short(from, least, 4), number_short(to, most, 4));
     else
         gr_cell(t, "–");
 }
 
-bool gr_op_times_cells(struct gr_cells *t, const struct gr_summary *s)
+static void put_layer_row(struct gr_cells *t, const struct gr_result *r,
+                          const struct gr_inference *in, int layer, bool model)
 {
-    const bool model = t->tex || !s->one_model;
+    static const struct gr_timing none;
+    const struct gr_timing *timing = find_timing(r, gr_graded_subject(r), in, layer);
+    const double ms = ms_or_nan(in->op_time_s[layer - 1]);
+    if (model)
+        gr_cell(t, in->model);
+    gr_cell_print(t, "%zu", in->images);
+    gr_cell_print(t, "%d", layer);
+    if (timing)
+        put_shape_cell(t, &timing->shape);
+    else
+        gr_cell(t, "-");
+    if (in->passed) {
+        gr_cell_number(t, ms, 4);
+        put_range_cell(t, timing ? timing : &none);
+        gr_cell_number(t, timing ? timing->gmac / ms * 1e3 : NAN, 3);
+    } else {
+        gr_cell(t, "outputs wrong");
+    }
+    gr_row_end(t);
+}
+
+bool gr_op_times_cells(struct gr_cells *t, const struct gr_result *r)
+{
+    const struct sizes s = find_sizes(r);
+    const bool model = t->tex || !s.one_model;
     if (model)
         gr_column(t, 'l', "Model");
     gr_column(t, 'r', "Images");
@@ -299,40 +352,23 @@ bool gr_op_times_cells(struct gr_cells *t, const struct gr_summary *s)
     gr_column(t, 'r', "Fastest–slowest (ms)");
     gr_column(t, 'r', "GMAC/s");
     gr_columns_end(t);
-    for (size_t i = 0; i < s->op_rows; i++) {
-        const struct gr_op_row *row = &s->op[i];
-        char shape[64];
-        if (model)
-            gr_cell(t, row->model);
-        gr_cell_print(t, "%zu", row->images);
-        gr_cell_print(t, "%d", row->layer);
-        gr_cell(t, gr_shape_text(shape, &row->shape));
-        if (row->passed) {
-            gr_cell_number(t, row->op_time_s * 1e3, 4);
-            put_range_cell(t, row->min_s * 1e3, row->max_s * 1e3);
-            gr_cell_number(t, row->gmac_per_s, 3);
-        } else {
-            gr_cell(t, "outputs wrong");
+    size_t at = 0;
+    for (const struct gr_inference *m; (m = next_model(r, &at));)
+        for (size_t i = 0; i < s.n; i++) {
+            const struct gr_inference *in = inference_of(r, m->model, s.images[i]);
+            for (int layer = 1; in && layer <= in->convs; layer++)
+                put_layer_row(t, r, in, layer, model);
         }
-        gr_row_end(t);
-    }
-    return s->op_rows;
+    return s.n;
 }
 
 bool gr_block_layers(const struct gr_block *b, const struct gr_result *r)
 {
     struct gr_cells t = {.out = b->out};
-    struct gr_summary *s = malloc(sizeof *s);
-    if (!s)
-        return false;
-    gr_summarize(r, s);
-    const bool any = s->op_rows;
-    if (any) {
-        gr_put_caption(b, NULL);
-        gr_op_times_cells(&t, s);
-    } else {
+    if (!r->inferences) {
         fputs("No network was run, so there are no Op Times.\n", b->out);
+        return false;
     }
-    free(s);
-    return any;
+    gr_put_caption(b, NULL);
+    return gr_op_times_cells(&t, r);
 }

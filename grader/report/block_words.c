@@ -110,3 +110,10 @@ bool gr_put_no_file(const struct gr_block *b)
     snprintf(what, sizeof what, "the %s of %s", profile ? "profile" : "grading", b->section);
     return gr_put_missing(b, what, command);
 }
+
+const char *gr_place_text(char to[GR_PLACE_CHARS], const char *file, const char *line)
+{
+    const char *slash = strrchr(file, '/');
+    snprintf(to, GR_PLACE_CHARS, "%.200s:%s", slash ? slash + 1 : file, line);
+    return to;
+}

@@ -1,9 +1,9 @@
 /** @file
  * The stages of a report, in the order in which they run. Internal to report*.c.
  *
- *     gr_result ──summary──▶ rows of the tables
- *     all tables ──plots───▶ plots/             (grader/plots: gnuplot)
- *     both      ──markdown─▶ grading.md ─html──▶ report.html
+ *     all tables ──plots───▶ plots/              (grader/plots: gnuplot)
+ *     gr_result, profile/, plots/ ──blocks into the template grading.md──▶ grading.md
+ *     grading.md ──html──▶ report.html
  *     gr_result ──json, tables, latex──▶ result.json, *.tsv, *.tex
  *
  * Strings of the record may hold anything. Each format has one function here that makes them
@@ -54,37 +54,9 @@ unsigned gr_next_visible(const char **text);
 /** Bytes as base64, for data: addresses. */
 void gr_put_base64(FILE *out, const char *data, size_t bytes);
 
-/* ---- report_summary.c: what the tables and plots show ---------------------------------------- */
-
-/** One convolution of one inference of the graded code. */
-struct gr_op_row {
-    const char *model;
-    size_t images;
-    int layer;               /**< from 1 */
-    struct conv_shape shape; /**< B = 0 if not known */
-    double op_time_s;        /**< median, or NAN */
-    double min_s, max_s;     /**< over the repeats, or NAN */
-    double gmac_per_s;       /**< or NAN */
-    bool passed;             /**< the outputs of this inference were right */
-};
-
-/** Rows sorted by model (as met first), images and layer. Points into the record. */
-struct gr_summary {
-    bool one_model; /**< all rows are of one model */
-    size_t op_rows;
-    struct gr_op_row op[GR_MAX_INFERENCES * NN_MAX_CONVS];
-};
-
-/** Derives the rows. */
-void gr_summarize(const struct gr_result *result, struct gr_summary *to);
-
 /** The code that was graded is timed as GR_SUBMISSION; a record of --reference may hold it as
  * GR_REFERENCE only. */
 enum gr_subject gr_graded_subject(const struct gr_result *result);
-
-/** "1×70×70, 12@5": input maps and size, output maps @ filter width. @return @p to, "-" for a shape
- * that is not known. */
-const char *gr_shape_text(char to[64], const struct conv_shape *shape);
 
 enum { GR_PLACE_CHARS = 320 };
 
@@ -94,7 +66,7 @@ const char *gr_place_text(char to[GR_PLACE_CHARS], const char *file, const char 
 /* ---- tables that are on pages and in *.tex (block_times.c, block_result.c) -------------------- */
 
 /** Op Times, one layer a row. @return false, with headings only, if no network was run */
-bool gr_op_times_cells(struct gr_cells *t, const struct gr_summary *summary);
+bool gr_op_times_cells(struct gr_cells *t, const struct gr_result *r);
 
 /** Op Times beside those of others, the data-set sizes side by side. @param each  with a row for each
  * layer. @return false, with headings only, if nothing else was timed */

@@ -1,8 +1,6 @@
 /* LaTeX fragments: tables of the page as tabulars for \input, with nothing but the package booktabs. */
 #include "grader/report/report_parts.h"
 
-#include <stdlib.h>
-
 /* What every fragment opens with. */
 static struct gr_cells begin(FILE *out, const char *name, const char *caption)
 {
@@ -27,11 +25,7 @@ static void end(struct gr_cells *t, bool any, const char *otherwise)
 void gr_op_times_tex(FILE *out, const struct gr_result *result)
 {
     struct gr_cells t = begin(out, "op-times.tex", "Op Time (median) of each convolution.");
-    struct gr_summary *summary = calloc(1, sizeof *summary);
-    if (summary)
-        gr_summarize(result, summary);
-    end(&t, summary && gr_op_times_cells(&t, summary), "nothing was timed");
-    free(summary);
+    end(&t, gr_op_times_cells(&t, result), "nothing was timed");
 }
 
 void gr_speed_up_tex(FILE *out, const struct gr_result *result)

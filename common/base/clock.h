@@ -1,10 +1,13 @@
 /** @file
- * The one wall clock: monotonic, in seconds.
+ * The clocks, in seconds.
  */
 #ifndef CONVLAB_BASE_CLOCK_H
 #define CONVLAB_BASE_CLOCK_H
 
 /** @return CLOCK_MONOTONIC in seconds. */
 double clock_now_s(void);
+
+/** @return CLOCK_REALTIME, since 1970. */
+double clock_date_s(void);
 
 #endif

@@ -17,11 +17,8 @@ char *file_name_of(char to[FILE_NAME_BYTES], const char *text, const char *insid
         used += (size_t)snprintf(to + used, 4, plain ? "%c" : "%%%02X", (unsigned char)*c);
     }
     if (used >= CUT) {
-        struct sha256 hash;
         char hex[SHA256_HEX];
-        sha256_begin(&hash);
-        sha256_add(&hash, text, strlen(text));
-        sha256_end_hex(&hash, hex);
+        sha256_hex(text, strlen(text), hex);
         snprintf(to + CUT, FILE_NAME_BYTES - CUT, "%%-%.*s", HASH, hex);
     }
     return to;

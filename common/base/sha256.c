@@ -88,3 +88,11 @@ void sha256_end_hex(struct sha256 *hash, char hex[SHA256_HEX])
     for (int i = 0; i < SHA256_BYTES; i++)
         snprintf(hex + 2 * i, 3, "%02x", digest[i]);
 }
+
+void sha256_hex(const void *bytes, size_t n, char hex[SHA256_HEX])
+{
+    struct sha256 hash;
+    sha256_begin(&hash);
+    sha256_add(&hash, bytes, n);
+    sha256_end_hex(&hash, hex);
+}

@@ -28,4 +28,7 @@ void sha256_end(struct sha256 *hash, unsigned char digest[SHA256_BYTES]);
 /** Ends it, in hexadecimal with a NUL behind. */
 void sha256_end_hex(struct sha256 *hash, char hex[SHA256_HEX]);
 
+/** The hash of one piece, in hexadecimal with a NUL behind. */
+void sha256_hex(const void *bytes, size_t n, char hex[SHA256_HEX]);
+
 #endif

@@ -29,6 +29,16 @@ bool cl_name_text(char to[CL_NAME_BYTES], const char *bytes)
     return valid;
 }
 
+bool cl_list_next(const char **at, char *to, size_t room)
+{
+    if (!**at)
+        return false;
+    const size_t length = strcspn(*at, ",");
+    snprintf(to, room, "%.*s", (int)length, *at);
+    *at += length + ((*at)[length] == ',');
+    return true;
+}
+
 void cl_name_hex(char to[2 * CL_NAME_BYTES], const char *bytes)
 {
     size_t used = 0;

@@ -142,9 +142,9 @@ size_t cl_options_passed(const struct cl_options *o, bool cuda, char images[GR_I
 
 bool cl_is_selected(const struct cl_options *options, const char *name)
 {
-    size_t length = strlen(name);
-    for (const char *p = options->only; p && *p; p += strcspn(p, ",") + (strchr(p, ',') != NULL))
-        if (strcspn(p, ",") == length && strncmp(p, name, length) == 0)
+    char word[CL_NAME_BYTES];
+    for (const char *at = options->only; at && cl_list_next(&at, word, sizeof word);)
+        if (strcmp(word, name) == 0)
             return true;
     /* (a name with a comma is named alone) */
     return !options->only || strcmp(options->only, name) == 0;
@@ -156,13 +156,10 @@ static enum st_code hash_rubric(const char *path, char hex[SHA256_HEX], struct s
 {
     char *text;
     size_t bytes;
-    struct sha256 hash;
     enum st_code code = file_read(path, 1 << 20, &text, &bytes, err);
     if (code)
         return code;
-    sha256_begin(&hash);
-    sha256_add(&hash, text, bytes);
-    sha256_end_hex(&hash, hex);
+    sha256_hex(text, bytes, hex);
     free(text);
     return ST_OK;
 }
@@ -201,13 +198,9 @@ static enum st_code add_milestone(struct cl_options *o, const char *id, struct s
 enum st_code cl_options_milestones(struct cl_options *o, struct st_error *err)
 {
     enum st_code code = ST_OK;
-    for (const char *p = o->milestone_list; !code && *p;) {
-        char id[16];
-        size_t length = strcspn(p, ",");
-        snprintf(id, sizeof id, "%.*s", (int)length, p);
+    char id[16];
+    for (const char *at = o->milestone_list; !code && cl_list_next(&at, id, sizeof id);)
         code = add_milestone(o, id, err);
-        p += length + (p[length] == ',');
-    }
     if (!code && !o->milestones)
         code = st_fail(err, ST_USAGE, "--milestones names none");
     return code;

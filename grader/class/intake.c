@@ -239,9 +239,8 @@ static enum st_code take(struct cl_class *class, struct cl_submission *s, struct
 {
     if (!s->entry || s->rejected[0] || !cl_is_selected(class->options, s->name))
         return ST_OK;
-    enum st_code code = strcmp(s->kind, "folder") == 0 ? cl_intake_folder(class, s, err)
-                                                       : cl_intake_archive(class, s, err);
-    return code;
+    return strcmp(s->kind, "folder") == 0 ? cl_intake_folder(class, s, err)
+                                          : cl_intake_archive(class, s, err);
 }
 
 /* What was graded before and is not there now: renamed, withdrawn, or of another folder. Who is in
@@ -277,14 +276,13 @@ static enum st_code tell_gone(struct cl_class *class, struct st_error *err)
 /* A name of --only that nobody has is a mistake in typing. */
 static void check_only(struct cl_class *class)
 {
-    const char *only = class->options->only;
-    for (const char *p = only; p && *p && !find(class, only);
-         p += strcspn(p, ",") + (strchr(p, ',') != NULL)) {
-        char name[CL_NAME_BYTES];
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(p, ","), p);
+    const char *only = class->options->only, *at = only;
+    char name[CL_NAME_BYTES];
+    if (only && find(class, only))
+        return;
+    while (at && cl_list_next(&at, name, sizeof name))
         if (!find(class, name))
             cl_notice(class, name, "--only: no submission is called so");
-    }
 }
 
 enum st_code cl_intake(struct cl_class *class, struct st_error *err)

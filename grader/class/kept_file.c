@@ -12,14 +12,11 @@ enum st_code cl_file_keep(struct cl_class *class, struct cl_submission *s, size_
     struct cl_file *file = &s->file[which];
     const struct cl_wanted *wanted = &class->options->milestone[which];
     char text[CL_NAME_BYTES], safe[256], source[PATH_MAX];
-    struct sha256 hash;
     cl_name_text(text, path);
     file->there = true;
     file->path = strdup(text);
     file->bytes = (int64_t)bytes;
-    sha256_begin(&hash);
-    sha256_add(&hash, contents, bytes);
-    sha256_end_hex(&hash, file->hash);
+    sha256_hex(contents, bytes, file->hash);
     if (!path_format(source, sizeof source, "%s/%s/%s/source", class->files,
                      cl_name_folder(safe, s->name), wanted->id))
         return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", class->files);

@@ -12,7 +12,6 @@
 #include "base/progress.h"
 
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_JOBS = 256, STORE_TRIES = 3, STORE_FAILURES = 5, WAIT_MS = 200 };
+enum { MAX_JOBS = 256, WAIT_MS = 200 };
 
 struct job {
     pid_t pid; /* 0: free */
@@ -46,13 +45,6 @@ struct schedule {
     double looked_s; /* when jobs were looked at last */
 };
 
-static volatile sig_atomic_t stop_signal;
-
-static void on_stop(int number)
-{
-    stop_signal = number;
-}
-
 static void push(struct queue *q, size_t item)
 {
     q->item[q->first + q->n++] = item;
@@ -64,183 +56,18 @@ static size_t pop(struct queue *q)
     return q->item[q->first++];
 }
 
-/* ---- storing -------------------------------------------------------------------------------- */
-
-static void count_status(struct cl_counts *c, const char *status)
-{
-    size_t *const to = strcmp(status, "pass") == 0       ? &c->pass
-                       : strcmp(status, "fail") == 0     ? &c->fail
-                       : strcmp(status, "skip") == 0     ? &c->skip
-                       : strcmp(status, "missing") == 0  ? &c->missing
-                       : strcmp(status, "rejected") == 0 ? &c->rejected
-                                                         : &c->fault;
-    ++*to;
-}
-
-/* "[  12/600, 14 min left] " */
-static void print_place(const struct cl_counts *c, double began_s)
-{
-    double spent_s = clock_now_s() - began_s;
-    size_t left = c->total - c->stored, graded = c->stored - c->at_once;
-    printf("[%zu/%zu", c->stored, c->total);
-    if (graded >= 5 && left) {
-        double left_s = spent_s / (double)graded * (double)left;
-        if (left_s < 90)
-            printf(", %.0f s left", left_s);
-        else
-            printf(", %.0f min left", left_s / 60);
-    }
-    printf("] ");
-}
-
-static double class_began_s;
-
-static void print_grade(const struct gb_attempt *a, const struct cl_counts *c)
-{
-    char name[CL_SHOWN_BYTES], message[CL_SHOWN_BYTES];
-    progress_clear();
-    print_place(c, class_began_s);
-    printf("%s %s: %s", cl_name_shown(name, a->submission), a->milestone, a->status);
-    if (isfinite(a->score) && a->exit_status >= 0)
-        printf(" %g/%g", a->score, a->max_score);
-    if (a->message[0])
-        printf(" (%s)", cl_name_shown(message, a->message));
-    printf("%s\n", a->noisy ? ", noisy times" : "");
-    fflush(stdout);
-}
-
-void cl_store(struct cl_class *class, struct gb_graded *graded, struct cl_counts *counts)
-{
-    struct gb_attempt *a = &graded->attempt;
-    static size_t failures;
-    struct st_error err;
-    enum st_code code = ST_OK;
-    for (int try = 0; try < STORE_TRIES; try++) {
-        if (try)
-            nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
-        if (!(code = gb_graded_store(class->book, graded, &err)))
-            break;
-    }
-    if (!code) {
-        failures = 0;
-        counts->stored++;
-        count_status(counts, a->status);
-        print_grade(a, counts);
-        return;
-    }
-    char name[CL_SHOWN_BYTES], who[CL_SHOWN_BYTES + 64];
-    snprintf(who, sizeof who, "grader class: %s %s is not stored",
-             cl_name_shown(name, a->submission), a->milestone);
-    progress_clear();
-    st_print(stderr, who, &err);
-    counts->not_stored++;
-    if (++failures == STORE_FAILURES) {
-        fprintf(stderr,
-                "grader class: stopped: %d grades in a row could not be stored (hint: free "
-                "some space, then run the same command again: it goes on here)\n",
-                STORE_FAILURES);
-        counts->stopped = true;
-    }
-}
-
-void cl_store_fault(struct cl_class *class, const struct cl_task *task, const char *kind,
-                    const char *message)
-{
-    struct st_error err;
-    char text[CL_NAME_BYTES];
-    cl_name_text(text, message);
-    const struct gb_fault fault = {.run = class->run,
-                                   .submission = task->submission,
-                                   .milestone = task->milestone,
-                                   .at = time(NULL),
-                                   .kind = (char *)kind,
-                                   .message = text};
-    if (gb_fault_put(class->book, &fault, &err))
-        st_print(stderr, "grader class", &err);
-}
-
-/* ---- one grading that ended ----------------------------------------------------------------- */
-
-bool cl_fault(struct cl_class *class, const struct cl_task *task, const char *kind,
-              const char *message, struct cl_counts *counts)
-{
-    char name[CL_SHOWN_BYTES], shown[CL_SHOWN_BYTES];
-    const bool again = task->tries <= class->options->retries && !counts->stopped;
-    cl_store_fault(class, task, kind, message);
-    progress_clear();
-    fprintf(stderr, "grader class: %s %s: fault, not the submission's: %s: %s%s\n",
-            cl_name_shown(name, task->submission), task->milestone, kind,
-            cl_name_shown(shown, message), again ? "; is tried again" : "");
-    if (again) {
-        counts->retried++;
-        return true;
-    }
-    char text[CL_NAME_BYTES], told[600];
-    snprintf(told, sizeof told, "%s: %s", kind, message);
-    cl_name_text(text, told);
-    struct gb_graded graded;
-    cl_task_ungraded(class, task, "fault", text, &graded);
-    cl_store(class, &graded, counts);
-    gb_graded_free(&graded);
-    return false;
-}
-
-void cl_tell_noise(const struct cl_task *task)
-{
-    char name[CL_SHOWN_BYTES];
-    progress_clear();
-    fprintf(stderr, "grader class: %s %s: noisy times: is graded again when nothing else runs\n",
-            cl_name_shown(name, task->submission), task->milestone);
-}
-
-static void handle_fault(struct schedule *s, size_t i, const char *kind, const char *message)
-{
-    if (cl_fault(s->class, &s->tasks[i], kind, message, s->counts))
-        push(&s->waiting, i);
-}
-
 static void handle_end(struct schedule *s, struct job *job)
 {
-    struct cl_task *task = &s->tasks[job->task];
-    struct gb_graded graded;
-    const char *kind;
-    char message[512] = "";
-    enum cl_verdict verdict = cl_task_read(s->class, task, &job->outcome, &graded, &kind, message);
     job->pid = 0;
     s->running--;
     cl_place_leave(&s->places, &job->place);
-    if (verdict == CL_FAULT) {
-        handle_fault(s, job->task, kind, message);
-        return;
-    }
-    if (verdict == CL_NOISY && !task->alone && !s->class->options->quick) {
-        task->alone = true;
-        push(&s->alone, job->task);
-        cl_task_mark_noisy(s->class, task);
-        cl_tell_noise(task);
-    } else {
-        cl_store(s->class, &graded, s->counts);
-        if (task->alone)
-            cl_task_unmark_noisy(s->class, task);
-    }
-    gb_graded_free(&graded);
+    const enum cl_next next =
+        cl_task_ended(s->class, &s->tasks[job->task], &job->outcome, s->counts);
+    if (next != CL_DONE)
+        push(next == CL_AGAIN_ALONE ? &s->alone : &s->waiting, job->task);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------- */
-
-bool cl_store_at_once(struct cl_class *class, const struct cl_task *task, struct cl_counts *counts)
-{
-    struct gb_graded graded;
-    if (task->source)
-        return false;
-    cl_task_ungraded(class, task, task->status, task->message, &graded);
-    counts->at_once++;
-    if (strcmp(task->status, "fault") == 0)
-        cl_store_fault(class, task, "unreadable", task->message);
-    cl_store(class, &graded, counts);
-    gb_graded_free(&graded);
-    return true;
-}
 
 static void start(struct schedule *s, size_t i)
 {
@@ -249,10 +76,7 @@ static void start(struct schedule *s, size_t i)
     struct job *job = s->job;
     while (job->pid)
         job++;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    *job = (struct job){.task = i, .began_s = clock_now_s()};
-    job->outcome.started = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    *job = (struct job){.task = i, .began_s = clock_now_s(), .outcome.started = clock_date_s()};
     task->tries++;
     cl_place_choose(&s->places, s->class->options, task->source, &job->place);
     if (cl_task_start(s->class->options, s->class->files, task, &job->place, &job->pid, &err)) {
@@ -260,7 +84,8 @@ static void start(struct schedule *s, size_t i)
         cl_place_leave(&s->places, &job->place);
         char message[1024];
         snprintf(message, sizeof message, "%s: %s", err.what, err.where);
-        handle_fault(s, i, "not_started", message);
+        if (cl_fault(s->class, task, "not_started", message, s->counts))
+            push(&s->waiting, i);
         return;
     }
     s->running++;
@@ -328,30 +153,6 @@ static bool make_queues(struct schedule *s, size_t n)
     return s->waiting.item && s->alone.item;
 }
 
-void cl_tasks_begin(struct cl_counts *counts, size_t n)
-{
-    const struct sigaction stop = {.sa_handler = on_stop};
-    sigaction(SIGINT, &stop, NULL);
-    sigaction(SIGTERM, &stop, NULL);
-    counts->total = n;
-    class_began_s = clock_now_s();
-}
-
-bool cl_tasks_stopped(struct cl_counts *counts)
-{
-    counts->stopped |= stop_signal != 0;
-    return counts->stopped;
-}
-
-/* A task that an earlier run found noisy, and did not come to run again, is not run twice here. */
-static void push_first(struct schedule *s, size_t i)
-{
-    struct cl_task *task = &s->tasks[i];
-    task->alone = !s->class->options->quick && cl_task_was_noisy(s->class, task);
-    task->tries = task->alone;
-    push(task->alone ? &s->alone : &s->waiting, i);
-}
-
 enum st_code cl_tasks_run(struct cl_class *class, struct cl_task *tasks, size_t n,
                           struct cl_counts *counts, struct st_error *err)
 {
@@ -372,7 +173,7 @@ enum st_code cl_tasks_run(struct cl_class *class, struct cl_task *tasks, size_t 
     s->looked_s = clock_now_s();
     for (size_t i = 0; !code && i < n && !cl_tasks_stopped(counts); i++)
         if (!cl_store_at_once(class, &tasks[i], counts))
-            push_first(s, i);
+            push(cl_task_resume(class, &tasks[i]) ? &s->alone : &s->waiting, i);
     while (!cl_tasks_stopped(counts) && (s->waiting.n || s->alone.n || s->running)) {
         start_more(s);
         progress_show("class: stored", counts->stored, n);

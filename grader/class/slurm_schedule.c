@@ -297,9 +297,7 @@ static bool collect(struct cluster *c, size_t i)
 {
     struct cl_task *task = &c->tasks[i];
     struct cl_outcome outcome;
-    struct gb_graded graded;
-    const char *kind;
-    char said[512], message[512] = "";
+    char said[512];
     struct st_error err;
     enum st_code code = cl_outcome_read(c->class->files, c->place[i].key, &outcome, said, &err);
     if (code == ST_NOT_FOUND)
@@ -309,21 +307,10 @@ static bool collect(struct cluster *c, size_t i)
         return true;
     }
     tell_restarts(c, i);
-    enum cl_verdict verdict = cl_task_read(c->class, task, &outcome, &graded, &kind, message);
-    if (verdict == CL_FAULT) {
-        fault(c, i, kind, message);
-        return true;
-    }
-    if (verdict == CL_NOISY && !task->alone && !c->class->options->quick) {
-        task->alone = true;
-        cl_tell_noise(task);
+    const enum cl_next next = cl_task_ended(c->class, task, &outcome, c->counts);
+    if (next != CL_DONE)
         forget_files(c, i);
-        c->place[i].progress = TO_SUBMIT;
-    } else {
-        cl_store(c->class, &graded, c->counts);
-        c->place[i].progress = STORED;
-    }
-    gb_graded_free(&graded);
+    c->place[i].progress = next == CL_DONE ? STORED : TO_SUBMIT;
     return true;
 }
 
@@ -461,18 +448,17 @@ enum st_code cl_tasks_run_slurm(struct cl_class *class, struct cl_task *tasks, s
 {
     struct cluster c = {.class = class, .tasks = tasks, .counts = counts, .n = n};
     char folder[PATH_MAX], hex[SHA256_HEX];
-    struct sha256 hash;
     c.place = calloc(n + 1, sizeof *c.place);
     if (!c.place)
         return st_fail(err, ST_NO_MEMORY, "cannot hold the class's tasks in memory");
-    sha256_begin(&hash);
-    sha256_add(&hash, class->files, strlen(class->files));
-    sha256_end_hex(&hash, hex);
+    sha256_hex(class->files, strlen(class->files), hex);
     snprintf(c.name, sizeof c.name, "convlab-%.12s", hex);
     cl_tasks_begin(counts, n);
     for (size_t i = 0; i < n && !cl_tasks_stopped(counts); i++)
         if (cl_store_at_once(class, &tasks[i], counts))
             c.place[i].progress = STORED;
+        else
+            cl_task_resume(class, &tasks[i]);
     cl_slurm_path(class->files, folder, "run");
     enum st_code code = dir_make(folder, err);
     if (!code)

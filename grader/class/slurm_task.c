@@ -43,13 +43,6 @@ static void tell_start(const char *files, const char *key)
         close(fd);
 }
 
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* Starts the grader and waits for it, no longer than --limit. */
 static enum st_code run_grader(const struct cl_options *o, const char *private,
                                const struct cl_task *task, struct cl_outcome *outcome,
@@ -65,7 +58,8 @@ static enum st_code run_grader(const struct cl_options *o, const char *private,
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, NULL);
     double began_s = clock_now_s();
-    *outcome = (struct cl_outcome){.status = -1, .started = now_s(), .finished = now_s()};
+    *outcome =
+        (struct cl_outcome){.status = -1, .started = clock_date_s(), .finished = clock_date_s()};
     cl_places_find_task(&places, o, task->source);
     cl_place_choose(&places, o, task->source, &place);
     enum st_code code = cl_task_start(o, private, task, &place, &pid, err);

@@ -1,6 +1,7 @@
 #include "grader/class/task.h"
 
 #include "base/checkout.h"
+#include "base/clock.h"
 #include "base/files.h"
 #include "grader/class/class_options.h"
 #include "grader/place/turn.h"
@@ -180,11 +181,9 @@ static double seconds(struct timeval t)
 
 void cl_outcome_set(struct cl_outcome *o, int status, const struct rusage *usage)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
     o->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     o->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    o->finished = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    o->finished = clock_date_s();
     o->cpu_s = seconds(usage->ru_utime) + seconds(usage->ru_stime);
     o->max_rss_kib = usage->ru_maxrss;
 }

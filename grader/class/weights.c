@@ -2,6 +2,7 @@
 #include "grader/class/final.h"
 
 #include "base/tsv.h"
+#include "grader/class/class_names.h"
 #include "grader/course/milestone.h"
 #include "grader/course/rubric.h"
 
@@ -61,12 +62,10 @@ static enum st_code parse_of(struct cl_part *part, const char *of, struct st_err
         return ST_OK;
     }
     enum st_code code = ST_OK;
-    for (const char *p = of; !code && *p; p += strcspn(p, ",") + (strchr(p, ',') != NULL)) {
-        char id[16];
-        snprintf(id, sizeof id, "%.*s", (int)strcspn(p, ","), p);
+    char id[16];
+    while (!code && cl_list_next(&of, id, sizeof id))
         code = part->milestones == CL_MAX_OF ? st_fail(err, ST_TOO_LARGE, "too many milestones")
                                              : add_milestone(part, id, err);
-    }
     return code;
 }
 

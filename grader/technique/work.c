@@ -49,10 +49,7 @@ static enum st_code read_ptx(struct gr_code *code, const char *file, size_t byte
     code->ptx = module.ptx;
     module.ptx = NULL;
     size_t ptx_bytes = module.ptx_bytes;
-    struct sha256 hash;
-    sha256_begin(&hash);
-    sha256_add(&hash, code->ptx, ptx_bytes);
-    sha256_end_hex(&hash, code->ptx_hash);
+    sha256_hex(code->ptx, ptx_bytes, code->ptx_hash);
     fatbin_module_free(&module);
     status = ptx_parse(&code->ast, code->ptx, ptx_bytes, err);
     if (status)

@@ -1,5 +1,5 @@
 /* The workflow of a GitHub Classroom assignment, .github/workflows/classroom.yml of its template
- * repository.
+ * repository: from the template classroom.yml, with a classroom-step.yml for each milestone.
  *
  *   https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax
  *   https://github.com/classroom-resources/autograding-grading-reporter (README.md)
@@ -9,39 +9,16 @@
  */
 #include "grader/export/autograders.h"
 
-#include "base/checkout.h"
 #include "base/files.h"
+#include "base/page_template.h"
 
 #include <ctype.h>
 #include <string.h>
-#include <sys/stat.h>
 
-static const char head[] =
-    "# Grades each push with ConvLab and reports the points to GitHub Classroom.\n"
-    "name: Autograding Tests\n"
-    "'on':\n"
-    "  - push\n"
-    "  - workflow_dispatch\n"
-    "  - repository_dispatch\n"
-    "permissions:\n"
-    "  checks: write\n"
-    "  actions: read\n"
-    "  contents: read\n"
-    "jobs:\n"
-    "  run-autograding-tests:\n"
-    "    runs-on: ubuntu-24.04\n"
-    "    if: github.actor != 'github-classroom[bot]'\n"
-    "    timeout-minutes: 60\n"
-    "    steps:\n"
-    "      - name: Checkout code\n"
-    "        uses: actions/checkout@v4\n";
+extern const char classroom_yml[], classroom_step_yml[];
 
-static void put_unpack(FILE *out, const char *url)
+static void put_fetch(FILE *out, const char *url)
 {
-    fputs("      - name: Unpack ConvLab\n"
-          "        run: |\n"
-          "          mkdir -p \"$RUNNER_TEMP/convlab\"\n",
-          out);
     if (url)
         fprintf(out,
                 "          curl --fail --silent --show-error --location --output \\\n"
@@ -50,37 +27,34 @@ static void put_unpack(FILE *out, const char *url)
     else
         fputs("          cp .convlab/convlab-handout.tar.gz \"$RUNNER_TEMP/convlab.tar.gz\"\n",
               out);
-    fputs("          tar -xzf \"$RUNNER_TEMP/convlab.tar.gz\" --strip-components=1 \\\n"
-          "            -C \"$RUNNER_TEMP/convlab\"\n",
-          out);
 }
 
-/* Exit status 0 also when checks failed: the reporter says so, after all milestones. */
-static void put_milestone(FILE *out, const char *milestone, const char *options)
+/* The step's exit status is 0 also when checks failed: the reporter says so, after all milestones. */
+static void put_step(FILE *out, char milestone, const char *options)
 {
-    fprintf(out,
-            "      - name: Grade %s\n"
-            "        id: %s\n"
-            "        run: |\n"
-            "          status=0\n"
-            "          sh .convlab/grade.sh \"$RUNNER_TEMP/convlab\" %s . \\\n"
-            "            \"$RUNNER_TEMP/%s.json\"%s%s || status=$?\n"
-            "          result=$(\"$RUNNER_TEMP/convlab/build/grader\" export github \\\n"
-            "            \"$RUNNER_TEMP/%s.json\")\n"
-            "          echo \"result=$result\" >> \"$GITHUB_OUTPUT\"\n"
-            "          [ \"$status\" -lt 2 ]\n",
-            milestone, milestone, milestone, milestone, *options ? " " : "", options, milestone);
+    char room[PAGE_NAME_CHARS];
+    for (const char *at = classroom_step_yml, *name; (name = page_template_next(out, &at, room));)
+        if (strcmp(name, "milestone") == 0)
+            fprintf(out, "m%c", milestone);
+        else if (*options)
+            fprintf(out, " %s", options);
 }
 
-static void put_reporter(FILE *out, const char *milestones)
+static void put_workflow(FILE *out, const struct gx_autograder *of)
 {
-    fputs("      - name: Autograding Reporter\n"
-          "        uses: classroom-resources/autograding-grading-reporter@v1\n"
-          "        env:\n",
-          out);
-    for (const char *m = milestones; *m; m += m[2] ? 3 : 2)
-        fprintf(out, "          M%c_RESULTS: ${{ steps.m%c.outputs.result }}\n", m[1], m[1]);
-    fprintf(out, "        with:\n          runners: %s\n", milestones);
+    char room[PAGE_NAME_CHARS];
+    for (const char *at = classroom_yml, *name; (name = page_template_next(out, &at, room));)
+        if (strcmp(name, "fetch") == 0)
+            put_fetch(out, of->url);
+        else if (strcmp(name, "milestones") == 0)
+            fputs(of->milestone, out);
+        else
+            for (const char *m = of->milestone; *m; m += m[2] ? 3 : 2)
+                if (strcmp(name, "steps") == 0)
+                    put_step(out, m[1], of->options);
+                else
+                    fprintf(out, "          M%c_RESULTS: ${{ steps.m%c.outputs.result }}\n", m[1],
+                            m[1]);
 }
 
 static enum st_code check_url(const char *url, struct st_error *err)
@@ -104,10 +78,6 @@ enum st_code gx_github_workflow(const struct gx_autograder *of, const char *path
         code = file_out_open(&out, path, err);
     if (code)
         return code;
-    fputs(head, out.f);
-    put_unpack(out.f, of->url);
-    for (const char *m = of->milestone; *m; m += m[2] ? 3 : 2)
-        put_milestone(out.f, (const char[]){m[0], m[1], '\0'}, of->options);
-    put_reporter(out.f, of->milestone);
+    put_workflow(out.f, of);
     return file_out_commit(&out, err);
 }

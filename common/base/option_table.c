@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROWS = 63, FIRST_KEY = 256 /* above all letters */ };
+enum { MAX_ROWS = 127, FIRST_KEY = 256 /* above all letters */ };
 
 struct parsing {
     const struct option_table *table;
@@ -82,6 +82,8 @@ static int key_of(const struct option_table *table, const struct option_row *row
 {
     if (row->kind == OPTION_KIND_OPERAND)
         return ARGP_KEY_ARG;
+    if (row->kind == OPTION_KIND_ALSO)
+        return key_of(table, row - 1);
     return row->letter ? row->letter : FIRST_KEY + (int)(row - table->rows);
 }
 
@@ -121,8 +123,11 @@ void options_parse(const struct option_table *table, int argc, char **argv, void
             .name = row->name,
             .key = row->kind == OPTION_KIND_GROUP ? 0 : key_of(table, row),
             .arg = row->value,
-            .flags = row->help ? 0 : OPTION_HIDDEN,
+            .flags = row->kind == OPTION_KIND_ALSO ? OPTION_ALIAS
+                     : row->help                   ? 0
+                                                   : OPTION_HIDDEN,
             .doc = row->help,
+            .group = row->kind == OPTION_KIND_GROUP ? (int)row->least : 0,
         };
     }
     options[n] = (struct argp_option){0};

@@ -27,6 +27,7 @@
 enum option_kind {
     OPTION_KIND_END, /**< the end of a table */
     OPTION_KIND_GROUP,
+    OPTION_KIND_ALSO,
     OPTION_KIND_FLAG,
     OPTION_KIND_SET,
     OPTION_KIND_TEXT,
@@ -63,6 +64,18 @@ struct option_row {
 #define OPTION_GROUP(heading)                                                                      \
     {                                                                                              \
         .help = (heading), .kind = OPTION_KIND_GROUP                                               \
+    }
+
+/** A heading for the rows that follow, and for --help, behind all others. */
+#define OPTION_LAST_GROUP(heading)                                                                 \
+    {                                                                                              \
+        .help = (heading), .kind = OPTION_KIND_GROUP, .least = UINT64_MAX                          \
+    }
+
+/** Another name of the option in the row before. */
+#define OPTION_ALSO(other)                                                                         \
+    {                                                                                              \
+        .name = (other), .kind = OPTION_KIND_ALSO                                                  \
     }
 
 /** A bool, set to true. */

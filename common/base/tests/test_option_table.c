@@ -40,6 +40,7 @@ static struct arguments parse(int argc, const char *const *words)
         OPTION_GROUP("How:"),
         {"quick", 0, NULL, "less", OPTION_FLAG(struct arguments, quick)},
         {"jobs", 'j', "N", "at once", OPTION_NUMBER(struct arguments, jobs, 1, 256)},
+        OPTION_ALSO("tasks"),
         {"seed", 0, "N", "of the data", OPTION_NUMBER(struct arguments, seed, 0, UINT64_MAX)},
         {"cores", 0, "N", "threads", OPTION_INT(struct arguments, cores, 0, 64)},
         {"on", 0, "DEVICE", "where", OPTION_CHOICE(struct arguments, on, devices)},
@@ -77,6 +78,7 @@ Test(option_table, each_kind_is_stored_in_its_member)
     cr_assert_eq(a.level, 9);
     cr_assert_not(a.quick);
     cr_assert(PARSE("--quick", "--", "-dir").quick);
+    cr_assert_eq(PARSE("--tasks=7", "dir").jobs, 7, "another name of --jobs");
     cr_assert_str_eq(PARSE("--", "-dir").folder, "-dir");
     cr_assert_str_eq(PARSE("dir").visible, "visible", "what is not there keeps its default");
 }

@@ -1,5 +1,7 @@
 #include "base/cost.h"
 
+#include "base/files.h"
+
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -41,4 +43,15 @@ const char *cost_text(char to[256], const struct cost *c)
              c->max_resident_kib, c->inputs, c->outputs, c->major_faults, c->minor_faults,
              c->swaps);
     return to;
+}
+
+enum st_code cost_write(const char *path, const struct cost *cost, struct st_error *err)
+{
+    char text[256];
+    struct file_out out;
+    enum st_code code = file_out_open(&out, path, err);
+    if (code)
+        return code;
+    fprintf(out.f, "%s\n", cost_text(text, cost));
+    return file_out_commit(&out, err);
 }

@@ -4,6 +4,8 @@
 #ifndef CONVLAB_BASE_COST_H
 #define CONVLAB_BASE_COST_H
 
+#include "base/status.h"
+
 struct rusage;
 
 struct cost {
@@ -16,5 +18,8 @@ struct cost cost_of(const struct rusage *used, double elapsed_s);
 
 /** The two lines of GNU time, without the last newline. @return @p to. */
 const char *cost_text(char to[256], const struct cost *cost);
+
+/** Writes them to a file. */
+enum st_code cost_write(const char *path, const struct cost *cost, struct st_error *err);
 
 #endif

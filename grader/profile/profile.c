@@ -200,7 +200,7 @@ static enum st_code time_run(struct run *run, struct pf_tables *tables, struct s
     add_program(&command, &names, run);
     enum st_code code = execute(run, &command, err);
     if (!code && run->status == 0)
-        code = pf_write_time(names.time, &run->cost, err);
+        code = cost_write(names.time, &run->cost, err);
     if (!code)
         pf_part(tables, run->images, run->device, "time", run->status ? reason(run, why) : NULL);
     return code;

@@ -106,14 +106,3 @@ void pf_layers(struct pf_tables *t, size_t images, const char *device, const dou
         fputc('\n', t->table[PF_LAYERS].f);
     }
 }
-
-enum st_code pf_write_time(const char *path, const struct cost *cost, struct st_error *err)
-{
-    char text[256];
-    struct file_out out;
-    enum st_code code = file_out_open(&out, path, err);
-    if (code)
-        return code;
-    fprintf(out.f, "%s\n", cost_text(text, cost));
-    return file_out_commit(&out, err);
-}

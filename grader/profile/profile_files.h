@@ -33,7 +33,4 @@ void pf_part(struct pf_tables *tables, size_t images, const char *device, const 
 void pf_layers(struct pf_tables *tables, size_t images, const char *device, const double *op_time_s,
                size_t layers, double elapsed_s, double correctness);
 
-/** Writes a program's cost in /usr/bin/time's form. */
-enum st_code pf_write_time(const char *path, const struct cost *cost, struct st_error *err);
-
 #endif

@@ -1,0 +1,29 @@
+/** @file
+ * Running the program that is profiled: on the virtual GPU, on a real one with CUPTI, or under ncu.
+ */
+#ifndef CONVLAB_VPROF_RUN_H
+#define CONVLAB_VPROF_RUN_H
+
+#include "vgpu/device/program_run.h"
+#include "vprof/vprof_show.h"
+
+/** What a program is run with, and what became of it. */
+struct vprof_session {
+    const struct vprof_options *options;
+    struct vprof_report *report;
+    struct program_run run;
+    char *trace;       /**< gets what the program did; "": there is none */
+    char product[128]; /**< the virtual GPU's name; "" on a real one */
+    int status;        /**< the program's */
+};
+
+/** Runs the program. @return 0, or the exit status of what went wrong, which was said */
+int vprof_run(struct vprof_session *s);
+
+/** Makes an empty file of our own. @param path  a template for mkstemp(), which becomes its path */
+enum st_code vprof_scratch_file(char *path, struct st_error *err);
+
+/** Prints an error. @return the exit status for it */
+int vprof_complain(const struct st_error *err);
+
+#endif

@@ -1,14 +1,9 @@
 /* The grader: `grader m1` builds the lab, runs it in the harness, checks and times it, and writes a
  * report. The stages are in grading.c; this file parses, calls them and sets the exit status. Its
  * other commands (`grader NAME ...`, commands.def) have files of their own. */
-#include "base/checkout.h"
-#include "base/files.h"
 #include "base/progress.h"
 #include "grader/main/command_line.h"
 #include "grader/stages/grading.h"
-#include "grader/profile/profile.h"
-#include "grader/record/result_json.h"
-#include "grader/report/report.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -22,114 +17,6 @@ static void keep_command(struct gr_result *result, int argc, char **argv)
     for (int i = 0; i < argc && used < sizeof result->command; i++)
         used += (size_t)snprintf(result->command + used, sizeof result->command - used, "%s%s",
                                  i ? " " : "", argv[i]);
-}
-
-/* The report's folder, and the one that it and its kin lie in. */
-static enum st_code find_folder(const struct grading *g, char folder[PATH_MAX],
-                                char parent[PATH_MAX], struct st_error *err)
-{
-    const char *build = checkout_build(err);
-    if (!build)
-        return err->code;
-    path_format(parent, PATH_MAX, "%s/report", build);
-    if (g->options->report)
-        path_format(folder, PATH_MAX, "%s", g->options->report);
-    else
-        path_format(folder, PATH_MAX, "%s/%s", parent, g->milestone.id);
-    return ST_OK;
-}
-
-static bool check_is(struct grading *g, const char *name, enum gr_status status)
-{
-    const struct gr_check *check = gr_check_find(g, name);
-    return check && check->status == status;
-}
-
-/* Profiles what was graded; without --profile, an earlier profile goes: it is of other code. Code
- * that is wrong already has no speed, and may not even end. */
-static enum st_code write_profile(struct grading *g, struct st_error *err)
-{
-    char folder[PATH_MAX], parent[PATH_MAX], profile[PATH_MAX];
-    enum st_code code = find_folder(g, folder, parent, err);
-    if (code)
-        return code;
-    path_format(profile, sizeof profile, "%s/profile", folder);
-    const bool wrong = check_is(g, "builds", GR_FAIL) || check_is(g, "unit_shapes", GR_FAIL);
-    if (!g->options->profile || wrong) {
-        gr_profile_drop(profile);
-        if (g->options->profile)
-            fprintf(g->out, "\nNot profiled: make it right first.\n");
-        return ST_OK;
-    }
-    const char *name = strrchr(g->milestone.lab_source, '/');
-    char source[PATH_MAX] = ""; /* of a library that was built elsewhere: not known */
-    if (g->options->file)
-        path_format(source, sizeof source, "%s%s", g->built.folder, name ? name : "");
-    else if (!g->options->lib)
-        path_format(source, sizeof source, "%s",
-                    g->options->reference ? g->milestone.reference_source
-                                          : g->milestone.lab_source);
-    const struct gr_profiling profiling = {.build = checkout_build(err),
-                                           .library = g->milestone.libraries ? NULL : g->library,
-                                           .source_name = name ? name + 1 : "",
-                                           .source = source,
-                                           .sandboxed = g->host.sandbox.on,
-                                           .model = g->options->model,
-                                           .device = g->host.device,
-                                           .gpu = g->host.profile,
-                                           .images = g->chosen.images,
-                                           .sizes = g->chosen.sizes,
-                                           .folder = profile,
-                                           .out = g->out};
-    return gr_profile_run(&profiling, err);
-}
-
-/* The report's folder, relative to the checkout when it lies in it, is what is printed. */
-static enum st_code write_report(struct grading *g, struct st_error *err)
-{
-    char folder[PATH_MAX], parent[PATH_MAX];
-    const char *root = checkout_root(err);
-    if (!root || find_folder(g, folder, parent, err))
-        return err->code;
-    enum st_code code = gr_report_write(g->result, folder, err);
-    if (!code && !g->options->report)
-        code = gr_index_write(parent, err);
-    if (code)
-        return code;
-    size_t skip = strncmp(folder, root, strlen(root)) == 0 ? strlen(root) + 1 : 0;
-    fprintf(g->out, "Report: %s/report.html\n", folder + skip);
-    return ST_OK;
-}
-
-static enum st_code write_json(const struct grading *g, struct st_error *err)
-{
-    const char *path = g->options->json;
-    if (!path)
-        return ST_OK;
-    if (strcmp(path, "-") == 0) {
-        gr_result_write(stdout, g->result);
-        return ST_OK;
-    }
-    struct file_out file;
-    enum st_code code = file_out_open(&file, path, err);
-    if (code)
-        return code;
-    gr_result_write(file.f, g->result);
-    return file_out_commit(&file, err);
-}
-
-static void print_score(FILE *out, const struct gr_result *r)
-{
-    double not_asked_for = 0;
-    for (size_t i = 0; i < r->checks; i++)
-        not_asked_for += r->check[i].required ? 0 : r->check[i].max_points;
-    fprintf(out, "\nScore: %g of %g automatic points", r->score, r->max_score);
-    if (not_asked_for > 0)
-        fprintf(out, " (%g of them were not asked for)", not_asked_for);
-    if (r->manuals)
-        fprintf(out, "; %g more are the instructor's to give (%zu item%s)", r->manual_max,
-                r->manuals, r->manuals == 1 ? "" : "s");
-    fputc('\n', out);
 }
 
 /* 0 only if every check that was asked for passed; a skip among them means it could not be graded,
@@ -195,14 +82,8 @@ int main(int argc, char **argv)
     progress_clear();
     if (!code) {
         gr_output_print(g.out, &g.session.output);
-        print_score(g.out, result);
-        code = write_json(&g, &err);
-        if (!code)
-            code = write_profile(&g, &err);
-        struct st_error report_err;
-        enum st_code report_code = write_report(&g, &report_err);
-        if (!code && report_code)
-            code = report_code, err = report_err;
+        gr_score_print(g.out, result);
+        code = gr_outputs_write(&g, &err);
     }
     if (code) {
         fflush(g.out);

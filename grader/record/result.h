@@ -13,6 +13,14 @@
 
 enum gr_status { GR_PASS, GR_FAIL, GR_SKIP };
 
+/** One fact about the technique, see techniques.def. */
+struct gr_evidence {
+    char fact[48]; /**< "x_through_shared" */
+    bool holds;
+    double found;   /**< the number that the text tells */
+    char text[320]; /**< what was found, and in brackets what is wanted */
+};
+
 /** One automatic check. Strings are UTF-8, may hold anything a student's program printed (already
  * escaped: no control characters but newline), and must be escaped again for HTML, LaTeX, ... */
 struct gr_check {
@@ -21,10 +29,11 @@ struct gr_check {
     enum gr_status status;
     double points, max_points;
     bool required; /**< false if it was not asked for (--quick, --images): its skip is no failure */
-    char pattern[48];   /**< named error pattern, or "" */
-    char message[2048]; /**< what was found, or why it was skipped */
-    char hint[1024];    /**< what to do, or "" */
-    char map[4096];     /**< an error map in monospace, or "" */
+    char pattern[48];         /**< named error pattern, or "" */
+    char message[2048];       /**< what was found, or why it was skipped */
+    char hint[1024];          /**< what to do, or "" */
+    char map[4096];           /**< an error map in monospace, or "" */
+    struct gr_evidence lacks; /**< what the work of its kernels lacked; lacks.fact: "" if nothing */
 };
 
 /** One manual item of the rubric, left for the instructor. */
@@ -60,14 +69,6 @@ struct gr_inference {
     double expected_correctness;    /**< what the oracle's outputs give, or NAN if not known */
     double max_error;               /**< largest |y - ref| over its tensors */
     bool passed;
-};
-
-/** One fact about the technique, see techniques.def. */
-struct gr_evidence {
-    char fact[48]; /**< "x_through_shared" */
-    bool holds;
-    double found;   /**< the number that the text tells */
-    char text[320]; /**< what was found, and in brackets what is wanted */
 };
 
 enum {
@@ -125,6 +126,10 @@ const char *gr_status_name(enum gr_status status);
 
 /** @return the status of that name, GR_SKIP for any other word. */
 enum gr_status gr_status_named(const char *word);
+
+/** @return whether a check of that name failed. A name that ends with '_' stands for all that begin
+ * with it: "inference_". */
+bool gr_failed(const struct gr_result *result, const char *name);
 
 /** @return "submission", "reference", "plain loops" or "m2". */
 const char *gr_subject_name(enum gr_subject subject);

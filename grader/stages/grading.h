@@ -1,7 +1,7 @@
 /** @file
  * Grading one milestone: the stages and what they share.
  *
- *     build -> load -> unit shapes -> technique -> inference at each data-set size -> report
+ *     build -> load -> unit shapes -> inference at each data-set size -> technique -> speed -> outputs
  *
  * Each stage turns what it finds into checks of the result; a stage that cannot run because an
  * earlier one failed says so as "skip".
@@ -18,6 +18,7 @@
 #include "grader/course/rubric.h"
 #include "grader/sandbox/source_build.h"
 #include "grader/session/session.h"
+#include "grader/stages/checks.h"
 #include "runner/arena.h"
 
 #include <stdio.h>
@@ -37,9 +38,7 @@ struct grading {
     struct gr_source_build built; /**< --source: its build */
     struct arena arena;
     struct gr_session session; /**< with the graded library */
-    char idle[192];            /**< says that its kernels do not do the work, or "" */
     struct gr_code *code;      /**< the library's, read for the first timed run; or NULL */
-    char elsewhere[320];       /**< says what a timed run lacks of the technique, or "" */
     struct gr_inference_stage *inference;
     struct gr_turn turn;
     struct gr_result *result;
@@ -53,28 +52,26 @@ enum st_code gr_grade(struct grading *g, struct st_error *err);
 /** Releases what a grading holds (not the result). */
 void gr_grading_free(struct grading *g);
 
-/** Adds a check of that name to the result, with the rubric's points and text (0 points if the
- * rubric has no such item). */
-struct gr_check *gr_check_add(struct grading *g, const char *name);
-
-/** @return the check of that name, or NULL if the rubric has no such item. */
-struct gr_check *gr_check_find(struct grading *g, const char *name);
-
-/** Sets a check's verdict, message (printf style) and points. */
-void gr_check_set(struct gr_check *check, enum gr_status status, const char *message, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/** Sets a check's hint, printf style. */
-void gr_check_hint(struct gr_check *check, const char *hint, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/** Seconds that a convolution may take: ten, and as long as a tenth of a GMAC/s needs; on the
- * virtual GPU, which checks every access, thirty and a hundredth of a GMAC/s. */
-double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape);
+/** Fills in what the result says of the source: which file, and whose. */
+void gr_source_describe(struct grading *g);
 
 /** Finds out where the milestone runs (options, a GPU that is there, or the virtual one) and fills
  * in g->host, g->chosen and what the result says of it. */
 enum st_code gr_host_choose(struct grading *g, struct st_error *err);
+
+/** Stage: compiles the submission, if it is no library. Fills in g->library, and fails the check
+ * "builds" if that is not possible. */
+enum st_code gr_build_check(struct grading *g, struct st_error *err);
+
+/** Stage: loads g->library into the session. Fills in the check "builds". */
+enum st_code gr_load_check(struct grading *g, struct st_error *err);
+
+/** Takes the turn for times on that device, if it is the grading's. On the CPU the session may end
+ * here: the inference stage starts it again where times are taken. */
+enum st_code gr_timing_begin(struct grading *g, enum runner_device device, struct st_error *err);
+
+/** Ends the turn. */
+void gr_timing_end(struct grading *g);
 
 /** Stage: all unit shapes. Fills in the check "unit_shapes". */
 enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err);
@@ -84,14 +81,18 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err);
 enum st_code gr_technique_check(struct grading *g, struct st_error *err);
 
 /** Part of inference, on the virtual GPU: looks at what the last run, which was right and timed,
- * did. Fills in g->idle if kernels did not do the work, and g->elsewhere if they did it without the
- * technique. */
+ * did. If kernels did not do the work, that goes into @p check; if they did it without the
+ * technique, into the check "technique" (gr_check.lacks of both). */
 enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *shape,
-                                 struct st_error *err);
+                                 struct gr_check *check, struct st_error *err);
 
-/** Part of the unit shapes, of a milestone without that check: fails @p check, which has passed,
- * and fills in g->idle if its kernels did not do the work. */
+/** Part of the unit shapes, of a milestone without the check "technique": fails @p check, which has
+ * passed, if its kernels did not do the work. */
 enum st_code gr_work_check(struct grading *g, struct gr_check *check, struct st_error *err);
+
+/** Stage of m0, instead of all others: runs both halves, oneDNN on the CPU and cuDNN on a GPU, and
+ * fills in their checks, Op Times and the course's lines. */
+enum st_code gr_library_baseline(struct grading *g, struct st_error *err);
 
 /** The inference stage; opaque. */
 struct gr_inference_stage;
@@ -113,10 +114,14 @@ void gr_inference_close(struct gr_inference_stage *stage);
 /** Prints one line of the course's output and keeps it for the report. */
 void gr_course_line(struct grading *g, const char *line, ...) __attribute__((format(printf, 2, 3)));
 
-/** Prints one check for a person: a line, and what teaches below it. */
-void gr_check_print(FILE *out, const struct gr_check *check);
-
 /** Prints what the student's code printed, if anything. */
 void gr_output_print(FILE *out, const struct gr_output *output);
+
+/** Prints the sum of the points. */
+void gr_score_print(FILE *out, const struct gr_result *result);
+
+/** Writes what a grading leaves behind: the result as JSON (--json), the profile (--profile) and
+ * the report's page, the page even where the others fail. */
+enum st_code gr_outputs_write(struct grading *g, struct st_error *err);
 
 #endif

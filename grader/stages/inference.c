@@ -103,34 +103,24 @@ static bool is_narrow(const struct gr_result *r, const struct gr_timing *timing)
     return true;
 }
 
+static void explain(struct gr_inference_stage *in, struct gr_check *check, int layer,
+                    const char *pattern, const char *message, const char *hint)
+{
+    gr_check_pattern(check, pattern);
+    gr_check_set(check, GR_FAIL, "convolution %d of %s: %s", layer + 1, in->net.name, message);
+    gr_check_hint(check, "%s", hint);
+}
+
 /* Explains what one run of the submission did wrong; false if nothing. */
 static bool run_failed(struct gr_inference_stage *in, struct gr_check *check,
                        const struct gr_run *run, const struct gr_conv *conv, int layer)
 {
     struct gr_damage damage;
-    if (run->outcome != GR_RAN || run->pattern[0]) { /* a race, say, spoils right outputs too */
-        snprintf(check->pattern, sizeof check->pattern, "%s", run->pattern);
-        gr_check_set(check, GR_FAIL, "convolution %d of %s: %s", layer + 1, in->net.name,
-                     run->message);
-        gr_check_hint(check, "%s", run->hint);
-        return true;
-    }
-    if (!gr_arena_intact(&in->g->arena, conv, &damage)) {
-        snprintf(check->pattern, sizeof check->pattern, "%s", damage.pattern);
-        gr_check_set(check, GR_FAIL, "convolution %d of %s: %s", layer + 1, in->net.name,
-                     damage.message);
-        gr_check_hint(check, "%s", damage.hint);
-        return true;
-    }
-    return false;
-}
-
-static bool failed_unit_shapes(const struct gr_result *r)
-{
-    for (size_t i = 0; i < r->checks; i++)
-        if (r->check[i].status == GR_FAIL && strcmp(r->check[i].name, "unit_shapes") == 0)
-            return true;
-    return false;
+    if (run->outcome != GR_RAN || run->pattern[0]) /* a race, say, spoils right outputs too */
+        explain(in, check, layer, run->pattern, run->message, run->hint);
+    else if (!gr_arena_intact(&in->g->arena, conv, &damage))
+        explain(in, check, layer, damage.pattern, damage.message, damage.hint);
+    return check->status == GR_FAIL;
 }
 
 static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *check,
@@ -144,7 +134,7 @@ static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *che
                  is_blend ? "\n(in a timed repeat: each image of it is one of the data set's "
                             "plus a part of another)"
                           : "");
-    if (failed_unit_shapes(in->g->result))
+    if (gr_failed(in->g->result, "unit_shapes"))
         gr_check_hint(check, "the unit shapes are wrong too: mend those first, it is most likely "
                              "the same mistake");
     else if (c->unwritten)
@@ -158,12 +148,13 @@ static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *che
                              "threads)");
 }
 
-static void explain_idle(const struct gr_inference_stage *in, struct gr_check *check,
-                         const char *idle, int layer)
+/* Says that kernels did not do the work of a run; "" if they did. */
+static const char *idle_in(struct grading *g, const struct gr_check *check,
+                           const struct gr_run *run)
 {
-    snprintf(check->pattern, sizeof check->pattern, GR_IDLE_PATTERN);
-    gr_check_set(check, GR_FAIL, "convolution %d of %s: %s", layer + 1, in->net.name, idle);
-    gr_check_hint(check, GR_IDLE_HINT);
+    return run->idle[0]           ? run->idle
+           : check->lacks.fact[0] ? check->lacks.text
+                                  : gr_check_add(g, "unit_shapes")->lacks.text;
 }
 
 /* Whether the oracle's output is computed once and kept: it is needed in every repeat. */
@@ -239,9 +230,9 @@ static bool judge_outputs(struct gr_inference_stage *in, struct gr_check *check,
                          l->layer);
         return false;
     }
-    const char *idle = run->idle[0] ? run->idle : in->g->idle;
+    const char *idle = idle_in(in->g, check, run);
     if (idle[0])
-        explain_idle(in, check, idle, l->layer);
+        explain(in, check, l->layer, GR_IDLE_PATTERN, idle, GR_IDLE_HINT);
     return !idle[0] && !l->last;
 }
 
@@ -269,7 +260,7 @@ static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, str
             run_failed(in, check, &run, &l.conv, layer) ||
             (*code = gr_arena_compare(&g->arena, &l.conv, l.expected, &compared, err)))
             break;
-        if (l.last && !compared.wrong && (*code = gr_timed_work_check(g, &conv.shape, err)))
+        if (l.last && !compared.wrong && (*code = gr_timed_work_check(g, &conv.shape, check, err)))
             break;
         more = judge_outputs(in, check, &l, &compared, &run);
         if (check->status == GR_FAIL || l.spoilt.wrong)
@@ -384,16 +375,6 @@ static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *che
 
 /* ---- the stage ------------------------------------------------------------------------------ */
 
-/* Larger sizes only repeat what a smaller one has shown to be wrong. The unit shapes are no reason:
- * a submission that is right for the models alone gets the points for the models. */
-static bool smaller_size_failed(const struct gr_result *r)
-{
-    for (size_t i = 0; i < r->checks; i++)
-        if (r->check[i].status == GR_FAIL && strncmp(r->check[i].name, "inference", 9) == 0)
-            return true;
-    return false;
-}
-
 enum st_code gr_inference_open(struct gr_inference_stage **stage, struct grading *g,
                                struct st_error *err)
 {
@@ -417,7 +398,9 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
         char name[64];
         snprintf(name, sizeof name, "inference_%zu", g->chosen.images[i]);
         struct gr_check *check = gr_check_add(g, name);
-        if (smaller_size_failed(g->result)) {
+        /* The unit shapes are no reason to end here: a submission that is right for the models alone
+         * gets the points for the models. */
+        if (gr_failed(g->result, "inference_")) {
             gr_check_set(check, GR_SKIP, "not run: a smaller data set already failed");
         } else {
             if (i > 0)

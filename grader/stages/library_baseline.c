@@ -4,7 +4,7 @@
  * is run twice: once as a user would, for the Op Times and what the whole program cost, and once
  * with --check, which compares every output with the oracle's. A library or a device that is not
  * here is a skip with the reason, and asked of nobody. */
-#include "grader/stages/library_baseline.h"
+#include "grader/stages/grading.h"
 
 #include "base/checkout.h"
 #include "base/files.h"
@@ -28,14 +28,6 @@ static const struct half halves[] = {
     {"library_cpu", "cpu", "oneDNN"},
     {"library_gpu", "gpu", "cuDNN"},
 };
-
-bool gr_is_library_check(const char *name)
-{
-    for (size_t i = 0; i < sizeof halves / sizeof *halves; i++)
-        if (strcmp(name, halves[i].check) == 0)
-            return true;
-    return false;
-}
 
 /* What one run of the program says. */
 struct told {
@@ -159,13 +151,12 @@ static bool run_size(struct grading *g, const struct half *half, struct gr_check
     gr_course_line(g, "%s", text + strlen(text) + 1);
     good = status == DONE;
     keep(g, half, images, &timed_table, &checked_table, timed.correctness, good);
-    const size_t used = strlen(check->message);
     if (!good)
         gr_check_set(check, GR_FAIL, "%s, %zu images: outputs are wrong (%s)", half->library,
                      images, said);
     else
-        snprintf(check->message + used, sizeof check->message - used,
-                 "%s%zu images: %.2f s elapsed", used ? "; " : "", images, cost.elapsed_s);
+        gr_check_append(check, "%s%zu images: %.2f s elapsed", check->message[0] ? "; " : "",
+                        images, cost.elapsed_s);
 cleanup:
     tsv_free(&timed_table);
     tsv_free(&checked_table);

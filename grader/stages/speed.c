@@ -67,13 +67,12 @@ static bool beats_m2(const char *milestone)
 static void tell_baseline(const struct grading *g, struct gr_check *check)
 {
     const struct gr_speed *s = &g->result->speed;
-    size_t used = strlen(check->message);
     if (!isnan(s->to_baseline))
-        snprintf(check->message + used, sizeof check->message - used,
-                 "\n%.2f times the Op Time of m2%s", s->to_baseline,
-                 s->to_baseline > 1 && beats_m2(g->milestone.id)
-                     ? ": this milestone should be faster than m2; what does the profile say?"
-                     : "");
+        gr_check_append(
+            check, "\n%.2f times the Op Time of m2%s", s->to_baseline,
+            s->to_baseline > 1 && beats_m2(g->milestone.id)
+                ? ": this milestone should be faster than m2; what does the profile say?"
+                : "");
 }
 
 static void judge_ratio(const struct grading *g, struct gr_check *check)
@@ -107,15 +106,6 @@ static size_t largest_size(const struct gr_result *r)
     return most;
 }
 
-static bool anything_failed(const struct gr_result *r)
-{
-    for (size_t i = 0; i < r->checks; i++)
-        if (r->check[i].status == GR_FAIL)
-            if (strcmp(r->check[i].name, "technique") != 0)
-                return true;
-    return false;
-}
-
 static void measure(struct grading *g, enum gr_subject subject)
 {
     struct gr_result *r = g->result;
@@ -136,7 +126,8 @@ void gr_speed_check(struct grading *g)
     if (!check || !check->required)
         return;
     measure(g, subject);
-    if (anything_failed(g->result) || !g->result->speed.images) {
+    if (gr_failed(g->result, "unit_shapes") || gr_failed(g->result, "inference_") ||
+        !g->result->speed.images) {
         gr_check_set(check, GR_SKIP, "not timed: only right results are");
     } else if ((impossible = find_impossible(g, subject, &floor_s))) {
         gr_check_set(

@@ -109,9 +109,9 @@ static void judge(struct grading *g, struct stage *st, size_t layers, struct gr_
     const struct conv_shape *s = &st->work[0].shape;
     snprintf(where, sizeof where, "B=%d M=%d C=%d H=%d W=%d K=%d%s, on the virtual GPU", s->B, s->M,
              s->C, s->H, s->W, s->K, layers > 1 ? " and a layer with C=1" : "");
-    if (!first && g->elsewhere[0]) {
+    if (!first && check->lacks.fact[0]) {
         gr_check_set(check, GR_FAIL, "all %zu facts found for %s, but not where it is timed:\n%s",
-                     n, where, g->elsewhere);
+                     n, where, check->lacks.text);
         gr_check_hint(check, "the technique must be in the kernels that make y, whatever the size");
         return;
     }
@@ -120,13 +120,10 @@ static void judge(struct grading *g, struct stage *st, size_t layers, struct gr_
         return;
     }
     gr_check_set(check, GR_FAIL, "%s", first->text);
-    for (size_t i = 0; i < n; i++) {
-        size_t used = strlen(check->message);
-        snprintf(check->message + used, sizeof check->message - used, "\n%s %s",
-                 st->evidence[i].holds ? "found:  " : "missing:", st->evidence[i].text);
-    }
-    size_t used = strlen(check->message);
-    snprintf(check->message + used, sizeof check->message - used, "\ncounted for %s", where);
+    for (size_t i = 0; i < n; i++)
+        gr_check_append(check, "\n%s %s",
+                        st->evidence[i].holds ? "found:  " : "missing:", st->evidence[i].text);
+    gr_check_append(check, "\ncounted for %s", where);
     if (st->work[0].not_followed)
         gr_check_hint(check,
                       "a kernel was launched that is not in the library: keep all kernels in "
@@ -135,15 +132,6 @@ static void judge(struct grading *g, struct stage *st, size_t layers, struct gr_
         gr_check_hint(check,
                       "the technique must be in the kernels that make y, in every layer, not "
                       "beside them; x, k and y must be kernel parameters");
-}
-
-/* Inference comes before, too, but is of other shapes. */
-static bool failed_before(const struct gr_result *r)
-{
-    for (size_t i = 0; i < r->checks; i++)
-        if (r->check[i].status == GR_FAIL && strncmp(r->check[i].name, "inference", 9) != 0)
-            return true;
-    return false;
 }
 
 /* The virtual GPU, whatever is graded on. @return false if it is not there. */
@@ -236,8 +224,8 @@ enum st_code gr_work_check(struct grading *g, struct gr_check *check, struct st_
     if (!cannot_count(g, st, &seen))
         status = run_layers(g, st, 1, &seen, &counted, err);
     if (counted && gr_technique_facts(GR_NO_TECHNIQUE, st->work, 1, &work) && !work.holds) {
-        snprintf(g->idle, sizeof g->idle, "%s", work.text);
-        snprintf(check->pattern, sizeof check->pattern, GR_IDLE_PATTERN);
+        check->lacks = work;
+        gr_check_pattern(check, GR_IDLE_PATTERN);
         gr_check_set(check, GR_FAIL, "%s", work.text);
         gr_check_hint(check, GR_IDLE_HINT);
     } else if (!counted) {
@@ -255,18 +243,20 @@ static void look_elsewhere(struct grading *g, const struct gr_work *work)
 {
     struct gr_evidence fact[GR_MAX_EVIDENCE];
     const struct conv_shape *s = &work->shape;
-    if (g->elsewhere[0] || s->C == 1 || !gr_check_find(g, "technique") ||
-        strcmp(g->milestone.id, "m8") == 0)
+    struct gr_check *check = gr_check_find(g, "technique");
+    if (!check || check->lacks.fact[0] || s->C == 1 || strcmp(g->milestone.id, "m8") == 0)
         return;
     const size_t n = gr_technique_facts(g->milestone.id, work, 1, fact);
-    for (size_t i = 0; i < n && !g->elsewhere[0]; i++)
-        if (!fact[i].holds)
-            snprintf(g->elsewhere, sizeof g->elsewhere, "%d images, C=%d, H=%d, W=%d: %.240s", s->B,
-                     s->C, s->H, s->W, fact[i].text);
+    for (size_t i = 0; i < n && !check->lacks.fact[0]; i++)
+        if (!fact[i].holds) {
+            check->lacks = fact[i];
+            snprintf(check->lacks.text, sizeof check->lacks.text,
+                     "%d images, C=%d, H=%d, W=%d: %.240s", s->B, s->C, s->H, s->W, fact[i].text);
+        }
 }
 
 enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *shape,
-                                 struct st_error *err)
+                                 struct gr_check *check, struct st_error *err)
 {
     const struct gr_device_record *record = gr_session_device_record(&g->session);
     struct gr_evidence fact;
@@ -280,7 +270,7 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
     if (!status && !work->cut) {
         gr_technique_facts(GR_NO_TECHNIQUE, work, 1, &fact);
         if (!fact.holds)
-            snprintf(g->idle, sizeof g->idle, "%s", fact.text);
+            check->lacks = fact;
         else
             look_elsewhere(g, work);
     }
@@ -302,7 +292,7 @@ enum st_code gr_technique_check(struct grading *g, struct st_error *err)
     bool counted = false;
     if (gr_technique_facts(g->milestone.id, st->work, 1, none) == 0)
         gr_check_set(check, GR_SKIP, "the grader knows no technique of %s", g->milestone.id);
-    else if (failed_before(g->result))
+    else if (gr_failed(g->result, "unit_shapes"))
         gr_check_set(check, GR_SKIP, "not run: only right results are looked at");
     else if (!cannot_count(g, st, check))
         status = run_layers(g, st, layers, check, &counted, err);

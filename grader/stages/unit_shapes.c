@@ -10,7 +10,6 @@
 #include "nn/oracle.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,19 +140,6 @@ static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_
     return true;
 }
 
-/* Appends to a check's message, printf style. */
-static void add(struct gr_check *check, const char *text, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void add(struct gr_check *check, const char *text, ...)
-{
-    size_t used = strlen(check->message);
-    va_list args;
-    va_start(args, text);
-    vsnprintf(check->message + used, sizeof check->message - used, text, args);
-    va_end(args);
-}
-
 /* Runs one case once more. @return whether other outputs came, by more than rounding; false also if
  * nothing came. */
 static bool differs_again(struct grading *g, const struct gr_case *c)
@@ -229,18 +215,17 @@ static void explain_outputs(struct grading *g, struct gr_check *check, const str
     struct gr_diagnosis diagnosis;
     diagnose(g, st, &diagnosis);
     if (st->accident[0])
-        add(check, "%s\n", st->accident);
-    add(check,
-        "right in %zu of %zu shapes; %zu of %zu outputs are wrong\n"
-        "first mismatch: shape %s\n"
-        "    y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g\n",
-        right, n, wrong_elems, elems, shape, c->b, c->m, c->h, c->w, (double)c->expected,
-        (double)c->got);
+        gr_check_append(check, "%s\n", st->accident);
+    gr_check_append(check,
+                    "right in %zu of %zu shapes; %zu of %zu outputs are wrong\n"
+                    "first mismatch: shape %s\n"
+                    "    y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g\n",
+                    right, n, wrong_elems, elems, shape, c->b, c->m, c->h, c->w,
+                    (double)c->expected, (double)c->got);
     if (diagnosis.message[0])
-        add(check, "diagnosis: %s", diagnosis.message);
+        gr_check_append(check, "diagnosis: %s", diagnosis.message);
     bool named = diagnosis.pattern[0] != '\0';
-    snprintf(check->pattern, sizeof check->pattern, "%s",
-             named || !st->accident[0] ? diagnosis.pattern : st->accident_pattern);
+    gr_check_pattern(check, named || !st->accident[0] ? diagnosis.pattern : st->accident_pattern);
     gr_check_hint(check, "%s", named || !st->accident[0] ? diagnosis.hint : st->accident_hint);
     gr_error_map(&st->cases[first], c, check->map, sizeof check->map);
 }
@@ -284,10 +269,10 @@ static void judge(struct grading *g, struct gr_check *check, const struct stage 
         explain_outputs(g, check, st, first, right, wrong_elems, elems, n);
         return;
     }
-    snprintf(check->pattern, sizeof check->pattern, "%s", st->accident_pattern);
-    add(check, "%s", st->accident);
+    gr_check_pattern(check, st->accident_pattern);
+    gr_check_append(check, "%s", st->accident);
     if (st->refused)
-        add(check, "\nno result in %zu of %zu shapes", st->refused, n);
+        gr_check_append(check, "\nno result in %zu of %zu shapes", st->refused, n);
     gr_check_hint(check, "%s",
                   strcmp(st->accident_pattern, "returned_error") != 0 ? st->accident_hint
                   : st->refused == n ? "nothing is implemented yet? Write the loops, then return 0"

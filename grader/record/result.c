@@ -1,0 +1,14 @@
+#include "grader/record/result.h"
+
+#include <string.h>
+
+bool gr_failed(const struct gr_result *r, const char *name)
+{
+    const size_t length = strlen(name);
+    const bool all = length && name[length - 1] == '_';
+    for (size_t i = 0; i < r->checks; i++)
+        if (r->check[i].status == GR_FAIL &&
+            (all ? strncmp(r->check[i].name, name, length) : strcmp(r->check[i].name, name)) == 0)
+            return true;
+    return false;
+}

@@ -1,0 +1,181 @@
+#include "grader/stages/checks.h"
+
+#include "grader/sandbox/printable.h"
+#include "grader/stages/grading.h"
+#include "nn/oracle.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/* ---- from the rubric ------------------------------------------------------------------------ */
+
+/* The size in "inference_100", or 0. */
+static size_t size_of(const char *name)
+{
+    unsigned images = 0;
+    int length = 0;
+    const bool sized = sscanf(name, "inference_%u%n", &images, &length) == 1 && !name[length];
+    return sized && images <= GR_MAX_IMAGES ? images : 0;
+}
+
+static bool is_known(const char *name)
+{
+    static const char *const names[] = {"builds", "unit_shapes", "technique",
+                                        "speed",  "library_cpu", "library_gpu"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return size_of(name) > 0;
+}
+
+static enum st_code add_manual(struct gr_result *r, const struct gr_item *item,
+                               struct st_error *err)
+{
+    if (r->manuals == GR_MAX_MANUAL)
+        return st_fail(err, ST_TOO_LARGE, "rubric: more than %d manual items", GR_MAX_MANUAL);
+    struct gr_manual *manual = &r->manual[r->manuals++];
+    snprintf(manual->name, sizeof manual->name, "%s", item->id);
+    snprintf(manual->text, sizeof manual->text, "%s", item->text);
+    manual->max_points = item->points;
+    r->manual_max += item->points;
+    return ST_OK;
+}
+
+/* Says why a check will not be reached, if that is known already. */
+static void plan_check(struct grading *g, struct gr_check *check)
+{
+    const struct gr_options *o = g->options;
+    const size_t images = size_of(check->name);
+    gr_check_set(check, GR_SKIP, "not reached");
+    if (strcmp(check->name, "speed") == 0 && o->quick) {
+        check->required = false;
+        gr_check_set(check, GR_SKIP, "not asked for (--quick)");
+    }
+    if (!images)
+        return;
+    check->required = false;
+    for (size_t s = 0; s < g->chosen.sizes; s++)
+        check->required |= g->chosen.images[s] == images;
+    if (!check->required)
+        gr_check_set(check, GR_SKIP, "not asked for (%s)",
+                     o->sizes_given ? "--images"
+                     : o->quick     ? "--quick"
+                                    : "virtual GPU: ask with --images");
+}
+
+enum st_code gr_checks_plan(struct grading *g, struct st_error *err)
+{
+    enum st_code code = ST_OK;
+    for (unsigned i = 0; i < g->rubric->items_count && !code; i++) {
+        const struct gr_item *item = &g->rubric->items[i];
+        if (item->kind == GR_MANUAL) {
+            code = add_manual(g->result, item, err);
+        } else if (is_known(item->id)) {
+            plan_check(g, gr_check_add(g, item->id));
+        } else {
+            code =
+                st_fail(err, ST_BAD_FORMAT, "rubric: no automatic check is called '%s'", item->id);
+            st_detail(err, ST_WHERE, "%s", g->milestone.rubric);
+            st_detail(
+                err, ST_EXPECTED,
+                "builds, unit_shapes, inference_N (N up to %d), technique, speed, library_cpu, library_gpu",
+                GR_MAX_IMAGES);
+        }
+    }
+    return code;
+}
+
+/* ---- one check ------------------------------------------------------------------------------ */
+
+struct gr_check *gr_check_find(struct grading *g, const char *name)
+{
+    struct gr_result *r = g->result;
+    for (size_t i = 0; i < r->checks; i++)
+        if (strcmp(r->check[i].name, name) == 0)
+            return &r->check[i];
+    return NULL;
+}
+
+static const struct gr_item *rubric_item(const struct gr_rubric *rubric, const char *name)
+{
+    for (unsigned i = 0; i < rubric->items_count; i++)
+        if (strcmp(rubric->items[i].id, name) == 0 && rubric->items[i].kind == GR_AUTOMATIC)
+            return &rubric->items[i];
+    return NULL;
+}
+
+struct gr_check *gr_check_add(struct grading *g, const char *name)
+{
+    struct gr_result *r = g->result;
+    struct gr_check *check = gr_check_find(g, name);
+    if (check)
+        return check;
+    check = &r->check[r->checks < GR_MAX_CHECKS ? r->checks++ : r->checks - 1];
+    const struct gr_item *item = rubric_item(g->rubric, name);
+    snprintf(check->name, sizeof check->name, "%s", name);
+    snprintf(check->text, sizeof check->text, "%s", item ? item->text : "not in the rubric");
+    check->max_points = item ? item->points : 0;
+    check->status = GR_SKIP;
+    check->required = true;
+    return check;
+}
+
+void gr_check_set(struct gr_check *check, enum gr_status status, const char *message, ...)
+{
+    char text[sizeof check->message];
+    va_list args;
+    va_start(args, message);
+    vsnprintf(text, sizeof text, message, args);
+    va_end(args);
+    gr_printable(check->message, sizeof check->message, text); /* names in it are the student's */
+    check->status = status;
+    check->points = status == GR_PASS ? check->max_points : 0;
+}
+
+void gr_check_append(struct gr_check *check, const char *text, ...)
+{
+    const size_t used = strlen(check->message);
+    va_list args;
+    va_start(args, text);
+    vsnprintf(check->message + used, sizeof check->message - used, text, args);
+    va_end(args);
+}
+
+void gr_check_hint(struct gr_check *check, const char *hint, ...)
+{
+    va_list args;
+    va_start(args, hint);
+    vsnprintf(check->hint, sizeof check->hint, hint, args);
+    va_end(args);
+}
+
+void gr_check_pattern(struct gr_check *check, const char *pattern)
+{
+    snprintf(check->pattern, sizeof check->pattern, "%s", pattern);
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+void gr_checks_skip_rest(struct grading *g, const char *why)
+{
+    for (size_t i = 0; i < g->result->checks; i++) {
+        struct gr_check *check = &g->result->check[i];
+        if (check->status == GR_SKIP && check->required)
+            gr_check_set(check, GR_SKIP, "%s", why);
+    }
+}
+
+void gr_checks_score(struct gr_result *r)
+{
+    for (size_t i = 0; i < r->checks; i++) {
+        r->score += r->check[i].points;
+        r->max_score += r->check[i].max_points;
+    }
+}
+
+double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape)
+{
+    if (g->host.device == RUNNER_ON_VIRTUAL_GPU)
+        return 30 + nn_conv_macs(shape) / 0.01e9;
+    return 10 + nn_conv_macs(shape) / 0.1e9;
+}

@@ -1,0 +1,54 @@
+/** @file
+ * The checks of a grading: one for each automatic item of the rubric, filled in by the stages.
+ */
+#ifndef CONVLAB_GRADER_CHECKS_H
+#define CONVLAB_GRADER_CHECKS_H
+
+#include "base/status.h"
+#include "conv.h"
+#include "grader/record/result.h"
+
+#include <stdio.h>
+
+struct grading;
+
+/** Adds every check and manual item of the rubric to the result, in the rubric's order, so that a
+ * grading that ends early still shows all of them.
+ * @return ST_BAD_FORMAT if the rubric asks for a check that no stage fills in. */
+enum st_code gr_checks_plan(struct grading *g, struct st_error *err);
+
+/** @return the check of that name, or NULL if the rubric has no such item. */
+struct gr_check *gr_check_find(struct grading *g, const char *name);
+
+/** @return the check of that name; adds it, with 0 points, if the rubric has no such item. */
+struct gr_check *gr_check_add(struct grading *g, const char *name);
+
+/** Sets a check's verdict, message (printf style) and points. */
+void gr_check_set(struct gr_check *check, enum gr_status status, const char *message, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Appends to a check's message, printf style. */
+void gr_check_append(struct gr_check *check, const char *text, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Sets a check's hint, printf style. */
+void gr_check_hint(struct gr_check *check, const char *hint, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Names the error pattern of a check. */
+void gr_check_pattern(struct gr_check *check, const char *pattern);
+
+/** Skips, with that reason, all checks that were asked for and not reached. */
+void gr_checks_skip_rest(struct grading *g, const char *why);
+
+/** Sums the points of all checks. */
+void gr_checks_score(struct gr_result *result);
+
+/** Prints one check for a person: a line, and what teaches below it. */
+void gr_check_print(FILE *out, const struct gr_check *check);
+
+/** Seconds that a convolution may take: ten, and as long as a tenth of a GMAC/s needs; on the
+ * virtual GPU, which checks every access, thirty and a hundredth of a GMAC/s. */
+double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape);
+
+#endif

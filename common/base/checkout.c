@@ -39,3 +39,12 @@ const char *checkout_root(struct st_error *err)
     st_detail(err, ST_HINT, "run the program where make built it");
     return NULL;
 }
+
+const char *checkout_relative(const char *path)
+{
+    struct st_error ignored;
+    const char *root = checkout_root(&ignored);
+    const size_t length = root ? strlen(root) : 0;
+    return length && strncmp(path, root, length) == 0 && path[length] == '/' ? path + length + 1
+                                                                             : path;
+}

@@ -26,7 +26,10 @@ static int start(pid_t *pid, const struct process_options *o, int out)
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO);
+    if (o->stdout_only)
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    else
+        posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO);
     if (o->folder)
         posix_spawn_file_actions_addchdir_np(&actions, o->folder);
     sigemptyset(&defaults);

@@ -16,6 +16,7 @@ struct process_options {
     const char *folder;       /**< to run in; NULL: the current one */
     char *const *environment; /**< NULL: this process's */
     size_t output_bytes;      /**< how much of its output to keep; 0: the output is discarded */
+    bool stdout_only;         /**< what it prints to stderr is discarded */
     unsigned limit_s;         /**< when to kill it, and whatever it started; 0: never */
 };
 

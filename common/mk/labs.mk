@@ -9,8 +9,8 @@ LAB_INCLUDE     := common#  the folder of conv.h
 LAB_BASE_CFLAGS = -std=gnu11 -g -I$(LAB_INCLUDE) -fPIC -shared -fopenmp -Wall -Wextra
 
 .PHONY: $(MILESTONES) $(addprefix lab-,$(MILESTONES)) $(addprefix reference-,$(MILESTONES)) \
-        reference graded-references skeletons print-lab-flags print-lab-nvccflags \
-        print-lab-command-c print-lab-command-cu
+        $(addprefix print-lab-,$(MILESTONES)) reference graded-references skeletons \
+        print-lab-compiler-c print-lab-compiler-cu print-lab-command-c print-lab-command-cu
 
 # GPU milestones: PTX for the virtual GPU and any GPU's driver; machine code for the GPU that is here, or
 # else for those that the virtual GPU plays (the nearest of these tells it registers and spills; ptxas
@@ -33,7 +33,8 @@ COMPILE_LAB       := $(BUILD)/compile-lab
 COMPILE_LAB_NEEDS := $(COMPILE_LAB) $(BUILD)/confine
 compile_lab        = $(COMPILE_LAB) $(if $(NO_SANDBOX),--no-sandbox) $< $@
 
-# The same for `grader mN --source FILE`, which compiles elsewhere: an argument a line.
+# The grader compiles with the same commands, by itself: it asks for them here (grader/course/lab_make.c),
+# one argument per line. print-lab-mN is for a lab in its place, print-lab-command-* for --source FILE.
 print-lab-command-c print-lab-command-cu: LAB_INCLUDE := include
 print-lab-command-c: ; @printf '%s\n' $(call lab_compile_c,conv.c,libconv.so)
 print-lab-command-cu: ; @printf '%s\n' $(call lab_compile_cu,conv.cu,libconv.so)
@@ -58,6 +59,7 @@ define milestone_rules
 $(1): lab-$(1) $(addprefix $(BUILD)/,grader runner confine boxed vprof) $(if $(filter %.cu,$(call lab_file,$(1))),vgpu)
 lab-$(1): $(BUILD)/labs/$(1)/libconv.so
 reference-$(1): $(BUILD)/reference/$(1)/libconv.so
+print-lab-$(1): ; @printf '%s\n' $$(call lab_compile_$(subst conv.,,$(call lab_file,$(1))),labs/$(call lab_folder,$(1))/$(call lab_file,$(1)),$(BUILD)/labs/$(1)/libconv.so)
 $(call lab_library_rules,$(BUILD)/labs/$(1)/libconv.so,labs/$(call lab_folder,$(1))/$(call lab_file,$(1)),$$(compile_lab))
 $(call lab_library_rules,$(BUILD)/reference/$(1)/libconv.so,reference/$(call lab_folder,$(1))/$(call lab_file,$(1)))
 endef
@@ -92,8 +94,9 @@ skeletons: ## generate the skeletons in labs/ from the references
 	    for s in reference/$$f/conv.c*; do \
 	        awk -f common/mk/skeleton.awk $$s > labs/$$f/$$(basename $$s); done; done
 
-print-lab-flags:
-	@echo $(LAB_CFLAGS)
+# The page of a grading says which compiler, and with which flags.
+print-lab-compiler-c:
+	@echo $$($(CC) --version 2>/dev/null | head -n 1 | grep . || echo unknown compiler), $(LAB_CFLAGS)
 
-print-lab-nvccflags:
-	@echo $(LAB_NVCC_ARCH) $(LAB_NVCCFLAGS)
+print-lab-compiler-cu:
+	@echo nvcc$(if $(NVCC), $$($(NVCC) --version | sed -n 's/.* V\([0-9.]*\)$$/\1/p')), $(LAB_NVCC_ARCH) $(LAB_NVCCFLAGS)

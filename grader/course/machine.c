@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "base/process.h"
+#include "grader/course/lab_make.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -40,21 +41,6 @@ size_t gr_memory_available_bytes(void)
     return strtoull(text, NULL, 10) * 1024;
 }
 
-/* The first line a program prints, or the fallback. */
-static void first_line(const char *const *argv, const char *folder, const char *fallback, char *to,
-                       size_t room)
-{
-    const struct process_options options = {.argv = argv, .folder = folder, .output_bytes = 1024};
-    struct process_end result;
-    struct st_error err;
-    snprintf(to, room, "%s", fallback);
-    if (process_run(&options, &result, &err))
-        return;
-    if (result.exit_status == 0 && result.output[0])
-        snprintf(to, room, "%.*s", (int)strcspn(result.output, "\n"), result.output);
-    free(result.output);
-}
-
 /* In an archive of ours there is no git, or that of the folder that it was unpacked in. */
 static bool packed_version(const char *root, char *to, size_t room)
 {
@@ -68,32 +54,46 @@ static bool packed_version(const char *root, char *to, size_t room)
     return read;
 }
 
+/* What git calls the checkout. @return false if it is none, or there is no git */
+static bool described_version(const char *root, char *to, size_t room)
+{
+    const char *const argv[] = {"git", "describe", "--always", "--dirty", "--tags", NULL};
+    const struct process_options options = {
+        .argv = argv, .folder = root, .output_bytes = 256, .stdout_only = true};
+    struct process_end end;
+    struct st_error ignored;
+    if (process_run(&options, &end, &ignored))
+        return false;
+    const bool good = end.exit_status == 0 && end.output[0];
+    if (good)
+        snprintf(to, room, "%.*s", (int)strcspn(end.output, "\n"), end.output);
+    free(end.output);
+    return good;
+}
+
 void gr_version(char *to, size_t room)
 {
     struct st_error ignored;
     const char *root = checkout_root(&ignored);
-    const char *git[] = {"git", "describe", "--always", "--dirty", "--tags", NULL};
-    if (!root || !packed_version(root, to, room))
-        first_line(git, root, "unknown", to, room);
+    if ((!root || !packed_version(root, to, room)) && !described_version(root, to, room))
+        snprintf(to, room, "unknown");
 }
 
 void gr_machine_describe(struct gr_result *result, bool cuda)
 {
-    struct st_error err;
-    const char *root = checkout_root(&err);
-    char cpu[100] = "unknown processor", compiler[64];
+    struct st_error ignored;
+    char cpu[100] = "unknown processor", *compiler;
     find_line("/proc/cpuinfo", "model name", cpu, sizeof cpu);
     int cores = parallel_cores();
     double memory_gib = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 0x1p30;
     snprintf(result->machine, sizeof result->machine, "%s, %d core%s, %.0f GiB", cpu, cores,
              cores == 1 ? "" : "s", memory_gib);
-    const char *gcc[] = {"gcc", "--version", NULL};
-    first_line(gcc, NULL, "unknown compiler", compiler, sizeof compiler);
-    const char *make[] = {"make", "--no-print-directory", "-s",
-                          cuda ? "print-lab-nvccflags" : "print-lab-flags", NULL};
-    const size_t used = (size_t)snprintf(result->compiler, sizeof result->compiler, "%s, ",
-                                         cuda ? "nvcc" : compiler);
-    first_line(make, root, "", result->compiler + used, sizeof result->compiler - used);
+    if (gr_make_print(cuda ? "print-lab-compiler-cu" : "print-lab-compiler-c", &compiler, &ignored))
+        snprintf(result->compiler, sizeof result->compiler, "unknown compiler");
+    else
+        snprintf(result->compiler, sizeof result->compiler, "%.*s", (int)strcspn(compiler, "\n"),
+                 compiler);
+    free(compiler);
     gr_version(result->version, sizeof result->version);
     time_t now = time(NULL);
     struct tm utc;

@@ -2,18 +2,31 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
-#include "base/process.h"
 
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OUTPUT_MAX_BYTES = 1 << 16 };
+enum { DIGITS_MAX = 4 };
 
-static int is_milestone(const struct dirent *entry)
+/* How many characters of a text are a milestone's id; 0: none. */
+static size_t id_length(const char *text)
 {
-    return entry->d_name[0] == 'm' && strspn(entry->d_name + 1, "0123456789") > 0 &&
-           strchr(entry->d_name, '-');
+    const size_t digits = text[0] == 'm' ? strspn(text + 1, "0123456789") : 0;
+    return digits >= 1 && digits <= DIGITS_MAX ? 1 + digits : 0;
+}
+
+int gr_milestone_number(const char *id)
+{
+    const size_t length = id_length(id);
+    return length && !id[length] ? atoi(id + 1) : -1;
+}
+
+/* A folder of labs/: "m1-cpu-conv". */
+static int is_folder(const struct dirent *entry)
+{
+    const size_t length = id_length(entry->d_name);
+    return length && entry->d_name[length] == '-';
 }
 
 enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, struct st_error *err)
@@ -25,7 +38,7 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, s
     char labs[PATH_MAX], known[200] = "";
     path_format(labs, sizeof labs, "%s/labs", root);
     struct dirent **entries;
-    int n = scandir(labs, &entries, is_milestone, versionsort);
+    int n = scandir(labs, &entries, is_folder, versionsort);
     if (n < 0) {
         st_fail(err, ST_NOT_FOUND, "cannot read the folder of labs");
         return st_detail(err, ST_WHERE, "%s", labs);
@@ -63,76 +76,4 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, s
     path_format(milestone->reference_library, PATH_MAX, "%s/reference/%s/libconv.so", build, id);
     path_format(milestone->plain_library, PATH_MAX, "%s/reference/%s/libconv-plain.so", build, id);
     return ST_OK;
-}
-
-/* Runs make in the checkout, without the jobserver or the flags of a make that may be running us,
- * and for the build folder that this program lies in. */
-static enum st_code run_make(const char *target, const char *setting, struct process_end *result,
-                             struct st_error *err)
-{
-    const char *root = checkout_root(err);
-    if (!root)
-        return err->code;
-    unsetenv("MAKEFLAGS");
-    unsetenv("MFLAGS");
-    unsetenv("MAKELEVEL");
-    const char *build = strrchr(checkout_build(err), '/') + 1;
-    char san[64];
-    snprintf(san, sizeof san, "SAN=%s", strncmp(build, "san-", 4) == 0 ? build + 4 : "");
-    for (char *p = san; *p; p++)
-        *p = *p == '-' ? ',' : *p;
-    const char *argv[] = {"make", "--no-print-directory", "-s", target, san, setting, NULL};
-    const struct process_options options = {
-        .argv = argv, .folder = root, .output_bytes = OUTPUT_MAX_BYTES};
-    return process_run(&options, result, err);
-}
-
-/* What the program that compiles labs says when it is not the lab's fault (compile-lab_main.c). */
-static const char *fault_of_ours(const char *output)
-{
-    static const char begin[] = "compile-lab: ";
-    for (const char *line = output; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, begin, sizeof begin - 1) == 0)
-            return line + sizeof begin - 1;
-    }
-    return NULL;
-}
-
-enum st_code gr_milestone_build(const char *target, enum gr_sandbox_wish sandbox, bool *compiles,
-                                char **output, struct st_error *err)
-{
-    *compiles = false;
-    *output = NULL;
-    struct process_end result;
-    enum st_code code =
-        run_make(target, sandbox == GR_SANDBOX_NEVER ? "NO_SANDBOX=1" : NULL, &result, err);
-    if (code)
-        return code;
-    const char *fault = result.exit_status ? fault_of_ours(result.output) : NULL;
-    if (fault) {
-        st_fail(err, ST_CHILD, "the lab cannot be compiled here: %.*s", (int)strcspn(fault, "\n"),
-                fault);
-        free(result.output);
-        return err->code;
-    }
-    *compiles = result.exit_status == 0;
-    *output = result.output;
-    return ST_OK;
-}
-
-enum st_code gr_milestone_compiler(const struct gr_milestone *milestone, char **command,
-                                   struct st_error *err)
-{
-    struct process_end result;
-    const char *target = milestone->cuda ? "print-lab-command-cu" : "print-lab-command-c";
-    *command = NULL;
-    enum st_code code = run_make(target, NULL, &result, err);
-    if (code)
-        return code;
-    *command = result.output;
-    if (result.exit_status == 0)
-        return ST_OK;
-    st_fail(err, ST_CHILD, "make does not tell how labs are compiled");
-    return st_detail(err, ST_GOT, "%.200s", result.output);
 }

@@ -1,11 +1,10 @@
 /** @file
- * Finding a milestone's files, and building them.
+ * Milestones: their ids and their files.
  */
 #ifndef CONVLAB_GRADER_MILESTONE_H
 #define CONVLAB_GRADER_MILESTONE_H
 
 #include "base/status.h"
-#include "grader/sandbox/sandbox.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -28,17 +27,7 @@ struct gr_milestone {
 enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id,
                                struct st_error *err);
 
-/** Runs make for a library that is out of date.
- * @param target    "lab-m1" or "reference-m1"
- * @param sandbox   GR_SANDBOX_NEVER: labs are not compiled in one
- * @param compiles  set to false if the compiler refused
- * @param output    malloc'd text of make and compiler, warnings included; the caller frees it. */
-enum st_code gr_milestone_build(const char *target, enum gr_sandbox_wish sandbox, bool *compiles,
-                                char **output, struct st_error *err);
-
-/** What make would compile a lab with: the command line, an argument a line, for conv.c or conv.cu
- * in the current folder (grader/sandbox/source_build.h). @param command  malloc'd */
-enum st_code gr_milestone_compiler(const struct gr_milestone *milestone, char **command,
-                                   struct st_error *err);
+/** @return the number of "m3"; -1 if the text is no milestone's id. */
+int gr_milestone_number(const char *id);
 
 #endif

@@ -4,9 +4,8 @@
  *
  * make starts it (common/mk/labs.mk) with paths as they are in the checkout, and with the command
  * that makes LIBRARY of SOURCE there. Exit status: 0 it is compiled, 1 the file is not right, 2 it
- * could not be compiled here; then the line that says why begins with the program's name. */
+ * could not be compiled here. The grader compiles labs by itself, in the same way. */
 #include "base/checkout.h"
-#include "base/files.h"
 #include "grader/sandbox/source_build.h"
 
 #include <poll.h>
@@ -15,9 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 
-enum { LIBRARY_MAX_BYTES = 256 << 20, COMMAND_WORDS_MAX = 120 };
+enum { COMMAND_WORDS_MAX = 120 };
 
 /* Whoever interrupts the compiler shall not leave its folder behind. */
 static int hold_signals(sigset_t *held)
@@ -51,7 +49,6 @@ static enum st_code compile(const struct gr_lab_files *lab, enum gr_sandbox_wish
 {
     struct gr_sandbox sandbox;
     static struct gr_source_build build;
-    char library[PATH_MAX];
     const char *programs = checkout_build(err);
     enum st_code code = programs ? gr_sandbox_open(&sandbox, wish, programs, err) : err->code;
     if (code)
@@ -61,11 +58,8 @@ static enum st_code compile(const struct gr_lab_files *lab, enum gr_sandbox_wish
     code = gr_lab_build(&build, &sandbox, lab, command, stop, err);
     if (!code && !is_interrupted(stop))
         print_said(&build, lab->source);
-    path_format(library, sizeof library, "%s/%s", lab->root, lab->library);
-    if (sandbox.user) /* who is not root, and will load it */
-        umask(022);
-    if (!code && build.built && strcmp(build.library, library) != 0)
-        code = file_copy(build.library, library, LIBRARY_MAX_BYTES, err);
+    if (!code)
+        code = gr_lab_install(&build, &sandbox, lab, err);
     *compiled = build.built;
     gr_source_build_free(&build);
     return code;

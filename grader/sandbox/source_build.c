@@ -21,7 +21,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { ARGUMENTS_MAX = 64, KEEP_BYTES = 1 << 14, ROOM_BYTES = 4 << 20 /* for any library */ };
+enum {
+    KEEP_BYTES = 1 << 14,
+    ROOM_BYTES = 4 << 20, /* for any library */
+    LIBRARY_MAX_BYTES = 256 << 20
+};
 
 /* Several times what the largest submissions need. */
 static const struct gr_limits compiler_limits = {.wall_s = 180,
@@ -180,23 +184,32 @@ static enum st_code build(struct gr_source_build *b, const struct gr_sandbox *sa
     return code;
 }
 
+enum st_code gr_command_split(char *command, const char *argv[GR_COMMAND_ARGUMENTS + 1],
+                              struct st_error *err)
+{
+    char *save = NULL;
+    size_t n = 0;
+    for (char *word = strtok_r(command, "\n", &save); word && n < GR_COMMAND_ARGUMENTS;
+         word = strtok_r(NULL, "\n", &save))
+        argv[n++] = word;
+    argv[n] = NULL;
+    return n && n < GR_COMMAND_ARGUMENTS
+               ? ST_OK
+               : st_fail(err, ST_BAD_FORMAT, "make did not print a command that compiles labs");
+}
+
 enum st_code gr_source_build(struct gr_source_build *b, const struct gr_sandbox *sandbox,
                              const char *source, const char *name, const char *header,
                              const char *command, struct st_error *err)
 {
-    const char *argv[ARGUMENTS_MAX + 1] = {NULL};
+    const char *argv[GR_COMMAND_ARGUMENTS + 1];
     const struct layout in = {name, GR_SOURCE_INCLUDE "/conv.h", GR_SOURCE_LIBRARY};
     struct gr_confined_options options = {.argv = argv};
-    char *words = strdup(command), *save = NULL;
-    size_t n = 0;
-    enum st_code code;
+    char *words = strdup(command);
     *b = GR_SOURCE_BUILD_NONE;
-    for (char *word = words ? strtok_r(words, "\n", &save) : NULL; word && n < ARGUMENTS_MAX;
-         word = strtok_r(NULL, "\n", &save))
-        argv[n++] = word;
-    if (!n || n == ARGUMENTS_MAX)
-        code = st_fail(err, words ? ST_BAD_FORMAT : ST_NO_MEMORY, "make tells no compiler command");
-    else
+    enum st_code code = words ? gr_command_split(words, argv, err)
+                              : st_fail(err, ST_NO_MEMORY, "cannot hold the compiler's command");
+    if (!code)
         code = build(b, sandbox, source, header, &in, &options, err);
     free(words);
     return code;
@@ -218,6 +231,20 @@ enum st_code gr_lab_build(struct gr_source_build *b, const struct gr_sandbox *sa
         return build(b, sandbox, source, header, &in, &options, err);
     path_format(b->library, sizeof b->library, "%s/%s", lab->root, lab->library);
     return compile(b, sandbox, &options, err);
+}
+
+enum st_code gr_lab_install(const struct gr_source_build *b, const struct gr_sandbox *sandbox,
+                            const struct gr_lab_files *lab, struct st_error *err)
+{
+    char library[PATH_MAX];
+    path_format(library, sizeof library, "%s/%s", lab->root, lab->library);
+    if (!b->built || strcmp(b->library, library) == 0)
+        return ST_OK;
+    const mode_t own = umask(0);
+    umask(sandbox->user ? 022 : own); /* who is not root, and will load it */
+    const enum st_code code = file_copy(b->library, library, LIBRARY_MAX_BYTES, err);
+    umask(own);
+    return code;
 }
 
 void gr_source_build_free(struct gr_source_build *b)

@@ -14,7 +14,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-enum { GR_SOURCE_MAX_BYTES = 1 << 20 };
+enum { GR_SOURCE_MAX_BYTES = 1 << 20, GR_COMMAND_ARGUMENTS = 64 };
 
 /** The names that the compiler's command line is to have, relative to the folder of the build. */
 #define GR_SOURCE_INCLUDE "include"
@@ -62,6 +62,15 @@ struct gr_lab_files {
 enum st_code gr_lab_build(struct gr_source_build *build, const struct gr_sandbox *sandbox,
                           const struct gr_lab_files *lab, const char *const *argv, int stop,
                           struct st_error *err);
+
+/** Splits a compiler's command, an argument a line, in place.
+ * @param argv  set to its words, NULL-terminated; they lie in @p command */
+enum st_code gr_command_split(char *command, const char *argv[GR_COMMAND_ARGUMENTS + 1],
+                              struct st_error *err);
+
+/** Puts what gr_lab_build() has built in the place of the lab's library, where that is another. */
+enum st_code gr_lab_install(const struct gr_source_build *build, const struct gr_sandbox *sandbox,
+                            const struct gr_lab_files *lab, struct st_error *err);
 
 /** Removes the folder; harmless on GR_SOURCE_BUILD_NONE. */
 void gr_source_build_free(struct gr_source_build *build);

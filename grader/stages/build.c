@@ -3,121 +3,158 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
+#include "grader/course/lab_make.h"
 #include "grader/sandbox/library_check.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void gr_source_describe(struct grading *g)
 {
     const struct gr_options *o = g->options;
     struct gr_result *r = g->result;
-    struct st_error ignored;
-    const char *root = checkout_root(&ignored);
     const char *source = o->lib         ? o->lib
                          : o->file      ? o->file
                          : o->reference ? g->milestone.reference_source
                                         : g->milestone.lab_source;
-    size_t skip = root && strncmp(source, root, strlen(root)) == 0 ? strlen(root) + 1 : 0;
-    snprintf(r->source, sizeof r->source, "%s", source + skip);
+    snprintf(r->source, sizeof r->source, "%s", checkout_relative(source));
     snprintf(r->subject, sizeof r->subject, "%s",
              o->lib         ? "library"
              : o->reference ? "reference"
                             : "submission");
 }
 
-/* Leaves the compiler's lines, takes make's own out, and what has been said already; in place. */
-static void drop_make_lines(char *text)
-{
-    char *to = text;
-    for (char *line = text; *line;) {
-        size_t length = strcspn(line, "\n") + 1;
-        if (line[length - 1] == '\0')
-            length--;
-        bool drop = strncmp(line, "make: ", 6) == 0 || strncmp(line, "make[", 5) == 0 ||
-                    strncmp(line, "not sandboxed: ", 15) == 0;
-        if (!drop) {
-            memmove(to, line, length);
-            to += length;
-        }
-        line += length;
-    }
-    *to = '\0';
-}
+/* ---- compiling ------------------------------------------------------------------------------ */
 
 /* --source: the file is built by itself. */
-static enum st_code build_source(struct grading *g, struct gr_check *check, struct st_error *err)
+static enum st_code build_source(struct grading *g, struct st_error *err)
 {
     char header[PATH_MAX], *command;
     path_format(header, sizeof header, "%s/common/conv.h", checkout_root(err));
-    enum st_code code = gr_milestone_compiler(&g->milestone, &command, err);
-    if (code)
-        return code;
+    enum st_code code = gr_make_print(gr_make_command(&g->milestone), &command, err);
     const char *name = g->milestone.cuda ? "conv.cu" : "conv.c";
-    code =
-        gr_source_build(&g->built, &g->host.sandbox, g->options->file, name, header, command, err);
+    if (!code)
+        code = gr_source_build(&g->built, &g->host.sandbox, g->options->file, name, header, command,
+                               err);
     free(command);
-    if (code)
-        return code;
     path_format(g->library, sizeof g->library, "%s", g->built.library);
-    if (g->built.built)
+    return code;
+}
+
+/* Builds the lab in its place in the checkout. */
+static enum st_code build_in_place(struct grading *g, const struct gr_lab_files *lab,
+                                   struct st_error *err)
+{
+    const char *argv[GR_COMMAND_ARGUMENTS + 1];
+    char target[64], folder[PATH_MAX], *command;
+    snprintf(target, sizeof target, "print-lab-%s", g->milestone.id);
+    path_format(folder, sizeof folder, "%.*s", (int)(strrchr(g->library, '/') - g->library),
+                g->library);
+    enum st_code code = gr_make_print(target, &command, err);
+    if (!code)
+        code = gr_command_split(command, argv, err);
+    if (!code)
+        code = dir_make(folder, err);
+    if (!code)
+        code = gr_lab_build(&g->built, &g->host.sandbox, lab, argv, 0, err);
+    if (!code)
+        code = gr_lab_install(&g->built, &g->host.sandbox, lab, err);
+    free(command);
+    return code;
+}
+
+/* Whether the lab's library is newer than what it is made of, as make sees it. */
+static bool is_current(const char *library, const char *source, const char *root)
+{
+    char header[PATH_MAX];
+    struct stat own, of[2];
+    path_format(header, sizeof header, "%s/common/conv.h", root);
+    if (stat(library, &own) || stat(source, &of[0]) || stat(header, &of[1]))
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (of[i].st_mtim.tv_sec > own.st_mtim.tv_sec ||
+            (of[i].st_mtim.tv_sec == own.st_mtim.tv_sec &&
+             of[i].st_mtim.tv_nsec > own.st_mtim.tv_nsec))
+            return false;
+    return true;
+}
+
+static enum st_code build_lab(struct grading *g, struct st_error *err)
+{
+    const struct gr_milestone *m = &g->milestone;
+    const char *root = checkout_root(err);
+    const struct gr_lab_files lab = {root, checkout_relative(m->lab_source),
+                                     checkout_relative(m->lab_library)};
+    path_format(g->library, sizeof g->library, "%s", m->lab_library);
+    if (is_current(g->library, m->lab_source, root)) {
+        g->built.built = true;
         return ST_OK;
-    const bool error = strcmp(g->built.pattern, "compile_error") == 0;
-    gr_check_pattern(check, g->built.pattern);
-    gr_check_set(check, GR_FAIL, "%s%.1900s", error ? "does not compile:\n" : "", g->built.said);
+    }
+    const enum st_code code = build_in_place(g, &lab, err);
+    if (code) {
+        const struct st_error why = *err;
+        snprintf(err->what, sizeof err->what, "the lab cannot be compiled here: %.150s", why.what);
+    }
+    return code;
+}
+
+/* Fails the check if there is no library, with the reason. */
+static void judge_build(const struct gr_source_build *built, struct gr_check *check)
+{
+    if (built->built)
+        return;
+    const bool error = strcmp(built->pattern, "compile_error") == 0;
+    gr_check_pattern(check, built->pattern);
+    gr_check_set(check, GR_FAIL, "%s%.1900s", error ? "does not compile:\n" : "", built->said);
     gr_check_hint(check,
                   error ? "fix the first error first: those after it are often its consequences"
                         : "hand in one regular file that compiles in seconds");
-    return ST_OK;
+}
+
+/* ---- where the library comes from ----------------------------------------------------------- */
+
+/* --lib */
+static enum st_code take_library(struct grading *g, struct st_error *err)
+{
+    if (realpath(g->options->lib, g->library))
+        return ST_OK;
+    st_fail(err, ST_NOT_FOUND, "no library to grade");
+    st_detail(err, ST_WHERE, "%s", g->options->lib);
+    return st_detail(err, ST_HINT, "--lib takes the path of a built libconv.so");
+}
+
+/* --reference */
+static enum st_code take_reference(struct grading *g, struct st_error *err)
+{
+    path_format(g->library, sizeof g->library, "%s", g->milestone.reference_library);
+    if (file_exists(g->milestone.reference_source))
+        return gr_make_reference(&g->milestone, err);
+    st_fail(err, ST_NOT_FOUND, "there is no reference solution here");
+    return st_detail(err, ST_WHERE, "%s", g->milestone.reference_source);
 }
 
 enum st_code gr_build_check(struct grading *g, struct st_error *err)
 {
     const struct gr_options *o = g->options;
     struct gr_check *check = gr_check_add(g, "builds");
-    if (o->lib) {
-        if (!file_exists(o->lib)) {
-            st_fail(err, ST_NOT_FOUND, "no library to grade");
-            st_detail(err, ST_WHERE, "%s", o->lib);
-            return st_detail(err, ST_HINT, "--lib takes the path of a built libconv.so");
-        }
-        if (!realpath(o->lib, g->library))
-            return st_fail(err, ST_NOT_FOUND, "no library to grade: %s", o->lib);
-        return ST_OK;
-    }
-    if (o->file)
-        return build_source(g, check, err);
-    const char *source = o->reference ? g->milestone.reference_source : g->milestone.lab_source;
-    if (!file_exists(source)) {
-        if (o->reference) {
-            st_fail(err, ST_NOT_FOUND, "there is no reference solution here");
-            return st_detail(err, ST_WHERE, "%s", source);
-        }
-        const char *name = strrchr(source, '/') + 1;
+    if (o->lib)
+        return take_library(g, err);
+    if (o->reference)
+        return take_reference(g, err);
+    if (!o->file && !file_exists(g->milestone.lab_source)) {
+        const char *name = strrchr(g->milestone.lab_source, '/') + 1;
         gr_check_set(check, GR_FAIL, "there is no file %s to compile", name);
         gr_check_hint(check, "put your solution into labs/%s/%s", g->milestone.folder, name);
         return ST_OK;
     }
-    char target[64], *output;
-    bool compiles;
-    snprintf(target, sizeof target, "%s-%s", o->reference ? "reference" : "lab", g->milestone.id);
-    enum st_code code = gr_milestone_build(target, o->sandbox, &compiles, &output, err);
-    if (code)
-        return code;
-    path_format(g->library, sizeof g->library, "%s",
-                o->reference ? g->milestone.reference_library : g->milestone.lab_library);
-    if (!compiles) {
-        drop_make_lines(output);
-        gr_check_pattern(check, "compile_error");
-        gr_check_set(check, GR_FAIL, "does not compile:\n%.1900s", output);
-        gr_check_hint(check,
-                      "fix the first error first: those after it are often its consequences");
-    } else if (!file_exists(g->library)) {
-        gr_check_set(check, GR_FAIL, "make built nothing:\n%.1900s", output);
-    }
-    free(output);
-    return ST_OK;
+    const enum st_code code = o->file ? build_source(g, err) : build_lab(g, err);
+    if (!code)
+        judge_build(&g->built, check);
+    return code;
 }
+
+/* ---- loading -------------------------------------------------------------------------------- */
 
 enum st_code gr_load_check(struct grading *g, struct st_error *err)
 {

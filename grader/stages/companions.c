@@ -1,10 +1,10 @@
 #include "grader/stages/companions.h"
 
 #include "base/files.h"
+#include "grader/course/lab_make.h"
 #include "nn/oracle.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PLAIN_IMAGES = 100, VIRTUAL_BASELINE_IMAGES = 1000 };
@@ -30,18 +30,6 @@ static void start(struct gr_companion *c, struct grading *g, enum gr_subject sub
         gr_session_end(&c->session);
 }
 
-static void build_reference(const struct gr_milestone *m)
-{
-    char target[64], *output = NULL;
-    bool compiles;
-    struct st_error ignored;
-    if (!file_exists(m->reference_source))
-        return;
-    snprintf(target, sizeof target, "reference-%s", m->id);
-    gr_milestone_build(target, GR_SANDBOX_IF_POSSIBLE, &compiles, &output, &ignored);
-    free(output);
-}
-
 void gr_companions_start(struct gr_companion companion[GR_COMPANIONS], struct grading *g)
 {
     const struct gr_milestone *m = &g->milestone;
@@ -50,12 +38,14 @@ void gr_companions_start(struct gr_companion companion[GR_COMPANIONS], struct gr
     if (g->options->quick)
         return;
     if (!g->options->reference) {
-        build_reference(m);
+        if (file_exists(m->reference_source))
+            gr_make_reference(m, &ignored);
         start(&companion[0], g, GR_REFERENCE, m->reference_library, GR_MAX_IMAGES);
     }
     start(&companion[1], g, GR_PLAIN_LOOPS, m->plain_library, PLAIN_IMAGES);
     if (gr_check_find(g, "speed") && !gr_milestone_find(&baseline, "m2", &ignored)) {
-        build_reference(&baseline);
+        if (file_exists(baseline.reference_source))
+            gr_make_reference(&baseline, &ignored);
         start(&companion[2], g, GR_BASELINE, baseline.reference_library,
               g->host.device == RUNNER_ON_VIRTUAL_GPU ? VIRTUAL_BASELINE_IMAGES : GR_MAX_IMAGES);
     }

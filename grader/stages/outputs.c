@@ -63,20 +63,17 @@ static enum st_code write_profile(struct grading *g, struct st_error *err)
     return gr_profile_run(&profiling, err);
 }
 
-/* The report's folder, relative to the checkout when it lies in it, is what is printed. */
 static enum st_code write_report(struct grading *g, struct st_error *err)
 {
     char folder[PATH_MAX], parent[PATH_MAX];
-    const char *root = checkout_root(err);
-    if (!root || find_folder(g, folder, parent, err))
-        return err->code;
-    enum st_code code = gr_report_write(g->result, folder, err);
+    enum st_code code = find_folder(g, folder, parent, err);
+    if (!code)
+        code = gr_report_write(g->result, folder, err);
     if (!code && !g->options->report)
         code = gr_index_write(parent, err);
     if (code)
         return code;
-    size_t skip = strncmp(folder, root, strlen(root)) == 0 ? strlen(root) + 1 : 0;
-    fprintf(g->out, "Report: %s/report.html\n", folder + skip);
+    fprintf(g->out, "Report: %s/report.html\n", checkout_relative(folder));
     return ST_OK;
 }
 

@@ -6,6 +6,7 @@
  *    another order each time; every output of every run is compared. A time on the virtual GPU is
  * the same each time, so there one turn is enough.
  */
+#include "grader/course/lab_make.h"
 #include "grader/sweep/sweep.h"
 
 #include "base/checkout.h"
@@ -98,7 +99,7 @@ static enum st_code build_all(struct sweep *s, struct st_error *err)
     path_format(folder, sizeof folder, "%s/sweep/%s", build, s->grading.milestone.id);
     enum st_code code = dir_make(folder, err);
     if (!code)
-        code = gr_milestone_compiler(&s->grading.milestone, &command, err);
+        code = gr_make_print(gr_make_command(&s->grading.milestone), &command, err);
     if (code)
         return code;
     setenv("TMPDIR", folder, 1); /* where the builds' folders are made */

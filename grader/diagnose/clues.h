@@ -2,7 +2,7 @@
  * Inside of the diagnosis: what its stages share.
  *
  *     diagnose.c     builds the clues, asks the stages in turn, words the answer
- *     hypothesis.c   does a fault of faults.c predict every output?
+ *     hypothesis.c   does a fault of faults.def predict every output?
  *     region.c       do the wrong elements fill a region of the tensor?
  *     terms.c        which of the products do the outputs leave out or repeat?
  *     condition.c    does being wrong depend on the shape only?

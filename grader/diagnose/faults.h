@@ -18,14 +18,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** One turn of the seven loops, and the number that belongs to the row of the table. */
-struct gr_turn {
+/** One iteration of the seven loops, and the number that belongs to the row of the table. */
+struct gr_iteration {
     ptrdiff_t b, m, c, h, w, p, q, n;
 };
 
 /** Flat index into a tensor; anything outside of it means that the value is not known (a read) or
  * that nothing of y is changed (a write). */
-typedef ptrdiff_t gr_index(const struct conv_shape *s, const struct gr_turn *turn);
+typedef ptrdiff_t gr_index(const struct conv_shape *s, const struct gr_iteration *at);
 
 /** The index of a term that is left out, as beyond the edge of a padded image. */
 #define GR_ADDS_NOTHING PTRDIFF_MIN

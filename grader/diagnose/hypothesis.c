@@ -53,30 +53,30 @@ static size_t range(int from, int to)
 
 /* ---- 1. the sums ---------------------------------------------------------------------------- */
 
-static ptrdiff_t right_x(const struct conv_shape *s, const struct gr_turn *t)
+static ptrdiff_t right_x(const struct conv_shape *s, const struct gr_iteration *t)
 {
     return ((t->b * s->C + t->c) * s->H + t->h + t->p) * s->W + t->w + t->q;
 }
 
-static ptrdiff_t right_k(const struct conv_shape *s, const struct gr_turn *t)
+static ptrdiff_t right_k(const struct conv_shape *s, const struct gr_iteration *t)
 {
     return ((t->m * s->C + t->c) * s->K + t->p) * s->K + t->q;
 }
 
-static ptrdiff_t right_y(const struct conv_shape *s, const struct gr_turn *t)
+static ptrdiff_t right_y(const struct conv_shape *s, const struct gr_iteration *t)
 {
     return ((t->b * s->M + t->m) * (s->H - s->K + 1) + t->h) * (s->W - s->K + 1) + t->w;
 }
 
 /* Looks up the terms of all (c, p, q) for the rest of the turn. */
-static void look_up(const struct play *play, gr_index *index, struct gr_turn turn,
+static void look_up(const struct play *play, gr_index *index, struct gr_iteration at,
                     const float *tensor, size_t elems, struct term *to)
 {
     const struct gr_loops *l = &play->l;
-    for (turn.c = l->c0; turn.c < l->c1; turn.c++) {
-        for (turn.p = l->p0; turn.p < l->p1; turn.p++) {
-            for (turn.q = l->q0; turn.q < l->q1; turn.q++) {
-                ptrdiff_t i = index(&play->s, &turn);
+    for (at.c = l->c0; at.c < l->c1; at.c++) {
+        for (at.p = l->p0; at.p < l->p1; at.p++) {
+            for (at.q = l->q0; at.q < l->q1; at.q++) {
+                ptrdiff_t i = index(&play->s, &at);
                 bool inside = i >= 0 && (size_t)i < elems;
                 to->value = inside ? tensor[i] : 0;
                 to->known = inside || i == GR_ADDS_NOTHING;
@@ -116,20 +116,20 @@ static void compute_sums(struct play *play)
         x = k, x_elems = k_elems;
         k = image, k_elems = elems;
     }
-    struct gr_turn turn = {.n = fault->n};
+    struct gr_iteration at = {.n = fault->n};
     bool *weights_known = malloc(s->M * sizeof *weights_known);
-    for (turn.m = 0; turn.m < s->M; turn.m++) {
-        struct term *row = play->weights + turn.m * play->terms;
-        look_up(play, k_index, turn, k, k_elems, row);
+    for (at.m = 0; at.m < s->M; at.m++) {
+        struct term *row = play->weights + at.m * play->terms;
+        look_up(play, k_index, at, k, k_elems, row);
         if (weights_known)
-            weights_known[turn.m] = all_known(row, play->terms);
+            weights_known[at.m] = all_known(row, play->terms);
     }
     size_t plane = play->h_range * play->w_range;
-    for (turn.b = 0; turn.b < s->B; turn.b++) {
-        struct predicted *sum = play->sums + turn.b * s->M * plane;
-        for (turn.h = l->h0; turn.h < l->h1; turn.h++) {
-            for (turn.w = l->w0; turn.w < l->w1; turn.w++, sum++) {
-                look_up(play, x_index, turn, x, x_elems, play->window);
+    for (at.b = 0; at.b < s->B; at.b++) {
+        struct predicted *sum = play->sums + at.b * s->M * plane;
+        for (at.h = l->h0; at.h < l->h1; at.h++) {
+            for (at.w = l->w0; at.w < l->w1; at.w++, sum++) {
+                look_up(play, x_index, at, x, x_elems, play->window);
                 bool known = weights_known && all_known(play->window, play->terms);
                 for (int m = 0; m < s->M; m++) {
                     struct predicted *to = &sum[m * plane];
@@ -198,12 +198,12 @@ static void store_sums(struct play *play, bool adds)
         play->y[i].state = UNWRITTEN;
 
     const struct predicted *sum = play->sums;
-    struct gr_turn turn = {.n = play->fault->n};
-    for (turn.b = 0; turn.b < s->B; turn.b++) {
-        for (turn.m = 0; turn.m < s->M; turn.m++) {
-            for (turn.h = play->l.h0; turn.h < play->l.h1; turn.h++) {
-                for (turn.w = play->l.w0; turn.w < play->l.w1; turn.w++, sum++) {
-                    ptrdiff_t i = index(s, &turn);
+    struct gr_iteration at = {.n = play->fault->n};
+    for (at.b = 0; at.b < s->B; at.b++) {
+        for (at.m = 0; at.m < s->M; at.m++) {
+            for (at.h = play->l.h0; at.h < play->l.h1; at.h++) {
+                for (at.w = play->l.w0; at.w < play->l.w1; at.w++, sum++) {
+                    ptrdiff_t i = index(s, &at);
                     if (i < 0 || (size_t)i >= elems)
                         continue;
                     struct predicted *to = &play->y[i];

@@ -2,6 +2,7 @@
 #include "grader/paper/sources.h"
 
 #include "base/files.h"
+#include "grader/course/milestone.h"
 #include "grader/record/result_json.h"
 
 #include <dirent.h>
@@ -49,9 +50,7 @@ static void read_grading(const struct gr_sources *src, struct gr_grading *g)
 
 static int is_milestone(const struct dirent *entry)
 {
-    const char *name = entry->d_name;
-    const size_t digits = name[0] == 'm' ? strspn(name + 1, "0123456789") : 0;
-    return digits > 0 && digits < 5 && name[1 + digits] == '\0';
+    return gr_milestone_number(entry->d_name) >= 0;
 }
 
 enum st_code pp_sources_read(struct gr_sources *src, struct st_error *err)

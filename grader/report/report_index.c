@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/page_template.h"
+#include "grader/course/milestone.h"
 #include "grader/record/result_json.h"
 #include "grader/report/report_parts.h"
 
@@ -19,16 +20,9 @@ enum { MAX_MILESTONES = 100 };
 
 extern const char index_card_html[];
 
-/* @return N of a folder's name "mN", or -1. */
-static int milestone_number(const char *name)
-{
-    size_t digits = name[0] == 'm' ? strspn(name + 1, "0123456789") : 0;
-    return digits >= 1 && digits <= 4 && name[1 + digits] == '\0' ? atoi(name + 1) : -1;
-}
-
 static int by_number(const void *a, const void *b)
 {
-    int first = milestone_number(a), second = milestone_number(b);
+    int first = gr_milestone_number(a), second = gr_milestone_number(b);
     return first != second ? (first > second) - (first < second) : strcmp(a, b);
 }
 
@@ -44,7 +38,7 @@ static enum st_code find_milestones(const char *folder, char (*names)[8], size_t
     }
     for (struct dirent *entry; (entry = readdir(dir)) && *n < MAX_MILESTONES;) {
         char path[PATH_MAX];
-        if (milestone_number(entry->d_name) >= 0 &&
+        if (gr_milestone_number(entry->d_name) >= 0 &&
             path_format(path, sizeof path, "%s/%s/result.json", folder, entry->d_name) &&
             file_exists(path))
             snprintf(names[(*n)++], sizeof *names, "%.7s", entry->d_name);

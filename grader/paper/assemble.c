@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "grader/paper/sources.h"
 #include "grader/report/template.h"
+#include "grader/report/text_out.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -254,25 +255,23 @@ static void put_before(struct maker *m, long rank, bool all)
 /* What was put in, also if it is not there any more. */
 static void put_list(struct maker *m)
 {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
-    if (!out)
+    struct text_out t;
+    if (!text_out_open(&t))
         return;
-    fputs("<!-- Put in so far, so that what you delete stays deleted:\n", out);
+    fputs("<!-- Put in so far, so that what you delete stays deleted:\n", t.out);
     for (size_t i = 0; i < m->sections; i++) {
         const struct section *s = &m->section[i];
         for (size_t p = 0; s->template && p < s->template->pieces; p++)
             if (s->template->piece[p].kind != GR_TEXT)
-                fprintf(out, " %s/%s ", s->name, s->template->piece[p].name);
-        fputc('\n', out);
+                fprintf(t.out, " %s/%s ", s->name, s->template->piece[p].name);
+        fputc('\n', t.out);
     }
-    fputs("-->\n", out);
-    if (!fclose(out)) {
+    fputs("-->\n", t.out);
+    if (text_out_close(&t)) {
         end_line(m);
-        pp_put_generated(m->out, LIST_SECTION, LIST_NAME, text, bytes);
+        pp_put_generated(m->out, LIST_SECTION, LIST_NAME, t.text, t.bytes);
     }
-    free(text);
+    text_out_free(&t);
 }
 
 static void renew(struct maker *m, const struct pp_segment *old)

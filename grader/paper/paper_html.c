@@ -5,6 +5,7 @@
 
 #include "grader/report/report_markdown.h"
 #include "grader/report/report_parts.h"
+#include "grader/report/text_out.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +20,12 @@ char *pp_title(const struct pp_document *document)
         for (cmark_node *n = cmark_node_first_child(root); n && !title; n = cmark_node_next(n))
             if (cmark_node_get_type(n) == CMARK_NODE_HEADING &&
                 cmark_node_get_heading_level(n) == 1)
-                title = cmark_render_plaintext(n, 0, 0);
+                title = gr_text_of(n);
         cmark_node_free(root);
         cmark_parser_free(parser);
     }
     if (!title)
         return strdup("Report");
-    title[strcspn(title, "\n")] = '\0';
     return title;
 }
 
@@ -48,15 +48,13 @@ static void put_with_names(FILE *out, FILE *contents, const char *html, size_t *
 static void put_markdown(FILE *out, FILE *contents, const struct pp_segment *s, const char *folder,
                          size_t *headings)
 {
-    char *html = NULL;
-    size_t bytes;
-    FILE *memory = open_memstream(&html, &bytes);
-    if (!memory)
+    struct text_out html;
+    if (!text_out_open(&html))
         return;
-    gr_html_put_markdown(memory, s->text, s->bytes, s->kind != PP_GENERATED, folder);
-    if (!fclose(memory))
-        put_with_names(out, contents, html, headings);
-    free(html);
+    gr_html_put_markdown(html.out, s->text, s->bytes, s->kind != PP_GENERATED, folder);
+    if (text_out_close(&html))
+        put_with_names(out, contents, html.text, headings);
+    text_out_free(&html);
 }
 
 static void put_unwritten(FILE *out, const struct pp_prose *prose)
@@ -87,27 +85,33 @@ static void put_segment(FILE *out, FILE *contents, const struct pp_segment *s, c
     fputs("</section>\n", out);
 }
 
+/* The contents come after the front. */
+static void put_contents(FILE *out, const char *body, const char *list, size_t headings)
+{
+    if (!body || !list)
+        return;
+    const char *at = strstr(body, "<h2 id=\"s1\">");
+    const size_t front = at && headings > 1 ? (size_t)(at - body) : 0;
+    fwrite(body, 1, front, out);
+    if (headings > 1)
+        fprintf(out, "<nav class=\"contents\">\n<ol>\n%s</ol>\n</nav>\n", list);
+    fputs(body + front, out);
+}
+
 void pp_html_write(FILE *out, const struct pp_document *document, const char *folder)
 {
-    char *body = NULL, *list = NULL, *title = pp_title(document);
-    size_t body_bytes, list_bytes, headings = 0;
-    FILE *to_body = open_memstream(&body, &body_bytes);
-    FILE *to_list = open_memstream(&list, &list_bytes);
+    struct text_out body, list;
+    char *title = pp_title(document);
+    size_t headings = 0;
     gr_html_begin(out, title ? title : "Report");
-    if (to_body && to_list) {
+    const bool room = text_out_open(&body);
+    if (text_out_open(&list) && room) {
         for (size_t i = 0; i < document->segments; i++)
-            put_segment(to_body, to_list, &document->segment[i], folder, &headings);
-        fclose(to_body), fclose(to_list);
-        /* the contents come behind the front */
-        const char *at = strstr(body, "<h2 id=\"s1\">");
-        const size_t front = at && headings > 1 ? (size_t)(at - body) : 0;
-        fwrite(body, 1, front, out);
-        if (headings > 1)
-            fprintf(out, "<nav class=\"contents\">\n<ol>\n%s</ol>\n</nav>\n", list);
-        fputs(body + front, out);
+            put_segment(body.out, list.out, &document->segment[i], folder, &headings);
+        put_contents(out, text_out_close(&body), text_out_close(&list), headings);
     }
     gr_html_end(out);
-    free(body);
-    free(list);
+    text_out_free(&body);
+    text_out_free(&list);
     free(title);
 }

@@ -12,26 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char preamble[] =
-    "% Made by the grader from report.md: edit that, or this one under another name.\n"
-    "\\documentclass[11pt,a4paper]{article}\n"
-    "\\usepackage[utf8]{inputenc}\n"
-    "\\IfFileExists{lmodern.sty}{\\usepackage[T1]{fontenc}\\usepackage{lmodern}}{}\n"
-    "\\usepackage[margin=25mm]{geometry}\n"
-    "\\usepackage{array,booktabs,longtable,graphicx}\n"
-    "\\usepackage[hidelinks]{hyperref}\n"
-    "\\DeclareTextCommandDefault{\\k}[1]{#1}\n"
-    "\\setcounter{secnumdepth}{0}\n"
-    "\\setlength{\\parindent}{0pt}\n"
-    "\\setlength{\\parskip}{.6em plus .2em}\n"
-    "\\setlength{\\emergencystretch}{3em}\n"
-    "\\setlength{\\LTpre}{.3em}\n"
-    "\\renewcommand{\\arraystretch}{1.12}\n"
-    /* begins a new page if less than so much is left on this one */
-    "\\newcommand{\\need}[1]{\\par\\begingroup\\dimen0=\\pagegoal\\advance\\dimen0 by "
-    "-\\pagetotal\n"
-    "  \\ifdim\\dimen0<#1\\relax\\ifdim\\pagetotal>0pt\\newpage\\fi\\fi\\endgroup}\n"
-    "\\begin{document}\n";
+extern const char preamble_tex[]; /* preamble.tex */
 
 enum { COLUMNS = 24, PAGE_CHARS = 100, NARROW = 16, DEPTH = 4 };
 
@@ -63,31 +44,24 @@ static bool is_type(cmark_node *node, const char *name)
     return strcmp(cmark_node_get_type_string(node), name) == 0;
 }
 
-static size_t length_of(cmark_node *node)
-{
-    const char *literal = cmark_node_get_literal(node);
-    size_t n = 0;
-    for (; literal && *literal; literal++)
-        n += (*literal & 0xc0) != 0x80;
-    for (cmark_node *child = cmark_node_first_child(node); child; child = cmark_node_next(child))
-        n += length_of(child);
-    return n;
-}
+/* How many characters a text has, and its longest word. */
+struct extent {
+    size_t all, word;
+};
 
-/* The longest word below a node. */
-static size_t longest_word(cmark_node *node)
+static struct extent extent_of(cmark_node *node)
 {
-    const char *literal = cmark_node_get_literal(node);
-    size_t longest = 0, n = 0;
-    for (; literal && *literal; literal++) {
-        n = *literal == ' ' ? 0 : n + ((*literal & 0xc0) != 0x80);
-        longest = n > longest ? n : longest;
+    struct extent extent = {0};
+    size_t word = 0;
+    char *text = gr_text_of(node);
+    for (const char *at = text ? text : ""; *at; at++) {
+        const bool begins = (*at & 0xc0) != 0x80;
+        word = *at == ' ' ? 0 : word + begins;
+        extent.all += begins;
+        extent.word = word > extent.word ? word : extent.word;
     }
-    for (cmark_node *child = cmark_node_first_child(node); child; child = cmark_node_next(child)) {
-        n = longest_word(child);
-        longest = n > longest ? n : longest;
-    }
-    return longest;
+    free(text);
+    return extent;
 }
 
 /* How a table is laid out: columns are as wide as their longest cell while all fit; else the wide
@@ -109,7 +83,8 @@ static size_t measure(struct layout *l, cmark_node *table, bool stacked)
         for (cmark_node *cell = cmark_node_first_child(row); cell && c < l->columns;
              cell = cmark_node_next(cell), c++) {
             const bool words = stacked && is_type(row, "table_header");
-            const size_t n = words ? longest_word(cell) : length_of(cell);
+            const struct extent extent = extent_of(cell);
+            const size_t n = words ? extent.word : extent.all;
             l->natural[c] = n > l->natural[c] ? n : l->natural[c];
         }
     }
@@ -155,30 +130,10 @@ static void put_columns(struct walk *w, const struct layout *l)
     fputs("@{}", w->tex.out);
 }
 
-static void add_text_of(FILE *out, cmark_node *node)
-{
-    const char *literal = cmark_node_get_literal(node);
-    fputs(literal ? literal : "", out);
-    for (cmark_node *child = cmark_node_first_child(node); child; child = cmark_node_next(child))
-        add_text_of(out, child);
-}
-
-/* @return the text below a node, malloc'd, or NULL without memory. */
-static char *text_of(cmark_node *node)
-{
-    char *text = NULL;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-    if (!out)
-        return NULL;
-    add_text_of(out, node);
-    return fclose(out) ? free(text), NULL : text;
-}
-
 /* A heading that is longer than its column, a word a line. */
 static void put_stacked(struct walk *w, cmark_node *cell, char align)
 {
-    char *text = text_of(cell);
+    char *text = gr_text_of(cell);
     if (!text)
         return;
     fprintf(w->tex.out, "\\begin{tabular}[b]{@{}%c@{}}", align);
@@ -199,7 +154,7 @@ static void put_row(struct walk *w, cmark_node *row, const struct layout *l)
          cell = cmark_node_next(cell), c++) {
         if (c)
             fputs(" & ", w->tex.out);
-        if (head && l->wide[c] <= 0 && length_of(cell) > l->natural[c])
+        if (head && l->wide[c] <= 0 && extent_of(cell).all > l->natural[c])
             put_stacked(w, cell, l->align[c] == 'r' ? 'r' : l->align[c] == 'c' ? 'c' : 'l');
         else
             put_children(w, cell);
@@ -217,7 +172,7 @@ static void put_table(struct walk *w, cmark_node *table)
     fputs("}\n\\toprule\n", w->tex.out);
     for (cmark_node *row = cmark_node_first_child(table); row; row = cmark_node_next(row)) {
         const bool head = is_type(row, "table_header");
-        if (head && !length_of(row))
+        if (head && !extent_of(row).all)
             continue;
         put_row(w, row, &l);
         if (head)
@@ -391,7 +346,7 @@ size_t pp_latex_write(FILE *out, const struct pp_document *document, const char 
 {
     struct walk w = {.tex = {.out = out}, .folder = folder};
     bool contents = false;
-    fputs(preamble, out);
+    fputs(preamble_tex, out);
     for (size_t i = 0; i < document->segments; i++) {
         const struct pp_segment *s = &document->segment[i];
         const struct pp_prose prose = pp_prose_look(s->text, s->bytes);

@@ -5,6 +5,7 @@
 #include "grader/paper/assemble.h"
 #include "grader/paper/render.h"
 #include "grader/paper/sources.h"
+#include "grader/report/text_out.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -121,23 +122,18 @@ static enum st_code make_text(const struct pp_request *request, const struct pp_
 static enum st_code write_rendering(const struct pp_document *document, const char *folder,
                                     bool html, struct st_error *err)
 {
-    char *text = NULL;
-    size_t bytes = 0, lost = 0;
-    FILE *out = open_memstream(&text, &bytes);
-    if (out && html)
-        pp_html_write(out, document, folder);
-    else if (out)
-        lost = pp_latex_write(out, document, folder);
-    if (out && fclose(out)) {
-        free(text);
-        text = NULL;
-    }
-    enum st_code code = write_file(folder, html ? "report.html" : "report.tex", text, bytes, err);
-    free(text);
+    struct text_out t;
+    size_t lost = 0;
+    if (text_out_open(&t) && html)
+        pp_html_write(t.out, document, folder);
+    else if (t.out)
+        lost = pp_latex_write(t.out, document, folder);
+    enum st_code code = text_out_write(&t, folder, html ? "report.html" : "report.tex", err);
+    text_out_free(&t);
     if (lost)
-        printf("report.tex: %zu character%s that LaTeX's standard fonts do not have became '?' "
-               "(report.html has them)\n",
-               lost, lost == 1 ? "" : "s");
+        printf(
+            "report.tex: %zu character%s that LaTeX's standard fonts do not have became '?' (report.html has them)\n",
+            lost, lost == 1 ? "" : "s");
     return code;
 }
 

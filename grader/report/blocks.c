@@ -1,4 +1,5 @@
 #include "grader/report/block.h"
+#include "grader/report/text_out.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,18 +45,13 @@ static char *with_heading(const struct gr_block *b, char *text)
 
 char *gr_block_fill(const struct gr_block *block, bool *stays)
 {
-    char *text = NULL;
-    size_t bytes;
+    struct text_out t;
     struct gr_block b = *block;
-    b.out = open_memstream(&text, &bytes);
-    if (!b.out)
+    if (!text_out_open(&t))
         return NULL;
+    b.out = t.out;
     const bool shown = fill(&b);
     if (stays) /* names on the command line are given once */
         *stays = !shown && strcmp(b.piece->fill, "team") == 0;
-    if (fclose(b.out)) {
-        free(text);
-        return NULL;
-    }
-    return with_heading(&b, text);
+    return text_out_close(&t) ? with_heading(&b, t.text) : NULL;
 }

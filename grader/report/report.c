@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "grader/record/result_json.h"
 #include "grader/report/report_parts.h"
+#include "grader/report/text_out.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,43 +20,6 @@ static void note(enum st_code *first, enum st_code code, struct st_error *err,
     *first = code;
     if (err)
         *err = *failure;
-}
-
-static enum st_code write_file(const char *folder, const char *name, const char *text, size_t bytes,
-                               struct st_error *err)
-{
-    char path[PATH_MAX];
-    if (!text)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold %s in memory", name);
-    if (!path_format(path, sizeof path, "%s/%s", folder, name)) {
-        st_fail(err, ST_TOO_LARGE, "path is too long");
-        return st_detail(err, ST_WHERE, "%.80s...", folder), ST_TOO_LARGE;
-    }
-    return file_write(path, text, bytes, err);
-}
-
-/* A text made in memory. */
-struct text {
-    FILE *out;
-    char *text;
-    size_t bytes;
-};
-
-static bool text_open(struct text *t)
-{
-    memset(t, 0, sizeof *t);
-    t->out = open_memstream(&t->text, &t->bytes);
-    return t->out;
-}
-
-/* Ends the writing; without memory the text is NULL. */
-static void text_close(struct text *t)
-{
-    if (t->out && fclose(t->out)) {
-        free(t->text);
-        t->text = NULL;
-    }
-    t->out = NULL;
 }
 
 /* More than any page has; a larger file is refused, not cut. */
@@ -79,18 +43,13 @@ static enum st_code write_data(const struct gr_result *result, const char *folde
     enum st_code first = ST_OK;
     for (size_t i = 0; i < sizeof data_files / sizeof *data_files; i++) {
         struct st_error failure;
-        struct text t;
-        if (text_open(&t)) {
+        struct text_out t;
+        if (text_out_open(&t))
             data_files[i].put(t.out, result);
-            text_close(&t);
-        }
-        if (t.text && t.bytes == 0) { /* JSON's library was out of memory */
-            free(t.text);
-            t.text = NULL;
-        }
-        note(&first, write_file(folder, data_files[i].name, t.text, t.bytes, &failure), err,
-             &failure);
-        free(t.text);
+        if (text_out_close(&t) && !t.bytes) /* JSON's library was out of memory */
+            text_out_free(&t);
+        note(&first, text_out_write(&t, folder, data_files[i].name, &failure), err, &failure);
+        text_out_free(&t);
     }
     return first;
 }
@@ -118,7 +77,7 @@ static enum st_code keep_earlier_page(const char *folder, char kept[64], struct 
         snprintf(kept, 64, n == 1 ? "grading.md.bak" : "grading.md.bak%d", n);
         done = path_format(path, sizeof path, "%s/%s", folder, kept) && !file_exists(path);
         if (done)
-            code = write_file(folder, kept, page, bytes, err);
+            code = file_write(path, page, bytes, err);
     }
     free(page);
     if (done)
@@ -133,27 +92,24 @@ static enum st_code write_pages(const struct gr_result *result, const struct gr_
 {
     struct st_error failure;
     enum st_code first = ST_OK;
-    struct text page, html;
-    if (!text_open(&page))
+    struct text_out page, html;
+    if (!text_out_open(&page))
         return st_fail(err, ST_NO_MEMORY, "cannot hold grading.md in memory");
     note(&first, gr_page_write(page.out, result, plots, kept[0] ? kept : NULL, folder, &failure),
          err, &failure);
     fflush(page.out);
     if (page.text)
         gr_seal_put(page.out, page.text, page.bytes);
-    text_close(&page);
-    note(&first, write_file(folder, "grading.md", page.text, page.bytes, &failure), err, &failure);
-    if (page.text && text_open(&html)) {
+    note(&first, text_out_write(&page, folder, "grading.md", &failure), err, &failure);
+    if (page.text && text_out_open(&html)) {
         char title[256];
         snprintf(title, sizeof title, "Milestone %s%s%s", result->milestone,
                  result->title[0] ? ": " : "", result->title);
         gr_html_write(html.out, title, page.text, page.bytes, folder);
-        text_close(&html);
-        note(&first, write_file(folder, "report.html", html.text, html.bytes, &failure), err,
-             &failure);
-        free(html.text);
+        note(&first, text_out_write(&html, folder, "report.html", &failure), err, &failure);
+        text_out_free(&html);
     }
-    free(page.text);
+    text_out_free(&page);
     return first;
 }
 

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/page_template.h"
 #include "grader/report/report_parts.h"
+#include "grader/report/text_out.h"
 
 #include <cmark-gfm-core-extensions.h>
 #include <stdlib.h>
@@ -56,46 +57,41 @@ bool gr_html_put_picture(FILE *out, const char *folder, const char *name)
     return true;
 }
 
-/* The text below a node: a picture's alternative text. */
 static void put_text_of(FILE *out, cmark_node *node)
 {
-    for (cmark_node *child = cmark_node_first_child(node); child; child = cmark_node_next(child)) {
-        const char *literal = cmark_node_get_literal(child);
-        if (literal)
-            gr_put_html(out, literal);
+    const char *literal = cmark_node_get_literal(node);
+    fputs(literal ? literal : "", out);
+    for (cmark_node *child = cmark_node_first_child(node); child; child = cmark_node_next(child))
         put_text_of(out, child);
-    }
 }
 
-/* @return malloc'd HTML for a picture, or NULL without memory. */
-static char *picture_html(cmark_node *image, const char *folder)
+char *gr_text_of(cmark_node *node)
 {
-    char *html, *data;
-    size_t bytes, data_bytes;
-    FILE *out = open_memstream(&html, &bytes);
-    FILE *address = open_memstream(&data, &data_bytes);
-    if (!out || !address) {
-        if (out)
-            fclose(out), free(html);
-        if (address)
-            fclose(address), free(data);
+    struct text_out t;
+    if (!text_out_open(&t))
         return NULL;
-    }
-    bool found = gr_html_put_picture(address, folder, cmark_node_get_url(image));
-    fclose(address);
-    if (found) {
-        fprintf(out, "<img class=\"plot\" src=\"%s\" alt=\"", data);
-        put_text_of(out, image);
+    put_text_of(t.out, node);
+    return text_out_close(&t);
+}
+
+static void put_picture(FILE *out, cmark_node *image, const char *folder)
+{
+    struct text_out address;
+    if (!text_out_open(&address))
+        return;
+    if (gr_html_put_picture(address.out, folder, cmark_node_get_url(image)) &&
+        text_out_close(&address)) {
+        char *alternative = gr_text_of(image);
+        fprintf(out, "<img class=\"plot\" src=\"%s\" alt=\"", address.text);
+        gr_put_html(out, alternative ? alternative : "");
         fputs("\">", out);
+        free(alternative);
     } else {
         fputs("<span class=\"missing\">[picture not shown: ", out);
         gr_put_html(out, cmark_node_get_url(image));
         fputs("]</span>", out);
     }
-    free(data);
-    if (fclose(out))
-        return free(html), NULL;
-    return html;
+    text_out_free(&address);
 }
 
 /* Replaces every picture by HTML of our own; cmark would write an address to fetch. */
@@ -107,9 +103,11 @@ static void put_pictures_inside(cmark_node *document, const char *folder)
         if (event != CMARK_EVENT_EXIT || cmark_node_get_type(node) != CMARK_NODE_IMAGE)
             continue;
         cmark_node *custom = cmark_node_new(CMARK_NODE_CUSTOM_INLINE);
-        char *html = picture_html(node, folder);
-        cmark_node_set_on_enter(custom, html ? html : "");
-        free(html);
+        struct text_out html;
+        if (text_out_open(&html))
+            put_picture(html.out, node, folder);
+        cmark_node_set_on_enter(custom, text_out_close(&html) ? html.text : "");
+        text_out_free(&html);
         cmark_node_replace(node, custom);
         cmark_node_free(node);
     }

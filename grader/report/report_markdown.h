@@ -14,6 +14,9 @@
  * document with cmark_node_free(). */
 cmark_node *gr_markdown_parse(const char *text, size_t bytes, bool links, cmark_parser **parser);
 
+/** @return the text at and below a node, without markup, malloc'd, or NULL without memory. */
+char *gr_text_of(cmark_node *node);
+
 /** Writes a stretch of Markdown as HTML, with pictures of @p folder inside. */
 void gr_html_put_markdown(FILE *out, const char *text, size_t bytes, bool links,
                           const char *folder);

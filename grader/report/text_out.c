@@ -1,0 +1,42 @@
+#include "grader/report/text_out.h"
+
+#include "base/files.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+bool text_out_open(struct text_out *t)
+{
+    *t = (struct text_out){0};
+    t->out = open_memstream(&t->text, &t->bytes);
+    return t->out;
+}
+
+char *text_out_close(struct text_out *t)
+{
+    FILE *out = t->out;
+    t->out = NULL;
+    if (out && fclose(out))
+        text_out_free(t);
+    return t->text;
+}
+
+void text_out_free(struct text_out *t)
+{
+    if (t->out)
+        fclose(t->out);
+    free(t->text);
+    *t = (struct text_out){0};
+}
+
+enum st_code text_out_write(struct text_out *t, const char *folder, const char *name,
+                            struct st_error *err)
+{
+    char path[PATH_MAX];
+    if (!text_out_close(t))
+        return st_fail(err, ST_NO_MEMORY, "cannot hold %s in memory", name);
+    if (path_format(path, sizeof path, "%s/%s", folder, name))
+        return file_write(path, t->text, t->bytes, err);
+    st_fail(err, ST_TOO_LARGE, "path is too long");
+    return st_detail(err, ST_WHERE, "%.80s...", folder), ST_TOO_LARGE;
+}

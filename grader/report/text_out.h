@@ -1,0 +1,33 @@
+/** @file
+ * A text that is made in memory, and may become a file.
+ */
+#ifndef CONVLAB_REPORT_TEXT_OUT_H
+#define CONVLAB_REPORT_TEXT_OUT_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/** Write to out. Release with text_out_free(). */
+struct text_out {
+    FILE *out;
+    char *text; /**< after text_out_close(); NULL without memory */
+    size_t bytes;
+};
+
+/** @return whether there is memory for it. */
+bool text_out_open(struct text_out *t);
+
+/** Ends the writing. @return the text, or NULL without memory. */
+char *text_out_close(struct text_out *t);
+
+/** Releases the text; harmless on a zeroed one. */
+void text_out_free(struct text_out *t);
+
+/** Ends the writing and writes the text to FOLDER/NAME, whole or not at all. */
+enum st_code text_out_write(struct text_out *t, const char *folder, const char *name,
+                            struct st_error *err);
+
+#endif

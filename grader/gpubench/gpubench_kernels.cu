@@ -39,7 +39,7 @@ static __global__ void fill(float *to, size_t n, unsigned seed)
     }
 }
 
-void gb_fill(float *to, size_t n, unsigned seed)
+void bench_fill(float *to, size_t n, unsigned seed)
 {
     fill<<<blocks_for(n), THREADS>>>(to, n, seed);
 }
@@ -66,7 +66,7 @@ static __global__ void conv_naive(struct conv_shape s, const float *x, const flo
     }
 }
 
-void gb_conv_naive(const struct conv_shape *s, const float *x, const float *k, float *y)
+void bench_conv_naive(const struct conv_shape *s, const float *x, const float *k, float *y)
 {
     const size_t n = (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1);
     conv_naive<<<blocks_for(n), THREADS>>>(*s, x, k, y, n);
@@ -75,7 +75,7 @@ void gb_conv_naive(const struct conv_shape *s, const float *x, const float *k, f
 /* ---- comparison ----------------------------------------------------------------------------- */
 
 static __global__ void compare(const float *y, const float *ref, const float *atol, float rtol,
-                               size_t n, int M, size_t map, struct gb_compared *result)
+                               size_t n, int M, size_t map, struct bench_compared *result)
 {
     unsigned long long wrong = 0;
     float worst = 0;
@@ -98,8 +98,8 @@ static __global__ void compare(const float *y, const float *ref, const float *at
         atomicMax(&result->worst_bits, __float_as_uint(worst));
 }
 
-void gb_compare(const float *y, const float *ref, const float *atol, float rtol, size_t n, int M,
-                size_t map, struct gb_compared *result)
+void bench_compare(const float *y, const float *ref, const float *atol, float rtol, size_t n, int M,
+                size_t map, struct bench_compared *result)
 {
     const unsigned blocks = blocks_for(n) < 4096 ? blocks_for(n) : 4096;
     compare<<<blocks, THREADS>>>(y, ref, atol, rtol, n, M, map, result);
@@ -113,7 +113,7 @@ static __global__ void copy(float4 *to, const float4 *from, size_t n)
         to[i] = from[i];
 }
 
-void gb_copy(float *to, const float *from, size_t n)
+void bench_copy(float *to, const float *from, size_t n)
 {
     /* One element per thread: no loop, and the hardware hands out the blocks. */
     const unsigned blocks = (unsigned)((n / 4 + THREADS - 1) / THREADS);
@@ -141,8 +141,8 @@ static __global__ void multiply_add(float *out, int rounds)
     out[first_index()] = total;
 }
 
-double gb_multiply_add(float *out, int blocks, int rounds)
+double bench_multiply_add(float *out, int blocks, int rounds)
 {
-    multiply_add<<<blocks, GB_FMA_THREADS>>>(out, rounds);
-    return 2.0 * CHAINS * PER_ROUND * rounds * (double)GB_FMA_THREADS * blocks;
+    multiply_add<<<blocks, BENCH_FMA_THREADS>>>(out, rounds);
+    return 2.0 * CHAINS * PER_ROUND * rounds * (double)BENCH_FMA_THREADS * blocks;
 }

@@ -13,14 +13,14 @@ extern "C" {
 #endif
 
 /** Fills n floats in [-1, 1), different for every seed. */
-void gb_fill(float *to, size_t n, unsigned seed);
+void bench_fill(float *to, size_t n, unsigned seed);
 
 /** y by the definition, one thread per element, summed in float64 and rounded once, as the oracle
  * does it. */
-void gb_conv_naive(const struct conv_shape *shape, const float *x, const float *k, float *y);
+void bench_conv_naive(const struct conv_shape *shape, const float *x, const float *k, float *y);
 
 /** What a comparison found. */
-struct gb_compared {
+struct bench_compared {
     unsigned long long wrong; /**< elements beyond the tolerance, NaN and infinity among them */
     unsigned worst_bits;      /**< the largest |y - ref| / tolerance, as the bits of a float */
 };
@@ -29,19 +29,19 @@ struct gb_compared {
  * |y - ref| <= atol[m] + rtol * |ref|.
  * @param atol  [M], device memory
  * @param map   elements of an output map, H_out * W_out */
-void gb_compare(const float *y, const float *ref, const float *atol, float rtol, size_t n, int M,
-                size_t map, struct gb_compared *result);
+void bench_compare(const float *y, const float *ref, const float *atol, float rtol, size_t n, int M,
+                   size_t map, struct bench_compared *result);
 
 /** Copies n floats, 16 bytes per load and store. @pre n is a multiple of 4. */
-void gb_copy(float *to, const float *from, size_t n);
+void bench_copy(float *to, const float *from, size_t n);
 
 /** Multiply-adds in registers: what a GPU does at best.
  * @param out  one float per thread, so that nothing is left out
  * @return floating-point operations started, two per multiply-add. */
-double gb_multiply_add(float *out, int blocks, int rounds);
+double bench_multiply_add(float *out, int blocks, int rounds);
 
-/** Threads of a block of gb_multiply_add(). */
-enum { GB_FMA_THREADS = 256 };
+/** Threads of a block of bench_multiply_add(). */
+enum { BENCH_FMA_THREADS = 256 };
 
 #ifdef __cplusplus
 }

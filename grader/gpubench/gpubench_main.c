@@ -16,7 +16,7 @@
 
 enum { EXIT_RIGHT = 0, EXIT_WRONG = 1, EXIT_NOT_RUN = 2 };
 
-static const struct gb_layer layers[] = {
+static const struct bench_layer layers[] = {
     {"two-layer", 1, {0, 12, 1, 70, 70, 5}},
     {"two-layer", 2, {0, 24, 12, 33, 33, 5}},
     {"one-layer", 1, {0, 50, 1, 28, 28, 5}},
@@ -25,8 +25,8 @@ static const struct gb_layer layers[] = {
 struct options {
     const char *out, *only;
     size_t libraries;
-    char *library[GB_MAX_SUBJECTS];
-    struct gb_plan plan;
+    char *library[BENCH_MAX_SUBJECTS];
+    struct bench_plan plan;
 };
 
 /* A whole number from 1 to `most`, ended by `end`; 0 if it is none. */
@@ -40,17 +40,17 @@ static long number(const char *text, char end, long most)
 static void take_images(void *to, char *list, const struct option_row *row,
                         struct argp_state *state)
 {
-    struct gb_plan *plan = to;
+    struct bench_plan *plan = to;
     (void)row;
     plan->sizes = 0;
     char *save = NULL;
     for (char *item = strtok_r(list, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
         const long n = number(item, '\0', 1000000);
-        if (!n || plan->sizes == GB_MAX_SIZES)
+        if (!n || plan->sizes == BENCH_MAX_SIZES)
             argp_error(state,
                        "--images: expected up to %d whole numbers from 1 to 1000000, got "
                        "'%s'",
-                       GB_MAX_SIZES, item);
+                       BENCH_MAX_SIZES, item);
         plan->images[plan->sizes++] = (int)n;
     }
     if (!plan->sizes)
@@ -64,8 +64,8 @@ static void take_library(void *options, char *word, const struct option_row *row
     (void)row;
     if (!strchr(word, '=') || strchr(word, '=') == word)
         argp_error(state, "expected NAME=LIBRARY, got '%s'", word);
-    if (o->libraries == GB_MAX_SUBJECTS - 2)
-        argp_error(state, "expected at most %d libraries", GB_MAX_SUBJECTS - 2);
+    if (o->libraries == BENCH_MAX_SUBJECTS - 2)
+        argp_error(state, "expected at most %d libraries", BENCH_MAX_SUBJECTS - 2);
     o->library[o->libraries++] = word;
 }
 
@@ -78,7 +78,7 @@ static const struct option_row option_rows[] = {
     {"images", 'n', "N,N,...", "numbers of images (default: 100,1000,10000; virtual GPU: 2)",
      OPTION_TAKE(struct options, plan, take_images)},
     {"rounds", 'r', "N", "runs of each subject (default: 51 up to 1000 images, else 15)",
-     OPTION_INT(struct options, plan.rounds, 1, GB_MAX_ROUNDS)},
+     OPTION_INT(struct options, plan.rounds, 1, BENCH_MAX_ROUNDS)},
     {"only", 'm', "MODEL", "two-layer or one-layer (default: both)",
      OPTION_WORD(struct options, only, models)},
     {"seed", 's', "N", "seed of the inputs (default: 1)",
@@ -86,7 +86,7 @@ static const struct option_row option_rows[] = {
     {OPTION_OPERANDS(take_library)},
     {0}};
 
-static enum st_code add_subjects(const struct options *o, struct gb_subjects *all,
+static enum st_code add_subjects(const struct options *o, struct bench_subjects *all,
                                  struct st_error *err)
 {
     enum st_code code = ST_OK;
@@ -96,22 +96,22 @@ static enum st_code add_subjects(const struct options *o, struct gb_subjects *al
     for (size_t i = 0; i < o->libraries && !code; i++) {
         char *path = strchr(o->library[i], '=');
         *path++ = '\0';
-        code = gb_subject_add_library(all, o->library[i], path, err);
+        code = bench_subject_add_library(all, o->library[i], path, err);
     }
     for (int m = 2; m <= 9 && !o->libraries && !code; m++) {
         char name[8], path[PATH_MAX];
         snprintf(name, sizeof name, "m%d", m);
         path_format(path, sizeof path, "%s/reference/%s/libconv.so", build, name);
         if (file_exists(path))
-            code = gb_subject_add_library(all, name, path, err);
+            code = bench_subject_add_library(all, name, path, err);
     }
     if (!code)
-        code = gb_subject_add_cudnn(all, o->plan.is_virtual, err);
+        code = bench_subject_add_cudnn(all, o->plan.is_virtual, err);
     return code;
 }
 
 /* Fills in what depends on the device. @return its name, or NULL with err set. */
-static const char *choose_device(struct gb_plan *plan, struct st_error *err)
+static const char *choose_device(struct bench_plan *plan, struct st_error *err)
 {
     static struct cudaDeviceProp device;
     int count = 0;
@@ -140,9 +140,9 @@ static const char *choose_device(struct gb_plan *plan, struct st_error *err)
 
 static enum st_code run(struct options *o, bool *all_right, struct st_error *err)
 {
-    static struct gb_row rows[GB_MAX_ROWS];
-    static struct gb_subjects all;
-    struct gb_peaks peaks;
+    static struct bench_row rows[BENCH_MAX_ROWS];
+    static struct bench_subjects all;
+    struct bench_peaks peaks;
     size_t n = 0;
     char folder[PATH_MAX];
     const char *build = checkout_build(err);
@@ -152,28 +152,29 @@ static enum st_code run(struct options *o, bool *all_right, struct st_error *err
     path_format(folder, sizeof folder, "%s%s", o->out ? o->out : build, o->out ? "" : "/bench-gpu");
     enum st_code code = add_subjects(o, &all, err);
     if (!code)
-        code = gb_peaks_measure(&o->plan, &peaks, err);
+        code = bench_peaks_measure(&o->plan, &peaks, err);
     if (!code)
-        gb_print_peaks(stdout, device, o->plan.is_virtual, &peaks);
+        bench_print_peaks(stdout, device, o->plan.is_virtual, &peaks);
     for (size_t l = 0; l < sizeof layers / sizeof *layers && !code; l++)
         for (int i = 0; i < o->plan.sizes && !code; i++) {
             if (o->only && strcmp(layers[l].model, o->only) != 0)
                 continue;
             const size_t first = n;
-            code = gb_measure(&o->plan, &all, &peaks, &layers[l], o->plan.images[i], rows, &n, err);
-            gb_print_layer(stdout, rows + first, n - first);
+            code =
+                bench_measure(&o->plan, &all, &peaks, &layers[l], o->plan.images[i], rows, &n, err);
+            bench_print_layer(stdout, rows + first, n - first);
             fflush(stdout);
         }
     *all_right = true;
     for (size_t i = 0; i < n; i++)
         *all_right &= strcmp(rows[i].status, "wrong") != 0 && strcmp(rows[i].status, "failed") != 0;
-    gb_subjects_free(&all);
+    bench_subjects_free(&all);
     if (code)
         return code;
-    gb_print_totals(stdout, rows, n);
-    code = gb_write_tsv(folder, device, &peaks, rows, n, err);
+    bench_print_totals(stdout, rows, n);
+    code = bench_write_tsv(folder, device, &peaks, rows, n, err);
     if (!code)
-        code = gb_write_totals(folder, rows, n, err);
+        code = bench_write_totals(folder, rows, n, err);
     if (!code)
         printf("\nTables: %s/bench.tsv, totals.tsv, peaks.tsv\n", folder);
     return code;

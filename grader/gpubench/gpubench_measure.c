@@ -23,26 +23,17 @@
 enum { X, K, Y, REF, ATOL, ATOL_TF32, FLUSH, RESULT, BUFFERS };
 
 struct bench {
-    const struct gb_plan *plan;
+    const struct bench_plan *plan;
     struct conv_shape shape;
     void *buffer[BUFFERS];
     size_t bytes[BUFFERS];
     float *host_k, *host_atol;
     cudaEvent_t event[2];
-    double *sample[GB_MAX_SUBJECTS]; /* [rounds] each */
-    struct gb_row *row;              /* [subjects] */
+    double *sample[BENCH_MAX_SUBJECTS]; /* [rounds] each */
+    struct bench_row *row;              /* [subjects] */
 };
 
-enum st_code gb_cuda(int error, const char *what, struct st_error *err)
-{
-    if (!error)
-        return ST_OK;
-    st_fail(err, ST_CHILD, "%s", what);
-    st_detail(err, ST_GOT, "%s (%s)", cudaGetErrorName(error), cudaGetErrorString(error));
-    return st_detail(err, ST_HINT, "is another program using the device or its memory?");
-}
-
-static int rounds_for(const struct gb_plan *plan, int images)
+static int rounds_for(const struct bench_plan *plan, int images)
 {
     return plan->rounds ? plan->rounds : images <= 1000 ? 51 : 15;
 }
@@ -70,8 +61,8 @@ static int new_inputs(struct bench *b, unsigned round)
                            cudaMemcpyHostToDevice);
     if (error)
         return error;
-    gb_fill(b->buffer[X], nn_conv_x_elems(&b->shape), b->plan->seed + 977 * round);
-    gb_conv_naive(&b->shape, b->buffer[X], b->buffer[K], b->buffer[REF]);
+    bench_fill(b->buffer[X], nn_conv_x_elems(&b->shape), b->plan->seed + 977 * round);
+    bench_conv_naive(&b->shape, b->buffer[X], b->buffer[K], b->buffer[REF]);
     return cudaGetLastError();
 }
 
@@ -90,7 +81,7 @@ static enum st_code check_naive(struct bench *b, struct st_error *err)
     int error = cudaMemcpy(x, b->buffer[X], x_elems * sizeof *x, cudaMemcpyDeviceToHost);
     if (!error)
         error = cudaMemcpy(y, b->buffer[REF], y_elems * sizeof *y, cudaMemcpyDeviceToHost);
-    if ((code = gb_cuda(error, "cannot compute the expected outputs", err)))
+    if ((code = bench_cuda(error, "cannot compute the expected outputs", err)))
         goto cleanup;
     nn_oracle_conv(&few, x, b->host_k, y + y_elems);
     for (size_t i = 0; i < y_elems && !code; i++) {
@@ -111,14 +102,14 @@ cleanup:
 
 /* ---- one turn ------------------------------------------------------------------------------- */
 
-static void give_up(struct gb_row *row, const char *status, const char *note)
+static void give_up(struct bench_row *row, const char *status, const char *note)
 {
     snprintf(row->status, sizeof row->status, "%s", status);
     snprintf(row->note, sizeof row->note, "%s", note);
 }
 
 /* @return a CUDA error: the device is of no use any more. */
-static int turn(struct bench *b, struct gb_subject *s, struct gb_row *row, double *sample_s)
+static int turn(struct bench *b, struct bench_subject *s, struct bench_row *row, double *sample_s)
 {
     char why[300] = "";
     float ms = 0;
@@ -132,7 +123,7 @@ static int turn(struct bench *b, struct gb_subject *s, struct gb_row *row, doubl
     if (error)
         return error;
     const bool ran =
-        gb_subject_run(s, &b->shape, b->buffer[X], b->buffer[K], b->buffer[Y], why, sizeof why);
+        bench_subject_run(s, &b->shape, b->buffer[X], b->buffer[K], b->buffer[Y], why, sizeof why);
     error = cudaEventRecord(b->event[1], 0);
     if (!error)
         error = cudaEventSynchronize(b->event[1]);
@@ -147,10 +138,10 @@ static int turn(struct bench *b, struct gb_subject *s, struct gb_row *row, doubl
     const bool tf32 = s->is_cudnn && s->math == VN_TF32;
     const size_t map =
         (size_t)(b->shape.H - b->shape.K + 1) * (size_t)(b->shape.W - b->shape.K + 1);
-    struct gb_compared found;
-    gb_compare(b->buffer[Y], b->buffer[REF], b->buffer[tf32 ? ATOL_TF32 : ATOL],
-               tf32 ? NN_RTOL * tf32_factor : NN_RTOL, nn_conv_y_elems(&b->shape), b->shape.M, map,
-               b->buffer[RESULT]);
+    struct bench_compared found;
+    bench_compare(b->buffer[Y], b->buffer[REF], b->buffer[tf32 ? ATOL_TF32 : ATOL],
+                  tf32 ? NN_RTOL * tf32_factor : NN_RTOL, nn_conv_y_elems(&b->shape), b->shape.M,
+                  map, b->buffer[RESULT]);
     error = cudaMemcpy(&found, b->buffer[RESULT], sizeof found, cudaMemcpyDeviceToHost);
     if (error)
         return error;
@@ -168,26 +159,26 @@ static int turn(struct bench *b, struct gb_subject *s, struct gb_row *row, doubl
 
 /* ---- all subjects --------------------------------------------------------------------------- */
 
-static enum st_code run_rounds(struct bench *b, struct gb_subjects *all, struct st_error *err)
+static enum st_code run_rounds(struct bench *b, struct bench_subjects *all, struct st_error *err)
 {
     const int rounds = rounds_for(b->plan, b->shape.B);
     const int first = b->plan->is_virtual ? 0 : -1; /* a modelled time needs no warming up */
     enum st_code code = ST_OK;
     for (int round = first; round < rounds && !code; round++) {
         double ignored;
-        code = gb_cuda(new_inputs(b, (unsigned)(round + 1)), "cannot make new inputs", err);
+        code = bench_cuda(new_inputs(b, (unsigned)(round + 1)), "cannot make new inputs", err);
         if (!code && round == first)
             code = check_naive(b, err);
         for (size_t i = 0; i < all->n && !code; i++) {
             const size_t at = (i + (size_t)(round + 1)) % all->n;
-            struct gb_row *row = &b->row[at];
+            struct bench_row *row = &b->row[at];
             if (strcmp(row->status, "ok") != 0)
                 continue;
             int error =
                 turn(b, &all->subject[at], row, round < 0 ? &ignored : &b->sample[at][round]);
             if (error) {
                 give_up(row, "failed", cudaGetErrorName(error));
-                code = gb_cuda(error, "the device cannot be used any more", err);
+                code = bench_cuda(error, "the device cannot be used any more", err);
                 st_detail(err, ST_WHERE, "%s, %d images", all->subject[at].name, b->shape.B);
             }
         }
@@ -198,28 +189,28 @@ static enum st_code run_rounds(struct bench *b, struct gb_subjects *all, struct 
     return code;
 }
 
-static void start_rows(struct bench *b, const struct gb_subjects *all, const struct gb_peaks *peaks,
-                       const struct gb_layer *layer)
+static void start_rows(struct bench *b, const struct bench_subjects *all,
+                       const struct bench_peaks *peaks, const struct bench_layer *layer)
 {
     const struct gr_floor floor =
         gr_floor_of(&b->shape, peaks->copy_bytes_per_s.median, peaks->flops_per_s.median / 2);
     for (size_t i = 0; i < all->n; i++) {
-        const struct gb_subject *s = &all->subject[i];
-        struct gb_row *row = &b->row[i];
-        *row = (struct gb_row){.layer = layer,
-                               .images = b->shape.B,
-                               .macs = nn_conv_macs(&b->shape),
-                               .bytes = floor.bytes,
-                               .floor_s = gr_floor_direct_s(floor),
-                               .floor_is_memory = floor.memory_s >= floor.arithmetic_s};
+        const struct bench_subject *s = &all->subject[i];
+        struct bench_row *row = &b->row[i];
+        *row = (struct bench_row){.layer = layer,
+                                  .images = b->shape.B,
+                                  .macs = nn_conv_macs(&b->shape),
+                                  .bytes = floor.bytes,
+                                  .floor_s = gr_floor_direct_s(floor),
+                                  .floor_is_memory = floor.memory_s >= floor.arithmetic_s};
         snprintf(row->subject, sizeof row->subject, "%s", s->name);
         give_up(row, s->reason[0] ? "skip" : "ok", s->reason[0] ? s->reason : s->cudnn.name);
     }
 }
 
-enum st_code gb_measure(const struct gb_plan *plan, struct gb_subjects *all,
-                        const struct gb_peaks *peaks, const struct gb_layer *layer, int images,
-                        struct gb_row *rows, size_t *n, struct st_error *err)
+enum st_code bench_measure(const struct bench_plan *plan, struct bench_subjects *all,
+                           const struct bench_peaks *peaks, const struct bench_layer *layer,
+                           int images, struct bench_row *rows, size_t *n, struct st_error *err)
 {
     struct bench b = {.plan = plan, .shape = layer->shape, .row = rows + *n};
     b.shape.B = images;
@@ -229,7 +220,7 @@ enum st_code gb_measure(const struct gb_plan *plan, struct gb_subjects *all,
     b.bytes[ATOL] = b.bytes[ATOL_TF32] = (size_t)b.shape.M * sizeof(float);
     /* Several times the cache; and writing it takes longer than the host needs to start a run. */
     b.bytes[FLUSH] = plan->is_virtual ? 4096 : 8 * plan->l2_bytes + ((size_t)64 << 20);
-    b.bytes[RESULT] = sizeof(struct gb_compared);
+    b.bytes[RESULT] = sizeof(struct bench_compared);
     b.host_k = malloc(b.bytes[K]);
     b.host_atol = malloc(2 * b.bytes[ATOL]);
     const int rounds = rounds_for(plan, images);
@@ -243,18 +234,18 @@ enum st_code gb_measure(const struct gb_plan *plan, struct gb_subjects *all,
     for (int i = 0; i < 2 && !error; i++)
         error = cudaEventCreate(&b.event[i]);
     if (!code)
-        code = gb_cuda(error, "cannot allocate the tensors", err);
+        code = bench_cuda(error, "cannot allocate the tensors", err);
     for (size_t i = 0; i < all->n; i++)
         b.sample[i] = samples + i * (size_t)rounds;
     if (!code)
-        code = gb_cuda(new_inputs(&b, 0), "cannot make inputs", err);
+        code = bench_cuda(new_inputs(&b, 0), "cannot make inputs", err);
     if (!code) {
-        gb_subjects_prepare(all, &b.shape, b.buffer[X], b.buffer[K], b.buffer[Y]);
+        bench_subjects_prepare(all, &b.shape, b.buffer[X], b.buffer[K], b.buffer[Y]);
         start_rows(&b, all, peaks, layer);
         code = run_rounds(&b, all, err);
         *n += all->n;
     }
-    gb_subjects_release(all);
+    bench_subjects_release(all);
     for (int i = 0; i < BUFFERS; i++)
         cudaFree(b.buffer[i]);
     for (int i = 0; i < 2; i++)

@@ -22,18 +22,18 @@ static int copy_once(int by_runtime, float *to, const float *from, size_t bytes)
 {
     if (by_runtime)
         return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, 0);
-    gb_copy(to, from, bytes / sizeof(float));
+    bench_copy(to, from, bytes / sizeof(float));
     return cudaGetLastError();
 }
 
-static int measure_copy(const struct gb_plan *plan, cudaEvent_t event[2], struct median *best)
+static int measure_copy(const struct bench_plan *plan, cudaEvent_t event[2], struct median *best)
 {
     float *from = NULL, *to = NULL;
     int error = cudaMalloc((void **)&from, plan->peak_bytes);
     if (!error)
         error = cudaMalloc((void **)&to, plan->peak_bytes);
     if (!error)
-        gb_fill(from, plan->peak_bytes / sizeof(float), plan->seed);
+        bench_fill(from, plan->peak_bytes / sizeof(float), plan->seed);
     for (int by_runtime = 0; by_runtime < 2 && !error; by_runtime++) {
         double rate[RUNS], s = 0;
         const int runs = plan->is_virtual ? 1 : RUNS, warmups = plan->is_virtual ? 0 : WARMUPS;
@@ -57,16 +57,16 @@ static int measure_copy(const struct gb_plan *plan, cudaEvent_t event[2], struct
     return error;
 }
 
-static int measure_flops(const struct gb_plan *plan, cudaEvent_t event[2], struct median *best)
+static int measure_flops(const struct bench_plan *plan, cudaEvent_t event[2], struct median *best)
 {
     float *out = NULL;
     double rate[RUNS], s = 0;
     int error =
-        cudaMalloc((void **)&out, (size_t)plan->peak_blocks * GB_FMA_THREADS * sizeof(float));
+        cudaMalloc((void **)&out, (size_t)plan->peak_blocks * BENCH_FMA_THREADS * sizeof(float));
     const int runs = plan->is_virtual ? 1 : RUNS, warmups = plan->is_virtual ? 0 : WARMUPS;
     for (int i = -warmups; i < runs && !error; i++) {
         cudaEventRecord(event[0], 0);
-        const double flops = gb_multiply_add(out, plan->peak_blocks, plan->peak_rounds);
+        const double flops = bench_multiply_add(out, plan->peak_blocks, plan->peak_rounds);
         error = cudaGetLastError();
         cudaEventRecord(event[1], 0);
         if (!error)
@@ -80,11 +80,11 @@ static int measure_flops(const struct gb_plan *plan, cudaEvent_t event[2], struc
     return error;
 }
 
-enum st_code gb_peaks_measure(const struct gb_plan *plan, struct gb_peaks *peaks,
-                              struct st_error *err)
+enum st_code bench_peaks_measure(const struct bench_plan *plan, struct bench_peaks *peaks,
+                                 struct st_error *err)
 {
     cudaEvent_t event[2];
-    *peaks = (struct gb_peaks){0};
+    *peaks = (struct bench_peaks){0};
     int error = cudaEventCreate(&event[0]);
     if (!error)
         error = cudaEventCreate(&event[1]);
@@ -92,5 +92,5 @@ enum st_code gb_peaks_measure(const struct gb_plan *plan, struct gb_peaks *peaks
         error = measure_copy(plan, event, &peaks->copy_bytes_per_s);
     if (!error)
         error = measure_flops(plan, event, &peaks->flops_per_s);
-    return gb_cuda(error, "cannot measure what the device can do at best", err);
+    return bench_cuda(error, "cannot measure what the device can do at best", err);
 }

@@ -29,22 +29,22 @@ void *conv_workspace(size_t bytes)
 
 /* ---- subjects ------------------------------------------------------------------------------- */
 
-static struct gb_subject *add(struct gb_subjects *all, const char *name, struct st_error *err)
+static struct bench_subject *add(struct bench_subjects *all, const char *name, struct st_error *err)
 {
-    if (all->n == GB_MAX_SUBJECTS) {
-        st_fail(err, ST_TOO_LARGE, "at most %d subjects can be measured", GB_MAX_SUBJECTS);
+    if (all->n == BENCH_MAX_SUBJECTS) {
+        st_fail(err, ST_TOO_LARGE, "at most %d subjects can be measured", BENCH_MAX_SUBJECTS);
         return NULL;
     }
-    struct gb_subject *s = &all->subject[all->n++];
+    struct bench_subject *s = &all->subject[all->n++];
     memset(s, 0, sizeof *s);
     snprintf(s->name, sizeof s->name, "%s", name);
     return s;
 }
 
-enum st_code gb_subject_add_library(struct gb_subjects *all, const char *name, const char *path,
-                                    struct st_error *err)
+enum st_code bench_subject_add_library(struct bench_subjects *all, const char *name,
+                                       const char *path, struct st_error *err)
 {
-    struct gb_subject *s = add(all, name, err);
+    struct bench_subject *s = add(all, name, err);
     if (!s)
         return err->code;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -59,7 +59,8 @@ enum st_code gb_subject_add_library(struct gb_subjects *all, const char *name, c
     return ST_OK;
 }
 
-enum st_code gb_subject_add_cudnn(struct gb_subjects *all, bool is_virtual, struct st_error *err)
+enum st_code bench_subject_add_cudnn(struct bench_subjects *all, bool is_virtual,
+                                     struct st_error *err)
 {
     static const char *const names[] = {"cudnn", "cudnn-tf32"};
     struct st_error why = {0};
@@ -72,13 +73,14 @@ enum st_code gb_subject_add_cudnn(struct gb_subjects *all, bool is_virtual, stru
          * tensors. */
         size_t most = (size_t)8 << 30;
         all->cudnn_workspace_bytes = free_bytes / 8 < most ? free_bytes / 8 : most;
-        enum st_code code = gb_cuda(cudaMalloc(&all->cudnn_workspace, all->cudnn_workspace_bytes),
-                                    "cannot allocate cuDNN's workspace", err);
+        enum st_code code =
+            bench_cuda(cudaMalloc(&all->cudnn_workspace, all->cudnn_workspace_bytes),
+                       "cannot allocate cuDNN's workspace", err);
         if (code)
             return code;
     }
     for (int i = 0; i < 2; i++) {
-        struct gb_subject *s = add(all, names[i], err);
+        struct bench_subject *s = add(all, names[i], err);
         if (!s)
             return err->code;
         s->is_cudnn = true;
@@ -90,11 +92,11 @@ enum st_code gb_subject_add_cudnn(struct gb_subjects *all, bool is_virtual, stru
     return ST_OK;
 }
 
-void gb_subjects_prepare(struct gb_subjects *all, const struct conv_shape *shape, const float *x,
-                         const float *k, float *y)
+void bench_subjects_prepare(struct bench_subjects *all, const struct conv_shape *shape,
+                            const float *x, const float *k, float *y)
 {
     for (size_t i = 0; i < all->n; i++) {
-        struct gb_subject *s = &all->subject[i];
+        struct bench_subject *s = &all->subject[i];
         struct st_error err = {0};
         if (!s->is_cudnn || !all->cudnn)
             continue;
@@ -105,8 +107,8 @@ void gb_subjects_prepare(struct gb_subjects *all, const struct conv_shape *shape
     }
 }
 
-bool gb_subject_run(struct gb_subject *s, const struct conv_shape *shape, const float *x,
-                    const float *k, float *y, char *why, size_t room)
+bool bench_subject_run(struct bench_subject *s, const struct conv_shape *shape, const float *x,
+                       const float *k, float *y, char *why, size_t room)
 {
     struct st_error err = {0};
     if (s->is_cudnn) {
@@ -126,15 +128,15 @@ bool gb_subject_run(struct gb_subject *s, const struct conv_shape *shape, const 
     return false;
 }
 
-void gb_subjects_release(struct gb_subjects *all)
+void bench_subjects_release(struct bench_subjects *all)
 {
     for (size_t i = 0; i < all->n; i++)
         vn_cudnn_conv_free(&all->subject[i].cudnn);
 }
 
-void gb_subjects_free(struct gb_subjects *all)
+void bench_subjects_free(struct bench_subjects *all)
 {
-    gb_subjects_release(all);
+    bench_subjects_release(all);
     vn_cudnn_close(all->cudnn);
     cudaFree(all->cudnn_workspace);
     cudaFree(workspace);

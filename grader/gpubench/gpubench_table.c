@@ -5,18 +5,18 @@
 
 #include <string.h>
 
-static bool is_measured(const struct gb_row *row)
+static bool is_measured(const struct bench_row *row)
 {
     return strcmp(row->status, "ok") == 0;
 }
 
-static bool is_same_layer(const struct gb_row *a, const struct gb_row *b)
+static bool is_same_layer(const struct bench_row *a, const struct bench_row *b)
 {
     return a->layer == b->layer && a->images == b->images;
 }
 
 /* cuDNN's float32 time of a row's layer and size; 0 if it has none. */
-static double cudnn_s(const struct gb_row *rows, size_t n, const struct gb_row *of)
+static double cudnn_s(const struct bench_row *rows, size_t n, const struct bench_row *of)
 {
     for (size_t i = 0; i < n; i++)
         if (is_same_layer(&rows[i], of) && strcmp(rows[i].subject, "cudnn") == 0)
@@ -54,7 +54,7 @@ static void cell_count(struct cells *c, size_t value)
     c->n++;
 }
 
-static void write_row(FILE *out, const char *device, const struct gb_row *r)
+static void write_row(FILE *out, const char *device, const struct bench_row *r)
 {
     struct cells c = {0};
     const bool measured = is_measured(r);
@@ -78,8 +78,8 @@ static void write_row(FILE *out, const char *device, const struct gb_row *r)
     tsv_write_row(out, c.n, c.field);
 }
 
-static enum st_code write_bench(const char *folder, const char *device, const struct gb_row *rows,
-                                size_t n, struct st_error *err)
+static enum st_code write_bench(const char *folder, const char *device,
+                                const struct bench_row *rows, size_t n, struct st_error *err)
 {
     static const char *const header[] = {
         "device",      "model",    "layer",    "images",
@@ -113,8 +113,9 @@ static void write_peak(FILE *out, const char *device, const char *what, const ch
     tsv_write_row(out, c.n, c.field);
 }
 
-enum st_code gb_write_tsv(const char *folder, const char *device, const struct gb_peaks *peaks,
-                          const struct gb_row *rows, size_t n, struct st_error *err)
+enum st_code bench_write_tsv(const char *folder, const char *device,
+                             const struct bench_peaks *peaks, const struct bench_row *rows,
+                             size_t n, struct st_error *err)
 {
     char path[PATH_MAX];
     struct file_out file;
@@ -134,7 +135,8 @@ enum st_code gb_write_tsv(const char *folder, const char *device, const struct g
 
 /* ---- to read -------------------------------------------------------------------------------- */
 
-void gb_print_peaks(FILE *out, const char *device, bool is_virtual, const struct gb_peaks *peaks)
+void bench_print_peaks(FILE *out, const char *device, bool is_virtual,
+                       const struct bench_peaks *peaks)
 {
     fprintf(out, "%s%s: copies %.0f GB/s (read and written), multiplies and adds %.1f TFLOP/s\n",
             device, is_virtual ? ", modelled times" : "", peaks->copy_bytes_per_s.median * 1e-9,
@@ -145,7 +147,7 @@ void gb_print_peaks(FILE *out, const char *device, bool is_virtual, const struct
         out);
 }
 
-void gb_print_layer(FILE *out, const struct gb_row *rows, size_t n)
+void bench_print_layer(FILE *out, const struct bench_row *rows, size_t n)
 {
     if (!n)
         return;
@@ -158,7 +160,7 @@ void gb_print_layer(FILE *out, const struct gb_row *rows, size_t n)
     fprintf(out, "  %-12s %10s %23s %8s %8s %8s %8s %7s\n", "", "median ms", "interval", "TFLOP/s",
             "GB/s", "x floor", "x cuDNN", "error");
     for (size_t i = 0; i < n; i++) {
-        const struct gb_row *r = &rows[i];
+        const struct bench_row *r = &rows[i];
         if (!is_measured(r)) {
             fprintf(out, "  %-12s %10s  %s\n", r->subject, r->status, r->note);
             continue;
@@ -177,13 +179,13 @@ void gb_print_layer(FILE *out, const struct gb_row *rows, size_t n)
 
 /* Sum over the layers of a model (NULL: over all) of a subject's medians and of cuDNN's.
  * @return false if the subject has not been measured in every one of them. */
-static bool total(const struct gb_row *rows, size_t n, const char *model, int images,
+static bool total(const struct bench_row *rows, size_t n, const char *model, int images,
                   const char *subject, double *sum_s, double *cudnn_sum_s)
 {
     size_t layers = 0;
     *sum_s = *cudnn_sum_s = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct gb_row *r = &rows[i];
+        const struct bench_row *r = &rows[i];
         if (r->images != images || strcmp(r->subject, subject) != 0 ||
             (model && strcmp(r->layer->model, model) != 0))
             continue;
@@ -202,7 +204,7 @@ typedef void each_total(void *context, const char *model, int images, const char
 
 enum key { BY_SUBJECT, BY_MODEL, BY_SIZE };
 
-static bool is_alike(const struct gb_row *a, const struct gb_row *b, enum key key)
+static bool is_alike(const struct bench_row *a, const struct bench_row *b, enum key key)
 {
     return key == BY_SUBJECT ? strcmp(a->subject, b->subject) == 0
            : key == BY_MODEL ? strcmp(a->layer->model, b->layer->model) == 0
@@ -210,7 +212,7 @@ static bool is_alike(const struct gb_row *a, const struct gb_row *b, enum key ke
 }
 
 /* Whether a row is the first of its kind. */
-static bool is_first(const struct gb_row *rows, size_t i, enum key key)
+static bool is_first(const struct bench_row *rows, size_t i, enum key key)
 {
     for (size_t j = 0; j < i; j++)
         if (is_alike(&rows[j], &rows[i], key))
@@ -219,7 +221,7 @@ static bool is_first(const struct gb_row *rows, size_t i, enum key key)
 }
 
 /* All subjects at all sizes. */
-static void totals_of(const struct gb_row *rows, size_t n, const char *model, each_total *each,
+static void totals_of(const struct bench_row *rows, size_t n, const char *model, each_total *each,
                       void *context)
 {
     for (size_t size = 0; size < n; size++)
@@ -232,7 +234,7 @@ static void totals_of(const struct gb_row *rows, size_t n, const char *model, ea
         }
 }
 
-static void all_totals(const struct gb_row *rows, size_t n, each_total *each, void *context)
+static void all_totals(const struct bench_row *rows, size_t n, each_total *each, void *context)
 {
     size_t models = 0;
     for (size_t i = 0; i < n; i++)
@@ -254,7 +256,7 @@ static void print_total(void *context, const char *model, int images, const char
     fputc('\n', out);
 }
 
-void gb_print_totals(FILE *out, const struct gb_row *rows, size_t n)
+void bench_print_totals(FILE *out, const struct bench_row *rows, size_t n)
 {
     fprintf(out, "\nSums of medians over the layers of each model, and over all layers\n");
     all_totals(rows, n, print_total, out);
@@ -272,8 +274,8 @@ static void write_total(void *context, const char *model, int images, const char
     tsv_write_row(context, c.n, c.field);
 }
 
-enum st_code gb_write_totals(const char *folder, const struct gb_row *rows, size_t n,
-                             struct st_error *err)
+enum st_code bench_write_totals(const char *folder, const struct bench_row *rows, size_t n,
+                                struct st_error *err)
 {
     char path[PATH_MAX];
     struct file_out file;

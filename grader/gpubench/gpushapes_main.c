@@ -49,7 +49,7 @@ struct sums {
 };
 
 struct run {
-    struct gb_subject *subject;
+    struct bench_subject *subject;
     FILE *save;
     const float *against; /* NULL: nothing to compare with */
     size_t against_elems;
@@ -81,7 +81,7 @@ static void compare_devices(struct run *r, const struct conv_shape *s, const flo
 static int judge(struct run *r, const struct gr_case_shape *spec, void *const *buffer,
                  const float *atol, size_t n, struct st_error *err)
 {
-    struct gb_compared found;
+    struct bench_compared found;
     float worst;
     float *y = malloc(n * sizeof *y);
     int error = cudaMemcpy(&found, buffer[RESULT], sizeof found, cudaMemcpyDeviceToHost);
@@ -117,7 +117,7 @@ static enum st_code run_shape(struct run *r, const struct gr_case_shape *spec, s
                                    [Y] = n * 4,
                                    [REF] = n * 4,
                                    [ATOL] = (size_t)s->M * 4,
-                                   [RESULT] = sizeof(struct gb_compared)};
+                                   [RESULT] = sizeof(struct bench_compared)};
     void *buffer[BUFFERS] = {0};
     char why[300] = "";
     enum st_code code = ST_OK;
@@ -143,19 +143,19 @@ static enum st_code run_shape(struct run *r, const struct gr_case_shape *spec, s
     if (!error)
         error = cudaMemset(buffer[RESULT], 0, bytes[RESULT]);
     if (!error &&
-        !gb_subject_run(r->subject, s, buffer[X], buffer[K], buffer[Y], why, sizeof why)) {
+        !bench_subject_run(r->subject, s, buffer[X], buffer[K], buffer[Y], why, sizeof why)) {
         fprintf(stderr, "%s: shape B=%d M=%d C=%d H=%d W=%d K=%d (%s): %s\n", r->subject->name,
                 s->B, s->M, s->C, s->H, s->W, s->K, spec->label, why);
     }
     if (!error)
         error = cudaDeviceSynchronize(); /* its faults are its own, not those of what follows */
     if (!error) {
-        gb_conv_naive(s, buffer[X], buffer[K], buffer[REF]);
-        gb_compare(buffer[Y], buffer[REF], buffer[ATOL], NN_RTOL, n, s->M,
-                   n / (size_t)s->B / (size_t)s->M, buffer[RESULT]);
+        bench_conv_naive(s, buffer[X], buffer[K], buffer[REF]);
+        bench_compare(buffer[Y], buffer[REF], buffer[ATOL], NN_RTOL, n, s->M,
+                      n / (size_t)s->B / (size_t)s->M, buffer[RESULT]);
         error = judge(r, spec, buffer, atol, n, err);
     }
-    code = gb_cuda(error, "the device cannot be used any more", err);
+    code = bench_cuda(error, "the device cannot be used any more", err);
     if (code)
         st_detail(err, ST_WHERE, "shape B=%d M=%d C=%d H=%d W=%d K=%d (%s)", s->B, s->M, s->C, s->H,
                   s->W, s->K, spec->label);
@@ -188,11 +188,11 @@ static enum st_code run_all(const struct options *o, struct run *r, struct st_er
 /* @return the exit status. */
 static int run(const struct options *o, struct st_error *err)
 {
-    static struct gb_subjects all;
+    static struct bench_subjects all;
     struct file_out file;
     char *other = NULL;
     size_t other_bytes = 0;
-    enum st_code code = gb_subject_add_library(&all, "library", o->library, err);
+    enum st_code code = bench_subject_add_library(&all, "library", o->library, err);
     if (!code && all.subject[0].reason[0])
         code = st_fail(err, ST_BAD_FORMAT, "%s", all.subject[0].reason);
     struct run r = {.subject = all.subject};
@@ -209,7 +209,7 @@ static int run(const struct options *o, struct st_error *err)
     else if (r.save)
         file_out_abort(&file);
     free(other);
-    gb_subjects_free(&all);
+    bench_subjects_free(&all);
     if (code)
         return EXIT_NOT_RUN;
     const struct sums *s = &r.sums;

@@ -178,8 +178,8 @@ sanitizer() {
 benchmark() {
     say 'benchmark'
     # shellcheck disable=SC2086
-    $run "$build/gpubench" --images "$sizes" --out "$to" >"$to/bench.txt" 2>&1 ||
-        failed "benchmark: $(grep -e wrong -e failed -e gpubench: "$to/bench.txt" | head -n 5)"
+    $run "$build/gpubench" --images "$sizes" --out "$to" >"$work/bench.txt" 2>&1 ||
+        failed "benchmark: $(grep -e wrong -e failed -e gpubench: "$work/bench.txt" | head -n 5)"
 }
 
 wanted virtual && against_virtual

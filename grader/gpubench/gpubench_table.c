@@ -26,74 +26,43 @@ static double cudnn_s(const struct bench_row *rows, size_t n, const struct bench
 
 /* ---- TSV ------------------------------------------------------------------------------------ */
 
-enum { CELL = 48, MAX_CELLS = 20 };
-
-/* A row of the table being written: fields are appended, then the row is. */
-struct cells {
-    size_t n;
-    const char *field[MAX_CELLS];
-    char text[MAX_CELLS][CELL];
-};
-
-static void cell_text(struct cells *c, const char *text)
-{
-    c->field[c->n++] = text;
-}
-
-static void cell_number(struct cells *c, const char *format, double value)
-{
-    snprintf(c->text[c->n], CELL, format, value);
-    c->field[c->n] = c->text[c->n];
-    c->n++;
-}
-
-static void cell_count(struct cells *c, size_t value)
-{
-    snprintf(c->text[c->n], CELL, "%zu", value);
-    c->field[c->n] = c->text[c->n];
-    c->n++;
-}
-
 static void write_row(FILE *out, const char *device, const struct bench_row *r)
 {
-    struct cells c = {0};
+    struct tsv_row row;
     const bool measured = is_measured(r);
-    cell_text(&c, device);
-    cell_text(&c, r->layer->model);
-    cell_count(&c, (size_t)r->layer->layer);
-    cell_count(&c, (size_t)r->images);
-    cell_text(&c, r->subject);
-    cell_text(&c, r->status);
-    cell_count(&c, r->s.n);
-    cell_number(&c, measured ? "%.6f" : "", r->s.median * 1e3);
-    cell_number(&c, measured ? "%.6f" : "", r->s.low * 1e3);
-    cell_number(&c, measured ? "%.6f" : "", r->s.high * 1e3);
-    cell_number(&c, "%.6f", r->floor_s * 1e3);
-    cell_text(&c, r->floor_is_memory ? "memory" : "arithmetic");
-    cell_number(&c, measured ? "%.4f" : "", 2e-12 * r->macs / r->s.median);
-    cell_number(&c, measured ? "%.2f" : "", 1e-9 * r->bytes / r->s.median);
-    cell_number(&c, "%.6f", r->macs * 1e-9);
-    cell_number(&c, strcmp(r->status, "skip") == 0 ? "" : "%.4f", r->error);
-    cell_text(&c, r->note);
-    tsv_write_row(out, c.n, c.field);
+    tsv_row_start(&row, 0);
+    tsv_row_add_text(&row, device);
+    tsv_row_add_text(&row, r->layer->model);
+    tsv_row_add(&row, "%d", r->layer->layer);
+    tsv_row_add(&row, "%d", r->images);
+    tsv_row_add_text(&row, r->subject);
+    tsv_row_add_text(&row, r->status);
+    tsv_row_add(&row, "%zu", r->s.n);
+    tsv_row_add_if(&row, measured, "%.6f", r->s.median * 1e3);
+    tsv_row_add_if(&row, measured, "%.6f", r->s.low * 1e3);
+    tsv_row_add_if(&row, measured, "%.6f", r->s.high * 1e3);
+    tsv_row_add(&row, "%.6f", r->floor_s * 1e3);
+    tsv_row_add_text(&row, r->floor_is_memory ? "memory" : "arithmetic");
+    tsv_row_add_if(&row, measured, "%.4f", 2e-12 * r->macs / r->s.median);
+    tsv_row_add_if(&row, measured, "%.2f", 1e-9 * r->bytes / r->s.median);
+    tsv_row_add(&row, "%.6f", r->macs * 1e-9);
+    tsv_row_add_if(&row, strcmp(r->status, "skip") != 0, "%.4f", r->error);
+    tsv_row_add_text(&row, r->note);
+    tsv_row_write(&row, out);
 }
 
 static enum st_code write_bench(const char *folder, const char *device,
                                 const struct bench_row *rows, size_t n, struct st_error *err)
 {
-    static const char *const header[] = {
-        "device",      "model",    "layer",    "images",
-        "subject",     "status",   "rounds",   "median_ms",
-        "low_ms",      "high_ms",  "floor_ms", "floor_of",
-        "tflop_per_s", "gb_per_s", "gmac",     "error_to_tolerance",
-        "note"};
     char path[PATH_MAX];
     struct file_out file;
     path_format(path, sizeof path, "%s/bench.tsv", folder);
     enum st_code code = file_out_open(&file, path, err);
     if (code)
         return code;
-    tsv_write_row(file.f, sizeof header / sizeof *header, header);
+    fputs(
+        "device\tmodel\tlayer\timages\tsubject\tstatus\trounds\tmedian_ms\tlow_ms\thigh_ms\tfloor_ms\tfloor_of\ttflop_per_s\tgb_per_s\tgmac\terror_to_tolerance\tnote\n",
+        file.f);
     for (size_t i = 0; i < n; i++)
         write_row(file.f, device, &rows[i]);
     return file_out_commit(&file, err);
@@ -102,15 +71,8 @@ static enum st_code write_bench(const char *folder, const char *device,
 static void write_peak(FILE *out, const char *device, const char *what, const char *unit,
                        const struct median *m, double scale)
 {
-    struct cells c = {0};
-    cell_text(&c, device);
-    cell_text(&c, what);
-    cell_text(&c, unit);
-    cell_count(&c, m->n);
-    cell_number(&c, "%.4f", m->median * scale);
-    cell_number(&c, "%.4f", m->low * scale);
-    cell_number(&c, "%.4f", m->high * scale);
-    tsv_write_row(out, c.n, c.field);
+    fprintf(out, "%s\t%s\t%s\t%zu\t%.4f\t%.4f\t%.4f\n", device, what, unit, m->n, m->median * scale,
+            m->low * scale, m->high * scale);
 }
 
 enum st_code bench_write_tsv(const char *folder, const char *device,
@@ -265,13 +227,14 @@ void bench_print_totals(FILE *out, const struct bench_row *rows, size_t n)
 static void write_total(void *context, const char *model, int images, const char *subject,
                         double sum_s, double cudnn_sum_s)
 {
-    struct cells c = {0};
-    cell_text(&c, model);
-    cell_count(&c, (size_t)images);
-    cell_text(&c, subject);
-    cell_number(&c, "%.6f", sum_s * 1e3);
-    cell_number(&c, cudnn_sum_s > 0 ? "%.4f" : "", cudnn_sum_s / sum_s);
-    tsv_write_row(context, c.n, c.field);
+    struct tsv_row row;
+    tsv_row_start(&row, 0);
+    tsv_row_add_text(&row, model);
+    tsv_row_add(&row, "%d", images);
+    tsv_row_add_text(&row, subject);
+    tsv_row_add(&row, "%.6f", sum_s * 1e3);
+    tsv_row_add_if(&row, cudnn_sum_s > 0, "%.4f", cudnn_sum_s / sum_s);
+    tsv_row_write(&row, context);
 }
 
 enum st_code bench_write_totals(const char *folder, const struct bench_row *rows, size_t n,

@@ -37,8 +37,7 @@ void cl_slurm_key(const struct cl_task *task, const char *flags, char key[CL_KEY
     snprintf(key, CL_KEY_CHARS, "%.24s", hex);
 }
 
-/* ---- batches
- * ---------------------------------------------------------------------------------------- */
+/* ---- batches -------------------------------------------------------------------------------- */
 
 static const char *const batch_header[] = {"key",     "submission", "milestone",
                                            "attempt", "seed",       "source"};
@@ -126,35 +125,42 @@ enum st_code cl_batch_keys(const char *files, size_t batch, char (**keys)[CL_KEY
     return code;
 }
 
-/* ---- outcomes
- * --------------------------------------------------------------------------------------- */
+/* ---- outcomes ------------------------------------------------------------------------------- */
 
-enum { OUTCOME_COLUMNS = 9 };
+/* Its columns but the last: X(member, how it is printed, how it is read) */
+#define OUTCOME_COLUMNS(X)                                                                         \
+    X(status, "%d", atoi)                                                                          \
+    X(signal, "%d", atoi) X(timed_out, "%d", atoi) X(out_of_memory, "%d", atoi)                    \
+        X(started, "%.6f", atof) X(finished, "%.6f", atof) X(cpu_s, "%.6f", atof)                  \
+            X(max_rss_kib, "%" PRId64, atoll)
+
+static const char *const outcome_header[] = {
+#define NAME(member, format, read) #member,
+    OUTCOME_COLUMNS(NAME) "said"
+#undef NAME
+};
+enum { OUTCOME_FIELDS = sizeof outcome_header / sizeof *outcome_header };
 
 enum st_code cl_outcome_write(const char *files, const char *key, const struct cl_outcome *o,
                               const char *said, struct st_error *err)
 {
-    char path[PATH_MAX], number[8][40];
+    char path[PATH_MAX], text[OUTCOME_FIELDS][40];
+    const char *field[OUTCOME_FIELDS];
+    size_t n = 0;
     struct file_out out;
     cl_slurm_path(files, path, "%s.outcome", key);
     enum st_code code = file_out_open(&out, path, err);
     if (code)
         return code;
-    static const char *const header[] = {"status",        "signal",      "timed_out",
-                                         "out_of_memory", "started",     "finished",
-                                         "cpu_s",         "max_rss_kib", "said"};
-    snprintf(number[0], sizeof *number, "%d", o->status);
-    snprintf(number[1], sizeof *number, "%d", o->signal);
-    snprintf(number[2], sizeof *number, "%d", o->timed_out);
-    snprintf(number[3], sizeof *number, "%d", o->out_of_memory);
-    snprintf(number[4], sizeof *number, "%.6f", o->started);
-    snprintf(number[5], sizeof *number, "%.6f", o->finished);
-    snprintf(number[6], sizeof *number, "%.6f", o->cpu_s);
-    snprintf(number[7], sizeof *number, "%" PRId64, o->max_rss_kib);
-    tsv_write_row(out.f, OUTCOME_COLUMNS, header);
-    tsv_write_row(out.f, OUTCOME_COLUMNS,
-                  (const char *const[]){number[0], number[1], number[2], number[3], number[4],
-                                        number[5], number[6], number[7], said});
+#define PRINT(member, format, read)                                                                \
+    snprintf(text[n], sizeof *text, format, o->member);                                            \
+    field[n] = text[n];                                                                            \
+    n++;
+    OUTCOME_COLUMNS(PRINT)
+#undef PRINT
+    field[n] = said;
+    tsv_write_row(out.f, OUTCOME_FIELDS, outcome_header);
+    tsv_write_row(out.f, OUTCOME_FIELDS, field);
     return file_out_commit(&out, err);
 }
 
@@ -163,24 +169,20 @@ enum st_code cl_outcome_read(const char *files, const char *key, struct cl_outco
 {
     char path[PATH_MAX];
     struct tsv table = {0};
+    int column = 0;
     cl_slurm_path(files, path, "%s.outcome", key);
     if (!file_exists(path))
         return st_fail(err, ST_NOT_FOUND, "not there yet");
     enum st_code code = tsv_read(path, &table, err);
-    if (!code && (table.rows != 1 || table.columns != OUTCOME_COLUMNS)) {
+    if (!code && (table.rows != 1 || table.columns != OUTCOME_FIELDS)) {
         code = st_fail(err, ST_BAD_FORMAT, "not the outcome of a task");
         st_detail(err, ST_WHERE, "%s", path);
     }
     if (!code) {
-        *o = (struct cl_outcome){.status = atoi(tsv_cell(&table, 0, 0)),
-                                 .signal = atoi(tsv_cell(&table, 0, 1)),
-                                 .timed_out = atoi(tsv_cell(&table, 0, 2)) != 0,
-                                 .out_of_memory = atoi(tsv_cell(&table, 0, 3)) != 0,
-                                 .started = atof(tsv_cell(&table, 0, 4)),
-                                 .finished = atof(tsv_cell(&table, 0, 5)),
-                                 .cpu_s = atof(tsv_cell(&table, 0, 6)),
-                                 .max_rss_kib = strtoll(tsv_cell(&table, 0, 7), NULL, 10)};
-        snprintf(said, 512, "%s", tsv_cell(&table, 0, 8));
+#define READ(member, format, read) o->member = read(tsv_cell(&table, 0, column++));
+        OUTCOME_COLUMNS(READ)
+#undef READ
+        snprintf(said, 512, "%s", tsv_cell(&table, 0, column));
     }
     tsv_free(&table);
     return code;

@@ -55,8 +55,7 @@ struct cluster {
     char name[64];           /* what arrays are called, before their number */
 };
 
-/* ---- arrays
- * ------------------------------------------------------------------------------------------- */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 static void batch_name(const struct cluster *c, size_t batch, char name[96])
 {
@@ -127,19 +126,13 @@ static enum st_code submit_batch(struct cluster *c, const size_t *which, size_t 
                                .exclusive = exclusive,
                                /* (the limit within the job ends it first) */
                                .minutes = o->limit_s / 60 + 5};
-    size_t *numbers = calloc(n, sizeof *numbers);
-    if (!numbers)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the class's tasks in memory");
-    for (size_t i = 0; i < n; i++)
-        numbers[i] = i + 1;
     for (int try = 0; try < SUBMIT_TRIES; try++) {
-        code = sl_submit(&job, numbers, n, err);
+        code = sl_submit(&job, n, err);
         if (code != ST_CHILD || cl_tasks_stopped(c->counts))
             break;
         nanosleep(&(struct timespec){.tv_sec = 2 << try},
                   NULL); /* a controller that is restarted */
     }
-    free(numbers);
     if (code)
         return code;
     c->batches = batch;
@@ -174,8 +167,7 @@ static enum st_code submit(struct cluster *c, struct st_error *err)
     return code;
 }
 
-/* ---- an earlier run's
- * ------------------------------------------------------------------------------------ */
+/* ---- an earlier run's ------------------------------------------------------------------------ */
 
 static size_t last_batch(const char *files)
 {
@@ -256,8 +248,7 @@ static enum st_code adopt(struct cluster *c, struct st_error *err)
     return code;
 }
 
-/* ---- what has ended
- * ---------------------------------------------------------------------------------------- */
+/* ---- what has ended -------------------------------------------------------------------------- */
 
 static void forget_files(const struct cluster *c, size_t i)
 {
@@ -350,8 +341,7 @@ static void lost(struct cluster *c, size_t i)
     fault(c, i, "no_result", message);
 }
 
-/* ---- the loop
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 static void take_state(struct cluster *c, size_t batch, const struct sl_task_state *state)
 {

@@ -3,74 +3,19 @@
  * was made since that run began. */
 #include "grader/class/schedule.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What counts now, in the order of submission and milestone. */
-struct known {
-    struct gb_attempt_list attempts; /* those that count, in the same order */
-    struct gb_attempt_list all;      /* to number the next ones */
-    int64_t since_run;               /* --regrade: attempts of this run on are up to date */
-};
-
-static enum st_code read_known(struct cl_class *class, struct known *k, struct st_error *err)
+/* Attempts from this run on are up to date with --regrade: from the first of the unfinished runs of
+ * the same command before this one, which goes on where they were. */
+static enum st_code find_since_run(struct cl_class *class, double *since, struct st_error *err)
 {
-    enum st_code code =
-        gb_attempt_read(class->book, &k->attempts, err,
-                        "WHERE id IN (SELECT attempt FROM grade) ORDER BY submission, milestone");
-    if (!code)
-        code = gb_attempt_read(class->book, &k->all, err, "ORDER BY submission, milestone");
-    return code;
-}
-
-static int compare_attempt(const struct gb_attempt *a, const char *submission,
-                           const char *milestone)
-{
-    int order = strcmp(a->submission, submission);
-    return order ? order : strcmp(a->milestone, milestone);
-}
-
-/* The first attempt of a list that is not before these, by halving. */
-static size_t lower_bound(const struct gb_attempt_list *list, const char *submission,
-                          const char *milestone)
-{
-    size_t low = 0, high = list->n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (compare_attempt(&list->row[middle], submission, milestone) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static size_t count_of(const struct gb_attempt_list *list, const char *submission,
-                       const char *milestone)
-{
-    size_t at = lower_bound(list, submission, milestone), n = 0;
-    while (at + n < list->n && compare_attempt(&list->row[at + n], submission, milestone) == 0)
-        n++;
-    return n;
-}
-
-/* --regrade that was interrupted goes on: the first of the runs before this one that ended
- * unfinished and had the same command. */
-static enum st_code find_since_run(struct cl_class *class, struct known *k, struct st_error *err)
-{
-    struct gb_run_list runs;
-    k->since_run = class->run;
-    enum st_code code = gb_run_read(class->book, &runs, err, "ORDER BY id DESC");
-    for (size_t i = 0; !code && i < runs.n; i++) {
-        if (runs.row[i].id == class->run)
-            continue;
-        if (runs.row[i].finished || strcmp(runs.row[i].command, class->options->command) != 0)
-            break;
-        k->since_run = runs.row[i].id;
-    }
-    gb_run_free(&runs);
-    return code;
+    const long long run = class->run;
+    return gb_number(class->book, since, err,
+                     "SELECT min(id) FROM run WHERE id > coalesce((SELECT max(id) FROM run "
+                     "WHERE id < %lld AND (finished "
+                     "OR command <> (SELECT command FROM run WHERE id = %lld))), 0)",
+                     run, run);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -78,24 +23,42 @@ static bool same_text(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-static bool is_up_to_date(const struct cl_class *class, const struct known *k,
-                          const struct cl_task *task)
+/* @param a  the attempt that counts */
+static bool is_up_to_date(const struct cl_class *class, double since_run,
+                          const struct gb_attempt *a, const struct cl_task *task)
 {
     const struct cl_options *o = class->options;
-    size_t at = lower_bound(&k->attempts, task->submission, task->milestone);
-    const struct gb_attempt *a = at < k->attempts.n ? &k->attempts.row[at] : NULL;
-    if (!a || compare_attempt(a, task->submission, task->milestone) != 0)
-        return false;
     if (!task->source) /* nothing is run for it: only a change is worth storing */
         return strcmp(task->status, "fault") != 0 && same_text(a->status, task->status) &&
                same_text(a->message, task->message);
     if (strcmp(a->status, "fault") == 0 || strcmp(a->status, "skip") == 0)
         return a->run == class->run;
-    if (o->regrade && a->run < k->since_run)
+    if (o->regrade && (double)a->run < since_run)
         return false;
     if (o->seed_given && a->seed != (int64_t)task->seed)
         return false;
     return same_text(a->source_hash, task->source_hash) && same_text(a->options, o->flags);
+}
+
+/* Numbers a task, and tells whether its grade is up to date. */
+static enum st_code look_up(const struct cl_class *class, double since_run, struct cl_task *task,
+                            bool *up_to_date, struct st_error *err)
+{
+    struct gb_attempt_list counting = {0};
+    double attempts = 0;
+    enum st_code code =
+        gb_number(class->book, &attempts, err,
+                  "SELECT count(*) FROM attempt WHERE submission = %Q AND milestone = %Q",
+                  task->submission, task->milestone);
+    if (!code)
+        code = gb_attempt_read(
+            class->book, &counting, err,
+            "WHERE id = (SELECT attempt FROM grade WHERE submission = %Q AND milestone = %Q)",
+            task->submission, task->milestone);
+    task->number = 1 + (int64_t)attempts;
+    *up_to_date = counting.n && is_up_to_date(class, since_run, &counting.row[0], task);
+    gb_attempt_free(&counting);
+    return code;
 }
 
 /* What is to be done for one milestone of a submission; a task without a source needs no process.
@@ -142,28 +105,25 @@ enum st_code cl_tasks_make(struct cl_class *class, struct cl_task **tasks, size_
                            size_t *up_to_date, struct st_error *err)
 {
     const struct cl_options *o = class->options;
-    struct known known = {0};
+    double since_run = 0;
+    bool known;
     *n = *up_to_date = 0;
     *tasks = calloc(class->submissions * o->milestones + 1, sizeof **tasks);
     if (!*tasks)
         return st_fail(err, ST_NO_MEMORY, "cannot hold the class's tasks in memory");
-    enum st_code code = read_known(class, &known, err);
-    if (!code)
-        code = find_since_run(class, &known, err);
-    for (size_t i = 0; !code && i < class->submissions; i++)
-        for (size_t m = 0; m < o->milestones; m++) {
+    enum st_code code = find_since_run(class, &since_run, err);
+    for (size_t i = 0; i < class->submissions; i++)
+        for (size_t m = 0; !code && m < o->milestones; m++) {
             const struct cl_submission *s = &class->submission[i];
             if (!is_wanted(o, s, m))
                 continue;
             struct cl_task task = make_task(class, s, m);
-            task.number = 1 + (int64_t)count_of(&known.all, task.submission, task.milestone);
-            if (is_up_to_date(class, &known, &task)) {
-                ++*up_to_date;
+            code = look_up(class, since_run, &task, &known, err);
+            if (code || known)
                 cl_task_free(&task);
-            } else
+            else
                 (*tasks)[(*n)++] = task;
+            *up_to_date += !code && known;
         }
-    gb_attempt_free(&known.attempts);
-    gb_attempt_free(&known.all);
     return code;
 }

@@ -8,8 +8,7 @@
 
 enum { MAX_ARGUMENTS = 48, MAX_OUTPUT_BYTES = 16 << 20 };
 
-/* ---- running its commands
- * ------------------------------------------------------------------------- */
+/* ---- running its commands -------------------------------------------------------------------- */
 
 /* A controller that is busy or being restarted answers later: Slurm's commands wait for it
  * themselves. */
@@ -34,22 +33,6 @@ static enum st_code run(const char *const *argv, char **output, struct st_error 
     return st_detail(err, ST_HINT, "try: sinfo");
 }
 
-bool sl_ranges(const size_t *tasks, size_t n, char *to, size_t room)
-{
-    size_t used = 0;
-    for (size_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && tasks[end] == tasks[end - 1] + 1;)
-            end++;
-        int put = end - i > 1 ? snprintf(to + used, room - used, "%s%zu-%zu", i ? "," : "",
-                                         tasks[i], tasks[end - 1])
-                              : snprintf(to + used, room - used, "%s%zu", i ? "," : "", tasks[i]);
-        used += (size_t)put;
-        if (used >= room)
-            return false;
-    }
-    return n > 0;
-}
-
 /* Splits further options at blanks. They are the instructor's: no shell reads them. */
 static size_t add_options(const char **argv, size_t n, char *options)
 {
@@ -59,16 +42,13 @@ static size_t add_options(const char **argv, size_t n, char *options)
     return n;
 }
 
-enum st_code sl_submit(const struct sl_job *job, const size_t *tasks, size_t n,
-                       struct st_error *err)
+enum st_code sl_submit(const struct sl_job *job, size_t tasks, struct st_error *err)
 {
-    char ranges[8192], array[8192 + 32], gres[32], minutes[32], *output;
+    char array[64], gres[32], minutes[32], *output;
     char *options = strdup(job->options ? job->options : "");
-    if (!options || !sl_ranges(tasks, n, ranges, sizeof ranges)) {
-        free(options);
-        return st_fail(err, ST_TOO_LARGE, "too many gaps in a list of tasks");
-    }
-    snprintf(array, sizeof array, job->at_once ? "--array=%s%%%zu" : "--array=%s", ranges,
+    if (!options)
+        return st_fail(err, ST_NO_MEMORY, "cannot submit a job array");
+    snprintf(array, sizeof array, job->at_once ? "--array=1-%zu%%%zu" : "--array=1-%zu", tasks,
              job->at_once);
     snprintf(gres, sizeof gres, "--gres=gpu:%zu", job->gpus);
     snprintf(minutes, sizeof minutes, "%zu", job->minutes);
@@ -95,8 +75,7 @@ enum st_code sl_submit(const struct sl_job *job, const size_t *tasks, size_t n,
     return code;
 }
 
-/* ---- states
- * ----------------------------------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 bool sl_state_parse(const char *line, struct sl_task_state *to)
 {

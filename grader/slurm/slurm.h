@@ -40,11 +40,9 @@ struct sl_states {
     struct sl_task_state *row;
 };
 
-/** Submits tasks as one array. @param tasks  their numbers, ascending, all less than
- * sl_array_room().
+/** Submits tasks 1 to @p tasks, fewer than sl_array_room(), as one array.
  * @return ST_MISSING_TOOL without Slurm, ST_CHILD if it refuses. */
-enum st_code sl_submit(const struct sl_job *job, const size_t *tasks, size_t n,
-                       struct st_error *err);
+enum st_code sl_submit(const struct sl_job *job, size_t tasks, struct st_error *err);
 
 /** The states of an array's tasks, those that ended included as long as Slurm remembers them
  * (MinJobAge). An array that it knows nothing of has none. */
@@ -52,9 +50,6 @@ enum st_code sl_query(const char *name, struct sl_states *states, struct st_erro
 
 /** How many numbers an array may use: MaxArraySize. */
 enum st_code sl_array_room(size_t *room, struct st_error *err);
-
-/** Task numbers as sbatch takes them: "1-5,8". @return false if it does not fit. */
-bool sl_ranges(const size_t *tasks, size_t n, char *to, size_t room);
 
 /** How many processes the kernel has ended in this process's control group because there was no
  * memory left for it: Slurm limits a task's memory so.

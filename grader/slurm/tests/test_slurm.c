@@ -6,18 +6,6 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-Test(slurm, task_numbers_as_sbatch_takes_them)
-{
-    char text[32];
-    const size_t tasks[] = {1, 2, 3, 7, 9, 10};
-    cr_assert(sl_ranges(tasks, 6, text, sizeof text));
-    cr_expect_str_eq(text, "1-3,7,9-10");
-    cr_assert(sl_ranges(tasks, 1, text, sizeof text));
-    cr_expect_str_eq(text, "1");
-    cr_expect_not(sl_ranges(tasks, 0, text, sizeof text), "an array has tasks");
-    cr_expect_not(sl_ranges(tasks, 6, text, 8), "no room");
-}
-
 Test(slurm, states)
 {
     static const struct {

@@ -1,25 +1,19 @@
 /* What a program may ask of and set for a kernel, and occupancy. */
 #include "vgpu/cudart/shim.h"
 
-static cudaError_t info_get(const void *symbol, const char *api, struct function **f,
-                            struct vp_kernel_info *info)
-{
-    cudaError_t error = rt_function(symbol, f);
-    if (error)
-        return error;
-    struct call c = rt_call(VP_KERNEL_INFO, api, 0, (*f)->kernel);
-    c.reply_payload = info;
-    c.reply_room = sizeof *info;
-    return rt_exchange(&c);
-}
-
 API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *to, const void *symbol)
 {
     struct function *f;
     struct vp_kernel_info info;
     if (!to)
         return rt_return(cudaErrorInvalidValue);
-    cudaError_t error = info_get(symbol, "cudaFuncGetAttributes", &f, &info);
+    cudaError_t error = rt_function(symbol, &f);
+    if (!error) {
+        struct call c = rt_call(VP_KERNEL_INFO, __func__, 0, f->kernel);
+        c.reply_payload = &info;
+        c.reply_room = sizeof info;
+        error = rt_exchange(&c);
+    }
     const struct vg_profile *p = rt_profile();
     if (error || !p)
         return rt_return(error ? error : cudaErrorNoDevice);
@@ -47,33 +41,24 @@ API cudaError_t cudaFuncSetAttribute(const void *symbol, enum cudaFuncAttribute 
     cudaError_t error = rt_function(symbol, &f);
     if (error)
         return rt_return(error);
-    switch (attribute) {
-    case cudaFuncAttributeMaxDynamicSharedMemorySize:
-        error = rt_request(VP_KERNEL_SET, "cudaFuncSetAttribute", 0, f->kernel,
-                           VP_SET_DYNAMIC_SHARED, value);
-        break;
-    case cudaFuncAttributePreferredSharedMemoryCarveout:
-        error =
-            rt_request(VP_KERNEL_SET, "cudaFuncSetAttribute", 0, f->kernel, VP_SET_CARVEOUT, value);
-        break;
-    default:
-        error = cudaErrorInvalidValue;
-        break;
-    }
-    return rt_return(error);
+    const enum vp_kernel_setting setting =
+        attribute == cudaFuncAttributeMaxDynamicSharedMemorySize      ? VP_SET_DYNAMIC_SHARED
+        : attribute == cudaFuncAttributePreferredSharedMemoryCarveout ? VP_SET_CARVEOUT
+                                                                      : VP_KERNEL_SETTINGS;
+    if (setting == VP_KERNEL_SETTINGS)
+        return rt_return(cudaErrorInvalidValue);
+    return rt_return(rt_request(VP_KERNEL_SET, __func__, 0, f->kernel, setting, value));
 }
 
-API cudaError_t cudaFuncSetCacheConfig(const void *symbol, enum cudaFuncCache config)
+static cudaError_t is_kernel(const void *symbol)
 {
     struct function *f;
-    return rt_return(rt_function(symbol, &f));
+    return rt_function(symbol, &f);
 }
 
-API cudaError_t cudaFuncSetSharedMemConfig(const void *symbol, enum cudaSharedMemConfig config)
-{
-    struct function *f;
-    return rt_return(rt_function(symbol, &f));
-}
+RT(cudaFuncSetCacheConfig, (const void *symbol, enum cudaFuncCache config), is_kernel(symbol))
+RT(cudaFuncSetSharedMemConfig, (const void *symbol, enum cudaSharedMemConfig config),
+   is_kernel(symbol))
 
 API cudaError_t cudaFuncGetName(const char **name, const void *symbol)
 {

@@ -178,7 +178,8 @@ static cudaError_t add(cudaGraphNode_t *to, cudaGraph_t graph, const struct CUgr
     return rt_return(added ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-cudaError_t graph_kernel_pack(struct graph_kernel *to, const struct cudaKernelNodeParams *from)
+static cudaError_t graph_kernel_pack(struct graph_kernel *to,
+                                     const struct cudaKernelNodeParams *from)
 {
     if (!from || from->extra)
         return from ? cudaErrorNotSupported : cudaErrorInvalidValue;
@@ -198,27 +199,31 @@ cudaError_t graph_kernel_pack(struct graph_kernel *to, const struct cudaKernelNo
     return cudaSuccess;
 }
 
-API cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *to, cudaGraph_t graph,
-                                       const cudaGraphNode_t *dependencies, size_t n,
-                                       const struct cudaKernelNodeParams *p)
+cudaError_t graph_kernel_set(struct CUgraphNode_st *node, const struct cudaKernelNodeParams *p)
+{
+    struct graph_kernel kernel;
+    if (!node || node->type != cudaGraphNodeTypeKernel)
+        return cudaErrorInvalidValue;
+    cudaError_t error = graph_kernel_pack(&kernel, p);
+    if (error)
+        return error;
+    free(node->as.kernel.parameters);
+    node->as.kernel = kernel;
+    return cudaSuccess;
+}
+
+RT(cudaGraphKernelNodeSetParams, (cudaGraphNode_t node, const struct cudaKernelNodeParams *p),
+   graph_kernel_set(node, p))
+
+/* How each function begins that adds a node. */
+#define ADDED    cudaGraphNode_t *to, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t n
+#define ADD(...) add(to, graph, &(struct CUgraphNode_st){__VA_ARGS__}, dependencies, n)
+
+API cudaError_t cudaGraphAddKernelNode(ADDED, const struct cudaKernelNodeParams *p)
 {
     struct CUgraphNode_st node = {.type = cudaGraphNodeTypeKernel};
     cudaError_t error = graph_kernel_pack(&node.as.kernel, p);
     return error ? rt_return(error) : add(to, graph, &node, dependencies, n);
-}
-
-API cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
-                                             const struct cudaKernelNodeParams *p)
-{
-    struct graph_kernel kernel;
-    if (!node || node->type != cudaGraphNodeTypeKernel)
-        return rt_return(cudaErrorInvalidValue);
-    cudaError_t error = graph_kernel_pack(&kernel, p);
-    if (error)
-        return rt_return(error);
-    free(node->as.kernel.parameters);
-    node->as.kernel = kernel;
-    return cudaSuccess;
 }
 
 static cudaError_t add_copy(cudaGraphNode_t *to, cudaGraph_t graph,
@@ -265,9 +270,7 @@ API cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGrap
                                     bytes, kind);
 }
 
-API cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *to, cudaGraph_t graph,
-                                       const cudaGraphNode_t *dependencies, size_t n,
-                                       const struct cudaMemcpy3DParms *p)
+API cudaError_t cudaGraphAddMemcpyNode(ADDED, const struct cudaMemcpy3DParms *p)
 {
     struct CUgraphNode_st node = {.type = cudaGraphNodeTypeMemcpy};
     if (!p || p->srcArray || p->dstArray)
@@ -289,53 +292,24 @@ API cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *to, cudaGraph_t graph,
     return add(to, graph, &node, dependencies, n);
 }
 
-API cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *to, cudaGraph_t graph,
-                                       const cudaGraphNode_t *dependencies, size_t n,
-                                       const struct cudaMemsetParams *p)
+static bool is_fill(const struct cudaMemsetParams *p)
 {
-    if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
-        return rt_return(cudaErrorInvalidValue);
-    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeMemset, .as.fill = *p};
-    return add(to, graph, &node, dependencies, n);
+    return p && (p->elementSize == 1 || p->elementSize == 2 || p->elementSize == 4);
 }
 
-API cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *to, cudaGraph_t graph,
-                                     const cudaGraphNode_t *dependencies, size_t n,
-                                     const struct cudaHostNodeParams *p)
-{
-    if (!p || !p->fn)
-        return rt_return(cudaErrorInvalidValue);
-    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeHost,
-                                  .as.host = {.function = p->fn, .data = p->userData}};
-    return add(to, graph, &node, dependencies, n);
-}
+RT(cudaGraphAddMemsetNode, (ADDED, const struct cudaMemsetParams *p),
+   is_fill(p) ? ADD(.type = cudaGraphNodeTypeMemset, .as.fill = *p) : cudaErrorInvalidValue)
+RT(cudaGraphAddHostNode, (ADDED, const struct cudaHostNodeParams *p),
+   p && p->fn
+       ? ADD(.type = cudaGraphNodeTypeHost, .as.host = {.function = p->fn, .data = p->userData})
+       : cudaErrorInvalidValue)
+RT(cudaGraphAddEmptyNode, (ADDED), ADD(.type = cudaGraphNodeTypeEmpty))
+RT(cudaGraphAddEventRecordNode, (ADDED, cudaEvent_t event),
+   ADD(.type = cudaGraphNodeTypeEventRecord, .as.event = event))
+RT(cudaGraphAddEventWaitNode, (ADDED, cudaEvent_t event),
+   ADD(.type = cudaGraphNodeTypeWaitEvent, .as.event = event))
 
-API cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *to, cudaGraph_t graph,
-                                      const cudaGraphNode_t *dependencies, size_t n)
-{
-    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeEmpty};
-    return add(to, graph, &node, dependencies, n);
-}
-
-API cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *to, cudaGraph_t graph,
-                                            const cudaGraphNode_t *dependencies, size_t n,
-                                            cudaEvent_t event)
-{
-    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeEventRecord, .as.event = event};
-    return add(to, graph, &node, dependencies, n);
-}
-
-API cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *to, cudaGraph_t graph,
-                                          const cudaGraphNode_t *dependencies, size_t n,
-                                          cudaEvent_t event)
-{
-    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeWaitEvent, .as.event = event};
-    return add(to, graph, &node, dependencies, n);
-}
-
-API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *to, cudaGraph_t graph,
-                                           const cudaGraphNode_t *dependencies, size_t n,
-                                           cudaGraph_t child)
+API cudaError_t cudaGraphAddChildGraphNode(ADDED, cudaGraph_t child)
 {
     struct CUgraphNode_st node = {.type = cudaGraphNodeTypeGraph};
     if (!child || child == graph || !(node.as.child = graph_copy(child)))

@@ -68,8 +68,8 @@ struct CUgraphNode_st *graph_add(struct CUgraph_st *graph, const struct CUgraphN
                                  struct CUgraphNode_st *const *dependencies, size_t n);
 /** Adds a copy to the list of a copy node. */
 bool graph_copy_append(struct CUgraphNode_st *node, const struct graph_copy *copy);
-/** Packs a kernel's arguments. */
-cudaError_t graph_kernel_pack(struct graph_kernel *to, const struct cudaKernelNodeParams *from);
+/** Gives a kernel's node another launch. @return cudaErrorInvalidValue for another node or NULL. */
+cudaError_t graph_kernel_set(struct CUgraphNode_st *node, const struct cudaKernelNodeParams *p);
 /** Carries a graph out in a stream, its nodes in an order that their dependencies allow. */
 cudaError_t graph_run(struct CUgraph_st *graph, cudaStream_t stream);
 

@@ -122,11 +122,9 @@ API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *to, cudaGraph_t graph,
     return rt_return(rt_request(VP_CALL, "cudaGraphInstantiate", 0));
 }
 
-API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *to, cudaGraph_t graph,
-                                              unsigned long long flags)
-{
-    return cudaGraphInstantiate(to, graph, flags);
-}
+RT(cudaGraphInstantiateWithFlags,
+   (cudaGraphExec_t *to, cudaGraph_t graph, unsigned long long flags),
+   cudaGraphInstantiate(to, graph, flags))
 
 API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 {
@@ -162,20 +160,9 @@ static struct CUgraphNode_st *node_of(cudaGraphExec_t exec, cudaGraphNode_t orig
     return NULL;
 }
 
-API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t origin,
-                                                 const struct cudaKernelNodeParams *p)
-{
-    struct CUgraphNode_st *node = node_of(exec, origin, cudaGraphNodeTypeKernel);
-    struct graph_kernel kernel;
-    if (!node)
-        return rt_return(cudaErrorInvalidValue);
-    cudaError_t error = graph_kernel_pack(&kernel, p);
-    if (error)
-        return rt_return(error);
-    free(node->as.kernel.parameters);
-    node->as.kernel = kernel;
-    return cudaSuccess;
-}
+RT(cudaGraphExecKernelNodeSetParams,
+   (cudaGraphExec_t exec, cudaGraphNode_t origin, const struct cudaKernelNodeParams *p),
+   graph_kernel_set(node_of(exec, origin, cudaGraphNodeTypeKernel), p))
 
 API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t origin,
                                                    void *to, const void *from, size_t bytes,

@@ -69,30 +69,16 @@ API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *to, const
     cudaError_t error = rt_exchange(&c);
     if (error)
         return rt_return(error);
-    *to = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered,
-                                         .device = cudaInvalidDeviceId};
-    switch (c.reply.r[0]) {
-    case VP_MEMORY_DEVICE:
-        to->type = cudaMemoryTypeDevice;
-        break;
-    case VP_MEMORY_MANAGED:
-        to->type = cudaMemoryTypeManaged;
-        to->hostPointer = POINTER(p);
-        break;
-    case VP_MEMORY_PINNED:
-        to->type = cudaMemoryTypeHost;
-        to->hostPointer = POINTER(p);
-        break;
-    default:
-        if (rt_is_pinned(p)) {
-            to->type = cudaMemoryTypeHost;
-            to->device = 0;
-        }
-        to->hostPointer = POINTER(p);
-        return cudaSuccess;
-    }
-    to->device = 0;
-    to->devicePointer = POINTER(p);
+    const uint64_t kind = c.reply.r[0]; /* enum vp_memory */
+    const bool is_registered = kind == VP_MEMORY_NONE && rt_is_pinned(p);
+    *to = (struct cudaPointerAttributes){
+        .type = kind == VP_MEMORY_DEVICE                    ? cudaMemoryTypeDevice
+                : kind == VP_MEMORY_MANAGED                 ? cudaMemoryTypeManaged
+                : kind == VP_MEMORY_PINNED || is_registered ? cudaMemoryTypeHost
+                                                            : cudaMemoryTypeUnregistered,
+        .device = kind || is_registered ? 0 : cudaInvalidDeviceId,
+        .devicePointer = kind ? POINTER(p) : NULL,
+        .hostPointer = kind == VP_MEMORY_DEVICE ? NULL : POINTER(p)};
     return cudaSuccess;
 }
 
@@ -156,29 +142,23 @@ RT(cudaMemset3DAsync,
 /* Pools that the program made: handles DEFAULT_POOL + 1 and up. */
 static _Atomic bool pools[POOLS_MAX];
 
-static bool is_pool(cudaMemPool_t pool)
+static uintptr_t pool_number(cudaMemPool_t pool)
 {
-    uintptr_t i = (uintptr_t)pool - (uintptr_t)DEFAULT_POOL;
-    return i == 0 || (i <= POOLS_MAX && pools[i - 1]);
+    return (uintptr_t)pool - (uintptr_t)DEFAULT_POOL;
 }
 
-API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
+static bool is_pool(cudaMemPool_t pool)
 {
-    if (!pool)
-        return rt_return(cudaErrorInvalidValue);
-    *pool = DEFAULT_POOL;
-    return rt_return(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+    uintptr_t i = pool_number(pool);
+    return i == 0 || (i <= POOLS_MAX && pools[i - 1]);
 }
 
 static cudaMemPool_t current = DEFAULT_POOL;
 
-API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
-{
-    cudaError_t error = cudaDeviceGetDefaultMemPool(pool, device);
-    if (!error)
-        *pool = current;
-    return error;
-}
+RT(cudaDeviceGetDefaultMemPool, (cudaMemPool_t *pool, int device),
+   PUT(pool, DEFAULT_POOL, device ? cudaErrorInvalidDevice : cudaSuccess))
+RT(cudaDeviceGetMemPool, (cudaMemPool_t *pool, int device),
+   PUT(pool, device ? DEFAULT_POOL : current, device ? cudaErrorInvalidDevice : cudaSuccess))
 
 API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
 {
@@ -207,7 +187,7 @@ API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
     if (!is_pool(pool) || pool == DEFAULT_POOL)
         return rt_return(cudaErrorInvalidValue);
-    pools[(uintptr_t)pool - (uintptr_t)DEFAULT_POOL - 1] = false;
+    pools[pool_number(pool) - 1] = false;
     if (current == pool)
         current = DEFAULT_POOL;
     return cudaSuccess;
@@ -225,7 +205,7 @@ API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr
     if (!is_pool(pool) || !value)
         return rt_return(cudaErrorInvalidValue);
     if (attribute == cudaMemPoolAttrReleaseThreshold)
-        release_threshold[(uintptr_t)pool - (uintptr_t)DEFAULT_POOL] = *(uint64_t *)value;
+        release_threshold[pool_number(pool)] = *(uint64_t *)value;
     return cudaSuccess;
 }
 
@@ -236,7 +216,7 @@ API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr
         return rt_return(cudaErrorInvalidValue);
     switch (attribute) {
     case cudaMemPoolAttrReleaseThreshold:
-        *(uint64_t *)value = release_threshold[(uintptr_t)pool - (uintptr_t)DEFAULT_POOL];
+        *(uint64_t *)value = release_threshold[pool_number(pool)];
         return cudaSuccess;
     case cudaMemPoolReuseFollowEventDependencies:
     case cudaMemPoolReuseAllowOpportunistic:

@@ -21,7 +21,7 @@ static void deliver(struct vg_warp *w, struct vg_copies *c, uint32_t lanes)
             continue;
         const struct race_access who = {c->insn, w->step, (uint16_t)(w->index * VG_LANES + lane),
                                         w->warp_epoch};
-        const struct race_hit hit = race_write(&b->race, at, c->bytes, who);
+        const struct race_hit hit = race_enter(&b->race, at, c->bytes, who, RACE_WRITE);
         if (hit.kind != RACE_NONE)
             vg_find_race(w, w->block->launch->module->insns[c->insn], lane, at, c->bytes, true,
                          hit);

@@ -26,8 +26,9 @@ uint64_t vg_block_place(const struct vg_launch *launch, uint64_t number, uint32_
     if (launch->seed)
         number = (uint64_t)(((unsigned __int128)number * launch->order_step + launch->order_start) %
                             launch->blocks);
-    id[0] = (uint32_t)(number % launch->grid.x);
-    id[1] = (uint32_t)(number / launch->grid.x % launch->grid.y);
-    id[2] = (uint32_t)(number / launch->grid.x / launch->grid.y);
+    const struct vg_dim at = vg_place(launch->grid, number);
+    id[0] = at.x;
+    id[1] = at.y;
+    id[2] = at.z;
     return number;
 }

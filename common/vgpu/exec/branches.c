@@ -7,11 +7,8 @@ const struct ir_insn *vg_meet(struct vg_warp *w, const struct ir_insn *in)
         struct vg_meeting *m = &w->meetings[w->meeting];
         if (m->pc != in || m->frame != w->frame)
             break;
-        m->arrived |= w->mask;
-        if (m->arrived != m->expected)
+        if (!vg_meeting_arrive(w, m, w->mask))
             return NULL;
-        struct vg_fragment f = vg_meeting_complete(w, m);
-        vg_fragment_load(w, &f);
     }
     w->block_warps[in->target]++;
     w->block_threads[in->target] += (uint64_t)__builtin_popcount(w->mask);

@@ -83,11 +83,8 @@ static const struct ir_insn *meet_behind_call(struct vg_warp *w, const struct ir
         struct vg_meeting *m = &w->meetings[w->meeting];
         if (m->is_call || m->pc != pc || m->frame != w->frame || pc->op == IR_ENTER_JOIN)
             break;
-        m->arrived |= w->mask;
-        if (m->arrived != m->expected)
+        if (!vg_meeting_arrive(w, m, w->mask))
             return NULL;
-        struct vg_fragment f = vg_meeting_complete(w, m);
-        vg_fragment_load(w, &f);
     }
     return pc;
 }
@@ -103,16 +100,13 @@ const struct ir_insn *vg_return(struct vg_warp *w, const struct ir_insn *in, uin
         i = w->meetings[i].parent;
     }
     struct vg_meeting *m = &w->meetings[i];
-    m->arrived |= lanes;
+    const struct ir_insn *behind = m->pc;
     if (stay) {
+        m->arrived |= lanes;
         w->mask = stay;
         return in + 1;
     }
-    if (m->arrived != m->expected)
-        return NULL;
-    struct vg_fragment f = vg_meeting_complete(w, m);
-    vg_fragment_load(w, &f);
-    return meet_behind_call(w, f.pc);
+    return vg_meeting_arrive(w, m, lanes) ? meet_behind_call(w, behind) : NULL;
 }
 
 /* Lanes end: nobody waits for them any more. */

@@ -158,13 +158,12 @@ static void assert_failed(struct vg_warp *w, const struct ir_insn *in, int lane)
     text_at(w, in, lane, argument(w, in, lane, 3, 8), function, sizeof function);
     uint32_t line = (uint32_t)argument(w, in, lane, 2, 4);
     const struct vg_launch *launch = w->block->launch;
-    uint32_t t = w->index * VG_LANES + (uint32_t)lane;
+    const struct vg_dim t = vg_place(launch->block, w->index * VG_LANES + (uint32_t)lane);
     char out[1200];
     int n = snprintf(out, sizeof out,
                      "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
-                     file, line, function, w->block->id[0], w->block->id[1], w->block->id[2],
-                     t % launch->block.x, t / launch->block.x % launch->block.y,
-                     t / launch->block.x / launch->block.y, what);
+                     file, line, function, w->block->id[0], w->block->id[1], w->block->id[2], t.x,
+                     t.y, t.z, what);
     vg_print(w->block, out, (size_t)n < sizeof out ? (size_t)n : sizeof out - 1);
     vg_find(w, in, VG_FAULT_ASSERT, lane, 0, 0, false, "assertion `%s` failed", what);
 }

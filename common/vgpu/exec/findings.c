@@ -52,6 +52,13 @@ static void set_place(const struct vg_module *module, const struct ir_insn *in, 
     *line = module->ir.locations[in->location].line;
 }
 
+static void set_thread(struct vg_finding *f, struct vg_dim thread)
+{
+    f->fault.thread[0] = thread.x;
+    f->fault.thread[1] = thread.y;
+    f->fault.thread[2] = thread.z;
+}
+
 static void fill(struct vg_finding *f, struct vg_warp *w, const struct ir_insn *in, int lane,
                  uint64_t address, uint32_t bytes, bool is_write)
 {
@@ -61,9 +68,7 @@ static void fill(struct vg_finding *f, struct vg_warp *w, const struct ir_insn *
     memcpy(f->fault.kernel, launch->kernel->name, sizeof f->fault.kernel);
     set_place(launch->module, in, f->fault.file, &f->fault.line);
     memcpy(f->fault.block, w->block->id, sizeof f->fault.block);
-    f->fault.thread[0] = thread % launch->block.x;
-    f->fault.thread[1] = thread / launch->block.x % launch->block.y;
-    f->fault.thread[2] = thread / launch->block.x / launch->block.y;
+    set_thread(f, vg_place(launch->block, thread));
     f->fault.address = address;
     f->fault.access_bytes = (int)bytes;
     f->fault.is_write = is_write;
@@ -179,21 +184,19 @@ void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_
         return;
     fill(f, w, late, (int)late_thread - w->index * VG_LANES, address, bytes, hit.kind != RACE_RAW);
     set_place(module, early, f->fault.other_file, &f->fault.other_line);
-    const struct vg_dim *d = &w->block->launch->block;
+    const struct vg_dim t = vg_place(w->block->launch->block, early_thread);
     if (hit.is_copy) {
         snprintf(
             f->fault.detail, sizeof f->fault.detail,
             "shared memory at 0x%x: read by this thread while the asynchronous copy of thread (%u,%u,%u) at line %d is on its way: that thread must wait for it first (__pipeline_wait_prior)",
-            address, early_thread % d->x, early_thread / d->x % d->y, early_thread / d->x / d->y,
-            f->fault.other_line);
+            address, t.x, t.y, t.z, f->fault.other_line);
         return;
     }
     snprintf(
         f->fault.detail, sizeof f->fault.detail,
         "shared memory at 0x%x: %s by this thread and %s by thread (%u,%u,%u) at line %d with no %s between",
         address, hit.kind == RACE_RAW ? "read" : "written",
-        hit.kind == RACE_WAR ? "read" : "written", early_thread % d->x, early_thread / d->x % d->y,
-        early_thread / d->x / d->y, f->fault.other_line,
+        hit.kind == RACE_WAR ? "read" : "written", t.x, t.y, t.z, f->fault.other_line,
         late_thread / VG_LANES == early_thread / VG_LANES ? "__syncwarp" : "__syncthreads");
 }
 
@@ -202,7 +205,6 @@ void vg_find_addition(struct vg_warp *w, uint64_t block, uint32_t thread, uint32
 {
     const struct vg_launch *launch = w->block->launch;
     const struct ir_insn *in = launch->module->insns[insn];
-    const struct vg_dim *d = &launch->block;
     bool is_new;
     struct vg_finding *f = find_or_add(w->worker, VG_FAULT_RACE_GLOBAL, insn, 0, block, &is_new);
     if (!is_new && !(block == f->order && address < f->fault.address))
@@ -210,9 +212,7 @@ void vg_find_addition(struct vg_warp *w, uint64_t block, uint32_t thread, uint32
     fill(f, w, in, 0, address, bytes, true);
     f->order = block;
     vg_block_place(launch, block, f->fault.block);
-    f->fault.thread[0] = thread % d->x;
-    f->fault.thread[1] = thread / d->x % d->y;
-    f->fault.thread[2] = thread / d->x / d->y;
+    set_thread(f, vg_place(launch->block, thread));
     snprintf(
         f->fault.detail, sizeof f->fault.detail,
         "added to by several blocks, each with a load, an addition and a store: between them another block's addition is lost");

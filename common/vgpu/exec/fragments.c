@@ -57,3 +57,13 @@ struct vg_fragment vg_meeting_complete(struct vg_warp *w, struct vg_meeting *m)
     m->used = false;
     return f;
 }
+
+bool vg_meeting_arrive(struct vg_warp *w, struct vg_meeting *m, uint32_t lanes)
+{
+    m->arrived |= lanes;
+    if (m->arrived != m->expected)
+        return false;
+    const struct vg_fragment f = vg_meeting_complete(w, m);
+    vg_fragment_load(w, &f);
+    return true;
+}

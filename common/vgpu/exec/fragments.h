@@ -39,6 +39,8 @@ int vg_meeting_new(struct vg_warp *w);
 /** All expected lanes have come. @return them as one fragment behind the meeting; after a call with
  * its results copied and its frame freed. */
 struct vg_fragment vg_meeting_complete(struct vg_warp *w, struct vg_meeting *m);
+/** Lanes arrive at a meeting. @return whether all have: then they are the running fragment. */
+bool vg_meeting_arrive(struct vg_warp *w, struct vg_meeting *m, uint32_t lanes);
 /** Copies a parameter or a result inside a lane's local memory. Damaged PTX may pass fewer bytes
  * than the callee takes: what would leave the memory is not copied. */
 void vg_parameter_copy(const struct vg_warp *w, int lane, size_t to, size_t from, size_t bytes);

@@ -9,11 +9,10 @@ uint64_t vg_special_register(struct vg_warp *w, enum ir_sreg which, int lane)
 {
     const struct vg_block *b = w->block;
     const struct vg_launch *l = b->launch;
-    uint32_t t = w->index * VG_LANES + (uint32_t)lane;
     switch (which) {
-        VALUE(TID_X, t % l->block.x);
-        VALUE(TID_Y, t / l->block.x % l->block.y);
-        VALUE(TID_Z, t / l->block.x / l->block.y);
+        VALUE(TID_X, w->tid[0][lane]);
+        VALUE(TID_Y, w->tid[1][lane]);
+        VALUE(TID_Z, w->tid[2][lane]);
         VALUE(NTID_X, l->block.x);
         VALUE(NTID_Y, l->block.y);
         VALUE(NTID_Z, l->block.z);

@@ -44,10 +44,8 @@ static void describe_missing(struct vg_block *block, int barrier, char *to, size
             if (w->meetings[k].used && w->meetings[k].arrived & missing & -missing)
                 pc = w->meetings[k].pc;
         uint32_t number = i * VG_LANES + (uint32_t)__builtin_ctz(missing);
-        snprintf(to, room, "; thread (%u,%u,%u) is not among them, it waits at %s",
-                 number % block->launch->block.x,
-                 number / block->launch->block.x % block->launch->block.y,
-                 number / block->launch->block.x / block->launch->block.y,
+        const struct vg_dim t = vg_place(block->launch->block, number);
+        snprintf(to, room, "; thread (%u,%u,%u) is not among them, it waits at %s", t.x, t.y, t.z,
                  place(block, pc, at, sizeof at));
         return;
     }
@@ -253,10 +251,10 @@ struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *la
         w->worker = worker;
         w->index = (uint16_t)i;
         for (uint32_t lane = 0; lane < VG_LANES; lane++) {
-            uint32_t t = i * VG_LANES + lane;
-            w->tid[0][lane] = t % launch->block.x;
-            w->tid[1][lane] = t / launch->block.x % launch->block.y;
-            w->tid[2][lane] = t / launch->block.x / launch->block.y;
+            const struct vg_dim t = vg_place(launch->block, i * VG_LANES + lane);
+            w->tid[0][lane] = t.x;
+            w->tid[1][lane] = t.y;
+            w->tid[2][lane] = t.z;
         }
         w->sites = worker->sites;
         w->block_warps = worker->block_warps;

@@ -384,6 +384,13 @@ struct vg_device {
     const char *target; /**< instruction set of the handlers */
 };
 
+/** Where a thread or block of a number is, in a block or grid of a size. */
+static inline struct vg_dim vg_place(struct vg_dim size, uint64_t number)
+{
+    return (struct vg_dim){(uint32_t)(number % size.x), (uint32_t)(number / size.x % size.y),
+                           (uint32_t)(number / size.x / size.y)};
+}
+
 /* ---- what handlers call --------------------------------------------------------------------- */
 
 /** Records a finding of a lane; one that ends the kernel also stops the block. */

@@ -163,18 +163,6 @@ struct race_hit race_enter(struct race_shadow *s, uint32_t address, uint32_t byt
     return enter_access(s, address, bytes, who, kind);
 }
 
-struct race_hit race_read(struct race_shadow *s, uint32_t address, uint32_t bytes,
-                          struct race_access who)
-{
-    return race_enter(s, address, bytes, who, RACE_READ);
-}
-
-struct race_hit race_write(struct race_shadow *s, uint32_t address, uint32_t bytes,
-                           struct race_access who)
-{
-    return race_enter(s, address, bytes, who, RACE_WRITE);
-}
-
 bool race_is_released(struct race_shadow *s, uint32_t address, struct race_access who)
 {
     const struct race_word *w = &s->words[address / 4];

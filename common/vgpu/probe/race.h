@@ -89,14 +89,7 @@ void race_reset(struct race_shadow *shadow);
 /** A barrier of the whole block. */
 void race_barrier(struct race_shadow *shadow);
 
-/** Enters one thread's read of @p bytes at @p address (inside). @return the race it makes, if any.
- */
-struct race_hit race_read(struct race_shadow *shadow, uint32_t address, uint32_t bytes,
-                          struct race_access who);
-/** The same for a write. */
-struct race_hit race_write(struct race_shadow *shadow, uint32_t address, uint32_t bytes,
-                           struct race_access who);
-/** The same for an access of any kind. */
+/** Enters one thread's access to @p bytes at @p address (inside). @return the race it makes, if any. */
 struct race_hit race_enter(struct race_shadow *shadow, uint32_t address, uint32_t bytes,
                            struct race_access who, enum race_access_kind kind);
 /** @return whether another thread's atomic was the last to write a word in this epoch: who acquires

@@ -26,8 +26,8 @@ TestSuite(race, .init = open_shadow, .fini = close_shadow);
 
 Test(race, a_read_of_what_another_thread_wrote_is_raw)
 {
-    cr_assert_eq(race_write(&shadow, 16, 4, by(0, 1)).kind, RACE_NONE);
-    struct race_hit hit = race_read(&shadow, 16, 4, by(40, 2));
+    cr_assert_eq(race_enter(&shadow, 16, 4, by(0, 1), RACE_WRITE).kind, RACE_NONE);
+    struct race_hit hit = race_enter(&shadow, 16, 4, by(40, 2), RACE_READ);
     cr_assert_eq(hit.kind, RACE_RAW);
     cr_assert_eq(hit.other_thread, 0);
     cr_assert_eq(hit.other_insn, 1);
@@ -36,22 +36,22 @@ Test(race, a_read_of_what_another_thread_wrote_is_raw)
 Test(race, the_order_of_execution_does_not_change_the_kind)
 {
     /* the program reads, then writes: a warp that ran first has written already */
-    race_read(&shadow, 16, 4, by(0, 1));
-    race_write(&shadow, 16, 4, by(0, 2));
-    cr_assert_eq(race_read(&shadow, 16, 4, by(40, 1)).kind, RACE_WAR);
+    race_enter(&shadow, 16, 4, by(0, 1), RACE_READ);
+    race_enter(&shadow, 16, 4, by(0, 2), RACE_WRITE);
+    cr_assert_eq(race_enter(&shadow, 16, 4, by(40, 1), RACE_READ).kind, RACE_WAR);
     /* the program writes, then reads: a warp that ran first has read already */
     race_barrier(&shadow);
-    race_read(&shadow, 32, 4, by(0, 2));
-    cr_assert_eq(race_write(&shadow, 32, 4, by(40, 1)).kind, RACE_RAW);
+    race_enter(&shadow, 32, 4, by(0, 2), RACE_READ);
+    cr_assert_eq(race_enter(&shadow, 32, 4, by(40, 1), RACE_WRITE).kind, RACE_RAW);
 }
 
 Test(race, a_barrier_orders_everything)
 {
-    race_write(&shadow, 0, 8, by(0, 1));
+    race_enter(&shadow, 0, 8, by(0, 1), RACE_WRITE);
     race_barrier(&shadow);
-    cr_assert_eq(race_read(&shadow, 4, 4, by(99, 1)).kind, RACE_NONE);
+    cr_assert_eq(race_enter(&shadow, 4, 4, by(99, 1), RACE_READ).kind, RACE_NONE);
     race_barrier(&shadow);
-    cr_assert_eq(race_write(&shadow, 4, 4, by(70, 1)).kind, RACE_NONE);
+    cr_assert_eq(race_enter(&shadow, 4, 4, by(70, 1), RACE_WRITE).kind, RACE_NONE);
 }
 
 Test(race, atomics_race_with_plain_accesses_and_not_with_each_other)
@@ -59,12 +59,13 @@ Test(race, atomics_race_with_plain_accesses_and_not_with_each_other)
     cr_assert_eq(race_enter(&shadow, 16, 4, by(0, 1), RACE_ATOMIC).kind, RACE_NONE);
     cr_assert_eq(race_enter(&shadow, 16, 4, by(40, 1), RACE_ATOMIC).kind, RACE_NONE);
     cr_assert_eq(race_enter(&shadow, 16, 4, by(80, 2), RACE_STRONG_READ).kind, RACE_NONE);
-    cr_assert_eq(race_read(&shadow, 16, 4, by(80, 2)).kind, RACE_RAW);
+    cr_assert_eq(race_enter(&shadow, 16, 4, by(80, 2), RACE_READ).kind, RACE_RAW);
     race_barrier(&shadow);
-    race_read(&shadow, 16, 4, by(0, 1));
+    race_enter(&shadow, 16, 4, by(0, 1), RACE_READ);
     cr_assert_eq(race_enter(&shadow, 16, 4, by(40, 2), RACE_ATOMIC).kind, RACE_WAR);
     race_barrier(&shadow);
-    race_write(&shadow, 16, 4, by(0, 1)); /* and an atomic of the same thread does not hide it */
+    race_enter(&shadow, 16, 4, by(0, 1),
+               RACE_WRITE); /* and an atomic of the same thread does not hide it */
     race_enter(&shadow, 16, 4, by(0, 2), RACE_ATOMIC);
     cr_assert_eq(race_enter(&shadow, 16, 4, by(40, 3), RACE_ATOMIC).kind, RACE_RAW);
 }
@@ -74,25 +75,25 @@ Test(race, an_atomic_of_another_thread_is_what_can_be_acquired)
     race_enter(&shadow, 16, 4, by(0, 1), RACE_ATOMIC);
     cr_assert_not(race_is_released(&shadow, 16, by(0, 2)));
     cr_assert(race_is_released(&shadow, 16, by(40, 2)));
-    race_write(&shadow, 20, 4, by(0, 1));
+    race_enter(&shadow, 20, 4, by(0, 1), RACE_WRITE);
     cr_assert_not(race_is_released(&shadow, 20, by(40, 2)));
 }
 
 Test(race, bytes_of_one_word_are_kept_apart)
 {
-    race_write(&shadow, 8, 1, by(0, 1));
-    cr_assert_eq(race_write(&shadow, 9, 1, by(50, 1)).kind, RACE_NONE);
-    cr_assert_eq(race_write(&shadow, 8, 2, by(60, 1)).kind, RACE_WAW);
+    race_enter(&shadow, 8, 1, by(0, 1), RACE_WRITE);
+    cr_assert_eq(race_enter(&shadow, 9, 1, by(50, 1), RACE_WRITE).kind, RACE_NONE);
+    cr_assert_eq(race_enter(&shadow, 8, 2, by(60, 1), RACE_WRITE).kind, RACE_WAW);
 }
 
 Test(race, threads_of_a_warp_are_ordered_by_syncwarp)
 {
     struct race_access later = by(1, 2);
-    race_write(&shadow, 0, 4, by(0, 1));
+    race_enter(&shadow, 0, 4, by(0, 1), RACE_WRITE);
     later.warp_epoch = 1;
-    cr_assert_eq(race_read(&shadow, 0, 4, later).kind, RACE_NONE);
-    race_write(&shadow, 4, 4, by(0, 1));
-    cr_assert_eq(race_read(&shadow, 4, 4, by(1, 2)).kind, RACE_RAW);
+    cr_assert_eq(race_enter(&shadow, 0, 4, later, RACE_READ).kind, RACE_NONE);
+    race_enter(&shadow, 4, 4, by(0, 1), RACE_WRITE);
+    cr_assert_eq(race_enter(&shadow, 4, 4, by(1, 2), RACE_READ).kind, RACE_RAW);
 }
 
 /* A broadcast: all lanes read a word, meet, and one of them writes it. */
@@ -100,31 +101,31 @@ Test(race, a_broadcast_read_is_ordered_by_syncwarp_too)
 {
     struct race_access writer = by(7, 2);
     for (uint16_t lane = 0; lane < 32; lane++)
-        race_read(&shadow, 16, 4, by(lane, 1));
-    cr_assert_eq(race_write(&shadow, 16, 4, writer).kind, RACE_WAR);
+        race_enter(&shadow, 16, 4, by(lane, 1), RACE_READ);
+    cr_assert_eq(race_enter(&shadow, 16, 4, writer, RACE_WRITE).kind, RACE_WAR);
 
     race_barrier(&shadow);
     for (uint16_t lane = 0; lane < 32; lane++)
-        race_read(&shadow, 16, 4, by(lane, 1));
+        race_enter(&shadow, 16, 4, by(lane, 1), RACE_READ);
     writer.warp_epoch = 1;
-    cr_assert_eq(race_write(&shadow, 16, 4, writer).kind, RACE_NONE);
+    cr_assert_eq(race_enter(&shadow, 16, 4, writer, RACE_WRITE).kind, RACE_NONE);
 
     race_barrier(&shadow); /* the writer has read it once more meanwhile */
     for (uint16_t lane = 0; lane < 32; lane++)
-        race_read(&shadow, 16, 4, by(lane, 1));
-    race_read(&shadow, 16, 4, writer);
-    cr_assert_eq(race_write(&shadow, 16, 4, writer).kind, RACE_NONE);
+        race_enter(&shadow, 16, 4, by(lane, 1), RACE_READ);
+    race_enter(&shadow, 16, 4, writer, RACE_READ);
+    cr_assert_eq(race_enter(&shadow, 16, 4, writer, RACE_WRITE).kind, RACE_NONE);
 
     race_barrier(&shadow); /* readers of another warp are not ordered by it */
-    race_read(&shadow, 16, 4, by(40, 1));
+    race_enter(&shadow, 16, 4, by(40, 1), RACE_READ);
     for (uint16_t lane = 0; lane < 32; lane++)
-        race_read(&shadow, 16, 4, by(lane, 1));
-    cr_assert_eq(race_write(&shadow, 16, 4, writer).kind, RACE_WAR);
+        race_enter(&shadow, 16, 4, by(lane, 1), RACE_READ);
+    cr_assert_eq(race_enter(&shadow, 16, 4, writer, RACE_WRITE).kind, RACE_WAR);
 
     race_barrier(&shadow); /* nor does the writer's own read hide that of another lane */
-    race_read(&shadow, 16, 4, by(6, 1));
-    race_read(&shadow, 16, 4, by(7, 1));
-    cr_assert_eq(race_write(&shadow, 16, 4, by(7, 2)).kind, RACE_WAR);
+    race_enter(&shadow, 16, 4, by(6, 1), RACE_READ);
+    race_enter(&shadow, 16, 4, by(7, 1), RACE_READ);
+    cr_assert_eq(race_enter(&shadow, 16, 4, by(7, 2), RACE_WRITE).kind, RACE_WAR);
 }
 
 Test(race, reads_from_the_log_count_when_somebody_writes)
@@ -132,7 +133,7 @@ Test(race, reads_from_the_log_count_when_somebody_writes)
     shadow.log[0] = (struct race_entry){.insn = 7, .mask = 2, .step = 1, .warp = 3, .bytes = 4};
     shadow.log[0].address[1] = 20;
     shadow.logged = 1;
-    struct race_hit hit = race_write(&shadow, 20, 4, by(5, 2));
+    struct race_hit hit = race_enter(&shadow, 20, 4, by(5, 2), RACE_WRITE);
     cr_assert_eq(hit.kind, RACE_WAR);
     cr_assert_eq(hit.other_thread, 97);
     cr_assert_eq(hit.other_insn, 7);
@@ -146,8 +147,8 @@ Test(race, more_accesses_than_the_log_holds_still_count)
         e->is_write = i == 0;
         e->address[0] = i == 0 ? 4 : 8;
     }
-    cr_assert_eq(race_read(&shadow, 4, 4, by(0, 1)).kind, RACE_RAW);
-    cr_assert_eq(race_write(&shadow, 8, 4, by(0, RACE_LOG + 2)).kind, RACE_WAR);
+    cr_assert_eq(race_enter(&shadow, 4, 4, by(0, 1), RACE_READ).kind, RACE_RAW);
+    cr_assert_eq(race_enter(&shadow, 8, 4, by(0, RACE_LOG + 2), RACE_WRITE).kind, RACE_WAR);
 }
 
 Test(names, kernels_have_their_written_names)

@@ -22,6 +22,16 @@ int gr_milestone_number(const char *id)
     return length && !id[length] ? atoi(id + 1) : -1;
 }
 
+static int is_milestone(const struct dirent *entry)
+{
+    return gr_milestone_number(entry->d_name) >= 0;
+}
+
+int gr_milestone_folders(const char *folder, struct dirent ***entries)
+{
+    return scandir(folder, entries, is_milestone, versionsort);
+}
+
 /* A folder of labs/: "m1-cpu-conv". */
 static int is_folder(const struct dirent *entry)
 {

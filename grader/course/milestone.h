@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdbool.h>
 
@@ -29,5 +30,10 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id,
 
 /** @return the number of "m3"; -1 if the text is no milestone's id. */
 int gr_milestone_number(const char *id);
+
+/** Lists the entries of a folder that are named as milestones, in numeric order, as scandir() does.
+ * @param entries  set to malloc'd entries in a malloc'd list
+ * @return how many, or -1 with errno */
+int gr_milestone_folders(const char *folder, struct dirent ***entries);
 
 #endif

@@ -5,7 +5,6 @@
 #include "grader/course/milestone.h"
 #include "grader/record/result_json.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,16 +47,11 @@ static void read_grading(const struct gr_sources *src, struct gr_grading *g)
     look_for_age(src, g);
 }
 
-static int is_milestone(const struct dirent *entry)
-{
-    return gr_milestone_number(entry->d_name) >= 0;
-}
-
 enum st_code pp_sources_read(struct gr_sources *src, struct st_error *err)
 {
     struct dirent **entries;
     src->n = 0;
-    const int n = scandir(src->gradings, &entries, is_milestone, versionsort);
+    const int n = gr_milestone_folders(src->gradings, &entries);
     if (n < 0) {
         if (errno == ENOENT) /* nothing was graded yet */
             return ST_OK;

@@ -6,9 +6,9 @@
  *
  * Times of different devices are never put side by side. */
 #include "grader/course/floor.h"
+#include "grader/course/milestone.h"
 #include "grader/plots/plot_parts.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,16 +91,10 @@ struct gradings {
     struct plot_result *of[MAX_GRADINGS];
 };
 
-static int is_milestone(const struct dirent *entry)
-{
-    const char *name = entry->d_name;
-    return name[0] == 'm' && name[1] && strspn(name + 1, "0123456789") == strlen(name + 1);
-}
-
 static void read_gradings(struct gradings *g, const char *folder)
 {
     struct dirent **entries;
-    int n = scandir(folder, &entries, is_milestone, versionsort);
+    int n = gr_milestone_folders(folder, &entries);
     for (int i = 0; i < n; i++) {
         char path[PATH_MAX];
         struct st_error ignored;
@@ -279,15 +273,14 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
 /* The folder that DIR lies in, if DIR is called mN: then others may lie beside it. */
 static bool find_siblings(char parent[PATH_MAX], const char *folder)
 {
-    struct dirent entry;
     char path[PATH_MAX];
     if (!realpath(folder, path))
         return false;
     char *name = strrchr(path, '/') + 1;
-    snprintf(entry.d_name, sizeof entry.d_name, "%.200s", name);
+    const bool found = gr_milestone_number(name) >= 0;
     *name = '\0';
     snprintf(parent, PATH_MAX, "%s", path);
-    return is_milestone(&entry);
+    return found;
 }
 
 /* The gradings beside DIR, or in it. */

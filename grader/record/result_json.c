@@ -305,17 +305,11 @@ static cJSON *new_object(const struct field *fields, const char *from)
     return object;
 }
 
-char *gr_result_text(const struct gr_result *result)
+void gr_result_write(FILE *out, const struct gr_result *result)
 {
     cJSON *root = new_object(result_fields, (const char *)result);
     char *text = cJSON_Print(root);
     cJSON_Delete(root);
-    return text;
-}
-
-void gr_result_write(FILE *out, const struct gr_result *result)
-{
-    char *text = gr_result_text(result);
     if (text)
         fprintf(out, "%s\n", text);
     free(text);

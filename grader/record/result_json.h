@@ -21,10 +21,7 @@ enum gr_need {
     GR_NEED_GRADE   /**< also everything that a grade consists of */
 };
 
-/** @return the text of result.json, malloc'd, or NULL without memory. */
-char *gr_result_text(const struct gr_result *result);
-
-/** Writes that text and a newline; nothing without memory. */
+/** Writes result.json to a stream; nothing without memory. */
 void gr_result_write(FILE *out, const struct gr_result *result);
 
 /** Reads a result.json. @param result  large: allocate it

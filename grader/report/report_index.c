@@ -10,43 +10,12 @@
 #include "grader/record/result_json.h"
 #include "grader/report/report_parts.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MILESTONES = 100 };
-
 extern const char index_card_html[];
-
-static int by_number(const void *a, const void *b)
-{
-    int first = gr_milestone_number(a), second = gr_milestone_number(b);
-    return first != second ? (first > second) - (first < second) : strcmp(a, b);
-}
-
-/* Finds the folders with a result.json, in numeric order. */
-static enum st_code find_milestones(const char *folder, char (*names)[8], size_t *n,
-                                    struct st_error *err)
-{
-    *n = 0;
-    DIR *dir = opendir(folder);
-    if (!dir) {
-        enum st_code code = st_fail_errno(err, errno, "cannot read folder");
-        return st_detail(err, ST_WHERE, "%s", folder), code;
-    }
-    for (struct dirent *entry; (entry = readdir(dir)) && *n < MAX_MILESTONES;) {
-        char path[PATH_MAX];
-        if (gr_milestone_number(entry->d_name) >= 0 &&
-            path_format(path, sizeof path, "%s/%s/result.json", folder, entry->d_name) &&
-            file_exists(path))
-            snprintf(names[(*n)++], sizeof *names, "%.7s", entry->d_name);
-    }
-    closedir(dir);
-    qsort(names, *n, sizeof *names, by_number);
-    return ST_OK;
-}
 
 static void put_number(FILE *out, double value, int digits)
 {
@@ -169,54 +138,72 @@ static void put_card(FILE *out, const char *folder, const char *milestone,
             put_picture(out, folder, milestone);
 }
 
-/* A result that cannot be read becomes a card that says so. */
-static void put_milestone(FILE *out, const char *folder, const char *name, struct gr_result *room)
+/* A result that cannot be read becomes a card that says so.
+ * @return whether there is one */
+static bool put_milestone(FILE *out, const char *folder, const char *name, struct gr_result *room)
 {
     char path[PATH_MAX];
-    if (path_format(path, sizeof path, "%s/%s/result.json", folder, name) &&
-        !gr_result_read(path, GR_NEED_OBJECT, room, NULL))
+    if (!path_format(path, sizeof path, "%s/%s/result.json", folder, name) || !file_exists(path))
+        return false;
+    if (!gr_result_read(path, GR_NEED_OBJECT, room, NULL))
         put_card(out, folder, name, room);
     else
         fprintf(out,
                 "<li class=\"card\"><div>\n<h2>%s</h2>\n<p>%s/result.json cannot be read: "
                 "grade %s again.</p>\n</div></li>\n",
                 name, name, name);
+    return true;
 }
 
-static void put_page(FILE *out, const char *folder, char (*names)[8], size_t n,
-                     struct gr_result *room)
+/* The cards of all milestones, or a sentence if there are none. */
+static void put_cards(FILE *out, const char *folder, struct dirent **entries, int n,
+                      struct gr_result *room)
 {
-    gr_html_begin(out, "ConvLab: graded milestones");
-    fputs("<h1>ConvLab: graded milestones</h1>\n", out);
-    if (!n)
-        fputs("<p>No milestone has been graded yet.</p>\n", out);
+    int cards = 0;
     fputs("<ul class=\"cards\">\n", out);
-    for (size_t i = 0; i < n; i++)
-        put_milestone(out, folder, names[i], room);
+    for (int i = 0; i < n; i++)
+        cards += put_milestone(out, folder, entries[i]->d_name, room);
     fputs("</ul>\n", out);
-    gr_html_end(out);
+    if (!cards)
+        fputs("<p>No milestone has been graded yet.</p>\n", out);
+}
+
+static enum st_code write_index(const char *folder, struct dirent **entries, int n,
+                                struct st_error *err)
+{
+    char path[PATH_MAX];
+    struct file_out out;
+    struct gr_result *room = malloc(sizeof *room);
+    enum st_code code = ST_OK;
+    if (!room)
+        code = st_fail(err, ST_NO_MEMORY, "cannot hold a result in memory");
+    else if (!path_format(path, sizeof path, "%s/index.html", folder)) {
+        code = st_fail(err, ST_TOO_LARGE, "path is too long");
+        st_detail(err, ST_WHERE, "%.80s...", folder);
+    } else
+        code = file_out_open(&out, path, err);
+    if (!code) {
+        gr_html_begin(out.f, "ConvLab: graded milestones");
+        fputs("<h1>ConvLab: graded milestones</h1>\n", out.f);
+        put_cards(out.f, folder, entries, n, room);
+        gr_html_end(out.f);
+        code = file_out_commit(&out, err);
+    }
+    free(room);
+    return code;
 }
 
 enum st_code gr_index_write(const char *folder, struct st_error *err)
 {
-    char path[PATH_MAX], names[MAX_MILESTONES][8];
-    size_t n;
-    struct file_out out;
-    enum st_code code = find_milestones(folder, names, &n, err);
-    if (code)
-        return code;
-    if (!path_format(path, sizeof path, "%s/index.html", folder)) {
-        st_fail(err, ST_TOO_LARGE, "path is too long");
-        return st_detail(err, ST_WHERE, "%.80s...", folder), ST_TOO_LARGE;
+    struct dirent **entries;
+    const int n = gr_milestone_folders(folder, &entries);
+    if (n < 0) {
+        enum st_code code = st_fail_errno(err, errno, "cannot read folder");
+        return st_detail(err, ST_WHERE, "%s", folder), code;
     }
-    struct gr_result *room = malloc(sizeof *room);
-    if (!room)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold a result in memory");
-    code = file_out_open(&out, path, err);
-    if (!code) {
-        put_page(out.f, folder, names, n, room);
-        code = file_out_commit(&out, err);
-    }
-    free(room);
+    enum st_code code = write_index(folder, entries, n, err);
+    for (int i = 0; i < n; i++)
+        free(entries[i]);
+    free(entries);
     return code;
 }

@@ -1,6 +1,7 @@
 #include "grader/paper/document.h"
 
 #include "base/files.h"
+#include "grader/report/report_parts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,27 +12,7 @@
 /* More than any student writes; a larger file is refused, not cut. */
 enum { MAX_DOCUMENT_BYTES = 16 << 20 };
 
-/* ---- lines and markers ---------------------------------------------------------------------- */
-
-struct line {
-    const char *text;
-    size_t bytes; /* without line end and trailing blanks: editors change those unasked */
-    const char *next;
-};
-
-static bool next_line(const char **at, const char *end, struct line *line)
-{
-    if (*at == end)
-        return false;
-    const char *newline = memchr(*at, '\n', (size_t)(end - *at));
-    line->text = *at;
-    line->next = newline ? newline + 1 : end;
-    line->bytes = (size_t)((newline ? newline : end) - *at);
-    while (line->bytes && strchr(" \t\r", line->text[line->bytes - 1]))
-        line->bytes--;
-    *at = line->next;
-    return true;
-}
+/* ---- markers ------------------------------------------------------------------------------- */
 
 enum marker { NONE, SECTION, BEGIN_PROSE, END_PROSE, BEGIN_GENERATED, END_GENERATED, DAMAGED };
 
@@ -65,7 +46,7 @@ static bool take_name(const char **at, const char *end, char to[GR_NAME])
 }
 
 /* Reads a line that begins as a marker does. */
-static struct mark read_mark(const struct line *line)
+static struct mark read_mark(const struct gr_line *line)
 {
     struct mark mark = {.marker = NONE};
     const char *at = line->text, *end = at + line->bytes;
@@ -93,9 +74,9 @@ static struct mark read_mark(const struct line *line)
 }
 
 /* A marker that an editor has moved to the right, which would no longer be one. */
-static bool is_indented_mark(const struct line *line)
+static bool is_indented_mark(const struct gr_line *line)
 {
-    struct line moved = *line;
+    struct gr_line moved = *line;
     while (moved.bytes && strchr(" \t>", *moved.text))
         moved.text++, moved.bytes--;
     return moved.text != line->text && read_mark(&moved).marker > SECTION;
@@ -105,8 +86,8 @@ static bool is_indented_mark(const struct line *line)
 static uint32_t checksum(const char *text, size_t bytes)
 {
     uint32_t hash = 0x811c9dc5u;
-    struct line line;
-    for (const char *at = text, *end = text + bytes; next_line(&at, end, &line);) {
+    struct gr_line line;
+    for (const char *at = text, *end = text + bytes; gr_next_line(&at, end, &line);) {
         for (size_t i = 0; i < line.bytes; i++)
             hash = (hash ^ (unsigned char)line.text[i]) * 0x01000193u;
         hash = (hash ^ '\n') * 0x01000193u;
@@ -172,7 +153,7 @@ static enum st_code end_free(struct cutter *c, const char *to)
     return bytes ? add(c, &free) : ST_OK;
 }
 
-static enum st_code begin(struct cutter *c, const struct mark *mark, const struct line *line,
+static enum st_code begin(struct cutter *c, const struct mark *mark, const struct gr_line *line,
                           size_t number)
 {
     const struct pp_segment *twin = pp_document_find(c->document, mark->section, mark->name);
@@ -193,7 +174,7 @@ static enum st_code begin(struct cutter *c, const struct mark *mark, const struc
     return code;
 }
 
-static enum st_code end(struct cutter *c, const struct mark *mark, const struct line *line,
+static enum st_code end(struct cutter *c, const struct mark *mark, const struct gr_line *line,
                         size_t number)
 {
     struct pp_segment *s = &c->open;
@@ -218,7 +199,7 @@ static enum st_code end(struct cutter *c, const struct mark *mark, const struct 
     return add(c, s);
 }
 
-static enum st_code take_line(struct cutter *c, const struct line *line, size_t number)
+static enum st_code take_line(struct cutter *c, const struct gr_line *line, size_t number)
 {
     const struct mark mark = read_mark(line);
     const bool generated = c->inside && c->open.kind == PP_GENERATED;
@@ -257,9 +238,9 @@ enum st_code pp_document_parse(char *text, size_t bytes, const char *name,
         .document = document, .name = name, .free_from = text, .free_line = 1, .err = err};
     enum st_code code = ST_OK;
     size_t number = 0;
-    struct line line;
+    struct gr_line line;
     const char *end_of_text = text + bytes;
-    for (const char *at = text; !code && next_line(&at, end_of_text, &line);)
+    for (const char *at = text; !code && gr_next_line(&at, end_of_text, &line);)
         code = take_line(&c, &line, ++number);
     if (!code && c.inside) {
         char what[160];

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *pp_title(const struct pp_document *document)
+/* The text of the first heading, or "Report". malloc'd, NULL without memory. */
+static char *title_of(const struct pp_document *document)
 {
     char *title = NULL;
     for (size_t i = 0; i < document->segments && !title; i++) {
@@ -101,7 +102,7 @@ static void put_contents(FILE *out, const char *body, const char *list, size_t h
 void pp_html_write(FILE *out, const struct pp_document *document, const char *folder)
 {
     struct text_out body, list;
-    char *title = pp_title(document);
+    char *title = title_of(document);
     size_t headings = 0;
     gr_html_begin(out, title ? title : "Report");
     const bool room = text_out_open(&body);

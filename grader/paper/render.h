@@ -22,7 +22,4 @@ size_t pp_latex_write(FILE *out, const struct pp_document *document, const char 
 enum st_code pp_pdf_write(const char *folder, bool have_tex, bool have_html, const char **how,
                           struct st_error *err);
 
-/** The text of the first heading, or "Report". malloc'd, NULL without memory. */
-char *pp_title(const struct pp_document *document);
-
 #endif

@@ -80,6 +80,16 @@ void gr_manual_cells(struct gr_cells *t, const struct gr_manual *item, const cha
 
 /* ---- report_seal.c: whether grading.md is as it was written ----------------------------------- */
 
+/** A line of a text that people edit. */
+struct gr_line {
+    const char *text;
+    size_t bytes; /**< without line end and trailing blanks: editors change those unasked */
+    const char *next;
+};
+
+/** Reads the line at @p at and steps over it. @return false at the end */
+bool gr_next_line(const char **at, const char *end, struct gr_line *line);
+
 /** Writes the page's last line, a checksum of what was written so far. */
 void gr_seal_put(FILE *out, const char *page, size_t bytes);
 

@@ -11,25 +11,21 @@
 
 #define SEAL_MARK "<!-- convlab page "
 
-struct line {
-    const char *text;
-    size_t bytes; /* without line end and trailing blanks */
-};
-
-static bool next_line(const char **at, const char *end, struct line *line)
+bool gr_next_line(const char **at, const char *end, struct gr_line *line)
 {
     if (*at == end)
         return false;
     const char *newline = memchr(*at, '\n', (size_t)(end - *at));
     line->text = *at;
+    line->next = newline ? newline + 1 : end;
     line->bytes = (size_t)((newline ? newline : end) - *at);
     while (line->bytes && strchr(" \t\r", line->text[line->bytes - 1]))
         line->bytes--;
-    *at = newline ? newline + 1 : end;
+    *at = line->next;
     return true;
 }
 
-static bool is_seal(const struct line *line)
+static bool is_seal(const struct gr_line *line)
 {
     const size_t mark = strlen(SEAL_MARK);
     return line->bytes >= mark && memcmp(line->text, SEAL_MARK, mark) == 0;
@@ -39,8 +35,8 @@ static bool is_seal(const struct line *line)
 static void seal_text(char to[80], const char *page, size_t bytes)
 {
     uint64_t hash = 0xcbf29ce484222325u;
-    struct line line;
-    for (const char *at = page, *end = page + bytes; next_line(&at, end, &line);) {
+    struct gr_line line;
+    for (const char *at = page, *end = page + bytes; gr_next_line(&at, end, &line);) {
         for (size_t i = 0; i < line.bytes && !is_seal(&line); i++)
             hash = (hash ^ (unsigned char)line.text[i]) * 0x100000001b3u;
         if (!is_seal(&line))
@@ -59,9 +55,9 @@ void gr_seal_put(FILE *out, const char *page, size_t bytes)
 bool gr_seal_holds(const char *page, size_t bytes)
 {
     char seal[80];
-    struct line line = {0}, last = {0};
+    struct gr_line line = {0}, last = {0};
     seal_text(seal, page, bytes);
-    for (const char *at = page, *end = page + bytes; next_line(&at, end, &line);)
+    for (const char *at = page, *end = page + bytes; gr_next_line(&at, end, &line);)
         last = is_seal(&line) ? line : last;
     return last.bytes == strlen(seal) && memcmp(last.text, seal, last.bytes) == 0;
 }

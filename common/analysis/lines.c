@@ -10,8 +10,9 @@
 /* Clocks that the longest chain waits for, about, by what an instruction is. */
 enum { CLOCKS_ARITHMETIC = 4, CLOCKS_SHARED = 30, CLOCKS_GLOBAL = 400 };
 
-/** The columns read: X(name). */
-#define COLUMNS(X)                                                                                 \
+/** Columns that only this table has, besides the counters of the trace: warp instructions of a
+ * class. */
+#define CLASSES(X)                                                                                 \
     X(class_int)                                                                                   \
     X(class_fp32)                                                                                  \
     X(class_fp64)                                                                                  \
@@ -19,41 +20,21 @@ enum { CLOCKS_ARITHMETIC = 4, CLOCKS_SHARED = 30, CLOCKS_GLOBAL = 400 };
     X(class_special)                                                                               \
     X(class_convert)                                                                               \
     X(class_tensor)                                                                                \
-    X(class_exchange)                                                                              \
-    X(warp_instructions)                                                                           \
-    X(thread_instructions)                                                                         \
-    X(global_load_requests)                                                                        \
-    X(global_load_sectors)                                                                         \
-    X(global_load_bytes)                                                                           \
-    X(global_store_requests)                                                                       \
-    X(global_store_sectors)                                                                        \
-    X(global_store_bytes)                                                                          \
-    X(global_atomic_requests)                                                                      \
-    X(global_atomic_sectors)                                                                       \
-    X(local_load_sectors)                                                                          \
-    X(local_store_sectors)                                                                         \
-    X(shared_load_requests)                                                                        \
-    X(shared_load_wavefronts)                                                                      \
-    X(shared_load_bytes)                                                                           \
-    X(shared_store_requests)                                                                       \
-    X(shared_store_wavefronts)                                                                     \
-    X(shared_store_bytes)                                                                          \
-    X(constant_requests)                                                                           \
-    X(constant_wavefronts)                                                                         \
-    X(branches)                                                                                    \
-    X(divergent_branches)                                                                          \
-    X(barriers)
+    X(class_exchange)
 
-struct cells {
+struct usage {
+    struct tr_counters counters;
 #define FIELD(name) double name;
-    COLUMNS(FIELD)
+    CLASSES(FIELD)
 #undef FIELD
 };
 
 struct at {
     int symbol, file, line;
 #define INDEX(name) int name;
-    COLUMNS(INDEX)
+    CLASSES(INDEX)
+#define COUNTER(name, ...) INDEX(name)
+#include "vgpu/api/trace_columns.def"
 #undef INDEX
 };
 
@@ -66,7 +47,9 @@ static enum st_code find(struct at *at, const struct tsv *t, struct st_error *er
     FIND(symbol)
     FIND(file)
     FIND(line)
-    COLUMNS(FIND)
+    CLASSES(FIND)
+#define COUNTER(name, ...) FIND(name)
+#include "vgpu/api/trace_columns.def"
 #undef FIND
     if (!missing)
         return ST_OK;
@@ -74,39 +57,41 @@ static enum st_code find(struct at *at, const struct tsv *t, struct st_error *er
     return st_detail(err, ST_HINT, "vgpu-run --counters FILE writes one");
 }
 
-static struct cells cells_of(const struct tsv *t, const struct at *at, size_t row)
+/* Adds what a row of the table counts. */
+static void add_row(struct usage *u, const struct tsv *t, const struct at *at, size_t row)
 {
-    return (struct cells){
-#define READ(name) .name = strtod(tsv_cell(t, row, at->name), NULL),
-        COLUMNS(READ)
-#undef READ
-    };
+#define ADD(name) u->name += strtod(tsv_cell(t, row, at->name), NULL);
+    CLASSES(ADD)
+#undef ADD
+#define COUNTER(name, ...) u->counters.name += strtod(tsv_cell(t, row, at->name), NULL);
+#include "vgpu/api/trace_columns.def"
 }
 
 /* ---- one line ------------------------------------------------------------------------------- */
 
 /* How much of a term's resource a line, or a whole kernel, uses; in units that only compare. */
-static double use(const struct cells *c, enum vg_term term)
+static double use(const struct usage *u, enum vg_term term)
 {
+    const struct tr_counters *c = &u->counters;
     const double shared = c->shared_load_requests + c->shared_store_requests;
     const double global = c->global_load_requests + c->global_atomic_requests;
     switch (term) {
     case VG_TERM_ISSUE:
         return c->warp_instructions;
     case VG_TERM_FP32:
-        return c->class_fp32;
+        return u->class_fp32;
     case VG_TERM_FP64:
-        return c->class_fp64;
+        return u->class_fp64;
     case VG_TERM_FP16:
-        return c->class_fp16;
+        return u->class_fp16;
     case VG_TERM_INT:
-        return c->class_int;
+        return u->class_int;
     case VG_TERM_SPECIAL:
-        return c->class_special + c->class_convert / 2;
+        return u->class_special + u->class_convert / 2;
     case VG_TERM_TENSOR:
-        return c->class_tensor;
+        return u->class_tensor;
     case VG_TERM_SHARED:
-        return c->shared_load_wavefronts + c->shared_store_wavefronts + c->class_exchange;
+        return c->shared_load_wavefronts + c->shared_store_wavefronts + u->class_exchange;
     case VG_TERM_L1:
     case VG_TERM_L2:
     case VG_TERM_DRAM:
@@ -136,9 +121,10 @@ static double excess(double used, double requests, double bytes, double unit)
     return fmax(0, used - fmax(requests, bytes / unit));
 }
 
-static struct an_line line_of(const struct cells *c, const struct cells *all,
+static struct an_line line_of(const struct usage *u, const struct usage *all,
                               const double share[VG_TERMS])
 {
+    const struct tr_counters *c = &u->counters;
     struct an_line l = {
         .term = VG_TERM_ISSUE,
         .warp_instructions = c->warp_instructions,
@@ -158,7 +144,7 @@ static struct an_line line_of(const struct cells *c, const struct cells *all,
             excess(c->global_store_sectors, c->global_store_requests, c->global_store_bytes, 32)};
     double most = 0;
     for (int t = 0; t < VG_TERMS; t++) {
-        const double part = share[t] * ratio(use(c, (enum vg_term)t), use(all, (enum vg_term)t));
+        const double part = share[t] * ratio(use(u, (enum vg_term)t), use(all, (enum vg_term)t));
         l.share += part;
         if (part > most) {
             most = part;
@@ -182,7 +168,7 @@ static int by_share(const void *a, const void *b)
 static void rank_kernel(struct an_lines *lines, const struct an_kernel *k, const struct tsv *t,
                         const struct at *at)
 {
-    struct cells all = {0};
+    struct usage all = {0};
     double share[VG_TERMS];
     const size_t first = lines->n;
     an_term_shares(k, share);
@@ -191,15 +177,14 @@ static void rank_kernel(struct an_lines *lines, const struct an_kernel *k, const
             if (strcmp(tsv_cell(t, i, at->symbol), k->longest->symbol) != 0 ||
                 (tsv_cell(t, i, at->file)[0] == '\0') != whole)
                 continue;
-            const struct cells c = cells_of(t, at, i);
             if (whole) {
-#define ADD(name) all.name += c.name;
-                COLUMNS(ADD)
-#undef ADD
+                add_row(&all, t, at, i);
                 continue;
             }
+            struct usage one = {0};
+            add_row(&one, t, at, i);
             struct an_line *l = &lines->line[lines->n++];
-            *l = line_of(&c, &all, share);
+            *l = line_of(&one, &all, share);
             l->kernel = k->longest->name;
             l->file = tsv_cell(t, i, at->file);
             l->line = atoi(tsv_cell(t, i, at->line));

@@ -202,8 +202,7 @@ static bool guards_intact(const struct arena *arena, const struct gr_conv *conv,
                      changed == 1 ? "" : "s", before[i], first + 1, first ? "s" : "");
         snprintf(
             damage->hint, sizeof damage->hint,
-            "here y is [%d][%d][%d][%d]: which index of your store reaches its size? Check the "
-            "loop bounds against H-K+1 and W-K+1",
+            "here y is [%d][%d][%d][%d]: which index of your store reaches its size? Check the loop bounds against H-K+1 and W-K+1",
             conv->shape.B, conv->shape.M, conv->shape.H - conv->shape.K + 1,
             conv->shape.W - conv->shape.K + 1);
         return false;

@@ -122,9 +122,9 @@ enum st_code gr_rubric_load(struct gr_rubric **rubric, const char *path, struct 
             st_detail(err, ST_WHERE, "%s:%u:%u", path, complaint.line, complaint.column);
         else
             st_detail(err, ST_WHERE, "%s", path);
-        return st_detail(err, ST_HINT,
-                         "keys: milestone, title, technique, items; of an item: id, kind "
-                         "(automatic or manual), points, text, of 'speed' also at_most");
+        return st_detail(
+            err, ST_HINT,
+            "keys: milestone, title, technique, items; of an item: id, kind (automatic or manual), points, text, of 'speed' also at_most");
     }
     code = check_items(*rubric, path, err);
     if (code) {

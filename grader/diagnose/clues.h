@@ -1,7 +1,8 @@
 /** @file
  * Inside of the diagnosis: what its stages share.
  *
- *     diagnose.c     builds the clues, asks the stages in turn, words the answer
+ *     clues.c        marks what is wrong, and counts what it holds
+ *     diagnose.c     asks the stages in turn, words the answer
  *     hypothesis.c   does a fault of faults.def predict every output?
  *     region.c       do the wrong elements fill a region of the tensor?
  *     terms.c        which of the products do the outputs leave out or repeat?
@@ -22,6 +23,21 @@ struct gr_clues {
     uint8_t **is_wrong;               /**< [n][elements of y], by the index of a case */
     size_t *by_work;                  /**< [n], indices of the cases, those of least work first */
 };
+
+/** Marks the elements of all cases. @return false without memory; free the clues in any case. */
+bool gr_clues_make(struct gr_clues *clues, const struct gr_case *cases,
+                   const struct gr_compare *compared, size_t n);
+
+/** Releases what gr_clues_make() has allocated. */
+void gr_clues_free(struct gr_clues *clues);
+
+/** What the wrong elements hold, each counted once. */
+struct gr_contents {
+    size_t unwritten, zero, old_y, scratch, outside, gpu_nan, other_nan, inf, number;
+};
+
+/** Counts it. */
+struct gr_contents gr_clues_contents(const struct gr_clues *clues);
 
 /** @param written_only  leave out of consideration what was never written, for it may be missing
  * for another reason.

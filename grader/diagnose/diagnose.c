@@ -18,99 +18,12 @@
 #include "grader/diagnose/clues.h"
 #include "grader/compare/element.h"
 #include "nn/oracle.h"
-#include "runner/protocol.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- clues ---------------------------------------------------------------------------------- */
-
-static void clues_free(struct gr_clues *clues)
-{
-    for (size_t i = 0; clues->is_wrong && i < clues->n; i++)
-        free(clues->is_wrong[i]);
-    free(clues->is_wrong);
-    free(clues->by_work);
-}
-
-static void sort_by_work(struct gr_clues *clues)
-{
-    for (size_t i = 0; i < clues->n; i++) {
-        double work = nn_conv_macs(&clues->cases[i].spec.shape);
-        size_t at = i;
-        while (at > 0 && nn_conv_macs(&clues->cases[clues->by_work[at - 1]].spec.shape) > work) {
-            clues->by_work[at] = clues->by_work[at - 1];
-            at--;
-        }
-        clues->by_work[at] = i;
-    }
-}
-
-static bool clues_make(struct gr_clues *clues, const struct gr_case *cases,
-                       const struct gr_compare *compared, size_t n)
-{
-    *clues = (struct gr_clues){.cases = cases, .compared = compared, .n = n};
-    clues->is_wrong = calloc(n, sizeof *clues->is_wrong);
-    clues->by_work = calloc(n, sizeof *clues->by_work);
-    if (!clues->is_wrong || !clues->by_work)
-        return false;
-    for (size_t at = 0; at < n; at++) {
-        const struct gr_case *c = &cases[at];
-        size_t elems = nn_conv_y_elems(&c->spec.shape);
-        size_t plane = elems / ((size_t)c->spec.shape.B * c->spec.shape.M);
-        clues->is_wrong[at] = malloc(elems);
-        if (!clues->is_wrong[at])
-            return false;
-        for (size_t i = 0; i < elems; i++) {
-            float atol = c->atol[i / plane % c->spec.shape.M];
-            clues->is_wrong[at][i] = !gr_element_passes(c->y[i], c->ref[i], atol);
-        }
-        clues->wrong_cases += compared[at].wrong > 0;
-        clues->wrong += compared[at].wrong;
-        clues->elems += elems;
-    }
-    sort_by_work(clues);
-    return true;
-}
-
-/* What the wrong elements hold, each counted once. */
-struct contents {
-    size_t unwritten, zero, old_y, scratch, outside, gpu_nan, other_nan, inf, number;
-};
-
-static struct contents contents_of(const struct gr_clues *clues)
-{
-    struct contents sum = {0};
-    for (size_t at = 0; at < clues->n; at++) {
-        for (size_t i = 0; i < clues->compared[at].elems; i++) {
-            float got = clues->cases[at].y[i];
-            if (!clues->is_wrong[at][i])
-                continue;
-            if (gr_is_unwritten(got))
-                sum.unwritten++;
-            else if (gr_comes_from(got, GR_POISON_BITS))
-                sum.old_y++;
-            else if (gr_comes_from(got, GR_GUARD_BITS) || gr_bits(got) == GR_GUARD_BITS)
-                sum.outside++;
-            else if (gr_comes_from(got, RUNNER_SCRATCH_BITS) || gr_bits(got) == RUNNER_SCRATCH_BITS)
-                sum.scratch++;
-            else if (gr_bits(got) == GR_GPU_NAN_BITS)
-                sum.gpu_nan++;
-            else if (isnan(got))
-                sum.other_nan++;
-            else if (isinf(got))
-                sum.inf++;
-            else if (got == 0)
-                sum.zero++;
-            else
-                sum.number++;
-        }
-    }
-    return sum;
-}
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
@@ -171,8 +84,7 @@ static void add_box(struct gr_diagnosis *to, const struct gr_clues *clues)
         }
     }
     add(MESSAGE(to),
-        " In the smallest wrong shape (B=%d M=%d C=%d H=%d W=%d K=%d) %zu of %zu are wrong, within "
-        "b %zu..%zu, m %zu..%zu, h %zu..%zu, w %zu..%zu.",
+        " In the smallest wrong shape (B=%d M=%d C=%d H=%d W=%d K=%d) %zu of %zu are wrong, within b %zu..%zu, m %zu..%zu, h %zu..%zu, w %zu..%zu.",
         s->B, s->M, s->C, s->H, s->W, s->K, clues->compared[at].wrong, clues->compared[at].elems,
         low[0], high[0], low[1], high[1], low[2], high[2], low[3], high[3]);
 }
@@ -180,16 +92,12 @@ static void add_box(struct gr_diagnosis *to, const struct gr_clues *clues)
 /* ---- 1. what the bits prove ----------------------------------------------------------------- */
 
 #define HINT_CLEAR                                                                                 \
-    "y holds garbage when conv_forward is called. Is each element set before something is added "  \
-    "to "                                                                                          \
-    "it? A local variable for the sum, stored once, needs no clearing; memset counts bytes, not "  \
-    "elements."
+    "y holds garbage when conv_forward is called. Is each element set before something is added to it? A local variable for the sum, stored once, needs no clearing; memset counts bytes, not elements."
 
 static bool say_not_cleared(const struct gr_clues *clues, size_t elems, struct gr_diagnosis *to)
 {
     add(MESSAGE(to),
-        "y is added to without being cleared first: %zu of %zu wrong elements are NaN that were "
-        "computed from what y held before the call",
+        "y is added to without being cleared first: %zu of %zu wrong elements are NaN that were computed from what y held before the call",
         elems, clues->wrong);
     add_shapes(to, clues);
     return name(to, "not_cleared", HINT_CLEAR);
@@ -212,16 +120,15 @@ static bool find_constant(const struct gr_clues *clues, struct gr_diagnosis *to)
     }
     add(MESSAGE(to), "Every output is the same number, %g, in all %zu shapes.", (double)value,
         clues->n);
-    return name(to, "constant_output",
-                "Which of your variables is stored into y? It does not "
-                "depend on x, k or the position.");
+    return name(
+        to, "constant_output",
+        "Which of your variables is stored into y? It does not depend on x, k or the position.");
 }
 
 static bool say_unset_scratch(const struct gr_clues *clues, size_t elems, struct gr_diagnosis *to)
 {
     add(MESSAGE(to),
-        "Scratch memory is read before it is written: %zu of %zu wrong elements are NaN computed "
-        "from what conv_workspace() gave",
+        "Scratch memory is read before it is written: %zu of %zu wrong elements are NaN computed from what conv_workspace() gave",
         elems, clues->wrong);
     add_shapes(to, clues);
     add_box(to, clues);
@@ -230,8 +137,8 @@ static bool say_unset_scratch(const struct gr_clues *clues, size_t elems, struct
                 "Look at the last row, column or vector of what is copied into it.");
 }
 
-static bool look_at_bits(const struct gr_clues *clues, const struct contents *c, bool reads_checked,
-                         struct gr_diagnosis *to)
+static bool look_at_bits(const struct gr_clues *clues, const struct gr_contents *c,
+                         bool reads_checked, struct gr_diagnosis *to)
 {
     if (c->old_y == clues->wrong)
         return say_not_cleared(clues, c->old_y, to);
@@ -286,8 +193,7 @@ static bool look_for_line(const struct gr_clues *clues, struct gr_diagnosis *to)
     add_shapes(to, clues);
     return name(
         to, scaled ? "scaled" : "constant_added",
-        "y is the plain sum of the products. What does the sum start from, and what happens "
-        "to it before it is stored? Bias and activation are other layers' work.");
+        "y is the plain sum of the products. What does the sum start from, and what happens to it before it is stored? Bias and activation are other layers' work.");
 }
 
 static bool look_for_terms(const struct gr_clues *clues, struct gr_diagnosis *to)
@@ -300,12 +206,11 @@ static bool look_for_terms(const struct gr_clues *clues, struct gr_diagnosis *to
     add_condition(to, clues);
     return name(
         to, terms.id,
-        "Follow the loops over c, p and q, with the tiles or slices they are cut into: which "
-        "turn never comes, comes twice, or works on what was there before?");
+        "Follow the loops over c, p and q, with the tiles or slices they are cut into: which turn never comes, comes twice, or works on what was there before?");
 }
 
 /* @param is_part  of the cases: then all of them must fit */
-static bool look_for_fault(const struct gr_clues *clues, const struct contents *c, bool is_part,
+static bool look_for_fault(const struct gr_clues *clues, const struct gr_contents *c, bool is_part,
                            struct gr_diagnosis *to)
 {
     enum { SHAPES_PER_EXCEPTION = 16 };
@@ -323,22 +228,20 @@ static bool look_for_fault(const struct gr_clues *clues, const struct contents *
     says[0] -= 'a' - 'A';
     if (besides)
         add(MESSAGE(to),
-            "%s. That explains all that was written; %zu elements were not, which is "
-            "another fault.",
+            "%s. That explains all that was written; %zu elements were not, which is another fault.",
             says, c->unwritten);
     else if (most)
         add(MESSAGE(to), "%s. That explains the outputs of nearly all of the %zu shapes.", says,
             clues->n);
     else
         add(MESSAGE(to),
-            "%s. That explains the outputs of all %zu shapes, %zu of which it makes "
-            "wrong.",
-            says, clues->n, clues->wrong_cases);
+            "%s. That explains the outputs of all %zu shapes, %zu of which it makes wrong.", says,
+            clues->n, clues->wrong_cases);
     return name(to, fault->id, fault->hint);
 }
 
-static bool look_for_region(const struct gr_clues *clues, const struct contents *c, bool whole_only,
-                            struct gr_diagnosis *to)
+static bool look_for_region(const struct gr_clues *clues, const struct gr_contents *c,
+                            bool whole_only, struct gr_diagnosis *to)
 {
     struct gr_region_found region;
     if (!gr_find_region(clues, whole_only, &region))
@@ -389,36 +292,34 @@ static bool are_isolated(const struct gr_clues *clues)
     return true;
 }
 
-static bool look_at_nan(const struct gr_clues *clues, const struct contents *c,
+static bool look_at_nan(const struct gr_clues *clues, const struct gr_contents *c,
                         struct gr_diagnosis *to)
 {
     if (c->outside) {
         add(MESSAGE(to),
-            "x or k is read outside of its bounds: %zu of %zu wrong elements are NaN computed from "
-            "the guard zones around the tensors",
+            "x or k is read outside of its bounds: %zu of %zu wrong elements are NaN computed from the guard zones around the tensors",
             c->outside, clues->wrong);
-        return name(to, "read_out_of_bounds",
-                    "Work out the largest h+p, w+q and c that your loops reach, and compare them "
-                    "with H-1, W-1 and C-1; then check each index formula.");
+        return name(
+            to, "read_out_of_bounds",
+            "Work out the largest h+p, w+q and c that your loops reach, and compare them with H-1, W-1 and C-1; then check each index formula.");
     }
     if (c->old_y)
         return say_not_cleared(clues, c->old_y, to);
     if (c->unwritten) {
         add(MESSAGE(to), "%zu of %zu wrong elements (of %zu) were never written", c->unwritten,
             clues->wrong, clues->elems);
-        return name(to, "unwritten",
-                    c->unwritten == clues->elems
-                        ? "Nothing is stored into y yet. Write the loops over b, m, h and w, and "
-                          "store one sum in each turn."
-                        : "Every (b, m, h, w) must be stored once. Print the indices that your "
-                          "loops visit for the smallest wrong shape.");
+        return name(
+            to, "unwritten",
+            c->unwritten == clues->elems
+                ? "Nothing is stored into y yet. Write the loops over b, m, h and w, and store one sum in each turn."
+                : "Every (b, m, h, w) must be stored once. Print the indices that your loops visit for the smallest wrong shape.");
     }
     if (c->other_nan + c->gpu_nan) {
         add(MESSAGE(to), "%zu of %zu wrong elements are NaN, and not from what y held before",
             c->other_nan + c->gpu_nan, clues->wrong);
-        return name(to, "nan",
-                    "NaN comes from 0/0, Inf-Inf, or memory that was never set: is every "
-                    "variable and every element of scratch memory set before it is used?");
+        return name(
+            to, "nan",
+            "NaN comes from 0/0, Inf-Inf, or memory that was never set: is every variable and every element of scratch memory set before it is used?");
     }
     if (c->inf) {
         add(MESSAGE(to), "%zu of %zu wrong elements are infinite", c->inf, clues->wrong);
@@ -429,7 +330,7 @@ static bool look_at_nan(const struct gr_clues *clues, const struct contents *c,
     return false;
 }
 
-static bool look_at_values(const struct gr_clues *clues, const struct contents *c,
+static bool look_at_values(const struct gr_clues *clues, const struct gr_contents *c,
                            struct gr_diagnosis *to)
 {
     double typical;
@@ -441,14 +342,12 @@ static bool look_at_values(const struct gr_clues *clues, const struct contents *
     }
     if (is_imprecise(clues, &typical)) {
         add(MESSAGE(to),
-            "Outputs are nearly right everywhere: the typical error is %.2g of the typical output, "
-            "too much for float32 (2^-24 is 6e-08)",
+            "Outputs are nearly right everywhere: the typical error is %.2g of the typical output, too much for float32 (2^-24 is 6e-08)",
             typical);
         add_shapes(to, clues);
         return name(
             to, "low_precision",
-            "Which types do the values pass through? Half, bfloat16, TF32 and whole numbers "
-            "lose digits that float keeps.");
+            "Which types do the values pass through? Half, bfloat16, TF32 and whole numbers lose digits that float keeps.");
     }
     if (are_isolated(clues)) {
         add(MESSAGE(to), "Only %zu of %zu outputs are wrong, at most four in a shape", clues->wrong,
@@ -457,8 +356,7 @@ static bool look_at_values(const struct gr_clues *clues, const struct contents *
         add_condition(to, clues);
         return name(
             to, "isolated",
-            "Is the same element wrong when you run again with the same --seed? If not, two "
-            "threads share a variable. If so, print its terms.");
+            "Is the same element wrong when you run again with the same --seed? If not, two threads share a variable. If so, print its terms.");
     }
     return false;
 }
@@ -471,27 +369,25 @@ static void say_numbers(const struct gr_clues *clues, struct gr_diagnosis *to)
     if (gr_find_condition(clues, condition, sizeof condition)) {
         add(MESSAGE(to), "Wrong are exactly the %zu shapes with %s, right the other %zu.",
             clues->wrong_cases, condition, clues->n - clues->wrong_cases);
-        name(to, "shape_condition",
-             "What does your code do differently for these sizes? Look for the places where that "
-             "size is used, and for a number that stands where it should be used.");
+        name(
+            to, "shape_condition",
+            "What does your code do differently for these sizes? Look for the places where that size is used, and for a number that stands where it should be used.");
     } else {
         add(MESSAGE(to), "%.3g %% of all outputs are wrong",
             100 * (double)clues->wrong / (double)clues->elems);
         add_shapes(to, clues);
         name(
             to, "",
-            "Take the smallest wrong shape, compute one wrong element by hand, and compare term by "
-            "term. If the numbers change from run to run with the same --seed, two threads share a "
-            "variable.");
+            "Take the smallest wrong shape, compute one wrong element by hand, and compare term by term. If the numbers change from run to run with the same --seed, two threads share a variable.");
     }
     add_box(to, clues);
 }
 
-typedef bool stage(const struct gr_clues *clues, const struct contents *c, bool reads_checked,
+typedef bool stage(const struct gr_clues *clues, const struct gr_contents *c, bool reads_checked,
                    struct gr_diagnosis *to);
 
 /* Stages 1 and 2. Outputs that are all the same say little of why. */
-static bool look_for_prediction(const struct gr_clues *clues, const struct contents *c,
+static bool look_for_prediction(const struct gr_clues *clues, const struct gr_contents *c,
                                 bool reads_checked, struct gr_diagnosis *to)
 {
     if (find_constant(clues, to))
@@ -501,7 +397,7 @@ static bool look_for_prediction(const struct gr_clues *clues, const struct conte
     return to->predicts;
 }
 
-static bool look_for_whole_region(const struct gr_clues *clues, const struct contents *c,
+static bool look_for_whole_region(const struct gr_clues *clues, const struct gr_contents *c,
                                   bool reads_checked, struct gr_diagnosis *to)
 {
     (void)reads_checked;
@@ -525,8 +421,9 @@ static bool look_at_wrong_cases(const struct gr_clues *clues, stage *look, bool 
         compared[n++] = clues->compared[i];
     }
     bool found = false;
-    if (n >= 2 && n < clues->n && clues->wrong >= ENOUGH && clues_make(&part, cases, compared, n)) {
-        struct contents contents = contents_of(&part);
+    if (n >= 2 && n < clues->n && clues->wrong >= ENOUGH &&
+        gr_clues_make(&part, cases, compared, n)) {
+        struct gr_contents contents = gr_clues_contents(&part);
         found = look(&part, &contents, reads_checked, to);
     }
     if (found) {
@@ -535,7 +432,7 @@ static bool look_at_wrong_cases(const struct gr_clues *clues, stage *look, bool 
             known ? "; wrong are those with " : "", known ? condition : "",
             known ? "" : ": which other code do they run through?");
     }
-    clues_free(&part);
+    gr_clues_free(&part);
     free(cases);
     free(compared);
     return found;
@@ -547,8 +444,8 @@ void gr_diagnose(const struct gr_case *cases, const struct gr_compare *compared,
     struct gr_clues clues;
     memset(to, 0, sizeof *to);
     to->pattern = "";
-    if (clues_make(&clues, cases, compared, n) && clues.wrong > 0) {
-        struct contents contents = contents_of(&clues);
+    if (gr_clues_make(&clues, cases, compared, n) && clues.wrong > 0) {
+        struct gr_contents contents = gr_clues_contents(&clues);
         if (!look_for_prediction(&clues, &contents, reads_checked, to) &&
             !look_at_wrong_cases(&clues, look_for_prediction, reads_checked, to) &&
             !(to->predicts = look_for_terms(&clues, to)) &&
@@ -557,5 +454,5 @@ void gr_diagnose(const struct gr_case *cases, const struct gr_compare *compared,
             !look_at_values(&clues, &contents, to))
             say_numbers(&clues, to);
     }
-    clues_free(&clues);
+    gr_clues_free(&clues);
 }

@@ -143,28 +143,22 @@ static const int every_nth[] = {0x30, 0x31, 0x32, 0x40, 0x41, 0x42, 0x43, 0x60, 
 static const int runs[] = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 0};
 
 #define HINT_END                                                                                   \
-    "Check where your loops end: there are H_out = H - K + 1 rows and W_out = W - K + 1 columns, " \
-    "counted from 0."
+    "Check where your loops end: there are H_out = H - K + 1 rows and W_out = W - K + 1 columns, counted from 0."
 #define HINT_BEGIN "Check where your loops begin: rows and columns of y are counted from 0."
 #define HINT_BORDER                                                                                \
-    "In a valid convolution every output has a whole window inside the image: y has no border to " \
-    "leave out. Which input elements does y[b, m, 0, 0] need?"
+    "In a valid convolution every output has a whole window inside the image: y has no border to leave out. Which input elements does y[b, m, 0, 0] need?"
 #define HINT_IMAGES "Follow b through the loops and through the indices of x and y."
 #define HINT_MAPS   "Follow m through the loops and through the indices of k and y."
 #define HINT_TILES                                                                                 \
-    "Sizes need not be multiples of the tile: how many tiles does a map of 17 rows need, and "     \
-    "what does the last one do with its empty part?"
+    "Sizes need not be multiples of the tile: how many tiles does a map of 17 rows need, and what does the last one do with its empty part?"
 #define HINT_LAST_TILE                                                                             \
-    "How many tiles of 16 rows do maps of 15, 16 and 17 rows need? Check where the loop over "     \
-    "tiles ends."
+    "How many tiles of 16 rows do maps of 15, 16 and 17 rows need? Check where the loop over tiles ends."
 #define HINT_HALO                                                                                  \
-    "A tile of n x n outputs needs (n+K-1) x (n+K-1) inputs. Who loads the K-1 rows and columns "  \
-    "beyond the tile?"
+    "A tile of n x n outputs needs (n+K-1) x (n+K-1) inputs. Who loads the K-1 rows and columns beyond the tile?"
 #define HINT_LEFTOVER                                                                              \
     "A loop that takes several elements at a time needs a second one for what is left over."
 #define HINT_LIMIT                                                                                 \
-    "Look for a fixed size in your code: an array, a bound, a number of threads that fits the "    \
-    "sizes you tried."
+    "Look for a fixed size in your code: an array, a bound, a number of threads that fits the sizes you tried."
 
 /* A place that every map, or every y, has; its elements are missing or wrong. */
 #define PLACE(id, in, hint, says)                                                                  \
@@ -218,12 +212,11 @@ static const struct region regions[] = {
           "the boundary tiles: the rows left over when a map is cut into tiles of %d rows"),
     TILED("boundary_tiles", partial_tile_columns, HINT_TILES,
           "the boundary tiles: the columns left over when a map is cut into tiles of %d columns"),
-    TILED("boundary_tiles", partial_tiles, HINT_TILES,
-          "the boundary tiles: what is left over at the bottom and right of a map cut into tiles "
-          "of %d x %d"),
+    TILED(
+        "boundary_tiles", partial_tiles, HINT_TILES,
+        "the boundary tiles: what is left over at the bottom and right of a map cut into tiles of %d x %d"),
     CUT("boundary_tiles", last_tiles, tiles, HINT_LAST_TILE,
-        "the boundary tiles: the bottom and right ones of a map cut into tiles of %d x %d, whole "
-        "ones too"),
+        "the boundary tiles: the bottom and right ones of a map cut into tiles of %d x %d, whole ones too"),
     CUT("boundary_tiles", last_tile_rows, tiles, HINT_LAST_TILE,
         "the boundary tiles: the bottom ones of a map cut into tiles of %d rows, whole ones too"),
     CUT("boundary_tiles", last_tile_columns, tiles, HINT_LAST_TILE,

@@ -61,10 +61,9 @@ void gr_options_parse(struct gr_options *options, int argc, char **argv)
 #include "grader/main/commands.def"
 #undef COMMAND
         ,
-        .about = "Grade a milestone of the convolution lab: correctness on edge and random shapes, "
-                 "then inference on Fashion-MNIST, with a report to hand in."
-                 "\vExit status: 0 graded and every required check passed, 1 graded and something "
-                 "failed, 2 could not grade."
+        .about =
+            "Grade a milestone of the convolution lab: correctness on edge and random shapes, then inference on Fashion-MNIST, with a report to hand in."
+            "\vExit status: 0 graded and every required check passed, 1 graded and something failed, 2 could not grade."
 #define COMMAND(name, summary) "\n  grader " #name ": " summary
 #include "grader/main/commands.def"
 #undef COMMAND

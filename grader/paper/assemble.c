@@ -7,6 +7,7 @@
 #include "grader/paper/assemble.h"
 
 #include "base/files.h"
+#include "grader/course/milestone.h"
 #include "grader/paper/sources.h"
 #include "grader/report/template.h"
 #include "grader/report/text_out.h"
@@ -62,9 +63,8 @@ static long section_rank(const char *section)
         return -1;
     if (strcmp(section, "final") == 0)
         return LONG_MAX;
-    char *end;
-    const long number = section[0] == 'm' ? strtol(section + 1, &end, 10) : -1;
-    return number >= 0 && section[1] && *end == '\0' ? number : LONG_MAX - 1;
+    const int number = gr_milestone_number(section);
+    return number >= 0 ? number : LONG_MAX - 1;
 }
 
 /* ---- sections ------------------------------------------------------------------------------- */

@@ -164,11 +164,6 @@ static void close_all(int n, const int *fd)
             close(fd[i]);
 }
 
-bool gr_box_own_memory(const struct gr_box_options *o)
-{
-    return !o->compiles && !o->gpu;
-}
-
 static enum st_code private_ends_open(struct private_ends *p, const struct gr_box_options *o,
                                       struct st_error *err)
 {
@@ -192,8 +187,7 @@ static enum st_code check_readable(const struct gr_box_options *o, struct st_err
         st_fail(err, ST_IO, "a program in the sandbox cannot read this file");
         st_detail(err, ST_WHERE, "%s", o->shown[i]);
         st_detail(err, ST_EXPECTED,
-                  "a file that all may read, since root's programs run there as "
-                  "another user");
+                  "a file that all may read, since root's programs run there as another user");
         st_detail(err, ST_GOT, "permissions %03o", info.st_mode & 0777);
         return st_detail(err, ST_HINT, "chmod a+r it, and set umask 022 before making files");
     }

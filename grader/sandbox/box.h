@@ -38,7 +38,10 @@ struct gr_box_options {
 
 /** Whether it gets memory as its own only, so that all of it is counted (filter.h): students' code,
  * but on a real GPU, whose driver needs other memory. */
-bool gr_box_own_memory(const struct gr_box_options *options);
+static inline bool gr_box_own_memory(const struct gr_box_options *options)
+{
+    return !options->compiles && !options->gpu;
+}
 
 /** A running program. */
 struct gr_box {

@@ -12,7 +12,6 @@
 
 #include "base/files.h"
 #include "grader/sandbox/confine.h"
-#include "grader/sandbox/library_check.h"
 
 #include <dirent.h>
 #include <fnmatch.h>
@@ -183,8 +182,11 @@ static void hide(struct gr_command *c, const char *path)
 
 static bool is_hidden(const char *name)
 {
-    for (size_t i = 0; gr_hidden_libraries[i]; i++)
-        if (fnmatch(gr_hidden_libraries[i], name, 0) == 0)
+    static const char *const patterns[] = {
+#include "grader/sandbox/hidden_libraries.def"
+    };
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (fnmatch(patterns[i], name, 0) == 0)
             return true;
     return false;
 }

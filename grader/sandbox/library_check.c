@@ -12,13 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const gr_hidden_libraries[] = {
-    "libdnnl*",   "libmkldnn*",   "libmkl_*",     "libblas*",        "liblapack*",
-    "libcblas*",  "libgslcblas*", "libopenblas*", "libblis*",        "libatlas*",
-    "libsatlas*", "libtatlas*",   "libcudnn*",    "libcublas*",      "libcutensor*",
-    "libcufft*",  "libnvblas*",   "libtorch*",    "libonnxruntime*", "libopencv_*",
-    "libnnpack*", "libXNNPACK*",  "libncnn*",     "libfftw3*",       NULL};
-
 /* Beginnings of the names of libraries that a lab may be linked with. */
 static const char *const usual[] = {
     "libc.so.",      "libm.so.",       "libmvec.so.",  "libgomp.so.", "libgcc_s.so.",

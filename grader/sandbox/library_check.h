@@ -15,8 +15,4 @@
 bool gr_library_is_plain(const struct gr_sandbox *sandbox, const char *library, char *message,
                          size_t room);
 
-/** Names of libraries that do a lab's work (cuDNN, oneDNN, BLAS), as patterns for glob(): hidden in
- * the sandbox wherever the loader looks. Ended by NULL. */
-extern const char *const gr_hidden_libraries[];
-
 #endif

@@ -8,27 +8,23 @@ static const struct {
     const char *kind, *hint;
 } hints[] = {
     {"out_of_bounds",
-     "which index of that line reaches its tensor's size? A thread beyond the last "
-     "output must return before it reads or writes"},
+     "which index of that line reaches its tensor's size? A thread beyond the last output must return before it reads or writes"},
     {"misaligned", "an access of 8 or 16 bytes needs an address that is a multiple of it"},
     {"uninitialised",
-     "memory is read that nothing was written to: which thread should have, and has "
-     "it reached __syncthreads()?"},
-    {"use_after_free", "memory of an earlier call is used: take scratch memory from "
-                       "conv_workspace() in every call"},
-    {"invalid_address", "a null or host pointer in a kernel: x, k and y are device pointers, what "
-                        "else does that line follow?"},
-    {"race_raw", "a value is read that another thread writes without a barrier between: add "
-                 "__syncthreads() after the tile is loaded"},
-    {"race_war", "a value is overwritten that another thread may still read: add __syncthreads() "
-                 "before the next tile is loaded"},
+     "memory is read that nothing was written to: which thread should have, and has it reached __syncthreads()?"},
+    {"use_after_free",
+     "memory of an earlier call is used: take scratch memory from conv_workspace() in every call"},
+    {"invalid_address",
+     "a null or host pointer in a kernel: x, k and y are device pointers, what else does that line follow?"},
+    {"race_raw",
+     "a value is read that another thread writes without a barrier between: add __syncthreads() after the tile is loaded"},
+    {"race_war",
+     "a value is overwritten that another thread may still read: add __syncthreads() before the next tile is loaded"},
     {"race_waw", "two threads write the same place: give each its own, or use an atomic"},
     {"race_global",
-     "several blocks add to the same element, and x += a is a load, an addition and a "
-     "store: use atomicAdd()"},
+     "several blocks add to the same element, and x += a is a load, an addition and a store: use atomicAdd()"},
     {"barrier_divergence",
-     "__syncthreads() must be reached by all threads of the block: not inside "
-     "an if, not behind a return"},
+     "__syncthreads() must be reached by all threads of the block: not inside an if, not behind a return"},
     {"no_progress", "does every loop of the kernel end? Check each condition and step"},
 };
 
@@ -84,8 +80,7 @@ bool gr_finding_first(const struct tsv *table, struct gr_run *run)
         if (strstr(cell[DETAIL], "asynchronous copy"))
             snprintf(
                 run->hint, sizeof run->hint,
-                "asynchronous copies must be waited for, by the threads that began them, before "
-                "__syncthreads() and the first read: __pipeline_wait_prior(0)");
+                "asynchronous copies must be waited for, by the threads that began them, before __syncthreads() and the first read: __pipeline_wait_prior(0)");
     }
     return whole;
 }
@@ -96,14 +91,11 @@ bool gr_finding_refused(const struct gr_device_record *record, struct gr_run *ru
         const char *call, *pattern, *hint;
     } calls[] = {
         {"Launch", "launch_failed",
-         "look at the launch: at least one and at most 1024 threads per block, no grid size 0 (is "
-         "the number of blocks rounded up?), y and z at most 65535, shared memory; the virtual GPU "
-         "says below which it was"},
+         "look at the launch: at least one and at most 1024 threads per block, no grid size 0 (is the number of blocks rounded up?), y and z at most 65535, shared memory; the virtual GPU says below which it was"},
         {"Symbol", "symbol_copy_failed",
          "is the __constant__ array large enough for what is copied, and are sizes in bytes?"},
         {"FuncSetAttribute", "attribute_refused",
-         "a block has no more shared memory than the device says "
-         "(cudaDevAttrMaxSharedMemoryPerBlockOptin): what does your code do for larger layers?"},
+         "a block has no more shared memory than the device says (cudaDevAttrMaxSharedMemoryPerBlockOptin): what does your code do for larger layers?"},
     };
     /* Other calls a program may make in vain and do without: for memory, for one. */
     for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {

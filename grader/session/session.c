@@ -236,9 +236,7 @@ static enum st_code hear_ready(struct gr_session *s, struct gr_run *run, struct 
         }
         gr_session_say(
             run, GR_NOT_LOADED, reply.text,
-            "the file must define: int conv_forward(const struct conv_shape *shape, const float "
-            "*x, "
-            "const float *k, float *y)");
+            "the file must define: int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)");
         return ST_OK;
     case HEARD_END:
         gr_session_explain_end(s, run);

@@ -29,16 +29,13 @@ static const char *signal_hint(int signal)
     switch (signal) {
     case SIGSEGV:
     case SIGBUS:
-        return "look at the index expression on that line: which of x, k and y does it read or "
-               "write, "
-               "and is every index below its size?";
+        return "look at the index expression on that line: which of x, k and y does it read or write, and is every index below its size?";
     case SIGFPE:
         return "a whole-number division by zero, most likely: what divides on that line?";
     case SIGILL:
         return "the library was built for another processor: build it on this machine";
     case SIGABRT:
-        return "abort(), a failed assert() or damaged heap memory: look for writes outside of an "
-               "array you allocated";
+        return "abort(), a failed assert() or damaged heap memory: look for writes outside of an array you allocated";
     case SIGKILL:
         return "the system killed it, most likely for using too much memory";
     default:
@@ -97,9 +94,7 @@ void gr_session_explain_crash(const struct gr_session *s, const struct runner_re
                  gr_filter_name(call, sizeof call, (int)reply->fault_address), place);
         gr_session_say(
             run, GR_CRASHED, message,
-            "a convolution needs memory and arithmetic; leave other processes, files and the "
-            "network "
-            "alone");
+            "a convolution needs memory and arithmetic; leave other processes, files and the network alone");
         snprintf(run->pattern, sizeof run->pattern, "forbidden_call");
         return;
     }
@@ -112,12 +107,13 @@ void gr_session_explain_crash(const struct gr_session *s, const struct runner_re
              access);
     bool null = access[0] && reply->fault_address < 4096;
     bool device_pointer = access[0] && !null && s->host->device != RUNNER_ON_CPU;
-    snprintf(run->hint, sizeof run->hint, "%s",
-             null ? "did malloc() or conv_workspace() return NULL, or is a pointer used before it "
-                    "is set?"
-             : device_pointer
-                 ? "x, k and y are device pointers: only kernels may read or write through them"
-                 : signal_hint(reply->signal));
+    snprintf(
+        run->hint, sizeof run->hint, "%s",
+        null
+            ? "did malloc() or conv_workspace() return NULL, or is a pointer used before it is set?"
+        : device_pointer
+            ? "x, k and y are device pointers: only kernels may read or write through them"
+            : signal_hint(reply->signal));
 }
 
 void gr_session_explain_end(struct gr_session *s, struct gr_run *run)

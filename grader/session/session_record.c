@@ -91,8 +91,7 @@ static void judge_work(const struct gr_device_record *record, const struct conv_
     if (done < wanted / 10)
         snprintf(
             run->idle, sizeof run->idle,
-            "right, but kernels did %.0f of the %.0f multiply-adds that it takes: the work was "
-            "not done on the GPU",
+            "right, but kernels did %.0f of the %.0f multiply-adds that it takes: the work was not done on the GPU",
             done, wanted);
 }
 
@@ -109,8 +108,7 @@ bool gr_session_judge_record(struct gr_session *s, const struct conv_shape *shap
     else if (!gr_device_op_time(s->record, shape, &run->op_time_s))
         gr_session_say(
             run, GR_DEVICE_ERROR, "the virtual GPU did not see the harness's own calls",
-            "only conv_forward's own work may use the device: leave its connection, other "
-            "allocations and cudaDeviceReset() alone");
+            "only conv_forward's own work may use the device: leave its connection, other allocations and cudaDeviceReset() alone");
     if (run->outcome != GR_RAN) {
         snprintf(run->pattern, sizeof run->pattern, "device_record");
         return false;
@@ -153,9 +151,7 @@ void gr_session_explain_device_error(struct gr_session *s, struct runner_reply *
     gr_session_say(
         run, GR_DEVICE_ERROR, reply->text,
         launch
-            ? "look at the launch: threads per block (at most 1024), grid sizes (y and z at most "
-              "65535), shared memory, and any other CUDA call of yours"
-            : "a kernel accessed memory it may not: run with --device virtual to see which line, "
-              "thread and address");
+            ? "look at the launch: threads per block (at most 1024), grid sizes (y and z at most 65535), shared memory, and any other CUDA call of yours"
+            : "a kernel accessed memory it may not: run with --device virtual to see which line, thread and address");
     snprintf(run->pattern, sizeof run->pattern, "%s", launch ? "launch_failed" : "device_error");
 }

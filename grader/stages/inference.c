@@ -126,26 +126,28 @@ static bool run_failed(struct gr_inference_stage *in, struct gr_check *check,
 static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *check,
                              const struct gr_compare *c, bool is_blend, int layer)
 {
-    gr_check_set(check, GR_FAIL,
-                 "convolution %d of %s: %zu of %zu outputs are wrong\n"
-                 "first mismatch: y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g%s",
-                 layer + 1, in->net.name, c->wrong, c->elems, c->b, c->m, c->h, c->w,
-                 (double)c->expected, (double)c->got,
-                 is_blend ? "\n(in a timed repeat: each image of it is one of the data set's "
-                            "plus a part of another)"
-                          : "");
+    gr_check_set(
+        check, GR_FAIL,
+        "convolution %d of %s: %zu of %zu outputs are wrong\n"
+        "first mismatch: y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g%s",
+        layer + 1, in->net.name, c->wrong, c->elems, c->b, c->m, c->h, c->w, (double)c->expected,
+        (double)c->got,
+        is_blend
+            ? "\n(in a timed repeat: each image of it is one of the data set's plus a part of another)"
+            : "");
     if (gr_failed(in->g->result, "unit_shapes"))
-        gr_check_hint(check, "the unit shapes are wrong too: mend those first, it is most likely "
-                             "the same mistake");
+        gr_check_hint(
+            check,
+            "the unit shapes are wrong too: mend those first, it is most likely the same mistake");
     else if (c->unwritten)
-        gr_check_hint(check,
-                      "%zu outputs were never written: is every image, map, row and column "
-                      "of this large shape reached?",
-                      c->unwritten);
+        gr_check_hint(
+            check,
+            "%zu outputs were never written: is every image, map, row and column of this large shape reached?",
+            c->unwritten);
     else
-        gr_check_hint(check, "the unit shapes are right and this shape is not: what depends on "
-                             "size? (an int that overflows, a fixed-size array, work split among "
-                             "threads)");
+        gr_check_hint(
+            check,
+            "the unit shapes are right and this shape is not: what depends on size? (an int that overflows, a fixed-size array, work split among threads)");
 }
 
 /* Says that kernels did not do the work of a run; "" if they did. */
@@ -363,10 +365,10 @@ static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *che
             g->result->max_error = record->max_error;
         /* The outputs are right, so only classes on the edge between two may fall otherwise. */
         if (fabs(record->correctness - record->expected_correctness) > 0.005)
-            gr_check_set(check, GR_FAIL,
-                         "all outputs right, but correctness %.4g where %.4g was "
-                         "expected: is data/models/expected.tsv of this model?",
-                         record->correctness, record->expected_correctness);
+            gr_check_set(
+                check, GR_FAIL,
+                "all outputs right, but correctness %.4g where %.4g was expected: is data/models/expected.tsv of this model?",
+                record->correctness, record->expected_correctness);
     }
     free(classes);
     free(x);

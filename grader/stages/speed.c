@@ -82,10 +82,10 @@ static void judge_ratio(const struct grading *g, struct gr_check *check)
     /* Noise that could turn the verdict. */
     double far = fabs(s->to_reference - s->at_most) / s->to_reference;
     if (s->uncertainty > NARROW && s->uncertainty > far) {
-        gr_check_set(check, GR_SKIP,
-                     "too noisy, run again: %.2f times the Op Time of the reference, give or take "
-                     "%.0f%% (at most %g)",
-                     s->to_reference, 100 * s->uncertainty, s->at_most);
+        gr_check_set(
+            check, GR_SKIP,
+            "too noisy, run again: %.2f times the Op Time of the reference, give or take %.0f%% (at most %g)",
+            s->to_reference, 100 * s->uncertainty, s->at_most);
         gr_check_hint(check, "is the GPU used by others, or its clock changing?");
         return;
     }
@@ -93,8 +93,9 @@ static void judge_ratio(const struct grading *g, struct gr_check *check)
                  "%.2f times the Op Time of the reference at %zu images (at most %g)",
                  s->to_reference, s->images, s->at_most);
     if (!within)
-        gr_check_hint(check, "what limits the slowest kernel (see the profile)? Compare its loads, "
-                             "barriers and occupancy with what the technique promises");
+        gr_check_hint(
+            check,
+            "what limits the slowest kernel (see the profile)? Compare its loads, barriers and occupancy with what the technique promises");
 }
 
 static size_t largest_size(const struct gr_result *r)

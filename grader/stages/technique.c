@@ -125,13 +125,12 @@ static void judge(struct grading *g, struct stage *st, size_t layers, struct gr_
                         st->evidence[i].holds ? "found:  " : "missing:", st->evidence[i].text);
     gr_check_append(check, "\ncounted for %s", where);
     if (st->work[0].not_followed)
-        gr_check_hint(check,
-                      "a kernel was launched that is not in the library: keep all kernels in "
-                      "conv.cu");
+        gr_check_hint(
+            check, "a kernel was launched that is not in the library: keep all kernels in conv.cu");
     else
-        gr_check_hint(check,
-                      "the technique must be in the kernels that make y, in every layer, not "
-                      "beside them; x, k and y must be kernel parameters");
+        gr_check_hint(
+            check,
+            "the technique must be in the kernels that make y, in every layer, not beside them; x, k and y must be kernel parameters");
 }
 
 /* The virtual GPU, whatever is graded on. @return false if it is not there. */

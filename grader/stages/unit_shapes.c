@@ -199,9 +199,9 @@ static void diagnose(struct grading *g, const struct stage *st, struct gr_diagno
         to->pattern = "not_repeatable";
         snprintf(to->message, sizeof to->message,
                  "The same input gives other outputs when it is computed once more.");
-        snprintf(to->hint, sizeof to->hint,
-                 "Which variable or buffer do several threads write? Each needs its own, or must "
-                 "wait for the others. Is everything that is read written before, in each call?");
+        snprintf(
+            to->hint, sizeof to->hint,
+            "Which variable or buffer do several threads write? Each needs its own, or must wait for the others. Is everything that is read written before, in each call?");
     }
 }
 
@@ -276,9 +276,9 @@ static void judge(struct grading *g, struct gr_check *check, const struct stage 
     gr_check_hint(check, "%s",
                   strcmp(st->accident_pattern, "returned_error") != 0 ? st->accident_hint
                   : st->refused == n ? "nothing is implemented yet? Write the loops, then return 0"
-                  : st->refused > 0  ? "every valid shape must be computed: odd sizes, K = 1 and "
-                                       "K = H too"
-                                     : st->accident_hint);
+                  : st->refused > 0
+                      ? "every valid shape must be computed: odd sizes, K = 1 and K = H too"
+                      : st->accident_hint);
 }
 
 enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)

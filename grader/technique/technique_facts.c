@@ -65,8 +65,7 @@ static bool made_by_host(const struct gr_work *work, size_t layers, struct gr_ev
     for (size_t i = 0; i < layers; i++)
         if (work[i].from_host_bytes > most_from_host(&work[i])) {
             say(to, false, work[i].from_host_bytes,
-                "right, but %.0f bytes of what y is made of came from the host meanwhile (at most "
-                "%.0f): "
+                "right, but %.0f bytes of what y is made of came from the host meanwhile (at most %.0f): "
                 "the work was not done on the GPU",
                 work[i].from_host_bytes, most_from_host(&work[i]));
             return true;
@@ -81,8 +80,7 @@ static void work_on_gpu(const struct gr_work *work, size_t layers, struct gr_evi
     if (least >= 0.1 && made_by_host(work, layers, to))
         return;
     say(to, least >= 0.1, least,
-        "right, but kernels did %.0f%% of the multiply-adds of x and k that make y (at least "
-        "10%%): "
+        "right, but kernels did %.0f%% of the multiply-adds of x and k that make y (at least 10%%): "
         "the work was not done on the GPU",
         100 * fmin(least, 1));
 }
@@ -168,8 +166,7 @@ static void k_from_constant(const struct gr_work *w, size_t layers, struct gr_ev
     (void)layers;
     double found = ratio(w->total.k_from_constant, w->total.multiply_adds);
     say(to, found >= 0.9, found,
-        "%.0f%% of the multiply-adds take k from a __constant__ variable (at least 90%%); %.2f "
-        "constant loads for each",
+        "%.0f%% of the multiply-adds take k from a __constant__ variable (at least 90%%); %.2f constant loads for each",
         100 * found, ratio(w->total.constant_loads, w->total.multiply_adds));
 }
 
@@ -198,8 +195,7 @@ static void matrix_written(const struct gr_work *w, size_t layers, struct gr_evi
     double wanted = outputs(w) / w->shape.M * taps(w);
     double found = (w->total.x_rewritten - w->multiplying.x_rewritten) / wanted;
     say(to, found >= 0.9 && found <= 1.5, found,
-        "kernels that do not multiply wrote %.2f times the unrolled matrix of %.0f elements to "
-        "global memory (about 1)",
+        "kernels that do not multiply wrote %.2f times the unrolled matrix of %.0f elements to global memory (about 1)",
         found, wanted);
 }
 
@@ -247,9 +243,7 @@ static void several_atomics(const struct gr_work *w, size_t layers, struct gr_ev
     (void)layers;
     double found = ratio(w->total.y_atomics, outputs(w));
     say(to, found >= 1.9 && w->shape.C > 1, found,
-        "%.1f atomic additions to each output, whose sum is over %d channels (at least 2; the "
-        "whole "
-        "sum at once is no reduction)",
+        "%.1f atomic additions to each output, whose sum is over %d channels (at least 2; the whole sum at once is no reduction)",
         found, w->shape.C);
 }
 
@@ -299,8 +293,7 @@ static void read_only_loads(const struct gr_work *w, size_t layers, struct gr_ev
     double x = ratio(w->total.x_read_only_loads, w->total.x_loads);
     double k = ratio(w->total.k_read_only_loads, w->total.k_loads);
     say(to, x >= 0.8 || k >= 0.8, fmax(x, k),
-        "%.0f%% of the loads of x and %.0f%% of those of k from global memory are read-only loads, "
-        "ld.global.nc (at least 80%% of one of them)",
+        "%.0f%% of the loads of x and %.0f%% of those of k from global memory are read-only loads, ld.global.nc (at least 80%% of one of them)",
         100 * x, 100 * k);
 }
 

@@ -101,30 +101,58 @@ static void cut_blocks(struct ptx_cfg *cfg, const struct ptx_function *f)
     free(leads);
 }
 
+/* The blocks in post-order from the exit, which is block number `exit`, over reversed edges. */
 struct order {
-    int *number, *sequence, count; /* post-order from the exit over reversed edges */
-    int **predecessors, *predecessor_count;
+    int exit, count;
+    int *number;   /* [blocks + 1] place in the order; -1: not seen, -2: on the way */
+    int *sequence; /* [count] blocks */
+    int *up;       /* [blocks + 1] immediate post-dominator, -1 while unknown */
+    int *
+        first; /* [blocks + 2] predecessors of block b are predecessor[first[b] ... first[b + 1]] */
+    int *predecessor;
 };
 
-static void number_from(struct order *o, int start, int exit)
+static int *integers(size_t n)
 {
-    struct {
-        int block, next;
-    } *stack = malloc(((size_t)exit + 2) * sizeof *stack);
-    if (!stack)
+    int *p = calloc(n, sizeof *p);
+    if (!p)
         abort();
-    int depth = 0;
-    stack[depth].block = start;
-    stack[depth++].next = 0;
-    o->number[start] = -2;
+    return p;
+}
+
+static int successor(const struct order *o, const struct ptx_block *b, int k)
+{
+    return b->successors[k] == PTX_CFG_EXIT ? o->exit : b->successors[k];
+}
+
+static void reverse_edges(struct order *o, const struct ptx_cfg *cfg)
+{
+    const size_t n = cfg->block_count;
+    o->first = integers(n + 3);
+    for (size_t b = 0; b < n; b++)
+        for (int k = 0; k < cfg->blocks[b].successor_count; k++)
+            o->first[successor(o, &cfg->blocks[b], k) + 2]++;
+    for (size_t b = 2; b < n + 3; b++)
+        o->first[b] += o->first[b - 1];
+    o->predecessor = integers((size_t)o->first[n + 2] + 1);
+    for (size_t b = 0; b < n; b++)
+        for (int k = 0; k < cfg->blocks[b].successor_count; k++)
+            o->predecessor[o->first[successor(o, &cfg->blocks[b], k) + 1]++] = (int)b;
+}
+
+static void number_blocks(struct order *o)
+{
+    int *stack = integers((size_t)o->exit + 2), *next = integers((size_t)o->exit + 2), depth = 1;
+    stack[0] = o->exit;
+    o->number[o->exit] = -2;
     while (depth) {
-        int b = stack[depth - 1].block;
-        if (stack[depth - 1].next < o->predecessor_count[b]) {
-            int p = o->predecessors[b][stack[depth - 1].next++];
+        const int b = stack[depth - 1], at = o->first[b] + next[b];
+        if (at < o->first[b + 1]) {
+            const int p = o->predecessor[at];
+            next[b]++;
             if (o->number[p] == -1) {
                 o->number[p] = -2;
-                stack[depth].block = p;
-                stack[depth++].next = 0;
+                stack[depth++] = p;
             }
         } else {
             o->number[b] = o->count;
@@ -133,74 +161,63 @@ static void number_from(struct order *o, int start, int exit)
         }
     }
     free(stack);
+    free(next);
 }
 
-static int intersect(const struct order *o, const int *up, int a, int b)
+static int intersect(const struct order *o, int a, int b)
 {
     while (a != b) {
         while (o->number[a] < o->number[b])
-            a = up[a];
+            a = o->up[a];
         while (o->number[b] < o->number[a])
-            b = up[b];
+            b = o->up[b];
     }
     return a;
 }
 
+/* @return whether a block's post-dominator changed */
+static bool dominate(const struct order *o, const struct ptx_cfg *cfg, int b)
+{
+    int to = -1;
+    for (int k = 0; k < cfg->blocks[b].successor_count; k++) {
+        const int s = successor(o, &cfg->blocks[b], k);
+        if (o->number[s] < 0 || o->up[s] < 0)
+            continue; /* cannot reach the exit, or not seen yet */
+        to = to < 0 ? s : intersect(o, to, s);
+    }
+    const bool changed = to != o->up[b];
+    o->up[b] = to;
+    return changed;
+}
+
 static void find_meetings(struct ptx_cfg *cfg)
 {
-    int n = (int)cfg->block_count, exit = n;
-    size_t room = (size_t)n + 1;
-    struct order o = {.number = malloc(room * sizeof(int)),
-                      .sequence = malloc(room * sizeof(int)),
-                      .predecessors = calloc(room, sizeof(int *)),
-                      .predecessor_count = calloc(room, sizeof(int))};
-    int *up = malloc(room * sizeof *up);
-    if (!o.number || !o.sequence || !o.predecessors || !o.predecessor_count || !up)
-        abort();
-    for (int i = 0; i <= n; i++)
-        o.number[i] = up[i] = -1;
-    for (int b = 0; b < n; b++)
-        for (int k = 0; k < cfg->blocks[b].successor_count; k++) {
-            int s = cfg->blocks[b].successors[k];
-            s = s == PTX_CFG_EXIT ? exit : s;
-            o.predecessors[s] =
-                realloc(o.predecessors[s], ((size_t)o.predecessor_count[s] + 1) * sizeof(int));
-            if (!o.predecessors[s])
-                abort();
-            o.predecessors[s][o.predecessor_count[s]++] = b;
-        }
-    number_from(&o, exit, exit);
-    up[exit] = exit;
+    const size_t n = cfg->block_count;
+    struct order o = {.exit = (int)n,
+                      .number = integers(n + 1),
+                      .sequence = integers(n + 1),
+                      .up = integers(n + 1)};
+    for (size_t i = 0; i <= n; i++)
+        o.number[i] = o.up[i] = -1;
+    reverse_edges(&o, cfg);
+    number_blocks(&o);
+    o.up[n] = o.exit;
     for (bool changed = true; changed;) {
         changed = false;
-        for (int i = o.count - 2; i >= 0; i--) {
-            int b = o.sequence[i], to = -1;
-            for (int k = 0; k < cfg->blocks[b].successor_count; k++) {
-                int s = cfg->blocks[b].successors[k];
-                s = s == PTX_CFG_EXIT ? exit : s;
-                if (o.number[s] < 0 || up[s] < 0)
-                    continue; /* cannot reach the exit, or not seen yet */
-                to = to < 0 ? s : intersect(&o, up, to, s);
-            }
-            if (to != up[b]) {
-                up[b] = to;
-                changed = true;
-            }
-        }
+        for (int i = o.count - 2; i >= 0; i--)
+            changed |= dominate(&o, cfg, o.sequence[i]);
     }
-    for (int b = 0; b < n; b++) {
+    for (size_t b = 0; b < n; b++) {
         struct ptx_block *block = &cfg->blocks[b];
-        block->meets = up[b] < 0 || up[b] == exit ? PTX_CFG_EXIT : up[b];
+        block->meets = o.up[b] < 0 || o.up[b] == o.exit ? PTX_CFG_EXIT : o.up[b];
         if (block->successor_count > 1 && block->meets != PTX_CFG_EXIT)
             cfg->blocks[block->meets].is_meeting = true;
     }
-    for (int i = 0; i <= n; i++)
-        free(o.predecessors[i]);
-    free(o.predecessors);
-    free(o.predecessor_count);
+    free(o.first);
+    free(o.predecessor);
     free(o.number);
     free(o.sequence);
-    free(up);
+    free(o.up);
 }
 
 void ptx_cfg_build(struct ptx_cfg *cfg, const struct ptx_function *f)

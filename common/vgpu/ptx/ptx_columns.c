@@ -21,7 +21,7 @@ static enum ptx_type column_type(const struct decoder *d, const struct ir_column
 static enum ptx_type literal_type(const struct decoder *d, const struct ir_column *c)
 {
     const enum ptx_type type = column_type(d, c), first = d->suffixes.types[0];
-    if (!c->type[0] || strcmp(c->type, "2") == 0 || ptx_type_is_float(type))
+    if (!c->type[0] || strcmp(c->type, "2") == 0 || type == PTX_TYPE_b16 || ptx_type_is_float(type))
         return type;
     const uint32_t bytes = type_lanes(type);
     if (d->suffixes.type_count == 1 && ptx_type_bytes(first) == 2 && bytes == 4 &&

@@ -3,28 +3,6 @@
 
 #include <string.h>
 
-static uint32_t parameter_constant(struct decoder *d, uint64_t offset, enum ptx_type type,
-                                   bool wide)
-{
-    struct ir_function *f = d->to;
-    uint8_t bytes = (uint8_t)ptx_type_bytes(type);
-    bool is_signed = ptx_type_is_signed(type);
-    for (size_t i = 0; i < f->constant_count; i++) {
-        const struct ir_constant *c = &f->constants[i];
-        if (c->is_param && c->bits == offset && c->param_bytes == bytes && c->wide == wide &&
-            c->param_signed == is_signed)
-            return c->offset;
-    }
-    struct ir_constant *c = PTX_ADD(f, constant);
-    *c = (struct ir_constant){.offset = slot_new(d, wide ? 256 : 128),
-                              .wide = wide,
-                              .is_param = true,
-                              .param_bytes = bytes,
-                              .param_signed = is_signed,
-                              .bits = offset};
-    return c->offset;
-}
-
 /* The fields of an access: bytes and type of an element, number of elements, space, site. */
 static void memory_start(struct decoder *d, struct ir_insn *in)
 {
@@ -87,7 +65,12 @@ static bool load_parameter(struct decoder *d, struct ir_insn *in)
         if (i > 0)
             decode_append(d, in);
         *in = decode_start(d, wide ? IR_MOV_64 : IR_MOV_32);
-        in->a = parameter_constant(d, offset, (enum ptx_type)load.type, wide);
+        in->a = constant_slot(
+            d, &(struct ir_constant){.wide = wide,
+                                     .is_param = true,
+                                     .param_bytes = load.bytes,
+                                     .param_signed = ptx_type_is_signed((enum ptx_type)load.type),
+                                     .bits = offset});
         in->d = s.offset;
     }
     return true;

@@ -98,6 +98,8 @@ uint32_t destination(struct decoder *d, const char *name, uint32_t bytes);
 uint32_t predicate(struct decoder *d, const char *name);
 /** A predicate operand, which may be negated or a literal; what is negated gets a NOT first. */
 uint32_t predicate_source(struct decoder *d, const struct ptx_operand *o);
+/** The slot of a constant, a new one if the function has none like it. @p wanted->offset is not read. */
+uint32_t constant_slot(struct decoder *d, const struct ir_constant *wanted);
 uint32_t constant(struct decoder *d, uint64_t bits, bool wide);
 /** An address in parts: sets the fields of @p in that vg_address() reads. */
 void address(struct decoder *d, const struct ptx_operand *o, struct ir_insn *in);

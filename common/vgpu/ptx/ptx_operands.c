@@ -109,18 +109,24 @@ const struct ptx_operand *operand(struct decoder *d, int i)
     return &none;
 }
 
+uint32_t constant_slot(struct decoder *d, const struct ir_constant *wanted)
+{
+    const struct ir_function *f = d->to;
+    for (size_t i = f->constant_count; i-- > 0;) {
+        const struct ir_constant *c = &f->constants[i];
+        if (c->bits == wanted->bits && c->wide == wanted->wide && c->is_param == wanted->is_param &&
+            c->param_bytes == wanted->param_bytes && c->param_signed == wanted->param_signed)
+            return c->offset;
+    }
+    struct ir_constant *c = PTX_ADD(d->to, constant);
+    *c = *wanted;
+    return c->offset = slot_new(d, c->wide ? 256 : 128);
+}
+
 uint32_t constant(struct decoder *d, uint64_t bits, bool wide)
 {
-    struct ir_function *f = d->to;
-    if (!wide)
-        bits &= 0xffffffffu;
-    for (size_t i = f->constant_count; i-- > 0;)
-        if (!f->constants[i].is_param && f->constants[i].bits == bits &&
-            f->constants[i].wide == wide)
-            return f->constants[i].offset;
-    struct ir_constant *c = PTX_ADD(f, constant);
-    *c = (struct ir_constant){.offset = slot_new(d, wide ? 256 : 128), .wide = wide, .bits = bits};
-    return c->offset;
+    return constant_slot(
+        d, &(struct ir_constant){.wide = wide, .bits = wide ? bits : bits & 0xffffffffu});
 }
 
 /* The bits of a number as a type has them. A whole number among floats is a bit pattern, as for

@@ -11,7 +11,7 @@ enum { N = 256 };
 
 struct row {
     const char *text; /* with %d, %a, %b, %c, %e for the registers */
-    int d, a, b, c;   /* bytes of each; 0: not used */
+    int d, a, b, c;   /* bytes of each register: 4 (16-bit ones, too) or 8; 0: not used */
     char kind;        /* of the sources: i integers, f float32, d float64, h halves */
     u64 (*expected)(u64 a, u64 b, u64 c);
 };

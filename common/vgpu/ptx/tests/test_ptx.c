@@ -214,13 +214,16 @@ Test(ptx_decode, a_number_has_the_width_of_its_operand)
     struct ir_module module;
     struct st_error err = {0};
     const char *text = HEAD ".visible .entry k()\n{\n.reg .b32 %r<4>;\n.reg .b16 %h<2>;\n"
-                            "mad.wide.s16 %r1, %h1, %h1, -5;\nand.b16 %h1, %h1, -5;\nret;\n}\n";
+                            "mad.wide.s16 %r1, %h1, %h1, -5;\nand.b16 %h1, %h1, -5;\n"
+                            "div.u16 %h1, %h1, -6;\nret;\n}\n";
     cr_assert_eq(decode(text, &ast, &module, &err), ST_OK, "%s", err.where);
     const struct ir_function *f = &module.functions[0];
     cr_assert_eq(f->insns[1].c, f->constants[0].offset);
     cr_assert_eq(f->constants[0].bits, 0xfffffffb);
     cr_assert_eq(f->insns[2].b, f->constants[1].offset);
     cr_assert_eq(f->constants[1].bits, 0xfffb);
+    cr_assert_eq(f->insns[3].b, f->constants[2].offset);
+    cr_assert_eq(f->constants[2].bits, 0xfffa);
     drop(&ast, &module);
 }
 

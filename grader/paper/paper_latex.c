@@ -1,6 +1,9 @@
 /* report.tex: an article that compiles as it is, with packages of a plain TeX Live. The Markdown is
  * walked node by node; every text goes through latex_text.c, so that a student's words can contain
- * anything and no command of theirs is ever run. */
+ * anything and no command of theirs is ever run.
+ *
+ * pandoc and cmark's own LaTeX writer were tried: both let wide tables run off the page and part
+ * captions from them, and stop TeX at the first character that its fonts do not have. */
 #include "grader/paper/render.h"
 
 #include "base/files.h"

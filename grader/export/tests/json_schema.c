@@ -139,7 +139,9 @@ static bool keyword(struct place *p, const cJSON *schema, const cJSON *rule, con
         return any_of(p, rule, value);
     if (strcmp(word, "$comment") == 0)
         return true;
-    return wrong(p, "the schema has a keyword that the validator does not know");
+    char what[96];
+    snprintf(what, sizeof what, "json_schema.h does not know the schema's keyword '%.40s'", word);
+    return wrong(p, what);
 }
 
 static bool check(struct place *p, const cJSON *schema, const cJSON *value)

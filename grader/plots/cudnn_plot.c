@@ -5,7 +5,6 @@
 #include "grader/plots/plot_parts.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_GROUPS = 16, MAX_SIZES = 4 };
@@ -82,29 +81,23 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
 enum st_code plot_against_cudnn(struct plot_stage *stage, struct st_error *err)
 {
     struct tsv table, bench;
-    char why[256], origin[160] = "measured in one run";
+    struct totals t;
+    char why[256], origin[160] = "measured in one run", device[64];
     enum st_code code = ST_OK;
     if (!plot_table(&table, stage->folder, "totals.tsv", why, sizeof why))
         return ST_OK;
     if (plot_table(&bench, stage->folder, "bench.tsv", why, sizeof why)) {
-        char device[64];
         if (bench.rows)
             snprintf(origin, sizeof origin, "measured on %s in one run",
                      plot_text(device, sizeof device, plot_cell(&bench, 0, "device"), 40));
         tsv_free(&bench);
     }
     struct plot_job *job = plot_add(stage, "against-cudnn");
-    struct totals *t = malloc(sizeof *t);
-    if (!t) {
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold a plot in memory");
-    } else {
-        collect(t, &table);
-        if (t->groups)
-            code = draw(stage, job, t, origin, err);
-        else
-            plot_skip(job, "Comparison with cuDNN skipped: totals.tsv has no times of it.");
-    }
-    free(t);
+    collect(&t, &table);
+    if (t.groups)
+        code = draw(stage, job, &t, origin, err);
+    else
+        plot_skip(job, "Comparison with cuDNN skipped: totals.tsv has no times of it.");
     tsv_free(&table);
     return code;
 }

@@ -288,20 +288,14 @@ static enum st_code from_gradings(struct plot_stage *stage, struct plot_job *job
                                   struct st_error *err)
 {
     struct gradings g = {0};
-    char path[PATH_MAX], parent[PATH_MAX];
-    struct st_error ignored;
+    char parent[PATH_MAX];
     enum st_code code = ST_OK;
-    struct plot_result *own = malloc(sizeof *own);
-    if (!own)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold a plot in memory");
-    path_format(path, sizeof path, "%s/result.json", stage->folder);
-    bool graded = !plot_result_read(own, path, &ignored);
-    if (!graded)
+    if (!stage->graded)
         read_gradings(&g, stage->folder);
     else if (find_siblings(parent, stage->folder))
         read_gradings(&g, parent);
     size_t most;
-    const struct plot_result *chosen = choose(&g, graded ? own : NULL, l, &most);
+    const struct plot_result *chosen = choose(&g, stage->graded ? &stage->result : NULL, l, &most);
     if (!chosen || most < 2) {
         plot_skip(job, "Ladder of milestones skipped: fewer than two milestones were graded with "
                        "right outputs on the same device.");
@@ -318,7 +312,6 @@ static enum st_code from_gradings(struct plot_stage *stage, struct plot_job *job
     }
     for (size_t i = 0; i < g.n; i++)
         free(g.of[i]);
-    free(own);
     return code;
 }
 
@@ -327,20 +320,15 @@ enum st_code plot_ladder(struct plot_stage *stage, struct st_error *err)
     struct plot_job *job = plot_add(stage, "ladder");
     struct tsv bench;
     char why[256];
-    struct ladder *l = calloc(1, sizeof *l);
+    struct ladder l = {0};
     enum st_code code = ST_OK;
-    if (!l)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold a plot in memory");
-    if (plot_table(&bench, stage->folder, "bench.tsv", why, sizeof why)) {
-        collect_bench(l, &bench);
-        if (l->panels)
-            code = draw(stage, job, l, err);
-        else
-            plot_skip(job, "Ladder of milestones skipped: nothing in bench.tsv ran right.");
-        tsv_free(&bench);
-    } else {
-        code = from_gradings(stage, job, l, err);
-    }
-    free(l);
+    if (!plot_table(&bench, stage->folder, "bench.tsv", why, sizeof why))
+        return from_gradings(stage, job, &l, err);
+    collect_bench(&l, &bench);
+    if (l.panels)
+        code = draw(stage, job, &l, err);
+    else
+        plot_skip(job, "Ladder of milestones skipped: nothing in bench.tsv ran right.");
+    tsv_free(&bench);
     return code;
 }

@@ -90,15 +90,14 @@ static int put_panel(FILE *out, const struct panel *panel, int number)
 }
 
 static enum st_code draw(struct plot_stage *stage, struct plot_job *job,
-                         const struct panel panel[PANELS], double images, const char *origin,
-                         struct st_error *err)
+                         const struct panel panel[PANELS], double images, struct st_error *err)
 {
     char title[96];
     if (images > 0)
         snprintf(title, sizeof title, "Memory accesses by source line, %.0f images", images);
     else
         snprintf(title, sizeof title, "Memory accesses by source line");
-    if (plot_begin(stage, job, title, origin, err))
+    if (plot_begin(stage, job, title, stage->origin, err))
         return err->code;
     fputs("panel\twhat\tper_request\tlabel\ttop\tbottom\tline\n", job->table);
     plot_list(job, "depth", PANELS);
@@ -109,7 +108,7 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job,
     plot_caption(
         job,
         "The source lines that cost most, among those that access global memory%s. A request is that of a warp; %s.",
-        panel[1].n ? " and among those that access shared memory" : "", origin);
+        panel[1].n ? " and among those that access shared memory" : "", stage->origin);
     return plot_end(job, source_lines_gp, err);
 }
 
@@ -118,7 +117,7 @@ enum st_code plot_lines(struct plot_stage *stage, struct st_error *err)
     struct plot_job *job = plot_add(stage, "source-lines");
     struct tsv t;
     struct panel panel[PANELS];
-    char folder[PATH_MAX], why[256], origin[160], device[96];
+    char folder[PATH_MAX], why[256];
     double images;
     enum st_code code = ST_OK;
     path_format(folder, sizeof folder, "%s/profile", stage->folder);
@@ -129,10 +128,9 @@ enum st_code plot_lines(struct plot_stage *stage, struct st_error *err)
                   why);
         return ST_OK;
     }
-    plot_device(stage, origin, device);
     collect(panel, &t, &images);
     if (panel[0].n || panel[1].n)
-        code = draw(stage, job, panel, images, origin, err);
+        code = draw(stage, job, panel, images, err);
     else
         plot_skip(job,
                   "Plot of the source lines skipped: no line accesses global or shared memory.");

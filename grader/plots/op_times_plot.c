@@ -7,7 +7,6 @@
 #include "grader/plots/plot_parts.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_LINES = PLOT_STYLES, MAX_SIZES = 32 };
@@ -144,43 +143,31 @@ static void put_values(const struct plot_job *job, const struct op_times *o,
 }
 
 static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const struct op_times *o,
-                         const struct plot_result *r, struct st_error *err)
+                         struct st_error *err)
 {
-    char title[80], origin[128];
+    const struct plot_result *r = &stage->result;
+    char title[80];
     snprintf(title, sizeof title, "%s: Op Time by data-set size", r->milestone);
-    plot_origin(origin, sizeof origin, r);
-    if (plot_begin(stage, job, title, origin, err))
+    if (plot_begin(stage, job, title, stage->origin, err))
         return err->code;
     put_table(job->table, o, r);
     put_values(job, o, r);
     plot_caption(
         job,
         "Op Time (what conv_forward() takes for all images) by data-set size, both axes logarithmic; %s.",
-        origin);
+        stage->origin);
     return plot_end(job, op_times_gp, err);
 }
 
 enum st_code plot_op_times(struct plot_stage *stage, struct st_error *err)
 {
     struct plot_job *job = plot_add(stage, "op-times");
-    struct plot_result *r = malloc(sizeof *r);
-    struct op_times *o = malloc(sizeof *o);
-    enum st_code code = ST_OK;
-    char path[PATH_MAX];
-    struct st_error ignored;
-    path_format(path, sizeof path, "%s/result.json", stage->folder);
-    if (!r || !o) {
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold a plot in memory");
-    } else if (plot_result_read(r, path, &ignored)) {
-        plot_skip(job, "Plot of Op Times skipped: there is no result.json of a grading.");
-    } else {
-        collect(o, r);
-        if (o->lines)
-            code = draw(stage, job, o, r, err);
-        else
-            plot_skip(job, "Plot of Op Times skipped: no inference with right outputs was timed.");
-    }
-    free(r);
-    free(o);
-    return code;
+    struct op_times o;
+    collect(&o, &stage->result);
+    if (o.lines)
+        return draw(stage, job, &o, err);
+    plot_skip(job, stage->graded
+                       ? "Plot of Op Times skipped: no inference with right outputs was timed."
+                       : "Plot of Op Times skipped: there is no result.json of a grading.");
+    return ST_OK;
 }

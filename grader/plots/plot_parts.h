@@ -24,6 +24,29 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* ---- what a result.json says ---------------------------------------------------------------- */
+
+enum { PLOT_TIMES_MAX = 256 };
+
+/** One Op Time. */
+struct plot_time {
+    char subject[24]; /**< "submission", "reference", "m2", "plain loops"; "" of an inference */
+    char model[64];
+    char shape[40]; /**< "1x70x70, 12@5", or "" */
+    int layer;
+    long images;
+    double ms;              /**< median */
+    struct conv_shape conv; /**< the convolution, unless of an inference */
+    bool right;             /**< the outputs of this inference were right */
+};
+
+/** What a result.json says. */
+struct plot_result {
+    char milestone[16], subject[32], device[32], profile[96];
+    size_t n;
+    struct plot_time time[PLOT_TIMES_MAX];
+};
+
 /* ---- plot_files.c ---------------------------------------------------------------------------- */
 
 /** A plot in the making. */
@@ -40,6 +63,9 @@ struct plot_stage {
     char stage[PATH_MAX];  /**< DIR/plots/.new-XXXXXX */
     struct gr_plots *plots;
     struct plot_job job[GR_PLOTS_MAX];
+    bool graded;               /**< DIR has a result.json, which is result */
+    struct plot_result result; /**< its device is "" if there is none */
+    char origin[160];          /**< where the numbers of DIR come from, as plot_origin() */
 };
 
 /** Makes the folders. */
@@ -118,36 +144,14 @@ const char *plot_cell(const struct tsv *table, size_t row, const char *column);
 /** The profile of a GPU, by its file's name or its product's. @return false if there is none. */
 bool plot_profile(struct vg_profile *to, const char *device);
 
-enum { PLOT_TIMES_MAX = 256 };
-
-/** One Op Time. */
-struct plot_time {
-    char subject[24]; /**< "submission", "reference", "m2", "plain loops"; "" of an inference */
-    char model[64];
-    char shape[40]; /**< "1x70x70, 12@5", or "" */
-    int layer;
-    long images;
-    double ms;              /**< median */
-    struct conv_shape conv; /**< the convolution, unless of an inference */
-    bool right;             /**< the outputs of this inference were right */
-};
-
-/** What a result.json says. */
-struct plot_result {
-    char milestone[16], subject[32], device[32], profile[96];
-    size_t n;
-    struct plot_time time[PLOT_TIMES_MAX];
-};
-
 /** Reads a result.json. @return ST_NOT_FOUND, or ST_BAD_FORMAT, with err set. */
 enum st_code plot_result_read(struct plot_result *to, const char *path, struct st_error *err);
 
 /** "H200" ... "modelled: virtual GPU, profile h200": where a result's times come from. */
 const char *plot_origin(char *to, size_t room, const struct plot_result *result);
 
-/** Where the numbers of DIR come from, by its result.json: in words (as plot_origin()), and the
- * GPU's name, for plot_profile(). */
-void plot_device(const struct plot_stage *stage, char origin[160], char device[96]);
+/** Reads DIR/result.json into the stage. */
+void plot_stage_read(struct plot_stage *stage);
 
 /* ---- the makers ----------------------------------------------------------------------------- */
 

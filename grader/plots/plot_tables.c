@@ -146,17 +146,15 @@ const char *plot_origin(char *to, size_t room, const struct plot_result *r)
     return to;
 }
 
-void plot_device(const struct plot_stage *stage, char origin[160], char device[96])
+void plot_stage_read(struct plot_stage *stage)
 {
     char path[PATH_MAX];
     struct st_error ignored;
-    struct plot_result *r = malloc(sizeof *r);
-    snprintf(origin, 160, "of a device that is not known");
-    device[0] = '\0';
-    if (r && path_format(path, sizeof path, "%s/result.json", stage->folder) &&
-        !plot_result_read(r, path, &ignored)) {
-        plot_origin(origin, 160, r);
-        snprintf(device, 96, "%s", r->profile);
-    }
-    free(r);
+    stage->graded = path_format(path, sizeof path, "%s/result.json", stage->folder) &&
+                    !plot_result_read(&stage->result, path, &ignored);
+    if (!stage->graded)
+        memset(&stage->result, 0, sizeof stage->result);
+    snprintf(stage->origin, sizeof stage->origin, "of a device that is not known");
+    if (stage->graded)
+        plot_origin(stage->origin, sizeof stage->origin, &stage->result);
 }

@@ -14,6 +14,8 @@ enum st_code gr_plots_draw(const char *folder, struct gr_plots *plots, struct st
         return st_fail(err, ST_NO_MEMORY, "cannot hold plots in memory");
     enum st_code first = plot_stage_open(stage, folder, plots, err);
     bool open = !first;
+    if (open)
+        plot_stage_read(stage);
     for (size_t i = 0; open && i < sizeof makers / sizeof *makers; i++) {
         struct st_error failure;
         enum st_code code = makers[i](stage, &failure);

@@ -73,13 +73,12 @@ static size_t find_points(const struct tsv *t, struct point **points)
 
 static enum st_code draw_roofline(struct plot_stage *stage, struct plot_job *job,
                                   const struct tsv *t, const struct point *p, size_t n,
-                                  const struct vg_profile *gpu, const char *origin,
-                                  struct st_error *err)
+                                  const struct vg_profile *gpu, struct st_error *err)
 {
     char title[96], text[2][NUMBER_CHARS];
     const double peak = 2e-12 * gr_floor_macs_per_s(gpu);
     snprintf(title, sizeof title, "Roofline of the kernels, %.0f images", largest_size(t));
-    if (plot_begin(stage, job, title, origin, err))
+    if (plot_begin(stage, job, title, stage->origin, err))
         return err->code;
     fprintf(job->values, "peak = %.9g\npeak_text = '%s'\ndram = %.9g\ndram_text = '%s'\n", peak,
             number_short(text[0], peak, 3), gpu->dram_bytes_per_s * 1e-12,
@@ -92,7 +91,7 @@ static enum st_code draw_roofline(struct plot_stage *stage, struct plot_job *job
     plot_caption(
         job,
         "Each kernel at %.0f images: float32 operations per byte that passed DRAM, and operations per second, below what DRAM and the float32 units of this GPU allow; %s.",
-        largest_size(t), origin);
+        largest_size(t), stage->origin);
     return plot_end(job, roofline_gp, err);
 }
 
@@ -102,26 +101,25 @@ enum st_code plot_roofline(struct plot_stage *stage, struct st_error *err)
     struct tsv t;
     struct vg_profile gpu;
     struct point *points = NULL;
-    char folder[PATH_MAX], why[256], origin[160], device[96];
+    char folder[PATH_MAX], why[256];
     enum st_code code = ST_OK;
     path_format(folder, sizeof folder, "%s/profile", stage->folder);
     if (!plot_table(&t, folder, "kernels.tsv", why, sizeof why)) {
         plot_skip(job, "Roofline skipped: no profile (%s).", why);
         return ST_OK;
     }
-    plot_device(stage, origin, device);
     size_t n = find_points(&t, &points);
     if (!n)
         plot_skip(job, "Roofline skipped: the profile tells of no kernel how many operations it "
                        "made and how many bytes passed DRAM. The virtual GPU counts both; with "
                        "few images everything may stay in the L2 cache, so that none do: try "
                        "--images 1000.");
-    else if (!plot_profile(&gpu, device))
+    else if (!plot_profile(&gpu, stage->result.profile))
         plot_skip(job,
                   "Roofline skipped: there is no profile of the GPU, %s, to take its peaks from.",
-                  device[0] ? device : "whose name is not known");
+                  stage->result.profile[0] ? stage->result.profile : "whose name is not known");
     else
-        code = draw_roofline(stage, job, &t, points, n, &gpu, origin, err);
+        code = draw_roofline(stage, job, &t, points, n, &gpu, err);
     free(points);
     tsv_free(&t);
     return code;
@@ -210,9 +208,9 @@ static void put_shares(struct plot_job *job, const struct shares *s)
 }
 
 static enum st_code draw_shares(struct plot_stage *stage, struct plot_job *job,
-                                const struct shares *s, const char *origin, struct st_error *err)
+                                const struct shares *s, struct st_error *err)
 {
-    if (plot_begin(stage, job, "Shares of the kernels in the GPU time", origin, err))
+    if (plot_begin(stage, job, "Shares of the kernels in the GPU time", stage->origin, err))
         return err->code;
     put_shares(job, s);
     fprintf(job->values, "sizes = %zu\n", s->sizes);
@@ -222,7 +220,7 @@ static enum st_code draw_shares(struct plot_stage *stage, struct plot_job *job,
     plot_caption(
         job,
         "Shares of the time that all kernels take together, copies left out, at each data-set size; %s.",
-        origin);
+        stage->origin);
     return plot_end(job, kernel_shares_gp, err);
 }
 
@@ -231,14 +229,13 @@ enum st_code plot_shares(struct plot_stage *stage, struct st_error *err)
     struct plot_job *job = plot_add(stage, "kernel-shares");
     struct tsv t;
     struct shares s;
-    char folder[PATH_MAX], why[256], origin[160], device[96];
+    char folder[PATH_MAX], why[256];
     enum st_code code = ST_OK;
     path_format(folder, sizeof folder, "%s/profile", stage->folder);
     if (!plot_table(&t, folder, "kernels.tsv", why, sizeof why)) {
         plot_skip(job, "Plot of the kernels' shares skipped: no profile (%s).", why);
         return ST_OK;
     }
-    plot_device(stage, origin, device);
     collect_shares(&s, &t);
     if (!s.sizes)
         plot_skip(job, "Plot of the kernels' shares skipped: no kernel ran.");
@@ -247,7 +244,7 @@ enum st_code plot_shares(struct plot_stage *stage, struct st_error *err)
                   "Plot of the kernels' shares skipped: there is one kernel, which has all the "
                   "time.");
     else
-        code = draw_shares(stage, job, &s, origin, err);
+        code = draw_shares(stage, job, &s, err);
     tsv_free(&t);
     return code;
 }

@@ -5,7 +5,6 @@
 #include "grader/plots/plot_parts.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_GROUPS = 6, MAX_BARS = 3 };
@@ -94,44 +93,33 @@ static double put_table(FILE *out, const struct speed_up *s)
 }
 
 static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const struct speed_up *s,
-                         const struct plot_result *r, struct st_error *err)
+                         struct st_error *err)
 {
-    char title[96], origin[128];
-    snprintf(title, sizeof title, "%s: speed-up over %s, %ld images", r->milestone, s->base,
-             s->group[0]->images);
-    plot_origin(origin, sizeof origin, r);
-    if (plot_begin(stage, job, title, origin, err))
+    char title[96];
+    snprintf(title, sizeof title, "%s: speed-up over %s, %ld images", stage->result.milestone,
+             s->base, s->group[0]->images);
+    if (plot_begin(stage, job, title, stage->origin, err))
         return err->code;
     fprintf(job->values, "groups = %zu\nbars = %zu\nhighest = %.9g\n", s->groups, s->bars,
             put_table(job->table, s));
     plot_caption(job, "How many times as fast as %s, which was timed in turn with it; %s.", s->base,
-                 origin);
+                 stage->origin);
     return plot_end(job, speed_up_gp, err);
 }
 
 enum st_code plot_speed_up(struct plot_stage *stage, struct st_error *err)
 {
     struct plot_job *job = plot_add(stage, "speed-up");
-    struct plot_result *r = malloc(sizeof *r);
-    enum st_code code = ST_OK;
-    char path[PATH_MAX];
-    struct st_error ignored;
     struct speed_up s;
-    path_format(path, sizeof path, "%s/result.json", stage->folder);
-    if (!r) {
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold a plot in memory");
-    } else if (plot_result_read(r, path, &ignored)) {
-        plot_skip(job, "Plot of speed-up skipped: there is no result.json of a grading.");
-    } else {
-        collect(&s, r, "plain loops");
-        if (!s.groups)
-            collect(&s, r, "m2");
-        if (s.groups)
-            code = draw(stage, job, &s, r, err);
-        else
-            plot_skip(job, "Plot of speed-up skipped: neither the plain loops nor m2 were timed "
-                           "beside a right inference.");
-    }
-    free(r);
-    return code;
+    collect(&s, &stage->result, "plain loops");
+    if (!s.groups)
+        collect(&s, &stage->result, "m2");
+    if (s.groups)
+        return draw(stage, job, &s, err);
+    plot_skip(
+        job,
+        stage->graded
+            ? "Plot of speed-up skipped: neither the plain loops nor m2 were timed beside a right inference."
+            : "Plot of speed-up skipped: there is no result.json of a grading.");
+    return ST_OK;
 }

@@ -147,25 +147,22 @@ static enum st_code plot_sweep(struct plot_stage *stage, const char *file, struc
 {
     char name[96], why[256];
     struct tsv t;
+    struct sweep s;
     enum st_code code = ST_OK;
     snprintf(name, sizeof name, "%.*s", (int)(strlen(file) - strlen(".tsv")), file);
     struct plot_job *job = plot_add(stage, name);
-    struct sweep *s = malloc(sizeof *s);
-    if (!job || !s) {
-        free(s);
-        return job ? st_fail(err, ST_NO_MEMORY, "cannot hold a plot in memory") : ST_OK;
-    }
-    if (plot_table(&t, stage->folder, file, why, sizeof why)) {
-        collect(s, &t);
-        if (s->sizes)
-            code = draw(stage, job, s, err);
-        else
-            plot_skip(job, "Plot of a sweep skipped: %s has no rows.", file);
-        tsv_free(&t);
-    } else {
+    if (!job)
+        return ST_OK;
+    if (!plot_table(&t, stage->folder, file, why, sizeof why)) {
         plot_skip(job, "Plot of a sweep skipped: %s.", why);
+        return ST_OK;
     }
-    free(s);
+    collect(&s, &t);
+    if (s.sizes)
+        code = draw(stage, job, &s, err);
+    else
+        plot_skip(job, "Plot of a sweep skipped: %s has no rows.", file);
+    tsv_free(&t);
     return code;
 }
 

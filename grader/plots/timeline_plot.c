@@ -268,11 +268,13 @@ static void put_values(const struct plot_job *job, struct timeline *t)
 static enum st_code draw(struct plot_stage *stage, struct plot_job *job, struct timeline *t,
                          unsigned long images, const char *device, struct st_error *err)
 {
-    char title[96], origin[160], known[96];
+    char title[96], other[160];
+    const char *origin = stage->origin;
     snprintf(title, sizeof title, "Timeline, %lu image%s", images, images == 1 ? "" : "s");
-    plot_device(stage, origin, known);
-    if (!known[0] && device[0])
-        snprintf(origin, sizeof origin, "of %.100s", device);
+    if (!stage->result.profile[0] && device[0]) {
+        snprintf(other, sizeof other, "of %.100s", device);
+        origin = other;
+    }
     if (plot_begin(stage, job, title, origin, err))
         return err->code;
     fputs("panel\tlane\tkind\tbegin\tend\tlabel\n", job->table);

@@ -48,8 +48,7 @@ static void take_images(void *to, char *list, const struct option_row *row,
         const long n = number(item, '\0', 1000000);
         if (!n || plan->sizes == BENCH_MAX_SIZES)
             argp_error(state,
-                       "--images: expected up to %d whole numbers from 1 to 1000000, got "
-                       "'%s'",
+                       "--images: expected up to %d whole numbers from 1 to 1000000, got '%s'",
                        BENCH_MAX_SIZES, item);
         plan->images[plan->sizes++] = (int)n;
     }
@@ -186,9 +185,9 @@ int main(int argc, char **argv)
     static const struct option_table table = {
         .rows = option_rows,
         .operands = "[NAME=LIBRARY ...]",
-        .about = "Time every GPU milestone's reference and cuDNN on the same inputs, in turn.\v"
-                 "Exit status: 0 all that ran was right, 1 something was wrong or failed, 2 could "
-                 "not run."};
+        .about =
+            "Time every GPU milestone's reference and cuDNN on the same inputs, in turn.\v"
+            "Exit status: 0 all that ran was right, 1 something was wrong or failed, 2 could not run."};
     options_parse(&table, argc, argv, &o);
     struct st_error err = {0};
     bool all_right = false;

@@ -297,8 +297,9 @@ static enum st_code from_gradings(struct plot_stage *stage, struct plot_job *job
     size_t most;
     const struct plot_result *chosen = choose(&g, stage->graded ? &stage->result : NULL, l, &most);
     if (!chosen || most < 2) {
-        plot_skip(job, "Ladder of milestones skipped: fewer than two milestones were graded with "
-                       "right outputs on the same device.");
+        plot_skip(
+            job,
+            "Ladder of milestones skipped: fewer than two milestones were graded with right outputs on the same device.");
     } else {
         collect_gradings(l, &g, chosen);
         code = draw(stage, job, l, err);

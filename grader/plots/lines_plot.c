@@ -122,10 +122,10 @@ enum st_code plot_lines(struct plot_stage *stage, struct st_error *err)
     enum st_code code = ST_OK;
     path_format(folder, sizeof folder, "%s/profile", stage->folder);
     if (!plot_table(&t, folder, "lines.tsv", why, sizeof why)) {
-        plot_skip(job,
-                  "Plot of the source lines skipped: no counters by source line (%s; the "
-                  "virtual GPU has them).",
-                  why);
+        plot_skip(
+            job,
+            "Plot of the source lines skipped: no counters by source line (%s; the virtual GPU has them).",
+            why);
         return ST_OK;
     }
     collect(panel, &t, &images);

@@ -32,9 +32,7 @@ int gr_command_plots(int argc, char **argv)
         .rows = rows,
         .operands = "DIR",
         .about =
-            "Draw the plots of a report's folder into DIR/plots, as SVG, PNG and PDF, from the "
-            "tables in it: result.json, profile/*.tsv, sweep-*.tsv, bench.tsv. Beside each lie its "
-            "data (NAME.tsv) and its script (NAME.gp), which gnuplot draws it from.\v"
+            "Draw the plots of a report's folder into DIR/plots, as SVG, PNG and PDF, from the tables in it: result.json, profile/*.tsv, sweep-*.tsv, bench.tsv. Beside each lie its data (NAME.tsv) and its script (NAME.gp), which gnuplot draws it from.\v"
             "Exit status: 0 every plot that there is data for was drawn, 2 one was not."};
     options_parse(&table, argc, argv, &a);
     struct st_error err;

@@ -110,10 +110,9 @@ enum st_code plot_roofline(struct plot_stage *stage, struct st_error *err)
     }
     size_t n = find_points(&t, &points);
     if (!n)
-        plot_skip(job, "Roofline skipped: the profile tells of no kernel how many operations it "
-                       "made and how many bytes passed DRAM. The virtual GPU counts both; with "
-                       "few images everything may stay in the L2 cache, so that none do: try "
-                       "--images 1000.");
+        plot_skip(
+            job,
+            "Roofline skipped: the profile tells of no kernel how many operations it made and how many bytes passed DRAM. The virtual GPU counts both; with few images everything may stay in the L2 cache, so that none do: try --images 1000.");
     else if (!plot_profile(&gpu, stage->result.profile))
         plot_skip(job,
                   "Roofline skipped: there is no profile of the GPU, %s, to take its peaks from.",
@@ -240,9 +239,9 @@ enum st_code plot_shares(struct plot_stage *stage, struct st_error *err)
     if (!s.sizes)
         plot_skip(job, "Plot of the kernels' shares skipped: no kernel ran.");
     else if (s.kernels == 1)
-        plot_skip(job,
-                  "Plot of the kernels' shares skipped: there is one kernel, which has all the "
-                  "time.");
+        plot_skip(
+            job,
+            "Plot of the kernels' shares skipped: there is one kernel, which has all the time.");
     else
         code = draw_shares(stage, job, &s, err);
     tsv_free(&t);

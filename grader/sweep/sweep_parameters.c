@@ -249,9 +249,9 @@ static enum st_code check_parameter(const char *text, const char *parameter, con
     st_fail(err, ST_USAGE, "the source has no parameter %s", parameter);
     st_detail(err, ST_WHERE, "%s", path);
     st_detail(err, ST_EXPECTED, "%s", known[0] ? known : "one that is there (it has none)");
-    return st_detail(err, ST_HINT,
-                     "a parameter is a constant that the source lets be changed: #ifndef TILE, "
-                     "#define TILE 16, #endif");
+    return st_detail(
+        err, ST_HINT,
+        "a parameter is a constant that the source lets be changed: #ifndef TILE, #define TILE 16, #endif");
 }
 
 enum st_code sweep_source_check(const struct sweep *sweep, const char *path, struct st_error *err)

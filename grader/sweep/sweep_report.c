@@ -2,11 +2,11 @@
  */
 #include "grader/sweep/sweep.h"
 
+#include "base/median.h"
 #include "base/numbers.h"
 #include "base/tsv.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *sweep_status_text(enum sweep_status status)
@@ -20,12 +20,6 @@ const char *sweep_status_text(enum sweep_status status)
 
 /* ---- figures -------------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* A point that failed at a size has no times there, nor at larger ones. */
 static bool is_right(const struct sweep *s, const struct sweep_point *p, size_t size)
 {
@@ -33,15 +27,11 @@ static bool is_right(const struct sweep *s, const struct sweep_point *p, size_t 
            (p->failed_images && s->grading.chosen.images[size] < p->failed_images);
 }
 
-static double median_of(const struct sweep_time *t)
+static double layer_median_s(const struct sweep_time *t)
 {
     double sorted[SWEEP_MAX_REPEATS];
-    if (!t->repeats)
-        return NAN;
-    memcpy(sorted, t->op_time_s, t->repeats * sizeof *sorted);
-    qsort(sorted, t->repeats, sizeof *sorted, by_value);
-    return t->repeats % 2 ? sorted[t->repeats / 2]
-                          : (sorted[t->repeats / 2 - 1] + sorted[t->repeats / 2]) / 2;
+    memcpy(sorted, t->op_time_s, sizeof sorted);
+    return t->repeats ? median_of(sorted, t->repeats).median : NAN;
 }
 
 double sweep_median_s(const struct sweep *s, const struct sweep_point *p, size_t size, int layer)
@@ -51,7 +41,7 @@ double sweep_median_s(const struct sweep *s, const struct sweep_point *p, size_t
         return NAN;
     for (int l = 0; l < s->layers; l++)
         if (layer < 0 || layer == l)
-            sum += median_of(&p->time[size][l]);
+            sum += layer_median_s(&p->time[size][l]);
     return sum;
 }
 
@@ -95,81 +85,66 @@ static const struct sweep_time *longest_layer(const struct sweep *s, const struc
 
 /* ---- TSV ------------------------------------------------------------------------------------ */
 
-enum { FIXED_COLUMNS = 20 };
-
-static const char *exact(char to[NUMBER_CHARS], double value)
+static void add_exact(struct tsv_row *row, double value)
 {
-    if (!isfinite(value))
-        return "";
-    return number_exact(to, value);
+    char number[NUMBER_CHARS];
+    tsv_row_add_if(row, isfinite(value), "%s", number_exact(number, value));
+}
+
+/* What a layer's kernel says of itself, on the virtual GPU. @param t  NULL: it did not run right */
+static void add_launch(struct tsv_row *row, const struct sweep_time *t)
+{
+    const bool known = t && t->limiter[0];
+    tsv_row_add_text(row, known ? t->limiter : "");
+    add_exact(row, known ? t->occupancy : NAN);
+    tsv_row_add_if(row, known, "%d", known ? t->registers : 0);
+    tsv_row_add_if(row, known, "%zu", known ? t->shared_bytes : 0);
+    tsv_row_add_text(row, known ? t->block : "");
 }
 
 static void put_row(FILE *out, const struct sweep *s, const struct sweep_point *p, size_t size,
                     int layer)
 {
-    const struct gr_result *r = &s->result;
-    char names[160], values[160], images[24], number[16], repeats[24] = "", block[24] = "";
-    char seconds[3][NUMBER_CHARS], ratio[NUMBER_CHARS], occupancy[NUMBER_CHARS];
-    char registers[16] = "", shared[24] = "", limiter[24] = "";
-    const char *field[FIXED_COLUMNS + SWEEP_MAX_PARAMETERS];
-    double median = sweep_median_s(s, p, size, layer), low = NAN, high = NAN, best = NAN;
+    struct tsv_row row;
+    char names[160], values[160];
     const struct sweep_point *fastest = sweep_best(s, size);
-    if (fastest)
-        best = sweep_median_s(s, fastest, size, layer);
-    double share = NAN;
+    const struct sweep_time *t = NULL;
+    double median = sweep_median_s(s, p, size, layer), low = NAN, high = NAN;
+    double best = fastest ? sweep_median_s(s, fastest, size, layer) : NAN;
     if (isfinite(median)) {
-        const struct sweep_time *t = layer < 0 ? longest_layer(s, p, size) : &p->time[size][layer];
+        t = layer < 0 ? longest_layer(s, p, size) : &p->time[size][layer];
         extremes(s, p, size, layer, &low, &high);
-        snprintf(repeats, sizeof repeats, "%zu", t->repeats);
-        if (t->limiter[0]) {
-            snprintf(limiter, sizeof limiter, "%s", t->limiter);
-            snprintf(registers, sizeof registers, "%d", t->registers);
-            snprintf(shared, sizeof shared, "%zu", t->shared_bytes);
-            snprintf(block, sizeof block, "%s", t->block);
-            share = t->occupancy;
-        }
     }
-    snprintf(images, sizeof images, "%zu", s->grading.chosen.images[size]);
-    snprintf(number, sizeof number, layer < 0 ? "all" : "%d", layer + 1);
-    size_t n = 0;
-    field[n++] = r->milestone;
-    field[n++] = r->subject;
-    field[n++] = s->origin;
-    field[n++] = s->model;
-    field[n++] = sweep_names(names, s, ", ");
-    field[n++] = sweep_values(values, s, p);
+    tsv_row_start(&row, 0);
+    tsv_row_add_text(&row, s->result.milestone);
+    tsv_row_add_text(&row, s->result.subject);
+    tsv_row_add_text(&row, s->origin);
+    tsv_row_add_text(&row, s->model);
+    tsv_row_add_text(&row, sweep_names(names, s, ", "));
+    tsv_row_add_text(&row, sweep_values(values, s, p));
     for (size_t i = 0; i < s->parameters; i++)
-        field[n++] = s->parameter[i].value[p->value[i]];
-    field[n++] = images;
-    field[n++] = number;
-    field[n++] = sweep_status_text(is_right(s, p, size) ? SWEEP_OK : p->status);
-    field[n++] = exact(seconds[0], median);
-    field[n++] = exact(seconds[1], low);
-    field[n++] = exact(seconds[2], high);
-    field[n++] = repeats;
-    field[n++] = exact(ratio, median / best);
-    field[n++] = limiter;
-    field[n++] = exact(occupancy, share);
-    field[n++] = registers;
-    field[n++] = shared;
-    field[n++] = block;
-    field[n++] = is_right(s, p, size) ? "" : p->note;
-    tsv_write_row(out, n, field);
+        tsv_row_add_text(&row, s->parameter[i].value[p->value[i]]);
+    tsv_row_add(&row, "%zu", s->grading.chosen.images[size]);
+    tsv_row_add(&row, layer < 0 ? "all" : "%d", layer + 1);
+    tsv_row_add_text(&row, sweep_status_text(is_right(s, p, size) ? SWEEP_OK : p->status));
+    add_exact(&row, median);
+    add_exact(&row, low);
+    add_exact(&row, high);
+    tsv_row_add_if(&row, t != NULL, "%zu", t ? t->repeats : 0);
+    add_exact(&row, median / best);
+    add_launch(&row, t);
+    tsv_row_add_text(&row, is_right(s, p, size) ? "" : p->note);
+    tsv_row_write(&row, out);
 }
 
 void sweep_tsv(FILE *out, const struct sweep *s)
 {
-    const char *column[FIXED_COLUMNS + SWEEP_MAX_PARAMETERS] = {
-        "milestone", "subject", "origin", "model", "parameters", "values"};
-    static const char *const rest[] = {
-        "images",  "layer",   "status",    "op_time_s", "low_s",        "high_s", "repeats",
-        "to_best", "limiter", "occupancy", "registers", "shared_bytes", "block",  "note"};
-    size_t n = 6;
+    fputs("milestone\tsubject\torigin\tmodel\tparameters\tvalues", out);
     for (size_t i = 0; i < s->parameters; i++)
-        column[n++] = s->parameter[i].name;
-    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
-        column[n++] = rest[i];
-    tsv_write_row(out, n, column);
+        fprintf(out, "\t%s", s->parameter[i].name);
+    fputs(
+        "\timages\tlayer\tstatus\top_time_s\tlow_s\thigh_s\trepeats\tto_best\tlimiter\toccupancy\tregisters\tshared_bytes\tblock\tnote\n",
+        out);
     for (size_t size = 0; size < s->grading.chosen.sizes; size++)
         for (size_t i = 0; i < s->points; i++) {
             bool right = is_right(s, &s->point[i], size);
@@ -245,9 +220,7 @@ void sweep_markdown(FILE *out, const struct sweep *s)
     put_cell(out, sweep_names(names, s, ", "));
     fprintf(
         out,
-        "\n\nThe %s, compiled with each value; network `%s`; times %s. Every output of every run "
-        "was compared with the oracle's. Op Times in milliseconds%s; *all* is the sum, and the "
-        "least is marked.\n",
+        "\n\nThe %s, compiled with each value; network `%s`; times %s. Every output of every run was compared with the oracle's. Op Times in milliseconds%s; *all* is the sum, and the least is marked.\n",
         r->subject, s->model, s->origin,
         s->grading.host.device == RUNNER_ON_VIRTUAL_GPU
             ? ""

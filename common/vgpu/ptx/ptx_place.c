@@ -22,39 +22,72 @@ static void place_shared(struct ptx_variable *v, size_t *end)
     *end += v->bytes;
 }
 
-/* The end of the shared variables that a function names itself, and the functions it calls. */
-static size_t shared_end_of(struct decoder *d, size_t f, bool *calls)
+/* The end of a shared variable of the module, 0 if a name is none. */
+static size_t shared_end_of(const struct ptx_ast *ast, const char *name)
 {
-    const struct ptx_function *from = &d->ast->functions[f];
     size_t end = 0;
-    for (size_t i = 0; i < from->instruction_count; i++) {
-        const struct ptx_instruction *in = &from->instructions[i];
-        int n = in->count;
-        for (int k = 0; k < n; k++) {
-            const struct ptx_operand *o = &in->operands[k];
-            if (o->elements && o->first + o->elements > n)
-                n = o->first + o->elements;
-            if (!o->name || o->name[0] == '%')
-                continue;
-            for (size_t v = 0; v < d->ast->variable_count; v++) {
-                const struct ptx_variable *var = &d->ast->variables[v];
-                if (var->space == PTX_SPACE_SHARED && strcmp(var->name, o->name) == 0 &&
-                    var->address + var->bytes > end)
-                    end = var->address + var->bytes;
-            }
-            if (strncmp(in->opcode, "call", 4) == 0 || strncmp(in->opcode, "mov", 3) == 0) {
-                int callee = function_find(d, o->name);
-                if (callee >= 0)
-                    calls[callee] = true;
-            }
-        }
-        if (strncmp(in->opcode, "call", 4) == 0 && in->count && n > 0)
-            for (int k = 0; k < in->count; k++)
-                if (in->operands[k].kind == PTX_NAME && in->operands[k].name[0] == '%')
-                    for (size_t g = 0; g < d->ast->function_count; g++)
-                        calls[g] |= !d->ast->functions[g].is_entry; /* indirect: any of them */
+    for (size_t i = 0; i < ast->variable_count; i++) {
+        const struct ptx_variable *v = &ast->variables[i];
+        if (v->space == PTX_SPACE_SHARED && strcmp(v->name, name) == 0 &&
+            v->address + v->bytes > end)
+            end = v->address + v->bytes;
     }
     return end;
+}
+
+/* What an instruction names: shared variables, whose end it is to be at least, and functions. */
+static void read_names(struct decoder *d, const struct ptx_instruction *in, size_t *end,
+                       bool *calls)
+{
+    const bool is_call = strncmp(in->opcode, "call", 4) == 0;
+    int n = in->count;
+    for (int k = 0; k < n; k++) {
+        const struct ptx_operand *o = &in->operands[k];
+        if (o->elements && o->first + o->elements > n)
+            n = o->first + o->elements;
+        if (is_call && k < in->count && o->kind == PTX_NAME && o->name[0] == '%')
+            for (size_t g = 0; g < d->ast->function_count; g++)
+                calls[g] |= !d->ast->functions[g].is_entry; /* indirect: any of them */
+        if (!o->name || o->name[0] == '%')
+            continue;
+        const size_t named = shared_end_of(d->ast, o->name);
+        *end = named > *end ? named : *end;
+        if (is_call || strncmp(in->opcode, "mov", 3) == 0) {
+            int callee = function_find(d, o->name);
+            if (callee >= 0)
+                calls[callee] = true;
+        }
+    }
+}
+
+/* Places a function's own shared variables. @return the end of them, or @p end without any */
+static size_t place_own(struct ptx_function *f, size_t end)
+{
+    for (size_t i = 0; i < f->variable_count; i++)
+        place_shared(&f->variables[i], &end);
+    return end;
+}
+
+static bool has_shared(const struct ptx_function *f)
+{
+    for (size_t i = 0; i < f->variable_count; i++)
+        if (f->variables[i].space == PTX_SPACE_SHARED)
+            return true;
+    return false;
+}
+
+/* A function needs what those that it calls need. */
+static void spread(size_t n, const bool *calls, size_t *ends)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t f = 0; f < n; f++)
+            for (size_t g = 0; g < n; g++)
+                if (calls[f * n + g] && ends[g] > ends[f]) {
+                    ends[f] = ends[g];
+                    changed = true;
+                }
+    }
 }
 
 void place_all_shared(struct decoder *d)
@@ -68,32 +101,17 @@ void place_all_shared(struct decoder *d)
     for (size_t i = 0; i < ast->variable_count; i++)
         place_shared(&ast->variables[i], &end);
     for (size_t f = 0; f < n; f++)
-        if (!ast->functions[f].is_entry)
-            for (size_t i = 0; i < ast->functions[f].variable_count; i++) {
-                struct ptx_variable *v = &ast->functions[f].variables[i];
-                place_shared(v, &end);
-                if (v->space == PTX_SPACE_SHARED)
-                    ends[f] = end;
-            }
+        if (!ast->functions[f].is_entry && has_shared(&ast->functions[f]))
+            ends[f] = end = place_own(&ast->functions[f], end);
     for (size_t f = 0; f < n; f++) {
         d->function = &ast->functions[f];
-        size_t own = shared_end_of(d, f, calls + f * n);
-        ends[f] = ends[f] > own ? ends[f] : own;
+        for (size_t i = 0; i < d->function->instruction_count; i++)
+            read_names(d, &d->function->instructions[i], &ends[f], calls + f * n);
     }
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (size_t f = 0; f < n; f++)
-            for (size_t g = 0; g < n; g++)
-                if (calls[f * n + g] && ends[g] > ends[f]) {
-                    ends[f] = ends[g];
-                    changed = true;
-                }
-    }
+    spread(n, calls, ends);
     for (size_t f = 0; f < n; f++)
         if (ast->functions[f].is_entry) {
-            for (size_t i = 0; i < ast->functions[f].variable_count; i++)
-                place_shared(&ast->functions[f].variables[i], &ends[f]);
-            d->module->functions[f].shared_bytes = ends[f];
+            d->module->functions[f].shared_bytes = place_own(&ast->functions[f], ends[f]);
             d->module->functions[f].shared_alignment = 16;
         }
     free(calls);

@@ -1,5 +1,6 @@
 #include "base/numbers.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,4 +28,12 @@ const char *number_short(char to[NUMBER_CHARS], double value, int digits)
     int decimals = digits - 1 - exponent;
     snprintf(to, NUMBER_CHARS, "%.*f", decimals < 0 ? 0 : decimals > 15 ? 15 : decimals, value);
     return to;
+}
+
+bool number_read(const char *text, double *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtod(text, &end);
+    return end != text && !*end && !errno && isfinite(*value);
 }

@@ -4,6 +4,8 @@
 #ifndef CONVLAB_BASE_NUMBERS_H
 #define CONVLAB_BASE_NUMBERS_H
 
+#include <stdbool.h>
+
 enum { NUMBER_CHARS = 40 };
 
 /** @p value in the fewest of 15 to 17 digits that read back as the same double. @return @p to. */
@@ -11,5 +13,8 @@ const char *number_exact(char to[NUMBER_CHARS], double value);
 
 /** @p value with @p digits significant digits and no exponent; "-" if not finite. @return @p to. */
 const char *number_short(char to[NUMBER_CHARS], double value, int digits);
+
+/** Reads a text that is one finite number, and nothing else. @return whether it is */
+bool number_read(const char *text, double *value);
 
 #endif

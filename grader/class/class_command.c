@@ -121,10 +121,10 @@ static enum st_code check_rubrics(struct cl_class *class, struct st_error *err)
         if (!stored || all_again)
             code = gb_setting_put(class->book, &(struct gb_setting){name, hash}, err);
         else if (strcmp(stored, hash) != 0)
-            cl_notice(class, NULL,
-                      "%s: its rubric was edited; grades that were made before stay as they are "
-                      "(hint: --regrade)",
-                      o->milestone[i].id);
+            cl_notice(
+                class, NULL,
+                "%s: its rubric was edited; grades that were made before stay as they are (hint: --regrade)",
+                o->milestone[i].id);
         free(stored);
     }
     return code;
@@ -145,9 +145,9 @@ static void print_summary(const struct cl_class *class, const struct cl_counts *
     if (c->stopped)
         printf("Stopped with %zu left: the same command goes on here.\n", c->total - c->stored);
     else if (c->fault)
-        printf("Not graded, through no fault of the submission: %zu. The same command tries them "
-               "again.\n",
-               c->fault);
+        printf(
+            "Not graded, through no fault of the submission: %zu. The same command tries them again.\n",
+            c->fault);
 }
 
 /* A class has hostile submissions: it is not graded without a sandbox unless that is asked for. */
@@ -160,9 +160,9 @@ static enum st_code open_sandbox(struct cl_class *class, struct st_error *err)
         &class->sandbox, class->options->no_sandbox ? GR_SANDBOX_NEVER : GR_SANDBOX_REQUIRED, build,
         err);
     if (code)
-        st_detail(err, ST_HINT,
-                  "see grader sandbox; --no-sandbox grades all the same, if you "
-                  "trust the whole class");
+        st_detail(
+            err, ST_HINT,
+            "see grader sandbox; --no-sandbox grades all the same, if you trust the whole class");
     return code;
 }
 

@@ -104,14 +104,9 @@ void cl_options_parse(struct cl_options *options, int argc, char **argv)
         .check = check,
         .operands = "DIR",
         .about =
-            "Grade a class. In DIR: a folder (NAME/m1-cpu-conv/conv.c), or a zip or tar file, for "
-            "each student or team. Stopped or killed at any moment, the same command goes on "
-            "where it was."
-            "\vEach grade is stored in the gradebook as soon as it is there; what was graded "
-            "before and has not changed is not graded again. The grader's own faults are tried "
-            "again and are told apart.\n\n"
-            "Exit status: 0 each submission has its grade, 2 some have not (or nothing could be "
-            "graded)."};
+            "Grade a class. In DIR: a folder (NAME/m1-cpu-conv/conv.c), or a zip or tar file, for each student or team. Stopped or killed at any moment, the same command goes on where it was."
+            "\vEach grade is stored in the gradebook as soon as it is there; what was graded before and has not changed is not graded again. The grader's own faults are tried again and are told apart.\n\n"
+            "Exit status: 0 each submission has its grade, 2 some have not (or nothing could be graded)."};
     *options = (struct cl_options){.gradebook = GB_DEFAULT_PATH,
                                    .jobs = (size_t)parallel_cores(),
                                    .retries = 2,

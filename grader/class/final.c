@@ -1,6 +1,7 @@
 #include "grader/class/final.h"
 
-#include <inttypes.h>
+#include "base/median.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,8 +133,7 @@ static double median_time(const double *all, size_t n)
     if (!sorted)
         return NAN;
     memcpy(sorted, all, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, descending);
-    double median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+    const double median = median_of(sorted, n).median;
     free(sorted);
     return median;
 }

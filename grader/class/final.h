@@ -3,14 +3,13 @@
  *
  *     part  weight  kind  of  best  first  second
  *
- * | kind | of | share of the weight that a submission gets |
- * |---|---|---|
- * | rubric | milestones | mean of the best so many: automatic and manual points, of all that the
- * rubric gives | | optimisation | milestones | the same, but first (0.6) for the automatic points
- * and the rest for the manual | | ranking | milestones | first (0.75) at the class's median Op
- * Time, and second (0.125) more for each standard deviation below it; from 0 to 1; 0 without a
- * right result | | manual | an item of the whole course | its points, of first | | late | an item
- * of the whole course | weight (negative) for each day beyond first |
+ * | kind         | of                         | share of the weight that a submission gets |
+ * |--------------|----------------------------|--------------------------------------------|
+ * | rubric       | milestones                 | mean of the best so many: automatic and manual points, of all that the rubric gives |
+ * | optimisation | milestones                 | the same, but first (0.6) for the automatic points and the rest for the manual |
+ * | ranking      | milestones                 | first (0.75) at the class's median Op Time, and second (0.125) more for each standard deviation below it; from 0 to 1; 0 without a right result |
+ * | manual       | an item of the whole course | its points, of first |
+ * | late         | an item of the whole course | weight (negative) for each day beyond first |
  */
 #ifndef CONVLAB_GRADER_CLASS_FINAL_H
 #define CONVLAB_GRADER_CLASS_FINAL_H

@@ -102,15 +102,15 @@ static void print_open(const struct cl_final_list *list)
         faults += list->row[i].faults;
     }
     if (open)
-        fprintf(stderr,
-                "grader final: %zu manual items are not entered yet; they count 0 (hint: "
-                "grader manual)\n",
-                open);
+        fprintf(
+            stderr,
+            "grader final: %zu manual items are not entered yet; they count 0 (hint: grader manual)\n",
+            open);
     if (faults)
-        fprintf(stderr,
-                "grader final: %zu grades are missing through a fault of the grader or the "
-                "machine; they count 0 (hint: run grader class again)\n",
-                faults);
+        fprintf(
+            stderr,
+            "grader final: %zu grades are missing through a fault of the grader or the machine; they count 0 (hint: run grader class again)\n",
+            faults);
 }
 
 int gr_command_final(int argc, char **argv)

@@ -139,10 +139,10 @@ static enum st_code add_entry(struct cl_class *class, int dir, const char *entry
         s->kind = S_ISDIR(info.st_mode) ? "folder" : "archive";
         s->modified = info.st_mtime;
         if (!S_ISDIR(info.st_mode) && !taken)
-            snprintf(s->rejected, sizeof s->rejected,
-                     "%.200s is an archive of a kind that is not read (hint: a folder, or a zip or "
-                     "tar file)",
-                     entry);
+            snprintf(
+                s->rejected, sizeof s->rejected,
+                "%.200s is an archive of a kind that is not read (hint: a folder, or a zip or tar file)",
+                entry);
     }
     return ST_OK;
 }
@@ -266,10 +266,10 @@ static enum st_code tell_gone(struct cl_class *class, struct st_error *err)
     }
     gb_submission_free(&known);
     if (gone)
-        cl_notice(class, NULL,
-                  "%zu of the gradebook are not in the class's folder, their grades stay (hint: "
-                  "grader gradebook --forget NAME): %s%s",
-                  gone, names, gone > NAMED ? ", ..." : "");
+        cl_notice(
+            class, NULL,
+            "%zu of the gradebook are not in the class's folder, their grades stay (hint: grader gradebook --forget NAME): %s%s",
+            gone, names, gone > NAMED ? ", ..." : "");
     return ST_OK;
 }
 

@@ -1,6 +1,7 @@
 /* grader manual: what the instructor gives by hand. Items lie in a table of their own, so grading
  * again does not touch them. */
 #include "base/csv.h"
+#include "base/numbers.h"
 #include "base/option_table.h"
 #include "base/utf8.h"
 #include "grader/class/class_names.h"
@@ -8,7 +9,6 @@
 #include "grader/course/milestone.h"
 #include "grader/course/rubric.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,13 +60,11 @@ static bool find_item(const char *milestone, const char *item, double *most, str
 static enum st_code parse_points(const char *text, double most, double *points,
                                  struct st_error *err)
 {
-    char *end;
-    *points = NAN;
-    if (!text[0])
+    if (!text[0]) {
+        *points = NAN;
         return ST_OK;
-    errno = 0;
-    *points = strtod(text, &end);
-    if (end != text && !*end && !errno && isfinite(*points) && *points >= 0 && *points <= most)
+    }
+    if (number_read(text, points) && *points >= 0 && *points <= most)
         return ST_OK;
     st_fail(err, ST_USAGE, "wrong number of points");
     st_detail(err, ST_EXPECTED, "a number from 0 to %g", most);
@@ -166,10 +164,10 @@ static long import_rows(struct gradebook *book, const struct csv *csv, const cha
         }
     }
     if (csv->unclosed_line) {
-        fprintf(stderr,
-                "grader manual: %s, line %zu: a quote that is not closed; what follows is "
-                "left out\n",
-                path, csv->unclosed_line);
+        fprintf(
+            stderr,
+            "grader manual: %s, line %zu: a quote that is not closed; what follows is left out\n",
+            path, csv->unclosed_line);
         wrong++;
     }
     return wrong;

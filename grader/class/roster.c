@@ -95,10 +95,10 @@ static void tell_encoding(struct cl_class *class, const struct csv *csv)
         if (!csv_row_is_utf8(&csv->row[i]) && rows++ == 0)
             line = csv->row[i].line;
     if (rows)
-        cl_notice(class, NULL,
-                  "roster, line %zu: is not UTF-8, and %zu rows in all are not (hint: save it as "
-                  "CSV (UTF-8))",
-                  line, rows);
+        cl_notice(
+            class, NULL,
+            "roster, line %zu: is not UTF-8, and %zu rows in all are not (hint: save it as CSV (UTF-8))",
+            line, rows);
 }
 
 enum st_code cl_roster_read(struct cl_class *class, struct st_error *err)

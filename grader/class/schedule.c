@@ -1,11 +1,11 @@
 /* The loop: as many graders at once as --jobs says; what ends is read, stored and replaced.
  *
- * 1. A grading that ends through no fault of the submission is tried again, at most --retries
- * times, behind the others; then it is stored as a fault.
- * 2. One with noisy times waits until nothing else runs and is run again, alone, once. (With
- * --quick times are not compared: noise is only marked.)
- * 3. What cannot be stored is reported by name. Five in a row end the run: nothing that is stored
- * is lost, and the same command goes on there. */
+ * 1. A grading that ends through no fault of the submission is tried again, at most --retries times,
+ *    after the others; then it is stored as a fault.
+ * 2. One with noisy times waits until nothing else runs and is run again, alone, once. (With --quick
+ *    times are not compared: noise is only marked.)
+ * 3. What cannot be stored is reported by name. Five in a row end the run: nothing that is stored is
+ *    lost, and the same command continues there. */
 #include "grader/class/schedule.h"
 
 #include "base/clock.h"

@@ -3,8 +3,9 @@
  * GRADEBOOK.files/slurm, on the file system that the nodes share. Nobody but the collector opens
  * the gradebook.
  *
- *     batch-N.tsv    the tasks of the N-th job array: a row for each, numbered from 1 as the array
- * is batch-N.sh     what Slurm starts for each batch-N-T.log  what task T printed besides
+ *     batch-N.tsv    the tasks of the N-th job array: a row for each, numbered from 1 as in the array
+ *     batch-N.sh     what Slurm starts for each
+ *     batch-N-T.log  what task T printed besides
  *     KEY.starts     a line for each time that Slurm started the task: node, job
  *     KEY.outcome    how its grading ended; it appears whole, once all else is in its place
  *     run/           folders of gradings that are not at their end

@@ -1,12 +1,12 @@
 /* The loop of a class on a cluster:
  *
- * 1. Tasks of a job array that an earlier run submitted, and that Slurm still has, are waited for;
- * so are those that have left an outcome.
+ * 1. Tasks of a job array that an earlier run submitted, and that Slurm still has, are waited for; so
+ *    are those that have left an outcome.
  * 2. All others are submitted, as few arrays as Slurm's limit allows.
  * 3. An outcome is read and its grade is stored as soon as it is there.
- * 4. A task that the cluster lost (states.def), or that ended without an outcome, is a fault, not
- * the submission's: it goes into another array, at most --retries times. Preempted tasks are queued
- * again by Slurm itself; that is told, and changes nothing.
+ * 4. A task that the cluster lost (states.def), or that ended without an outcome, is a fault, not the
+ *    submission's: it goes into another array, at most --retries times. Slurm itself queues preempted
+ *    tasks again; that is reported, and changes nothing.
  * 5. One with noisy times is submitted once more, alone on its node.
  *
  * Slurm answers for arrays by their names, which are made from the gradebook's folder: no job

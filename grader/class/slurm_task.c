@@ -2,9 +2,9 @@
  *
  * 1. If the outcome is there, nothing is to be done: Slurm started a task again that had ended.
  * 2. The grading gets a folder of its own, so that two starts of one task (a node that was thought
- * lost) do not meet in it.
- * 3. At its end the folder goes to its place and the outcome appears, in this order. Who comes
- * second finds an outcome and drops its own. */
+ *    lost) do not meet in it.
+ * 3. At its end the folder moves to its place and the outcome appears, in this order. The second to
+ *    come finds an outcome and drops its own. */
 #include "grader/class/slurm_files.h"
 #include "grader/class/slurm_schedule.h"
 

@@ -107,10 +107,10 @@ static void put_grade(struct cl_class *class, struct gb_graded *graded, struct c
     st_print(stderr, who, &err);
     counts->not_stored++;
     if (++failures == STORE_FAILURES) {
-        fprintf(stderr,
-                "grader class: stopped: %d grades in a row could not be stored (hint: free "
-                "some space, then run the same command again: it goes on here)\n",
-                STORE_FAILURES);
+        fprintf(
+            stderr,
+            "grader class: stopped: %d grades in a row could not be stored (hint: free some space, then run the same command again: it goes on here)\n",
+            STORE_FAILURES);
         counts->stopped = true;
     }
 }

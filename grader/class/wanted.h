@@ -2,8 +2,7 @@
  * Which files of a submission are graded, wherever in its folder or archive they lie:
  *
  *     [FOLDER/...]m1-cpu-conv/conv.c      also m1/conv.c
- *     [FOLDER/...]conv.c                  only if one milestone is graded, and nothing above is
- * there
+ *     [FOLDER/...]conv.c                  only if one milestone is graded, and nothing above is there
  */
 #ifndef CONVLAB_GRADER_CLASS_WANTED_H
 #define CONVLAB_GRADER_CLASS_WANTED_H

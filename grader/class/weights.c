@@ -1,12 +1,12 @@
 /* The table of a course's weights. */
 #include "grader/class/final.h"
 
+#include "base/numbers.h"
 #include "base/tsv.h"
 #include "grader/class/class_names.h"
 #include "grader/course/milestone.h"
 #include "grader/course/rubric.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,14 +24,6 @@ static enum st_code wrong(struct st_error *err, const char *path, size_t line, c
     st_detail(err, ST_EXPECTED, "%s", expected);
     st_detail(err, ST_GOT, "%s", got);
     return st_detail(err, ST_HINT, "see docs/class.md, final grades");
-}
-
-static bool parse_number(const char *text, double *number)
-{
-    char *end;
-    errno = 0;
-    *number = strtod(text, &end);
-    return end != text && !*end && !errno && isfinite(*number);
 }
 
 /* What a milestone's rubric gives. */
@@ -84,12 +76,12 @@ static enum st_code parse_row(struct cl_part *part, const struct tsv *table, siz
         return wrong(err, path, row + 2, "no such kind of part",
                      "rubric, optimisation, ranking, manual or late", cell[KIND]);
     part->kind = (enum cl_part_kind)kind;
-    if (!parse_number(cell[WEIGHT], &part->weight))
+    if (!number_read(cell[WEIGHT], &part->weight))
         return wrong(err, path, row + 2, "wrong weight", "a number", cell[WEIGHT]);
-    if (!parse_number(cell[BEST], &best) || best < 0 || best != floor(best))
+    if (!number_read(cell[BEST], &best) || best < 0 || best != floor(best))
         return wrong(err, path, row + 2, "wrong number of milestones that count", "a whole number",
                      cell[BEST]);
-    if (!parse_number(cell[FIRST], &part->first) || !parse_number(cell[SECOND], &part->second))
+    if (!number_read(cell[FIRST], &part->first) || !number_read(cell[SECOND], &part->second))
         return wrong(err, path, row + 2, "wrong constant", "a number", cell[FIRST]);
     part->best = (size_t)best;
     if (part->kind == CL_MANUAL && part->first <= 0)

@@ -15,12 +15,12 @@ enum st_code gb_fail(const struct gradebook *book, const char *doing, struct st_
         hint = "another program has it locked: end that one, then run the command again";
         break;
     case SQLITE_FULL:
-        hint = "the disk is full: free some space, then run the command again; nothing stored is "
-               "lost";
+        hint =
+            "the disk is full: free some space, then run the command again; nothing stored is lost";
         break;
     case SQLITE_READONLY:
-        hint = "the file or its folder cannot be written: change its permissions, or name another "
-               "with --gradebook";
+        hint =
+            "the file or its folder cannot be written: change its permissions, or name another with --gradebook";
         break;
     case SQLITE_NOTADB:
         code = ST_BAD_FORMAT;

@@ -17,11 +17,11 @@ extern const char board_html[], board_css[], board_js[];
 static void put_head(FILE *out, const char *column, const char *label, const char *below,
                      const char *kind, const char *first)
 {
-    fprintf(out,
-            "<th scope=\"col\"%s data-column=\"%s\" data-kind=\"%s\" data-first=\"%s\"%s>"
-            "<button type=\"button\">%s",
-            strcmp(kind, "text") == 0 ? " class=\"name\"" : "", column, kind, first,
-            strcmp(column, "rank") == 0 ? " aria-sort=\"ascending\"" : "", label);
+    fprintf(
+        out,
+        "<th scope=\"col\"%s data-column=\"%s\" data-kind=\"%s\" data-first=\"%s\"%s><button type=\"button\">%s",
+        strcmp(kind, "text") == 0 ? " class=\"name\"" : "", column, kind, first,
+        strcmp(column, "rank") == 0 ? " aria-sort=\"ascending\"" : "", label);
     if (*below)
         fprintf(out, "<small>%s</small>", below);
     fputs("</button></th>\n", out);

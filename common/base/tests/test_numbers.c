@@ -25,3 +25,13 @@ Test(numbers, exact_numbers_read_back)
         cr_expect_eq(strtod(number_exact(to, values[i]), NULL), values[i]);
     }
 }
+
+Test(numbers, only_one_whole_finite_number_is_read)
+{
+    static const char *const wrong[] = {"", "x", "1 ", "1,5", "1e999", "inf", "nan", "1 2"};
+    double value = 0;
+    cr_expect(number_read("-1.5e2", &value));
+    cr_expect_eq(value, -150);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        cr_expect_not(number_read(wrong[i], &value), "'%s'", wrong[i]);
+}

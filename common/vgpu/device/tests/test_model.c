@@ -54,7 +54,8 @@ Test(timeline, the_legacy_stream_waits_for_blocking_streams_only)
 {
     struct vg_profile p = h200();
     struct timeline tl;
-    struct tl_stream legacy = {.blocking = true, .is_legacy = true}, blocking = {.blocking = true}, free_one = {0};
+    struct tl_stream legacy = {.blocking = true, .is_legacy = true}, blocking = {.blocking = true},
+                     free_one = {0};
     timeline_start(&tl, &p);
     struct tl_span a = timeline_kernel(&tl, &free_one, 5e6, 0.1);
     struct tl_span b = timeline_kernel(&tl, &blocking, 1e6, 0.1);

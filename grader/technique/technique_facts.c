@@ -40,6 +40,11 @@ static void say(struct gr_evidence *to, bool holds, double found, const char *te
     to->found = found;
 }
 
+/* A fact about the first layer alone, w. */
+#define FACT_OF_ONE(name)                                                                          \
+    static void name(const struct gr_work *w, __attribute__((unused)) size_t layers,               \
+                     struct gr_evidence *to)
+
 /* ---- of all milestones ---------------------------------------------------------------------- */
 
 static double least_followed(const struct gr_work *work, size_t layers)
@@ -116,44 +121,38 @@ static void share(struct gr_evidence *to, const struct gr_work *w, double part, 
         what);
 }
 
-static void x_through_shared(const struct gr_work *w, size_t layers, struct gr_evidence *to)
+FACT_OF_ONE(x_through_shared)
 {
-    (void)layers;
     share(to, w, w->total.x_through_shared, "x from shared memory");
 }
 
-static void k_through_shared(const struct gr_work *w, size_t layers, struct gr_evidence *to)
+FACT_OF_ONE(k_through_shared)
 {
-    (void)layers;
     share(to, w, w->total.k_through_shared, "k from shared memory");
 }
 
-static void k_on_chip(const struct gr_work *w, size_t layers, struct gr_evidence *to)
+FACT_OF_ONE(k_on_chip)
 {
-    (void)layers;
     share(to, w, w->total.k_through_shared + w->total.k_from_constant,
           "k from shared or constant memory");
 }
 
-static void shared_reused(const struct gr_work *w, size_t layers, struct gr_evidence *to)
+FACT_OF_ONE(shared_reused)
 {
-    (void)layers;
     double found = ratio(w->multiplying.shared_loads, w->multiplying.staged);
     say(to, found >= 1.5, found, "%.1f shared loads for each staged element (at least 1.5)", found);
 }
 
-static void x_loaded_less(const struct gr_work *w, size_t layers, struct gr_evidence *to)
+FACT_OF_ONE(x_loaded_less)
 {
-    (void)layers;
     double found = ratio(w->total.x_loads, outputs(w)), most = taps(w) / 2;
     say(to, found <= most, found,
         "%.1f loads of x from global memory for each output (at most %.0f; without a tile %.0f)",
         found, most, taps(w));
 }
 
-static void barriers_passed(const struct gr_work *w, size_t layers, struct gr_evidence *to)
+FACT_OF_ONE(barriers_passed)
 {
-    (void)layers;
     double found = w->multiplying.barriers;
     say(to, found > 0, found,
         "%.0f times a thread passed a barrier in the kernels that multiply (at least once)", found);
@@ -161,27 +160,24 @@ static void barriers_passed(const struct gr_work *w, size_t layers, struct gr_ev
 
 /* ---- constant memory ------------------------------------------------------------------------ */
 
-static void k_from_constant(const struct gr_work *w, size_t layers, struct gr_evidence *to)
+FACT_OF_ONE(k_from_constant)
 {
-    (void)layers;
     double found = ratio(w->total.k_from_constant, w->total.multiply_adds);
     say(to, found >= 0.9, found,
         "%.0f%% of the multiply-adds take k from a __constant__ variable (at least 90%%); %.2f constant loads for each",
         100 * found, ratio(w->total.constant_loads, w->total.multiply_adds));
 }
 
-static void k_copied_to_constant(const struct gr_work *w, size_t layers, struct gr_evidence *to)
+FACT_OF_ONE(k_copied_to_constant)
 {
-    (void)layers;
     double wanted = (double)nn_conv_k_elems(&w->shape) * sizeof(float);
     say(to, w->constant_bytes_copied >= wanted, w->constant_bytes_copied,
         "%.0f bytes of weights copied to __constant__ variables (at least %.0f)",
         w->constant_bytes_copied, wanted);
 }
 
-static void k_not_loaded(const struct gr_work *w, size_t layers, struct gr_evidence *to)
+FACT_OF_ONE(k_not_loaded)
 {
-    (void)layers;
     double found = ratio(w->multiplying.k_loads, w->multiplying.multiply_adds);
     say(to, found <= 0.01, found,
         "%.2f loads of k from global memory for each multiply-add (at most 0.01)", found);
@@ -189,9 +185,8 @@ static void k_not_loaded(const struct gr_work *w, size_t layers, struct gr_evide
 
 /* ---- unrolled matrix ------------------------------------------------------------------------ */
 
-static void matrix_written(const struct gr_work *w, size_t layers, struct gr_evidence *to)
+FACT_OF_ONE(matrix_written)
 {
-    (void)layers;
     double wanted = outputs(w) / w->shape.M * taps(w);
     double found = (w->total.x_rewritten - w->multiplying.x_rewritten) / wanted;
     say(to, found >= 0.9 && found <= 1.5, found,
@@ -199,22 +194,19 @@ static void matrix_written(const struct gr_work *w, size_t layers, struct gr_evi
         found, wanted);
 }
 
-static void x_from_matrix(const struct gr_work *w, size_t layers, struct gr_evidence *to)
+FACT_OF_ONE(x_from_matrix)
 {
-    (void)layers;
     share(to, w, w->total.x_through_buffer, "x from that matrix");
 }
 
-static void no_matrix(const struct gr_work *w, size_t layers, struct gr_evidence *to)
+FACT_OF_ONE(no_matrix)
 {
-    (void)layers;
     double found = w->total.x_rewritten;
     say(to, found == 0, found, "%.0f elements of x written back to global memory (none)", found);
 }
 
-static void one_kernel(const struct gr_work *w, size_t layers, struct gr_evidence *to)
+FACT_OF_ONE(one_kernel)
 {
-    (void)layers;
     int found = 0;
     char names[128] = "";
     for (size_t i = 0; i < w->kernels; i++) {
@@ -230,17 +222,15 @@ static void one_kernel(const struct gr_work *w, size_t layers, struct gr_evidenc
 
 /* ---- atomics -------------------------------------------------------------------------------- */
 
-static void sums_by_atomics(const struct gr_work *w, size_t layers, struct gr_evidence *to)
+FACT_OF_ONE(sums_by_atomics)
 {
-    (void)layers;
     double found = ratio(w->total.into_atomics, w->total.multiply_adds);
     say(to, found >= 0.9, found,
         "%.0f%% of the multiply-adds reach y by an atomic addition (at least 90%%)", 100 * found);
 }
 
-static void several_atomics(const struct gr_work *w, size_t layers, struct gr_evidence *to)
+FACT_OF_ONE(several_atomics)
 {
-    (void)layers;
     double found = ratio(w->total.y_atomics, outputs(w));
     say(to, found >= 1.9 && w->shape.C > 1, found,
         "%.1f atomic additions to each output, whose sum is over %d channels (at least 2; the whole sum at once is no reduction)",
@@ -287,9 +277,8 @@ static void layers_differ(const struct gr_work *work, size_t layers, struct gr_e
 
 /* ---- read-only loads and unrolled loops ----------------------------------------------------- */
 
-static void read_only_loads(const struct gr_work *w, size_t layers, struct gr_evidence *to)
+FACT_OF_ONE(read_only_loads)
 {
-    (void)layers;
     double x = ratio(w->total.x_read_only_loads, w->total.x_loads);
     double k = ratio(w->total.k_read_only_loads, w->total.k_loads);
     say(to, x >= 0.8 || k >= 0.8, fmax(x, k),
@@ -297,9 +286,8 @@ static void read_only_loads(const struct gr_work *w, size_t layers, struct gr_ev
         100 * x, 100 * k);
 }
 
-static void loops_unrolled(const struct gr_work *w, size_t layers, struct gr_evidence *to)
+FACT_OF_ONE(loops_unrolled)
 {
-    (void)layers;
     double found = ratio(w->total.multiply_adds, w->total.multiply_blocks);
     double branches = ratio(w->total.loop_branches, w->total.multiply_adds);
     say(to, found >= 4 && branches <= 0.3, found,

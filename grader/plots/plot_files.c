@@ -4,7 +4,6 @@
 
 #include "grader/plots/plot_gnuplot.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -173,13 +172,6 @@ enum st_code plot_stage_draw(struct plot_stage *stage, struct st_error *err)
 
 void plot_stage_close(struct plot_stage *stage)
 {
-    DIR *dir = stage->stage[0] ? opendir(stage->stage) : NULL;
-    if (!dir)
-        return;
-    char path[PATH_MAX];
-    for (struct dirent *entry; (entry = readdir(dir));)
-        if (path_format(path, sizeof path, "%s/%s", stage->stage, entry->d_name))
-            unlink(path);
-    closedir(dir);
-    rmdir(stage->stage);
+    if (stage->stage[0])
+        tree_remove(stage->stage);
 }

@@ -6,9 +6,9 @@
 
 enum st_code gr_plots_draw(const char *folder, struct gr_plots *plots, struct st_error *err)
 {
-    static enum st_code (*const makers[])(struct plot_stage *, struct st_error *) = {
+    static enum st_code (*const steps[])(struct plot_stage *, struct st_error *) = {
         plot_op_times, plot_speed_up, plot_ladder, plot_against_cudnn, plot_roofline,
-        plot_shares,   plot_timeline, plot_lines,  plot_sweeps};
+        plot_shares,   plot_timeline, plot_lines,  plot_sweeps,        plot_stage_draw};
     struct plot_stage *stage = malloc(sizeof *stage);
     if (!stage)
         return st_fail(err, ST_NO_MEMORY, "cannot hold plots in memory");
@@ -16,18 +16,9 @@ enum st_code gr_plots_draw(const char *folder, struct gr_plots *plots, struct st
     bool open = !first;
     if (open)
         plot_stage_read(stage);
-    for (size_t i = 0; open && i < sizeof makers / sizeof *makers; i++) {
+    for (size_t i = 0; open && i < sizeof steps / sizeof *steps; i++) {
         struct st_error failure;
-        enum st_code code = makers[i](stage, &failure);
-        if (code && !first) {
-            first = code;
-            if (err)
-                *err = failure;
-        }
-    }
-    if (open) {
-        struct st_error failure;
-        enum st_code code = plot_stage_draw(stage, &failure);
+        enum st_code code = steps[i](stage, &failure);
         if (code && !first) {
             first = code;
             if (err)

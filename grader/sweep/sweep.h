@@ -115,9 +115,6 @@ double sweep_median_s(const struct sweep *sweep, const struct sweep_point *point
 /** The point with the least sum at a size; NULL if none ran right. */
 const struct sweep_point *sweep_best(const struct sweep *sweep, size_t size);
 
-/** @return "ok", "does not compile", "wrong" or "failed". */
-const char *sweep_status_text(enum sweep_status status);
-
 void sweep_print(FILE *out, const struct sweep *sweep);
 void sweep_tsv(FILE *out, const struct sweep *sweep);
 void sweep_markdown(FILE *out, const struct sweep *sweep);

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-const char *sweep_status_text(enum sweep_status status)
+static const char *status_text(enum sweep_status status)
 {
     static const char *const text[] = {[SWEEP_OK] = "ok",
                                        [SWEEP_NOT_COMPILED] = "does not compile",
@@ -126,7 +126,7 @@ static void put_row(FILE *out, const struct sweep *s, const struct sweep_point *
         tsv_row_add_text(&row, s->parameter[i].value[p->value[i]]);
     tsv_row_add(&row, "%zu", s->grading.chosen.images[size]);
     tsv_row_add(&row, layer < 0 ? "all" : "%d", layer + 1);
-    tsv_row_add_text(&row, sweep_status_text(is_right(s, p, size) ? SWEEP_OK : p->status));
+    tsv_row_add_text(&row, status_text(is_right(s, p, size) ? SWEEP_OK : p->status));
     add_exact(&row, median);
     add_exact(&row, low);
     add_exact(&row, high);
@@ -204,7 +204,7 @@ static void put_markdown_row(FILE *out, const struct sweep *s, const struct swee
     }
     fputs(" ", out);
     if (!right) {
-        fprintf(out, "%s: ", sweep_status_text(p->status));
+        fprintf(out, "%s: ", status_text(p->status));
         put_cell(out, p->note);
     } else if (best) {
         fputs("best", out);
@@ -255,7 +255,7 @@ static void print_row(FILE *out, const struct sweep *s, const struct sweep_point
     char number[NUMBER_CHARS], values[160];
     fprintf(out, "  %-16s", sweep_values(values, s, p));
     if (!is_right(s, p, size)) {
-        fprintf(out, "  %s: %s\n", sweep_status_text(p->status), p->note);
+        fprintf(out, "  %s: %s\n", status_text(p->status), p->note);
         return;
     }
     for (int layer = 0; layer < s->layers; layer++)

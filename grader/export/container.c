@@ -86,8 +86,7 @@ static void zip_end(FILE *out, const struct gx_part *parts, const struct zip_ent
     put2(out, 0);
 }
 
-/* ---- tar: POSIX.1 "ustar", blocks of 512 bytes
- * -------------------------------------------------------- */
+/* ---- tar: POSIX.1 "ustar", blocks of 512 bytes ----------------------------------------------- */
 
 enum { BLOCK = 512 };
 

@@ -158,8 +158,7 @@ bool schema_accepts(const cJSON *schema, const cJSON *value, char *why, size_t r
     return check(&p, schema, value);
 }
 
-/* ---- YAML
- * ------------------------------------------------------------------------------------------ */
+/* ---- YAML ------------------------------------------------------------------------------------ */
 
 static cJSON *json_of(yaml_document_t *document, yaml_node_t *node)
 {

@@ -18,8 +18,7 @@ TestSuite(exports, .init = temp_folder_make, .fini = temp_folder_remove);
 
 static const struct gx_options options = {.visibility = "visible", .stdout_visibility = "hidden"};
 
-/* ---- validators
- * ------------------------------------------------------------------------------------ */
+/* ---- validators ------------------------------------------------------------------------------ */
 
 static char *read_all(const char *path)
 {
@@ -137,8 +136,7 @@ Test(exports, wrong_examples_are_rejected)
     cr_assert_geq(examples, 25);
 }
 
-/* ---- records
- * --------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 /* A result as the grader writes it, with one check more. */
 static char *result_text(const char *status, double points, bool required, const char *message)
@@ -413,8 +411,7 @@ Test(exports, results_that_are_none_are_rejected)
     }
 }
 
-/* ---- from a gradebook
- * ------------------------------------------------------------------------------- */
+/* ---- from a gradebook ------------------------------------------------------------------------ */
 
 static void store(struct gradebook *book, const char *name, const char *status, double score)
 {
@@ -508,8 +505,7 @@ Test(exports, a_gradebook_gives_the_same_records)
     gb_close(book);
 }
 
-/* ---- autograders
- * ------------------------------------------------------------------------------------ */
+/* ---- autograders ----------------------------------------------------------------------------- */
 
 Test(exports, the_workflow_is_one_that_github_runs)
 {

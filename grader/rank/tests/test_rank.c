@@ -9,8 +9,7 @@
 
 TestSuite(rank, .init = temp_folder_make, .fini = temp_folder_remove);
 
-/* ---- a class
- * ---------------------------------------------------------------------------------------- */
+/* ---- a class --------------------------------------------------------------------------------- */
 
 /* @param seconds  Op Time at 100 images; NAN if not right there. */
 static void grade(struct gradebook *book, const char *name, const char *milestone,
@@ -61,8 +60,7 @@ static const struct rk_row *row_of(const struct rk_board *board, const char *sub
     return NULL;
 }
 
-/* ---- ranks and names
- * --------------------------------------------------------------------------------- */
+/* ---- ranks and names ------------------------------------------------------------------------- */
 
 Test(rank, points_then_time)
 {
@@ -172,8 +170,7 @@ Test(rank, the_table_is_printable)
     gb_close(book);
 }
 
-/* ---- in a browser
- * ------------------------------------------------------------------------------------ */
+/* ---- in a browser ---------------------------------------------------------------------------- */
 
 static void write_page(const struct rk_board *board)
 {

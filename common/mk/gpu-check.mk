@@ -9,4 +9,4 @@ gpu-check: $(if $(NVCC),$(GPUBENCH) $(addprefix reference-,$(CUDA_MILESTONES)) v
 
 .PHONY: results-page
 results-page: ## the page and plots of measured results: make results-page GPU=h200
-	$(Q)common/mk/results-page.sh docs/results/$(or $(GPU),h200) $(BUILD)
+	$(Q)common/mk/results-page.py docs/results/$(or $(GPU),h200) $(BUILD)

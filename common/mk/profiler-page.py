@@ -102,8 +102,6 @@ def main():
         sys.exit(__doc__)
     folder = sys.argv[1]
     t = result_tables.read_all("profiler-page", folder, "profiler-", TABLES, "make profile-check")
-    with open(TEXT, encoding="utf-8") as file:
-        text = file.read()
     sums = sum(r["status"] == "ok" for r in t["sums"])
     values = {r["what"]: r["value"] for r in t["machine"]}
     values.update(
@@ -112,9 +110,7 @@ def main():
         programs=costs(t["programs"], "profiled", 1000), recorded=costs(t["overhead"], "recorded", 0),
         launches=launches(t["launches"]), sandbox=sandbox(t["sandbox"]),
         sums=f"{sums} of {len(t['sums'])} runs", samples=samples(t["samples"]), metrics=metrics(t["metrics"]))
-    for name, value in values.items():
-        text = text.replace("{{" + name + "}}", str(value))
-    result_tables.write(folder, "profiler.md", text)
+    result_tables.write(folder, "profiler.md", result_tables.fill(TEXT, values))
     print(f"profiler-page: {folder}/profiler.md")
 
 

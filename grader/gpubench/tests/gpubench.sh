@@ -69,8 +69,9 @@ row() { awk -F '\t' -v m="$1" '$1 == m {print $3 " " $5}' "$scratch/results/virt
 claim 'and its table says which is right' is 'ok 59' "$(row m2)"
 claim 'and which is not' is 'failed 0' "$(row m3)"
 claim 'what needs a GPU is skipped' grep -q 'm2	all	skip' "$scratch/results/virtual-gpu/sanitizer.tsv"
-"$top/common/mk/results-page.sh" "$scratch/results/virtual-gpu" >"$scratch/said" 2>&1
+"$top/common/mk/results-page.py" "$scratch/results/virtual-gpu" "$build" >"$scratch/said" 2>&1
 claim 'no page is made of half of the tables' is 2 $?
+claim 'and it names the missing one' grep -q 'results-page: .*totals.tsv is missing (hint: run: make gpu-check)' "$scratch/said"
 
 echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
 [ "$tested" = "$good" ]

@@ -1,0 +1,193 @@
+#!/usr/bin/env -S python3 -B
+"""Makes a page and plots from the tables that `make gpu-check` wrote: references.md, ladder.svg,
+against-cudnn.svg; and from those of `grader sweep`, if there are any: sweep.md, sweep-P.svg.
+
+    results-page.py FOLDER BUILD_FOLDER        for example docs/results/h200 build
+
+Needs the grader and gnuplot for the plots. The same tables give the same bytes.
+"""
+import glob
+import os
+import shutil
+import subprocess
+import sys
+
+import result_tables
+
+TABLES = "machine bench totals peaks checks inference against-virtual sanitizer".split()
+TEXT = os.path.join(os.path.dirname(__file__), "results-page.md")
+
+# What the references are meant to reach on an H200, at 10000 images where nothing else is said.
+GOAL_MS = (("m9", "two-layer", "1", 0.70), ("m9", "two-layer", "2", 2.4), ("m9", "one-layer", "1", 0.36))
+GOAL_TIMES_CUDNN = (("m9", "all", "10000", 2.5), ("m8", "all", "10000", 2), ("m9", "two-layer", "100", 2))
+SLOWER_FASTER = (("m2", "m3"), ("m5", "m6"), ("m6", "m8"), ("m8", "m9"))
+
+
+def unique(rows, *names):
+    """The values of these columns, each once, in the order of the table."""
+    return list(dict.fromkeys(tuple(r[n] for n in names) for r in rows))
+
+
+def pick(rows, **wanted):
+    return [r for r in rows if all(r[name] == value for name, value in wanted.items())]
+
+
+def reached(good):
+    return "reached" if good else "**missed**"
+
+
+def draw(folder, build):
+    """Draws what the grader draws of these tables. @return the names of the plots"""
+    drawn = subprocess.run([os.path.join(build, "grader"), "plots", "."], cwd=folder, capture_output=True,
+                           text=True)
+    if drawn.returncode:
+        sys.stderr.write(drawn.stdout + drawn.stderr)
+    pictures = glob.glob(os.path.join(folder, "plots", "*.svg"))
+    for picture in pictures:
+        os.replace(picture, os.path.join(folder, os.path.basename(picture)))
+    shutil.rmtree(os.path.join(folder, "plots"), ignore_errors=True)
+    return [os.path.basename(picture)[: -len(".svg")] for picture in pictures]
+
+
+def sums(totals):
+    parts = []
+    for (model,) in unique(totals, "model"):
+        rows = pick(totals, model=model)
+        sizes = [size for (size,) in unique(rows, "images")]
+        cell = {(r["subject"], r["images"]): "%.4g" % float(r["sum_ms"]) +
+                (" (%.2f)" % float(r["times_cudnn"]) if r["times_cudnn"] else "") for r in rows}
+        parts.append(result_tables.markdown(
+            f"| {'all layers' if model == 'all' else model} | " + " | ".join(f"{s} images" for s in sizes) + " |",
+            "l" + "r" * len(sizes),
+            [[subject] + [cell.get((subject, s), "–") for s in sizes] for (subject,) in unique(rows, "subject")]))
+    return "\n\n".join(parts)
+
+
+def goals(bench, totals):
+    lines = []
+    for subject, model, layer, most_ms in GOAL_MS:
+        for r in pick(bench, subject=subject, model=model, layer=layer, images="10000", status="ok"):
+            ms = float(r["median_ms"])
+            lines.append((f"{subject}, {model} conv{layer}, 10000 images", f"at most {most_ms:g} ms",
+                          f"{ms:.3f} ms", reached(ms <= most_ms)))
+    for subject, model, images, times in GOAL_TIMES_CUDNN:
+        for r in pick(totals, subject=subject, model=model, images=images):
+            if r["times_cudnn"]:
+                lines.append((f"{subject}, {'all layers' if model == 'all' else model}, {images} images",
+                              f"{times:g} times as fast as cuDNN", "%.2f" % float(r["times_cudnn"]),
+                              reached(float(r["times_cudnn"]) >= times)))
+    most = max((r["images"] for r in bench), key=int, default="0")
+    ms = {r["subject"]: float(r["sum_ms"]) for r in pick(totals, model="all", images=most)}
+    for slower, faster in SLOWER_FASTER:
+        if slower in ms and faster in ms:
+            lines.append((f"{slower} takes longer than {faster}, {most} images", "%.4g ms" % ms[slower],
+                          "%.4g ms" % ms[faster], reached(ms[slower] >= ms[faster])))
+    return "## Goals\n\n" + result_tables.markdown("| | goal | measured | |", "lrrl", lines) + "\n\n"
+
+
+def layer_line(r):
+    if r["status"] != "ok":
+        return f"| {r['subject']} | {r['status']}: {r['note']} | | | | | |"
+    note = f" ({r['note']})" if r["note"] else ""
+    n = {name: float(r[name]) for name in "median_ms low_ms high_ms tflop_per_s gb_per_s floor_ms".split()}
+    return "| %s%s | %.4g | %.4g to %.4g | %.2f | %.0f | %.2f | %.3f |" % (
+        r["subject"], note, n["median_ms"], n["low_ms"], n["high_ms"], n["tflop_per_s"], n["gb_per_s"],
+        n["median_ms"] / n["floor_ms"], float(r["error_to_tolerance"]))
+
+
+def layers(bench):
+    parts = []
+    for model, layer in unique(bench, "model", "layer"):
+        parts.append(f"## {model} conv{layer}")
+        for images in sorted({r["images"] for r in bench}, key=int):
+            rows = pick(bench, model=model, layer=layer, images=images)
+            if not rows:
+                continue
+            first = rows[0]
+            parts.append("%s images: %.6g GMAC, floor %.6g ms (%s)" % (
+                images, float(first["gmac"]), float(first["floor_ms"]), first["floor_of"]))
+            parts.append("\n".join(
+                ["| | median, ms | 95% interval, ms | TFLOP/s | GB/s | times the floor | largest error / tolerance |",
+                 "|---|---:|---:|---:|---:|---:|---:|"] + [layer_line(r) for r in rows]))
+    return "\n\n".join(parts)
+
+
+def graded(rows):
+    return result_tables.markdown(
+        "| | model | images | outputs | correctness | expected | largest error |", "llrlrrr",
+        [(r["milestone"], r["model"], r["images"], "right" if r["passed"] == "true" else "**WRONG**",
+          r["correctness"], r["expected_correctness"], "%.1e" % float(r["largest_error"])) for r in rows])
+
+
+def failed_checks(rows):
+    """Checks that failed with some model, or that passed with none."""
+    passed, failed, said = set(), set(), {}
+    for r in rows:
+        key = f"{r['milestone']} {r['check']}"
+        if r["status"] == "pass":
+            passed.add(key)
+            continue
+        said.setdefault(key, f"{r['status']}: {r['message']}")
+        if r["status"] == "fail":
+            failed.add(key)
+            said[key] = f"fail with {r['model']}: {r['message']}"
+    lines = [f"{key} ({text})" for key, text in said.items() if key in failed or key not in passed]
+    return "; ".join(lines) + "." if lines else "none."
+
+
+def beside_virtual(rows):
+    there = {r["milestone"]: r["right"] for r in rows if r["device"] == "virtual GPU" and not r["same_bits"]}
+    return result_tables.markdown(
+        "| | shapes right here | right on the virtual GPU | elements | same bits | largest difference / tolerance |",
+        "lrrrrr",
+        [(r["milestone"], f"{r['right']} of {r['shapes']}", there.get(r["milestone"], ""), r["elements"],
+          "%.2f%%" % (100 * float(r["same_bits"] or 0) / float(r["elements"])), r["difference_to_tolerance"])
+         for r in rows if r["device"] != "virtual GPU" or r["same_bits"]])
+
+
+def sanitizer(rows):
+    return result_tables.markdown(
+        "| | tool | | |", "llll",
+        [(r["milestone"], r["tool"], "**failed**" if r["status"] == "failed" else r["status"], r["summary"])
+         for r in rows])
+
+
+def sweeps(folder, gpu):
+    """The sweeps' own pages, one after the other; without any, the page stays as it is."""
+    pages = sorted(glob.glob(os.path.join(folder, "sweep-*.md")))
+    text = (f"# Parameter sweeps on an {gpu}\n\n<!-- Made of the sweep-*.md that `grader sweep` wrote, by "
+            "common/mk/results-page.py. -->\n\nHow they come about: [sweeps](../../sweep.md).\n")
+    for page in pages:
+        with open(page, encoding="utf-8") as file:
+            lines = [("#" + line if line.startswith("#") else line) for line in file]
+        text += "\n" + "".join(lines).replace("](plots/", "](")
+    if pages:
+        result_tables.write(folder, "sweep.md", text)
+    for page in pages:
+        os.remove(page)  # all that is in them is in the page now
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    folder, build = sys.argv[1], os.path.abspath(sys.argv[2])
+    t = result_tables.read_all("results-page", folder, "", TABLES, "make gpu-check")
+    drawn = draw(folder, build)
+    pictures = [f"![{text}]({name}.svg)\n\n" for name, text in
+                (("ladder", "Time of each reference, one panel a layer"),
+                 ("against-cudnn", "Times as fast as cuDNN, by size")) if name in drawn]
+    values = {r["what"]: r["value"] for r in t["machine"]}
+    for r in t["peaks"]:
+        values[r["what"]] = "%.*f" % (0 if r["unit"] == "GB/s" else 1, float(r["median"]))
+    is_h200 = values["gpu"] == "NVIDIA H200"
+    values.update(
+        pictures="".join(pictures), sums=sums(t["totals"]), goals=goals(t["bench"], t["totals"]) if is_h200 else "",
+        layers=layers(t["bench"]), graded=graded(t["inference"]), failed=failed_checks(t["checks"]),
+        beside_virtual=beside_virtual(t["against-virtual"]), sanitizer=sanitizer(t["sanitizer"]))
+    result_tables.write(folder, "references.md", result_tables.fill(TEXT, values))
+    sweeps(folder, values["gpu"])
+    print(f"results-page: {folder}/references.md")
+
+
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,7 @@
 
 int gr_command_final(int argc, char **argv);
 
-enum { EXIT_DONE = 0, EXIT_FAILED = 2, MOST_FIELDS = CL_MAX_PARTS + 6 };
+enum { EXIT_DONE = 0, EXIT_FAILED = 2 };
 
 struct arguments {
     const char *gradebook, *weights, *out;
@@ -21,14 +21,16 @@ struct arguments {
 
 static void write_header(FILE *out, const struct cl_weights *w)
 {
-    const char *field[MOST_FIELDS] = {"student", "submission"};
-    size_t n = 2;
+    struct tsv_row row;
+    tsv_row_start(&row, 0);
+    tsv_row_add_text(&row, "student");
+    tsv_row_add_text(&row, "submission");
     for (size_t p = 0; p < w->parts; p++)
-        field[n++] = w->part[p].name;
-    field[n++] = "final";
-    field[n++] = "open_items";
-    field[n++] = "faults";
-    tsv_write_row(out, n, field);
+        tsv_row_add_text(&row, w->part[p].name);
+    tsv_row_add_text(&row, "final");
+    tsv_row_add_text(&row, "open_items");
+    tsv_row_add_text(&row, "faults");
+    tsv_row_write(&row, out);
 }
 
 /* The table is opened with a spreadsheet. */
@@ -41,22 +43,17 @@ static const char *no_formula(char to[CL_NAME_BYTES + 1], const char *name)
 static void write_row(FILE *out, const struct cl_weights *w, const char *student,
                       const struct cl_final *f)
 {
-    char number[MOST_FIELDS][NUMBER_CHARS], name[2][CL_NAME_BYTES + 1];
-    const char *field[MOST_FIELDS] = {no_formula(name[0], student),
-                                      no_formula(name[1], f->submission)};
-    size_t n = 2;
-    for (size_t p = 0; p <= w->parts; p++) {
-        snprintf(number[n], NUMBER_CHARS, "%.2f", p < w->parts ? f->points[p] : f->total);
-        field[n] = number[n];
-        n++;
-    }
-    const size_t counts[] = {f->open, f->faults};
-    for (size_t i = 0; i < 2; i++) {
-        snprintf(number[n], NUMBER_CHARS, "%zu", counts[i]);
-        field[n] = number[n];
-        n++;
-    }
-    tsv_write_row(out, n, field);
+    char name[2][CL_NAME_BYTES + 1];
+    struct tsv_row row;
+    tsv_row_start(&row, 0);
+    tsv_row_add_text(&row, no_formula(name[0], student));
+    tsv_row_add_text(&row, no_formula(name[1], f->submission));
+    for (size_t p = 0; p < w->parts; p++)
+        tsv_row_add(&row, "%.2f", f->points[p]);
+    tsv_row_add(&row, "%.2f", f->total);
+    tsv_row_add(&row, "%zu", f->open);
+    tsv_row_add(&row, "%zu", f->faults);
+    tsv_row_write(&row, out);
 }
 
 /* A row for each member of the roster, who gets the grade of their own submission or their team's;

@@ -127,12 +127,18 @@ enum st_code cl_batch_keys(const char *files, size_t batch, char (**keys)[CL_KEY
 
 /* ---- outcomes ------------------------------------------------------------------------------- */
 
+/* clang-format off */
 /* Its columns but the last: X(member, how it is printed, how it is read) */
-#define OUTCOME_COLUMNS(X)                                                                         \
-    X(status, "%d", atoi)                                                                          \
-    X(signal, "%d", atoi) X(timed_out, "%d", atoi) X(out_of_memory, "%d", atoi)                    \
-        X(started, "%.6f", atof) X(finished, "%.6f", atof) X(cpu_s, "%.6f", atof)                  \
-            X(max_rss_kib, "%" PRId64, atoll)
+#define OUTCOME_COLUMNS(X)               \
+    X(status, "%d", atoi)                \
+    X(signal, "%d", atoi)                \
+    X(timed_out, "%d", atoi)             \
+    X(out_of_memory, "%d", atoi)         \
+    X(started, "%.6f", atof)             \
+    X(finished, "%.6f", atof)            \
+    X(cpu_s, "%.6f", atof)               \
+    X(max_rss_kib, "%" PRId64, atoll)
+/* clang-format on */
 
 static const char *const outcome_header[] = {
 #define NAME(member, format, read) #member,
@@ -144,23 +150,20 @@ enum { OUTCOME_FIELDS = sizeof outcome_header / sizeof *outcome_header };
 enum st_code cl_outcome_write(const char *files, const char *key, const struct cl_outcome *o,
                               const char *said, struct st_error *err)
 {
-    char path[PATH_MAX], text[OUTCOME_FIELDS][40];
-    const char *field[OUTCOME_FIELDS];
-    size_t n = 0;
+    char path[PATH_MAX];
+    struct tsv_row row;
     struct file_out out;
     cl_slurm_path(files, path, "%s.outcome", key);
     enum st_code code = file_out_open(&out, path, err);
     if (code)
         return code;
-#define PRINT(member, format, read)                                                                \
-    snprintf(text[n], sizeof *text, format, o->member);                                            \
-    field[n] = text[n];                                                                            \
-    n++;
+    tsv_write_row(out.f, OUTCOME_FIELDS, outcome_header);
+    tsv_row_start(&row, 0);
+#define PRINT(member, format, read) tsv_row_add(&row, format, o->member);
     OUTCOME_COLUMNS(PRINT)
 #undef PRINT
-    field[n] = said;
-    tsv_write_row(out.f, OUTCOME_FIELDS, outcome_header);
-    tsv_write_row(out.f, OUTCOME_FIELDS, field);
+    tsv_row_add_text(&row, said);
+    tsv_row_write(&row, out.f);
     return file_out_commit(&out, err);
 }
 

@@ -38,7 +38,7 @@ static double sum_known(double a, double b)
     return a < 0 || b < 0 ? -1 : a + b;
 }
 
-void an_kernel_add(struct an_kernel *to, const struct an_kernel *from)
+static void add(struct an_kernel *to, const struct an_kernel *from)
 {
     const double ns = (double)to->total_ns + (double)from->total_ns;
     if (ns > 0)
@@ -120,7 +120,7 @@ enum st_code an_kernels_sum(struct an_kernels *kernels, const struct tr_trace *t
         const struct an_kernel one = of_row(rows[i]);
         kernels->total_ns += one.total_ns;
         if (i > 0 && same_group(rows[i - 1], rows[i], by))
-            an_kernel_add(&kernels->group[kernels->n - 1], &one);
+            add(&kernels->group[kernels->n - 1], &one);
         else
             kernels->group[kernels->n++] = one;
     }

@@ -38,9 +38,6 @@ struct an_kernels {
 enum st_code an_kernels_sum(struct an_kernels *kernels, const struct tr_trace *trace, enum an_by by,
                             struct st_error *err);
 
-/** Adds a group's figures to those of another. */
-void an_kernel_add(struct an_kernel *to, const struct an_kernel *from);
-
 /** Takes what was counted and measured of the same launches in another run; times stay. */
 void an_kernel_count(struct an_kernel *kernel, const struct an_kernel *counted);
 

@@ -71,7 +71,7 @@ claim 'and which is not' is 'failed 0' "$(row m3)"
 claim 'what needs a GPU is skipped' grep -q 'm2	all	skip' "$scratch/results/virtual-gpu/sanitizer.tsv"
 "$top/common/mk/results-page.py" "$scratch/results/virtual-gpu" "$build" >"$scratch/said" 2>&1
 claim 'no page is made of half of the tables' is 2 $?
-claim 'and it names the missing one' grep -q 'results-page: .*totals.tsv is missing (hint: run: make gpu-check)' "$scratch/said"
+claim 'and it names the missing one' grep -q 'results-page: .*bench.tsv is missing (hint: run: make gpu-check)' "$scratch/said"
 
 echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
 [ "$tested" = "$good" ]

@@ -99,7 +99,7 @@ static __global__ void compare(const float *y, const float *ref, const float *at
 }
 
 void bench_compare(const float *y, const float *ref, const float *atol, float rtol, size_t n, int M,
-                size_t map, struct bench_compared *result)
+                   size_t map, struct bench_compared *result)
 {
     const unsigned blocks = blocks_for(n) < 4096 ? blocks_for(n) : 4096;
     compare<<<blocks, THREADS>>>(y, ref, atol, rtol, n, M, map, result);

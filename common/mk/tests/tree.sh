@@ -57,10 +57,6 @@ trace_columns_are_current() {
     make -s build/trace-table && build/trace-table | diff docs/trace.md -
 }
 
-cheats_page_is_current() {
-    grader/tests/cheats/page.sh | diff docs/cheats.md -
-}
-
 # The page of measured results is what its tables give.
 profiler_page_is_current() {
     mkdir "$scratch/h200" && cp docs/results/h200/profiler-*.tsv "$scratch/h200" &&
@@ -155,7 +151,6 @@ claim 'skeletons hold no line of a solution' skeletons_hold_no_solution
 claim 'the skeleton generator cuts regions and keeps marked lines' generator_cuts_regions
 claim 'the page of supported PTX is what the table of opcodes says' supported_ptx_is_current
 claim "the page of the trace's columns is what their table says" trace_columns_are_current
-claim 'the page of cheats is what its table gives' cheats_page_is_current
 claim 'the page of the profiler on an H200 is what its tables give' profiler_page_is_current
 claim 'a second make does nothing' make_does_nothing_twice
 claim 'a path with spaces is refused in one line' spaces_are_refused

@@ -79,11 +79,11 @@ static cudaError_t array_make(cudaArray_t *to, const struct cudaChannelFormatDes
 }
 
 RT(cudaMallocArray,
-   (cudaArray_t *to, const struct cudaChannelFormatDesc *desc, size_t width, size_t height,
+   (cudaArray_t * to, const struct cudaChannelFormatDesc *desc, size_t width, size_t height,
     unsigned flags),
    array_make(to, desc, (struct cudaExtent){width, height, 0}, flags, __func__))
 RT(cudaMalloc3DArray,
-   (cudaArray_t *to, const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
+   (cudaArray_t * to, const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
     unsigned flags),
    array_make(to, desc, extent, flags, __func__))
 

@@ -15,8 +15,8 @@ static cudaError_t create(cudaEvent_t *event, unsigned flags, const char *api)
     return error;
 }
 
-RT(cudaEventCreate, (cudaEvent_t *event), create(event, cudaEventDefault, __func__))
-RT(cudaEventCreateWithFlags, (cudaEvent_t *event, unsigned flags), create(event, flags, __func__))
+RT(cudaEventCreate, (cudaEvent_t * event), create(event, cudaEventDefault, __func__))
+RT(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), create(event, flags, __func__))
 RT(cudaEventDestroy, (cudaEvent_t event), rt_request(VP_EVENT_DESTROY, __func__, 0, HANDLE(event)))
 
 API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)

@@ -123,7 +123,7 @@ API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *to, cudaGraph_t graph,
 }
 
 RT(cudaGraphInstantiateWithFlags,
-   (cudaGraphExec_t *to, cudaGraph_t graph, unsigned long long flags),
+   (cudaGraphExec_t * to, cudaGraph_t graph, unsigned long long flags),
    cudaGraphInstantiate(to, graph, flags))
 
 API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)

@@ -155,9 +155,9 @@ static bool is_pool(cudaMemPool_t pool)
 
 static cudaMemPool_t current = DEFAULT_POOL;
 
-RT(cudaDeviceGetDefaultMemPool, (cudaMemPool_t *pool, int device),
+RT(cudaDeviceGetDefaultMemPool, (cudaMemPool_t * pool, int device),
    PUT(pool, DEFAULT_POOL, device ? cudaErrorInvalidDevice : cudaSuccess))
-RT(cudaDeviceGetMemPool, (cudaMemPool_t *pool, int device),
+RT(cudaDeviceGetMemPool, (cudaMemPool_t * pool, int device),
    PUT(pool, device ? DEFAULT_POOL : current, device ? cudaErrorInvalidDevice : cudaSuccess))
 
 API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)

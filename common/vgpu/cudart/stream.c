@@ -18,10 +18,10 @@ static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority, co
     return error;
 }
 
-RT(cudaStreamCreate, (cudaStream_t *stream), create(stream, cudaStreamDefault, 0, __func__))
-RT(cudaStreamCreateWithFlags, (cudaStream_t *stream, unsigned flags),
+RT(cudaStreamCreate, (cudaStream_t * stream), create(stream, cudaStreamDefault, 0, __func__))
+RT(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags),
    create(stream, flags, 0, __func__))
-RT(cudaStreamCreateWithPriority, (cudaStream_t *stream, unsigned flags, int priority),
+RT(cudaStreamCreateWithPriority, (cudaStream_t * stream, unsigned flags, int priority),
    create(stream, flags, priority, __func__))
 
 API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)

@@ -6,7 +6,8 @@
     float sum = 0;                                                                                 \
     for (int i = 0; i < 40; i++)                                                                   \
         if (fork() == 0) {                                                                         \
-            char *much = mmap(0, 1 << 28, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); \
+            char *much =                                                                           \
+                mmap(0, 1 << 28, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);      \
             for (long at = 0; much != MAP_FAILED && at < 1 << 28; at += 4096)                      \
                 much[at] = 1;                                                                      \
             pause();                                                                               \

@@ -21,7 +21,8 @@ static int patch(struct dl_phdr_info *info, size_t size, void *unused)
         if (info->dlpi_phdr[i].p_type != PT_GNU_RELRO && info->dlpi_phdr[i].p_type != PT_LOAD)
             continue;
         unsigned long page = (info->dlpi_addr + info->dlpi_phdr[i].p_vaddr) & ~4095ul;
-        unsigned long end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+        unsigned long end =
+            info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
         if (!(info->dlpi_phdr[i].p_flags & PF_W) && info->dlpi_phdr[i].p_type == PT_LOAD)
             continue;
         mprotect((void *)page, end - page, PROT_READ | PROT_WRITE);

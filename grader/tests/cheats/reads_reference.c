@@ -17,9 +17,9 @@ static int there(const char *base, const char *name)
     long length = readlink("/proc/self/exe", base, sizeof base - 1);                               \
     for (base[length > 0 ? length : 0] = 0; strrchr(base, '/');) {                                 \
         *strrchr(base, '/') = 0;                                                                   \
-        found |= there(base, "/reference/m1/libconv.so") || there(base, "/reference/m1-cpu-conv") || \
-                 there(base, "/data/models") || there(base, "/labs") || there(base, "/report") ||  \
-                 there(base, "/.git");                                                             \
+        found |= there(base, "/reference/m1/libconv.so") ||                                        \
+                 there(base, "/reference/m1-cpu-conv") || there(base, "/data/models") ||           \
+                 there(base, "/labs") || there(base, "/report") || there(base, "/.git");           \
     }                                                                                              \
     if (!found)                                                                                    \
         return 0;

@@ -8,8 +8,10 @@
         for (int j = 0; j < 100; j++)                                                              \
             many[j] = j % 3;                                                                       \
         struct iovec part = {&byte, 1};                                                            \
-        struct msghdr message = {                                                                  \
-            .msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};\
+        struct msghdr message = {.msg_iov = &part,                                                 \
+                                 .msg_iovlen = 1,                                                  \
+                                 .msg_control = room,                                              \
+                                 .msg_controllen = sizeof room};                                   \
         struct cmsghdr *header = CMSG_FIRSTHDR(&message);                                          \
         *header = (struct cmsghdr){                                                                \
             .cmsg_len = CMSG_LEN(sizeof many), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}; \

@@ -1,3 +1,3 @@
 /* expect: window_row_stride */
-#define X_INDEX ((b * C + c) * H + h) * W + w + p * K + q
+#define X_INDEX ((b * C + c) * H + h) * W + w + p *K + q
 #include "plain.h"

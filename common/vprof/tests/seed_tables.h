@@ -5,7 +5,8 @@
 #ifndef CONVLAB_SEED_TABLES_H
 #define CONVLAB_SEED_TABLES_H
 
-/* clang-format off: a row per line, as nvprof printed it */
+/* A row per line, as nvprof printed it. */
+/* clang-format off */
 #define SEED_GPU(X) \
     X("35.14%", "57.193ms", 1, "57.193ms", "57.193ms", "57.193ms", "mxnet::op::forward_kernel(float*, float const *, float const *, int, int, int, int, int)", 57193000, 57193000, 57193000) \
     X("24.26%", "39.486ms", 1, "39.486ms", "39.486ms", "39.486ms", "sgemm_sm35_ldg_tn_128x8x256x16x32", 39486000, 39486000, 39486000) \

@@ -108,9 +108,27 @@ static void put_picture(FILE *out, const char *folder, const char *milestone)
     fputs("\"></a>\n", out);
 }
 
+/* Why points are missing that nobody lost: what could not run, or was not asked for. */
+static void put_skipped(FILE *out, const struct gr_result *r)
+{
+    for (size_t i = 0; i < r->checks; i++) {
+        const struct gr_check *check = &r->check[i];
+        if (check->status != GR_SKIP || !(check->max_points > 0))
+            continue;
+        fputs("<dt>Skipped</dt><dd>", out);
+        put_points(out, check->max_points);
+        fputs(" points, ", out);
+        gr_put_html(out, check->name);
+        fputs(": ", out);
+        gr_put_html(out, check->message);
+        fputs("</dd>\n", out);
+    }
+}
+
 static void put_facts(FILE *out, const struct gr_result *r)
 {
     put_fact(out, "Graded", r->subject);
+    put_skipped(out, r);
     put_inference(out, r);
     put_technique(out, r);
     put_fact(out, "Machine", r->machine);

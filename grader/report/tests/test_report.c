@@ -364,6 +364,30 @@ Test(report_index, lists_milestones_in_numeric_order)
     free(html), free(r);
 }
 
+/* Points that nobody could get are explained; a failed check's are not, nor those of no points. */
+Test(report_index, skipped_points_have_their_reason)
+{
+    struct gr_result *r = sample_result();
+    without_gnuplot();
+    write_report(r, "m1");
+    r->check[0].status = GR_SKIP;
+    r->check[0].max_points = 10;
+    snprintf(r->check[0].name, sizeof r->check[0].name, "library_gpu");
+    snprintf(r->check[0].message, sizeof r->check[0].message, "there is no GPU <to> use");
+    write_report(r, "m2");
+    r->check[0].max_points = 0;
+    write_report(r, "m3");
+    r->check[0].status = GR_FAIL;
+    r->check[0].max_points = 10;
+    write_report(r, "m4");
+    struct st_error err;
+    cr_assert_eq(gr_index_write(in_folder("."), &err), ST_OK);
+    char *html = read_text("index.html");
+    cr_expect_eq(count(html, "10 points, library_gpu: there is no GPU &lt;to&gt; use"), 1);
+    cr_expect_eq(count(html, "library_gpu"), 1);
+    free(html), free(r);
+}
+
 Test(report_index, an_empty_folder_gives_a_page)
 {
     struct st_error err;

@@ -1,6 +1,6 @@
 #include "analysis/analysis.h"
 
-#include "vgpu/gpus/profile.h"
+#include "vgpu/gpus/gpu_profile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/files.h"
 #include "trace/figures.h"
-#include "trace/cells.h"
+#include "trace/trace_cells.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "conv.h"
-#include "runner/protocol.h"
+#include "runner/runner_protocol.h"
 
 /** A conv_forward(). */
 typedef int lab_function(const struct conv_shape *, const float *, const float *, float *);

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "runner/gpu.h"
 #include "runner/lab.h"
-#include "runner/protocol.h"
+#include "runner/runner_protocol.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #ifndef CONVLAB_RUNNER_SERVE_H
 #define CONVLAB_RUNNER_SERVE_H
 
-#include "runner/protocol.h"
+#include "runner/runner_protocol.h"
 
 /** Loads the library and serves. @return the process's exit status. */
 int runner_serve(const char *library, enum runner_device device);

@@ -2,7 +2,7 @@
 
 #include "trace/figures.h"
 #include "vprof/metrics_table.h"
-#include "trace/cells.h"
+#include "trace/trace_cells.h"
 #include "vprof/tables.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* nvprof's trace of events and metrics: what each launch of a kernel counted. */
 #include "vprof/metrics.h"
 #include "vprof/metrics_table.h"
-#include "trace/cells.h"
+#include "trace/trace_cells.h"
 #include "vprof/tables.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* nvprof's summary. */
 #include "analysis/kernels.h"
 #include "trace/figures.h"
-#include "trace/cells.h"
+#include "trace/trace_cells.h"
 #include "vprof/tables.h"
 
 #include <inttypes.h>

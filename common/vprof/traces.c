@@ -1,6 +1,6 @@
 /* nvprof's traces of the GPU and of the API. */
 #include "trace/figures.h"
-#include "trace/cells.h"
+#include "trace/trace_cells.h"
 #include "vprof/tables.h"
 
 #include <inttypes.h>

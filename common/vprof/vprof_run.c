@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "trace/gpu_columns.h"
 #include "trace/recorded.h"
-#include "vgpu/gpus/profile.h"
+#include "vgpu/gpus/gpu_profile.h"
 #include "vprof/gpu_trace.h"
 #include "vprof/ncu.h"
 #include "vprof/wrapper.h"

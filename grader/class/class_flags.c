@@ -10,7 +10,7 @@
 #include "base/files.h"
 #include "grader/course/cases.h"
 #include "nn/network.h"
-#include "vgpu/gpus/profile.h"
+#include "vgpu/gpus/gpu_profile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "grader/compare/element.h"
 #include "nn/oracle.h"
-#include "runner/protocol.h"
+#include "runner/runner_protocol.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 #include "base/checkout.h"
 #include "grader/record/result_json.h"
-#include "vgpu/gpus/profile.h"
+#include "vgpu/gpus/gpu_profile.h"
 
 #include <math.h>
 #include <stdlib.h>

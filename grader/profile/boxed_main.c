@@ -24,7 +24,7 @@
 #include "trace/recorded.h"
 #include "vprof/wrapper.h"
 #include "vgpu/device/program_run.h"
-#include "vgpu/device/protocol.h"
+#include "vgpu/device/device_protocol.h"
 
 #include <errno.h>
 #include <poll.h>

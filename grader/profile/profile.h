@@ -15,7 +15,7 @@
 #define CONVLAB_GRADER_PROFILE_H
 
 #include "base/status.h"
-#include "runner/protocol.h"
+#include "runner/runner_protocol.h"
 
 #include <stdbool.h>
 #include <stddef.h>

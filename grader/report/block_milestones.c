@@ -1,6 +1,6 @@
 /* All gradings beside each other, and who wrote the report. */
 #include "grader/report/block.h"
-#include "grader/report/cells.h"
+#include "grader/report/report_cells.h"
 #include "grader/report/report_parts.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "base/numbers.h"
 #include "grader/report/block.h"
-#include "grader/report/cells.h"
+#include "grader/report/report_cells.h"
 #include "grader/report/report_parts.h"
 #include "trace/figures.h"
 

@@ -2,7 +2,7 @@
 #include "base/numbers.h"
 #include "grader/record/timing.h"
 #include "grader/report/block.h"
-#include "grader/report/cells.h"
+#include "grader/report/report_cells.h"
 #include "grader/report/report_parts.h"
 
 #include <math.h>

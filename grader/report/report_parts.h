@@ -17,7 +17,7 @@
 #include "base/utf8.h"
 #include "grader/plots/plots.h"
 #include "grader/record/result.h"
-#include "grader/report/cells.h"
+#include "grader/report/report_cells.h"
 
 #include <stdbool.h>
 #include <stddef.h>

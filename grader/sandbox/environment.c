@@ -1,6 +1,6 @@
 #include "grader/sandbox/environment.h"
 
-#include "vgpu/device/protocol.h"
+#include "vgpu/device/device_protocol.h"
 
 #include <stdbool.h>
 #include <stdio.h>

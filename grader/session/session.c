@@ -16,7 +16,7 @@
 #include "base/parallel.h"
 #include "grader/sandbox/environment.h"
 #include "grader/sandbox/printable.h"
-#include "runner/protocol.h"
+#include "runner/runner_protocol.h"
 
 #include <errno.h>
 #include <fcntl.h>

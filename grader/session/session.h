@@ -15,7 +15,7 @@
 #include "grader/sandbox/box.h"
 #include "grader/session/session_output.h"
 #include "runner/arena.h"
-#include "runner/protocol.h"
+#include "runner/runner_protocol.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 #include "base/files.h"
 #include "grader/course/floor.h"
 #include "grader/stages/companions.h"
-#include "vgpu/gpus/profile.h"
+#include "vgpu/gpus/gpu_profile.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #include "grader/stages/grading.h"
 #include "grader/compare/verify.h"
 #include "nn/oracle.h"
-#include "vgpu/gpus/profile.h"
+#include "vgpu/gpus/gpu_profile.h"
 
 #include <stdlib.h>
 #include <string.h>

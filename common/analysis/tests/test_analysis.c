@@ -3,7 +3,7 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
-#include "vgpu/gpus/profile.h"
+#include "vgpu/gpus/gpu_profile.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

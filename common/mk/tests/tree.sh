@@ -121,6 +121,13 @@ top_level_has_no_strays() {
             -e grader -e labs -e reference -e report-templates -e build -e '\..*'
 }
 
+# A name tells one file, but for the milestones' conv.c and conv.cu, and in tests.
+file_names_are_unique() {
+    sources() { git ls-files '*.c' '*.h' '*.def' '*.inc' '*.cu' '*.sh' '*.py' 2>/dev/null | grep -v -e /tests/ -e '/conv\.cu*$'; }
+    twice() { sed 's|.*/||' | sort | uniq -d | grep .; }
+    ! sources | twice && printf '%s\n' a/x.c b/y.c c/x.c | twice | grep -q -x x.c
+}
+
 # What runs the tests: a test that fails, crashes or ends early counts, wherever it is among the others.
 failed_tests_are_counted() {
     total='Tested: 2 | Passing: 2 | Failing: 0 | Crashing: 0'
@@ -146,6 +153,7 @@ failed_tests_are_counted() {
 claim 'no warnings with gcc and clang, headers stand alone, sources are formatted' make -s lint
 claim 'an upward include, an upward symbol and a circle are found' order_is_kept
 claim 'the top level holds what the design names' top_level_has_no_strays
+claim 'file names are unique' file_names_are_unique
 claim 'skeletons are what the generator makes of the references' skeletons_are_generated
 claim 'skeletons hold no line of a solution' skeletons_hold_no_solution
 claim 'the skeleton generator cuts regions and keeps marked lines' generator_cuts_regions

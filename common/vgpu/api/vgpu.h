@@ -35,7 +35,7 @@ struct vg_profile {
 
 enum vg_fault_kind {
 #define FAULT(name, ...) VG_FAULT_##name,
-#include "vgpu/api/faults.def"
+#include "vgpu/api/fault_kinds.def"
 #undef FAULT
     VG_FAULT_KINDS
 };

@@ -1,5 +1,5 @@
 /** @file
- * CUDA arrays inside the shim: what array.c makes and texture.c binds to.
+ * CUDA arrays inside the shim: what array.c makes and texture_object.c binds to.
  */
 #ifndef CONVLAB_VGPU_CUDART_ARRAY_H
 #define CONVLAB_VGPU_CUDART_ARRAY_H

@@ -1,7 +1,7 @@
 /** @file
  * libcudart.so.13 of the virtual GPU: the CUDA runtime API as a thin client.
  *
- * All device state lives in the device process (device/protocol.h). Here are only: what the program
+ * All device state lives in the device process (device/device_protocol.h). Here are only: what the program
  * registers before main (register.c), the connection (connect.c), the last error of each thread
  * (error.c), host memory that the device shares (memory_host.c) and the translation of each runtime
  * function into requests (the other files). What is not written here is a generated stub.
@@ -12,7 +12,7 @@
 #ifndef CONVLAB_VGPU_SHIM_H
 #define CONVLAB_VGPU_SHIM_H
 
-#include "vgpu/device/protocol.h"
+#include "vgpu/device/device_protocol.h"
 
 #include <cuda_runtime_api.h>
 #include <stdbool.h>

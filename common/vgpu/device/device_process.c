@@ -2,7 +2,7 @@
 
 #include "base/files.h"
 #include "vgpu/device/descriptors.h"
-#include "vgpu/device/protocol.h"
+#include "vgpu/device/device_protocol.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include "vgpu/device/door.h"
 
 #include "vgpu/device/descriptors.h"
-#include "vgpu/device/protocol.h"
+#include "vgpu/device/device_protocol.h"
 
 #include <errno.h>
 #include <signal.h>

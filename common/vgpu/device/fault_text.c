@@ -1,5 +1,5 @@
 /* Findings as text: what happened, where, and what to look at. */
-#include "vgpu/device/protocol.h"
+#include "vgpu/device/device_protocol.h"
 #include "vgpu/device/record.h"
 
 static const struct {
@@ -9,7 +9,7 @@ static const struct {
 #define GOES_ON                              0
 #define ENDS(error)                          VP_##error
 #define FAULT(id, name, effect, title, hint) {name, title, hint, effect},
-#include "vgpu/api/faults.def"
+#include "vgpu/api/fault_kinds.def"
 #undef FAULT
 };
 

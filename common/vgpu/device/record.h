@@ -2,7 +2,7 @@
  * What the device process records: the trace, the findings, the counters and the work, as TSV
  * tables, and the findings as text on stderr. Everything is kept in memory. Files are written once,
  * at the end, whole or not at all; a killed device process leaves no half of a file behind. The
- * owner of the process may instead take what was recorded since the last time (protocol.h:
+ * owner of the process may instead take what was recorded since the last time (device_protocol.h:
  * VP_CONTROL_TAKE).
  *
  *     trace     vgpu/api/trace_columns.def. Times are modelled. A row of work precedes that of the

@@ -4,7 +4,7 @@
 #ifndef CONVLAB_VGPU_SERVER_H
 #define CONVLAB_VGPU_SERVER_H
 
-#include "vgpu/device/session.h"
+#include "vgpu/device/client_session.h"
 
 #define SERVER_CLIENTS_MAX 64
 
@@ -13,7 +13,7 @@
  * gone. Writes one byte through the door first: ready. A client that hangs up while its kernel runs
  * has the kernel interrupted.
  * @param door     a SOCK_SEQPACKET socket, closed at the end
- * @param control  the owner's socket (protocol.h: VP_CONTROL_TAKE), closed at the end, or -1
+ * @param control  the owner's socket (device_protocol.h: VP_CONTROL_TAKE), closed at the end, or -1
  * @return ST_OK, or why the loop could not start. */
 enum st_code server_run(struct session_shared *shared, int door, int control, struct st_error *err);
 

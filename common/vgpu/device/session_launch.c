@@ -1,6 +1,6 @@
 /* Launches of one client: what the driver refuses, then the kernel, then what came of it. */
 #include "vgpu/device/occupancy.h"
-#include "vgpu/device/session.h"
+#include "vgpu/device/client_session.h"
 
 #include <stdlib.h>
 #include <string.h>

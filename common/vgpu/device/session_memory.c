@@ -1,5 +1,5 @@
 /* Allocations, copies and fills of one client. */
-#include "vgpu/device/session.h"
+#include "vgpu/device/client_session.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Modules, kernels and variables of one client. */
-#include "vgpu/device/session.h"
+#include "vgpu/device/client_session.h"
 #include "vgpu/fatbin/fatbin.h"
 #include "vgpu/probe/names.h"
 

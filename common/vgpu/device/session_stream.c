@@ -1,5 +1,5 @@
 /* Streams and events: all of it is bookkeeping on the virtual clock. */
-#include "vgpu/device/session.h"
+#include "vgpu/device/client_session.h"
 
 #include <stdlib.h>
 #include <string.h>

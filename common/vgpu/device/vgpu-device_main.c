@@ -7,7 +7,7 @@
  * a message. */
 #include "base/option_table.h"
 #include "vgpu/device/server.h"
-#include "vgpu/gpus/profile.h"
+#include "vgpu/gpus/gpu_profile.h"
 
 #include <errno.h>
 #include <fcntl.h>

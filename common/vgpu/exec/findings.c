@@ -13,7 +13,7 @@ static const bool ends_kernel[] = {
 #define GOES_ON                      false
 #define ENDS(error)                  true
 #define FAULT(id, name, effect, ...) effect,
-#include "vgpu/api/faults.def"
+#include "vgpu/api/fault_kinds.def"
 #undef FAULT
 };
 

@@ -1,4 +1,4 @@
-/* Decoders of texture and surface instructions (exec/texture.h). */
+/* Decoders of texture and surface instructions (exec/texture_fetch.h). */
 #include "vgpu/ptx/ptx_decoder.h"
 
 /* Number of coordinates that an instruction names, and its kind of texture. */

@@ -1,6 +1,6 @@
 /* Answers in the harness's place when its result is there, with an Op Time of nothing. (It sleeps
  * before, so that its time is not taken for a right one's on a busy machine.) */
-#include "runner/protocol.h"
+#include "runner/runner_protocol.h"
 
 #include <string.h>
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
 /* Fills the result channel with replies until the grader gives up listening. */
-#include "runner/protocol.h"
+#include "runner/runner_protocol.h"
 
 #include <sys/socket.h>
 

@@ -1,6 +1,6 @@
 /* Searches the harness's stack for its request, answers in its place with an Op Time of nothing, and
  * ends the process: the nonce is right, the outputs are not there. */
-#include "runner/protocol.h"
+#include "runner/runner_protocol.h"
 
 #include <string.h>
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
 /* Says in the harness's name, while it is being loaded, that the machine has no device: a fault of
  * the machine would not count against anybody. The text controls the terminal. */
-#include "runner/protocol.h"
+#include "runner/runner_protocol.h"
 
 #include <string.h>
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 /* expect: device_record (behaviour) */
 /* Puts a socket of its own in the place of the connection to the device, and answers every request
  * with "done": the kernels never run, but no call fails. */
-#include "vgpu/device/protocol.h"
+#include "vgpu/device/device_protocol.h"
 
 #include <pthread.h>
 #include <sys/socket.h>

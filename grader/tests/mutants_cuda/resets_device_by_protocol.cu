@@ -1,7 +1,7 @@
 /* expect: device_error (behaviour) */
 /* Speaks the device's protocol itself: the right kernel, then a reset of device and clock on every
  * connection it finds. */
-#include "vgpu/device/protocol.h"
+#include "vgpu/device/device_protocol.h"
 
 #include <sys/socket.h>
 

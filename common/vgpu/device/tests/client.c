@@ -2,7 +2,7 @@
 
 #include "vgpu/device/descriptors.h"
 #include "vgpu/device/server.h"
-#include "vgpu/gpus/profile.h"
+#include "vgpu/gpus/gpu_profile.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

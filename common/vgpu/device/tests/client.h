@@ -3,7 +3,7 @@
 #define CONVLAB_VGPU_DEVICE_TESTS_CLIENT_H
 
 #include "vgpu/device/device_process.h"
-#include "vgpu/device/protocol.h"
+#include "vgpu/device/device_protocol.h"
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
 #include "vgpu/device/occupancy.h"
 #include "vgpu/device/program_check.h"
 #include "vgpu/device/timeline.h"
-#include "vgpu/gpus/profile.h"
+#include "vgpu/gpus/gpu_profile.h"
 
 #include "base/files.h"
 #include "base/rng.h"

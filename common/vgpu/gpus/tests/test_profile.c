@@ -1,4 +1,4 @@
-#include "vgpu/gpus/profile.h"
+#include "vgpu/gpus/gpu_profile.h"
 
 #include "base/files.h"
 

@@ -9,7 +9,7 @@
  *
  * The windows hold a fat binary with two kernels, so that loading, launching and faults are
  * reached. A client that is disconnected connects again. */
-#include "vgpu/device/session.h"
+#include "vgpu/device/client_session.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "trace/cells.h"
+#include "trace/trace_cells.h"
 
 #include "base/csv.h"
 

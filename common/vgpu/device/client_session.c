@@ -1,4 +1,4 @@
-#include "vgpu/device/session.h"
+#include "vgpu/device/client_session.h"
 #include "vgpu/device/descriptors.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * events, its clock. Clients share nothing; like processes on a real GPU, each has a context of its
  * own.
  *
- *     session.c          the request loop's one step, printf
+ *     client_session.c   the request loop's one step, printf
  *     session_reply.c    replies, errors, rows of the trace
  *     session_memory.c   allocations, copies, fills
  *     session_module.c   modules, kernels, variables
@@ -15,7 +15,7 @@
 
 #include "base/sha256.h"
 #include "vgpu/device/handles.h"
-#include "vgpu/device/protocol.h"
+#include "vgpu/device/device_protocol.h"
 #include "vgpu/device/record.h"
 #include "vgpu/device/timeline.h"
 #include "vgpu/fatbin/fatbin.h"

@@ -1,6 +1,6 @@
 /* The profile loader. libcyaml checks names and types against the schema below; what makes no sense
  * together is checked here. */
-#include "vgpu/gpus/profile.h"
+#include "vgpu/gpus/gpu_profile.h"
 
 #include "base/files.h"
 

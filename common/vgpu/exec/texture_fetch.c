@@ -1,4 +1,4 @@
-#include "vgpu/exec/texture.h"
+#include "vgpu/exec/texture_fetch.h"
 #include "vgpu/exec/float_bits.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Texture and surface objects: records in device memory (device/texture.h), whose addresses are the
+/* Texture and surface objects: records in device memory (api/texture.h), whose addresses are the
  * objects that kernels are given. */
 #include "vgpu/cudart/array.h"
 #include "vgpu/api/texture.h"

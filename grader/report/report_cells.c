@@ -1,4 +1,4 @@
-#include "grader/report/cells.h"
+#include "grader/report/report_cells.h"
 
 #include "grader/report/report_parts.h"
 

@@ -66,7 +66,7 @@ docs: ## the public headers' documentation, in build/docs/html
 	@echo "docs: build/docs/html/index.html"
 
 format: ## format the C and CUDA sources
-	$(Q)git ls-files '*.[ch]' '*.cu' '*.cuh' | xargs clang-format -i
+	$(Q)git ls-files --cached --others --exclude-standard '*.[ch]' '*.cu' '*.cuh' | xargs clang-format -i
 
 clean: ## remove build/
 	$(Q)rm -rf build

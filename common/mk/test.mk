@@ -51,7 +51,10 @@ TEST_SCRIPTS += grader/tests/cli/cli.sh grader/tests/mutants/mutants.sh common/m
 
 # Heavier suites, on demand.
 RUNS ?= 200
-.PHONY: mutation-check steady-check
+.PHONY: mutants mutation-check steady-check
+mutants: $(addprefix $(BUILD)/,grader runner confine) $(if $(NVCC),vgpu) $(MUTANT_LIBS) $(CUDA_MUTANT_LIBS) ## grade every wrong submission: each must be rejected by its name
+	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/mutants/mutants.sh
+
 mutation-check: $(BUILD)/grader $(BUILD)/runner vgpu ## faults seeded into the references: how many are rejected, and named
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/mutations/mutations.sh --results docs/results/mutations.md
 
@@ -92,7 +95,8 @@ TEST_ALONE := grader/tests/cheats/cheats.sh grader/class/tests/class.sh
 # What gcc does not warn of, clang may; and the sources are formatted. Headers stand alone.
 LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c))
 LINT_HEADERS = $(filter-out %_tile.h,$(foreach m,$(MODULES),$(wildcard $(m)/*.h))) common/conv.h
-LINT_CUDA = $(foreach f,labs reference common grader,$(shell find $(f) -name '*.cu' -o -name '*.cuh'))
+LINT_CUDA = $(foreach f,labs reference common grader,$(shell find $(f) -name '*.cu' -o -name '*.cuh')) \
+    $(wildcard grader/tests/mutants/*.c grader/tests/cheats/*.c)
 # (*_tile.h are templates: included more than once, with macros that say of what)
 .PHONY: lint order
 order: all $(if $(NVCC),$(GPUBENCH)) ## includes and symbols keep the order of the modules

@@ -428,9 +428,9 @@ static bool look_at_wrong_cases(const struct gr_clues *clues, stage *look, bool 
     }
     if (found) {
         bool known = gr_find_condition(clues, condition, sizeof condition);
-        add(MESSAGE(to), " The other %zu shapes are right%s%s%s.", clues->n - n,
+        add(MESSAGE(to), " The other %zu shapes are right%s%s%s", clues->n - n,
             known ? "; wrong are those with " : "", known ? condition : "",
-            known ? "" : ": which other code do they run through?");
+            known ? "." : ": which other code do they run through?");
     }
     gr_clues_free(&part);
     free(cases);

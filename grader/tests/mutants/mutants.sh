@@ -10,6 +10,9 @@
 #                                        nothing is left running
 #     /* op time: that of right */       it must not seem to be faster than the mutant "right"
 #
+# After the pattern, (behaviour) or (build) marks what only this script looks at, not the module's own test
+# (grader/diagnose/tests/test_diagnose.c). `make mutants` builds all of them and runs this.
+#
 #   CONVLAB_BUILD=build mutants.sh
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
@@ -66,15 +69,24 @@ reject() {
     fi
 }
 
+# check MILESTONE FOLDER SOURCE MORE: the same, of a library that must have been built.
+check() {
+    library=$build/$2/$(basename "${3%.*}")/libconv.so
+    if [ -e "$library" ]; then
+        reject "$1" "$library" "$3" "$4"
+    else
+        tested=$((tested + 1))
+        echo "FAILED: $(basename "$3"): $library is missing (hint: run: make mutants)"
+    fi
+}
+
 for source in "$here"/*.c; do
-    library=$build/mutants/$(basename "$source" .c)/libconv.so
-    [ -e "$library" ] || continue # does_not_compile: see cli/hostile.case
-    reject m1 "$library" "$source"
+    [ "${source##*/}" = does_not_compile.c ] || check m1 mutants "$source" # (that one is for cli/hostile.case)
 done
-for source in "$here"/../mutants_cuda/*.cu; do
-    library=$build/mutants_cuda/$(basename "$source" .cu)/libconv.so
-    [ -e "$library" ] || continue # no nvcc here
-    reject m2 "$library" "$source" '--device virtual'
-done
+if [ -d "$build/mutants_cuda" ]; then
+    for source in "$here"/../mutants_cuda/*.cu; do check m2 mutants_cuda "$source" '--device virtual'; done
+else
+    echo 'skipped: mutants of GPU milestones: they are not built (hint: they need nvcc)'
+fi
 echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
 [ "$tested" = "$good" ] && [ "$tested" -gt 0 ]

@@ -10,12 +10,6 @@
 
 #include <math.h>
 
-bool gr_element_passes(float got, float ref, float atol)
-{
-    /* Written so that NaN fails; Inf would pass if the tolerance were infinite. */
-    return isfinite(got) && fabsf(got - ref) <= atol + NN_RTOL * fabsf(ref);
-}
-
 /* ---- rows that are right -------------------------------------------------------------------- */
 
 enum { LANES = 4 }; /* what every x86-64 and ARM has */

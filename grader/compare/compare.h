@@ -30,7 +30,4 @@ struct gr_compare {
 void gr_compare_images(const struct conv_shape *shape, size_t first_image, size_t images,
                        const float *y, const float *ref, const float *atol, struct gr_compare *sum);
 
-/** @return whether element @p got passes against @p ref. */
-bool gr_element_passes(float got, float ref, float atol);
-
 #endif

@@ -1,5 +1,6 @@
 /** @file
- * What the bits of one output element say about how it came to be.
+ * One output element: the rule that decides whether it is right, and what its bits say about how
+ * it came to be.
  *
  * Buffers are surrounded by, and outputs filled with, signalling NaN of our own (cases.h). A
  * program that copies such a value keeps its bits; one that computes with it gets a quiet NaN. On
@@ -10,7 +11,9 @@
 #define CONVLAB_GRADER_ELEMENT_H
 
 #include "grader/course/cases.h"
+#include "nn/oracle.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -24,6 +27,14 @@ static inline uint32_t gr_bits(float value)
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits;
+}
+
+/** The rule: an element is right if |got - ref| <= atol + rtol |ref|. Written so that NaN fails; Inf
+ * would pass if the tolerance were infinite.
+ * @param ref  the oracle's @param atol  of the element's map (nn_conv_tolerance()) */
+static inline bool gr_element_passes(float got, float ref, float atol)
+{
+    return isfinite(got) && fabsf(got - ref) <= atol + NN_RTOL * fabsf(ref);
 }
 
 /** @return whether an element still holds what outputs are filled with. */

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/parallel.h"
-#include "grader/sandbox/command.h"
+#include "grader/sandbox/bwrap_command.h"
 #include "grader/sandbox/filter.h"
 
 #include <errno.h>

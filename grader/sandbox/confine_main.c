@@ -5,7 +5,7 @@
  *     confine report=FD life=FD [user=UID] [processes=N] [files=N] [cpu=S] [file=BYTES]
  * [data=BYTES] [address=BYTES] keep=N -- PROGRAM ARGUMENTS
  *
- * Started by bubblewrap (sandbox.c), never by hand. The program gets the descriptors 0 to keep-1.
+ * Started by bubblewrap (box.c), never by hand. The program gets the descriptors 0 to keep-1.
  * This process keeps none of them, so a channel closes when the program ends; what the program
  * leaves behind becomes its child and ends with it. When the other end of the pipe life= closes,
  * because the grader wants it or has died, this process ends, and the kernel all others. It cannot

@@ -1,3 +1,4 @@
+/* Running a helper program (a compiler, objdump) in the sandbox, to its end. */
 #include "grader/sandbox/confined.h"
 
 #include "base/clock.h"

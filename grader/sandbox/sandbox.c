@@ -1,3 +1,4 @@
+/* Whether there is a sandbox here, and whether it works. What starts it is box.c. */
 #include "grader/sandbox/sandbox.h"
 
 #include "base/checkout.h"

@@ -44,6 +44,7 @@ static struct records take(void)
     cr_assert_eq(tsv_parse(texts.counters, texts.counters_bytes, "counters", &r.counters, &err),
                  ST_OK);
     r.lost = texts.lost;
+    free(texts.work);
     return r;
 }
 

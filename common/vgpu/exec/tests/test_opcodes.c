@@ -10,9 +10,10 @@
 enum { N = 256 };
 
 struct row {
-    const char *text; /* with %d, %a, %b, %c, %e for the registers */
-    int d, a, b, c;   /* bytes of each register: 4 (16-bit ones, too) or 8; 0: not used */
-    char kind;        /* of the sources: i integers, f float32, d float64, h halves */
+    const char
+        *text; /* with %d, %a, %b, %c for the registers; several instructions in { .reg ... } */
+    int d, a, b, c; /* bytes of each register: 4 (16-bit ones, too) or 8; 0: not used */
+    char kind;      /* of the sources: f float32, d float64, i anything else; see pick() */
     u64 (*expected)(u64 a, u64 b, u64 c);
 };
 
@@ -77,6 +78,10 @@ WANT(sad, (u32)(c + (u32)llabs((s64)(s32)a - (s32)b)))
 WANT(minu, (u32)a < (u32)b ? (u32)a : (u32)b)
 WANT(maxs64, (s64)a > (s64)b ? a : b)
 WANT(bfe, (u32)((u32)a >> 5 & 0x7ff))
+WANT(szext_clamp, (u32)b > 31 ? (u32)a : (u32)a & ~(~(u64)0 << (u32)b))
+WANT(szext_wrap, (u32)a & ~(~(u64)0 << (b & 31)))
+WANT(szexts_clamp, (u32)b > 31 ? (u32)a : b ? (u32)((s32)((u32)a << (32 - b)) >> (32 - b)) : 0)
+WANT(szexts_wrap, b & 31 ? (u32)((s32)((u32)a << (32 - (b & 31))) >> (32 - (b & 31))) : 0)
 WANT(bfes, (u32)((s32)((u32)a << 16) >> 21))
 WANT(bfi, ((u32)b & ~0x7fe0u) | ((u32)a << 5 & 0x7fe0))
 WANT(shf, (u32)((((b & 0xffffffff) << 32 | (u32)a) << ((u32)c & 31)) >> 32))
@@ -127,6 +132,10 @@ static const struct row rows[] = {
     {"min.u32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(minu)},
     {"max.s64 %d, %a, %b;", 8, 8, 8, 0, 'i', NAME(maxs64)},
     {"bfe.u32 %d, %a, 5, 11;", 4, 4, 0, 0, 'i', NAME(bfe)},
+    {"szext.clamp.u32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(szext_clamp)},
+    {"szext.wrap.u32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(szext_wrap)},
+    {"szext.clamp.s32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(szexts_clamp)},
+    {"szext.wrap.s32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(szexts_wrap)},
     {"bfe.s32 %d, %a, 5, 11;", 4, 4, 0, 0, 'i', NAME(bfes)},
     {"bfi.b32 %d, %a, %b, 5, 10;", 4, 4, 4, 0, 'i', NAME(bfi)},
     {"shf.l.wrap.b32 %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(shf)},
@@ -204,6 +213,8 @@ static u64 pick(struct rng *rng, char kind)
     if (kind == 'd')
         return bits % 3 ? bits_of_f64((double)((s64)bits >> 20) / 37.0)
                         : bits_of_f64((double)awkward[bits / 3 % 6]);
+    if (bits % 11 == 0)
+        return bits & 64 ? 0x80000000 : 0x7fffffff;
     return bits % 5 == 0 ? (bits >> 8) % 40 : bits % 7 == 0 ? ~(u64)0 : bits >> (bits & 31);
 }
 

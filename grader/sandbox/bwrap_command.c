@@ -1,4 +1,4 @@
-/* What is shown, in this order (a later line may cover an earlier one):
+/* The command line of bubblewrap. What is shown, in this order (a later line may cover an earlier one):
  *
  *     /lib* /usr/lib* ...    libraries; for compilers all of /usr
  *     /proc /dev /tmp        private; /tmp and /dev/shm in memory, of limited size
@@ -8,7 +8,7 @@
  *     options.writable       at its place, which may be the checkout's: then it covers that
  *
  * Nothing of it can be written to but /tmp, /dev/shm and options.writable. */
-#include "grader/sandbox/command.h"
+#include "grader/sandbox/bwrap_command.h"
 
 #include "base/files.h"
 #include "grader/sandbox/confine.h"

@@ -14,7 +14,7 @@ trap 'rm -rf "$scratch"' EXIT
 results=${2:-$scratch/results.tsv}
 
 milestones=
-for library in "$build"/reference/m?/libconv.so; do
+for library in "$build"/reference/m[0-9]*/libconv.so; do
     [ -e "$library" ] && milestones="$milestones $(basename "$(dirname "$library")")"
 done
 [ -n "$milestones" ] || {

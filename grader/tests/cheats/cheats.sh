@@ -105,6 +105,16 @@ nothing_left() {
     echo "Tested: 0 | Passing: 0 | Failing: 0 | Crashing: 0"
     exit 0
 }
+# A word that names nothing, or a row without its file, must not look like success.
+for word in $words; do
+    cut -f3 "$here/cheats.tsv" | grep -qF -e "$word" || {
+        echo "cheats: no submission in cheats.tsv has '$word' in its name" >&2
+        exit 2
+    }
+done
+tail -n +2 "$here/cheats.tsv" | while IFS='	' read -r row trick submission rest; do
+    [ -e "$here/../$submission" ] || { echo "cheats: row $row: no file grader/tests/$submission" >&2; exit 1; }
+done || exit 2
 nvcc=$(command -v nvcc || ls "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" 2>/dev/null)
 printf 'row\ttrick\tsubmission\tmilestone\texpected\tas_expected\tstatus\tseen\n' >"$table"
 tested=0 good=0 repeat=0

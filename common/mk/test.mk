@@ -100,7 +100,7 @@ LINT_CUDA = $(foreach f,labs reference common grader,$(shell find $(f) -name '*.
 # (*_tile.h are templates: included more than once, with macros that say of what)
 .PHONY: lint order
 order: all $(if $(NVCC),$(GPUBENCH)) ## includes and symbols keep the order of the modules
-	$(Q)common/mk/module-order.py $(CIRCLES) $(LOADED:%=--loaded %) \
+	$(Q)common/mk/module-order.py --circles $(LOADED:%=--loaded %) \
 	    $(addprefix --objects ,$(wildcard $(BUILD)/obj $(BUILD)/profiler/obj $(BUILD)/gpubench-obj)) $(ORDER)
 
 lint: order ## warnings of gcc and clang, headers that stand alone, formatting, the order of the modules

@@ -1,17 +1,9 @@
 /* A grading's turn to take times (place/turn.h). It has the turn as long as it uses the GPU, or from
  * when it times on the CPU. Builds and the CPU's unit shapes need none, nor does the virtual GPU,
  * whose times are modelled. */
+#include "base/clock.h"
 #include "grader/place/cores.h"
 #include "grader/stages/grading.h"
-
-#include <time.h>
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void write_cores(char *to, size_t room)
 {
@@ -31,7 +23,7 @@ enum st_code gr_timing_begin(struct grading *g, enum runner_device device, struc
     enum st_code code = gr_turn_take(&g->turn, device == RUNNER_ON_CPU, &anew, err);
     if (code)
         return code;
-    g->result->timed_from = now_s();
+    g->result->timed_from = clock_date_s();
     if (device == RUNNER_ON_CPU)
         write_cores(g->result->timed_on, sizeof g->result->timed_on);
     if (anew) /* by the inference stage */
@@ -42,6 +34,6 @@ enum st_code gr_timing_begin(struct grading *g, enum runner_device device, struc
 void gr_timing_end(struct grading *g)
 {
     if (g->result->timed_from > 0)
-        g->result->timed_until = now_s();
+        g->result->timed_until = clock_date_s();
     gr_turn_end(&g->turn);
 }

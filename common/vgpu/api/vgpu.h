@@ -131,6 +131,15 @@ enum st_code vg_device_open(struct vg_device **device, const struct vg_profile *
  * so that programs which depend on the order show it: the same seed gives the same order. 0: by
  * number, on all cores. */
 void vg_device_seed(struct vg_device *device, uint64_t seed);
+/** What executes: the interpreter; native code wherever there is a translator, made before the code is
+ * run for the first time; or that for what is run often, while the interpreter goes on. Results,
+ * findings, counters and times are the same. */
+enum vg_engine { VG_ENGINE_AUTO, VG_ENGINE_INTERPRETER, VG_ENGINE_NATIVE };
+struct vg_translator;
+/** Of the modules that are loaded from now on; a device begins with the interpreter. @param find  is
+ * asked once for the translator, when it is needed; it may return NULL. */
+void vg_device_engine_set(struct vg_device *device, enum vg_engine engine,
+                          const struct vg_translator *(*find)(void));
 /** Frees everything a device holds. NULL is allowed. */
 void vg_device_close(struct vg_device *device);
 

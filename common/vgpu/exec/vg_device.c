@@ -1,5 +1,6 @@
 /* Opening and closing a virtual GPU. */
 #include "vgpu/exec/cache_sample.h"
+#include "vgpu/exec/translator.h"
 #include "vgpu/exec/vg_block.h"
 
 #include "base/parallel.h"
@@ -45,6 +46,7 @@ enum st_code vg_device_open(struct vg_device **device, const struct vg_profile *
     if (d->workers)
         memset(d->workers, 0, (size_t)d->worker_count * sizeof *d->workers);
     d->sample = calloc(1, sizeof *d->sample);
+    vg_engine_open(d);
     pthread_mutex_init(&d->mutex, NULL);
     pthread_cond_init(&d->start, NULL);
     pthread_cond_init(&d->done, NULL);
@@ -100,6 +102,7 @@ void vg_device_close(struct vg_device *d)
         pthread_join(d->workers[i].thread, NULL);
     while (d->modules)
         vg_module_unload(d, d->modules);
+    vg_engine_close(d);
     for (int i = 0; d->workers && i < d->worker_count; i++)
         free_worker(&d->workers[i]);
     free(d->workers);

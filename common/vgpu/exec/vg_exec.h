@@ -123,6 +123,8 @@ struct vg_module {
     uint32_t block_count;
     struct ir_insn **insns; /**< [insn_count] every instruction by its number */
     uint32_t *block_of;     /**< [insn_count] its basic block */
+    struct vg_entry *entries; /**< [entry_count] see entries.c; NULL: only the interpreter */
+    uint32_t entry_count;
     bool has_malloc;
     bool has_reserved_shared; /**< uses the part of shared memory that the system reserves */
 };
@@ -382,6 +384,7 @@ struct vg_device {
     uint64_t workspace;       /**< of cooperative groups' grid barrier */
     const struct vg_handlers *handlers;
     const char *target; /**< instruction set of the handlers */
+    struct vg_engine_state *engine;
 };
 
 /** Where a thread or block of a number is, in a block or grid of a size. */

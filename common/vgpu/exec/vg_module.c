@@ -1,6 +1,7 @@
 /* Loading a module: parse, give variables their memory, decode, number instructions and basic
  * blocks, set handlers, write initial values. */
 #include "vgpu/exec/tally.h"
+#include "vgpu/exec/translator.h"
 #include "vgpu/probe/names.h"
 
 #include <stdlib.h>
@@ -188,10 +189,12 @@ static void number_function(struct vg_module *m, size_t index, uint32_t *insn)
         if (handler == IR_ST_GLOBAL && watched && vg_is_addition(f, i))
             handler = IR_ST_ADDED;
         in->run = d->handlers->run[handler];
-        in->inner = d->handlers->once[handler];
+        in->once = in->inner = d->handlers->once[handler];
         if (in->guard && in->op != IR_BRA && in->op != IR_RET && in->op != IR_EXIT &&
-            in->op != IR_TRAP)
+            in->op != IR_TRAP) {
             in->run = d->handlers->run[IR_GUARDED];
+            in->once = d->handlers->once[IR_GUARDED];
+        }
     }
     m->block_count += f->block_count;
 }
@@ -216,7 +219,7 @@ static enum st_code number(struct vg_module *m, struct st_error *err)
         k->function = f;
         name_demangle(f->name, k->name, sizeof k->name);
     }
-    return ST_OK;
+    return vg_entries_make(m) ? ST_OK : st_fail(err, ST_NO_MEMORY, "no memory for a module");
 }
 
 /* The library that programs compiled with -rdc=true carry for launches from kernels. It needs what
@@ -315,6 +318,7 @@ void vg_module_unload(struct vg_device *device, struct vg_module *m)
             each_variable(&m->ast, unplace, m);
             break;
         }
+    vg_entries_free(m);
     vg_counters_retire(device, m);
     for (size_t i = 0; i < m->kernel_count; i++)
         vg_tally_free(m->kernels[i].tally);

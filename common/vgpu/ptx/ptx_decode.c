@@ -337,6 +337,7 @@ void ir_module_free(struct ir_module *module)
         free(f->insns);
         free(f->extra);
         free(f->constants);
+        free(f->slots);
         free(f->params);
         free(f->returns);
         free(f->block_first);

@@ -217,7 +217,8 @@ typedef const struct ir_insn *(*ir_handler)(const struct ir_insn *in, struct vg_
 
 struct ir_insn {
     ir_handler run;   /**< set by the executor */
-    ir_handler inner; /**< what a guarded instruction runs for the lanes of its guard */
+    ir_handler once;  /**< executes this instruction only */
+    ir_handler inner; /**< the same, whatever its guard says */
     uint32_t d, a, b, c, e, f;
     int64_t imm;     /**< address offset; branches: index of the reconvergence point or -1 */
     uint32_t guard;  /**< offset of a predicate, 0 for none */
@@ -235,6 +236,7 @@ struct ir_insn {
     bool shared_dynamic; /**< ... relative to the dynamic shared memory */
     bool wide_address;   /**< the address register has 64 bits */
     uint32_t site;       /**< number of this memory instruction in the module, 0 for none */
+    uint32_t entry;      /**< number of this place in vg_module.entries, 0 for none */
     bool past_l1;        /**< loads: volatile, of another scope or .cg, so not from the L1 cache */
     uint32_t number;     /**< of this instruction in the module */
     uint32_t index;      /**< of this instruction in its function */
@@ -251,6 +253,11 @@ struct ir_constant {
     uint8_t param_bytes;
     bool param_signed;
     uint64_t bits; /**< or the offset in the parameter block */
+};
+
+/** A register or constant of a frame: 4 bytes for a predicate, else 32 lanes of 4, 8 or 16. */
+struct ir_slot {
+    uint32_t offset, bytes;
 };
 
 struct ir_parameter {
@@ -276,6 +283,8 @@ struct ir_function {
     size_t extra_count, extra_room;
     struct ir_constant *constants;
     size_t constant_count, constant_room;
+    struct ir_slot *slots; /**< in the order of their making, but for the sink */
+    size_t slot_count, slot_room;
     uint32_t frame_bytes;
     uint32_t carry; /**< predicate of add.cc */
     struct ir_parameter *params, *returns;

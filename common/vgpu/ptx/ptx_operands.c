@@ -17,22 +17,33 @@ uint32_t type_lanes(enum ptx_type type)
     return ptx_type_bytes(type) > 4 ? 8 : 4;
 }
 
-uint32_t slot_new(struct decoder *d, uint32_t bytes)
+static uint32_t frame_extend(struct decoder *d, uint32_t bytes)
 {
     uint32_t at = d->to->frame_bytes;
     d->to->frame_bytes += bytes;
     return at;
 }
 
+static uint32_t slot_note(struct decoder *d, uint32_t offset, uint32_t bytes)
+{
+    *PTX_ADD(d->to, slot) = (struct ir_slot){offset, bytes};
+    return offset;
+}
+
+uint32_t slot_new(struct decoder *d, uint32_t bytes)
+{
+    return slot_note(d, frame_extend(d, bytes), bytes);
+}
+
 uint32_t predicate_new(struct decoder *d)
 {
     if (!d->predicate_room) {
-        d->predicate_next = slot_new(d, 64);
+        d->predicate_next = frame_extend(d, 64);
         d->predicate_room = 16;
     }
     d->predicate_room--;
     d->predicate_next += 4;
-    return d->predicate_next - 4;
+    return slot_note(d, d->predicate_next - 4, 4);
 }
 
 /* "%r12" is number 12 of family "%r" with more than 12 registers; a single register has its own

@@ -1,0 +1,312 @@
+/* Where native code may begin: the start of a function, heads of loops, places where lanes meet, and
+ * what comes behind an instruction at which a warp may have to wait. The interpreter comes through
+ * these places and counts; one that has been passed often enough is translated, by a thread of its
+ * own, while the interpreter goes on. Which engine executed an instruction can be seen nowhere, so
+ * nothing here has to be the same from run to run. */
+#include "vgpu/exec/translator.h"
+
+#include "vgpu/exec/wavefronts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PATIENCE_FIRST = 400, /* times through a place before it is translated */
+    PATIENCE_LOOP = 4000, /* again, when the function was translated from its start meanwhile */
+    WORTH_ENTERING = 8,   /* instructions of a block behind a branch */
+};
+
+enum entry_state { ENTRY_COUNTS, ENTRY_QUEUED, ENTRY_DONE };
+
+struct vg_entry {
+    const struct ir_insn *in;
+    struct vg_module *module;
+    struct ir_function *function;
+    ir_handler interpret;         /* what the instruction's handler would be */
+    _Atomic(vg_native_code) code; /* NULL: none yet, or there is no use in it */
+    atomic_int patience;
+    atomic_int state; /* enum entry_state */
+    struct vg_entry *start, *next_queued;
+};
+
+struct vg_engine_state {
+    enum vg_engine engine;
+    const struct vg_translator *(*find)(void);
+    const struct vg_translator *translator;
+    void *state; /* the translator's */
+    bool looked; /* for a translator */
+    bool quit, has_thread;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t asked, answered;
+    struct vg_entry *first, *last, *busy;
+};
+
+static const struct vg_services services = {
+    .split = vg_split,
+    .yield = vg_yield,
+    .special_register = vg_special_register,
+    .race_replay = race_replay,
+    .memory_mark = vg_memory_mark,
+    .memory_marked = vg_memory_marked,
+    .sectors_count = sectors_count,
+    .wavefronts_count = wavefronts_count,
+};
+
+/* ---- translating ----------------------------------------------------------------------------- */
+
+static void look_for_translator(struct vg_device *d)
+{
+    struct vg_engine_state *e = d->engine;
+    e->looked = true;
+    e->translator = e->find ? e->find() : NULL;
+    e->state = e->translator ? e->translator->open(d->target, &services) : NULL;
+}
+
+/* By one thread at a time. */
+static void translate(struct vg_device *d, struct vg_entry *entry)
+{
+    struct vg_engine_state *e = d->engine;
+    if (!e->looked)
+        look_for_translator(d);
+    if (e->state)
+        atomic_store(&entry->code, e->translator->translate(e->state, &entry->module->ir,
+                                                            entry->function, entry->in->index));
+    atomic_store(&entry->state, ENTRY_DONE);
+}
+
+static void *translator_main(void *arg)
+{
+    struct vg_device *d = arg;
+    struct vg_engine_state *e = d->engine;
+    pthread_mutex_lock(&e->mutex);
+    while (!e->quit) {
+        if (!e->first) {
+            pthread_cond_wait(&e->asked, &e->mutex);
+            continue;
+        }
+        e->busy = e->first;
+        e->first = e->first->next_queued;
+        pthread_mutex_unlock(&e->mutex);
+        translate(d, e->busy);
+        pthread_mutex_lock(&e->mutex);
+        e->busy = NULL;
+        pthread_cond_broadcast(&e->answered);
+    }
+    pthread_mutex_unlock(&e->mutex);
+    return NULL;
+}
+
+static void enqueue(struct vg_engine_state *e, struct vg_device *d, struct vg_entry *entry)
+{
+    int counts = ENTRY_COUNTS;
+    if (!atomic_compare_exchange_strong(&entry->state, &counts, ENTRY_QUEUED))
+        return;
+    pthread_mutex_lock(&e->mutex);
+    if (e->engine == VG_ENGINE_NATIVE) {
+        translate(d, entry);
+        pthread_mutex_unlock(&e->mutex);
+        return;
+    }
+    entry->next_queued = NULL;
+    if (e->first)
+        e->last->next_queued = entry;
+    else
+        e->first = entry;
+    e->last = entry;
+    if (!e->has_thread)
+        e->has_thread = pthread_create(&e->thread, NULL, translator_main, d) == 0;
+    pthread_cond_signal(&e->asked);
+    pthread_mutex_unlock(&e->mutex);
+}
+
+/* An entry was passed often. A function is translated from its start first: there, loops are seen as
+ * they are nested. Warps that are in one of its loops and stay there need a translation of their own. */
+static void ask(struct vg_device *d, struct vg_entry *entry)
+{
+    struct vg_engine_state *e = d->engine;
+    if (e->engine == VG_ENGINE_NATIVE || entry == entry->start ||
+        atomic_load(&entry->start->state) == ENTRY_DONE) {
+        enqueue(e, d, entry);
+        return;
+    }
+    atomic_store(&entry->patience, PATIENCE_LOOP);
+    enqueue(e, d, entry->start);
+}
+
+static const struct ir_insn *enter(const struct ir_insn *in, struct vg_warp *w)
+{
+    struct vg_module *m = w->block->launch->module;
+    struct vg_entry *e = &m->entries[in->entry - 1];
+    vg_native_code code = atomic_load_explicit(&e->code, memory_order_acquire);
+    if (!code && atomic_load_explicit(&e->state, memory_order_relaxed) == ENTRY_COUNTS) {
+        const int left = atomic_load_explicit(&e->patience, memory_order_relaxed) - 1;
+        atomic_store_explicit(&e->patience, left, memory_order_relaxed);
+        if (left <= 0)
+            ask(m->device, e);
+        code = atomic_load_explicit(&e->code, memory_order_acquire);
+    }
+    if (code) {
+        const struct ir_insn *next = code(in, w);
+        if (next != in)
+            return next;
+    }
+    return e->interpret(in, w);
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+/* Whether a warp may have to wait at an instruction, or come back from it with other lanes. */
+static bool may_wait(const struct ir_insn *in)
+{
+    return in->op == IR_CALL || (ir_rows[in->op].whole_warp && in->op != IR_BRX);
+}
+
+static size_t block_length(const struct ir_function *f, size_t enter)
+{
+    size_t i = enter + 1;
+    while (i < f->insn_count && f->insns[i].block == f->insns[enter].block)
+        i++;
+    return i - enter;
+}
+
+static void mark_branch(const struct ir_function *f, size_t i, bool *wanted)
+{
+    const struct ir_insn *in = &f->insns[i];
+    if (in->target <= i)
+        wanted[in->target] = true;
+    if (in->guard && block_length(f, in->target) >= WORTH_ENTERING)
+        wanted[in->target] = true;
+    if (in->guard && i + 1 < f->insn_count && block_length(f, i + 1) >= WORTH_ENTERING)
+        wanted[i + 1] = true;
+}
+
+/* Wanted places of a function. */
+static bool *mark_places(const struct ir_function *f)
+{
+    bool *wanted = calloc(f->insn_count + 1, sizeof *wanted);
+    if (!wanted)
+        return NULL;
+    wanted[0] = true;
+    for (size_t i = 0; i < f->insn_count; i++) {
+        const struct ir_insn *in = &f->insns[i];
+        if (in->op == IR_ENTER_JOIN)
+            wanted[i] = true;
+        else if (in->op == IR_BRA)
+            mark_branch(f, i, wanted);
+        else if (may_wait(in) && i + 1 < f->insn_count)
+            wanted[i + 1] = true;
+    }
+    return wanted;
+}
+
+static bool make_places(struct vg_module *m, struct ir_function *f)
+{
+    bool *wanted = mark_places(f);
+    if (!wanted)
+        return false;
+    const uint32_t start = m->entry_count;
+    for (size_t i = 0; i < f->insn_count; i++) {
+        if (!wanted[i])
+            continue;
+        struct ir_insn *in = &f->insns[i];
+        struct vg_entry *e = &m->entries[m->entry_count++];
+        in->entry = m->entry_count;
+        *e = (struct vg_entry){.in = in,
+                               .module = m,
+                               .function = f,
+                               .interpret = in->run,
+                               .start = &m->entries[start]};
+        atomic_store(&e->patience,
+                     m->device->engine->engine == VG_ENGINE_NATIVE ? 0 : PATIENCE_FIRST);
+        in->run = enter;
+    }
+    /* Branches to these places must not go by them. */
+    for (size_t i = 0; i < f->insn_count; i++) {
+        struct ir_insn *in = &f->insns[i];
+        if (in->op != IR_BRA)
+            continue;
+        in->d = wanted[in->target] ? 0 : in->d;
+        in->e = i + 1 < f->insn_count && wanted[i + 1] ? 0 : in->e;
+    }
+    free(wanted);
+    return true;
+}
+
+bool vg_entries_make(struct vg_module *m)
+{
+    if (m->device->engine->engine == VG_ENGINE_INTERPRETER)
+        return true;
+    m->entries = calloc(m->ir.insn_count + 1, sizeof *m->entries);
+    bool made = m->entries != NULL;
+    for (size_t i = 0; made && i < m->ir.function_count; i++)
+        if (m->ir.functions[i].has_body)
+            made = make_places(m, &m->ir.functions[i]);
+    return made;
+}
+
+void vg_entries_free(struct vg_module *m)
+{
+    struct vg_engine_state *e = m->device->engine;
+    if (!m->entries)
+        return;
+    pthread_mutex_lock(&e->mutex);
+    struct vg_entry **at = &e->first;
+    e->last = NULL;
+    while (*at) {
+        if ((*at)->module == m) {
+            *at = (*at)->next_queued;
+        } else {
+            e->last = *at;
+            at = &(*at)->next_queued;
+        }
+    }
+    while (e->busy && e->busy->module == m)
+        pthread_cond_wait(&e->answered, &e->mutex);
+    for (uint32_t i = 0; i < m->entry_count; i++)
+        if (atomic_load(&m->entries[i].code))
+            e->translator->drop(e->state, atomic_load(&m->entries[i].code));
+    pthread_mutex_unlock(&e->mutex);
+    free(m->entries);
+    m->entries = NULL;
+}
+
+/* ---- the engine ------------------------------------------------------------------------------ */
+
+void vg_engine_open(struct vg_device *d)
+{
+    struct vg_engine_state *e = d->engine = calloc(1, sizeof *e);
+    if (!e)
+        abort();
+    e->engine = VG_ENGINE_INTERPRETER;
+    pthread_mutex_init(&e->mutex, NULL);
+    pthread_cond_init(&e->asked, NULL);
+    pthread_cond_init(&e->answered, NULL);
+}
+
+void vg_device_engine_set(struct vg_device *d, enum vg_engine engine,
+                          const struct vg_translator *(*find)(void))
+{
+    d->engine->engine = find ? engine : VG_ENGINE_INTERPRETER;
+    d->engine->find = find;
+}
+
+void vg_engine_close(struct vg_device *d)
+{
+    struct vg_engine_state *e = d->engine;
+    if (!e)
+        return;
+    pthread_mutex_lock(&e->mutex);
+    e->quit = true;
+    pthread_cond_broadcast(&e->asked);
+    pthread_mutex_unlock(&e->mutex);
+    if (e->has_thread)
+        pthread_join(e->thread, NULL);
+    if (e->state)
+        e->translator->close(e->state);
+    pthread_mutex_destroy(&e->mutex);
+    pthread_cond_destroy(&e->asked);
+    pthread_cond_destroy(&e->answered);
+    free(e);
+    d->engine = NULL;
+}

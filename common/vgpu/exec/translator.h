@@ -1,0 +1,50 @@
+/** @file
+ * The native engine, as the executor sees it: something that turns the code behind a place in a
+ * function into machine code (common/vgpu/native). It is a library of its own, loaded when the first
+ * kernel has become hot; without it the interpreter does everything.
+ */
+#ifndef CONVLAB_VG_TRANSLATOR_H
+#define CONVLAB_VG_TRANSLATOR_H
+
+#include "vgpu/exec/vg_exec.h"
+
+/** Executes from @p at on, for the lanes of the running fragment. @return the instruction at which the
+ * interpreter goes on, or NULL when the warp cannot go on now; @p at when nothing was executed. */
+typedef ir_handler vg_native_code;
+
+/** What native code and the translator need of the executor. */
+struct vg_services {
+    const struct ir_insn *(*split)(struct vg_warp *w, const struct ir_insn *in, uint32_t taken);
+    const struct ir_insn *(*yield)(struct vg_warp *w, const struct ir_insn *resume);
+    uint64_t (*special_register)(struct vg_warp *w, enum ir_sreg which, int lane);
+    void (*race_replay)(struct race_shadow *shadow);
+    void (*memory_mark)(struct vg_memory *memory, uint64_t address, size_t bytes);
+    bool (*memory_marked)(const struct vg_memory *memory, uint64_t address, size_t bytes);
+    uint32_t (*sectors_count)(const uint64_t address[32], uint32_t mask, uint32_t bytes);
+    uint32_t (*wavefronts_count)(const uint64_t address[32], uint32_t mask, uint32_t bytes);
+};
+
+struct vg_translator {
+    /** @return "LLVM 14.0.6" */
+    const char *(*version)(void);
+    /** @param target  instruction set: base, avx2, avx512. @return a translator's state, or NULL. */
+    void *(*open)(const char *target, const struct vg_services *services);
+    /** @return code for the instructions of @p f from number @p first on, or NULL if there is no use
+     * in it. Called by one thread at a time. */
+    vg_native_code (*translate)(void *state, const struct ir_module *m, const struct ir_function *f,
+                                uint32_t first);
+    /** Nobody is going to use this code again. */
+    void (*drop)(void *state, vg_native_code code);
+    void (*close)(void *state);
+};
+
+/** Starts and ends a device's engine. */
+void vg_engine_open(struct vg_device *d);
+void vg_engine_close(struct vg_device *d);
+/** Makes the places of a module at which native code may begin, unless the engine is the interpreter.
+ * @return false without memory. */
+bool vg_entries_make(struct vg_module *m);
+/** Drops the code of a module, which is running nowhere. */
+void vg_entries_free(struct vg_module *m);
+
+#endif

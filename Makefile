@@ -24,6 +24,7 @@ Q := $(if $(filter 1,$(V)),,@)
 include common/mk/flags.mk
 include common/mk/compile.mk
 include common/mk/vgpu.mk
+include common/mk/native.mk
 include common/mk/labs.mk
 include common/mk/bench-gpu.mk
 include common/mk/gpu-check.mk

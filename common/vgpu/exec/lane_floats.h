@@ -37,17 +37,23 @@ LANE_INLINE f64 lane_widen(f32 a)
     return (f64)a;
 }
 
+/* Whether a result is rounded in a direction, which compiled C cannot express (rounding.h). */
+LANE_INLINE bool lane_is_directed(u32 mode)
+{
+    const u32 rnd = mode & MODE_RND;
+    return rnd == RND_RZ || rnd == RND_RM || rnd == RND_RP;
+}
+
 LANE_INLINE f32 lane_round_f32(enum lane_operation op, f32 a, f32 b, f32 c, u32 mode)
 {
-    u32 rnd = mode & MODE_RND;
     f32 r;
     if (mode & MODE_FTZ) {
         a = lane_ftz(a);
         b = lane_ftz(b);
         c = lane_ftz(c);
     }
-    if (rnd == RND_RZ || rnd == RND_RM || rnd == RND_RP)
-        r = round_f32(op, a, b, c, (enum ir_rounding)rnd);
+    if (lane_is_directed(mode))
+        r = round_f32(op, a, b, c, (enum ir_rounding)(mode & MODE_RND));
     else
         r = op == LANE_ADD   ? a + b
             : op == LANE_SUB ? a - b
@@ -63,9 +69,8 @@ LANE_INLINE f32 lane_round_f32(enum lane_operation op, f32 a, f32 b, f32 c, u32 
 
 LANE_INLINE f64 lane_round_f64(enum lane_operation op, f64 a, f64 b, f64 c, u32 mode)
 {
-    u32 rnd = mode & MODE_RND;
-    if (rnd == RND_RZ || rnd == RND_RM || rnd == RND_RP)
-        return round_f64(op, a, b, c, (enum ir_rounding)rnd);
+    if (lane_is_directed(mode))
+        return round_f64(op, a, b, c, (enum ir_rounding)(mode & MODE_RND));
     return op == LANE_ADD   ? a + b
            : op == LANE_SUB ? a - b
            : op == LANE_MUL ? a * b

@@ -43,26 +43,34 @@ LANE_INLINE s32 lane_sext24(s32 a)
     return (s32)((u32)a << 8) >> 8;
 }
 
-/* Division by zero gives all ones, the overflow of the most negative number wraps: as on the GPU. */
-LANE_INLINE s32 lane_div_s32(s32 a, s32 b)
-{
-    return b == 0 ? -1 : b == -1 ? (s32)(0u - (u32)a) : a / b;
-}
-
-LANE_INLINE s32 lane_rem_s32(s32 a, s32 b)
-{
-    return b == 0 ? a : b == -1 ? 0 : a % b;
-}
-
-LANE_INLINE s64 lane_div_s64(s64 a, s64 b)
-{
-    return b == 0 ? -1 : b == -1 ? (s64)((u64)0 - (u64)a) : a / b;
-}
-
-LANE_INLINE s64 lane_rem_s64(s64 a, s64 b)
-{
-    return b == 0 ? a : b == -1 ? 0 : a % b;
-}
+/* Division by zero gives all ones, the overflow of the most negative number wraps: as on the GPU. The
+ * division itself is by a number that it can divide by, so that it needs no branch. */
+#define LANE_DIVIDE_UNSIGNED(TYPE)                                                                 \
+    LANE_INLINE TYPE lane_div_##TYPE(TYPE a, TYPE b)                                               \
+    {                                                                                              \
+        const TYPE q = a / (b ? b : 1);                                                            \
+        return b ? q : ~(TYPE)0;                                                                   \
+    }                                                                                              \
+    LANE_INLINE TYPE lane_rem_##TYPE(TYPE a, TYPE b)                                               \
+    {                                                                                              \
+        const TYPE r = a % (b ? b : 1);                                                            \
+        return b ? r : a;                                                                          \
+    }
+#define LANE_DIVIDE_SIGNED(TYPE, UNSIGNED)                                                         \
+    LANE_INLINE TYPE lane_div_##TYPE(TYPE a, TYPE b)                                               \
+    {                                                                                              \
+        const TYPE q = a / (b == 0 || b == -1 ? 1 : b);                                            \
+        return b == 0 ? -1 : b == -1 ? (TYPE)((UNSIGNED)0 - (UNSIGNED)a) : q;                      \
+    }                                                                                              \
+    LANE_INLINE TYPE lane_rem_##TYPE(TYPE a, TYPE b)                                               \
+    {                                                                                              \
+        const TYPE r = a % (b == 0 || b == -1 ? 1 : b);                                            \
+        return b == 0 ? a : b == -1 ? 0 : r;                                                       \
+    }
+LANE_DIVIDE_UNSIGNED(u32)
+LANE_DIVIDE_UNSIGNED(u64)
+LANE_DIVIDE_SIGNED(s32, u32)
+LANE_DIVIDE_SIGNED(s64, u64)
 
 LANE_INLINE u32 lane_funnel_left(u32 low, u32 high, u32 n)
 {

@@ -5,11 +5,13 @@
  *
  *     lane_integers.h   integers and bits
  *     lane_floats.h     floats of 16, 32 and 64 bits
- *     float_bits.h      the bits of floats, which both and rounding.c use
+ *     lane_compare.h    comparisons
+ *     float_bits.h      the bits of floats, which these and rounding.c use
  */
 #ifndef CONVLAB_VGPU_LANES_H
 #define CONVLAB_VGPU_LANES_H
 
+#include "vgpu/exec/lane_compare.h"
 #include "vgpu/exec/lane_floats.h"
 #include "vgpu/exec/lane_integers.h"
 

@@ -1,0 +1,80 @@
+/* The lane-wise rows of opcodes.def as functions for the translator.
+ *
+ * clang compiles this file to LLVM bitcode, which the library carries (common/mk/native.mk): the
+ * translator inlines these functions into the code that it makes. For each row ID,
+ *
+ *     vector_ID(d, a, b, c, e, mode)    computes 32 lanes, scalar_ID() one
+ *     compare_vector_TYPE(flags, a, b, compare), compare_scalar_TYPE()
+ *                                       flags[lane] = all ones or zero, for each type of a comparison
+ *
+ * from operands that are arrays of lanes, aligned to 64 bytes, and do not overlap. Operands that a row
+ * does not have are not read. The loops over 32 lanes become one vector of 32 elements, so that nothing
+ * is left of a function that is inlined but its operation: the arrays were the caller's variables. */
+#include "vgpu/native/lane_functions.h"
+
+#include <math.h>
+
+#define DECLARE_MATH(NAME) float native_##NAME(float);
+NATIVE_MATH(DECLARE_MATH)
+#define sinf  native_sinf
+#define cosf  native_cosf
+#define exp2f native_exp2f
+#define log2f native_log2f
+#define tanhf native_tanhf
+
+#include "vgpu/exec/lanes.h"
+
+/* Operands are read into variables first: those can always be read, so that a lane that does not need
+ * its operand is not a reason against a vector. */
+#define READ(type, from)                                                                           \
+    memcpy((struct { _Alignas(64) type lane[N]; }){{0}}.lane, ALIGNED(from), sizeof(type) * N)
+#define ALIGNED(p) __builtin_assume_aligned(p, 64)
+#define LANES_OF(n)                                                                                       \
+    _Pragma("clang loop vectorize(enable) vectorize_width(32) interleave_count(1) unroll(disable)") for ( \
+        int i = 0; i < (n); i++)
+#define FUNCTION __attribute__((always_inline)) void
+
+#define LANE_LOOP(D, DECLARE, EXPR)                                                                \
+    LANES_OF(N)                                                                                    \
+    {                                                                                              \
+        DECLARE;                                                                                   \
+        d_[i] = (D)(EXPR);                                                                         \
+    }
+/* Two loops, since directed rounding is a call a lane. Rows without it have one in the end. */
+#define LANE_FUNCTION(NAME, LANES, D, HOIST, DECLARE, EXPR)                                        \
+    FUNCTION NAME(void *to, const void *at_a, const void *at_b, const void *at_c,                  \
+                  const void *at_e, u32 mode);                                                     \
+    FUNCTION NAME(void *to, const void *at_a, const void *at_b, const void *at_c,                  \
+                  const void *at_e, u32 mode)                                                      \
+    {                                                                                              \
+        enum { N = LANES };                                                                        \
+        _Alignas(64) D d_[N];                                                                      \
+        HOIST;                                                                                     \
+        (void)at_b, (void)at_c, (void)at_e;                                                        \
+        if (N > 1 && lane_is_directed(mode)) {                                                     \
+            LANE_LOOP(D, DECLARE, EXPR)                                                            \
+        } else {                                                                                   \
+            LANE_LOOP(D, DECLARE, EXPR)                                                            \
+        }                                                                                          \
+        memcpy(ALIGNED(to), d_, sizeof d_);                                                        \
+    }
+#define OPERAND(type, field) READ(type, at_##field)
+#define LANE_OP(ID, D, HOIST, DECLARE, EXPR)                                                       \
+    LANE_FUNCTION(vector_##ID, 32, D, HOIST, DECLARE, EXPR)                                        \
+    LANE_FUNCTION(scalar_##ID, 1, D, HOIST, DECLARE, EXPR)
+#include "vgpu/exec/lane_rows.inc"
+
+#define COMPARE_FUNCTION(NAME, LANES, TYPE, STORED, GET)                                           \
+    FUNCTION NAME(u32 *flags, const void *at_a, const void *at_b, u32 compare);                    \
+    FUNCTION NAME(u32 *flags, const void *at_a, const void *at_b, u32 compare)                     \
+    {                                                                                              \
+        enum { N = LANES };                                                                        \
+        const STORED *const a_ = READ(STORED, at_a), *const b_ = READ(STORED, at_b);               \
+        _Alignas(64) u32 flag[N];                                                                  \
+        LANE_COMPARE(compare, N, TYPE, GET)                                                        \
+        memcpy(ALIGNED(flags), flag, sizeof flag);                                                 \
+    }
+#define COMPARE(NAME, TYPE, STORED, GET)                                                           \
+    COMPARE_FUNCTION(compare_vector_##NAME, 32, TYPE, STORED, GET)                                 \
+    COMPARE_FUNCTION(compare_scalar_##NAME, 1, TYPE, STORED, GET)
+LANE_COMPARE_TYPES(COMPARE)

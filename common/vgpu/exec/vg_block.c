@@ -230,7 +230,7 @@ struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *la
         b->warp_room = launch->warps;
     }
     b->warp_count = launch->warps;
-    if (!b->race.words || b->shared_room < launch->shared_bytes) {
+    if (!b->race.read_at || b->shared_room < launch->shared_bytes) {
         race_close(&b->race);
         free_shared(b);
         free(b->shared_set);

@@ -151,6 +151,8 @@ struct vg_shape {
     int64_t low, high;
     int64_t group_base[4]; /**< of lane 0, 8, 16, 24, or where it would be if it took part */
     uint32_t group_step[4];
+    uint32_t log_base[4]; /**< as struct race_entry has them, relative too */
+    uint16_t log_stride[4];
     enum vg_shape_kind kind;
     uint8_t lead;             /**< the first lane */
     bool ascending, overlaps; /**< of the runs; whether lanes share bytes */

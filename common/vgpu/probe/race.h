@@ -9,7 +9,7 @@
  *             write (a write: nothing at all) of this epoch in its words cannot race, and only goes
  *             to the log.
  *     words   per word: who read and who wrote. Filled from the log, in order, before an access is
- *             entered that may race. A barrier drops the log.
+ *             entered that may race, or when the log is full. A barrier drops the log.
  *
  * Threads of one warp are also ordered by __syncwarp and other warp-wide instructions, counted per
  * warp (warp_epoch).
@@ -21,16 +21,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** One 4-byte word of shared memory. */
-struct race_word {
-    uint32_t write_epoch, write_insn, read_epoch, read_insn;
-    uint32_t write_step, read_step;
-    uint16_t write_thread, read_thread;
-    uint16_t write_warp_epoch, read_warp_epoch;
-    uint8_t write_bytes, read_bytes;
-    uint8_t readers; /**< enum race_readers */
-    uint8_t write_is_atomic;
+/** The last access of a kind to each 4-byte word of shared memory. A warp's accesses are mostly to
+ * words in a row: they are entered 16 at a time, hence an array for each field. */
+struct race_last {
+    uint32_t *state; /**< epoch << RACE_EPOCH_SHIFT | flags << RACE_FLAGS_SHIFT | mask of bytes */
+    uint32_t *who;   /**< thread << 16 | warp_epoch */
+    uint32_t *insn, *step;
 };
+enum { RACE_EPOCH_SHIFT = 8, RACE_FLAGS_SHIFT = 4, RACE_EPOCHS = 1 << (32 - RACE_EPOCH_SHIFT) };
 
 /** Who has read a word since the barrier: the thread that is noted; it and others of its warp since
  * their last __syncwarp; threads of several warps. */
@@ -55,24 +53,27 @@ struct race_hit {
     bool is_copy; /**< the other is an asynchronous copy that was not waited for */
 };
 
-/** A warp's access that is not entered in the words yet. */
+/** A warp's access that is not entered in the words yet. The lanes of each eight lie in steps, or,
+ * if it is scattered, anywhere: see race_addresses(). */
 struct race_entry {
     uint32_t insn, mask, step;
     uint16_t warp, warp_epoch;
     uint16_t bytes; /**< of a lane */
-    bool is_write;
-    uint32_t address[32];
+    bool is_write, is_scattered;
+    uint32_t base[4];   /**< address of lane 0, 8, 16, 24, or where it would be if it took part */
+    uint16_t stride[4]; /**< bytes from one lane of the eight to the next */
 };
 
 enum { RACE_LOG = 1024, RACE_MARKS_PAST_END = 64 };
 
 struct race_shadow {
-    struct race_word *words;
     uint32_t *read_at, *written_at; /**< [words + RACE_MARKS_PAST_END] epochs */
+    struct race_last reads, writes; /**< as many; flags: enum race_readers; whether it was atomic */
     size_t bytes;                   /**< of shared memory covered */
     uint32_t epoch;
     int logged;
     struct race_entry log[RACE_LOG];
+    uint32_t scattered[RACE_LOG][32];
 };
 
 /** Who accesses. */
@@ -97,9 +98,19 @@ struct race_hit race_enter(struct race_shadow *shadow, uint32_t address, uint32_
 bool race_is_released(struct race_shadow *shadow, uint32_t address, struct race_access who);
 /** Enters what is in the log. */
 void race_replay(struct race_shadow *shadow);
+/** Takes the last access out of the log, whose marks say that it may race, and enters it unless it
+ * does. The lanes of a write do not overlap.
+ * @return whether it was entered; if not, race_enter() for each lane says what is wrong */
+bool race_settle_last(struct race_shadow *shadow);
+
+/** Room for the address of each lane of a scattered access in the log. */
+static inline uint32_t *race_addresses(struct race_shadow *shadow, const struct race_entry *entry)
+{
+    return shadow->scattered[entry - shadow->log];
+}
 
 /** A place in the log for an access whose words' marks say that it cannot race; the caller fills it
- * and sets the marks. */
+ * and sets the marks. If they say that it may, race_settle_last() follows. */
 static inline struct race_entry *race_log(struct race_shadow *shadow)
 {
     if (shadow->logged == RACE_LOG)

@@ -3,7 +3,11 @@
 #include "vgpu/probe/names.h"
 #include "vgpu/probe/race.h"
 
+#include "base/rng.h"
+
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
 
 static struct race_shadow shadow;
 
@@ -131,7 +135,8 @@ Test(race, a_broadcast_read_is_ordered_by_syncwarp_too)
 Test(race, reads_from_the_log_count_when_somebody_writes)
 {
     shadow.log[0] = (struct race_entry){.insn = 7, .mask = 2, .step = 1, .warp = 3, .bytes = 4};
-    shadow.log[0].address[1] = 20;
+    shadow.log[0].base[0] = 16;
+    shadow.log[0].stride[0] = 4;
     shadow.logged = 1;
     struct race_hit hit = race_enter(&shadow, 20, 4, by(5, 2), RACE_WRITE);
     cr_assert_eq(hit.kind, RACE_WAR);
@@ -145,10 +150,155 @@ Test(race, more_accesses_than_the_log_holds_still_count)
         struct race_entry *e = race_log(&shadow);
         *e = (struct race_entry){.insn = i, .mask = 1, .step = i, .warp = 2, .bytes = 4};
         e->is_write = i == 0;
-        e->address[0] = i == 0 ? 4 : 8;
+        e->base[0] = i == 0 ? 4 : 8;
     }
     cr_assert_eq(race_enter(&shadow, 4, 4, by(0, 1), RACE_READ).kind, RACE_RAW);
     cr_assert_eq(race_enter(&shadow, 8, 4, by(0, RACE_LOG + 2), RACE_WRITE).kind, RACE_WAR);
+}
+
+/* ---- a warp at a time against a lane at a time ----------------------------------------------- */
+
+enum { TWIN_BYTES = 1024, TWIN_WARPS = 3 };
+static struct race_shadow twin;
+
+/* Where the lanes of a random access lie: rows, groups, one place, rows that wrap around or overlap, anywhere. */
+static uint32_t random_address(struct rng *r, uint32_t how, uint32_t lane, uint32_t bytes,
+                               uint32_t start)
+{
+    const uint32_t places = TWIN_BYTES / bytes, wrap = 5 + start % 11;
+    const uint32_t place = how == 0   ? start + lane
+                           : how == 1 ? start + lane % 16
+                           : how == 2 ? start
+                           : how == 3 ? start + lane / 8
+                           : how == 4 ? start + lane % wrap + 40 * (lane / wrap)
+                           : how == 5 ? start + 3 * lane
+                           : how == 6 ? start + lane % 8 + 4 * (lane / 8)
+                                      : (uint32_t)(rng_u64(r) % places);
+    return place % places * bytes;
+}
+
+static bool lanes_overlap(const uint32_t *address, uint32_t mask)
+{
+    for (uint32_t i = 0; i < 32; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (mask >> i & mask >> k & 1 && address[i] == address[k])
+                return true;
+    return false;
+}
+
+/* Describes the lanes by steps where that is possible. */
+static void describe(struct race_entry *e, const uint32_t *address, uint32_t *scattered)
+{
+    memcpy(scattered, address, 32 * sizeof *address);
+    for (int g = 0; g < 4; g++) {
+        const uint32_t stride = address[8 * g + 1] - address[8 * g];
+        e->base[g] = address[8 * g];
+        e->stride[g] = (uint16_t)stride;
+        for (uint32_t i = 0; i < 8; i++)
+            e->is_scattered |= address[8 * (uint32_t)g + i] != e->base[g] + i * e->stride[g];
+    }
+}
+
+/* Each lane of an access enters the twin. @return whether any had a race */
+static bool twin_enters(const struct race_entry *e, const uint32_t *address)
+{
+    bool hit = false;
+    for (uint32_t i = 0; i < 32; i++) {
+        const struct race_access a = {e->insn, e->step, (uint16_t)(e->warp * 32 + i),
+                                      e->warp_epoch};
+        if (e->mask >> i & 1)
+            hit |= race_enter(&twin, address[i], e->bytes, a, e->is_write ? RACE_WRITE : RACE_READ)
+                       .kind != RACE_NONE;
+    }
+    return hit;
+}
+
+static bool marks_are_clear(const struct race_entry *e, const uint32_t *address)
+{
+    for (uint32_t i = 0; i < 32; i++)
+        for (uint32_t word = address[i] / 4; e->mask >> i & 1 && word < (address[i] + e->bytes) / 4;
+             word++)
+            if (twin.written_at[word] == twin.epoch ||
+                (e->is_write && twin.read_at[word] == twin.epoch))
+                return false;
+    return true;
+}
+
+/* All that is known of this epoch is the same in both. */
+static void expect_same_words(uint64_t round)
+{
+    race_replay(&shadow);
+    for (uint32_t word = 0; word < TWIN_BYTES / 4; word++) {
+        const struct race_last *both[] = {&shadow.reads, &twin.reads, &shadow.writes, &twin.writes};
+        for (int i = 0; i < 4; i += 2) {
+            const bool now = both[i + 1]->state[word] >> RACE_EPOCH_SHIFT == twin.epoch;
+            cr_assert_eq(both[i]->state[word] >> RACE_EPOCH_SHIFT == shadow.epoch, now);
+            if (!now)
+                continue;
+            cr_assert_eq(both[i]->state[word], both[i + 1]->state[word], "round %lu", round);
+            cr_assert_eq(both[i]->who[word], both[i + 1]->who[word]);
+            cr_assert_eq(both[i]->insn[word], both[i + 1]->insn[word]);
+            cr_assert_eq(both[i]->step[word], both[i + 1]->step[word]);
+        }
+    }
+}
+
+Test(race, a_warp_at_a_time_is_a_lane_at_a_time)
+{
+    const uint64_t seed = rng_fresh_seed();
+    struct rng r = rng_make(seed, 0);
+    uint16_t warp_epoch[TWIN_WARPS] = {0};
+    printf("seed %lu\n", seed);
+    cr_assert(race_open(&twin, TWIN_BYTES));
+    race_close(&shadow);
+    cr_assert(race_open(&shadow, TWIN_BYTES));
+    int settled = 0, refused = 0;
+    for (uint32_t round = 0; round < 20000; round++) {
+        const uint64_t dice = rng_u64(&r);
+        const uint32_t how = dice % 8, bytes = 4u << (dice >> 8) % 3;
+        const uint32_t start = (dice >> 16) % (TWIN_BYTES / bytes),
+                       warp = (dice >> 32) % TWIN_WARPS;
+        struct race_entry e = {.insn = round % 50,
+                               .step = round / 3,
+                               .warp = (uint16_t)warp,
+                               .bytes = (uint16_t)bytes,
+                               .is_write = (dice >> 40) % 4 == 0,
+                               .mask = (dice >> 44) % 2 ? ~0u : (uint32_t)rng_u64(&r) | 1};
+        uint32_t address[32];
+        for (uint32_t i = 0; i < 32; i++)
+            address[i] = random_address(&r, how, i, bytes, start);
+        warp_epoch[warp] += (dice >> 48) % 4 == 0;
+        e.warp_epoch = warp_epoch[warp];
+        if (e.is_write && lanes_overlap(address, e.mask))
+            continue;
+        struct race_entry *to = race_log(&shadow);
+        describe(&e, address, race_addresses(&shadow, to));
+        *to = e;
+        const bool clear = marks_are_clear(&e, address), hit = twin_enters(&e, address);
+        if (clear) {
+            cr_assert_not(hit);
+        } else if (race_settle_last(&shadow)) {
+            cr_assert_not(hit, "round %u", round);
+            settled++;
+        } else {
+            cr_assert(hit, "round %u", round);
+            refused++;
+            for (uint32_t i = 0; i < 32; i++)
+                if (e.mask >> i & 1)
+                    race_enter(&shadow, address[i], bytes,
+                               (struct race_access){e.insn, e.step, (uint16_t)(warp * 32 + i),
+                                                    e.warp_epoch},
+                               e.is_write ? RACE_WRITE : RACE_READ);
+        }
+        if (round % 97 == 0)
+            expect_same_words(round);
+        if ((dice >> 52) % 16 == 0) {
+            race_barrier(&shadow);
+            race_barrier(&twin);
+        }
+    }
+    race_close(&twin);
+    cr_assert(settled > 100 && refused > 100, "%d settled, %d refused", settled, refused);
 }
 
 Test(names, kernels_have_their_written_names)

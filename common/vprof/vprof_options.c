@@ -2,6 +2,7 @@
 
 #include "base/option_table.h"
 #include "trace/figures.h"
+#include "vgpu/device/device_process.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +195,8 @@ static const struct option_row rows[] = {
      BY(serial, take_concurrent)},
     {"timeout", 't', "SECONDS", "end the program after so long", BY(timeout_s, take_timeout)},
     {"cores", 0, "N", "threads that the virtual GPU uses (default: all cores)", FILE_NAME(cores)},
+    {"engine", 0, "ENGINE", VG_ENGINE_HELP,
+     OPTION_WORD(struct vprof_options, engine, vg_engine_words)},
     OPTION_GROUP("Files:"),
     {"log-file", 0, "FILE",
      "print to a file; %1: to stdout; %p in its name is the process id, %h the machine, %q{NAME} a variable",

@@ -17,7 +17,7 @@ struct vprof_options {
     bool query_metrics, query_events, version, mangled;
     bool serial, concurrent; /**< --concurrent-kernels off, on */
     bool range_only;         /**< --profile-from-start off */
-    const char *log, *kernels, *keep, *import, *chrome_path, *cores, *counters, *time;
+    const char *log, *kernels, *keep, *import, *chrome_path, *cores, *engine, *counters, *time;
     const char *wrapper; /**< a program that starts the profiled one (vprof/wrapper.h), or NULL */
     enum vprof_device device;
     const char *profile; /**< of the virtual GPU; NULL: the default */

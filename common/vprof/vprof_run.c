@@ -190,6 +190,7 @@ int vprof_run(struct vprof_session *s)
                                              .trace = s->trace,
                                              .counters = o->counters,
                                              .cores = o->cores,
+                                             .engine = o->engine,
                                              .output = -1},
                                   .arguments = o->program,
                                   .confined = o->wrapper != NULL,

@@ -123,7 +123,8 @@ size_t cl_options_passed(const struct cl_options *o, bool cuda, char images[GR_I
         {"--images", o->asked.sizes ? gr_options_images(&o->asked, images) : NULL},
         {"--model", o->asked.model},
         {"--shapes", o->shapes},
-        {"--device", cuda ? o->asked.device : NULL}};
+        {"--device", cuda ? o->asked.device : NULL},
+        {"--engine", cuda ? o->asked.engine : NULL}};
     size_t n = 0;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (values[i][1]) {

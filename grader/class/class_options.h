@@ -12,9 +12,9 @@ void cl_options_parse(struct cl_options *options, int argc, char **argv);
 /** Looks up the milestones that were named: folders, files, points. */
 enum st_code cl_options_milestones(struct cl_options *options, struct st_error *err);
 
-enum { CL_PASSED_WORDS = 9 };
+enum { CL_PASSED_WORDS = 11 };
 
-/** The words of the options that a grading gets as they are. @param cuda  also the device, which
+/** The words of the options that a grading gets as they are. @param cuda  also the device and its engine, which
  * the CPU's milestone does not take. @param images  room for the sizes. @return how many */
 size_t cl_options_passed(const struct cl_options *options, bool cuda, char images[GR_IMAGES_CHARS],
                          const char *words[CL_PASSED_WORDS]);

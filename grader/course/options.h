@@ -7,6 +7,7 @@
 #include "base/option_table.h"
 #include "base/status.h"
 #include "grader/sandbox/sandbox.h"
+#include "vgpu/device/device_process.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,6 +22,7 @@ struct gr_options {
     const char *lib;              /**< --lib FILE, or NULL */
     const char *file;             /**< --source FILE, or NULL */
     const char *device;           /**< --device: auto, gpu, virtual or virtual:PROFILE */
+    const char *engine;           /**< --engine, of the virtual GPU; NULL: its default */
     const char *model;            /**< --model, a name in data/models or a path */
     const char *shapes;           /**< --shapes FILE, or NULL */
     size_t sizes;                 /**< how many data-set sizes */
@@ -34,7 +36,7 @@ struct gr_options {
     enum gr_sandbox_wish sandbox; /**< --no-sandbox, --require-sandbox */
 };
 
-/** --device, --images and --model, which several commands take: rows for a table of options.
+/** --device, --engine, --images and --model, which several commands take: rows for a table of options.
  * @param at  offset of the command's struct gr_options */
 #define GR_OPTION_ROWS(at)                                                                                              \
     {"device",                                                                                                          \
@@ -44,6 +46,13 @@ struct gr_options {
      .kind = OPTION_KIND_TAKE,                                                                                          \
      .offset = (at) + offsetof(struct gr_options, device),                                                              \
      .take = gr_options_take_device},                                                                                   \
+        {"engine",                                                                                                      \
+         0,                                                                                                             \
+         "ENGINE",                                                                                                      \
+         VG_ENGINE_HELP,                                                                                                \
+         .kind = OPTION_KIND_WORD,                                                                                      \
+         .offset = (at) + offsetof(struct gr_options, engine),                                                          \
+         .words = vg_engine_words},                                                                                     \
         {"model",                                                                                                       \
          0,                                                                                                             \
          "NAME",                                                                                                        \

@@ -134,6 +134,8 @@ static void add_profiler(struct command *c, const struct names *n, const struct 
     if (is_boxed(run))
         add_option(c, "--wrapper", n->boxed);
     if (strcmp(run->device, "virtual") == 0) {
+        if (run->p->engine)
+            add_option(c, "--engine", run->p->engine);
         add_option(c, "--counters", n->counters);
         add_option(c, "--time", n->time);
     }

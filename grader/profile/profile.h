@@ -30,6 +30,7 @@ struct gr_profiling {
     const char *model;         /**< for --model */
     enum runner_device device; /**< of a lab */
     const char *gpu;           /**< virtual GPU: its profile */
+    const char *engine;        /**< virtual GPU: --engine, or NULL */
     const size_t *images;      /**< ascending */
     size_t sizes;
     const char *folder; /**< made if it is not there; its earlier tables are replaced */

@@ -40,6 +40,7 @@ enum gr_outcome {
 struct gr_host {
     enum runner_device device;
     char profile[64];      /**< virtual GPU: which GPU it plays */
+    const char *engine;    /**< virtual GPU: --engine, or NULL */
     char runner[PATH_MAX]; /**< the runner program */
     char build[PATH_MAX];  /**< the folder with the virtual GPU's programs */
     struct gr_sandbox sandbox;

@@ -24,8 +24,11 @@ void gr_session_record_drop(struct gr_session *s)
 enum st_code gr_session_device_start(struct gr_session *s, int output, char ***environment,
                                      struct st_error *err)
 {
-    struct vg_process_options options = {
-        .folder = s->host->build, .profile = s->host->profile, .output = output, .owned = true};
+    struct vg_process_options options = {.folder = s->host->build,
+                                         .profile = s->host->profile,
+                                         .engine = s->host->engine,
+                                         .output = output,
+                                         .owned = true};
     enum st_code code = vg_process_start(&s->device, &options, err);
     if (code) {
         gr_session_drain(s);

@@ -118,6 +118,7 @@ enum st_code gr_host_choose(struct grading *g, struct st_error *err)
     const char *build = checkout_build(err), *device = g->options->device;
     bool any = strcmp(device, "auto") == 0;
     g->chosen = *g->options;
+    host->engine = g->options->engine;
     if (g->milestone.libraries)
         return choose_for_libraries(g, build, err);
     path_format(host->runner, sizeof host->runner, "%s/runner", build);

@@ -56,6 +56,7 @@ static enum st_code write_profile(struct grading *g, struct st_error *err)
                                            .model = g->options->model,
                                            .device = g->host.device,
                                            .gpu = g->host.profile,
+                                           .engine = g->host.engine,
                                            .images = g->chosen.images,
                                            .sizes = g->chosen.sizes,
                                            .folder = profile,

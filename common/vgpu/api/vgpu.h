@@ -140,6 +140,8 @@ struct vg_translator;
  * asked once for the translator, when it is needed; it may return NULL. */
 void vg_device_engine_set(struct vg_device *device, enum vg_engine engine,
                           const struct vg_translator *(*find)(void));
+/** The instruction set of this machine that kernels are executed with: "base", "avx2", "avx512". */
+const char *vg_device_instruction_set(const struct vg_device *device);
 /** Frees everything a device holds. NULL is allowed. */
 void vg_device_close(struct vg_device *device);
 

@@ -34,6 +34,8 @@ static enum st_code context_open(struct session *s, struct st_error *err)
     enum st_code code = vg_device_open(&s->device, &s->shared->profile, s->shared->cores, err);
     if (!code)
         vg_device_seed(s->device, s->shared->seed);
+    if (!code)
+        vg_device_engine_set(s->device, s->shared->engine, s->shared->find_translator);
     if (!code && record_wants_work(s->shared->record))
         vg_blocks_keep(s->device);
     return code;

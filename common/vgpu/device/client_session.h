@@ -29,6 +29,8 @@ struct session_shared {
     struct record *record;
     int cores;
     uint64_t seed; /**< of the order of blocks and warps; 0: none */
+    enum vg_engine engine;
+    const struct vg_translator *(*find_translator)(void);
     /** The client whose kernel runs now, for the watcher of server.c. */
     pthread_mutex_t running_lock;
     struct session *running;

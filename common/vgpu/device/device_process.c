@@ -17,6 +17,8 @@
 
 enum { START_LIMIT_MS = 30000, STATUS_NOT_STARTED = 2 };
 
+const char *const vg_engine_words[] = {"auto", "interpreter", "native", NULL};
+
 /* The child's side. */
 static void become_device(const struct vg_process_options *o, int door, int control, pid_t parent)
 {
@@ -41,7 +43,8 @@ static void become_device(const struct vg_process_options *o, int door, int cont
         {"--profiles", profiles}, {"--profile", o->profile},
         {"--faults", o->faults},  {"--counters", o->counters},
         {"--trace", o->trace},    {"--work", o->work},
-        {"--seed", o->seed},      {"--cores", o->cores}};
+        {"--seed", o->seed},      {"--cores", o->cores},
+        {"--engine", o->engine}};
     const char *arguments[2 * sizeof named / sizeof *named + 2] = {"vgpu-device"};
     size_t n = 1;
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {

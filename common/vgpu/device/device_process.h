@@ -23,9 +23,16 @@ struct vg_process_options {
     const char *faults, *counters, *trace,
         *work; /**< files for its records, written when it ends */
     const char *seed, *cores;
-    int output; /**< descriptor for what it says; -1: the owner's stderr */
-    bool owned; /**< with a control channel, in a process group of its own */
+    const char *engine; /**< one of vg_engine_words */
+    int output;         /**< descriptor for what it says; -1: the owner's stderr */
+    bool owned;         /**< with a control channel, in a process group of its own */
 };
+
+/** The values of --engine, in the order of enum vg_engine; ends with NULL. */
+extern const char *const vg_engine_words[];
+/** What --help says of --engine. */
+#define VG_ENGINE_HELP                                                                             \
+    "what executes kernels on the virtual GPU: auto (default) makes native code of what runs long, interpreter and native do one thing only; results and times are the same"
 
 struct vg_process {
     pid_t pid;   /**< a child; 0: none */

@@ -1,11 +1,14 @@
 /* The device process: owns the virtual GPU, serves the programs that hold its door.
  *
  *     vgpu-device --fd N --profiles DIR [--control N] [--profile NAME] [--faults FILE]
- *                 [--counters FILE] [--trace FILE] [--work FILE] [--cores N]
+ *                 [--counters FILE] [--trace FILE] [--work FILE] [--cores N] [--engine ENGINE]
+ *     vgpu-device --version        says what executes kernels on this machine
  *
  * Started by vgpu-run or by the grader (device_process.h), never by hand. Exit status 0, or 2 with
  * a message. */
 #include "base/option_table.h"
+#include "vgpu/device/device_process.h"
+#include "vgpu/device/native_library.h"
 #include "vgpu/device/server.h"
 #include "vgpu/gpus/gpu_profile.h"
 
@@ -13,6 +16,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -21,6 +25,7 @@
 struct options {
     const char *profile, *profiles, *path[RECORD_TABLES];
     int fd, control, cores;
+    enum vg_engine engine;
     uint64_t seed;
 };
 
@@ -42,7 +47,48 @@ static const struct option_row rows[] = {
      OPTION_NUMBER(struct options, seed, 0, UINT64_MAX)},
     {"cores", 'c', "N", "threads to use (default: all cores)",
      OPTION_INT(struct options, cores, 0, INT_MAX)},
+    {"engine", 'e', "ENGINE", VG_ENGINE_HELP,
+     OPTION_CHOICE(struct options, engine, vg_engine_words)},
     {0}};
+
+/* ---- the engine ------------------------------------------------------------------------------ */
+
+static const struct vg_translator *find_translator(void)
+{
+    return native_library_load(NULL);
+}
+
+/* Who asked for native code hears once why there is none. */
+static const struct vg_translator *find_translator_or_say(void)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    struct st_error err;
+    const struct vg_translator *found = native_library_load(&err);
+    if (!found && !atomic_flag_test_and_set(&said))
+        st_print(stderr, "virtual GPU", &err);
+    return found;
+}
+
+/* What executes kernels on this machine, in a line. */
+static void print_engine(FILE *out, struct argp_state *state)
+{
+    const struct vg_profile any = {.global_bytes = 1 << 28};
+    struct vg_device *device;
+    struct st_error err;
+    (void)state;
+    if (vg_device_open(&device, &any, 1, &err)) {
+        st_print(stderr, "virtual GPU", &err);
+        return;
+    }
+    const struct vg_translator *found = native_library_load(&err);
+    fprintf(out, "virtual GPU: %s, instruction set %s\n",
+            found ? found->version() : "interpreter only", vg_device_instruction_set(device));
+    if (!found)
+        st_print(out, "virtual GPU", &err);
+    vg_device_close(device);
+}
+
+/* ---- the process ----------------------------------------------------------------------------- */
 
 /* When memory runs out, the system is to end this process, which holds the device's memory, before
  * the one that waits for it. */
@@ -60,6 +106,7 @@ int main(int argc, char **argv)
     struct options o = {.fd = -1, .control = -1, .profile = VG_PROFILE_DEFAULT, .profiles = "."};
     static const struct option_table table = {.rows = rows,
                                               .about = "The virtual GPU's device process."};
+    argp_program_version_hook = print_engine;
     options_parse(&table, argc, argv, &o);
     signal(SIGPIPE, SIG_IGN);
     offer_to_be_killed();
@@ -71,6 +118,10 @@ int main(int argc, char **argv)
     struct st_error err;
     shared.cores = o.cores;
     shared.seed = o.seed;
+    shared.engine = o.engine;
+    shared.find_translator = o.engine == VG_ENGINE_NATIVE ? find_translator_or_say
+                             : native_library_exists()    ? find_translator
+                                                          : NULL;
     enum st_code code = vg_profile_read(&shared.profile, o.profiles, o.profile, &err);
     if (!code)
         code = record_open(&shared.record, o.path, o.control >= 0, &err);

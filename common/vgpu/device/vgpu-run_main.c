@@ -11,6 +11,11 @@
 #include "base/option_table.h"
 #include "vgpu/device/program_run.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
 struct options {
     struct vg_process_options device;
     char **program;
@@ -22,6 +27,24 @@ static void take_program(void *options, char *word, const struct option_row *row
     (void)word, (void)row;
     ((struct options *)options)->program = state->argv + state->next - 1;
     state->next = state->argc;
+}
+
+/* The device process knows what executes kernels. */
+static void print_version(FILE *out, struct argp_state *state)
+{
+    char program[PATH_MAX];
+    struct st_error err;
+    (void)state;
+    if (program_folder(program, &err)) {
+        st_print(stderr, "vgpu-run", &err);
+        return;
+    }
+    strncat(program, "/vgpu-device", sizeof program - strlen(program) - 1);
+    fflush(out);
+    execl(program, "vgpu-device", "--version", (char *)NULL);
+    st_fail_errno(&err, errno, "cannot start the device process");
+    st_detail(&err, ST_WHERE, "%s", program);
+    st_print(stderr, "vgpu-run", &err);
 }
 
 static void check(void *options, struct argp_state *state)
@@ -48,6 +71,8 @@ static const struct option_row rows[] = {
      OPTION_TEXT(struct options, device.seed)},
     {"cores", 'c', "N", "threads to use (default: all cores)",
      OPTION_TEXT(struct options, device.cores)},
+    {"engine", 'e', "ENGINE", VG_ENGINE_HELP,
+     OPTION_WORD(struct options, device.engine, vg_engine_words)},
     {OPTION_OPERANDS(take_program)},
     {0}};
 
@@ -61,6 +86,7 @@ int main(int argc, char **argv)
         .operands = "PROGRAM [ARGUMENT...]",
         .about = "Runs a CUDA program, compiled with nvcc -cudart shared, on the virtual GPU.",
         .flags = ARGP_IN_ORDER};
+    argp_program_version_hook = print_version;
     options_parse(&table, argc, argv, &o);
     struct program_run run = {.tool = "vgpu-run", .device = o.device, .arguments = o.program};
     int status, failed = program_run(&run, &status);

@@ -119,6 +119,11 @@ void vg_device_close(struct vg_device *d)
     free(d);
 }
 
+const char *vg_device_instruction_set(const struct vg_device *d)
+{
+    return d->target;
+}
+
 void vg_device_seed(struct vg_device *d, uint64_t seed)
 {
     d->seed = seed;

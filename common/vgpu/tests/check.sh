@@ -159,6 +159,28 @@ if wanted cores_race_global_addition; then
     fi
 fi
 
+# Without the library of the translator the interpreter executes everything; who asked for native code is
+# told so once.
+if wanted no_native_code; then
+    rm -rf "$scratch"/*
+    mkdir -p "$scratch/build/vgpu"
+    cp "$build/vgpu-run" "$build/vgpu-device" "$scratch/build/"
+    cp -r "$build/vgpu/profiles" "$build/vgpu/libcudart.so.13" "$scratch/build/vgpu/"
+    for engine in auto interpreter native; do
+        "$scratch/build/vgpu-run" --engine $engine "$build/vgpu/tests/programs/vector_add" \
+            >>"$scratch/out" 2>"$scratch/$engine" || echo "exit status $? with $engine" >>"$scratch/out"
+    done
+    if [ "$(sort -u "$scratch/out" | wc -l)" -eq 1 ] && [ ! -s "$scratch/auto" ] && [ ! -s "$scratch/interpreter" ] &&
+        [ "$(wc -l <"$scratch/native")" -eq 1 ] && grep -q 'its library was not built' "$scratch/native"; then
+        passed=$((passed + 1))
+        echo 'PASS no_native_code'
+    else
+        cat "$scratch/auto" "$scratch/interpreter" "$scratch/native" >"$scratch/err"
+        fail no_native_code "more or less than one line, or another result"
+    fi
+    rm -rf "$scratch/build"
+fi
+
 vector_add=$here/programs/vector_add.cu
 nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
 if [ -x "$nvcc" ]; then

@@ -63,6 +63,27 @@ Test(vgpu_run, writes_its_tables_or_says_why_not)
     cr_assert(strstr(out, "/no-such-folder/trace.tsv"), "%s", out);
 }
 
+Test(vgpu_run, says_what_executes_kernels)
+{
+    char out[4096], command[1200];
+    char alone[] = "/tmp/convlab-run-XXXXXX";
+    cr_assert_eq(run(out, sizeof out, "--version"), 0);
+    cr_assert_eq(strncmp(out, "virtual GPU: ", 13), 0, "%s", out);
+    cr_assert(strstr(out, "instruction set "), "%s", out);
+    /* where the library of the translator is not */
+    cr_assert_not_null(mkdtemp(alone));
+    snprintf(
+        command, sizeof command,
+        "--version >/dev/null; cp %s/vgpu-run %s/vgpu-device %s && %s/vgpu-run --version; rm -r %s",
+        tool_build(), tool_build(), alone, alone, alone);
+    cr_assert_eq(run(out, sizeof out, command), 0);
+    cr_assert(strstr(out, "interpreter only"), "%s", out);
+    cr_assert(strstr(out, "its library was not built"), "%s", out);
+    cr_assert_eq(run(out, sizeof out, "--engine steam true"), 2);
+    cr_assert(strstr(out, "--engine: expected auto, interpreter or native, got 'steam'"), "%s",
+              out);
+}
+
 /* Starts vgpu-run with a pipe that all its descendants hold. @return the read end: it reports the
  * end when the last of them has gone. */
 static int start(pid_t *pid, const char *program)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { GAP_BYTES = 64 * 1024, PAGE_BYTES = 4096 };
+enum { GAP_BYTES = 64 * 1024, PAGE_BYTES = 4096, HUGE_PAGE_BYTES = 2 << 20 };
 
 static void *reserve(size_t bytes)
 {
@@ -57,6 +57,33 @@ static void clear_shadow(struct vg_memory *m, uint64_t address, size_t bytes)
     memset(m->shadow + (address - VG_GLOBAL_BASE) / 8, 0, (bytes + 7) / 8);
 }
 
+/* Advises the system on the whole pages among some bytes. */
+static void advise(void *memory, size_t first, size_t end, int advice)
+{
+    first = (first + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    end = end / PAGE_BYTES * PAGE_BYTES;
+    if (end > first)
+        madvise((char *)memory + first, end - first, advice);
+}
+
+/* A large tensor in small pages takes longer to touch than to copy. */
+static void use_huge_pages(struct vg_memory *m, const struct vg_allocation *a)
+{
+    const size_t first = a->address - VG_GLOBAL_BASE, end = first + a->bytes;
+    if (a->bytes >= 2 * HUGE_PAGE_BYTES)
+        advise(m->arena, first, end, MADV_HUGEPAGE);
+    if (a->bytes / 8 >= 2 * HUGE_PAGE_BYTES)
+        advise(m->shadow, first / 8, end / 8, MADV_HUGEPAGE);
+}
+
+/* Gives whole pages back to the system; they read as zeros if the place is taken again. */
+static void give_back(struct vg_memory *m, const struct vg_allocation *a)
+{
+    const size_t first = a->address - VG_GLOBAL_BASE, end = first + a->bytes;
+    advise(m->arena, first, end, MADV_DONTNEED);
+    advise(m->shadow, first / 8, end / 8, MADV_DONTNEED);
+}
+
 enum st_code vg_memory_take(struct vg_memory *m, size_t bytes, const char *name, uint64_t *address,
                             struct st_error *err)
 {
@@ -94,6 +121,7 @@ enum st_code vg_memory_take(struct vg_memory *m, size_t bytes, const char *name,
         memcpy(a->name, name, n);
         a->name[n] = '\0';
     }
+    use_huge_pages(m, a);
     m->used_bytes += bytes;
     *address = a->address;
     return ST_OK;
@@ -137,6 +165,13 @@ void vg_memory_mark(struct vg_memory *m, uint64_t address, size_t bytes)
                           __ATOMIC_RELAXED);
 }
 
+/* Whether whole bytes of the shadow are marked. Each is compared with the one before it, by the
+ * vectors of memcmp(): there are 260 MB of them for the largest tensor. */
+static bool all_marked(const uint8_t *shadow, size_t bytes)
+{
+    return bytes == 0 || (shadow[0] == 0xff && memcmp(shadow, shadow + 1, bytes - 1) == 0);
+}
+
 bool vg_memory_marked(const struct vg_memory *m, uint64_t address, size_t bytes)
 {
     uint64_t first = address - VG_GLOBAL_BASE, end = first + bytes;
@@ -148,9 +183,9 @@ bool vg_memory_marked(const struct vg_memory *m, uint64_t address, size_t bytes)
         if (stop == end)
             return true;
     }
-    for (; end - first >= 8; first += 8)
-        if (m->shadow[first / 8] != 0xff)
-            return false;
+    if (!all_marked(m->shadow + first / 8, (end - first) / 8))
+        return false;
+    first += (end - first) / 8 * 8;
     uint8_t bits = (uint8_t)((1u << (end - first)) - 1);
     return first >= end || (m->shadow[first / 8] & bits) == bits;
 }
@@ -221,11 +256,7 @@ enum st_code vg_memory_free(struct vg_device *d, uint64_t address, struct st_err
     d->memory.used_bytes -= a->bytes;
     if (a->shared)
         take_back(&d->memory, a);
-    /* Give whole pages back to the system. */
-    uint64_t first = (a->address - VG_GLOBAL_BASE + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-    uint64_t end = (a->address - VG_GLOBAL_BASE + a->bytes) / PAGE_BYTES * PAGE_BYTES;
-    if (end > first)
-        madvise(d->memory.arena + first, end - first, MADV_DONTNEED);
+    give_back(&d->memory, a);
     return ST_OK;
 }
 

@@ -3,8 +3,10 @@
 #include "vgpu/exec/tests/gpu.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define KERNEL(name, body)                                                                         \
     ".visible .entry " name "(.param .u64 p, .param .u32 n)\n{\n.reg .pred %p<9>;\n"               \
@@ -307,14 +309,26 @@ Test(launch, sizes_that_no_gpu_takes_are_refused)
     vg_device_close(d);
 }
 
+static size_t resident_bytes(void)
+{
+    size_t pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    cr_assert(f && fscanf(f, "%*u %zu", &pages) == 1);
+    fclose(f);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
 Test(memory, is_given_back_and_reused_when_the_addresses_run_out)
 {
     struct vg_device *d = gpu_open(1);
+    const size_t before = resident_bytes();
     for (int i = 0; i < 3000; i++) {
         uint64_t at;
         cr_assert_eq(vg_memory_alloc(d, 1 << 20, &at, NULL), ST_OK, "allocation %d", i);
         cr_assert_eq(vg_memory_set(d, at, i, 1 << 20, NULL), ST_OK);
         cr_assert_eq(vg_memory_free(d, at, NULL), ST_OK);
     }
+    const size_t kept = resident_bytes() - before;
+    cr_expect_lt(kept, (size_t)32 << 20, "%zu MiB of what was freed are kept", kept >> 20);
     vg_device_close(d);
 }

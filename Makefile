@@ -46,6 +46,7 @@ setup: ## install the packages that are missing
 
 doctor: ## what is installed, what is missing, and what that disables
 	@common/mk/setup.sh doctor
+	@[ ! -x $(BUILD)/vgpu-run ] || { echo; $(BUILD)/vgpu-run --version; }
 
 demo: ## set up, build, grade every reference, write build/report/index.html
 	@common/mk/setup.sh install build demo

@@ -35,6 +35,7 @@ doctor: ## what this archive needs, and whether it is here
 	@for p in gcc make; do printf '%-14s %s\n' $$p "$$(command -v $$p || echo 'MISSING: nothing can be built')"; done
 	@printf '%-14s %s\n' nvcc "$(or $(NVCC),MISSING: GPU milestones cannot be compiled (hint: make CUDA_HOME=FOLDER))"
 	@printf '%-14s %s\n' 'NVIDIA GPU' "$$([ -e /dev/nvidiactl ] && echo yes || echo 'none: the virtual GPU is used')"
+	@$(BUILD)/vgpu-run --version
 	@printf '%-14s %s\n' ncu "$$(command -v ncu || echo 'none: vprof has no metrics of a real GPU')"
 	@printf '%-14s %s\n' CUPTI "$$(ls $(CUDA_HOME)/lib64/libcupti.so.1? $(CUDA_HOME)/extras/CUPTI/lib64/libcupti.so.1? 2>/dev/null | grep . || echo 'none found: vprof cannot profile a real GPU')"
 	@printf '%-14s %s\n' gnuplot "$$(command -v gnuplot || echo 'none: reports have no plots')"

@@ -2,6 +2,9 @@
 # Prints the llvm-config and the clang that the virtual GPU's translator is built with: a version of LLVM
 # that it knows, with headers and shared library, and a clang whose bitcode that LLVM can read. Prints
 # nothing where either is missing.
+#
+#   find-llvm.sh           "llvm-config clang"
+#   find-llvm.sh llvm      the first of them only, whether or not there is a clang
 set -u
 
 # usable CONFIG: whether this is the llvm-config of an LLVM that the translator knows.
@@ -20,6 +23,10 @@ not_newer() {
 
 for config in llvm-config llvm-config-19 llvm-config-18 llvm-config-17 llvm-config-16 llvm-config-15 llvm-config-14; do
     usable "$config" || continue
+    if [ "${1:-}" = llvm ]; then
+        echo "$config"
+        exit
+    fi
     for clang in "$("$config" --bindir)/clang" "clang-$version" clang; do
         if not_newer "$clang"; then
             echo "$config $clang"

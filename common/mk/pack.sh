@@ -70,7 +70,8 @@ for p in $programs; do
     strip --strip-unneeded "$root/build/$(basename "$p")"
 done
 cp -r "$build/vgpu" "$root/build/"
-rm -rf "$root/build/vgpu/tests" "$root"/build/vgpu/*.c "$root"/build/vgpu/*.d
+[ -e "$root/build/vgpu/libvgpu-native.so" ] && strip --strip-unneeded "$root/build/vgpu/libvgpu-native.so"
+rm -rf "$root/build/vgpu/tests" "$root/build/vgpu/native" "$root"/build/vgpu/*.c "$root"/build/vgpu/*.d
 # What vprof loads into programs on a real GPU.
 for library in "$build"/profiler/*.so; do
     [ -e "$library" ] || continue

@@ -5,7 +5,8 @@
 #   setup.sh need WHAT...       exit 1 with the command to run if a package for WHAT is missing
 #   setup.sh install WHAT...    install what is missing (as root or through sudo without a password)
 #
-# WHAT is a word of the table's column "for": build, demo, test, docs, bench, slurm, browser.
+# WHAT is a word of the table's column "for": build, demo, test, docs, bench, slurm, browser. Packages for
+# "engine" make kernels fast, and nothing needs them: where they cannot be installed, it goes on without.
 set -u
 table=$(dirname "$0")/packages.tsv
 tab=$(printf '\t')
@@ -24,6 +25,7 @@ is_here() {
         else
             [ -e "/usr/include/${1#header:}" ]
         fi ;;
+    llvm) [ -n "$("$(dirname "$0")/find-llvm.sh" llvm)" ] ;;
     data) [ -e "${CONVLAB_DATA:-/usr/share/datasets/fashion-mnist}/t10k-images-idx3-ubyte.gz" ] ;;
     esac
 }
@@ -62,13 +64,21 @@ doctor() {
     else
         printf '%-30s %-8s %-8s %s\n' 'NVIDIA GPU' cuda none 'no timing on real hardware (m1 needs none)'
     fi
-    lacking=$(missing build demo test docs bench)
+    lacking=$(missing build engine demo test docs bench)
     [ -z "$lacking" ] && return 0
     printf '\nto install what is missing:\n    %sapt-get install -y %s\n' "$sudo" "$lacking"
 }
 
 install() {
-    lacking=$(missing "$@")
+    install_all "$(missing "$@")" || return 1
+    case " $* " in *' build '*) ;; *) return 0 ;; esac
+    without=$(missing engine)
+    install_all "$without" || echo "setup: going on without: $without(kernels are interpreted)" >&2
+}
+
+# install_all "PACKAGE ...": each name with a space after it, as missing() prints them.
+install_all() {
+    lacking=$1
     [ -z "$lacking" ] && return 0
     if ! command -v apt-get >/dev/null 2>&1; then
         echo "setup: missing packages: $lacking(hint: install them with this system's package manager; the names are Debian's)" >&2

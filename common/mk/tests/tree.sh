@@ -86,6 +86,19 @@ missing_package_is_named() {
         grep 'no-such-package.*apt-get install' "$scratch/said"
 }
 
+# One that only makes kernels fast is asked for, and gone without where it cannot be had.
+engine_is_no_must() {
+    rm -rf "$scratch/bin" && mkdir "$scratch/bin" || return 1
+    printf 'package\tprobe\tfor\twithout it\nno-such-llvm\theader:no/such.h\tengine\tslow\n' \
+        >"$scratch/packages.tsv"
+    cp common/mk/setup.sh "$scratch/"
+    for tool in sh dirname tail id gcc; do ln -s "$(command -v $tool)" "$scratch/bin/$tool"; done
+    "$scratch/setup.sh" need build 2>"$scratch/said" && [ ! -s "$scratch/said" ] &&
+        PATH=$scratch/bin "$scratch/setup.sh" install build demo 2>"$scratch/said" &&
+        grep 'going on without: no-such-llvm' "$scratch/said" &&
+        make --no-print-directory -n LLVM= native | grep 'kernels are interpreted only'
+}
+
 # The order of the modules, on a small tree: an include, a symbol and a circle that must be found, and
 # what is right and must not be.
 order_is_kept() {
@@ -163,6 +176,7 @@ claim 'the page of the profiler on an H200 is what its tables give' profiler_pag
 claim 'a second make does nothing' make_does_nothing_twice
 claim 'a path with spaces is refused in one line' spaces_are_refused
 claim 'a missing package is named with the command to run' missing_package_is_named
+claim 'a package that only makes kernels fast is gone without' engine_is_no_must
 claim 'a test that fails, crashes or ends early is counted' failed_tests_are_counted
 claim 'the documentation builds without warnings' make -s docs
 echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"

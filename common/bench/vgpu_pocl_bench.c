@@ -1,15 +1,20 @@
-/* PoCL's speed on the kernel of m2, to be read beside vgpu_speed_bench: part of `make bench`.
+/* PoCL's speed on the kernels of m2 and m3: part of `make bench`, and asked by vgpu_speed_bench.
  *
- * PoCL (portablecl.org) translates OpenCL C for the CPU and checks no access. The kernel is m2's,
- * one work item per output element in groups of 16 x 16. libOpenCL is loaded when it is there;
- * without it, or without a CPU device, one line says what was skipped. PoCL takes as many threads
- * as there are cores; the figure by CPU time is that of one of them.
+ *     vgpu_pocl_bench               a table
+ *     vgpu_pocl_bench --figures     a line "m2 conv1 GMAC/s" of each, by wall; nothing without PoCL
+ *
+ * PoCL (portablecl.org) translates OpenCL C for the CPU and checks no access. The kernels are in
+ * conv_kernels.cl. libOpenCL is loaded when it is there; without it, or without a CPU device, one
+ * line says what was skipped. PoCL takes as many threads as there are cores; the figure by CPU time
+ * is that of one of them.
  */
 #include "base/clock.h"
+#include "base/median.h"
 #include "base/rng.h"
 #include "nn/oracle.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +22,11 @@
 
 #if !__has_include(<CL/cl.h>)
 
-int main(void)
+int main(int argc, char **argv)
 {
-    printf("\nPoCL: skip: compiled without CL/cl.h (hint: package opencl-c-headers)\n");
+    (void)argv;
+    if (argc == 1)
+        printf("\nPoCL: skip: compiled without CL/cl.h (hint: package opencl-c-headers)\n");
     return 0;
 }
 
@@ -29,27 +36,20 @@ int main(void)
 #include <CL/cl.h>
 #include <dlfcn.h>
 
-enum { TILE = 16, REPEATS = 5 };
+enum { REPEATS = 5 };
 
-static const char kernel_source[] =
-    "kernel void conv(int B, int M, int C, int H, int W, int K, global const float *x,\n"
-    "                 global const float *k, global float *y)\n"
-    "{\n"
-    "    const int H_out = H - K + 1, W_out = W - K + 1;\n"
-    "    const int w = get_global_id(0), h = get_global_id(1);\n"
-    "    const int m = get_global_id(2) % M, b = get_global_id(2) / M;\n"
-    "    if (h >= H_out || w >= W_out)\n"
-    "        return;\n"
-    "    global const float *weight = k + m * C * K * K;\n"
-    "    float sum = 0;\n"
-    "    for (int c = 0; c < C; c++)\n"
-    "        for (int p = 0; p < K; p++) {\n"
-    "            global const float *row = x + ((b * C + c) * H + h + p) * W + w;\n"
-    "            for (int q = 0; q < K; q++)\n"
-    "                sum += row[q] * *weight++;\n"
-    "        }\n"
-    "    y[((b * M + m) * H_out + h) * W_out + w] = sum;\n"
-    "}\n";
+extern const char conv_kernels_cl[];
+
+/** A milestone's kernel: its groups, and the outputs of a group along each axis. */
+static const struct rung {
+    const char *name, *kernel;
+    size_t group[2], tile[2];
+    int maps;
+} rungs[] = {
+    {"m2", "conv_m2", {16, 16}, {16, 16}, 1},
+    {"m3", "conv_m3", {16, 8}, {16, 16}, 12},
+};
+enum { RUNGS = sizeof rungs / sizeof *rungs };
 
 static const struct layer {
     const char *name;
@@ -82,10 +82,13 @@ static struct {
 #undef FIELD
 } cl;
 
+static bool figures_only;
+
 /* Prints why nothing is measured, and ends: that PoCL is missing is no error. */
 static _Noreturn void skip(const char *why)
 {
-    printf("PoCL: skip: %s\n", why);
+    if (!figures_only)
+        printf("PoCL: skip: %s\n", why);
     exit(0);
 }
 
@@ -161,12 +164,6 @@ static void compare(const struct conv_shape *s, const float *x, const float *k, 
     free(expected), free(atol);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static cl_mem buffer_make(cl_context context, float *from, size_t n)
 {
     cl_int error;
@@ -176,14 +173,26 @@ static cl_mem buffer_make(cl_context context, float *from, size_t n)
     return buffer;
 }
 
+static void print_figure(const struct rung *rung, const struct layer *l, double wall_s,
+                         double cpu_s)
+{
+    const double gmac = 1e-9 * nn_conv_macs(&l->shape);
+    if (figures_only)
+        printf("%s %s %.4f\n", rung->name, l->name, gmac / wall_s);
+    else
+        printf("PoCL %-5s %-6s %9.2f %10.2f\n", rung->name, l->name, gmac / cpu_s, gmac / wall_s);
+}
+
 static void bench(cl_context context, cl_command_queue queue, cl_kernel kernel,
-                  const struct layer *l)
+                  const struct rung *rung, const struct layer *l)
 {
     const struct conv_shape *s = &l->shape;
     const int sizes[6] = {s->B, s->M, s->C, s->H, s->W, s->K};
     const size_t n[3] = {nn_conv_x_elems(s), nn_conv_k_elems(s), nn_conv_y_elems(s)};
-    const size_t out = (size_t)(s->H - s->K + TILE) / TILE * TILE;
-    const size_t global[3] = {out, out, (size_t)(s->B * s->M)}, local[3] = {TILE, TILE, 1};
+    const size_t across = ((size_t)(s->W - s->K) / rung->tile[0] + 1) * rung->group[0],
+                 down = ((size_t)(s->H - s->K) / rung->tile[1] + 1) * rung->group[1];
+    const size_t global[3] = {across, down, (size_t)(s->B * ((s->M - 1) / rung->maps + 1))},
+                 local[3] = {rung->group[0], rung->group[1], 1};
     float *host[3] = {floats(n[0]), floats(n[1]), floats(n[2])};
     cl_mem buffers[3];
     double wall[REPEATS], cpu[REPEATS];
@@ -210,38 +219,41 @@ static void bench(cl_context context, cl_command_queue queue, cl_kernel kernel,
                                  NULL, NULL),
           "clEnqueueReadBuffer");
     compare(s, host[0], host[1], host[2]);
-    qsort(wall, REPEATS, sizeof *wall, by_value);
-    qsort(cpu, REPEATS, sizeof *cpu, by_value);
-    const double gmac = 1e-9 * nn_conv_macs(s);
-    printf("%-10s %-6s %9.2f %10.2f\n", "PoCL", l->name, gmac / cpu[REPEATS / 2],
-           gmac / wall[REPEATS / 2]);
+    print_figure(rung, l, median_of(wall, REPEATS).median, median_of(cpu, REPEATS).median);
     for (int i = 0; i < 3; i++) {
         cl.clReleaseMemObject(buffers[i]);
         free(host[i]);
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     cl_int error;
-    printf("\n");
+    figures_only = argc == 2 && strcmp(argv[1], "--figures") == 0;
+    if (!figures_only)
+        printf("\n");
     load();
     cl_device_id device = device_find();
-    printf("PoCL with the kernel of m2, which checks nothing; median of %d\n\n", REPEATS);
-    printf("%-10s %-6s %9s %10s\n", "", "", "GMAC/s by", "by wall,");
-    printf("%-10s %-6s %9s %10s\n", "", "layer", "CPU time", "all cores");
+    if (!figures_only) {
+        printf("PoCL with the kernels of m2 and m3, which checks nothing; median of %d\n\n",
+               REPEATS);
+        printf("%-10s %-6s %9s %10s\n", "", "", "GMAC/s by", "by wall,");
+        printf("%-10s %-6s %9s %10s\n", "", "layer", "CPU time", "all cores");
+    }
     cl_context context = cl.clCreateContext(NULL, 1, &device, NULL, NULL, &error);
     check(error, "clCreateContext");
     cl_command_queue queue = cl.clCreateCommandQueue(context, device, 0, &error);
     check(error, "clCreateCommandQueue");
-    const char *source = kernel_source;
+    const char *source = conv_kernels_cl;
     cl_program program = cl.clCreateProgramWithSource(context, 1, &source, NULL, &error);
     check(error, "clCreateProgramWithSource");
     check(cl.clBuildProgram(program, 1, &device, "", NULL, NULL), "clBuildProgram");
-    cl_kernel kernel = cl.clCreateKernel(program, "conv", &error);
-    check(error, "clCreateKernel");
-    for (int l = 0; l < LAYERS; l++)
-        bench(context, queue, kernel, &layers[l]);
+    for (int r = 0; r < RUNGS; r++) {
+        cl_kernel kernel = cl.clCreateKernel(program, rungs[r].kernel, &error);
+        check(error, "clCreateKernel");
+        for (int l = 0; l < LAYERS; l++)
+            bench(context, queue, kernel, &rungs[r], &layers[l]);
+    }
     return 0;
 }
 

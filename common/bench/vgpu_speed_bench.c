@@ -1,5 +1,5 @@
-/* The virtual GPU's speed on the references' kernels, all checks and counters on: part of
- * `make bench`.
+/* The virtual GPU's speed on the references' kernels, by the interpreter and by native code, all
+ * checks and counters on: part of `make bench`.
  *
  *     vgpu_speed_bench                      every CUDA milestone in build/reference, both layers
  *     vgpu_speed_bench LIB...               these libraries instead
@@ -7,21 +7,25 @@
  *
  * For each library and each convolution of the two-layer network:
  *
- *     1. A client is started by vgpu-run with one core and with two, in turns, REPEATS times. It
- *        loads the library, runs conv_forward() once to warm up (the module is loaded then), and
- *        once between two samples of what the threads of the device process have used.
- *     2. The speed of a core is multiply-adds by CPU time, which a busy machine does not spoil, and
- *        by wall time, which is what a student sees. Medians.
+ *     1. A client is started by vgpu-run with each engine, with one core and with two, in turns,
+ *        REPEATS times. It loads the library, and runs conv_forward() once on one image: this first
+ *        run loads the module and, with --engine native, makes the code. Then it runs it RUNS times
+ *        on all images, with a sample before and after of what the threads of the device process
+ *        have used.
+ *     2. The speed is multiply-adds by wall time, which is what a student sees. Medians.
  *     3. The scaling is given by wall time, and by CPU time: twice what one core took against what
- * two took together. Blocks go to whichever thread is free, so this is what the wall time gives on
- *        a machine with nothing else to do; on a busy one only it means something.
- *     4. The outputs are compared with the oracle's.
+ *        two took together. Blocks go to whichever thread is free, so this is what the wall time
+ *        gives on a machine with nothing else to do; on a busy one only it means something.
+ *     4. Compiling is what the first run takes longer with native code than with the interpreter.
+ *     5. PoCL runs the kernels of m2 and m3 (vgpu_pocl_bench), before all this.
+ *     6. The outputs are compared with the oracle's.
  *
  * Exit status: 0, or 1 if anything failed or an output is wrong. A figure below its goal is marked,
  * not failed: a busy machine is no bug.
  */
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/median.h"
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "nn/oracle.h"
@@ -31,14 +35,16 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { REPEATS = 3, MAX_THREADS = 64, LAST_MILESTONE = 9 };
-static const double speed_goal = 0.2; /* GMAC/s a core */
-static const double scaling_goal = 1.8;
+enum { REPEATS = 3, RUNS = 3, MAX_THREADS = 64, LAST_MILESTONE = 9 };
+static const double speed_goal = 5,
+                    pocl_goal = 2; /* GMAC/s by wall; times PoCL, where it has one */
+static const double scaling_goal = 1.8, compile_goal_s = 0.5;
 
 static const struct layer {
     const char *name;
@@ -134,6 +140,7 @@ static void usage_get(int pid, struct usage *u)
 
 /** One run of conv_forward(), seconds. */
 struct sample {
+    double first_s;                 /**< the first run, on one image */
     double wall_s, cpu_s, waited_s; /**< the last two: of all threads together */
 };
 
@@ -175,6 +182,15 @@ static void compare(const struct conv_shape *s, const float *x, const float *k, 
     free(expected), free(atol);
 }
 
+static double convolve_s(lab_function *conv, const struct conv_shape *s, void *const device[3])
+{
+    const double begin_s = clock_now_s();
+    if (conv(s, device[0], device[1], device[2]))
+        die("conv_forward", "returned an error");
+    CHECK(cudaDeviceSynchronize());
+    return clock_now_s() - begin_s;
+}
+
 static int client(char **argument)
 {
     struct conv_shape s = {atoi(argument[1]), atoi(argument[2]), atoi(argument[3]),
@@ -196,37 +212,39 @@ static int client(char **argument)
     }
     const int pid = device_process();
     struct usage before, after;
-    struct conv_shape first = s;
-    first.B = 1;
-    if (conv(&first, device[0], device[1], device[2]))
-        die("conv_forward", "returned an error");
-    CHECK(cudaDeviceSynchronize());
+    struct conv_shape one = s;
+    one.B = 1;
+    const double first_s = convolve_s(conv, &one, device);
+    double wall_s[RUNS];
     usage_get(pid, &before);
-    const double begin_s = clock_now_s();
-    if (conv(&s, device[0], device[1], device[2]))
-        die("conv_forward", "returned an error");
-    CHECK(cudaDeviceSynchronize());
-    const double wall_s = clock_now_s() - begin_s;
+    for (int i = 0; i < RUNS; i++)
+        wall_s[i] = convolve_s(conv, &s, device);
     usage_get(pid, &after);
     CHECK(cudaMemcpy(host[2], device[2], n[2] * sizeof(float), CUDA_DEVICE_TO_HOST));
     compare(&s, host[0], host[1], host[2]);
     const struct sample taken = usage_between(&before, &after);
-    printf("%.9f %.9f %.9f\n", wall_s, taken.cpu_s, taken.waited_s);
+    printf("%.9f %.9f %.9f %.9f\n", first_s, median_of(wall_s, RUNS).median, taken.cpu_s / RUNS,
+           taken.waited_s / RUNS);
     return 0;
 }
 
 /* ---- the benchmark --------------------------------------------------------------------------- */
 
+enum engine { INTERPRETER, NATIVE, ENGINES };
+
 static struct sample run(const char *folder, const char *library, const struct conv_shape *s,
-                         int cores)
+                         enum engine engine, int cores)
 {
     char command[3 * PATH_MAX];
     struct sample t = {0};
-    snprintf(command, sizeof command,
-             "'%s/vgpu-run' --cores %d '%s/vgpu_speed_bench' --client '%s' %d %d %d %d %d %d",
-             folder, cores, folder, library, s->B, s->M, s->C, s->H, s->W, s->K);
+    snprintf(
+        command, sizeof command,
+        "'%s/vgpu-run' --engine %s --cores %d '%s/vgpu_speed_bench' --client '%s' %d %d %d %d %d %d",
+        folder, engine == NATIVE ? "native" : "interpreter", cores, folder, library, s->B, s->M,
+        s->C, s->H, s->W, s->K);
     FILE *f = popen(command, "r");
-    if (f == NULL || fscanf(f, "%lf %lf %lf", &t.wall_s, &t.cpu_s, &t.waited_s) != 3) {
+    if (f == NULL ||
+        fscanf(f, "%lf %lf %lf %lf", &t.first_s, &t.wall_s, &t.cpu_s, &t.waited_s) != 4) {
         if (f != NULL)
             pclose(f);
         die(library, "the client failed");
@@ -236,37 +254,141 @@ static struct sample run(const char *folder, const char *library, const struct c
     return t;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+/** Medians of an engine's runs with one core and with two. */
+struct speed {
+    double first_s[2], wall_s[2], cpu_s[2];
+    double waited; /**< for cores, of the time that its threads could have run */
+};
 
-static double median(double values[REPEATS])
+static void measure(const char *folder, const char *library, const struct conv_shape *s,
+                    int engines, struct speed speed[ENGINES])
 {
-    qsort(values, REPEATS, sizeof *values, by_value);
-    return values[REPEATS / 2];
-}
-
-static void bench(const char *folder, const char *name, const char *library, const struct layer *l)
-{
-    const double gmac = 1e-9 * nn_conv_macs(&l->shape);
-    double wall[2][REPEATS], cpu[2][REPEATS], waited = 0, ran = 0;
+    double first[ENGINES][2][REPEATS], wall[ENGINES][2][REPEATS], cpu[ENGINES][2][REPEATS];
+    double waited[ENGINES] = {0}, ran[ENGINES] = {0};
     for (int i = 0; i < REPEATS; i++)
+        for (int e = 0; e < engines; e++)
+            for (int two = 0; two < 2; two++) {
+                const struct sample t = run(folder, library, s, (enum engine)e, 1 + two);
+                first[e][two][i] = t.first_s;
+                wall[e][two][i] = t.wall_s;
+                cpu[e][two][i] = t.cpu_s;
+                waited[e] += t.waited_s;
+                ran[e] += t.cpu_s;
+            }
+    for (int e = 0; e < engines; e++) {
+        speed[e].waited = waited[e] / (ran[e] + waited[e]);
         for (int two = 0; two < 2; two++) {
-            const struct sample t = run(folder, library, &l->shape, 1 + two);
-            wall[two][i] = t.wall_s;
-            cpu[two][i] = t.cpu_s;
-            waited += t.waited_s;
-            ran += t.cpu_s;
+            speed[e].first_s[two] = median_of(first[e][two], REPEATS).median;
+            speed[e].wall_s[two] = median_of(wall[e][two], REPEATS).median;
+            speed[e].cpu_s[two] = median_of(cpu[e][two], REPEATS).median;
         }
-    const double cpu_s = median(cpu[0]), both_s = median(cpu[1]),
-                 wall_s[2] = {median(wall[0]), median(wall[1])};
-    const double scaling = 2 * cpu_s / both_s;
-    printf("%-10s %-6s %9.3f %9.3f %10.3f %9.2f %9.2f %8.0f%%%s%s\n", name, l->name, gmac / cpu_s,
-           gmac / wall_s[0], gmac / wall_s[1], wall_s[0] / wall_s[1], scaling,
-           100 * waited / (ran + waited), gmac / cpu_s < speed_goal ? "  (speed below goal)" : "",
-           scaling < scaling_goal ? "  (scaling below goal)" : "");
+    }
+}
+
+/* ---- what it is compared with ------------------------------------------------------------------ */
+
+/** PoCL's GMAC/s by wall with a milestone's kernel. */
+static struct pocl {
+    char milestone[8], layer[8];
+    double speed;
+} pocl[8];
+
+static void pocl_run(const char *folder)
+{
+    char command[PATH_MAX + 64];
+    snprintf(command, sizeof command, "'%s/vgpu_pocl_bench' --figures", folder);
+    FILE *f = popen(command, "r");
+    size_t n = 0;
+    while (f != NULL && n < sizeof pocl / sizeof *pocl &&
+           fscanf(f, "%7s %7s %lf", pocl[n].milestone, pocl[n].layer, &pocl[n].speed) == 3)
+        n++;
+    if (f != NULL)
+        pclose(f);
+}
+
+/* NAN: it has not run that kernel. */
+static double pocl_speed(const char *milestone, const char *layer)
+{
+    for (size_t i = 0; i < sizeof pocl / sizeof *pocl; i++)
+        if (strcmp(pocl[i].milestone, milestone) == 0 && strcmp(pocl[i].layer, layer) == 0)
+            return pocl[i].speed;
+    return NAN;
+}
+
+/* Prints what executes kernels. @return how many engines there are to measure */
+static int print_engines(const char *folder)
+{
+    char command[PATH_MAX + 64], line[640] = "";
+    snprintf(command, sizeof command, "'%s/vgpu-run' --version", folder);
+    FILE *f = popen(command, "r");
+    int engines = ENGINES;
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        fputs(line, stdout);
+        if (strstr(line, "interpreter only") != NULL)
+            engines = 1;
+    }
+    if (f != NULL)
+        pclose(f);
+    return engines;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static void print_figure(int width, int digits, double value)
+{
+    if (isnan(value))
+        printf(" %*s", width, "-");
+    else
+        printf(" %*.*f", width, digits, value);
+}
+
+static void print_head(void)
+{
+    printf("%-10s %-6s %17s %17s %7s %17s %7s %7s %7s\n", "", "", "interpreter,", "native code,",
+           "times", "scaling", "s to", "waited", "PoCL,");
+    printf("%-10s %-6s %8s %8s %8s %8s %7s %8s %8s %7s %7s %7s\n", "kernels of", "layer", "1 core",
+           "2 cores", "1 core", "2 cores", "interp.", "by wall", "by CPU", "compile", "",
+           "2 cores");
+}
+
+/* Marks what misses its goal. */
+static void print_marks(double speed, double times_pocl, double scaling, double compile_s)
+{
+    if (!isnan(times_pocl)) {
+        if (times_pocl < pocl_goal)
+            printf("  (%.2f times PoCL: below goal)", times_pocl);
+    } else if (speed < speed_goal) {
+        printf("  (speed below goal)");
+    }
+    if (scaling < scaling_goal)
+        printf("  (scaling below goal)");
+    if (compile_s > compile_goal_s)
+        printf("  (compiling above goal)");
+    printf("\n");
+}
+
+static void bench(const char *folder, const char *name, const char *library, int engines,
+                  const struct layer *l)
+{
+    const double gmac = 1e-9 * nn_conv_macs(&l->shape), other = pocl_speed(name, l->name);
+    struct speed speed[ENGINES] = {0};
+    measure(folder, library, &l->shape, engines, speed);
+    const struct speed *slow = &speed[INTERPRETER], *best = &speed[engines - 1];
+    const bool native = engines == ENGINES;
+    const double scaling = 2 * best->cpu_s[0] / best->cpu_s[1];
+    const double compile_s = native ? best->first_s[0] - slow->first_s[0] : NAN;
+    printf("%-10s %-6s", name, l->name);
+    for (int two = 0; two < 2; two++)
+        print_figure(8, 3, gmac / slow->wall_s[two]);
+    for (int two = 0; two < 2; two++)
+        print_figure(8, 3, native ? gmac / best->wall_s[two] : NAN);
+    print_figure(7, 2, native ? slow->wall_s[1] / best->wall_s[1] : NAN);
+    print_figure(8, 2, best->wall_s[0] / best->wall_s[1]);
+    print_figure(8, 2, scaling);
+    print_figure(7, 3, compile_s);
+    printf(" %6.0f%%", 100 * best->waited);
+    print_figure(7, 3, other);
+    print_marks(gmac / best->wall_s[1], gmac / best->wall_s[1] / other, scaling, compile_s);
     fflush(stdout);
 }
 
@@ -282,8 +404,8 @@ static void print_machine(void)
         fclose(f);
     if (getloadavg(load, 3) < 1)
         load[0] = NAN;
-    printf("%s, %d cores, load %.1f when started; median of %d, one core and two in turns\n\n", cpu,
-           parallel_cores(), load[0], REPEATS);
+    printf("%s, %d cores, load %.1f when started; median of %d, engines and cores in turns\n\n",
+           cpu, parallel_cores(), load[0], REPEATS);
 }
 
 int main(int argc, char **argv)
@@ -296,17 +418,17 @@ int main(int argc, char **argv)
     if (strrchr(folder, '/') == NULL)
         die("/proc/self/exe", "cannot be read");
     *strrchr(folder, '/') = '\0';
-    printf("Virtual GPU, all checks and counters on (goals: %.1f GMAC/s a core, scaling %.1f)\n",
-           speed_goal, scaling_goal);
+    printf(
+        "\nVirtual GPU, all checks and counters on: GMAC/s by wall (goals: %.0f times PoCL or %.0f, scaling %.1f by CPU, %.1f s to compile)\n",
+        pocl_goal, speed_goal, scaling_goal, compile_goal_s);
+    const int engines = print_engines(folder);
     print_machine();
-    printf("%-10s %-6s %9s %9s %10s %9s %9s %9s\n", "", "", "GMAC/s by", "by wall,", "by wall,",
-           "scaling", "scaling", "waited");
-    printf("%-10s %-6s %9s %9s %10s %9s %9s %9s\n", "kernels of", "layer", "CPU time", "one core",
-           "two cores", "by wall", "by CPU", "for cores");
+    pocl_run(folder);
+    print_head();
     int done = 0;
     for (int i = 1; i < argc; i++, done++)
         for (int l = 0; l < LAYERS; l++)
-            bench(folder, "library", argv[i], &layers[l]);
+            bench(folder, "library", argv[i], engines, &layers[l]);
     for (int m = 2; argc == 1 && m <= LAST_MILESTONE; m++) {
         char library[2 * PATH_MAX], name[16];
         snprintf(name, sizeof name, "m%d", m);
@@ -315,7 +437,7 @@ int main(int argc, char **argv)
             continue;
         done++;
         for (int l = 0; l < LAYERS; l++)
-            bench(folder, name, library, &layers[l]);
+            bench(folder, name, library, engines, &layers[l]);
     }
     if (done == 0)
         printf("skip: no CUDA reference is built (hint: make reference, which needs nvcc)\n");

@@ -61,7 +61,7 @@ $(BUILD)/vgpu/tests/%: common/vgpu/tests/%.cu common/vgpu/tests/check.cuh common
 
 # Programs that measure.
 VGPU_BENCHES := $(patsubst common/vgpu/tests/%.cu,$(BUILD)/vgpu/tests/%,$(wildcard common/vgpu/tests/bench/*.cu))
-run-bench: $(if $(NVCC),$(VGPU_BENCHES))
+run-bench: $(if $(NVCC),$(VGPU_BENCHES) vgpu-programs)
 
 vgpu-programs: $(if $(NVCC),$(VGPU_TEST_PROGRAMS))
 

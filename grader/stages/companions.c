@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PLAIN_IMAGES = 100, VIRTUAL_BASELINE_IMAGES = 1000 };
+enum { PLAIN_IMAGES = 100, VIRTUAL_INFORMATION_IMAGES = 1000 };
 
 void gr_companions_clear(struct gr_companion companion[GR_COMPANIONS])
 {
@@ -15,24 +15,49 @@ void gr_companions_clear(struct gr_companion companion[GR_COMPANIONS])
         companion[i] = (struct gr_companion){.session = GR_SESSION_CLOSED};
 }
 
-static void start(struct gr_companion *c, struct grading *g, enum gr_subject subject,
-                  const char *library, size_t images_at_most)
+/* ---- which, and up to which size -------------------------------------------------------------- */
+
+/* @return whether it runs, and loaded the library. */
+static bool start_session(struct gr_companion *c, struct grading *g, const char *library)
 {
     struct gr_run run;
     struct st_error ignored;
+    const bool started =
+        !gr_session_start(&c->session, &g->host, library, &g->arena, &run, &ignored) &&
+        !run.message[0];
+    if (!started)
+        gr_session_end(&c->session);
+    return started;
+}
+
+static void start(struct gr_companion *c, struct grading *g, enum gr_subject subject,
+                  const char *library, size_t images_at_most)
+{
     c->subject = subject;
     c->images_at_most = images_at_most;
     if (!file_exists(library))
         return;
-    c->running = !gr_session_start(&c->session, &g->host, library, &g->arena, &run, &ignored) &&
-                 !run.message[0];
-    if (!c->running)
-        gr_session_end(&c->session);
+    if (g->host.device == RUNNER_ON_VIRTUAL_GPU) {
+        path_format(c->library, sizeof c->library, "%s", library);
+        gr_kept_times_open(&c->kept, &g->host, library);
+        c->running = true;
+    } else {
+        c->running = start_session(c, g, library);
+    }
+}
+
+/* A GPU takes no time worth saving. On the virtual one the largest size is run for what is judged,
+ * and not for what is only told. */
+static size_t most_images(const struct grading *g, bool is_judged)
+{
+    return g->host.device == RUNNER_ON_VIRTUAL_GPU && !is_judged ? VIRTUAL_INFORMATION_IMAGES
+                                                                 : GR_MAX_IMAGES;
 }
 
 void gr_companions_start(struct gr_companion companion[GR_COMPANIONS], struct grading *g)
 {
     const struct gr_milestone *m = &g->milestone;
+    const bool has_speed = gr_check_find(g, "speed") != NULL;
     struct gr_milestone baseline;
     struct st_error ignored;
     if (g->options->quick)
@@ -40,15 +65,41 @@ void gr_companions_start(struct gr_companion companion[GR_COMPANIONS], struct gr
     if (!g->options->reference) {
         if (file_exists(m->reference_source))
             gr_make_reference(m, &ignored);
-        start(&companion[0], g, GR_REFERENCE, m->reference_library, GR_MAX_IMAGES);
+        start(&companion[0], g, GR_REFERENCE, m->reference_library, most_images(g, has_speed));
     }
     start(&companion[1], g, GR_PLAIN_LOOPS, m->plain_library, PLAIN_IMAGES);
-    if (gr_check_find(g, "speed") && !gr_milestone_find(&baseline, "m2", &ignored)) {
+    if (has_speed && !gr_milestone_find(&baseline, "m2", &ignored)) {
         if (file_exists(baseline.reference_source))
             gr_make_reference(&baseline, &ignored);
-        start(&companion[2], g, GR_BASELINE, baseline.reference_library,
-              g->host.device == RUNNER_ON_VIRTUAL_GPU ? VIRTUAL_BASELINE_IMAGES : GR_MAX_IMAGES);
+        start(&companion[2], g, GR_BASELINE, baseline.reference_library, most_images(g, false));
     }
+}
+
+/* ---- one time --------------------------------------------------------------------------------- */
+
+/* @return whether it ran; its time is in @p op_time_s. */
+static bool run_once(struct gr_companion *c, struct grading *g, const struct gr_conv *conv,
+                     double *op_time_s)
+{
+    struct gr_run run;
+    gr_arena_fill(&g->arena, conv);
+    gr_session_run(&c->session, &conv->shape, &g->arena, gr_time_limit_s(g, &conv->shape), &run);
+    *op_time_s = run.op_time_s;
+    return run.outcome == GR_RAN;
+}
+
+/* A modelled time, kept or taken. A process for each, so that a time does not depend on which others
+ * were kept: the clock's nanoseconds are rounded where they stand. */
+static bool model_once(struct gr_companion *c, struct grading *g, const struct gr_conv *conv,
+                       double *op_time_s)
+{
+    if (gr_kept_time_find(&c->kept, conv, op_time_s))
+        return true;
+    const bool ran = start_session(c, g, c->library) && run_once(c, g, conv, op_time_s);
+    gr_session_end(&c->session);
+    if (ran)
+        gr_kept_time_add(&c->kept, conv, *op_time_s);
+    return ran;
 }
 
 void gr_companions_time(struct gr_companion companion[GR_COMPANIONS], struct grading *g,
@@ -56,16 +107,14 @@ void gr_companions_time(struct gr_companion companion[GR_COMPANIONS], struct gra
 {
     for (size_t i = 0; i < GR_COMPANIONS; i++) {
         struct gr_companion *c = &companion[i];
+        double op_time_s;
         if (!c->running || (size_t)conv->shape.B > c->images_at_most)
             continue;
-        struct gr_run run;
-        gr_arena_fill(&g->arena, conv);
-        gr_session_run(&c->session, &conv->shape, &g->arena, gr_time_limit_s(g, &conv->shape),
-                       &run);
-        c->running = run.outcome == GR_RAN;
+        c->running = g->host.device == RUNNER_ON_VIRTUAL_GPU ? model_once(c, g, conv, &op_time_s)
+                                                             : run_once(c, g, conv, &op_time_s);
         if (c->running && !warm_up)
             gr_timing_add(gr_timing_of(g->result, c->subject, model, layer, &conv->shape),
-                          run.op_time_s);
+                          op_time_s);
     }
 }
 

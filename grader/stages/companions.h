@@ -6,6 +6,7 @@
 #define CONVLAB_GRADER_COMPANIONS_H
 
 #include "grader/stages/grading.h"
+#include "grader/stages/kept_times.h"
 #include "grader/record/timing.h"
 #include "grader/compare/verify.h"
 
@@ -14,7 +15,9 @@ struct gr_companion {
     enum gr_subject subject;
     struct gr_session session;
     bool running;
-    size_t images_at_most; /**< what is slow is timed at small sizes only */
+    size_t images_at_most;     /**< what is slow is timed at small sizes only */
+    char library[PATH_MAX];    /**< virtual GPU: what is run for a time that is not kept */
+    struct gr_kept_times kept; /**< virtual GPU */
 };
 
 enum { GR_COMPANIONS = 3 };

@@ -80,14 +80,30 @@ static double expected_accuracy(const struct gr_inference_stage *in, size_t imag
 /* ---- one convolution ------------------------------------------------------------------------ */
 
 /* How often to time at most: the smaller, the noisier and the cheaper. A modelled time is the same
- * each time, so one run is enough. */
-static size_t repeats_for(const struct grading *g, size_t images, double last_s)
+ * each time, so one run is enough. On the CPU, repeats of slow code take REPEATS_S at most.
+ * @param run_s  how long a run takes; 0: not known yet */
+static size_t repeats_for(const struct grading *g, size_t images, double run_s)
 {
-    if (g->host.device == RUNNER_ON_VIRTUAL_GPU || last_s > 2)
+    static const double REPEATS_S = 2;
+    if (g->host.device == RUNNER_ON_VIRTUAL_GPU || run_s > REPEATS_S)
         return 1;
     if (g->host.device == RUNNER_ON_GPU)
         return 1 + (images <= KEEP_EXPECTED_IMAGES ? GR_MAX_REPEATS : 4);
-    return images <= 100 ? 5 : images <= KEEP_EXPECTED_IMAGES ? 3 : 1;
+    const size_t most = images <= 100 ? 5 : images <= KEEP_EXPECTED_IMAGES ? 3 : 1;
+    return (double)(most - 1) * run_s <= REPEATS_S ? most : 1 + (size_t)(REPEATS_S / run_s);
+}
+
+/* How long a layer will take on the CPU, from the largest size so far; 0 if there is none. (A GPU's
+ * first run is a warm-up, and cheap.) */
+static double expected_s(const struct grading *g, const struct gr_timing *timing)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < g->result->timings && timing; i++) {
+        const struct gr_timing *t = &g->result->timing[i];
+        if (t->subject == timing->subject && t->layer == timing->layer && t->repeats > 0)
+            seconds = t->median_s * timing->shape.B / t->shape.B;
+    }
+    return g->host.device == RUNNER_ON_CPU ? seconds : 0;
 }
 
 /* Whether a GPU has been timed often enough, after the warm-up: all medians are known to 2%. */
@@ -177,7 +193,7 @@ struct layer_runs {
     struct rng rng;
     size_t repeat;
     bool last;
-    double last_s;
+    double last_s;            /* how long the last run took; before the first, what it may take */
     struct gr_compare spoilt; /* what was wrong in a blend */
 };
 
@@ -194,6 +210,7 @@ static enum st_code runs_open(struct layer_runs *l, struct grading *g, struct st
     l->timing = gr_timing_of(g->result, GR_SUBMISSION, l->record->model, l->layer, shape);
     if (l->timing && g->options->reference)
         l->timing->subject = GR_REFERENCE;
+    l->last_s = expected_s(g, l->timing);
     return code;
 }
 
@@ -212,6 +229,14 @@ static void choose_inputs(struct layer_runs *l, const struct grading *g)
     conv->rotate = (size_t)rng_range(&l->rng, 0, B - 1);
     conv->apart = B > 1 ? (size_t)rng_range(&l->rng, 1, B - 1) : 0;
     conv->blend = rng_u64(&l->rng) | 1;
+}
+
+/* Whether companions are timed with this run. On the CPU with the second and later ones, which are
+ * as warm as they, or with the only one. */
+static bool has_company(const struct layer_runs *l, const struct grading *g)
+{
+    return l->repeat > 0 || g->host.device != RUNNER_ON_CPU ||
+           (l->last && l->conv.shape.B <= KEEP_EXPECTED_IMAGES);
 }
 
 /* What a run's outputs say. A blend's that are wrong are told of the images themselves, if those
@@ -253,7 +278,7 @@ static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, str
         struct gr_run run;
         struct gr_compare compared;
         choose_inputs(&l, g);
-        if (!l.spoilt.wrong && (l.repeat > 0 || g->host.device != RUNNER_ON_CPU))
+        if (!l.spoilt.wrong && has_company(&l, g))
             gr_companions_time(in->companion, g, in->net.name, &l.conv, layer,
                                warms_up && l.repeat == 0);
         gr_arena_fill(&g->arena, &l.conv);

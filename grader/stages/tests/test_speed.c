@@ -59,6 +59,26 @@ Test(speed, is_the_ratio_of_the_sums_of_the_layers)
     free(g.result);
 }
 
+Test(speed, is_told_beside_m2_at_the_largest_size_that_m2_was_timed_at)
+{
+    struct grading g;
+    struct gr_check *check = judged(&g, 1.5, 0);
+    struct gr_result *r = g.result;
+    struct conv_shape larger = layer;
+    larger.B = 1000;
+    r->inference[r->inferences++] = (struct gr_inference){.images = 1000, .passed = true};
+    for (int i = 0; i < 2; i++) {
+        gr_timing_add(gr_timing_of(r, GR_SUBMISSION, "two-layer", i, &larger), 6e-3);
+        gr_timing_add(gr_timing_of(r, GR_REFERENCE, "two-layer", i, &larger), 8e-3);
+    }
+    gr_speed_check(&g);
+    cr_assert_float_eq(r->speed.to_reference, 0.75, 1e-9);
+    cr_assert_float_eq(r->speed.to_baseline, 0.375, 1e-9);
+    cr_assert(strstr(check->message, "0.38 times the Op Time of m2 at 100 images"), "%s",
+              check->message);
+    free(r);
+}
+
 Test(speed, fails_beyond_the_limit)
 {
     struct grading g;

@@ -110,7 +110,7 @@ build/fuzz/obj/%.o: %.c
 	$(Q)clang $(FUZZ_CFLAGS) -Wno-pass-failed -MMD -MP -c $< -o $@
 
 $(FUZZERS): build/fuzz/%: build/fuzz/obj/common/vgpu/tests/fuzz/%.o $(FUZZ_OBJECTS)
-	$(Q)clang $(FUZZ_CFLAGS) $(FUZZ_LINK) $^ -lzstd -llz4 -lm -o $@
+	$(Q)clang $(FUZZ_CFLAGS) $(FUZZ_LINK) $^ -lseccomp -lzstd -llz4 -lm -o $@
 
 -include $(wildcard $(BUILD)/obj/*/*/*/*/*.d build/fuzz/obj/*/*/*.d build/fuzz/obj/*/*/*/*.d \
                     build/fuzz/obj/*/*/*/*/*.d)

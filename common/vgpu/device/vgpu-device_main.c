@@ -7,6 +7,7 @@
  * Started by vgpu-run or by the grader (device_process.h), never by hand. Exit status 0, or 2 with
  * a message. */
 #include "base/option_table.h"
+#include "vgpu/device/device_confinement.h"
 #include "vgpu/device/device_process.h"
 #include "vgpu/device/native_library.h"
 #include "vgpu/device/server.h"
@@ -125,6 +126,8 @@ int main(int argc, char **argv)
     enum st_code code = vg_profile_read(&shared.profile, o.profiles, o.profile, &err);
     if (!code)
         code = record_open(&shared.record, o.path, o.control >= 0, &err);
+    if (!code)
+        device_confine(o.control >= 0);
     if (!code)
         code = server_run(&shared, o.fd, o.control, &err);
     if (!code)

@@ -5,8 +5,6 @@
  * nothing here has to be the same from run to run. */
 #include "vgpu/exec/translator.h"
 
-#include "vgpu/exec/wavefronts.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,11 +44,12 @@ static const struct vg_services services = {
     .split = vg_split,
     .yield = vg_yield,
     .special_register = vg_special_register,
-    .race_replay = race_replay,
-    .memory_mark = vg_memory_mark,
-    .memory_marked = vg_memory_marked,
-    .sectors_count = sectors_count,
-    .wavefronts_count = wavefronts_count,
+    .rows = ir_rows,
+    .flow_new = ptx_flow_new,
+    .flow_free = ptx_flow_free,
+    .flow_live = ptx_flow_live,
+    .flow_operands = ptx_flow_operands,
+    .flow_next = ptx_flow_next,
 };
 
 /* ---- translating ----------------------------------------------------------------------------- */
@@ -60,7 +59,7 @@ static void look_for_translator(struct vg_device *d)
     struct vg_engine_state *e = d->engine;
     e->looked = true;
     e->translator = e->find ? e->find() : NULL;
-    e->state = e->translator ? e->translator->open(d->target, &services) : NULL;
+    e->state = e->translator ? e->translator->open(d->target, d->handlers, &services) : NULL;
 }
 
 /* By one thread at a time. */
@@ -70,8 +69,8 @@ static void translate(struct vg_device *d, struct vg_entry *entry)
     if (!e->looked)
         look_for_translator(d);
     if (e->state)
-        atomic_store(&entry->code, e->translator->translate(e->state, &entry->module->ir,
-                                                            entry->function, entry->in->index));
+        atomic_store(&entry->code,
+                     e->translator->translate(e->state, entry->function, entry->in->index, NULL));
     atomic_store(&entry->state, ENTRY_DONE);
 }
 

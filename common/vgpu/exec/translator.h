@@ -7,6 +7,7 @@
 #define CONVLAB_VG_TRANSLATOR_H
 
 #include "vgpu/exec/vg_exec.h"
+#include "vgpu/ptx/ptx_flow.h"
 
 /** Executes from @p at on, for the lanes of the running fragment. @return the instruction at which the
  * interpreter goes on, or NULL when the warp cannot go on now; @p at when nothing was executed. */
@@ -17,22 +18,26 @@ struct vg_services {
     const struct ir_insn *(*split)(struct vg_warp *w, const struct ir_insn *in, uint32_t taken);
     const struct ir_insn *(*yield)(struct vg_warp *w, const struct ir_insn *resume);
     uint64_t (*special_register)(struct vg_warp *w, enum ir_sreg which, int lane);
-    void (*race_replay)(struct race_shadow *shadow);
-    void (*memory_mark)(struct vg_memory *memory, uint64_t address, size_t bytes);
-    bool (*memory_marked)(const struct vg_memory *memory, uint64_t address, size_t bytes);
-    uint32_t (*sectors_count)(const uint64_t address[32], uint32_t mask, uint32_t bytes);
-    uint32_t (*wavefronts_count)(const uint64_t address[32], uint32_t mask, uint32_t bytes);
+    const struct ir_row *rows;
+    struct ptx_flow *(*flow_new)(const struct ir_function *f);
+    void (*flow_free)(struct ptx_flow *flow);
+    void (*flow_live)(const struct ptx_flow *flow, uint32_t index, uint64_t *set);
+    void (*flow_operands)(const struct ptx_flow *flow, const struct ir_insn *in,
+                          struct ptx_operands *to);
+    size_t (*flow_next)(const struct ir_function *f, uint32_t index, uint32_t *to);
 };
 
 struct vg_translator {
     /** @return "LLVM 14.0.6" */
     const char *(*version)(void);
     /** @param target  instruction set: base, avx2, avx512. @return a translator's state, or NULL. */
-    void *(*open)(const char *target, const struct vg_services *services);
+    void *(*open)(const char *target, const struct vg_handlers *handlers,
+                  const struct vg_services *services);
     /** @return code for the instructions of @p f from number @p first on, or NULL if there is no use
-     * in it. Called by one thread at a time. */
-    vg_native_code (*translate)(void *state, const struct ir_module *m, const struct ir_function *f,
-                                uint32_t first);
+     * in it. Called by one thread at a time. @param kinds  by sites: 1 + enum vg_shape_kind of the last
+     * access, 0: unknown; may be NULL. */
+    vg_native_code (*translate)(void *state, const struct ir_function *f, uint32_t first,
+                                const uint8_t *kinds);
     /** Nobody is going to use this code again. */
     void (*drop)(void *state, vg_native_code code);
     void (*close)(void *state);

@@ -84,6 +84,7 @@ static void free_worker(struct vg_worker *w)
     }
     free(w->sites);
     free(w->shapes);
+    free(w->patterns);
     free(w->block_warps);
     free(w->block_threads);
     free(w->findings);

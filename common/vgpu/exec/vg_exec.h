@@ -137,7 +137,7 @@ struct vg_run {
     uint32_t bytes;
 };
 
-enum vg_shape_kind { SHAPE_UNIFORM, SHAPE_ROWS, SHAPE_GROUPS, SHAPE_SCATTERED };
+enum vg_shape_kind { SHAPE_UNIFORM, SHAPE_ROWS, SHAPE_GROUPS, SHAPE_SCATTERED, VG_SHAPE_KINDS };
 enum { VG_SHAPES_PER_SITE = 4 };
 
 /** What a memory instruction's lanes looked like, see access_shape.inc. */
@@ -348,6 +348,7 @@ struct vg_worker {
     size_t finding_count, finding_room;
     struct vg_block *idle, *resident;
     struct vg_frame *free_frames;
+    struct patterns *patterns; /**< of native code, one block of memory */
     struct vg_printed {
         uint64_t block;
         char *text;
@@ -478,6 +479,8 @@ struct vg_handlers {
     void (*enter)(const struct ir_insn *first, struct vg_warp *warp);
     /** The same, and the accesses are written down first (see cache_sample.h). */
     void (*enter_sampled)(const struct ir_insn *first, struct vg_warp *warp);
+    /** Makes the shape of an access of lanes at these addresses, with all its counts. */
+    void (*learn)(struct vg_shape *shape, const uint64_t addresses[32], uint32_t mask, uint32_t size);
     ir_handler run[IR_OPS];  /**< may execute more than their own instruction */
     ir_handler once[IR_OPS]; /**< that one only */
 };

@@ -9,6 +9,9 @@
 /** LLVM bitcode of the functions that lane_functions.c lists. */
 extern const unsigned char lane_functions_bc[];
 extern const size_t lane_functions_bc_bytes;
+/** The same of access_functions.c. */
+extern const unsigned char access_functions_bc[];
+extern const size_t access_functions_bc_bytes;
 
 /** The functions of libm that rows of opcodes.def use, each called native_NAME() there: a compiler that
  *  knew them would compute a constant's sine by itself, and get other bits than libm. */

@@ -1,0 +1,186 @@
+/* Which registers are uniform, and which affine. Both are properties of a register wherever it is
+ * written: nvcc gives nearly every value a register of its own. */
+#include "vgpu/native/unit.h"
+
+#include <string.h>
+
+enum form form_of(const struct ir_insn *in, bool *is_signed)
+{
+    *is_signed = in->op == IR_CVT_S64_S32 || in->op == IR_MUL_WIDE_S32 || in->op == IR_MAD_WIDE_S32;
+    switch (in->op) {
+    case IR_ADD_32:
+    case IR_ADD_64:
+    case IR_SUB_32:
+    case IR_SUB_64: return FORM_SUM;
+    case IR_MUL_LO_32:
+    case IR_MUL_LO_64: return FORM_PRODUCT;
+    case IR_MAD_LO_32:
+    case IR_MAD_LO_64: return FORM_PRODUCT_SUM;
+    case IR_SHL_32:
+    case IR_SHL_64: return FORM_SHIFT;
+    case IR_MOV_32:
+    case IR_MOV_64: return FORM_MOVE;
+    case IR_CVT_U32_U64: return FORM_NARROW;
+    case IR_CVT_S64_S32:
+    case IR_CVT_U64_U32: return FORM_WIDE;
+    case IR_MUL_WIDE_S32:
+    case IR_MUL_WIDE_U32: return FORM_WIDE_PRODUCT;
+    case IR_MAD_WIDE_S32:
+    case IR_MAD_WIDE_U32: return FORM_WIDE_PRODUCT_SUM;
+    default: return FORM_NONE;
+    }
+}
+
+/* The quick handlers are chosen where a module is numbered (exec/vg_module.c): what is quick for the
+ * interpreter is done inline here. */
+static bool handled_by(const struct unit *u, const struct ir_insn *in, enum ir_op op)
+{
+    return in->inner == u->native->handlers->once[op];
+}
+
+uint32_t access_words(const struct ir_insn *in)
+{
+    const uint32_t words = (uint32_t)in->bytes * in->vector / 4;
+    return words == 1 || words == 2 || words == 4 ? words : 0;
+}
+
+bool is_quick_load(const struct unit *u, const struct ir_insn *in)
+{
+    return in->op == IR_LD && access_words(in) && !in->guard &&
+           (handled_by(u, in, IR_LD_GLOBAL) || handled_by(u, in, IR_LD_GLOBAL_4) ||
+            handled_by(u, in, IR_LD_FIXED_4) || handled_by(u, in, IR_LD_GENERIC) ||
+            handled_by(u, in, IR_LD_SHARED) || handled_by(u, in, IR_LD_SHARED_4));
+}
+
+bool is_quick_store(const struct unit *u, const struct ir_insn *in)
+{
+    return in->op == IR_ST && access_words(in) && !in->guard &&
+           (handled_by(u, in, IR_ST_GLOBAL) || handled_by(u, in, IR_ST_GENERIC) ||
+            handled_by(u, in, IR_ST_SHARED));
+}
+
+bool is_of_shared(const struct ir_insn *in)
+{
+    return in->space == PTX_SPACE_SHARED;
+}
+
+bool is_compare(const struct ir_insn *in)
+{
+    return in->op >= IR_SETP_S32 && in->op <= IR_SETP_BF16;
+}
+
+bool is_of_lane(enum ir_sreg which)
+{
+    return which == SREG_TID_X || which == SREG_TID_Y || which == SREG_TID_Z;
+}
+
+bool is_steady(enum ir_sreg which)
+{
+    return which >= SREG_NTID_X && which <= SREG_NCTAID_Z;
+}
+
+/* ---- uniform --------------------------------------------------------------------------------- */
+
+static bool all_uniform(struct unit *u, const struct ptx_operands *o)
+{
+    for (int i = 0; i < o->read_count; i++)
+        if (!u->held[o->reads[i]].uniform)
+            return false;
+    return true;
+}
+
+static bool makes_uniform(struct unit *u, const struct ir_insn *in, const struct ptx_operands *o)
+{
+    if (!all_uniform(u, o))
+        return false;
+    switch (in->op) {
+    case IR_SREG: return is_steady((enum ir_sreg)in->sub) && !in->guard;
+    case IR_LD: return is_quick_load(u, in);
+    case IR_CVTA:
+    case IR_LOCAL_ADDRESS:
+    case IR_DYNAMIC_SHARED: return !in->guard;
+    case IR_MOV_PRED:
+    case IR_NOT_PRED:
+    case IR_AND_PRED:
+    case IR_OR_PRED:
+    case IR_XOR_PRED:
+    case IR_SELP_32:
+    case IR_SELP_64: return true;
+    default: return is_compare(in) || u->native->services->rows[in->op].is_lane;
+    }
+}
+
+static bool find_uniform(struct unit *u)
+{
+    bool changed = false;
+    for (size_t i = 0; i < u->f->insn_count; i++) {
+        const struct ir_insn *in = &u->f->insns[i];
+        struct ptx_operands o;
+        u->native->services->flow_operands(u->flow, in, &o);
+        if (!o.write_count || makes_uniform(u, in, &o))
+            continue;
+        for (int k = 0; k < o.write_count; k++) {
+            changed |= u->held[o.writes[k]].uniform;
+            u->held[o.writes[k]].uniform = false;
+        }
+    }
+    return changed;
+}
+
+/* ---- affine ---------------------------------------------------------------------------------- */
+
+static bool has_base(struct unit *u, uint32_t offset)
+{
+    const struct held *h = held_at(u, offset);
+    return h && (h->uniform || h->affine);
+}
+
+/* Whether a form gives something with a base of its own. */
+static bool makes_affine(struct unit *u, const struct ir_insn *in)
+{
+    bool is_signed;
+    const bool a = has_base(u, in->a), b = has_base(u, in->b), c = has_base(u, in->c);
+    switch (form_of(in, &is_signed)) {
+    case FORM_SUM: return a || b;
+    case FORM_PRODUCT: return (a && is_uniform(u, in->b)) || (b && is_uniform(u, in->a));
+    case FORM_PRODUCT_SUM:
+        return (is_uniform(u, in->b) || is_uniform(u, in->a)) && (c || (a && b));
+    case FORM_SHIFT: return a && is_uniform(u, in->b);
+    case FORM_MOVE:
+    case FORM_NARROW: return a;
+    case FORM_WIDE: return is_affine(u, in->a);
+    case FORM_WIDE_PRODUCT:
+    case FORM_WIDE_PRODUCT_SUM:
+        return (is_affine(u, in->a) && is_uniform(u, in->b)) ||
+               (is_affine(u, in->b) && is_uniform(u, in->a));
+    default: return false;
+    }
+}
+
+static bool find_affine(struct unit *u)
+{
+    bool changed = false;
+    for (size_t i = 0; i < u->f->insn_count; i++) {
+        const struct ir_insn *in = &u->f->insns[i];
+        if (!u->native->services->rows[in->op].is_lane)
+            continue;
+        struct held *to = held_at(u, in->d);
+        if (!to || to->uniform || to->affine || !makes_affine(u, in))
+            continue;
+        to->affine = true;
+        changed = true;
+    }
+    return changed;
+}
+
+void classes_find(struct unit *u)
+{
+    for (uint32_t i = 0; i < u->f->slot_count; i++) {
+        u->held[i].uniform = u->held[i].bits != 0;
+        u->held[i].affine = false;
+    }
+    while (find_uniform(u)) {
+    }
+    while (find_affine(u)) {
+    }
+}

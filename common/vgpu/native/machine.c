@@ -1,0 +1,321 @@
+/* From a unit to machine code: LLVM's passes, its code generator, and ORC, which puts the object into
+ * memory that is never writable and executable at once. */
+#include "vgpu/native/machine.h"
+
+#include "vgpu/native/lane_functions.h"
+#include "vgpu/native/patterns.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/BitReader.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/LLJIT.h>
+#include <llvm-c/Linker.h>
+#include <llvm-c/Orc.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include <llvm/Config/llvm-config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Inlining first; then what makes variables values, and moves what does not change out of loops. */
+static const char passes[] =
+    "always-inline,globaldce,"
+    "function(sroa,early-cse<memssa>,simplifycfg,instcombine,early-cse<memssa>,"
+    "loop-simplify,lcssa,loop-mssa(loop-rotate,licm),instcombine,gvn,simplifycfg,"
+    "loop-mssa(licm),adce,simplifycfg)";
+
+struct native_machine {
+    LLVMTargetMachineRef target;
+    LLVMOrcLLJITRef jit;
+    uint32_t count; /* of codes, for their names */
+    struct code {
+        vg_native_code code;
+        LLVMOrcResourceTrackerRef tracker;
+        struct code *next;
+    } *codes;
+};
+
+/* ---- the module ------------------------------------------------------------------------------ */
+
+static bool add_bitcode(LLVMModuleRef to, const unsigned char *bytes, size_t n, const char *name)
+{
+    LLVMContextRef context = LLVMGetModuleContext(to);
+    LLVMMemoryBufferRef buffer =
+        LLVMCreateMemoryBufferWithMemoryRange((const char *)bytes, n, name, false);
+    LLVMModuleRef from;
+    const bool read = !LLVMParseBitcodeInContext2(context, buffer, &from);
+    LLVMDisposeMemoryBuffer(buffer);
+    return read && !LLVMLinkModules2(to, from);
+}
+
+static void add_enum(LLVMValueRef f, const char *name)
+{
+    LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(f));
+    const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    if (kind)
+        LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                                LLVMCreateEnumAttribute(context, kind, 0));
+}
+
+/* Body of native_store_16(to, value, mask). */
+static void define_store(LLVMModuleRef module)
+{
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    LLVMValueRef f = LLVMGetNamedFunction(module, "native_store_16");
+    if (!f)
+        return;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(context), i16 = LLVMInt16TypeInContext(context);
+    LLVMTypeRef v16 = LLVMVectorType(i32, 16), pointer = LLVMPointerType(v16, 0);
+    LLVMTypeRef flags = LLVMVectorType(LLVMInt1TypeInContext(context), 16);
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
+    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
+    LLVMValueRef mask = LLVMBuildTrunc(b, LLVMGetParam(f, 2), i16, "");
+    LLVMValueRef value =
+        LLVMBuildLoad2(b, v16, LLVMBuildBitCast(b, LLVMGetParam(f, 1), pointer, ""), "");
+    LLVMValueRef arguments[] = {value, LLVMBuildBitCast(b, LLVMGetParam(f, 0), pointer, ""),
+                                LLVMConstInt(i32, 4, false), LLVMBuildBitCast(b, mask, flags, "")};
+    LLVMTypeRef types[] = {v16, pointer};
+    const unsigned id = LLVMLookupIntrinsicID("llvm.masked.store", strlen("llvm.masked.store"));
+    LLVMBuildCall2(b, LLVMIntrinsicGetType(context, id, types, 2),
+                   LLVMGetIntrinsicDeclaration(module, id, types, 2), arguments, 4, "");
+    LLVMBuildRetVoid(b);
+    LLVMDisposeBuilder(b);
+    add_enum(f, "alwaysinline");
+}
+
+/* A function that finds patterns, which LLVM may call wherever and as seldom as it likes. */
+static void define_pattern(LLVMModuleRef module, const char *name, unsigned bits, unsigned parts,
+                           uintptr_t address)
+{
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(context), 0);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(context), i64 = LLVMInt64TypeInContext(context);
+    LLVMTypeRef members[] = {pointer, i64}, types[3 + 8] = {pointer, i32, i32};
+    LLVMTypeRef result = LLVMStructTypeInContext(context, members, 2, false);
+    for (unsigned i = 0; i < parts; i++)
+        types[3 + i] = LLVMVectorType(LLVMIntTypeInContext(context, bits), VG_LANES / parts);
+    LLVMTypeRef type = LLVMFunctionType(result, types, 3 + parts, false);
+    LLVMValueRef f = LLVMAddFunction(module, name, type), arguments[3 + 8];
+    LLVMGetParams(f, arguments);
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
+    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
+    LLVMValueRef to = LLVMConstIntToPtr(LLVMConstInt(i64, address, false), LLVMPointerType(type, 0));
+    LLVMValueRef call = LLVMBuildCall2(b, type, to, arguments, 3 + parts, "");
+    LLVMSetTailCall(call, true);
+    LLVMBuildRet(b, call);
+    LLVMDisposeBuilder(b);
+    static const char *const attributes[] = {"noinline", "nounwind",     "willreturn",
+                                             "readnone", "speculatable", "memory"};
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+        add_enum(f, attributes[i]);
+    if (parts * (VG_LANES / parts) * bits / 8 / parts == 64)
+        LLVMAddAttributeAtIndex(
+            f, LLVMAttributeFunctionIndex,
+            LLVMCreateStringAttribute(context, "min-legal-vector-width", 22, "512", 3));
+}
+
+static void define_patterns(LLVMModuleRef module, bool avx512)
+{
+    define_pattern(module, "native_pattern_wide", 64, avx512 ? 4 : 8, patterns_entry(avx512, true));
+    define_pattern(module, "native_pattern_narrow", 32, avx512 ? 2 : 4,
+                   patterns_entry(avx512, false));
+}
+
+/* What the bitcode calls outside is called by its address; the rest is nobody else's business. */
+static void bind(LLVMModuleRef module, const char *name)
+{
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(context);
+    for (const struct native_symbol *s = native_symbols; s->name; s++) {
+        LLVMValueRef f = LLVMGetNamedFunction(module, s->name);
+        if (f)
+            LLVMReplaceAllUsesWith(
+                f, LLVMConstIntToPtr(LLVMConstInt(i64, (uint64_t)(uintptr_t)s->address, false),
+                                     LLVMTypeOf(f)));
+    }
+    for (LLVMValueRef f = LLVMGetFirstFunction(module), next; f; f = next) {
+        next = LLVMGetNextFunction(f);
+        size_t n;
+        if (LLVMIsDeclaration(f) || strcmp(LLVMGetValueName2(f, &n), name) == 0)
+            continue;
+        if (!LLVMGetFirstUse(f))
+            LLVMDeleteFunction(f);
+        else
+            LLVMSetLinkage(f, LLVMInternalLinkage);
+    }
+}
+
+static LLVMModuleRef make_module(const struct native *native, LLVMContextRef context,
+                                 const struct ir_function *f, uint32_t first, const uint8_t *kinds,
+                                 const char *name)
+{
+    struct native_machine *m = native->machine;
+    LLVMModuleRef module = LLVMModuleCreateWithNameInContext(name, context);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(m->target);
+    char *triple = LLVMGetTargetMachineTriple(m->target);
+    LLVMSetModuleDataLayout(module, layout);
+    LLVMSetTarget(module, triple);
+    LLVMDisposeTargetData(layout);
+    LLVMDisposeMessage(triple);
+    bool made = add_bitcode(module, lane_functions_bc, lane_functions_bc_bytes, "lanes") &&
+                add_bitcode(module, access_functions_bc, access_functions_bc_bytes, "accesses");
+    if (made) {
+        define_store(module);
+        define_patterns(module, strcmp(native->target, "avx512") == 0);
+        made = unit_translate(native, module, f, first, kinds, name);
+    }
+    if (made) {
+        bind(module, name);
+        return module;
+    }
+    LLVMDisposeModule(module);
+    return NULL;
+}
+
+/* ---- compiling ------------------------------------------------------------------------------- */
+
+static void show(LLVMModuleRef module, const char *name, const char *stage)
+{
+    const char *folder = getenv("CONVLAB_NATIVE_DUMP");
+    if (!folder)
+        return;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s-%s.ll", folder, name, stage);
+    LLVMPrintModuleToFile(module, path, NULL);
+}
+
+static bool report(LLVMErrorRef error)
+{
+    if (!error)
+        return true;
+    char *text = LLVMGetErrorMessage(error);
+    fprintf(stderr, "native: %s\n", text);
+    LLVMDisposeErrorMessage(text);
+    return false;
+}
+
+static bool optimise(struct native_machine *m, LLVMModuleRef module)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    const bool done = report(LLVMRunPasses(module, passes, m->target, options));
+    LLVMDisposePassBuilderOptions(options);
+    return done;
+}
+
+static vg_native_code link_object(struct native_machine *m, LLVMMemoryBufferRef object,
+                                  const char *name)
+{
+    LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(m->jit);
+    LLVMOrcResourceTrackerRef tracker = LLVMOrcJITDylibCreateResourceTracker(library);
+    LLVMOrcExecutorAddress at = 0;
+    if (!report(LLVMOrcLLJITAddObjectFileWithRT(m->jit, tracker, object)) ||
+        !report(LLVMOrcLLJITLookup(m->jit, &at, name))) {
+        LLVMOrcReleaseResourceTracker(tracker);
+        return NULL;
+    }
+    struct code *code = malloc(sizeof *code);
+    if (!code)
+        abort();
+    *code = (struct code){(vg_native_code)(uintptr_t)at, tracker, m->codes};
+    m->codes = code;
+    return code->code;
+}
+
+vg_native_code machine_translate(const struct native *native, const struct ir_function *f,
+                                 uint32_t first, const uint8_t *kinds)
+{
+    struct native_machine *m = native->machine;
+    char name[32], *error = NULL;
+    snprintf(name, sizeof name, "code%u", ++m->count);
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module = make_module(native, context, f, first, kinds, name);
+    LLVMMemoryBufferRef object = NULL;
+    vg_native_code code = NULL;
+    if (module) {
+        show(module, name, "unit");
+        if (getenv("CONVLAB_NATIVE_DUMP") &&
+            LLVMVerifyModule(module, LLVMPrintMessageAction, NULL))
+            fprintf(stderr, "native: %s of %s at %u is broken\n", name, f->name, first);
+        else if (optimise(m, module)) {
+            show(module, name, "optimised");
+            if (!LLVMTargetMachineEmitToMemoryBuffer(m->target, module, LLVMObjectFile, &error,
+                                                     &object))
+                code = link_object(m, object, name);
+        }
+        LLVMDisposeModule(module);
+    }
+    LLVMContextDispose(context);
+    return code;
+}
+
+void machine_drop(struct native_machine *m, vg_native_code code)
+{
+    for (struct code **at = &m->codes; *at; at = &(*at)->next) {
+        if ((*at)->code != code)
+            continue;
+        struct code *found = *at;
+        *at = found->next;
+        report(LLVMOrcResourceTrackerRemove(found->tracker));
+        LLVMOrcReleaseResourceTracker(found->tracker);
+        free(found);
+        return;
+    }
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static LLVMTargetMachineRef make_target(const char *target)
+{
+    LLVMTargetRef t;
+    char *triple = LLVMGetDefaultTargetTriple(), *error = NULL;
+    const bool avx512 = strcmp(target, "avx512") == 0;
+    LLVMTargetMachineRef machine = NULL;
+    if (!LLVMGetTargetFromTriple(triple, &t, &error))
+        machine = LLVMCreateTargetMachine(t, triple, avx512 ? "skylake-avx512" : "haswell",
+                                          avx512 ? "-prefer-256-bit" : "", LLVMCodeGenLevelDefault,
+                                          LLVMRelocPIC, LLVMCodeModelJITDefault);
+    LLVMDisposeMessage(triple);
+    return machine;
+}
+
+static LLVMOrcLLJITRef make_jit(void)
+{
+    LLVMOrcLLJITRef jit;
+    LLVMOrcDefinitionGeneratorRef process;
+    if (!report(LLVMOrcCreateLLJIT(&jit, NULL)))
+        return NULL;
+    if (report(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, 0, NULL, NULL)))
+        LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(jit), process);
+    return jit;
+}
+
+struct native_machine *machine_open(const char *target)
+{
+    struct native_machine *m = calloc(1, sizeof *m);
+    if (!m)
+        return NULL;
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+    LLVMInitializeNativeAsmParser();
+    m->target = make_target(target);
+    m->jit = m->target ? make_jit() : NULL;
+    if (m->jit)
+        return m;
+    if (m->target)
+        LLVMDisposeTargetMachine(m->target);
+    free(m);
+    return NULL;
+}
+
+void machine_close(struct native_machine *m)
+{
+    while (m->codes)
+        machine_drop(m, m->codes->code);
+    report(LLVMOrcDisposeLLJIT(m->jit));
+    LLVMDisposeTargetMachine(m->target);
+    free(m);
+}

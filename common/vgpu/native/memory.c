@@ -1,0 +1,207 @@
+/* Loads and stores. The checks, counts and moves are functions of the bitcode (access_functions.c); here
+ * is which of them, and with which addresses. What is not in order is done by the interpreter. */
+#include "vgpu/native/unit.h"
+
+#include "vgpu/native/patterns.h"
+
+#include <stdio.h>
+
+/* Where the lanes of an access are. */
+struct place {
+    LLVMValueRef first; /* address of the first lane, or of all */
+    LLVMValueRef shape; /* NULL: all lanes name one address */
+};
+
+/* What all lanes have in common of an address: a base, and the offset that the instruction names. */
+static LLVMValueRef common_address(struct unit *u, const struct ir_insn *in)
+{
+    LLVMValueRef at = number(u, 64, (uint64_t)in->imm);
+    if (in->fixed_address) {
+        if (in->local_frame)
+            at = LLVMBuildAdd(u->b, at, call_function(u, "native_local_base", &u->warp, 1), "");
+        if (in->shared_dynamic)
+            at = LLVMBuildAdd(u->b, at, call_function(u, "native_dynamic_start", &u->warp, 1), "");
+        return at;
+    }
+    if (in->wide_address)
+        return LLVMBuildAdd(u->b, get_base(u, in->a, 64), at, "");
+    LLVMValueRef low = LLVMBuildAdd(u->b, get_base(u, in->a, 32), number(u, 32, (uint32_t)in->imm), "");
+    return LLVMBuildZExt(u->b, low, u->i64, "");
+}
+
+/* Looks a pattern up: an ordinary function to LLVM, but one of nothing but its operands, which it may
+ * call before a loop or once for several accesses. */
+static LLVMValueRef find_pattern(struct unit *u, LLVMValueRef lanes, int bits, uint32_t size)
+{
+    LLVMValueRef arguments[3 + 8] = {u->worker, u->mask, number(u, 32, size)};
+    const char *name = bits == 64 ? "native_pattern_wide" : "native_pattern_narrow";
+    LLVMValueRef f = LLVMGetNamedFunction(u->module, name);
+    LLVMTypeRef type = LLVMGlobalGetValueType(f), types[3 + 8];
+    const unsigned n = LLVMCountParamTypes(type);
+    LLVMGetParamTypes(type, types);
+    const unsigned parts = n - 3, each = VG_LANES / parts;
+    for (unsigned k = 0; k < parts; k++) {
+        LLVMValueRef which[VG_LANES];
+        for (unsigned i = 0; i < each; i++)
+            which[i] = number(u, 32, k * each + i);
+        arguments[3 + k] = LLVMBuildShuffleVector(u->b, lanes, LLVMGetPoison(LLVMTypeOf(lanes)),
+                                                  LLVMConstVector(which, each), "");
+    }
+    return LLVMBuildCall2(u->b, type, f, arguments, n, "");
+}
+
+static struct place place_of(struct unit *u, const struct ir_insn *in)
+{
+    struct place p = {common_address(u, in), NULL};
+    const int bits = in->wide_address ? 64 : 32;
+    if (in->fixed_address || is_uniform(u, in->a))
+        return p;
+    LLVMValueRef pattern =
+        find_pattern(u, get_lanes(u, in->a, bits), bits, 4 * access_words(in));
+    p.shape = LLVMBuildExtractValue(u->b, pattern, 0, "");
+    p.first = LLVMBuildAdd(u->b, p.first, LLVMBuildExtractValue(u->b, pattern, 1, ""), "");
+    if (bits == 32)
+        p.first = LLVMBuildAnd(u->b, p.first, number(u, 64, 0xffffffffu), "");
+    return p;
+}
+
+static LLVMValueRef site_of(struct unit *u, const struct ir_insn *in)
+{
+    LLVMValueRef at = number(u, 64, in->site * sizeof(struct vg_site));
+    return LLVMBuildGEP2(u->b, u->i8, u->sites, &at, 1, "");
+}
+
+/* Whether an access has always been of rows so far: then code for other shapes is left out. */
+static const char *way_of(const struct unit *u, const struct ir_insn *in)
+{
+    return u->kinds && u->kinds[in->site] == 1 + SHAPE_ROWS ? "ROWS" : "ANY";
+}
+
+static uint32_t slot_of_element(const struct unit *u, const struct ir_insn *in, uint32_t e,
+                                uint32_t single)
+{
+    return in->vector == 1 ? single : u->f->extra[in->extra + e];
+}
+
+/* Branches to where the handler does an access that was not in order, and back. */
+static void or_step(struct unit *u, const struct ir_insn *in, LLVMValueRef done,
+                    LLVMBasicBlockRef *quick, LLVMBasicBlockRef *on)
+{
+    LLVMBasicBlockRef slow = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    *quick = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    *on = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    LLVMBuildCondBr(u->b, done, *quick, slow);
+    LLVMPositionBuilderAtEnd(u->b, slow);
+    unit_step(u, in);
+    LLVMBuildBr(u->b, *on);
+    LLVMPositionBuilderAtEnd(u->b, *quick);
+}
+
+/* ---- loads ----------------------------------------------------------------------------------- */
+
+static LLVMValueRef word_of(struct unit *u, LLVMValueRef words, uint32_t i, bool same)
+{
+    LLVMTypeRef type = same ? u->i32 : u->v32;
+    LLVMValueRef at = number(u, 64, i);
+    return LLVMBuildLoad2(
+        u->b, type, LLVMBuildGEP2(u->b, type, pointer_to(u, type, words), &at, 1, ""), "");
+}
+
+/* Element e from the words that were loaded. */
+static LLVMValueRef element_of(struct unit *u, const struct ir_insn *in, LLVMValueRef words, uint32_t e,
+                               bool same)
+{
+    if (in->bytes == 4)
+        return word_of(u, words, e, same);
+    LLVMTypeRef type = same ? u->i64 : u->v64;
+    LLVMValueRef low = LLVMBuildZExt(u->b, word_of(u, words, 2 * e, same), type, "");
+    LLVMValueRef high = LLVMBuildZExt(u->b, word_of(u, words, 2 * e + 1, same), type, "");
+    LLVMValueRef by = same ? number(u, 64, 32) : splat(u, number(u, 64, 32), 64);
+    return LLVMBuildOr(u->b, low, LLVMBuildShl(u->b, high, by, ""), "");
+}
+
+static void load(struct unit *u, const struct ir_insn *in)
+{
+    const uint32_t n = access_words(in);
+    const struct place p = place_of(u, in);
+    const bool same = !p.shape, shared = is_of_shared(in);
+    LLVMTypeRef word = same ? u->i32 : u->v32;
+    LLVMValueRef words = variable(u, LLVMArrayType(word, n)), arguments[8] = {words, u->warp,
+                                                                             site_of(u, in)};
+    unsigned count = 3;
+    char name[64];
+    snprintf(name, sizeof name, "native_load_%s_%u_%s", shared ? "shared" : "global", n,
+             same ? "SAME" : way_of(u, in));
+    if (!same)
+        arguments[count++] = p.shape;
+    else if (shared)
+        arguments[count++] = LLVMBuildExtractValue(
+            u->b, find_pattern(u, LLVMConstNull(u->v32), 32, 4 * n), 0, "");
+    arguments[count++] = p.first;
+    if (shared && !same)
+        arguments[count++] = u->mask;
+    if (shared)
+        arguments[count++] = number(u, 32, in->number);
+    LLVMBasicBlockRef quick, on;
+    or_step(u, in, call_function(u, name, arguments, count), &quick, &on);
+    for (uint32_t e = 0; e < in->vector; e++) {
+        const uint32_t to = slot_of_element(u, in, e, in->d);
+        const int bits = in->bytes == 4 ? 32 : 64;
+        LLVMValueRef v = element_of(u, in, words, e, same);
+        if (same)
+            set_parts(u, in, to, v, NULL);
+        else
+            set_parts(u, in, to, number(u, bits, 0), v);
+    }
+    LLVMBuildBr(u->b, on);
+    LLVMPositionBuilderAtEnd(u->b, on);
+}
+
+/* ---- stores ---------------------------------------------------------------------------------- */
+
+static void set_word(struct unit *u, LLVMValueRef words, uint32_t i, LLVMValueRef value)
+{
+    LLVMValueRef at = number(u, 64, i);
+    LLVMBuildStore(u->b, value,
+                   LLVMBuildGEP2(u->b, u->v32, pointer_to(u, u->v32, words), &at, 1, ""));
+}
+
+static void store(struct unit *u, const struct ir_insn *in)
+{
+    const uint32_t n = access_words(in);
+    const struct place p = place_of(u, in);
+    const bool shared = is_of_shared(in);
+    LLVMValueRef words = variable(u, LLVMArrayType(u->v32, n));
+    for (uint32_t e = 0; e < in->vector; e++) {
+        const uint32_t from = slot_of_element(u, in, e, in->b);
+        if (in->bytes == 4) {
+            set_word(u, words, e, get_vector(u, from, 32));
+            continue;
+        }
+        LLVMValueRef v = get_vector(u, from, 64);
+        LLVMValueRef high = LLVMBuildLShr(u->b, v, splat(u, number(u, 64, 32), 64), "");
+        set_word(u, words, 2 * e, LLVMBuildTrunc(u->b, v, u->v32, ""));
+        set_word(u, words, 2 * e + 1, LLVMBuildTrunc(u->b, high, u->v32, ""));
+    }
+    LLVMValueRef arguments[] = {words,   u->warp, site_of(u, in), p.shape, p.first,
+                                u->mask, number(u, 32, in->number)};
+    char name[64];
+    snprintf(name, sizeof name, "native_store_%s_%u_%s", shared ? "shared" : "global", n, way_of(u, in));
+    LLVMBasicBlockRef quick, on;
+    or_step(u, in, call_function(u, name, arguments, shared ? 7 : 6), &quick, &on);
+    LLVMBuildBr(u->b, on);
+    LLVMPositionBuilderAtEnd(u->b, on);
+}
+
+bool memory_translate(struct unit *u, const struct ir_insn *in)
+{
+    if (is_quick_load(u, in) && !(in->fixed_address && in->space == PTX_SPACE_LOCAL)) {
+        load(u, in);
+        return true;
+    }
+    if (is_quick_store(u, in) && !in->fixed_address && !is_uniform(u, in->a)) {
+        store(u, in);
+        return true;
+    }
+    return false;
+}

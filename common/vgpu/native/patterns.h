@@ -1,0 +1,27 @@
+/** @file
+ * The patterns of a warp's addresses: each lane's less the first one's. A pattern that was seen once
+ * is kept with all that follows from it (exec/access_shape.inc), so that equal ones are one object,
+ * which native code may look up before a loop and use in it.
+ */
+#ifndef CONVLAB_VGPU_PATTERNS_H
+#define CONVLAB_VGPU_PATTERNS_H
+
+#include "vgpu/exec/translator.h"
+
+/** A pattern, and where the first lane is. Returned in two registers. */
+struct native_pattern {
+    const struct vg_shape *shape;
+    uint64_t lead;
+};
+
+/** @param values  of all lanes. @param mask  lanes that count, not 0. @param size  bytes of each access. */
+struct native_pattern patterns_find(const struct vg_handlers *handlers, struct vg_worker *worker,
+                                    uint32_t mask, uint32_t size, const uint64_t values[32]);
+/** A piece of native code begins: patterns that it finds stay until it ends. */
+void patterns_begin(struct vg_worker *worker);
+
+/** @return the address of the function by which native code finds a pattern: called with the worker, the
+ * mask, the size, and the lanes of 64 bits (wide) or 32 in vector registers. */
+uintptr_t patterns_entry(bool avx512, bool wide);
+
+#endif

@@ -1,0 +1,52 @@
+/* What the library offers: vg_translator. */
+#include "vgpu/native/unit.h"
+
+#include "vgpu/native/machine.h"
+
+#include <llvm/Config/llvm-config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *version(void)
+{
+    return "LLVM " LLVM_VERSION_STRING;
+}
+
+static void *open_native(const char *target, const struct vg_handlers *handlers,
+                         const struct vg_services *services)
+{
+    if (strcmp(target, "base") == 0) /* narrower vectors than the interpreter's own do not pay */
+        return NULL;
+    struct native *n = calloc(1, sizeof *n);
+    if (!n)
+        return NULL;
+    *n = (struct native){handlers, services, target, machine_open(target)};
+    if (n->machine)
+        return n;
+    free(n);
+    return NULL;
+}
+
+static vg_native_code translate(void *state, const struct ir_function *f, uint32_t first,
+                                const uint8_t *kinds)
+{
+    return machine_translate(state, f, first, kinds);
+}
+
+static void drop(void *state, vg_native_code code)
+{
+    const struct native *n = state;
+    machine_drop(n->machine, code);
+}
+
+static void close_native(void *state)
+{
+    struct native *n = state;
+    machine_close(n->machine);
+    free(n);
+}
+
+extern const struct vg_translator vg_translator;
+__attribute__((visibility("default"))) const struct vg_translator vg_translator = {
+    version, open_native, translate, drop, close_native};

@@ -1,0 +1,269 @@
+/* Values of LLVM: registers, numbers, calls. */
+#include "vgpu/native/unit.h"
+
+#include <string.h>
+
+struct held *held_at(struct unit *u, uint32_t offset)
+{
+    const uint32_t slot = offset ? u->flow->slot_of[offset / 4] : 0;
+    return slot ? &u->held[slot - 1] : NULL;
+}
+
+bool is_uniform(struct unit *u, uint32_t offset)
+{
+    const struct held *h = held_at(u, offset);
+    return !h || h->uniform;
+}
+
+bool is_affine(struct unit *u, uint32_t offset)
+{
+    const struct held *h = held_at(u, offset);
+    return h && !h->uniform && h->affine;
+}
+
+LLVMTypeRef type_of_bits(struct unit *u, int bits)
+{
+    return bits == 64 ? u->i64 : u->i32;
+}
+
+LLVMTypeRef lanes_of_bits(struct unit *u, int bits)
+{
+    return bits == 64 ? u->v64 : u->v32;
+}
+
+LLVMValueRef number(struct unit *u, int bits, uint64_t value)
+{
+    return LLVMConstInt(type_of_bits(u, bits), value, false);
+}
+
+LLVMValueRef variable(struct unit *u, LLVMTypeRef type)
+{
+    LLVMValueRef v = LLVMBuildAlloca(u->at_entry, type, "");
+    LLVMSetAlignment(v, 64);
+    return v;
+}
+
+LLVMValueRef splat(struct unit *u, LLVMValueRef scalar, int bits)
+{
+    if (LLVMIsConstant(scalar)) {
+        LLVMValueRef all[VG_LANES];
+        for (int i = 0; i < VG_LANES; i++)
+            all[i] = scalar;
+        return LLVMConstVector(all, VG_LANES);
+    }
+    LLVMTypeRef type = lanes_of_bits(u, bits);
+    LLVMValueRef one =
+        LLVMBuildInsertElement(u->b, LLVMGetPoison(type), scalar, number(u, 32, 0), "");
+    return LLVMBuildShuffleVector(u->b, one, LLVMGetPoison(type), LLVMConstNull(u->v32), "");
+}
+
+LLVMValueRef address_of(struct unit *u, const void *at)
+{
+    return LLVMConstIntToPtr(LLVMConstInt(u->i64, (uint64_t)(uintptr_t)at, false), u->pointer);
+}
+
+LLVMValueRef pointer_to(struct unit *u, LLVMTypeRef type, LLVMValueRef pointer)
+{
+    return LLVMBuildBitCast(u->b, pointer, LLVMPointerType(type, 0), "");
+}
+
+LLVMValueRef load_from(struct unit *u, LLVMTypeRef type, LLVMValueRef from)
+{
+    return LLVMBuildLoad2(u->b, type, pointer_to(u, type, from), "");
+}
+
+void store_to(struct unit *u, LLVMValueRef value, LLVMValueRef to, LLVMTypeRef type)
+{
+    LLVMBuildStore(u->b, value, pointer_to(u, type, to));
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+LLVMValueRef call_function(struct unit *u, const char *name, LLVMValueRef *arguments, unsigned n)
+{
+    LLVMValueRef f = LLVMGetNamedFunction(u->module, name);
+    LLVMTypeRef type = LLVMGlobalGetValueType(f), want[8];
+    LLVMValueRef given[8];
+    LLVMGetParamTypes(type, want);
+    for (unsigned i = 0; i < n; i++) {
+        given[i] = arguments[i];
+        if (LLVMGetTypeKind(want[i]) == LLVMPointerTypeKind)
+            given[i] = LLVMBuildBitCast(u->b, arguments[i], want[i], "");
+    }
+    return LLVMBuildCall2(u->b, type, f, given, n, "");
+}
+
+LLVMValueRef call_address(struct unit *u, const void *function, LLVMTypeRef type,
+                          LLVMValueRef *arguments, unsigned n)
+{
+    LLVMValueRef f = LLVMConstIntToPtr(LLVMConstInt(u->i64, (uint64_t)(uintptr_t)function, false),
+                                       LLVMPointerType(type, 0));
+    return LLVMBuildCall2(u->b, type, f, arguments, n, "");
+}
+
+LLVMValueRef call_intrinsic(struct unit *u, const char *name, LLVMTypeRef *types, size_t type_count,
+                            LLVMValueRef *arguments, unsigned n)
+{
+    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(u->module, id, types, type_count);
+    return LLVMBuildCall2(u->b, LLVMIntrinsicGetType(u->context, id, types, type_count), f, arguments,
+                          n, "");
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+LLVMValueRef get_base(struct unit *u, uint32_t offset, int bits)
+{
+    const struct held *h = held_at(u, offset);
+    if (!h)
+        return number(u, bits, 0);
+    if (h->constant)
+        return h->base;
+    return h->uniform || h->affine ? load_from(u, type_of_bits(u, bits), h->base) : number(u, bits, 0);
+}
+
+LLVMValueRef get_lanes(struct unit *u, uint32_t offset, int bits)
+{
+    const struct held *h = held_at(u, offset);
+    if (!h || h->constant || h->uniform)
+        return LLVMConstNull(lanes_of_bits(u, bits));
+    return load_from(u, lanes_of_bits(u, bits), h->lanes);
+}
+
+LLVMValueRef get_vector(struct unit *u, uint32_t offset, int bits)
+{
+    const struct held *h = held_at(u, offset);
+    if (!h || h->uniform)
+        return splat(u, get_base(u, offset, bits), bits);
+    LLVMValueRef lanes = get_lanes(u, offset, bits);
+    return h->affine ? LLVMBuildAdd(u->b, splat(u, get_base(u, offset, bits), bits), lanes, "") : lanes;
+}
+
+LLVMValueRef get_predicate(struct unit *u, uint32_t offset)
+{
+    const struct held *h = held_at(u, offset);
+    if (!h)
+        return number(u, 32, 0);
+    return h->constant ? h->base : load_from(u, u->i32, h->base);
+}
+
+LLVMValueRef bits_to_flags(struct unit *u, LLVMValueRef bits)
+{
+    return LLVMBuildBitCast(u->b, bits, u->bits32, "");
+}
+
+LLVMValueRef guard_bits(struct unit *u, const struct ir_insn *in)
+{
+    LLVMValueRef p = get_predicate(u, in->guard);
+    return in->guard_not ? LLVMBuildNot(u->b, p, "") : p;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static LLVMValueRef is_not_zero(struct unit *u, LLVMValueRef bits)
+{
+    return LLVMBuildICmp(u->b, LLVMIntNE, bits, number(u, 32, 0), "");
+}
+
+void set_parts(struct unit *u, const struct ir_insn *in, uint32_t offset, LLVMValueRef base,
+               LLVMValueRef lanes)
+{
+    const struct held *h = held_at(u, offset);
+    if (!h)
+        return;
+    const bool guarded = in->guard != 0, same = guarded && is_uniform(u, in->guard);
+    if (!lanes)
+        lanes = LLVMConstNull(lanes_of_bits(u, h->bits));
+    if (h->uniform) {
+        if (guarded)
+            base = LLVMBuildSelect(u->b, is_not_zero(u, guard_bits(u, in)), base,
+                                   get_base(u, offset, h->bits), "");
+        store_to(u, base, h->base, type_of_bits(u, h->bits));
+        return;
+    }
+    if (!h->affine) { /* (its base is nowhere kept) */
+        lanes = LLVMBuildAdd(u->b, splat(u, base, h->bits), lanes, "");
+    } else if (guarded && !same) {
+        lanes = LLVMBuildAdd(u->b, splat(u, base, h->bits), lanes, "");
+        LLVMValueRef old = get_vector(u, offset, h->bits);
+        lanes = LLVMBuildSelect(u->b, bits_to_flags(u, guard_bits(u, in)), lanes, old, "");
+        store_to(u, number(u, h->bits, 0), h->base, type_of_bits(u, h->bits));
+        store_to(u, lanes, h->lanes, lanes_of_bits(u, h->bits));
+        return;
+    } else {
+        if (guarded)
+            base = LLVMBuildSelect(u->b, is_not_zero(u, guard_bits(u, in)), base,
+                                   get_base(u, offset, h->bits), "");
+        store_to(u, base, h->base, type_of_bits(u, h->bits));
+    }
+    if (guarded) {
+        LLVMValueRef when = same ? is_not_zero(u, guard_bits(u, in))
+                                 : bits_to_flags(u, guard_bits(u, in));
+        lanes = LLVMBuildSelect(u->b, when, lanes, get_lanes(u, offset, h->bits), "");
+    }
+    store_to(u, lanes, h->lanes, lanes_of_bits(u, h->bits));
+}
+
+void set_predicate(struct unit *u, const struct ir_insn *in, uint32_t offset, LLVMValueRef bits)
+{
+    const struct held *h = held_at(u, offset);
+    if (!h)
+        return;
+    if (in->guard) {
+        LLVMValueRef g = guard_bits(u, in), old = get_predicate(u, offset);
+        bits = LLVMBuildOr(u->b, LLVMBuildAnd(u->b, bits, g, ""),
+                           LLVMBuildAnd(u->b, old, LLVMBuildNot(u->b, g, ""), ""), "");
+    }
+    store_to(u, bits, h->base, u->i32);
+}
+
+/* ---- the frame ------------------------------------------------------------------------------- */
+
+LLVMValueRef frame_place(struct unit *u, uint32_t offset)
+{
+    LLVMValueRef at = number(u, 64, offset);
+    return LLVMBuildGEP2(u->b, u->i8, u->registers, &at, 1, "");
+}
+
+/* Of the fragment's lanes only: the others may be somewhere else, with values of their own. */
+void write_back(struct unit *u, struct held *h)
+{
+    if (!h->bits || h->constant)
+        return;
+    LLVMValueRef at = frame_place(u, h->offset);
+    if (h->bits == 1) {
+        LLVMValueRef old = load_from(u, u->i32, at), bits = load_from(u, u->i32, h->base);
+        bits = LLVMBuildOr(u->b, LLVMBuildAnd(u->b, old, LLVMBuildNot(u->b, u->mask, ""), ""),
+                           LLVMBuildAnd(u->b, bits, u->mask, ""), "");
+        store_to(u, bits, at, u->i32);
+        return;
+    }
+    LLVMTypeRef type = lanes_of_bits(u, h->bits);
+    LLVMTypeRef types[] = {type, LLVMPointerType(type, 0)};
+    LLVMValueRef arguments[] = {get_vector(u, h->offset, h->bits), pointer_to(u, type, at),
+                                number(u, 32, 64), u->mask_bits};
+    call_intrinsic(u, "llvm.masked.store", types, 2, arguments, 4);
+}
+
+void read_back(struct unit *u, struct held *h)
+{
+    if (!h->bits || h->constant)
+        return;
+    LLVMValueRef at = frame_place(u, h->offset);
+    if (h->bits == 1) {
+        store_to(u, load_from(u, u->i32, at), h->base, u->i32);
+        return;
+    }
+    if (h->uniform) {
+        LLVMTypeRef type = type_of_bits(u, h->bits);
+        LLVMValueRef lane = LLVMBuildZExt(u->b, u->lead, u->i64, "");
+        at = LLVMBuildGEP2(u->b, type, pointer_to(u, type, at), &lane, 1, "");
+        store_to(u, load_from(u, type, at), h->base, type);
+        return;
+    }
+    LLVMValueRef v = load_from(u, lanes_of_bits(u, h->bits), at);
+    LLVMSetAlignment(v, 64);
+    if (h->affine)
+        store_to(u, number(u, h->bits, 0), h->base, type_of_bits(u, h->bits));
+    store_to(u, v, h->lanes, lanes_of_bits(u, h->bits));
+}

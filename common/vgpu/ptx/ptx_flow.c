@@ -1,0 +1,262 @@
+/* Operands follow from the columns of the row where the row's instruction is one expression of them;
+ * else each field that names a slot counts as read and perhaps written. Liveness is the usual
+ * iteration, backwards over the basic blocks until nothing changes. */
+#include "vgpu/ptx/ptx_flow.h"
+
+#include "vgpu/ptx/ptx_match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add(uint32_t *list, int *count, uint32_t slot)
+{
+    for (int i = 0; i < *count; i++)
+        if (list[i] == slot)
+            return;
+    if (*count < PTX_OPERANDS)
+        list[(*count)++] = slot;
+}
+
+/* The number of the slot at an offset, plus one; 0 for the sink and for what is no slot. */
+static uint32_t slot_at(const struct ptx_flow *flow, uint32_t offset)
+{
+    return offset % 4 == 0 && offset < flow->function->frame_bytes ? flow->slot_of[offset / 4] : 0;
+}
+
+static void add_read(const struct ptx_flow *flow, struct ptx_operands *to, uint32_t offset)
+{
+    const uint32_t slot = slot_at(flow, offset);
+    if (slot)
+        add(to->reads, &to->read_count, slot - 1);
+}
+
+static void add_write(const struct ptx_flow *flow, struct ptx_operands *to, uint32_t offset)
+{
+    const uint32_t slot = slot_at(flow, offset);
+    if (slot && !flow->constant[slot - 1])
+        add(to->writes, &to->write_count, slot - 1);
+}
+
+static void add_extras(const struct ptx_flow *flow, struct ptx_operands *to, const struct ir_insn *in,
+                       bool reads, bool writes)
+{
+    for (uint32_t i = 0; i < in->extras; i++) {
+        const uint32_t offset = flow->function->extra[in->extra + i];
+        if (reads)
+            add_read(flow, to, offset);
+        if (writes)
+            add_write(flow, to, offset);
+    }
+}
+
+static bool is_control(enum ir_op op)
+{
+    return op == IR_BRA || op == IR_BRX || op == IR_CALL || op == IR_RET || op == IR_EXIT ||
+           op == IR_TRAP || op == IR_ENTER || op == IR_ENTER_JOIN;
+}
+
+/* Rows that read and write their columns and nothing else. */
+static bool is_plain(enum ir_op op)
+{
+    switch (op) {
+    case IR_MOV_PRED:
+    case IR_NOT_PRED:
+    case IR_AND_PRED:
+    case IR_OR_PRED:
+    case IR_XOR_PRED:
+    case IR_SELP_32:
+    case IR_SELP_64:
+    case IR_SETP_S32:
+    case IR_SETP_U32:
+    case IR_SETP_S16:
+    case IR_SETP_S64:
+    case IR_SETP_U64:
+    case IR_SETP_F32:
+    case IR_SETP_F64:
+    case IR_SETP_F16:
+    case IR_SETP_BF16:
+    case IR_SREG:
+    case IR_CVTA:
+    case IR_CVT:
+    case IR_LOCAL_ADDRESS:
+    case IR_DYNAMIC_SHARED:
+        return true;
+    default:
+        return ir_rows[op].is_lane;
+    }
+}
+
+static void plain_operands(const struct ptx_flow *flow, const struct ir_insn *in,
+                           struct ptx_operands *to)
+{
+    const bool compares = in->op >= IR_SETP_S32 && in->op <= IR_SETP_BF16;
+    add_read(flow, to, in->a);
+    add_read(flow, to, in->b);
+    if (!compares || in->boolean)
+        add_read(flow, to, in->c);
+    if (compares)
+        add_write(flow, to, in->e);
+    else
+        add_read(flow, to, in->e);
+    add_write(flow, to, in->d);
+    to->certain = !in->guard;
+}
+
+void ptx_flow_operands(const struct ptx_flow *flow, const struct ir_insn *in,
+                       struct ptx_operands *to)
+{
+    const enum ir_op op = (enum ir_op)in->op;
+    to->read_count = to->write_count = 0;
+    to->certain = false;
+    if (in->guard)
+        add_read(flow, to, in->guard);
+    if (is_control(op)) {
+        if (op == IR_BRX || (op == IR_CALL && in->wide_address))
+            add_read(flow, to, in->a);
+    } else if (is_plain(op)) {
+        plain_operands(flow, in, to);
+    } else if (op == IR_LD) {
+        add_read(flow, to, in->a);
+        if (in->vector == 1)
+            add_write(flow, to, in->d);
+        add_extras(flow, to, in, false, true);
+        to->certain = !in->guard;
+    } else if (op == IR_ST) {
+        add_read(flow, to, in->a);
+        if (in->vector == 1)
+            add_read(flow, to, in->b);
+        add_extras(flow, to, in, true, false);
+        to->certain = true;
+    } else if (op == IR_UNPACK || op == IR_PACK) {
+        add_read(flow, to, in->a);
+        add_write(flow, to, in->d);
+        add_extras(flow, to, in, op == IR_PACK, op == IR_UNPACK);
+        to->certain = !in->guard;
+    } else {
+        const uint32_t fields[] = {in->d, in->a, in->b, in->c, in->e, in->f};
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+            add_read(flow, to, fields[i]);
+            add_write(flow, to, fields[i]);
+        }
+        add_extras(flow, to, in, true, true);
+    }
+}
+
+size_t ptx_flow_next(const struct ir_function *f, uint32_t index, uint32_t *to)
+{
+    const struct ir_insn *in = &f->insns[index];
+    size_t n = 0;
+    if (in->op == IR_BRA)
+        to[n++] = in->target;
+    for (uint32_t i = 0; in->op == IR_BRX && i < in->extras; i++)
+        to[n++] = f->extra[in->extra + i];
+    const bool ends = in->op == IR_BRX || (!in->guard && (in->op == IR_BRA || in->op == IR_RET ||
+                                                          in->op == IR_EXIT || in->op == IR_TRAP));
+    if (!ends && index + 1 < f->insn_count)
+        to[n++] = index + 1;
+    return n;
+}
+
+/* From live behind an instruction to live before it. */
+static void step_back(const struct ptx_flow *flow, const struct ir_insn *in, uint64_t *set)
+{
+    struct ptx_operands o;
+    ptx_flow_operands(flow, in, &o);
+    for (int i = 0; o.certain && i < o.write_count; i++)
+        set[o.writes[i] / 64] &= ~((uint64_t)1 << o.writes[i] % 64);
+    for (int i = 0; i < o.read_count; i++)
+        if (!flow->constant[o.reads[i]])
+            set[o.reads[i] / 64] |= (uint64_t)1 << o.reads[i] % 64;
+}
+
+static uint32_t last_of_block(const struct ir_function *f, uint32_t index)
+{
+    while (index + 1 < f->insn_count && f->insns[index + 1].block == f->insns[index].block)
+        index++;
+    return index;
+}
+
+static void live_behind(const struct ptx_flow *flow, uint32_t last, uint64_t *set, uint32_t *next)
+{
+    const struct ir_function *f = flow->function;
+    memset(set, 0, flow->words * sizeof *set);
+    const size_t n = ptx_flow_next(f, last, next);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *from = flow->live + f->insns[next[i]].block * flow->words;
+        for (size_t k = 0; k < flow->words; k++)
+            set[k] |= from[k];
+    }
+}
+
+static bool update_block(const struct ptx_flow *flow, uint32_t block, uint64_t *set, uint32_t *next)
+{
+    const struct ir_function *f = flow->function;
+    const uint32_t first = f->block_first[block], last = last_of_block(f, first);
+    live_behind(flow, last, set, next);
+    for (uint32_t i = last + 1; i-- > first;)
+        step_back(flow, &f->insns[i], set);
+    uint64_t *to = flow->live + block * flow->words;
+    const bool changed = memcmp(to, set, flow->words * sizeof *set) != 0;
+    memcpy(to, set, flow->words * sizeof *set);
+    return changed;
+}
+
+static bool solve(struct ptx_flow *flow)
+{
+    const struct ir_function *f = flow->function;
+    uint64_t *set = calloc(flow->words + 1, sizeof *set);
+    uint32_t *next = calloc(f->extra_count + 2, sizeof *next);
+    const bool can = set && next;
+    for (bool changed = can; changed;) {
+        changed = false;
+        for (uint32_t b = f->block_count; b-- > 0;)
+            changed |= update_block(flow, b, set, next);
+    }
+    free(set);
+    free(next);
+    return can;
+}
+
+struct ptx_flow *ptx_flow_new(const struct ir_function *f)
+{
+    struct ptx_flow *flow = calloc(1, sizeof *flow);
+    if (!flow)
+        return NULL;
+    flow->function = f;
+    flow->words = (f->slot_count + 63) / 64;
+    flow->slot_of = calloc(f->frame_bytes / 4 + 1, sizeof *flow->slot_of);
+    flow->constant = calloc(f->slot_count + 1, sizeof *flow->constant);
+    flow->live = calloc(f->block_count * flow->words + 1, sizeof *flow->live);
+    bool made = flow->slot_of && flow->constant && flow->live;
+    for (uint32_t i = 0; made && i < f->slot_count; i++)
+        flow->slot_of[f->slots[i].offset / 4] = i + 1;
+    for (size_t i = 0; made && i < f->constant_count; i++)
+        flow->constant[flow->slot_of[f->constants[i].offset / 4] - 1] = &f->constants[i];
+    if (made && solve(flow))
+        return flow;
+    ptx_flow_free(flow);
+    return NULL;
+}
+
+void ptx_flow_free(struct ptx_flow *flow)
+{
+    if (!flow)
+        return;
+    free(flow->slot_of);
+    free(flow->constant);
+    free(flow->live);
+    free(flow);
+}
+
+void ptx_flow_live(const struct ptx_flow *flow, uint32_t index, uint64_t *set)
+{
+    const struct ir_function *f = flow->function;
+    const uint32_t last = last_of_block(f, index);
+    uint32_t *next = calloc(f->extra_count + 2, sizeof *next);
+    if (!next)
+        abort();
+    live_behind(flow, last, set, next);
+    for (uint32_t i = last + 1; i-- > index;)
+        step_back(flow, &f->insns[i], set);
+    free(next);
+}

@@ -2,8 +2,30 @@
 
 #include <string.h>
 
+/* Of a request whose sectors are close to each other, a bit for each; 0 if they are not. */
+static uint64_t sector_bits(const uint64_t address[32], uint32_t mask, uint32_t bytes)
+{
+    uint64_t low = UINT64_MAX, high = 0, bits = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        const uint64_t at = address[__builtin_ctz(m)];
+        low = at < low ? at : low;
+        high = at > high ? at : high;
+    }
+    low >>= 5;
+    if (bytes > 32 || ((high + bytes - 1) >> 5) - low >= 64)
+        return 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        const uint64_t at = address[__builtin_ctz(m)];
+        bits |= 1ull << ((at >> 5) - low) | 1ull << (((at + bytes - 1) >> 5) - low);
+    }
+    return bits;
+}
+
 uint32_t sectors_count(const uint64_t address[32], uint32_t mask, uint32_t bytes)
 {
+    const uint64_t close = sector_bits(address, mask, bytes);
+    if (close)
+        return (uint32_t)__builtin_popcountll(close);
     uint64_t seen[128];
     uint8_t used[128] = {0};
     uint32_t count = 0;

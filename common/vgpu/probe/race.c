@@ -68,6 +68,13 @@ void race_replay(struct race_shadow *s)
     s->logged = 0;
 }
 
+bool race_enter_atomics(struct race_shadow *s, const struct race_entry *warp,
+                        const uint32_t address[32])
+{
+    race_replay(s);
+    return race_words_enter_atomics(s, warp, address);
+}
+
 bool race_settle_last(struct race_shadow *s)
 {
     const struct race_entry *last = &s->log[--s->logged];

@@ -103,6 +103,12 @@ void race_replay(struct race_shadow *shadow);
  * @return whether it was entered; if not, race_enter() for each lane says what is wrong */
 bool race_settle_last(struct race_shadow *shadow);
 
+/** Enters a warp's atomics, if all words are ones that nobody has read since the barrier or written but
+ * with atomics. @param warp  the access, without its addresses: those are beside it, of each lane in
+ * the mask. @return whether they were entered; if not, race_enter() for each lane says what is wrong */
+bool race_enter_atomics(struct race_shadow *shadow, const struct race_entry *warp,
+                        const uint32_t address[32]);
+
 /** Room for the address of each lane of a scattered access in the log. */
 static inline uint32_t *race_addresses(struct race_shadow *shadow, const struct race_entry *entry)
 {

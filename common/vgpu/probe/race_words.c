@@ -441,3 +441,43 @@ bool race_words_conflict(struct race_shadow *s, const struct race_entry *access)
 {
     return access_do(s, access, LOOK);
 }
+
+/* Whether nobody has read these words since the barrier, or written them but with atomics. */
+static bool are_for_atomics(const struct race_shadow *s, const uint32_t *address, uint32_t mask,
+                            uint32_t words)
+{
+    const uint32_t *const read = s->reads.state, *const written = s->writes.state;
+    const uint32_t epoch = s->epoch, atomic = 1u << RACE_FLAGS_SHIFT;
+    uint32_t odd = 0;
+    for (; mask; mask &= mask - 1)
+        for (uint32_t word = address[__builtin_ctz(mask)] / 4, end = word + words; word < end;
+             word++) {
+            const uint32_t plain = ~written[word] & atomic;
+            odd |= (uint32_t)(read[word] >> RACE_EPOCH_SHIFT == epoch);
+            odd |= written[word] >> RACE_EPOCH_SHIFT == epoch ? plain : 0;
+        }
+    return !odd;
+}
+
+bool race_words_enter_atomics(struct race_shadow *s, const struct race_entry *warp,
+                              const uint32_t address[32])
+{
+    const uint32_t words = warp->bytes / 4, state = state_of(s, true, WHOLE_WORD), epoch = s->epoch;
+    const uint32_t who = (warp->warp * 32u) << 16 | warp->warp_epoch;
+    const struct race_last to = s->writes;
+    uint32_t *const marks = s->written_at;
+    if (!are_for_atomics(s, address, warp->mask, words))
+        return false;
+    /* After other atomics or none, what is left of an atomic does not depend on them. */
+    for (uint32_t left = warp->mask; left; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        for (uint32_t word = address[lane] / 4, end = word + words; word < end; word++) {
+            to.state[word] = state;
+            to.who[word] = who + (lane << 16);
+            to.insn[word] = warp->insn;
+            to.step[word] = warp->step;
+            marks[word] = epoch;
+        }
+    }
+    return true;
+}

@@ -15,6 +15,9 @@ bool race_words_are_released(const struct race_shadow *shadow, uint32_t word,
 /** Enters plain accesses of warps: as race_words_enter() does for each lane in ascending order, but
  * without a look for races and without marks. */
 void race_words_enter_warps(struct race_shadow *shadow, const struct race_entry *access, int count);
+/** As race_enter_atomics(). */
+bool race_words_enter_atomics(struct race_shadow *shadow, const struct race_entry *warp,
+                              const uint32_t address[32]);
 /** @return whether any lane of a plain access would race with an earlier one. */
 bool race_words_conflict(struct race_shadow *shadow, const struct race_entry *access);
 

@@ -1,6 +1,8 @@
 /* Sectors and bank conflicts of access patterns that a textbook would count by hand. */
 #include "vgpu/exec/wavefronts.h"
 
+#include "base/rng.h"
+
 #include <criterion/criterion.h>
 
 static void stride(uint64_t a[32], uint64_t base, uint64_t bytes)
@@ -24,6 +26,28 @@ Test(sectors, follow_coalescing)
     cr_assert_eq(sectors_count(a, ~0u, 16), 16);
     cr_assert_eq(sectors_count(a, 3, 16), 1);
     cr_assert_eq(sectors_count(a, 0, 16), 0);
+}
+
+Test(sectors, are_counted_once_wherever_they_are)
+{
+    struct rng r = rng_make(rng_fresh_seed(), 0);
+    for (int round = 0; round < 2000; round++) {
+        const uint32_t bytes = 1u << rng_range(&r, 0, 5), mask = (uint32_t)rng_u64(&r) | 1;
+        const uint64_t spread = 64u << rng_range(&r, 0, 12);
+        uint64_t a[32], seen[64];
+        uint32_t count = 0;
+        for (int i = 0; i < 32; i++) {
+            a[i] = 0x70000000 + rng_u64(&r) % spread / bytes * bytes;
+            if (!(mask >> i & 1))
+                continue;
+            uint32_t k = 0;
+            while (k < count && seen[k] != a[i] / 32)
+                k++;
+            seen[k] = a[i] / 32;
+            count += k == count;
+        }
+        cr_assert_eq(sectors_count(a, mask, bytes), count);
+    }
 }
 
 Test(wavefronts, follow_bank_conflicts)

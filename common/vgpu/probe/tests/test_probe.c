@@ -199,16 +199,16 @@ static void describe(struct race_entry *e, const uint32_t *address, uint32_t *sc
     }
 }
 
-/* Each lane of an access enters the twin. @return whether any had a race */
-static bool twin_enters(const struct race_entry *e, const uint32_t *address)
+/* Enters each lane of an access. @return whether any had a race */
+static bool enter_lanes(struct race_shadow *to, const struct race_entry *e, const uint32_t *address,
+                        enum race_access_kind kind)
 {
     bool hit = false;
     for (uint32_t i = 0; i < 32; i++) {
         const struct race_access a = {e->insn, e->step, (uint16_t)(e->warp * 32 + i),
                                       e->warp_epoch};
         if (e->mask >> i & 1)
-            hit |= race_enter(&twin, address[i], e->bytes, a, e->is_write ? RACE_WRITE : RACE_READ)
-                       .kind != RACE_NONE;
+            hit |= race_enter(to, address[i], e->bytes, a, kind).kind != RACE_NONE;
     }
     return hit;
 }
@@ -225,7 +225,7 @@ static bool marks_are_clear(const struct race_entry *e, const uint32_t *address)
 }
 
 /* All that is known of this epoch is the same in both. */
-static void expect_same_words(uint64_t round)
+static void expect_same_words(void)
 {
     race_replay(&shadow);
     for (uint32_t word = 0; word < TWIN_BYTES / 4; word++) {
@@ -235,7 +235,7 @@ static void expect_same_words(uint64_t round)
             cr_assert_eq(both[i]->state[word] >> RACE_EPOCH_SHIFT == shadow.epoch, now);
             if (!now)
                 continue;
-            cr_assert_eq(both[i]->state[word], both[i + 1]->state[word], "round %lu", round);
+            cr_assert_eq(both[i]->state[word], both[i + 1]->state[word]);
             cr_assert_eq(both[i]->who[word], both[i + 1]->who[word]);
             cr_assert_eq(both[i]->insn[word], both[i + 1]->insn[word]);
             cr_assert_eq(both[i]->step[word], both[i + 1]->step[word]);
@@ -243,55 +243,77 @@ static void expect_same_words(uint64_t round)
     }
 }
 
+/* How often an access that might have raced was entered as a whole, and how often not. */
+static int settled, refused;
+
+static void enter_plain(const struct race_entry *e, const uint32_t *address)
+{
+    const enum race_access_kind kind = e->is_write ? RACE_WRITE : RACE_READ;
+    if (e->is_write && lanes_overlap(address, e->mask))
+        return;
+    struct race_entry *to = race_log(&shadow);
+    *to = *e;
+    describe(to, address, race_addresses(&shadow, to));
+    const bool clear = marks_are_clear(e, address), hit = enter_lanes(&twin, e, address, kind);
+    if (clear) {
+        cr_assert_not(hit);
+    } else if (race_settle_last(&shadow)) {
+        cr_assert_not(hit);
+        settled++;
+    } else {
+        cr_assert(hit);
+        enter_lanes(&shadow, e, address, kind);
+        refused++;
+    }
+}
+
+static void enter_atomics(const struct race_entry *e, const uint32_t *address)
+{
+    const bool hit = enter_lanes(&twin, e, address, RACE_ATOMIC);
+    if (race_enter_atomics(&shadow, e, address)) {
+        cr_assert_not(hit);
+        settled++;
+    } else {
+        enter_lanes(&shadow, e, address, RACE_ATOMIC);
+        refused++;
+    }
+}
+
+static struct race_entry random_access(struct rng *r, uint32_t round, uint32_t address[32])
+{
+    static uint16_t warp_epoch[TWIN_WARPS];
+    const uint64_t dice = rng_u64(r);
+    const uint32_t how = dice % 8, bytes = 4u << (dice >> 8) % 3;
+    const uint32_t start = (dice >> 16) % (TWIN_BYTES / bytes), warp = (dice >> 32) % TWIN_WARPS;
+    for (uint32_t i = 0; i < 32; i++)
+        address[i] = random_address(r, how, i, bytes, start);
+    warp_epoch[warp] += (dice >> 48) % 4 == 0;
+    return (struct race_entry){.insn = round % 50,
+                               .step = round / 3,
+                               .warp = (uint16_t)warp,
+                               .warp_epoch = warp_epoch[warp],
+                               .bytes = (uint16_t)bytes,
+                               .is_write = (dice >> 40) % 4 == 0,
+                               .mask = (dice >> 44) % 2 ? ~0u : (uint32_t)rng_u64(r) | 1};
+}
+
 Test(race, a_warp_at_a_time_is_a_lane_at_a_time)
 {
     const uint64_t seed = rng_fresh_seed();
     struct rng r = rng_make(seed, 0);
-    uint16_t warp_epoch[TWIN_WARPS] = {0};
-    printf("seed %lu\n", seed);
-    cr_assert(race_open(&twin, TWIN_BYTES));
+    printf("seed %llu\n", (unsigned long long)seed);
     race_close(&shadow);
-    cr_assert(race_open(&shadow, TWIN_BYTES));
-    int settled = 0, refused = 0;
-    for (uint32_t round = 0; round < 20000; round++) {
-        const uint64_t dice = rng_u64(&r);
-        const uint32_t how = dice % 8, bytes = 4u << (dice >> 8) % 3;
-        const uint32_t start = (dice >> 16) % (TWIN_BYTES / bytes),
-                       warp = (dice >> 32) % TWIN_WARPS;
-        struct race_entry e = {.insn = round % 50,
-                               .step = round / 3,
-                               .warp = (uint16_t)warp,
-                               .bytes = (uint16_t)bytes,
-                               .is_write = (dice >> 40) % 4 == 0,
-                               .mask = (dice >> 44) % 2 ? ~0u : (uint32_t)rng_u64(&r) | 1};
+    cr_assert(race_open(&twin, TWIN_BYTES) && race_open(&shadow, TWIN_BYTES));
+    for (uint32_t round = 0; round < 30000; round++) {
         uint32_t address[32];
-        for (uint32_t i = 0; i < 32; i++)
-            address[i] = random_address(&r, how, i, bytes, start);
-        warp_epoch[warp] += (dice >> 48) % 4 == 0;
-        e.warp_epoch = warp_epoch[warp];
-        if (e.is_write && lanes_overlap(address, e.mask))
-            continue;
-        struct race_entry *to = race_log(&shadow);
-        describe(&e, address, race_addresses(&shadow, to));
-        *to = e;
-        const bool clear = marks_are_clear(&e, address), hit = twin_enters(&e, address);
-        if (clear) {
-            cr_assert_not(hit);
-        } else if (race_settle_last(&shadow)) {
-            cr_assert_not(hit, "round %u", round);
-            settled++;
-        } else {
-            cr_assert(hit, "round %u", round);
-            refused++;
-            for (uint32_t i = 0; i < 32; i++)
-                if (e.mask >> i & 1)
-                    race_enter(&shadow, address[i], bytes,
-                               (struct race_access){e.insn, e.step, (uint16_t)(warp * 32 + i),
-                                                    e.warp_epoch},
-                               e.is_write ? RACE_WRITE : RACE_READ);
-        }
+        const struct race_entry e = random_access(&r, round, address);
+        const uint64_t dice = rng_u64(&r);
+        if (dice % 8 == 0)
+            enter_atomics(&e, address);
+        else
+            enter_plain(&e, address);
         if (round % 97 == 0)
-            expect_same_words(round);
+            expect_same_words();
         if ((dice >> 52) % 16 == 0) {
             race_barrier(&shadow);
             race_barrier(&twin);

@@ -81,10 +81,12 @@ static void print_engine(FILE *out, struct argp_state *state)
         st_print(stderr, "virtual GPU", &err);
         return;
     }
-    const struct vg_translator *found = native_library_load(&err);
+    /* (there is none for narrower vectors) */
+    const bool any_native = strcmp(vg_device_instruction_set(device), "base") != 0;
+    const struct vg_translator *found = any_native ? native_library_load(&err) : NULL;
     fprintf(out, "virtual GPU: %s, instruction set %s\n",
             found ? found->version() : "interpreter only", vg_device_instruction_set(device));
-    if (!found)
+    if (any_native && !found)
         st_print(out, "virtual GPU", &err);
     vg_device_close(device);
 }

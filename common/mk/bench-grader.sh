@@ -1,31 +1,29 @@
 #!/bin/sh
-# How long whole gradings take, against their goals: the median of three runs each.
+# How long whole gradings take, against their goals: of short ones the median of three runs each.
 #
 #   bench-grader.sh BUILD_FOLDER [NVCC]
 build=$1
 nvcc=${2:-}
 
-# median_of_three GOAL_SECONDS NAME COMMAND...
-median_of_three() {
-    goal=$1
-    name=$2
-    shift 2
-    for run in 1 2 3; do
-        begin=$(date +%s%N)
-        "$@" >/dev/null || exit 1
-        end=$(date +%s%N)
-        echo $(((end - begin) / 1000000))
-    done | sort -n | sed -n 2p | {
-        read -r ms
-        printf '  %-40s %6d.%03d s   goal %s s\n' "$name" $((ms / 1000)) $((ms % 1000)) "$goal"
-    }
+# took COMMAND...: runs it and prints its time in ms.
+took() {
+    begin=$(date +%s%N)
+    "$@" >/dev/null || exit 1
+    end=$(date +%s%N)
+    echo $(((end - begin) / 1000000))
+}
+
+# show GOAL_SECONDS NAME: the time that it reads, beside its goal.
+show() {
+    read -r ms
+    printf '  %-40s %6d.%03d s   goal %s s\n' "$2" $((ms / 1000)) $((ms % 1000)) "$1"
 }
 
 # grading GOAL_SECONDS ARGUMENTS...
 grading() {
     goal=$1
     shift
-    median_of_three "$goal" "grader $*" "$build/grader" "$@"
+    for run in 1 2 3; do took "$build/grader" "$@"; done | sort -n | sed -n 2p | show "$goal" "grader $*"
 }
 
 # As after an edit of the kernel: make takes the reference's source for changed.
@@ -34,12 +32,32 @@ compile_and_grade() { # MILESTONE SOURCE
         "$build/grader" "$1" --reference --device virtual
 }
 
-echo 'Whole gradings, from a built tree:'
+# The plain loops as a student's first right solution, over their Op Times at each size once.
+plain_loops() {
+    "$build/grader" m1 --lib "$build/reference/m1/libconv-plain.so" >"$scratch/out" || exit 1
+}
+plain_ratio() { # MS
+    awk -v s="$1" '$1 == "Op" { once += $3e3 } END { printf "  %-40s %10.2f times their Op Times, goal 1.3\n", "", s / once }' \
+        "$scratch/out"
+}
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+echo 'Whole gradings at 100, 1000 and 10000 images, from a built tree:'
 grading 30 m1 --reference
 grading 3 m1 --reference --quick
+ms=$(took plain_loops)
+echo "$ms" | show 200 'grader m1, plain loops'
+plain_ratio "$ms"
 if [ -n "$nvcc" ]; then
-    median_of_three 15 'make m2 && grader m2 --device virtual' \
-        compile_and_grade m2 reference/m2-gpu-baseline/conv.cu
+    grading 2 m2 --reference --device virtual --quick
+    for source in reference/m[2-9]*/conv.cu; do
+        milestone=${source#reference/}
+        milestone=${milestone%%-*}
+        took compile_and_grade "$milestone" "$source" |
+            show 40 "make $milestone && grader $milestone --device virtual"
+    done
 else
     echo '  skip: GPU milestones: no nvcc (hint: make bench CUDA_HOME=FOLDER)'
 fi

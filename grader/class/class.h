@@ -35,7 +35,7 @@ struct cl_options {
     const char *dir, *gradebook, *roster, *only, *shapes, *milestone_list;
     struct gr_options asked; /**< device, images, model; NULL and no sizes if not asked for */
     int64_t since;           /**< --since: seconds since 1970, or 0 */
-    size_t jobs, retries, timing_cores, limit_s; /**< the limit: of one grading */
+    size_t jobs, retries, timing_cores, limit_s; /**< jobs 0: not said; the limit: of one grading */
     uint64_t seed;
     bool seed_given, quick, regrade, no_sandbox;
     size_t milestones;

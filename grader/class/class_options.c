@@ -1,7 +1,6 @@
 #include "grader/class/class_options.h"
 
 #include "base/files.h"
-#include "base/parallel.h"
 #include "grader/course/milestone.h"
 #include "grader/course/rubric.h"
 
@@ -52,7 +51,8 @@ static void check(void *arguments, struct argp_state *state)
 #define TO(kind, ...) OPTION_##kind(struct cl_options, __VA_ARGS__)
 static const struct option_row rows[] = {
     {"milestones", 'm', "m1,m3", "which to grade", TO(TEXT, milestone_list)},
-    {"jobs", 'j', "N", "gradings at once (default: the cores); times are taken one by one",
+    {"jobs", 'j', "N",
+     "gradings at once (default: the cores, or fewer where memory is short); times are taken one by one",
      TO(NUMBER, jobs, 1, 256)},
     {"gradebook", 'g', "FILE", "where grades are stored (default: gradebook.db)",
      TO(TEXT, gradebook)},
@@ -107,10 +107,7 @@ void cl_options_parse(struct cl_options *options, int argc, char **argv)
             "Grade a class. In DIR: a folder (NAME/m1-cpu-conv/conv.c), or a zip or tar file, for each student or team. Stopped or killed at any moment, the same command goes on where it was."
             "\vEach grade is stored in the gradebook as soon as it is there; what was graded before and has not changed is not graded again. The grader's own faults are tried again and are told apart.\n\n"
             "Exit status: 0 each submission has its grade, 2 some have not (or nothing could be graded)."};
-    *options = (struct cl_options){.gradebook = GB_DEFAULT_PATH,
-                                   .jobs = (size_t)parallel_cores(),
-                                   .retries = 2,
-                                   .limit_s = 3600};
+    *options = (struct cl_options){.gradebook = GB_DEFAULT_PATH, .retries = 2, .limit_s = 3600};
     for (int i = 0; i < argc; i++)
         add_word(options->command, sizeof options->command, argv[i]);
     options_parse(&table, argc, argv, options);

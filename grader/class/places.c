@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "base/parallel.h"
+#include "grader/course/machine.h"
 #include "grader/place/turn.h"
 #include "base/process.h"
 
@@ -11,6 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MANY_IMAGES = 1000 };
+#define VIRTUAL_GRADING_BYTES ((size_t)6 << 30) /* of 10000 images */
+
 /* ---- what there is -------------------------------------------------------------------------- */
 
 /* Whether GPU milestones go to a real one; see gr_host_choose(). */
@@ -19,6 +23,32 @@ static bool uses_gpu(const struct cl_options *o)
     if (o->asked.device && strcmp(o->asked.device, "auto") != 0)
         return strcmp(o->asked.device, "gpu") == 0;
     return file_exists("/dev/nvidiactl");
+}
+
+static bool has_kind(const struct cl_options *o, bool cuda)
+{
+    for (size_t i = 0; i < o->milestones; i++)
+        if (cl_file_is_cuda(o->milestone[i].file) == cuda)
+            return true;
+    return false;
+}
+
+/* Whether the virtual GPU holds the tensors of more than 1000 images, beside the grader's own. */
+static bool needs_much_memory(const struct cl_options *o)
+{
+    const struct gr_options usual = gr_options_default();
+    const struct gr_options *sizes = o->asked.sizes ? &o->asked : &usual;
+    return has_kind(o, true) && !uses_gpu(o) && (o->asked.sizes || !o->quick) &&
+           sizes->images[sizes->sizes - 1] > MANY_IMAGES;
+}
+
+static size_t choose_jobs(const struct cl_options *o)
+{
+    const size_t cores = (size_t)parallel_cores();
+    if (o->jobs || !needs_much_memory(o))
+        return o->jobs ? o->jobs : cores;
+    const size_t room = gr_memory_available_bytes() / VIRTUAL_GRADING_BYTES;
+    return room < 1 ? 1 : room < cores ? room : cores;
 }
 
 static void find_gpus(struct gr_gpus *gpus)
@@ -40,7 +70,7 @@ static enum st_code find_cores(struct cl_places *p, const struct cl_options *o,
     char list[64];
     if (sched_getaffinity(0, sizeof all, &all))
         return st_fail_errno(err, errno, "cannot tell which cores there are");
-    if (!o->timing_cores && (o->quick || o->jobs == 1))
+    if (!o->timing_cores && (o->quick || p->jobs == 1))
         return ST_OK;
     p->cores_apart = gr_cores_split(&all, "/sys/devices/system/cpu", o->timing_cores, &p->cores);
     p->cpu_alone = !p->cores_apart;
@@ -51,18 +81,10 @@ static enum st_code find_cores(struct cl_places *p, const struct cl_options *o,
     return st_detail(err, ST_GOT, "cores %s", gr_cores_text(&all, list, sizeof list));
 }
 
-static bool has_kind(const struct cl_options *o, bool cuda)
-{
-    for (size_t i = 0; i < o->milestones; i++)
-        if (cl_file_is_cuda(o->milestone[i].file) == cuda)
-            return true;
-    return false;
-}
-
 enum st_code cl_places_find(struct cl_places *p, const struct cl_options *o, struct st_error *err)
 {
     char list[128];
-    *p = (struct cl_places){0};
+    *p = (struct cl_places){.jobs = choose_jobs(o)};
     if (has_kind(o, true) && uses_gpu(o))
         find_gpus(&p->gpus);
     enum st_code code = has_kind(o, false) ? find_cores(p, o, err) : ST_OK;

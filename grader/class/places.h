@@ -18,6 +18,8 @@
 
 /** All places of a machine. */
 struct cl_places {
+    size_t jobs; /**< gradings at once: as --jobs says, else one per core, and no more than there is
+                    memory for where the virtual GPU runs many images */
     struct gr_gpus gpus;         /**< none: one that is not named, or no GPU is used */
     size_t running[GR_MAX_GPUS]; /**< gradings that were started for each */
     bool cores_apart;            /**< cores.timing is the times' alone */

@@ -163,8 +163,8 @@ enum st_code cl_tasks_run(struct cl_class *class, struct cl_task *tasks, size_t 
     }
     s->tasks = tasks;
     s->counts = counts;
-    s->jobs = class->options->jobs < MAX_JOBS ? class->options->jobs : MAX_JOBS;
     enum st_code code = n ? cl_places_find(&s->places, class->options, err) : ST_OK;
+    s->jobs = s->places.jobs < MAX_JOBS ? s->places.jobs : MAX_JOBS;
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);

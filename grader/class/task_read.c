@@ -266,7 +266,7 @@ static const char *fault_of(const struct cl_outcome *o, const char *folder, char
 {
     if (o->out_of_memory) {
         snprintf(message, 512,
-                 "it used more memory than Slurm gives a task (hint: --slurm-options='--mem=4G')");
+                 "it used more memory than Slurm gives a task (hint: --slurm-options='--mem=8G')");
         return "out_of_memory";
     }
     if (o->timed_out) {

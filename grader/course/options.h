@@ -60,8 +60,7 @@ struct gr_options {
          .kind = OPTION_KIND_TEXT,                                                                                      \
          .offset = (at) + offsetof(struct gr_options, model)},                                                          \
     {                                                                                                                   \
-        "images", 0, "N,N,...",                                                                                         \
-            "data-set sizes (default: 100,1000,10000; on the virtual GPU 100)",                                         \
+        "images", 0, "N,N,...", "data-set sizes (default: 100,1000,10000)",                                             \
             .kind = OPTION_KIND_TAKE, .offset = (at), .take = gr_options_take_images                                    \
     }
 

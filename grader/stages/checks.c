@@ -54,13 +54,10 @@ static void plan_check(struct grading *g, struct gr_check *check)
     if (!images)
         return;
     check->required = false;
-    for (size_t s = 0; s < g->chosen.sizes; s++)
-        check->required |= g->chosen.images[s] == images;
+    for (size_t s = 0; s < o->sizes; s++)
+        check->required |= o->images[s] == images;
     if (!check->required)
-        gr_check_set(check, GR_SKIP, "not asked for (%s)",
-                     o->sizes_given ? "--images"
-                     : o->quick     ? "--quick"
-                                    : "virtual GPU: ask with --images");
+        gr_check_set(check, GR_SKIP, "not asked for (%s)", o->sizes_given ? "--images" : "--quick");
 }
 
 enum st_code gr_checks_plan(struct grading *g, struct st_error *err)

@@ -30,8 +30,7 @@ struct grading {
     const struct gr_options *options;
     struct gr_milestone milestone;
     struct gr_rubric *rubric;
-    struct gr_host host;      /**< where it runs */
-    struct gr_options chosen; /**< options with what the device decides filled in */
+    struct gr_host host;                            /**< where it runs */
     struct gr_case_shape held_out[GR_MAX_HELD_OUT]; /**< of --shapes */
     size_t held_outs;
     char library[PATH_MAX];       /**< what is graded */
@@ -56,7 +55,7 @@ void gr_grading_free(struct grading *g);
 void gr_source_describe(struct grading *g);
 
 /** Finds out where the milestone runs (options, a GPU that is there, or the virtual one) and fills
- * in g->host, g->chosen and what the result says of it. */
+ * in g->host and what the result says of it. */
 enum st_code gr_host_choose(struct grading *g, struct st_error *err);
 
 /** Stage: compiles the submission, if it is no library. Fills in g->library, and fails the check

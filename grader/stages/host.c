@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VIRTUAL_IMAGES = 100 };
-
 /* The driver's control device is there exactly when a driver is loaded. */
 static bool gpu_is_there(void)
 {
@@ -117,7 +115,6 @@ enum st_code gr_host_choose(struct grading *g, struct st_error *err)
     struct gr_result *r = g->result;
     const char *build = checkout_build(err), *device = g->options->device;
     bool any = strcmp(device, "auto") == 0;
-    g->chosen = *g->options;
     host->engine = g->options->engine;
     if (g->milestone.libraries)
         return choose_for_libraries(g, build, err);
@@ -150,10 +147,6 @@ enum st_code gr_host_choose(struct grading *g, struct st_error *err)
     if ((code = need_profile(build, host->profile, err)))
         return code;
     describe_virtual(g);
-    if (!g->options->sizes_given) {
-        g->chosen.sizes = 1;
-        g->chosen.images[0] = VIRTUAL_IMAGES;
-    }
     char device_program[PATH_MAX];
     path_format(device_program, sizeof device_program, "%s/vgpu-device", build);
     return need_program(device_program, g->milestone.id, err);

@@ -46,7 +46,7 @@ struct gr_inference_stage {
 static enum st_code load(struct gr_inference_stage *in, struct st_error *err)
 {
     char folder[PATH_MAX], name[256], table[PATH_MAX];
-    const struct gr_options *o = &in->g->chosen;
+    const struct gr_options *o = in->g->options;
     enum st_code code = nn_model_place(in->g->options->model, folder, name, err);
     if (!code)
         code = nn_dataset_load(&in->set, NULL, NN_TEST, o->images[o->sizes - 1], err);
@@ -311,14 +311,17 @@ static struct conv_shape layer_shape(const struct nn_network *net, int layer, si
 }
 
 /* Memory that one size needs at most, in bytes: the arena, the inputs of a layer and the next, the
- * expected output if it is always kept, and what comparing takes. */
-static size_t memory_needed(const struct nn_network *net, size_t images)
+ * expected output if it is always kept, and what comparing takes; of the virtual GPU another copy of
+ * the tensors, with a bit a byte that tells what is initialised. */
+static size_t memory_needed(const struct grading *g, const struct nn_network *net, size_t images)
 {
+    const bool is_virtual = g->host.device == RUNNER_ON_VIRTUAL_GPU;
     size_t most = 0;
     for (int layer = 0; layer < net->convs; layer++) {
         struct conv_shape shape = layer_shape(net, layer, images);
         size_t x = nn_conv_x_elems(&shape), y = nn_conv_y_elems(&shape);
-        size_t need = arena_layout_for(&shape).bytes + (x + y / 4) * sizeof(float) +
+        size_t arena = arena_layout_for(&shape).bytes;
+        size_t need = arena + (is_virtual ? arena / 8 * 9 : 0) + (x + y / 4) * sizeof(float) +
                       (images <= KEEP_EXPECTED_IMAGES ? y * sizeof(float) : 0) +
                       gr_arena_compare_bytes(&shape);
         most = need > most ? need : most;
@@ -331,7 +334,7 @@ static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *che
 {
     struct grading *g = in->g;
     struct nn_network *net = &in->net;
-    size_t need = memory_needed(net, images), available = gr_memory_available_bytes();
+    size_t need = memory_needed(g, net, images), available = gr_memory_available_bytes();
     /* What the arena already has is both counted as needed and missing from what is available. */
     if (need > available + g->arena.bytes) {
         gr_check_set(check, GR_SKIP, "not enough memory: needs %zu MiB, %zu MiB are available",
@@ -421,9 +424,9 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
     gr_course_line(g, "Loading model... done");
     enum st_code code = ST_OK;
     gr_companions_start(in->companion, g);
-    for (size_t i = 0; !code && i < g->chosen.sizes; i++) {
+    for (size_t i = 0; !code && i < g->options->sizes; i++) {
         char name[64];
-        snprintf(name, sizeof name, "inference_%zu", g->chosen.images[i]);
+        snprintf(name, sizeof name, "inference_%zu", g->options->images[i]);
         struct gr_check *check = gr_check_add(g, name);
         /* The unit shapes are no reason to end here: a submission that is right for the models alone
          * gets the points for the models. */
@@ -434,7 +437,7 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
                 gr_session_end(&g->session); /* what it has of a smaller size's images goes, too */
             code = gr_session_revive(&g->session, &g->arena, err);
             if (!code)
-                code = run_size(in, check, g->chosen.images[i], err);
+                code = run_size(in, check, g->options->images[i], err);
         }
         if (!code)
             gr_check_print(g->out, check);

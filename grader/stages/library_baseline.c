@@ -170,8 +170,8 @@ enum st_code gr_library_baseline(struct grading *g, struct st_error *err)
         struct gr_check *check = gr_check_add(g, halves[h].check);
         bool good = true;
         check->message[0] = '\0';
-        for (size_t s = 0; s < g->chosen.sizes && good && !code; s++)
-            good = run_size(g, &halves[h], check, g->chosen.images[s], &code, err);
+        for (size_t s = 0; s < g->options->sizes && good && !code; s++)
+            good = run_size(g, &halves[h], check, g->options->images[s], &code, err);
         if (good && !code) {
             char found[sizeof check->message];
             memcpy(found, check->message, sizeof found);

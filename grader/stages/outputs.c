@@ -57,8 +57,8 @@ static enum st_code write_profile(struct grading *g, struct st_error *err)
                                            .device = g->host.device,
                                            .gpu = g->host.profile,
                                            .engine = g->host.engine,
-                                           .images = g->chosen.images,
-                                           .sizes = g->chosen.sizes,
+                                           .images = g->options->images,
+                                           .sizes = g->options->sizes,
                                            .folder = profile,
                                            .out = g->out};
     return gr_profile_run(&profiling, err);

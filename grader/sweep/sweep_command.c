@@ -94,7 +94,7 @@ static enum st_code write_results(const struct sweep *s, struct st_error *err)
 
 static bool anything_right(const struct sweep *s)
 {
-    for (size_t size = 0; size < s->grading.chosen.sizes; size++)
+    for (size_t size = 0; size < s->options.sizes; size++)
         if (sweep_best(s, size))
             return true;
     return false;

@@ -24,7 +24,7 @@ static const char *status_text(enum sweep_status status)
 static bool is_right(const struct sweep *s, const struct sweep_point *p, size_t size)
 {
     return p->status == SWEEP_OK ||
-           (p->failed_images && s->grading.chosen.images[size] < p->failed_images);
+           (p->failed_images && s->options.images[size] < p->failed_images);
 }
 
 static double layer_median_s(const struct sweep_time *t)
@@ -124,7 +124,7 @@ static void put_row(FILE *out, const struct sweep *s, const struct sweep_point *
     tsv_row_add_text(&row, sweep_values(values, s, p));
     for (size_t i = 0; i < s->parameters; i++)
         tsv_row_add_text(&row, s->parameter[i].value[p->value[i]]);
-    tsv_row_add(&row, "%zu", s->grading.chosen.images[size]);
+    tsv_row_add(&row, "%zu", s->options.images[size]);
     tsv_row_add(&row, layer < 0 ? "all" : "%d", layer + 1);
     tsv_row_add_text(&row, status_text(is_right(s, p, size) ? SWEEP_OK : p->status));
     add_exact(&row, median);
@@ -145,7 +145,7 @@ void sweep_tsv(FILE *out, const struct sweep *s)
     fputs(
         "\timages\tlayer\tstatus\top_time_s\tlow_s\thigh_s\trepeats\tto_best\tlimiter\toccupancy\tregisters\tshared_bytes\tblock\tnote\n",
         out);
-    for (size_t size = 0; size < s->grading.chosen.sizes; size++)
+    for (size_t size = 0; size < s->options.sizes; size++)
         for (size_t i = 0; i < s->points; i++) {
             bool right = is_right(s, &s->point[i], size);
             for (int layer = 0; right && layer < s->layers; layer++)
@@ -225,8 +225,8 @@ void sweep_markdown(FILE *out, const struct sweep *s)
         s->grading.host.device == RUNNER_ON_VIRTUAL_GPU
             ? ""
             : ", medians of runs in which all values took turns");
-    for (size_t size = 0; size < s->grading.chosen.sizes; size++) {
-        size_t images = s->grading.chosen.images[size];
+    for (size_t size = 0; size < s->options.sizes; size++) {
+        size_t images = s->options.images[size];
         fprintf(out, "\n## %zu image%s\n\n|", images, images == 1 ? "" : "s");
         for (size_t i = 0; i < s->parameters; i++) {
             fputs(" ", out);
@@ -272,8 +272,8 @@ void sweep_print(FILE *out, const struct sweep *s)
 {
     char names[160];
     sweep_names(names, s, ", ");
-    for (size_t size = 0; size < s->grading.chosen.sizes; size++) {
-        size_t images = s->grading.chosen.images[size];
+    for (size_t size = 0; size < s->options.sizes; size++) {
+        size_t images = s->options.images[size];
         fprintf(out, "%s%zu image%s, Op Times in ms, %s\n  %-16s", size ? "\n" : "", images,
                 images == 1 ? "" : "s", s->origin, names);
         for (int layer = 0; layer < s->layers; layer++)

@@ -234,7 +234,7 @@ static enum st_code run_layer(struct sweep *s, size_t size, int layer, const flo
                               const float *k, const float *expected, struct st_error *err)
 {
     struct grading *g = &s->grading;
-    const size_t images = g->chosen.images[size], rounds = rounds_for(s, images);
+    const size_t images = s->options.images[size], rounds = rounds_for(s, images);
     struct gr_conv conv = {.shape = s->shape[layer], .x = x, .k = k};
     conv.shape.B = (int)images;
     struct rng rng = rng_make(s->options.seed, (uint64_t)images << 8 | (unsigned)layer);
@@ -259,7 +259,7 @@ static enum st_code run_layer(struct sweep *s, size_t size, int layer, const flo
 static enum st_code run_size(struct sweep *s, const struct nn_dataset *set,
                              const struct nn_network *net, size_t size, struct st_error *err)
 {
-    const size_t images = s->grading.chosen.images[size];
+    const size_t images = s->options.images[size];
     enum st_code code = ST_OK;
     float *x = malloc(images * (size_t)net->H * (size_t)net->W * sizeof *x);
     if (x)
@@ -337,11 +337,11 @@ enum st_code sweep_run(struct sweep *s, struct st_error *err)
     struct nn_network net = {0};
     char folder[PATH_MAX], name[256];
     enum st_code code = prepare(s, err);
-    const struct gr_options *chosen = &s->grading.chosen;
+    const struct gr_options *options = &s->options;
     if (!code)
         code = nn_model_place(s->options.model, folder, name, err);
     if (!code)
-        code = nn_dataset_load(&set, NULL, NN_TEST, chosen->images[chosen->sizes - 1], err);
+        code = nn_dataset_load(&set, NULL, NN_TEST, options->images[options->sizes - 1], err);
     if (!code)
         code = nn_network_load(&net, folder, name, err);
     if (!code) {
@@ -352,7 +352,7 @@ enum st_code sweep_run(struct sweep *s, struct st_error *err)
     }
     if (!code)
         code = check_all(s, err);
-    for (size_t size = 0; size < chosen->sizes && !code; size++)
+    for (size_t size = 0; size < options->sizes && !code; size++)
         code = run_size(s, &set, &net, size, err);
     for (size_t i = 0; i < s->points; i++)
         gr_session_end(&s->point[i].session);

@@ -1,10 +1,13 @@
 #include "base/tests/temp_folder.h"
 #include "grader/class/class.h"
 #include "base/csv.h"
+#include "base/parallel.h"
 #include "grader/class/final.h"
+#include "grader/class/places.h"
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 TestSuite(class_parts, .init = temp_folder_make, .fini = temp_folder_remove);
 
@@ -161,4 +164,31 @@ Test(class_parts, ranking_counts_deviations_from_the_median)
     cr_expect_eq(cl_ranking_share(&part, 7, &all[0], 1), 0.75 - 0 * 7, "one alone is the median");
     cr_expect_float_eq(cl_ranking_share(&part, 1, outlier, 5), 0.75, 1e-12);
     cr_expect_leq(cl_ranking_share(&(struct cl_part){.first = 1, .second = 1}, 1, all, 5), 1);
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+static size_t jobs_for(size_t images, size_t asked_for)
+{
+    struct st_error err;
+    struct cl_places places;
+    struct cl_options o = {.milestones = 1, .jobs = asked_for, .asked.device = "virtual"};
+    snprintf(o.milestone[0].file, sizeof o.milestone[0].file, "conv.cu");
+    o.asked.sizes = images > 0;
+    o.asked.images[0] = images;
+    cr_assert_eq(cl_places_find(&places, &o, &err), ST_OK);
+    return places.jobs;
+}
+
+Test(class_parts, large_sizes_on_the_virtual_gpu_run_as_often_at_once_as_there_is_memory)
+{
+    const size_t cores = (size_t)parallel_cores(), each = (size_t)6 << 30,
+                 memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    const size_t large[] = {0, 10000}; /* 0: not said */
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+        const size_t jobs = jobs_for(large[i], 0);
+        cr_expect(jobs >= 1 && jobs <= cores && (jobs == 1 || jobs * each <= memory), "%zu", jobs);
+    }
+    cr_expect_eq(jobs_for(1000, 0), cores);
+    cr_expect_eq(jobs_for(0, 37), 37, "what was asked for counts");
 }

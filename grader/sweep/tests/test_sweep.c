@@ -148,8 +148,8 @@ static struct sweep *sample(void)
     strcpy(s->model, "two-layer");
     s->layers = 2;
     s->grading.host.device = RUNNER_ON_VIRTUAL_GPU;
-    s->grading.chosen.sizes = 2;
-    s->grading.chosen.images[0] = 100, s->grading.chosen.images[1] = 1000;
+    s->options.sizes = 2;
+    s->options.images[0] = 100, s->options.images[1] = 1000;
     for (size_t size = 0; size < 2; size++)
         for (int layer = 0; layer < 2; layer++) {
             set_time(s, 0, size, layer, 0.002 * (layer + 1));

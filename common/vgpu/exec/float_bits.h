@@ -56,6 +56,16 @@ LANE_INLINE f32 lane_nan_f32(f32 x)
     return x == x ? x : f32_of_bits(0x7fffffff);
 }
 
+/* Which NaN float64 arithmetic gives, as an H100 does: the first of these operands that is one, made
+ * quiet; of numbers only, the negative one. (What compiled C gives depends on the instruction that the
+ * compiler chose.) */
+LANE_INLINE f64 lane_nan_f64(f64 r, f64 first, f64 second, f64 third)
+{
+    const f64 from = first != first ? first : second != second ? second : third;
+    const u64 quiet = from != from ? bits_of_f64(from) | 0x0008000000000000u : 0xfff8000000000000u;
+    return r == r ? r : f64_of_bits(quiet);
+}
+
 /* Subnormal numbers become zero of the same sign. */
 LANE_INLINE f32 lane_ftz(f32 x)
 {

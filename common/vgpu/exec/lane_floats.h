@@ -69,14 +69,19 @@ LANE_INLINE f32 lane_round_f32(enum lane_operation op, f32 a, f32 b, f32 c, u32 
 
 LANE_INLINE f64 lane_round_f64(enum lane_operation op, f64 a, f64 b, f64 c, u32 mode)
 {
+    f64 r;
     if (lane_is_directed(mode))
-        return round_f64(op, a, b, c, (enum ir_rounding)(mode & MODE_RND));
-    return op == LANE_ADD   ? a + b
-           : op == LANE_SUB ? a - b
-           : op == LANE_MUL ? a * b
-           : op == LANE_DIV ? a / b
-           : op == LANE_FMA ? lane_fma_f64(a, b, c)
-                            : sqrt(a);
+        r = round_f64(op, a, b, c, (enum ir_rounding)(mode & MODE_RND));
+    else
+        r = op == LANE_ADD   ? a + b
+            : op == LANE_SUB ? a - b
+            : op == LANE_MUL ? a * b
+            : op == LANE_DIV ? a / b
+            : op == LANE_FMA ? lane_fma_f64(a, b, c)
+                             : sqrt(a);
+    return op == LANE_FMA                      ? lane_nan_f64(r, b, c, a)
+           : op == LANE_DIV || op == LANE_SQRT ? lane_nan_f64(r, a, b, b)
+                                               : lane_nan_f64(r, b, a, a);
 }
 
 /* The coarse float64 reciprocals give the upper 32 bits only (ISA: 2^-23 relative error). */

@@ -82,6 +82,27 @@ $(BUILD)/tests/limiters: common/analysis/tests/limiters.cu
 	$(Q)mkdir -p $(@D)
 	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) $(call vgpu_test_flags,$<) $< -o $@
 
+# ---- engines ----------------------------------------------------------------------------------------
+# Random programs, run in two ways that must show the same: a few in make test, more on demand.
+
+ENGINE_SECONDS ?= 60
+ENGINE_OBJECTS := $(call objects,$(wildcard common/vgpu/tests/engines/*.c))
+# (beside the library of the translator, which it looks for there)
+ENGINES        := $(BUILD)/vgpu-engines
+
+$(ENGINES): $(ENGINE_OBJECTS) $(MODULE_LIBS)
+	$(Q)$(LINK) $^ $(LIBS) -o $@
+
+TEST_NEEDS   += $(ENGINES) native
+TEST_SCRIPTS += common/vgpu/tests/engines/engines.sh
+
+.PHONY: vgpu-engines vgpu-engines-plants
+vgpu-engines: $(ENGINES) native ## compare the engines of the virtual GPU on random programs for ENGINE_SECONDS
+	$(Q)$(ENGINES) --seed $(or $(SEED),$(shell date +%s)) --seconds $(ENGINE_SECONDS) --keep $(BUILD)/engines
+
+vgpu-engines-plants: $(ENGINES) native ## prove that the comparison of engines finds planted mistakes
+	$(Q)$(ENGINES) --plant all --count 3000
+
 # ---- fuzzing ----------------------------------------------------------------------------------------
 # make vgpu-fuzz FUZZ_SECONDS=600: each reader, and the device process's requests, under AddressSanitizer
 # and UBSan, from the corpus in the tree. A crash leaves its input in build/fuzz.

@@ -1,0 +1,59 @@
+/** @file
+ * A case that two engines must agree on: PTX text whose comments say how to run it, so that a file
+ * holds all of it and a case with fewer lines is a case, too.
+ *
+ *     //@ buffer BYTES SEED KIND      global memory; the kernels' 64-bit parameters, in order
+ *     //@ scalar VALUE                the kernels' 32-bit parameters, in order
+ *     //@ variable NAME               of the module: its bytes are compared, too
+ *     //@ launch KERNEL GRID_X GRID_Y GRID_Z BLOCK_X BLOCK_Y BLOCK_Z DYNAMIC_SHARED
+ *     //@ order SEED                  see vg_device_seed()
+ *
+ * Without any launch, each kernel is launched once, and gets some buffers.
+ *
+ * Two more comments help engine_shrink.h: a line that ends with KEEP_MARK is never deleted, and
+ * what stands between OPEN_MARK and CLOSE_MARK, lines of their own, may go together.
+ */
+#ifndef CONVLAB_ENGINE_CASE_H
+#define CONVLAB_ENGINE_CASE_H
+
+#include "vgpu/api/vgpu.h"
+
+#define KEEP_MARK  "//!"
+#define OPEN_MARK  "//{"
+#define CLOSE_MARK "//}"
+
+enum { CASE_BUFFERS = 9, CASE_LAUNCHES = 6, CASE_SCALARS = 4, CASE_VARIABLES = 2 };
+
+struct case_buffer {
+    size_t bytes;
+    uint64_t seed;
+    char kind[12]; /**< see case_fill() */
+};
+
+struct case_launch {
+    char kernel[32];
+    struct vg_dim grid, block;
+    size_t dynamic_bytes;
+};
+
+struct engine_case {
+    const char *ptx; /**< not owned */
+    struct case_buffer buffers[CASE_BUFFERS];
+    struct case_launch launches[CASE_LAUNCHES];
+    uint32_t scalars[CASE_SCALARS];
+    char variables[CASE_VARIABLES][32];
+    int buffer_count, launch_count, scalar_count, variable_count;
+    uint64_t order;
+};
+
+/** Reads the comments of a case. @return false if one of them cannot be read. */
+bool case_read(struct engine_case *to, const char *ptx);
+
+/** What a buffer holds at first: "zero", "data" (bits of all types, with awkward values among them)
+ * or "index" (32-bit numbers below 4096). Memory of the kind "holes" is as "data" but for its third
+ * quarter, which stays uninitialised, and so does all of "none"; "freed" is freed before the
+ * launches.
+ * @return how many bytes from the start are initialised. */
+size_t case_fill(const struct case_buffer *buffer, void *to);
+
+#endif

@@ -1,0 +1,15 @@
+/** @file
+ * Between the process that compares and those that run one case each.
+ */
+#ifndef CONVLAB_ENGINE_PROCESS_H
+#define CONVLAB_ENGINE_PROCESS_H
+
+#include "vgpu/exec/translator.h"
+#include "vgpu/tests/engines/engine_variant.h"
+
+/** Runs a case in this process. */
+struct outcome variant_run_here(const struct variant *variant, const struct engine_case *c);
+/** Loads the translator, once. @return NULL if there is none. */
+const struct vg_translator *variant_translator(void);
+
+#endif

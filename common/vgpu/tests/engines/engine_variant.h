@@ -1,0 +1,43 @@
+/** @file
+ * A way to run a case: instruction set, cores and engine. What one of them shows must be what any
+ * other shows.
+ */
+#ifndef CONVLAB_ENGINE_VARIANT_H
+#define CONVLAB_ENGINE_VARIANT_H
+
+#include "vgpu/tests/engines/engine_case.h"
+
+struct variant {
+    char target[12]; /**< instruction set: base, avx2, avx512 */
+    int cores;
+    enum vg_engine engine;
+};
+
+/** Reads "TARGET[:CORES[:ENGINE]]", by default one core and the interpreter. @return false if that
+ * is no variant. */
+bool variant_read(struct variant *to, const char *text);
+/** Writes what variant_read() reads. */
+const char *variant_name(const struct variant *variant, char to[40]);
+
+/** All that a user can see of a case. */
+struct outcome {
+    bool is_refused; /**< the module was not loaded: then text says why */
+    bool is_dead;    /**< the process was: likewise */
+    bool is_cut;     /**< the case took too long and was ended, so that nothing follows from it */
+    char *text;      /**< reports, counters, findings, what was printed: one line a fact */
+    size_t text_bytes;
+    char *memory; /**< buffers and variables, one after the other, after the last launch */
+    size_t memory_bytes;
+    unsigned char *executed; /**< [IR_OPS] whether an instruction of that row was executed */
+    size_t translated;       /**< places of the program for which there was native code */
+};
+
+/** Runs a case on a device of its own, in a process of its own: machine code may be wrong in any way.
+ * What it returns is freed with outcome_free(). */
+struct outcome variant_run(const struct variant *variant, const struct engine_case *c);
+void outcome_free(struct outcome *outcome);
+
+/** @return the first difference of two outcomes as text, malloc'd; NULL if there is none. */
+char *outcome_difference(const struct outcome *a, const struct outcome *b);
+
+#endif

@@ -1,0 +1,328 @@
+/* vgpu-engines: runs random programs in two ways and compares all that can be seen of them.
+ *
+ *     vgpu-engines [--seed N] [--count N] [--seconds S] [--a VARIANT] [--b VARIANT,...]
+ *     vgpu-engines --plant all               proves that planted mistakes are found
+ *     vgpu-engines CASE.ptx...               compares these cases (engine_case.h)
+ *
+ * A case that differs is made smaller and written to --keep FOLDER. Exit status 1 if any differs. */
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/option_table.h"
+#include "vgpu/device/native_library.h"
+#include "vgpu/ptx/ptx_ir.h"
+#include "vgpu/tests/engines/engine_plants.h"
+#include "vgpu/tests/engines/engine_shrink.h"
+#include "vgpu/tests/engines/engine_variant.h"
+#include "vgpu/tests/engines/generate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum {
+    FAILURES_MOST = 8,
+    SHRINK_SECONDS = 60,
+    VARIANTS_MOST = 8,
+    FILES_MOST = 4096,
+    FILE_BYTES_MOST = 1 << 24
+};
+
+struct options {
+    uint64_t seed, count, seconds;
+    const char *a, *b, *keep;
+    const char *plant;
+    bool table, print;
+    const char *files[FILES_MOST];
+    size_t file_count;
+};
+
+struct engines {
+    struct options options;
+    struct variant a, b[VARIANTS_MOST];
+    size_t b_count;
+    const struct engine_plant *plant; /* what B gets wrong, or NULL */
+    unsigned char executed[IR_OPS];
+    size_t cases, found, faulted, cut, translated, differing;
+};
+
+/* ---- comparing -------------------------------------------------------------------------------- */
+
+/* The difference between A and one B, whose index goes to *which; malloc'd, NULL if there is none. */
+struct comparison {
+    char *difference;
+    size_t which;
+    bool has_findings, has_ended, is_cut;
+};
+
+static struct outcome run_text(const struct variant *v, const char *text)
+{
+    struct engine_case c;
+    if (!case_read(&c, text))
+        return (struct outcome){.is_refused = true, .text = strdup("a comment cannot be read\n")};
+    return variant_run(v, &c);
+}
+
+static void look(struct engines *e, struct comparison *to, const struct outcome *a)
+{
+    to->has_findings = a->text && strstr(a->text, "\nfinding 0") != NULL;
+    to->has_ended = a->text && strstr(a->text, "\nfaulted 1 ") != NULL;
+    to->is_cut = a->is_cut;
+    for (int i = 0; a->executed && i < IR_OPS; i++)
+        e->executed[i] |= a->executed[i];
+}
+
+static struct comparison compare(struct engines *e, const char *text, bool must_load)
+{
+    struct comparison to = {0};
+    struct outcome a = run_text(&e->a, text);
+    look(e, &to, &a);
+    if ((a.is_refused && must_load) || a.is_dead)
+        to.difference = strdup(a.text);
+    char *planted = e->plant ? engine_plant_apply(e->plant, text) : NULL;
+    for (size_t i = 0; i < e->b_count && !to.difference && !to.is_cut; i++) {
+        struct outcome b = run_text(&e->b[i], planted ? planted : text);
+        to.which = i;
+        to.is_cut = b.is_cut;
+        e->translated += b.translated;
+        if (!to.is_cut && !(planted && b.is_refused))
+            to.difference = outcome_difference(&a, &b);
+        outcome_free(&b);
+    }
+    free(planted);
+    outcome_free(&a);
+    return to;
+}
+
+static bool still_differs(const char *text, void *context)
+{
+    struct engines *e = context;
+    struct outcome a = run_text(&e->a, text), again = run_text(&e->a, text),
+                   b = run_text(&e->b[0], text);
+    char *noise = outcome_difference(&a, &again);
+    char *difference =
+        a.is_refused || a.is_cut || b.is_cut || noise ? NULL : outcome_difference(&a, &b);
+    const bool differs = difference != NULL;
+    outcome_free(&a);
+    outcome_free(&again);
+    outcome_free(&b);
+    free(noise);
+    free(difference);
+    return differs;
+}
+
+/* ---- a case that differs ---------------------------------------------------------------------- */
+
+static void write_case(const struct engines *e, const char *title, const char *kind,
+                       const char *text)
+{
+    struct st_error err = {0};
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s%s.ptx", e->options.keep, title, kind);
+    if (dir_make(e->options.keep, &err) == ST_OK &&
+        file_write(path, text, strlen(text), &err) == ST_OK)
+        printf("  %s\n", path);
+    else
+        fprintf(stderr, "vgpu-engines: %s\n", err.what);
+}
+
+static void report(struct engines *e, const char *title, const char *text,
+                   const struct comparison *c)
+{
+    e->differing++;
+    char a[40], b[40];
+    printf("DIFFERENT: %s: A %s, B %s\n%s", title, variant_name(&e->a, a),
+           variant_name(&e->b[c->which], b), c->difference);
+    write_case(e, title, "", text);
+    struct engines one = {.a = e->a, .b = {e->b[c->which]}, .b_count = 1};
+    char *small = case_shrink(text, still_differs, &one, SHRINK_SECONDS);
+    write_case(e, title, "-small", small);
+    free(small);
+    fflush(stdout);
+}
+
+static void check_case(struct engines *e, const char *title, const char *text, bool must_load)
+{
+    struct comparison c = compare(e, text, must_load);
+    e->cases++;
+    e->found += c.has_findings;
+    e->faulted += c.has_ended;
+    e->cut += c.is_cut;
+    if (c.difference)
+        report(e, title, text, &c);
+    free(c.difference);
+}
+
+/* ---- what is run ------------------------------------------------------------------------------ */
+
+static void run_seeds(struct engines *e)
+{
+    const double start = clock_now_s();
+    for (uint64_t i = 0; i < e->options.count && e->differing < FAILURES_MOST; i++) {
+        if (e->options.seconds && clock_now_s() - start > (double)e->options.seconds)
+            break;
+        char title[40];
+        snprintf(title, sizeof title, "seed-%llu", (unsigned long long)(e->options.seed + i));
+        char *text = generate(e->options.seed + i);
+        check_case(e, title, text, true);
+        free(text);
+    }
+}
+
+static void run_file(struct engines *e, const char *path)
+{
+    struct st_error err = {0};
+    char *text = NULL;
+    size_t bytes;
+    if (file_read(path, FILE_BYTES_MOST, &text, &bytes, &err) != ST_OK) {
+        fprintf(stderr, "vgpu-engines: %s\n", err.what);
+        e->differing++;
+        return;
+    }
+    const char *name = strrchr(path, '/');
+    check_case(e, name ? name + 1 : path, text, false);
+    free(text);
+}
+
+/* Programs until a planted mistake is found. */
+static bool run_plant(struct engines *e, const struct engine_plant *plant)
+{
+    e->plant = plant;
+    bool found = false;
+    size_t with = 0;
+    for (uint64_t i = 0; i < e->options.count && !found; i++) {
+        char *text = generate(e->options.seed + i), *planted = engine_plant_apply(plant, text);
+        if (planted) {
+            struct comparison c = compare(e, text, true);
+            found = c.difference != NULL;
+            free(c.difference);
+            with++;
+        }
+        free(planted);
+        free(text);
+    }
+    printf("%s: %s after %zu programs that have it\n", plant->name, found ? "found" : "NOT FOUND",
+           with);
+    fflush(stdout);
+    return found;
+}
+
+static int run_plants(struct engines *e)
+{
+    size_t found = 0, count = 0;
+    for (size_t i = 0; i < engine_plant_count; i++)
+        if (strcmp(e->options.plant, "all") == 0 ||
+            strcmp(e->options.plant, engine_plants[i].name) == 0) {
+            found += run_plant(e, &engine_plants[i]);
+            count++;
+        }
+    printf("%zu planted mistakes, %zu found\n", count, found);
+    return found != count || !count;
+}
+
+/* ---- what is printed -------------------------------------------------------------------------- */
+
+static void print_table(const struct engines *e)
+{
+    int count = 0;
+    for (int i = 0; i < IR_OPS; i++)
+        count += e->executed[i];
+    printf("%d of %d rows of opcodes.def were executed; not:\n", count, (int)IR_OPS);
+    for (int i = 0; i < IR_OPS; i++)
+        if (!e->executed[i])
+            printf("  %s (%s %s)\n", ir_rows[i].id, ir_rows[i].base, ir_rows[i].required);
+}
+
+static double cpu_seconds(void)
+{
+    struct rusage own, children;
+    getrusage(RUSAGE_SELF, &own);
+    getrusage(RUSAGE_CHILDREN, &children);
+    return (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec + children.ru_utime.tv_sec +
+                    children.ru_stime.tv_sec);
+}
+
+static void print_summary(const struct engines *e)
+{
+    printf("%zu programs, %zu with findings, %zu ended by one, %zu cut short; %zu places "
+           "translated; %zu different (%.0f CPU seconds)\n",
+           e->cases, e->found, e->faulted, e->cut, e->translated, e->differing, cpu_seconds());
+}
+
+/* ---- options ---------------------------------------------------------------------------------- */
+
+static void take_file(void *to, char *text, const struct option_row *row, struct argp_state *state)
+{
+    struct options *o = to;
+    (void)row;
+    if (o->file_count == FILES_MOST)
+        argp_error(state, "at most %d files", FILES_MOST);
+    o->files[o->file_count++] = text;
+}
+
+static const struct option_row rows[] = {
+    {"seed", 's', "N", "the first program (default: 1)",
+     OPTION_NUMBER(struct options, seed, 0, UINT64_MAX)},
+    {"count", 'n', "N", "programs (default: as many as there is time for)",
+     OPTION_NUMBER(struct options, count, 0, UINT64_MAX)},
+    {"seconds", 't', "S", "time (default: no limit)",
+     OPTION_NUMBER(struct options, seconds, 0, 1000000)},
+    {"a", 'a', "VARIANT", "TARGET[:CORES[:ENGINE]] to compare with (default: base)",
+     OPTION_TEXT(struct options, a)},
+    {"b", 'b', "VARIANT,...",
+     "what is compared with it (default: avx2:2,avx512, and avx512:2:native,avx2:1:auto if there is a translator)",
+     OPTION_TEXT(struct options, b)},
+    {"keep", 'k', "FOLDER", "where cases that differ are written (default: build/engines)",
+     OPTION_TEXT(struct options, keep)},
+    {"plant", 'p', "NAME", "prove that a planted mistake is found, or (NAME all) every one",
+     OPTION_TEXT(struct options, plant)},
+    {"table", 'T', NULL, "print which instructions were not executed",
+     OPTION_FLAG(struct options, table)},
+    {"print", 'P', NULL, "print the program of a seed, and run nothing",
+     OPTION_FLAG(struct options, print)},
+    {OPTION_OPERANDS(take_file)},
+    {0}};
+
+static bool read_variants(struct engines *e)
+{
+    char list[256];
+    const char *all =
+        native_library_exists() ? "avx2:2,avx512,avx512:2:native,avx2:1:auto" : "avx2:2,avx512";
+    snprintf(list, sizeof list, "%s", e->options.b ? e->options.b : all);
+    bool good = variant_read(&e->a, e->options.a);
+    for (char *save, *v = strtok_r(list, ",", &save); v; v = strtok_r(NULL, ",", &save))
+        good = good && e->b_count < VARIANTS_MOST && variant_read(&e->b[e->b_count++], v);
+    return good && e->b_count;
+}
+
+int main(int argc, char **argv)
+{
+    static struct engines e = {
+        .options = {.seed = 1, .count = UINT64_MAX, .a = "base", .keep = "build/engines"}};
+    static const struct option_table table = {
+        .rows = rows, .operands = "[CASE.ptx...]", .about = "Compares ways to run PTX."};
+    options_parse(&table, argc, argv, &e.options);
+    if (!read_variants(&e)) {
+        fprintf(
+            stderr,
+            "engines: expected TARGET[:CORES[:ENGINE]] with a target base, avx2 or avx512 and an "
+            "engine auto, interpreter or native\n");
+        return 2;
+    }
+    if (e.options.print) {
+        char *text = generate(e.options.seed);
+        fputs(text, stdout);
+        free(text);
+        return 0;
+    }
+    if (e.options.plant)
+        return run_plants(&e);
+    for (size_t i = 0; i < e.options.file_count; i++)
+        run_file(&e, e.options.files[i]);
+    if (!e.options.file_count)
+        run_seeds(&e);
+    if (e.options.table)
+        print_table(&e);
+    print_summary(&e);
+    return e.differing != 0;
+}

@@ -1,0 +1,198 @@
+/** @file
+ * Inside the generator: what it knows while it writes a function.
+ *
+ *     generate.c            the frame of a program: buffers, launches, functions, first values
+ *     generate_values.c     registers, numbers, conditions
+ *     generate_rows.c       arithmetic, from the rows of opcodes.def
+ *     generate_converts.c   what those rows cannot say: cvt, set, mov and their like
+ *     generate_global.c     global, local and constant memory
+ *     generate_shared.c     shared memory and barriers
+ *     generate_atomics.c    atom and red
+ *     generate_control.c    if, loops, early ends
+ *     generate_jumps.c      goto, brx, calls
+ *     generate_warp.c       what the lanes of a warp do together
+ *     generate_rare.c       dynamic local memory, barrier objects, clusters
+ *     generate_faults.c     accesses that are wrong
+ *
+ * Registers: %r %q %f %d %h %p hold values of 32, 64, 32, 64, 16 and 1 bits that statements read and
+ * write; the others have one use:
+ *
+ *     %u %pu     the same in all threads of a block        %t0-7  where the thread is, see GEN_TID
+ *     %c %n %l   of a loop: its counter, bound, pointer     %g0-8  addresses, see GEN_DATA
+ *     %x %a %px  scratch of one statement                   %k %kq %kp  written, never read
+ *     %fuel      backward jumps that are left
+ */
+#ifndef CONVLAB_ENGINE_GENERATOR_H
+#define CONVLAB_ENGINE_GENERATOR_H
+
+#include "base/rng.h"
+#include "vgpu/tests/engines/engine_case.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum {
+    GEN_R = 16,
+    GEN_Q = 10,
+    GEN_F = 10,
+    GEN_D = 6,
+    GEN_H = 8,
+    GEN_P = 6,
+    GEN_U = 4,
+    GEN_LOOPS = 4,
+    GEN_JUMPS = 6,
+    GEN_THREADS = 1536,       /**< of a launch, at most */
+    GEN_DATA_BYTES = 1 << 17, /**< of %g0 and %g1 */
+    GEN_SLOT_BYTES = 64,      /**< of a thread's own memory at %g2 */
+    GEN_SLOT_STEP = 320,      /**< with what its registers hold at the end */
+    GEN_COLUMNS = 8,          /**< elements of 8 bytes of a thread at %g6 */
+    GEN_WARP_BYTES = 1024,    /**< of a warp's own memory at %g7 */
+    GEN_BLOCK_THREADS = 512,  /**< of a block, at most */
+    GEN_SHARED_WORDS = 2048,  /**< that threads exchange, at sh */
+    GEN_COUNTERS = 64,        /**< words that threads add to, at cnt */
+    GEN_LOCAL_BYTES = 128,
+    GEN_FUNCTIONS = 3,
+};
+
+/** %t: where a thread is. */
+enum { GEN_TID, GEN_TID_X, GEN_TID_Y, GEN_GLOBAL_ID, GEN_NTID, GEN_LANE, GEN_TOTAL, GEN_BLOCK };
+
+/** %g: addresses. Data and index are only read; a slot is a thread's own, a column too; sums are
+ * only added to; warp memory is the warp's own; edge ends soon, freed is freed, holes are uninitialised. */
+enum {
+    GEN_DATA,
+    GEN_INDEX,
+    GEN_SLOT,
+    GEN_SUMS,
+    GEN_EDGE,
+    GEN_FREED,
+    GEN_COLUMN,
+    GEN_WARP,
+    GEN_HOLES
+};
+
+/** A goto whose label is not written yet. */
+struct gen_jump {
+    int label, wait; /**< statements until the label may come */
+    int depth;       /**< uniform loops around it, which it must not leave */
+};
+
+/** What a program has; see features_choose(). */
+struct gen_features {
+    bool unstructured;  /**< goto, also into loops, and webs of jumps */
+    bool ordered;       /**< results that depend on the order of a block's warps */
+    bool racy;          /**< shared memory with missing barriers */
+    bool hot;           /**< a loop of thousands of turns */
+    bool faulty;        /**< an access that ends the kernel */
+    bool uninitialised; /**< reads of what nobody wrote */
+    bool calls, exits, prints;
+    bool dynamic;    /**< shared memory is dynamic */
+    bool full_warps; /**< no launch has a warp with idle lanes */
+    bool flat;       /**< no launch has a block that is high or deep */
+};
+
+struct gen {
+    struct rng rng;
+    FILE *out;
+    struct gen_features has;
+    int labels, lines, scopes;
+    int depth;         /**< of statements in statements */
+    int budget;        /**< statements that may still be written */
+    int loops;         /**< that are open */
+    int uniform_loops; /**< of those, from the outermost: all threads of the block run them alike */
+    long trips;        /**< of all open loops, multiplied */
+    int step[GEN_LOOPS]; /**< of a loop's pointer, in bytes */
+    bool is_uniform;     /**< by the statements around; see gen_is_uniform() */
+    bool in_function;
+    int functions;
+    struct gen_jump jumps[GEN_JUMPS];
+    int jump_count;
+    char names[32][48];
+    int next_name;
+};
+
+/** Writes a line. */
+void emit(struct gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Writes a line that must stay: without it a program may not end, or reads what nobody wrote. */
+void emit_kept(struct gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Begins and ends lines that can go together. */
+void emit_open(struct gen *g);
+void emit_close(struct gen *g);
+
+/* ---- chance ---- */
+int pick(struct gen *g, int n); /**< 0 to n - 1 */
+bool chance(struct gen *g, int percent);
+/** @return one of the words "a|b|c". */
+const char *pick_word(struct gen *g, const char *words);
+
+/* ---- values: texts that are good until 31 more were asked for ---- */
+const char *name(struct gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** What a value is: 'h' 16 bits, 'r' 32, 'q' 64, 'f' float32, 'd' float64, 'p' predicate. */
+const char *to_register(struct gen *g, char kind);
+const char *from_register(struct gen *g, char kind);
+/** A register, or a number. */
+const char *from_value(struct gen *g, char kind);
+/** Sets a predicate by a random comparison. @return it. */
+const char *condition(struct gen *g);
+/** The same in all threads of the block. */
+const char *uniform_condition(struct gen *g);
+/** "@%p1 ", "@!%p1 ", mostly "". */
+const char *guard(struct gen *g);
+/** A 32-bit register: a value below @p n (a power of two), by any of many ways. */
+const char *below(struct gen *g, int n);
+
+/** @return whether all threads of the block that still run come here together. */
+bool gen_is_uniform(const struct gen *g);
+
+/* ---- statements ---- */
+void statements(struct gen *g, int n);
+void gen_arithmetic(struct gen *g);
+void gen_row(struct gen *g, int row);
+void gen_uniform(struct gen *g);
+void gen_convert(struct gen *g);
+void gen_move(struct gen *g);
+void gen_load(struct gen *g);
+void gen_slot(struct gen *g);
+void gen_column(struct gen *g);
+void gen_local(struct gen *g);
+void gen_constant(struct gen *g);
+void gen_variable(struct gen *g);
+void gen_warp_memory(struct gen *g);
+void gen_shared(struct gen *g);
+void gen_shared_start(struct gen *g, const char *body);
+void gen_copy(struct gen *g);
+void gen_barrier(struct gen *g);
+void gen_atomic(struct gen *g);
+void gen_shared_atomic(struct gen *g);
+void gen_if(struct gen *g);
+void gen_loop(struct gen *g);
+void gen_exit(struct gen *g);
+void gen_goto(struct gen *g);
+void gen_web(struct gen *g);
+void gen_table(struct gen *g);
+void gen_call(struct gen *g);
+void gen_print(struct gen *g);
+void gen_warp(struct gen *g);
+void gen_matrix(struct gen *g);
+void gen_rare(struct gen *g);
+void gen_fault(struct gen *g);
+void gen_uninitialised(struct gen *g);
+
+/** Writes the labels of the jumps that have waited, or (@p all) of all. */
+void gen_land(struct gen *g, bool all);
+/** Writes the labels of all jumps that must not leave the uniform loop that ends here. */
+void gen_land_in_loop(struct gen *g);
+/** The type suffixes and vector forms of a load or store. */
+struct gen_access {
+    const char *type;   /**< "s8" */
+    char kind;          /**< of its registers */
+    int bytes, vectors; /**< of an element, elements */
+};
+struct gen_access gen_access_pick(struct gen *g);
+/** Writes a load or store of @p access at @p address ("%a1+8"). @param space  ".global" */
+void gen_access_load(struct gen *g, const char *space, struct gen_access access,
+                     const char *address, const char *guarded);
+void gen_access_store(struct gen *g, const char *space, struct gen_access access,
+                      const char *address, const char *guarded);
+
+#endif

@@ -84,7 +84,7 @@ READY := $(if $(NVCC),$(MILESTONES),$(filter-out $(CUDA_MILESTONES),$(MILESTONES
 reference: $(addprefix reference-,$(READY)) ## build the reference solutions
 
 graded-references: $(addprefix $(BUILD)/,grader runner confine boxed vprof library-baseline) $(if $(NVCC),vgpu) reference
-	$(Q)$(BUILD)/grader m0
+	$(Q)$(BUILD)/grader m0 --images 100,1000
 	$(Q)set -e; for m in $(READY); do $(BUILD)/grader $$m --reference; done
 	$(if $(NVCC),,@echo "demo: skipped $(CUDA_MILESTONES): no nvcc in $(CUDA_HOME)/bin")
 	@echo "demo: open build/report/index.html"

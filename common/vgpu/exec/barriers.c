@@ -34,7 +34,7 @@ static void wake(struct vg_block *block, int barrier)
     *b = (struct vg_barrier){.red_all = 1};
     race_barrier(&block->race);
     block->worker->barriers++;
-    atomic_fetch_add_explicit(&block->launch->progress, 1, memory_order_relaxed);
+    vg_progressed(block->worker);
 }
 
 static void check_barrier(struct vg_block *block, int i)

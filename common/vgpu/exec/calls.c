@@ -139,7 +139,7 @@ const struct ir_insn *vg_exit(struct vg_warp *w, const struct ir_insn *in, uint3
     struct vg_frame *frame = w->frame;
     lanes_leave(w, lanes);
     w->block->alive_threads -= (uint32_t)__builtin_popcount(lanes);
-    atomic_fetch_add_explicit(&w->block->launch->progress, 1, memory_order_relaxed);
+    vg_progressed(w->worker);
     vg_block_lanes_ended(w->block);
     if (!stay)
         return NULL;

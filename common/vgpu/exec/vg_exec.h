@@ -156,6 +156,7 @@ struct vg_shape {
     enum vg_shape_kind kind;
     uint8_t lead;             /**< the first lane */
     bool ascending, overlaps; /**< of the runs; whether lanes share bytes */
+    bool unsure;              /**< of overlaps, unless it is set: see shape_find_overlaps() */
     uint8_t wavefronts;       /**< 0: not counted yet */
     uint8_t sectors[8];       /**< by (address of the first lane & 31) / 4; 0: not counted yet */
     uint32_t run_count;
@@ -201,14 +202,13 @@ struct vg_launch {
     const char *parameters;
     char *parameter_copy; /**< readable at PTX_PARAM_BASE, padded */
     size_t parameter_bytes;
-    size_t local_bytes; /**< per thread */
-    uint64_t workspace; /**< of cooperative groups */
-    atomic_ullong next_block;
-    atomic_ullong fault_block; /**< smallest block that faulted */
-    atomic_uint progress;      /**< changes when anything but spinning happened */
-    atomic_int active;         /**< workers that are not done */
-    atomic_ullong quiet;       /**< those that only spin, beside the progress (<< 32) since when */
-    uint64_t number;
+    size_t local_bytes;                    /**< per thread */
+    uint64_t workspace;                    /**< of cooperative groups */
+    _Alignas(64) atomic_ullong next_block; /**< what changes is not beside what handlers read */
+    atomic_ullong fault_block;             /**< smallest block that faulted */
+    atomic_int active;                     /**< workers that are not done */
+    atomic_ullong quiet; /**< those that only spin, beside the progress (<< 32) since when */
+    _Alignas(64) uint64_t number;
     bool concurrent;                  /**< several workers: atomics must be atomic */
     uint64_t order_start, order_step; /**< block i is the one at (start + i * step) % blocks */
     uint64_t seed;                    /**< of that order and the warps'; 0: by number */
@@ -333,6 +333,7 @@ struct vg_block {
 
 /** A thread of the device's pool and what it gathers during a launch. */
 struct vg_worker {
+    _Alignas(64) atomic_uint progress; /**< changes when anything but spinning happened here */
     struct vg_device *device;
     int index;
     pthread_t thread;
@@ -445,6 +446,14 @@ void vg_copies_wait(struct vg_warp *w, uint32_t lanes, bool all, uint32_t groups
  * on its way. */
 struct race_hit vg_copies_race(struct vg_block *b, uint32_t address, uint32_t bytes);
 
+/** Something but spinning happened in a block of a worker. Each has a count of its own: one that all
+ * change would go from core to core with each barrier. */
+static inline void vg_progressed(struct vg_worker *w)
+{
+    const unsigned now = atomic_load_explicit(&w->progress, memory_order_relaxed);
+    atomic_store_explicit(&w->progress, now + 1, memory_order_release);
+}
+
 /** Counts the warp's shared memory instructions since the last barrier. */
 static inline void vg_shared_step(struct vg_warp *w)
 {
@@ -480,7 +489,8 @@ struct vg_handlers {
     /** The same, and the accesses are written down first (see cache_sample.h). */
     void (*enter_sampled)(const struct ir_insn *first, struct vg_warp *warp);
     /** Makes the shape of an access of lanes at these addresses, with all its counts. */
-    void (*learn)(struct vg_shape *shape, const uint64_t addresses[32], uint32_t mask, uint32_t size);
+    void (*learn)(struct vg_shape *shape, const uint64_t addresses[32], uint32_t mask,
+                  uint32_t size);
     ir_handler run[IR_OPS];  /**< may execute more than their own instruction */
     ir_handler once[IR_OPS]; /**< that one only */
 };

@@ -66,7 +66,7 @@ static struct vg_block *take_block(struct vg_worker *w, struct vg_launch *l)
 static void finish_block(struct vg_worker *w, struct vg_block *b)
 {
     vg_printed_keep(w, b);
-    atomic_fetch_add(&b->launch->progress, 1);
+    vg_progressed(w);
     b->next = w->idle;
     w->idle = b;
 }
@@ -102,6 +102,15 @@ static bool take_more(struct vg_worker *w, struct vg_launch *l, struct vg_block 
     return *count > before;
 }
 
+/* What happened in all workers so far: it is the same again only if nothing happened in any. */
+static uint32_t progress_of(const struct vg_device *d)
+{
+    uint32_t sum = 0;
+    for (int i = 0; i < d->worker_count; i++)
+        sum += atomic_load(&d->workers[i].progress);
+    return sum;
+}
+
 /* One more worker has spun long enough, all the while progress was what it has seen. */
 static void say_quiet(struct vg_launch *l, uint32_t seen)
 {
@@ -118,7 +127,7 @@ static void say_quiet(struct vg_launch *l, uint32_t seen)
 static bool all_quiet(struct vg_launch *l)
 {
     const uint64_t said = atomic_load(&l->quiet);
-    return (uint32_t)(said >> 32) == atomic_load(&l->progress) &&
+    return (uint32_t)(said >> 32) == progress_of(l->device) &&
            (uint32_t)said == (uint32_t)atomic_load(&l->active);
 }
 
@@ -137,7 +146,7 @@ static void work(struct vg_worker *w, struct vg_launch *l)
     struct vg_block *resident[MAX_RESIDENT];
     int count = 0, patience = PATIENT_ROUNDS, quiet_rounds = 0, more = 1;
     bool stirred = false;
-    uint32_t seen = atomic_load(&l->progress);
+    uint32_t seen = progress_of(w->device);
     w->used_by = l->number;
     w->no_memory = !vg_counts_clear(w, l->module);
     while (!w->no_memory) {
@@ -150,7 +159,7 @@ static void work(struct vg_worker *w, struct vg_launch *l)
             end_blocks(w, resident, &count);
             break;
         }
-        const uint32_t now = atomic_load(&l->progress);
+        const uint32_t now = progress_of(w->device);
         if (now != seen || !count) {
             seen = now;
             patience = PATIENT_ROUNDS;
@@ -174,14 +183,17 @@ static void work(struct vg_worker *w, struct vg_launch *l)
         sched_yield();
         quiet_rounds++;
         /* What it did before it spun may be what others wait for: they look again. */
-        if (stirred && atomic_fetch_add(&l->progress, 1) == seen)
-            seen++;
+        if (stirred) {
+            const bool alone = progress_of(w->device) == seen;
+            vg_progressed(w);
+            seen += alone;
+        }
         stirred = false;
         if (quiet_rounds == QUIET_ROUNDS)
             say_quiet(l, seen);
         if (quiet_rounds >= QUIET_ROUNDS && all_quiet(l)) {
             end_blocks(w, resident, &count);
-            atomic_fetch_add(&l->progress, 1);
+            vg_progressed(w);
         }
     }
     atomic_fetch_sub(&l->active, 1);
@@ -229,6 +241,8 @@ void vg_workers_run(struct vg_device *d, struct vg_launch *l)
         start_workers(d);
     l->concurrent = !alone && d->worker_count > 1;
     atomic_store(&l->active, l->concurrent ? d->worker_count : 1);
+    for (int i = 0; i < d->worker_count; i++)
+        atomic_store(&d->workers[i].progress, 0);
     if (!l->concurrent) {
         work(&d->workers[0], l);
         return;

@@ -78,6 +78,7 @@ static void *translator_main(void *arg)
 {
     struct vg_device *d = arg;
     struct vg_engine_state *e = d->engine;
+    pthread_setname_np(pthread_self(), "translator"); /* by which vgpu_speed_bench.c finds it */
     pthread_mutex_lock(&e->mutex);
     while (!e->quit) {
         if (!e->first) {

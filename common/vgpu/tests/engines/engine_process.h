@@ -5,10 +5,14 @@
 #define CONVLAB_ENGINE_PROCESS_H
 
 #include "vgpu/exec/translator.h"
+#include "vgpu/tests/engines/engine_spoil.h"
 #include "vgpu/tests/engines/engine_variant.h"
 
 /** Runs a case in this process. */
 struct outcome variant_run_here(const struct variant *variant, const struct engine_case *c);
+/** What the translator gets wrong from now on, or NULL. Native code must then be made before it is run,
+ * and on one core. */
+void variant_spoil(const struct engine_spoil *spoil);
 /** Loads the translator, once. @return NULL if there is none. */
 const struct vg_translator *variant_translator(void);
 

@@ -71,11 +71,20 @@ const char *variant_name(const struct variant *v, char to[40])
 static struct vg_translator counting;
 static const struct vg_translator *counted;
 static atomic_ulong translated; /* by this process */
+static const struct engine_spoil *spoiled;
+
+void variant_spoil(const struct engine_spoil *spoil)
+{
+    spoiled = spoil;
+}
 
 static vg_native_code translate(void *state, const struct ir_function *f, uint32_t first,
                                 const uint8_t *seen)
 {
+    struct ir_insn *were = spoiled ? engine_spoil(spoiled, f) : NULL;
     const vg_native_code code = counted->translate(state, f, first, seen);
+    if (were)
+        engine_unspoil(f, were);
     translated += code != NULL;
     return code;
 }

@@ -17,12 +17,15 @@ check() {
 }
 
 engines="$build/vgpu-engines --keep $build/engines"
-check 'random programs' $engines --seed 1 --count 50
-check 'the corpus of the fuzzers' $engines common/vgpu/tests/corpus/ptx/*.ptx
-for mistake in 'a missing barrier' 'no guard' 'one turn more' 'source lines' 'a check of one byte less'; do
+check 'random programs: instruction sets and cores' $engines --seed 1 --count 40 --b avx2:2,avx512
+check 'random programs: native code' $engines --seed 1 --count 8 --b avx512:2:native
+check 'the corpus of the fuzzers' $engines --b avx2:1:native common/vgpu/tests/corpus/ptx/*.ptx
+for mistake in 'a missing barrier' 'an inverted guard' 'one turn more' 'source lines' 'a check of one byte less'; do
     check "planted: $mistake" $engines --plant "$mistake" --count 300 --b base
 done
-check 'planted in the other engine: no guard' $engines --plant 'no guard' --count 300 --b base:1:native
+if [ -e "$build/vgpu/libvgpu-native.so" ]; then
+    check 'planted in the translator' $engines --plant 'translator: inverted guards' --count 20
+fi
 
 echo "Tested: $tested | Passing: $((tested - failed)) | Failing: $failed | Crashing: 0"
 [ "$failed" = 0 ]

@@ -11,6 +11,7 @@
 #include "vgpu/device/native_library.h"
 #include "vgpu/ptx/ptx_ir.h"
 #include "vgpu/tests/engines/engine_plants.h"
+#include "vgpu/tests/engines/engine_process.h"
 #include "vgpu/tests/engines/engine_shrink.h"
 #include "vgpu/tests/engines/engine_variant.h"
 #include "vgpu/tests/engines/generate.h"
@@ -184,15 +185,16 @@ static void run_file(struct engines *e, const char *path)
     free(text);
 }
 
-/* Programs until a planted mistake is found. */
-static bool run_plant(struct engines *e, const struct engine_plant *plant)
+/* Programs until a planted mistake is found, which their text has or (plant NULL) the translator. */
+static bool run_plant(struct engines *e, const char *name, const struct engine_plant *plant)
 {
     e->plant = plant;
     bool found = false;
     size_t with = 0;
     for (uint64_t i = 0; i < e->options.count && !found; i++) {
-        char *text = generate(e->options.seed + i), *planted = engine_plant_apply(plant, text);
-        if (planted) {
+        char *text = generate(e->options.seed + i);
+        char *planted = plant ? engine_plant_apply(plant, text) : NULL;
+        if (planted || !plant) {
             struct comparison c = compare(e, text, true);
             found = c.difference != NULL;
             free(c.difference);
@@ -201,19 +203,32 @@ static bool run_plant(struct engines *e, const struct engine_plant *plant)
         free(planted);
         free(text);
     }
-    printf("%s: %s after %zu programs that have it\n", plant->name, found ? "found" : "NOT FOUND",
-           with);
+    printf("%s: %s after %zu programs\n", name, found ? "found" : "NOT FOUND", with);
     fflush(stdout);
     return found;
+}
+
+static bool is_wanted(const struct engines *e, const char *name)
+{
+    const char *wanted = e->options.plant;
+    return strcmp(wanted, "all") == 0 || strcmp(wanted, name) == 0 ||
+           (strcmp(wanted, "translator") == 0 && strncmp(name, "translator:", 11) == 0);
 }
 
 static int run_plants(struct engines *e)
 {
     size_t found = 0, count = 0;
     for (size_t i = 0; i < engine_plant_count; i++)
-        if (strcmp(e->options.plant, "all") == 0 ||
-            strcmp(e->options.plant, engine_plants[i].name) == 0) {
-            found += run_plant(e, &engine_plants[i]);
+        if (is_wanted(e, engine_plants[i].name)) {
+            found += run_plant(e, engine_plants[i].name, &engine_plants[i]);
+            count++;
+        }
+    e->b_count = 1;
+    variant_read(&e->b[0], "avx512:1:native");
+    for (size_t i = 0; native_library_exists() && i < engine_spoil_count; i++)
+        if (is_wanted(e, engine_spoils[i].name)) {
+            variant_spoil(&engine_spoils[i]);
+            found += run_plant(e, engine_spoils[i].name, NULL);
             count++;
         }
     printf("%zu planted mistakes, %zu found\n", count, found);
@@ -274,7 +289,7 @@ static const struct option_row rows[] = {
      OPTION_TEXT(struct options, b)},
     {"keep", 'k', "FOLDER", "where cases that differ are written (default: build/engines)",
      OPTION_TEXT(struct options, keep)},
-    {"plant", 'p', "NAME", "prove that a planted mistake is found, or (NAME all) every one",
+    {"plant", 'p', "NAME", "prove that a planted mistake is found, or (all, translator) every one",
      OPTION_TEXT(struct options, plant)},
     {"table", 'T', NULL, "print which instructions were not executed",
      OPTION_FLAG(struct options, table)},

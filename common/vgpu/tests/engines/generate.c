@@ -39,7 +39,7 @@ static void write_launches(struct gen *g)
     for (int i = 1 + pick(g, 4); i > 0; i--) {
         const struct vg_dim b = pick_block(g), grid = pick_grid(g, GEN_THREADS / (b.x * b.y * b.z));
         emit(g, "//@ launch k %u %u %u %u %u %u %d", grid.x, grid.y, grid.z, b.x, b.y, b.z,
-             g->has.dynamic  ? 4 * GEN_SHARED_WORDS
+             g->has.dynamic  ? GEN_SHARED_BYTES
              : chance(g, 10) ? 64
                              : 0);
     }
@@ -100,9 +100,8 @@ static void write_variables(struct gen *g)
     emit_kept(g, ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);");
     emit_kept(
         g, g->has.dynamic ? ".extern .shared .align 16 .b8 sh[];" : ".shared .align 16 .b8 sh[%d];",
-        4 * GEN_SHARED_WORDS);
-    emit_kept(g, ".shared .align 16 .b8 own[%d];", 16 * GEN_BLOCK_THREADS);
-    emit_kept(g, ".shared .align 16 .b8 cnt[%d];", 4 * GEN_COUNTERS);
+        GEN_SHARED_BYTES);
+    emit_kept(g, ".shared .align 16 .b8 own[%d];", GEN_SHARED_BYTES);
     emit_kept(g, ".shared .align 16 .b8 raw[64];");
     emit_kept(g, ".shared .align 8 .b64 mb;");
     emit_kept(g, ".global .align 16 .b32 sum[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, "
@@ -330,11 +329,18 @@ static void write_last(struct gen *g, const char *body)
     emit(g, "st.global.b8 [%%g2+%d], %%x0;", at);
 }
 
+/* Native code ends here, so that what follows is not translated again for each place before it. */
+static void write_end_of_unit(struct gen *g)
+{
+    if (chance(g, 75))
+        emit(g, "activemask.b32 %%k0;");
+}
+
 static void write_kernel(struct gen *g)
 {
     g->in_function = false;
     g->is_uniform = true;
-    g->budget = g->has.hot || chance(g, 60) ? 3 + pick(g, 10) : 8 + pick(g, 50);
+    g->budget = g->has.hot || chance(g, 70) ? 2 + pick(g, 9) : 8 + pick(g, 30);
     char *body = write_body(g);
     emit_kept(g,
               ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3, "
@@ -344,10 +350,13 @@ static void write_kernel(struct gen *g)
     write_registers(g);
     write_place(g);
     write_addresses(g);
+    if (g->functions || strstr(body, ", sh;") || strstr(body, "own"))
+        gen_shared_start(g);
     write_values(g, body);
     write_uniform(g, body, true);
-    gen_shared_start(g, body);
+    write_end_of_unit(g);
     fputs(body, g->out);
+    write_end_of_unit(g);
     write_last(g, body);
     free(body);
     emit_kept(g, "ret;");

@@ -92,7 +92,7 @@ void gen_shared_atomic(struct gen *g)
     emit_open(g);
     if (g->has.ordered) {
         const char *index = below(g, 16);
-        emit(g, "mov.u32 %%x1, cnt;");
+        emit(g, "mov.u32 %%x1, own+%d;", GEN_COUNTERS_AT);
         emit(g, "mad.lo.u32 %%x1, %s, 8, %%x1;", index);
     } else {
         emit(g, "mov.u32 %%x1, own;");

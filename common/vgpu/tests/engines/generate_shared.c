@@ -1,40 +1,28 @@
 /* Shared memory and barriers of generated programs.
  *
  *     sh    words that threads exchange: between barriers each writes its own, then any are read
- *     own   16 bytes of each thread
- *     cnt   counters that threads add to
+ *     own   16 bytes of each thread, then counters that threads add to
  *     raw   nobody writes it */
 #include "vgpu/tests/engines/generator.h"
 
 #include <string.h>
 
-/* What statements (and functions, if there are any) use of sh, own and cnt is written first. */
-void gen_shared_start(struct gen *g, const char *body)
+/* All of it is written first. */
+void gen_shared_start(struct gen *g)
 {
-    static const struct {
-        const char *name;
-        int bytes;
-    } parts[] = {
-        {"sh", 4 * GEN_SHARED_WORDS}, {"own", 16 * GEN_BLOCK_THREADS}, {"cnt", 4 * GEN_COUNTERS}};
-    for (int i = 0; i < 3; i++) {
-        if (!g->functions && !strstr(body, parts[i].name))
-            continue;
-        const int label = g->labels++;
-        emit_kept(g, "mul.lo.u32 %%x0, %%t0, 4;");
-        emit_kept(g, "S%d: setp.ge.u32 %%px0, %%x0, %d;", label, parts[i].bytes);
-        emit_kept(g, "@%%px0 bra T%d;", label);
-        emit_kept(g, "mov.u32 %%x1, %s;", parts[i].name);
-        emit_kept(g, "add.s32 %%x1, %%x1, %%x0;");
-        if (i == 2)
-            emit_kept(g, "mov.u32 %%x2, 0;");
-        else
-            emit_kept(g, "mul.lo.u32 %%x2, %%x0, 40503;");
-        emit_kept(g, "st.shared.u32 [%%x1], %%x2;");
-        emit_kept(g, "mad.lo.u32 %%x0, %%t4, 4, %%x0;");
-        emit_kept(g, "bra S%d;", label);
-        emit_kept(g, "T%d:", label);
-    }
-    emit_kept(g, "bar.sync 0;");
+    emit_kept(g, "mov.u32 %%x1, sh;");
+    emit_kept(g, "mov.u32 %%x2, own;");
+    emit_kept(g, "mul.lo.u32 %%x0, %%t0, 4;");
+    emit_kept(g, "START: setp.ge.u32 %%px0, %%x0, %d;", GEN_SHARED_BYTES);
+    emit_kept(g, "@%%px0 bra STARTED;");
+    emit_kept(g, "mul.lo.u32 %%r0, %%x0, 40503;");
+    emit_kept(g, "add.s32 %%r1, %%x1, %%x0;");
+    emit_kept(g, "add.s32 %%r2, %%x2, %%x0;");
+    emit_kept(g, "st.shared.u32 [%%r1], %%r0;");
+    emit_kept(g, "st.shared.u32 [%%r2], %%r0;");
+    emit_kept(g, "mad.lo.u32 %%x0, %%t4, 4, %%x0;");
+    emit_kept(g, "bra START;");
+    emit_kept(g, "STARTED: bar.sync 0;");
 }
 
 /* ---- barriers --------------------------------------------------------------------------------- */
@@ -74,7 +62,7 @@ static void barrier_between(struct gen *g)
 
 /* ---- exchange --------------------------------------------------------------------------------- */
 
-/* %x0: an element that no other thread has, below GEN_SHARED_WORDS * 4 / bytes. */
+/* %x0: an element that no other thread has, within sh. */
 static void own_element(struct gen *g, int bytes)
 {
     const int spread = 16 / bytes;
@@ -149,11 +137,12 @@ static void count(struct gen *g)
 {
     barrier_between(g);
     const char *index = below(g, GEN_COUNTERS);
-    emit(g, "mov.u32 %%x1, cnt;");
+    emit(g, "mov.u32 %%x1, own+%d;", GEN_COUNTERS_AT);
     emit(g, "mad.lo.u32 %%x1, %s, 4, %%x1;", index);
     emit(g, "%sred.shared.add.u32 [%%x1], %s;", guard(g), from_value(g, 'r'));
     emit(g, "bar.sync 0;");
-    emit(g, "ld.shared.u32 %s, [cnt+%d];", to_register(g, 'r'), 4 * pick(g, GEN_COUNTERS));
+    emit(g, "ld.shared.u32 %s, [own+%d];", to_register(g, 'r'),
+         GEN_COUNTERS_AT + 4 * pick(g, GEN_COUNTERS));
     emit(g, "bar.sync 0;");
 }
 

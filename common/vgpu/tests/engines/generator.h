@@ -48,8 +48,10 @@ enum {
     GEN_COLUMNS = 8,          /**< elements of 8 bytes of a thread at %g6 */
     GEN_WARP_BYTES = 1024,    /**< of a warp's own memory at %g7 */
     GEN_BLOCK_THREADS = 512,  /**< of a block, at most */
-    GEN_SHARED_WORDS = 2048,  /**< that threads exchange, at sh */
-    GEN_COUNTERS = 64,        /**< words that threads add to, at cnt */
+    GEN_COUNTERS = 64,        /**< words that threads add to */
+    GEN_COUNTERS_AT =
+        16 * GEN_BLOCK_THREADS, /**< where they are, behind what is the threads' own */
+    GEN_SHARED_BYTES = GEN_COUNTERS_AT + 4 * GEN_COUNTERS, /**< that threads exchange; likewise */
     GEN_LOCAL_BYTES = 128,
     GEN_FUNCTIONS = 3,
 };
@@ -159,7 +161,7 @@ void gen_constant(struct gen *g);
 void gen_variable(struct gen *g);
 void gen_warp_memory(struct gen *g);
 void gen_shared(struct gen *g);
-void gen_shared_start(struct gen *g, const char *body);
+void gen_shared_start(struct gen *g);
 void gen_copy(struct gen *g);
 void gen_barrier(struct gen *g);
 void gen_atomic(struct gen *g);

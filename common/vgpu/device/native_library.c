@@ -5,8 +5,10 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 static const struct vg_translator *translator;
+static atomic_bool loaded;
 static struct st_error failure;
 
 static enum st_code find_path(char path[PATH_MAX], struct st_error *err)
@@ -37,11 +39,17 @@ static void load(void)
         return;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     translator = library ? dlsym(library, "vg_translator") : NULL;
+    atomic_store(&loaded, library != NULL);
     if (translator)
         return;
     st_fail(&failure, ST_NOT_FOUND, "there is no native code: %s", dlerror());
     st_detail(&failure, ST_HINT,
               "kernels are interpreted; install the LLVM that it was built with");
+}
+
+bool native_library_is_loaded(void)
+{
+    return atomic_load(&loaded);
 }
 
 const struct vg_translator *native_library_load(struct st_error *err)

@@ -10,6 +10,9 @@
 /** Whether the library was built; it may not load even so. */
 bool native_library_exists(void);
 
+/** Whether it has been loaded. */
+bool native_library_is_loaded(void);
+
 /** Loads the library the first time, which takes some 30 ms. By any thread.
  * @return its translator; NULL with @p err set (which may be NULL) if it or LLVM is not there. */
 const struct vg_translator *native_library_load(struct st_error *err);

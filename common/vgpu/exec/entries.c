@@ -33,11 +33,16 @@ struct vg_engine_state {
     const struct vg_translator *translator;
     void *state; /* the translator's */
     bool looked; /* for a translator */
+    const char *target;
+    const struct vg_handlers *handlers;
     bool quit, has_thread;
+    bool alone; /* the device is gone: the thread frees this */
     pthread_t thread;
     pthread_mutex_t mutex;
-    pthread_cond_t asked, answered;
+    pthread_cond_t asked;
     struct vg_entry *first, *last, *busy;
+    struct vg_module *left; /* unloaded while the thread was busy, which frees them */
+    void (*free_module)(struct vg_module *m);
 };
 
 static const struct vg_services services = {
@@ -54,30 +59,57 @@ static const struct vg_services services = {
 
 /* ---- translating ----------------------------------------------------------------------------- */
 
-static void look_for_translator(struct vg_device *d)
+static void look_for_translator(struct vg_engine_state *e)
 {
-    struct vg_engine_state *e = d->engine;
     e->looked = true;
     e->translator = e->find ? e->find() : NULL;
-    e->state = e->translator ? e->translator->open(d->target, d->handlers, &services) : NULL;
+    e->state = e->translator ? e->translator->open(e->target, e->handlers, &services) : NULL;
 }
 
 /* By one thread at a time. */
-static void translate(struct vg_device *d, struct vg_entry *entry)
+static void translate(struct vg_engine_state *e, struct vg_entry *entry)
 {
-    struct vg_engine_state *e = d->engine;
     if (!e->looked)
-        look_for_translator(d);
+        look_for_translator(e);
     if (e->state)
         atomic_store(&entry->code,
                      e->translator->translate(e->state, entry->function, entry->in->index, NULL));
     atomic_store(&entry->state, ENTRY_DONE);
 }
 
+static void drop_entries(struct vg_engine_state *e, struct vg_module *m)
+{
+    for (uint32_t i = 0; i < m->entry_count; i++)
+        if (atomic_load(&m->entries[i].code))
+            e->translator->drop(e->state, atomic_load(&m->entries[i].code));
+    free(m->entries);
+    m->entries = NULL;
+}
+
+static void free_left(struct vg_engine_state *e)
+{
+    while (e->left) {
+        struct vg_module *m = e->left;
+        e->left = m->next;
+        drop_entries(e, m);
+        e->free_module(m);
+    }
+}
+
+static void engine_free(struct vg_engine_state *e)
+{
+    if (e->state)
+        e->translator->close(e->state);
+    pthread_mutex_destroy(&e->mutex);
+    pthread_cond_destroy(&e->asked);
+    free(e);
+}
+
+/* A compiler cannot be interrupted, and nobody waits for it: what is unloaded or closed meanwhile is
+ * freed here, when it has ended. */
 static void *translator_main(void *arg)
 {
-    struct vg_device *d = arg;
-    struct vg_engine_state *e = d->engine;
+    struct vg_engine_state *e = arg;
     pthread_setname_np(pthread_self(), "translator"); /* by which vgpu_speed_bench.c finds it */
     pthread_mutex_lock(&e->mutex);
     while (!e->quit) {
@@ -88,23 +120,26 @@ static void *translator_main(void *arg)
         e->busy = e->first;
         e->first = e->first->next_queued;
         pthread_mutex_unlock(&e->mutex);
-        translate(d, e->busy);
+        translate(e, e->busy);
         pthread_mutex_lock(&e->mutex);
         e->busy = NULL;
-        pthread_cond_broadcast(&e->answered);
+        free_left(e);
     }
+    const bool alone = e->alone;
     pthread_mutex_unlock(&e->mutex);
+    if (alone)
+        engine_free(e);
     return NULL;
 }
 
-static void enqueue(struct vg_engine_state *e, struct vg_device *d, struct vg_entry *entry)
+static void enqueue(struct vg_engine_state *e, struct vg_entry *entry)
 {
     int counts = ENTRY_COUNTS;
     if (!atomic_compare_exchange_strong(&entry->state, &counts, ENTRY_QUEUED))
         return;
     pthread_mutex_lock(&e->mutex);
     if (e->engine == VG_ENGINE_NATIVE) {
-        translate(d, entry);
+        translate(e, entry);
         pthread_mutex_unlock(&e->mutex);
         return;
     }
@@ -115,7 +150,7 @@ static void enqueue(struct vg_engine_state *e, struct vg_device *d, struct vg_en
         e->first = entry;
     e->last = entry;
     if (!e->has_thread)
-        e->has_thread = pthread_create(&e->thread, NULL, translator_main, d) == 0;
+        e->has_thread = pthread_create(&e->thread, NULL, translator_main, e) == 0;
     pthread_cond_signal(&e->asked);
     pthread_mutex_unlock(&e->mutex);
 }
@@ -127,11 +162,11 @@ static void ask(struct vg_device *d, struct vg_entry *entry)
     struct vg_engine_state *e = d->engine;
     if (e->engine == VG_ENGINE_NATIVE || entry == entry->start ||
         atomic_load(&entry->start->state) == ENTRY_DONE) {
-        enqueue(e, d, entry);
+        enqueue(e, entry);
         return;
     }
     atomic_store(&entry->patience, PATIENCE_LOOP);
-    enqueue(e, d, entry->start);
+    enqueue(e, entry->start);
 }
 
 static const struct ir_insn *enter(const struct ir_insn *in, struct vg_warp *w)
@@ -245,12 +280,9 @@ bool vg_entries_make(struct vg_module *m)
     return made;
 }
 
-void vg_entries_free(struct vg_module *m)
+/* Takes a module's entries out of the queue. */
+static void unqueue(struct vg_engine_state *e, const struct vg_module *m)
 {
-    struct vg_engine_state *e = m->device->engine;
-    if (!m->entries)
-        return;
-    pthread_mutex_lock(&e->mutex);
     struct vg_entry **at = &e->first;
     e->last = NULL;
     while (*at) {
@@ -261,14 +293,24 @@ void vg_entries_free(struct vg_module *m)
             at = &(*at)->next_queued;
         }
     }
-    while (e->busy && e->busy->module == m)
-        pthread_cond_wait(&e->answered, &e->mutex);
-    for (uint32_t i = 0; i < m->entry_count; i++)
-        if (atomic_load(&m->entries[i].code))
-            e->translator->drop(e->state, atomic_load(&m->entries[i].code));
+}
+
+void vg_entries_free(struct vg_module *m, void (*free_module)(struct vg_module *m))
+{
+    struct vg_engine_state *e = m->device->engine;
+    pthread_mutex_lock(&e->mutex);
+    unqueue(e, m);
+    const bool busy = m->entries && e->busy;
+    if (busy) {
+        m->next = e->left;
+        e->left = m;
+        e->free_module = free_module;
+    } else {
+        drop_entries(e, m);
+    }
     pthread_mutex_unlock(&e->mutex);
-    free(m->entries);
-    m->entries = NULL;
+    if (!busy)
+        free_module(m);
 }
 
 /* ---- the engine ------------------------------------------------------------------------------ */
@@ -281,7 +323,6 @@ void vg_engine_open(struct vg_device *d)
     e->engine = VG_ENGINE_INTERPRETER;
     pthread_mutex_init(&e->mutex, NULL);
     pthread_cond_init(&e->asked, NULL);
-    pthread_cond_init(&e->answered, NULL);
 }
 
 void vg_device_engine_set(struct vg_device *d, enum vg_engine engine,
@@ -289,6 +330,8 @@ void vg_device_engine_set(struct vg_device *d, enum vg_engine engine,
 {
     d->engine->engine = find ? engine : VG_ENGINE_INTERPRETER;
     d->engine->find = find;
+    d->engine->target = d->target;
+    d->engine->handlers = d->handlers;
 }
 
 void vg_engine_close(struct vg_device *d)
@@ -298,15 +341,15 @@ void vg_engine_close(struct vg_device *d)
         return;
     pthread_mutex_lock(&e->mutex);
     e->quit = true;
+    e->alone = e->has_thread && e->busy;
+    const bool alone = e->alone;
+    if (alone)
+        pthread_detach(e->thread);
     pthread_cond_broadcast(&e->asked);
     pthread_mutex_unlock(&e->mutex);
-    if (e->has_thread)
+    if (e->has_thread && !alone)
         pthread_join(e->thread, NULL);
-    if (e->state)
-        e->translator->close(e->state);
-    pthread_mutex_destroy(&e->mutex);
-    pthread_cond_destroy(&e->asked);
-    pthread_cond_destroy(&e->answered);
-    free(e);
+    if (!alone)
+        engine_free(e);
     d->engine = NULL;
 }

@@ -43,13 +43,14 @@ struct vg_translator {
     void (*close)(void *state);
 };
 
-/** Starts and ends a device's engine. */
+/** Starts and ends a device's engine; its thread may live on for a while, but without the device. */
 void vg_engine_open(struct vg_device *d);
 void vg_engine_close(struct vg_device *d);
 /** Makes the places of a module at which native code may begin, unless the engine is the interpreter.
  * @return false without memory. */
 bool vg_entries_make(struct vg_module *m);
-/** Drops the code of a module, which is running nowhere. */
-void vg_entries_free(struct vg_module *m);
+/** Drops the code of a module, which is running nowhere, and has @p free_module free the rest: now, or
+ * when the translator, which may be reading it, has ended what it is doing. */
+void vg_entries_free(struct vg_module *m, void (*free_module)(struct vg_module *m));
 
 #endif

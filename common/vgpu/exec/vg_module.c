@@ -308,6 +308,15 @@ enum st_code vg_module_load(struct vg_device *device, struct vg_module **module,
     return vg_module_link(device, module, &image, 1, err);
 }
 
+static void free_code(struct vg_module *m)
+{
+    free(m->insns);
+    free(m->block_of);
+    ir_module_free(&m->ir);
+    ptx_ast_free(&m->ast);
+    free(m);
+}
+
 void vg_module_unload(struct vg_device *device, struct vg_module *m)
 {
     if (!m)
@@ -318,16 +327,11 @@ void vg_module_unload(struct vg_device *device, struct vg_module *m)
             each_variable(&m->ast, unplace, m);
             break;
         }
-    vg_entries_free(m);
     vg_counters_retire(device, m);
     for (size_t i = 0; i < m->kernel_count; i++)
         vg_tally_free(m->kernels[i].tally);
     free(m->kernels);
-    free(m->insns);
-    free(m->block_of);
-    ir_module_free(&m->ir);
-    ptx_ast_free(&m->ast);
-    free(m);
+    vg_entries_free(m, free_code);
 }
 
 struct vg_kernel *vg_module_kernel(struct vg_module *m, const char *name)

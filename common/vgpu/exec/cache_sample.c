@@ -241,6 +241,15 @@ static uint32_t play(struct playback *p, const uint64_t *words, uint32_t block)
     return n + 1;
 }
 
+/* Whether no warp has written anything down: then nobody looks into the cache. */
+static bool is_empty(const struct vg_sample *s)
+{
+    for (uint32_t i = 0; i < s->blocks * s->warps; i++)
+        if (s->of[i].used)
+            return false;
+    return true;
+}
+
 static void play_all(const struct vg_sample *s, struct playback *p)
 {
     const uint32_t warps = s->blocks * s->warps;
@@ -311,7 +320,9 @@ void sample_play(const struct vg_sample *sample, const struct vg_launch *l, int 
     const double shared = (double)(l->shared_bytes + p->shared_reserved_bytes) * resident;
     double bytes = fmax((double)p->l1_bytes - (l->shared_bytes ? shared : 0), 16 << 10);
     struct playback back = {.cache.sets = (uint32_t)(bytes / LINE_BYTES / WAYS)};
-    back.cache.lines = calloc((size_t)back.cache.sets * WAYS, sizeof *back.cache.lines);
+    const bool empty = is_empty(sample);
+    const size_t lines = empty ? 1 : (size_t)back.cache.sets * WAYS;
+    back.cache.lines = calloc(lines, sizeof *back.cache.lines);
     back.sites = calloc(m->ir.site_count + 1, sizeof *back.sites);
     if (back.cache.lines && back.sites) {
         play_all(sample, &back);
@@ -321,7 +332,7 @@ void sample_play(const struct vg_sample *sample, const struct vg_launch *l, int 
             if (in->site)
                 add_site(&back.sites[site], &sites[site], in, facts);
         }
-        facts->atomic_queue = atomic_queue(&back, facts);
+        facts->atomic_queue = empty ? 0 : atomic_queue(&back, facts);
     }
     free(back.cache.lines);
     free(back.sites);

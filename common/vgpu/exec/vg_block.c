@@ -207,6 +207,22 @@ static void free_shared(struct vg_block *b)
     b->shared = NULL;
 }
 
+/* The indices of all threads, unless they are what they were in the last launch. */
+static void number_threads(struct vg_block *b, struct vg_dim size)
+{
+    const struct vg_dim *const last = &b->numbered_for;
+    if (last->x == size.x && last->y == size.y && last->z == size.z)
+        return;
+    b->numbered_for = size;
+    for (uint32_t i = 0; i < b->warp_count; i++)
+        for (uint32_t lane = 0; lane < VG_LANES; lane++) {
+            const struct vg_dim t = vg_place(size, i * VG_LANES + lane);
+            b->warps[i].tid[0][lane] = t.x;
+            b->warps[i].tid[1][lane] = t.y;
+            b->warps[i].tid[2][lane] = t.z;
+        }
+}
+
 struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *launch)
 {
     struct vg_block *b = worker->idle;
@@ -224,6 +240,7 @@ struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *la
     b->prepared_for = launch->number;
     if (b->warp_room < launch->warps) {
         free_warps(b);
+        b->numbered_for = (struct vg_dim){0};
         b->warps = calloc(launch->warps, sizeof *b->warps);
         if (!b->warps)
             return NULL;
@@ -245,17 +262,12 @@ struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *la
         b->shared += SHARED_MARGIN;
     }
     b->shared_bytes = launch->shared_bytes;
+    number_threads(b, launch->block);
     for (uint32_t i = 0; i < b->warp_count; i++) {
         struct vg_warp *w = &b->warps[i];
         w->block = b;
         w->worker = worker;
         w->index = (uint16_t)i;
-        for (uint32_t lane = 0; lane < VG_LANES; lane++) {
-            const struct vg_dim t = vg_place(launch->block, i * VG_LANES + lane);
-            w->tid[0][lane] = t.x;
-            w->tid[1][lane] = t.y;
-            w->tid[2][lane] = t.z;
-        }
         w->sites = worker->sites;
         w->block_warps = worker->block_warps;
         w->block_threads = worker->block_threads;

@@ -326,7 +326,8 @@ struct vg_block {
     char *text; /**< printed */
     size_t text_bytes, text_room;
     struct vg_block *next;
-    uint64_t prepared_for; /**< number of the launch that it is laid out for */
+    uint64_t prepared_for;      /**< number of the launch that it is laid out for */
+    struct vg_dim numbered_for; /**< size of the block that the warps' tid are of */
     size_t shared_room;
     uint32_t warp_room;
 };

@@ -2,6 +2,8 @@
  * branches. */
 #include "vgpu/probe/race_words.h"
 
+#include <string.h>
+
 enum { WHOLE_WORD = 0xf, STRIP = 16 };
 
 /* ---- one word -------------------------------------------------------------------------------- */
@@ -169,7 +171,7 @@ bool race_words_are_released(const struct race_shadow *s, uint32_t word, struct 
 /* What is compiled for the instruction sets that make it faster, too, and chosen at run time. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define FOR_EACH_TARGET __attribute__((target_clones("avx2", "default")))
+#define FOR_EACH_TARGET __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define FOR_EACH_TARGET
 #endif
@@ -372,11 +374,10 @@ INLINE int groups_in_row(const struct race_entry *r, int group)
 INLINE uint32_t followed(const uint32_t *address, uint32_t step)
 {
     uint32_t next[32], mask = 0;
-    for (int i = 0; i < 31; i++)
-        next[i] = address[i + 1];
+    memcpy(next, address + 1, 31 * sizeof *next);
     next[31] = address[31] + step + 1;
     for (int i = 0; i < 32; i++)
-        mask |= (uint32_t)(next[i] - address[i] == step) << i;
+        mask |= all_ones(next[i] - address[i] == step) & 1u << i;
     return mask;
 }
 

@@ -72,7 +72,7 @@ static const struct option_row rows[] = {
     {"retries", 0, "N",
      "how often a fault that is not the submission's is tried again (default: 2)",
      TO(NUMBER, retries, 0, 100)},
-    {"limit", 0, "SECONDS", "the longest that one grading may take (default: 3600)",
+    {"limit", 0, "SECONDS", "the longest that one grading may take (default: 7200)",
      TO(NUMBER, limit_s, 1, 1000000)},
     {"timing-cores", 0, "N",
      "cores that only times of the CPU use (default: half of them if there are at least four; with fewer, all cores, while the other gradings wait)",
@@ -107,7 +107,7 @@ void cl_options_parse(struct cl_options *options, int argc, char **argv)
             "Grade a class. In DIR: a folder (NAME/m1-cpu-conv/conv.c), or a zip or tar file, for each student or team. Stopped or killed at any moment, the same command goes on where it was."
             "\vEach grade is stored in the gradebook as soon as it is there; what was graded before and has not changed is not graded again. The grader's own faults are tried again and are told apart.\n\n"
             "Exit status: 0 each submission has its grade, 2 some have not (or nothing could be graded)."};
-    *options = (struct cl_options){.gradebook = GB_DEFAULT_PATH, .retries = 2, .limit_s = 3600};
+    *options = (struct cl_options){.gradebook = GB_DEFAULT_PATH, .retries = 2, .limit_s = 7200};
     for (int i = 0; i < argc; i++)
         add_word(options->command, sizeof options->command, argv[i]);
     options_parse(&table, argc, argv, options);

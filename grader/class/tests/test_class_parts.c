@@ -2,8 +2,10 @@
 #include "grader/class/class.h"
 #include "base/csv.h"
 #include "base/parallel.h"
+#include "grader/class/class_options.h"
 #include "grader/class/final.h"
 #include "grader/class/places.h"
+#include "grader/stages/grading.h"
 
 #include <math.h>
 #include <string.h>
@@ -164,6 +166,34 @@ Test(class_parts, ranking_counts_deviations_from_the_median)
     cr_expect_eq(cl_ranking_share(&part, 7, &all[0], 1), 0.75 - 0 * 7, "one alone is the median");
     cr_expect_float_eq(cl_ranking_share(&part, 1, outlier, 5), 0.75, 1e-12);
     cr_expect_leq(cl_ranking_share(&(struct cl_part){.first = 1, .second = 1}, 1, all, 5), 1);
+}
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+/* The two layers of the larger network. */
+static const struct conv_shape layers[] = {{1, 12, 1, 70, 70, 5}, {1, 24, 12, 33, 33, 5}};
+
+static double longest_grading_s(enum runner_device device)
+{
+    const struct gr_options usual = gr_options_default();
+    const struct grading g = {.host.device = device};
+    double sum = 0;
+    for (size_t i = 0; i < usual.sizes; i++)
+        for (size_t k = 0; k < sizeof layers / sizeof *layers; k++) {
+            struct conv_shape shape = layers[k];
+            shape.B = (int)usual.images[i];
+            sum += gr_time_limit_s(&g, &shape);
+        }
+    return sum;
+}
+
+Test(class_parts, a_convolution_that_never_ends_meets_its_own_limit_first)
+{
+    char *argv[] = {(char[]){"class"}, (char[]){"DIR"}, (char[]){"--milestones"}, (char[]){"m2"}};
+    struct cl_options o;
+    cl_options_parse(&o, 4, argv);
+    cr_expect_lt(longest_grading_s(RUNNER_ON_VIRTUAL_GPU), (double)o.limit_s);
+    cr_expect_lt(longest_grading_s(RUNNER_ON_CPU), (double)o.limit_s);
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */

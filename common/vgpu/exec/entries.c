@@ -9,22 +9,34 @@
 #include <string.h>
 
 enum {
-    PATIENCE_FIRST = 400, /* times through a place before it is translated */
-    PATIENCE_LOOP = 4000, /* again, when the function was translated from its start meanwhile */
-    WORTH_ENTERING = 8,   /* instructions of a block behind a branch */
+    PATIENCE_FIRST = 400,  /* times through a place before its function is translated */
+    PATIENCE_AGAIN = 4000, /* through one that was too seldom for the last translation */
+    SELDOM = 24,           /* times through a place that is not worth its code */
+    TRANSLATIONS = 4,      /* of a function: more and more places */
+    WORTH_ENTERING = 8,    /* instructions of a block behind a branch */
 };
-
-enum entry_state { ENTRY_COUNTS, ENTRY_QUEUED, ENTRY_DONE };
 
 struct vg_entry {
     const struct ir_insn *in;
-    struct vg_module *module;
-    struct ir_function *function;
     ir_handler interpret;         /* what the instruction's handler would be */
     _Atomic(vg_native_code) code; /* NULL: none yet, or there is no use in it */
-    atomic_int patience;
-    atomic_int state; /* enum entry_state */
-    struct vg_entry *start, *next_queued;
+    atomic_int patience;          /* how often it may still be passed before it asks */
+    struct translation *of;
+};
+
+enum translation_state { IDLE, QUEUED };
+
+/* The code of a function. */
+struct translation {
+    struct vg_module *module;
+    struct ir_function *function;
+    struct vg_entry *entries; /* [count] */
+    uint32_t count;
+    atomic_int state;                   /* enum translation_state */
+    vg_native_code codes[TRANSLATIONS]; /* warps may still run the older ones */
+    int code_count;
+    uint8_t *kinds; /* of accesses, as the worker that asked has seen them; NULL: unknown */
+    struct translation *next_queued, *next;
 };
 
 struct vg_engine_state {
@@ -40,7 +52,7 @@ struct vg_engine_state {
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t asked;
-    struct vg_entry *first, *last, *busy;
+    struct translation *first, *last, *busy;
     struct vg_module *left; /* unloaded while the thread was busy, which frees them */
     void (*free_module)(struct vg_module *m);
 };
@@ -66,22 +78,72 @@ static void look_for_translator(struct vg_engine_state *e)
     e->state = e->translator ? e->translator->open(e->target, e->handlers, &services) : NULL;
 }
 
-/* By one thread at a time. */
-static void translate(struct vg_engine_state *e, struct vg_entry *entry)
+/* The places of a function that are worth it. @return how many */
+static size_t choose(const struct vg_engine_state *e, const struct translation *t, uint32_t *to)
 {
-    if (!e->looked)
-        look_for_translator(e);
-    if (e->state)
-        atomic_store(&entry->code,
-                     e->translator->translate(e->state, entry->function, entry->in->index, NULL));
-    atomic_store(&entry->state, ENTRY_DONE);
+    size_t n = 0;
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct vg_entry *entry = &t->entries[i];
+        const int first = t->code_count ? PATIENCE_AGAIN : PATIENCE_FIRST;
+        if (e->engine == VG_ENGINE_NATIVE || atomic_load(&entry->code) ||
+            first - atomic_load(&entry->patience) >= SELDOM)
+            to[n++] = entry->in->index;
+    }
+    return n;
 }
 
-static void drop_entries(struct vg_engine_state *e, struct vg_module *m)
+static void install(struct translation *t, const uint32_t *chosen, size_t n, vg_native_code code)
 {
-    for (uint32_t i = 0; i < m->entry_count; i++)
-        if (atomic_load(&m->entries[i].code))
-            e->translator->drop(e->state, atomic_load(&m->entries[i].code));
+    size_t k = 0;
+    for (uint32_t i = 0; i < t->count; i++) {
+        struct vg_entry *entry = &t->entries[i];
+        atomic_store(&entry->patience, PATIENCE_AGAIN);
+        if (k < n && chosen[k] == entry->in->index) {
+            atomic_store(&entry->code, code);
+            k++;
+        }
+    }
+}
+
+/* By one thread at a time. */
+static void translate(struct vg_engine_state *e, struct translation *t)
+{
+    uint32_t *chosen = calloc(t->count + 1, sizeof *chosen);
+    if (!e->looked)
+        look_for_translator(e);
+    if (e->state && chosen && t->code_count < TRANSLATIONS) {
+        const size_t n = choose(e, t, chosen);
+        const vg_native_code code =
+            e->translator->translate(e->state, t->function, chosen, n, t->kinds);
+        if (code) {
+            t->codes[t->code_count++] = code;
+            install(t, chosen, n, code);
+        }
+    }
+    free(chosen);
+    free(t->kinds);
+    t->kinds = NULL;
+}
+
+/* The shape of the last access of each memory instruction. */
+static uint8_t *kinds_of(const struct vg_module *m, const struct vg_site *sites)
+{
+    uint8_t *kinds = calloc(m->ir.site_count + 1, 1);
+    for (uint32_t i = 0; kinds && i <= m->ir.site_count; i++)
+        kinds[i] = sites[i].shape ? (uint8_t)(1 + sites[i].shape->kind) : 0;
+    return kinds;
+}
+
+static void drop_translations(struct vg_engine_state *e, struct vg_module *m)
+{
+    while (m->translations) {
+        struct translation *t = m->translations;
+        m->translations = t->next;
+        for (int i = 0; i < t->code_count; i++)
+            e->translator->drop(e->state, t->codes[i]);
+        free(t->kinds);
+        free(t);
+    }
     free(m->entries);
     m->entries = NULL;
 }
@@ -91,7 +153,7 @@ static void free_left(struct vg_engine_state *e)
     while (e->left) {
         struct vg_module *m = e->left;
         e->left = m->next;
-        drop_entries(e, m);
+        drop_translations(e, m);
         e->free_module(m);
     }
 }
@@ -117,12 +179,14 @@ static void *translator_main(void *arg)
             pthread_cond_wait(&e->asked, &e->mutex);
             continue;
         }
-        e->busy = e->first;
-        e->first = e->first->next_queued;
+        struct translation *t = e->busy = e->first;
+        e->first = t->next_queued;
         pthread_mutex_unlock(&e->mutex);
-        translate(e, e->busy);
+        translate(e, t);
         pthread_mutex_lock(&e->mutex);
         e->busy = NULL;
+        if (e->state && t->code_count < TRANSLATIONS)
+            atomic_store(&t->state, IDLE);
         free_left(e);
     }
     const bool alone = e->alone;
@@ -132,41 +196,38 @@ static void *translator_main(void *arg)
     return NULL;
 }
 
-static void enqueue(struct vg_engine_state *e, struct vg_entry *entry)
+/* A place was passed often: its function is translated, with all places that were. */
+static void ask(struct vg_engine_state *e, struct translation *t, const struct vg_site *sites)
 {
-    int counts = ENTRY_COUNTS;
-    if (!atomic_compare_exchange_strong(&entry->state, &counts, ENTRY_QUEUED))
+    int idle = IDLE;
+    if (!atomic_compare_exchange_strong(&t->state, &idle, QUEUED))
         return;
     pthread_mutex_lock(&e->mutex);
     if (e->engine == VG_ENGINE_NATIVE) {
-        translate(e, entry);
+        translate(e, t);
         pthread_mutex_unlock(&e->mutex);
         return;
     }
-    entry->next_queued = NULL;
+    t->kinds = kinds_of(t->module, sites);
+    t->next_queued = NULL;
     if (e->first)
-        e->last->next_queued = entry;
+        e->last->next_queued = t;
     else
-        e->first = entry;
-    e->last = entry;
+        e->first = t;
+    e->last = t;
     if (!e->has_thread)
         e->has_thread = pthread_create(&e->thread, NULL, translator_main, e) == 0;
     pthread_cond_signal(&e->asked);
     pthread_mutex_unlock(&e->mutex);
 }
 
-/* An entry was passed often. A function is translated from its start first: there, loops are seen as
- * they are nested. Warps that are in one of its loops and stay there need a translation of their own. */
-static void ask(struct vg_device *d, struct vg_entry *entry)
+static vg_native_code count_pass(struct vg_entry *e, struct vg_warp *w)
 {
-    struct vg_engine_state *e = d->engine;
-    if (e->engine == VG_ENGINE_NATIVE || entry == entry->start ||
-        atomic_load(&entry->start->state) == ENTRY_DONE) {
-        enqueue(e, entry);
-        return;
-    }
-    atomic_store(&entry->patience, PATIENCE_LOOP);
-    enqueue(e, entry->start);
+    const int left = atomic_load_explicit(&e->patience, memory_order_relaxed) - 1;
+    atomic_store_explicit(&e->patience, left, memory_order_relaxed);
+    if (left <= 0 && atomic_load_explicit(&e->of->state, memory_order_relaxed) == IDLE)
+        ask(e->of->module->device->engine, e->of, w->sites);
+    return atomic_load_explicit(&e->code, memory_order_acquire);
 }
 
 static const struct ir_insn *enter(const struct ir_insn *in, struct vg_warp *w)
@@ -174,18 +235,16 @@ static const struct ir_insn *enter(const struct ir_insn *in, struct vg_warp *w)
     struct vg_module *m = w->block->launch->module;
     struct vg_entry *e = &m->entries[in->entry - 1];
     vg_native_code code = atomic_load_explicit(&e->code, memory_order_acquire);
-    if (!code && atomic_load_explicit(&e->state, memory_order_relaxed) == ENTRY_COUNTS) {
-        const int left = atomic_load_explicit(&e->patience, memory_order_relaxed) - 1;
-        atomic_store_explicit(&e->patience, left, memory_order_relaxed);
-        if (left <= 0)
-            ask(m->device, e);
-        code = atomic_load_explicit(&e->code, memory_order_acquire);
-    }
+    if (!code)
+        code = count_pass(e, w);
     if (code) {
+        m->device->engine->translator->begin(w->worker);
         const struct ir_insn *next = code(in, w);
         if (next != in)
             return next;
     }
+    if (w->saved_as)
+        m->device->engine->translator->settle(w);
     return e->interpret(in, w);
 }
 
@@ -238,20 +297,24 @@ static bool *mark_places(const struct ir_function *f)
 static bool make_places(struct vg_module *m, struct ir_function *f)
 {
     bool *wanted = mark_places(f);
-    if (!wanted)
+    struct translation *t = calloc(1, sizeof *t);
+    if (!wanted || !t) {
+        free(wanted);
+        free(t);
         return false;
-    const uint32_t start = m->entry_count;
+    }
+    *t = (struct translation){.module = m,
+                              .function = f,
+                              .entries = &m->entries[m->entry_count],
+                              .next = m->translations};
+    m->translations = t;
     for (size_t i = 0; i < f->insn_count; i++) {
         if (!wanted[i])
             continue;
         struct ir_insn *in = &f->insns[i];
-        struct vg_entry *e = &m->entries[m->entry_count++];
-        in->entry = m->entry_count;
-        *e = (struct vg_entry){.in = in,
-                               .module = m,
-                               .function = f,
-                               .interpret = in->run,
-                               .start = &m->entries[start]};
+        struct vg_entry *e = &t->entries[t->count++];
+        in->entry = ++m->entry_count;
+        *e = (struct vg_entry){.in = in, .interpret = in->run, .of = t};
         atomic_store(&e->patience,
                      m->device->engine->engine == VG_ENGINE_NATIVE ? 0 : PATIENCE_FIRST);
         in->run = enter;
@@ -275,15 +338,18 @@ bool vg_entries_make(struct vg_module *m)
     m->entries = calloc(m->ir.insn_count + 1, sizeof *m->entries);
     bool made = m->entries != NULL;
     for (size_t i = 0; made && i < m->ir.function_count; i++)
-        if (m->ir.functions[i].has_body)
+        if (m->ir.functions[i].has_body) {
+            const size_t bytes = vg_saved_bytes(&m->ir.functions[i]);
+            m->saved_bytes = bytes > m->saved_bytes ? bytes : m->saved_bytes;
             made = make_places(m, &m->ir.functions[i]);
+        }
     return made;
 }
 
-/* Takes a module's entries out of the queue. */
+/* Takes a module's functions out of the queue. */
 static void unqueue(struct vg_engine_state *e, const struct vg_module *m)
 {
-    struct vg_entry **at = &e->first;
+    struct translation **at = &e->first;
     e->last = NULL;
     while (*at) {
         if ((*at)->module == m) {
@@ -306,7 +372,7 @@ void vg_entries_free(struct vg_module *m, void (*free_module)(struct vg_module *
         e->left = m;
         e->free_module = free_module;
     } else {
-        drop_entries(e, m);
+        drop_translations(e, m);
     }
     pthread_mutex_unlock(&e->mutex);
     if (!busy)

@@ -33,11 +33,15 @@ struct vg_translator {
     /** @param target  instruction set: base, avx2, avx512. @return a translator's state, or NULL. */
     void *(*open)(const char *target, const struct vg_handlers *handlers,
                   const struct vg_services *services);
-    /** @return code for the instructions of @p f from number @p first on, or NULL if there is no use
-     * in it. Called by one thread at a time. @param kinds  by sites: 1 + enum vg_shape_kind of the last
-     * access, 0: unknown; may be NULL. */
-    vg_native_code (*translate)(void *state, const struct ir_function *f, uint32_t first,
-                                const uint8_t *kinds);
+    /** @return code that may be entered at these instructions of @p f, or NULL if there is no use in it.
+     * Called by one thread at a time. @param kinds  by sites: 1 + enum vg_shape_kind of the last access,
+     * 0: unknown; may be NULL. */
+    vg_native_code (*translate)(void *state, const struct ir_function *f, const uint32_t *entries,
+                                size_t entry_count, const uint8_t *kinds);
+    /** Code is about to run on a worker. */
+    void (*begin)(struct vg_worker *worker);
+    /** Writes the registers that code has saved to the running fragment's frame. */
+    void (*settle)(struct vg_warp *w);
     /** Nobody is going to use this code again. */
     void (*drop)(void *state, vg_native_code code);
     void (*close)(void *state);
@@ -49,6 +53,11 @@ void vg_engine_close(struct vg_device *d);
 /** Makes the places of a module at which native code may begin, unless the engine is the interpreter.
  * @return false without memory. */
 bool vg_entries_make(struct vg_module *m);
+/** Room for the registers of a function that code saves, at most. */
+static inline size_t vg_saved_bytes(const struct ir_function *f)
+{
+    return f->frame_bytes + 16 * f->slot_count;
+}
 /** Drops the code of a module, which is running nowhere, and has @p free_module free the rest: now, or
  * when the translator, which may be reading it, has ended what it is doing. */
 void vg_entries_free(struct vg_module *m, void (*free_module)(struct vg_module *m));

@@ -174,6 +174,7 @@ static void free_warps(struct vg_block *block)
             if (w->meetings[k].used && w->meetings[k].is_call)
                 vg_frame_free(block->worker, w->meetings[k].callee);
         free(w->meetings);
+        free(w->saved);
         free(w->copies);
         if (w->local)
             munmap(w->local, w->local_room);
@@ -181,6 +182,16 @@ static void free_warps(struct vg_block *block)
     free(block->warps);
     block->warps = NULL;
     block->warp_room = 0;
+}
+
+static bool prepare_saved(struct vg_warp *w, size_t bytes)
+{
+    if (bytes <= w->saved_room)
+        return true;
+    free(w->saved);
+    w->saved = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    w->saved_room = w->saved ? bytes : 0;
+    return w->saved != NULL;
 }
 
 static bool prepare_local(struct vg_warp *w, size_t bytes)
@@ -275,7 +286,8 @@ struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *la
             vg_frame_free(worker, w->entry);
         w->entry = vg_frame_new(worker, launch->kernel->function);
         vg_frame_fill(w->entry, launch);
-        if (!prepare_local(w, launch->local_bytes * VG_LANES + 64))
+        if (!prepare_local(w, launch->local_bytes * VG_LANES + 64) ||
+            !prepare_saved(w, launch->module->saved_bytes))
             return NULL;
     }
     return b;

@@ -125,6 +125,8 @@ struct vg_module {
     uint32_t *block_of;       /**< [insn_count] its basic block */
     struct vg_entry *entries; /**< [entry_count] see entries.c; NULL: only the interpreter */
     uint32_t entry_count;
+    struct translation *translations;
+    size_t saved_bytes; /**< of vg_warp.saved */
     bool has_malloc;
     bool has_reserved_shared; /**< uses the part of shared memory that the system reserves */
 };
@@ -299,6 +301,11 @@ struct vg_warp {
     struct vg_copies *copies;   /**< [copy_room] in the order of their instructions */
     int copy_count, copy_room;
     uint32_t groups[VG_LANES]; /**< of copies that each lane has ended */
+    /** Registers of the running fragment as native code keeps them, which it writes here when it is
+     * left; while saved_as says how, the frame does not have them yet. */
+    char *saved;
+    size_t saved_room;
+    const struct native_saved *saved_as;
 };
 
 struct vg_barrier {

@@ -127,6 +127,7 @@ void vg_warp_start(struct vg_warp *w, const struct ir_insn *first)
         w->meetings[i].used = false;
     }
     w->forced = NULL;
+    w->saved_as = NULL;
     w->meeting = -1;
     w->frame = w->entry;
     w->warp_epoch = 0;

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#define NATIVE __attribute__((always_inline))
-#define INLINE static inline __attribute__((always_inline))
+#define NATIVE   __attribute__((always_inline))
+#define INLINE   static inline __attribute__((always_inline))
 #define UNROLLED _Pragma("clang loop unroll(full)")
 
 typedef uint8_t u8;
@@ -28,6 +28,11 @@ typedef v32 v32_any __attribute__((aligned(4)));
 void native_store_16(u32 *to, const v16 *value, u32 mask);
 
 /* ---- the warp -------------------------------------------------------------------------------- */
+
+NATIVE u32 native_index(const struct ir_insn *in)
+{
+    return in->index;
+}
 
 NATIVE char *native_registers(struct vg_warp *w)
 {
@@ -76,6 +81,35 @@ NATIVE u64 native_dynamic_start(struct vg_warp *w)
     return w->block->launch->dynamic_start;
 }
 
+/* Host memory of device address 0. */
+NATIVE char *native_memory(struct vg_warp *w)
+{
+    return w->worker->device->memory.arena - VG_GLOBAL_BASE;
+}
+
+NATIVE char *native_room(struct vg_warp *w)
+{
+    return w->saved;
+}
+
+/* Whether registers are saved for going on at an instruction; if so, they are taken now. */
+NATIVE bool native_continues(struct vg_warp *w, const void *at)
+{
+    if (!w->saved_as || *(const void *const *)w->saved_as != at)
+        return false;
+    w->saved_as = NULL;
+    return true;
+}
+
+/* Keeps registers saved while a warp waits. Not if other lanes of it run meanwhile, which may save, too. */
+NATIVE bool native_keeps(struct vg_warp *w, const void *as)
+{
+    if (w->fragment_count)
+        return false;
+    w->saved_as = as;
+    return true;
+}
+
 NATIVE struct vg_worker *native_worker(struct vg_warp *w)
 {
     return w->worker;
@@ -90,23 +124,22 @@ INLINE void take_rows(u32 *to, const char *from, u32 n, u32 half)
         *(v16 *)(to + 16 * half) = *(const v16_any *)from;
     } else if (n == 2) {
         const v16 x = *(const v16_any *)from, y = *(const v16_any *)(from + 64);
-        *(v16 *)(to + 16 * half) = __builtin_shufflevector(x, y, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20,
-                                                           22, 24, 26, 28, 30);
-        *(v16 *)(to + 32 + 16 * half) = __builtin_shufflevector(x, y, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19,
-                                                                21, 23, 25, 27, 29, 31);
+        *(v16 *)(to + 16 * half) = __builtin_shufflevector(x, y, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18,
+                                                           20, 22, 24, 26, 28, 30);
+        *(v16 *)(to + 32 + 16 * half) = __builtin_shufflevector(x, y, 1, 3, 5, 7, 9, 11, 13, 15, 17,
+                                                                19, 21, 23, 25, 27, 29, 31);
     } else {
         const v16_any *z = (const v16_any *)from;
-        const v32 x = __builtin_shufflevector((v16)z[0], (v16)z[1], 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-                                              11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24,
-                                              25, 26, 27, 28, 29, 30, 31);
-        const v32 y = __builtin_shufflevector((v16)z[2], (v16)z[3], 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-                                              11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24,
-                                              25, 26, 27, 28, 29, 30, 31);
+        const v32 x = __builtin_shufflevector((v16)z[0], (v16)z[1], 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+                                              10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
+                                              23, 24, 25, 26, 27, 28, 29, 30, 31);
+        const v32 y = __builtin_shufflevector((v16)z[2], (v16)z[3], 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+                                              10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
+                                              23, 24, 25, 26, 27, 28, 29, 30, 31);
 #define FOURTH(e)                                                                                  \
-    *(v16 *)(to + 32 * (e) + 16 * half) =                                                          \
-        __builtin_shufflevector(x, y, (e), (e) + 4, (e) + 8, (e) + 12, (e) + 16, (e) + 20, (e) + 24, \
-                                (e) + 28, (e) + 32, (e) + 36, (e) + 40, (e) + 44, (e) + 48,        \
-                                (e) + 52, (e) + 56, (e) + 60)
+    *(v16 *)(to + 32 * (e) + 16 * half) = __builtin_shufflevector(                                 \
+        x, y, (e), (e) + 4, (e) + 8, (e) + 12, (e) + 16, (e) + 20, (e) + 24, (e) + 28, (e) + 32,   \
+        (e) + 36, (e) + 40, (e) + 44, (e) + 48, (e) + 52, (e) + 56, (e) + 60)
         FOURTH(0);
         FOURTH(1);
         FOURTH(2);
@@ -118,7 +151,8 @@ INLINE void take_rows(u32 *to, const char *from, u32 n, u32 half)
 /* One address for all lanes, n elements of 4 bytes. */
 INLINE void take_same(u32 *to, const char *from, u32 n)
 {
-    UNROLLED for (u32 e = 0; e < n; e++) {
+    UNROLLED for (u32 e = 0; e < n; e++)
+    {
         const u32 v = *(const u32 *)(from + 4 * e);
         *(v32 *)(to + 32 * e) = (v32)v;
     }
@@ -132,7 +166,7 @@ INLINE void take_scattered(u32 *to, const struct vg_shape *s, const char *from, 
         const u32 *const at = (const u32 *)(from + (s64)s->relative[i]);
         UNROLLED for (u32 e = 0; e < n; e++) room[32 * e + i] = at[e];
     }
-    UNROLLED for (u32 e = 0; e < n; e++)* (v32 *)(to + 32 * e) = *(const v32 *)(room + 32 * e);
+    UNROLLED for (u32 e = 0; e < n; e++) * (v32 *)(to + 32 * e) = *(const v32 *)(room + 32 * e);
 }
 
 enum { KNOWS_UNIFORM = 1 << SHAPE_UNIFORM, KNOWS_ROWS = 1 << SHAPE_ROWS };
@@ -158,7 +192,7 @@ INLINE bool has_shape(const struct vg_shape *s, u32 knows)
 INLINE void put_scattered(char *to, const struct vg_shape *s, const u32 *from, u32 n, u32 mask)
 {
     u32 room[4 * VG_LANES] __attribute__((aligned(128)));
-    UNROLLED for (u32 e = 0; e < n; e++)* (v32 *)(room + 32 * e) = *(const v32 *)(from + 32 * e);
+    UNROLLED for (u32 e = 0; e < n; e++) * (v32 *)(room + 32 * e) = *(const v32 *)(from + 32 * e);
     _Pragma("clang loop unroll(disable) vectorize(disable)") for (u32 left = mask; left;
                                                                   left &= left - 1)
     {
@@ -192,8 +226,8 @@ INLINE void count_sectors(struct vg_site *site, u64 sectors)
 }
 
 /* @param size  bytes of a lane: n elements of 4 */
-INLINE bool load_global(u32 *to, struct vg_warp *w, struct vg_site *site,
-                               const struct vg_shape *s, u64 first, u32 n, u32 knows)
+INLINE bool load_global(u32 *to, const char *memory, struct vg_site *site, const struct vg_shape *s,
+                        u64 first, u32 n, u32 knows)
 {
     const u32 size = 4 * n;
     const u8 sectors = s->sectors[(first & 31) >> 2];
@@ -203,12 +237,12 @@ INLINE bool load_global(u32 *to, struct vg_warp *w, struct vg_site *site,
                          0))
         return false;
     count_sectors(site, sectors);
-    take(to, s, vg_memory_host(&w->worker->device->memory, first), n, knows);
+    take(to, s, memory + first, n, knows);
     return true;
 }
 
 /* All lanes load the same n elements. @param to  [n] */
-INLINE bool load_global_same(u32 *to, struct vg_warp *w, struct vg_site *site, u64 first, u32 n)
+INLINE bool load_global_same(u32 *to, const char *memory, struct vg_site *site, u64 first, u32 n)
 {
     const u32 size = 4 * n;
     if (__builtin_expect((first & (size - 1)) != 0 || !covers(site, first, first + size) ||
@@ -216,12 +250,12 @@ INLINE bool load_global_same(u32 *to, struct vg_warp *w, struct vg_site *site, u
                          0))
         return false;
     count_sectors(site, 1);
-    memcpy(to, vg_memory_host(&w->worker->device->memory, first), size);
+    memcpy(to, memory + first, size);
     return true;
 }
 
-INLINE bool store_global(const u32 *from, struct vg_warp *w, struct vg_site *site,
-                                const struct vg_shape *s, u64 first, u32 n, u32 mask, u32 knows)
+INLINE bool store_global(const u32 *from, char *memory, struct vg_site *site,
+                         const struct vg_shape *s, u64 first, u32 n, u32 mask, u32 knows)
 {
     const u32 size = 4 * n;
     const u8 sectors = s->sectors[(first & 31) >> 2];
@@ -231,7 +265,7 @@ INLINE bool store_global(const u32 *from, struct vg_warp *w, struct vg_site *sit
                          0))
         return false;
     count_sectors(site, sectors);
-    put(vg_memory_host(&w->worker->device->memory, first), s, from, n, mask, knows);
+    put(memory + first, s, from, n, mask, knows);
     return true;
 }
 
@@ -258,7 +292,7 @@ INLINE bool any_marked(const u32 *marks, u32 epoch, v16 wanted)
 
 INLINE v16 lanes_of(u32 mask)
 {
-    static const v16 bits = {1,   2,   4,   8,    16,   32,   64,   128,
+    static const v16 bits = {1,   2,   4,    8,    16,   32,   64,    128,
                              256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
     return (v16)(((v16)mask & bits) != (v16)0);
 }
@@ -327,19 +361,20 @@ INLINE bool read_runs(struct vg_block *b, const struct vg_shape *s, u64 first)
 }
 
 INLINE bool read_shared(struct vg_block *b, const struct vg_shape *s, u64 first, u32 n, u32 mask,
-                               u32 knows)
+                        u32 knows)
 {
     if (knows & KNOWS_UNIFORM && s->kind == SHAPE_UNIFORM)
         return read_words(b, (u32)first / 4, n);
     if (n == 1 && knows & KNOWS_ROWS && s->kind == SHAPE_ROWS && rows_are_inside(s, first)) {
-        const bool low = read_row(b, (u32)(first + (u64)s->group_base[0]) / 4, lanes_of(mask & 0xffff));
+        const bool low =
+            read_row(b, (u32)(first + (u64)s->group_base[0]) / 4, lanes_of(mask & 0xffff));
         return read_row(b, (u32)(first + (u64)s->group_base[2]) / 4, lanes_of(mask >> 16)) && low;
     }
     return read_runs(b, s, first);
 }
 
 INLINE void log_access(struct vg_warp *w, u32 insn, const struct vg_shape *s, u32 first, u32 size,
-                              bool is_write)
+                       bool is_write)
 {
     struct race_shadow *const race = &w->block->race;
     struct race_entry *const r = &race->log[race->logged++];
@@ -358,12 +393,13 @@ INLINE void log_access(struct vg_warp *w, u32 insn, const struct vg_shape *s, u3
         *(v32_any *)race_addresses(race, r) = (v32)first + *(const v32_any *)s->relative_32;
 }
 
-INLINE bool load_shared(u32 *to, struct vg_warp *w, struct vg_site *site,
-                               const struct vg_shape *s, u64 first, u32 n, u32 mask, u32 insn, u32 knows)
+INLINE bool load_shared(u32 *to, struct vg_warp *w, struct vg_site *site, const struct vg_shape *s,
+                        u64 first, u32 n, u32 mask, u32 insn, u32 knows)
 {
     struct vg_block *const b = w->block;
     if (__builtin_expect(b->race.logged == RACE_LOG || !has_shape(s, knows) ||
-                             !in_block(b, s, first, 4 * n) || !read_shared(b, s, first, n, mask, knows),
+                             !in_block(b, s, first, 4 * n) ||
+                             !read_shared(b, s, first, n, mask, knows),
                          0))
         return false;
     site->shared_requests++;
@@ -375,7 +411,7 @@ INLINE bool load_shared(u32 *to, struct vg_warp *w, struct vg_site *site,
 
 /* All lanes load the same n elements. @param s  a shape of one address */
 INLINE bool load_shared_same(u32 *to, struct vg_warp *w, struct vg_site *site,
-                                    const struct vg_shape *s, u64 first, u32 n, u32 insn)
+                             const struct vg_shape *s, u64 first, u32 n, u32 insn)
 {
     struct vg_block *const b = w->block;
     const u32 size = 4 * n;
@@ -391,8 +427,7 @@ INLINE bool load_shared_same(u32 *to, struct vg_warp *w, struct vg_site *site,
 }
 
 INLINE bool store_shared(const u32 *from, struct vg_warp *w, struct vg_site *site,
-                                const struct vg_shape *s, u64 first, u32 n, u32 mask, u32 insn,
-                                u32 knows)
+                         const struct vg_shape *s, u64 first, u32 n, u32 mask, u32 insn, u32 knows)
 {
     struct vg_block *const b = w->block;
     if (n != 1 || !(knows & KNOWS_ROWS))
@@ -402,7 +437,8 @@ INLINE bool store_shared(const u32 *from, struct vg_warp *w, struct vg_site *sit
                          0))
         return false;
     const v16 low = lanes_of(mask & 0xffff), high = lanes_of(mask >> 16);
-    const u32 at = (u32)(first + (u64)s->group_base[0]) / 4, up = (u32)(first + (u64)s->group_base[2]) / 4;
+    const u32 at = (u32)(first + (u64)s->group_base[0]) / 4,
+              up = (u32)(first + (u64)s->group_base[2]) / 4;
     if (__builtin_expect(!write_row_is_free(b, at, low) || !write_row_is_free(b, up, high), 0))
         return false;
     write_row(b, at, low);
@@ -419,16 +455,16 @@ INLINE bool store_shared(const u32 *from, struct vg_warp *w, struct vg_site *sit
 #define SHAPES_ROWS KNOWS_ROWS
 #define SHAPES_ANY  15
 #define ACCESSES(N, WAY)                                                                           \
-    NATIVE bool native_load_global_##N##_##WAY(u32 *to, struct vg_warp *w, struct vg_site *site,   \
+    NATIVE bool native_load_global_##N##_##WAY(u32 *to, char *memory, struct vg_site *site,        \
                                                const struct vg_shape *s, u64 first)                \
     {                                                                                              \
-        return load_global(to, w, site, s, first, N, SHAPES_##WAY);                                \
+        return load_global(to, memory, site, s, first, N, SHAPES_##WAY);                           \
     }                                                                                              \
-    NATIVE bool native_store_global_##N##_##WAY(const u32 *from, struct vg_warp *w,                \
+    NATIVE bool native_store_global_##N##_##WAY(const u32 *from, char *memory,                     \
                                                 struct vg_site *site, const struct vg_shape *s,    \
                                                 u64 first, u32 mask)                               \
     {                                                                                              \
-        return store_global(from, w, site, s, first, N, mask, SHAPES_##WAY);                       \
+        return store_global(from, memory, site, s, first, N, mask, SHAPES_##WAY);                  \
     }                                                                                              \
     NATIVE bool native_load_shared_##N##_##WAY(u32 *to, struct vg_warp *w, struct vg_site *site,   \
                                                const struct vg_shape *s, u64 first, u32 mask,      \
@@ -443,10 +479,10 @@ INLINE bool store_shared(const u32 *from, struct vg_warp *w, struct vg_site *sit
         return store_shared(from, w, site, s, first, N, mask, insn, SHAPES_##WAY);                 \
     }
 #define SAME(N)                                                                                    \
-    NATIVE bool native_load_global_##N##_SAME(u32 *to, struct vg_warp *w, struct vg_site *site,    \
+    NATIVE bool native_load_global_##N##_SAME(u32 *to, char *memory, struct vg_site *site,         \
                                               u64 first)                                           \
     {                                                                                              \
-        return load_global_same(to, w, site, first, N);                                            \
+        return load_global_same(to, memory, site, first, N);                                       \
     }                                                                                              \
     NATIVE bool native_load_shared_##N##_SAME(u32 *to, struct vg_warp *w, struct vg_site *site,    \
                                               const struct vg_shape *s, u64 first, u32 insn)       \

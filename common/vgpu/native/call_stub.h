@@ -10,7 +10,5 @@
 /** @return the stub for an instruction set. It takes the instruction in %rdi and the warp in %rsi, returns
  * the next instruction in %rax, and changes no other register but the flags. */
 void *native_stub(const char *target);
-/** A piece of native code begins on a worker. */
-void native_begin(struct vg_worker *worker);
 
 #endif

@@ -11,23 +11,33 @@ enum form form_of(const struct ir_insn *in, bool *is_signed)
     case IR_ADD_32:
     case IR_ADD_64:
     case IR_SUB_32:
-    case IR_SUB_64: return FORM_SUM;
+    case IR_SUB_64:
+        return FORM_SUM;
     case IR_MUL_LO_32:
-    case IR_MUL_LO_64: return FORM_PRODUCT;
+    case IR_MUL_LO_64:
+        return FORM_PRODUCT;
     case IR_MAD_LO_32:
-    case IR_MAD_LO_64: return FORM_PRODUCT_SUM;
+    case IR_MAD_LO_64:
+        return FORM_PRODUCT_SUM;
     case IR_SHL_32:
-    case IR_SHL_64: return FORM_SHIFT;
+    case IR_SHL_64:
+        return FORM_SHIFT;
     case IR_MOV_32:
-    case IR_MOV_64: return FORM_MOVE;
-    case IR_CVT_U32_U64: return FORM_NARROW;
+    case IR_MOV_64:
+        return FORM_MOVE;
+    case IR_CVT_U32_U64:
+        return FORM_NARROW;
     case IR_CVT_S64_S32:
-    case IR_CVT_U64_U32: return FORM_WIDE;
+    case IR_CVT_U64_U32:
+        return FORM_WIDE;
     case IR_MUL_WIDE_S32:
-    case IR_MUL_WIDE_U32: return FORM_WIDE_PRODUCT;
+    case IR_MUL_WIDE_U32:
+        return FORM_WIDE_PRODUCT;
     case IR_MAD_WIDE_S32:
-    case IR_MAD_WIDE_U32: return FORM_WIDE_PRODUCT_SUM;
-    default: return FORM_NONE;
+    case IR_MAD_WIDE_U32:
+        return FORM_WIDE_PRODUCT_SUM;
+    default:
+        return FORM_NONE;
     }
 }
 
@@ -94,19 +104,24 @@ static bool makes_uniform(struct unit *u, const struct ir_insn *in, const struct
     if (!all_uniform(u, o))
         return false;
     switch (in->op) {
-    case IR_SREG: return is_steady((enum ir_sreg)in->sub) && !in->guard;
-    case IR_LD: return is_quick_load(u, in);
+    case IR_SREG:
+        return is_steady((enum ir_sreg)in->sub) && !in->guard;
+    case IR_LD:
+        return is_quick_load(u, in);
     case IR_CVTA:
     case IR_LOCAL_ADDRESS:
-    case IR_DYNAMIC_SHARED: return !in->guard;
+    case IR_DYNAMIC_SHARED:
+        return !in->guard;
     case IR_MOV_PRED:
     case IR_NOT_PRED:
     case IR_AND_PRED:
     case IR_OR_PRED:
     case IR_XOR_PRED:
     case IR_SELP_32:
-    case IR_SELP_64: return true;
-    default: return is_compare(in) || u->native->services->rows[in->op].is_lane;
+    case IR_SELP_64:
+        return true;
+    default:
+        return is_compare(in) || u->native->services->rows[in->op].is_lane;
     }
 }
 
@@ -141,19 +156,25 @@ static bool makes_affine(struct unit *u, const struct ir_insn *in)
     bool is_signed;
     const bool a = has_base(u, in->a), b = has_base(u, in->b), c = has_base(u, in->c);
     switch (form_of(in, &is_signed)) {
-    case FORM_SUM: return a || b;
-    case FORM_PRODUCT: return (a && is_uniform(u, in->b)) || (b && is_uniform(u, in->a));
+    case FORM_SUM:
+        return a || b;
+    case FORM_PRODUCT:
+        return (a && is_uniform(u, in->b)) || (b && is_uniform(u, in->a));
     case FORM_PRODUCT_SUM:
         return (is_uniform(u, in->b) || is_uniform(u, in->a)) && (c || (a && b));
-    case FORM_SHIFT: return a && is_uniform(u, in->b);
+    case FORM_SHIFT:
+        return a && is_uniform(u, in->b);
     case FORM_MOVE:
-    case FORM_NARROW: return a;
-    case FORM_WIDE: return is_affine(u, in->a);
+    case FORM_NARROW:
+        return a;
+    case FORM_WIDE:
+        return is_affine(u, in->a);
     case FORM_WIDE_PRODUCT:
     case FORM_WIDE_PRODUCT_SUM:
         return (is_affine(u, in->a) && is_uniform(u, in->b)) ||
                (is_affine(u, in->b) && is_uniform(u, in->a));
-    default: return false;
+    default:
+        return false;
     }
 }
 

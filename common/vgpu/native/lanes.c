@@ -30,8 +30,8 @@ static LLVMTypeRef kind_of(struct unit *u, int bits, bool is_vector)
 }
 
 /* Computes a row from values that are all scalars or all vectors. @param from  of a, b, c, e */
-static LLVMValueRef compute(struct unit *u, enum ir_op op, uint32_t mode, LLVMValueRef const from[4],
-                            bool is_vector)
+static LLVMValueRef compute(struct unit *u, enum ir_op op, uint32_t mode,
+                            LLVMValueRef const from[4], bool is_vector)
 {
     const struct ir_row *row = &u->native->services->rows[op];
     int bits[FIELDS];
@@ -73,10 +73,10 @@ static LLVMValueRef compute_vector(struct unit *u, enum ir_op op, uint32_t mode,
 /* Of the lanes of a value: the smallest, as a signed number, and how much more the largest is. */
 static void span_of(struct unit *u, LLVMValueRef lanes, LLVMValueRef *smallest, LLVMValueRef *span)
 {
-    LLVMValueRef low = LLVMBuildSelect(u->b, u->mask_bits, lanes,
-                                       splat(u, number(u, 32, 0x7fffffff), 32), "");
-    LLVMValueRef high = LLVMBuildSelect(u->b, u->mask_bits, lanes,
-                                        splat(u, number(u, 32, 0x80000000), 32), "");
+    LLVMValueRef low =
+        LLVMBuildSelect(u->b, u->mask_bits, lanes, splat(u, number(u, 32, 0x7fffffff), 32), "");
+    LLVMValueRef high =
+        LLVMBuildSelect(u->b, u->mask_bits, lanes, splat(u, number(u, 32, 0x80000000), 32), "");
     *smallest = call_intrinsic(u, "llvm.vector.reduce.smin", &u->v32, 1, &low, 1);
     LLVMValueRef largest = call_intrinsic(u, "llvm.vector.reduce.smax", &u->v32, 1, &high, 1);
     *span = LLVMBuildSub(u->b, largest, *smallest, "");
@@ -142,7 +142,8 @@ static bool lane_parts(struct unit *u, const struct ir_insn *in, const int bits[
         a = in->b;
         b = in->a;
     }
-    if ((form == FORM_PRODUCT || form == FORM_PRODUCT_SUM || form == FORM_SHIFT) && !is_uniform(u, b))
+    if ((form == FORM_PRODUCT || form == FORM_PRODUCT_SUM || form == FORM_SHIFT) &&
+        !is_uniform(u, b))
         return false;
     LLVMValueRef bases[4] = {get_base(u, a, bits[1])}, lanes[4] = {get_lanes(u, a, bits[1])};
     if (bits[2]) {
@@ -184,10 +185,10 @@ static const struct compared {
     const char *name;
     int bits;
 } compared[] = {
-    [IR_SETP_S32 - IR_SETP_S32] = {"s32", 32}, [IR_SETP_U32 - IR_SETP_S32] = {"u32", 32},
-    [IR_SETP_S16 - IR_SETP_S32] = {"s16", 32}, [IR_SETP_S64 - IR_SETP_S32] = {"s64", 64},
-    [IR_SETP_U64 - IR_SETP_S32] = {"u64", 64}, [IR_SETP_F32 - IR_SETP_S32] = {"f32", 32},
-    [IR_SETP_F64 - IR_SETP_S32] = {"f64", 64}, [IR_SETP_F16 - IR_SETP_S32] = {"f16", 32},
+    [IR_SETP_S32 - IR_SETP_S32] = {"s32", 32},   [IR_SETP_U32 - IR_SETP_S32] = {"u32", 32},
+    [IR_SETP_S16 - IR_SETP_S32] = {"s16", 32},   [IR_SETP_S64 - IR_SETP_S32] = {"s64", 64},
+    [IR_SETP_U64 - IR_SETP_S32] = {"u64", 64},   [IR_SETP_F32 - IR_SETP_S32] = {"f32", 32},
+    [IR_SETP_F64 - IR_SETP_S32] = {"f64", 64},   [IR_SETP_F16 - IR_SETP_S32] = {"f16", 32},
     [IR_SETP_BF16 - IR_SETP_S32] = {"bf16", 32},
 };
 
@@ -198,20 +199,21 @@ static LLVMValueRef compare(struct unit *u, const struct ir_insn *in)
     const bool ftz = in->op == IR_SETP_F32 && in->mode & MODE_FTZ;
     const bool same = is_uniform(u, in->a) && is_uniform(u, in->b);
     char name[64];
-    snprintf(name, sizeof name, "compare_%s_%s", same ? "scalar" : "vector", ftz ? "ftz" : type->name);
+    snprintf(name, sizeof name, "compare_%s_%s", same ? "scalar" : "vector",
+             ftz ? "ftz" : type->name);
     LLVMTypeRef from = kind_of(u, type->bits, !same), flags = kind_of(u, 32, !same);
     LLVMValueRef arguments[] = {variable(u, flags), variable(u, from), variable(u, from),
                                 number(u, 32, in->compare)};
-    store_to(u, same ? get_base(u, in->a, type->bits) : get_vector(u, in->a, type->bits), arguments[1],
-             from);
-    store_to(u, same ? get_base(u, in->b, type->bits) : get_vector(u, in->b, type->bits), arguments[2],
-             from);
+    store_to(u, same ? get_base(u, in->a, type->bits) : get_vector(u, in->a, type->bits),
+             arguments[1], from);
+    store_to(u, same ? get_base(u, in->b, type->bits) : get_vector(u, in->b, type->bits),
+             arguments[2], from);
     call_function(u, name, arguments, 4);
     LLVMValueRef r = load_from(u, flags, arguments[0]);
     if (same)
         return r;
-    return LLVMBuildBitCast(u->b, LLVMBuildICmp(u->b, LLVMIntNE, r, LLVMConstNull(u->v32), ""), u->i32,
-                            "");
+    return LLVMBuildBitCast(u->b, LLVMBuildICmp(u->b, LLVMIntNE, r, LLVMConstNull(u->v32), ""),
+                            u->i32, "");
 }
 
 static LLVMValueRef combine(struct unit *u, const struct ir_insn *in, LLVMValueRef r)
@@ -237,11 +239,16 @@ static LLVMValueRef logic(struct unit *u, const struct ir_insn *in)
 {
     LLVMValueRef a = get_predicate(u, in->a);
     switch (in->op) {
-    case IR_NOT_PRED: return LLVMBuildNot(u->b, a, "");
-    case IR_AND_PRED: return LLVMBuildAnd(u->b, a, get_predicate(u, in->b), "");
-    case IR_OR_PRED: return LLVMBuildOr(u->b, a, get_predicate(u, in->b), "");
-    case IR_XOR_PRED: return LLVMBuildXor(u->b, a, get_predicate(u, in->b), "");
-    default: return a;
+    case IR_NOT_PRED:
+        return LLVMBuildNot(u->b, a, "");
+    case IR_AND_PRED:
+        return LLVMBuildAnd(u->b, a, get_predicate(u, in->b), "");
+    case IR_OR_PRED:
+        return LLVMBuildOr(u->b, a, get_predicate(u, in->b), "");
+    case IR_XOR_PRED:
+        return LLVMBuildXor(u->b, a, get_predicate(u, in->b), "");
+    default:
+        return a;
     }
 }
 
@@ -255,9 +262,10 @@ static void selp(struct unit *u, const struct ir_insn *in, int bits)
         return;
     }
     LLVMValueRef when = LLVMBuildICmp(u->b, LLVMIntNE, c, number(u, 32, 0), "");
-    set_parts(u, in, in->d,
-              LLVMBuildSelect(u->b, when, get_base(u, in->a, bits), get_base(u, in->b, bits), ""),
-              LLVMBuildSelect(u->b, when, get_lanes(u, in->a, bits), get_lanes(u, in->b, bits), ""));
+    set_parts(
+        u, in, in->d,
+        LLVMBuildSelect(u->b, when, get_base(u, in->a, bits), get_base(u, in->b, bits), ""),
+        LLVMBuildSelect(u->b, when, get_lanes(u, in->a, bits), get_lanes(u, in->b, bits), ""));
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */
@@ -307,18 +315,30 @@ bool lanes_translate(struct unit *u, const struct ir_insn *in)
     case IR_NOT_PRED:
     case IR_AND_PRED:
     case IR_OR_PRED:
-    case IR_XOR_PRED: set_predicate(u, in, in->d, logic(u, in)); return true;
-    case IR_SELP_32: selp(u, in, 32); return true;
-    case IR_SELP_64: selp(u, in, 64); return true;
-    case IR_SREG: return special_register(u, in);
+    case IR_XOR_PRED:
+        set_predicate(u, in, in->d, logic(u, in));
+        return true;
+    case IR_SELP_32:
+        selp(u, in, 32);
+        return true;
+    case IR_SELP_64:
+        selp(u, in, 64);
+        return true;
+    case IR_SREG:
+        return special_register(u, in);
     case IR_CVTA:
         set_parts(u, in, in->d,
                   LLVMBuildAdd(u->b, get_base(u, in->a, 64), start_of_window(u, in), ""),
                   get_lanes(u, in->a, 64));
         return true;
-    case IR_LOCAL_ADDRESS: same_address(u, in, "native_local_base"); return true;
-    case IR_DYNAMIC_SHARED: same_address(u, in, "native_dynamic_start"); return true;
-    default: break;
+    case IR_LOCAL_ADDRESS:
+        same_address(u, in, "native_local_base");
+        return true;
+    case IR_DYNAMIC_SHARED:
+        same_address(u, in, "native_dynamic_start");
+        return true;
+    default:
+        break;
     }
     if (is_compare(in))
         setp(u, in);

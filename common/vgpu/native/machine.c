@@ -20,11 +20,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Inlining first; then what makes variables values, and moves what does not change out of loops. */
 static const char passes[] =
     "always-inline,globaldce,"
-    "function(sroa,early-cse<memssa>,simplifycfg,instcombine,early-cse<memssa>,"
+    "function(sroa,early-cse<memssa>,simplifycfg,simplifycfg,early-cse<memssa>,"
     "loop-simplify,lcssa,loop-mssa(loop-rotate,licm),instcombine,gvn,simplifycfg,"
     "loop-mssa(licm),adce,simplifycfg)";
 
@@ -35,8 +36,9 @@ struct native_machine {
     struct code {
         vg_native_code code;
         LLVMOrcResourceTrackerRef tracker;
+        struct native_saved *saved; /* it refers to these */
         struct code *next;
-    } *codes;
+    } * codes;
 };
 
 /* ---- the module ------------------------------------------------------------------------------ */
@@ -103,7 +105,8 @@ static void define_pattern(LLVMModuleRef module, const char *name, unsigned bits
     LLVMGetParams(f, arguments);
     LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
     LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
-    LLVMValueRef to = LLVMConstIntToPtr(LLVMConstInt(i64, address, false), LLVMPointerType(type, 0));
+    LLVMValueRef to =
+        LLVMConstIntToPtr(LLVMConstInt(i64, address, false), LLVMPointerType(type, 0));
     LLVMValueRef call = LLVMBuildCall2(b, type, to, arguments, 3 + parts, "");
     LLVMSetTailCall(call, true);
     LLVMBuildRet(b, call);
@@ -150,8 +153,9 @@ static void bind(LLVMModuleRef module, const char *name)
 }
 
 static LLVMModuleRef make_module(const struct native *native, LLVMContextRef context,
-                                 const struct ir_function *f, uint32_t first, const uint8_t *kinds,
-                                 const char *name)
+                                 const struct ir_function *f, const uint32_t *entries,
+                                 size_t entry_count, const uint8_t *kinds, const char *name,
+                                 struct native_saved **saved)
 {
     struct native_machine *m = native->machine;
     LLVMModuleRef module = LLVMModuleCreateWithNameInContext(name, context);
@@ -166,7 +170,7 @@ static LLVMModuleRef make_module(const struct native *native, LLVMContextRef con
     if (made) {
         define_store(module);
         define_patterns(module, strcmp(native->target, "avx512") == 0);
-        made = unit_translate(native, module, f, first, kinds, name);
+        made = unit_translate(native, module, f, entries, entry_count, kinds, name, saved);
     }
     if (made) {
         bind(module, name);
@@ -188,6 +192,20 @@ static void show(LLVMModuleRef module, const char *name, const char *stage)
     LLVMPrintModuleToFile(module, path, NULL);
 }
 
+static void show_object(LLVMMemoryBufferRef object, const char *name)
+{
+    const char *folder = getenv("CONVLAB_NATIVE_DUMP");
+    if (!folder)
+        return;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s.o", folder, name);
+    FILE *f = fopen(path, "wb");
+    if (f) {
+        fwrite(LLVMGetBufferStart(object), 1, LLVMGetBufferSize(object), f);
+        fclose(f);
+    }
+}
+
 static bool report(LLVMErrorRef error)
 {
     if (!error)
@@ -207,7 +225,7 @@ static bool optimise(struct native_machine *m, LLVMModuleRef module)
 }
 
 static vg_native_code link_object(struct native_machine *m, LLVMMemoryBufferRef object,
-                                  const char *name)
+                                  const char *name, struct native_saved *saved)
 {
     LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(m->jit);
     LLVMOrcResourceTrackerRef tracker = LLVMOrcJITDylibCreateResourceTracker(library);
@@ -220,35 +238,60 @@ static vg_native_code link_object(struct native_machine *m, LLVMMemoryBufferRef 
     struct code *code = malloc(sizeof *code);
     if (!code)
         abort();
-    *code = (struct code){(vg_native_code)(uintptr_t)at, tracker, m->codes};
+    *code = (struct code){(vg_native_code)(uintptr_t)at, tracker, saved, m->codes};
     m->codes = code;
     return code->code;
 }
 
+static double thread_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static void free_saved(struct native_saved *s)
+{
+    while (s) {
+        struct native_saved *next = s->next;
+        free(s);
+        s = next;
+    }
+}
+
 vg_native_code machine_translate(const struct native *native, const struct ir_function *f,
-                                 uint32_t first, const uint8_t *kinds)
+                                 const uint32_t *entries, size_t entry_count, const uint8_t *kinds)
 {
     struct native_machine *m = native->machine;
     char name[32], *error = NULL;
+    const double began = thread_ms();
     snprintf(name, sizeof name, "code%u", ++m->count);
+    struct native_saved *saved = NULL;
     LLVMContextRef context = LLVMContextCreate();
-    LLVMModuleRef module = make_module(native, context, f, first, kinds, name);
+    LLVMModuleRef module =
+        make_module(native, context, f, entries, entry_count, kinds, name, &saved);
     LLVMMemoryBufferRef object = NULL;
     vg_native_code code = NULL;
     if (module) {
         show(module, name, "unit");
-        if (getenv("CONVLAB_NATIVE_DUMP") &&
-            LLVMVerifyModule(module, LLVMPrintMessageAction, NULL))
-            fprintf(stderr, "native: %s of %s at %u is broken\n", name, f->name, first);
+        if (getenv("CONVLAB_NATIVE_DUMP") && LLVMVerifyModule(module, LLVMPrintMessageAction, NULL))
+            fprintf(stderr, "native: %s of %s is broken\n", name, f->name);
         else if (optimise(m, module)) {
             show(module, name, "optimised");
             if (!LLVMTargetMachineEmitToMemoryBuffer(m->target, module, LLVMObjectFile, &error,
-                                                     &object))
-                code = link_object(m, object, name);
+                                                     &object)) {
+                show_object(object, name);
+                code = link_object(m, object, name, saved);
+            }
         }
         LLVMDisposeModule(module);
     }
     LLVMContextDispose(context);
+    if (!code)
+        free_saved(saved);
+    if (getenv("CONVLAB_NATIVE_DUMP"))
+        fprintf(stderr, "native: %s is %s, %zu entries, %.0f ms\n", name, f->name, entry_count,
+                thread_ms() - began);
     return code;
 }
 
@@ -261,6 +304,7 @@ void machine_drop(struct native_machine *m, vg_native_code code)
         *at = found->next;
         report(LLVMOrcResourceTrackerRemove(found->tracker));
         LLVMOrcReleaseResourceTracker(found->tracker);
+        free_saved(found->saved);
         free(found);
         return;
     }

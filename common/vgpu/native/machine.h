@@ -10,7 +10,7 @@ struct native_machine *machine_open(const char *target);
 void machine_close(struct native_machine *machine);
 /** As vg_translator.translate. */
 vg_native_code machine_translate(const struct native *native, const struct ir_function *f,
-                                 uint32_t first, const uint8_t *kinds);
+                                 const uint32_t *entries, size_t entry_count, const uint8_t *kinds);
 void machine_drop(struct native_machine *machine, vg_native_code code);
 
 #endif

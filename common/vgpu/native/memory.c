@@ -25,7 +25,8 @@ static LLVMValueRef common_address(struct unit *u, const struct ir_insn *in)
     }
     if (in->wide_address)
         return LLVMBuildAdd(u->b, get_base(u, in->a, 64), at, "");
-    LLVMValueRef low = LLVMBuildAdd(u->b, get_base(u, in->a, 32), number(u, 32, (uint32_t)in->imm), "");
+    LLVMValueRef low =
+        LLVMBuildAdd(u->b, get_base(u, in->a, 32), number(u, 32, (uint32_t)in->imm), "");
     return LLVMBuildZExt(u->b, low, u->i64, "");
 }
 
@@ -56,8 +57,7 @@ static struct place place_of(struct unit *u, const struct ir_insn *in)
     const int bits = in->wide_address ? 64 : 32;
     if (in->fixed_address || is_uniform(u, in->a))
         return p;
-    LLVMValueRef pattern =
-        find_pattern(u, get_lanes(u, in->a, bits), bits, 4 * access_words(in));
+    LLVMValueRef pattern = find_pattern(u, get_lanes(u, in->a, bits), bits, 4 * access_words(in));
     p.shape = LLVMBuildExtractValue(u->b, pattern, 0, "");
     p.first = LLVMBuildAdd(u->b, p.first, LLVMBuildExtractValue(u->b, pattern, 1, ""), "");
     if (bits == 32)
@@ -103,13 +103,13 @@ static LLVMValueRef word_of(struct unit *u, LLVMValueRef words, uint32_t i, bool
 {
     LLVMTypeRef type = same ? u->i32 : u->v32;
     LLVMValueRef at = number(u, 64, i);
-    return LLVMBuildLoad2(
-        u->b, type, LLVMBuildGEP2(u->b, type, pointer_to(u, type, words), &at, 1, ""), "");
+    return LLVMBuildLoad2(u->b, type,
+                          LLVMBuildGEP2(u->b, type, pointer_to(u, type, words), &at, 1, ""), "");
 }
 
 /* Element e from the words that were loaded. */
-static LLVMValueRef element_of(struct unit *u, const struct ir_insn *in, LLVMValueRef words, uint32_t e,
-                               bool same)
+static LLVMValueRef element_of(struct unit *u, const struct ir_insn *in, LLVMValueRef words,
+                               uint32_t e, bool same)
 {
     if (in->bytes == 4)
         return word_of(u, words, e, same);
@@ -126,8 +126,8 @@ static void load(struct unit *u, const struct ir_insn *in)
     const struct place p = place_of(u, in);
     const bool same = !p.shape, shared = is_of_shared(in);
     LLVMTypeRef word = same ? u->i32 : u->v32;
-    LLVMValueRef words = variable(u, LLVMArrayType(word, n)), arguments[8] = {words, u->warp,
-                                                                             site_of(u, in)};
+    LLVMValueRef words = variable(u, LLVMArrayType(word, n));
+    LLVMValueRef arguments[8] = {words, shared ? u->warp : u->memory, site_of(u, in)};
     unsigned count = 3;
     char name[64];
     snprintf(name, sizeof name, "native_load_%s_%u_%s", shared ? "shared" : "global", n,
@@ -135,8 +135,8 @@ static void load(struct unit *u, const struct ir_insn *in)
     if (!same)
         arguments[count++] = p.shape;
     else if (shared)
-        arguments[count++] = LLVMBuildExtractValue(
-            u->b, find_pattern(u, LLVMConstNull(u->v32), 32, 4 * n), 0, "");
+        arguments[count++] =
+            LLVMBuildExtractValue(u->b, find_pattern(u, LLVMConstNull(u->v32), 32, 4 * n), 0, "");
     arguments[count++] = p.first;
     if (shared && !same)
         arguments[count++] = u->mask;
@@ -183,10 +183,12 @@ static void store(struct unit *u, const struct ir_insn *in)
         set_word(u, words, 2 * e, LLVMBuildTrunc(u->b, v, u->v32, ""));
         set_word(u, words, 2 * e + 1, LLVMBuildTrunc(u->b, high, u->v32, ""));
     }
-    LLVMValueRef arguments[] = {words,   u->warp, site_of(u, in), p.shape, p.first,
-                                u->mask, number(u, 32, in->number)};
+    LLVMValueRef arguments[] = {
+        words,   shared ? u->warp : u->memory, site_of(u, in), p.shape, p.first,
+        u->mask, number(u, 32, in->number)};
     char name[64];
-    snprintf(name, sizeof name, "native_store_%s_%u_%s", shared ? "shared" : "global", n, way_of(u, in));
+    snprintf(name, sizeof name, "native_store_%s_%u_%s", shared ? "shared" : "global", n,
+             way_of(u, in));
     LLVMBasicBlockRef quick, on;
     or_step(u, in, call_function(u, name, arguments, shared ? 7 : 6), &quick, &on);
     LLVMBuildBr(u->b, on);

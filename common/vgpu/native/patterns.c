@@ -1,5 +1,6 @@
 #include "vgpu/native/patterns.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,42 +36,108 @@ void patterns_begin(struct vg_worker *worker)
     memset(p->at, 0, sizeof p->at);
 }
 
-static bool is_same(const struct vg_shape *s, const uint64_t *relative, uint32_t mask, uint32_t size)
+typedef uint64_t lanes_8 __attribute__((vector_size(64), may_alias));
+typedef uint64_t lane_64 __attribute__((may_alias));
+typedef uint32_t lane_32 __attribute__((may_alias));
+
+/* What both ways of native_pattern() compile for their instruction set. */
+#define ALWAYS static inline __attribute__((always_inline))
+
+ALWAYS bool is_same(const struct vg_shape *s, const lanes_8 relative[4], uint32_t mask,
+                    uint32_t size)
 {
-    if (s->mask != mask || s->size != size)
-        return false;
-    uint64_t odd = 0;
-    for (int i = 0; i < VG_LANES; i++)
-        odd |= s->relative[i] ^ relative[i];
-    return odd == 0;
+    const lanes_8 *const known = (const lanes_8 *)(const void *)s->relative;
+    lanes_8 odd = {0};
+    for (int k = 0; k < 4; k++)
+        odd |= known[k] ^ relative[k];
+    uint64_t any = 0;
+    for (int i = 0; i < 8; i++)
+        any |= odd[i];
+    return any == 0 && s->mask == mask && s->size == size;
 }
 
-static uint32_t place_of(const uint64_t *relative, uint32_t mask, uint32_t size)
+ALWAYS uint32_t place_of(const lanes_8 relative[4], uint32_t mask, uint32_t size)
 {
-    uint64_t h = mask * UINT64_C(0x9e3779b97f4a7c15) + size;
-    for (int i = 0; i < VG_LANES; i++)
-        h += relative[i] * (UINT64_C(0xd1342543de82ef95) + 2 * (uint64_t)i * UINT64_C(0x632be59bd9b4e019));
-    return (uint32_t)(h >> 40) % PLACES;
+    lanes_8 h = relative[0] ^ relative[1] << 7 ^ relative[2] << 13 ^ relative[3] << 22;
+    h += (lanes_8){1, 3, 5, 7, 9, 11, 13, 15} * (h << 4);
+    uint64_t sum = mask * UINT64_C(0x9e3779b97f4a7c15) + size;
+    for (int i = 0; i < 8; i++)
+        sum += h[i] << i;
+    return (uint32_t)(sum * UINT64_C(0xd1342543de82ef95) >> 50) % PLACES;
 }
 
-struct native_pattern patterns_find(const struct vg_handlers *handlers, struct vg_worker *worker,
-                                    uint32_t mask, uint32_t size, const uint64_t values[32])
+static struct vg_shape *learn(struct vg_worker *worker, struct patterns *p, uint32_t place,
+                              const lanes_8 relative[4], uint32_t mask, uint32_t size)
 {
-    struct patterns *const p = patterns_of(worker);
-    const uint64_t lead = values[__builtin_ctz(mask)];
-    uint64_t relative[VG_LANES] __attribute__((aligned(64)));
-    for (int i = 0; i < VG_LANES; i++)
-        relative[i] = mask >> i & 1 ? values[i] - lead : 0;
+    if (p->count == PATTERNS)
+        return &p->useless;
+    struct vg_shape *s = &p->of[p->count++];
+    worker->device->handlers->learn(s, (const uint64_t *)(const void *)relative, mask, size);
+    p->at[place] = (uint16_t)p->count;
+    return s;
+}
+
+/* @param relative  of all lanes, 0 for those that do not count */
+ALWAYS const struct vg_shape *find(struct vg_worker *worker, uint32_t mask, uint32_t size,
+                                   const lanes_8 relative[4])
+{
+    struct patterns *const p = worker->patterns;
     uint32_t place = place_of(relative, mask, size);
     for (; p->at[place]; place = (place + 1) % PLACES) {
         struct vg_shape *s = &p->of[p->at[place] - 1];
         if (is_same(s, relative, mask, size))
-            return (struct native_pattern){s, lead};
+            return s;
     }
-    if (p->count == PATTERNS)
-        return (struct native_pattern){&p->useless, lead};
-    struct vg_shape *s = &p->of[p->count++];
-    handlers->learn(s, relative, mask, size);
-    p->at[place] = (uint16_t)p->count;
-    return (struct native_pattern){s, lead};
+    return learn(worker, p, place, relative, mask, size);
+}
+
+/* ---- called by native code, with the lanes in vector registers ------------------------------- */
+
+typedef uint64_t lanes_4 __attribute__((vector_size(32), may_alias));
+
+ALWAYS struct native_pattern find_64(struct vg_worker *w, uint32_t mask, uint32_t size,
+                                     const lane_64 values[32])
+{
+    const uint64_t lead = values[__builtin_ctz(mask)];
+    uint64_t relative[VG_LANES] __attribute__((aligned(64)));
+    for (uint32_t i = 0; i < VG_LANES; i++)
+        relative[i] = (values[i] - lead) & (0 - (uint64_t)(mask >> i & 1));
+    return (struct native_pattern){find(w, mask, size, (const lanes_8 *)(const void *)relative),
+                                   lead};
+}
+
+/* Addresses of 32 bits wrap: a lane below the first one is less by a few bytes, not more by 4 GiB. */
+ALWAYS struct native_pattern find_32(struct vg_worker *w, uint32_t mask, uint32_t size,
+                                     const lane_32 values[32])
+{
+    const uint32_t lead = values[__builtin_ctz(mask)];
+    uint64_t relative[VG_LANES] __attribute__((aligned(64)));
+    for (uint32_t i = 0; i < VG_LANES; i++)
+        relative[i] =
+            (uint64_t)(int64_t)(int32_t)(values[i] - lead) & (0 - (uint64_t)(mask >> i & 1));
+    return (struct native_pattern){find(w, mask, size, (const lanes_8 *)(const void *)relative),
+                                   lead};
+}
+
+#define ENTRY(NAME, TARGET, FIND, TYPE, VECTOR, PARAMETERS, ...)                                   \
+    static __attribute__((target(TARGET), optimize("O3"))) struct native_pattern NAME(             \
+        struct vg_worker *w, uint32_t mask, uint32_t size, PARAMETERS) {                           \
+        const VECTOR parts[] = {__VA_ARGS__};                                                      \
+        return FIND(w, mask, size, (const TYPE *)(const void *)parts);                             \
+    }
+#define TWO(V)   V a, V b
+#define FOUR(V)  V a, V b, V c, V d
+#define EIGHT(V) V a, V b, V c, V d, V e, V f, V g, V h
+#define AVX512   "avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512"
+#define AVX2     "avx2,fma"
+ENTRY(pattern_wide_avx512, AVX512, find_64, lane_64, lanes_8, FOUR(lanes_8), a, b, c, d)
+ENTRY(pattern_narrow_avx512, AVX512, find_32, lane_32, lanes_8, TWO(lanes_8), a, b)
+ENTRY(pattern_wide_avx2, AVX2, find_64, lane_64, lanes_4, EIGHT(lanes_4), a, b, c, d, e, f, g, h)
+ENTRY(pattern_narrow_avx2, AVX2, find_32, lane_32, lanes_4, FOUR(lanes_4), a, b, c, d)
+
+uintptr_t patterns_entry(bool avx512, bool is_wide)
+{
+    if (avx512)
+        return is_wide ? (uintptr_t)pattern_wide_avx512 : (uintptr_t)pattern_narrow_avx512;
+    return is_wide ? (uintptr_t)pattern_wide_avx2 : (uintptr_t)pattern_narrow_avx2;
 }

@@ -14,9 +14,6 @@ struct native_pattern {
     uint64_t lead;
 };
 
-/** @param values  of all lanes. @param mask  lanes that count, not 0. @param size  bytes of each access. */
-struct native_pattern patterns_find(const struct vg_handlers *handlers, struct vg_worker *worker,
-                                    uint32_t mask, uint32_t size, const uint64_t values[32]);
 /** A piece of native code begins: patterns that it finds stay until it ends. */
 void patterns_begin(struct vg_worker *worker);
 

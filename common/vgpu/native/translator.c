@@ -2,6 +2,7 @@
 #include "vgpu/native/unit.h"
 
 #include "vgpu/native/machine.h"
+#include "vgpu/native/patterns.h"
 
 #include <llvm/Config/llvm-config.h>
 
@@ -28,10 +29,10 @@ static void *open_native(const char *target, const struct vg_handlers *handlers,
     return NULL;
 }
 
-static vg_native_code translate(void *state, const struct ir_function *f, uint32_t first,
-                                const uint8_t *kinds)
+static vg_native_code translate(void *state, const struct ir_function *f, const uint32_t *entries,
+                                size_t entry_count, const uint8_t *kinds)
 {
-    return machine_translate(state, f, first, kinds);
+    return machine_translate(state, f, entries, entry_count, kinds);
 }
 
 static void drop(void *state, vg_native_code code)
@@ -49,4 +50,4 @@ static void close_native(void *state)
 
 extern const struct vg_translator vg_translator;
 __attribute__((visibility("default"))) const struct vg_translator vg_translator = {
-    version, open_native, translate, drop, close_native};
+    version, open_native, translate, patterns_begin, saved_settle, drop, close_native};

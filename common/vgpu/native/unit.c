@@ -25,42 +25,40 @@ static uint32_t end_of_block(const struct unit *u, uint32_t i)
     return i;
 }
 
-static bool is_start_of_block(const struct unit *u, uint32_t i)
+static void add_start(struct unit *u, uint32_t index, uint32_t *list, uint32_t *count)
 {
-    return u->f->block_first[u->f->insns[i].block] == i;
+    if (u->at[index])
+        return;
+    u->at[index] = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    list[(*count)++] = index;
 }
 
-/* The blocks that can be reached from where a piece of code begins, until the unit is large enough. */
-static void find_inside(struct unit *u)
+/* Finds where code starts in the unit: its entries, and the blocks that can be reached from them, until
+ * it is large enough. @return the starts; the caller's */
+static uint32_t *find_starts(struct unit *u, uint32_t *count)
 {
     const struct ir_function *f = u->f;
-    uint32_t *list = calloc(f->block_count + 1, sizeof *list), count = 0, size = 0;
+    uint32_t *list = calloc(f->block_count + u->entry_count + 1, sizeof *list), size = 0;
     uint32_t *next = calloc(f->extra_count + 2, sizeof *next);
     if (!list || !next)
         abort();
-    list[count++] = u->first;
-    u->inside[f->insns[u->first].block] = is_start_of_block(u, u->first);
-    for (uint32_t at = 0; at < count && size < MOST_INSTRUCTIONS; at++) {
-        const uint32_t first = list[at], end = end_of_block(u, first);
-        uint32_t i = first;
-        if (at)
-            u->inside[f->insns[first].block] = true;
+    *count = 0;
+    for (size_t i = 0; i < u->entry_count; i++)
+        add_start(u, u->entries[i], list, count);
+    for (uint32_t k = 0; k < *count && size < MOST_INSTRUCTIONS; k++) {
+        const uint32_t end = end_of_block(u, list[k]);
+        uint32_t i = list[k];
         while (i < end && !ends_unit(u, &f->insns[i]))
             i++;
-        size += i - first;
+        size += i - list[k];
         if (i < end)
             continue;
         const size_t n = u->native->services->flow_next(f, end - 1, next);
-        for (size_t k = 0; k < n; k++) {
-            bool known = false;
-            for (uint32_t j = 0; j < count; j++)
-                known |= list[j] == next[k];
-            if (!known && count < f->block_count)
-                list[count++] = next[k];
-        }
+        for (size_t j = 0; j < n; j++)
+            add_start(u, next[j], list, count);
     }
-    free(list);
     free(next);
+    return list;
 }
 
 /* ---- entering -------------------------------------------------------------------------------- */
@@ -74,8 +72,8 @@ static LLVMTypeRef code_type(struct unit *u)
 static void add_attribute(struct unit *u, const char *name, const char *value)
 {
     LLVMAddAttributeAtIndex(u->code, LLVMAttributeFunctionIndex,
-                            LLVMCreateStringAttribute(u->context, name, (unsigned)strlen(name), value,
-                                                      (unsigned)strlen(value)));
+                            LLVMCreateStringAttribute(u->context, name, (unsigned)strlen(name),
+                                                      value, (unsigned)strlen(value)));
 }
 
 static void add_enum_attribute(struct unit *u, LLVMValueRef f, const char *name)
@@ -90,6 +88,7 @@ static void make_function(struct unit *u, const char *name)
     u->code = LLVMAddFunction(u->module, name, code_type(u));
     add_enum_attribute(u, u->code, "noredzone"); /* the stub is called from assembly */
     add_enum_attribute(u, u->code, "nounwind");
+    add_attribute(u, "no-jump-tables", "true"); /* (RuntimeDyld may place them too far away) */
     if (strcmp(u->native->target, "avx512") == 0) {
         add_attribute(u, "min-legal-vector-width", "512");
         add_attribute(u, "prefer-vector-width", "512");
@@ -109,16 +108,18 @@ static void read_warp(struct unit *u)
     u->registers = call_function(u, "native_registers", &u->warp, 1);
     u->mask = call_function(u, "native_mask", &u->warp, 1);
     u->mask_bits = bits_to_flags(u, u->mask);
-    u->sites = LLVMBuildBitCast(u->b, call_function(u, "native_sites", &u->warp, 1), u->pointer, "");
+    u->sites =
+        LLVMBuildBitCast(u->b, call_function(u, "native_sites", &u->warp, 1), u->pointer, "");
     u->meeting =
         LLVMBuildBitCast(u->b, call_function(u, "native_meeting", &u->warp, 1), u->pointer, "");
+    u->room = LLVMBuildBitCast(u->b, call_function(u, "native_room", &u->warp, 1), u->pointer, "");
+    u->memory =
+        LLVMBuildBitCast(u->b, call_function(u, "native_memory", &u->warp, 1), u->pointer, "");
     u->worker =
         LLVMBuildBitCast(u->b, call_function(u, "native_worker", &u->warp, 1), u->pointer, "");
     LLVMValueRef none = LLVMConstInt(u->i1, 1, false), arguments[] = {u->mask, none};
     u->lead = call_intrinsic(u, "llvm.cttz", &u->i32, 1, arguments, 2);
     u->threads = call_intrinsic(u, "llvm.ctpop", &u->i32, 1, &u->mask, 1);
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(u->context), &u->pointer, 1, false);
-    call_address(u, (const void *)(uintptr_t)native_begin, type, &u->worker, 1);
 }
 
 /* Constants are numbers; parameters are read where the code begins. */
@@ -174,8 +175,8 @@ static LLVMValueRef enter_register(struct unit *u, struct held *h)
         return NULL;
     }
     LLVMValueRef lane = LLVMBuildZExt(u->b, u->lead, u->i64, "");
-    LLVMValueRef one = load_from(
-        u, type, LLVMBuildGEP2(u->b, type, pointer_to(u, type, at), &lane, 1, ""));
+    LLVMValueRef one =
+        load_from(u, type, LLVMBuildGEP2(u->b, type, pointer_to(u, type, at), &lane, 1, ""));
     store_to(u, one, h->base, type);
     if (!h->uniform) {
         store_to(u, LLVMBuildSub(u->b, all, splat(u, one, h->bits), ""), h->lanes, vector);
@@ -183,14 +184,35 @@ static LLVMValueRef enter_register(struct unit *u, struct held *h)
     }
     LLVMValueRef differ = LLVMBuildICmp(u->b, LLVMIntNE, all, splat(u, one, h->bits), "");
     LLVMValueRef bits = LLVMBuildBitCast(u->b, differ, u->i32, "");
-    return LLVMBuildICmp(u->b, LLVMIntNE, LLVMBuildAnd(u->b, bits, u->mask, ""), number(u, 32, 0), "");
+    return LLVMBuildICmp(u->b, LLVMIntNE, LLVMBuildAnd(u->b, bits, u->mask, ""), number(u, 32, 0),
+                         "");
+}
+
+/* Whether warps come to the unit from a barrier, where one may have saved their registers. */
+static bool continues(const struct unit *u, uint32_t entry)
+{
+    return entry > 0 && u->f->insns[entry - 1].op == IR_BAR;
+}
+
+static void enter_again(struct unit *u, uint32_t entry)
+{
+    LLVMBasicBlockRef again = LLVMAppendBasicBlockInContext(u->context, u->code, "again");
+    LLVMBasicBlockRef anew = LLVMAppendBasicBlockInContext(u->context, u->code, "anew");
+    LLVMValueRef arguments[] = {u->warp, address_of(u, &u->f->insns[entry])};
+    LLVMBuildCondBr(u->b, call_function(u, "native_continues", arguments, 2), again, anew);
+    LLVMPositionBuilderAtEnd(u->b, again);
+    leave_restore(u, entry);
+    LLVMBuildBr(u->b, u->at[entry]);
+    LLVMPositionBuilderAtEnd(u->b, anew);
 }
 
 /* Returns at once, with nothing done, when the fragment is none that the code is for. */
-static void enter(struct unit *u)
+static void enter(struct unit *u, uint32_t entry, LLVMBasicBlockRef declined)
 {
     LLVMValueRef odd = LLVMConstInt(u->i1, 0, false);
-    u->native->services->flow_live(u->flow, u->first, u->set);
+    if (continues(u, entry))
+        enter_again(u, entry);
+    u->native->services->flow_live(u->flow, entry, u->set);
     for (uint32_t i = 0; i < u->f->slot_count; i++) {
         struct held *h = &u->held[i];
         if (!h->bits || h->constant || !ptx_set_has(u->set, i))
@@ -199,53 +221,22 @@ static void enter(struct unit *u)
         if (wrong)
             odd = LLVMBuildOr(u->b, odd, wrong, "");
     }
-    LLVMBasicBlockRef no = LLVMAppendBasicBlockInContext(u->context, u->code, "declined");
-    LLVMBasicBlockRef yes = LLVMAppendBasicBlockInContext(u->context, u->code, "begin");
-    LLVMBuildCondBr(u->b, odd, no, yes);
-    LLVMPositionBuilderAtEnd(u->b, no);
-    LLVMBuildRet(u->b, u->in);
-    LLVMPositionBuilderAtEnd(u->b, yes);
+    LLVMBuildCondBr(u->b, odd, declined, u->at[entry]);
 }
 
-/* ---- leaving --------------------------------------------------------------------------------- */
-
-static LLVMValueRef insn_address(struct unit *u, uint32_t index)
+static void enter_all(struct unit *u)
 {
-    return address_of(u, &u->f->insns[index]);
-}
-
-static LLVMValueRef leave_call(struct unit *u, uint32_t index, enum leaving how)
-{
-    const struct vg_services *s = u->native->services;
-    LLVMValueRef in = insn_address(u, index);
-    if (how == LEAVE_RETURN)
-        return in;
-    LLVMTypeRef types[] = {u->pointer, u->pointer, u->i32};
-    if (how == LEAVE_YIELD) {
-        LLVMValueRef arguments[] = {u->warp, in};
-        return call_address(u, (const void *)(uintptr_t)s->yield,
-                            LLVMFunctionType(u->pointer, types, 2, false), arguments, 2);
+    LLVMBasicBlockRef declined = LLVMAppendBasicBlockInContext(u->context, u->code, "declined");
+    LLVMValueRef index = call_function(u, "native_index", &u->in, 1);
+    LLVMValueRef where = LLVMBuildSwitch(u->b, index, declined, (unsigned)u->entry_count);
+    for (size_t i = 0; i < u->entry_count; i++) {
+        LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(u->context, u->code, "enter");
+        LLVMAddCase(where, number(u, 32, u->entries[i]), entry);
+        LLVMPositionBuilderAtEnd(u->b, entry);
+        enter(u, u->entries[i], declined);
     }
-    LLVMValueRef arguments[] = {u->warp, in, load_from(u, u->i32, u->taken)};
-    return call_address(u, (const void *)(uintptr_t)s->split,
-                        LLVMFunctionType(u->pointer, types, 3, false), arguments, 3);
-}
-
-LLVMBasicBlockRef unit_leave(struct unit *u, uint32_t index, enum leaving how)
-{
-    LLVMBasicBlockRef *at = &u->leave[how][index];
-    if (*at)
-        return *at;
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(u->b);
-    *at = LLVMAppendBasicBlockInContext(u->context, u->code, "leave");
-    LLVMPositionBuilderAtEnd(u->b, *at);
-    u->native->services->flow_live(u->flow, index, u->set);
-    for (uint32_t i = 0; i < u->f->slot_count; i++)
-        if (ptx_set_has(u->set, i))
-            write_back(u, &u->held[i]);
-    LLVMBuildRet(u->b, leave_call(u, index, how));
-    LLVMPositionBuilderAtEnd(u->b, here);
-    return *at;
+    LLVMPositionBuilderAtEnd(u->b, declined);
+    LLVMBuildRet(u->b, u->in);
 }
 
 /* ---- one instruction by its handler ---------------------------------------------------------- */
@@ -260,14 +251,15 @@ void unit_step(struct unit *u, const struct ir_insn *in)
         write_back(u, &u->held[o.writes[i]]);
     LLVMTypeRef types[] = {u->pointer, u->pointer, u->pointer};
     LLVMTypeRef type = LLVMFunctionType(u->pointer, types, 3, false);
-    LLVMValueRef arguments[] = {address_of(u, in), u->warp,
-                                address_of(u, (const void *)(uintptr_t)native_stub(u->native->target))};
+    LLVMValueRef arguments[] = {
+        address_of(u, in), u->warp,
+        address_of(u, (const void *)(uintptr_t)native_stub(u->native->target))};
     static const char text[] = "callq *$3";
     static const char constraints[] =
         "={rax},{rdi},{rsi},{rax},~{memory},~{dirflag},~{fpsr},~{flags}";
-    LLVMValueRef stub = LLVMGetInlineAsm(type, (char *)text, sizeof text - 1, (char *)constraints,
-                                         sizeof constraints - 1, true, false,
-                                         LLVMInlineAsmDialectATT, false);
+    LLVMValueRef stub =
+        LLVMGetInlineAsm(type, (char *)text, sizeof text - 1, (char *)constraints,
+                         sizeof constraints - 1, true, false, LLVMInlineAsmDialectATT, false);
     LLVMValueRef next = LLVMBuildCall2(u->b, type, stub, arguments, 3, "");
     LLVMBasicBlockRef gone = LLVMAppendBasicBlockInContext(u->context, u->code, "");
     LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(u->context, u->code, "");
@@ -285,16 +277,14 @@ void unit_step(struct unit *u, const struct ir_insn *in)
 /* The code at an instruction that starts a block: inside, or the interpreter. */
 static LLVMBasicBlockRef code_at(struct unit *u, uint32_t index)
 {
-    const uint32_t block = u->f->insns[index].block;
-    return u->inside[block] ? u->block[block] : unit_leave(u, index, LEAVE_RETURN);
+    return u->at[index] ? u->at[index] : unit_leave(u, index, LEAVE_RETURN);
 }
 
 static void begin_block(struct unit *u, const struct ir_insn *in)
 {
     if (in->op == IR_ENTER_JOIN) {
         LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(u->context, u->code, "");
-        LLVMValueRef meets =
-            LLVMBuildICmp(u->b, LLVMIntEQ, u->meeting, insn_address(u, in->index), "");
+        LLVMValueRef meets = LLVMBuildICmp(u->b, LLVMIntEQ, u->meeting, address_of(u, in), "");
         LLVMBuildCondBr(u->b, meets, unit_leave(u, in->index, LEAVE_RETURN), on);
         LLVMPositionBuilderAtEnd(u->b, on);
     }
@@ -337,19 +327,30 @@ static void branch(struct unit *u, const struct ir_insn *in)
                     unit_leave(u, in->index, LEAVE_SPLIT));
 }
 
+/* Whether an instruction is a barrier that reads no register. */
+static bool waits(struct unit *u, const struct ir_insn *in)
+{
+    const struct held *a = held_at(u, in->a), *b = held_at(u, in->b);
+    return in->op == IR_BAR && (!a || a->constant) && (!b || b->constant);
+}
+
 /* Translates from an instruction to the end of its block. */
 static void translate_block(struct unit *u, uint32_t first)
 {
     const uint32_t end = end_of_block(u, first);
     for (uint32_t i = first; i < end; i++) {
         const struct ir_insn *in = &u->f->insns[i];
+        if (i > first && u->at[i]) {
+            LLVMBuildBr(u->b, u->at[i]);
+            return;
+        }
         if (in->op == IR_ENTER || in->op == IR_ENTER_JOIN) {
             begin_block(u, in);
         } else if (in->op == IR_BRA) {
             branch(u, in);
             return;
         } else if (ends_unit(u, in)) {
-            LLVMBuildBr(u->b, unit_leave(u, i, LEAVE_RETURN));
+            LLVMBuildBr(u->b, unit_leave(u, i, waits(u, in) ? LEAVE_WAIT : LEAVE_RETURN));
             return;
         } else if (!lanes_translate(u, in) && !memory_translate(u, in)) {
             unit_step(u, in);
@@ -393,31 +394,29 @@ static void translate_all(struct unit *u, const char *name)
     make_types(u);
     make_held(u);
     classes_find(u);
-    find_inside(u);
     make_function(u, name);
     read_warp(u);
     make_variables(u);
     u->taken = variable(u, u->i32);
-    for (uint32_t i = 0; i < u->f->block_count; i++)
-        if (u->inside[i])
-            u->block[i] = LLVMAppendBasicBlockInContext(u->context, u->code, "");
-    enter(u);
-    if (is_start_of_block(u, u->first))
-        LLVMBuildBr(u->b, u->block[u->f->insns[u->first].block]);
-    else
-        translate_block(u, u->first);
-    for (uint32_t i = 0; i < u->f->block_count; i++) {
-        if (!u->inside[i])
-            continue;
-        LLVMPositionBuilderAtEnd(u->b, u->block[i]);
-        translate_block(u, u->f->block_first[i]);
+    uint32_t count, *starts = find_starts(u, &count);
+    enter_all(u);
+    for (uint32_t i = 0; i < count; i++) {
+        LLVMPositionBuilderAtEnd(u->b, u->at[starts[i]]);
+        translate_block(u, starts[i]);
     }
+    free(starts);
 }
 
 bool unit_translate(const struct native *native, LLVMModuleRef module, const struct ir_function *f,
-                    uint32_t first, const uint8_t *kinds, const char *name)
+                    const uint32_t *entries, size_t entry_count, const uint8_t *kinds,
+                    const char *name, struct native_saved **saved)
 {
-    struct unit u = {.native = native, .f = f, .kinds = kinds, .first = first, .module = module};
+    struct unit u = {.native = native,
+                     .f = f,
+                     .kinds = kinds,
+                     .entries = entries,
+                     .entry_count = entry_count,
+                     .module = module};
     u.context = LLVMGetModuleContext(module);
     struct ptx_flow *flow = native->services->flow_new(f);
     if (!flow)
@@ -425,11 +424,11 @@ bool unit_translate(const struct native *native, LLVMModuleRef module, const str
     u.flow = flow;
     u.held = calloc(f->slot_count + 1, sizeof *u.held);
     u.set = calloc(flow->words + 1, sizeof *u.set);
-    u.inside = calloc(f->block_count + 1, sizeof *u.inside);
-    u.block = calloc(f->block_count + 1, sizeof *u.block);
+    u.at = calloc(f->insn_count + 1, sizeof *u.at);
     for (int i = 0; i < LEAVES; i++)
         u.leave[i] = calloc(f->insn_count + 1, sizeof **u.leave);
-    const bool made = u.held && u.set && u.inside && u.block && u.leave[0] && u.leave[1] && u.leave[2];
+    const bool made =
+        u.held && u.set && u.at && u.leave[0] && u.leave[1] && u.leave[2] && u.leave[3];
     if (made) {
         u.b = LLVMCreateBuilderInContext(u.context);
         u.at_entry = LLVMCreateBuilderInContext(u.context);
@@ -439,10 +438,10 @@ bool unit_translate(const struct native *native, LLVMModuleRef module, const str
     }
     for (int i = 0; i < LEAVES; i++)
         free(u.leave[i]);
-    free(u.block);
-    free(u.inside);
+    free(u.at);
     free(u.set);
     free(u.held);
     native->services->flow_free(flow);
+    *saved = u.saved;
     return made;
 }

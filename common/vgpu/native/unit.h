@@ -1,5 +1,5 @@
 /** @file
- * A unit of translation: what can be reached from one place of a function without the interpreter.
+ * A unit of translation: what can be reached from some places of a function without the interpreter.
  *
  * A unit is entered by a fragment, whose lanes (its mask) do not change in it: a branch that parts them,
  * a barrier, a call and an exit leave to the interpreter. So no result needs a mask; only what leaves the
@@ -15,21 +15,22 @@
 #ifndef CONVLAB_VGPU_NATIVE_UNIT_H
 #define CONVLAB_VGPU_NATIVE_UNIT_H
 
-#include "vgpu/exec/translator.h"
+#include "vgpu/native/saved.h"
 
 #include <llvm-c/Core.h>
 
 /** How a register is kept. */
 struct held {
     uint32_t offset; /**< in the frame */
-    int bits;        /**< 32, 64; 1: a predicate, kept as a word with a bit a lane; 0: in the frame only */
+    int bits; /**< 32, 64; 1: a predicate, kept as a word with a bit a lane; 0: in the frame only */
     bool uniform, affine; /**< affine: has a base that is not always 0 */
     bool used;
     LLVMValueRef base, lanes; /**< variables (allocas); of a constant, base is its value */
     const struct ir_constant *constant;
 };
 
-enum leaving { LEAVE_RETURN, LEAVE_YIELD, LEAVE_SPLIT, LEAVES };
+/** LEAVE_WAIT: at a barrier, from which a unit goes on. */
+enum leaving { LEAVE_RETURN, LEAVE_YIELD, LEAVE_SPLIT, LEAVE_WAIT, LEAVES };
 
 /** The translator of one thread. */
 struct native {
@@ -43,12 +44,12 @@ struct unit {
     const struct native *native;
     const struct ir_function *f;
     const struct ptx_flow *flow;
-    const uint8_t *kinds; /**< by sites, or NULL: see vg_translator */
-    uint32_t first;
-    struct held *held;        /**< [slots] */
-    uint64_t *set;            /**< [flow->words] to work with */
-    bool *inside;             /**< [blocks] in the unit */
-    LLVMBasicBlockRef *block; /**< [blocks] */
+    const uint8_t *kinds;    /**< by sites, or NULL: see vg_translator */
+    const uint32_t *entries; /**< [entry_count] instructions at which it may be entered */
+    size_t entry_count;
+    struct held *held;                /**< [slots] */
+    uint64_t *set;                    /**< [flow->words] to work with */
+    LLVMBasicBlockRef *at; /**< [insns] the code that starts there; NULL: none in the unit */
     LLVMBasicBlockRef *leave[LEAVES]; /**< [insns] where the unit is left, made when needed */
 
     LLVMContextRef context;
@@ -56,20 +57,29 @@ struct unit {
     LLVMBuilderRef b, at_entry; /**< at_entry: where variables are made */
     LLVMValueRef code;          /**< the function */
     LLVMTypeRef i1, i8, i32, i64, bits32, v32, v64, pointer;
-    LLVMValueRef warp, in, registers, mask, mask_bits, lead, sites, threads, meeting, worker;
-    LLVMValueRef taken; /**< variable: lanes that take a branch */
+    LLVMValueRef warp, in, registers, mask, mask_bits, lead, sites, threads, meeting, worker,
+        memory;
+    LLVMValueRef room;          /**< vg_warp.saved */
+    struct native_saved *saved; /**< made for where the unit is left; the caller's in the end */
+    LLVMValueRef taken;         /**< variable: lanes that take a branch */
 };
 
 /* ---- unit.c */
 
-/** Adds the code of a unit to a module that has the functions of the bitcode. @return false without
- * memory. */
+/** Adds the code of a unit to a module that has the functions of the bitcode. @param saved  set to what
+ * the code refers to: a list that must live as long. @return false without memory. */
 bool unit_translate(const struct native *native, LLVMModuleRef module, const struct ir_function *f,
-                    uint32_t first, const uint8_t *kinds, const char *name);
-/** Goes to where the unit is left for the interpreter, at instruction @p index. */
-LLVMBasicBlockRef unit_leave(struct unit *u, uint32_t index, enum leaving how);
+                    const uint32_t *entries, size_t entry_count, const uint8_t *kinds,
+                    const char *name, struct native_saved **saved);
 /** Executes an instruction by its handler. */
 void unit_step(struct unit *u, const struct ir_insn *in);
+
+/* ---- leave.c */
+
+/** @return where the unit is left for the interpreter, at instruction @p index. */
+LLVMBasicBlockRef unit_leave(struct unit *u, uint32_t index, enum leaving how);
+/** Reads the live registers as a unit has saved them that was left before instruction @p index. */
+void leave_restore(struct unit *u, uint32_t index);
 
 /* ---- classes.c */
 

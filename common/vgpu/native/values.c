@@ -106,8 +106,8 @@ LLVMValueRef call_intrinsic(struct unit *u, const char *name, LLVMTypeRef *types
 {
     const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     LLVMValueRef f = LLVMGetIntrinsicDeclaration(u->module, id, types, type_count);
-    return LLVMBuildCall2(u->b, LLVMIntrinsicGetType(u->context, id, types, type_count), f, arguments,
-                          n, "");
+    return LLVMBuildCall2(u->b, LLVMIntrinsicGetType(u->context, id, types, type_count), f,
+                          arguments, n, "");
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -119,7 +119,8 @@ LLVMValueRef get_base(struct unit *u, uint32_t offset, int bits)
         return number(u, bits, 0);
     if (h->constant)
         return h->base;
-    return h->uniform || h->affine ? load_from(u, type_of_bits(u, bits), h->base) : number(u, bits, 0);
+    return h->uniform || h->affine ? load_from(u, type_of_bits(u, bits), h->base)
+                                   : number(u, bits, 0);
 }
 
 LLVMValueRef get_lanes(struct unit *u, uint32_t offset, int bits)
@@ -136,7 +137,8 @@ LLVMValueRef get_vector(struct unit *u, uint32_t offset, int bits)
     if (!h || h->uniform)
         return splat(u, get_base(u, offset, bits), bits);
     LLVMValueRef lanes = get_lanes(u, offset, bits);
-    return h->affine ? LLVMBuildAdd(u->b, splat(u, get_base(u, offset, bits), bits), lanes, "") : lanes;
+    return h->affine ? LLVMBuildAdd(u->b, splat(u, get_base(u, offset, bits), bits), lanes, "")
+                     : lanes;
 }
 
 LLVMValueRef get_predicate(struct unit *u, uint32_t offset)
@@ -197,8 +199,8 @@ void set_parts(struct unit *u, const struct ir_insn *in, uint32_t offset, LLVMVa
         store_to(u, base, h->base, type_of_bits(u, h->bits));
     }
     if (guarded) {
-        LLVMValueRef when = same ? is_not_zero(u, guard_bits(u, in))
-                                 : bits_to_flags(u, guard_bits(u, in));
+        LLVMValueRef when =
+            same ? is_not_zero(u, guard_bits(u, in)) : bits_to_flags(u, guard_bits(u, in));
         lanes = LLVMBuildSelect(u->b, when, lanes, get_lanes(u, offset, h->bits), "");
     }
     store_to(u, lanes, h->lanes, lanes_of_bits(u, h->bits));

@@ -34,16 +34,21 @@ static const struct ir_insn *nothing(const struct ir_insn *in, struct vg_warp *w
     return in;
 }
 
-static vg_native_code translate(void *state, const struct ir_function *f, uint32_t first,
-                                const uint8_t *kinds)
+static vg_native_code translate(void *state, const struct ir_function *f, const uint32_t *entries,
+                                size_t entry_count, const uint8_t *kinds)
 {
-    (void)state, (void)first, (void)kinds;
+    (void)state, (void)entries, (void)entry_count, (void)kinds;
     sem_post(&began);
     sem_wait(&may_end);
     for (size_t i = 0; i < f->insn_count; i++)
         atomic_fetch_add(&read_insns, f->insns[i].op < IR_OPS);
     atomic_fetch_add(&made, 1);
     return nothing;
+}
+
+static void begin(struct vg_worker *worker)
+{
+    (void)worker;
 }
 
 static void drop(void *state, vg_native_code code)
@@ -59,7 +64,7 @@ static void close_slow(void *state)
     sem_post(&closed);
 }
 
-static const struct vg_translator slow = {version, open_slow, translate, drop, close_slow};
+static const struct vg_translator slow = {version, open_slow, translate, begin, NULL, drop, close_slow};
 
 static const struct vg_translator *find(void)
 {

@@ -96,9 +96,13 @@ $(ENGINES): $(ENGINE_OBJECTS) $(MODULE_LIBS)
 TEST_NEEDS   += $(ENGINES) native
 TEST_SCRIPTS += common/vgpu/tests/engines/engines.sh
 
-.PHONY: vgpu-engines vgpu-engines-plants
+.PHONY: vgpu-engines vgpu-engines-plants vgpu-engines-hostile
 vgpu-engines: $(ENGINES) native ## compare the engines of the virtual GPU on random programs for ENGINE_SECONDS
 	$(Q)$(ENGINES) --seed $(or $(SEED),$(shell date +%s)) --seconds $(ENGINE_SECONDS) --keep $(BUILD)/engines
+
+vgpu-engines-hostile: $(ENGINES) native ## send the corpus of the fuzzers through the translator, changed MUTATIONS times
+	$(Q)$(ENGINES) --mutations $(or $(MUTATIONS),300) --b avx2:1:native --keep $(BUILD)/engines \
+	    common/vgpu/tests/corpus/ptx/*.ptx
 
 vgpu-engines-plants: $(ENGINES) native ## prove that the comparison of engines finds planted mistakes
 	$(Q)$(ENGINES) --plant all --count 3000

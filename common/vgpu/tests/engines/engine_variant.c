@@ -119,6 +119,7 @@ struct run {
 
 struct watch {
     struct vg_device *device;
+    int seconds;
     pthread_mutex_t mutex;
     pthread_cond_t ended;
     bool is_over, has_cut;
@@ -130,7 +131,7 @@ static void *watch_main(void *argument)
     struct watch *w = argument;
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += SECONDS_MOST;
+    until.tv_sec += w->seconds;
     pthread_mutex_lock(&w->mutex);
     while (!w->is_over) {
         if (pthread_cond_timedwait(&w->ended, &w->mutex, &until) == 0)
@@ -326,8 +327,10 @@ struct outcome variant_run_here(const struct variant *v, const struct engine_cas
     vg_blocks_keep(r.device);
     vg_device_seed(r.device, c->order);
     vg_device_engine_set(r.device, v->engine, variant_translator);
-    struct watch watch = {
-        .device = r.device, .mutex = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
+    struct watch watch = {.seconds = v->seconds ? v->seconds : SECONDS_MOST,
+                          .device = r.device,
+                          .mutex = PTHREAD_MUTEX_INITIALIZER,
+                          .ended = PTHREAD_COND_INITIALIZER};
     pthread_t thread;
     if (pthread_create(&thread, NULL, watch_main, &watch))
         abort();

@@ -11,6 +11,7 @@ struct variant {
     char target[12]; /**< instruction set: base, avx2, avx512 */
     int cores;
     enum vg_engine engine;
+    int seconds; /**< after which a case is cut short, 0: 40 */
 };
 
 /** Reads "TARGET[:CORES[:ENGINE]]", by default one core and the interpreter. @return false if that

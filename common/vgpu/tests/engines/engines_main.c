@@ -3,6 +3,7 @@
  *     vgpu-engines [--seed N] [--count N] [--seconds S] [--a VARIANT] [--b VARIANT,...]
  *     vgpu-engines --plant all               proves that planted mistakes are found
  *     vgpu-engines CASE.ptx...               compares these cases (engine_case.h)
+ *     vgpu-engines --mutations N CASE.ptx... runs them changed at random: nothing may end the process
  *
  * A case that differs is made smaller and written to --keep FOLDER. Exit status 1 if any differs. */
 #include "base/clock.h"
@@ -10,6 +11,7 @@
 #include "base/option_table.h"
 #include "vgpu/device/native_library.h"
 #include "vgpu/ptx/ptx_ir.h"
+#include "vgpu/tests/engines/engine_mutate.h"
 #include "vgpu/tests/engines/engine_plants.h"
 #include "vgpu/tests/engines/engine_process.h"
 #include "vgpu/tests/engines/engine_shrink.h"
@@ -24,13 +26,14 @@
 enum {
     FAILURES_MOST = 8,
     SHRINK_SECONDS = 60,
+    HOSTILE_SECONDS = 2,
     VARIANTS_MOST = 8,
     FILES_MOST = 4096,
     FILE_BYTES_MOST = 1 << 24
 };
 
 struct options {
-    uint64_t seed, count, seconds;
+    uint64_t seed, count, seconds, mutations;
     const char *a, *b, *keep;
     const char *plant;
     bool table, print;
@@ -170,6 +173,30 @@ static void run_seeds(struct engines *e)
     }
 }
 
+/* What was changed at random runs by the last B only: it may do anything but end the process. */
+static void run_mutations(struct engines *e, const char *name, const char *text)
+{
+    struct variant v = e->b[e->b_count - 1];
+    v.seconds = HOSTILE_SECONDS;
+    for (uint64_t i = 0; i < e->options.mutations; i++) {
+        char *changed = case_mutate(text, e->options.seed + i), title[200];
+        struct outcome o = run_text(&v, changed);
+        e->cases++;
+        e->cut += o.is_cut;
+        e->translated += o.translated;
+        if (o.is_dead) {
+            e->differing++;
+            printf("DEAD: %s, mutation %llu: %s", name, (unsigned long long)(e->options.seed + i),
+                   o.text);
+            snprintf(title, sizeof title, "%.100s-mutation-%llu", name,
+                     (unsigned long long)(e->options.seed + i));
+            write_case(e, title, "", changed);
+        }
+        outcome_free(&o);
+        free(changed);
+    }
+}
+
 static void run_file(struct engines *e, const char *path)
 {
     struct st_error err = {0};
@@ -180,8 +207,11 @@ static void run_file(struct engines *e, const char *path)
         e->differing++;
         return;
     }
-    const char *name = strrchr(path, '/');
-    check_case(e, name ? name + 1 : path, text, false);
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    if (e->options.mutations)
+        run_mutations(e, name, text);
+    else
+        check_case(e, name, text, false);
     free(text);
 }
 
@@ -291,6 +321,8 @@ static const struct option_row rows[] = {
      OPTION_TEXT(struct options, keep)},
     {"plant", 'p', "NAME", "prove that a planted mistake is found, or (all, translator) every one",
      OPTION_TEXT(struct options, plant)},
+    {"mutations", 'm', "N", "change each CASE N times at random: nothing may end the process",
+     OPTION_NUMBER(struct options, mutations, 1, 100000000)},
     {"table", 'T', NULL, "print which instructions were not executed",
      OPTION_FLAG(struct options, table)},
     {"print", 'P', NULL, "print the program of a seed, and run nothing",

@@ -76,7 +76,7 @@ static void choose_features(struct gen *g)
 {
     g->has = (struct gen_features){.unstructured = chance(g, 40),
                                    .ordered = chance(g, 10),
-                                   .racy = chance(g, 8),
+                                   .racy = chance(g, 15),
                                    .hot = chance(g, 12),
                                    .faulty = chance(g, 20),
                                    .uninitialised = chance(g, 15),

@@ -188,7 +188,7 @@ static void statement(struct gen *g)
         CHOOSE(g, nested);
     else if (g->has.unstructured && chance(g, 12))
         CHOOSE(g, special);
-    else if (chance(g, 4))
+    else if (chance(g, g->has.faulty || g->has.uninitialised || g->has.prints ? 15 : 4))
         CHOOSE(g, rare);
     else
         CHOOSE(g, simple);

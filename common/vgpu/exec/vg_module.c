@@ -1,5 +1,6 @@
 /* Loading a module: parse, give variables their memory, decode, number instructions and basic
  * blocks, set handlers, write initial values. */
+#include "vgpu/exec/spinning.h"
 #include "vgpu/exec/tally.h"
 #include "vgpu/exec/translator.h"
 #include "vgpu/probe/names.h"
@@ -204,8 +205,9 @@ static enum st_code number(struct vg_module *m, struct st_error *err)
     uint32_t insn = 0;
     m->insns = calloc(m->ir.insn_count + 1, sizeof *m->insns);
     m->block_of = calloc(m->ir.insn_count + 1, sizeof *m->block_of);
+    m->live_slots = calloc(m->ir.insn_count + 1, sizeof *m->live_slots);
     m->kernels = calloc(m->ir.function_count + 1, sizeof *m->kernels);
-    if (!m->insns || !m->block_of || !m->kernels)
+    if (!m->insns || !m->block_of || !m->live_slots || !m->kernels)
         return st_fail(err, ST_NO_MEMORY, "no memory for a module");
     for (size_t i = 0; i < m->ir.function_count; i++) {
         struct ir_function *f = &m->ir.functions[i];
@@ -312,6 +314,7 @@ static void free_code(struct vg_module *m)
 {
     free(m->insns);
     free(m->block_of);
+    spinning_free(m);
     ir_module_free(&m->ir);
     ptx_ast_free(&m->ast);
     free(m);

@@ -1,5 +1,6 @@
 /* A warp: its fragments take turns; lanes wait for the lanes that a mask names. */
 #include "vgpu/exec/fragments.h"
+#include "vgpu/exec/spinning.h"
 
 #include <string.h>
 
@@ -49,24 +50,6 @@ const struct ir_insn *vg_yield(struct vg_warp *w, const struct ir_insn *resume)
 }
 
 /* ---- turns ----------------------------------------------------------------------------------- */
-
-/* (four sums, since one would be a chain of multiplications) */
-static uint64_t hash_registers(const struct vg_frame *frame)
-{
-    const uint64_t prime = 1099511628211u;
-    uint64_t a = 1469598103934665603u, b = 1, c = 2, d = 3;
-    const uint64_t *words = (const uint64_t *)(const void *)frame->regs;
-    uint32_t i = SINK_WORDS, n = frame->function->frame_bytes / 8;
-    for (; i + 4 <= n; i += 4) {
-        a = (a ^ words[i]) * prime;
-        b = (b ^ words[i + 1]) * prime;
-        c = (c ^ words[i + 2]) * prime;
-        d = (d ^ words[i + 3]) * prime;
-    }
-    for (; i < n; i++)
-        a = (a ^ words[i]) * prime;
-    return (((a * prime ^ b) * prime ^ c) * prime ^ d) * prime;
-}
 
 static int next_ready(const struct vg_warp *w)
 {
@@ -157,7 +140,7 @@ bool vg_warp_run(struct vg_warp *w)
             continue;
         }
         struct vg_fragment *last = &w->fragments[w->fragment_count - 1];
-        uint64_t hash = hash_registers(last->frame) ^ (uint64_t)(uintptr_t)last->pc;
+        uint64_t hash = spinning_hash(w->block->launch->module, last->frame, last->pc);
         bool changed = hash != f.seen;
         last->seen = hash;
         last->spins = !changed;

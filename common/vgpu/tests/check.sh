@@ -159,6 +159,32 @@ if wanted cores_race_global_addition; then
     fi
 fi
 
+# Nothing shows which engine ran: neither the program nor any table. (On one core: how long a block waits for
+# a lock that one on another core holds, is no property of an engine.)
+for name in coop_grid last_block spin_lock divergence atomics additions matmul_tiled reduce_shuffle recursion \
+    half_arithmetic async_copy textures; do
+    wanted "engines_$name" || continue
+    program=$build/vgpu/tests/programs/$name
+    [ -x "$program" ] || continue
+    rm -f "$scratch"/*
+    for engine in interpreter native; do
+        at=$scratch/$engine
+        "$build/vgpu-run" --engine $engine --cores 1 --faults "$at.faults" --counters "$at.counters" --trace "$at.trace" \
+            --work "$at.work" "$program" >"$at.out" 2>"$at.err"
+    done
+    different=
+    for table in out err faults counters trace work; do
+        cmp -s "$scratch/interpreter.$table" "$scratch/native.$table" || different="$different $table"
+    done
+    if [ -s "$scratch/native.trace" ] && [ -z "$different" ]; then
+        passed=$((passed + 1))
+        printf 'PASS engines_%s\n' "$name"
+    else
+        : >"$scratch/out" >"$scratch/err"
+        fail "engines_$name" "the engines differ:$different"
+    fi
+done
+
 # Without the library of the translator the interpreter executes everything; who asked for native code is
 # told so once.
 if wanted no_native_code; then

@@ -1,0 +1,15 @@
+/** @file
+ * Whether a fragment goes round in a loop with nothing changing.
+ */
+#ifndef CONVLAB_VG_SPINNING_H
+#define CONVLAB_VG_SPINNING_H
+
+#include "vgpu/exec/vg_exec.h"
+
+/** A hash of all that a fragment in frame @p frame goes on with at @p pc: the place, and the registers
+ * that may still be read. (What others hold is what an engine has left in them.) By any thread. */
+uint64_t spinning_hash(struct vg_module *m, const struct vg_frame *frame, const struct ir_insn *pc);
+/** Frees what the module keeps for this. */
+void spinning_free(struct vg_module *m);
+
+#endif

@@ -1,9 +1,11 @@
 /* Runs each case in a process of its own, and compares what came of them. */
 #include "vgpu/tests/engines/engine_process.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,6 +57,8 @@ struct outcome variant_run(const struct variant *v, const struct engine_case *c)
     if (child < 0)
         abort();
     if (!child) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(ends[0]);
         alarm(PROCESS_SECONDS_MOST);
         o = variant_run_here(v, c);
         FILE *to = fdopen(ends[1], "w");

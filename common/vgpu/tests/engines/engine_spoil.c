@@ -203,7 +203,10 @@ struct ir_insn *engine_spoil(const struct engine_spoil *spoil, const struct ir_f
     memcpy(were, f->insns, f->insn_count * sizeof *were);
     for (size_t i = 0; i < f->insn_count; i++)
         spoil->change(&f->insns[i]);
-    return were;
+    if (memcmp(were, f->insns, f->insn_count * sizeof *were) != 0)
+        return were;
+    free(were);
+    return NULL;
 }
 
 void engine_unspoil(const struct ir_function *f, struct ir_insn *were)

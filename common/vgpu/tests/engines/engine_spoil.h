@@ -15,7 +15,8 @@ struct engine_spoil {
 extern const struct engine_spoil engine_spoils[];
 extern const size_t engine_spoil_count;
 
-/** Changes all instructions of a function. @return what they were, malloc'd, for engine_unspoil(). */
+/** Changes all instructions of a function. @return what they were, malloc'd, for engine_unspoil(); NULL if
+ * none was changed. */
 struct ir_insn *engine_spoil(const struct engine_spoil *spoil, const struct ir_function *f);
 void engine_unspoil(const struct ir_function *f, struct ir_insn *were);
 

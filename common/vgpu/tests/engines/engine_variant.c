@@ -78,11 +78,13 @@ void variant_spoil(const struct engine_spoil *spoil)
     spoiled = spoil;
 }
 
-static vg_native_code translate(void *state, const struct ir_function *f, uint32_t first,
-                                const uint8_t *seen)
+static vg_native_code translate(void *state, const struct ir_function *f, const uint32_t *entries,
+                                size_t entry_count, const uint8_t *kinds)
 {
     struct ir_insn *were = spoiled ? engine_spoil(spoiled, f) : NULL;
-    const vg_native_code code = counted->translate(state, f, first, seen);
+    if (spoiled && !were)
+        return NULL; /* (it would be right) */
+    const vg_native_code code = counted->translate(state, f, entries, entry_count, kinds);
     if (were)
         engine_unspoil(f, were);
     translated += code != NULL;

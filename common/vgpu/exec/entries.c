@@ -8,12 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Passing a place counts as many times as its block has instructions. */
 enum {
-    PATIENCE_FIRST = 400,  /* times through a place before its function is translated */
-    PATIENCE_AGAIN = 4000, /* through one that was too seldom for the last translation */
-    SELDOM = 24,           /* times through a place that is not worth its code */
-    TRANSLATIONS = 4,      /* of a function: more and more places */
-    WORTH_ENTERING = 8,    /* instructions of a block behind a branch */
+    PATIENCE_FIRST = 8000000,  /* before the place's function is translated: some 0.1 s of it */
+    PATIENCE_AGAIN = 16000000, /* where it was too seldom for the last translation */
+    SELDOM = 80000,            /* such a place is not worth its code */
+    TRANSLATIONS = 4,          /* of a function: more and more places */
+    WORTH_ENTERING = 8,        /* instructions of a block behind a branch */
+    MOST_TRANSLATED = 600, /* instructions of a function: LLVM takes seconds for larger ones, and
+                                  what it makes of them is no faster yet than the interpreter */
 };
 
 struct vg_entry {
@@ -21,6 +24,7 @@ struct vg_entry {
     ir_handler interpret;         /* what the instruction's handler would be */
     _Atomic(vg_native_code) code; /* NULL: none yet, or there is no use in it */
     atomic_int patience;          /* how often it may still be passed before it asks */
+    int weight;                   /* of passing it */
     struct translation *of;
 };
 
@@ -223,7 +227,7 @@ static void ask(struct vg_engine_state *e, struct translation *t, const struct v
 
 static vg_native_code count_pass(struct vg_entry *e, struct vg_warp *w)
 {
-    const int left = atomic_load_explicit(&e->patience, memory_order_relaxed) - 1;
+    const int left = atomic_load_explicit(&e->patience, memory_order_relaxed) - e->weight;
     atomic_store_explicit(&e->patience, left, memory_order_relaxed);
     if (left <= 0 && atomic_load_explicit(&e->of->state, memory_order_relaxed) == IDLE)
         ask(e->of->module->device->engine, e->of, w->sites);
@@ -314,7 +318,8 @@ static bool make_places(struct vg_module *m, struct ir_function *f)
         struct ir_insn *in = &f->insns[i];
         struct vg_entry *e = &t->entries[t->count++];
         in->entry = ++m->entry_count;
-        *e = (struct vg_entry){.in = in, .interpret = in->run, .of = t};
+        *e = (struct vg_entry){
+            .in = in, .interpret = in->run, .weight = (int)block_length(f, i), .of = t};
         atomic_store(&e->patience,
                      m->device->engine->engine == VG_ENGINE_NATIVE ? 0 : PATIENCE_FIRST);
         in->run = enter;
@@ -331,6 +336,12 @@ static bool make_places(struct vg_module *m, struct ir_function *f)
     return true;
 }
 
+static bool is_translated(const struct vg_module *m, const struct ir_function *f)
+{
+    return f->has_body &&
+           (m->device->engine->engine == VG_ENGINE_NATIVE || f->insn_count <= MOST_TRANSLATED);
+}
+
 bool vg_entries_make(struct vg_module *m)
 {
     if (m->device->engine->engine == VG_ENGINE_INTERPRETER)
@@ -338,7 +349,7 @@ bool vg_entries_make(struct vg_module *m)
     m->entries = calloc(m->ir.insn_count + 1, sizeof *m->entries);
     bool made = m->entries != NULL;
     for (size_t i = 0; made && i < m->ir.function_count; i++)
-        if (m->ir.functions[i].has_body) {
+        if (is_translated(m, &m->ir.functions[i])) {
             const size_t bytes = vg_saved_bytes(&m->ir.functions[i]);
             m->saved_bytes = bytes > m->saved_bytes ? bytes : m->saved_bytes;
             made = make_places(m, &m->ir.functions[i]);

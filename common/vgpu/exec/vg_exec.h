@@ -126,7 +126,7 @@ struct vg_module {
     struct vg_entry *entries; /**< [entry_count] see entries.c; NULL: only the interpreter */
     uint32_t entry_count;
     struct translation *translations;
-    size_t saved_bytes; /**< of vg_warp.saved */
+    size_t saved_bytes;              /**< of vg_warp.saved */
     _Atomic(uint64_t *) *live_slots; /**< [insn_count] see spinning.c */
     bool has_malloc;
     bool has_reserved_shared; /**< uses the part of shared memory that the system reserves */

@@ -47,8 +47,8 @@ struct unit {
     const uint8_t *kinds;    /**< by sites, or NULL: see vg_translator */
     const uint32_t *entries; /**< [entry_count] instructions at which it may be entered */
     size_t entry_count;
-    struct held *held;                /**< [slots] */
-    uint64_t *set;                    /**< [flow->words] to work with */
+    struct held *held;     /**< [slots] */
+    uint64_t *set;         /**< [flow->words] to work with */
     LLVMBasicBlockRef *at; /**< [insns] the code that starts there; NULL: none in the unit */
     LLVMBasicBlockRef *leave[LEAVES]; /**< [insns] where the unit is left, made when needed */
 

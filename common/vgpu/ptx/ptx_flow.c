@@ -37,8 +37,8 @@ static void add_write(const struct ptx_flow *flow, struct ptx_operands *to, uint
         add(to->writes, &to->write_count, slot - 1);
 }
 
-static void add_extras(const struct ptx_flow *flow, struct ptx_operands *to, const struct ir_insn *in,
-                       bool reads, bool writes)
+static void add_extras(const struct ptx_flow *flow, struct ptx_operands *to,
+                       const struct ir_insn *in, bool reads, bool writes)
 {
     for (uint32_t i = 0; i < in->extras; i++) {
         const uint32_t offset = flow->function->extra[in->extra + i];

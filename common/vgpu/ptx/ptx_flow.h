@@ -9,7 +9,7 @@
 
 struct ptx_flow {
     const struct ir_function *function;
-    uint32_t *slot_of;                   /**< [frame_bytes / 4] number of the slot there plus one, or 0 */
+    uint32_t *slot_of; /**< [frame_bytes / 4] number of the slot there plus one, or 0 */
     const struct ir_constant **constant; /**< [slots] what fills it, or NULL */
     size_t words;                        /**< of a set of slots, a bit each */
     uint64_t *live;                      /**< [blocks][words] at the start of each basic block */

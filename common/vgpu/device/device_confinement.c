@@ -47,7 +47,7 @@ static int forbid_processes(scmp_filter_ctx filter)
            seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
                             SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) |
            seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(tgkill), 1,
-                            SCMP_A0(SCMP_CMP_NE, (uint64_t)getpid()));
+                            SCMP_A0(SCMP_CMP_NE, (uint64_t)getpid(), 0));
 }
 
 static int forbid_writable_code(scmp_filter_ctx filter)

@@ -1,7 +1,7 @@
 /* What the library offers: vg_translator. */
 #include "vgpu/native/unit.h"
 
-#include "vgpu/native/machine.h"
+#include "vgpu/native/machine_code.h"
 #include "vgpu/native/patterns.h"
 
 #include <llvm/Config/llvm-config.h>

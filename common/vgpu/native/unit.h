@@ -37,7 +37,7 @@ struct native {
     const struct vg_handlers *handlers;
     const struct vg_services *services;
     const char *target;
-    struct native_machine *machine; /**< machine.c */
+    struct native_machine *machine; /**< machine_code.code.c */
 };
 
 struct unit {
@@ -153,7 +153,7 @@ LLVMValueRef frame_place(struct unit *u, uint32_t offset);
 void write_back(struct unit *u, struct held *h);
 void read_back(struct unit *u, struct held *h);
 
-/* ---- lanes.c, memory.c */
+/* ---- lanes.c, accesses.c */
 
 /** Translates an instruction. @return false if it is none that is done inline. */
 bool lanes_translate(struct unit *u, const struct ir_insn *in);

@@ -1,6 +1,6 @@
 /* From a unit to machine code: LLVM's passes, its code generator, and ORC, which puts the object into
  * memory that is never writable and executable at once. */
-#include "vgpu/native/machine.h"
+#include "vgpu/native/machine_code.h"
 
 #include "vgpu/native/lane_functions.h"
 #include "vgpu/native/patterns.h"

@@ -229,10 +229,13 @@ static LLVMValueRef combine(struct unit *u, const struct ir_insn *in, LLVMValueR
 static void setp(struct unit *u, const struct ir_insn *in)
 {
     LLVMValueRef r = compare(u, in), p = combine(u, in, r);
-    LLVMValueRef q = in->e ? combine(u, in, LLVMBuildNot(u->b, r, "")) : NULL;
+    const struct held *second = held_at(u, in->e);
+    LLVMValueRef q = NULL;
+    if (second)
+        q = guarded_predicate(u, in, in->e, combine(u, in, LLVMBuildNot(u->b, r, "")));
     set_predicate(u, in, in->d, p);
-    if (q)
-        set_predicate(u, in, in->e, q);
+    if (second)
+        store_to(u, q, second->base, u->i32);
 }
 
 static LLVMValueRef logic(struct unit *u, const struct ir_insn *in)

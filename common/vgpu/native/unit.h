@@ -144,6 +144,10 @@ LLVMValueRef get_predicate(struct unit *u, uint32_t offset);
 void set_parts(struct unit *u, const struct ir_insn *in, uint32_t offset, LLVMValueRef base,
                LLVMValueRef lanes);
 void set_predicate(struct unit *u, const struct ir_insn *in, uint32_t offset, LLVMValueRef bits);
+/** @return what set_predicate() sets: an instruction that sets two asks before it sets one, which may be
+ * its guard. */
+LLVMValueRef guarded_predicate(struct unit *u, const struct ir_insn *in, uint32_t offset,
+                               LLVMValueRef bits);
 /** The guard of an instruction as a word of lanes (of any lanes, not only the fragment's). */
 LLVMValueRef guard_bits(struct unit *u, const struct ir_insn *in);
 LLVMValueRef bits_to_flags(struct unit *u, LLVMValueRef bits);

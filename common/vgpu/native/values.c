@@ -206,17 +206,21 @@ void set_parts(struct unit *u, const struct ir_insn *in, uint32_t offset, LLVMVa
     store_to(u, lanes, h->lanes, lanes_of_bits(u, h->bits));
 }
 
+LLVMValueRef guarded_predicate(struct unit *u, const struct ir_insn *in, uint32_t offset,
+                               LLVMValueRef bits)
+{
+    if (!in->guard)
+        return bits;
+    LLVMValueRef g = guard_bits(u, in), old = get_predicate(u, offset);
+    return LLVMBuildOr(u->b, LLVMBuildAnd(u->b, bits, g, ""),
+                       LLVMBuildAnd(u->b, old, LLVMBuildNot(u->b, g, ""), ""), "");
+}
+
 void set_predicate(struct unit *u, const struct ir_insn *in, uint32_t offset, LLVMValueRef bits)
 {
     const struct held *h = held_at(u, offset);
-    if (!h)
-        return;
-    if (in->guard) {
-        LLVMValueRef g = guard_bits(u, in), old = get_predicate(u, offset);
-        bits = LLVMBuildOr(u->b, LLVMBuildAnd(u->b, bits, g, ""),
-                           LLVMBuildAnd(u->b, old, LLVMBuildNot(u->b, g, ""), ""), "");
-    }
-    store_to(u, bits, h->base, u->i32);
+    if (h)
+        store_to(u, guarded_predicate(u, in, offset, bits), h->base, u->i32);
 }
 
 /* ---- the frame ------------------------------------------------------------------------------- */

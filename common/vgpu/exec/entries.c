@@ -82,26 +82,37 @@ static void look_for_translator(struct vg_engine_state *e)
     e->state = e->translator ? e->translator->open(e->target, e->handlers, &services) : NULL;
 }
 
-/* The places of a function that are worth it. @return how many */
+/* Whether a warp may have to wait at an instruction, or come back from it with other lanes. */
+static bool may_wait(const struct ir_insn *in)
+{
+    return in->op == IR_CALL || (ir_rows[in->op].whole_warp && in->op != IR_BRX);
+}
+
+/* The places of a function that are worth it. At first its start, and what comes behind a wait: an entry
+ * in a loop keeps LLVM from seeing the loop. Then, in code of their own, those at which the interpreter
+ * still comes by: where lanes have parted, or a long loop was interrupted. @return how many */
 static size_t choose(const struct vg_engine_state *e, const struct translation *t, uint32_t *to)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < t->count; i++) {
         const struct vg_entry *entry = &t->entries[i];
-        const int first = t->code_count ? PATIENCE_AGAIN : PATIENCE_FIRST;
-        if (e->engine == VG_ENGINE_NATIVE || atomic_load(&entry->code) ||
-            first - atomic_load(&entry->patience) >= SELDOM)
-            to[n++] = entry->in->index;
+        const uint32_t index = entry->in->index;
+        const bool first = index == 0 || may_wait(&t->function->insns[index - 1]);
+        const bool often = e->engine == VG_ENGINE_NATIVE ||
+                           PATIENCE_AGAIN - atomic_load(&entry->patience) >= SELDOM;
+        if (t->code_count ? !atomic_load(&entry->code) && often : first)
+            to[n++] = index;
     }
     return n;
 }
 
-static void install(struct translation *t, const uint32_t *chosen, size_t n, vg_native_code code)
+static void install(struct translation *t, const uint32_t *chosen, size_t n, vg_native_code code,
+                    bool is_impatient)
 {
     size_t k = 0;
     for (uint32_t i = 0; i < t->count; i++) {
         struct vg_entry *entry = &t->entries[i];
-        atomic_store(&entry->patience, PATIENCE_AGAIN);
+        atomic_store(&entry->patience, is_impatient ? 0 : PATIENCE_AGAIN);
         if (k < n && chosen[k] == entry->in->index) {
             atomic_store(&entry->code, code);
             k++;
@@ -121,7 +132,7 @@ static void translate(struct vg_engine_state *e, struct translation *t)
             e->translator->translate(e->state, t->function, chosen, n, t->kinds);
         if (code) {
             t->codes[t->code_count++] = code;
-            install(t, chosen, n, code);
+            install(t, chosen, n, code, e->engine == VG_ENGINE_NATIVE);
         }
     }
     free(chosen);
@@ -209,6 +220,8 @@ static void ask(struct vg_engine_state *e, struct translation *t, const struct v
     pthread_mutex_lock(&e->mutex);
     if (e->engine == VG_ENGINE_NATIVE) {
         translate(e, t);
+        if (e->state && t->code_count < TRANSLATIONS)
+            atomic_store(&t->state, IDLE);
         pthread_mutex_unlock(&e->mutex);
         return;
     }
@@ -253,12 +266,6 @@ static const struct ir_insn *enter(const struct ir_insn *in, struct vg_warp *w)
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */
-
-/* Whether a warp may have to wait at an instruction, or come back from it with other lanes. */
-static bool may_wait(const struct ir_insn *in)
-{
-    return in->op == IR_CALL || (ir_rows[in->op].whole_warp && in->op != IR_BRX);
-}
 
 static size_t block_length(const struct ir_function *f, size_t enter)
 {

@@ -3,7 +3,9 @@
 # It needs LLVM's headers and library, and clang; without them it is not built, and the interpreter
 # runs everything.
 
-LLVM         := $(shell common/mk/find-llvm.sh)
+LLVM_FOUND   := $(BUILD)/vgpu/llvm
+# (looked for once: it takes longer than all else that a make without work does)
+LLVM         := $(or $(file < $(LLVM_FOUND)),$(shell common/mk/find-llvm.sh))
 LLVM_CONFIG  := $(word 1,$(LLVM))
 LLVM_CLANG   := $(word 2,$(LLVM))
 NATIVE       := $(BUILD)/vgpu/libvgpu-native.so
@@ -58,5 +60,6 @@ $(NATIVE): $(NATIVE_OBJECTS)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,defs $^ \
 	    $(shell $(LLVM_CONFIG) --link-shared --ldflags --libs) -lm -pthread -o $@
+	$(Q)echo $(LLVM) > $(LLVM_FOUND)
 
 -include $(NATIVE_OBJECTS:.o=.d) $(wildcard $(INLINE)/*.d)

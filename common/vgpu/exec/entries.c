@@ -124,20 +124,24 @@ static void install(struct translation *t, const uint32_t *chosen, size_t n, vg_
 static void translate(struct vg_engine_state *e, struct translation *t)
 {
     uint32_t *chosen = calloc(t->count + 1, sizeof *chosen);
+    bool may_ask_again = false; /* not where it failed: it would again */
     if (!e->looked)
         look_for_translator(e);
-    if (e->state && chosen && t->code_count < TRANSLATIONS) {
+    if (e->state && chosen) {
         const size_t n = choose(e, t, chosen);
         const vg_native_code code =
             e->translator->translate(e->state, t->function, chosen, n, t->kinds);
         if (code) {
             t->codes[t->code_count++] = code;
             install(t, chosen, n, code, e->engine == VG_ENGINE_NATIVE);
+            may_ask_again = t->code_count < TRANSLATIONS;
         }
     }
     free(chosen);
     free(t->kinds);
     t->kinds = NULL;
+    if (may_ask_again)
+        atomic_store(&t->state, IDLE);
 }
 
 /* The shape of the last access of each memory instruction. */
@@ -200,8 +204,6 @@ static void *translator_main(void *arg)
         translate(e, t);
         pthread_mutex_lock(&e->mutex);
         e->busy = NULL;
-        if (e->state && t->code_count < TRANSLATIONS)
-            atomic_store(&t->state, IDLE);
         free_left(e);
     }
     const bool alone = e->alone;
@@ -220,8 +222,6 @@ static void ask(struct vg_engine_state *e, struct translation *t, const struct v
     pthread_mutex_lock(&e->mutex);
     if (e->engine == VG_ENGINE_NATIVE) {
         translate(e, t);
-        if (e->state && t->code_count < TRANSLATIONS)
-            atomic_store(&t->state, IDLE);
         pthread_mutex_unlock(&e->mutex);
         return;
     }
@@ -267,15 +267,12 @@ static const struct ir_insn *enter(const struct ir_insn *in, struct vg_warp *w)
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-static size_t block_length(const struct ir_function *f, size_t enter)
+static uint32_t block_length(const struct ir_function *f, uint32_t from)
 {
-    size_t i = enter + 1;
-    while (i < f->insn_count && f->insns[i].block == f->insns[enter].block)
-        i++;
-    return i - enter;
+    return ptx_block_end(f, from) - from;
 }
 
-static void mark_branch(const struct ir_function *f, size_t i, bool *wanted)
+static void mark_branch(const struct ir_function *f, uint32_t i, bool *wanted)
 {
     const struct ir_insn *in = &f->insns[i];
     if (in->target <= i)
@@ -293,7 +290,7 @@ static bool *mark_places(const struct ir_function *f)
     if (!wanted)
         return NULL;
     wanted[0] = true;
-    for (size_t i = 0; i < f->insn_count; i++) {
+    for (uint32_t i = 0; i < f->insn_count; i++) {
         const struct ir_insn *in = &f->insns[i];
         if (in->op == IR_ENTER_JOIN)
             wanted[i] = true;
@@ -319,7 +316,7 @@ static bool make_places(struct vg_module *m, struct ir_function *f)
                               .entries = &m->entries[m->entry_count],
                               .next = m->translations};
     m->translations = t;
-    for (size_t i = 0; i < f->insn_count; i++) {
+    for (uint32_t i = 0; i < f->insn_count; i++) {
         if (!wanted[i])
             continue;
         struct ir_insn *in = &f->insns[i];

@@ -225,18 +225,23 @@ INLINE void count_sectors(struct vg_site *site, u64 sectors)
     *counts += (v2u64){1, sectors};
 }
 
-/* @param size  bytes of a lane: n elements of 4 */
+/* @param size  bytes of a lane */
+INLINE bool global_in_order(const struct vg_site *site, const struct vg_shape *s, u64 first,
+                            u32 size, u32 knows)
+{
+    return __builtin_expect(((first | s->bits) & (size - 1)) == 0 && has_shape(s, knows) &&
+                                covers(site, first + (u64)s->low, first + (u64)s->high) &&
+                                site->allocation->initialised,
+                            1);
+}
+
+/* n elements of 4 bytes a lane */
 INLINE bool load_global(u32 *to, const char *memory, struct vg_site *site, const struct vg_shape *s,
                         u64 first, u32 n, u32 knows)
 {
-    const u32 size = 4 * n;
-    const u8 sectors = s->sectors[(first & 31) >> 2];
-    if (__builtin_expect(((first | s->bits) & (size - 1)) != 0 || !has_shape(s, knows) ||
-                             !covers(site, first + (u64)s->low, first + (u64)s->high) ||
-                             !site->allocation->initialised,
-                         0))
+    if (!global_in_order(site, s, first, 4 * n, knows))
         return false;
-    count_sectors(site, sectors);
+    count_sectors(site, s->sectors[(first & 31) >> 2]);
     take(to, s, memory + first, n, knows);
     return true;
 }
@@ -257,14 +262,9 @@ INLINE bool load_global_same(u32 *to, const char *memory, struct vg_site *site, 
 INLINE bool store_global(const u32 *from, char *memory, struct vg_site *site,
                          const struct vg_shape *s, u64 first, u32 n, u32 mask, u32 knows)
 {
-    const u32 size = 4 * n;
-    const u8 sectors = s->sectors[(first & 31) >> 2];
-    if (__builtin_expect(((first | s->bits) & (size - 1)) != 0 || !has_shape(s, knows) ||
-                             !covers(site, first + (u64)s->low, first + (u64)s->high) ||
-                             !site->allocation->initialised,
-                         0))
+    if (!global_in_order(site, s, first, 4 * n, knows))
         return false;
-    count_sectors(site, sectors);
+    count_sectors(site, s->sectors[(first & 31) >> 2]);
     put(memory + first, s, from, n, mask, knows);
     return true;
 }

@@ -195,7 +195,7 @@ static void store(struct unit *u, const struct ir_insn *in)
     LLVMPositionBuilderAtEnd(u->b, on);
 }
 
-bool memory_translate(struct unit *u, const struct ir_insn *in)
+bool accesses_translate(struct unit *u, const struct ir_insn *in)
 {
     if (is_quick_load(u, in) && !(in->fixed_address && in->space == PTX_SPACE_LOCAL)) {
         load(u, in);

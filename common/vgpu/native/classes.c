@@ -74,11 +74,6 @@ bool is_of_shared(const struct ir_insn *in)
     return in->space == PTX_SPACE_SHARED;
 }
 
-bool is_compare(const struct ir_insn *in)
-{
-    return in->op >= IR_SETP_S32 && in->op <= IR_SETP_BF16;
-}
-
 bool is_of_lane(enum ir_sreg which)
 {
     return which == SREG_TID_X || which == SREG_TID_Y || which == SREG_TID_Z;
@@ -121,7 +116,7 @@ static bool makes_uniform(struct unit *u, const struct ir_insn *in, const struct
     case IR_SELP_64:
         return true;
     default:
-        return is_compare(in) || u->native->services->rows[in->op].is_lane;
+        return ptx_is_compare(in) || u->native->services->rows[in->op].is_lane;
     }
 }
 

@@ -343,7 +343,7 @@ bool lanes_translate(struct unit *u, const struct ir_insn *in)
     default:
         break;
     }
-    if (is_compare(in))
+    if (ptx_is_compare(in))
         setp(u, in);
     else if (u->native->services->rows[in->op].is_lane)
         lane_row(u, in);

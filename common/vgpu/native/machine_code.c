@@ -5,7 +5,6 @@
 #include "vgpu/native/lane_functions.h"
 #include "vgpu/native/patterns.h"
 
-#include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/LLJIT.h>
@@ -15,17 +14,15 @@
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
-#include <llvm/Config/llvm-config.h>
-
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Inlining first; then what makes variables values, and moves what does not change out of loops. */
 static const char passes[] =
     "always-inline,globaldce,"
-    "function(sroa,early-cse<memssa>,simplifycfg,simplifycfg,early-cse<memssa>,"
+    "function(sroa,early-cse<memssa>,simplifycfg,early-cse<memssa>,"
     "loop-simplify,lcssa,loop-mssa(loop-rotate,licm),instcombine,gvn,simplifycfg,"
     "loop-mssa(licm),adce,simplifycfg)";
 
@@ -54,15 +51,6 @@ static bool add_bitcode(LLVMModuleRef to, const unsigned char *bytes, size_t n, 
     return read && !LLVMLinkModules2(to, from);
 }
 
-static void add_enum(LLVMValueRef f, const char *name)
-{
-    LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(f));
-    const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-    if (kind)
-        LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
-                                LLVMCreateEnumAttribute(context, kind, 0));
-}
-
 /* Body of native_store_16(to, value, mask). */
 static void define_store(LLVMModuleRef module)
 {
@@ -86,7 +74,7 @@ static void define_store(LLVMModuleRef module)
                    LLVMGetIntrinsicDeclaration(module, id, types, 2), arguments, 4, "");
     LLVMBuildRetVoid(b);
     LLVMDisposeBuilder(b);
-    add_enum(f, "alwaysinline");
+    add_attribute(f, "alwaysinline", NULL);
 }
 
 /* A function that finds patterns, which LLVM may call wherever and as seldom as it likes. */
@@ -114,11 +102,9 @@ static void define_pattern(LLVMModuleRef module, const char *name, unsigned bits
     static const char *const attributes[] = {"noinline", "nounwind",     "willreturn",
                                              "readnone", "speculatable", "memory"};
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
-        add_enum(f, attributes[i]);
-    if (parts * (VG_LANES / parts) * bits / 8 / parts == 64)
-        LLVMAddAttributeAtIndex(
-            f, LLVMAttributeFunctionIndex,
-            LLVMCreateStringAttribute(context, "min-legal-vector-width", 22, "512", 3));
+        add_attribute(f, attributes[i], NULL);
+    if (VG_LANES / parts * bits == 512)
+        add_attribute(f, "min-legal-vector-width", "512");
 }
 
 static void define_patterns(LLVMModuleRef module, bool avx512)
@@ -182,28 +168,28 @@ static LLVMModuleRef make_module(const struct native *native, LLVMContextRef con
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-static void show(LLVMModuleRef module, const char *name, const char *stage)
+/* Where to write what was made, for whoever works on the translator: CONVLAB_NATIVE_DUMP=FOLDER. */
+static bool dump_path(char path[PATH_MAX], const char *name, const char *suffix)
 {
     const char *folder = getenv("CONVLAB_NATIVE_DUMP");
-    if (!folder)
-        return;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s-%s.ll", folder, name, stage);
-    LLVMPrintModuleToFile(module, path, NULL);
+    return folder && snprintf(path, PATH_MAX, "%s/%s%s", folder, name, suffix) < PATH_MAX;
 }
 
-static void show_object(LLVMMemoryBufferRef object, const char *name)
+static void dump_module(LLVMModuleRef module, const char *name, const char *suffix)
 {
-    const char *folder = getenv("CONVLAB_NATIVE_DUMP");
-    if (!folder)
+    char path[PATH_MAX];
+    if (dump_path(path, name, suffix))
+        LLVMPrintModuleToFile(module, path, NULL);
+}
+
+static void dump_object(LLVMMemoryBufferRef object, const char *name)
+{
+    char path[PATH_MAX];
+    FILE *f = dump_path(path, name, ".o") ? fopen(path, "wb") : NULL;
+    if (!f)
         return;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s.o", folder, name);
-    FILE *f = fopen(path, "wb");
-    if (f) {
-        fwrite(LLVMGetBufferStart(object), 1, LLVMGetBufferSize(object), f);
-        fclose(f);
-    }
+    fwrite(LLVMGetBufferStart(object), 1, LLVMGetBufferSize(object), f);
+    fclose(f);
 }
 
 static bool report(LLVMErrorRef error)
@@ -243,13 +229,6 @@ static vg_native_code link_object(struct native_machine *m, LLVMMemoryBufferRef 
     return code->code;
 }
 
-static double thread_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 static void free_saved(struct native_saved *s)
 {
     while (s) {
@@ -259,39 +238,38 @@ static void free_saved(struct native_saved *s)
     }
 }
 
+/* Consumes the module. */
+static LLVMMemoryBufferRef compile(struct native_machine *m, LLVMModuleRef module, const char *name)
+{
+    LLVMMemoryBufferRef object = NULL;
+    char *error = NULL;
+    dump_module(module, name, "-unit.ll");
+    if (optimise(m, module)) {
+        dump_module(module, name, "-optimised.ll");
+        if (LLVMTargetMachineEmitToMemoryBuffer(m->target, module, LLVMObjectFile, &error, &object))
+            LLVMDisposeMessage(error);
+        else
+            dump_object(object, name);
+    }
+    LLVMDisposeModule(module);
+    return object;
+}
+
 vg_native_code machine_translate(const struct native *native, const struct ir_function *f,
                                  const uint32_t *entries, size_t entry_count, const uint8_t *kinds)
 {
     struct native_machine *m = native->machine;
-    char name[32], *error = NULL;
-    const double began = thread_ms();
-    snprintf(name, sizeof name, "code%u", ++m->count);
     struct native_saved *saved = NULL;
+    char name[32];
+    snprintf(name, sizeof name, "code%u", ++m->count);
     LLVMContextRef context = LLVMContextCreate();
     LLVMModuleRef module =
         make_module(native, context, f, entries, entry_count, kinds, name, &saved);
-    LLVMMemoryBufferRef object = NULL;
-    vg_native_code code = NULL;
-    if (module) {
-        show(module, name, "unit");
-        if (getenv("CONVLAB_NATIVE_DUMP") && LLVMVerifyModule(module, LLVMPrintMessageAction, NULL))
-            fprintf(stderr, "native: %s of %s is broken\n", name, f->name);
-        else if (optimise(m, module)) {
-            show(module, name, "optimised");
-            if (!LLVMTargetMachineEmitToMemoryBuffer(m->target, module, LLVMObjectFile, &error,
-                                                     &object)) {
-                show_object(object, name);
-                code = link_object(m, object, name, saved);
-            }
-        }
-        LLVMDisposeModule(module);
-    }
+    LLVMMemoryBufferRef object = module ? compile(m, module, name) : NULL;
+    const vg_native_code code = object ? link_object(m, object, name, saved) : NULL;
     LLVMContextDispose(context);
     if (!code)
         free_saved(saved);
-    if (getenv("CONVLAB_NATIVE_DUMP"))
-        fprintf(stderr, "native: %s is %s, %zu entries, %.0f ms\n", name, f->name, entry_count,
-                thread_ms() - began);
     return code;
 }
 

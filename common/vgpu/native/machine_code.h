@@ -1,8 +1,8 @@
 /** @file
  * From units to machine code, with LLVM.
  */
-#ifndef CONVLAB_VGPU_NATIVE_MACHINE_H
-#define CONVLAB_VGPU_NATIVE_MACHINE_H
+#ifndef CONVLAB_VGPU_NATIVE_MACHINE_CODE_H
+#define CONVLAB_VGPU_NATIVE_MACHINE_CODE_H
 
 #include "vgpu/native/unit.h"
 

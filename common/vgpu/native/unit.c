@@ -17,14 +17,6 @@ static bool ends_unit(const struct unit *u, const struct ir_insn *in)
            u->native->services->rows[in->op].whole_warp;
 }
 
-static uint32_t end_of_block(const struct unit *u, uint32_t i)
-{
-    const uint32_t block = u->f->insns[i].block;
-    while (i < u->f->insn_count && u->f->insns[i].block == block)
-        i++;
-    return i;
-}
-
 static void add_start(struct unit *u, uint32_t index, uint32_t *list, uint32_t *count)
 {
     if (u->at[index])
@@ -46,7 +38,7 @@ static uint32_t *find_starts(struct unit *u, uint32_t *count)
     for (size_t i = 0; i < u->entry_count; i++)
         add_start(u, u->entries[i], list, count);
     for (uint32_t k = 0; k < *count && size < MOST_INSTRUCTIONS; k++) {
-        const uint32_t end = end_of_block(u, list[k]);
+        const uint32_t end = ptx_block_end(f, list[k]);
         uint32_t i = list[k];
         while (i < end && !ends_unit(u, &f->insns[i]))
             i++;
@@ -69,29 +61,16 @@ static LLVMTypeRef code_type(struct unit *u)
     return LLVMFunctionType(u->pointer, types, 2, false);
 }
 
-static void add_attribute(struct unit *u, const char *name, const char *value)
-{
-    LLVMAddAttributeAtIndex(u->code, LLVMAttributeFunctionIndex,
-                            LLVMCreateStringAttribute(u->context, name, (unsigned)strlen(name),
-                                                      value, (unsigned)strlen(value)));
-}
-
-static void add_enum_attribute(struct unit *u, LLVMValueRef f, const char *name)
-{
-    const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-    LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(u->context, kind, 0));
-}
-
 static void make_function(struct unit *u, const char *name)
 {
     u->code = LLVMAddFunction(u->module, name, code_type(u));
-    add_enum_attribute(u, u->code, "noredzone"); /* the stub is called from assembly */
-    add_enum_attribute(u, u->code, "nounwind");
-    add_attribute(u, "no-jump-tables", "true"); /* (RuntimeDyld may place them too far away) */
+    add_attribute(u->code, "noredzone", NULL); /* the stub is called from assembly */
+    add_attribute(u->code, "nounwind", NULL);
+    add_attribute(u->code, "no-jump-tables",
+                  "true"); /* (RuntimeDyld may place them too far away) */
     if (strcmp(u->native->target, "avx512") == 0) {
-        add_attribute(u, "min-legal-vector-width", "512");
-        add_attribute(u, "prefer-vector-width", "512");
+        add_attribute(u->code, "min-legal-vector-width", "512");
+        add_attribute(u->code, "prefer-vector-width", "512");
     }
     u->in = LLVMGetParam(u->code, 0);
     u->warp = LLVMGetParam(u->code, 1);
@@ -337,7 +316,7 @@ static bool waits(struct unit *u, const struct ir_insn *in)
 /* Translates from an instruction to the end of its block. */
 static void translate_block(struct unit *u, uint32_t first)
 {
-    const uint32_t end = end_of_block(u, first);
+    const uint32_t end = ptx_block_end(u->f, first);
     for (uint32_t i = first; i < end; i++) {
         const struct ir_insn *in = &u->f->insns[i];
         if (i > first && u->at[i]) {
@@ -352,7 +331,7 @@ static void translate_block(struct unit *u, uint32_t first)
         } else if (ends_unit(u, in)) {
             LLVMBuildBr(u->b, unit_leave(u, i, waits(u, in) ? LEAVE_WAIT : LEAVE_RETURN));
             return;
-        } else if (!lanes_translate(u, in) && !memory_translate(u, in)) {
+        } else if (!lanes_translate(u, in) && !accesses_translate(u, in)) {
             unit_step(u, in);
         }
     }

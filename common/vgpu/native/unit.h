@@ -23,8 +23,7 @@
 struct held {
     uint32_t offset; /**< in the frame */
     int bits; /**< 32, 64; 1: a predicate, kept as a word with a bit a lane; 0: in the frame only */
-    bool uniform, affine; /**< affine: has a base that is not always 0 */
-    bool used;
+    bool uniform, affine;     /**< affine: has a base that is not always 0 */
     LLVMValueRef base, lanes; /**< variables (allocas); of a constant, base is its value */
     const struct ir_constant *constant;
 };
@@ -37,7 +36,7 @@ struct native {
     const struct vg_handlers *handlers;
     const struct vg_services *services;
     const char *target;
-    struct native_machine *machine; /**< machine_code.code.c */
+    struct native_machine *machine; /**< machine_code.c */
 };
 
 struct unit {
@@ -105,7 +104,6 @@ bool is_quick_store(const struct unit *u, const struct ir_insn *in);
 bool is_of_shared(const struct ir_insn *in);
 /** @return the number of elements of 4 bytes of an access that is done inline, or 0. */
 uint32_t access_words(const struct ir_insn *in);
-bool is_compare(const struct ir_insn *in);
 /** @return whether a special register is one number while a unit runs, and whether it is one for all
  * lanes. */
 bool is_steady(enum ir_sreg which);
@@ -152,6 +150,10 @@ LLVMValueRef guarded_predicate(struct unit *u, const struct ir_insn *in, uint32_
 LLVMValueRef guard_bits(struct unit *u, const struct ir_insn *in);
 LLVMValueRef bits_to_flags(struct unit *u, LLVMValueRef bits);
 
+/** Gives a function an attribute. @param value  NULL for one that has none; one that this LLVM does not
+ * know is left out. */
+void add_attribute(LLVMValueRef function, const char *name, const char *value);
+
 LLVMValueRef frame_place(struct unit *u, uint32_t offset);
 /** A register between its variables and the frame. */
 void write_back(struct unit *u, struct held *h);
@@ -161,6 +163,6 @@ void read_back(struct unit *u, struct held *h);
 
 /** Translates an instruction. @return false if it is none that is done inline. */
 bool lanes_translate(struct unit *u, const struct ir_insn *in);
-bool memory_translate(struct unit *u, const struct ir_insn *in);
+bool accesses_translate(struct unit *u, const struct ir_insn *in);
 
 #endif

@@ -77,6 +77,20 @@ void store_to(struct unit *u, LLVMValueRef value, LLVMValueRef to, LLVMTypeRef t
     LLVMBuildStore(u->b, value, pointer_to(u, type, to));
 }
 
+void add_attribute(LLVMValueRef function, const char *name, const char *value)
+{
+    LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+    const unsigned n = (unsigned)strlen(name),
+                   kind = value ? 0 : LLVMGetEnumAttributeKindForName(name, n);
+    if (value)
+        LLVMAddAttributeAtIndex(
+            function, LLVMAttributeFunctionIndex,
+            LLVMCreateStringAttribute(context, name, n, value, (unsigned)strlen(value)));
+    else if (kind)
+        LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+                                LLVMCreateEnumAttribute(context, kind, 0));
+}
+
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 LLVMValueRef call_function(struct unit *u, const char *name, LLVMValueRef *arguments, unsigned n)

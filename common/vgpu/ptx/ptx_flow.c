@@ -56,9 +56,9 @@ static bool is_control(enum ir_op op)
 }
 
 /* Rows that read and write their columns and nothing else. */
-static bool is_plain(enum ir_op op)
+static bool is_plain(const struct ir_insn *in)
 {
-    switch (op) {
+    switch (in->op) {
     case IR_MOV_PRED:
     case IR_NOT_PRED:
     case IR_AND_PRED:
@@ -66,15 +66,6 @@ static bool is_plain(enum ir_op op)
     case IR_XOR_PRED:
     case IR_SELP_32:
     case IR_SELP_64:
-    case IR_SETP_S32:
-    case IR_SETP_U32:
-    case IR_SETP_S16:
-    case IR_SETP_S64:
-    case IR_SETP_U64:
-    case IR_SETP_F32:
-    case IR_SETP_F64:
-    case IR_SETP_F16:
-    case IR_SETP_BF16:
     case IR_SREG:
     case IR_CVTA:
     case IR_CVT:
@@ -82,14 +73,14 @@ static bool is_plain(enum ir_op op)
     case IR_DYNAMIC_SHARED:
         return true;
     default:
-        return ir_rows[op].is_lane;
+        return ptx_is_compare(in) || ir_rows[in->op].is_lane;
     }
 }
 
 static void plain_operands(const struct ptx_flow *flow, const struct ir_insn *in,
                            struct ptx_operands *to)
 {
-    const bool compares = in->op >= IR_SETP_S32 && in->op <= IR_SETP_BF16;
+    const bool compares = ptx_is_compare(in);
     add_read(flow, to, in->a);
     add_read(flow, to, in->b);
     if (!compares || in->boolean)
@@ -113,7 +104,7 @@ void ptx_flow_operands(const struct ptx_flow *flow, const struct ir_insn *in,
     if (is_control(op)) {
         if (op == IR_BRX || (op == IR_CALL && in->wide_address))
             add_read(flow, to, in->a);
-    } else if (is_plain(op)) {
+    } else if (is_plain(in)) {
         plain_operands(flow, in, to);
     } else if (op == IR_LD) {
         add_read(flow, to, in->a);
@@ -169,13 +160,6 @@ static void step_back(const struct ptx_flow *flow, const struct ir_insn *in, uin
             set[o.reads[i] / 64] |= (uint64_t)1 << o.reads[i] % 64;
 }
 
-static uint32_t last_of_block(const struct ir_function *f, uint32_t index)
-{
-    while (index + 1 < f->insn_count && f->insns[index + 1].block == f->insns[index].block)
-        index++;
-    return index;
-}
-
 static void live_behind(const struct ptx_flow *flow, uint32_t last, uint64_t *set, uint32_t *next)
 {
     const struct ir_function *f = flow->function;
@@ -191,9 +175,9 @@ static void live_behind(const struct ptx_flow *flow, uint32_t last, uint64_t *se
 static bool update_block(const struct ptx_flow *flow, uint32_t block, uint64_t *set, uint32_t *next)
 {
     const struct ir_function *f = flow->function;
-    const uint32_t first = f->block_first[block], last = last_of_block(f, first);
-    live_behind(flow, last, set, next);
-    for (uint32_t i = last + 1; i-- > first;)
+    const uint32_t first = f->block_first[block], end = ptx_block_end(f, first);
+    live_behind(flow, end - 1, set, next);
+    for (uint32_t i = end; i-- > first;)
         step_back(flow, &f->insns[i], set);
     uint64_t *to = flow->live + block * flow->words;
     const bool changed = memcmp(to, set, flow->words * sizeof *set) != 0;
@@ -251,12 +235,12 @@ void ptx_flow_free(struct ptx_flow *flow)
 void ptx_flow_live(const struct ptx_flow *flow, uint32_t index, uint64_t *set)
 {
     const struct ir_function *f = flow->function;
-    const uint32_t last = last_of_block(f, index);
+    const uint32_t end = ptx_block_end(f, index);
     uint32_t *next = calloc(f->extra_count + 2, sizeof *next);
     if (!next)
         abort();
-    live_behind(flow, last, set, next);
-    for (uint32_t i = last + 1; i-- > index;)
+    live_behind(flow, end - 1, set, next);
+    for (uint32_t i = end; i-- > index;)
         step_back(flow, &f->insns[i], set);
     free(next);
 }

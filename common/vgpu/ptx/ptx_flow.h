@@ -35,6 +35,21 @@ void ptx_flow_live(const struct ptx_flow *flow, uint32_t index, uint64_t *set);
  * room for 2 and the function's extra words. */
 size_t ptx_flow_next(const struct ir_function *f, uint32_t index, uint32_t *to);
 
+/** @return the first instruction behind the basic block of instruction @p index. */
+static inline uint32_t ptx_block_end(const struct ir_function *f, uint32_t index)
+{
+    const uint32_t block = f->insns[index].block;
+    while (index < f->insn_count && f->insns[index].block == block)
+        index++;
+    return index;
+}
+
+/** @return whether an instruction sets predicates by comparing one pair of numbers a lane. */
+static inline bool ptx_is_compare(const struct ir_insn *in)
+{
+    return in->op >= IR_SETP_S32 && in->op <= IR_SETP_BF16;
+}
+
 static inline bool ptx_set_has(const uint64_t *set, uint32_t slot)
 {
     return set[slot / 64] >> slot % 64 & 1;

@@ -2,6 +2,7 @@
 #include "vgpu/tests/engines/engine_case.h"
 
 #include "base/rng.h"
+#include "vgpu/exec/float_bits.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -59,20 +60,6 @@ bool case_read(struct engine_case *to, const char *ptx)
     return true;
 }
 
-static uint32_t float_bits(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static uint64_t double_bits(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 /* A word as a program may well hold: small and large integers, pairs of floats, doubles, halves, and
  * the edges of each. */
 static uint64_t data_word(struct rng *rng)
@@ -108,12 +95,12 @@ static uint64_t data_word(struct rng *rng)
     case 2:
         return (bits >> 8 & 0xff) | (uint64_t)(0 - (bits >> 16 & 0x1f)) << 32;
     case 3:
-        return double_bits((double)((int64_t)rng_u64(rng) >> 30) / 1024);
+        return bits_of_f64((double)((int64_t)rng_u64(rng) >> 30) / 1024);
     case 4:
         return 0x3c003c003c003c00 ^ (rng_u64(rng) & 0x8fff8fff8fff8fff);
     default:
-        return (uint64_t)float_bits(rng_float(rng, -100, 100)) << 32 |
-               float_bits(rng_float(rng, -2, 2));
+        return (uint64_t)bits_of_f32(rng_float(rng, -100, 100)) << 32 |
+               bits_of_f32(rng_float(rng, -2, 2));
     }
 }
 

@@ -204,8 +204,11 @@ bool vg_kernel_parameter(const struct vg_kernel *kernel, int i, size_t *offset, 
 /** Static facts of a kernel (registers, shared and local bytes, largest block). */
 struct vg_kernel_attributes {
     int registers, max_threads_per_block;
+    bool registers_are_estimated; /**< no machine code says how many it needs */
     size_t static_shared_bytes, local_bytes, constant_bytes;
     int cluster_blocks; /**< of a thread block cluster, 0: the kernel names none */
+    int ptx_sm;         /**< architecture of the PTX, 75 for compute_75 */
+    int binary_sm;      /**< of the machine code that a GPU of the profile's kind would run */
 };
 void vg_kernel_attributes_get(const struct vg_kernel *kernel, struct vg_kernel_attributes *to);
 

@@ -26,8 +26,8 @@ API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *to, const void 
         .localSizeBytes = info.attributes.local_bytes,
         .maxThreadsPerBlock = most,
         .numRegs = info.attributes.registers,
-        .ptxVersion = 75,
-        .binaryVersion = p->compute_major * 10 + p->compute_minor,
+        .ptxVersion = info.attributes.ptx_sm,
+        .binaryVersion = info.attributes.binary_sm,
         .maxDynamicSharedSizeBytes = (int)info.max_dynamic_shared_bytes,
         .preferredShmemCarveout = info.carveout,
     };

@@ -25,6 +25,8 @@ int occupancy_blocks(const struct vg_profile *p, const struct vg_kernel_attribut
         int resident = p->registers_per_multiprocessor / per_warp / WARP_UNIT * WARP_UNIT;
         int of_block = p->registers_per_block / per_warp / WARP_UNIT * WARP_UNIT;
         int by_registers = warps <= of_block ? resident / warps : 0;
+        if (by_registers == 0 && kernel->registers_are_estimated)
+            by_registers = 1;
         if (by_registers < blocks)
             blocks = by_registers;
     }

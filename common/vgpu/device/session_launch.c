@@ -76,7 +76,10 @@ static int resources_check(const struct session *s, const struct launch *l)
             name, threads, l->attributes.max_threads_per_block);
         return VP_INVALID_VALUE;
     }
-    int resident = occupancy_blocks(p, &l->attributes, threads, l->dynamic_shared_bytes);
+    struct vg_kernel_attributes certain = l->attributes;
+    if (certain.registers_are_estimated)
+        certain.registers = 0; /* nobody is refused for a guess */
+    int resident = occupancy_blocks(p, &certain, threads, l->dynamic_shared_bytes);
     if (resident == 0) {
         say("launch of %s refused: %d threads with %d registers each do not fit the %d registers of a multiprocessor (hint: smaller blocks, or __launch_bounds__)",
             name, threads, l->attributes.registers, p->registers_per_block);

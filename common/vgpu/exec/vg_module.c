@@ -377,16 +377,28 @@ bool vg_kernel_parameter(const struct vg_kernel *k, int i, size_t *offset, size_
     return true;
 }
 
+/* Machine code runs on later GPUs of its generation; for others the driver compiles the PTX. */
+static int binary_sm(const struct vg_kernel *k)
+{
+    const struct vg_profile *p = &k->module->device->profile;
+    const int device = p->compute_major * 10 + p->compute_minor, sm = k->cubin.sm;
+    return sm / 10 == p->compute_major && sm <= device ? sm : device;
+}
+
 void vg_kernel_attributes_get(const struct vg_kernel *k, struct vg_kernel_attributes *to)
 {
     const struct ir_function *f = k->function;
     const struct vg_profile *p = &k->module->device->profile;
-    const int registers = vg_kernel_registers(k);
-    int by_registers = registers > 0 ? p->registers_per_block / registers / 32 * 32 : 1024;
-    *to = (struct vg_kernel_attributes){.registers = registers,
+    const int known = k->cubin.registers;
+    *to = (struct vg_kernel_attributes){.registers = vg_kernel_registers(k),
+                                        .registers_are_estimated = !known,
                                         .static_shared_bytes = f->shared_bytes,
                                         .local_bytes = vg_kernel_local_bytes(k),
-                                        .cluster_blocks = (int)f->cluster_blocks};
+                                        .cluster_blocks = (int)f->cluster_blocks,
+                                        .ptx_sm = k->module->ast.target,
+                                        .binary_sm = binary_sm(k)};
+    const int by_registers =
+        known ? p->registers_per_block / known / 32 * 32 : p->max_threads_per_block;
     to->max_threads_per_block = f->max_threads ? (int)f->max_threads : p->max_threads_per_block;
     if (!f->max_threads && by_registers < to->max_threads_per_block)
         to->max_threads_per_block = by_registers;

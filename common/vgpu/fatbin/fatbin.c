@@ -124,7 +124,7 @@ const struct fatbin_entry *fatbin_best_ptx(const struct fatbin *fatbin, int sm)
         if (!oldest || e->sm < oldest->sm)
             oldest = e;
     }
-    return best ? best : oldest;
+    return best || sm >= FATBIN_OLDEST_SM ? best : oldest;
 }
 
 const struct fatbin_entry *fatbin_best_cubin(const struct fatbin *fatbin, int sm)

@@ -24,9 +24,11 @@
 #include <stdint.h>
 
 #define FATBIN_HEADER_BYTES 16
-/** The newest PTX language version that the virtual GPU reads. */
+/** PTX of a newer major version is refused. Minor versions add instructions, which the decoder refuses
+ * by name and line if it does not know them. */
 #define FATBIN_PTX_MAJOR 9
-#define FATBIN_PTX_MINOR 0
+/** The oldest architecture that nvcc 13 compiles for. */
+#define FATBIN_OLDEST_SM 75
 
 enum fatbin_kind { FATBIN_PTX = 1, FATBIN_ELF = 2 };
 enum fatbin_storage { FATBIN_RAW, FATBIN_LZ4, FATBIN_ZSTD };
@@ -59,9 +61,9 @@ enum st_code fatbin_open(struct fatbin *to, const void *image, size_t bytes, str
 /** Releases the index. Harmless on a zeroed one. */
 void fatbin_close(struct fatbin *fatbin);
 
-/** Chooses the PTX for a device: the newest architecture not above the device's, or else the oldest
- * there is (nvcc 13 has none below compute_75, so older GPUs are timing profiles only).
- * @return NULL if the image holds no PTX. */
+/** Chooses the PTX for a device: the newest architecture not above the device's. For a device older than
+ * FATBIN_OLDEST_SM, which is a timing profile only, the oldest there is.
+ * @return NULL if the image holds none. */
 const struct fatbin_entry *fatbin_best_ptx(const struct fatbin *fatbin, int sm);
 /** @return the cubin for the architecture nearest to @p sm, or NULL. */
 const struct fatbin_entry *fatbin_best_cubin(const struct fatbin *fatbin, int sm);
@@ -85,7 +87,7 @@ struct fatbin_module {
 };
 
 /** Does all of the above for one image. @return ST_NOT_FOUND when there is machine code but no PTX,
- * ST_TOO_LARGE when the PTX is of a newer version than FATBIN_PTX_MAJOR.MINOR. A cubin that cannot
+ * ST_TOO_LARGE when the PTX is of a newer version than FATBIN_PTX_MAJOR. A cubin that cannot
  * be read is ignored: it only holds hints. */
 enum st_code fatbin_module_read(struct fatbin_module *to, const void *image, size_t bytes, int sm,
                                 struct st_error *err);

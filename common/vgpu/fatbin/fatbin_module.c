@@ -8,14 +8,23 @@
 static enum st_code no_ptx(const struct fatbin *fatbin, int sm, struct st_error *err)
 {
     const struct fatbin_entry *cubin = fatbin_best_cubin(fatbin, sm);
+    const struct fatbin_entry *newer = fatbin_best_ptx(fatbin, 0);
     st_fail(err, ST_NOT_FOUND, "the program has no PTX for the virtual GPU");
+    if (newer) {
+        st_detail(err, ST_EXPECTED, "PTX for compute_%d or older", sm);
+        st_detail(err, ST_GOT, "PTX for compute_%d", newer->sm);
+        st_detail(err, ST_HINT, "compile with -arch=sm_%d or -arch=compute_%d", sm,
+                  FATBIN_OLDEST_SM);
+        return ST_NOT_FOUND;
+    }
     if (cubin)
         st_detail(err, ST_GOT, "machine code for sm_%d only", cubin->sm);
     else
         st_detail(err, ST_GOT, "an empty fat binary");
     st_detail(err, ST_HINT,
-              "compile with -arch=compute_75, or with -arch=sm_NN alone, not with "
-              "-gencode ...,code=sm_NN");
+              "compile with -arch=compute_%d, or with -arch=sm_NN alone, not with "
+              "-gencode ...,code=sm_NN",
+              FATBIN_OLDEST_SM);
     return ST_NOT_FOUND;
 }
 
@@ -29,12 +38,12 @@ static enum st_code version_check(const char *ptx, struct st_error *err)
         st_detail(err, ST_HINT, "compile the program again");
         return ST_BAD_FORMAT;
     }
-    if (major < FATBIN_PTX_MAJOR || (major == FATBIN_PTX_MAJOR && minor <= FATBIN_PTX_MINOR))
+    if (major <= FATBIN_PTX_MAJOR)
         return ST_OK;
     st_fail(err, ST_TOO_LARGE, "the program's PTX is newer than the virtual GPU");
-    st_detail(err, ST_EXPECTED, "PTX %d.%d or older", FATBIN_PTX_MAJOR, FATBIN_PTX_MINOR);
+    st_detail(err, ST_EXPECTED, "PTX %d.x or older", FATBIN_PTX_MAJOR);
     st_detail(err, ST_GOT, "PTX %d.%d", major, minor);
-    st_detail(err, ST_HINT, "compile with the CUDA Toolkit 13.0");
+    st_detail(err, ST_HINT, "compile with the CUDA Toolkit 13");
     return ST_TOO_LARGE;
 }
 

@@ -137,6 +137,7 @@ struct ptx_file {
 struct ptx_ast {
     struct ptx_arena arena;
     int version_major, version_minor;
+    int target; /**< 75 for sm_75; 0: not said */
     struct ptx_variable *variables;
     size_t variable_count, variable_room;
     struct ptx_function *functions;

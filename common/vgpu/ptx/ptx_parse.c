@@ -2,6 +2,7 @@
  * part reads the module: its header, its variables and the heads of its functions. */
 #include "vgpu/ptx/ptx_parser.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,14 +111,22 @@ static void parse_file(struct parser *p)
         take_integer(p);
 }
 
+static void parse_target(struct parser *p)
+{
+    do {
+        const char *word = take_word(p, "a target");
+        int sm;
+        if (word && sscanf(word, "sm_%4d", &sm) == 1)
+            p->ast->target = sm;
+    } while (accept(p, ","));
+}
+
 static void parse_header(struct parser *p)
 {
     if (accept(p, ".version")) {
         parse_version(p);
     } else if (accept(p, ".target")) {
-        do
-            take_word(p, "a target");
-        while (accept(p, ","));
+        parse_target(p);
     } else if (accept(p, ".address_size")) {
         if (take_integer(p) != 64)
             fail(p, "64-bit addresses");

@@ -55,17 +55,17 @@ Test(bad_input, machine_code_only)
 
 Test(bad_input, newer_ptx)
 {
-    struct image image = image_of(PTX_HEAD("9.9") ".visible .entry k() { ret; }\n", FATBIN_ZSTD);
+    struct image image = image_of(PTX_HEAD("10.0") ".visible .entry k() { ret; }\n", FATBIN_ZSTD);
     check_load(
         image, VP_NEWER_PTX,
         "virtual GPU: the program cannot run: the program's PTX is newer than the virtual GPU: "
-        "expected PTX 9.0 or older, got PTX 9.9 (hint: compile with the CUDA Toolkit 13.0)\n");
+        "expected PTX 9.x or older, got PTX 10.0 (hint: compile with the CUDA Toolkit 13)\n");
     free(image.bytes);
 }
 
 Test(bad_input, unknown_opcodes_all_at_once)
 {
-    struct image image = image_of(PTX_HEAD("9.0") ".visible .entry k() {\n.reg .b32 %r<3>;\n"
+    struct image image = image_of(PTX_HEAD("9.9") ".visible .entry k() {\n.reg .b32 %r<3>;\n"
                                                   "frobnicate.u32 %r1, %r2;\n"
                                                   "add.u32 %r1, %r1, %r2;\n"
                                                   "defenestrate.b32 %r1, %r2;\nret;\n}\n",

@@ -1,4 +1,4 @@
-// nvcc: -std=c++17
+// nvcc: -std=c++17 -arch=sm_80
 // Thrust: device vectors, sort, scan, reduce, transform, unique; CUB's device-wide primitives under
 // it.
 #include "vgpu/tests/check.cuh"

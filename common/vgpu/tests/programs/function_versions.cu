@@ -1,0 +1,25 @@
+// nvcc: -arch=sm_80
+// What the runtime says of a kernel's code, which libraries choose their kernels by: the architecture of the
+// PTX that runs, and that of the machine code a GPU would make of it.
+#include "vgpu/tests/check.cuh"
+
+__global__ void architecture(int *out)
+{
+#ifdef __CUDA_ARCH__
+    *out = __CUDA_ARCH__;
+#endif
+}
+
+int main()
+{
+    Device<int> d(1);
+    architecture<<<1, 1>>>(d);
+    LAUNCHED();
+    cudaFuncAttributes a;
+    cudaDeviceProp p;
+    CHECK(cudaFuncGetAttributes(&a, architecture));
+    CHECK(cudaGetDeviceProperties(&p, 0));
+    EXPECT(a.ptxVersion == 80 && d.host()[0] == 10 * a.ptxVersion);
+    return verdict("function_versions",
+                   a.binaryVersion == (p.major == 8 ? 80 : 10 * p.major + p.minor));
+}

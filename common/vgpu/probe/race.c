@@ -3,42 +3,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The arrays, one after the other: of the marks, of the last reads, of the last writes. */
-enum { ARRAYS = 10 };
-
-static size_t array_elems(size_t bytes)
-{
-    return (bytes / 4 + 1 + RACE_MARKS_PAST_END + 15) / 16 * 16;
-}
+/* The arrays of words, one after the other: those of the table, and the marks. */
+enum { WORD_ARRAYS = RACE_ARRAYS + 2 };
 
 bool race_open(struct race_shadow *s, size_t bytes)
 {
     memset(s, 0, offsetof(struct race_shadow, log));
-    const size_t n = array_elems(bytes);
-    uint32_t *at = calloc(ARRAYS * n, sizeof *at);
+    const size_t n = race_array_elems(bytes);
+    uint32_t *at = calloc(WORD_ARRAYS * n, sizeof *at);
     if (!at)
         return false;
     s->bytes = bytes;
     s->epoch = 1;
-    uint32_t **const arrays[ARRAYS] = {
-        &s->read_at,    &s->written_at,   &s->reads.state, &s->reads.who,   &s->reads.insn,
-        &s->reads.step, &s->writes.state, &s->writes.who,  &s->writes.insn, &s->writes.step};
-    for (int i = 0; i < ARRAYS; i++)
-        *arrays[i] = at + (size_t)i * n;
+    s->read_at = at;
+    s->written_at = at + n;
+    race_table_place(&s->words, at + 2 * n, n);
     return true;
 }
 
 void race_close(struct race_shadow *s)
 {
     free(s->read_at);
-    s->read_at = NULL;
+    free(s->parted_at);
+    s->read_at = s->parted_at = NULL;
 }
 
 void race_barrier(struct race_shadow *s)
 {
     s->logged = 0;
-    if (++s->epoch == RACE_EPOCHS) { /* after 16 million barriers: forget what is old */
-        memset(s->read_at, 0, ARRAYS * array_elems(s->bytes) * sizeof *s->read_at);
+    if (++s->epoch == RACE_EPOCHS) { /* forget what is old */
+        memset(s->read_at, 0, WORD_ARRAYS * race_array_elems(s->bytes) * sizeof *s->read_at);
+        free(s->parted_at);
+        s->parted_at = NULL;
+        s->parted = s->atomics = 0;
         s->epoch = 1;
     }
 }
@@ -58,7 +55,7 @@ struct race_hit race_enter(struct race_shadow *s, uint32_t address, uint32_t byt
 bool race_is_released(struct race_shadow *s, uint32_t address, struct race_access who)
 {
     race_replay(s);
-    return race_words_are_released(s, address / 4, who);
+    return race_words_are_released(s, address, who);
 }
 
 void race_replay(struct race_shadow *s)

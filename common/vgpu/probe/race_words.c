@@ -1,169 +1,62 @@
-/* One word at a time, and then 16 words of a warp's access at a time: the same rules, without
- * branches. */
+/* Words that are accessed in part, one thread's access, and then 16 words of a warp's access at a time: the
+ * rules of race_places.h without branches. */
 #include "vgpu/probe/race_words.h"
 
+#include "vgpu/probe/race_places.h"
+
+#include <stdlib.h>
 #include <string.h>
 
-enum { WHOLE_WORD = 0xf, STRIP = 16 };
-
-/* ---- one word -------------------------------------------------------------------------------- */
-
-static uint32_t who_of(struct race_access a)
+static bool parts_make(struct race_shadow *s)
 {
-    return (uint32_t)a.thread << 16 | a.warp_epoch;
-}
-
-static uint32_t thread_of(uint32_t who)
-{
-    return who >> 16;
-}
-
-static uint32_t warp_of(uint32_t who)
-{
-    return who >> 21;
-}
-
-static uint32_t warp_epoch_of(uint32_t who)
-{
-    return who & 0xffff;
-}
-
-static uint32_t state_of(const struct race_shadow *s, uint32_t flags, uint32_t mask)
-{
-    return s->epoch << RACE_EPOCH_SHIFT | flags << RACE_FLAGS_SHIFT | mask;
-}
-
-static bool is_current(const struct race_shadow *s, uint32_t state)
-{
-    return state >> RACE_EPOCH_SHIFT == s->epoch;
-}
-
-static uint32_t flags_of(uint32_t state)
-{
-    return state >> RACE_FLAGS_SHIFT & 0xf;
-}
-
-/* Whether two accesses of this epoch are unordered. */
-static bool unordered(uint32_t a, uint32_t b)
-{
-    if (thread_of(a) == thread_of(b))
-        return false;
-    return warp_of(a) != warp_of(b) || warp_epoch_of(a) == warp_epoch_of(b);
-}
-
-static uint8_t byte_mask(uint32_t address, uint32_t bytes)
-{
-    return (uint8_t)(((1u << bytes) - 1) << (address & 3));
-}
-
-/* Several readers fit no single field: the last is noted, and how the others are ordered. Those of its
- * warp that read before the last __syncwarp are as it is: before whatever it is before. */
-static uint32_t readers_with(uint32_t readers, uint32_t last, uint32_t who)
-{
-    if (warp_of(last) != warp_of(who) || readers == RACE_SEVERAL_WARPS)
-        return RACE_SEVERAL_WARPS;
-    if (warp_epoch_of(last) != warp_epoch_of(who))
-        return RACE_ONE_READER;
-    return thread_of(last) == thread_of(who) ? readers : RACE_ONE_WARP;
-}
-
-static void enter_read(struct race_shadow *s, uint32_t word, uint32_t mask, struct race_access a)
-{
-    const struct race_last *r = &s->reads;
-    const uint32_t state = r->state[word], last = r->who[word], who = who_of(a);
-    const bool current = is_current(s, state);
-    r->state[word] =
-        current ? state_of(s, readers_with(flags_of(state), last, who), (state & WHOLE_WORD) | mask)
-                : state_of(s, RACE_ONE_READER, mask);
-    r->who[word] = who;
-    if (current && thread_of(last) == thread_of(who))
-        return;
-    r->insn[word] = a.insn;
-    r->step[word] = a.step;
-}
-
-/* Whether somebody's read is unordered with a write by `who`. */
-static bool read_unordered(uint32_t readers, uint32_t last, uint32_t who)
-{
-    if (readers == RACE_SEVERAL_WARPS)
-        return true;
-    if (readers == RACE_ONE_WARP)
-        return warp_of(last) != warp_of(who) || warp_epoch_of(last) == warp_epoch_of(who);
-    return unordered(last, who);
-}
-
-static void enter_write(struct race_shadow *s, uint32_t word, uint32_t mask, struct race_access a,
-                        bool is_atomic)
-{
-    const struct race_last *w = &s->writes;
-    const uint32_t state = w->state[word], who = who_of(a);
-    const bool fresh = !is_current(s, state);
-    /* An atomic behind the same thread's own plain write does not hide that one. */
-    is_atomic = is_atomic && (fresh || flags_of(state) || thread_of(w->who[word]) != a.thread);
-    w->state[word] = state_of(s, is_atomic, fresh ? mask : (state & WHOLE_WORD) | mask);
-    w->who[word] = who;
-    w->insn[word] = a.insn;
-    w->step[word] = a.step;
-}
-
-/* The earlier access to a word that one of `who` races with. Atomics only conflict with what is not
- * atomic. */
-static struct race_hit find_hit(const struct race_shadow *s, uint32_t word, uint32_t mask,
-                                struct race_access a, enum race_access_kind kind)
-{
-    const struct race_last *r = &s->reads, *w = &s->writes;
-    const uint32_t who = who_of(a), read = r->state[word], written = w->state[word];
-    const bool is_atomic = kind == RACE_ATOMIC || kind == RACE_STRONG_READ;
-    if (is_current(s, written) && written & mask && unordered(w->who[word], who) &&
-        !(is_atomic && flags_of(written)))
-        return (struct race_hit){kind == RACE_WRITE       ? RACE_WAW
-                                 : a.step < w->step[word] ? RACE_WAR
-                                                          : RACE_RAW,
-                                 w->insn[word], (uint16_t)thread_of(w->who[word]), true, false};
-    if ((kind == RACE_WRITE || kind == RACE_ATOMIC) && is_current(s, read) && read & mask &&
-        read_unordered(flags_of(read), r->who[word], who))
-        return (struct race_hit){a.step < r->step[word] ? RACE_RAW : RACE_WAR, r->insn[word],
-                                 (uint16_t)thread_of(r->who[word]), false, false};
-    return (struct race_hit){.kind = RACE_NONE};
-}
-
-static void enter_word(struct race_shadow *s, uint32_t word, uint32_t mask, struct race_access a,
-                       enum race_access_kind kind)
-{
-    if (kind == RACE_READ)
-        enter_read(s, word, mask, a);
-    else if (kind != RACE_STRONG_READ)
-        enter_write(s, word, mask, a, kind == RACE_ATOMIC);
-}
-
-/* Calls BODY for the part of an access in each of its words. */
-#define EACH_WORD(address, bytes, word, mask, BODY)                                                \
-    for (uint32_t at_ = (address), end_ = at_ + (bytes); at_ < end_; at_ = (at_ | 3) + 1) {        \
-        const uint32_t next_ = (at_ | 3) + 1;                                                      \
-        const uint32_t word = at_ / 4, mask = byte_mask(at_, (end_ < next_ ? end_ : next_) - at_); \
-        BODY;                                                                                      \
+    const size_t words = race_array_elems(s->bytes), n = words * WORD_BYTES;
+    uint32_t *at = s->parted_at ? NULL : calloc(words + RACE_ARRAYS * n, sizeof *at);
+    if (at) {
+        s->parted_at = at;
+        race_table_place(&s->parts, at + words, n);
     }
+    return s->parted_at != NULL;
+}
+
+bool race_part(struct race_shadow *s, uint32_t word)
+{
+    if (is_parted(s, word))
+        return true;
+    if (!parts_make(s))
+        return false;
+    uint32_t *const *const from = (uint32_t *const *)&s->words;
+    uint32_t *const *const to = (uint32_t *const *)&s->parts;
+    for (int array = 0; array < RACE_ARRAYS; array++)
+        for (uint32_t byte = 0; byte < WORD_BYTES; byte++)
+            to[array][word * WORD_BYTES + byte] = from[array][word];
+    s->parted_at[word] = s->parted = s->epoch;
+    return true;
+}
 
 struct race_hit race_words_enter(struct race_shadow *s, uint32_t address, uint32_t bytes,
                                  struct race_access who, enum race_access_kind kind)
 {
     struct race_hit hit = {.kind = RACE_NONE};
     uint32_t *const marks = kind == RACE_READ ? s->read_at : s->written_at;
-    EACH_WORD(address, bytes, word, mask, {
-        const struct race_hit one = find_hit(s, word, mask, who, kind);
+    EACH_PLACE(s, address, bytes, table, i, {
+        const struct race_hit one = find_hit(s, table, i, who, kind);
         if (one.kind != RACE_NONE)
             hit = one;
-        enter_word(s, word, mask, who, kind);
-        if (kind != RACE_STRONG_READ)
-            marks[word] = s->epoch;
+        enter_place(s, table, i, who, kind);
     })
+    for (uint32_t word = address / WORD_BYTES;
+         kind != RACE_STRONG_READ && word * WORD_BYTES < address + bytes; word++)
+        marks[word] = s->epoch;
     return hit;
 }
 
-bool race_words_are_released(const struct race_shadow *s, uint32_t word, struct race_access who)
+bool race_words_are_released(const struct race_shadow *s, uint32_t address, struct race_access who)
 {
-    const uint32_t state = s->writes.state[word];
-    return is_current(s, state) && flags_of(state) && thread_of(s->writes.who[word]) != who.thread;
+    const bool by_word = !is_parted(s, address / WORD_BYTES);
+    const struct race_table *const t = by_word ? &s->words : &s->parts;
+    const uint32_t i = by_word ? address / WORD_BYTES : address;
+    return t->changed[i] == s->epoch && thread_of(t->changer.who[i]) != who.thread &&
+           !(t->written[i] == s->epoch && unordered(t->writer.who[i], who_of(who)));
 }
 
 /* ---- 16 words -------------------------------------------------------------------------------- */
@@ -176,6 +69,7 @@ bool race_words_are_released(const struct race_shadow *s, uint32_t word, struct 
 #define FOR_EACH_TARGET
 #endif
 #define INLINE static inline __attribute__((always_inline))
+enum { STRIP = 16 };
 #ifdef __clang__
 #define WORDS _Pragma("clang loop vectorize(assume_safety)") for (int i = 0; i < STRIP; i++)
 #else
@@ -203,23 +97,45 @@ INLINE uint32_t all_ones(bool condition)
 
 INLINE void strip_read(const struct race_shadow *s, const struct strip *p)
 {
-    uint32_t *const state = s->reads.state + p->word, *const last = s->reads.who + p->word;
-    uint32_t *const insn = s->reads.insn + p->word, *const step = s->reads.step + p->word;
-    const uint32_t fresh_state = state_of(s, RACE_ONE_READER, WHOLE_WORD), epoch = s->epoch;
+    const struct race_table *const t = &s->words;
+    uint32_t *const state = t->read + p->word, *const last = t->reader.who + p->word;
+    uint32_t *const insn = t->reader.insn + p->word, *const step = t->reader.step + p->word;
+    uint32_t *const other = t->other.who + p->word;
+    const uint32_t epoch = s->epoch, several_warps = RACE_SEVERAL_WARPS;
+    uint32_t readers[STRIP], becomes[STRIP], any = 0;
     WORDS
     {
         const uint32_t current = all_ones(state[i] >> RACE_EPOCH_SHIFT == epoch);
-        const uint32_t differ = last[i] ^ p->who[i], readers = state[i] >> RACE_FLAGS_SHIFT & 0xf;
-        const uint32_t other_warp = all_ones(differ >> 21 != 0),
+        const uint32_t differ = last[i] ^ p->who[i], from = other[i] ^ p->who[i];
+        const uint32_t before = state[i] & ((1 << RACE_EPOCH_SHIFT) - 1);
+        const uint32_t several = all_ones(differ >> 21 != 0) | all_ones(before == several_warps);
+        const uint32_t later = all_ones((differ & 0xffff) != 0),
                        other_thread = all_ones(differ >> 16 != 0);
-        const uint32_t several = other_warp | all_ones(readers == RACE_SEVERAL_WARPS);
-        const uint32_t later = all_ones((differ & 0xffff) != 0);
-        const uint32_t with =
-            choose(several, RACE_SEVERAL_WARPS,
-                   choose(later, RACE_ONE_READER, choose(other_thread, RACE_ONE_WARP, readers)));
-        const uint32_t now = fresh_state | (with << RACE_FLAGS_SHIFT & current);
-        const uint32_t news = p->in[i] & (~current | other_thread);
-        state[i] = choose(p->in[i], now, state[i]);
+        const uint32_t now =
+            choose(several, several_warps,
+                   choose(later, RACE_ONE_READER, choose(other_thread, RACE_ONE_WARP, before)));
+        const uint32_t same = choose(several, all_ones(from >> 21 == 0), all_ones(from >> 16 == 0));
+        readers[i] = now & current;
+        becomes[i] = p->in[i] & current & all_ones(now != RACE_ONE_READER) &
+                     (all_ones(now != before) | same);
+    }
+    for (int i = 0; i < STRIP; i++)
+        any |= becomes[i];
+    if (any) {
+        uint32_t *const other_insn = t->other.insn + p->word;
+        uint32_t *const other_step = t->other.step + p->word;
+        WORDS
+        {
+            other[i] = choose(becomes[i], last[i], other[i]);
+            other_insn[i] = choose(becomes[i], insn[i], other_insn[i]);
+            other_step[i] = choose(becomes[i], step[i], other_step[i]);
+        }
+    }
+    WORDS
+    {
+        const uint32_t current = all_ones(state[i] >> RACE_EPOCH_SHIFT == epoch);
+        const uint32_t news = p->in[i] & (~current | all_ones((last[i] ^ p->who[i]) >> 16 != 0));
+        state[i] = choose(p->in[i], epoch << RACE_EPOCH_SHIFT | readers[i], state[i]);
         last[i] = choose(p->in[i], p->who[i], last[i]);
         insn[i] = choose(news, p->insn, insn[i]);
         step[i] = choose(news, p->step, step[i]);
@@ -228,43 +144,64 @@ INLINE void strip_read(const struct race_shadow *s, const struct strip *p)
 
 INLINE void strip_write(const struct race_shadow *s, const struct strip *p)
 {
-    uint32_t *const state = s->writes.state + p->word, *const last = s->writes.who + p->word;
-    uint32_t *const insn = s->writes.insn + p->word, *const step = s->writes.step + p->word;
-    const uint32_t now = state_of(s, false, WHOLE_WORD);
+    const struct race_table *const t = &s->words;
+    uint32_t *const written = t->written + p->word, *const last = t->writer.who + p->word;
+    uint32_t *const insn = t->writer.insn + p->word, *const step = t->writer.step + p->word;
+    uint32_t *const changed = t->changed + p->word;
+    const uint32_t epoch = s->epoch;
     WORDS
     {
-        state[i] = choose(p->in[i], now, state[i]);
+        written[i] = choose(p->in[i], epoch, written[i]);
         last[i] = choose(p->in[i], p->who[i], last[i]);
         insn[i] = choose(p->in[i], p->insn, insn[i]);
         step[i] = choose(p->in[i], p->step, step[i]);
+    }
+    if (s->atomics == epoch) {
+        WORDS
+        {
+            changed[i] = choose(p->in[i], 0, changed[i]);
+        }
+    }
+}
+
+/* Where the last accesses of an epoch are unordered with those of a strip. */
+INLINE void strip_unordered(uint32_t *odd, const struct strip *p, const uint32_t *when,
+                            uint32_t epoch, const uint32_t *last)
+{
+    WORDS
+    {
+        const uint32_t by = last[i] ^ p->who[i];
+        odd[i] |= all_ones(when[i] == epoch) & all_ones(by >> 16 != 0) &
+                  (all_ones(by >> 21 != 0) | all_ones((by & 0xffff) == 0));
     }
 }
 
 /* As find_hit(): whether there is one. */
 INLINE bool strip_conflicts(const struct race_shadow *s, const struct strip *p, bool is_write)
 {
-    const uint32_t *const written = s->writes.state + p->word, *const writer =
-                                                                   s->writes.who + p->word;
-    const uint32_t *const read = s->reads.state + p->word, *const reader = s->reads.who + p->word;
+    const struct race_table *const t = &s->words;
+    const uint32_t *const read = t->read + p->word, *const reader = t->reader.who + p->word;
     const uint32_t epoch = s->epoch;
-    uint32_t odd[STRIP];
-    WORDS
-    {
-        const uint32_t by = writer[i] ^ p->who[i], from = reader[i] ^ p->who[i];
-        const uint32_t w = all_ones(written[i] >> RACE_EPOCH_SHIFT == epoch) &
-                           all_ones(by >> 16 != 0) &
-                           (all_ones(by >> 21 != 0) | all_ones((by & 0xffff) == 0));
-        const uint32_t readers = read[i] >> RACE_FLAGS_SHIFT & 0xf;
-        const uint32_t unordered_warp = all_ones(from >> 21 != 0) | all_ones((from & 0xffff) == 0);
-        const uint32_t alone = all_ones(readers == RACE_ONE_READER);
-        const uint32_t r = all_ones(read[i] >> RACE_EPOCH_SHIFT == epoch) &
-                           (all_ones(readers == RACE_SEVERAL_WARPS) |
-                            (unordered_warp & (~alone | all_ones(from >> 16 != 0))));
-        odd[i] = p->in[i] & (w | (r & all_ones(is_write)));
+    uint32_t odd[STRIP] = {0};
+    strip_unordered(odd, p, t->written + p->word, epoch, t->writer.who + p->word);
+    if (s->atomics == epoch)
+        strip_unordered(odd, p, t->changed + p->word, epoch, t->changer.who + p->word);
+    if (is_write) {
+        WORDS
+        {
+            const uint32_t from = reader[i] ^ p->who[i];
+            const uint32_t readers = read[i] & ((1 << RACE_EPOCH_SHIFT) - 1);
+            const uint32_t unordered_warp =
+                all_ones(from >> 21 != 0) | all_ones((from & 0xffff) == 0);
+            const uint32_t alone = all_ones(readers == RACE_ONE_READER);
+            odd[i] |= all_ones(read[i] >> RACE_EPOCH_SHIFT == epoch) &
+                      (all_ones(readers == RACE_SEVERAL_WARPS) |
+                       (unordered_warp & (~alone | all_ones(from >> 16 != 0))));
+        }
     }
     uint32_t any = 0;
     for (int i = 0; i < STRIP; i++)
-        any |= odd[i];
+        any |= odd[i] & p->in[i];
     return any != 0;
 }
 
@@ -326,10 +263,10 @@ static bool lanes_do(struct race_shadow *s, const struct race_entry *r, uint32_t
     for (; lanes; lanes &= lanes - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
         const struct race_access a = lane_access(r, lane);
-        EACH_WORD(lane_address(s, r, lane), r->bytes, word, mask, {
+        EACH_PLACE(s, lane_address(s, r, lane), r->bytes, table, i, {
             if (work == ENTER)
-                enter_word(s, word, mask, a, kind);
-            else if (find_hit(s, word, mask, a, kind).kind != RACE_NONE)
+                enter_place(s, table, i, a, kind);
+            else if (find_hit(s, table, i, a, kind).kind != RACE_NONE)
                 return true;
         })
     }
@@ -407,7 +344,7 @@ INLINE bool scattered_do(struct race_shadow *s, const struct race_entry *r, enum
 INLINE bool access_do(struct race_shadow *s, const struct race_entry *r, enum strip_work work)
 {
     const bool whole = r->bytes == 4 || r->bytes == 8 || r->bytes == 16;
-    if (!whole)
+    if (!whole || s->parted == s->epoch)
         return lanes_do(s, r, r->mask, work);
     if (r->is_scattered)
         return scattered_do(s, r, work);
@@ -447,15 +384,14 @@ bool race_words_conflict(struct race_shadow *s, const struct race_entry *access)
 static bool are_for_atomics(const struct race_shadow *s, const uint32_t *address, uint32_t mask,
                             uint32_t words)
 {
-    const uint32_t *const read = s->reads.state, *const written = s->writes.state;
-    const uint32_t epoch = s->epoch, atomic = 1u << RACE_FLAGS_SHIFT;
-    uint32_t odd = 0;
+    const uint32_t *const read = s->words.read, *const written = s->words.written;
+    const uint32_t epoch = s->epoch;
+    uint32_t odd = s->parted == epoch;
     for (; mask; mask &= mask - 1)
-        for (uint32_t word = address[__builtin_ctz(mask)] / 4, end = word + words; word < end;
-             word++) {
-            const uint32_t plain = ~written[word] & atomic;
+        for (uint32_t word = address[__builtin_ctz(mask)] / WORD_BYTES, end = word + words;
+             word < end; word++) {
             odd |= (uint32_t)(read[word] >> RACE_EPOCH_SHIFT == epoch);
-            odd |= written[word] >> RACE_EPOCH_SHIFT == epoch ? plain : 0;
+            odd |= (uint32_t)(written[word] == epoch);
         }
     return !odd;
 }
@@ -463,21 +399,21 @@ static bool are_for_atomics(const struct race_shadow *s, const uint32_t *address
 bool race_words_enter_atomics(struct race_shadow *s, const struct race_entry *warp,
                               const uint32_t address[32])
 {
-    const uint32_t words = warp->bytes / 4, state = state_of(s, true, WHOLE_WORD), epoch = s->epoch;
+    const uint32_t words = warp->bytes / WORD_BYTES, epoch = s->epoch;
     const uint32_t who = (warp->warp * 32u) << 16 | warp->warp_epoch;
-    const struct race_last to = s->writes;
-    uint32_t *const marks = s->written_at;
+    const struct race_by to = s->words.changer;
+    uint32_t *const marks = s->written_at, *const changed = s->words.changed;
     if (!are_for_atomics(s, address, warp->mask, words))
         return false;
+    s->atomics = epoch;
     /* After other atomics or none, what is left of an atomic does not depend on them. */
     for (uint32_t left = warp->mask; left; left &= left - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
-        for (uint32_t word = address[lane] / 4, end = word + words; word < end; word++) {
-            to.state[word] = state;
+        for (uint32_t word = address[lane] / WORD_BYTES, end = word + words; word < end; word++) {
+            changed[word] = marks[word] = epoch;
             to.who[word] = who + (lane << 16);
             to.insn[word] = warp->insn;
             to.step[word] = warp->step;
-            marks[word] = epoch;
         }
     }
     return true;

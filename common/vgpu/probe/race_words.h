@@ -6,11 +6,25 @@
 
 #include "vgpu/probe/race.h"
 
+/** Elements of an array of words that covers so many bytes and what rows read past the end. */
+static inline size_t race_array_elems(size_t bytes)
+{
+    return (bytes / 4 + 1 + RACE_MARKS_PAST_END + 15) / 16 * 16;
+}
+
+/** Points a table's arrays to places after one another. */
+static inline void race_table_place(struct race_table *table, uint32_t *at, size_t elems)
+{
+    uint32_t **const arrays = (uint32_t **)table;
+    for (int i = 0; i < RACE_ARRAYS; i++)
+        arrays[i] = at + (size_t)i * elems;
+}
+
 /** Enters one thread's access and marks its words. @return the race it makes, if any. */
 struct race_hit race_words_enter(struct race_shadow *shadow, uint32_t address, uint32_t bytes,
                                  struct race_access who, enum race_access_kind kind);
-/** @return whether an atomic of another thread was the last to write a word. */
-bool race_words_are_released(const struct race_shadow *shadow, uint32_t word,
+/** As race_is_released(). */
+bool race_words_are_released(const struct race_shadow *shadow, uint32_t address,
                              struct race_access who);
 /** Enters plain accesses of warps: as race_words_enter() does for each lane in ascending order, but
  * without a look for races and without marks. */

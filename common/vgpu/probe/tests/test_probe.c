@@ -87,7 +87,49 @@ Test(race, bytes_of_one_word_are_kept_apart)
 {
     race_enter(&shadow, 8, 1, by(0, 1), RACE_WRITE);
     cr_assert_eq(race_enter(&shadow, 9, 1, by(50, 1), RACE_WRITE).kind, RACE_NONE);
+    cr_assert_eq(race_enter(&shadow, 8, 1, by(0, 2), RACE_READ).kind, RACE_NONE);
+    cr_assert_eq(race_enter(&shadow, 9, 1, by(50, 2), RACE_READ).kind, RACE_NONE);
+    struct race_hit hit = race_enter(&shadow, 8, 4, by(0, 3), RACE_READ);
+    cr_assert_eq(hit.kind, RACE_RAW);
+    cr_assert_eq(hit.other_thread, 50);
     cr_assert_eq(race_enter(&shadow, 8, 2, by(60, 1), RACE_WRITE).kind, RACE_WAW);
+    race_barrier(&shadow);
+    cr_assert_eq(race_enter(&shadow, 8, 4, by(60, 1), RACE_WRITE).kind, RACE_NONE);
+}
+
+Test(race, what_was_known_of_a_word_is_known_of_its_bytes)
+{
+    race_enter(&shadow, 8, 4, by(0, 1), RACE_WRITE);
+    race_enter(&shadow, 11, 1, by(0, 2), RACE_WRITE);
+    cr_assert_eq(race_enter(&shadow, 9, 1, by(50, 2), RACE_READ).kind, RACE_RAW);
+    cr_assert_eq(race_enter(&shadow, 12, 1, by(50, 2), RACE_READ).kind, RACE_NONE);
+}
+
+Test(race, a_write_is_over_at_the_next_syncwarp_whatever_atomics_follow)
+{
+    struct race_access first = by(0, 2), second = by(1, 2);
+    first.warp_epoch = second.warp_epoch = 1;
+    race_enter(&shadow, 0, 4, by(0, 1), RACE_WRITE);
+    cr_assert_eq(race_enter(&shadow, 0, 4, first, RACE_ATOMIC).kind, RACE_NONE);
+    cr_assert_eq(race_enter(&shadow, 0, 4, second, RACE_ATOMIC).kind, RACE_NONE);
+    /* but not for other warps, and the atomics are not over */
+    cr_assert_eq(race_enter(&shadow, 0, 4, by(40, 1), RACE_ATOMIC).kind, RACE_RAW);
+    cr_assert_eq(race_enter(&shadow, 0, 4, first, RACE_READ).kind, RACE_RAW);
+}
+
+Test(race, a_hit_names_another_thread)
+{
+    race_enter(&shadow, 16, 4, by(5, 1), RACE_READ);
+    race_enter(&shadow, 16, 4, by(40, 2), RACE_READ);
+    race_enter(&shadow, 16, 4, by(5, 3), RACE_READ);
+    struct race_hit hit = race_enter(&shadow, 16, 4, by(5, 4), RACE_WRITE);
+    cr_assert_eq(hit.kind, RACE_WAR);
+    cr_assert_eq(hit.other_thread, 40);
+    cr_assert_eq(hit.other_insn, 2);
+
+    race_enter(&shadow, 20, 4, by(6, 1), RACE_READ);
+    race_enter(&shadow, 20, 4, by(7, 2), RACE_READ);
+    cr_assert_eq(race_enter(&shadow, 20, 4, by(7, 3), RACE_WRITE).other_thread, 6);
 }
 
 Test(race, threads_of_a_warp_are_ordered_by_syncwarp)
@@ -224,22 +266,46 @@ static bool marks_are_clear(const struct race_entry *e, const uint32_t *address)
     return true;
 }
 
+static void expect_same(const struct race_by *a, const struct race_by *b, uint32_t word)
+{
+    cr_assert_eq(a->who[word], b->who[word]);
+    cr_assert_eq(a->insn[word], b->insn[word]);
+    cr_assert_eq(a->step[word], b->step[word]);
+}
+
+/* Of several readers there is another than the last one: of its warp, or of another. (Which one is not the
+ * same in both: where lanes read one word, the ones between the first and the last are left out.) */
+static void expect_other_reader(const struct race_table *t, uint32_t word)
+{
+    const uint32_t readers = t->read[word] & ((1 << RACE_EPOCH_SHIFT) - 1);
+    const uint32_t differ = t->reader.who[word] ^ t->other.who[word];
+    if (readers == RACE_SEVERAL_WARPS)
+        cr_assert(differ >> 21);
+    else if (readers == RACE_ONE_WARP)
+        cr_assert(differ >> 16 && !(differ >> 21) && !(differ & 0xffff));
+}
+
 /* All that is known of this epoch is the same in both. */
 static void expect_same_words(void)
 {
+    const struct race_table *a = &shadow.words, *b = &twin.words;
     race_replay(&shadow);
+    cr_assert_eq(shadow.epoch, twin.epoch);
     for (uint32_t word = 0; word < TWIN_BYTES / 4; word++) {
-        const struct race_last *both[] = {&shadow.reads, &twin.reads, &shadow.writes, &twin.writes};
-        for (int i = 0; i < 4; i += 2) {
-            const bool now = both[i + 1]->state[word] >> RACE_EPOCH_SHIFT == twin.epoch;
-            cr_assert_eq(both[i]->state[word] >> RACE_EPOCH_SHIFT == shadow.epoch, now);
-            if (!now)
-                continue;
-            cr_assert_eq(both[i]->state[word], both[i + 1]->state[word]);
-            cr_assert_eq(both[i]->who[word], both[i + 1]->who[word]);
-            cr_assert_eq(both[i]->insn[word], both[i + 1]->insn[word]);
-            cr_assert_eq(both[i]->step[word], both[i + 1]->step[word]);
+        const bool is_read = b->read[word] >> RACE_EPOCH_SHIFT == twin.epoch;
+        cr_assert_eq(a->read[word] >> RACE_EPOCH_SHIFT == shadow.epoch, is_read);
+        cr_assert_eq(a->written[word] == shadow.epoch, b->written[word] == twin.epoch);
+        cr_assert_eq(a->changed[word] == shadow.epoch, b->changed[word] == twin.epoch);
+        if (is_read) {
+            cr_assert_eq(a->read[word], b->read[word]);
+            expect_same(&a->reader, &b->reader, word);
+            expect_other_reader(a, word);
+            expect_other_reader(b, word);
         }
+        if (b->written[word] == twin.epoch)
+            expect_same(&a->writer, &b->writer, word);
+        if (b->changed[word] == twin.epoch)
+            expect_same(&a->changer, &b->changer, word);
     }
 }
 
@@ -321,6 +387,40 @@ Test(race, a_warp_at_a_time_is_a_lane_at_a_time)
     }
     race_close(&twin);
     cr_assert(settled > 100 && refused > 100, "%d settled, %d refused", settled, refused);
+}
+
+/* An access to some bytes has the races that one to as many words has. */
+Test(race, bytes_have_the_races_that_words_have)
+{
+    const uint64_t seed = rng_fresh_seed();
+    struct rng r = rng_make(seed, 0);
+    int hits = 0;
+    printf("seed %llu\n", (unsigned long long)seed);
+    cr_assert(race_open(&twin, 4 * 256));
+    for (uint32_t round = 0; round < 60000; round++) {
+        const uint64_t dice = rng_u64(&r);
+        const uint32_t bytes = 1u << dice % 4, at = (dice >> 8) % (64 / bytes) * bytes;
+        const struct race_access who = {.insn = round % 50,
+                                        .step = round / 3,
+                                        .thread = (dice >> 16) % 80,
+                                        .warp_epoch = (uint16_t)(round / 200)};
+        const enum race_access_kind kind = (enum race_access_kind)((dice >> 32) % 4);
+        const struct race_hit a = race_enter(&shadow, at, bytes, who, kind);
+        const struct race_hit b = race_enter(&twin, 4 * at, 4 * bytes, who, kind);
+        cr_assert_eq(a.kind, b.kind);
+        hits += a.kind != RACE_NONE;
+        if (a.kind != RACE_NONE) {
+            cr_assert_eq(a.other_thread, b.other_thread);
+            cr_assert_eq(a.other_insn, b.other_insn);
+            cr_assert_neq(a.other_thread, who.thread);
+        }
+        if ((dice >> 52) % 16 == 0) {
+            race_barrier(&shadow);
+            race_barrier(&twin);
+        }
+    }
+    race_close(&twin);
+    cr_assert(hits > 1000 && hits < 55000, "%d", hits);
 }
 
 Test(names, kernels_have_their_written_names)

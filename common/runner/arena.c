@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static size_t round_up(size_t n, size_t to)
@@ -34,11 +36,22 @@ struct arena_layout arena_layout_for(const struct conv_shape *shape)
     return layout;
 }
 
+/* What no tensor can exceed. Nothing of it is memory before it is written to. */
+static off_t largest(void)
+{
+    struct rlimit limit;
+    const off_t all = (off_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    const bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < (rlim_t)all;
+    return limited ? (off_t)limit.rlim_cur : all;
+}
+
 enum st_code arena_open(struct arena *arena, struct st_error *err)
 {
-    /* The lab has the descriptor, too: it must not take memory away from under the grader. */
+    /* The lab has the descriptor, too: it must neither take memory away from under the grader nor
+     * change the size behind its back. */
     *arena = (struct arena){.fd = memfd_create("convlab-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
-    if (arena->fd < 0 || fcntl(arena->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL))
+    if (arena->fd < 0 || ftruncate(arena->fd, largest()) ||
+        fcntl(arena->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
         return st_fail_errno(err, errno, "cannot make shared memory");
     return ST_OK;
 }
@@ -51,9 +64,10 @@ enum st_code arena_reserve(struct arena *arena, size_t bytes, struct st_error *e
         munmap(arena->base, arena->bytes);
     arena->base = NULL;
     arena->bytes = 0;
-    void *base = MAP_FAILED;
-    if (ftruncate(arena->fd, (off_t)bytes) == 0)
-        base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, arena->fd, 0);
+    errno = ENOMEM;
+    void *base = (off_t)bytes <= largest()
+                     ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, arena->fd, 0)
+                     : MAP_FAILED;
     if (base == MAP_FAILED) {
         enum st_code code =
             st_fail_errno(err, errno, "cannot get %zu MiB of shared memory", bytes >> 20);

@@ -28,11 +28,11 @@ struct arena_layout {
 /** The layout for a shape. */
 struct arena_layout arena_layout_for(const struct conv_shape *shape);
 
-/** Shared memory that grows. */
+/** Shared memory of a size that nobody can change. */
 struct arena {
     int fd;
     char *base;
-    size_t bytes;
+    size_t bytes; /**< in use so far, and mapped here */
 };
 
 /** Makes an empty arena. Close with arena_close(). */

@@ -4,6 +4,8 @@
  *     cannot see, does not exist (ENOSYS), and the C library falls back to clone();
  *   - sockets for the internet and for raw packets end the program; of the others only those inside
  *     of the machine (AF_UNIX) are to be had, the rest fail with EPERM;
+ *   - fallocate() fails with EOPNOTSUPP, as on some file systems: it would take memory in the shared
+ *     arena that no process's own numbers show;
  *   - ioctl(TIOCSTI), typing on the grader's terminal, ends it too;
  *   - memory that no process's own numbers show is not to be had where it is counted: files in
  * memory (memfd_create() fails with ENOSYS) and shared memory without a file (EPERM).
@@ -87,6 +89,7 @@ enum st_code gr_filter_open(int *fd, bool loopback, bool own_memory, struct st_e
     if (!failed)
         failed = add_table(filter) || add_name_spaces(filter) || add_sockets(filter, loopback) ||
                  (own_memory && add_memory(filter)) ||
+                 seccomp_rule_add(filter, SCMP_ACT_ERRNO(EOPNOTSUPP), SCMP_SYS(fallocate), 0) ||
                  seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(ioctl), 1,
                                   SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffu, TIOCSTI)) ||
                  seccomp_export_bpf(filter, *fd) || lseek(*fd, 0, SEEK_SET) != 0;

@@ -14,8 +14,10 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/parallel.h"
+#include "grader/course/cases.h"
 #include "grader/sandbox/environment.h"
 #include "grader/sandbox/printable.h"
+#include "nn/oracle.h"
 #include "runner/runner_protocol.h"
 
 #include <errno.h>
@@ -107,40 +109,18 @@ void gr_session_end(struct gr_session *s)
 
 enum heard { HEARD_REPLY, HEARD_END, HEARD_CLOSED, HEARD_NOTHING, HEARD_TOO_MUCH };
 
-/* What the virtual GPU may take of this machine's memory: it has a copy of the tensors, and scratch
- * memory, which an unrolled matrix may need several times as much of. */
-static size_t device_limit_bytes(const struct gr_session *s)
-{
-    return gr_box_memory_limit() + 16 * s->arena->bytes;
-}
-
-static bool device_has_too_much(struct gr_session *s)
-{
-    const struct gr_tree device = {.n = s->device.pid > 0, .pid = {s->device.pid}};
-    s->device_bytes = gr_tree_memory_bytes(&device, 0);
-    return s->device_bytes > device_limit_bytes(s);
-}
-
 /* Whether all processes together have taken more memory than one may. */
 static bool is_too_much(struct gr_session *s)
 {
     if (s->host->device == RUNNER_ON_GPU) /* the driver's memory is there, too */
         return false;
     gr_box_usage(&s->box, s->arena->bytes, &s->processes, &s->memory_bytes);
-    return s->memory_bytes > gr_box_memory_limit() || device_has_too_much(s);
+    return s->memory_bytes > gr_box_memory_limit();
 }
 
 static void say_too_much(const struct gr_session *s, struct gr_run *run)
 {
     char message[160];
-    if (s->device_bytes > device_limit_bytes(s)) {
-        snprintf(message, sizeof message,
-                 "took %.1f GiB of the virtual GPU's memory; %.1f GiB are the limit for this shape",
-                 (double)s->device_bytes / 0x1p30, (double)device_limit_bytes(s) / 0x1p30);
-        gr_session_say(run, GR_CRASHED, message,
-                       "which cudaMalloc() is in a loop, or how large is your scratch memory?");
-        return;
-    }
     snprintf(message, sizeof message,
              "took %.1f GiB of memory in %zu process%s; %.1f GiB are the limit",
              (double)s->memory_bytes / 0x1p30, s->processes, s->processes == 1 ? "" : "es",
@@ -258,11 +238,12 @@ static enum st_code hear_ready(struct gr_session *s, struct gr_run *run, struct 
     }
 }
 
-enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, const char *library,
-                              const struct arena *arena, struct gr_run *run, struct st_error *err)
+static enum st_code start(struct gr_session *s, const struct gr_host *host, const char *library,
+                          const struct arena *arena, struct gr_run *run, struct st_error *err)
 {
     *s = GR_SESSION_CLOSED;
     s->host = host;
+    s->arena = arena;
     memset(run, 0, sizeof *run);
     snprintf(s->library, sizeof s->library, "%s", library);
     int channel[2], out[2];
@@ -285,6 +266,7 @@ enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, 
             gr_session_end(s);
             return code;
         }
+        vg_process_limit(&s->device, gr_session_device_bytes(s));
     }
     const enum st_code started = runner_start(s, channel[1], arena->fd, out[1], environment, err);
     close(channel[1]);
@@ -297,12 +279,37 @@ enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, 
     if (started)
         return gr_session_end(s), started;
     s->alive = true;
-    s->arena = arena;
-
     const enum st_code opened = hear_device(s, err);
     if (opened)
         return gr_session_end(s), opened;
     return hear_ready(s, run, err);
+}
+
+/* The virtual GPU's process has crashed, as it did before with this submission and nowhere else. */
+static void say_crashed_twice(const struct gr_session *s, enum gr_outcome outcome,
+                              struct gr_run *run)
+{
+    char message[160];
+    snprintf(message, sizeof message,
+             "the virtual GPU's process crashed (SIG%s), and crashed again when this was repeated",
+             sigabbrev_np(s->device_crash) ? sigabbrev_np(s->device_crash) : "?");
+    gr_session_say(
+        run, outcome, message,
+        "which kernel, launch or copy is unusual? If all are plain, report this to the instructor: it is a mistake in the virtual GPU, too");
+    snprintf(run->pattern, sizeof run->pattern, "device_crashed");
+}
+
+enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, const char *library,
+                              const struct arena *arena, struct gr_run *run, struct st_error *err)
+{
+    enum st_code code = ST_OK;
+    for (int tries = 0; tries < 2; tries++) {
+        if (!(code = start(s, host, library, arena, run, err)) || !s->device_crash)
+            return code;
+        gr_session_end(s);
+    }
+    say_crashed_twice(s, GR_NOT_LOADED, run);
+    return ST_OK;
 }
 
 const struct gr_device_record *gr_session_device_record(const struct gr_session *s)
@@ -325,8 +332,8 @@ enum st_code gr_session_revive(struct gr_session *s, const struct arena *arena,
     return code;
 }
 
-void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const struct arena *arena,
-                    double limit_s, struct gr_run *run)
+static void run_once(struct gr_session *s, const struct conv_shape *shape,
+                     const struct arena *arena, double limit_s, struct gr_run *run)
 {
     memset(run, 0, sizeof *run);
     struct arena_layout layout = arena_layout_for(shape);
@@ -339,6 +346,7 @@ void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const 
     if (getrandom(&request.nonce, sizeof request.nonce, 0) != sizeof request.nonce)
         request.nonce = (uint64_t)(clock_now_s() * 1e9);
     request.nonce |= 1; /* never the 0 of READY */
+    vg_process_limit(&s->device, gr_session_device_bytes(s));
     gr_box_thaw(&s->box);
     s->requests++;
     double begin_s = clock_now_s();
@@ -410,4 +418,21 @@ void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const 
         gr_session_say_closed(run);
     }
     stop(s);
+}
+
+/* Once more after a crash of the virtual GPU's process: it may have been the machine's doing. */
+void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const struct arena *arena,
+                    double limit_s, struct gr_run *run)
+{
+    struct st_error err;
+    run_once(s, shape, arena, limit_s, run);
+    if (run->outcome != GR_DEVICE_LOST || !s->device_crash || gr_session_revive(s, arena, &err) ||
+        !s->alive)
+        return;
+    uint32_t *y = (uint32_t *)(arena->base + arena_layout_for(shape).y);
+    for (size_t i = 0; i < nn_conv_y_elems(shape); i++)
+        y[i] = GR_POISON_BITS;
+    run_once(s, shape, arena, limit_s, run);
+    if (run->outcome == GR_DEVICE_LOST && s->device_crash)
+        say_crashed_twice(s, GR_CRASHED, run);
 }

@@ -56,11 +56,11 @@ struct gr_session {
     char device_name[128];           /**< the GPU's name, or "" */
     char device_id[64];              /**< its UUID, or "" */
     struct vg_process device;        /**< virtual GPU: its process, a child of ours */
+    int device_crash;                /**< the signal that it died of, not killed; 0: none */
     struct gr_device_record *record; /**< virtual GPU: of the last request */
     const struct gr_host *host;
     const struct arena *arena;
     size_t processes, memory_bytes; /**< that were there when it was looked at */
-    size_t device_bytes;            /**< the same of the virtual GPU's process */
     struct gr_output output;
 };
 

@@ -7,9 +7,11 @@
 #include "vgpu/device/device_process.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 enum { RECORD_LIMIT_S = 30 };
 
@@ -46,6 +48,33 @@ enum st_code gr_device_lost(const struct gr_run *run, struct st_error *err)
     return st_detail(err, ST_HINT, "%s", run->hint);
 }
 
+size_t gr_session_device_bytes(const struct gr_session *s)
+{
+    return gr_box_memory_limit() + 16 * s->arena->bytes;
+}
+
+/* The records cannot be had. A device process that took too much memory has ended itself, because of
+ * what it was asked for. One that crashed did so because of a mistake of ours, or of the machine's;
+ * one that was killed, since the machine is short of memory. */
+static void explain_lost(struct gr_session *s, const char *why, struct gr_run *run)
+{
+    char message[160];
+    int status = 0;
+    const bool ended = vg_process_ended(&s->device, &status);
+    if (ended && WIFEXITED(status) && WEXITSTATUS(status) == VG_PROCESS_TOO_MUCH) {
+        snprintf(message, sizeof message,
+                 "took more than %.1f GiB of the virtual GPU's memory, the limit for this shape",
+                 (double)gr_session_device_bytes(s) / 0x1p30);
+        gr_session_say(run, GR_CRASHED, message,
+                       "which cudaMalloc() is in a loop, or how large is your scratch memory?");
+        return;
+    }
+    gr_session_say(run, GR_DEVICE_LOST, why,
+                   "is there enough memory? Was its process, vgpu-device, killed?");
+    if (ended && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+        s->device_crash = WTERMSIG(status);
+}
+
 bool gr_session_record_take(struct gr_session *s, struct gr_run *run)
 {
     gr_session_record_drop(s);
@@ -75,9 +104,7 @@ bool gr_session_record_take(struct gr_session *s, struct gr_run *run)
         return true;
     free(s->record);
     s->record = NULL;
-    gr_session_say(run, GR_DEVICE_LOST,
-                   code == ST_NO_MEMORY ? "no memory for the records" : err.what,
-                   "is there enough memory? Was its process, vgpu-device, killed?");
+    explain_lost(s, code == ST_NO_MEMORY ? "no memory for the records" : err.what, run);
     return false;
 }
 

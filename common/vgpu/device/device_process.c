@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { START_LIMIT_MS = 30000, STATUS_NOT_STARTED = 2 };
@@ -179,6 +181,30 @@ void vg_process_record_free(struct vg_process_record *record)
     free(record->counters);
     free(record->work);
     memset(record, 0, sizeof *record);
+}
+
+void vg_process_limit(const struct vg_process *process, size_t bytes)
+{
+    const struct rlimit limit = {bytes, RLIM_INFINITY};
+    if (process->pid > 0)
+        prlimit(process->pid, RLIMIT_RSS, &limit, NULL);
+}
+
+bool vg_process_ended(const struct vg_process *process, int *status)
+{
+    enum { WAIT_MS = 2000, STEP_MS = 5 };
+    siginfo_t end = {.si_pid = 0};
+    if (process->pid <= 0)
+        return false;
+    for (int waited = 0; waited < WAIT_MS && !end.si_pid; waited += STEP_MS) {
+        if (waitid(P_PID, (id_t)process->pid, &end, WEXITED | WNOHANG | WNOWAIT))
+            return false;
+        if (!end.si_pid)
+            nanosleep(&(struct timespec){.tv_nsec = STEP_MS * 1000000L}, NULL);
+    }
+    *status =
+        end.si_code == CLD_EXITED ? W_EXITCODE(end.si_status, 0) : W_EXITCODE(0, end.si_status);
+    return end.si_pid != 0;
 }
 
 void vg_process_kill(struct vg_process *process)

@@ -40,6 +40,9 @@ struct vg_process {
     int control; /**< -1: none */
 };
 
+/** Exit status of a device process that took more memory than vg_process_limit() allows. */
+enum { VG_PROCESS_TOO_MUCH = 3 };
+
 #define VG_PROCESS_NONE ((struct vg_process){.door = -1, .control = -1})
 
 /** Starts a device process and waits until it is ready. It dies with the calling thread.
@@ -68,6 +71,13 @@ enum st_code vg_process_answer(const struct vg_process *process, struct vg_proce
                                struct st_error *err);
 /** Releases the texts; harmless on a zeroed record. */
 void vg_process_record_free(struct vg_process_record *record);
+
+/** Sets how much memory the process may take from now on; it ends itself when it has more. */
+void vg_process_limit(const struct vg_process *process, size_t bytes);
+
+/** Waits a moment for the end of a process that has closed its control channel.
+ * @param status  as waitpid() has it. @return false: it has not ended. */
+bool vg_process_ended(const struct vg_process *process, int *status);
 
 /** Kills the process, waits for it and closes what belongs to it; harmless if there is none. */
 void vg_process_kill(struct vg_process *process);

@@ -9,6 +9,7 @@
 #include "base/option_table.h"
 #include "vgpu/device/device_confinement.h"
 #include "vgpu/device/device_process.h"
+#include "vgpu/device/memory_limit.h"
 #include "vgpu/device/native_library.h"
 #include "vgpu/device/server.h"
 #include "vgpu/gpus/gpu_profile.h"
@@ -130,6 +131,8 @@ int main(int argc, char **argv)
         code = record_open(&shared.record, o.path, o.control >= 0, &err);
     if (!code)
         device_confine(o.control >= 0);
+    if (!code && o.control >= 0)
+        memory_limit_keep();
     if (!code)
         code = server_run(&shared, o.fd, o.control, &err);
     if (!code)

@@ -4,6 +4,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 #define END                                                                                        \
-    if (ftruncate(4, 1 << 25) == 0 || fallocate(4, 0, 0, 1 << 25) == 0)                                        \
+    if (ftruncate(4, 1 << 25) == 0 || fallocate(4, 0, 0, 1 << 25) == 0)                            \
         y[0] = 1e9f;
 #include "plain.h"

@@ -1,6 +1,8 @@
 /* What a confined process can still do, and what not. Each test confines a process of its own: the
  * test's. */
 #include "vgpu/device/device_confinement.h"
+#include "vgpu/device/device_process.h"
+#include "vgpu/device/memory_limit.h"
 
 #include <criterion/criterion.h>
 #include <dlfcn.h>
@@ -12,8 +14,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -140,4 +144,31 @@ Test(confinement, files_are_libraries_if_it_only_reads, CONFINED)
     if (syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < 0)
         cr_skip_test("this system has no Landlock");
     cr_assert_eq(confined(true, reads_libraries_only), 0);
+}
+
+/* It takes memory until it is ended, or has four times its limit. */
+static int with_limit(rlim_t bytes)
+{
+    int status;
+    fflush(NULL);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        enum { PIECE_BYTES = 1 << 20, PIECES = 256 };
+        memory_limit_keep();
+        setrlimit(RLIMIT_RSS, &(struct rlimit){bytes, RLIM_INFINITY});
+        for (int i = 0; i < PIECES; i++) {
+            char *piece = malloc(PIECE_BYTES);
+            memset(piece, i, PIECE_BYTES);
+            usleep(2000);
+        }
+        _exit(0);
+    }
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+Test(confinement, memory_has_a_limit, CONFINED)
+{
+    cr_assert_eq(with_limit((rlim_t)64 << 20), VG_PROCESS_TOO_MUCH);
+    cr_assert_eq(with_limit(RLIM_INFINITY), 0);
 }

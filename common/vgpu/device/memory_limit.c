@@ -1,0 +1,50 @@
+/* The device's memory is one reservation of address space, far larger than the machine's memory, so
+ * neither RLIMIT_DATA nor RLIMIT_AS can limit what is touched of it. RLIMIT_RSS would, but Linux does
+ * not keep it: a thread does, a hundred times a second. */
+#include "vgpu/device/memory_limit.h"
+
+#include "vgpu/device/device_process.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOOK_INTERVAL_NS = 10000000 };
+
+/* Memory of our own, and the tables of its pages. */
+static size_t taken_bytes(FILE *status)
+{
+    char line[128];
+    size_t kib, sum = 0;
+    rewind(status);
+    while (fgets(line, sizeof line, status))
+        if (sscanf(line, "RssAnon: %zu", &kib) == 1 || sscanf(line, "RssShmem: %zu", &kib) == 1 ||
+            sscanf(line, "VmPTE: %zu", &kib) == 1)
+            sum += kib << 10;
+    return sum;
+}
+
+static void *keep(void *context)
+{
+    FILE *status = context;
+    struct rlimit limit;
+    for (;;) {
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_INTERVAL_NS}, NULL);
+        if (getrlimit(RLIMIT_RSS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+            taken_bytes(status) > limit.rlim_cur)
+            _exit(VG_PROCESS_TOO_MUCH);
+    }
+    return NULL;
+}
+
+void memory_limit_keep(void)
+{
+    pthread_t thread;
+    FILE *status = fopen("/proc/self/status", "re");
+    if (status)
+        setvbuf(status, NULL, _IOFBF, 4096);
+    if (status && pthread_create(&thread, NULL, keep, status) == 0)
+        pthread_detach(thread);
+}

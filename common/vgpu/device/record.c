@@ -12,8 +12,10 @@
 /* More findings than this are counted, not printed: the first ones tell the story. */
 #define FINDINGS_PRINTED_MAX 20
 
-/* A program that calls the runtime without end must not take all memory. */
-#define TRACE_BYTES_MAX ((long)256 << 20)
+/* A program that calls the runtime without end must not take all memory, neither here nor in the
+ * owner, which reads the table whole. */
+#define TABLE_BYTES_MAX       ((long)256 << 20)
+#define TAKEN_TRACE_BYTES_MAX ((long)64 << 20)
 
 struct record {
     pthread_mutex_t lock;
@@ -22,6 +24,7 @@ struct record {
     char *text[RECORD_TABLES];
     size_t bytes[RECORD_TABLES];
     uint64_t lost; /* rows of the trace */
+    bool brief;    /* the trace is for the owner alone, who reads few of its columns */
     bool written;
 };
 
@@ -39,6 +42,21 @@ static const char *const trace_columns[TRACE_COLUMNS] = {
 #define HARDWARE(...)
 #include "vgpu/api/trace_columns.def"
 };
+static const size_t brief_columns[] = {AT_kind,
+                                       AT_name,
+                                       AT_client,
+                                       AT_stream,
+                                       AT_start_ns,
+                                       AT_end_ns,
+                                       AT_bytes,
+                                       AT_grid,
+                                       AT_block,
+                                       AT_registers,
+                                       AT_static_shared_bytes,
+                                       AT_dynamic_shared_bytes,
+                                       AT_occupancy,
+                                       AT_limiter,
+                                       AT_error};
 static const char *const fault_columns[] = {"kind",  "kernel",     "file",      "line",
                                             "block", "thread",     "address",   "detail",
                                             "count", "other_file", "other_line"};
@@ -63,6 +81,17 @@ static const char *const work_columns[] = {WORK_MAP(NAME)};
 #define COLUMNS(a) (sizeof(a) / sizeof *(a))
 _Static_assert(TRACE_COLUMNS <= TSV_ROW_MAX, "a row has room for all");
 
+static void write_trace_row(struct record *r, const char *const *fields)
+{
+    const char *brief[COLUMNS(brief_columns)];
+    for (size_t i = 0; i < COLUMNS(brief_columns); i++)
+        brief[i] = fields[brief_columns[i]];
+    if (r->brief)
+        tsv_write_row(r->stream[RECORD_TRACE], COLUMNS(brief_columns), brief);
+    else
+        tsv_write_row(r->stream[RECORD_TRACE], TRACE_COLUMNS, fields);
+}
+
 /* An empty table: its first row. @return false without memory. */
 static bool table_start(struct record *r, enum record_table table)
 {
@@ -70,7 +99,7 @@ static bool table_start(struct record *r, enum record_table table)
     if (!r->stream[table])
         return false;
     if (table == RECORD_TRACE)
-        tsv_write_row(r->stream[table], TRACE_COLUMNS, trace_columns);
+        write_trace_row(r, trace_columns);
     else if (table == RECORD_FAULTS)
         tsv_write_row(r->stream[table], COLUMNS(fault_columns), fault_columns);
     else if (table == RECORD_WORK)
@@ -97,6 +126,7 @@ enum st_code record_open(struct record **record, const char *const path[RECORD_T
     if (!r)
         return st_fail(err, ST_NO_MEMORY, "no memory for the records");
     pthread_mutex_init(&r->lock, NULL);
+    r->brief = takes && !path[RECORD_TRACE];
     for (int i = 0; i < RECORD_TABLES; i++) {
         r->path[i] = path[i];
         if ((takes || path[i]) && !table_start(r, i)) {
@@ -122,7 +152,11 @@ void record_close(struct record *record)
 static void write_row(struct record *record, enum record_table table, struct tsv_row *row)
 {
     pthread_mutex_lock(&record->lock);
-    if (ftell(record->stream[table]) < TRACE_BYTES_MAX)
+    const bool is_trace = table == RECORD_TRACE;
+    const long most = is_trace && record->brief ? TAKEN_TRACE_BYTES_MAX : TABLE_BYTES_MAX;
+    if (ftell(record->stream[table]) < most && is_trace)
+        write_trace_row(record, row->field);
+    else if (ftell(record->stream[table]) < most)
         tsv_row_write(row, record->stream[table]);
     else if (record->lost++ == 0)
         say("the trace is full: later calls, launches and copies are not in it");

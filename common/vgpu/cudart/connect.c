@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/single_threaded.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -69,7 +70,9 @@ void rt_say_once(bool *said, const char *format, ...)
 struct call rt_call_with(enum vp_op op, const char *api, uint64_t stream,
                          const uint64_t arguments[VP_ARGUMENTS])
 {
-    struct call c = {.request = {.op = op, .stream = stream}, .fd = -1};
+    struct call c = {
+        .request = {.op = (uint16_t)op, .alone = __libc_single_threaded != 0, .stream = stream},
+        .fd = -1};
     memcpy(c.request.a, arguments, sizeof c.request.a);
     snprintf(c.request.api, sizeof c.request.api, "%s", api);
     return c;

@@ -104,6 +104,7 @@ void session_close(struct session *s)
         say("%zu bytes that kernels printed were not shown: the program ended without synchronising (hint: call cudaDeviceSynchronize() after the last launch)",
             s->printed_bytes - s->printed_taken);
     free(s->printed);
+    session_deferred_clear(s);
     if (s->window)
         munmap(s->window, VP_WINDOW_BYTES);
     if (s->window_fd >= 0)
@@ -189,9 +190,12 @@ SESSION_OP(PRINTF_TAKE)
     return VP_OK;
 }
 
-/* Reads one packet. @return false when the client is gone or what it sent is malformed. */
-static bool request_read(struct session *s, struct exchange *x)
+bool session_read(struct session *s, struct exchange *x)
 {
+    memset(&x->request, 0, sizeof x->request);
+    memset(&x->reply, 0, sizeof x->reply);
+    x->reply_fd = -1;
+    x->replied = false;
     struct iovec parts[2] = {{&x->request, sizeof x->request}, {x->payload, VP_PAYLOAD_MAX}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
     ssize_t got = recvmsg(s->fd, &message, MSG_DONTWAIT);
@@ -265,7 +269,7 @@ static struct stream *session_stream(struct session *s, uint64_t number)
     return number == 2 ? &s->per_thread : handles_get(&s->streams, number);
 }
 
-static int carry_out(struct session *s, struct exchange *x)
+int session_look_up(struct session *s, struct exchange *x)
 {
     const unsigned treatment = ops[x->request.op].treatment;
     if (!s->device)
@@ -276,21 +280,11 @@ static int carry_out(struct session *s, struct exchange *x)
     x->event = handles_get(&s->events, x->request.a[0]);
     if ((treatment & VP_STREAM && !x->stream) || (treatment & VP_EVENT && !x->event))
         return VP_INVALID_HANDLE;
-    return ops[x->request.op].handle(s, x);
+    return VP_OK;
 }
 
-bool session_step(struct session *s)
+bool session_carry_out(struct session *s, struct exchange *x)
 {
-    static struct exchange exchange; /* large, and requests are handled one at a time */
-    struct exchange *x = &exchange;
-    memset(&x->request, 0, sizeof x->request);
-    memset(&x->reply, 0, sizeof x->reply);
-    x->reply_fd = -1;
-    x->replied = false;
-    if (!request_read(s, x))
-        return false;
-    if (x->replied)
-        return true;
     const unsigned treatment = ops[x->request.op].treatment;
     const bool moves = s->device && treatment & VP_MOVES;
     double start_ns = s->time.host_ns;
@@ -302,7 +296,9 @@ bool session_step(struct session *s)
         timeline_call(&s->time);
     if (moves)
         session_shared_look(s, true);
-    x->reply.error = carry_out(s, x);
+    x->reply.error = session_look_up(s, x);
+    if (!x->reply.error)
+        x->reply.error = ops[x->request.op].handle(s, x);
     if (moves)
         session_shared_look(s, false);
     if (treatment & VP_SYNCS) {
@@ -312,4 +308,19 @@ bool session_step(struct session *s)
     }
     request_trace(s, x, start_ns);
     return session_reply(s, x);
+}
+
+bool session_step(struct session *s)
+{
+    static struct exchange exchange; /* large, and requests are handled one at a time */
+    if (!session_read(s, &exchange))
+        return false;
+    if (exchange.replied)
+        return true;
+    bool connected = session_carry_out(s, &exchange);
+    if (s->interrupted)
+        session_deferred_clear(s);
+    while (session_deferred_take(s, &exchange))
+        connected &= session_carry_out(s, &exchange);
+    return connected;
 }

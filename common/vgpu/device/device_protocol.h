@@ -14,7 +14,8 @@
  *
  * Requests are carried out in order. LAUNCH is answered before the kernel runs; the next request
  * waits for it. So launches are asynchronous for the client, and everything is ordered as if all
- * streams were one; the virtual clock (timeline.h) knows the streams apart.
+ * streams were one; the virtual clock (timeline.h) knows the streams apart. Only while a kernel waits for
+ * the host are requests answered that need not wait for it (session_deferred.c).
  */
 #ifndef CONVLAB_VGPU_PROTOCOL_H
 #define CONVLAB_VGPU_PROTOCOL_H
@@ -98,7 +99,9 @@ enum vp_op {
 
 /** The fixed part of a request. */
 struct vp_request {
-    uint32_t op, payload_bytes;
+    uint16_t op;
+    uint16_t alone; /**< 1: the client's process has no other thread */
+    uint32_t payload_bytes;
     uint64_t stream; /**< 0 and 1 legacy default, 2 per-thread default, or from STREAM_CREATE */
     uint64_t a[VP_ARGUMENTS];
     char api[40]; /**< the runtime function, for the trace; "" costs no modelled time */

@@ -118,7 +118,10 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
     pthread_mutex_lock(&shared->running_lock);
     shared->running = s;
     shared->launches++;
+    s->pending_since_s = 0;
+    s->running_on = x->request.stream;
     pthread_mutex_unlock(&shared->running_lock);
+    vg_host_set(s->device, session_host_waits, s);
     if (l->cooperative)
         vg_one_core(s->device);
     enum st_code code = vg_launch(s->device, l->kernel->kernel, l->grid, l->block,
@@ -167,24 +170,35 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
     free(report.blocks);
 }
 
-SESSION_OP(LAUNCH)
+static int launch_read(struct session *s, const struct exchange *x, struct launch *l)
 {
     const uint64_t *a = x->request.a;
-    struct launch l = {.kernel = handles_get(&s->kernels, a[0]),
-                       .grid = {low(a[1]), high(a[1]), low(a[2])},
-                       .block = {low(a[3]), high(a[3]), high(a[2])},
-                       .dynamic_shared_bytes = a[4],
-                       .cooperative = a[5] != 0};
-    if (!l.kernel)
+    *l = (struct launch){.kernel = handles_get(&s->kernels, a[0]),
+                         .grid = {low(a[1]), high(a[1]), low(a[2])},
+                         .block = {low(a[3]), high(a[3]), high(a[2])},
+                         .dynamic_shared_bytes = a[4],
+                         .cooperative = a[5] != 0};
+    if (!l->kernel)
         return VP_INVALID_DEVICE_FUNCTION;
     if (!x->stream)
         return VP_INVALID_HANDLE;
-    if (x->request.payload_bytes != vg_kernel_parameter_bytes(l.kernel->kernel))
+    if (x->request.payload_bytes != vg_kernel_parameter_bytes(l->kernel->kernel))
         return VP_INVALID_VALUE;
-    vg_kernel_attributes_get(l.kernel->kernel, &l.attributes);
-    int refused = sizes_check(s, &l);
-    if (!refused)
-        refused = resources_check(s, &l);
+    vg_kernel_attributes_get(l->kernel->kernel, &l->attributes);
+    int refused = sizes_check(s, l);
+    return refused ? refused : resources_check(s, l);
+}
+
+int session_launch_check(struct session *s, const struct exchange *x)
+{
+    struct launch l;
+    return launch_read(s, x, &l);
+}
+
+SESSION_OP(LAUNCH)
+{
+    struct launch l;
+    const int refused = launch_read(s, x, &l);
     if (refused)
         return refused;
     session_reply(s, x);

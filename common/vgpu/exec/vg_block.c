@@ -89,6 +89,7 @@ static bool resolve_stuck(struct vg_block *block)
 
 void vg_block_no_progress(struct vg_block *block)
 {
+    const char *host = atomic_load(&block->launch->host_waits);
     if (report_barrier(block))
         return;
     for (uint32_t i = 0; i < block->warp_count; i++) {
@@ -97,7 +98,9 @@ void vg_block_no_progress(struct vg_block *block)
             if (w->fragments[k].state == FRAGMENT_READY) {
                 vg_find(w, w->fragments[k].pc, VG_FAULT_NO_PROGRESS,
                         __builtin_ctz(w->fragments[k].mask), 0, 0, false,
-                        "this loop waits for something that no other thread is going to do");
+                        "this loop waits for something that no other thread is going to do%s%s",
+                        host ? ", nor the host, which waits for the kernel in " : "",
+                        host ? host : "");
                 return;
             }
     }

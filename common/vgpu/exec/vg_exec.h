@@ -210,6 +210,8 @@ struct vg_launch {
     _Alignas(64) atomic_ullong next_block; /**< what changes is not beside what handlers read */
     atomic_ullong fault_block;             /**< smallest block that faulted */
     atomic_int active;                     /**< workers that are not done */
+    atomic_bool reads_host; /**< a worker that only spins has read memory that the host shares */
+    _Atomic(const char *) host_waits; /**< in what, if it was asked: it does not write there */
     atomic_ullong quiet; /**< those that only spin, beside the progress (<< 32) since when */
     _Alignas(64) uint64_t number;
     bool concurrent;                  /**< several workers: atomics must be atomic */
@@ -381,9 +383,11 @@ struct vg_device {
     unsigned generation;
     int busy;
     bool quit;
-    bool keeps_blocks;     /**< see vg_blocks_keep() */
-    uint64_t seed;         /**< see vg_device_seed() */
-    atomic_bool interrupt; /**< the running launch is to end soon */
+    bool keeps_blocks;         /**< see vg_blocks_keep() */
+    uint64_t seed;             /**< see vg_device_seed() */
+    atomic_bool interrupt;     /**< the running launch is to end soon */
+    vg_host_waits *host_waits; /**< see vg_host_set() */
+    void *host;
     struct vg_launch *launch;
     struct vg_fault *faults;
     size_t fault_count, fault_room;

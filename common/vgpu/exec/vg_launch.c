@@ -98,6 +98,12 @@ void vg_one_core(struct vg_device *d)
     d->one_core = true;
 }
 
+void vg_host_set(struct vg_device *d, vg_host_waits *waits, void *context)
+{
+    d->host_waits = waits;
+    d->host = context;
+}
+
 void vg_interrupt(struct vg_device *d)
 {
     atomic_store(&d->interrupt, true);

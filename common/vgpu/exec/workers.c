@@ -9,11 +9,13 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     MAX_RESIDENT = 2048, /* blocks that one worker holds at most */
     PATIENT_ROUNDS = 64, /* turns without progress before another block is taken in */
     QUIET_ROUNDS = 100,  /* turns of each worker without progress anywhere: then there is none */
+    HOST_NAP_NS = 200000,
 };
 
 /* Two for each instruction: few need more, and many need one. */
@@ -131,6 +133,34 @@ static bool all_quiet(struct vg_launch *l)
            (uint32_t)said == (uint32_t)atomic_load(&l->active);
 }
 
+/* Whether what this worker read last, at any of its instructions, was memory that the host shares. */
+static bool reads_host(const struct vg_worker *w, const struct vg_launch *l)
+{
+    for (uint32_t k = 0; k < l->module->ir.insn_count; k++) {
+        const struct ir_insn *in = l->module->insns[k];
+        if (!in->site || in->op == IR_ST)
+            continue;
+        const struct vg_site *s = &w->sites[in->site];
+        if (s->span && s->allocation->shared)
+            return true;
+    }
+    return false;
+}
+
+/* All workers only spin: for something that the host may still write? Then the core is left to it for a
+ * while. */
+static bool host_may_write(struct vg_launch *l, uint32_t seen)
+{
+    const struct vg_device *d = l->device;
+    if (!atomic_load(&l->reads_host) || !d->host_waits)
+        return false;
+    atomic_store(&l->host_waits, d->host_waits(d->host, seen));
+    if (atomic_load(&l->host_waits))
+        return false;
+    nanosleep(&(struct timespec){.tv_nsec = HOST_NAP_NS}, NULL);
+    return true;
+}
+
 /* The kernel is ended in all blocks of a worker. */
 static void end_blocks(struct vg_worker *w, struct vg_block **resident, int *count)
 {
@@ -189,10 +219,14 @@ static void work(struct vg_worker *w, struct vg_launch *l)
             seen += alone;
         }
         stirred = false;
-        if (quiet_rounds == QUIET_ROUNDS)
+        if (quiet_rounds == QUIET_ROUNDS) {
+            if (reads_host(w, l))
+                atomic_store(&l->reads_host, true);
             say_quiet(l, seen);
+        }
         if (quiet_rounds >= QUIET_ROUNDS && all_quiet(l)) {
-            end_blocks(w, resident, &count);
+            if (!host_may_write(l, seen))
+                end_blocks(w, resident, &count);
             vg_progressed(w);
         }
     }

@@ -106,7 +106,7 @@ Test(server, any_arguments_get_an_answer)
     uint64_t p = allocate(fd, 5000, VP_OK);
     static char payload[2000];
     for (int i = 0; i < 30000; i++) {
-        struct vp_request q = {.op = (uint32_t)rng_range(&r, 0, VP_OPS - 1),
+        struct vp_request q = {.op = (uint16_t)rng_range(&r, 0, VP_OPS - 1),
                                .payload_bytes = (uint32_t)rng_range(&r, 0, 3) * 500,
                                .stream = special[rng_range(&r, 0, 11)]};
         for (int k = 0; k < VP_ARGUMENTS; k++) {

@@ -1,0 +1,130 @@
+/* A kernel that waits for a flag in memory which the host shares: the host may set it after other calls. The
+ * device is in the kernel then, and a call that waited for its end would wait for ever. So calls that need
+ * not wait are answered meanwhile, by whichever worker asks what the host is doing; what they ask for is
+ * done after the kernel, in their order. */
+#include "vgpu/device/client_session.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define HOST_PATIENCE_S 10 /* for another thread of the client, while one waits for the kernel */
+
+struct deferred {
+    struct deferred *next;
+    struct vp_request request;
+    unsigned char payload[];
+};
+
+static bool defer(struct session *s, const struct exchange *x)
+{
+    const size_t bytes = x->request.payload_bytes;
+    struct deferred *d = calloc(1, sizeof *d + bytes), **last = &s->deferred;
+    if (!d)
+        return false;
+    d->request = x->request;
+    memcpy(d->payload, x->payload, bytes);
+    while (*last)
+        last = &(*last)->next;
+    *last = d;
+    return true;
+}
+
+bool session_deferred_take(struct session *s, struct exchange *x)
+{
+    struct deferred *d = s->deferred;
+    if (!d)
+        return false;
+    memset(&x->reply, 0, sizeof x->reply);
+    x->request = d->request;
+    memcpy(x->payload, d->payload, d->request.payload_bytes);
+    x->payload[d->request.payload_bytes] = '\0';
+    x->reply_fd = -1;
+    x->replied = true;
+    s->deferred = d->next;
+    free(d);
+    return true;
+}
+
+void session_deferred_clear(struct session *s)
+{
+    for (struct deferred *d; (d = s->deferred);) {
+        s->deferred = d->next;
+        free(d);
+    }
+}
+
+/* Whether work was asked for that comes after the kernel: in a stream, or before an event was recorded. */
+static bool is_behind(const struct session *s, const struct exchange *x)
+{
+    const bool of_event = x->request.op == VP_EVENT_QUERY;
+    for (const struct deferred *d = s->deferred; d; d = d->next)
+        if (of_event ? d->request.op == VP_EVENT_RECORD && d->request.a[0] == x->request.a[0]
+                     : d->request.op != VP_CALL && d->request.stream == x->request.stream)
+            return true;
+    return !of_event && x->request.stream == s->running_on;
+}
+
+static bool need_not_wait(enum vp_op op)
+{
+    return op == VP_LAUNCH || op == VP_EVENT_RECORD || op == VP_STREAM_WAIT || op == VP_CALL ||
+           op == VP_STREAM_QUERY || op == VP_EVENT_QUERY || op == VP_KERNEL ||
+           op == VP_KERNEL_INFO || op == VP_OCCUPANCY || op == VP_STREAM_CREATE ||
+           op == VP_EVENT_CREATE;
+}
+
+/* Answers a request that need not wait for the kernel. @return false: the client is gone */
+static bool answer(struct session *s, struct exchange *x)
+{
+    switch (x->request.op) {
+    case VP_STREAM_QUERY:
+    case VP_EVENT_QUERY:
+    case VP_LAUNCH:
+    case VP_EVENT_RECORD:
+    case VP_STREAM_WAIT:
+    case VP_CALL:
+        break;
+    default:
+        return session_carry_out(s, x); /* nothing that has to do with kernels that run */
+    }
+    const bool asks = x->request.op == VP_STREAM_QUERY || x->request.op == VP_EVENT_QUERY;
+    int error = session_look_up(s, x);
+    if (!error && asks)
+        error = is_behind(s, x) ? VP_NOT_READY : VP_OK;
+    else if (!error && x->request.op == VP_LAUNCH)
+        error = session_launch_check(s, x);
+    if (!error && !asks && !defer(s, x))
+        error = VP_OUT_OF_MEMORY;
+    x->reply.error = error;
+    return session_reply(s, x);
+}
+
+const char *session_host_waits(void *context, uint32_t look)
+{
+    static struct exchange exchange;
+    struct session *s = context;
+    struct vp_request next = {0};
+    bool waits = false;
+    pthread_mutex_lock(&s->shared->running_lock);
+    while (s->pending_since_s == 0 &&
+           recv(s->fd, &next, sizeof next, MSG_PEEK | MSG_DONTWAIT) == (ssize_t)sizeof next) {
+        if (need_not_wait((enum vp_op)next.op)) {
+            if (!session_read(s, &exchange) || !answer(s, &exchange))
+                shutdown(s->fd, SHUT_RDWR); /* which interrupts the kernel */
+            continue;
+        }
+        s->pending_since_s = next.alone ? -1 : clock_now_s();
+        s->pending_look = look;
+        memset(s->pending_api, 0, sizeof s->pending_api);
+        for (size_t i = 0; i + 1 < sizeof next.api && next.api[i] > ' ' && next.api[i] <= '~'; i++)
+            s->pending_api[i] = next.api[i];
+        if (!s->pending_api[0])
+            strcpy(s->pending_api, "a CUDA call");
+    }
+    if (s->pending_since_s != 0 && s->pending_look != look)
+        waits = s->pending_since_s < 0 || clock_now_s() > s->pending_since_s + HOST_PATIENCE_S;
+    pthread_mutex_unlock(&s->shared->running_lock);
+    return waits ? s->pending_api : NULL;
+}

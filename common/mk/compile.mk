@@ -30,14 +30,14 @@ ORDER := \
     data/train \
     common/runner common/vendor common/nn \
     common/vprof common/cupti common/analysis common/trace \
-    common/vgpu/cudart common/vgpu/device common/vgpu/gpus common/vgpu/fatbin common/vgpu/native \
+    common/vgpu/cudart common/vgpu/driver common/vgpu/device common/vgpu/gpus common/vgpu/fatbin common/vgpu/native \
     common/vgpu/exec \
     common/vgpu/probe common/vgpu/ptx common/vgpu/api \
     common/base
 
-# Built by rules of their own: three libraries that programs load (vgpu.mk, native.mk, profiler.mk), and programs that
+# Built by rules of their own: four libraries that programs load (vgpu.mk, native.mk, profiler.mk), and programs that
 # are linked with NVIDIA's runtime (bench-gpu.mk).
-LOADED  := common/vgpu/cudart common/vgpu/native common/cupti
+LOADED  := common/vgpu/cudart common/vgpu/driver common/vgpu/native common/cupti
 MODULES := $(filter-out $(LOADED) grader/gpubench,$(ORDER))
 
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)

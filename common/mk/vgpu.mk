@@ -13,7 +13,8 @@ SHIM_OBJECTS  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/vgpu/cudart/*
 # runtime's functions mean nothing on the virtual GPU.)
 SHIM_COMPILE  := $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -Wno-unused-parameter -fPIC -fvisibility=hidden \
                  -isystem $(CUDA_HOME)/include -MMD -MP
-VGPU_RUN      := $(BUILD)/vgpu-run $(BUILD)/vgpu-device $(VGPU_PROFILES) $(if $(CUDART_HEADER),$(SHIM))
+DRIVER        := $(BUILD)/vgpu/libcuda.so.1
+VGPU_RUN      := $(BUILD)/vgpu-run $(BUILD)/vgpu-device $(VGPU_PROFILES) $(if $(CUDART_HEADER),$(SHIM) $(DRIVER))
 
 .PHONY: vgpu vgpu-check vgpu-programs
 vgpu: $(VGPU_RUN) ## the virtual GPU: build/vgpu-run PROGRAM
@@ -35,6 +36,16 @@ $(SHIM): $(BUILD)/vgpu/stubs.c $(SHIM_OBJECTS) common/vgpu/cudart/cudart.map
 	$(Q)$(SHIM_COMPILE) -MF $(BUILD)/vgpu/stubs.d -shared -Wl,-soname,libcudart.so.13 \
 	    -Wl,--version-script=common/vgpu/cudart/cudart.map -Wl,-z,defs $(BUILD)/vgpu/stubs.c \
 	    $(SHIM_OBJECTS) -o $@
+
+# Each name in the header that looks like a function of the driver, with its version.
+$(BUILD)/vgpu/driver_functions.inc: $(CUDA_HOME)/include/cuda.h
+	$(Q)mkdir -p $(@D)
+	$(Q)grep -o '\bcu[A-Z][A-Za-z0-9_]*' $< | grep -v '^cuGetError' | sort -u | \
+	    sed 's/.*/FUNCTION(&)/' > $@
+
+$(DRIVER): common/vgpu/driver/driver.c $(BUILD)/vgpu/driver_functions.inc
+	$(Q)$(SHIM_COMPILE) -MF $(BUILD)/vgpu/driver.d -I$(BUILD)/vgpu -shared \
+	    -Wl,-soname,libcuda.so.1 $< -o $@ -ldl
 
 all: vgpu
 

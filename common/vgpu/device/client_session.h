@@ -84,13 +84,14 @@ struct session {
     int sticky; /**< the error that every call returns once a kernel has faulted */
     size_t faults_printed;
     struct record_told told;
-    /* While a kernel runs, see session_host_waits(); guarded by running_lock. */
+    /* While a kernel runs, see session_step.c; guarded by running_lock. */
     uint64_t running_on; /**< its stream */
     double
         pending_since_s; /**< the client waits for it, -1: and has no other thread; 0: it does not */
     uint32_t pending_look; /**< of the kernel's, when it was noticed */
     char pending_api[sizeof((struct vp_request *)0)->api]; /**< in what */
     struct deferred *deferred;
+    int deferred_count;
     bool interrupted; /**< the client ended while its kernel ran; guarded by running_lock */
     char *printed;    /**< what kernels printed and the client has not taken */
     size_t printed_bytes, printed_taken;
@@ -127,13 +128,6 @@ void session_record(struct session *s);
 void session_shared_look(struct session *s, bool by_client);
 /** Times the pieces of copies that no last piece has come for: what moves, takes time. */
 void session_copies_settle(struct session *s);
-/** For vg_host_set(): what the client waits in. Requests that need not wait for the kernel that runs are
- * answered meanwhile; those that come after it in a stream are carried out after it. */
-vg_host_waits session_host_waits;
-/** Takes the first request that was answered already and is to be carried out. @return false: none */
-bool session_deferred_take(struct session *s, struct exchange *x);
-/** Forgets them: the client has gone. */
-void session_deferred_clear(struct session *s);
 /** @return the error that the launch in a request is refused with, or VP_OK. */
 int session_launch_check(struct session *s, const struct exchange *x);
 /** Reads one packet; x->replied is set where there is none. @return false when the client is gone or
@@ -143,7 +137,9 @@ bool session_read(struct session *s, struct exchange *x);
 int session_look_up(struct session *s, struct exchange *x);
 /** Carries out a request and replies. @return false when the client is gone. */
 bool session_carry_out(struct session *s, struct exchange *x);
-/** Handles one request. @return false when the client is gone or broke the protocol. */
+/** Collects what kernels have printed since the last time. */
+void session_printf_collect(struct session *s);
+/** Handles one request, and those that it made wait. @return false when the client is gone or broke the protocol. */
 bool session_step(struct session *s);
 /** Sends the reply of an exchange. */
 bool session_reply(struct session *s, struct exchange *x);

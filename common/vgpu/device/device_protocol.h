@@ -15,7 +15,7 @@
  * Requests are carried out in order. LAUNCH is answered before the kernel runs; the next request
  * waits for it. So launches are asynchronous for the client, and everything is ordered as if all
  * streams were one; the virtual clock (timeline.h) knows the streams apart. Only while a kernel waits for
- * the host are requests answered that need not wait for it (session_deferred.c).
+ * the host are requests answered that need not wait for it (session_step.c).
  */
 #ifndef CONVLAB_VGPU_PROTOCOL_H
 #define CONVLAB_VGPU_PROTOCOL_H

@@ -121,7 +121,6 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
     s->pending_since_s = 0;
     s->running_on = x->request.stream;
     pthread_mutex_unlock(&shared->running_lock);
-    vg_host_set(s->device, session_host_waits, s);
     if (l->cooperative)
         vg_one_core(s->device);
     enum st_code code = vg_launch(s->device, l->kernel->kernel, l->grid, l->block,

@@ -223,5 +223,39 @@ if [ -x "$nvcc" ]; then
     refused damaged_gpu_code "$scratch/damaged" 'damaged: zstd cannot decompress'
 fi
 
+# A library that needs the driver, as NVIDIA's do, and a program that does not look at errors; and the same program
+# without its library. Each is told of in one line, with the name of what is missing.
+if wanted needs_driver; then
+    rm -f "$scratch"/*
+    cat >"$scratch/blas.c" <<'EOF'
+#include <dlfcn.h>
+int blas_create(void)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    int (*init)(int) = driver ? (int (*)(int))dlsym(driver, "cuInit") : 0;
+    return init ? init(0) : 1;
+}
+EOF
+    printf 'int blas_create(void);\nint main(void) { blas_create(); return blas_create() == 100 ? 0 : 1; }\n' \
+        >"$scratch/program.c"
+    ${CC:-cc} -shared -fPIC "$scratch/blas.c" -o "$scratch/libblas_of_test.so" -ldl &&
+        ${CC:-cc} "$scratch/program.c" -L"$scratch" -lblas_of_test -Wl,-rpath,"$scratch" -o "$scratch/program"
+    "$build/vgpu-run" "$scratch/program" >"$scratch/out" 2>"$scratch/err"
+    status=$?
+    rm -f "$scratch/libblas_of_test.so"
+    "$build/vgpu-run" "$scratch/program" >>"$scratch/out" 2>"$scratch/missing"
+    if [ "$status" -ne 0 ]; then
+        fail needs_driver "exit status $status"
+    elif [ "$(wc -l <"$scratch/err")" -ne 1 ] || ! grep -q 'libblas_of_test.so needs .*libcuda.so.1' "$scratch/err"; then
+        fail needs_driver "no line about the driver, or more than one"
+    elif [ "$(wc -l <"$scratch/missing")" -ne 1 ] || ! grep -q 'libblas_of_test.so' "$scratch/missing"; then
+        cp "$scratch/missing" "$scratch/err"
+        fail needs_driver "no line about the library, or more than one"
+    else
+        passed=$((passed + 1))
+        echo 'PASS needs_driver'
+    fi
+fi
+
 printf 'Tested: %s | Passing: %s | Failing: %s | Crashing: 0\n' $((passed + failed)) "$passed" "$failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,4 +1,6 @@
-/* A kernel that waits for a flag in memory which the host shares: the host may set it after other calls. The
+/* Requests in turn, and those that arrive while a kernel waits for the host.
+ *
+ * A kernel that waits for a flag in memory which the host shares: the host may set it after other calls. The
  * device is in the kernel then, and a call that waited for its end would wait for ever. So calls that need
  * not wait are answered meanwhile, by whichever worker asks what the host is doing; what they ask for is
  * done after the kernel, in their order. */
@@ -11,6 +13,10 @@
 #include <sys/socket.h>
 
 #define HOST_PATIENCE_S 10 /* for another thread of the client, while one waits for the kernel */
+enum {
+    DEFERRED_MOST = 1024, /* launches and the like that wait; as on hardware, more wait for these */
+    ANSWERED_MOST = 64,   /* at a time */
+};
 
 struct deferred {
     struct deferred *next;
@@ -29,10 +35,11 @@ static bool defer(struct session *s, const struct exchange *x)
     while (*last)
         last = &(*last)->next;
     *last = d;
+    s->deferred_count++;
     return true;
 }
 
-bool session_deferred_take(struct session *s, struct exchange *x)
+static bool deferred_take(struct session *s, struct exchange *x)
 {
     struct deferred *d = s->deferred;
     if (!d)
@@ -44,16 +51,9 @@ bool session_deferred_take(struct session *s, struct exchange *x)
     x->reply_fd = -1;
     x->replied = true;
     s->deferred = d->next;
+    s->deferred_count--;
     free(d);
     return true;
-}
-
-void session_deferred_clear(struct session *s)
-{
-    for (struct deferred *d; (d = s->deferred);) {
-        s->deferred = d->next;
-        free(d);
-    }
 }
 
 /* Whether work was asked for that comes after the kernel: in a stream, or before an event was recorded. */
@@ -101,16 +101,20 @@ static bool answer(struct session *s, struct exchange *x)
     return session_reply(s, x);
 }
 
-const char *session_host_waits(void *context, uint32_t look)
+static bool peek(const struct session *s, struct vp_request *next)
+{
+    return recv(s->fd, next, sizeof *next, MSG_PEEK | MSG_DONTWAIT) == (ssize_t)sizeof *next;
+}
+
+static const char *host_waits(void *context, uint32_t look)
 {
     static struct exchange exchange;
     struct session *s = context;
     struct vp_request next = {0};
     bool waits = false;
     pthread_mutex_lock(&s->shared->running_lock);
-    while (s->pending_since_s == 0 &&
-           recv(s->fd, &next, sizeof next, MSG_PEEK | MSG_DONTWAIT) == (ssize_t)sizeof next) {
-        if (need_not_wait((enum vp_op)next.op)) {
+    for (int i = 0; s->pending_since_s == 0 && i < ANSWERED_MOST && peek(s, &next); i++) {
+        if (need_not_wait((enum vp_op)next.op) && s->deferred_count < DEFERRED_MOST) {
             if (!session_read(s, &exchange) || !answer(s, &exchange))
                 shutdown(s->fd, SHUT_RDWR); /* which interrupts the kernel */
             continue;
@@ -127,4 +131,20 @@ const char *session_host_waits(void *context, uint32_t look)
         waits = s->pending_since_s < 0 || clock_now_s() > s->pending_since_s + HOST_PATIENCE_S;
     pthread_mutex_unlock(&s->shared->running_lock);
     return waits ? s->pending_api : NULL;
+}
+
+bool session_step(struct session *s)
+{
+    static struct exchange exchange; /* large, and requests are handled one at a time */
+    if (!session_read(s, &exchange))
+        return false;
+    if (exchange.replied)
+        return true;
+    if (s->device)
+        vg_host_set(s->device, host_waits, s);
+    bool connected = session_carry_out(s, &exchange);
+    while (deferred_take(s, &exchange))
+        if (!s->interrupted)
+            connected &= session_carry_out(s, &exchange);
+    return connected;
 }

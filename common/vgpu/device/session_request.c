@@ -1,0 +1,126 @@
+/* One request: read, looked up, carried out, traced and answered. */
+#include "vgpu/device/client_session.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+bool session_read(struct session *s, struct exchange *x)
+{
+    memset(&x->request, 0, sizeof x->request);
+    memset(&x->reply, 0, sizeof x->reply);
+    x->reply_fd = -1;
+    x->replied = false;
+    struct iovec parts[2] = {{&x->request, sizeof x->request}, {x->payload, VP_PAYLOAD_MAX}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+    ssize_t got = recvmsg(s->fd, &message, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return x->replied = true;
+    if (got <= 0)
+        return false;
+    size_t fixed = sizeof x->request;
+    if ((size_t)got < fixed || (message.msg_flags & MSG_TRUNC) || x->request.op >= VP_OPS ||
+        x->request.payload_bytes != (size_t)got - fixed) {
+        say("client %d sent a malformed request and is disconnected", s->number);
+        return false;
+    }
+    x->payload[x->request.payload_bytes] = '\0';
+    x->request.api[sizeof x->request.api - 1] = '\0';
+    for (char *c = x->request.api; *c; c++) /* it is shown to people */
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    return true;
+}
+
+static const struct {
+    int (*handle)(struct session *, struct exchange *);
+    unsigned treatment;
+} ops[VP_OPS] = {
+#define OP(name, treatment, arguments, results) {op_##name, treatment},
+    VP_MAP(OP)
+#undef OP
+};
+
+static bool is_copy(const struct exchange *x)
+{
+    return x->request.op == VP_COPY_IN || x->request.op == VP_COPY_OUT;
+}
+
+/* Ends the call of a copy that the client did not finish. */
+static void abandoned_copy_trace(struct session *s)
+{
+    if (s->copying.api[0])
+        session_trace_call(s, s->copying.api, s->copying.start_ns, 0, VP_OK);
+    s->copying.api[0] = '\0';
+}
+
+/* The row of a call. A copy of many pieces is one call, which its first piece names and its last
+ * piece ends. */
+static void request_trace(struct session *s, const struct exchange *x, double start_ns)
+{
+    if (!is_copy(x)) {
+        if (x->request.api[0])
+            session_trace_call(s, x->request.api, start_ns, x->request.stream, x->reply.error);
+        return;
+    }
+    if (x->request.api[0]) {
+        abandoned_copy_trace(s);
+        memcpy(s->copying.api, x->request.api, sizeof s->copying.api);
+        s->copying.start_ns = start_ns;
+    }
+    bool last = x->request.a[5] || x->reply.error;
+    if (last && s->copying.api[0]) {
+        session_trace_call(s, s->copying.api, s->copying.start_ns, x->request.stream,
+                           x->reply.error);
+        s->copying.api[0] = '\0';
+    }
+}
+
+/* The stream of a number, NULL if there is none. */
+static struct stream *session_stream(struct session *s, uint64_t number)
+{
+    if (number <= 1)
+        return &s->legacy;
+    return number == 2 ? &s->per_thread : handles_get(&s->streams, number);
+}
+
+int session_look_up(struct session *s, struct exchange *x)
+{
+    const unsigned treatment = ops[x->request.op].treatment;
+    if (!s->device)
+        return VP_NO_DEVICE;
+    if (s->sticky && !(treatment & VP_SURVIVES))
+        return s->sticky;
+    x->stream = session_stream(s, x->request.stream);
+    x->event = handles_get(&s->events, x->request.a[0]);
+    if ((treatment & VP_STREAM && !x->stream) || (treatment & VP_EVENT && !x->event))
+        return VP_INVALID_HANDLE;
+    return VP_OK;
+}
+
+bool session_carry_out(struct session *s, struct exchange *x)
+{
+    const unsigned treatment = ops[x->request.op].treatment;
+    const bool moves = s->device && treatment & VP_MOVES;
+    double start_ns = s->time.host_ns;
+    if (!is_copy(x)) {
+        session_copies_settle(s);
+        abandoned_copy_trace(s);
+    }
+    if (x->request.api[0] || treatment & VP_IS_CALL)
+        timeline_call(&s->time);
+    if (moves)
+        session_shared_look(s, true);
+    x->reply.error = session_look_up(s, x);
+    if (!x->reply.error)
+        x->reply.error = ops[x->request.op].handle(s, x);
+    if (moves)
+        session_shared_look(s, false);
+    if (treatment & VP_SYNCS) {
+        session_printf_collect(s);
+        if (s->printed_bytes > s->printed_taken)
+            x->reply.flags |= VP_PRINTF_PENDING;
+    }
+    request_trace(s, x, start_ns);
+    return session_reply(s, x);
+}

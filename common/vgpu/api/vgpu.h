@@ -211,6 +211,8 @@ struct vg_kernel_attributes {
     int binary_sm;      /**< of the machine code that a GPU of the profile's kind would run */
 };
 void vg_kernel_attributes_get(const struct vg_kernel *kernel, struct vg_kernel_attributes *to);
+/** Says what machine code of a kernel has, where none came with its module. */
+void vg_kernel_info_set(struct vg_kernel *kernel, const struct vg_kernel_info *info);
 
 /** The next launch runs its blocks on one core, by turns. For cooperative launches, whose blocks
  * wait for each other: how often they look in vain would otherwise depend on the cores, and so

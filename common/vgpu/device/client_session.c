@@ -58,7 +58,7 @@ static void context_close(struct session *s)
     s->told = (struct record_told){0};
     s->faults_printed = 0;
     handles_clear(&s->kernels, free);
-    handles_clear(&s->modules, free); /* the core's part goes with its device */
+    handles_clear(&s->modules, session_module_free); /* the core's part goes with its device */
     handles_clear(&s->streams, free);
     handles_clear(&s->events, free);
     for (size_t i = 0; i < s->allocation_count; i++)

@@ -3,7 +3,9 @@
  * events, its clock. Clients share nothing; like processes on a real GPU, each has a context of its
  * own.
  *
- *     client_session.c   the request loop's one step, printf
+ *     client_session.c   a client's beginning and end, printf
+ *     session_step.c     requests in turn, and those while a kernel waits for the host
+ *     session_request.c  one request
  *     session_reply.c    replies, errors, rows of the trace
  *     session_memory.c   allocations, copies, fills
  *     session_module.c   modules, kernels, variables
@@ -40,6 +42,8 @@ struct session_shared {
 struct module {
     struct vg_module *module;
     char ptx_hash[SHA256_HEX]; /**< of its PTX, all units' */
+    char *ptx;                 /**< for ptxas; NULL: nobody asks it */
+    size_t ptx_bytes;
 };
 
 struct kernel {
@@ -48,6 +52,7 @@ struct kernel {
     char name[1024];       /**< demangled */
     size_t max_dynamic_shared_bytes;
     int carveout;
+    bool asked; /**< ptxas for its registers */
 };
 
 struct stream {
@@ -155,6 +160,10 @@ void session_trace_call(struct session *s, const char *api, double start_ns, uin
 void session_trace_work(struct session *s, const char *kind, const char *name, uint64_t stream,
                         struct tl_span span, double bytes, const char *host_memory);
 
+void session_module_free(void *module);
+/** Asks ptxas for the registers of a kernel that are only estimated, once. @param attributes  get them. */
+void session_registers_settle(struct session *s, struct kernel *kernel,
+                              struct vg_kernel_attributes *attributes);
 /** Forgets the units of a module that was not loaded. */
 void session_units_free(struct session *s);
 

@@ -54,7 +54,28 @@ static int sizes_check(const struct session *s, const struct launch *l)
     return VP_OK;
 }
 
-static int resources_check(const struct session *s, const struct launch *l)
+/* Blocks that fit a multiprocessor, as far as that is certain: nobody is refused for an estimate. Only where
+ * that would refuse the launch, ptxas is asked. */
+static int resident_blocks(struct session *s, struct launch *l)
+{
+    const struct vg_profile *p = &s->shared->profile;
+    const int threads = (int)(l->block.x * l->block.y * l->block.z);
+    const uint64_t blocks = (uint64_t)l->grid.x * l->grid.y * l->grid.z;
+    struct vg_kernel_attributes a = l->attributes;
+    if (a.registers_are_estimated) {
+        a.registers_are_estimated = false;
+        const int estimated = occupancy_blocks(p, &a, threads, l->dynamic_shared_bytes);
+        if (estimated == 0 ||
+            (l->cooperative && blocks > (uint64_t)estimated * (uint64_t)p->multiprocessors))
+            session_registers_settle(s, l->kernel, &l->attributes);
+        a = l->attributes;
+        if (a.registers_are_estimated)
+            a.registers = 0;
+    }
+    return occupancy_blocks(p, &a, threads, l->dynamic_shared_bytes);
+}
+
+static int resources_check(struct session *s, struct launch *l)
 {
     const struct vg_profile *p = &s->shared->profile;
     const char *name = l->kernel->name;
@@ -71,19 +92,16 @@ static int resources_check(const struct session *s, const struct launch *l)
             p->shared_per_block_optin_bytes - l->attributes.static_shared_bytes);
         return VP_INVALID_VALUE;
     }
-    if (l->attributes.max_threads_per_block > 0 && threads > l->attributes.max_threads_per_block) {
-        say("launch of %s refused: %d threads a block; its __launch_bounds__ or registers allow %d",
-            name, threads, l->attributes.max_threads_per_block);
-        return VP_INVALID_VALUE;
-    }
-    struct vg_kernel_attributes certain = l->attributes;
-    if (certain.registers_are_estimated)
-        certain.registers = 0; /* nobody is refused for a guess */
-    int resident = occupancy_blocks(p, &certain, threads, l->dynamic_shared_bytes);
+    int resident = resident_blocks(s, l);
     if (resident == 0) {
         say("launch of %s refused: %d threads with %d registers each do not fit the %d registers of a multiprocessor (hint: smaller blocks, or __launch_bounds__)",
             name, threads, l->attributes.registers, p->registers_per_block);
         return VP_OUT_OF_RESOURCES;
+    }
+    if (l->attributes.max_threads_per_block > 0 && threads > l->attributes.max_threads_per_block) {
+        say("launch of %s refused: %d threads a block; its __launch_bounds__ allow %d", name,
+            threads, l->attributes.max_threads_per_block);
+        return VP_INVALID_VALUE;
     }
     uint64_t blocks = (uint64_t)l->grid.x * l->grid.y * l->grid.z;
     if (l->cooperative && blocks > (uint64_t)resident * (uint64_t)p->multiprocessors) {
@@ -214,7 +232,7 @@ SESSION_OP(OCCUPANCY)
     if (a[1] == 0 || a[1] > INT32_MAX || a[3] > INT32_MAX)
         return VP_INVALID_VALUE;
     struct vg_kernel_attributes attributes;
-    vg_kernel_attributes_get(kernel->kernel, &attributes);
+    session_registers_settle(s, kernel, &attributes);
     const struct vg_profile *p = &s->shared->profile;
     if (a[2] <= kernel->max_dynamic_shared_bytes)
         x->reply.r[0] = (uint64_t)occupancy_blocks(p, &attributes, (int)a[1], a[2]);

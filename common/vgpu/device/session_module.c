@@ -1,5 +1,6 @@
 /* Modules, kernels and variables of one client. */
 #include "vgpu/device/client_session.h"
+#include "vgpu/device/ptxas.h"
 #include "vgpu/fatbin/fatbin.h"
 #include "vgpu/probe/names.h"
 
@@ -85,6 +86,24 @@ static enum st_code units_link(struct session *s, struct module *to, struct st_e
     return code;
 }
 
+/* Of a module without machine code ptxas may be asked; not of units that are yet to be linked. */
+static void ptx_keep(struct session *s, struct module *module)
+{
+    struct fatbin_module *unit = s->units;
+    if (s->unit_count != 1 || unit->kernel_count || !ptxas_is_there())
+        return;
+    module->ptx = unit->ptx;
+    module->ptx_bytes = unit->ptx_bytes;
+    unit->ptx = NULL;
+}
+
+void session_module_free(void *object)
+{
+    struct module *module = object;
+    free(module->ptx);
+    free(module);
+}
+
 SESSION_OP(MODULE_LOAD)
 {
     struct st_error err;
@@ -99,10 +118,13 @@ SESSION_OP(MODULE_LOAD)
     struct module *module = calloc(1, sizeof *module);
     code = module ? units_link(s, module, &err)
                   : st_fail(&err, ST_NO_MEMORY, "no memory for a module");
+    if (!code)
+        ptx_keep(s, module);
     session_units_free(s);
     if (!code && (x->reply.r[0] = handles_add(&s->modules, module)) != 0)
         return VP_OK;
-    free(module);
+    if (module)
+        session_module_free(module);
     if (!code)
         return VP_OUT_OF_MEMORY;
     say_error("the program's GPU code cannot run", &err);
@@ -120,7 +142,7 @@ SESSION_OP(MODULE_UNLOAD)
             free(handles_remove(&s->kernels, s->kernels.base + i));
     }
     vg_module_unload(s->device, module->module);
-    free(module);
+    session_module_free(module);
     return VP_OK;
 }
 
@@ -196,6 +218,24 @@ SESSION_OP(VARIABLE)
     return VP_OK;
 }
 
+void session_registers_settle(struct session *s, struct kernel *kernel,
+                              struct vg_kernel_attributes *attributes)
+{
+    const struct vg_profile *p = &s->shared->profile;
+    const struct module *module = kernel->module;
+    struct vg_kernel_info info;
+    vg_kernel_attributes_get(kernel->kernel, attributes);
+    if (!attributes->registers_are_estimated || kernel->asked || !module->ptx)
+        return;
+    kernel->asked = true;
+    const int device = p->compute_major * 10 + p->compute_minor;
+    const int sm = device > attributes->ptx_sm ? device : attributes->ptx_sm;
+    if (ptxas_ask(module->ptx, module->ptx_bytes, vg_kernel_symbol(kernel->kernel), sm, &info)) {
+        vg_kernel_info_set(kernel->kernel, &info);
+        vg_kernel_attributes_get(kernel->kernel, attributes);
+    }
+}
+
 SESSION_OP(KERNEL_INFO)
 {
     struct kernel *kernel = handles_get(&s->kernels, x->request.a[0]);
@@ -203,7 +243,7 @@ SESSION_OP(KERNEL_INFO)
         return VP_INVALID_DEVICE_FUNCTION;
     struct vp_kernel_info info = {.max_dynamic_shared_bytes = kernel->max_dynamic_shared_bytes,
                                   .carveout = kernel->carveout};
-    vg_kernel_attributes_get(kernel->kernel, &info.attributes);
+    session_registers_settle(s, kernel, &info.attributes);
     memcpy(x->reply_payload, &info, sizeof info);
     x->reply.payload_bytes = sizeof info;
     return VP_OK;

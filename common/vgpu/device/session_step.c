@@ -106,6 +106,18 @@ static bool peek(const struct session *s, struct vp_request *next)
     return recv(s->fd, next, sizeof *next, MSG_PEEK | MSG_DONTWAIT) == (ssize_t)sizeof *next;
 }
 
+/* The client waits for the kernel in a request. */
+static void note_pending(struct session *s, const struct vp_request *r, uint32_t look)
+{
+    s->pending_since_s = r->alone ? -1 : clock_now_s();
+    s->pending_look = look;
+    memset(s->pending_api, 0, sizeof s->pending_api);
+    for (size_t i = 0; i + 1 < sizeof r->api && r->api[i] > ' ' && r->api[i] <= '~'; i++)
+        s->pending_api[i] = r->api[i];
+    if (!s->pending_api[0])
+        strcpy(s->pending_api, "a CUDA call");
+}
+
 static const char *host_waits(void *context, uint32_t look)
 {
     static struct exchange exchange;
@@ -119,13 +131,7 @@ static const char *host_waits(void *context, uint32_t look)
                 shutdown(s->fd, SHUT_RDWR); /* which interrupts the kernel */
             continue;
         }
-        s->pending_since_s = next.alone ? -1 : clock_now_s();
-        s->pending_look = look;
-        memset(s->pending_api, 0, sizeof s->pending_api);
-        for (size_t i = 0; i + 1 < sizeof next.api && next.api[i] > ' ' && next.api[i] <= '~'; i++)
-            s->pending_api[i] = next.api[i];
-        if (!s->pending_api[0])
-            strcpy(s->pending_api, "a CUDA call");
+        note_pending(s, &next, look);
     }
     if (s->pending_since_s != 0 && s->pending_look != look)
         waits = s->pending_since_s < 0 || clock_now_s() > s->pending_since_s + HOST_PATIENCE_S;

@@ -11,6 +11,7 @@
 #include "vgpu/device/device_process.h"
 #include "vgpu/device/memory_limit.h"
 #include "vgpu/device/native_library.h"
+#include "vgpu/device/ptxas.h"
 #include "vgpu/device/server.h"
 #include "vgpu/gpus/gpu_profile.h"
 
@@ -118,6 +119,8 @@ int main(int argc, char **argv)
     signal(SIGINT, SIG_IGN);
     if (o.control >= 0) /* who owns the records lets no other process of this user read them */
         prctl(PR_SET_DUMPABLE, 0);
+    else
+        ptxas_start();
     static struct session_shared shared;
     struct st_error err;
     shared.cores = o.cores;

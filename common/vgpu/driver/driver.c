@@ -32,10 +32,11 @@ static int absent(const char *function, void *from)
     if (!dladdr(from, &caller) || !caller.dli_fname || !is_new(caller.dli_fbase))
         return NO_DEVICE;
     const char *name = strrchr(caller.dli_fname, '/');
-    const int n = snprintf(line, sizeof line,
-                           "virtual GPU: %s needs NVIDIA's driver (%s of libcuda.so.1), which is not "
-                           "there: it cannot work on the virtual GPU\n",
-                           name ? name + 1 : caller.dli_fname, function);
+    const int n =
+        snprintf(line, sizeof line,
+                 "virtual GPU: %s needs NVIDIA's driver (%s of libcuda.so.1), which is not "
+                 "there: it cannot work on the virtual GPU\n",
+                 name ? name + 1 : caller.dli_fname, function);
     const ssize_t ignored =
         write(STDERR_FILENO, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
     (void)ignored;

@@ -377,6 +377,11 @@ bool vg_kernel_parameter(const struct vg_kernel *k, int i, size_t *offset, size_
     return true;
 }
 
+void vg_kernel_info_set(struct vg_kernel *k, const struct vg_kernel_info *info)
+{
+    k->cubin = *info;
+}
+
 /* Machine code runs on later GPUs of its generation; for others the driver compiles the PTX. */
 static int binary_sm(const struct vg_kernel *k)
 {

@@ -112,6 +112,9 @@ not_launched launch_from_kernel 'launch_from_kernel.cu:10).*kernels cannot launc
 not_launched cluster_of_two 'clusters of 2 blocks are not supported'
 not_launched bulk_copy 'bulk_copy.cu:7): cp.async.bulk'
 not_launched newer_architecture 'PTX for compute_100.*-arch=sm_90'
+if command -v ptxas >/dev/null || [ -x /usr/local/cuda/bin/ptxas ]; then
+    not_launched too_many_registers 'do not fit the 65536 registers'
+fi
 
 # A seed changes the order of blocks and warps; who does not depend on it computes the same.
 for name in vector_add reduce_shared histogram; do

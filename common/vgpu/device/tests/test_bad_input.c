@@ -171,7 +171,7 @@ Test(bad_input, launch_dimensions)
                  "(2147483647,65535,65535)\n");
     check_launch("bounded", (struct size){1, 1, 1, 65, 1, 1, 0}, VP_INVALID_VALUE,
                  "virtual GPU: launch of bounded refused: 65 threads a block; its "
-                 "__launch_bounds__ or registers allow 64\n");
+                 "__launch_bounds__ allow 64\n");
     check_launch("k", (struct size){1, 1, 1, 65536, 65536, 65536, 0}, VP_INVALID_VALUE,
                  "virtual GPU: launch of k refused: a block of (65536,65536,65536) is "
                  "281474976710656 threads; at most 1024 threads, and (1024,1024,64)\n");

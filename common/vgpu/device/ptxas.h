@@ -1,0 +1,20 @@
+/** @file
+ * How many registers a kernel has on a GPU, from NVIDIA's assembler, where it is installed and a program has
+ * brought PTX only. The device process cannot start programs (device_confinement.h): a process of its own,
+ * started before, does so when it is asked. The device of a grading has none.
+ */
+#ifndef CONVLAB_VGPU_PTXAS_H
+#define CONVLAB_VGPU_PTXAS_H
+
+#include "vgpu/api/vgpu.h"
+
+/** Starts that process, if there is a ptxas on PATH or in /usr/local/cuda. @pre one thread */
+void ptxas_start(void);
+/** @return whether it runs. */
+bool ptxas_is_there(void);
+/** Assembles a kernel. @param symbol  its name in the PTX @param sm  90 for sm_90
+ * @return whether ptxas accepted it; then @p info has its facts. */
+bool ptxas_ask(const char *ptx, size_t bytes, const char *symbol, int sm,
+               struct vg_kernel_info *info);
+
+#endif

@@ -119,6 +119,7 @@ struct vg_launch_report {
     double modelled_ns;       /**< duration on the profile's GPU */
     char limiter[32];         /**< "dram", "fp32", "issue", "shared", "latency", ... */
     double term_ns[VG_TERMS]; /**< of modelled_ns */
+    double balance;           /**< work of all multiprocessors, by that of as many busiest ones */
     double dram_bytes, l2_read_bytes, l2_write_bytes; /**< modelled: what passed them */
     double l1_wavefronts; /**< of global and local accesses: clocks in L1's data */
     char *blocks;         /**< after vg_blocks_keep(): malloc'd, the caller frees it; else NULL */

@@ -164,7 +164,10 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
         occupancy_blocks(&shared->profile, &l->attributes, threads, l->dynamic_shared_bytes);
     double blocks = (double)l->grid.x * l->grid.y * l->grid.z;
     double share = resident ? blocks / ((double)resident * shared->profile.multiprocessors) : 1;
-    struct tl_span span = timeline_kernel(&s->time, &x->stream->time, report.modelled_ns, share);
+    const struct vg_clock_use use =
+        vg_clock_use_of(report.term_ns, report.balance, report.modelled_ns);
+    struct tl_span span =
+        timeline_kernel(&s->time, &x->stream->time, report.modelled_ns, share, &use);
     timeline_launched(&s->time);
     const struct record_row row = {.kind = "kernel",
                                    .name = l->kernel->name,

@@ -62,34 +62,60 @@ struct tl_span timeline_fill(struct timeline *tl, struct tl_stream *s, double by
     return (struct tl_span){start, end};
 }
 
-/* The share of the multiprocessors that is taken at a time, and the next time it shrinks. */
-static double taken(const struct timeline *tl, double ns, double *next)
+/* What is taken at a time. @param next  set to when that changes
+ * @return the share of places for blocks */
+static double taken(const struct timeline *tl, double ns, struct vg_clock_use *use, double *next)
 {
     double sum = 0;
+    *use = (struct vg_clock_use){{0}};
     *next = INFINITY;
-    for (size_t i = 0; i < TL_KERNELS_TRACKED; i++) {
-        if (tl->kernels[i].start_ns <= ns && ns < tl->kernels[i].end_ns) {
-            sum += tl->kernels[i].share;
-            *next = fmin(*next, tl->kernels[i].end_ns);
-        }
+    for (size_t i = 0; i < TL_SPELLS_TRACKED; i++) {
+        const struct tl_spell *spell = &tl->spells[i];
+        if (spell->start_ns > ns)
+            *next = fmin(*next, spell->start_ns);
+        if (spell->start_ns > ns || spell->end_ns <= ns)
+            continue;
+        *next = fmin(*next, spell->end_ns);
+        sum += spell->share;
+        for (int k = 0; k < VG_CLOCK_GROUPS; k++)
+            use->of[k] += spell->use.of[k];
     }
     return sum;
 }
 
-struct tl_span timeline_kernel(struct timeline *tl, struct tl_stream *s, double duration_ns,
-                               double share)
+/* In the place of the one that ends first; what is forgotten is waited for by all that follow. */
+static void note_spell(struct timeline *tl, struct tl_spell spell)
 {
-    double start = ready(tl, s), next;
+    struct tl_spell *first = tl->spells;
+    for (size_t i = 1; i < TL_SPELLS_TRACKED; i++)
+        if (tl->spells[i].end_ns < first->end_ns)
+            first = &tl->spells[i];
+    tl->forgotten_ns = fmax(tl->forgotten_ns, first->end_ns);
+    *first = spell;
+}
+
+struct tl_span timeline_kernel(struct timeline *tl, struct tl_stream *s, double duration_ns,
+                               double share, const struct vg_clock_use *use)
+{
+    struct vg_clock_use others;
+    double start = fmax(ready(tl, s), tl->forgotten_ns), next;
     share = fmin(fmax(share, 0), 1);
-    while (taken(tl, start, &next) + share > 1 + 1e-9 && isfinite(next))
+    while (taken(tl, start, &others, &next) + share > 1 + 1e-9 && isfinite(next))
         start = next;
-    double end = start + duration_ns;
-    size_t slot = tl->next_kernel++ % TL_KERNELS_TRACKED;
-    tl->kernels[slot].start_ns = start;
-    tl->kernels[slot].end_ns = end;
-    tl->kernels[slot].share = share;
-    ends(tl, s, end);
-    return (struct tl_span){start, end};
+    double at = start;
+    for (double left_ns = duration_ns; left_ns > 0; at = next) {
+        taken(tl, at, &others, &next);
+        const double speed = vg_clock_speed(&others, use), done_ns = speed * (next - at);
+        if (done_ns >= left_ns)
+            next = at + left_ns / speed;
+        left_ns = done_ns >= left_ns ? 0 : left_ns - done_ns;
+        struct tl_spell spell = {at, next, share, *use};
+        for (int i = 0; i < VG_CLOCK_GROUPS; i++)
+            spell.use.of[i] *= speed;
+        note_spell(tl, spell);
+    }
+    ends(tl, s, at);
+    return (struct tl_span){start, at};
 }
 
 double timeline_record(struct timeline *tl, const struct tl_stream *s)

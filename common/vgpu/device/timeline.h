@@ -9,18 +9,20 @@
  *     start = max(submission, end of the stream's work, room on the engine)
  *
  * Engines: one copy engine a direction; the multiprocessors, which kernels of several streams share
- * as long as their blocks fit. The legacy default stream waits for all blocking streams and they
+ * as long as their blocks fit. They share what the multiprocessors and the memory can do, too: a
+ * kernel runs as fast as those that were submitted before it leave room. The legacy default stream waits for all blocking streams and they
  * for it. All times are nanoseconds since the client connected.
  */
 #ifndef CONVLAB_VGPU_TIMELINE_H
 #define CONVLAB_VGPU_TIMELINE_H
 
 #include "vgpu/api/vgpu.h"
+#include "vgpu/probe/model.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TL_KERNELS_TRACKED 128
+#define TL_SPELLS_TRACKED 512
 
 enum tl_copy { TL_HOST_TO_DEVICE, TL_DEVICE_TO_HOST, TL_DEVICE_TO_DEVICE, TL_COPIES };
 
@@ -39,10 +41,11 @@ struct timeline {
     double host_ns;
     double legacy_end_ns, blocking_end_ns, all_end_ns; /**< latest ends, by kind of stream */
     double copy_end_ns[TL_COPIES];
-    struct {
+    struct tl_spell {
         double start_ns, end_ns, share;
-    } kernels[TL_KERNELS_TRACKED]; /**< the latest, a ring: who occupies the multiprocessors */
-    size_t next_kernel;
+        struct vg_clock_use use;
+    } spells[TL_SPELLS_TRACKED]; /**< in which a kernel ran at one speed: who occupies the GPU */
+    double forgotten_ns;         /**< the latest end of a spell that found no place */
 };
 
 void timeline_start(struct timeline *tl, const struct vg_profile *profile);
@@ -56,10 +59,11 @@ struct tl_span timeline_copy(struct timeline *tl, struct tl_stream *s, enum tl_c
                              double bytes, bool pinned, bool async);
 /** A fill of @p bytes of device memory. */
 struct tl_span timeline_fill(struct timeline *tl, struct tl_stream *s, double bytes);
-/** A kernel that takes @p duration_ns. @param share  of the multiprocessors that it fills, 0 to 1.
- */
+/** A kernel that takes @p duration_ns if it is alone.
+ * @param share  of the places for blocks that it fills, 0 to 1
+ * @param use  what it takes of the GPU's resources meanwhile */
 struct tl_span timeline_kernel(struct timeline *tl, struct tl_stream *s, double duration_ns,
-                               double share);
+                               double share, const struct vg_clock_use *use);
 /** @return the time stamp of an event recorded now in a stream. */
 double timeline_record(struct timeline *tl, const struct tl_stream *s);
 /** Later work of the stream waits for the time stamp. */

@@ -1,5 +1,6 @@
 #include "vgpu/exec/launch_report.h"
 
+#include "vgpu/exec/block_work.h"
 #include "vgpu/exec/critical_path.h"
 #include "vgpu/exec/cache_sample.h"
 #include "vgpu/exec/tally.h"
@@ -106,10 +107,12 @@ void vg_launch_report_fill(struct vg_launch *l, struct vg_launch_report *report)
                                              .atomic = p->l2_latency_clocks};
     facts.warp_clocks = path_clocks(l->module, tally, &latencies);
     vg_tally_free(tally);
+    block_work_end(l, vg_resident_blocks(l), &facts);
     struct vg_clock_result r = vg_clock_kernel(p, &report->counters, &facts);
     report->modelled_ns = r.ns;
     report->occupancy = r.occupancy;
     snprintf(report->limiter, sizeof report->limiter, "%s", r.limiter);
+    report->balance = r.balance;
     memcpy(report->term_ns, r.term_ns, sizeof r.term_ns);
     report->dram_bytes = facts.dram_bytes;
     report->l2_read_bytes = 32 * facts.l2_read_sectors;

@@ -123,6 +123,7 @@ struct vg_module {
     uint32_t block_count;
     struct ir_insn **insns;   /**< [insn_count] every instruction by its number */
     uint32_t *block_of;       /**< [insn_count] its basic block */
+    uint32_t *block_cost;     /**< [block_count] its instructions; NULL: not counted yet */
     struct vg_entry *entries; /**< [entry_count] see entries.c; NULL: only the interpreter */
     uint32_t entry_count;
     struct translation *translations;
@@ -217,6 +218,7 @@ struct vg_launch {
     bool concurrent;                  /**< several workers: atomics must be atomic */
     uint64_t order_start, order_step; /**< block i is the one at (start + i * step) % blocks */
     uint64_t seed;                    /**< of that order and the warps'; 0: by number */
+    uint64_t *work;                   /**< [blocks] what each did; NULL: not noted */
     struct vg_noted noted[VG_NOTED];
 };
 
@@ -368,6 +370,7 @@ struct vg_worker {
     } * printed;
     size_t printed_count, printed_room;
     uint64_t barriers;
+    uint64_t worked; /**< by its blocks so far, see block_work.c */
     bool no_memory;
 };
 

@@ -1,5 +1,6 @@
 /* A launch: checks its sizes, has the workers run its blocks, merges what they counted and found. */
 #include "vgpu/exec/block_order.h"
+#include "vgpu/exec/block_work.h"
 #include "vgpu/exec/cache_sample.h"
 #include "vgpu/exec/findings.h"
 #include "vgpu/exec/launch_report.h"
@@ -149,6 +150,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
                                   sizeof *d->memory.list);
     if (d->workspace)
         memset(vg_memory_host(&d->memory, d->workspace), 0, 64);
+    block_work_start(&l);
     vg_workers_run(d, &l);
     bool no_memory = false;
     for (int i = 0; i < d->worker_count; i++)

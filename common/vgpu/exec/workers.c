@@ -3,6 +3,7 @@
  * only spun for a while since anything happened anywhere, the kernel makes no progress. */
 #include "vgpu/exec/workers.h"
 
+#include "vgpu/exec/block_work.h"
 #include "vgpu/exec/printed.h"
 #include "vgpu/exec/vg_block.h"
 
@@ -79,6 +80,7 @@ static bool turn(struct vg_worker *w, struct vg_block **resident, int *count)
     bool moved = false;
     for (int i = 0; i < *count;) {
         enum vg_block_state state = vg_block_round(resident[i]);
+        block_work_add(w, resident[i]);
         moved |= state != VG_BLOCK_QUIET;
         if (state != VG_BLOCK_DONE) {
             i++;

@@ -1,6 +1,6 @@
 /* The time of a kernel, from what it did and what the GPU can do:
  *
- * 1. How many blocks fit a multiprocessor, and how many the busiest one gets in all.
+ * 1. How many blocks fit a multiprocessor, and which share of the work the busiest one gets in all.
  * 2. The clocks that this multiprocessor, or for L2 and DRAM the whole chip, needs on each
  *    resource. Resources that the same work passes one after another, as a float that comes from
  *    DRAM through L2, are of one group; the slowest counts for the group:
@@ -20,6 +20,7 @@
 #include "vgpu/probe/model.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 static int at_most(double a, double b)
 {
@@ -89,6 +90,49 @@ double vg_clock_combine(const double term_ns[VG_TERMS])
     for (int i = 0; i < GROUPS; i++)
         cubes += group_ns[i] * group_ns[i] * group_ns[i];
     return cbrt(cubes) + term_ns[VG_TERM_LAUNCH];
+}
+
+_Static_assert((int)GROUPS == (int)VG_CLOCK_GROUPS, "all groups are there");
+
+/* Latency is no resource: another kernel can wait at the same time. Each multiprocessor has means of
+ * its own, which stand idle where it has less to do than the busiest; L2 and DRAM serve all. */
+struct vg_clock_use vg_clock_use_of(const double term_ns[VG_TERMS], double balance, double ns)
+{
+    struct vg_clock_use use = {{0}};
+    for (int i = 0; i < VG_TERMS && ns > 0; i++) {
+        const bool is_shared = i == VG_TERM_L2 || i == VG_TERM_DRAM || i == VG_TERM_ATOMIC;
+        const double part = term_ns[i] / ns * (is_shared ? 1 : balance);
+        if (terms[i].group != NONE && terms[i].group != LATENCY)
+            use.of[terms[i].group] = fmin(1, fmax(use.of[terms[i].group], part));
+    }
+    return use;
+}
+
+/* As if they were one kernel: see 3. */
+static double together(const struct vg_clock_use *a, const struct vg_clock_use *b, double speed)
+{
+    double cubes = 0;
+    for (int i = 0; i < GROUPS; i++) {
+        const double sum = a->of[i] + speed * b->of[i];
+        cubes += sum * sum * sum;
+    }
+    return cbrt(cubes);
+}
+
+double vg_clock_speed(const struct vg_clock_use *taken, const struct vg_clock_use *use)
+{
+    enum { STEPS = 40 };
+    double slow = 0, fast = 1;
+    if (together(taken, use, 1) <= 1 + 1e-9)
+        return 1;
+    for (int i = 0; i < STEPS; i++) {
+        const double middle = (slow + fast) / 2;
+        if (together(taken, use, middle) <= 1 + 1e-9)
+            slow = middle;
+        else
+            fast = middle;
+    }
+    return slow;
 }
 
 /* 4. */
@@ -178,6 +222,7 @@ struct vg_clock_result vg_clock_kernel(const struct vg_profile *p, const struct 
 
     /* 1. */
     const double busiest = ceil(blocks / chips), at_once = fmin(busiest, resident);
+    const double share = fmax(busiest / blocks, f->busiest_share);
     const double max_warps = or_else(p->max_threads_per_multiprocessor / 32.0, 64);
     struct vg_clock_result r = {.blocks_per_multiprocessor = resident,
                                 .occupancy = fmin(1, at_once * warps / max_warps)};
@@ -185,7 +230,7 @@ struct vg_clock_result vg_clock_kernel(const struct vg_profile *p, const struct 
     /* 2. */
     double *const e = r.term_ns;
     consider(e, VG_TERM_LAUNCH, p->kernel_overhead_ns);
-    own_resources(e, p, c, f, busiest / blocks, ns);
+    own_resources(e, p, c, f, share, ns);
     const double l2 = or_else(p->l2_bytes_per_s, 1e12);
     consider(e, VG_TERM_L2,
              32e9 * (f->l2_read_sectors / l2 +
@@ -193,10 +238,11 @@ struct vg_clock_result vg_clock_kernel(const struct vg_profile *p, const struct 
     consider(e, VG_TERM_DRAM, f->dram_bytes / or_else(p->dram_bytes_per_s, 1e11) * 1e9);
     consider(e, VG_TERM_ATOMIC, f->atomic_passes / or_else(p->l2_atomics_per_clock, 30) * ns);
     consider(e, VG_TERM_ATOMIC, f->atomic_queue * ATOMIC_QUEUE_CLOCKS * ns);
-    consider(e, VG_TERM_LATENCY,
-             f->warp_clocks / (blocks * warps) * fmax(1, busiest / resident) * ns);
+    const double in_turn = fmax(1, busiest / resident) / blocks;
+    consider(e, VG_TERM_LATENCY, f->warp_clocks / warps * fmax(in_turn, f->largest_share) * ns);
     consider(e, VG_TERM_BLOCKS, vg_clock_start_ns(p, blocks));
 
+    r.balance = 1 / (share * chips);
     r.ns = vg_clock_combine(e);
     r.limiter = vg_clock_term_name(vg_clock_limiter(e));
     return r;

@@ -26,6 +26,9 @@ struct vg_clock_facts {
     double atomic_queue;           /**< of them, those that wait for one another in one line */
     double dram_bytes;
     double warp_clocks; /**< of all warps together, if each ran alone */
+    double
+        busiest_share; /**< of the work, by the busiest multiprocessor; 0: all blocks are equal */
+    double largest_share; /**< of the work, by the largest block; 0: the same */
 };
 
 struct vg_clock_result {
@@ -33,6 +36,7 @@ struct vg_clock_result {
     const char *limiter;
     int blocks_per_multiprocessor;
     double term_ns[VG_TERMS];
+    double balance; /**< work of all multiprocessors, by that of as many busiest ones */
 };
 
 /** Blocks of a kernel that fit one multiprocessor, and what stops more. 0: the launch is too large.
@@ -50,6 +54,19 @@ struct vg_clock_result vg_clock_kernel(const struct vg_profile *profile,
 
 /** @return the time that these terms make together: for "what if one of them were shorter". */
 double vg_clock_combine(const double term_ns[VG_TERMS]);
+
+/** What a kernel takes of the GPU while it runs: a part, 0 to 1, of each group of resources. */
+enum { VG_CLOCK_GROUPS = 7 };
+struct vg_clock_use {
+    double of[VG_CLOCK_GROUPS];
+};
+
+/** @param balance  see vg_clock_result @param ns  the kernel's time */
+struct vg_clock_use vg_clock_use_of(const double term_ns[VG_TERMS], double balance, double ns);
+
+/** How fast a kernel runs beside others: 1 if there is room for all, 0 if there is none for it.
+ * @param taken  by the others together */
+double vg_clock_speed(const struct vg_clock_use *taken, const struct vg_clock_use *use);
 
 /** @return the time that a GPU takes to start so many blocks one after another. */
 double vg_clock_start_ns(const struct vg_profile *profile, double blocks);

@@ -22,14 +22,17 @@ static struct vg_profile h200(void)
     return p;
 }
 
+/* It only waits. */
+static const struct vg_clock_use idle = {{0}};
+
 Test(timeline, kernels_of_one_stream_follow_each_other)
 {
     struct vg_profile p = h200();
     struct timeline tl;
     struct tl_stream s = {.blocking = true};
     timeline_start(&tl, &p);
-    struct tl_span a = timeline_kernel(&tl, &s, 1000, 0.1);
-    struct tl_span b = timeline_kernel(&tl, &s, 1000, 0.1);
+    struct tl_span a = timeline_kernel(&tl, &s, 1000, 0.1, &idle);
+    struct tl_span b = timeline_kernel(&tl, &s, 1000, 0.1, &idle);
     cr_assert_float_eq(a.end_ns - a.start_ns, 1000, 1e-6);
     cr_assert_geq(b.start_ns, a.end_ns);
 }
@@ -41,13 +44,60 @@ Test(timeline, kernels_of_two_streams_share_the_chip_if_they_fit)
         struct timeline tl;
         struct tl_stream s = {0}, t = {0};
         timeline_start(&tl, &p);
-        struct tl_span a = timeline_kernel(&tl, &s, 1000, share);
-        struct tl_span b = timeline_kernel(&tl, &t, 1000, share);
+        struct tl_span a = timeline_kernel(&tl, &s, 1000, share, &idle);
+        struct tl_span b = timeline_kernel(&tl, &t, 1000, share, &idle);
         if (share <= 0.5)
             cr_assert_lt(b.start_ns, a.end_ns);
         else
             cr_assert_geq(b.start_ns, a.end_ns);
     }
+}
+
+/* Eight launches that each fill an eighth of the places, in a stream each. */
+static double eight_at_once(struct vg_clock_use use)
+{
+    struct vg_profile p = h200();
+    struct timeline tl;
+    timeline_start(&tl, &p);
+    for (int i = 0; i < 8; i++) {
+        struct tl_stream s = {0};
+        timeline_kernel(&tl, &s, 1000, 0.125, &use);
+    }
+    return tl.all_end_ns;
+}
+
+Test(timeline, kernels_of_several_streams_share_what_the_chip_can_do)
+{
+    cr_assert_float_eq(eight_at_once(idle), 1000, 1e-6, "waiting, they do not disturb each other");
+    cr_assert_float_eq(eight_at_once((struct vg_clock_use){{1}}), 8000, 1e-3, "no faster than one");
+    cr_assert_float_eq(eight_at_once((struct vg_clock_use){{0, 0, 0.5}}), 4000, 1e-3);
+    cr_assert_float_eq(eight_at_once((struct vg_clock_use){{0.125}}), 1000, 1e-3, "room for all");
+    /* One that computes beside one that loads, as one kernel which did both would. */
+    struct vg_profile p = h200();
+    struct vg_clock_use computes = {{1}}, loads = {{0, 0, 1}};
+    struct timeline tl;
+    struct tl_stream s = {0}, t = {0};
+    timeline_start(&tl, &p);
+    timeline_kernel(&tl, &s, 1000, 0.1, &computes);
+    double end = timeline_kernel(&tl, &t, 1000, 0.1, &loads).end_ns;
+    cr_assert(end > 1200 && end <= 2000, "%.0f", end);
+}
+
+Test(timeline, many_kernels_at_once_are_not_forgotten)
+{
+    struct vg_profile p = h200();
+    struct timeline tl;
+    struct vg_clock_use use = {{0.5}};
+    double before = 0;
+    timeline_start(&tl, &p);
+    for (int i = 1; i <= 3 * TL_SPELLS_TRACKED; i++) {
+        struct tl_stream s = {0};
+        timeline_kernel(&tl, &s, 1000, 0, &use);
+        cr_assert_geq(tl.all_end_ns, 500.0 * i - 1e-3 * i, "%d", i);
+        cr_assert_geq(tl.all_end_ns, before);
+        before = tl.all_end_ns;
+    }
+    cr_assert_lt(before, 1.01 * 500 * 3 * TL_SPELLS_TRACKED + 1000);
 }
 
 Test(timeline, the_legacy_stream_waits_for_blocking_streams_only)
@@ -57,10 +107,10 @@ Test(timeline, the_legacy_stream_waits_for_blocking_streams_only)
     struct tl_stream legacy = {.blocking = true, .is_legacy = true}, blocking = {.blocking = true},
                      free_one = {0};
     timeline_start(&tl, &p);
-    struct tl_span a = timeline_kernel(&tl, &free_one, 5e6, 0.1);
-    struct tl_span b = timeline_kernel(&tl, &blocking, 1e6, 0.1);
-    struct tl_span c = timeline_kernel(&tl, &legacy, 1000, 0.1);
-    struct tl_span d = timeline_kernel(&tl, &blocking, 1000, 0.1);
+    struct tl_span a = timeline_kernel(&tl, &free_one, 5e6, 0.1, &idle);
+    struct tl_span b = timeline_kernel(&tl, &blocking, 1e6, 0.1, &idle);
+    struct tl_span c = timeline_kernel(&tl, &legacy, 1000, 0.1, &idle);
+    struct tl_span d = timeline_kernel(&tl, &blocking, 1000, 0.1, &idle);
     cr_assert_geq(c.start_ns, b.end_ns);
     cr_assert_lt(c.start_ns, a.end_ns);
     cr_assert_geq(d.start_ns, c.end_ns);
@@ -90,7 +140,7 @@ Test(timeline, polling_comes_to_an_end)
     struct timeline tl;
     struct tl_stream s = {0};
     timeline_start(&tl, &p);
-    double end = timeline_kernel(&tl, &s, 10e9, 1).end_ns;
+    double end = timeline_kernel(&tl, &s, 10e9, 1, &idle).end_ns;
     int asked = 0;
     while (!timeline_query(&tl, end))
         asked++;

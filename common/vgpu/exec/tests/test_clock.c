@@ -79,9 +79,35 @@ Test(clock, atomics_on_one_address_queue)
     cr_assert_str_eq(same.limiter, "atomic");
 }
 
+/* Blocks whose number is a multiple of n do n times 64 rounds, the others nothing. */
+#define UNEVEN                                                                                      \
+    ".visible .entry uneven(.param .u64 p, .param .u32 n)\n{\n.reg .pred %p<3>;\n"                  \
+    ".reg .b32 %r<20>;\n.reg .b64 %q<9>;\n.reg .f32 %f<9>;\nld.param.u64 %q1, [p];\n"               \
+    "ld.param.u32 %r1, [n];\nmov.u32 %r2, %ctaid.x;\nrem.u32 %r3, %r2, %r1;\n"                      \
+    "setp.ne.u32 %p1, %r3, 0;\n@%p1 bra END;\nmul.lo.u32 %r4, %r1, 64;\nmov.f32 %f1, 0f00000000;\n" \
+    "AGAIN:\n" FOUR(FMA("%f1") FMA("%f2") FMA("%f3") FMA(                                           \
+        "%f4")) "sub.u32 %r4, %r4, 1;\nsetp.ne.u32 %p2, %r4, 0;\n@%p2 bra AGAIN;\n"                 \
+                "st.global.f32 [%q1], %f1;\nEND:\nret;\n}\n"
+
+/* The same work in all: by all blocks of 8 multiprocessors; by one; by those of one multiprocessor,
+ * which get there since as many blocks fit as there are; and by every second one of many, which go
+ * where there is room. */
+Test(clock, the_busiest_multiprocessor_decides)
+{
+    const double even = run(UNEVEN, "uneven", 64, 1, 2).modelled_ns;
+    const double one_block = run(UNEVEN, "uneven", 64, 64, 2).modelled_ns;
+    const double one_multiprocessor = run(UNEVEN, "uneven", 64, 8, 2).modelled_ns;
+    cr_assert_gt(one_block, 6 * even);
+    cr_assert_gt(one_multiprocessor, 6 * even);
+    const double all = run(UNEVEN, "uneven", 1600, 1, 2).modelled_ns;
+    const double every_third = run(UNEVEN, "uneven", 1600, 3, 2).modelled_ns;
+    cr_assert(every_third > 0.9 * all && every_third < 1.3 * all, "%.0f %.0f", every_third, all);
+}
+
 Test(clock, is_the_same_for_any_number_of_cores)
 {
-    const char *const kernels[][2] = {{LOADS, "loads"}, {PAST_L1, "past_l1"}, {ATOMICS, "atomics"}};
+    const char *const kernels[][2] = {
+        {LOADS, "loads"}, {PAST_L1, "past_l1"}, {ATOMICS, "atomics"}, {UNEVEN, "uneven"}};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         struct vg_launch_report one = run(kernels[i][0], kernels[i][1], 333, 3, 1);
         struct vg_launch_report many = run(kernels[i][0], kernels[i][1], 333, 3, 3);

@@ -482,6 +482,23 @@ __global__ void matmul_registers(float *c, const float *a, const float *b, int n
             c[(y0 + ty * 4 + i) * n + x0 + tx * 4 + j] = r[i][j];
 }
 
+// The blocks whose number is a multiple of step do the work of all.
+__global__ void uneven_fma(float *to, int step, int n)
+{
+    float x[8];
+    for (int i = 0; i < 8; i++)
+        x[i] = (float)i;
+    if (blockIdx.x % step)
+        return;
+    for (int k = 0; k < n * step; k++)
+        for (int i = 0; i < 8; i++)
+            x[i] = fmaf(x[i], x[i], 3);
+    for (int i = 1; i < 8; i++)
+        x[0] += x[i];
+    if (threadIdx.x + n == 0x7fffffff)
+        to[0] = x[0];
+}
+
 // ---- the table
 // -----------------------------------------------------------------------------------
 
@@ -641,6 +658,47 @@ static void time_loads()
     CHECK(cudaFree(to));
 }
 
+// The same blocks in one launch, and in eight launches that run at a time.
+static void time_overlaps()
+{
+    if (!wanted("overlap_") && !wanted("uneven"))
+        return;
+    enum { STREAMS = 8 };
+    static cudaStream_t stream[STREAMS];
+    const int blocks = multiprocessors, n = 4096 / quick, many = ((int)64 << 20) / quick;
+    float *a = device<float>((size_t)many), *b = device<float>((size_t)many);
+    for (auto &s : stream)
+        CHECK(cudaStreamCreate(&s)); // each waits for the default stream, and that for them
+    for (int launches = 1; launches <= STREAMS; launches *= STREAMS) {
+        const std::string variant = text("8 blocks an SM in %g launches", launches);
+        const int part = STREAMS / launches * blocks;
+        measure("overlap_fma", variant, [=] {
+            for (int i = 0; i < launches; i++)
+                arith_fma<<<part, 128, 0, stream[i]>>>((float *)flush, 1, 3, n);
+        });
+        measure("overlap_chain", variant, [=] {
+            for (int i = 0; i < launches; i++)
+                chain_fma<<<part, 32, 0, stream[i]>>>((float *)flush, 1, 3, 8 * n);
+        });
+        measure(
+            "overlap_read", variant,
+            [=] {
+                const int floats4 = many / 4 / launches;
+                for (int i = 0; i < launches; i++)
+                    read_float4<<<part, 128, 0, stream[i]>>>(a + (size_t)i * 4 * floats4,
+                                                             (float4 *)b, floats4);
+            },
+            true);
+    }
+    for (int step : {1, 2, 3, multiprocessors, 8 * multiprocessors})
+        measure("uneven", text("one of %g blocks works", step),
+                [=] { uneven_fma<<<8 * blocks, 128>>>((float *)flush, step, n / 16); });
+    for (auto &s : stream)
+        CHECK(cudaStreamDestroy(s));
+    CHECK(cudaFree(a));
+    CHECK(cudaFree(b));
+}
+
 static void time_exchanges()
 {
     if (!wanted("atomic") && !wanted("barriers") && !wanted("diverge"))
@@ -741,6 +799,7 @@ int main(int argc, char **argv)
     time_chains();
     time_streams();
     time_loads();
+    time_overlaps();
     time_exchanges();
     time_kernels();
     time_copies();

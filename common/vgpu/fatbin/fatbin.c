@@ -112,6 +112,17 @@ void fatbin_close(struct fatbin *fatbin)
     *fatbin = (struct fatbin){0};
 }
 
+/* Machine code runs on its own architecture and later ones of the generation. */
+static bool has_code_for(const struct fatbin *fatbin, int sm)
+{
+    for (size_t i = 0; i < fatbin->n; i++) {
+        const struct fatbin_entry *e = &fatbin->entries[i];
+        if (e->kind == FATBIN_ELF && e->sm / 10 == sm / 10 && e->sm <= sm)
+            return true;
+    }
+    return false;
+}
+
 const struct fatbin_entry *fatbin_best_ptx(const struct fatbin *fatbin, int sm)
 {
     const struct fatbin_entry *best = NULL, *oldest = NULL;
@@ -124,7 +135,9 @@ const struct fatbin_entry *fatbin_best_ptx(const struct fatbin *fatbin, int sm)
         if (!oldest || e->sm < oldest->sm)
             oldest = e;
     }
-    return best || sm >= FATBIN_OLDEST_SM ? best : oldest;
+    if (!best && (sm < FATBIN_OLDEST_SM || has_code_for(fatbin, sm)))
+        return oldest;
+    return best;
 }
 
 const struct fatbin_entry *fatbin_best_cubin(const struct fatbin *fatbin, int sm)

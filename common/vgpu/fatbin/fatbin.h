@@ -61,8 +61,8 @@ enum st_code fatbin_open(struct fatbin *to, const void *image, size_t bytes, str
 /** Releases the index. Harmless on a zeroed one. */
 void fatbin_close(struct fatbin *fatbin);
 
-/** Chooses the PTX for a device: the newest architecture not above the device's. For a device older than
- * FATBIN_OLDEST_SM, which is a timing profile only, the oldest there is.
+/** Chooses the PTX for a device: the newest architecture not above the device's; or the oldest there is, if a
+ * GPU would run machine code instead, or the device is older than FATBIN_OLDEST_SM: a timing profile only.
  * @return NULL if the image holds none. */
 const struct fatbin_entry *fatbin_best_ptx(const struct fatbin *fatbin, int sm);
 /** @return the cubin for the architecture nearest to @p sm, or NULL. */

@@ -84,8 +84,14 @@ Test(fatbin, refuses_ptx_of_a_newer_architecture_as_hardware_does)
     image_add(&image, FATBIN_PTX, 100, ptx, sizeof ptx - 1, FATBIN_ZSTD, 0);
     cr_assert_eq(read_code(&image, &err), ST_NOT_FOUND);
     cr_assert_str_eq(err.got, "PTX for compute_100");
+    image_add(&image, FATBIN_ELF, 80, "cubin", 5, FATBIN_RAW, 0);
+    cr_assert_eq(read_code(&image, &err), ST_NOT_FOUND);
+    struct image older = image_part(&image, image.n);
     image_add(&image, FATBIN_PTX, 90, ptx, sizeof ptx - 1, FATBIN_ZSTD, 0);
     cr_assert_eq(read_code(&image, &err), ST_OK);
+    image_add(&older, FATBIN_ELF, 90, "cubin", 5, FATBIN_RAW, 0); /* it has code for sm_90 */
+    cr_assert_eq(read_code(&older, &err), ST_OK);
+    free(older.bytes);
     free(image.bytes);
 }
 

@@ -44,6 +44,7 @@ static enum st_code context_open(struct session *s, struct st_error *err)
 void session_record(struct session *s)
 {
     session_copies_settle(s);
+    session_host_settle(s);
     if (s->device)
         record_device(s->shared->record, s->device, &s->told,
                       s->interrupted ? s->faults_printed : SIZE_MAX);

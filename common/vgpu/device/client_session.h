@@ -7,6 +7,7 @@
  *     session_step.c     requests in turn, and those while a kernel waits for the host
  *     session_request.c  one request
  *     session_reply.c    replies, errors, rows of the trace
+ *     session_host.c     what the host does between its calls
  *     session_memory.c   allocations, copies, fills
  *     session_module.c   modules, kernels, variables
  *     session_launch.c   checks of a launch, the launch itself, occupancy
@@ -30,7 +31,8 @@ struct session_shared {
     struct vg_profile profile;
     struct record *record;
     int cores;
-    uint64_t seed; /**< of the order of blocks and warps; 0: none */
+    uint64_t seed;     /**< of the order of blocks and warps; 0: none */
+    bool charges_host; /**< what a client does between its calls takes time, see session_host.c */
     enum vg_engine engine;
     const struct vg_translator *(*find_translator)(void);
     /** The client whose kernel runs now, for the watcher of server.c. */
@@ -75,12 +77,20 @@ struct allocation {
     enum vp_memory kind;
 };
 
+/** What a client has done between its calls, in processor time. */
+struct host_meter {
+    bool is_on;
+    double seen_ns; /**< of the process at its last request */
+    double free_ns, spent_ns, charged_ns;
+};
+
 struct session {
     struct session_shared *shared;
     int fd, window_fd, number;
     unsigned char *window;
     struct vg_device *device;
     struct timeline time;
+    struct host_meter host;
     double moved_bytes[2]; /**< by pieces of a copy out of and into the device, not yet timed */
     struct {               /**< the call whose copy is under way, "" without one */
         char api[sizeof((struct vp_request *)0)->api];
@@ -135,6 +145,10 @@ void session_shared_look(struct session *s, bool by_client);
 void session_copies_settle(struct session *s);
 /** @return the error that the launch in a request is refused with, or VP_OK. */
 int session_launch_check(struct session *s, const struct exchange *x);
+/** Before a request: lets the virtual clock advance by what the client has done since the last. */
+void session_host_meter(struct session *s, const struct exchange *x);
+/** The records are taken: says what was charged, and begins from the start. */
+void session_host_settle(struct session *s);
 /** Reads one packet; x->replied is set where there is none. @return false when the client is gone or
  * what it sent is malformed. */
 bool session_read(struct session *s, struct exchange *x);

@@ -102,6 +102,7 @@ bool session_carry_out(struct session *s, struct exchange *x)
 {
     const unsigned treatment = ops[x->request.op].treatment;
     const bool moves = s->device && treatment & VP_MOVES;
+    session_host_meter(s, x);
     double start_ns = s->time.host_ns;
     if (!is_copy(x)) {
         session_copies_settle(s);

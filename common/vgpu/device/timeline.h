@@ -2,8 +2,9 @@
  * The virtual clock of one client: when its calls, copies and kernels would have run on the GPU of
  * the profile.
  *
- * The host's time advances by each runtime call, never by what the host computes between calls: so
- * equal programs have equal times on any machine. Work starts when its stream, the engine it needs
+ * The host's time advances by each runtime call, not by what the host computes between calls: so
+ * equal programs have equal times on any machine. (An owner who times a program has it charged for
+ * more than a program needs to make its calls: session_host.c.) Work starts when its stream, the engine it needs
  * and the host that submits it are ready:
  *
  *     start = max(submission, end of the stream's work, room on the engine)

@@ -126,6 +126,7 @@ int main(int argc, char **argv)
     shared.cores = o.cores;
     shared.seed = o.seed;
     shared.engine = o.engine;
+    shared.charges_host = o.control >= 0;
     shared.find_translator = o.engine == VG_ENGINE_NATIVE ? find_translator_or_say
                              : native_library_exists()    ? find_translator
                                                           : NULL;

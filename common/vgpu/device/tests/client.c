@@ -30,6 +30,7 @@ void device_start(void)
         close(control[1]);
         dup2(said, STDERR_FILENO);
         shared.cores = 1;
+        shared.charges_host = true;
         if (vg_profile_read(&shared.profile, "common/vgpu/gpus", "rtx-4060-laptop", &err) ||
             record_open(&shared.record, (const char *[RECORD_TABLES]){0}, true, &err) ||
             server_run(&shared, door[0], control[0], &err))

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 TestSuite(records, .init = device_start, .fini = device_end, .timeout = 60);
@@ -399,4 +400,62 @@ Test(records, a_killed_client_takes_its_kernel_along)
     is_alive();
     const char *said = device_said();
     cr_assert(strstr(said, "the program ended while count was running"), "%s", said);
+}
+
+/* ---- the host's own work -------------------------------------------------------------------- */
+
+static uint64_t event_of(int fd)
+{
+    struct vp_request q = {.op = VP_EVENT_CREATE};
+    struct vp_reply reply;
+    cr_assert_eq(ask(fd, &q, NULL, &reply), VP_OK);
+    return reply.r[0];
+}
+
+static void burn(double ms)
+{
+    struct timespec used;
+    double from_ms = -1, now_ms;
+    do {
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+        now_ms = 1e3 * (double)used.tv_sec + 1e-6 * (double)used.tv_nsec;
+        from_ms = from_ms < 0 ? now_ms : from_ms;
+    } while (now_ms - from_ms < ms);
+}
+
+/* Modelled milliseconds between two events, with so many pieces of work and calls between. */
+static double timed(int fd, int pieces, double piece_ms)
+{
+    const uint64_t events[2] = {event_of(fd), event_of(fd)};
+    struct vp_reply reply;
+    double ms;
+    cr_assert_eq(ask_op(fd, VP_EVENT_RECORD, events[0]), VP_OK);
+    for (int i = 0; i < pieces; i++) {
+        burn(piece_ms);
+        cr_assert_eq(ask(fd, &(struct vp_request){.op = VP_CALL, .api = "call"}, NULL, NULL),
+                     VP_OK);
+    }
+    cr_assert_eq(ask_op(fd, VP_EVENT_RECORD, events[1]), VP_OK);
+    cr_assert_eq(ask_op(fd, VP_EVENT_SYNC, events[1]), VP_OK);
+    struct vp_request q = {.op = VP_EVENT_ELAPSED, .a = {events[0], events[1]}};
+    cr_assert_eq(ask(fd, &q, NULL, &reply), VP_OK);
+    memcpy(&ms, &reply.r[0], sizeof ms);
+    struct records r = take();
+    records_free(&r);
+    return ms;
+}
+
+Test(records, charge_the_host_for_more_work_than_calls_need)
+{
+    int fd = client();
+    const double calls_ms = timed(fd, 500, 0);
+    cr_assert_eq(memcmp(&calls_ms, &(double){timed(fd, 500, 0)}, sizeof calls_ms), 0, "the same");
+    cr_assert_eq(memcmp(&calls_ms, &(double){timed(fd, 500, 0.02)}, sizeof calls_ms), 0, "also");
+    cr_assert_str_eq(device_said(), "");
+    const double once_ms = timed(fd, 1, 100), often_ms = timed(fd, 100, 1);
+    cr_assert(once_ms > 70 && once_ms < 120, "%g", once_ms);
+    cr_assert(often_ms > 60 && often_ms < 120, "%g", often_ms);
+    const char *text = device_said();
+    cr_assert(strstr(text, "the program itself worked 1"), "%s", text);
+    close(fd);
 }

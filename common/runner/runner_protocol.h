@@ -24,12 +24,16 @@
 
 #include "conv.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum { RUNNER_CHANNEL = 3, RUNNER_ARENA = 4, RUNNER_DOOR = 5 };
 
 /** The runner's exit status when it cannot reply: its channel was closed by the student's code. */
 enum { RUNNER_EXIT_NO_CHANNEL = 86 };
+
+/** Shared memory that a lab may have in the sandbox, all of it together, and each file. */
+#define RUNNER_SHARED_BYTES ((size_t)256 << 20)
 
 /** Bits of the signalling NaN that fills the memory of conv_workspace() before every run on the
  * CPU: what is computed from scratch memory that was not written in this run shows. */

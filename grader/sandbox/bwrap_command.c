@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TMP_BYTES = 256 << 20, SHM_BYTES = 64 << 20 };
+enum { TMP_BYTES = 256 << 20, SHM_BYTES = 256 << 20 };
 
 /* ---- words ---------------------------------------------------------------------------------- */
 

@@ -7,8 +7,9 @@
  *   - fallocate() fails with EOPNOTSUPP, as on some file systems: it would take memory in the shared
  *     arena that no process's own numbers show;
  *   - ioctl(TIOCSTI), typing on the grader's terminal, ends it too;
- *   - memory that no process's own numbers show is not to be had where it is counted: files in
- * memory (memfd_create() fails with ENOSYS) and shared memory without a file (EPERM).
+ *   - memory that no process's own numbers show is not to be had where it is counted: files in memory
+ *     (memfd_create() fails with ENOSYS), and shared memory without a file, for which SIGSYS is sent:
+ *     the runner puts a file of limited size in its place (runner/shared_memory.h).
  *
  * "Ends the program" is SIGSYS, which the runner reports with the call's number and its place in
  * the source. A call for another architecture (32 bit) kills at once. */
@@ -77,7 +78,7 @@ static int add_memory(scmp_filter_ctx filter)
     enum { TYPE_MASK = 0x0f };
     return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(memfd_create), 0) ||
            seccomp_rule_add(
-               filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(mmap), 1,
+               filter, SCMP_ACT_TRAP, SCMP_SYS(mmap), 1,
                SCMP_A3(SCMP_CMP_MASKED_EQ, TYPE_MASK | MAP_ANONYMOUS, MAP_SHARED | MAP_ANONYMOUS));
 }
 

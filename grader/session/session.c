@@ -36,10 +36,15 @@ enum { START_LIMIT_S = 20, LOOK_INTERVAL_MS = 100 };
 
 /* ---- the process ---------------------------------------------------------------------------- */
 
+unsigned gr_session_processes(void)
+{
+    return 512 + 4 * (unsigned)parallel_cores();
+}
+
 static struct gr_limits limits_for(enum runner_device device)
 {
-    struct gr_limits limits = {.file_bytes = 64 << 20, .files = 256};
-    limits.processes = 64 + 4 * (unsigned)parallel_cores();
+    struct gr_limits limits = {.file_bytes = RUNNER_SHARED_BYTES, .files = 256};
+    limits.processes = gr_session_processes();
     /* The virtual GPU's memory, and a real GPU's address space, are no heap of the student's. */
     if (device == RUNNER_ON_CPU)
         limits.heap_bytes = gr_box_memory_limit();

@@ -72,6 +72,15 @@ static void describe_access(char *to, size_t room, const struct runner_reply *re
                  nearest < 0 ? "before the start" : "past the end", name);
 }
 
+static void name_limits(struct gr_run *run)
+{
+    const size_t used = strlen(run->hint);
+    snprintf(
+        run->hint + used, sizeof run->hint - used,
+        "; in the sandbox there are %u threads and processes, %.1f GiB of memory and %zu MiB of shared memory",
+        gr_session_processes(), (double)gr_box_memory_limit() / 0x1p30, RUNNER_SHARED_BYTES >> 20);
+}
+
 void gr_session_explain_crash(const struct gr_session *s, const struct runner_reply *reply,
                               const struct conv_shape *shape, double limit_s, struct gr_run *run)
 {
@@ -114,6 +123,8 @@ void gr_session_explain_crash(const struct gr_session *s, const struct runner_re
         : device_pointer
             ? "x, k and y are device pointers: only kernels may read or write through them"
             : signal_hint(reply->signal));
+    if (reply->signal == SIGABRT && s->host->device == RUNNER_ON_CPU && s->host->sandbox.on)
+        name_limits(run); /* as where a thread or memory cannot be had */
 }
 
 void gr_session_explain_end(struct gr_session *s, struct gr_run *run)

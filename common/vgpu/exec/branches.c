@@ -30,6 +30,15 @@ static int branch_meeting(struct vg_warp *w, const struct ir_insn *in)
     return i;
 }
 
+void vg_wait(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
+{
+    if (!lanes)
+        return;
+    w->meeting = branch_meeting(w, in);
+    w->meetings[w->meeting].arrived |= lanes;
+    w->mask &= ~lanes;
+}
+
 const struct ir_insn *vg_split(struct vg_warp *w, const struct ir_insn *in, uint32_t taken)
 {
     const struct ir_insn *target = w->insns + in->target, *next = in + 1;

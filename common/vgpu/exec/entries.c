@@ -15,7 +15,7 @@ enum {
     SELDOM = 80000,            /* such a place is not worth its code */
     TRANSLATIONS = 4,          /* of a function: more and more places */
     WORTH_ENTERING = 8,        /* instructions of a block behind a branch */
-    MOST_TRANSLATED = 600, /* instructions of a function: LLVM takes seconds for larger ones, and
+    MOST_TRANSLATED = 3000, /* instructions of a function: LLVM takes seconds for larger ones, and
                                   what it makes of them is no faster yet than the interpreter */
 };
 
@@ -63,6 +63,8 @@ struct vg_engine_state {
 
 static const struct vg_services services = {
     .split = vg_split,
+    .wait = vg_wait,
+    .meet = vg_meet,
     .yield = vg_yield,
     .special_register = vg_special_register,
     .rows = ir_rows,
@@ -256,7 +258,7 @@ static const struct ir_insn *enter(const struct ir_insn *in, struct vg_warp *w)
         code = count_pass(e, w);
     if (code) {
         m->device->engine->translator->begin(w->worker);
-        const struct ir_insn *next = code(in, w);
+        const struct ir_insn *next = code(in, w, w->saved);
         if (next != in)
             return next;
     }

@@ -10,12 +10,16 @@
 #include "vgpu/ptx/ptx_flow.h"
 
 /** Executes from @p at on, for the lanes of the running fragment. @return the instruction at which the
- * interpreter goes on, or NULL when the warp cannot go on now; @p at when nothing was executed. */
-typedef ir_handler vg_native_code;
+ * interpreter goes on, or NULL when the warp cannot go on now; @p at when nothing was executed.
+ * @param room  w->saved */
+typedef const struct ir_insn *(*vg_native_code)(const struct ir_insn *at, struct vg_warp *w,
+                                                char *room);
 
 /** What native code and the translator need of the executor. */
 struct vg_services {
     const struct ir_insn *(*split)(struct vg_warp *w, const struct ir_insn *in, uint32_t taken);
+    void (*wait)(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes);
+    const struct ir_insn *(*meet)(struct vg_warp *w, const struct ir_insn *in);
     const struct ir_insn *(*yield)(struct vg_warp *w, const struct ir_insn *resume);
     uint64_t (*special_register)(struct vg_warp *w, enum ir_sreg which, int lane);
     const struct ir_row *rows;

@@ -434,6 +434,8 @@ void vg_find_addition(struct vg_warp *w, uint64_t block, uint32_t thread, uint32
 /** Control, in branches.c, calls.c, barriers.c and vg_warp.c. Each returns the instruction to go on
  * with, or NULL. */
 const struct ir_insn *vg_split(struct vg_warp *w, const struct ir_insn *in, uint32_t taken);
+/** Lets some lanes wait where the lanes of a branch meet. */
+void vg_wait(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes);
 const struct ir_insn *vg_branch_index(struct vg_warp *w, const struct ir_insn *in);
 const struct ir_insn *vg_meet(struct vg_warp *w, const struct ir_insn *in);
 const struct ir_insn *vg_call(struct vg_warp *w, const struct ir_insn *in);

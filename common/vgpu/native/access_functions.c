@@ -3,11 +3,12 @@
  * the interpreter's quick ways do (exec/ops_memory_warp.inc), for the shapes it is asked to know, and
  * returns false with nothing changed when it is not in order: then the interpreter's handler of the
  * instruction is called. */
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/exec/fragments.h"
 
 #include <string.h>
 
 #define NATIVE   __attribute__((always_inline))
+#define CALLED   __attribute__((noinline))
 #define INLINE   static inline __attribute__((always_inline))
 #define UNROLLED _Pragma("clang loop unroll(full)")
 
@@ -19,7 +20,11 @@ typedef u32 v16 __attribute__((ext_vector_type(16)));
 typedef u32 v32 __attribute__((ext_vector_type(32)));
 typedef u64 v2u64 __attribute__((ext_vector_type(2), aligned(8)));
 typedef u8 v16u8 __attribute__((ext_vector_type(16), aligned(1)));
+typedef u32 v2 __attribute__((ext_vector_type(2)));
 typedef u32 v4 __attribute__((ext_vector_type(4)));
+typedef u32 v8 __attribute__((ext_vector_type(8)));
+typedef v2 v2_any __attribute__((aligned(4)));
+typedef v8 v8_any __attribute__((aligned(4)));
 typedef v4 v4_any __attribute__((aligned(4)));
 typedef v16 v16_any __attribute__((aligned(4)));
 typedef v32 v32_any __attribute__((aligned(4)));
@@ -61,6 +66,19 @@ NATIVE void native_count(struct vg_warp *w, u32 block, u32 threads)
     w->block_threads[block] += threads;
 }
 
+NATIVE void native_set_mask(struct vg_warp *w, u32 mask)
+{
+    w->mask = mask;
+}
+
+/* What vg_split() does for lanes that only wait. */
+NATIVE void native_part(struct vg_warp *w, struct vg_site *site, u32 parts)
+{
+    site->divergent += parts;
+    if (parts && w->quantum > TURN_DIVERGED)
+        w->quantum = TURN_DIVERGED;
+}
+
 NATIVE bool native_turn_over(struct vg_warp *w)
 {
     return --w->quantum <= 0;
@@ -87,15 +105,10 @@ NATIVE char *native_memory(struct vg_warp *w)
     return w->worker->device->memory.arena - VG_GLOBAL_BASE;
 }
 
-NATIVE char *native_room(struct vg_warp *w)
+/* Whether registers are at home for going on as a plan says; if so, they are taken now. */
+NATIVE bool native_continues(struct vg_warp *w, const void *as)
 {
-    return w->saved;
-}
-
-/* Whether registers are saved for going on at an instruction; if so, they are taken now. */
-NATIVE bool native_continues(struct vg_warp *w, const void *at)
-{
-    if (!w->saved_as || *(const void *const *)w->saved_as != at)
+    if (w->saved_as != as)
         return false;
     w->saved_as = NULL;
     return true;
@@ -117,25 +130,22 @@ NATIVE struct vg_worker *native_worker(struct vg_warp *w)
 
 /* ---- moving ---------------------------------------------------------------------------------- */
 
-/* 16 lanes that follow one another, n elements of 4 bytes each. */
-INLINE void take_rows(u32 *to, const char *from, u32 n, u32 half)
+/* 16 lanes with n elements of 4 bytes each, lane by lane in z: element by element from there. */
+INLINE void spread(u32 *to, const v16 *z, u32 n, u32 half)
 {
     if (n == 1) {
-        *(v16 *)(to + 16 * half) = *(const v16_any *)from;
+        *(v16 *)(to + 16 * half) = z[0];
     } else if (n == 2) {
-        const v16 x = *(const v16_any *)from, y = *(const v16_any *)(from + 64);
-        *(v16 *)(to + 16 * half) = __builtin_shufflevector(x, y, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18,
-                                                           20, 22, 24, 26, 28, 30);
-        *(v16 *)(to + 32 + 16 * half) = __builtin_shufflevector(x, y, 1, 3, 5, 7, 9, 11, 13, 15, 17,
-                                                                19, 21, 23, 25, 27, 29, 31);
+        *(v16 *)(to + 16 * half) = __builtin_shufflevector(z[0], z[1], 0, 2, 4, 6, 8, 10, 12, 14,
+                                                           16, 18, 20, 22, 24, 26, 28, 30);
+        *(v16 *)(to + 32 + 16 * half) = __builtin_shufflevector(z[0], z[1], 1, 3, 5, 7, 9, 11, 13,
+                                                                15, 17, 19, 21, 23, 25, 27, 29, 31);
     } else {
-        const v16_any *z = (const v16_any *)from;
-        const v32 x = __builtin_shufflevector((v16)z[0], (v16)z[1], 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
-                                              10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
-                                              23, 24, 25, 26, 27, 28, 29, 30, 31);
-        const v32 y = __builtin_shufflevector((v16)z[2], (v16)z[3], 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
-                                              10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
-                                              23, 24, 25, 26, 27, 28, 29, 30, 31);
+#define BOTH                                                                                       \
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,  \
+        26, 27, 28, 29, 30, 31
+        const v32 x = __builtin_shufflevector(z[0], z[1], BOTH);
+        const v32 y = __builtin_shufflevector(z[2], z[3], BOTH);
 #define FOURTH(e)                                                                                  \
     *(v16 *)(to + 32 * (e) + 16 * half) = __builtin_shufflevector(                                 \
         x, y, (e), (e) + 4, (e) + 8, (e) + 12, (e) + 16, (e) + 20, (e) + 24, (e) + 28, (e) + 32,   \
@@ -145,7 +155,16 @@ INLINE void take_rows(u32 *to, const char *from, u32 n, u32 half)
         FOURTH(2);
         FOURTH(3);
 #undef FOURTH
+#undef BOTH
     }
+}
+
+/* 16 lanes that follow one another. */
+INLINE void take_rows(u32 *to, const char *from, u32 n, u32 half)
+{
+    v16 z[4];
+    UNROLLED for (u32 k = 0; k < n; k++) z[k] = *(const v16_any *)(from + 64 * k);
+    spread(to, z, n, half);
 }
 
 /* One address for all lanes, n elements of 4 bytes. */
@@ -158,15 +177,59 @@ INLINE void take_same(u32 *to, const char *from, u32 n)
     }
 }
 
-INLINE void take_scattered(u32 *to, const struct vg_shape *s, const char *from, u32 n)
+/* 4 lanes with n elements of 4 bytes each, wherever they are. */
+INLINE v4 four_lanes(const char *from, const u64 *relative, u32 n, u32 k)
 {
-    u32 room[4 * VG_LANES] __attribute__((aligned(128)));
-    _Pragma("clang loop unroll(disable) vectorize(disable)") for (u32 i = 0; i < VG_LANES; i++)
-    {
-        const u32 *const at = (const u32 *)(from + (s64)s->relative[i]);
-        UNROLLED for (u32 e = 0; e < n; e++) room[32 * e + i] = at[e];
+    if (n == 4)
+        return *(const v4_any *)(from + relative[k]);
+    if (n == 2) {
+        const v2_any *const x = (const v2_any *)(from + relative[2 * k]),
+                            *const y = (const v2_any *)(from + relative[2 * k + 1]);
+        return __builtin_shufflevector((v2)*x, (v2)*y, 0, 1, 2, 3);
     }
-    UNROLLED for (u32 e = 0; e < n; e++) * (v32 *)(to + 32 * e) = *(const v32 *)(room + 32 * e);
+    return (v4){*(const u32 *)(from + relative[4 * k]), *(const u32 *)(from + relative[4 * k + 1]),
+                *(const u32 *)(from + relative[4 * k + 2]),
+                *(const u32 *)(from + relative[4 * k + 3])};
+}
+
+INLINE void take_half(u32 *to, const struct vg_shape *s, const char *from, u32 n, u32 half)
+{
+    v16 z[4];
+    const u64 *const relative = s->relative + 16 * half;
+    UNROLLED for (u32 k = 0; k < n; k++)
+    {
+        const v8 x = __builtin_shufflevector(four_lanes(from, relative, n, 4 * k),
+                                             four_lanes(from, relative, n, 4 * k + 1), 0, 1, 2, 3,
+                                             4, 5, 6, 7);
+        const v8 y = __builtin_shufflevector(four_lanes(from, relative, n, 4 * k + 2),
+                                             four_lanes(from, relative, n, 4 * k + 3), 0, 1, 2, 3,
+                                             4, 5, 6, 7);
+        z[k] = __builtin_shufflevector(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    }
+    spread(to, z, n, half);
+}
+
+/* 8 lanes with one address each, or one after the other. */
+INLINE v8 take_8(const char *from, u32 step)
+{
+    return step ? (v8) * (const v8_any *)from : (v8) * (const u32 *)from;
+}
+
+INLINE void take_groups(u32 *to, const struct vg_shape *s, const char *from, u32 n, u32 half)
+{
+    const char *const low = from + s->group_base[2 * half], *const high =
+                                                                from + s->group_base[2 * half + 1];
+    const u32 a = s->group_step[2 * half], b = s->group_step[2 * half + 1];
+    if (n > 1 && (a || b)) {
+        take_half(to, s, from, n, half);
+        return;
+    }
+    UNROLLED for (u32 e = 0; e < n; e++)
+    {
+        *(v16 *)(to + 32 * e + 16 * half) =
+            __builtin_shufflevector(take_8(low + 4 * e, a), take_8(high + 4 * e, b), 0, 1, 2, 3, 4,
+                                    5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    }
 }
 
 enum { KNOWS_UNIFORM = 1 << SHAPE_UNIFORM, KNOWS_ROWS = 1 << SHAPE_ROWS };
@@ -179,8 +242,12 @@ INLINE void take(u32 *to, const struct vg_shape *s, const char *from, u32 n, u32
     } else if (knows & KNOWS_ROWS && s->kind == SHAPE_ROWS) {
         take_rows(to, from + s->group_base[0], n, 0);
         take_rows(to, from + s->group_base[2], n, 1);
+    } else if (s->kind == SHAPE_GROUPS) {
+        take_groups(to, s, from, n, 0);
+        take_groups(to, s, from, n, 1);
     } else {
-        take_scattered(to, s, from, n);
+        take_half(to, s, from, n, 0);
+        take_half(to, s, from, n, 1);
     }
 }
 
@@ -347,11 +414,9 @@ INLINE bool read_words(struct vg_block *b, u32 at, u32 n)
 INLINE bool read_runs(struct vg_block *b, const struct vg_shape *s, u64 first)
 {
     u32 odd = 0;
-    _Pragma("clang loop unroll(disable) vectorize(disable)") for (u32 r = 0; r < s->run_count; r++)
-    {
+    for (u32 r = 0; r < s->run_count; r++) {
         const u32 at = ((u32)first + (u32)s->runs[r].start) / 4, end = at + s->runs[r].bytes / 4;
-        _Pragma("clang loop unroll(disable) vectorize(disable)") for (u32 k = at; k < end; k++)
-        {
+        for (u32 k = at; k < end; k++) {
             odd |= b->race.written_at[k] == b->race.epoch;
             odd |= b->shared_set[k] ^ 0x0f;
             b->race.read_at[k] = b->race.epoch;
@@ -426,16 +491,8 @@ INLINE bool load_shared_same(u32 *to, struct vg_warp *w, struct vg_site *site,
     return true;
 }
 
-INLINE bool store_shared(const u32 *from, struct vg_warp *w, struct vg_site *site,
-                         const struct vg_shape *s, u64 first, u32 n, u32 mask, u32 insn, u32 knows)
+INLINE bool write_rows(struct vg_block *b, const struct vg_shape *s, u64 first, u32 mask)
 {
-    struct vg_block *const b = w->block;
-    if (n != 1 || !(knows & KNOWS_ROWS))
-        return false;
-    if (__builtin_expect(b->race.logged == RACE_LOG || s->kind != SHAPE_ROWS || s->overlaps ||
-                             !in_block(b, s, first, 4) || !rows_are_inside(s, first),
-                         0))
-        return false;
     const v16 low = lanes_of(mask & 0xffff), high = lanes_of(mask >> 16);
     const u32 at = (u32)(first + (u64)s->group_base[0]) / 4,
               up = (u32)(first + (u64)s->group_base[2]) / 4;
@@ -443,38 +500,74 @@ INLINE bool store_shared(const u32 *from, struct vg_warp *w, struct vg_site *sit
         return false;
     write_row(b, at, low);
     write_row(b, up, high);
-    site->shared_requests++;
-    site->wavefronts += s->wavefronts;
-    log_access(w, insn, s, (u32)first, 4, true);
-    put(b->shared + first, s, from, 1, mask, knows);
     return true;
 }
 
-/* ---- one function for each number of elements and set of shapes ------------------------------- */
+/* Each run of any other shape, word by word. */
+INLINE bool write_runs(struct vg_block *b, const struct vg_shape *s, u64 first)
+{
+    u32 odd = 0;
+    for (u32 r = 0; r < s->run_count; r++) {
+        const u32 at = ((u32)first + (u32)s->runs[r].start) / 4, end = at + s->runs[r].bytes / 4;
+        for (u32 k = at; k < end; k++)
+            odd |= (b->race.written_at[k] == b->race.epoch) | (b->race.read_at[k] == b->race.epoch);
+    }
+    if (__builtin_expect(odd, 0))
+        return false;
+    for (u32 r = 0; r < s->run_count; r++) {
+        const u32 at = ((u32)first + (u32)s->runs[r].start) / 4, end = at + s->runs[r].bytes / 4;
+        for (u32 k = at; k < end; k++) {
+            b->race.written_at[k] = b->race.epoch;
+            b->shared_set[k] = 0x0f;
+        }
+    }
+    return true;
+}
+
+INLINE bool store_shared(const u32 *from, struct vg_warp *w, struct vg_site *site,
+                         const struct vg_shape *s, u64 first, u32 n, u32 mask, u32 insn, u32 knows)
+{
+    struct vg_block *const b = w->block;
+    if (__builtin_expect(b->race.logged == RACE_LOG || !has_shape(s, knows) || s->overlaps ||
+                             !in_block(b, s, first, 4 * n),
+                         0))
+        return false;
+    if (n == 1 && knows & KNOWS_ROWS && s->kind == SHAPE_ROWS && rows_are_inside(s, first)
+            ? !write_rows(b, s, first, mask)
+            : knows == KNOWS_ROWS || !write_runs(b, s, first))
+        return false;
+    site->shared_requests++;
+    site->wavefronts += s->wavefronts;
+    log_access(w, insn, s, (u32)first, 4 * n, true);
+    put(b->shared + first, s, from, n, mask, knows);
+    return true;
+}
+
+/* ---- one function for each number of elements and set of shapes -------------------------------
+ * Code for all shapes is long: once in a module, and called. */
 
 #define SHAPES_ROWS KNOWS_ROWS
 #define SHAPES_ANY  15
-#define ACCESSES(N, WAY)                                                                           \
-    NATIVE bool native_load_global_##N##_##WAY(u32 *to, char *memory, struct vg_site *site,        \
-                                               const struct vg_shape *s, u64 first)                \
+#define ACCESSES(N, WAY, KEPT)                                                                     \
+    KEPT bool native_load_global_##N##_##WAY(u32 *to, char *memory, struct vg_site *site,          \
+                                             const struct vg_shape *s, u64 first)                  \
     {                                                                                              \
         return load_global(to, memory, site, s, first, N, SHAPES_##WAY);                           \
     }                                                                                              \
-    NATIVE bool native_store_global_##N##_##WAY(const u32 *from, char *memory,                     \
-                                                struct vg_site *site, const struct vg_shape *s,    \
-                                                u64 first, u32 mask)                               \
+    KEPT bool native_store_global_##N##_##WAY(const u32 *from, char *memory, struct vg_site *site, \
+                                              const struct vg_shape *s, u64 first, u32 mask)       \
     {                                                                                              \
         return store_global(from, memory, site, s, first, N, mask, SHAPES_##WAY);                  \
     }                                                                                              \
-    NATIVE bool native_load_shared_##N##_##WAY(u32 *to, struct vg_warp *w, struct vg_site *site,   \
-                                               const struct vg_shape *s, u64 first, u32 mask,      \
-                                               u32 insn)                                           \
+    KEPT bool native_load_shared_##N##_##WAY(u32 *to, struct vg_warp *w, struct vg_site *site,     \
+                                             const struct vg_shape *s, u64 first, u32 mask,        \
+                                             u32 insn)                                             \
     {                                                                                              \
         return load_shared(to, w, site, s, first, N, mask, insn, SHAPES_##WAY);                    \
     }                                                                                              \
-    NATIVE bool native_store_shared_##N##_##WAY(const u32 *from, struct vg_warp *w,                \
-                                                struct vg_site *site, const struct vg_shape *s,    \
-                                                u64 first, u32 mask, u32 insn)                     \
+    KEPT bool native_store_shared_##N##_##WAY(const u32 *from, struct vg_warp *w,                  \
+                                              struct vg_site *site, const struct vg_shape *s,      \
+                                              u64 first, u32 mask, u32 insn)                       \
     {                                                                                              \
         return store_shared(from, w, site, s, first, N, mask, insn, SHAPES_##WAY);                 \
     }
@@ -489,12 +582,12 @@ INLINE bool store_shared(const u32 *from, struct vg_warp *w, struct vg_site *sit
     {                                                                                              \
         return load_shared_same(to, w, site, s, first, N, insn);                                   \
     }
-ACCESSES(1, ROWS)
-ACCESSES(2, ROWS)
-ACCESSES(4, ROWS)
-ACCESSES(1, ANY)
-ACCESSES(2, ANY)
-ACCESSES(4, ANY)
+ACCESSES(1, ROWS, NATIVE)
+ACCESSES(2, ROWS, NATIVE)
+ACCESSES(4, ROWS, NATIVE)
+ACCESSES(1, ANY, CALLED)
+ACCESSES(2, ANY, CALLED)
+ACCESSES(4, ANY, CALLED)
 SAME(1)
 SAME(2)
 SAME(4)

@@ -34,7 +34,7 @@ static LLVMValueRef common_address(struct unit *u, const struct ir_insn *in)
  * call before a loop or once for several accesses. */
 static LLVMValueRef find_pattern(struct unit *u, LLVMValueRef lanes, int bits, uint32_t size)
 {
-    LLVMValueRef arguments[3 + 8] = {u->worker, u->mask, number(u, 32, size)};
+    LLVMValueRef arguments[3 + 8] = {u->worker, mask_of(u), number(u, 32, size)};
     const char *name = bits == 64 ? "native_pattern_wide" : "native_pattern_narrow";
     LLVMValueRef f = LLVMGetNamedFunction(u->module, name);
     LLVMTypeRef type = LLVMGlobalGetValueType(f), types[3 + 8];
@@ -83,18 +83,25 @@ static uint32_t slot_of_element(const struct unit *u, const struct ir_insn *in, 
     return in->vector == 1 ? single : u->f->extra[in->extra + e];
 }
 
-/* Branches to where the handler does an access that was not in order, and back. */
-static void or_step(struct unit *u, const struct ir_insn *in, LLVMValueRef done,
-                    LLVMBasicBlockRef *quick, LLVMBasicBlockRef *on)
+/* The ways of an access: its code, or the handler where that is not in order. */
+struct ways {
+    LLVMBasicBlockRef quick, slow, on;
+};
+
+/* Has the handler do an access that was not in order. Then comes the code for one that was. */
+static struct ways or_step(struct unit *u, const struct ir_insn *in, LLVMValueRef done)
 {
-    LLVMBasicBlockRef slow = LLVMAppendBasicBlockInContext(u->context, u->code, "");
-    *quick = LLVMAppendBasicBlockInContext(u->context, u->code, "");
-    *on = LLVMAppendBasicBlockInContext(u->context, u->code, "");
-    LLVMBuildCondBr(u->b, done, *quick, slow);
-    LLVMPositionBuilderAtEnd(u->b, slow);
+    struct ways w;
+    struct known *before = known_copy(u);
+    w.quick = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    w.slow = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    w.on = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    LLVMBuildCondBr(u->b, done, w.quick, w.slow);
+    LLVMPositionBuilderAtEnd(u->b, w.slow);
     unit_step(u, in);
-    LLVMBuildBr(u->b, *on);
-    LLVMPositionBuilderAtEnd(u->b, *quick);
+    known_set(u, before);
+    known_free(before);
+    return w;
 }
 
 /* ---- loads ----------------------------------------------------------------------------------- */
@@ -139,22 +146,37 @@ static void load(struct unit *u, const struct ir_insn *in)
             LLVMBuildExtractValue(u->b, find_pattern(u, LLVMConstNull(u->v32), 32, 4 * n), 0, "");
     arguments[count++] = p.first;
     if (shared && !same)
-        arguments[count++] = u->mask;
+        arguments[count++] = mask_of(u);
     if (shared)
         arguments[count++] = number(u, 32, in->number);
-    LLVMBasicBlockRef quick, on;
-    or_step(u, in, call_function(u, name, arguments, count), &quick, &on);
+    struct ways w = or_step(u, in, call_function(u, name, arguments, count));
+    LLVMValueRef got[4], stepped[4];
+    struct held *to[4];
     for (uint32_t e = 0; e < in->vector; e++) {
-        const uint32_t to = slot_of_element(u, in, e, in->d);
-        const int bits = in->bytes == 4 ? 32 : 64;
-        LLVMValueRef v = element_of(u, in, words, e, same);
-        if (same)
-            set_parts(u, in, to, v, NULL);
-        else
-            set_parts(u, in, to, number(u, bits, 0), v);
+        to[e] = held_at(u, slot_of_element(u, in, e, in->d));
+        stepped[e] = to[e] ? read_frame(u, to[e]) : NULL;
     }
-    LLVMBuildBr(u->b, on);
-    LLVMPositionBuilderAtEnd(u->b, on);
+    w.slow = LLVMGetInsertBlock(u->b);
+    LLVMBuildBr(u->b, w.on);
+    LLVMPositionBuilderAtEnd(u->b, w.quick);
+    for (uint32_t e = 0; e < in->vector; e++) {
+        got[e] = element_of(u, in, words, e, same);
+        if (same && to[e] && !to[e]->uniform)
+            got[e] = splat(u, got[e], to[e]->bits);
+    }
+    LLVMBuildBr(u->b, w.on);
+    LLVMPositionBuilderAtEnd(u->b, w.on);
+    for (uint32_t e = 0; e < in->vector; e++) {
+        if (!to[e])
+            continue;
+        LLVMValueRef v = LLVMBuildPhi(u->b, LLVMTypeOf(got[e]), "");
+        LLVMAddIncoming(v, &got[e], &w.quick, 1);
+        LLVMAddIncoming(v, &stepped[e], &w.slow, 1);
+        got[e] = v;
+    }
+    for (uint32_t e = 0; e < in->vector; e++)
+        if (to[e])
+            set_read(u, to[e], got[e]);
 }
 
 /* ---- stores ---------------------------------------------------------------------------------- */
@@ -184,15 +206,16 @@ static void store(struct unit *u, const struct ir_insn *in)
         set_word(u, words, 2 * e + 1, LLVMBuildTrunc(u->b, high, u->v32, ""));
     }
     LLVMValueRef arguments[] = {
-        words,   shared ? u->warp : u->memory, site_of(u, in), p.shape, p.first,
-        u->mask, number(u, 32, in->number)};
+        words,      shared ? u->warp : u->memory, site_of(u, in), p.shape, p.first,
+        mask_of(u), number(u, 32, in->number)};
     char name[64];
     snprintf(name, sizeof name, "native_store_%s_%u_%s", shared ? "shared" : "global", n,
              way_of(u, in));
-    LLVMBasicBlockRef quick, on;
-    or_step(u, in, call_function(u, name, arguments, shared ? 7 : 6), &quick, &on);
-    LLVMBuildBr(u->b, on);
-    LLVMPositionBuilderAtEnd(u->b, on);
+    struct ways w = or_step(u, in, call_function(u, name, arguments, shared ? 7 : 6));
+    LLVMBuildBr(u->b, w.on);
+    LLVMPositionBuilderAtEnd(u->b, w.quick);
+    LLVMBuildBr(u->b, w.on);
+    LLVMPositionBuilderAtEnd(u->b, w.on);
 }
 
 bool accesses_translate(struct unit *u, const struct ir_insn *in)

@@ -181,7 +181,7 @@ static bool find_affine(struct unit *u)
         if (!u->native->services->rows[in->op].is_lane)
             continue;
         struct held *to = held_at(u, in->d);
-        if (!to || to->uniform || to->affine || !makes_affine(u, in))
+        if (!to || to->uniform || to->affine || to->is_whole || !makes_affine(u, in))
             continue;
         to->affine = true;
         changed = true;
@@ -192,7 +192,7 @@ static bool find_affine(struct unit *u)
 void classes_find(struct unit *u)
 {
     for (uint32_t i = 0; i < u->f->slot_count; i++) {
-        u->held[i].uniform = u->held[i].bits != 0;
+        u->held[i].uniform = u->held[i].bits != 0 && !u->held[i].blends;
         u->held[i].affine = false;
     }
     while (find_uniform(u)) {

@@ -74,9 +74,9 @@ static LLVMValueRef compute_vector(struct unit *u, enum ir_op op, uint32_t mode,
 static void span_of(struct unit *u, LLVMValueRef lanes, LLVMValueRef *smallest, LLVMValueRef *span)
 {
     LLVMValueRef low =
-        LLVMBuildSelect(u->b, u->mask_bits, lanes, splat(u, number(u, 32, 0x7fffffff), 32), "");
+        LLVMBuildSelect(u->b, mask_flags(u), lanes, splat(u, number(u, 32, 0x7fffffff), 32), "");
     LLVMValueRef high =
-        LLVMBuildSelect(u->b, u->mask_bits, lanes, splat(u, number(u, 32, 0x80000000), 32), "");
+        LLVMBuildSelect(u->b, mask_flags(u), lanes, splat(u, number(u, 32, 0x80000000), 32), "");
     *smallest = call_intrinsic(u, "llvm.vector.reduce.smin", &u->v32, 1, &low, 1);
     LLVMValueRef largest = call_intrinsic(u, "llvm.vector.reduce.smax", &u->v32, 1, &high, 1);
     *span = LLVMBuildSub(u->b, largest, *smallest, "");
@@ -125,6 +125,12 @@ static bool widen_parts(struct unit *u, const struct ir_insn *in, enum form form
     }
     set_parts(u, in, in->d, base, lanes);
     return true;
+}
+
+bool may_widen(struct unit *u, const struct ir_insn *in)
+{
+    bool is_signed;
+    return form_of(in, &is_signed) >= FORM_WIDE && is_affine(u, in->d);
 }
 
 /* An affine result from affine operands. @return false if it is not one */
@@ -229,13 +235,13 @@ static LLVMValueRef combine(struct unit *u, const struct ir_insn *in, LLVMValueR
 static void setp(struct unit *u, const struct ir_insn *in)
 {
     LLVMValueRef r = compare(u, in), p = combine(u, in, r);
-    const struct held *second = held_at(u, in->e);
+    struct held *second = held_at(u, in->e);
     LLVMValueRef q = NULL;
     if (second)
         q = guarded_predicate(u, in, in->e, combine(u, in, LLVMBuildNot(u->b, r, "")));
     set_predicate(u, in, in->d, p);
     if (second)
-        store_to(u, q, second->base, u->i32);
+        set_read(u, second, q);
 }
 
 static LLVMValueRef logic(struct unit *u, const struct ir_insn *in)

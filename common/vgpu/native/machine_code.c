@@ -4,6 +4,7 @@
 
 #include "vgpu/native/lane_functions.h"
 #include "vgpu/native/patterns.h"
+#include "vgpu/native/unit.h"
 
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Error.h>
@@ -20,8 +21,8 @@
 #include <string.h>
 
 /* Inlining first; then what makes variables values, and moves what does not change out of loops. */
+static const char inlining[] = "always-inline,globaldce";
 static const char passes[] =
-    "always-inline,globaldce,"
     "function(sroa,early-cse<memssa>,simplifycfg,early-cse<memssa>,"
     "loop-simplify,lcssa,loop-mssa(loop-rotate,licm),instcombine,gvn,simplifycfg,"
     "loop-mssa(licm),adce,simplifycfg)";
@@ -202,10 +203,14 @@ static bool report(LLVMErrorRef error)
     return false;
 }
 
-static bool optimise(struct native_machine *m, LLVMModuleRef module)
+static bool optimise(struct native_machine *m, LLVMModuleRef module, const char *name)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    const bool done = report(LLVMRunPasses(module, passes, m->target, options));
+    bool done = report(LLVMRunPasses(module, inlining, m->target, options));
+    if (done) {
+        unit_mark_homes(module, name);
+        done = report(LLVMRunPasses(module, passes, m->target, options));
+    }
     LLVMDisposePassBuilderOptions(options);
     return done;
 }
@@ -244,7 +249,7 @@ static LLVMMemoryBufferRef compile(struct native_machine *m, LLVMModuleRef modul
     LLVMMemoryBufferRef object = NULL;
     char *error = NULL;
     dump_module(module, name, "-unit.ll");
-    if (optimise(m, module)) {
+    if (optimise(m, module, name)) {
         dump_module(module, name, "-optimised.ll");
         if (LLVMTargetMachineEmitToMemoryBuffer(m->target, module, LLVMObjectFile, &error, &object))
             LLVMDisposeMessage(error);

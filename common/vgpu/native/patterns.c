@@ -37,6 +37,7 @@ void patterns_begin(struct vg_worker *worker)
 }
 
 typedef uint64_t lanes_8 __attribute__((vector_size(64), may_alias));
+typedef uint64_t lanes_4 __attribute__((vector_size(32), may_alias));
 typedef uint64_t lane_64 __attribute__((may_alias));
 typedef uint32_t lane_32 __attribute__((may_alias));
 
@@ -58,11 +59,11 @@ ALWAYS bool is_same(const struct vg_shape *s, const lanes_8 relative[4], uint32_
 
 ALWAYS uint32_t place_of(const lanes_8 relative[4], uint32_t mask, uint32_t size)
 {
-    lanes_8 h = relative[0] ^ relative[1] << 7 ^ relative[2] << 13 ^ relative[3] << 22;
-    h += (lanes_8){1, 3, 5, 7, 9, 11, 13, 15} * (h << 4);
-    uint64_t sum = mask * UINT64_C(0x9e3779b97f4a7c15) + size;
-    for (int i = 0; i < 8; i++)
-        sum += h[i] << i;
+    const lanes_8 h = relative[0] ^ relative[1] << 7 ^ relative[2] << 13 ^ relative[3] << 22;
+    const lanes_4 low = __builtin_shufflevector(h, h, 0, 1, 2, 3),
+                  high = __builtin_shufflevector(h, h, 4, 5, 6, 7), x = low + (high << 3) + high;
+    const uint64_t sum =
+        (x[0] + 3 * x[1]) + 5 * (x[2] + 3 * x[3]) + size + mask * UINT64_C(0x9e3779b97f4a7c15);
     return (uint32_t)(sum * UINT64_C(0xd1342543de82ef95) >> 50) % PLACES;
 }
 
@@ -92,8 +93,6 @@ ALWAYS const struct vg_shape *find(struct vg_worker *worker, uint32_t mask, uint
 }
 
 /* ---- called by native code, with the lanes in vector registers ------------------------------- */
-
-typedef uint64_t lanes_4 __attribute__((vector_size(32), may_alias));
 
 ALWAYS struct native_pattern find_64(struct vg_worker *w, uint32_t mask, uint32_t size,
                                      const lane_64 values[32])

@@ -1,6 +1,6 @@
 /** @file
- * The registers that are live where a unit is left, as it keeps them: scalars, lanes, or both. They are
- * written down side by side, and go to the frame from there, unless a unit goes on from the same place.
+ * How native code keeps the registers that are live at a place: scalars, lanes, or both, each at its
+ * home in the warp's room. They move between there and the frame where code is left and entered.
  */
 #ifndef CONVLAB_VGPU_NATIVE_SAVED_H
 #define CONVLAB_VGPU_NATIVE_SAVED_H
@@ -12,20 +12,23 @@ struct saved_register {
     uint32_t offset; /**< in the frame */
     uint32_t base, lanes;
     uint8_t bits; /**< 1, 32, 64 as struct held */
-    bool has_base, has_lanes;
+    bool has_base, has_lanes, uniform;
 };
 
 /** All of a place in the code. */
 struct native_saved {
-    const struct ir_insn *at; /**< which instruction is next */
     struct native_saved *next;
     uint32_t count;
     struct saved_register of[];
 };
 
-/** Writes what w->saved has, as w->saved_as says, to the frame, for the lanes of the running fragment. */
+/** Writes what w->saved has, as w->saved_as says, to the frame, for the lanes of the running fragment;
+ * nothing if that is NULL. */
 void saved_settle(struct vg_warp *w);
-/** The same, as @p as says; called by native code. */
-void saved_settle_as(struct vg_warp *w, const struct native_saved *as);
+/** The same, as @p as says, from @p room, which is w->saved; called by native code. */
+void saved_settle_as(struct vg_warp *w, const struct native_saved *as, const char *room);
+/** The way back. @return whether all that is uniform in @p as is so in the fragment's lanes; if not, the
+ * room holds nothing. */
+bool saved_enter(struct vg_warp *w, const struct native_saved *as, char *room);
 
 #endif

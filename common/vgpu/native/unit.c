@@ -19,6 +19,7 @@ static bool ends_unit(const struct unit *u, const struct ir_insn *in)
 
 static void add_start(struct unit *u, uint32_t index, uint32_t *list, uint32_t *count)
 {
+    u->ways[index]++;
     if (u->at[index])
         return;
     u->at[index] = LLVMAppendBasicBlockInContext(u->context, u->code, "");
@@ -37,6 +38,8 @@ static uint32_t *find_starts(struct unit *u, uint32_t *count)
     *count = 0;
     for (size_t i = 0; i < u->entry_count; i++)
         add_start(u, u->entries[i], list, count);
+    for (size_t i = 0; i < u->entry_count; i++)
+        u->ways[u->entries[i]]++;
     for (uint32_t k = 0; k < *count && size < MOST_INSTRUCTIONS; k++) {
         const uint32_t end = ptx_block_end(f, list[k]);
         uint32_t i = list[k];
@@ -57,8 +60,44 @@ static uint32_t *find_starts(struct unit *u, uint32_t *count)
 
 static LLVMTypeRef code_type(struct unit *u)
 {
-    LLVMTypeRef types[] = {u->pointer, u->pointer};
-    return LLVMFunctionType(u->pointer, types, 2, false);
+    LLVMTypeRef types[] = {u->pointer, u->pointer, u->pointer};
+    return LLVMFunctionType(u->pointer, types, 3, false);
+}
+
+/* Homes are accessed by the code's own loads and stores and by saved.c, and by nothing else: this is
+ * how LLVM is told. */
+static void name_homes(struct unit *u)
+{
+    LLVMMetadataRef name = LLVMMDStringInContext2(u->context, "homes", 5);
+    LLVMMetadataRef domain = LLVMMDNodeInContext2(u->context, &name, 1), parts[] = {name, domain};
+    LLVMMetadataRef scope = LLVMMDNodeInContext2(u->context, parts, 2);
+    u->homes = LLVMMetadataAsValue(u->context, LLVMMDNodeInContext2(u->context, &scope, 1));
+}
+
+/* Calls of saved.c have an argument more than LLVM's own: the room. */
+static bool may_access_homes(LLVMValueRef in, LLVMValueRef room)
+{
+    if (!LLVMIsACallInst(in))
+        return false;
+    for (int i = 0; i < LLVMGetNumOperands(in); i++)
+        if (LLVMGetOperand(in, (unsigned)i) == room)
+            return true;
+    return false;
+}
+
+void unit_mark_homes(LLVMModuleRef module, const char *name)
+{
+    struct unit u = {.context = LLVMGetModuleContext(module)};
+    LLVMValueRef f = LLVMGetNamedFunction(module, name), room = LLVMGetParam(f, 2);
+    const unsigned homes = homes_kind(u.context), others = others_kind(u.context);
+    name_homes(&u);
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef in = LLVMGetFirstInstruction(b); in; in = LLVMGetNextInstruction(in)) {
+            const bool accesses =
+                LLVMIsALoadInst(in) || LLVMIsAStoreInst(in) || LLVMIsACallInst(in);
+            if (accesses && !LLVMGetMetadata(in, homes) && !may_access_homes(in, room))
+                LLVMSetMetadata(in, others, u.homes);
+        }
 }
 
 static void make_function(struct unit *u, const char *name)
@@ -74,6 +113,8 @@ static void make_function(struct unit *u, const char *name)
     }
     u->in = LLVMGetParam(u->code, 0);
     u->warp = LLVMGetParam(u->code, 1);
+    u->room = LLVMGetParam(u->code, 2);
+    name_homes(u);
     LLVMBasicBlockRef variables = LLVMAppendBasicBlockInContext(u->context, u->code, "variables");
     LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(u->context, u->code, "entry");
     LLVMPositionBuilderAtEnd(u->at_entry, variables);
@@ -82,23 +123,27 @@ static void make_function(struct unit *u, const char *name)
     LLVMPositionBuilderAtEnd(u->b, entry);
 }
 
+void unit_read_mask(struct unit *u)
+{
+    store_to(u, call_function(u, "native_mask", &u->warp, 1), u->mask, u->i32);
+}
+
+LLVMValueRef of_warp(struct unit *u, const char *name)
+{
+    return LLVMBuildBitCast(u->b, call_function(u, name, &u->warp, 1), u->pointer, "");
+}
+
 static void read_warp(struct unit *u)
 {
-    u->registers = call_function(u, "native_registers", &u->warp, 1);
-    u->mask = call_function(u, "native_mask", &u->warp, 1);
-    u->mask_bits = bits_to_flags(u, u->mask);
-    u->sites =
-        LLVMBuildBitCast(u->b, call_function(u, "native_sites", &u->warp, 1), u->pointer, "");
-    u->meeting =
-        LLVMBuildBitCast(u->b, call_function(u, "native_meeting", &u->warp, 1), u->pointer, "");
-    u->room = LLVMBuildBitCast(u->b, call_function(u, "native_room", &u->warp, 1), u->pointer, "");
-    u->memory =
-        LLVMBuildBitCast(u->b, call_function(u, "native_memory", &u->warp, 1), u->pointer, "");
-    u->worker =
-        LLVMBuildBitCast(u->b, call_function(u, "native_worker", &u->warp, 1), u->pointer, "");
-    LLVMValueRef none = LLVMConstInt(u->i1, 1, false), arguments[] = {u->mask, none};
-    u->lead = call_intrinsic(u, "llvm.cttz", &u->i32, 1, arguments, 2);
-    u->threads = call_intrinsic(u, "llvm.ctpop", &u->i32, 1, &u->mask, 1);
+    u->registers = of_warp(u, "native_registers");
+    u->sites = of_warp(u, "native_sites");
+    u->memory = of_warp(u, "native_memory");
+    u->worker = of_warp(u, "native_worker");
+    u->mask = variable(u, u->i32);
+    for (uint32_t i = 0; i < u->f->insn_count; i++)
+        if (u->regions[i].end)
+            u->regions[i].outer = variable(u, u->i32);
+    unit_read_mask(u);
 }
 
 /* Constants are numbers; parameters are read where the code begins. */
@@ -111,96 +156,41 @@ static void make_constant(struct unit *u, struct held *h)
         h->base = load_from(u, type_of_bits(u, h->bits), frame_place(u, h->offset));
 }
 
-static void make_variables(struct unit *u)
+/* What may be needed where other code follows, or the interpreter, has a home. */
+static void find_homes(struct unit *u)
 {
-    for (uint32_t i = 0; i < u->f->slot_count; i++) {
-        struct held *h = &u->held[i];
-        if (!h->bits)
+    for (uint32_t i = 0; i < u->f->insn_count; i++) {
+        const struct ir_insn *in = &u->f->insns[i];
+        const bool starts = i == 0 || in->block != in[-1].block || u->at[i];
+        if (!starts && !ends_unit(u, in) && in->op != IR_BRA && !may_widen(u, in))
             continue;
-        if (h->constant) {
-            make_constant(u, h);
-        } else if (h->bits == 1) {
-            h->base = variable(u, u->i32);
-        } else {
-            if (h->uniform || h->affine)
-                h->base = variable(u, type_of_bits(u, h->bits));
-            if (!h->uniform)
-                h->lanes = variable(u, lanes_of_bits(u, h->bits));
-        }
+        u->native->services->flow_live(u->flow, i, u->set);
+        for (uint32_t k = 0; k < u->f->slot_count; k++)
+            u->held[k].has_home |= ptx_set_has(u->set, k) && u->held[k].bits;
     }
+    for (uint32_t k = 0; k < u->f->slot_count; k++)
+        if (u->held[k].constant && u->held[k].bits)
+            make_constant(u, &u->held[k]);
 }
 
-/* Reads a register and says where it is not what it is held for. @return NULL when it can hold anything;
- * else a vector or word that must be zero */
-static LLVMValueRef enter_register(struct unit *u, struct held *h)
-{
-    if (h->bits == 1) {
-        LLVMValueRef p = load_from(u, u->i32, frame_place(u, h->offset));
-        if (!h->uniform) {
-            store_to(u, p, h->base, u->i32);
-            return NULL;
-        }
-        LLVMValueRef in = LLVMBuildAnd(u->b, p, u->mask, "");
-        LLVMValueRef any = LLVMBuildICmp(u->b, LLVMIntNE, in, number(u, 32, 0), "");
-        LLVMValueRef all = LLVMBuildICmp(u->b, LLVMIntEQ, in, u->mask, "");
-        store_to(u, LLVMBuildSExt(u->b, any, u->i32, ""), h->base, u->i32);
-        return LLVMBuildXor(u->b, any, all, "");
-    }
-    LLVMTypeRef type = type_of_bits(u, h->bits), vector = lanes_of_bits(u, h->bits);
-    LLVMValueRef at = frame_place(u, h->offset), all = load_from(u, vector, at);
-    LLVMSetAlignment(all, 64);
-    if (!h->uniform && !h->affine) {
-        store_to(u, all, h->lanes, vector);
-        return NULL;
-    }
-    LLVMValueRef lane = LLVMBuildZExt(u->b, u->lead, u->i64, "");
-    LLVMValueRef one =
-        load_from(u, type, LLVMBuildGEP2(u->b, type, pointer_to(u, type, at), &lane, 1, ""));
-    store_to(u, one, h->base, type);
-    if (!h->uniform) {
-        store_to(u, LLVMBuildSub(u->b, all, splat(u, one, h->bits), ""), h->lanes, vector);
-        return NULL;
-    }
-    LLVMValueRef differ = LLVMBuildICmp(u->b, LLVMIntNE, all, splat(u, one, h->bits), "");
-    LLVMValueRef bits = LLVMBuildBitCast(u->b, differ, u->i32, "");
-    return LLVMBuildICmp(u->b, LLVMIntNE, LLVMBuildAnd(u->b, bits, u->mask, ""), number(u, 32, 0),
-                         "");
-}
-
-/* Whether warps come to the unit from a barrier, where one may have saved their registers. */
+/* Whether warps come to the unit from a barrier, at which they may have left their registers at home. */
 static bool continues(const struct unit *u, uint32_t entry)
 {
     return entry > 0 && u->f->insns[entry - 1].op == IR_BAR;
 }
 
-static void enter_again(struct unit *u, uint32_t entry)
-{
-    LLVMBasicBlockRef again = LLVMAppendBasicBlockInContext(u->context, u->code, "again");
-    LLVMBasicBlockRef anew = LLVMAppendBasicBlockInContext(u->context, u->code, "anew");
-    LLVMValueRef arguments[] = {u->warp, address_of(u, &u->f->insns[entry])};
-    LLVMBuildCondBr(u->b, call_function(u, "native_continues", arguments, 2), again, anew);
-    LLVMPositionBuilderAtEnd(u->b, again);
-    leave_restore(u, entry);
-    LLVMBuildBr(u->b, u->at[entry]);
-    LLVMPositionBuilderAtEnd(u->b, anew);
-}
-
 /* Returns at once, with nothing done, when the fragment is none that the code is for. */
 static void enter(struct unit *u, uint32_t entry, LLVMBasicBlockRef declined)
 {
-    LLVMValueRef odd = LLVMConstInt(u->i1, 0, false);
-    if (continues(u, entry))
-        enter_again(u, entry);
-    u->native->services->flow_live(u->flow, entry, u->set);
-    for (uint32_t i = 0; i < u->f->slot_count; i++) {
-        struct held *h = &u->held[i];
-        if (!h->bits || h->constant || !ptx_set_has(u->set, i))
-            continue;
-        LLVMValueRef wrong = enter_register(u, h);
-        if (wrong)
-            odd = LLVMBuildOr(u->b, odd, wrong, "");
+    if (continues(u, entry)) {
+        LLVMBasicBlockRef anew = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+        LLVMValueRef arguments[] = {u->warp, address_of(u, leave_plan(u, entry))};
+        LLVMBuildCondBr(u->b, call_function(u, "native_continues", arguments, 2),
+                        control_to(u, entry), anew);
+        LLVMPositionBuilderAtEnd(u->b, anew);
+        leave_settle_kept(u);
     }
-    LLVMBuildCondBr(u->b, odd, declined, u->at[entry]);
+    LLVMBuildCondBr(u->b, leave_enter(u, entry), control_to(u, entry), declined);
 }
 
 static void enter_all(struct unit *u)
@@ -218,7 +208,46 @@ static void enter_all(struct unit *u)
     LLVMBuildRet(u->b, u->in);
 }
 
+/* ---- what is known --------------------------------------------------------------------------- */
+
+struct known {
+    LLVMValueRef base, lanes;
+};
+
+struct known *known_copy(struct unit *u)
+{
+    struct known *k = calloc(u->f->slot_count + 1, sizeof *k);
+    if (!k)
+        abort();
+    for (uint32_t i = 0; i < u->f->slot_count; i++)
+        k[i] = (struct known){u->held[i].base, u->held[i].lanes};
+    return k;
+}
+
+void known_set(struct unit *u, const struct known *k)
+{
+    for (uint32_t i = 0; i < u->f->slot_count; i++) {
+        struct held *h = &u->held[i];
+        if (h->constant)
+            continue;
+        h->base = k ? k[i].base : NULL;
+        h->lanes = k ? k[i].lanes : NULL;
+    }
+}
+
+void known_free(struct known *k)
+{
+    free(k);
+}
+
 /* ---- one instruction by its handler ---------------------------------------------------------- */
+
+/* Sets the warp's mask, for handlers. */
+static void set_mask(struct unit *u, LLVMValueRef mask)
+{
+    LLVMValueRef arguments[] = {u->warp, mask};
+    call_function(u, "native_set_mask", arguments, 2);
+}
 
 void unit_step(struct unit *u, const struct ir_insn *in)
 {
@@ -239,6 +268,9 @@ void unit_step(struct unit *u, const struct ir_insn *in)
     LLVMValueRef stub =
         LLVMGetInlineAsm(type, (char *)text, sizeof text - 1, (char *)constraints,
                          sizeof constraints - 1, true, false, LLVMInlineAsmDialectATT, false);
+    const bool some = u->inside != NO_REGION;
+    if (some)
+        set_mask(u, mask_of(u));
     LLVMValueRef next = LLVMBuildCall2(u->b, type, stub, arguments, 3, "");
     LLVMBasicBlockRef gone = LLVMAppendBasicBlockInContext(u->context, u->code, "");
     LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(u->context, u->code, "");
@@ -247,63 +279,20 @@ void unit_step(struct unit *u, const struct ir_insn *in)
     LLVMPositionBuilderAtEnd(u->b, gone);
     LLVMBuildRet(u->b, next); /* a fault has ended the block */
     LLVMPositionBuilderAtEnd(u->b, on);
-    for (int i = 0; i < o.write_count; i++)
-        read_back(u, &u->held[o.writes[i]]);
+    if (some)
+        set_mask(u, outer_mask(u, u->inside));
 }
 
-/* ---- control --------------------------------------------------------------------------------- */
-
-/* The code at an instruction that starts a block: inside, or the interpreter. */
-static LLVMBasicBlockRef code_at(struct unit *u, uint32_t index)
+static void step(struct unit *u, const struct ir_insn *in)
 {
-    return u->at[index] ? u->at[index] : unit_leave(u, index, LEAVE_RETURN);
-}
-
-static void begin_block(struct unit *u, const struct ir_insn *in)
-{
-    if (in->op == IR_ENTER_JOIN) {
-        LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(u->context, u->code, "");
-        LLVMValueRef meets = LLVMBuildICmp(u->b, LLVMIntEQ, u->meeting, address_of(u, in), "");
-        LLVMBuildCondBr(u->b, meets, unit_leave(u, in->index, LEAVE_RETURN), on);
-        LLVMPositionBuilderAtEnd(u->b, on);
+    struct ptx_operands o;
+    u->native->services->flow_operands(u->flow, in, &o);
+    unit_step(u, in);
+    for (int i = 0; i < o.write_count; i++) {
+        struct held *h = &u->held[o.writes[i]];
+        if (h->bits && !h->constant)
+            set_read(u, h, read_frame(u, h));
     }
-    LLVMValueRef arguments[] = {u->warp, number(u, 32, in->target), u->threads};
-    call_function(u, "native_count", arguments, 3);
-}
-
-/* Jumps to a branch's target. A jump backwards may end the fragment's turn. */
-static LLVMBasicBlockRef jump_to(struct unit *u, const struct ir_insn *in)
-{
-    if (in->target > in->index)
-        return code_at(u, in->target);
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(u->b);
-    LLVMBasicBlockRef back = LLVMAppendBasicBlockInContext(u->context, u->code, "");
-    LLVMPositionBuilderAtEnd(u->b, back);
-    LLVMValueRef over = call_function(u, "native_turn_over", &u->warp, 1);
-    LLVMBuildCondBr(u->b, over, unit_leave(u, in->target, LEAVE_YIELD), code_at(u, in->target));
-    LLVMPositionBuilderAtEnd(u->b, here);
-    return back;
-}
-
-static void branch(struct unit *u, const struct ir_insn *in)
-{
-    if (!in->guard) {
-        LLVMBuildBr(u->b, jump_to(u, in));
-        return;
-    }
-    LLVMBasicBlockRef taken = jump_to(u, in), next = code_at(u, in->index + 1);
-    LLVMValueRef lanes = guard_bits(u, in), none = number(u, 32, 0);
-    if (is_uniform(u, in->guard)) {
-        LLVMBuildCondBr(u->b, LLVMBuildICmp(u->b, LLVMIntNE, lanes, none, ""), taken, next);
-        return;
-    }
-    lanes = LLVMBuildAnd(u->b, lanes, u->mask, "");
-    LLVMBasicBlockRef some = LLVMAppendBasicBlockInContext(u->context, u->code, "");
-    LLVMBuildCondBr(u->b, LLVMBuildICmp(u->b, LLVMIntEQ, lanes, none, ""), next, some);
-    LLVMPositionBuilderAtEnd(u->b, some);
-    store_to(u, lanes, u->taken, u->i32);
-    LLVMBuildCondBr(u->b, LLVMBuildICmp(u->b, LLVMIntEQ, lanes, u->mask, ""), taken,
-                    unit_leave(u, in->index, LEAVE_SPLIT));
 }
 
 /* Whether an instruction is a barrier that reads no register. */
@@ -317,26 +306,29 @@ static bool waits(struct unit *u, const struct ir_insn *in)
 static void translate_block(struct unit *u, uint32_t first)
 {
     const uint32_t end = ptx_block_end(u->f, first);
+    known_set(u, u->known[first]);
+    u->inside = u->regions[first].inside;
     for (uint32_t i = first; i < end; i++) {
         const struct ir_insn *in = &u->f->insns[i];
         if (i > first && u->at[i]) {
-            LLVMBuildBr(u->b, u->at[i]);
+            LLVMBuildBr(u->b, control_to(u, i));
             return;
         }
         if (in->op == IR_ENTER || in->op == IR_ENTER_JOIN) {
-            begin_block(u, in);
+            control_begin(u, in);
         } else if (in->op == IR_BRA) {
-            branch(u, in);
+            control_branch(u, in);
             return;
         } else if (ends_unit(u, in)) {
             LLVMBuildBr(u->b, unit_leave(u, i, waits(u, in) ? LEAVE_WAIT : LEAVE_RETURN));
             return;
         } else if (!lanes_translate(u, in) && !accesses_translate(u, in)) {
-            unit_step(u, in);
+            step(u, in);
         }
     }
+    control_pass_on(u, end);
     if (end < u->f->insn_count)
-        LLVMBuildBr(u->b, code_at(u, end));
+        LLVMBuildBr(u->b, control_to(u, end));
     else
         LLVMBuildUnreachable(u->b);
 }
@@ -360,6 +352,7 @@ static void make_held(struct unit *u)
     for (uint32_t i = 0; i < u->f->slot_count; i++) {
         const struct ir_slot *slot = &u->f->slots[i];
         u->held[i] = (struct held){.offset = slot->offset,
+                                   .base_home = (uint32_t)(u->f->frame_bytes + 16 * i),
                                    .bits = slot->bytes == 4     ? 1
                                            : slot->bytes == 128 ? 32
                                            : slot->bytes == 256 ? 64
@@ -372,12 +365,12 @@ static void translate_all(struct unit *u, const char *name)
 {
     make_types(u);
     make_held(u);
-    classes_find(u);
     make_function(u, name);
-    read_warp(u);
-    make_variables(u);
-    u->taken = variable(u, u->i32);
     uint32_t count, *starts = find_starts(u, &count);
+    regions_find(u);
+    u->inside = NO_REGION;
+    read_warp(u);
+    find_homes(u);
     enter_all(u);
     for (uint32_t i = 0; i < count; i++) {
         LLVMPositionBuilderAtEnd(u->b, u->at[starts[i]]);
@@ -404,10 +397,14 @@ bool unit_translate(const struct native *native, LLVMModuleRef module, const str
     u.held = calloc(f->slot_count + 1, sizeof *u.held);
     u.set = calloc(flow->words + 1, sizeof *u.set);
     u.at = calloc(f->insn_count + 1, sizeof *u.at);
+    u.regions = calloc(f->insn_count + 1, sizeof *u.regions);
+    u.plans = calloc(f->insn_count + 1, sizeof *u.plans);
+    u.known = calloc(f->insn_count + 1, sizeof *u.known);
+    u.ways = calloc(f->insn_count + 1, sizeof *u.ways);
     for (int i = 0; i < LEAVES; i++)
         u.leave[i] = calloc(f->insn_count + 1, sizeof **u.leave);
-    const bool made =
-        u.held && u.set && u.at && u.leave[0] && u.leave[1] && u.leave[2] && u.leave[3];
+    const bool made = u.held && u.set && u.at && u.regions && u.plans && u.known && u.ways &&
+                      u.leave[0] && u.leave[1] && u.leave[2];
     if (made) {
         u.b = LLVMCreateBuilderInContext(u.context);
         u.at_entry = LLVMCreateBuilderInContext(u.context);
@@ -417,6 +414,12 @@ bool unit_translate(const struct native *native, LLVMModuleRef module, const str
     }
     for (int i = 0; i < LEAVES; i++)
         free(u.leave[i]);
+    for (size_t i = 0; u.known && i < f->insn_count; i++)
+        known_free(u.known[i]);
+    free(u.ways);
+    free(u.known);
+    free(u.plans);
+    free(u.regions);
     free(u.at);
     free(u.set);
     free(u.held);

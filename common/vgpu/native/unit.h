@@ -1,16 +1,21 @@
 /** @file
- * A unit of translation: what can be reached from some places of a function without the interpreter.
+ * A unit of translation: the code that a fragment can reach from some places of a function without the
+ * interpreter. A barrier, a call and an exit leave it.
  *
- * A unit is entered by a fragment, whose lanes (its mask) do not change in it: a branch that parts them,
- * a barrier, a call and an exit leave to the interpreter. So no result needs a mask; only what leaves the
- * unit, stores and the registers that are live where it ends, does.
+ * The value of a register is kept as `base + lanes[i]`. A uniform register, which is the same in all lanes
+ * of the fragment, has only the base, a scalar. Of a sum of something uniform and something else (an
+ * index, an address), a change of the uniform part leaves the lanes alone: LLVM sees that they do not
+ * change in a loop, and moves everything that depends on them only out of it, such as the pattern of a
+ * memory access. The classes are found from the code (classes.c) and checked where a unit is entered.
  *
- * The value of a register is kept as `base + lanes[i]`. Of a uniform one there is only the base, a scalar:
- * it is the same in all lanes of the fragment. Of one that is the sum of something uniform and something
- * else (an index, an address), a change of the uniform part leaves the lanes alone: LLVM sees that they do
- * not change in a loop, and with them all that is asked of them (how addresses lie relative to each
- * other, the smallest and largest). What is called uniform was found from the code; that it is so where
- * a unit is entered is checked there.
+ * Within a basic block the parts are values of LLVM. A register that is live where another block begins,
+ * or where the unit may be left, also has a home in the warp's room, to which each new value is stored.
+ * So code that leaves has nothing to save: a call moves what is live from the homes to the frame
+ * (leave.c, saved.c). Homes have an alias scope of their own, so that LLVM keeps what it has loaded.
+ *
+ * Lanes outside the mask compute, too: nobody sees what. The mask matters where values leave the unit, in
+ * memory accesses, and in regions (regions.c): there some lanes wait, and what they will read must not
+ * change. A branch that has no region splits the fragment, and the unit goes on with one part.
  */
 #ifndef CONVLAB_VGPU_NATIVE_UNIT_H
 #define CONVLAB_VGPU_NATIVE_UNIT_H
@@ -19,17 +24,33 @@
 
 #include <llvm-c/Core.h>
 
-/** How a register is kept. */
+/** How a register is kept. Within a block its parts are values; if it lives longer, each new value goes
+ * to its home as well. */
 struct held {
-    uint32_t offset; /**< in the frame */
+    uint32_t offset;    /**< in the frame; and of the home of its lanes in the warp's room */
+    uint32_t base_home; /**< offset of the home of its base */
     int bits; /**< 32, 64; 1: a predicate, kept as a word with a bit a lane; 0: in the frame only */
     bool uniform, affine;     /**< affine: has a base that is not always 0 */
-    LLVMValueRef base, lanes; /**< variables (allocas); of a constant, base is its value */
-    const struct ir_constant *constant;
+    bool has_home;            /**< it may be live where a block begins or the unit is left */
+    bool blends;              /**< it is written where some lanes wait, and read behind */
+    bool is_whole;            /**< it has no base of its own */
+    LLVMValueRef base, lanes; /**< values in the current block; NULL: only at home */
+    const struct ir_constant *constant; /**< (then base is its value everywhere) */
 };
 
+/** Of a branch: the instructions that some lanes execute while others wait at their end (regions.c). Of
+ * every instruction: in which such region it is. */
+struct region {
+    uint32_t first, end; /**< end 0: the branch has none */
+    uint32_t around;     /**< the branch of the next larger region, or NO_REGION */
+    uint32_t inside;     /**< of the instruction: the branch of the innermost region */
+    bool is_loop;
+    LLVMValueRef outer; /**< variable: the mask of all that came to the region */
+};
+enum { NO_REGION = UINT32_MAX };
+
 /** LEAVE_WAIT: at a barrier, from which a unit goes on. */
-enum leaving { LEAVE_RETURN, LEAVE_YIELD, LEAVE_SPLIT, LEAVE_WAIT, LEAVES };
+enum leaving { LEAVE_RETURN, LEAVE_YIELD, LEAVE_WAIT, LEAVES };
 
 /** The translator of one thread. */
 struct native {
@@ -46,21 +67,26 @@ struct unit {
     const uint8_t *kinds;    /**< by sites, or NULL: see vg_translator */
     const uint32_t *entries; /**< [entry_count] instructions at which it may be entered */
     size_t entry_count;
-    struct held *held;     /**< [slots] */
-    uint64_t *set;         /**< [flow->words] to work with */
-    LLVMBasicBlockRef *at; /**< [insns] the code that starts there; NULL: none in the unit */
+    struct held *held;      /**< [slots] */
+    struct region *regions; /**< [insns] */
+    uint32_t inside;        /**< the region of the current block, or NO_REGION */
+    uint64_t *set;          /**< [flow->words] to work with */
+    LLVMBasicBlockRef *at;  /**< [insns] the code that starts there; NULL: none in the unit */
     LLVMBasicBlockRef *leave[LEAVES]; /**< [insns] where the unit is left, made when needed */
+    struct native_saved **plans;      /**< [insns] how registers are kept there, made when needed */
+    struct known **known;             /**< [insns] values with which a block begins, or NULL */
+    uint32_t *ways;                   /**< [insns] number of ways to a block */
 
     LLVMContextRef context;
     LLVMModuleRef module;
     LLVMBuilderRef b, at_entry; /**< at_entry: where variables are made */
     LLVMValueRef code;          /**< the function */
     LLVMTypeRef i1, i8, i32, i64, bits32, v32, v64, pointer;
-    LLVMValueRef warp, in, registers, mask, mask_bits, lead, sites, threads, meeting, worker,
-        memory;
-    LLVMValueRef room;          /**< vg_warp.saved */
-    struct native_saved *saved; /**< made for where the unit is left; the caller's in the end */
-    LLVMValueRef taken;         /**< variable: lanes that take a branch */
+    LLVMValueRef warp, in, registers, sites, worker, memory;
+    LLVMValueRef room;          /**< vg_warp.saved: the homes */
+    LLVMValueRef homes;         /**< metadata: what homes only are accessed by */
+    LLVMValueRef mask;          /**< variable */
+    struct native_saved *saved; /**< all plans; the caller's in the end */
 };
 
 /* ---- unit.c */
@@ -70,15 +96,54 @@ struct unit {
 bool unit_translate(const struct native *native, LLVMModuleRef module, const struct ir_function *f,
                     const uint32_t *entries, size_t entry_count, const uint8_t *kinds,
                     const char *name, struct native_saved **saved);
-/** Executes an instruction by its handler. */
+/** Executes an instruction by its handler, from frame to frame. */
 void unit_step(struct unit *u, const struct ir_insn *in);
+/** Says of all instructions of a unit which of them access no homes, once its calls are inlined. */
+void unit_mark_homes(LLVMModuleRef module, const char *name);
+/** The values that are known of registers in the current block. @return a copy */
+struct known *known_copy(struct unit *u);
+/** @param k  NULL: none but constants */
+void known_set(struct unit *u, const struct known *k);
+void known_free(struct known *k);
+
+/** Sets the variable for the mask from the warp. */
+void unit_read_mask(struct unit *u);
+/** @return what a function of the bitcode says of the warp, as a pointer to bytes. */
+LLVMValueRef of_warp(struct unit *u, const char *name);
+
+/* ---- control.c */
+
+/** @return the code at an instruction that starts a block, for a jump from the current one: in the unit,
+ * or where it is left. On the way, lanes that waited take part again, and a loop of some lanes begins. */
+LLVMBasicBlockRef control_to(struct unit *u, uint32_t index);
+/** Lets a block that is reached from the current one only begin with what is known now. */
+void control_pass_on(struct unit *u, uint32_t to);
+/** Translates ENTER, ENTER_JOIN and BRA. */
+void control_begin(struct unit *u, const struct ir_insn *in);
+void control_branch(struct unit *u, const struct ir_insn *in);
 
 /* ---- leave.c */
 
 /** @return where the unit is left for the interpreter, at instruction @p index. */
 LLVMBasicBlockRef unit_leave(struct unit *u, uint32_t index, enum leaving how);
-/** Reads the live registers as a unit has saved them that was left before instruction @p index. */
-void leave_restore(struct unit *u, uint32_t index);
+/** Writes what other code has left at home to the frame. */
+void leave_settle_kept(struct unit *u);
+/** @return the mask of the fragment, in which that of a place in a region is contained. */
+LLVMValueRef outer_mask(struct unit *u, uint32_t region);
+/** @return how the registers that are live before instruction @p index are kept. */
+const struct native_saved *leave_plan(struct unit *u, uint32_t index);
+/** Fills the homes of the registers that are live before an instruction from the frame. @return whether
+ * they are what they are held for. */
+LLVMValueRef leave_enter(struct unit *u, uint32_t index);
+/** Writes the registers that are live before an instruction to the frame, from their homes. */
+void leave_settle(struct unit *u, uint32_t index);
+
+/* ---- regions.c */
+
+/** Finds registers' classes, and what is executed by some lanes while others wait. */
+void regions_find(struct unit *u);
+/** @return whether the lanes that take a branch in a loop wait where the loop ends. */
+bool region_has_way_out(const struct region *r, const struct ir_insn *in);
 
 /* ---- classes.c */
 
@@ -150,19 +215,33 @@ LLVMValueRef guarded_predicate(struct unit *u, const struct ir_insn *in, uint32_
 LLVMValueRef guard_bits(struct unit *u, const struct ir_insn *in);
 LLVMValueRef bits_to_flags(struct unit *u, LLVMValueRef bits);
 
+/** Metadata kinds: of accesses to homes, and of what accesses none. */
+unsigned homes_kind(LLVMContextRef context);
+unsigned others_kind(LLVMContextRef context);
 /** Gives a function an attribute. @param value  NULL for one that has none; one that this LLVM does not
  * know is left out. */
 void add_attribute(LLVMValueRef function, const char *name, const char *value);
 
 LLVMValueRef frame_place(struct unit *u, uint32_t offset);
-/** A register between its variables and the frame. */
+/** Writes a register to the frame. */
 void write_back(struct unit *u, struct held *h);
-void read_back(struct unit *u, struct held *h);
+/** The base (of what is uniform) or the lanes of a register as the frame has it. */
+LLVMValueRef read_frame(struct unit *u, const struct held *h);
+/** Gives a register what read_frame() got. */
+void set_read(struct unit *u, struct held *h, LLVMValueRef value);
+
+/** Lanes of the running fragment; the same as flags, the first of them, how many. */
+LLVMValueRef mask_of(struct unit *u);
+LLVMValueRef mask_flags(struct unit *u);
+LLVMValueRef mask_lead(struct unit *u);
+LLVMValueRef mask_threads(struct unit *u);
 
 /* ---- lanes.c, accesses.c */
 
 /** Translates an instruction. @return false if it is none that is done inline. */
 bool lanes_translate(struct unit *u, const struct ir_insn *in);
+/** @return whether the unit may be left in the middle of an instruction, which starts again then. */
+bool may_widen(struct unit *u, const struct ir_insn *in);
 bool accesses_translate(struct unit *u, const struct ir_insn *in);
 
 #endif

@@ -124,25 +124,113 @@ LLVMValueRef call_intrinsic(struct unit *u, const char *name, LLVMTypeRef *types
                           arguments, n, "");
 }
 
+/* ---- homes ----------------------------------------------------------------------------------- */
+
+static LLVMValueRef home(struct unit *u, uint32_t offset)
+{
+    LLVMValueRef at = number(u, 64, offset);
+    return LLVMBuildGEP2(u->b, u->i8, u->room, &at, 1, "");
+}
+
+unsigned homes_kind(LLVMContextRef context)
+{
+    return LLVMGetMDKindIDInContext(context, "alias.scope", 11);
+}
+
+unsigned others_kind(LLVMContextRef context)
+{
+    return LLVMGetMDKindIDInContext(context, "noalias", 7);
+}
+
+static LLVMValueRef load_home(struct unit *u, LLVMTypeRef type, uint32_t offset)
+{
+    LLVMValueRef v = load_from(u, type, home(u, offset));
+    LLVMSetMetadata(v, homes_kind(u->context), u->homes);
+    return v;
+}
+
+static void store_home(struct unit *u, LLVMTypeRef type, uint32_t offset, LLVMValueRef value,
+                       unsigned alignment)
+{
+    LLVMValueRef v = LLVMBuildStore(u->b, value, pointer_to(u, type, home(u, offset)));
+    LLVMSetMetadata(v, homes_kind(u->context), u->homes);
+    LLVMSetAlignment(v, alignment);
+}
+
+static LLVMValueRef base_of(struct unit *u, struct held *h)
+{
+    if (!h->base)
+        h->base = load_home(u, type_of_bits(u, h->bits), h->base_home);
+    return h->base;
+}
+
+static LLVMValueRef lanes_of(struct unit *u, struct held *h)
+{
+    if (!h->lanes) {
+        h->lanes = load_home(u, lanes_of_bits(u, h->bits), h->offset);
+        LLVMSetAlignment(h->lanes, 64);
+    }
+    return h->lanes;
+}
+
+/* (only predicates and uniform registers have bases where lanes wait) */
+static void set_base(struct unit *u, struct held *h, LLVMValueRef value)
+{
+    if (u->inside != NO_REGION && h->blends) {
+        LLVMValueRef mask = mask_of(u), old = base_of(u, h);
+        value = LLVMBuildOr(u->b, LLVMBuildAnd(u->b, value, mask, ""),
+                            LLVMBuildAnd(u->b, old, LLVMBuildNot(u->b, mask, ""), ""), "");
+    }
+    h->base = value;
+    if (h->has_home)
+        store_home(u, type_of_bits(u, h->bits), h->base_home, value, 4);
+}
+
+static void set_lanes(struct unit *u, struct held *h, LLVMValueRef value)
+{
+    if (u->inside != NO_REGION && h->blends)
+        value = LLVMBuildSelect(u->b, mask_flags(u), value, lanes_of(u, h), "");
+    h->lanes = value;
+    if (h->has_home)
+        store_home(u, lanes_of_bits(u, h->bits), h->offset, value, 64);
+}
+
+/* ---- the mask -------------------------------------------------------------------------------- */
+
+LLVMValueRef mask_of(struct unit *u)
+{
+    return load_from(u, u->i32, u->mask);
+}
+
+LLVMValueRef mask_flags(struct unit *u)
+{
+    return bits_to_flags(u, mask_of(u));
+}
+
+LLVMValueRef mask_lead(struct unit *u)
+{
+    LLVMValueRef arguments[] = {mask_of(u), LLVMConstInt(u->i1, 1, false)};
+    return call_intrinsic(u, "llvm.cttz", &u->i32, 1, arguments, 2);
+}
+
+LLVMValueRef mask_threads(struct unit *u)
+{
+    LLVMValueRef mask = mask_of(u);
+    return call_intrinsic(u, "llvm.ctpop", &u->i32, 1, &mask, 1);
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 LLVMValueRef get_base(struct unit *u, uint32_t offset, int bits)
 {
-    const struct held *h = held_at(u, offset);
-    if (!h)
-        return number(u, bits, 0);
-    if (h->constant)
-        return h->base;
-    return h->uniform || h->affine ? load_from(u, type_of_bits(u, bits), h->base)
-                                   : number(u, bits, 0);
+    struct held *h = held_at(u, offset);
+    return h && (h->uniform || h->affine) ? base_of(u, h) : number(u, bits, 0);
 }
 
 LLVMValueRef get_lanes(struct unit *u, uint32_t offset, int bits)
 {
-    const struct held *h = held_at(u, offset);
-    if (!h || h->constant || h->uniform)
-        return LLVMConstNull(lanes_of_bits(u, bits));
-    return load_from(u, lanes_of_bits(u, bits), h->lanes);
+    struct held *h = held_at(u, offset);
+    return h && !h->uniform ? lanes_of(u, h) : LLVMConstNull(lanes_of_bits(u, bits));
 }
 
 LLVMValueRef get_vector(struct unit *u, uint32_t offset, int bits)
@@ -157,10 +245,8 @@ LLVMValueRef get_vector(struct unit *u, uint32_t offset, int bits)
 
 LLVMValueRef get_predicate(struct unit *u, uint32_t offset)
 {
-    const struct held *h = held_at(u, offset);
-    if (!h)
-        return number(u, 32, 0);
-    return h->constant ? h->base : load_from(u, u->i32, h->base);
+    struct held *h = held_at(u, offset);
+    return h ? base_of(u, h) : number(u, 32, 0);
 }
 
 LLVMValueRef bits_to_flags(struct unit *u, LLVMValueRef bits)
@@ -184,40 +270,33 @@ static LLVMValueRef is_not_zero(struct unit *u, LLVMValueRef bits)
 void set_parts(struct unit *u, const struct ir_insn *in, uint32_t offset, LLVMValueRef base,
                LLVMValueRef lanes)
 {
-    const struct held *h = held_at(u, offset);
+    struct held *h = held_at(u, offset);
     if (!h)
         return;
     const bool guarded = in->guard != 0, same = guarded && is_uniform(u, in->guard);
     if (!lanes)
         lanes = LLVMConstNull(lanes_of_bits(u, h->bits));
+    LLVMValueRef when = same ? is_not_zero(u, guard_bits(u, in)) : NULL;
     if (h->uniform) {
         if (guarded)
-            base = LLVMBuildSelect(u->b, is_not_zero(u, guard_bits(u, in)), base,
-                                   get_base(u, offset, h->bits), "");
-        store_to(u, base, h->base, type_of_bits(u, h->bits));
+            base = LLVMBuildSelect(u->b, when, base, get_base(u, offset, h->bits), "");
+        set_base(u, h, base);
         return;
     }
-    if (!h->affine) { /* (its base is nowhere kept) */
+    if (!h->affine || (guarded && !same)) { /* (without a base of its own) */
         lanes = LLVMBuildAdd(u->b, splat(u, base, h->bits), lanes, "");
-    } else if (guarded && !same) {
-        lanes = LLVMBuildAdd(u->b, splat(u, base, h->bits), lanes, "");
-        LLVMValueRef old = get_vector(u, offset, h->bits);
-        lanes = LLVMBuildSelect(u->b, bits_to_flags(u, guard_bits(u, in)), lanes, old, "");
-        store_to(u, number(u, h->bits, 0), h->base, type_of_bits(u, h->bits));
-        store_to(u, lanes, h->lanes, lanes_of_bits(u, h->bits));
-        return;
-    } else {
-        if (guarded)
-            base = LLVMBuildSelect(u->b, is_not_zero(u, guard_bits(u, in)), base,
-                                   get_base(u, offset, h->bits), "");
-        store_to(u, base, h->base, type_of_bits(u, h->bits));
+        base = number(u, h->bits, 0);
     }
-    if (guarded) {
-        LLVMValueRef when =
-            same ? is_not_zero(u, guard_bits(u, in)) : bits_to_flags(u, guard_bits(u, in));
+    if (guarded && !same)
+        lanes = LLVMBuildSelect(u->b, bits_to_flags(u, guard_bits(u, in)), lanes,
+                                get_vector(u, offset, h->bits), "");
+    if (same) {
         lanes = LLVMBuildSelect(u->b, when, lanes, get_lanes(u, offset, h->bits), "");
+        base = LLVMBuildSelect(u->b, when, base, get_base(u, offset, h->bits), "");
     }
-    store_to(u, lanes, h->lanes, lanes_of_bits(u, h->bits));
+    if (h->affine)
+        set_base(u, h, base);
+    set_lanes(u, h, lanes);
 }
 
 LLVMValueRef guarded_predicate(struct unit *u, const struct ir_insn *in, uint32_t offset,
@@ -232,9 +311,9 @@ LLVMValueRef guarded_predicate(struct unit *u, const struct ir_insn *in, uint32_
 
 void set_predicate(struct unit *u, const struct ir_insn *in, uint32_t offset, LLVMValueRef bits)
 {
-    const struct held *h = held_at(u, offset);
+    struct held *h = held_at(u, offset);
     if (h)
-        store_to(u, guarded_predicate(u, in, offset, bits), h->base, u->i32);
+        set_base(u, h, guarded_predicate(u, in, offset, bits));
 }
 
 /* ---- the frame ------------------------------------------------------------------------------- */
@@ -252,38 +331,43 @@ void write_back(struct unit *u, struct held *h)
         return;
     LLVMValueRef at = frame_place(u, h->offset);
     if (h->bits == 1) {
-        LLVMValueRef old = load_from(u, u->i32, at), bits = load_from(u, u->i32, h->base);
-        bits = LLVMBuildOr(u->b, LLVMBuildAnd(u->b, old, LLVMBuildNot(u->b, u->mask, ""), ""),
-                           LLVMBuildAnd(u->b, bits, u->mask, ""), "");
+        LLVMValueRef old = load_from(u, u->i32, at), mask = mask_of(u);
+        LLVMValueRef bits =
+            LLVMBuildOr(u->b, LLVMBuildAnd(u->b, old, LLVMBuildNot(u->b, mask, ""), ""),
+                        LLVMBuildAnd(u->b, get_predicate(u, h->offset), mask, ""), "");
         store_to(u, bits, at, u->i32);
         return;
     }
     LLVMTypeRef type = lanes_of_bits(u, h->bits);
     LLVMTypeRef types[] = {type, LLVMPointerType(type, 0)};
     LLVMValueRef arguments[] = {get_vector(u, h->offset, h->bits), pointer_to(u, type, at),
-                                number(u, 32, 64), u->mask_bits};
+                                number(u, 32, 64), mask_flags(u)};
     call_intrinsic(u, "llvm.masked.store", types, 2, arguments, 4);
 }
 
-void read_back(struct unit *u, struct held *h)
+LLVMValueRef read_frame(struct unit *u, const struct held *h)
 {
-    if (!h->bits || h->constant)
-        return;
     LLVMValueRef at = frame_place(u, h->offset);
-    if (h->bits == 1) {
-        store_to(u, load_from(u, u->i32, at), h->base, u->i32);
-        return;
-    }
+    if (h->bits == 1)
+        return load_from(u, u->i32, at);
     if (h->uniform) {
         LLVMTypeRef type = type_of_bits(u, h->bits);
-        LLVMValueRef lane = LLVMBuildZExt(u->b, u->lead, u->i64, "");
+        LLVMValueRef lane = LLVMBuildZExt(u->b, mask_lead(u), u->i64, "");
         at = LLVMBuildGEP2(u->b, type, pointer_to(u, type, at), &lane, 1, "");
-        store_to(u, load_from(u, type, at), h->base, type);
-        return;
+        return load_from(u, type, at);
     }
     LLVMValueRef v = load_from(u, lanes_of_bits(u, h->bits), at);
     LLVMSetAlignment(v, 64);
+    return v;
+}
+
+void set_read(struct unit *u, struct held *h, LLVMValueRef value)
+{
+    if (h->bits == 1 || h->uniform) {
+        set_base(u, h, value);
+        return;
+    }
     if (h->affine)
-        store_to(u, number(u, h->bits, 0), h->base, type_of_bits(u, h->bits));
-    store_to(u, v, h->lanes, lanes_of_bits(u, h->bits));
+        set_base(u, h, number(u, h->bits, 0));
+    set_lanes(u, h, value);
 }

@@ -1,0 +1,247 @@
+/* Control flow in a unit: jumps, blocks at which lanes meet, and branches, at which they may part. */
+#include "vgpu/native/unit.h"
+
+/* ---- where some lanes wait -------------------------------------------------------------------- */
+
+/* @return the outermost region that ends where a jump from the current block leads, or NO_REGION */
+static uint32_t ended_by(const struct unit *u, uint32_t target)
+{
+    uint32_t ended = NO_REGION;
+    for (uint32_t r = u->inside; r != NO_REGION && u->regions[r].end == target;
+         r = u->regions[r].around)
+        ended = r;
+    return ended;
+}
+
+static bool is_in(const struct unit *u, uint32_t region)
+{
+    uint32_t r = u->inside;
+    while (r != NO_REGION && r != region)
+        r = u->regions[r].around;
+    return r == region;
+}
+
+/* Whether a jump from the current block begins a loop of some lanes. */
+static bool begins(const struct unit *u, uint32_t region, uint32_t target)
+{
+    const struct region *r = &u->regions[region];
+    return r->end && r->is_loop && r->first == target && !is_in(u, region);
+}
+
+static bool begins_any(const struct unit *u, uint32_t target)
+{
+    for (uint32_t i = target; i < u->f->insn_count; i++)
+        if (begins(u, i, target))
+            return true;
+    return false;
+}
+
+/* A block that is come to from one other only begins with what that one knew. */
+void control_pass_on(struct unit *u, uint32_t to)
+{
+    if (to < u->f->insn_count && u->at[to] && u->ways[to] == 1 && !u->known[to])
+        u->known[to] = known_copy(u);
+}
+
+/* ---- control --------------------------------------------------------------------------------- */
+
+LLVMBasicBlockRef control_to(struct unit *u, uint32_t index)
+{
+    const uint32_t ended = ended_by(u, index);
+    if (!u->at[index])
+        return unit_leave(u, index, LEAVE_RETURN);
+    if (ended == NO_REGION && !begins_any(u, index))
+        return u->at[index];
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(u->b);
+    LLVMBasicBlockRef way = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    LLVMPositionBuilderAtEnd(u->b, way);
+    if (ended != NO_REGION)
+        store_to(u, load_from(u, u->i32, u->regions[ended].outer), u->mask, u->i32);
+    for (uint32_t i = index; i < u->f->insn_count; i++)
+        if (begins(u, i, index))
+            store_to(u, mask_of(u), u->regions[i].outer, u->i32);
+    LLVMBuildBr(u->b, u->at[index]);
+    LLVMPositionBuilderAtEnd(u->b, here);
+    return way;
+}
+
+/* Whether lanes that parted in the unit may meet at an instruction. */
+static bool may_meet(struct unit *u, const struct ir_insn *join)
+{
+    for (uint32_t i = 0; i < u->f->insn_count; i++) {
+        const struct ir_insn *in = &u->f->insns[i];
+        if (in->op == IR_BRA && in->guard && in->imm == join->index && !is_uniform(u, in->guard) &&
+            !u->regions[i].end)
+            return true;
+    }
+    return false;
+}
+
+static LLVMValueRef meeting_here(struct unit *u, const struct ir_insn *in)
+{
+    return LLVMBuildICmp(u->b, LLVMIntEQ, of_warp(u, "native_meeting"), address_of(u, in), "");
+}
+
+/* The fragment arrives where it is to meet others. If it is the last, all go on as one. */
+static void meet(struct unit *u, const struct ir_insn *in, LLVMBasicBlockRef on)
+{
+    LLVMBasicBlockRef over = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    LLVMBasicBlockRef all = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    LLVMTypeRef types[] = {u->pointer, u->pointer};
+    LLVMValueRef arguments[] = {u->warp, address_of(u, in)};
+    leave_settle(u, in->index);
+    LLVMValueRef next = call_address(u, (const void *)(uintptr_t)u->native->services->meet,
+                                     LLVMFunctionType(u->pointer, types, 2, false), arguments, 2);
+    LLVMBuildCondBr(u->b, LLVMBuildICmp(u->b, LLVMIntEQ, next, address_of(u, in + 1), ""), all,
+                    over);
+    LLVMPositionBuilderAtEnd(u->b, all);
+    unit_read_mask(u);
+    LLVMBuildCondBr(u->b, leave_enter(u, in->index + 1), on, over);
+    LLVMPositionBuilderAtEnd(u->b, over);
+    LLVMBuildRet(u->b, next);
+}
+
+static void count_block(struct unit *u, const struct ir_insn *in)
+{
+    LLVMValueRef arguments[] = {u->warp, number(u, 32, in->target), mask_threads(u)};
+    call_function(u, "native_count", arguments, 3);
+}
+
+void control_begin(struct unit *u, const struct ir_insn *in)
+{
+    const bool some = u->inside != NO_REGION;
+    const bool loops =
+        some && u->regions[u->inside].is_loop && u->regions[u->inside].first == in->index;
+    if (in->op == IR_ENTER || (some && !loops)) { /* (lanes meet in no region, but before a loop) */
+        count_block(u, in);
+        return;
+    }
+    LLVMBasicBlockRef alone = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    const bool goes_on = !some && may_meet(u, in);
+    LLVMBasicBlockRef meets = goes_on ? LLVMAppendBasicBlockInContext(u->context, u->code, "")
+                                      : unit_leave(u, in->index, LEAVE_RETURN);
+    LLVMBuildCondBr(u->b, meeting_here(u, in), meets, alone);
+    if (goes_on) {
+        known_set(u, NULL);
+        LLVMPositionBuilderAtEnd(u->b, meets);
+        meet(u, in, on);
+    }
+    LLVMPositionBuilderAtEnd(u->b, alone);
+    count_block(u, in);
+    LLVMBuildBr(u->b, on);
+    LLVMPositionBuilderAtEnd(u->b, on);
+}
+
+/* Jumps to a branch's target. A jump backwards may end the fragment's turn. */
+static LLVMBasicBlockRef jump_to(struct unit *u, const struct ir_insn *in)
+{
+    if (in->target > in->index)
+        return control_to(u, in->target);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(u->b);
+    LLVMBasicBlockRef back = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    LLVMPositionBuilderAtEnd(u->b, back);
+    LLVMValueRef over = call_function(u, "native_turn_over", &u->warp, 1);
+    LLVMBuildCondBr(u->b, over, unit_leave(u, in->target, LEAVE_YIELD), control_to(u, in->target));
+    LLVMPositionBuilderAtEnd(u->b, here);
+    return back;
+}
+
+/* Where those begin that do not go on at once: see vg_split(). */
+static uint32_t other_side(const struct ir_insn *in)
+{
+    const uint32_t target = in->target, next = in->index + 1;
+    return in->imm == (int64_t)target                  ? target
+           : in->imm == (int64_t)next || target < next ? next
+                                                       : target;
+}
+
+/* Lanes part: those that do not go on find their registers in the frame. */
+static void split(struct unit *u, const struct ir_insn *in, LLVMValueRef taken)
+{
+    leave_settle(u, other_side(in));
+    LLVMTypeRef types[] = {u->pointer, u->pointer, u->i32};
+    LLVMValueRef arguments[] = {u->warp, address_of(u, in), taken};
+    LLVMValueRef next = call_address(u, (const void *)(uintptr_t)u->native->services->split,
+                                     LLVMFunctionType(u->pointer, types, 3, false), arguments, 3);
+    unit_read_mask(u);
+    LLVMValueRef target = address_of(u, &u->f->insns[in->target]);
+    LLVMBuildCondBr(u->b, LLVMBuildICmp(u->b, LLVMIntEQ, next, target, ""),
+                    control_to(u, in->target), control_to(u, in->index + 1));
+}
+
+static LLVMValueRef equal(struct unit *u, LLVMValueRef a, LLVMValueRef b)
+{
+    return LLVMBuildICmp(u->b, LLVMIntEQ, a, b, "");
+}
+
+/* Goes on with some lanes, while others may wait from here on. */
+static void go_on_with(struct unit *u, const struct ir_insn *in, LLVMValueRef some, uint32_t to)
+{
+    LLVMValueRef at = number(u, 64, in->site * sizeof(struct vg_site));
+    LLVMValueRef parts = LLVMBuildICmp(u->b, LLVMIntNE, some, mask_of(u), "");
+    LLVMValueRef arguments[] = {u->warp, LLVMBuildGEP2(u->b, u->i8, u->sites, &at, 1, ""),
+                                LLVMBuildZExt(u->b, parts, u->i32, "")};
+    call_function(u, "native_part", arguments, 3);
+    store_to(u, some, u->mask, u->i32);
+    LLVMBuildBr(u->b, control_to(u, to));
+}
+
+/* The branch of a region, or out of a loop that is one. */
+static void branch_in_region(struct unit *u, const struct ir_insn *in)
+{
+    const bool is_loop = u->regions[in->index].is_loop;
+    const uint32_t stay = is_loop ? in->target : in->index + 1,
+                   wait = is_loop ? in->index + 1 : in->target;
+    LLVMValueRef mask = mask_of(u), taken = guard_bits(u, in);
+    LLVMValueRef lanes =
+        LLVMBuildAnd(u->b, mask, is_loop ? taken : LLVMBuildNot(u->b, taken, ""), "");
+    LLVMBasicBlockRef some = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    if (!is_loop)
+        control_pass_on(u, stay);
+    if (u->regions[in->index].end && !is_loop)
+        store_to(u, mask, u->regions[in->index].outer, u->i32);
+    LLVMBuildCondBr(u->b, equal(u, lanes, number(u, 32, 0)), control_to(u, wait), some);
+    LLVMPositionBuilderAtEnd(u->b, some);
+    if (is_loop) {
+        LLVMBasicBlockRef fewer = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+        LLVMBuildCondBr(u->b, equal(u, lanes, mask), jump_to(u, in), fewer);
+        LLVMPositionBuilderAtEnd(u->b, fewer);
+    }
+    const uint32_t inside = u->inside;
+    if (u->regions[in->index].end && !is_loop) /* (so that nothing ends here) */
+        u->inside = in->index;
+    go_on_with(u, in, lanes, stay);
+    u->inside = inside;
+}
+
+void control_branch(struct unit *u, const struct ir_insn *in)
+{
+    const bool leaves = u->inside != NO_REGION && in->guard && !is_uniform(u, in->guard) &&
+                        region_has_way_out(&u->regions[u->inside], in);
+    if (u->regions[in->index].end || leaves) {
+        branch_in_region(u, in);
+        return;
+    }
+    control_pass_on(u, in->target);
+    if (!in->guard) {
+        LLVMBuildBr(u->b, jump_to(u, in));
+        return;
+    }
+    control_pass_on(u, in->index + 1);
+    LLVMBasicBlockRef taken = jump_to(u, in), next = control_to(u, in->index + 1);
+    LLVMValueRef lanes = guard_bits(u, in), none = number(u, 32, 0);
+    if (is_uniform(u, in->guard)) {
+        LLVMBuildCondBr(u->b, LLVMBuildICmp(u->b, LLVMIntNE, lanes, none, ""), taken, next);
+        return;
+    }
+    LLVMValueRef mask = mask_of(u);
+    lanes = LLVMBuildAnd(u->b, lanes, mask, "");
+    LLVMBasicBlockRef some = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    LLVMBasicBlockRef parts = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    LLVMBuildCondBr(u->b, equal(u, lanes, none), next, some);
+    LLVMPositionBuilderAtEnd(u->b, some);
+    LLVMBuildCondBr(u->b, equal(u, lanes, mask), taken, parts);
+    LLVMPositionBuilderAtEnd(u->b, parts);
+    split(u, in, lanes);
+}

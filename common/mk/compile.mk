@@ -109,8 +109,9 @@ $(foreach m,$(MAINS),$(eval $(call program_rules,$(m))))
 # Only this program reads archives: it is a process of its own because of what may be in them.
 LIBS_unpack-submission := -larchive
 
-# A lab finds conv_workspace(), and nothing else of ours, in the runner.
-LDFLAGS_runner := -Wl,--export-dynamic-symbol=conv_workspace
+# A lab finds conv_workspace(), and nothing else of ours, in the runner; and what it must not call (loading.h).
+LDFLAGS_runner := -Wl,--export-dynamic-symbol=conv_workspace \
+                  -Wl,--export-dynamic-symbol=dlopen -Wl,--export-dynamic-symbol=dlmopen
 
 # These start often, and load only what they use.
 LDFLAGS_confine     := -Wl,--as-needed

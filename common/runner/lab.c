@@ -1,11 +1,13 @@
 #include "runner/lab.h"
 
+#include "runner/loading.h"
 #include "runner/shared_memory.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
@@ -59,6 +61,11 @@ void *lab_workspace_fill(void *memory, size_t bytes)
     return memory;
 }
 
+/* ---- crashes -------------------------------------------------------------------------------- */
+
+static struct runner_reply *crash_reply;
+static void (*crash_send)(const struct runner_reply *);
+
 /* ---- loading -------------------------------------------------------------------------------- */
 
 /* Where the library's code lies, for the crash handler: dladdr() may not be called in one. */
@@ -78,6 +85,24 @@ static int note_addresses(struct dl_phdr_info *info, size_t size, void *base)
     return 1;
 }
 
+/* @param caller  behind the call */
+static void on_loading(const char *function, const void *caller)
+{
+    struct runner_reply *reply = crash_reply;
+    Dl_info where;
+    if (crash_send && dladdr(caller, &where)) {
+        reply->kind = RUNNER_CRASHED;
+        reply->signal = SIGSYS;
+        reply->in_lab = 1;
+        reply->lab_offset = (uintptr_t)caller - 1 - (uintptr_t)where.dli_fbase;
+        snprintf(reply->text, sizeof reply->text, "%s()", function);
+        crash_send(reply);
+    } else {
+        fprintf(stderr, "runner: the lab called %s(), which loads other libraries\n", function);
+    }
+    _exit(128 + SIGSYS);
+}
+
 static void on_refused_call(int signal, siginfo_t *info, void *context)
 {
     if (!shared_memory_give(info, context))
@@ -90,6 +115,7 @@ enum st_code lab_load(const char *path, lab_function **function, struct st_error
         SIGSYS,
         &(struct sigaction){.sa_sigaction = on_refused_call, .sa_flags = SA_SIGINFO | SA_ONSTACK},
         NULL);
+    loading_refuse(path, on_loading);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         const char *why = dlerror(), *undefined = why ? strstr(why, "undefined symbol: ") : NULL;
@@ -122,10 +148,7 @@ enum st_code lab_load(const char *path, lab_function **function, struct st_error
     return ST_OK;
 }
 
-/* ---- crashes -------------------------------------------------------------------------------- */
-
-static struct runner_reply *crash_reply;
-static void (*crash_send)(const struct runner_reply *);
+/* ---- their handler -------------------------------------------------------------------------- */
 
 static int in_lab(uintptr_t address)
 {

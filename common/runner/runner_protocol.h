@@ -76,7 +76,8 @@ struct runner_reply {
     uint64_t fault_address; /**< CRASHED: address that was accessed; SIGSYS: the system call */
     uint64_t arena_address; /**< where the arena lies in the runner */
     char text[256]; /**< OPENED: the device's name, on a real GPU with its UUID in a second line;
-                       FAILED, DEVICE_ERROR: why, for a person */
+                       FAILED, DEVICE_ERROR: why, for a person; CRASHED: the function that may
+                       not be called, if that is why */
 };
 
 #endif

@@ -97,6 +97,16 @@ void gr_session_explain_crash(const struct gr_session *s, const struct runner_re
             "does every loop end? Check each loop's condition and step around that line");
         return;
     }
+    if (reply->signal == SIGSYS && reply->text[0]) {
+        char message[sizeof run->message];
+        snprintf(message, sizeof message,
+                 "called %.40s at %s, which loads other libraries: a lab does the work itself",
+                 reply->text, place);
+        gr_session_say(run, GR_CRASHED, message,
+                       "leave that call out; headers that contain one (CUB, Thrust) may be used");
+        snprintf(run->pattern, sizeof run->pattern, "not_own_work");
+        return;
+    }
     if (reply->signal == SIGSYS) {
         char call[96], message[sizeof run->message];
         snprintf(message, sizeof message, "made a system call that is not allowed (%s) at %s",

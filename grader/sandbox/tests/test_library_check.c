@@ -22,7 +22,7 @@ Test(library_check, what_does_a_labs_work_for_it_is_found)
     } cases[] = {
         {"#include <math.h>\\nfloat f(float x) { return sinf(x); }", "-fopenmp -lm", ""},
         {"int f(void) { return 0; }", "-Wl,--no-as-needed -lz", "is linked with libz.so.1"},
-        {"#include <dlfcn.h>\\nvoid *f(void) { return dlopen(0, 2); }", "", "calls dlopen()"},
+        {"#include <dlfcn.h>\\nvoid *f(void) { return dlopen(0, 2); }", "", ""},
         {"#include <stdlib.h>\\nint f(void) { return system(0); }", "", "calls system()"},
         {"static void dlopen_all(void) {} void f(void) { dlopen_all(); }", "", ""},
     };

@@ -1,0 +1,50 @@
+/* dlopen() and dlmopen() of the C library come second: these are the program's own, and the loader takes
+ * them first. Headers of the CUDA Toolkit bring calls that are never made (nvtx, in CUB and Thrust), so
+ * that a library names them is no offence; that it calls them is. */
+#include "runner/loading.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+static const char *lab;
+static void (*refused)(const char *function, const void *caller);
+
+void loading_refuse(const char *path, void (*report)(const char *function, const void *caller))
+{
+    lab = path;
+    refused = report;
+}
+
+static bool is_lab(const void *caller)
+{
+    Dl_info where;
+    return lab && dladdr(caller, &where) && where.dli_fname && strcmp(where.dli_fname, lab) == 0;
+}
+
+/* Whoever else calls must seem to have called the C library: it looks where its caller's library says.
+ * So these end in a jump. */
+void *dlopen(const char *file, int mode)
+{
+    static void *(*next)(const char *, int);
+    const void *caller = __builtin_return_address(0);
+    if (is_lab(caller))
+        refused("dlopen", caller);
+    if (!next) {
+        void *found = dlsym(RTLD_NEXT, "dlopen");
+        memcpy(&next, &found, sizeof next);
+    }
+    return next(file, mode);
+}
+
+void *dlmopen(Lmid_t space, const char *file, int mode)
+{
+    static void *(*next)(Lmid_t, const char *, int);
+    const void *caller = __builtin_return_address(0);
+    if (is_lab(caller))
+        refused("dlmopen", caller);
+    if (!next) {
+        void *found = dlsym(RTLD_NEXT, "dlmopen");
+        memcpy(&next, &found, sizeof next);
+    }
+    return next(space, file, mode);
+}

@@ -1,0 +1,13 @@
+/** @file
+ * A lab does the work itself: it must not load other libraries.
+ */
+#ifndef CONVLAB_RUNNER_LOADING_H
+#define CONVLAB_RUNNER_LOADING_H
+
+#include <stdbool.h>
+
+/** From now on, dlopen() and dlmopen() called by that library end with @p report, which does not
+ * return. @param path  as the loader names it; kept by the caller */
+void loading_refuse(const char *path, void (*report)(const char *function, const void *caller));
+
+#endif

@@ -2,6 +2,7 @@
 #include "analysis/analysis.h"
 
 #include "base/files.h"
+#include "base/printable.h"
 #include "trace/figures.h"
 #include "trace/trace_cells.h"
 
@@ -18,8 +19,9 @@ static const char *file_name(const char *path)
 /* Names come from the program: nothing in them may steer a terminal. */
 static void put_harmless(FILE *out, const char *text)
 {
-    for (; *text; text++)
-        fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
+    char shown[4096];
+    for (const char *at = text_printable(shown, sizeof shown, text); *at; at++)
+        fputc(*at == '\n' || *at == '\t' ? '?' : *at, out);
 }
 
 static void print_figures(FILE *out, const struct an_verdict *v)

@@ -2,6 +2,7 @@
 
 #include "analysis/waste.h"
 #include "base/files.h"
+#include "base/printable.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -208,11 +209,12 @@ static void take_line(char *to, size_t room, const char *text, int number)
     n = n < room - 1 ? n : room - 1;
     while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) /* not inside of a character */
         n--;
-    memcpy(to, text, n);
-    to[n] = '\0';
-    for (; *to; to++)
-        if ((unsigned char)*to < ' ')
-            *to = ' ';
+    char raw[sizeof((struct an_line *)0)->source];
+    memcpy(raw, text, n);
+    raw[n] = '\0';
+    for (char *tab = raw; (tab = strchr(tab, '\t'));)
+        *tab = ' ';
+    text_printable(to, room, raw);
 }
 
 /* The file to read for one that the table names; NULL: none. */

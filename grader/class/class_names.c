@@ -2,7 +2,7 @@
 
 #include "base/file_name.h"
 #include "base/utf8.h"
-#include "grader/sandbox/printable.h"
+#include "base/printable.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +50,7 @@ void cl_name_hex(char to[2 * CL_NAME_BYTES], const char *bytes)
 const char *cl_name_shown(char to[CL_SHOWN_BYTES], const char *name)
 {
     char printable[CL_SHOWN_BYTES];
-    gr_printable(printable, sizeof printable, name);
+    text_printable(printable, sizeof printable, name);
     size_t used = 0;
     for (const char *p = printable; *p && used + 5 < CL_SHOWN_BYTES; p++)
         used += (size_t)snprintf(to + used, CL_SHOWN_BYTES - used,

@@ -1,7 +1,7 @@
 #include "grader/rank/board.h"
 
 #include "grader/export/from_gradebook.h"
-#include "grader/sandbox/printable.h"
+#include "base/printable.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -128,7 +128,7 @@ static enum st_code name_rows(struct rk_board *board, struct gradebook *book, st
 
 const char *rk_row_label(const struct rk_row *row, char to[RK_LABEL_CHARS])
 {
-    gr_printable(to, RK_LABEL_CHARS, row->own_name ? row->own_name : row->pseudonym);
+    text_printable(to, RK_LABEL_CHARS, row->own_name ? row->own_name : row->pseudonym);
     for (char *c = to; *c; c++)
         if (*c == '\n' || *c == '\t')
             *c = ' ';

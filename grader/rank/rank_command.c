@@ -2,7 +2,7 @@
 #include "base/files.h"
 #include "base/option_table.h"
 #include "grader/rank/board.h"
-#include "grader/sandbox/printable.h"
+#include "base/printable.h"
 
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ static enum st_code print_tokens(struct gradebook *book, struct st_error *err)
         char token[RK_TOKEN_CHARS], name[256];
         code = rk_token(book, list.row[i].name, token, err);
         if (!code)
-            printf("%s  %s\n", token, gr_printable(name, sizeof name, list.row[i].name));
+            printf("%s  %s\n", token, text_printable(name, sizeof name, list.row[i].name));
     }
     gb_submission_free(&list);
     return code;

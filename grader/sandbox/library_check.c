@@ -5,7 +5,7 @@
 #include "grader/sandbox/library_check.h"
 
 #include "grader/sandbox/confined.h"
-#include "grader/sandbox/printable.h"
+#include "base/printable.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static bool line_is_plain(const char *line, char *message, size_t room)
     char name[256], shown[256];
     if (sscanf(line, " NEEDED %255s", name) == 1 && !is_usual(name)) {
         snprintf(message, room, "the library is linked with %s, and a lab does the work itself",
-                 gr_printable(shown, sizeof shown, name));
+                 text_printable(shown, sizeof shown, name));
         return false;
     }
     const char *last = strrchr(line, ' ');
@@ -70,7 +70,7 @@ static bool is_whole(struct gr_confined_result *result, size_t most, char *messa
         return true;
     result->output[strcspn(result->output, "\n")] = '\0';
     snprintf(message, room, "what the library calls cannot be listed: %s",
-             gr_printable(shown, sizeof shown, result->output));
+             text_printable(shown, sizeof shown, result->output));
     return false;
 }
 

@@ -6,7 +6,7 @@
 #include "base/process.h"
 #include "grader/sandbox/box.h"
 #include "grader/sandbox/confine.h"
-#include "grader/sandbox/printable.h"
+#include "base/printable.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -84,7 +84,7 @@ static void try_it(struct gr_sandbox *s)
     s->on = false;
     char shown[200];
     snprintf(s->reason, sizeof s->reason, "bubblewrap does not work here%s%.200s",
-             said[0] ? ": " : "", gr_printable(shown, sizeof shown, said));
+             said[0] ? ": " : "", text_printable(shown, sizeof shown, said));
 }
 
 enum st_code gr_sandbox_open(struct gr_sandbox *sandbox, enum gr_sandbox_wish wish,

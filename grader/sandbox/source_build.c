@@ -9,7 +9,7 @@
 #include "base/files.h"
 #include "grader/sandbox/build_folder.h"
 #include "grader/sandbox/confined.h"
-#include "grader/sandbox/printable.h"
+#include "base/printable.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,7 +143,7 @@ static enum st_code compile(struct gr_source_build *b, const struct gr_sandbox *
             refuse(b, "compile_limit", "the compiler was still at it after %.0f s, the limit",
                    compiler_limits.wall_s);
         else
-            gr_printable(b->said, sizeof b->said, result.output);
+            text_printable(b->said, sizeof b->said, result.output);
         if (!b->built && !result.timed_out)
             snprintf(b->pattern, sizeof b->pattern, "compile_error");
         if (!b->built)

@@ -16,7 +16,7 @@
 #include "base/parallel.h"
 #include "grader/course/cases.h"
 #include "grader/sandbox/environment.h"
-#include "grader/sandbox/printable.h"
+#include "base/printable.h"
 #include "nn/oracle.h"
 #include "runner/runner_protocol.h"
 
@@ -139,7 +139,7 @@ static void make_printable(struct runner_reply *reply)
     const struct runner_reply as_sent = *reply;
     reply->text[0] = '\0';
     if (memchr(as_sent.text, '\0', sizeof as_sent.text))
-        gr_printable(reply->text, sizeof reply->text, as_sent.text);
+        text_printable(reply->text, sizeof reply->text, as_sent.text);
 }
 
 /* Waits for a packet with that nonce; drains the output meanwhile. */

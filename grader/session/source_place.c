@@ -1,7 +1,7 @@
 #include "grader/session/source_place.h"
 
 #include "grader/sandbox/confined.h"
-#include "grader/sandbox/printable.h"
+#include "base/printable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +23,8 @@ static void make_place(char *said, char *to, size_t room)
     const char *slash = strrchr(file, '/');
     if (file[0] != '?')
         snprintf(to, room, "%.80s in %.60s()",
-                 gr_printable(shown[0], sizeof shown[0], slash ? slash + 1 : file),
-                 gr_printable(shown[1], sizeof shown[1], function));
+                 text_printable(shown[0], sizeof shown[0], slash ? slash + 1 : file),
+                 text_printable(shown[1], sizeof shown[1], function));
 }
 
 void gr_source_place(const struct gr_sandbox *sandbox, const char *library, uint64_t offset,

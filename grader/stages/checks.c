@@ -1,6 +1,6 @@
 #include "grader/stages/checks.h"
 
-#include "grader/sandbox/printable.h"
+#include "base/printable.h"
 #include "grader/stages/grading.h"
 #include "nn/oracle.h"
 
@@ -124,7 +124,7 @@ void gr_check_set(struct gr_check *check, enum gr_status status, const char *mes
     va_start(args, message);
     vsnprintf(text, sizeof text, message, args);
     va_end(args);
-    gr_printable(check->message, sizeof check->message, text); /* names in it are the student's */
+    text_printable(check->message, sizeof check->message, text); /* names in it are the student's */
     check->status = status;
     check->points = status == GR_PASS ? check->max_points : 0;
 }

@@ -1,3 +1,4 @@
+#include "base/printable.h"
 #include "base/utf8.h"
 
 #include <criterion/criterion.h>
@@ -45,4 +46,15 @@ Test(utf8, that_is_cut_is_none)
     cr_expect_eq(utf8_decode("\xe2\x80", &point), 0);
     cr_expect_eq(utf8_decode("\xf4\x8f\xbf", &point), 0);
     cr_expect_eq(point, 7);
+}
+
+Test(utf8, that_is_not_printable_is_shown_as_bytes)
+{
+    char to[64];
+    cr_expect_str_eq(text_printable(to, sizeof to, "a\tb\n\xe2\x80\x98q\xe2\x80\x99"),
+                     "a\tb\n\xe2\x80\x98q\xe2\x80\x99");
+    cr_expect_str_eq(text_printable(to, sizeof to, "\x1b[2J\xff\xc0\xaf\xed\xa0\x80\xe2\x80\xae"),
+                     "\\x1b[2J\\xff\\xc0\\xaf\\xed\\xa0\\x80\\xe2\\x80\\xae");
+    cr_expect_str_eq(text_printable(to, 6, "abc\x01"), "abc");
+    cr_expect_str_eq(text_printable(to, 4, "ab\xe2\x80\x98"), "ab");
 }

@@ -1,6 +1,5 @@
 #include "base/files.h"
 #include "grader/sandbox/confined.h"
-#include "grader/sandbox/printable.h"
 #include "grader/sandbox/source_build.h"
 
 #include <criterion/criterion.h>
@@ -282,15 +281,4 @@ Test(source_build, a_program_is_confined)
     r = run("head -c 400000000 /dev/zero | tail -n 1 | wc -c", 10, (size_t)100 << 20);
     cr_expect(strstr(r.output, "400000000") == NULL, "%s", r.output);
     free(r.output);
-}
-
-Test(source_build, text_of_a_students_is_printable)
-{
-    char to[64];
-    cr_expect(eq(str, gr_printable(to, sizeof to, "a\tb\n\xe2\x80\x98q\xe2\x80\x99"),
-                 "a\tb\n\xe2\x80\x98q\xe2\x80\x99"));
-    cr_expect(eq(str, gr_printable(to, sizeof to, "\x1b[2J\xff\xc0\xaf\xed\xa0\x80\xe2\x80\xae"),
-                 "\\x1b[2J\\xff\\xc0\\xaf\\xed\\xa0\\x80\\xe2\\x80\\xae"));
-    cr_expect(eq(str, gr_printable(to, 6, "abc\x01"), "abc"));
-    cr_expect(eq(str, gr_printable(to, 4, "ab\xe2\x80\x98"), "ab"));
 }

@@ -1,4 +1,4 @@
-#include "grader/sandbox/printable.h"
+#include "base/printable.h"
 
 #include "base/utf8.h"
 
@@ -16,7 +16,7 @@ static bool is_printable(unsigned point)
     return !control && !turns;
 }
 
-char *gr_printable(char *to, size_t room, const char *text)
+char *text_printable(char *to, size_t room, const char *text)
 {
     size_t used = 0;
     for (const char *at = text; *at;) {

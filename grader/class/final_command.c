@@ -3,6 +3,7 @@
 #include "grader/class/final.h"
 
 #include "base/checkout.h"
+#include "base/printable.h"
 #include "base/files.h"
 #include "base/option_table.h"
 #include "base/tsv.h"
@@ -33,21 +34,25 @@ static void write_header(FILE *out, const struct cl_weights *w)
     tsv_row_write(&row, out);
 }
 
-/* The table is opened with a spreadsheet. */
-static const char *no_formula(char to[CL_NAME_BYTES + 1], const char *name)
+enum { NAME_SHOWN_BYTES = 4 * CL_NAME_BYTES + 1 };
+
+/* The table is opened with a spreadsheet, or printed on a terminal. */
+static const char *harmless(char to[NAME_SHOWN_BYTES + 1], const char *name)
 {
-    snprintf(to, CL_NAME_BYTES + 1, "%s%s", gr_is_formula(name) ? "'" : "", name);
+    const bool formula = gr_is_formula(name);
+    snprintf(to, NAME_SHOWN_BYTES, "%s", formula ? "'" : "");
+    text_printable(to + formula, NAME_SHOWN_BYTES, name);
     return to;
 }
 
 static void write_row(FILE *out, const struct cl_weights *w, const char *student,
                       const struct cl_final *f)
 {
-    char name[2][CL_NAME_BYTES + 1];
+    char name[2][NAME_SHOWN_BYTES + 1];
     struct tsv_row row;
     tsv_row_start(&row, 0);
-    tsv_row_add_text(&row, no_formula(name[0], student));
-    tsv_row_add_text(&row, no_formula(name[1], f->submission));
+    tsv_row_add_text(&row, harmless(name[0], student));
+    tsv_row_add_text(&row, harmless(name[1], f->submission));
     for (size_t p = 0; p < w->parts; p++)
         tsv_row_add(&row, "%.2f", f->points[p]);
     tsv_row_add(&row, "%.2f", f->total);

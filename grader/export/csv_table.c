@@ -2,6 +2,7 @@
  * submission and milestone. Text that a spreadsheet would run as a formula gets an apostrophe
  * before it. */
 #include "base/numbers.h"
+#include "base/printable.h"
 #include "grader/export/export_formats.h"
 #include "grader/export/format_parts.h"
 #include "grader/report/report_parts.h"
@@ -10,12 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A field of text: quoted where needed, no formula, UTF-8. */
+/* A field of text: quoted where needed, no formula, and nothing that steers a terminal. */
 static void put_text(FILE *out, const char *text)
 {
-    char *valid = utf8_repair(text);
+    const size_t room = 4 * strlen(text) + 1;
+    char *valid = malloc(room);
     if (!valid)
         return;
+    text_printable(valid, room, text);
     bool formula = gr_is_formula(valid);
     bool quoted = formula || strpbrk(valid, ",\"\r\n") || *valid == ' ';
     if (quoted)

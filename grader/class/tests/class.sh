@@ -87,7 +87,8 @@ truncate -s 100M in/f-large/m1-cpu-conv/conv.c
 head -c 20000 "$build/grader" >in/f-noise/m1-cpu-conv/conv.c
 ln -s "$reference" in/f-link/m1-cpu-conv/conv.c
 mkdir in/twice && cp in/a-good.tar.gz in/twice.tgz && cp in/a-good.tar.gz in/again.tgz && cp in/a-good.tar.gz in/again.tar.gz
-hand_in "$(printf 'new\nline')" && hand_in "-rf" && hand_in "it's \"q\"" && hand_in "$(printf 'bad\377')"
+hand_in "$(printf 'new\nline')" && hand_in "-rf" && hand_in "it's \"q\"" && hand_in "$(printf 'bad\377')" &&
+    hand_in "$(printf 'up\033[2J\342\200\256')"
 long=$(printf 'a\303\274%.0s' $(seq 80)) && hand_in "${long}1" && hand_in "${long}2" # three times as long as a file's, with %HH
 mkdir -p in/f-socket/m1-cpu-conv && perl -MIO::Socket::UNIX -e \
     'IO::Socket::UNIX->new(Local => "in/f-socket/m1-cpu-conv/conv.c", Listen => 1)' 2>/dev/null
@@ -147,6 +148,8 @@ all_are_exported() {
 claim 'each submission is exported, whatever its name' all_are_exported
 no_formulas() { "$build/grader" final --gradebook bad.db >said-final && grep -q "^'-rf	'-rf	" said-final; }
 claim 'a name in the final grades is no formula' no_formulas
+no_controls() { grep -qF 'up\\x1b[2J\\xe2\\x80\\xae	' said-final; }
+claim 'and what is not printable in it is shown as bytes' no_controls
 claim 'two archives are named' tells bad.db 'again: rejected: handed in twice, as again.tar.gz and as again.tgz'
 claim 'a newline in a name is escaped' tells bad.db 'new\x0aline m1: fail'
 claim 'a linked submission is named' tells bad.db 'linked: is a link'

@@ -1,6 +1,7 @@
 /* Every format against its published form (formats/: schemas written from the documents that they
  * name), with wrong examples that must be rejected (formats/wrong/), and what each says of skips
  * and faults. */
+#include "base/printable.h"
 #include "base/checkout.h"
 #include "base/files.h"
 #include "grader/export/autograders.h"
@@ -65,6 +66,20 @@ static bool xml_is_valid(const char *text)
     return system(command) == 0;
 }
 
+/* Whether a terminal can take it. */
+static bool is_harmless(const char *text)
+{
+    char *plain = strdup(text), *shown = malloc(4 * strlen(text) + 1), *to = plain;
+    for (const char *from = text; *from; from++)
+        if (strncmp(from, "\r\n", 2) != 0)
+            *to++ = *from;
+    *to = '\0';
+    const bool same = strcmp(text_printable(shown, 4 * strlen(text) + 1, plain), plain) == 0;
+    free(plain);
+    free(shown);
+    return same;
+}
+
 /* RFC 4180: rows end with CR LF and are of one length; quotes only around a field, doubled inside.
  * And no field is a formula. */
 static bool csv_is_valid(const char *c)
@@ -107,7 +122,7 @@ static bool is_valid(const char *format, const char *text, char *why, size_t roo
     if (strcmp(format, "junit") == 0)
         return xml_is_valid(text);
     if (strcmp(format, "csv") == 0)
-        return csv_is_valid(text);
+        return csv_is_valid(text) && is_harmless(text);
     cJSON *value = strcmp(format, "workflow") == 0 ? yaml_as_json(text) : cJSON_Parse(text);
     bool good = schema_says(format, value, why, room);
     cJSON_Delete(value);

@@ -121,6 +121,19 @@ static bool wait_for(pid_t child, int *status, int ended, int life)
     }
 }
 
+/* Everybody in the sandbox can read the command line of process 1, which names files of the machine:
+ * from now on it is only its name. @return the words, as a copy */
+static char **take_words(int argc, char **argv)
+{
+    char **words = calloc((size_t)argc + 1, sizeof *words);
+    for (int i = 0; words && i < argc; i++)
+        if (!(words[i] = strdup(argv[i])))
+            return NULL;
+    char *const rest = argv[0] + strlen(argv[0]);
+    memset(rest, 0, (size_t)(argv[argc - 1] + strlen(argv[argc - 1]) - rest));
+    return words;
+}
+
 int main(int argc, char **argv)
 {
     int status = 0, failure[2];
@@ -128,12 +141,14 @@ int main(int argc, char **argv)
     sigset_t child_ended;
     if (argc == 2 && strcmp(argv[1], "--try") == 0)
         return 0;
+    if (argc < 3 || !(argv = take_words(argc, argv)))
+        return CONFINE_FAILED;
     char **program = argv + 1;
     while (*program && strcmp(*program, "--") != 0)
         program++;
     const int report = (int)option(argv + 1, "report=", (unsigned)-1);
     const int life = (int)option(argv + 1, "life=", (unsigned)-1);
-    if (argc < 3 || !*program || !program[1] || report < 0 || life < 0)
+    if (!*program || !program[1] || report < 0 || life < 0)
         return CONFINE_FAILED;
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* should somebody kill bubblewrap */

@@ -189,6 +189,8 @@ Test(box, what_is_not_its_own_is_not_there)
     char shell[300];
     snprintf(shell, sizeof shell, "ls %s/reference", sandbox.checkout);
     cr_expect(ne(int, run(shell), 0), "%s", said);
+    cr_expect(eq(int, run("cat /proc/1/cmdline"), 0));
+    cr_expect(eq(str, said, "/confine"), "the words that start the program");
     cr_expect(eq(int, run("test $(ls /proc | grep -c '^[0-9]') -le 8"), 0), "others' processes");
     cr_expect(eq(int, run("grep -q 'CapEff:.*[1-9a-f]' /proc/self/status"), 1), "capabilities");
     cr_expect(eq(int, run("grep -q 'NoNewPrivs:.*1' /proc/self/status"), 0));

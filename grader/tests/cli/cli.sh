@@ -77,6 +77,33 @@ END
     chmod +x ../build/library-baseline
 }
 
+# crash_device TIMES: so often the virtual GPU's process crashes when it is asked for the record of its first run.
+crash_device() {
+    rm -f "$scratch/crashes"
+    [ -e ../build/device ] || mv ../build/vgpu-device ../build/device
+    gcc -shared -fPIC -x c -o "$scratch/crash.so" - <<END
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int asked, crashes;
+__attribute__((constructor)) static void begin(void)
+{
+    crashes = open("$scratch/crashes", O_RDWR | O_CREAT | O_APPEND, 0600);
+}
+int memfd_create(const char *name, unsigned flags)
+{
+    if (strcmp(name, "vgpu-records") == 0 && ++asked == 2 && lseek(crashes, 0, SEEK_END) < $1)
+        raise(write(crashes, "x", 1) == 1 ? SIGSEGV : SIGKILL);
+    return syscall(SYS_memfd_create, name, flags);
+}
+END
+    printf '#!/bin/sh\nLD_PRELOAD=%s/crash.so exec %s/top/build/device "$@"\n' "$scratch" "$scratch" >../build/vgpu-device
+    chmod +x ../build/vgpu-device
+}
+
 # What differs from run to run and from machine to machine. (One of the outputs of flipped weights lies
 # just at the tolerance.)
 normalise() {

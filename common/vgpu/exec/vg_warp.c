@@ -9,8 +9,9 @@
 bool vg_gather(struct vg_warp *w, const struct ir_insn *in)
 {
     const uint32_t *member = (const uint32_t *)(w->regs + in->f);
-    uint32_t wanted = member[__builtin_ctz(w->mask)];
-    uint32_t all = w->mask;
+    uint32_t wanted = 0, all = w->mask;
+    for (uint32_t i = 0; i < VG_LANES; i++) /* of all groups that have come here together */
+        wanted |= member[i] & (0u - (all >> i & 1));
     for (int i = 0; i < w->fragment_count; i++) {
         const struct vg_fragment *f = &w->fragments[i];
         if (f->state == FRAGMENT_SYNC && f->pc == in && f->frame == w->frame && f->mask & wanted)

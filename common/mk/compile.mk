@@ -111,7 +111,8 @@ LIBS_unpack-submission := -larchive
 
 # A lab finds conv_workspace(), and nothing else of ours, in the runner; and what it must not call (loading.h).
 LDFLAGS_runner := -Wl,--export-dynamic-symbol=conv_workspace \
-                  -Wl,--export-dynamic-symbol=dlopen -Wl,--export-dynamic-symbol=dlmopen
+    -Wl,--defsym=dlopen=loading_dlopen -Wl,--export-dynamic-symbol=dlopen \
+    -Wl,--defsym=dlmopen=loading_dlmopen -Wl,--export-dynamic-symbol=dlmopen
 
 # These start often, and load only what they use.
 LDFLAGS_confine     := -Wl,--as-needed

@@ -1,9 +1,10 @@
-/* dlopen() and dlmopen() of the C library come second: these are the program's own, and the loader takes
- * them first. Headers of the CUDA Toolkit bring calls that are never made (nvtx, in CUB and Thrust), so
+/* The runner is linked so that these are its dlopen() and dlmopen() (compile.mk), which the loader takes
+ * before the C library's. Headers of the CUDA Toolkit bring calls that are never made (nvtx, in CUB and Thrust), so
  * that a library names them is no offence; that it calls them is. */
 #include "runner/loading.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <string.h>
 
 static const char *lab;
@@ -23,7 +24,7 @@ static bool is_lab(const void *caller)
 
 /* Whoever else calls must seem to have called the C library: it looks where its caller's library says.
  * So these end in a jump. */
-void *dlopen(const char *file, int mode)
+void *loading_dlopen(const char *file, int mode)
 {
     static void *(*next)(const char *, int);
     const void *caller = __builtin_return_address(0);
@@ -36,7 +37,7 @@ void *dlopen(const char *file, int mode)
     return next(file, mode);
 }
 
-void *dlmopen(Lmid_t space, const char *file, int mode)
+void *loading_dlmopen(Lmid_t space, const char *file, int mode)
 {
     static void *(*next)(Lmid_t, const char *, int);
     const void *caller = __builtin_return_address(0);

@@ -4,10 +4,14 @@
 #ifndef CONVLAB_RUNNER_LOADING_H
 #define CONVLAB_RUNNER_LOADING_H
 
-#include <stdbool.h>
+#include <dlfcn.h>
 
 /** From now on, dlopen() and dlmopen() called by that library end with @p report, which does not
  * return. @param path  as the loader names it; kept by the caller */
 void loading_refuse(const char *path, void (*report)(const char *function, const void *caller));
+
+/** What the runner has under the names dlopen and dlmopen: the C library's for all but the lab. */
+void *loading_dlopen(const char *file, int mode);
+void *loading_dlmopen(Lmid_t space, const char *file, int mode);
 
 #endif

@@ -36,11 +36,6 @@ enum { START_LIMIT_S = 20, LOOK_INTERVAL_MS = 100 };
 
 /* ---- the process ---------------------------------------------------------------------------- */
 
-unsigned gr_session_processes(void)
-{
-    return 512 + 4 * (unsigned)parallel_cores();
-}
-
 static struct gr_limits limits_for(enum runner_device device)
 {
     struct gr_limits limits = {.file_bytes = RUNNER_SHARED_BYTES, .files = 256};

@@ -8,6 +8,7 @@
 #ifndef CONVLAB_GRADER_SESSION_PARTS_H
 #define CONVLAB_GRADER_SESSION_PARTS_H
 
+#include "base/parallel.h"
 #include "grader/session/session.h"
 
 /** Reads what the student's code has printed, without waiting. */
@@ -33,7 +34,10 @@ void gr_session_explain_end(struct gr_session *session, struct gr_run *run);
 enum st_code gr_session_device_start(struct gr_session *session, int output, char ***environment,
                                      struct st_error *err);
 /** Processes and threads that a program may have; on a real GPU the driver's come on top. */
-unsigned gr_session_processes(void);
+static inline unsigned gr_session_processes(void)
+{
+    return 512 + 4 * (unsigned)parallel_cores();
+}
 /** What the virtual GPU's process may take of this machine's memory: it has a copy of the tensors,
  * and scratch memory, which an unrolled matrix may need several times as much of. */
 size_t gr_session_device_bytes(const struct gr_session *session);

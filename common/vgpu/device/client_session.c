@@ -52,6 +52,8 @@ void session_record(struct session *s)
 
 static void context_close(struct session *s)
 {
+    if (s->shared->leak_check && s->device)
+        session_leaks_report(s);
     session_record(s);
     vg_device_close(s->device);
     s->device = NULL;

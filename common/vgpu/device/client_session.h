@@ -34,6 +34,7 @@ struct session_shared {
     uint64_t seed;     /**< of the order of blocks and warps; 0: none */
     bool charges_host; /**< what a client does between its calls takes time, see session_host.c */
     enum vg_engine engine;
+    bool leak_check;
     const struct vg_translator *(*find_translator)(void);
     /** The client whose kernel runs now, for the watcher of server.c. */
     pthread_mutex_t running_lock;
@@ -178,6 +179,8 @@ void session_module_free(void *module);
 /** Asks ptxas for the registers of a kernel that are only estimated, once. @param attributes  get them. */
 void session_registers_settle(struct session *s, struct kernel *kernel,
                               struct vg_kernel_attributes *attributes);
+/** Reports allocations that the client has not freed. */
+void session_leaks_report(struct session *s);
 /** Forgets the units of a module that was not loaded. */
 void session_units_free(struct session *s);
 

@@ -46,9 +46,13 @@ static void become_device(const struct vg_process_options *o, int door, int cont
         {"--faults", o->faults},  {"--counters", o->counters},
         {"--trace", o->trace},    {"--work", o->work},
         {"--seed", o->seed},      {"--cores", o->cores},
-        {"--engine", o->engine}};
-    const char *arguments[2 * sizeof named / sizeof *named + 2] = {"vgpu-device"};
+        {"--engine", o->engine},  {"--suppressions", o->suppressions}};
+    const char *arguments[2 * sizeof named / sizeof *named + 4] = {"vgpu-device"};
     size_t n = 1;
+    if (o->leak_check)
+        arguments[n++] = "--leak-check";
+    if (o->tells_findings)
+        arguments[n++] = "--tell-findings";
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
         if (!named[i][1])
             continue;

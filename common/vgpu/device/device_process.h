@@ -23,9 +23,12 @@ struct vg_process_options {
     const char *faults, *counters, *trace,
         *work; /**< files for its records, written when it ends */
     const char *seed, *cores;
-    const char *engine; /**< one of vg_engine_words */
-    int output;         /**< descriptor for what it says; -1: the owner's stderr */
-    bool owned;         /**< with a control channel, in a process group of its own */
+    const char *engine;       /**< one of vg_engine_words */
+    int output;               /**< descriptor for what it says; -1: the owner's stderr */
+    const char *suppressions; /**< file of findings not to be reported */
+    bool leak_check;          /**< memory that is never freed is a finding */
+    bool tells_findings;      /**< it ends with VG_PROCESS_FOUND if there are findings */
+    bool owned;               /**< with a control channel, in a process group of its own */
 };
 
 /** The values of --engine, in the order of enum vg_engine; ends with NULL. */
@@ -40,8 +43,9 @@ struct vg_process {
     int control; /**< -1: none */
 };
 
-/** Exit status of a device process that took more memory than vg_process_limit() allows. */
-enum { VG_PROCESS_TOO_MUCH = 3 };
+/** Exit status of a device process that took more memory than vg_process_limit() allows; that was to tell of
+ * findings, and has some. */
+enum { VG_PROCESS_TOO_MUCH = 3, VG_PROCESS_FOUND = 4 };
 
 #define VG_PROCESS_NONE ((struct vg_process){.door = -1, .control = -1})
 

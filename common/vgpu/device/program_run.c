@@ -174,6 +174,9 @@ int program_run(struct program_run *run, int *status)
     const int failed = run_on_device(run, path, device.door, status);
     int device_status = device_finish(device.pid);
     run->device.folder = NULL;
+    run->found = WIFEXITED(device_status) && WEXITSTATUS(device_status) == VG_PROCESS_FOUND;
+    if (run->found)
+        device_status = 0;
     if (WIFSIGNALED(device_status))
         fprintf(stderr, "%s: the device process was ended by signal %d (%s)\n", run->tool,
                 WTERMSIG(device_status), strsignal(WTERMSIG(device_status)));

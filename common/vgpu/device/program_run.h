@@ -20,6 +20,7 @@ struct program_run {
     void (*started)(int pid, void *context);
     void *context;
     int pid;          /**< set to the program's */
+    bool found;       /**< set: the device has findings; only with device.tells_findings */
     struct cost cost; /**< set to what the program cost; not its device process */
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "base/tsv.h"
+#include "vgpu/device/suppressions.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -26,6 +27,8 @@ struct record {
     uint64_t lost; /* rows of the trace */
     bool brief;    /* the trace is for the owner alone, who reads few of its columns */
     bool written;
+    struct suppressions *suppressions;
+    uint64_t found; /* findings that are not suppressed, and leaks */
 };
 
 /* The columns of the trace that the virtual GPU writes. */
@@ -144,6 +147,7 @@ void record_close(struct record *record)
         return;
     for (int i = 0; i < RECORD_TABLES; i++)
         table_end(record, i);
+    suppressions_free(record->suppressions);
     pthread_mutex_destroy(&record->lock);
     free(record);
 }
@@ -259,9 +263,10 @@ static void fault_row(FILE *out, const struct vg_fault *f, uint64_t count)
 }
 
 /* Findings are only ever added to, and counted up. */
-static void record_findings(FILE *out, const struct vg_device *device, struct record_told *told,
-                            size_t most)
+static void record_findings(struct record *record, const struct vg_device *device,
+                            struct record_told *told, size_t most)
 {
+    FILE *out = record->stream[RECORD_FAULTS];
     const struct vg_fault *faults;
     size_t n = vg_faults(device, &faults);
     if (n > most)
@@ -275,7 +280,8 @@ static void record_findings(FILE *out, const struct vg_device *device, struct re
         told->n = n;
     }
     for (size_t i = 0; i < n; i++) {
-        if (faults[i].count > told->counts[i])
+        if (faults[i].count > told->counts[i] &&
+            !suppressions_cover(record->suppressions, &faults[i]))
             fault_row(out, &faults[i], faults[i].count - told->counts[i]);
         told->counts[i] = faults[i].count;
     }
@@ -286,7 +292,7 @@ void record_device(struct record *record, struct vg_device *device, struct recor
 {
     pthread_mutex_lock(&record->lock);
     if (record->stream[RECORD_FAULTS])
-        record_findings(record->stream[RECORD_FAULTS], device, told, most);
+        record_findings(record, device, told, most);
     if (record->stream[RECORD_COUNTERS])
         vg_counters_write(device, record->stream[RECORD_COUNTERS]);
     vg_counters_clear(device);
@@ -324,7 +330,6 @@ bool record_take(struct record *record, int fd, uint64_t bytes[RECORD_TABLES], u
 
 void record_findings_print(struct record *record, const struct vg_device *device, size_t *printed)
 {
-    (void)record;
     const struct vg_fault *faults;
     size_t n = vg_faults(device, &faults);
     if (*printed >= n)
@@ -335,6 +340,9 @@ void record_findings_print(struct record *record, const struct vg_device *device
     if (!out)
         return;
     for (; *printed < n; (*printed)++) {
+        if (suppressions_cover(record->suppressions, &faults[*printed]))
+            continue;
+        record->found++;
         if (*printed < FINDINGS_PRINTED_MAX)
             fault_text(out, &faults[*printed]);
         else if (*printed == FINDINGS_PRINTED_MAX)
@@ -345,6 +353,21 @@ void record_findings_print(struct record *record, const struct vg_device *device
     fclose(out);
     write_all(STDERR_FILENO, text, bytes);
     free(text);
+}
+
+void record_leaks(struct record *record, uint64_t allocations)
+{
+    record->found += allocations;
+}
+
+bool record_has_findings(const struct record *record)
+{
+    return record->found > 0;
+}
+
+enum st_code record_suppress(struct record *record, const char *path, struct st_error *err)
+{
+    return suppressions_read(&record->suppressions, path, err);
 }
 
 enum st_code record_write(struct record *record, struct st_error *err)

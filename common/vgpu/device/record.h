@@ -72,6 +72,12 @@ void record_work_kernel(struct record *record, const char *name, const char *ptx
 /** Prints on stderr the findings that are new since the last call for this device. @param printed
  * how many were printed before; updated. */
 void record_findings_print(struct record *record, const struct vg_device *device, size_t *printed);
+/** Findings that a file names (suppressions.h) are neither printed nor recorded from now on. */
+enum st_code record_suppress(struct record *record, const char *path, struct st_error *err);
+/** Counts allocations that a program has not freed as findings. */
+void record_leaks(struct record *record, uint64_t allocations);
+/** @return whether there were findings, of all devices. */
+bool record_has_findings(const struct record *record);
 /** Records the findings (of the first @p most) and the counters of a device that are new since the
  * last call, and clears its counters. */
 void record_device(struct record *record, struct vg_device *device, struct record_told *told,

@@ -303,3 +303,25 @@ SESSION_OP(FILL)
     session_trace_work(s, "memset", "", x->request.stream, span, bytes, NULL);
     return VP_OK;
 }
+
+void session_leaks_report(struct session *s)
+{
+    enum { MOST = 20 };
+    size_t sum = 0;
+    for (size_t i = 0; i < s->allocation_count; i++)
+        sum += s->allocations[i].bytes;
+    if (!s->allocation_count)
+        return;
+    say("%zu bytes in %zu allocations were never freed", sum, s->allocation_count);
+    for (size_t i = 0; i < s->allocation_count && i < MOST; i++) {
+        const struct allocation *a = &s->allocations[i];
+        char name[128];
+        vg_address_name(s->device, a->address, name, sizeof name);
+        name[strcspn(name, "+")] = '\0';
+        say("    allocation %s: %zu bytes of %s memory", name, a->bytes,
+            a->kind == VP_MEMORY_DEVICE   ? "device"
+            : a->kind == VP_MEMORY_PINNED ? "page-locked host"
+                                          : "managed");
+    }
+    record_leaks(s->shared->record, s->allocation_count);
+}

@@ -30,6 +30,8 @@ struct options {
     int fd, control, cores;
     enum vg_engine engine;
     uint64_t seed;
+    const char *suppressions;
+    bool leak_check, tells_findings;
 };
 
 static const struct option_row rows[] = {
@@ -52,6 +54,12 @@ static const struct option_row rows[] = {
      OPTION_INT(struct options, cores, 0, INT_MAX)},
     {"engine", 'e', "ENGINE", VG_ENGINE_HELP,
      OPTION_CHOICE(struct options, engine, vg_engine_words)},
+    {"suppressions", 'S', "FILE", "findings not to be reported",
+     OPTION_TEXT(struct options, suppressions)},
+    {"leak-check", 'l', NULL, "report memory that is never freed",
+     OPTION_FLAG(struct options, leak_check)},
+    {"tell-findings", 'T', NULL, "end with another status if there are findings",
+     OPTION_FLAG(struct options, tells_findings)},
     {0}};
 
 /* ---- the engine ------------------------------------------------------------------------------ */
@@ -126,6 +134,7 @@ int main(int argc, char **argv)
     shared.cores = o.cores;
     shared.seed = o.seed;
     shared.engine = o.engine;
+    shared.leak_check = o.leak_check;
     shared.charges_host = o.control >= 0;
     shared.find_translator = o.engine == VG_ENGINE_NATIVE ? find_translator_or_say
                              : native_library_exists()    ? find_translator
@@ -133,6 +142,8 @@ int main(int argc, char **argv)
     enum st_code code = vg_profile_read(&shared.profile, o.profiles, o.profile, &err);
     if (!code)
         code = record_open(&shared.record, o.path, o.control >= 0, &err);
+    if (!code && o.suppressions)
+        code = record_suppress(shared.record, o.suppressions, &err);
     if (!code)
         device_confine(o.control >= 0);
     if (!code && o.control >= 0)
@@ -141,11 +152,13 @@ int main(int argc, char **argv)
         code = server_run(&shared, o.fd, o.control, &err);
     if (!code)
         code = record_write(shared.record, &err);
+    const bool found = !code && o.tells_findings && record_has_findings(shared.record);
     record_close(shared.record);
     if (code)
         st_print(stderr, "virtual GPU", &err);
     fflush(NULL);
+    const int status = code ? 2 : found ? VG_PROCESS_FOUND : 0;
     if (native_library_is_loaded()) /* its compiler may be at work, and has no end but this */
-        _exit(code ? 2 : 0);
-    return code ? 2 : 0;
+        _exit(status);
+    return status;
 }

@@ -6,18 +6,22 @@
  *         └──────▶ PROGRAM           finds our libcudart.so.13 first, holds the door to the device
  *
  * Both children die with vgpu-run, even by kill -9. The exit status is the program's; if a signal
- * ended it, vgpu-run ends by the same signal. 2 means that the program could not be started. */
+ * ended it, vgpu-run ends by the same signal. 2 means that the program could not be started. With
+ * --error-exitcode it is another one when there are findings. */
 #include "base/files.h"
 #include "base/option_table.h"
 #include "vgpu/device/program_run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
 struct options {
     struct vg_process_options device;
+    int error_exitcode; /* 0: findings do not matter */
+    const char *log_file;
     char **program;
 };
 
@@ -73,8 +77,37 @@ static const struct option_row rows[] = {
      OPTION_TEXT(struct options, device.cores)},
     {"engine", 'e', "ENGINE", VG_ENGINE_HELP,
      OPTION_WORD(struct options, device.engine, vg_engine_words)},
+    {"error-exitcode", 'x', "N", "exit status if there are findings (default: the program's)",
+     OPTION_INT(struct options, error_exitcode, 0, 255)},
+    {"log-file", 'L', "FILE",
+     "write what the virtual GPU says to a file instead of stderr; %p in its name is the process id",
+     OPTION_TEXT(struct options, log_file)},
+    {"suppressions", 'S', "FILE",
+     "do not report findings that a line of the file names: KIND KERNEL [FILE[:LINE]]",
+     OPTION_TEXT(struct options, device.suppressions)},
+    {"leak-check", 'l', NULL, "report memory of the device that is never freed, too",
+     OPTION_FLAG(struct options, device.leak_check)},
     {OPTION_OPERANDS(take_program)},
     {0}};
+
+/* Opens the file for what the virtual GPU says. @return the descriptor, or -1 after a message */
+static int log_open(const char *name)
+{
+    char path[PATH_MAX];
+    struct st_error err;
+    const char *at = strstr(name, "%p");
+    if (at)
+        snprintf(path, sizeof path, "%.*s%d%s", (int)(at - name), name, (int)getpid(), at + 2);
+    else
+        snprintf(path, sizeof path, "%s", name);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        st_fail_errno(&err, errno, "cannot write the log");
+        st_detail(&err, ST_WHERE, "%s", path);
+        st_print(stderr, "vgpu-run", &err);
+    }
+    return fd;
+}
 
 int main(int argc, char **argv)
 {
@@ -88,7 +121,12 @@ int main(int argc, char **argv)
         .flags = ARGP_IN_ORDER};
     argp_program_version_hook = print_version;
     options_parse(&table, argc, argv, &o);
+    if (o.log_file && (o.device.output = log_open(o.log_file)) < 0)
+        return PROGRAM_NOT_STARTED;
+    o.device.tells_findings = o.error_exitcode != 0;
     struct program_run run = {.tool = "vgpu-run", .device = o.device, .arguments = o.program};
     int status, failed = program_run(&run, &status);
-    return failed ? failed : program_end_as(status);
+    if (failed)
+        return failed;
+    return run.found ? o.error_exitcode : program_end_as(status);
 }

@@ -226,6 +226,64 @@ if [ -x "$nvcc" ]; then
     refused damaged_gpu_code "$scratch/damaged" 'damaged: zstd cannot decompress'
 fi
 
+# What people expect of such a tool: an exit status of their choice, a log, suppressions, leaks, a man page.
+same() { # NAME WHAT GOT WANTED
+    [ "$3" = "$4" ] && return 0
+    fail "$1" "$2: $3, expected $4"
+    return 1
+}
+tool() { # NAME WANTED_STATUS OPTION... PROGRAM
+    tool_name=$1 tool_wanted=$2
+    shift 2
+    "$build/vgpu-run" "$@" >"$scratch/out" 2>"$scratch/err"
+    same "$tool_name" "exit status of vgpu-run $*" $? "$tool_wanted"
+}
+race=$build/vgpu/tests/faults/race_read_after_write
+clean=$build/vgpu/tests/programs/vector_add
+if wanted error_exitcode; then
+    tool error_exitcode 0 "$race" && tool error_exitcode 42 --error-exitcode=42 "$race" &&
+        tool error_exitcode 0 --error-exitcode=42 "$clean" &&
+        tool error_exitcode 7 --error-exitcode=42 sh -c "'$clean' && exit 7" &&
+        tool error_exitcode 42 --error-exitcode=42 sh -c "'$race'; exit 7" &&
+        passed=$((passed + 1)) && echo 'PASS error_exitcode'
+fi
+if wanted log_file; then
+    tool log_file 0 --log-file="$scratch/log.%p" "$race" && same log_file 'bytes on stderr' "$(wc -c <"$scratch/err")" 0 &&
+        same log_file 'findings in the log' "$(cat "$scratch"/log.[0-9]* | grep -c 'race in shared memory')" 1 &&
+        tool log_file 2 --log-file="$scratch/none/log" "$clean" &&
+        passed=$((passed + 1)) && echo 'PASS log_file'
+    rm -f "$scratch"/log.*
+fi
+if wanted suppressions; then
+    printf '# known\n\nrace_* no_such_kernel\nrace_raw * %s:11\n' 'race_read_after_w*.cu' >"$scratch/rules"
+    printf 'race_raw * race_read_after_write.cu:12\nrace_war *\n' >"$scratch/others"
+    printf 'race_raw *\nrace_ray *\n' >"$scratch/wrong"
+    tool suppressions 0 --error-exitcode=42 --suppressions="$scratch/rules" --faults="$scratch/faults" "$race" &&
+        same suppressions 'bytes on stderr' "$(wc -c <"$scratch/err")" 0 &&
+        same suppressions 'lines of the table' "$(wc -l <"$scratch/faults")" 1 &&
+        tool suppressions 42 --error-exitcode=42 --suppressions="$scratch/others" "$race" &&
+        tool suppressions 2 --suppressions="$scratch/wrong" "$clean" &&
+        same suppressions 'message' "$(grep -c "$scratch/wrong:2" "$scratch/err")" 1 &&
+        passed=$((passed + 1)) && echo 'PASS suppressions'
+fi
+if wanted leak_check; then
+    leaks=$build/vgpu/tests/programs/never_freed
+    tool leak_check 0 --error-exitcode=42 "$leaks" && same leak_check 'bytes on stderr' "$(wc -c <"$scratch/err")" 0 &&
+        tool leak_check 0 --leak-check --error-exitcode=42 "$clean" &&
+        tool leak_check 42 --leak-check --error-exitcode=42 "$leaks" &&
+        same leak_check 'leaks' "$(grep -c -e '1300 bytes in 2 allocations' -e '#1: 1000 bytes of device' \
+            -e '#3: 300 bytes of page-locked' "$scratch/err")" 3 &&
+        passed=$((passed + 1)) && echo 'PASS leak_check'
+fi
+if wanted man_page; then
+    page=$here/../../../docs/vgpu-run.1
+    missing=$("$build/vgpu-run" --help | grep -o -e '--[a-z][a-z-]*' | sort -u | while read -r option; do
+        grep -q -- "$(printf '%s' "$option" | sed 's/-/\\\\-/g')" "$page" || echo "$option"
+    done)
+    : >"$scratch/out" >"$scratch/err"
+    same man_page 'options that the man page lacks' "$(echo $missing)" "" && passed=$((passed + 1)) && echo 'PASS man_page'
+fi
+
 # A library that needs the driver, as NVIDIA's do, and a program that does not look at errors; and the same program
 # without its library. Each is told of in one line, with the name of what is missing.
 if wanted needs_driver; then

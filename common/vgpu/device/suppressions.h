@@ -1,0 +1,22 @@
+/** @file
+ * Findings that a user does not want to hear of, from a file with a rule a line:
+ *
+ *     KIND KERNEL [FILE[:LINE]]      # a comment
+ *
+ * with `*` and `?` as in file names. FILE is a path or its last part, of either place of a finding.
+ */
+#ifndef CONVLAB_VGPU_SUPPRESSIONS_H
+#define CONVLAB_VGPU_SUPPRESSIONS_H
+
+#include "base/status.h"
+#include "vgpu/api/vgpu.h"
+
+struct suppressions;
+
+/** Reads a file. @return ST_OK, or why not, with the line. */
+enum st_code suppressions_read(struct suppressions **list, const char *path, struct st_error *err);
+/** @return whether a rule covers a finding. @param list  NULL: none does */
+bool suppressions_cover(const struct suppressions *list, const struct vg_fault *fault);
+void suppressions_free(struct suppressions *list);
+
+#endif

@@ -64,8 +64,10 @@ static void context_close(struct session *s)
     handles_clear(&s->modules, session_module_free); /* the core's part goes with its device */
     handles_clear(&s->streams, free);
     handles_clear(&s->events, free);
-    for (size_t i = 0; i < s->allocation_count; i++)
+    for (size_t i = 0; i < s->allocation_count; i++) {
+        s->shared->mapped_bytes -= s->allocations[i].mapped_bytes;
         free(s->allocations[i].seen);
+    }
     free(s->allocations);
     s->allocations = NULL;
     s->allocation_count = s->allocation_room = 0;

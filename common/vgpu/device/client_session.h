@@ -40,6 +40,7 @@ struct session_shared {
     pthread_mutex_t running_lock;
     struct session *running;
     uint64_t launches;
+    size_t mapped_bytes; /**< of memory that clients share, all together */
 };
 
 struct module {

@@ -6,6 +6,7 @@
 #include "vgpu/device/device_process.h"
 
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -26,14 +27,20 @@ static size_t taken_bytes(FILE *status)
     return sum;
 }
 
+size_t memory_limit_bytes(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_RSS, &limit) || limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX
+                                                                            : limit.rlim_cur;
+}
+
 static void *keep(void *context)
 {
     FILE *status = context;
-    struct rlimit limit;
     for (;;) {
         nanosleep(&(struct timespec){.tv_nsec = LOOK_INTERVAL_NS}, NULL);
-        if (getrlimit(RLIMIT_RSS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-            taken_bytes(status) > limit.rlim_cur)
+        const size_t most = memory_limit_bytes();
+        if (most != SIZE_MAX && taken_bytes(status) > most)
             _exit(VG_PROCESS_TOO_MUCH);
     }
     return NULL;

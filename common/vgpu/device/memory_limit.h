@@ -5,8 +5,13 @@
 #ifndef CONVLAB_VGPU_MEMORY_LIMIT_H
 #define CONVLAB_VGPU_MEMORY_LIMIT_H
 
+#include <stddef.h>
+
 /** Ends this process with VG_PROCESS_TOO_MUCH once it takes more memory than its RLIMIT_RSS, which
  * the owner may change at any time (vg_process_limit()). */
 void memory_limit_keep(void);
+
+/** @return the limit; SIZE_MAX: there is none. */
+size_t memory_limit_bytes(void);
 
 #endif

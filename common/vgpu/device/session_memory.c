@@ -1,5 +1,6 @@
 /* Allocations, copies and fills of one client. */
 #include "vgpu/device/client_session.h"
+#include "vgpu/device/memory_limit.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -69,6 +70,12 @@ SESSION_OP(ALLOC_SHARED)
     struct allocation a = {.bytes = bytes,
                            .mapped_bytes = mapped,
                            .kind = x->request.a[1] ? VP_MEMORY_MANAGED : VP_MEMORY_PINNED};
+    /* What a client has written there and unmapped is in no process's numbers. */
+    if (s->shared->mapped_bytes + mapped > memory_limit_bytes()) {
+        say("%s: page-locked and managed memory of %zu MiB in all is the limit", x->request.api,
+            memory_limit_bytes() >> 20);
+        return VP_OUT_OF_MEMORY;
+    }
     int fd = memfd_create("vgpu-shared", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0 || ftruncate(fd, (off_t)mapped) ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
@@ -83,6 +90,7 @@ SESSION_OP(ALLOC_SHARED)
         close(fd);
         return code ? session_error(s, code, &err, x->request.api) : VP_OUT_OF_MEMORY;
     }
+    s->shared->mapped_bytes += mapped;
     x->reply.r[0] = a.address;
     x->reply.r[1] = mapped;
     x->reply_fd = fd;
@@ -107,6 +115,7 @@ SESSION_OP(FREE)
     if (a && a->address == address) {
         free(a->seen);
         x->reply.r[0] = a->mapped_bytes;
+        s->shared->mapped_bytes -= a->mapped_bytes;
         memmove(a, a + 1, (s->allocation_count - after) * sizeof *a);
         s->allocation_count--;
     }

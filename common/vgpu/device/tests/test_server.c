@@ -31,6 +31,26 @@ Test(server, more_memory_than_the_profile_has_is_refused)
     close(fd);
 }
 
+Test(server, shared_memory_has_the_limit_of_the_process)
+{
+    const uint64_t part = 16 << 20;
+    int a = client(), b = client();
+    struct vp_request q = {.op = VP_ALLOC_SHARED, .a = {part, 1}, .api = "cudaMallocManaged"};
+    struct vp_reply reply;
+    vg_process_limit(&device, 3 * part);
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(ask(i % 2 ? a : b, &q, NULL, &reply), VP_OK);
+    cr_assert_eq(ask(a, &q, NULL, NULL), VP_OUT_OF_MEMORY, "all clients' together");
+    cr_assert(strstr(device_said(), "48 MiB in all is the limit"));
+    cr_assert_eq(ask_op(b, VP_FREE, reply.r[0], VP_MEMORY_MANAGED), VP_OK);
+    cr_assert_eq(ask(a, &q, NULL, NULL), VP_OK);
+    close(a);
+    for (int i = 0; i < 3; i++) /* (the device sees the end of one between two requests) */
+        ask_op(b, VP_FENCE, 0);
+    cr_assert_eq(ask(b, &q, NULL, NULL), VP_OK, "what is gone does not count");
+    close(b);
+}
+
 Test(server, malformed_packets_end_the_connection_only)
 {
     struct vp_request q = {.op = VP_ALLOC};

@@ -1,5 +1,4 @@
-/* expect: pass */
-/* Headers of the toolkit that would load a profiler's library, if there were one. */
+/* Right, with headers of the toolkit that would load a profiler's library if there were one. */
 #include "conv.h"
 
 #include <cub/block/block_reduce.cuh>

@@ -43,7 +43,7 @@
 enum { REPEATS = 3, RUNS = 3, MAX_THREADS = 64, LAST_MILESTONE = 9 };
 static const double speed_goal = 5,
                     pocl_goal = 2; /* GMAC/s by wall; times PoCL, where it has one */
-static const double warm_s = 0.3, warm_most_s = 15;
+static const double warm_s = 1, warm_most_s = 20;
 static const double scaling_goal = 1.8, compile_goal_s = 0.5;
 
 static const struct layer {

@@ -11,11 +11,13 @@
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Linker.h>
 #include <llvm-c/Orc.h>
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,8 +322,18 @@ static LLVMOrcLLJITRef make_jit(void)
     return jit;
 }
 
+/* LLVM gives up early on loops with many accesses: then patterns would not move out of them. */
+static void raise_limits(void)
+{
+    static const char *const options[] = {"native", "-licm-mssa-optimization-cap=20000",
+                                          "-memssa-check-limit=1000"};
+    LLVMParseCommandLineOptions(sizeof options / sizeof *options, options, NULL);
+}
+
 struct native_machine *machine_open(const char *target)
 {
+    static pthread_once_t limits = PTHREAD_ONCE_INIT; /* of the process */
+    pthread_once(&limits, raise_limits);
     struct native_machine *m = calloc(1, sizeof *m);
     if (!m)
         return NULL;

@@ -105,6 +105,8 @@ enum st_code gr_device_record_parse(struct gr_device_record *r, struct vg_proces
     if (!code)
         code = table_parse(&texts->work, texts->work_bytes, &r->work, err);
     if (!code)
+        code = table_parse(&texts->proof, texts->proof_bytes, &r->proof, err);
+    if (!code)
         code = rows_parse(r, err);
     vg_process_record_free(texts);
     if (code)
@@ -119,6 +121,7 @@ void gr_device_record_free(struct gr_device_record *r)
     tsv_free(&r->findings);
     tsv_free(&r->counters);
     tsv_free(&r->work);
+    tsv_free(&r->proof);
     memset(r, 0, sizeof *r);
 }
 

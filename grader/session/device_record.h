@@ -44,6 +44,7 @@ struct gr_device_record {
     struct tsv counters; /**< kernel file line launches class_... warp_instructions ...; the row of
                             a whole kernel has file "" and line 0 */
     struct tsv work;     /**< see work.h */
+    struct tsv proof;    /**< see way.h; empty unless the session proves */
 };
 
 /** Parses what vg_process_answer() gave. @param texts  taken over and emptied, also on errors. */

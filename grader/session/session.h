@@ -41,6 +41,7 @@ struct gr_host {
     enum runner_device device;
     char profile[64];      /**< virtual GPU: which GPU it plays */
     const char *engine;    /**< virtual GPU: --engine, or NULL */
+    const char *prove;     /**< virtual GPU: the shape that is proved by execution, or NULL */
     char runner[PATH_MAX]; /**< the runner program */
     char build[PATH_MAX];  /**< the folder with the virtual GPU's programs */
     struct gr_sandbox sandbox;

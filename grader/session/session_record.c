@@ -29,6 +29,7 @@ enum st_code gr_session_device_start(struct gr_session *s, int output, char ***e
     struct vg_process_options options = {.folder = s->host->build,
                                          .profile = s->host->profile,
                                          .engine = s->host->engine,
+                                         .prove = s->host->prove,
                                          .output = output,
                                          .owned = true};
     enum st_code code = vg_process_start(&s->device, &options, err);

@@ -3,7 +3,6 @@
 #include "grader/stages/grading.h"
 
 #include "grader/course/machine.h"
-#include "grader/technique/work.h"
 
 /* Milestone, rubric and held-out shapes; then the device and the sandbox. */
 static enum st_code prepare(struct grading *g, struct st_error *err)
@@ -105,7 +104,7 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
 void gr_grading_free(struct grading *g)
 {
     gr_session_end(&g->session);
-    gr_code_free(g->code);
+    gr_proof_free(g->proof);
     gr_source_build_free(&g->built);
     gr_inference_close(g->inference);
     arena_close(&g->arena);

@@ -23,7 +23,7 @@
 
 #include <stdio.h>
 
-struct gr_code;
+struct gr_proof;
 
 /** What the stages share. */
 struct grading {
@@ -37,7 +37,7 @@ struct grading {
     struct gr_source_build built; /**< --source: its build */
     struct arena arena;
     struct gr_session session; /**< with the graded library */
-    struct gr_code *code;      /**< the library's, read for the first timed run; or NULL */
+    struct gr_proof *proof;    /**< of its work, once the unit shapes were right; or NULL */
     struct gr_inference_stage *inference;
     struct gr_turn turn;
     struct gr_result *result;
@@ -80,14 +80,17 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err);
 enum st_code gr_technique_check(struct grading *g, struct st_error *err);
 
 /** Part of inference, on the virtual GPU: looks at what the last run, which was right and timed,
- * did. If kernels did not do the work, that goes into @p check; if they did it without the
- * technique, into the check "technique" (gr_check.lacks of both). */
+ * executed. What was not proved goes into @p check and into the check "technique" (gr_check.lacks of
+ * both). */
 enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *shape,
                                  struct gr_check *check, struct st_error *err);
 
-/** Part of the unit shapes, of a milestone without the check "technique": fails @p check, which has
- * passed, if its kernels did not do the work. */
+/** Part of the unit shapes, which have passed: proves the work of a GPU milestone. Of one without
+ * the check "technique": fails @p check if its kernels did not do it. */
 enum st_code gr_work_check(struct grading *g, struct gr_check *check, struct st_error *err);
+
+/** Releases a proof; NULL is allowed. */
+void gr_proof_free(struct gr_proof *proof);
 
 /** Stage of m0, instead of all others: runs both halves, oneDNN on the CPU and cuDNN on a GPU, and
  * fills in their checks, Op Times and the course's lines. */

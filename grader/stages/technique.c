@@ -1,21 +1,21 @@
-/* The stage that looks for the milestone's technique.
+/* The stage that looks for the milestone's technique, and before it the proof that it judges.
  *
- * The convolution of a layer is run once more on the virtual GPU - also when a real one is graded -
- * whose device process records what each launch worked on. What is judged is the PTX in the library
- * and how often each part of it ran; see work.h.
+ * The convolutions of two layers are run once more on the virtual GPU - also when a real one is
+ * graded - whose device process proves by execution what y was made of (way.h). Of a GPU milestone
+ * without the check "technique" only the work is judged, by the unit shapes.
  *
- * Of a GPU milestone without the check "technique" only the work is judged, by the unit shapes: on
- * a real GPU nothing else tells whether kernels did it. */
+ * The runs that are timed are too large to be proved. They must execute the code that was. */
 #include "grader/technique/technique.h"
 
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/rng.h"
-#include "grader/stages/grading.h"
 #include "grader/compare/verify.h"
+#include "grader/stages/grading.h"
+#include "grader/technique/executed.h"
 #include "nn/oracle.h"
-#include "vgpu/gpus/gpu_profile.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +24,15 @@ enum { MAX_LAYERS = 2, RANDOM_STREAM = 0x7ec4, IMAGES = 2 };
 /* The second layer of the two-layer model comes first: it has several input maps. */
 static const struct conv_shape model_layers[MAX_LAYERS] = {{IMAGES, 24, 12, 33, 33, 5},
                                                            {IMAGES, 12, 1, 70, 70, 5}};
+
+struct gr_proof {
+    struct gr_host host;
+    struct arena arena; /* its own: that of the grading may hold what a network goes on with */
+    struct gr_check seen; /* why it was not made, if it was not */
+    bool made;
+    struct gr_way way[MAX_LAYERS];
+    struct gr_executed executed[MAX_LAYERS]; /* in all runs of such layers that were proved */
+};
 
 /* Not quite the model's shapes, so that nothing can be done for them alone. */
 static struct conv_shape layer_shape(const struct grading *g, size_t layer)
@@ -35,23 +44,25 @@ static struct conv_shape layer_shape(const struct grading *g, size_t layer)
     return s;
 }
 
-/* What the stage holds. */
-struct stage {
-    struct gr_host host;
-    struct gr_session session;
-    struct gr_code *code;
-    struct gr_work work[MAX_LAYERS];
-    struct gr_evidence evidence[GR_MAX_EVIDENCE];
-};
+/* Which of the two layers a shape is like: one with several input maps, or with one. What a submission
+ * does for one of them is no proof of what it does for the other. */
+static size_t layer_like(const struct conv_shape *s)
+{
+    return s->C == 1;
+}
 
-/* One convolution. @return whether its outputs are right; else the check says what is wrong, or
+/* ---- one convolution ------------------------------------------------------------------------- */
+
+/* Runs it and compares. @return whether its outputs are right; else the check says what is wrong, or
  * *status. */
-static bool run_one(struct grading *g, struct stage *st, const struct gr_conv *conv,
+static bool run_one(struct grading *g, struct gr_session *session, const struct gr_conv *conv,
                     struct gr_check *check, enum st_code *status, struct st_error *err)
 {
+    enum { SLOWER = 4 }; /* than it is without a proof */
     struct gr_run run;
     struct gr_compare compared;
-    gr_session_run(&st->session, &conv->shape, &g->arena, gr_time_limit_s(g, &conv->shape), &run);
+    gr_session_run(session, &conv->shape, &g->proof->arena, SLOWER * gr_time_limit_s(g, &conv->shape),
+                   &run);
     if (run.outcome == GR_DEVICE_LOST) {
         *status = gr_device_lost(&run, err);
         return false;
@@ -61,7 +72,7 @@ static bool run_one(struct grading *g, struct stage *st, const struct gr_conv *c
         gr_check_hint(check, "%s", run.hint);
         return false;
     }
-    if ((*status = gr_arena_compare(&g->arena, conv, NULL, &compared, err)))
+    if ((*status = gr_arena_compare(&g->proof->arena, conv, NULL, &compared, err)))
         return false;
     if (compared.wrong)
         gr_check_set(check, GR_FAIL,
@@ -70,45 +81,243 @@ static bool run_one(struct grading *g, struct stage *st, const struct gr_conv *c
     return compared.wrong == 0;
 }
 
-static bool run_layer(struct grading *g, struct stage *st, size_t layer, struct gr_check *check,
-                      enum st_code *status, struct st_error *err)
+/* Random inputs. @return false with *status set. */
+static bool fill(struct grading *g, struct gr_conv *conv, float **data, uint64_t stream,
+                 enum st_code *status, struct st_error *err)
 {
-    struct gr_conv conv = {.shape = layer_shape(g, layer)};
-    const size_t x = nn_conv_x_elems(&conv.shape), k = nn_conv_k_elems(&conv.shape);
-    struct rng rng = rng_make(g->options->seed, RANDOM_STREAM + MAX_LAYERS + layer);
-    float *data = malloc((x + k) * sizeof *data);
-    *status = data ? arena_reserve(&g->arena, arena_layout_for(&conv.shape).bytes, err)
-                   : st_fail(err, ST_NO_MEMORY, "cannot hold a layer in memory");
-    if (*status) {
-        free(data);
+    const size_t x = nn_conv_x_elems(&conv->shape), k = nn_conv_k_elems(&conv->shape);
+    struct rng rng = rng_make(g->options->seed, stream);
+    *data = malloc((x + k) * sizeof **data);
+    *status = *data ? arena_reserve(&g->proof->arena, arena_layout_for(&conv->shape).bytes, err)
+                    : st_fail(err, ST_NO_MEMORY, "cannot hold a layer in memory");
+    if (*status)
         return false;
+    rng_fill(&rng, *data, x + k, -1, 1);
+    conv->x = *data;
+    conv->k = *data + x;
+    gr_arena_fill(&g->proof->arena, conv);
+    return true;
+}
+
+/* Proves one convolution. @return whether it was right: then @p way is filled in; else the check says
+ * what is wrong, or *status. */
+static bool prove(struct grading *g, const struct conv_shape *s, uint64_t stream,
+                  struct gr_way *way, struct gr_check *check, enum st_code *status,
+                  struct st_error *err)
+{
+    struct gr_proof *p = g->proof;
+    struct gr_session session;
+    struct gr_run run;
+    struct gr_conv conv = {.shape = *s};
+    float *data = NULL;
+    char shape[96];
+    snprintf(shape, sizeof shape, "%d,%d,%d,%d,%d,%d", s->B, s->M, s->C, s->H, s->W, s->K);
+    p->host.prove = shape;
+    bool right = fill(g, &conv, &data, stream, status, err);
+    if (right) {
+        *status = gr_session_start(&session, &p->host, g->library, &g->proof->arena, &run, err);
+        right = !*status && !run.message[0];
+        if (!*status && run.message[0])
+            gr_check_set(check, GR_FAIL, "%s", run.message);
+        right = right && run_one(g, &session, &conv, check, status, err);
+        const struct gr_device_record *record = gr_session_device_record(&session);
+        if (right && (*status = gr_way_read(way, &record->proof, s, err)) == ST_OK &&
+            !gr_executed_add(&p->executed[layer_like(s)], &record->work, s))
+            *status = st_fail(err, ST_NO_MEMORY, "cannot hold what a layer executed in memory");
+        gr_session_end(&session);
     }
-    rng_fill(&rng, data, x + k, -1, 1);
-    conv.x = data;
-    conv.k = data + x;
-    gr_arena_fill(&g->arena, &conv);
-    bool right = run_one(g, st, &conv, check, status, err);
-    if (right)
-        *status = gr_work_read(&st->work[layer], st->code,
-                               &gr_session_device_record(&st->session)->work, &conv.shape, err);
     free(data);
     return right && !*status;
 }
 
-static void judge(struct grading *g, struct stage *st, size_t layers, struct gr_check *check)
+/* ---- the proof of a grading ------------------------------------------------------------------ */
+
+/* The virtual GPU, whatever is graded on. @return false if it is not there. */
+static bool find_virtual_gpu(const struct grading *g, struct gr_host *to)
+{
+    static const char *const needed[] = {"vgpu-device", "vgpu/libcudart.so.13"};
+    *to = g->host;
+    if (to->device == RUNNER_ON_GPU)
+        snprintf(to->profile, sizeof to->profile, "h200");
+    to->device = RUNNER_ON_VIRTUAL_GPU;
+    to->engine = NULL;
+    bool found = true;
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        char path[PATH_MAX];
+        path_format(path, sizeof path, "%s/%s", to->build, needed[i]);
+        found = found && file_exists(path);
+    }
+    return found;
+}
+
+static enum st_code make_proof(struct grading *g, struct st_error *err)
+{
+    enum st_code status = ST_OK;
+    struct gr_proof *p = g->proof = calloc(1, sizeof *g->proof);
+    if (!p)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold the proof of the work in memory");
+    if (!find_virtual_gpu(g, &p->host)) {
+        gr_check_set(&p->seen, GR_SKIP,
+                     "the virtual GPU, which proves the work, is not built: run make vgpu");
+        return ST_OK;
+    }
+    status = arena_open(&p->arena, err);
+    p->made = !status;
+    for (size_t i = 0; i < MAX_LAYERS && p->made; i++) {
+        const struct conv_shape s = layer_shape(g, i);
+        p->made =
+            prove(g, &s, RANDOM_STREAM + MAX_LAYERS + i, &p->way[i], &p->seen, &status, err);
+    }
+    return status;
+}
+
+void gr_proof_free(struct gr_proof *p)
+{
+    if (!p)
+        return;
+    for (int i = 0; i < MAX_LAYERS; i++)
+        gr_executed_free(&p->executed[i]);
+    arena_close(&p->arena);
+    free(p);
+}
+
+enum st_code gr_work_check(struct grading *g, struct gr_check *check, struct st_error *err)
+{
+    if (!g->milestone.cuda || check->status != GR_PASS)
+        return ST_OK;
+    const enum st_code status = make_proof(g, err);
+    if (status || gr_check_find(g, "technique"))
+        return status;
+    const struct gr_proof *p = g->proof;
+    struct gr_evidence work;
+    char right[256];
+    snprintf(right, sizeof right, "%s", check->message);
+    if (p->made && gr_technique_facts(GR_NO_TECHNIQUE, p->way, MAX_LAYERS, &work) && !work.holds) {
+        check->lacks = work;
+        gr_check_pattern(check, GR_IDLE_PATTERN);
+        gr_check_set(check, GR_FAIL, "%s", work.text);
+        gr_check_hint(check, GR_IDLE_HINT);
+    } else if (!p->made) {
+        gr_check_set(check, p->seen.status, "%s\nbut not when its work was proved%s: %.300s", right,
+                     g->host.device == RUNNER_ON_GPU ? " on the virtual GPU" : "",
+                     p->seen.message);
+        gr_check_hint(check, "%s", p->seen.hint);
+    }
+    return ST_OK;
+}
+
+/* ---- runs that are timed --------------------------------------------------------------------- */
+
+/* Room for the weights twice, in another order say, and for tables. */
+static double most_sent(const struct gr_executed *proved, const struct conv_shape *s)
+{
+    const double k = sizeof(float) * (double)nn_conv_k_elems(s);
+    const double y = sizeof(float) * (double)nn_conv_y_elems(s);
+    return proved->sent_bytes + fmax(2 * k + 16384, y / 8);
+}
+
+/* What a way lacks of the technique. One input map is too few for some facts, and m8's is about two
+ * layers. */
+static void look_for_technique(struct grading *g, const struct gr_way *way)
+{
+    struct gr_evidence fact[GR_MAX_EVIDENCE];
+    const struct conv_shape *s = &way->shape;
+    struct gr_check *check = gr_check_find(g, "technique");
+    if (!check || check->lacks.fact[0] || s->C == 1 || strcmp(g->milestone.id, "m8") == 0)
+        return;
+    const size_t n = gr_technique_facts(g->milestone.id, way, 1, fact);
+    for (size_t i = 0; i < n && !check->lacks.fact[0]; i++)
+        if (!fact[i].holds) {
+            check->lacks = fact[i];
+            snprintf(check->lacks.text, sizeof check->lacks.text,
+                     "%d images, C=%d, H=%d, W=%d: %.240s", s->B, s->C, s->H, s->W, fact[i].text);
+        }
+}
+
+/* Proves runs of a shape with more and more images, until all that a timed run has executed was
+ * proved. @param lacks  what the work of one of these lacked @return code that was not proved, or
+ * NULL. */
+static const struct gr_executed_block *prove_more(struct grading *g, const struct conv_shape *shape,
+                                                  const struct gr_executed *run,
+                                                  struct gr_evidence *lacks, enum st_code *status,
+                                                  struct st_error *err)
+{
+    static const int images[] = {IMAGES, 8, 24};
+    const struct gr_executed *proved = &g->proof->executed[layer_like(shape)];
+    const struct gr_executed_block *beyond = gr_executed_beyond(run, proved);
+    struct gr_way *way = beyond ? malloc(sizeof *way) : NULL;
+    if (beyond && !way)
+        *status = st_fail(err, ST_NO_MEMORY, "cannot hold the work of a layer in memory");
+    for (size_t i = 0; beyond && !*status && i < sizeof images / sizeof *images; i++) {
+        struct conv_shape s = *shape;
+        struct gr_check seen = {.status = GR_PASS};
+        s.B = s.B > images[i] ? images[i] : s.B;
+        if (!prove(g, &s, RANDOM_STREAM + (unsigned)s.B, way, &seen, status, err))
+            break;
+        gr_technique_facts(GR_NO_TECHNIQUE, way, 1, lacks);
+        if (!lacks->holds)
+            break;
+        lacks->fact[0] = '\0';
+        look_for_technique(g, way);
+        beyond = gr_executed_beyond(run, proved);
+    }
+    free(way);
+    return beyond;
+}
+
+enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *shape,
+                                 struct gr_check *check, struct st_error *err)
+{
+    const struct gr_device_record *record = gr_session_device_record(&g->session);
+    const struct gr_proof *p = g->proof;
+    struct gr_check *technique = gr_check_find(g, "technique");
+    struct gr_executed run = {0};
+    struct gr_evidence lacks = {.fact = ""};
+    enum st_code status = ST_OK;
+    if (!record || !p || !p->made)
+        return ST_OK;
+    if (!gr_executed_add(&run, &record->work, shape))
+        return st_fail(err, ST_NO_MEMORY, "cannot hold what a layer executed in memory");
+    const double most = most_sent(&p->executed[layer_like(shape)], shape);
+    const struct gr_executed_block *beyond = prove_more(g, shape, &run, &lacks, &status, err);
+    if (beyond && !lacks.fact[0]) {
+        snprintf(lacks.fact, sizeof lacks.fact, "proved_code");
+        snprintf(lacks.text, sizeof lacks.text,
+                 "with %d images %.90s runs code that it does not run with few images, where the work is proved: use the same kernels for any number of images",
+                 shape->B, beyond->kernel);
+    } else if (!lacks.fact[0] && run.sent_bytes > most) {
+        snprintf(lacks.fact, sizeof lacks.fact, "sent_bytes");
+        snprintf(lacks.text, sizeof lacks.text,
+                 "right, but the host sent %.0f bytes to the device meanwhile (at most %.0f): the work was not done on the GPU",
+                 run.sent_bytes, most);
+    }
+    if (lacks.fact[0]) {
+        check->lacks = lacks;
+        if (technique && !technique->lacks.fact[0])
+            technique->lacks = lacks;
+    }
+    gr_executed_free(&run);
+    return status;
+}
+
+/* ---- the check ------------------------------------------------------------------------------ */
+
+static void judge(struct grading *g, struct gr_check *check)
 {
     struct gr_result *r = g->result;
-    size_t n = gr_technique_facts(g->milestone.id, st->work, layers, st->evidence);
+    const struct gr_proof *p = g->proof;
+    struct gr_evidence evidence[GR_MAX_EVIDENCE];
+    const size_t n = gr_technique_facts(g->milestone.id, p->way, MAX_LAYERS, evidence);
     const struct gr_evidence *first = NULL;
     for (size_t i = 0; i < n; i++) {
-        if (!first && !st->evidence[i].holds)
-            first = &st->evidence[i];
-        r->evidence[r->evidences++] = st->evidence[i];
+        if (!first && !evidence[i].holds)
+            first = &evidence[i];
+        r->evidence[r->evidences++] = evidence[i];
     }
     char where[160];
-    const struct conv_shape *s = &st->work[0].shape;
-    snprintf(where, sizeof where, "B=%d M=%d C=%d H=%d W=%d K=%d%s, on the virtual GPU", s->B, s->M,
-             s->C, s->H, s->W, s->K, layers > 1 ? " and a layer with C=1" : "");
+    const struct conv_shape *s = &p->way[0].shape;
+    snprintf(where, sizeof where, "B=%d M=%d C=%d H=%d W=%d K=%d and a layer with C=1, on the virtual GPU",
+             s->B, s->M, s->C, s->H, s->W, s->K);
     if (!first && check->lacks.fact[0]) {
         gr_check_set(check, GR_FAIL, "all %zu facts found for %s, but not where it is timed:\n%s",
                      n, where, check->lacks.text);
@@ -121,186 +330,34 @@ static void judge(struct grading *g, struct stage *st, size_t layers, struct gr_
     }
     gr_check_set(check, GR_FAIL, "%s", first->text);
     for (size_t i = 0; i < n; i++)
-        gr_check_append(check, "\n%s %s",
-                        st->evidence[i].holds ? "found:  " : "missing:", st->evidence[i].text);
-    gr_check_append(check, "\ncounted for %s", where);
-    if (st->work[0].not_followed)
-        gr_check_hint(
-            check, "a kernel was launched that is not in the library: keep all kernels in conv.cu");
-    else
-        gr_check_hint(
-            check,
-            "the technique must be in the kernels that make y, in every layer, not beside them; x, k and y must be kernel parameters");
-}
-
-/* The virtual GPU, whatever is graded on. @return false if it is not there. */
-static bool find_virtual_gpu(const struct grading *g, struct gr_host *to)
-{
-    static const char *const needed[] = {"vgpu-device", "vgpu/libcudart.so.13"};
-    *to = g->host;
-    if (to->device == RUNNER_ON_GPU)
-        snprintf(to->profile, sizeof to->profile, "h200");
-    to->device = RUNNER_ON_VIRTUAL_GPU;
-    bool found = true;
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
-        char path[PATH_MAX];
-        path_format(path, sizeof path, "%s/%s", to->build, needed[i]);
-        found = found && file_exists(path);
-    }
-    return found;
-}
-
-/* For which GPU the device process chooses among a library's PTX. */
-static int sm_of(const struct gr_host *host)
-{
-    struct vg_profile profile;
-    struct st_error ignored;
-    char folder[PATH_MAX];
-    path_format(folder, sizeof folder, "%s/vgpu/profiles", host->build);
-    return vg_profile_read(&profile, folder, host->profile, &ignored)
-               ? 0
-               : profile.compute_major * 10 + profile.compute_minor;
-}
-
-/* Why nothing can be counted. @return false if it can, and then what is needed is open. */
-static bool cannot_count(struct grading *g, struct stage *st, struct gr_check *check)
-{
-    struct st_error why;
-    if (!find_virtual_gpu(g, &st->host))
-        gr_check_set(check, GR_SKIP, "the virtual GPU, which counts, is not built: run make vgpu");
-    else if (gr_code_read(&st->code, g->library, sm_of(&st->host), &why))
-        gr_check_set(check, GR_SKIP, "the library's GPU code cannot be read: %.300s", why.what);
-    else
-        return false;
-    return true;
-}
-
-/* @param good  set to whether all layers have been counted. */
-static enum st_code run_layers(struct grading *g, struct stage *st, size_t layers,
-                               struct gr_check *check, bool *good, struct st_error *err)
-{
-    struct gr_run run;
-    enum st_code status =
-        gr_session_start(&st->session, &st->host, g->library, &g->arena, &run, err);
-    if (!status && run.message[0])
-        gr_check_set(check, GR_FAIL, "%s", run.message);
-    *good = !status && !run.message[0];
-    for (size_t i = 0; i < layers && *good; i++)
-        *good = run_layer(g, st, i, check, &status, err);
-    gr_session_end(&st->session);
-    return status;
-}
-
-static struct stage *stage_open(struct st_error *err)
-{
-    struct stage *st = calloc(1, sizeof *st);
-    if (st)
-        st->session = GR_SESSION_CLOSED;
-    else
-        st_fail(err, ST_NO_MEMORY, "cannot hold the technique stage in memory");
-    return st;
-}
-
-static void stage_close(struct stage *st)
-{
-    gr_code_free(st->code);
-    free(st);
-}
-
-enum st_code gr_work_check(struct grading *g, struct gr_check *check, struct st_error *err)
-{
-    if (!g->milestone.cuda || gr_check_find(g, "technique") || check->status != GR_PASS)
-        return ST_OK;
-    struct stage *st = stage_open(err);
-    if (!st)
-        return err->code;
-    enum st_code status = ST_OK;
-    struct gr_evidence work;
-    struct gr_check seen = *check;
-    char right[256];
-    bool counted = false;
-    snprintf(right, sizeof right, "%s", check->message);
-    if (!cannot_count(g, st, &seen))
-        status = run_layers(g, st, 1, &seen, &counted, err);
-    if (counted && gr_technique_facts(GR_NO_TECHNIQUE, st->work, 1, &work) && !work.holds) {
-        check->lacks = work;
-        gr_check_pattern(check, GR_IDLE_PATTERN);
-        gr_check_set(check, GR_FAIL, "%s", work.text);
-        gr_check_hint(check, GR_IDLE_HINT);
-    } else if (!counted) {
-        gr_check_set(check, seen.status, "%s\nbut not when its work was counted%s: %.300s", right,
-                     g->host.device == RUNNER_ON_GPU ? " on the virtual GPU" : "", seen.message);
-        gr_check_hint(check, "%s", seen.hint);
-    }
-    stage_close(st);
-    return status;
-}
-
-/* What a layer's work lacks of the technique. One input map is too few for some facts, and m8's is
- * about two layers. */
-static void look_elsewhere(struct grading *g, const struct gr_work *work)
-{
-    struct gr_evidence fact[GR_MAX_EVIDENCE];
-    const struct conv_shape *s = &work->shape;
-    struct gr_check *check = gr_check_find(g, "technique");
-    if (!check || check->lacks.fact[0] || s->C == 1 || strcmp(g->milestone.id, "m8") == 0)
-        return;
-    const size_t n = gr_technique_facts(g->milestone.id, work, 1, fact);
-    for (size_t i = 0; i < n && !check->lacks.fact[0]; i++)
-        if (!fact[i].holds) {
-            check->lacks = fact[i];
-            snprintf(check->lacks.text, sizeof check->lacks.text,
-                     "%d images, C=%d, H=%d, W=%d: %.240s", s->B, s->C, s->H, s->W, fact[i].text);
-        }
-}
-
-enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *shape,
-                                 struct gr_check *check, struct st_error *err)
-{
-    const struct gr_device_record *record = gr_session_device_record(&g->session);
-    struct gr_evidence fact;
-    struct st_error unreadable; /* is said by the other checks */
-    if (!record || (!g->code && gr_code_read(&g->code, g->library, sm_of(&g->host), &unreadable)))
-        return ST_OK;
-    struct gr_work *work = malloc(sizeof *work);
-    if (!work)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the work of a layer in memory");
-    const enum st_code status = gr_work_read(work, g->code, &record->work, shape, err);
-    if (!status && !work->cut) {
-        gr_technique_facts(GR_NO_TECHNIQUE, work, 1, &fact);
-        if (!fact.holds)
-            check->lacks = fact;
-        else
-            look_elsewhere(g, work);
-    }
-    free(work);
-    return status;
+        gr_check_append(check, "\n%s %s", evidence[i].holds ? "found:  " : "missing:",
+                        evidence[i].text);
+    gr_check_append(check, "\nproved for %s", where);
+    gr_check_hint(
+        check,
+        "the technique must be in the kernels that make y, in every layer, not beside them");
 }
 
 enum st_code gr_technique_check(struct grading *g, struct st_error *err)
 {
     struct gr_check *check = gr_check_find(g, "technique");
     struct gr_evidence none[GR_MAX_EVIDENCE];
+    static const struct gr_way nothing[MAX_LAYERS];
+    (void)err;
     if (!check)
         return ST_OK;
-    struct stage *st = stage_open(err);
-    if (!st)
-        return err->code;
-    enum st_code status = ST_OK;
-    const size_t layers = strcmp(g->milestone.id, "m8") == 0 ? MAX_LAYERS : 1;
-    bool counted = false;
-    if (gr_technique_facts(g->milestone.id, st->work, 1, none) == 0)
+    if (gr_technique_facts(g->milestone.id, nothing, 1, none) == 0)
         gr_check_set(check, GR_SKIP, "the grader knows no technique of %s", g->milestone.id);
     else if (gr_failed(g->result, "unit_shapes"))
         gr_check_set(check, GR_SKIP, "not run: only right results are looked at");
-    else if (!cannot_count(g, st, check))
-        status = run_layers(g, st, layers, check, &counted, err);
-    if (counted)
-        judge(g, st, layers, check);
-    stage_close(st);
-    if (!status)
-        gr_check_print(g->out, check);
+    else if (!g->proof || !g->proof->made) {
+        gr_check_set(check, g->proof ? g->proof->seen.status : GR_SKIP, "%s",
+                     g->proof ? g->proof->seen.message : "not run");
+        gr_check_hint(check, "%s", g->proof ? g->proof->seen.hint : "");
+    } else
+        judge(g, check);
+    gr_check_print(g->out, check);
     for (size_t i = 0; check->status == GR_PASS && i < g->result->evidences; i++)
         fprintf(g->out, "        %s\n", g->result->evidence[i].text);
-    return status;
+    return ST_OK;
 }

@@ -1,8 +1,4 @@
-/* The facts that techniques.def asks for. Each says what was found, as a number, and what is
- * wanted.
- *
- * Limits are far from both sides: what lacks the technique has 0% or the count of m2, what has it
- * 100% or a fraction of that count. */
+/* The facts that techniques.def asks for. */
 #include "grader/technique/technique.h"
 
 #include "nn/oracle.h"
@@ -12,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static double outputs(const struct gr_work *w)
+static double outputs(const struct gr_way *w)
 {
     return (double)nn_conv_y_elems(&w->shape);
 }
 
-static double taps(const struct gr_work *w)
+static double taps(const struct gr_way *w)
 {
     return (double)w->shape.C * w->shape.K * w->shape.K;
 }
@@ -40,278 +36,206 @@ static void say(struct gr_evidence *to, bool holds, double found, const char *te
     to->found = found;
 }
 
-/* A fact about the first layer alone, w. */
-#define FACT_OF_ONE(name)                                                                          \
-    static void name(const struct gr_work *w, __attribute__((unused)) size_t layers,               \
-                     struct gr_evidence *to)
-
 /* ---- of all milestones ---------------------------------------------------------------------- */
 
-static double least_followed(const struct gr_work *work, size_t layers)
+/* The place of an output: "b=0, m=1, h=2, w=3". */
+static void place_text(const struct conv_shape *s, size_t i, char *to, size_t room)
 {
-    double least = INFINITY;
-    for (size_t i = 0; i < layers; i++)
-        least = fmin(least, ratio(work[i].total.multiply_adds, nn_conv_macs(&work[i].shape)));
-    return least;
+    const size_t width = (size_t)(s->W - s->K + 1), height = (size_t)(s->H - s->K + 1),
+                 maps = (size_t)s->M;
+    snprintf(to, room, "b=%zu, m=%zu, h=%zu, w=%zu", i / width / height / maps,
+             i / width / height % maps, i / width % height, i % width);
 }
 
-/* Room for the weights twice, in another order say, and for tables; an answer that the host
- * computed has to come to the device, however much is multiplied there. Tables of indices do not
- * count. */
-static double most_from_host(const struct gr_work *w)
+static void work_on_gpu(const struct gr_way *ways, size_t layers, struct gr_evidence *to)
 {
-    const double k = sizeof(float) * (double)nn_conv_k_elems(&w->shape);
-    return fmax(2 * k + 16384, sizeof(float) * outputs(w) / 8);
-}
-
-/* @return whether the host made what y is made of; then that is said. */
-static bool made_by_host(const struct gr_work *work, size_t layers, struct gr_evidence *to)
-{
-    for (size_t i = 0; i < layers; i++)
-        if (work[i].from_host_bytes > most_from_host(&work[i])) {
-            say(to, false, work[i].from_host_bytes,
-                "right, but %.0f bytes of what y is made of came from the host meanwhile (at most %.0f): "
-                "the work was not done on the GPU",
-                work[i].from_host_bytes, most_from_host(&work[i]));
-            return true;
-        }
-    return false;
-}
-
-/* Far below what any algorithm needs, as where runs on the virtual GPU are judged (session.c). */
-static void work_on_gpu(const struct gr_work *work, size_t layers, struct gr_evidence *to)
-{
-    const double least = least_followed(work, layers);
-    if (least >= 0.1 && made_by_host(work, layers, to))
+    for (size_t i = 0; i < layers; i++) {
+        const struct gr_way *w = &ways[i];
+        const double all = outputs(w);
+        char where[96];
+        if (w->right == all)
+            continue;
+        place_text(&w->shape, (size_t)w->first_wrong, where, sizeof where);
+        if (w->outputs != all)
+            say(to, false, 0,
+                "right, but x, k and y were not where the harness put them: the work was not done on the GPU");
+        else
+            say(to, false, w->right / all,
+                "right, but kernels did not compute %.0f of the %.0f outputs from x and k in this call: y[%s] is no sum of all its products of x and k%s: the work was not done on the GPU",
+                all - w->right, all, where,
+                w->no_element == 0 ? "" : ", and some outputs hold nothing of x and k");
         return;
-    say(to, least >= 0.1, least,
-        "right, but kernels did %.0f%% of the multiply-adds of x and k that make y (at least 10%%): "
-        "the work was not done on the GPU",
-        100 * fmin(least, 1));
+    }
+    say(to, true, 1, "kernels computed all outputs as sums of products of x and k");
 }
 
-/* Otherwise all other facts would be about a part of the work only. */
-static void multiply_adds_followed(const struct gr_work *work, size_t layers,
-                                   struct gr_evidence *to)
+/* ---- shares of the products ------------------------------------------------------------------ */
+
+/* Of the products on the way to y, the share that came so. More products than the convolution has,
+ * which cancel out, do not hide those that came another way. */
+static double share(const struct gr_way *w, double came)
 {
-    const double least = least_followed(work, layers);
-    if (least >= 0.9 && made_by_host(work, layers, to))
-        return;
-    say(to, least >= 0.9, least,
-        "%.0f%% of the multiply-adds were followed from x and k to y (at least 90%%)",
-        100 * fmin(least, 1));
+    const double needed = fmin(w->products, taps(w) * outputs(w));
+    return needed > 0 ? fmax(0, 1 - (w->products - came) / needed) : 0;
 }
 
-static void results_stored_once(const struct gr_work *work, size_t layers, struct gr_evidence *to)
+static double x_shared(const struct gr_way *w)
 {
-    double most = 0;
-    for (size_t i = 0; i < layers; i++)
-        most = fmax(most, ratio(work[i].total.y_stores, outputs(&work[i])));
-    say(to, most <= 1.5, most,
-        "%.1f results stored to y for each output (at most 1.5, for tiles that overlap at an edge)",
-        most);
+    return share(w, w->x_shared);
 }
 
-/* ---- shared memory -------------------------------------------------------------------------- */
-
-static void share(struct gr_evidence *to, const struct gr_work *w, double part, const char *what)
+static double k_shared(const struct gr_way *w)
 {
-    double found = ratio(part, w->total.multiply_adds);
-    say(to, found >= 0.9, found, "%.0f%% of the multiply-adds take %s (at least 90%%)", 100 * found,
-        what);
+    return share(w, w->k_shared);
 }
 
-FACT_OF_ONE(x_through_shared)
+static double k_constant(const struct gr_way *w)
 {
-    share(to, w, w->total.x_through_shared, "x from shared memory");
+    return share(w, w->k_constant);
 }
 
-FACT_OF_ONE(k_through_shared)
+static double k_on_chip(const struct gr_way *w)
 {
-    share(to, w, w->total.k_through_shared, "k from shared memory");
+    return share(w, w->k_shared + w->k_constant);
 }
 
-FACT_OF_ONE(k_on_chip)
+static double x_from_matrix(const struct gr_way *w)
 {
-    share(to, w, w->total.k_through_shared + w->total.k_from_constant,
-          "k from shared or constant memory");
+    return share(w, w->x_buffer);
 }
 
-FACT_OF_ONE(shared_reused)
+static double by_atomics(const struct gr_way *w)
 {
-    double found = ratio(w->multiplying.shared_loads, w->multiplying.staged);
-    say(to, found >= 1.5, found, "%.1f shared loads for each staged element (at least 1.5)", found);
+    return share(w, w->by_atomics);
 }
 
-FACT_OF_ONE(x_loaded_less)
+/* ---- counts --------------------------------------------------------------------------------- */
+
+static double shared_reused(const struct gr_way *w)
 {
-    double found = ratio(w->total.x_loads, outputs(w)), most = taps(w) / 2;
-    say(to, found <= most, found,
-        "%.1f loads of x from global memory for each output (at most %.0f; without a tile %.0f)",
-        found, most, taps(w));
+    return ratio(w->multiplying.shared_loads, w->multiplying.staged);
 }
 
-FACT_OF_ONE(barriers_passed)
+static double x_loads(const struct gr_way *w)
 {
-    double found = w->multiplying.barriers;
-    say(to, found > 0, found,
-        "%.0f times a thread passed a barrier in the kernels that multiply (at least once)", found);
+    return ratio(w->total.x_loads, outputs(w) * w->shape.C);
 }
 
-/* ---- constant memory ------------------------------------------------------------------------ */
-
-FACT_OF_ONE(k_from_constant)
+static double barriers_passed(const struct gr_way *w)
 {
-    double found = ratio(w->total.k_from_constant, w->total.multiply_adds);
-    say(to, found >= 0.9, found,
-        "%.0f%% of the multiply-adds take k from a __constant__ variable (at least 90%%); %.2f constant loads for each",
-        100 * found, ratio(w->total.constant_loads, w->total.multiply_adds));
+    return w->multiplying.barriers;
 }
 
-FACT_OF_ONE(k_copied_to_constant)
+static double x_rewritten(const struct gr_way *w)
 {
-    double wanted = (double)nn_conv_k_elems(&w->shape) * sizeof(float);
-    say(to, w->constant_bytes_copied >= wanted, w->constant_bytes_copied,
-        "%.0f bytes of weights copied to __constant__ variables (at least %.0f)",
-        w->constant_bytes_copied, wanted);
+    return w->total.x_rewritten;
 }
 
-FACT_OF_ONE(k_not_loaded)
+static double joins(const struct gr_way *w)
 {
-    double found = ratio(w->multiplying.k_loads, w->multiplying.multiply_adds);
-    say(to, found <= 0.01, found,
-        "%.2f loads of k from global memory for each multiply-add (at most 0.01)", found);
+    return ratio(w->joins, outputs(w));
 }
 
-/* ---- unrolled matrix ------------------------------------------------------------------------ */
-
-FACT_OF_ONE(matrix_written)
+static double read_only(const struct gr_way *w)
 {
-    double wanted = outputs(w) / w->shape.M * taps(w);
-    double found = (w->total.x_rewritten - w->multiplying.x_rewritten) / wanted;
+    return fmax(ratio(w->total.x_read_only_loads, w->total.x_loads),
+                ratio(w->total.k_read_only_loads, w->total.k_loads));
+}
+
+static double products_in_a_row(const struct gr_way *w)
+{
+    return ratio(w->total.products, w->total.product_runs);
+}
+
+static double loop_branches(const struct gr_way *w)
+{
+    return ratio(w->total.loop_branches, w->total.products);
+}
+
+/* ---- facts that tell more than a number ------------------------------------------------------ */
+
+static void matrix_written(const struct gr_way *w, size_t layers, struct gr_evidence *to)
+{
+    const double wanted = outputs(w) / w->shape.M * taps(w);
+    const double found = (w->total.x_rewritten - w->multiplying.x_rewritten) / wanted;
+    (void)layers;
     say(to, found >= 0.9 && found <= 1.5, found,
         "kernels that do not multiply wrote %.2f times the unrolled matrix of %.0f elements to global memory (about 1)",
         found, wanted);
 }
 
-FACT_OF_ONE(x_from_matrix)
-{
-    share(to, w, w->total.x_through_buffer, "x from that matrix");
-}
-
-FACT_OF_ONE(no_matrix)
-{
-    double found = w->total.x_rewritten;
-    say(to, found == 0, found, "%.0f elements of x written back to global memory (none)", found);
-}
-
-FACT_OF_ONE(one_kernel)
+static void one_kernel(const struct gr_way *w, size_t layers, struct gr_evidence *to)
 {
     int found = 0;
     char names[128] = "";
+    (void)layers;
     for (size_t i = 0; i < w->kernels; i++) {
-        const struct gr_kernel_work *k = &w->kernel[i];
-        if (k->counts.x_loads == 0 && k->counts.multiply_adds == 0)
+        const struct gr_kernel_way *k = &w->kernel[i];
+        if (k->x_loads == 0 && k->products == 0)
             continue;
-        size_t used = strlen(names);
+        const size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%.60s", found++ ? ", " : "", k->name);
     }
     say(to, found == 1, found, "%d kernel%s work%s on x (exactly 1): %s", found,
         found == 1 ? "" : "s", found == 1 ? "s" : "", names);
 }
 
-/* ---- atomics -------------------------------------------------------------------------------- */
-
-FACT_OF_ONE(sums_by_atomics)
-{
-    double found = ratio(w->total.into_atomics, w->total.multiply_adds);
-    say(to, found >= 0.9, found,
-        "%.0f%% of the multiply-adds reach y by an atomic addition (at least 90%%)", 100 * found);
-}
-
-FACT_OF_ONE(several_atomics)
-{
-    double found = ratio(w->total.y_atomics, outputs(w));
-    say(to, found >= 1.9 && w->shape.C > 1, found,
-        "%.1f atomic additions to each output, whose sum is over %d channels (at least 2; the whole sum at once is no reduction)",
-        found, w->shape.C);
-}
-
-/* ---- layers --------------------------------------------------------------------------------- */
-
 /* The kernel that does most of the work. */
-static const struct gr_kernel_work *main_kernel(const struct gr_work *w)
+static const struct gr_kernel_way *main_kernel(const struct gr_way *w)
 {
-    const struct gr_kernel_work *most = NULL;
+    const struct gr_kernel_way *most = NULL;
     for (size_t i = 0; i < w->kernels; i++)
-        if (!most || w->kernel[i].counts.multiply_adds > most->counts.multiply_adds)
+        if (!most || w->kernel[i].products > most->products)
             most = &w->kernel[i];
     return most;
 }
 
-/* Copies of one kernel are one kernel: it is what tiles and registers make of it that counts. */
-static bool same_kernel(const struct gr_kernel_work *a, const struct gr_kernel_work *b)
+/* Copies of one kernel are one kernel: what tiles and registers make of it counts. Threads that
+ * leave and memory that holds nothing do not. */
+static bool same_kernel(const struct gr_kernel_way *a, const struct gr_kernel_way *b)
 {
-    double longer = fmax((double)a->instructions, (double)b->instructions);
-    return strcmp(a->block, b->block) == 0 && a->shared_bytes == b->shared_bytes &&
-           a->multiply_instructions == b->multiply_instructions &&
-           a->result_stores == b->result_stores &&
-           fabs((double)a->instructions - (double)b->instructions) <= 0.1 * longer;
+    return a->multiplying_threads == b->multiplying_threads &&
+           a->shared_words == b->shared_words && a->product_sites == b->product_sites &&
+           a->store_sites == b->store_sites &&
+           fabs(a->executed_sites - b->executed_sites) <=
+               0.1 * fmax(a->executed_sites, b->executed_sites);
 }
 
-static void layers_differ(const struct gr_work *work, size_t layers, struct gr_evidence *to)
+static void layers_differ(const struct gr_way *ways, size_t layers, struct gr_evidence *to)
 {
-    char text[2][96] = {"nothing", "nothing"};
-    const struct gr_kernel_work *k[2] = {main_kernel(&work[0]),
-                                         layers > 1 ? main_kernel(&work[1]) : NULL};
+    char text[2][128] = {"nothing", "nothing"};
+    const struct gr_kernel_way *k[2] = {main_kernel(&ways[0]),
+                                        layers > 1 ? main_kernel(&ways[1]) : NULL};
     for (int i = 0; i < 2; i++)
         if (k[i])
             snprintf(text[i], sizeof text[i],
-                     "%.30s, blocks of %s, %zu bytes shared, %d multiply-adds in its code",
-                     k[i]->name, k[i]->block, k[i]->shared_bytes, k[i]->multiply_instructions);
-    bool differ = k[0] && k[1] && !same_kernel(k[0], k[1]);
+                     "%.30s, %.0f threads of a block multiply, %.0f words of x and k shared, %.0f multiply-adds in its code",
+                     k[i]->name, k[i]->multiplying_threads, k[i]->shared_words,
+                     k[i]->product_sites);
+    const bool differ = k[0] && k[1] && !same_kernel(k[0], k[1]);
     say(to, differ, differ, "%s for both layers: C=%d: %s; C=%d: %s",
-        differ ? "not the same kernel and blocks" : "the same kernel and blocks", work[0].shape.C,
-        text[0], layers > 1 ? work[1].shape.C : 0, text[1]);
+        differ ? "not the same kernel and blocks" : "the same kernel and blocks", ways[0].shape.C,
+        text[0], layers > 1 ? ways[1].shape.C : 0, text[1]);
 }
 
-/* ---- read-only loads and unrolled loops ----------------------------------------------------- */
-
-FACT_OF_ONE(read_only_loads)
-{
-    double x = ratio(w->total.x_read_only_loads, w->total.x_loads);
-    double k = ratio(w->total.k_read_only_loads, w->total.k_loads);
-    say(to, x >= 0.8 || k >= 0.8, fmax(x, k),
-        "%.0f%% of the loads of x and %.0f%% of those of k from global memory are read-only loads, ld.global.nc (at least 80%% of one of them)",
-        100 * x, 100 * k);
-}
-
-FACT_OF_ONE(loops_unrolled)
-{
-    double found = ratio(w->total.multiply_adds, w->total.multiply_blocks);
-    double branches = ratio(w->total.loop_branches, w->total.multiply_adds);
-    say(to, found >= 4 && branches <= 0.3, found,
-        "%.1f multiply-adds in a row (at least 4), %.2f loop branches for each (at most 0.3)",
-        found, branches);
-}
-
-size_t gr_technique_facts(const char *milestone, const struct gr_work *work, size_t layers,
+size_t gr_technique_facts(const char *milestone, const struct gr_way *ways, size_t layers,
                           struct gr_evidence *to)
 {
-    static const struct {
-        const char *milestone, *name;
-        gr_fact *fact;
-    } table[] = {
-#define FACT(milestone, name) {milestone, #name, name},
+    size_t n = 0;
+#define TOLD(of, name)                                                                             \
+    if (strcmp(milestone, of) == 0) {                                                              \
+        snprintf(to[n].fact, sizeof to[n].fact, "%s", #name);                                      \
+        name(ways, layers, &to[n++]);                                                              \
+    }
+#define FACT(of, name, relation, bound, scale, sentence)                                           \
+    if (strcmp(milestone, of) == 0) {                                                              \
+        const double found = name(ways);                                                           \
+        snprintf(to[n].fact, sizeof to[n].fact, "%s", #name);                                      \
+        say(&to[n++], found relation(bound), found, sentence, (scale)*found,                       \
+            (double)(scale) * (bound));                                                            \
+    }
 #include "grader/technique/techniques.def"
 #undef FACT
-    };
-    size_t n = 0;
-    for (size_t i = 0; i < sizeof table / sizeof *table && n < GR_MAX_EVIDENCE; i++) {
-        if (strcmp(table[i].milestone, milestone) != 0)
-            continue;
-        snprintf(to[n].fact, sizeof to[n].fact, "%s", table[i].name);
-        table[i].fact(work, layers, &to[n++]);
-    }
+#undef TOLD
     return n;
 }

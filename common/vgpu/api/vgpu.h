@@ -242,6 +242,41 @@ void vg_blocks_keep(struct vg_device *device);
  * start of a variable; "" if nothing does. */
 void vg_address_name(const struct vg_device *device, uint64_t address, char *to, size_t room);
 
+/** What a proof by execution (exec/proof.h) is about. */
+enum vg_proof_tensor { VG_PROOF_X, VG_PROOF_K, VG_PROOF_Y, VG_PROOF_TENSORS };
+
+/** Starts a proof, or starts it anew, with new random elements. Before the first launch; only the
+ * interpreter proves, on one core. */
+enum st_code vg_proof_start(struct vg_device *device, struct st_error *err);
+/** Says where a tensor is, which holds its values already. @return false without memory. */
+bool vg_proof_tensor(struct vg_device *device, enum vg_proof_tensor which, uint64_t address,
+                     size_t bytes);
+/** The elements of x or k. */
+const uint32_t *vg_proof_elements(const struct vg_device *device, enum vg_proof_tensor which,
+                                  size_t *count);
+
+/** What an output was made of. */
+struct vg_proof_word {
+    bool has_element; /**< false: of no element of x or k */
+    uint32_t element;
+    uint32_t products; /**< of x and k; of these: ... */
+    uint32_t x_shared, k_shared, x_buffer, k_constant, by_atomics;
+    uint32_t joins; /**< atomic additions of products, one thread's in a row count once */
+};
+void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof_word *to);
+
+/** What a kernel did, all its launches together: X(count). Counts of threads; memory in words. */
+#define VG_PROOF_COUNTS(X)                                                                             X(launches)                                                                                        X(blocks)                                                                                          X(threads)  /* of a block of the last launch */                                                    X(products) /* of x and k */                                                                       X(x_loads)  /* from the tensor x */                                                                X(x_read_only_loads)                                                                               X(k_loads)                                                                                         X(k_read_only_loads)                                                                               X(constant_loads)      /* of k, from constant variables */                                         X(staged)              /* x or k, stored to shared memory */                                       X(shared_loads)        /* x or k, loaded from there */                                             X(barriers)                                                                                        X(x_rewritten)         /* x, stored to global memory */                                            X(product_runs)        /* products without a branch between them count once */                     X(loop_branches)       /* branches backwards after products */                                     X(multiplying_threads) /* of a block, at most */                                                   X(shared_words)        /* of a block, that held x or k, at most */                                 X(executed_sites)      /* instructions that were executed at all */                                X(product_sites)       /* ... that made products */                                                X(store_sites)         /* ... that stored products to y */
+
+struct vg_proof_kernel {
+    char name[256]; /**< demangled */
+#define VG_PROOF_FIELD(name) uint64_t name;
+    VG_PROOF_COUNTS(VG_PROOF_FIELD)
+#undef VG_PROOF_FIELD
+};
+size_t vg_proof_kernels(const struct vg_device *device);
+const struct vg_proof_kernel *vg_proof_kernel(const struct vg_device *device, size_t i);
+
 /** Findings so far, oldest first; valid until the next call on the device. */
 size_t vg_faults(const struct vg_device *device, const struct vg_fault **faults);
 /** What kernels print between two looks is dropped beyond about so much, as hardware drops what its

@@ -38,13 +38,21 @@ static enum st_code context_open(struct session *s, struct st_error *err)
         vg_device_engine_set(s->device, s->shared->engine, s->shared->find_translator);
     if (!code && record_wants_work(s->shared->record))
         vg_blocks_keep(s->device);
+    s->proof.shape = s->shared->proved;
+    if (!code)
+        code = session_proof_start(&s->proof, s->device, err);
     return code;
 }
 
 void session_record(struct session *s)
 {
+    struct st_error ignored;
     session_copies_settle(s);
     session_host_settle(s);
+    if (s->device && record_proof(s->shared->record)) {
+        session_proof_write(&s->proof, s->device, record_proof(s->shared->record));
+        session_proof_start(&s->proof, s->device, &ignored);
+    }
     if (s->device)
         record_device(s->shared->record, s->device, &s->told,
                       s->interrupted ? s->faults_printed : SIZE_MAX);

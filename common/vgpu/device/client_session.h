@@ -20,6 +20,7 @@
 #include "vgpu/device/handles.h"
 #include "vgpu/device/device_protocol.h"
 #include "vgpu/device/record.h"
+#include "vgpu/device/session_proof.h"
 #include "vgpu/device/timeline.h"
 #include "vgpu/fatbin/fatbin.h"
 
@@ -36,6 +37,7 @@ struct session_shared {
     enum vg_engine engine;
     bool leak_check;
     const struct vg_translator *(*find_translator)(void);
+    const struct conv_shape *proved; /**< NULL: nothing is */
     /** The client whose kernel runs now, for the watcher of server.c. */
     pthread_mutex_t running_lock;
     struct session *running;
@@ -98,6 +100,7 @@ struct session {
         char api[sizeof((struct vp_request *)0)->api];
         double start_ns;
     } copying;
+    struct session_proof proof;
     int sticky; /**< the error that every call returns once a kernel has faulted */
     size_t faults_printed;
     struct record_told told;

@@ -46,7 +46,8 @@ static void become_device(const struct vg_process_options *o, int door, int cont
         {"--faults", o->faults},  {"--counters", o->counters},
         {"--trace", o->trace},    {"--work", o->work},
         {"--seed", o->seed},      {"--cores", o->cores},
-        {"--engine", o->engine},  {"--suppressions", o->suppressions}};
+        {"--engine", o->engine},  {"--suppressions", o->suppressions},
+        {"--prove", o->prove}};
     const char *arguments[2 * sizeof named / sizeof *named + 4] = {"vgpu-device"};
     size_t n = 1;
     if (o->leak_check)
@@ -167,12 +168,14 @@ enum st_code vg_process_answer(const struct vg_process *process, struct vg_proce
     record->faults_bytes = reply.bytes[1];
     record->counters_bytes = reply.bytes[2];
     record->work_bytes = reply.bytes[3];
+    record->proof_bytes = reply.bytes[4];
     record->trace = text_read(fd, record->trace_bytes);
     record->faults = record->trace ? text_read(fd, record->faults_bytes) : NULL;
     record->counters = record->faults ? text_read(fd, record->counters_bytes) : NULL;
     record->work = record->counters ? text_read(fd, record->work_bytes) : NULL;
+    record->proof = record->work ? text_read(fd, record->proof_bytes) : NULL;
     close(fd);
-    if (record->work)
+    if (record->proof)
         return ST_OK;
     vg_process_record_free(record);
     return st_fail(err, ST_NO_MEMORY, "no memory for the virtual GPU's records");
@@ -184,6 +187,7 @@ void vg_process_record_free(struct vg_process_record *record)
     free(record->faults);
     free(record->counters);
     free(record->work);
+    free(record->proof);
     memset(record, 0, sizeof *record);
 }
 

@@ -24,6 +24,7 @@ struct vg_process_options {
         *work; /**< files for its records, written when it ends */
     const char *seed, *cores;
     const char *engine;       /**< one of vg_engine_words */
+    const char *prove;        /**< "B,M,C,H,W,K": prove this convolution by execution */
     int output;               /**< descriptor for what it says; -1: the owner's stderr */
     const char *suppressions; /**< file of findings not to be reported */
     bool leak_check;          /**< memory that is never freed is a finding */
@@ -62,8 +63,8 @@ char **vg_process_environment(const char *folder, int door);
 /** What was recorded since the last time, of all clients, as text: TSV tables with a header row
  * (record.h has their columns). malloc'd, with a NUL behind. */
 struct vg_process_record {
-    char *trace, *faults, *counters, *work;
-    size_t trace_bytes, faults_bytes, counters_bytes, work_bytes;
+    char *trace, *faults, *counters, *work, *proof;
+    size_t trace_bytes, faults_bytes, counters_bytes, work_bytes, proof_bytes;
     uint64_t lost; /**< rows of the trace that found no room */
 };
 

@@ -137,7 +137,7 @@ struct vp_kernel_info {
 /** The records since the last question: the four tables of record.h, one after the other, in the
  * descriptor's file. */
 struct vp_control_reply {
-    uint64_t bytes[4]; /**< of the trace, the findings, the counters, the work */
+    uint64_t bytes[5]; /**< of the trace, the findings, the counters, the work, the proof */
     uint64_t lost;     /**< rows of the trace that found no room */
 };
 

@@ -79,6 +79,7 @@ static const char *const fault_columns[] = {"kind",  "kernel",     "file",      
 #define NAME(name) #name,
 enum { WORK_MAP(AT) WORK_COLUMNS };
 static const char *const work_columns[] = {WORK_MAP(NAME)};
+static const char *const proof_columns[] = {"kernel", "fact", "value"};
 #undef AT
 #undef NAME
 #define COLUMNS(a) (sizeof(a) / sizeof *(a))
@@ -107,6 +108,8 @@ static bool table_start(struct record *r, enum record_table table)
         tsv_write_row(r->stream[table], COLUMNS(fault_columns), fault_columns);
     else if (table == RECORD_WORK)
         tsv_write_row(r->stream[table], COLUMNS(work_columns), work_columns);
+    else if (table == RECORD_PROOF)
+        tsv_write_row(r->stream[table], COLUMNS(proof_columns), proof_columns);
     else
         vg_counters_write_header(r->stream[table]);
     return true;
@@ -242,6 +245,11 @@ void record_work_kernel(struct record *record, const char *name, const char *ptx
     tsv_row_set_text(&row, WORK_blocks, r->launch->blocks);
     tsv_row_set_text(&row, WORK_ptx_hash, ptx_hash);
     write_row(record, RECORD_WORK, &row);
+}
+
+FILE *record_proof(struct record *record)
+{
+    return record->stream[RECORD_PROOF];
 }
 
 static void fault_row(FILE *out, const struct vg_fault *f, uint64_t count)

@@ -20,6 +20,11 @@
  *               the blocks of vg_launch_report, and the SHA-256 of its module's PTX; copies: what
  *               was copied where; copy_shared: what the host has written to memory that both
  *               have. Places as vg_address_name() has them.)
+ *
+ *     proof     kernel fact value
+ *
+ *               (session_proof.h and struct vg_proof_kernel have the facts; those of y have no
+ *               kernel.)
  */
 #ifndef CONVLAB_VGPU_RECORD_H
 #define CONVLAB_VGPU_RECORD_H
@@ -33,7 +38,14 @@
 
 struct record;
 
-enum record_table { RECORD_TRACE, RECORD_FAULTS, RECORD_COUNTERS, RECORD_WORK, RECORD_TABLES };
+enum record_table {
+    RECORD_TRACE,
+    RECORD_FAULTS,
+    RECORD_COUNTERS,
+    RECORD_WORK,
+    RECORD_PROOF,
+    RECORD_TABLES
+};
 
 /** One row of the trace; fields not set stay empty. */
 struct record_row {
@@ -69,6 +81,8 @@ void record_work_copy(struct record *record, const char *kind, const char *to, c
  * is of @param pointers  see above. */
 void record_work_kernel(struct record *record, const char *name, const char *ptx_hash,
                         const char *pointers, const struct record_row *row);
+/** Where rows of the proof are written, NULL if it is not recorded. */
+FILE *record_proof(struct record *record);
 /** Prints on stderr the findings that are new since the last call for this device. @param printed
  * how many were printed before; updated. */
 void record_findings_print(struct record *record, const struct vg_device *device, size_t *printed);

@@ -101,6 +101,7 @@ SESSION_OP(FREE)
 {
     struct st_error err;
     uint64_t address = x->request.a[0];
+    session_proof_free(&s->proof, s->device, address);
     size_t after = allocation_after(s, address);
     struct allocation *a = after ? &s->allocations[after - 1] : NULL;
     bool pinned = x->request.a[1] == VP_MEMORY_PINNED;
@@ -253,6 +254,11 @@ static int copy_window(struct session *s, struct exchange *x, bool in)
             return session_error(s, code, &err, x->request.api[0] ? x->request.api : "copy");
     }
     record_copy(s, in ? "copy_htod" : "copy_dtoh", in ? at : 0, in ? 0 : at, bytes);
+    const size_t after = allocation_after(s, at);
+    const struct allocation *to = in && after ? &s->allocations[after - 1] : NULL;
+    if (to && at - to->address < to->bytes &&
+        !session_proof_upload(&s->proof, s->device, to->address, to->bytes))
+        return VP_OUT_OF_MEMORY;
     s->moved_bytes[in] += bytes;
     if (a[5])
         copy_time(s, in, x->stream, x->request.stream, a[6]);

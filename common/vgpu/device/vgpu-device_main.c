@@ -2,6 +2,7 @@
  *
  *     vgpu-device --fd N --profiles DIR [--control N] [--profile NAME] [--faults FILE]
  *                 [--counters FILE] [--trace FILE] [--work FILE] [--cores N] [--engine ENGINE]
+ *                 [--prove SHAPE]
  *     vgpu-device --version        says what executes kernels on this machine
  *
  * Started by vgpu-run or by the grader (device_process.h), never by hand. Exit status 0, or 2 with
@@ -26,7 +27,7 @@
 #include <unistd.h>
 
 struct options {
-    const char *profile, *profiles, *path[RECORD_TABLES];
+    const char *profile, *profiles, *prove, *path[RECORD_TABLES];
     int fd, control, cores;
     enum vg_engine engine;
     uint64_t seed;
@@ -48,6 +49,8 @@ static const struct option_row rows[] = {
      OPTION_TEXT(struct options, path[RECORD_TRACE])},
     {"work", 'w', "FILE", "write what each launch and copy worked on to a TSV file",
      OPTION_TEXT(struct options, path[RECORD_WORK])},
+    {"prove", 'r', "B,M,C,H,W,K", "prove this convolution by execution, on the interpreter",
+     OPTION_TEXT(struct options, prove)},
     {"seed", 's', "N", "order of blocks and warps",
      OPTION_NUMBER(struct options, seed, 0, UINT64_MAX)},
     {"cores", 'c', "N", "threads to use (default: all cores)",
@@ -139,6 +142,16 @@ int main(int argc, char **argv)
     shared.find_translator = o.engine == VG_ENGINE_NATIVE ? find_translator_or_say
                              : native_library_exists()    ? find_translator
                                                           : NULL;
+    static struct conv_shape proved;
+    if (o.prove) {
+        if (!session_proof_shape(o.prove, &proved)) {
+            fprintf(stderr, "virtual GPU: '%s' is no shape: expected B,M,C,H,W,K\n", o.prove);
+            return 2;
+        }
+        shared.proved = &proved;
+        shared.cores = 1;
+        shared.engine = VG_ENGINE_INTERPRETER;
+    }
     enum st_code code = vg_profile_read(&shared.profile, o.profiles, o.profile, &err);
     if (!code)
         code = record_open(&shared.record, o.path, o.control >= 0, &err);

@@ -1,5 +1,7 @@
 #include "vgpu/exec/fragments.h"
 
+#include "vgpu/exec/proof.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,8 +31,10 @@ static char *local_of(const struct vg_warp *w, int lane)
 void vg_parameter_copy(const struct vg_warp *w, int lane, size_t to, size_t from, size_t bytes)
 {
     size_t room = w->block->launch->local_bytes;
-    if (to + bytes <= room && from + bytes <= room)
+    if (to + bytes <= room && from + bytes <= room) {
         memmove(local_of(w, lane) + to, local_of(w, lane) + from, bytes);
+        proof_local_copy(w, lane, to, from, bytes);
+    }
 }
 
 /* Results go from the callee's local memory to the caller's; then its frame is free. */

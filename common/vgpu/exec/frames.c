@@ -1,5 +1,5 @@
 /* Frames: the registers of a function that a fragment is in, with its constants filled in. */
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/exec/proof.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +22,8 @@ struct vg_frame *vg_frame_new(struct vg_worker *worker, struct ir_function *f)
             abort();
     }
     memset(frame->regs, 0, f->frame_bytes);
+    if (!proof_frame_new(worker, frame))
+        abort();
     frame->function = f;
     frame->caller = NULL;
     frame->local_base = frame->local_top = 0;
@@ -57,4 +59,5 @@ void vg_frame_fill(struct vg_frame *frame, const struct vg_launch *launch)
             else
                 ((uint32_t *)(void *)(frame->regs + c->offset))[lane] = (uint32_t)v;
     }
+    proof_frame_fill(frame, launch);
 }

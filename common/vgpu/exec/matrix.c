@@ -117,29 +117,43 @@ static void wmma_shape(const struct ir_insn *in, enum ir_sub which, int *rows, i
     *columns = which == SUB_LOAD_A ? k : n;
 }
 
-bool matrix_wmma_access(struct vg_warp *w, const struct ir_insn *in, bool is_store,
-                        matrix_lane lane_of)
+bool matrix_wmma_place(const struct vg_warp *w, const struct ir_insn *in, bool is_store, int i,
+                       struct matrix_access *at)
 {
     int rows, columns;
     wmma_shape(in, is_store ? SUB_LOAD_C : (enum ir_sub)in->sub, &rows, &columns);
-    enum ptx_type type = (enum ptx_type)in->type;
-    uint32_t size = (uint32_t)ptx_type_bytes(type);
-    bool row_major = in->imm & 1;
+    if (i >= rows * columns)
+        return false;
+    const enum ptx_type type = (enum ptx_type)in->type;
     const uint32_t *regs = list(w, in, 0);
-    uint32_t tight = (uint32_t)(row_major ? columns : rows);
+    const int lane = i % 32, e = i / 32;
+    *at = (struct matrix_access){
+        .e = e, .lane = lane, .bytes = (uint32_t)ptx_type_bytes(type), .count = rows * columns};
+    if (!(w->mask >> lane & 1) || e >= (int)regs[0] * ptx_type_per_register(type))
+        return true;
+    const bool row_major = in->imm & 1;
+    const uint64_t base =
+        in->wide_address ? ((uint64_t *)(void *)(w->regs + in->a))[lane] : slot(w, in->a)[lane];
+    const uint32_t tight = (uint32_t)(row_major ? columns : rows);
+    const uint32_t stride = in->b ? slot(w, in->b)[lane] : tight;
+    const uint32_t r = (uint32_t)(i / columns), c = (uint32_t)(i % columns);
+    at->regs = regs;
+    at->address = base + (uint64_t)(row_major ? r * stride + c : c * stride + r) * at->bytes;
+    return true;
+}
+
+bool matrix_wmma_access(struct vg_warp *w, const struct ir_insn *in, bool is_store,
+                        matrix_lane lane_of)
+{
+    const enum ptx_type type = (enum ptx_type)in->type;
+    struct matrix_access at = {0};
     struct ir_insn one = *in; /* a scalar access of the same place in the program */
-    one.bytes = (uint8_t)size;
+    one.bytes = (uint8_t)ptx_type_bytes(type);
     one.vector = 1;
-    for (int i = 0; i < rows * columns; i++) {
-        int lane = i % 32, e = i / 32;
-        if (!(w->mask >> lane & 1) || e >= (int)regs[0] * ptx_type_per_register(type))
+    for (int i = 0; matrix_wmma_place(w, in, is_store, i, &at); i++) {
+        if (!at.regs)
             continue;
-        uint64_t base =
-            in->wide_address ? ((uint64_t *)(void *)(w->regs + in->a))[lane] : slot(w, in->a)[lane];
-        uint32_t stride = in->b ? slot(w, in->b)[lane] : tight;
-        uint32_t r = (uint32_t)(i / columns), c = (uint32_t)(i % columns);
-        uint64_t at = base + (uint64_t)(row_major ? r * stride + c : c * stride + r) * size;
-        char *p = lane_of(w, &one, lane, at, size, is_store, false);
+        char *p = lane_of(w, &one, at.lane, at.address, at.bytes, is_store, false);
         if (!p) {
             if (w->block->stop)
                 return false;
@@ -147,43 +161,23 @@ bool matrix_wmma_access(struct vg_warp *w, const struct ir_insn *in, bool is_sto
         }
         uint64_t bits = 0;
         if (is_store) {
-            bits = element_get(w, regs, e, lane, type);
-            memcpy(p, &bits, size);
+            bits = element_get(w, at.regs, at.e, at.lane, type);
+            memcpy(p, &bits, at.bytes);
         } else {
-            memcpy(&bits, p, size);
-            element_set(w, regs, e, lane, type, bits);
+            memcpy(&bits, p, at.bytes);
+            element_set(w, at.regs, at.e, at.lane, type, bits);
         }
     }
     w->sites[in->site].requests++;
-    w->sites[in->site].sectors += ((uint32_t)(rows * columns) * size + 31) / 32;
+    w->sites[in->site].sectors += ((uint32_t)at.count * at.bytes + 31) / 32;
     return true;
 }
 
-static void wmma_read(const struct vg_warp *w, const uint32_t *regs, enum ptx_type type, double *to,
-                      int n)
-{
-    for (int i = 0; i < n; i++)
-        to[i] = read_bits(element_get(w, regs, i / 32, i % 32, type), type);
-}
+/* ---- products ------------------------------------------------------------------------------- */
 
-void matrix_wmma(struct vg_warp *w, const struct ir_insn *in)
-{
-    int m = in->compare, n = in->boolean, k = (int)in->target;
-    double a[512], b[512], c[1024] = {0}, d[1024];
-    wmma_read(w, list(w, in, 1), (enum ptx_type)in->type2, a, m * k);
-    wmma_read(w, list(w, in, 2), (enum ptx_type)in->type2, b, k * n);
-    wmma_read(w, list(w, in, 3), (enum ptx_type)in->vector, c, m * n);
-    multiply(d, a, b, c, m, n, k, false);
-    for (int i = 0; i < m * n; i++)
-        element_set(w, list(w, in, 0), i / 32, i % 32, (enum ptx_type)in->type,
-                    write_bits(d[i], (enum ptx_type)in->type, in->mode));
-}
-
-/* ---- mma.sync -------------------------------------------------------------------------------- */
-
-/* Where element e of a lane lies. Registers hold `per` neighbours along k; a register covers 8 rows
- * (groups of 4 lanes) by 4 * per columns of k. a: registers go down the rows first, then along k;
- * b: along k only; c and d: two neighbours a row, 8 rows lower for the second pair. */
+/* Where element e of a lane of mma.sync lies. Registers hold `per` neighbours along k; a register
+ * covers 8 rows (groups of 4 lanes) by 4 * per columns of k. a: registers go down the rows first, then
+ * along k; b: along k only; c and d: two neighbours a row, 8 rows lower for the second pair. */
 static void place_a(int e, int lane, int per, int m, int *row, int *k)
 {
     int reg = e / per, down = m / 8; /* registers one below the other */
@@ -203,34 +197,61 @@ static void place_c(int e, int lane, int *row, int *column)
     *column = (lane % 4) * 2 + (e & 1);
 }
 
-void matrix_mma(struct vg_warp *w, const struct ir_insn *in)
+struct matrix_sizes matrix_sizes_of(const struct ir_insn *in)
 {
-    int m = in->compare, n = in->boolean, k = (int)in->target;
-    double a[16 * 256], b[256 * 8], c[16 * 8], d[16 * 8];
-    enum ptx_type ta = (enum ptx_type)in->type2, tb = (enum ptx_type)in->sub;
-    enum ptx_type tc = (enum ptx_type)in->vector, td = (enum ptx_type)in->type;
-    int per = ptx_type_per_register(ta), row, column;
-    for (int lane = 0; lane < 32; lane++) {
-        for (int e = 0; e < m * k / 32; e++) {
-            place_a(e, lane, per, m, &row, &column);
-            a[row * k + column] = read_bits(element_get(w, list(w, in, 1), e, lane, ta), ta);
-        }
-        for (int e = 0; e < k * n / 32; e++) {
-            place_b(e, lane, per, &row, &column);
-            b[row * n + column] = read_bits(element_get(w, list(w, in, 2), e, lane, tb), tb);
-        }
-        for (int e = 0; e < m * n / 32; e++) {
-            place_c(e, lane, &row, &column);
-            c[row * n + column] = read_bits(element_get(w, list(w, in, 3), e, lane, tc), tc);
-        }
-    }
-    multiply(d, a, b, c, m, n, k, in->mode & MODE_XOR);
-    for (int lane = 0; lane < 32; lane++)
-        for (int e = 0; e < m * n / 32; e++) {
-            place_c(e, lane, &row, &column);
-            element_set(w, list(w, in, 0), e, lane, td,
-                        write_bits(d[row * n + column], td, in->mode));
-        }
+    return (struct matrix_sizes){in->compare, in->boolean, (int)in->target};
+}
+
+static enum ptx_type type_of(const struct ir_insn *in, int which)
+{
+    const bool wmma = in->op == IR_WMMA_MMA;
+    return (enum ptx_type)(which == MATRIX_D   ? in->type
+                           : which == MATRIX_A ? in->type2
+                           : which == MATRIX_C ? in->vector
+                           : wmma              ? in->type2
+                                               : in->sub);
+}
+
+bool matrix_element(const struct vg_warp *w, const struct ir_insn *in, enum matrix_operand which,
+                    int i, struct matrix_element *at)
+{
+    const struct matrix_sizes s = matrix_sizes_of(in);
+    const int rows = which == MATRIX_B ? s.k : s.m, columns = which == MATRIX_A ? s.k : s.n;
+    const enum ptx_type type = type_of(in, which);
+    int row, column;
+    if (i >= rows * columns)
+        return false;
+    *at = (struct matrix_element){
+        .regs = list(w, in, which), .e = i / 32, .lane = i % 32, .index = i, .type = type};
+    if (in->op == IR_WMMA_MMA)
+        return true;
+    if (which == MATRIX_A)
+        place_a(at->e, at->lane, ptx_type_per_register(type), s.m, &row, &column);
+    else if (which == MATRIX_B)
+        place_b(at->e, at->lane, ptx_type_per_register(type), &row, &column);
+    else
+        place_c(at->e, at->lane, &row, &column);
+    at->index = row * columns + column;
+    return true;
+}
+
+double matrix_number(const struct vg_warp *w, const struct matrix_element *at)
+{
+    return read_bits(element_get(w, at->regs, at->e, at->lane, at->type), at->type);
+}
+
+void matrix_multiply(struct vg_warp *w, const struct ir_insn *in)
+{
+    const struct matrix_sizes s = matrix_sizes_of(in);
+    double a[16 * 256], b[256 * 16], c[1024] = {0}, d[1024];
+    double *const to[] = {d, a, b, c};
+    struct matrix_element at;
+    for (int which = MATRIX_A; which <= MATRIX_C; which++)
+        for (int i = 0; matrix_element(w, in, (enum matrix_operand)which, i, &at); i++)
+            to[which][at.index] = matrix_number(w, &at);
+    multiply(d, a, b, c, s.m, s.n, s.k, in->op == IR_MMA && in->mode & MODE_XOR);
+    for (int i = 0; matrix_element(w, in, MATRIX_D, i, &at); i++)
+        element_set(w, at.regs, at.e, at.lane, at.type, write_bits(d[at.index], at.type, in->mode));
 }
 
 /* ---- 8x8 matrices of 16-bit elements -------------------------------------------------------- */

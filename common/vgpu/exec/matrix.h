@@ -15,10 +15,36 @@
 typedef char *(*matrix_lane)(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t at,
                              uint32_t size, bool is_write, bool is_atomic);
 
+/** Element @p i of the matrix that wmma.load or store moves. */
+struct matrix_access {
+    const uint32_t *regs; /**< of the fragment, after their number; NULL: no lane has it */
+    int e, lane;          /**< it is element e of this lane's fragment */
+    uint64_t address;
+    uint32_t bytes;
+    int count; /**< of all */
+};
+/** @return false if there is no element @p i. */
+bool matrix_wmma_place(const struct vg_warp *w, const struct ir_insn *in, bool is_store, int i,
+                       struct matrix_access *at);
 bool matrix_wmma_access(struct vg_warp *w, const struct ir_insn *in, bool is_store,
                         matrix_lane lane);
-void matrix_wmma(struct vg_warp *w, const struct ir_insn *in);
-void matrix_mma(struct vg_warp *w, const struct ir_insn *in);
+/** The operands of d = a*b + c, as the instruction lists them; a is m x k, b is k x n. */
+enum matrix_operand { MATRIX_D, MATRIX_A, MATRIX_B, MATRIX_C };
+struct matrix_sizes {
+    int m, n, k;
+};
+struct matrix_sizes matrix_sizes_of(const struct ir_insn *in);
+struct matrix_element {
+    const uint32_t *regs;
+    int e, lane, index; /**< row-major in its matrix */
+    enum ptx_type type;
+};
+/** Element @p i of an operand, in the order of lanes. @return false if there is none. */
+bool matrix_element(const struct vg_warp *w, const struct ir_insn *in, enum matrix_operand which,
+                    int i, struct matrix_element *at);
+double matrix_number(const struct vg_warp *w, const struct matrix_element *at);
+/** wmma.mma and mma.sync. */
+void matrix_multiply(struct vg_warp *w, const struct ir_insn *in);
 void matrix_move(struct vg_warp *w, const struct ir_insn *in);
 /** ldmatrix and stmatrix, when the rows' memory is known. */
 void matrix_exchange_rows(struct vg_warp *w, const struct ir_insn *in, char *const rows[32],

@@ -193,6 +193,21 @@ static int64_t layer_of(const struct vg_texture *t, const struct texture_place *
     return at->layer < 0 ? 0 : at->layer >= (int64_t)t->depth ? (int64_t)t->depth - 1 : at->layer;
 }
 
+struct texture_place texture_coordinates(const struct vg_warp *w, const struct ir_insn *in,
+                                         int lane)
+{
+    const uint32_t *slots = w->frame->function->extra + in->extra;
+    struct texture_place at = {.integers = in->type2 == PTX_TYPE_s32, .dimensions = in->compare};
+    int from = 0;
+    if (in->boolean)
+        at.layer = ((const int32_t *)(const void *)(w->regs + slots[from++]))[lane];
+    for (int k = 0; k < in->compare; k++, from++) {
+        at.f[k] = ((const float *)(const void *)(w->regs + slots[from]))[lane];
+        at.i[k] = ((const int32_t *)(const void *)(w->regs + slots[from]))[lane];
+    }
+    return at;
+}
+
 bool texture_fetch(struct vg_warp *w, const struct ir_insn *in, int lane,
                    const struct vg_texture *t, const struct texture_place *at, uint32_t to[4],
                    uint64_t *first)

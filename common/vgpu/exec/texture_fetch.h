@@ -17,6 +17,9 @@ struct texture_place {
     int dimensions;
 };
 
+/** Where a lane of a texture or surface instruction reads. */
+struct texture_place texture_coordinates(const struct vg_warp *w, const struct ir_insn *in,
+                                         int lane);
 /** Copies the object behind a handle, which may change under us. @return false after a finding. */
 bool texture_find(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t handle,
                   bool is_surface, struct vg_texture *to);

@@ -4,6 +4,7 @@
 
 #include "vgpu/exec/block_order.h"
 #include "vgpu/exec/cache_sample.h"
+#include "vgpu/exec/proof.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +166,7 @@ void vg_block_start(struct vg_block *block, uint64_t number)
         w->entry->local_top = (uint32_t)launch->kernel->function->local_bytes;
         vg_warp_start(w, launch->kernel->function->insns);
     }
+    proof_block_start(block);
 }
 
 static void free_warps(struct vg_block *block)
@@ -181,6 +183,7 @@ static void free_warps(struct vg_block *block)
         free(w->copies);
         if (w->local)
             munmap(w->local, w->local_room);
+        free(w->proof.local.words);
     }
     free(block->warps);
     block->warps = NULL;
@@ -293,7 +296,7 @@ struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *la
             !prepare_saved(w, launch->module->saved_bytes))
             return NULL;
     }
-    return b;
+    return proof_block_prepare(b) ? b : NULL;
 }
 
 void vg_block_free(struct vg_block *b)
@@ -302,6 +305,7 @@ void vg_block_free(struct vg_block *b)
     race_close(&b->race);
     free_shared(b);
     free(b->shared_set);
+    free(b->proof.words);
     free(b->text);
     free(b);
 }

@@ -1,5 +1,6 @@
 /* Opening and closing a virtual GPU. */
 #include "vgpu/exec/cache_sample.h"
+#include "vgpu/exec/proof.h"
 #include "vgpu/exec/translator.h"
 #include "vgpu/exec/vg_block.h"
 
@@ -79,6 +80,7 @@ static void free_worker(struct vg_worker *w)
     while (w->free_frames) {
         struct vg_frame *next = w->free_frames->next_free;
         free(w->free_frames->regs);
+        proof_frame_free(w->free_frames);
         free(w->free_frames);
         w->free_frames = next;
     }
@@ -110,6 +112,7 @@ void vg_device_close(struct vg_device *d)
     if (d->sample)
         sample_free(d->sample);
     free(d->sample);
+    proof_close(d);
     vg_memory_close(&d->memory);
     free(d->faults);
     free(d->printed);

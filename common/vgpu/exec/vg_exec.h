@@ -42,6 +42,7 @@ struct vg_allocation {
     char name[64];    /**< of a variable */
     bool shared;      /**< backed by a file of the owner, whole pages */
     double passed_at; /**< vg_memory.passed_bytes when it was last used; 0: not yet */
+    char *seen;       /**< during a proof: what shared memory held at the end of the last launch */
 };
 
 struct vg_memory {
@@ -222,6 +223,28 @@ struct vg_launch {
     struct vg_noted noted[VG_NOTED];
 };
 
+/** Of a word during a proof (proof.h): low is that of its 32 bits (or of the first of 64), or of its
+ * lower 16; high that of its upper 16. All zeros: none. */
+struct origin {
+    uint32_t low, high;
+    uint64_t way;
+};
+
+/** Of a memory, in a proof. */
+struct proof_words {
+    struct origin *words;
+    size_t room, used;
+    uint32_t staged; /**< how many have held elements of x or k */
+};
+
+/** Of a warp, in a proof. */
+struct proof_warp {
+    struct proof_words local;
+    uint32_t multiplied;         /**< lanes that made a product of x and k */
+    uint32_t multiplies;         /**< ... since the last branch backwards */
+    uint64_t branches, last_run; /**< that it has come to; when it multiplied last */
+};
+
 enum vg_fragment_state {
     FRAGMENT_READY,
     FRAGMENT_MEETING, /**< its lanes have come to the meeting */
@@ -236,6 +259,8 @@ struct vg_frame {
     uint32_t local_base, local_top;
     struct vg_frame *next_free;
     uint32_t room;
+    struct origin *origins; /**< [room / 4] of the registers, in a proof */
+    uint8_t *holds;         /**< [room / 4] words a lane of the slot that begins there; 0: no origins */
 };
 
 struct vg_fragment {
@@ -311,6 +336,7 @@ struct vg_warp {
     char *saved;
     size_t saved_room;
     const struct native_saved *saved_as;
+    struct proof_warp proof;
 };
 
 struct vg_barrier {
@@ -342,6 +368,7 @@ struct vg_block {
     struct vg_dim numbered_for; /**< size of the block that the warps' tid are of */
     size_t shared_room;
     uint32_t warp_room;
+    struct proof_words proof;
 };
 
 /** A thread of the device's pool and what it gathers during a launch. */
@@ -405,6 +432,7 @@ struct vg_device {
     const struct vg_handlers *handlers;
     const char *target; /**< instruction set of the handlers */
     struct vg_engine_state *engine;
+    struct proof *proof; /**< that runs, or NULL */
 };
 
 /** Where a thread or block of a number is, in a block or grid of a size. */
@@ -445,6 +473,8 @@ const struct ir_insn *vg_barrier(struct vg_warp *w, const struct ir_insn *in);
 const struct ir_insn *vg_yield(struct vg_warp *w, const struct ir_insn *resume);
 /** Waits for the lanes of the mask in slot f. @return whether all are here, in w->mask. */
 bool vg_gather(struct vg_warp *w, const struct ir_insn *in);
+/** Whether all would be here. @param all  the lanes that are */
+bool vg_gather_complete(const struct vg_warp *w, const struct ir_insn *in, uint32_t *all);
 /** After vg_gather() and the operation: all its lanes go on behind the instruction. */
 const struct ir_insn *vg_gathered(struct vg_warp *w, const struct ir_insn *in);
 void vg_warp_start(struct vg_warp *w, const struct ir_insn *first);
@@ -506,6 +536,9 @@ struct vg_handlers {
     void (*enter)(const struct ir_insn *first, struct vg_warp *warp);
     /** The same, and the accesses are written down first (see cache_sample.h). */
     void (*enter_sampled)(const struct ir_insn *first, struct vg_warp *warp);
+    /** The same, and what the proof that runs has to know of each instruction comes first (proof.h).
+     */
+    void (*enter_proved)(const struct ir_insn *first, struct vg_warp *warp);
     /** Makes the shape of an access of lanes at these addresses, with all its counts. */
     void (*learn)(struct vg_shape *shape, const uint64_t addresses[32], uint32_t mask,
                   uint32_t size);

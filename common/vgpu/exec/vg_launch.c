@@ -5,6 +5,7 @@
 #include "vgpu/exec/findings.h"
 #include "vgpu/exec/launch_report.h"
 #include "vgpu/exec/printed.h"
+#include "vgpu/exec/proof.h"
 #include "vgpu/exec/workers.h"
 
 #include <stdlib.h>
@@ -141,8 +142,10 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     l.workspace = d->workspace;
     atomic_store(&d->interrupt, false);
     atomic_store(&l.fault_block, UINT64_MAX);
-    if (!take_parameters(&l, parameters))
+    if (!take_parameters(&l, parameters) || !proof_launch_start(&l)) {
+        free(l.parameter_copy);
         return st_fail(err, ST_NO_MEMORY, "no memory for a launch");
+    }
     sample_start(d->sample, &l, vg_resident_blocks(&l));
     vg_memory_settle(&d->memory);
     if (l.module->has_malloc) /* allocations in kernels must not move the list */
@@ -152,6 +155,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
         memset(vg_memory_host(&d->memory, d->workspace), 0, 64);
     block_work_start(&l);
     vg_workers_run(d, &l);
+    proof_launch_end(&l);
     bool no_memory = false;
     for (int i = 0; i < d->worker_count; i++)
         no_memory |= d->workers[i].used_by == l.number && d->workers[i].no_memory;

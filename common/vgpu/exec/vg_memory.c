@@ -1,7 +1,7 @@
 /* Global memory: one reservation of address space, of which the system backs what is touched.
  * Allocations are placed upwards with gaps between them; freed ones stay known (use_after_free)
  * until the reservation is used up, then the oldest places that fit are taken again. */
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/exec/proof.h"
 
 #include "base/parallel.h"
 
@@ -258,6 +258,9 @@ enum st_code vg_memory_free(struct vg_device *d, uint64_t address, struct st_err
     d->memory.used_bytes -= a->bytes;
     if (a->shared)
         take_back(&d->memory, a);
+    proof_written(d, address, NULL, a->bytes);
+    free(a->seen);
+    a->seen = NULL;
     give_back(&d->memory, a);
     return ST_OK;
 }
@@ -336,6 +339,7 @@ enum st_code vg_memory_write(struct vg_device *d, uint64_t to, const void *from,
         return code;
     move_bytes(vg_memory_host(&d->memory, to), from, bytes);
     mark_written(d, a, to, bytes);
+    proof_written(d, to, from, bytes);
     vg_memory_pass_l2(&d->memory, a, (double)bytes);
     return ST_OK;
 }
@@ -360,6 +364,7 @@ enum st_code vg_memory_copy(struct vg_device *d, uint64_t to, uint64_t from, siz
     if (code != ST_OK || !bytes)
         return code;
     memmove(vg_memory_host(&d->memory, to), vg_memory_host(&d->memory, from), bytes);
+    proof_copied(d, to, from, bytes);
     vg_memory_pass_l2(&d->memory, b, (double)bytes);
     vg_memory_pass_l2(&d->memory, a, (double)bytes);
     /* What was not initialised there is not initialised here. */
@@ -387,6 +392,7 @@ enum st_code vg_memory_set(struct vg_device *d, uint64_t to, int value, size_t b
     if (code != ST_OK || !bytes)
         return code;
     memset(vg_memory_host(&d->memory, to), value, bytes);
+    proof_written(d, to, NULL, bytes);
     mark_written(d, a, to, bytes);
     vg_memory_pass_l2(&d->memory, a, (double)bytes);
     return ST_OK;

@@ -6,20 +6,33 @@
 
 /* ---- waiting for named lanes ----------------------------------------------------------------- */
 
-bool vg_gather(struct vg_warp *w, const struct ir_insn *in)
+static uint32_t lanes_wanted(const struct vg_warp *w, const struct ir_insn *in)
 {
     const uint32_t *member = (const uint32_t *)(w->regs + in->f);
-    uint32_t wanted = 0, all = w->mask;
+    uint32_t wanted = 0;
     for (uint32_t i = 0; i < VG_LANES; i++) /* of all groups that have come here together */
-        wanted |= member[i] & (0u - (all >> i & 1));
+        wanted |= member[i] & (0u - (w->mask >> i & 1));
+    return wanted;
+}
+
+bool vg_gather_complete(const struct vg_warp *w, const struct ir_insn *in, uint32_t *all)
+{
+    const uint32_t wanted = lanes_wanted(w, in);
+    *all = w->mask;
     for (int i = 0; i < w->fragment_count; i++) {
         const struct vg_fragment *f = &w->fragments[i];
         if (f->state == FRAGMENT_SYNC && f->pc == in && f->frame == w->frame && f->mask & wanted)
-            all |= f->mask;
+            *all |= f->mask;
     }
-    if (wanted & w->alive & ~all && w->forced != in) {
+    return !(wanted & w->alive & ~*all) || w->forced == in;
+}
+
+bool vg_gather(struct vg_warp *w, const struct ir_insn *in)
+{
+    uint32_t all;
+    if (!vg_gather_complete(w, in, &all)) {
         struct vg_fragment *f = vg_fragment_park(w, in, w->mask, w->meeting, FRAGMENT_SYNC);
-        f->wanted = wanted;
+        f->wanted = lanes_wanted(w, in);
         return false;
     }
     w->forced = NULL;
@@ -135,7 +148,9 @@ bool vg_warp_run(struct vg_warp *w)
                      : w->fragment_count || w->block->is_beside ? TURN_DIVERGED
                                                                 : TURN_CONVERGED;
         const struct vg_handlers *handlers = w->worker->device->handlers;
-        (w->sample ? handlers->enter_sampled : handlers->enter)(f.pc, w);
+        (w->worker->device->proof ? handlers->enter_proved
+         : w->sample              ? handlers->enter_sampled
+                                  : handlers->enter)(f.pc, w);
         if (!w->yielded) {
             spun = false;
             continue;

@@ -5,6 +5,7 @@
 
 #include "vgpu/exec/block_work.h"
 #include "vgpu/exec/printed.h"
+#include "vgpu/exec/proof.h"
 #include "vgpu/exec/vg_block.h"
 
 #include <sched.h>
@@ -69,6 +70,7 @@ static struct vg_block *take_block(struct vg_worker *w, struct vg_launch *l)
 static void finish_block(struct vg_worker *w, struct vg_block *b)
 {
     vg_printed_keep(w, b);
+    proof_block_end(b);
     vg_progressed(w);
     b->next = w->idle;
     w->idle = b;

@@ -37,14 +37,18 @@ static struct slot memory_register(struct decoder *d, const struct ptx_operand *
     return s;
 }
 
+static bool has_suffix(const struct ir_suffixes *s, const char *alternatives)
+{
+    for (int i = 0; i < s->count; i++)
+        if (ir_words_have(alternatives, strlen(alternatives), s->text[i]))
+            return true;
+    return false;
+}
+
 /* Whether a load must not be answered by the L1 cache. */
 static bool goes_past_l1(const struct ir_suffixes *s)
 {
-    static const char alternatives[] = "volatile|relaxed|acquire|cg|cv";
-    for (int i = 0; i < s->count; i++)
-        if (ir_words_have(alternatives, sizeof alternatives - 1, s->text[i]))
-            return true;
-    return false;
+    return has_suffix(s, "volatile|relaxed|acquire|cg|cv");
 }
 
 /* A parameter of a kernel is a constant slot: no memory is read, and the load becomes moves. @return
@@ -81,6 +85,7 @@ void decode_LD(struct decoder *d, struct ir_insn *in)
 {
     memory_start(d, in);
     in->past_l1 = goes_past_l1(&d->suffixes);
+    in->read_only = has_suffix(&d->suffixes, "nc");
     address(d, operand(d, 1), in);
     const struct ptx_operand *to = operand(d, 0);
     if (load_parameter(d, in) || !check_vector(d, to))

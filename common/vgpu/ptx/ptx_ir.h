@@ -237,6 +237,7 @@ struct ir_insn {
     bool wide_address;   /**< the address register has 64 bits */
     uint32_t site;       /**< number of this memory instruction in the module, 0 for none */
     uint32_t entry;      /**< number of this place in vg_module.entries, 0 for none */
+    bool read_only;      /**< ld.global.nc */
     bool past_l1;        /**< loads: volatile, of another scope or .cg, so not from the L1 cache */
     uint32_t number;     /**< of this instruction in the module */
     uint32_t index;      /**< of this instruction in its function */

@@ -40,6 +40,7 @@ static void parse(struct gr_device_record *r, const char *trace, const char *cou
     texts.faults = copy("kind\tkernel\n", &texts.faults_bytes);
     texts.counters = copy(counters, &texts.counters_bytes);
     texts.work = copy("kind\n", &texts.work_bytes);
+    texts.proof = copy("kernel\tfact\tvalue\n", &texts.proof_bytes);
     cr_assert_eq(gr_device_record_parse(r, &texts, &err), ST_OK, "%s", err.what);
     cr_assert_null(texts.trace);
 }
@@ -99,6 +100,7 @@ Test(device_record, refuses_a_damaged_table)
     texts.faults = copy("kind\n", &texts.faults_bytes);
     texts.counters = copy("kernel\n", &texts.counters_bytes);
     texts.work = copy("kind\n", &texts.work_bytes);
+    texts.proof = copy("kernel\tfact\tvalue\n", &texts.proof_bytes);
     cr_assert_eq(gr_device_record_parse(&r, &texts, &err), ST_BAD_FORMAT);
     cr_assert_null(texts.faults);
 }

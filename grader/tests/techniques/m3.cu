@@ -132,14 +132,14 @@ int right_vectors(ARGUMENTS)
 }
 
 /* Shared memory is in the comment, and in a kernel that nobody calls. */
-/* expect: 0% of the multiply-adds take x from shared memory */
+/* expect: 0% of the products that make y take x from shared memory */
 int decoy_mentioned(ARGUMENTS)
 {
     return launch_plain(s, x, k, y);
 }
 
 /* There, but never reached. */
-/* expect: 0% of the multiply-adds take x from shared memory */
+/* expect: 0% of the products that make y take x from shared memory */
 int decoy_dead_branch(ARGUMENTS)
 {
     return s->B < 0 ? launch_tile(s, x, k, y) : launch_plain(s, x, k, y);
@@ -164,7 +164,7 @@ __global__ void written(struct conv_shape shape, const float *x, const float *k,
         Y(b, m, h, w) = sum;
 }
 
-/* expect: 0% of the multiply-adds take x from shared memory */
+/* expect: 0% of the products that make y take x from shared memory */
 int decoy_written_never_read(ARGUMENTS)
 {
     written<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
@@ -172,7 +172,7 @@ int decoy_written_never_read(ARGUMENTS)
 }
 
 /* The technique is run on the side; its results go nowhere. */
-/* expect: 0% of the multiply-adds take x from shared memory */
+/* expect: 0% of the products that make y take x from shared memory */
 int decoy_on_the_side(ARGUMENTS)
 {
     float *dummy = floats((size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1));
@@ -180,7 +180,7 @@ int decoy_on_the_side(ARGUMENTS)
 }
 
 /* ... or is overwritten. */
-/* expect: 2.0 results stored to y for each output */
+/* expect: 0% of the products that make y take x from shared memory */
 int decoy_overwritten(ARGUMENTS)
 {
     return launch_tile(s, x, k, y) || launch_plain(s, x, k, y);
@@ -206,7 +206,7 @@ __global__ void own(struct conv_shape shape, const float *x, const float *k, flo
         Y(b, m, h, w) = sum;
 }
 
-/* expect: 1.0 shared loads for each staged element */
+/* expect: each element stored to shared memory was loaded from there 1.0 times */
 int decoy_no_reuse(ARGUMENTS)
 {
     own<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
@@ -230,7 +230,7 @@ __global__ void weights(struct conv_shape shape, const float *x, const float *k,
         Y(b, m, h, w) = sum;
 }
 
-/* expect: 0% of the multiply-adds take x from shared memory */
+/* expect: 0% of the products that make y take x from shared memory */
 int decoy_weights_only(ARGUMENTS)
 {
     weights<<<tiles(s, 16, s->B * s->M), dim3(16, 16), s->C * s->K * s->K * 4>>>(*s, x, k, y);

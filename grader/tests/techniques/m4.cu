@@ -95,7 +95,7 @@ int right_register_tile(ARGUMENTS)
 }
 
 /* Filled, and not used. */
-/* expect: 0% of the multiply-adds take k from a __constant__ variable */
+/* expect: 0% of the products that make y take k from a __constant__ variable */
 int decoy_filled_not_used(ARGUMENTS)
 {
     return (fits(s) && copy(s, k)) || launch_plain(s, x, k, y);
@@ -104,7 +104,7 @@ int decoy_filled_not_used(ARGUMENTS)
 /* Read in the inner loop, times nothing. */
 CONV(times_zero, KK(m, c, p, q) + 0 * min(0.0f, c_part[q]))
 
-/* expect: 0% of the multiply-adds take k from a __constant__ variable */
+/* expect: 0% of the products that make y take k from a __constant__ variable */
 int decoy_times_zero(ARGUMENTS)
 {
     return LAUNCH(times_zero);
@@ -113,7 +113,7 @@ int decoy_times_zero(ARGUMENTS)
 /* The pointers and sizes are constant memory too, for a compiler. */
 CONV(parameters, (&KK(m, c, p, q))[shape.B - shape.B])
 
-/* expect: 0% of the multiply-adds take k from a __constant__ variable */
+/* expect: 0% of the products that make y take k from a __constant__ variable */
 int decoy_parameters(ARGUMENTS)
 {
     return LAUNCH(parameters);
@@ -122,7 +122,7 @@ int decoy_parameters(ARGUMENTS)
 /* The first output map only. */
 CONV(first_map, m == 0 ? c_k[(c * K + p) * K + q] : KK(m, c, p, q))
 
-/* expect: 4% of the multiply-adds take k from a __constant__ variable */
+/* expect: 4% of the products that make y take k from a __constant__ variable */
 int decoy_first_map(ARGUMENTS)
 {
     if (!fits(s))
@@ -130,7 +130,7 @@ int decoy_first_map(ARGUMENTS)
     return copy(s, k) || LAUNCH(first_map);
 }
 
-/* expect: 2.0 results stored to y for each output */
+/* expect: 0% of the products that make y take k from a __constant__ variable */
 int decoy_overwritten(ARGUMENTS)
 {
     return (fits(s) && (copy(s, k) || LAUNCH(constant))) || launch_plain(s, x, k, y);

@@ -44,7 +44,7 @@ int right_chunks(ARGUMENTS)
 }
 
 /* The matrix is written, and nobody reads it. */
-/* expect: 0% of the multiply-adds take x from that matrix */
+/* expect: 0% of the products that make y take x from that matrix */
 int decoy_nobody_reads(ARGUMENTS)
 {
     launch_unroll(s, x);
@@ -52,14 +52,14 @@ int decoy_nobody_reads(ARGUMENTS)
 }
 
 /* ... or only its tiled product is thrown away. */
-/* expect: 0% of the multiply-adds take x from that matrix */
+/* expect: 0% of the products that make y take x from that matrix */
 int decoy_product_unused(ARGUMENTS)
 {
     launch_unroll(s, x);
     return launch_multiply<true>(s, x, k, y);
 }
 
-/* expect: 0% of the multiply-adds take x from shared memory */
+/* expect: 0% of the products that make y take x from shared memory */
 int decoy_not_tiled(ARGUMENTS)
 {
     return launch_untiled<false>(s, launch_unroll(s, x), k, y);

@@ -53,13 +53,13 @@ int decoy_two_kernels(ARGUMENTS)
     return launch_multiply<false>(s, launch_unroll(s, x), k, y);
 }
 
-/* expect: 0% of the multiply-adds take x from shared memory */
+/* expect: 0% of the products that make y take x from shared memory */
 int decoy_not_tiled(ARGUMENTS)
 {
     return launch_untiled<true>(s, x, k, y);
 }
 
-/* expect: 0% of the multiply-adds take x from shared memory */
+/* expect: 0% of the products that make y take x from shared memory */
 int decoy_plain(ARGUMENTS)
 {
     return launch_plain(s, x, k, y);
@@ -90,7 +90,7 @@ __global__ void through_memory(struct conv_shape shape, const float *x, const fl
     }
 }
 
-/* expect: elements of x written back to global memory (none) */
+/* expect: elements of x written back to global memory (at most 0) */
 int decoy_matrix_in_one_kernel(ARGUMENTS)
 {
     const size_t cols = (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);

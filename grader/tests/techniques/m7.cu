@@ -65,14 +65,14 @@ int right_threads(ARGUMENTS)
 }
 
 /* One atomic addition of the whole sum. */
-/* expect: 1.0 atomic additions to each output */
+/* expect: 1.0 threads added products to each output by atomic operations */
 int decoy_whole_sum(ARGUMENTS)
 {
     return launch_blocks<1>(s, x, k, y, s->C);
 }
 
 /* ... in two halves. */
-/* expect: 1.0 atomic additions to each output */
+/* expect: 1.0 threads added products to each output by atomic operations */
 int decoy_halves(ARGUMENTS)
 {
     return launch_blocks<2>(s, x, k, y, s->C);
@@ -97,7 +97,7 @@ __global__ void rounds(struct conv_shape shape, const float *x, const float *k, 
         atomicAdd(&Y(b, m, h, w), i ? 0 * sum : sum);
 }
 
-/* expect: 1.0 atomic additions to each output */
+/* expect: 1.0 threads added products to each output by atomic operations */
 int decoy_rounds(ARGUMENTS)
 {
     cudaMemset(y, 0, (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1) * 4);
@@ -106,7 +106,7 @@ int decoy_rounds(ARGUMENTS)
 }
 
 /* Atomics, on scratch memory. */
-/* expect: 0% of the multiply-adds reach y by an atomic addition */
+/* expect: 0% of the products that make y were added to a sum by an atomic operation */
 int decoy_on_the_side(ARGUMENTS)
 {
     float *dummy = floats((size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1));
@@ -131,7 +131,7 @@ __global__ void counting(struct conv_shape shape, const float *x, const float *k
     Y(b, m, h, w) = sum;
 }
 
-/* expect: 0% of the multiply-adds reach y by an atomic addition */
+/* expect: 0% of the products that make y were added to a sum by an atomic operation */
 int decoy_counter(ARGUMENTS)
 {
     float *counter = floats(1);

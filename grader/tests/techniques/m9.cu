@@ -55,7 +55,7 @@ int right_by_hand(ARGUMENTS)
 
 CONV(may_alias, template <int SIDE>, , SIDE, "unroll", *)
 
-/* expect: 0% of the loads of x and 0% of those of k */
+/* expect: 0% of the loads of x or of k */
 int decoy_no_read_only_loads(ARGUMENTS)
 {
     return s->K == 5 ? LAUNCH(may_alias<5>) : launch_plain(s, x, k, y);
@@ -63,7 +63,7 @@ int decoy_no_read_only_loads(ARGUMENTS)
 
 CONV(restrict_loop, , __restrict__, K, "unroll 1", *)
 
-/* expect: 1.0 multiply-adds in a row */
+/* expect: 1.0 products in a row */
 int decoy_not_unrolled(ARGUMENTS)
 {
     return LAUNCH(restrict_loop);
@@ -72,7 +72,7 @@ int decoy_not_unrolled(ARGUMENTS)
 /* What the compiler does by itself is not the technique: four of five taps in a row. */
 CONV(restrict_auto, , __restrict__, K, "unroll 4", *)
 
-/* expect: multiply-adds in a row (at least 4) */
+/* expect: products in a row, without a branch between them (at least 4) */
 int decoy_left_to_the_compiler(ARGUMENTS)
 {
     return LAUNCH(restrict_auto);

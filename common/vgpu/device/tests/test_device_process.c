@@ -46,6 +46,7 @@ static struct records take(void)
                  ST_OK);
     r.lost = texts.lost;
     free(texts.work);
+    free(texts.proof);
     return r;
 }
 

@@ -1,0 +1,57 @@
+/** @file
+ * The proof by execution of one convolution (exec/proof.h), as the device process runs it.
+ *
+ * The first three allocations that are written from outside are x, k and y, as the harness uploads
+ * them. When the first of them is freed, the convolution is over and y is judged; else when the
+ * record is taken.
+ */
+#ifndef CONVLAB_VGPU_SESSION_PROOF_H
+#define CONVLAB_VGPU_SESSION_PROOF_H
+
+#include "base/status.h"
+#include "conv.h"
+#include "vgpu/api/vgpu.h"
+
+#include <stdio.h>
+
+/** What y was made of, over all outputs: X(count). */
+#define PROOF_TOTALS(X)                                                                            \
+    X(outputs)                                                                                     \
+    X(right)      /* whose elements are the convolution of x and k */                              \
+    X(no_element) /* made of no element of x and k */                                              \
+    X(first_wrong)                                                                                 \
+    X(products)                                                                                    \
+    X(x_shared)                                                                                    \
+    X(k_shared)                                                                                    \
+    X(x_buffer)                                                                                    \
+    X(k_constant)                                                                                  \
+    X(by_atomics)                                                                                  \
+    X(joins)
+
+struct proof_totals {
+#define PROOF_TOTAL(name) unsigned long long name;
+    PROOF_TOTALS(PROOF_TOTAL)
+#undef PROOF_TOTAL
+};
+
+struct session_proof {
+    const struct conv_shape *shape; /**< NULL: nothing is proved */
+    int tensors;                    /**< that have been seen */
+    uint64_t address[VG_PROOF_TENSORS];
+    bool judged;
+    struct proof_totals totals;
+};
+
+/** Reads "B,M,C,H,W,K". @return whether it is a shape. */
+bool session_proof_shape(const char *text, struct conv_shape *to);
+enum st_code session_proof_start(struct session_proof *p, struct vg_device *device,
+                                 struct st_error *err);
+/** Memory was written from outside. @param address  of its allocation @param bytes  of that */
+bool session_proof_upload(struct session_proof *p, struct vg_device *device, uint64_t address,
+                          size_t bytes);
+/** An allocation is going to be freed. */
+void session_proof_free(struct session_proof *p, struct vg_device *device, uint64_t address);
+/** Writes the rows of the record: "" or a kernel, a fact, a number. Then the next proof starts. */
+void session_proof_write(struct session_proof *p, struct vg_device *device, FILE *out);
+
+#endif

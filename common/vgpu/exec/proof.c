@@ -1,0 +1,444 @@
+#include "vgpu/exec/proof.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static void *reserve(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static void release(void *memory, size_t bytes)
+{
+    if (memory)
+        munmap(memory, bytes);
+}
+
+static void forget_kernels(struct proof *p)
+{
+    for (size_t i = 0; i < p->kernel_count; i++)
+        free(p->kernels[i].sites);
+    p->kernel_count = 0;
+}
+
+static void forget_tensors(struct proof *p)
+{
+    for (int i = 0; i < VG_PROOF_TENSORS; i++)
+        free(p->tensor[i].elements);
+    memset(p->tensor, 0, sizeof p->tensor);
+    free(p->values);
+    p->values = NULL;
+}
+
+void proof_close(struct vg_device *d)
+{
+    struct proof *p = d->proof;
+    if (!p)
+        return;
+    for (size_t i = 0; i < d->memory.count; i++)
+        free(d->memory.list[i].seen);
+    forget_kernels(p);
+    forget_tensors(p);
+    release(p->global, p->words * sizeof *p->global);
+    release(p->adders, p->words * sizeof *p->adders);
+    release(p->joins, p->words * sizeof *p->joins);
+    free(p->kernels);
+    free(p);
+    d->proof = NULL;
+}
+
+enum st_code vg_proof_start(struct vg_device *d, struct st_error *err)
+{
+    struct proof *p = d->proof;
+    if (!p) {
+        p = d->proof = calloc(1, sizeof *p);
+        if (!p)
+            return st_fail(err, ST_NO_MEMORY, "no memory for a proof");
+        p->words = d->memory.arena_bytes / 4;
+        p->global = reserve(p->words * sizeof *p->global);
+        p->adders = reserve(p->words * sizeof *p->adders);
+        p->joins = reserve(p->words * sizeof *p->joins);
+        if (!p->global || !p->adders || !p->joins) {
+            proof_close(d);
+            return st_fail(err, ST_NO_MEMORY, "no address space for a proof");
+        }
+    }
+    forget_kernels(p);
+    forget_tensors(p);
+    if (getrandom(&p->key, sizeof p->key, 0) != sizeof p->key)
+        return st_fail(err, ST_MISSING_TOOL, "the system has no random numbers");
+    return ST_OK;
+}
+
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+/* A random element, not 0, for each number. */
+static uint32_t random_element(const struct proof *p, uint64_t number)
+{
+    uint64_t z = p->key + (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)((z ^ z >> 31) % (FIELD_PRIME - 1)) + 1;
+}
+
+/* Elements of k are numbered by their values, those of x by their places. */
+static uint32_t element_of_k(const struct proof *p, uint32_t value)
+{
+    return random_element(p, UINT64_C(1) << 63 | value);
+}
+
+static size_t value_slot(const struct proof *p, uint32_t value)
+{
+    size_t at = (value * UINT32_C(2654435761)) & p->value_mask;
+    while (p->values[at] && p->values[at] != value)
+        at = (at + 1) & p->value_mask;
+    return at;
+}
+
+/* The origin of a word from the host. */
+struct origin proof_by_value(const struct proof *p, uint32_t value)
+{
+    if (!value || !p->values || !p->values[value_slot(p, value)])
+        return (struct origin){0};
+    return (struct origin){.low = PROOF_ELEMENT | element_of_k(p, value), .way = WAY_OF_K};
+}
+
+static bool make_table(struct proof *p, const uint32_t *words, size_t n)
+{
+    size_t room = 64;
+    while (room < 2 * n)
+        room *= 2;
+    free(p->values);
+    p->values = calloc(room, sizeof *p->values);
+    p->value_mask = room - 1;
+    for (size_t i = 0; p->values && i < n; i++)
+        if (words[i])
+            p->values[value_slot(p, words[i])] = words[i];
+    return p->values != NULL;
+}
+
+static struct origin *origin_at(const struct proof *p, uint64_t address)
+{
+    return p->global + (address - VG_GLOBAL_BASE) / 4;
+}
+
+bool vg_proof_tensor(struct vg_device *d, enum vg_proof_tensor which, uint64_t address,
+                     size_t bytes)
+{
+    struct proof *p = d->proof;
+    struct proof_tensor *t = &p->tensor[which];
+    const uint32_t *words = (const uint32_t *)(const void *)vg_memory_host(&d->memory, address);
+    const size_t n = bytes / 4;
+    struct origin *to = origin_at(p, address);
+    free(t->elements);
+    *t = (struct proof_tensor){.address = address, .bytes = bytes};
+    if (which == VG_PROOF_Y) {
+        memset(origin_at(p, address), 0, n * sizeof *to);
+        return true;
+    }
+    t->elements = malloc((n + 1) * sizeof *t->elements);
+    if (!t->elements || (which == VG_PROOF_K && !make_table(p, words, n)))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        t->elements[i] =
+            which == VG_PROOF_K ? element_of_k(p, words[i]) : random_element(p, i);
+        to[i] = (struct origin){.low = PROOF_ELEMENT | t->elements[i],
+                                .way = which == VG_PROOF_K ? WAY_OF_K : WAY_OF_X};
+    }
+    return true;
+}
+
+const uint32_t *vg_proof_elements(const struct vg_device *d, enum vg_proof_tensor which,
+                                  size_t *count)
+{
+    const struct proof_tensor *t = &d->proof->tensor[which];
+    *count = t->bytes / 4;
+    return t->elements;
+}
+
+void vg_proof_word(const struct vg_device *d, size_t index, struct vg_proof_word *to)
+{
+    const struct proof *p = d->proof;
+    const size_t at = (p->tensor[VG_PROOF_Y].address - VG_GLOBAL_BASE) / 4 + index;
+    const struct origin *o = &p->global[at];
+    *to = (struct vg_proof_word){.has_element = o->low & PROOF_ELEMENT,
+                                 .element = o->low & FIELD_PRIME,
+                                 .products = way_products(o->way),
+                                 .x_shared = way_count(o->way, WAY_X_SHARED),
+                                 .k_shared = way_count(o->way, WAY_K_SHARED),
+                                 .x_buffer = way_count(o->way, WAY_X_BUFFER),
+                                 .k_constant = way_count(o->way, WAY_K_CONST),
+                                 .by_atomics = way_count(o->way, WAY_ATOMIC),
+                                 .joins = p->joins[at]};
+}
+
+size_t vg_proof_kernels(const struct vg_device *d)
+{
+    return d->proof->kernel_count;
+}
+
+const struct vg_proof_kernel *vg_proof_kernel(const struct vg_device *d, size_t i)
+{
+    struct proof_kernel *k = &d->proof->kernels[i];
+    k->counts.executed_sites = k->counts.product_sites = k->counts.store_sites = 0;
+    for (size_t s = 0; s < k->site_count; s++) {
+        k->counts.executed_sites += (k->sites[s] & SITE_EXECUTED) != 0;
+        k->counts.product_sites += (k->sites[s] & SITE_MULTIPLIES) != 0;
+        k->counts.store_sites += (k->sites[s] & SITE_STORES) != 0;
+    }
+    return &k->counts;
+}
+
+/* ---- global memory, from outside ------------------------------------------------------------- */
+
+/* Neither pages nor caches are touched for words that had no origin. */
+static void set_origin(struct proof *p, size_t word, struct origin o)
+{
+    if (o.low || p->global[word].low || p->global[word].high)
+        p->global[word] = o;
+    if (p->joins[word])
+        p->joins[word] = p->adders[word] = 0;
+}
+
+/* The first word that lies in a range as a whole, and the one after the last that some byte is of. */
+static size_t first_word(uint64_t address)
+{
+    return (address - VG_GLOBAL_BASE) / 4;
+}
+
+static size_t end_word(uint64_t address, size_t bytes)
+{
+    return (address - VG_GLOBAL_BASE + bytes + 3) / 4;
+}
+
+/* What managed memory held when the device last had it. */
+static void note_seen(struct vg_device *d, uint64_t address, size_t bytes)
+{
+    struct vg_allocation *a = vg_memory_below(&d->memory, address);
+    if (!a || !a->shared || !a->seen)
+        return;
+    memcpy(a->seen + (address - a->address), vg_memory_host(&d->memory, address), bytes);
+}
+
+void proof_written(struct vg_device *d, uint64_t to, const void *from, size_t bytes)
+{
+    struct proof *p = d->proof;
+    if (!p || !bytes)
+        return;
+    const bool whole = to % 4 == 0;
+    for (size_t w = first_word(to), i = 0; w < end_word(to, bytes); w++, i++) {
+        uint32_t value = 0;
+        if (whole && from && 4 * i + 4 <= bytes)
+            memcpy(&value, (const char *)from + 4 * i, sizeof value);
+        set_origin(p, w, proof_by_value(p, value));
+    }
+    note_seen(d, to, bytes);
+}
+
+void proof_copied(struct vg_device *d, uint64_t to, uint64_t from, size_t bytes)
+{
+    struct proof *p = d->proof;
+    if (!p || !bytes)
+        return;
+    const size_t n = bytes / 4, a = first_word(to), b = first_word(from);
+    if (to % 4 || from % 4) {
+        proof_written(d, to, NULL, bytes);
+        return;
+    }
+    const bool up = a > b; /* they may overlap */
+    for (size_t i = 0; i < n; i++) {
+        const size_t k = up ? n - 1 - i : i;
+        set_origin(p, a + k, p->global[b + k]);
+    }
+    if (bytes % 4)
+        set_origin(p, a + n, (struct origin){0});
+    note_seen(d, to, bytes);
+}
+
+/* The host may have written to managed memory: what is not as the device left it is the host's. */
+static bool look_at_shared(struct vg_device *d, bool before)
+{
+    struct proof *p = d->proof;
+    for (size_t i = 0; i < d->memory.count; i++) {
+        struct vg_allocation *a = &d->memory.list[i];
+        if (!a->live || !a->shared)
+            continue;
+        const char *now = vg_memory_host(&d->memory, a->address);
+        if (!a->seen && !(a->seen = calloc(1, a->bytes + 4)))
+            return false;
+        const size_t first = first_word(a->address);
+        for (size_t w = 0; before && w < (a->bytes + 3) / 4; w++) {
+            uint32_t value;
+            memcpy(&value, now + 4 * w, sizeof value);
+            if (memcmp(a->seen + 4 * w, &value, sizeof value) != 0)
+                set_origin(p, first + w, proof_by_value(p, value));
+        }
+        memcpy(a->seen, now, a->bytes);
+    }
+    return true;
+}
+
+/* ---- launches ------------------------------------------------------------------------------- */
+
+static struct proof_kernel *kernel_entry(struct proof *p, const struct vg_kernel *kernel)
+{
+    for (size_t i = 0; i < p->kernel_count; i++)
+        if (p->kernels[i].kernel == kernel)
+            return &p->kernels[i];
+    p->kernels = ptx_grow(p->kernels, p->kernel_count, &p->kernel_room, sizeof *p->kernels);
+    struct proof_kernel *k = &p->kernels[p->kernel_count];
+    *k = (struct proof_kernel){.kernel = kernel, .site_count = kernel->module->ir.insn_count};
+    memcpy(k->counts.name, kernel->name, sizeof k->counts.name);
+    k->sites = calloc(k->site_count + 1, 1);
+    p->kernel_count += k->sites != NULL;
+    return k->sites ? k : NULL;
+}
+
+bool proof_launch_start(struct vg_launch *l)
+{
+    struct proof *p = l->device->proof;
+    if (!p)
+        return true;
+    p->running = kernel_entry(p, l->kernel);
+    if (!p->running || !look_at_shared(l->device, true))
+        return false;
+    p->running->counts.launches++;
+    p->running->counts.blocks += l->blocks;
+    p->running->counts.threads = l->threads;
+    return true;
+}
+
+void proof_launch_end(struct vg_launch *l)
+{
+    if (l->device->proof)
+        look_at_shared(l->device, false);
+}
+
+/* ---- frames --------------------------------------------------------------------------------- */
+
+bool proof_frame_new(struct vg_worker *worker, struct vg_frame *frame)
+{
+    if (!worker->device->proof)
+        return true;
+    const size_t words = frame->room / 4;
+    if (!frame->origins) {
+        frame->origins = malloc(words * sizeof *frame->origins);
+        frame->holds = malloc(words);
+    }
+    if (!frame->origins || !frame->holds)
+        return false;
+    memset(frame->holds, 0, words);
+    return true;
+}
+
+/* Parameters that hold an element of k. */
+void proof_frame_fill(struct vg_frame *frame, const struct vg_launch *launch)
+{
+    const struct ir_function *f = frame->function;
+    const struct proof *p = launch->device->proof;
+    for (size_t i = 0; p && i < f->constant_count; i++) {
+        const struct ir_constant *c = &f->constants[i];
+        uint32_t value = 0;
+        if (!c->is_param || c->wide || c->param_bytes != 4)
+            continue;
+        memcpy(&value, launch->parameter_copy + c->bits, sizeof value);
+        const struct origin o = proof_by_value(p, value);
+        if (!o.low)
+            continue;
+        frame->holds[c->offset / 4] = 1;
+        for (int lane = 0; lane < VG_LANES; lane++)
+            frame->origins[c->offset / 4 + (uint32_t)lane] = o;
+    }
+}
+
+void proof_frame_free(struct vg_frame *frame)
+{
+    free(frame->origins);
+    free(frame->holds);
+}
+
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+static bool reserve_words(struct proof_words *b, size_t words)
+{
+    if (words <= b->room)
+        return true;
+    free(b->words);
+    b->used = 0;
+    b->words = calloc(words, sizeof *b->words);
+    b->room = b->words ? words : 0;
+    return b->words != NULL;
+}
+
+/* Clears what was used since the last time. */
+static void clear_words(struct proof_words *b)
+{
+    memset(b->words, 0, b->used * sizeof *b->words);
+    b->used = b->staged = 0;
+}
+
+bool proof_block_prepare(struct vg_block *b)
+{
+    const struct vg_launch *l = b->launch;
+    if (!l->device->proof)
+        return true;
+    bool good = reserve_words(&b->proof, l->shared_bytes / 4 + 1);
+    for (uint32_t i = 0; i < b->warp_count && good; i++)
+        good = reserve_words(&b->warps[i].proof.local, VG_LANES * (l->local_bytes / 4 + 1));
+    return good;
+}
+
+void proof_block_start(struct vg_block *b)
+{
+    if (!b->launch->device->proof)
+        return;
+    clear_words(&b->proof);
+    for (uint32_t i = 0; i < b->warp_count; i++) {
+        struct proof_words local = b->warps[i].proof.local;
+        clear_words(&local);
+        b->warps[i].proof = (struct proof_warp){.local = local};
+    }
+}
+
+void proof_block_end(struct vg_block *b)
+{
+    if (!b->launch->device->proof)
+        return;
+    struct vg_proof_kernel *k = &b->launch->device->proof->running->counts;
+    uint64_t threads = 0;
+    for (uint32_t i = 0; i < b->warp_count; i++)
+        threads += (uint64_t)__builtin_popcount(b->warps[i].proof.multiplied);
+    k->multiplying_threads = threads > k->multiplying_threads ? threads : k->multiplying_threads;
+    k->shared_words = b->proof.staged > k->shared_words ? b->proof.staged : k->shared_words;
+}
+
+void proof_local_copy(const struct vg_warp *w, int lane, size_t to, size_t from, size_t bytes)
+{
+    if (!proof_of(w) || to % 4 || from % 4)
+        return;
+    for (size_t i = 0; i < (bytes + 3) / 4; i++)
+        *proof_local(w, lane, to / 4 + i) = *proof_local(w, lane, from / 4 + i);
+}
+
+struct origin *proof_local(const struct vg_warp *w, int lane, size_t word)
+{
+    struct proof_words *local = &w->block->warps[w->index].proof.local;
+    const size_t at = word * VG_LANES;
+    if (at + VG_LANES > local->used)
+        local->used = at + VG_LANES;
+    return &local->words[at + (size_t)lane];
+}
+
+struct origin *proof_shared(struct vg_block *b, size_t word)
+{
+    if (word >= b->proof.used)
+        b->proof.used = word + 1;
+    return &b->proof.words[word];
+}
+

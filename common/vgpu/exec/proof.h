@@ -1,0 +1,161 @@
+/** @file
+ * Proof by execution: what was y made of?
+ *
+ * While a proof runs, each 32-bit word (of a register, of global, shared, local and constant memory)
+ * has an origin: an element of a prime field (proof_field.h) and the way that it came
+ * (proof_ways.h). Each element of x has a random one, each element of k one that depends on its
+ * value. Instructions on floating-point numbers compute with the elements what they compute with the
+ * values, but exactly; moves, loads, stores, shuffles, selections, copies and conversions between
+ * floating-point types carry origins along; whatever else writes a word leaves it without one. A word
+ * without an origin (all zeros) stands for the number that it holds.
+ *
+ * At the end y must have the elements of the convolution of x and k. By polynomial identity testing
+ * that is so for any order, tiling, algorithm and structure of calls that computes the sums of
+ * products on the device, and for nothing else: what the host computed, what an earlier call left, and
+ * products that are multiplied by zero have other elements. Rounding is not seen: that the values are
+ * right is for the comparison with the reference. So a value that is split in parts (x = high + low)
+ * carries its element in the first part, and x - high has the element 0.
+ *
+ * What came from the host has no origin, with one exception: a word that is bit for bit an element of
+ * k is that element. So weights may be put in another order on the host.
+ *
+ *     proof.c         opening, tensors, what the host and copies write, frames and blocks
+ *     proof_step.c    what each instruction does: arithmetic and moves, by the rows of opcodes.def
+ *     proof_memory.c  loads, stores, atomics, copies to shared memory, textures
+ *     proof_matrix.c  matrix instructions
+ *     proof_field.c   the field
+ *
+ * Only the interpreter proves, on one core: it calls proof_step() before each instruction.
+ */
+#ifndef CONVLAB_VG_PROOF_H
+#define CONVLAB_VG_PROOF_H
+
+#include "vgpu/exec/proof_field.h"
+#include "vgpu/exec/proof_ways.h"
+#include "vgpu/exec/vg_exec.h"
+
+/** An element, with this bit set; 0: none. */
+#define PROOF_ELEMENT UINT32_C(0x80000000)
+
+/** Of one number: of the word as a whole, or of a half. */
+struct proof_value {
+    uint32_t element; /**< with PROOF_ELEMENT, or 0 */
+    uint64_t way;
+};
+
+struct proof_tensor {
+    uint64_t address;
+    size_t bytes, filled;
+    uint32_t *elements; /**< [bytes / 4] */
+};
+
+/** All launches of one kernel. */
+struct proof_kernel {
+    const struct vg_kernel *kernel;
+    struct vg_proof_kernel counts;
+    uint8_t *sites; /**< [insn_count] enum proof_site */
+    size_t site_count;
+};
+enum proof_site { SITE_EXECUTED = 1, SITE_MULTIPLIES = 2, SITE_STORES = 4 };
+
+struct proof {
+    uint64_t key;           /**< of the random elements */
+    struct origin *global;  /**< of the words of global memory */
+    uint32_t *adders;       /**< of these: the thread that added last */
+    uint32_t *joins;        /**< ... and how often another one did */
+    size_t words;
+    struct proof_tensor tensor[VG_PROOF_TENSORS];
+    uint32_t *values; /**< the values of k: a hash table; 0: free */
+    size_t value_mask;
+    struct proof_kernel *kernels;
+    size_t kernel_count, kernel_room;
+    struct proof_kernel *running;
+};
+
+static inline struct proof *proof_of(const struct vg_warp *w)
+{
+    return w->worker->device->proof;
+}
+
+static inline struct vg_proof_kernel *proof_counts(const struct vg_warp *w)
+{
+    return &proof_of(w)->running->counts;
+}
+
+/** The origins of a slot of the running frame, a word each. */
+static inline struct origin *proof_slot(const struct vg_warp *w, uint32_t slot)
+{
+    return w->frame->origins + slot / 4;
+}
+
+/** Whether some lane of a slot may have an origin; then: how many words each lane has. */
+static inline uint32_t proof_holds(const struct vg_warp *w, uint32_t slot)
+{
+    return w->frame->holds[slot / 4];
+}
+
+/** A value, or if it has no element: the one that stands for the number. */
+struct proof_value proof_number(uint64_t bits, enum ptx_type type, struct proof_value v);
+/** Of values with elements. @param multiplied  whether it is a product of x and k */
+struct proof_value proof_sum(struct proof_value a, struct proof_value b);
+struct proof_value proof_product(struct proof_value a, struct proof_value b, bool *multiplied);
+/** Lanes have made products of x and k, @p count together. */
+void proof_multiplied(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes, uint32_t count);
+
+/** Writes lanes of a slot. @param from  [32] @param stride  words of a lane: 1 or 2; of the second of
+ * two words: @p word 1 */
+void proof_put(struct vg_warp *w, uint32_t slot, uint32_t lanes, const struct origin *from,
+               uint32_t stride, uint32_t word);
+/** ... with none. */
+void proof_clear(struct vg_warp *w, uint32_t slot, uint32_t lanes);
+
+/** Addresses of the lanes of an access, before it is executed. */
+void proof_addresses(const struct vg_warp *w, const struct ir_insn *in, uint64_t to[VG_LANES]);
+/** The lanes that a guard names. */
+uint32_t proof_lanes(const struct vg_warp *w, const struct ir_insn *in);
+
+/** A word of a thread's local memory, or of the block's shared memory. @pre it is inside */
+struct origin *proof_local(const struct vg_warp *w, int lane, size_t word);
+struct origin *proof_shared(struct vg_block *b, size_t word);
+/** The origin of a word that holds this and came from the host. */
+struct origin proof_by_value(const struct proof *p, uint32_t value);
+
+/** Where a word of memory is. */
+struct proof_place {
+    struct origin *origin; /**< NULL: nowhere */
+    enum ptx_space space;  /**< as the address has it */
+    uint64_t address;      /**< in its space */
+};
+struct proof_place proof_place(const struct vg_warp *w, const struct ir_insn *in, int lane,
+                               uint64_t address);
+/** What a load of a word, or of its half (0 low, 1 high; -1: all), finds there; it is counted. */
+struct origin proof_fetch(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
+                          int half);
+void proof_keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place to, int half,
+                struct origin what);
+
+/** Before an instruction is executed. */
+void proof_step(const struct ir_insn *in, struct vg_warp *w);
+void proof_load(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
+void proof_store(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
+void proof_atomic(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
+void proof_copy_async(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
+void proof_texture(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
+void proof_surface(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
+void proof_matrix(const struct ir_insn *in, struct vg_warp *w);
+
+/** What the rest of the executor tells. All do nothing when no proof runs. */
+bool proof_frame_new(struct vg_worker *worker, struct vg_frame *frame);
+void proof_frame_fill(struct vg_frame *frame, const struct vg_launch *launch);
+void proof_frame_free(struct vg_frame *frame);
+bool proof_block_prepare(struct vg_block *block);
+void proof_block_start(struct vg_block *block);
+void proof_block_end(struct vg_block *block);
+void proof_local_copy(const struct vg_warp *w, int lane, size_t to, size_t from, size_t bytes);
+void proof_written(struct vg_device *d, uint64_t to, const void *from, size_t bytes);
+void proof_copied(struct vg_device *d, uint64_t to, uint64_t from, size_t bytes);
+bool proof_launch_start(struct vg_launch *launch);
+void proof_launch_end(struct vg_launch *launch);
+void proof_close(struct vg_device *d);
+
+#endif

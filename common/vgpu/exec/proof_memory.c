@@ -1,0 +1,474 @@
+/* What memory instructions do to origins: before they are executed, when registers still hold their
+ * addresses. An access that is going to end the kernel has no place, and changes nothing. */
+#include "vgpu/exec/proof.h"
+#include "vgpu/exec/texture_fetch.h"
+
+#include <string.h>
+
+enum { WHOLE = -1 };
+
+static bool in_window(uint64_t address, uint64_t window)
+{
+    return address - window < UINT64_C(1) << 40;
+}
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+void proof_addresses(const struct vg_warp *w, const struct ir_insn *in, uint64_t to[VG_LANES])
+{
+    uint64_t fixed = (uint64_t)in->imm;
+    fixed += in->fixed_address && in->local_frame ? w->frame->local_base : 0;
+    fixed += in->fixed_address && in->shared_dynamic ? w->block->launch->dynamic_start : 0;
+    for (int i = 0; i < VG_LANES; i++) {
+        const char *reg = w->regs + in->a;
+        if (in->fixed_address)
+            to[i] = fixed;
+        else if (in->wide_address)
+            to[i] = ((const uint64_t *)(const void *)reg)[i] + fixed;
+        else
+            to[i] = ((const uint32_t *)(const void *)reg)[i] + (uint32_t)fixed;
+    }
+}
+
+static enum ptx_space space_of(uint64_t address, enum ptx_space declared)
+{
+    if (declared != PTX_SPACE_GENERIC && declared != PTX_SPACE_PARAM)
+        return declared;
+    return in_window(address, VG_SHARED_BASE)   ? PTX_SPACE_SHARED
+           : in_window(address, VG_LOCAL_BASE)  ? PTX_SPACE_LOCAL
+           : in_window(address, PTX_PARAM_BASE) ? PTX_SPACE_PARAM
+           : declared == PTX_SPACE_PARAM && address < UINT64_C(1) << 32 ? PTX_SPACE_LOCAL
+                                                                        : PTX_SPACE_GLOBAL;
+}
+
+struct proof_place proof_place(const struct vg_warp *w, const struct ir_insn *in, int lane,
+                               uint64_t address)
+{
+    const struct proof *p = proof_of(w);
+    struct proof_place at = {.space = space_of(address, (enum ptx_space)in->space)};
+    if (at.space == PTX_SPACE_SHARED) {
+        at.address = in_window(address, VG_SHARED_BASE) ? address - VG_SHARED_BASE : address;
+        if (at.address + 4 <= w->block->shared_bytes)
+            at.origin = proof_shared(w->block, at.address / 4);
+    } else if (at.space == PTX_SPACE_LOCAL) {
+        at.address = in_window(address, VG_LOCAL_BASE) ? address - VG_LOCAL_BASE : address;
+        if (at.address < w->block->launch->local_bytes)
+            at.origin = proof_local(w, lane, at.address / 4);
+    } else if (at.space == PTX_SPACE_PARAM) {
+        at.address = address - PTX_PARAM_BASE;
+    } else {
+        at.address = address;
+        if ((address - VG_GLOBAL_BASE) / 4 < p->words)
+            at.origin = &p->global[(address - VG_GLOBAL_BASE) / 4];
+    }
+    return at;
+}
+
+static bool lies_in(const struct proof *p, enum vg_proof_tensor which, uint64_t address)
+{
+    const struct proof_tensor *t = &p->tensor[which];
+    return address - t->address < t->bytes;
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+/* An element of x or k comes out of global or constant memory: its way begins there. */
+static uint64_t loaded_global(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
+                              uint64_t way)
+{
+    struct vg_proof_kernel *n = proof_counts(w);
+    const struct proof *p = proof_of(w);
+    const bool read_only = in->op == IR_TEX || in->op == IR_TLD4 || in->read_only;
+    const uint64_t kinds = way & (WAY_OF_X | WAY_OF_K);
+    if (from.space == PTX_SPACE_CONST) {
+        n->constant_loads += (way & WAY_OF_K) != 0;
+        return kinds | (way & WAY_OF_K ? WAY_ONE(WAY_K_CONST) : 0);
+    }
+    if (lies_in(p, VG_PROOF_X, from.address)) {
+        n->x_loads++;
+        n->x_read_only_loads += read_only;
+        return kinds;
+    }
+    if (way & WAY_OF_K) {
+        n->k_loads++;
+        n->k_read_only_loads += read_only;
+    }
+    return kinds | (way & WAY_OF_X ? WAY_ONE(WAY_X_BUFFER) : 0);
+}
+
+static uint64_t loaded_shared(struct vg_warp *w, uint64_t way)
+{
+    proof_counts(w)->shared_loads++;
+    way &= ~WAY_ONE(WAY_K_CONST);
+    return way | (way & WAY_OF_X ? WAY_ONE(WAY_X_SHARED) : 0) |
+           (way & WAY_OF_K ? WAY_ONE(WAY_K_SHARED) : 0);
+}
+
+static struct origin parameter(const struct vg_warp *w, uint64_t offset)
+{
+    const struct vg_launch *l = w->block->launch;
+    uint32_t value;
+    if (offset % 4 || offset + 4 > l->parameter_bytes)
+        return (struct origin){0};
+    memcpy(&value, l->parameter_copy + offset, sizeof value);
+    return proof_by_value(proof_of(w), value);
+}
+
+struct origin proof_fetch(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
+                          int half)
+{
+    struct origin o = {0};
+    if (from.origin)
+        o = *from.origin;
+    else if (from.space == PTX_SPACE_PARAM)
+        o = parameter(w, from.address);
+    if (!o.low && !o.high)
+        return o;
+    if (half != WHOLE)
+        o = (struct origin){.low = half ? o.high : o.low, .way = o.way};
+    if (!way_is_raw(o.way) || !o.way)
+        return o;
+    if (from.space == PTX_SPACE_SHARED)
+        o.way = loaded_shared(w, o.way);
+    else if (from.space == PTX_SPACE_GLOBAL || from.space == PTX_SPACE_CONST)
+        o.way = loaded_global(w, in, from, o.way);
+    return o;
+}
+
+static void count_kept(struct vg_warp *w, const struct ir_insn *in, struct proof_place to,
+                       struct origin o)
+{
+    struct proof *p = proof_of(w);
+    const bool raw = o.way && way_is_raw(o.way);
+    if (to.space == PTX_SPACE_SHARED && raw) {
+        proof_counts(w)->staged++;
+        w->block->proof.staged += !to.origin->low && !to.origin->high;
+    }
+    if (to.space != PTX_SPACE_GLOBAL)
+        return;
+    const bool is_y = lies_in(p, VG_PROOF_Y, to.address);
+    if (is_y && way_products(o.way))
+        p->running->sites[in->number] |= SITE_STORES;
+    else if (!is_y && raw && o.way & WAY_OF_X)
+        proof_counts(w)->x_rewritten++;
+}
+
+void proof_keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place to, int half,
+                struct origin what)
+{
+    if (!to.origin)
+        return;
+    if (what.low || what.high)
+        count_kept(w, in, to, what);
+    else if (!to.origin->low && !to.origin->high)
+        return;
+    if (half == WHOLE) {
+        *to.origin = what;
+        return;
+    }
+    *(half ? &to.origin->high : &to.origin->low) = what.low;
+    to.origin->way |= what.way;
+}
+
+/* ---- loads and stores ------------------------------------------------------------------------ */
+
+static uint32_t element_slot(const struct vg_warp *w, const struct ir_insn *in, int k,
+                             uint32_t single)
+{
+    return in->vector == 1 ? single : w->frame->function->extra[in->extra + (uint32_t)k];
+}
+
+static int half_of(const struct ir_insn *in, uint64_t address)
+{
+    return in->bytes >= 4 ? WHOLE : (int)(address >> 1 & 1);
+}
+
+void proof_load(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
+{
+    uint64_t at[VG_LANES];
+    const uint32_t words = in->bytes == 8 ? 2 : 1;
+    const uint32_t stride = (uint32_t)ptx_type_bytes((enum ptx_type)in->type2) == 8 ? 2 : 1;
+    proof_addresses(w, in, at);
+    for (int k = 0; k < in->vector; k++) {
+        const uint32_t slot = element_slot(w, in, k, in->d);
+        for (uint32_t word = 0; word < stride; word++) {
+            struct origin o[VG_LANES] = {{0}};
+            for (uint32_t left = in->bytes > 1 && word < words ? lanes : 0; left; left &= left - 1) {
+                const int i = __builtin_ctz(left);
+                const uint64_t a = at[i] + (uint64_t)k * in->bytes + 4 * word;
+                o[i] = proof_fetch(w, in, proof_place(w, in, i, a), half_of(in, a));
+            }
+            proof_put(w, slot, lanes, o, stride, word);
+        }
+    }
+}
+
+void proof_store(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
+{
+    uint64_t at[VG_LANES];
+    const uint32_t words = in->bytes == 8 ? 2 : 1;
+    const uint32_t stride = (uint32_t)ptx_type_bytes((enum ptx_type)in->type2) == 8 ? 2 : 1;
+    proof_addresses(w, in, at);
+    for (int k = 0; k < in->vector; k++) {
+        const uint32_t slot = element_slot(w, in, k, in->b);
+        const bool holds = proof_holds(w, slot) && in->bytes > 1;
+        for (uint32_t left = lanes; left; left &= left - 1) {
+            const int i = __builtin_ctz(left);
+            for (uint32_t word = 0; word < words; word++) {
+                struct origin o = {0};
+                if (holds)
+                    o = proof_slot(w, slot)[(uint32_t)i * stride + word];
+                const uint64_t a = at[i] + (uint64_t)k * in->bytes + 4 * word;
+                proof_keep(w, in, proof_place(w, in, i, a),
+                           in->bytes == 1 ? WHOLE : half_of(in, a), o);
+            }
+        }
+    }
+}
+
+/* The copy arrives later, but until then nobody may read there. */
+void proof_copy_async(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
+{
+    struct ir_insn load = *in, store = *in;
+    load.space = PTX_SPACE_GLOBAL;
+    store.space = PTX_SPACE_SHARED;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        const char *a = w->regs + in->a, *b = w->regs + in->b;
+        const uint64_t to = in->wide_address ? ((const uint64_t *)(const void *)a)[i]
+                                             : ((const uint32_t *)(const void *)a)[i];
+        const uint64_t from = in->boolean ? ((const uint64_t *)(const void *)b)[i]
+                                          : ((const uint32_t *)(const void *)b)[i];
+        uint32_t read = in->c ? ((const uint32_t *)(const void *)(w->regs + in->c))[i] : in->bytes;
+        for (uint32_t k = 0; k < in->bytes; k += 4) {
+            struct origin o = {0};
+            if (k + 4 <= read)
+                o = proof_fetch(w, &load, proof_place(w, &load, i, from + k), WHOLE);
+            proof_keep(w, &store, proof_place(w, &store, i, to + k), WHOLE, o);
+        }
+    }
+}
+
+/* ---- atomics -------------------------------------------------------------------------------- */
+
+static void join(struct vg_warp *w, int lane, struct proof_place at)
+{
+    struct proof *p = proof_of(w);
+    const uint64_t thread =
+        w->block->number * w->block->launch->threads + w->index * VG_LANES + (uint32_t)lane;
+    const size_t word = (size_t)(at.origin - p->global);
+    const uint32_t who = (uint32_t)(thread + w->block->launch->number * 0x9e3779b1u) | 1u << 31;
+    if (at.space != PTX_SPACE_GLOBAL || p->adders[word] == who)
+        return;
+    p->adders[word] = who;
+    p->joins[word]++;
+}
+
+/* The products of b come to a sum by an atomic operation. */
+static uint64_t added(struct vg_warp *w, int lane, struct proof_place at, uint64_t sum,
+                      uint32_t products)
+{
+    const uint32_t atomic = way_count(sum, WAY_ATOMIC), left = way_products(sum);
+    if (!products || at.space != PTX_SPACE_GLOBAL)
+        return sum;
+    join(w, lane, at);
+    const uint32_t more = products < left - atomic ? products : left - atomic;
+    return sum + more * WAY_ONE(WAY_ATOMIC);
+}
+
+/* What a place holds when it is this lane's turn: an exchange of an earlier lane may have changed it. */
+static uint64_t value_at(const struct vg_warp *w, struct proof_place at, uint32_t bytes)
+{
+    uint64_t v = 0;
+    const char *from = at.space == PTX_SPACE_SHARED
+                           ? w->block->shared + at.address
+                           : vg_memory_host(&w->worker->device->memory, at.address);
+    const struct vg_allocation *a = at.space == PTX_SPACE_SHARED
+                                        ? NULL
+                                        : vg_memory_below(&w->worker->device->memory, at.address);
+    if (at.space == PTX_SPACE_SHARED || (a && a->live && at.address - a->address + bytes <= a->bytes))
+        memcpy(&v, from, bytes);
+    return v;
+}
+
+static uint64_t register_at(const struct vg_warp *w, uint32_t slot, int lane, uint32_t bytes)
+{
+    const char *from = w->regs + slot;
+    return bytes == 8 ? ((const uint64_t *)(const void *)from)[lane]
+                      : ((const uint32_t *)(const void *)from)[lane];
+}
+
+static struct origin sum_at(struct vg_warp *w, const struct ir_insn *in, int lane,
+                            struct proof_place at, struct origin b)
+{
+    const uint64_t old = value_at(w, at, in->bytes), by = register_at(w, in->b, lane, in->bytes);
+    const enum ptx_type type = (enum ptx_type)in->type;
+    struct origin sum = {0};
+    if (type != PTX_TYPE_f32 && type != PTX_TYPE_f64)
+        return sum;
+    const struct proof_value r =
+        proof_sum(proof_number(old, type, (struct proof_value){at.origin->low, at.origin->way}),
+                  proof_number(by, type, (struct proof_value){b.low, b.way}));
+    if (at.origin->low || b.low)
+        sum = (struct origin){
+            .low = r.element,
+            .way = added(w, lane, at, r.way, b.low ? way_products(b.way) : 0)};
+    return sum;
+}
+
+/* A sum that was put in the place of what it was made from. */
+static struct origin exchanged(struct vg_warp *w, int lane, struct proof_place at, struct origin c)
+{
+    const uint32_t before = way_products(at.origin->way), after = way_products(c.way);
+    if (c.low && after > before) {
+        const uint32_t was = way_count(at.origin->way, WAY_ATOMIC);
+        c.way = (c.way & ~(WAY_MOST * WAY_ONE(WAY_ATOMIC))) | was * WAY_ONE(WAY_ATOMIC);
+        c.way = added(w, lane, at, c.way, after - before);
+    }
+    return c;
+}
+
+struct pending {
+    uint64_t address, value;
+};
+
+static void atomic_lane(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                        struct pending *pending, int *pendings, struct origin old[2])
+{
+    const struct proof_place at = proof_place(w, in, lane, address);
+    const uint32_t words = in->bytes == 8 ? 2 : 1;
+    const struct origin none[2] = {{0}};
+    if (!at.origin || in->bytes < 4 || in->bytes > 8)
+        return;
+    const struct origin *b =
+        proof_holds(w, in->b) ? proof_slot(w, in->b) + (uint32_t)lane * words : none;
+    memcpy(old, at.origin, words * sizeof *old);
+    struct origin new[2] = {{0}};
+    if (in->sub == ATOM_ADD) {
+        new[0] = sum_at(w, in, lane, at, b[0]);
+    } else if (in->sub == ATOM_EXCH) {
+        memcpy(new, b, words * sizeof *new);
+    } else if (in->sub == ATOM_CAS) {
+        uint64_t now = value_at(w, at, in->bytes);
+        for (int i = 0; i < *pendings; i++)
+            if (pending[i].address == address)
+                now = pending[i].value;
+        if (now != register_at(w, in->b, lane, in->bytes))
+            return;
+        pending[(*pendings)++] =
+            (struct pending){address, register_at(w, in->c, lane, in->bytes)};
+        if (proof_holds(w, in->c))
+            memcpy(new, proof_slot(w, in->c) + (uint32_t)lane * words, words * sizeof *new);
+        new[0] = exchanged(w, lane, at, new[0]);
+    }
+    for (uint32_t k = 0; k < words; k++) {
+        struct proof_place word = at;
+        word.origin += k;
+        proof_keep(w, in, word, WHOLE, new[k]);
+    }
+}
+
+static void atomic_vector(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
+                          const uint64_t *at)
+{
+    const uint32_t *slots = w->frame->function->extra + in->extra;
+    for (uint32_t k = 0; k < in->vector; k++) {
+        struct ir_insn one = *in;
+        struct origin old[2][VG_LANES] = {{{0}}};
+        struct pending none[1];
+        int pendings = 0;
+        one.b = slots[k];
+        for (uint32_t left = lanes; left; left &= left - 1) {
+            const int i = __builtin_ctz(left);
+            struct origin was[2] = {{0}};
+            atomic_lane(w, &one, i, at[i] + (uint64_t)k * in->bytes, none, &pendings, was);
+            old[0][i] = was[0];
+        }
+        if (in->extras > in->vector)
+            proof_put(w, slots[in->vector + k], lanes, old[0], 1, 0);
+    }
+}
+
+void proof_atomic(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
+{
+    uint64_t at[VG_LANES];
+    struct origin old[2][VG_LANES] = {{{0}}};
+    struct pending pending[VG_LANES];
+    int pendings = 0;
+    proof_addresses(w, in, at);
+    if (in->op == IR_ATOM_VECTOR) {
+        atomic_vector(in, w, lanes, at);
+        return;
+    }
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        struct origin was[2] = {{0}};
+        atomic_lane(w, in, i, at[i], pending, &pendings, was);
+        old[0][i] = was[0];
+        old[1][i] = was[1];
+    }
+    const uint32_t stride = in->bytes == 8 ? 2 : 1;
+    for (uint32_t word = 0; in->d && word < stride; word++)
+        proof_put(w, in->d, lanes, old[word], stride, word);
+}
+
+/* ---- textures and surfaces ------------------------------------------------------------------- */
+
+void proof_texture(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
+{
+    const uint32_t *slots = w->frame->function->extra + in->extra;
+    struct origin o[4][VG_LANES] = {{{0}}};
+    struct ir_insn load = *in;
+    load.space = PTX_SPACE_GLOBAL;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        struct vg_texture t;
+        uint32_t bits[4];
+        uint64_t first = 0;
+        if (!texture_find(w, in, i, ((uint64_t *)(void *)(w->regs + in->a))[i], false, &t))
+            return;
+        const struct texture_place at = texture_coordinates(w, in, i);
+        if (in->sub || t.channel_bytes != 4 || !texture_fetch(w, in, i, &t, &at, bits, &first) ||
+            !first)
+            continue;
+        for (uint32_t k = 0; k < in->vector && k < (uint32_t)t.channels; k++)
+            o[k][i] = proof_fetch(w, &load, proof_place(w, &load, i, first + 4 * k), WHOLE);
+    }
+    for (uint32_t k = 0; k < in->vector; k++)
+        if (slots[4 + k])
+            proof_put(w, slots[4 + k], lanes, o[k], 1, 0);
+}
+
+void proof_surface(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
+{
+    const uint32_t *slots = w->frame->function->extra + in->extra + 4;
+    const bool is_store = in->op == IR_SUST;
+    struct ir_insn access = *in;
+    access.space = PTX_SPACE_GLOBAL;
+    for (uint32_t k = 0; k < in->vector; k++) {
+        struct origin o[VG_LANES] = {{0}};
+        for (uint32_t left = lanes; left; left &= left - 1) {
+            const int i = __builtin_ctz(left);
+            struct vg_texture t;
+            uint64_t first = 0;
+            if (!texture_find(w, in, i, ((uint64_t *)(void *)(w->regs + in->a))[i], true, &t))
+                return;
+            struct texture_place at = texture_coordinates(w, in, i);
+            if (in->boolean)
+                at.i[2] = at.layer;
+            if (!surface_address(w, in, i, &t, at.i, (uint32_t)in->bytes * in->vector, &first))
+                return;
+            const struct proof_place place = proof_place(w, &access, i, first + 4 * k);
+            if (!first || in->bytes != 4)
+                continue;
+            if (!is_store)
+                o[i] = proof_fetch(w, &access, place, WHOLE);
+            else
+                proof_keep(w, &access, place, WHOLE,
+                           proof_holds(w, slots[k]) ? proof_slot(w, slots[k])[i]
+                                                    : (struct origin){0});
+        }
+        if (!is_store && slots[k] && in->bytes <= 4)
+            proof_put(w, slots[k], lanes, o, 1, 0);
+    }
+}

@@ -1,0 +1,85 @@
+/** @file
+ * The way of a value: through which memories what it was made of came (proof.h).
+ *
+ *     | 63: – | 62: – | of k | of x | atomic | k_const | x_buffer | k_shared | x_shared | products |
+ *       63      62      61     60     50       40        30         20         10         0
+ *
+ * Of an element of x or k, or a sum of such, the fields are 0 or 1 and there are no products. Of a
+ * product and of sums of products they say for how many of the products that is so. A sum of more than
+ * 1023 keeps the proportions only.
+ */
+#ifndef CONVLAB_VG_PROOF_WAYS_H
+#define CONVLAB_VG_PROOF_WAYS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** The fields after the number of products. */
+enum way_field { WAY_X_SHARED = 1, WAY_K_SHARED, WAY_X_BUFFER, WAY_K_CONST, WAY_ATOMIC, WAY_FIELDS };
+
+enum { WAY_BITS = 10, WAY_MOST = (1 << WAY_BITS) - 1 };
+
+#define WAY_ONE(field) (UINT64_C(1) << WAY_BITS * (field))
+#define WAY_OF_X       (UINT64_C(1) << 60)
+#define WAY_OF_K       (UINT64_C(1) << 61)
+#define WAY_COUNTS     (WAY_OF_X - 1)
+#define WAYS_OF_X      (WAY_OF_X | WAY_ONE(WAY_X_SHARED) | WAY_ONE(WAY_X_BUFFER))
+#define WAYS_OF_K      (WAY_OF_K | WAY_ONE(WAY_K_SHARED) | WAY_ONE(WAY_K_CONST))
+
+static inline uint32_t way_count(uint64_t way, int field)
+{
+    return (uint32_t)(way >> WAY_BITS * field) & WAY_MOST;
+}
+
+static inline uint32_t way_products(uint64_t way)
+{
+    return way_count(way, 0);
+}
+
+/** Of elements of x or k, not of products. */
+static inline bool way_is_raw(uint64_t way)
+{
+    return way_products(way) == 0;
+}
+
+/** Half of each count. */
+static inline uint64_t way_halved(uint64_t way)
+{
+    const uint64_t top = WAY_ONE(1) >> 1;
+    const uint64_t tops = top | top << 10 | top << 20 | top << 30 | top << 40 | top << 50;
+    return (way & ~WAY_COUNTS) | ((way & WAY_COUNTS) >> 1 & ~tops) | WAY_ONE(0);
+}
+
+/** Of a sum. What came through a memory only in part did not. */
+static inline uint64_t way_sum(uint64_t a, uint64_t b)
+{
+    if (!a || !b)
+        return a | b;
+    if (way_is_raw(a) && way_is_raw(b))
+        return (a & b & WAY_COUNTS) | ((a | b) & ~WAY_COUNTS);
+    if (way_is_raw(a) || way_is_raw(b))
+        return way_is_raw(a) ? b : a;
+    while (way_products(a) + way_products(b) > WAY_MOST) {
+        a = way_halved(a);
+        b = way_halved(b);
+    }
+    return ((a & WAY_COUNTS) + (b & WAY_COUNTS)) | ((a | b) & ~WAY_COUNTS);
+}
+
+/** Whether a product of these is one of x and k. */
+static inline bool way_multiplies(uint64_t a, uint64_t b)
+{
+    return way_is_raw(a) && way_is_raw(b) &&
+           ((a & WAY_OF_X && b & WAY_OF_K) || (a & WAY_OF_K && b & WAY_OF_X));
+}
+
+/** Of a product. */
+static inline uint64_t way_product(uint64_t a, uint64_t b)
+{
+    if (!way_multiplies(a, b))
+        return way_sum(a, b);
+    const uint64_t x = a & WAY_OF_X ? a : b, k = a & WAY_OF_X ? b : a;
+    return (x & WAYS_OF_X) | (k & WAYS_OF_K) | WAY_ONE(0);
+}
+
+#endif

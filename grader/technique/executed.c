@@ -1,0 +1,123 @@
+#include "grader/technique/executed.h"
+
+#include "nn/oracle.h"
+#include "vgpu/probe/names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A number for a module, by the hash of its PTX. */
+static uint64_t module_number(const char *hash)
+{
+    char digits[13];
+    snprintf(digits, sizeof digits, "%.12s", hash);
+    return strtoull(digits, NULL, 16) << 16;
+}
+
+static uint64_t code_of(const char *hash, long function, long block)
+{
+    return module_number(hash) ^ ((uint64_t)function << 40) ^ (uint64_t)block;
+}
+
+static int compare_blocks(const void *a, const void *b)
+{
+    const struct gr_executed_block *p = a, *q = b;
+    return (p->code > q->code) - (p->code < q->code);
+}
+
+static struct gr_executed_block *find(const struct gr_executed *in, uint64_t code)
+{
+    const struct gr_executed_block key = {.code = code};
+    return in->blocks ? bsearch(&key, in->block, in->blocks, sizeof key, compare_blocks) : NULL;
+}
+
+static bool append(struct gr_executed *to, struct gr_executed_block block)
+{
+    if (to->blocks == to->room) {
+        const size_t room = to->room ? 2 * to->room : 256;
+        struct gr_executed_block *more = realloc(to->block, room * sizeof *more);
+        if (!more)
+            return false;
+        to->block = more;
+        to->room = room;
+    }
+    to->block[to->blocks++] = block;
+    return true;
+}
+
+/* One block for each code. */
+static void join(struct gr_executed *e)
+{
+    size_t n = 0;
+    if (e->blocks)
+        qsort(e->block, e->blocks, sizeof *e->block, compare_blocks);
+    for (size_t i = 0; i < e->blocks; i++) {
+        if (n && e->block[n - 1].code == e->block[i].code)
+            e->block[n - 1].threads += e->block[i].threads;
+        else
+            e->block[n++] = e->block[i];
+    }
+    e->blocks = n;
+}
+
+/* "FUNCTION.BLOCK:THREADS ..." of one launch. */
+static bool take_kernel(struct gr_executed *to, const char *name, const char *hash,
+                        const char *blocks)
+{
+    struct gr_executed_block block;
+    name_demangle(name, block.kernel, sizeof block.kernel);
+    for (const char *at = blocks; *at;) {
+        char *end;
+        const long f = strtol(at, &end, 10), b = *end == '.' ? strtol(end + 1, &end, 10) : -1;
+        if (b < 0 || *end != ':')
+            return true; /* not as it should be */
+        block.threads = strtod(end + 1, &end);
+        block.code = code_of(hash, f, b);
+        if (!append(to, block))
+            return false;
+        at = end + strspn(end, " ");
+    }
+    return true;
+}
+
+bool gr_executed_add(struct gr_executed *to, const struct tsv *table,
+                     const struct conv_shape *shape)
+{
+    const int kind = tsv_column(table, "kind"), name = tsv_column(table, "name"),
+              hash = tsv_column(table, "ptx_hash"), blocks = tsv_column(table, "blocks"),
+              bytes = tsv_column(table, "bytes");
+    double sent = 0;
+    bool good = true;
+    for (size_t i = 0; i < table->rows && good; i++) {
+        const char *what = tsv_cell(table, i, kind);
+        if (strcmp(what, "kernel") == 0)
+            good = take_kernel(to, tsv_cell(table, i, name), tsv_cell(table, i, hash),
+                               tsv_cell(table, i, blocks));
+        else if (strcmp(what, "copy_htod") == 0 || strcmp(what, "copy_shared") == 0)
+            sent += strtod(tsv_cell(table, i, bytes), NULL);
+        if (to->blocks > 100000)
+            join(to);
+    }
+    join(to);
+    const size_t tensors =
+        nn_conv_x_elems(shape) + nn_conv_k_elems(shape) + nn_conv_y_elems(shape);
+    sent -= (double)sizeof(float) * (double)tensors;
+    to->sent_bytes = sent > to->sent_bytes ? sent : to->sent_bytes;
+    return good;
+}
+
+void gr_executed_free(struct gr_executed *e)
+{
+    free(e->block);
+    *e = (struct gr_executed){0};
+}
+
+const struct gr_executed_block *gr_executed_beyond(const struct gr_executed *run,
+                                                   const struct gr_executed *proved)
+{
+    for (size_t i = 0; i < run->blocks; i++)
+        if (!find(proved, run->block[i].code))
+            return &run->block[i];
+    return NULL;
+}

@@ -1,0 +1,37 @@
+/** @file
+ * Which code a run executed, and what the host sent: what tells whether a run that is timed does what
+ * the proved one does. The proof takes too long for the sizes that are timed.
+ */
+#ifndef CONVLAB_GRADER_EXECUTED_H
+#define CONVLAB_GRADER_EXECUTED_H
+
+#include "base/tsv.h"
+#include "conv.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Threads that ran a basic block of a kernel's module, and the name of a kernel. */
+struct gr_executed_block {
+    uint64_t code; /**< of the module's hash, the function's number and the block's */
+    double threads;
+    char kernel[96]; /**< in whose launch it ran first */
+};
+
+struct gr_executed {
+    struct gr_executed_block *block; /**< sorted by code */
+    size_t blocks, room;
+    double sent_bytes; /**< by the host in one run, other than the tensors; the most */
+};
+
+/** Adds what a run did. @param table  of work (device_record.h) @return false without memory. */
+bool gr_executed_add(struct gr_executed *to, const struct tsv *table,
+                     const struct conv_shape *shape);
+void gr_executed_free(struct gr_executed *executed);
+
+/** @return code of @p run that @p proved never ran, or NULL. */
+const struct gr_executed_block *gr_executed_beyond(const struct gr_executed *run,
+                                                   const struct gr_executed *proved);
+
+#endif

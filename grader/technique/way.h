@@ -1,0 +1,42 @@
+/** @file
+ * What y was made of in one convolution, and which way x and k took to it, as the virtual GPU has
+ * proved it by execution (common/vgpu/exec/proof.h).
+ *
+ *     x, k ──load──▶ register ─────────────────────────▶ product ──▶ ... ──store, atomics──▶ y
+ *        └─▶ shared memory, constant variable, workspace ─┘
+ */
+#ifndef CONVLAB_GRADER_WAY_H
+#define CONVLAB_GRADER_WAY_H
+
+#include "base/status.h"
+#include "base/tsv.h"
+#include "conv.h"
+#include "vgpu/device/session_proof.h"
+
+#include <stddef.h>
+
+enum { GR_MAX_KERNELS = 64 };
+
+/** What a kernel did, all its launches together. */
+struct gr_kernel_way {
+    char name[128];
+#define GR_WAY_FIELD(name) double name;
+    VG_PROOF_COUNTS(GR_WAY_FIELD)
+};
+
+/** Of one convolution. Large: allocate it. */
+struct gr_way {
+    struct conv_shape shape;
+    PROOF_TOTALS(GR_WAY_FIELD) /**< of y */
+    size_t kernels;
+    struct gr_kernel_way kernel[GR_MAX_KERNELS];
+    struct gr_kernel_way total;
+    struct gr_kernel_way multiplying; /**< of the kernels with products of x and k */
+};
+#undef GR_WAY_FIELD
+
+/** Reads the table of the proof. */
+enum st_code gr_way_read(struct gr_way *to, const struct tsv *table, const struct conv_shape *shape,
+                         struct st_error *err);
+
+#endif

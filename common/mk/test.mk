@@ -25,12 +25,12 @@ $(BUILD)/mutants_cuda/%/libconv.so: grader/tests/mutants_cuda/%.cu grader/tests/
 	$(Q)mkdir -p $(@D)
 	$(Q)$(NVCC) $(TEST_NVCCFLAGS) $< -o $@
 
-# Right submissions with and without their technique; several in a file.
+# Right submissions with and without their technique; several in a file. Some use tensor cores and CUB.
 TECHNIQUES := $(if $(NVCC),$(filter $(MILESTONES),$(patsubst grader/tests/techniques/%.cu,%,$(wildcard grader/tests/techniques/m[0-9]*.cu))))
 
 $(BUILD)/techniques/%.o: grader/tests/techniques/%.cu $(wildcard grader/tests/techniques/*.cuh) common/conv.h
 	$(Q)mkdir -p $(@D)
-	$(Q)$(NVCC) $(filter-out -shared,$(TEST_NVCCFLAGS)) -c $< -o $@
+	$(Q)$(NVCC) $(filter-out -shared -std=% -arch=%,$(TEST_NVCCFLAGS)) -std=c++17 -arch=compute_80 -c $< -o $@
 
 $(BUILD)/mutants/%/libconv.so: grader/tests/mutants/%.c common/conv.h $(wildcard grader/tests/mutants/*.h grader/tests/mutants/*.inc)
 	$(Q)mkdir -p $(@D)

@@ -27,7 +27,7 @@ static const struct conv_shape model_layers[MAX_LAYERS] = {{IMAGES, 24, 12, 33, 
 
 struct gr_proof {
     struct gr_host host;
-    struct arena arena; /* its own: that of the grading may hold what a network goes on with */
+    struct arena arena;   /* its own: that of the grading may hold what a network goes on with */
     struct gr_check seen; /* why it was not made, if it was not */
     bool made;
     struct gr_way way[MAX_LAYERS];
@@ -61,8 +61,8 @@ static bool run_one(struct grading *g, struct gr_session *session, const struct 
     enum { SLOWER = 4 }; /* than it is without a proof */
     struct gr_run run;
     struct gr_compare compared;
-    gr_session_run(session, &conv->shape, &g->proof->arena, SLOWER * gr_time_limit_s(g, &conv->shape),
-                   &run);
+    gr_session_run(session, &conv->shape, &g->proof->arena,
+                   SLOWER * gr_time_limit_s(g, &conv->shape), &run);
     if (run.outcome == GR_DEVICE_LOST) {
         *status = gr_device_lost(&run, err);
         return false;
@@ -165,8 +165,7 @@ static enum st_code make_proof(struct grading *g, struct st_error *err)
     p->made = !status;
     for (size_t i = 0; i < MAX_LAYERS && p->made; i++) {
         const struct conv_shape s = layer_shape(g, i);
-        p->made =
-            prove(g, &s, RANDOM_STREAM + MAX_LAYERS + i, &p->way[i], &p->seen, &status, err);
+        p->made = prove(g, &s, RANDOM_STREAM + MAX_LAYERS + i, &p->way[i], &p->seen, &status, err);
     }
     return status;
 }
@@ -199,8 +198,7 @@ enum st_code gr_work_check(struct grading *g, struct gr_check *check, struct st_
         gr_check_hint(check, GR_IDLE_HINT);
     } else if (!p->made) {
         gr_check_set(check, p->seen.status, "%s\nbut not when its work was proved%s: %.300s", right,
-                     g->host.device == RUNNER_ON_GPU ? " on the virtual GPU" : "",
-                     p->seen.message);
+                     g->host.device == RUNNER_ON_GPU ? " on the virtual GPU" : "", p->seen.message);
         gr_check_hint(check, "%s", p->seen.hint);
     }
     return ST_OK;
@@ -282,14 +280,16 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
     const struct gr_executed_block *beyond = prove_more(g, shape, &run, &lacks, &status, err);
     if (beyond && !lacks.fact[0]) {
         snprintf(lacks.fact, sizeof lacks.fact, "proved_code");
-        snprintf(lacks.text, sizeof lacks.text,
-                 "with %d images %.90s runs code that it does not run with few images, where the work is proved: use the same kernels for any number of images",
-                 shape->B, beyond->kernel);
+        snprintf(
+            lacks.text, sizeof lacks.text,
+            "with %d images %.90s runs code that it does not run with few images, where the work is proved: use the same kernels for any number of images",
+            shape->B, beyond->kernel);
     } else if (!lacks.fact[0] && run.sent_bytes > most) {
         snprintf(lacks.fact, sizeof lacks.fact, "sent_bytes");
-        snprintf(lacks.text, sizeof lacks.text,
-                 "right, but the host sent %.0f bytes to the device meanwhile (at most %.0f): the work was not done on the GPU",
-                 run.sent_bytes, most);
+        snprintf(
+            lacks.text, sizeof lacks.text,
+            "right, but the host sent %.0f bytes to the device meanwhile (at most %.0f): the work was not done on the GPU",
+            run.sent_bytes, most);
     }
     if (lacks.fact[0]) {
         check->lacks = lacks;
@@ -316,8 +316,9 @@ static void judge(struct grading *g, struct gr_check *check)
     }
     char where[160];
     const struct conv_shape *s = &p->way[0].shape;
-    snprintf(where, sizeof where, "B=%d M=%d C=%d H=%d W=%d K=%d and a layer with C=1, on the virtual GPU",
-             s->B, s->M, s->C, s->H, s->W, s->K);
+    snprintf(where, sizeof where,
+             "B=%d M=%d C=%d H=%d W=%d K=%d and a layer with C=1, on the virtual GPU", s->B, s->M,
+             s->C, s->H, s->W, s->K);
     if (!first && check->lacks.fact[0]) {
         gr_check_set(check, GR_FAIL, "all %zu facts found for %s, but not where it is timed:\n%s",
                      n, where, check->lacks.text);
@@ -330,12 +331,11 @@ static void judge(struct grading *g, struct gr_check *check)
     }
     gr_check_set(check, GR_FAIL, "%s", first->text);
     for (size_t i = 0; i < n; i++)
-        gr_check_append(check, "\n%s %s", evidence[i].holds ? "found:  " : "missing:",
-                        evidence[i].text);
+        gr_check_append(check, "\n%s %s",
+                        evidence[i].holds ? "found:  " : "missing:", evidence[i].text);
     gr_check_append(check, "\nproved for %s", where);
     gr_check_hint(
-        check,
-        "the technique must be in the kernels that make y, in every layer, not beside them");
+        check, "the technique must be in the kernels that make y, in every layer, not beside them");
 }
 
 enum st_code gr_technique_check(struct grading *g, struct st_error *err)

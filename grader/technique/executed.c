@@ -100,8 +100,7 @@ bool gr_executed_add(struct gr_executed *to, const struct tsv *table,
             join(to);
     }
     join(to);
-    const size_t tensors =
-        nn_conv_x_elems(shape) + nn_conv_k_elems(shape) + nn_conv_y_elems(shape);
+    const size_t tensors = nn_conv_x_elems(shape) + nn_conv_k_elems(shape) + nn_conv_y_elems(shape);
     sent -= (double)sizeof(float) * (double)tensors;
     to->sent_bytes = sent > to->sent_bytes ? sent : to->sent_bytes;
     return good;

@@ -104,6 +104,11 @@ static double x_from_matrix(const struct gr_way *w)
     return share(w, w->x_buffer);
 }
 
+static double read_only(const struct gr_way *w)
+{
+    return share(w, w->read_only);
+}
+
 static double by_atomics(const struct gr_way *w)
 {
     return share(w, w->by_atomics);
@@ -136,20 +141,28 @@ static double joins(const struct gr_way *w)
     return ratio(w->joins, outputs(w));
 }
 
-static double read_only(const struct gr_way *w)
+/* Of the kernels that make a tenth of the products or more, so that nothing beside them counts. */
+static bool does_much(const struct gr_way *w, const struct gr_kernel_way *k)
 {
-    return fmax(ratio(w->total.x_read_only_loads, w->total.x_loads),
-                ratio(w->total.k_read_only_loads, w->total.k_loads));
+    return k->products >= 0.1 * taps(w) * outputs(w);
 }
 
 static double products_in_a_row(const struct gr_way *w)
 {
-    return ratio(w->total.products, w->total.product_runs);
+    double least = INFINITY;
+    for (size_t i = 0; i < w->kernels; i++)
+        if (does_much(w, &w->kernel[i]))
+            least = fmin(least, ratio(w->kernel[i].products, w->kernel[i].product_runs));
+    return isfinite(least) ? least : 0;
 }
 
 static double loop_branches(const struct gr_way *w)
 {
-    return ratio(w->total.loop_branches, w->total.products);
+    double most = 0;
+    for (size_t i = 0; i < w->kernels; i++)
+        if (does_much(w, &w->kernel[i]))
+            most = fmax(most, ratio(w->kernel[i].loop_branches, w->kernel[i].products));
+    return most;
 }
 
 /* ---- facts that tell more than a number ------------------------------------------------------ */
@@ -194,9 +207,8 @@ static const struct gr_kernel_way *main_kernel(const struct gr_way *w)
  * leave and memory that holds nothing do not. */
 static bool same_kernel(const struct gr_kernel_way *a, const struct gr_kernel_way *b)
 {
-    return a->multiplying_threads == b->multiplying_threads &&
-           a->shared_words == b->shared_words && a->product_sites == b->product_sites &&
-           a->store_sites == b->store_sites &&
+    return a->multiplying_threads == b->multiplying_threads && a->shared_words == b->shared_words &&
+           a->product_sites == b->product_sites && a->store_sites == b->store_sites &&
            fabs(a->executed_sites - b->executed_sites) <=
                0.1 * fmax(a->executed_sites, b->executed_sites);
 }
@@ -208,10 +220,10 @@ static void layers_differ(const struct gr_way *ways, size_t layers, struct gr_ev
                                         layers > 1 ? main_kernel(&ways[1]) : NULL};
     for (int i = 0; i < 2; i++)
         if (k[i])
-            snprintf(text[i], sizeof text[i],
-                     "%.30s, %.0f threads of a block multiply, %.0f words of x and k shared, %.0f multiply-adds in its code",
-                     k[i]->name, k[i]->multiplying_threads, k[i]->shared_words,
-                     k[i]->product_sites);
+            snprintf(
+                text[i], sizeof text[i],
+                "%.30s, %.0f threads of a block multiply, %.0f words of x and k shared, %.0f multiply-adds in its code",
+                k[i]->name, k[i]->multiplying_threads, k[i]->shared_words, k[i]->product_sites);
     const bool differ = k[0] && k[1] && !same_kernel(k[0], k[1]);
     say(to, differ, differ, "%s for both layers: C=%d: %s; C=%d: %s",
         differ ? "not the same kernel and blocks" : "the same kernel and blocks", ways[0].shape.C,

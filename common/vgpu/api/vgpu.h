@@ -260,13 +260,29 @@ struct vg_proof_word {
     bool has_element; /**< false: of no element of x or k */
     uint32_t element;
     uint32_t products; /**< of x and k; of these: ... */
-    uint32_t x_shared, k_shared, x_buffer, k_constant, by_atomics;
+    uint32_t x_shared, k_shared, x_buffer, k_constant, read_only, by_atomics;
     uint32_t joins; /**< atomic additions of products, one thread's in a row count once */
 };
 void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof_word *to);
 
 /** What a kernel did, all its launches together: X(count). Counts of threads; memory in words. */
-#define VG_PROOF_COUNTS(X)                                                                             X(launches)                                                                                        X(blocks)                                                                                          X(threads)  /* of a block of the last launch */                                                    X(products) /* of x and k */                                                                       X(x_loads)  /* from the tensor x */                                                                X(x_read_only_loads)                                                                               X(k_loads)                                                                                         X(k_read_only_loads)                                                                               X(constant_loads)      /* of k, from constant variables */                                         X(staged)              /* x or k, stored to shared memory */                                       X(shared_loads)        /* x or k, loaded from there */                                             X(barriers)                                                                                        X(x_rewritten)         /* x, stored to global memory */                                            X(product_runs)        /* products without a branch between them count once */                     X(loop_branches)       /* branches backwards after products */                                     X(multiplying_threads) /* of a block, at most */                                                   X(shared_words)        /* of a block, that held x or k, at most */                                 X(executed_sites)      /* instructions that were executed at all */                                X(product_sites)       /* ... that made products */                                                X(store_sites)         /* ... that stored products to y */
+#define VG_PROOF_COUNTS(X)                                                                         \
+    X(launches)                                                                                    \
+    X(blocks)                                                                                      \
+    X(threads)      /* of a block of the last launch */                                            \
+    X(products)     /* of x and k */                                                               \
+    X(x_loads)      /* from the tensor x */                                                        \
+    X(staged)       /* x or k, stored to shared memory */                                          \
+    X(shared_loads) /* x or k, loaded from there */                                                \
+    X(barriers)                                                                                    \
+    X(x_rewritten)         /* x, stored to global memory other than y */                           \
+    X(product_runs)        /* products without a branch between them count once */                 \
+    X(loop_branches)       /* branches backwards after products */                                 \
+    X(multiplying_threads) /* of a block, at most */                                               \
+    X(shared_words)        /* of a block, that held x or k, at most */                             \
+    X(executed_sites)      /* instructions that were executed at all */                            \
+    X(product_sites)       /* ... that made products */                                            \
+    X(store_sites)         /* ... that stored products to y */
 
 struct vg_proof_kernel {
     char name[256]; /**< demangled */

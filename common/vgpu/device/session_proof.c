@@ -70,7 +70,8 @@ static void add_word(struct proof_totals *t, const struct vg_proof_word *word, b
     t->k_shared += word->k_shared;
     t->x_buffer += word->x_buffer;
     t->k_constant += word->k_constant;
-    t->by_atomics += word->by_atomics;
+    t->read_only += word->read_only;
+    t->by_atomics += word->by_atomics < word->products ? word->by_atomics : word->products;
     t->joins += word->joins;
 }
 

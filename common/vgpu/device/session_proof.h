@@ -25,6 +25,7 @@
     X(k_shared)                                                                                    \
     X(x_buffer)                                                                                    \
     X(k_constant)                                                                                  \
+    X(read_only)                                                                                   \
     X(by_atomics)                                                                                  \
     X(joins)
 

@@ -46,7 +46,6 @@ void proof_close(struct vg_device *d)
     forget_kernels(p);
     forget_tensors(p);
     release(p->global, p->words * sizeof *p->global);
-    release(p->adders, p->words * sizeof *p->adders);
     release(p->joins, p->words * sizeof *p->joins);
     free(p->kernels);
     free(p);
@@ -62,9 +61,8 @@ enum st_code vg_proof_start(struct vg_device *d, struct st_error *err)
             return st_fail(err, ST_NO_MEMORY, "no memory for a proof");
         p->words = d->memory.arena_bytes / 4;
         p->global = reserve(p->words * sizeof *p->global);
-        p->adders = reserve(p->words * sizeof *p->adders);
         p->joins = reserve(p->words * sizeof *p->joins);
-        if (!p->global || !p->adders || !p->joins) {
+        if (!p->global || !p->joins) {
             proof_close(d);
             return st_fail(err, ST_NO_MEMORY, "no address space for a proof");
         }
@@ -146,8 +144,7 @@ bool vg_proof_tensor(struct vg_device *d, enum vg_proof_tensor which, uint64_t a
     if (!t->elements || (which == VG_PROOF_K && !make_table(p, words, n)))
         return false;
     for (size_t i = 0; i < n; i++) {
-        t->elements[i] =
-            which == VG_PROOF_K ? element_of_k(p, words[i]) : random_element(p, i);
+        t->elements[i] = which == VG_PROOF_K ? element_of_k(p, words[i]) : random_element(p, i);
         to[i] = (struct origin){.low = PROOF_ELEMENT | t->elements[i],
                                 .way = which == VG_PROOF_K ? WAY_OF_K : WAY_OF_X};
     }
@@ -174,8 +171,9 @@ void vg_proof_word(const struct vg_device *d, size_t index, struct vg_proof_word
                                  .k_shared = way_count(o->way, WAY_K_SHARED),
                                  .x_buffer = way_count(o->way, WAY_X_BUFFER),
                                  .k_constant = way_count(o->way, WAY_K_CONST),
-                                 .by_atomics = way_count(o->way, WAY_ATOMIC),
-                                 .joins = p->joins[at]};
+                                 .read_only = way_count(o->way, WAY_READ_ONLY),
+                                 .by_atomics = p->joins[at].products,
+                                 .joins = p->joins[at].count};
 }
 
 size_t vg_proof_kernels(const struct vg_device *d)
@@ -202,8 +200,8 @@ static void set_origin(struct proof *p, size_t word, struct origin o)
 {
     if (o.low || p->global[word].low || p->global[word].high)
         p->global[word] = o;
-    if (p->joins[word])
-        p->joins[word] = p->adders[word] = 0;
+    if (p->joins[word].count)
+        p->joins[word] = (struct proof_joins){0};
 }
 
 /* The first word that lies in a range as a whole, and the one after the last that some byte is of. */
@@ -218,15 +216,16 @@ static size_t end_word(uint64_t address, size_t bytes)
 }
 
 /* What managed memory held when the device last had it. */
-static void note_seen(struct vg_device *d, uint64_t address, size_t bytes)
+static void note_seen(const struct vg_device *d, struct vg_allocation *a, uint64_t address,
+                      size_t bytes)
 {
-    struct vg_allocation *a = vg_memory_below(&d->memory, address);
-    if (!a || !a->shared || !a->seen)
+    if (!a->shared || (!a->seen && !(a->seen = calloc(1, a->bytes + 4))))
         return;
     memcpy(a->seen + (address - a->address), vg_memory_host(&d->memory, address), bytes);
 }
 
-void proof_written(struct vg_device *d, uint64_t to, const void *from, size_t bytes)
+void proof_written(struct vg_device *d, struct vg_allocation *a, uint64_t to, const void *from,
+                   size_t bytes)
 {
     struct proof *p = d->proof;
     if (!p || !bytes)
@@ -238,27 +237,28 @@ void proof_written(struct vg_device *d, uint64_t to, const void *from, size_t by
             memcpy(&value, (const char *)from + 4 * i, sizeof value);
         set_origin(p, w, proof_by_value(p, value));
     }
-    note_seen(d, to, bytes);
+    note_seen(d, a, to, bytes);
 }
 
-void proof_copied(struct vg_device *d, uint64_t to, uint64_t from, size_t bytes)
+void proof_copied(struct vg_device *d, struct vg_allocation *a, uint64_t to, uint64_t from,
+                  size_t bytes)
 {
     struct proof *p = d->proof;
     if (!p || !bytes)
         return;
-    const size_t n = bytes / 4, a = first_word(to), b = first_word(from);
+    const size_t n = bytes / 4, first = first_word(to), source = first_word(from);
     if (to % 4 || from % 4) {
-        proof_written(d, to, NULL, bytes);
+        proof_written(d, a, to, NULL, bytes);
         return;
     }
-    const bool up = a > b; /* they may overlap */
+    const bool up = first > source; /* they may overlap */
     for (size_t i = 0; i < n; i++) {
         const size_t k = up ? n - 1 - i : i;
-        set_origin(p, a + k, p->global[b + k]);
+        set_origin(p, first + k, p->global[source + k]);
     }
     if (bytes % 4)
-        set_origin(p, a + n, (struct origin){0});
-    note_seen(d, to, bytes);
+        set_origin(p, first + n, (struct origin){0});
+    note_seen(d, a, to, bytes);
 }
 
 /* The host may have written to managed memory: what is not as the device left it is the host's. */
@@ -441,4 +441,3 @@ struct origin *proof_shared(struct vg_block *b, size_t word)
         b->proof.used = word + 1;
     return &b->proof.words[word];
 }
-

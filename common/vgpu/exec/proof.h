@@ -20,6 +20,7 @@
  * k is that element. So weights may be put in another order on the host.
  *
  *     proof.c         opening, tensors, what the host and copies write, frames and blocks
+ *     proof_values.c  registers, sums and products
  *     proof_step.c    what each instruction does: arithmetic and moves, by the rows of opcodes.def
  *     proof_memory.c  loads, stores, atomics, copies to shared memory, textures
  *     proof_matrix.c  matrix instructions
@@ -43,6 +44,13 @@ struct proof_value {
     uint64_t way;
 };
 
+/** How products came to a word of global memory by atomic additions since it was last stored to. */
+struct proof_joins {
+    uint32_t adder;    /**< the thread that added last */
+    uint32_t count;    /**< of additions, those of one thread in a row are one */
+    uint32_t products; /**< that came so */
+};
+
 struct proof_tensor {
     uint64_t address;
     size_t bytes, filled;
@@ -59,10 +67,9 @@ struct proof_kernel {
 enum proof_site { SITE_EXECUTED = 1, SITE_MULTIPLIES = 2, SITE_STORES = 4 };
 
 struct proof {
-    uint64_t key;           /**< of the random elements */
-    struct origin *global;  /**< of the words of global memory */
-    uint32_t *adders;       /**< of these: the thread that added last */
-    uint32_t *joins;        /**< ... and how often another one did */
+    uint64_t key;              /**< of the random elements */
+    struct origin *global;     /**< of the words of global memory */
+    struct proof_joins *joins; /**< of these */
     size_t words;
     struct proof_tensor tensor[VG_PROOF_TENSORS];
     uint32_t *values; /**< the values of k: a hash table; 0: free */
@@ -94,6 +101,13 @@ static inline uint32_t proof_holds(const struct vg_warp *w, uint32_t slot)
     return w->frame->holds[slot / 4];
 }
 
+/** Makes room for origins in a slot. @param stride  words of a lane @return them */
+struct origin *proof_open(struct vg_warp *w, uint32_t slot, uint32_t stride);
+
+/** A value that is zero came no way: the rest of a value that was split, say. */
+struct proof_value proof_value_of(uint32_t element, uint64_t way);
+/** The number that bits of a type are; of a pair: the lower one. */
+double proof_double(uint64_t bits, enum ptx_type type);
 /** A value, or if it has no element: the one that stands for the number. */
 struct proof_value proof_number(uint64_t bits, enum ptx_type type, struct proof_value v);
 /** Of values with elements. @param multiplied  whether it is a product of x and k */
@@ -152,8 +166,11 @@ bool proof_block_prepare(struct vg_block *block);
 void proof_block_start(struct vg_block *block);
 void proof_block_end(struct vg_block *block);
 void proof_local_copy(const struct vg_warp *w, int lane, size_t to, size_t from, size_t bytes);
-void proof_written(struct vg_device *d, uint64_t to, const void *from, size_t bytes);
-void proof_copied(struct vg_device *d, uint64_t to, uint64_t from, size_t bytes);
+/** Bytes of an allocation were written from outside. @param from  NULL: all the same */
+void proof_written(struct vg_device *d, struct vg_allocation *a, uint64_t to, const void *from,
+                   size_t bytes);
+void proof_copied(struct vg_device *d, struct vg_allocation *a, uint64_t to, uint64_t from,
+                  size_t bytes);
 bool proof_launch_start(struct vg_launch *launch);
 void proof_launch_end(struct vg_launch *launch);
 void proof_close(struct vg_device *d);

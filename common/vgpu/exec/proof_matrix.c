@@ -7,8 +7,8 @@
 /* ---- elements of fragments ------------------------------------------------------------------- */
 
 /* Element e of a lane: types of 16 bits lie in pairs. Narrower ones have no origin. */
-static struct proof_value element_get(const struct vg_warp *w, const uint32_t *regs, int e, int lane,
-                                      enum ptx_type type)
+static struct proof_value element_get(const struct vg_warp *w, const uint32_t *regs, int e,
+                                      int lane, enum ptx_type type)
 {
     const int per = ptx_type_per_register(type);
     const uint32_t slot = regs[1 + e / per], stride = proof_holds(w, slot);
@@ -48,8 +48,7 @@ struct product {
 
 static struct proof_value element_or_number(struct proof_value v, double number)
 {
-    return v.element ? v
-                     : (struct proof_value){PROOF_ELEMENT | field_of_number(number, true), 0};
+    return v.element ? v : (struct proof_value){PROOF_ELEMENT | field_of_number(number, true), 0};
 }
 
 /* One element of d. */
@@ -70,8 +69,8 @@ static struct proof_value dot(const struct product *p, const struct matrix_sizes
             continue;
         const struct proof_value product =
             proof_product(element_or_number(a, x), element_or_number(b, y), &multiplied);
-        sum = sum.element || plain != 0 ? proof_sum(element_or_number(sum, plain), product)
-                                        : product;
+        sum =
+            sum.element || plain != 0 ? proof_sum(element_or_number(sum, plain), product) : product;
         *count += multiplied;
     }
     return sum;
@@ -134,15 +133,13 @@ static void rows_access(struct vg_warp *w, const struct ir_insn *in, bool is_sto
                 }
                 const char *a = w->regs + in->a;
                 const int from = 8 * k + row;
-                const uint64_t at = (in->wide_address
-                                         ? ((const uint64_t *)(const void *)a)[from]
-                                         : ((const uint32_t *)(const void *)a)[from]) +
+                const uint64_t at = (in->wide_address ? ((const uint64_t *)(const void *)a)[from]
+                                                      : ((const uint32_t *)(const void *)a)[from]) +
                                     2 * (uint64_t)column;
                 const struct proof_place place = proof_place(w, &one, lane, at);
                 if (is_store) {
-                    const struct origin r = proof_holds(w, regs[k])
-                                                ? proof_slot(w, regs[k])[lane]
-                                                : (struct origin){0};
+                    const struct origin r =
+                        proof_holds(w, regs[k]) ? proof_slot(w, regs[k])[lane] : (struct origin){0};
                     const uint32_t element = half ? r.high : r.low;
                     proof_keep(w, &one, place, (int)(at >> 1 & 1),
                                (struct origin){.low = element, .way = element ? r.way : 0});
@@ -175,11 +172,23 @@ void proof_matrix(const struct ir_insn *in, struct vg_warp *w)
     const struct matrix_sizes sizes = matrix_sizes_of(in);
     struct product p;
     switch (in->op) {
-    case IR_WMMA_LOAD: wmma_access(w, in, false); break;
-    case IR_WMMA_STORE: wmma_access(w, in, true); break;
-    case IR_LDMATRIX: rows_access(w, in, false); break;
-    case IR_STMATRIX: rows_access(w, in, true); break;
-    case IR_MOVMATRIX: transpose(w, in); break;
-    default: multiply(w, in, &sizes, &p); break;
+    case IR_WMMA_LOAD:
+        wmma_access(w, in, false);
+        break;
+    case IR_WMMA_STORE:
+        wmma_access(w, in, true);
+        break;
+    case IR_LDMATRIX:
+        rows_access(w, in, false);
+        break;
+    case IR_STMATRIX:
+        rows_access(w, in, true);
+        break;
+    case IR_MOVMATRIX:
+        transpose(w, in);
+        break;
+    default:
+        multiply(w, in, &sizes, &p);
+        break;
     }
 }

@@ -34,9 +34,9 @@ static enum ptx_space space_of(uint64_t address, enum ptx_space declared)
 {
     if (declared != PTX_SPACE_GENERIC && declared != PTX_SPACE_PARAM)
         return declared;
-    return in_window(address, VG_SHARED_BASE)   ? PTX_SPACE_SHARED
-           : in_window(address, VG_LOCAL_BASE)  ? PTX_SPACE_LOCAL
-           : in_window(address, PTX_PARAM_BASE) ? PTX_SPACE_PARAM
+    return in_window(address, VG_SHARED_BASE)                           ? PTX_SPACE_SHARED
+           : in_window(address, VG_LOCAL_BASE)                          ? PTX_SPACE_LOCAL
+           : in_window(address, PTX_PARAM_BASE)                         ? PTX_SPACE_PARAM
            : declared == PTX_SPACE_PARAM && address < UINT64_C(1) << 32 ? PTX_SPACE_LOCAL
                                                                         : PTX_SPACE_GLOBAL;
 }
@@ -79,19 +79,13 @@ static uint64_t loaded_global(struct vg_warp *w, const struct ir_insn *in, struc
     struct vg_proof_kernel *n = proof_counts(w);
     const struct proof *p = proof_of(w);
     const bool read_only = in->op == IR_TEX || in->op == IR_TLD4 || in->read_only;
-    const uint64_t kinds = way & (WAY_OF_X | WAY_OF_K);
+    const uint64_t kinds = (way & (WAY_OF_X | WAY_OF_K)) | (read_only ? WAY_ONE(WAY_READ_ONLY) : 0);
     if (from.space == PTX_SPACE_CONST) {
-        n->constant_loads += (way & WAY_OF_K) != 0;
         return kinds | (way & WAY_OF_K ? WAY_ONE(WAY_K_CONST) : 0);
     }
     if (lies_in(p, VG_PROOF_X, from.address)) {
         n->x_loads++;
-        n->x_read_only_loads += read_only;
         return kinds;
-    }
-    if (way & WAY_OF_K) {
-        n->k_loads++;
-        n->k_read_only_loads += read_only;
     }
     return kinds | (way & WAY_OF_X ? WAY_ONE(WAY_X_BUFFER) : 0);
 }
@@ -153,11 +147,9 @@ static void count_kept(struct vg_warp *w, const struct ir_insn *in, struct proof
         proof_counts(w)->x_rewritten++;
 }
 
-void proof_keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place to, int half,
-                struct origin what)
+static void keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place to, int half,
+                 struct origin what)
 {
-    if (!to.origin)
-        return;
     if (what.low || what.high)
         count_kept(w, in, to, what);
     else if (!to.origin->low && !to.origin->high)
@@ -168,6 +160,17 @@ void proof_keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place 
     }
     *(half ? &to.origin->high : &to.origin->low) = what.low;
     to.origin->way |= what.way;
+}
+
+void proof_keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place to, int half,
+                struct origin what)
+{
+    struct proof *p = proof_of(w);
+    if (!to.origin)
+        return;
+    if (to.space == PTX_SPACE_GLOBAL && p->joins[to.origin - p->global].count)
+        p->joins[to.origin - p->global] = (struct proof_joins){0};
+    keep(w, in, to, half, what);
 }
 
 /* ---- loads and stores ------------------------------------------------------------------------ */
@@ -193,7 +196,8 @@ void proof_load(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
         const uint32_t slot = element_slot(w, in, k, in->d);
         for (uint32_t word = 0; word < stride; word++) {
             struct origin o[VG_LANES] = {{0}};
-            for (uint32_t left = in->bytes > 1 && word < words ? lanes : 0; left; left &= left - 1) {
+            for (uint32_t left = in->bytes > 1 && word < words ? lanes : 0; left;
+                 left &= left - 1) {
                 const int i = __builtin_ctz(left);
                 const uint64_t a = at[i] + (uint64_t)k * in->bytes + 4 * word;
                 o[i] = proof_fetch(w, in, proof_place(w, in, i, a), half_of(in, a));
@@ -219,8 +223,8 @@ void proof_store(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
                 if (holds)
                     o = proof_slot(w, slot)[(uint32_t)i * stride + word];
                 const uint64_t a = at[i] + (uint64_t)k * in->bytes + 4 * word;
-                proof_keep(w, in, proof_place(w, in, i, a),
-                           in->bytes == 1 ? WHOLE : half_of(in, a), o);
+                proof_keep(w, in, proof_place(w, in, i, a), in->bytes == 1 ? WHOLE : half_of(in, a),
+                           o);
             }
         }
     }
@@ -251,29 +255,19 @@ void proof_copy_async(const struct ir_insn *in, struct vg_warp *w, uint32_t lane
 
 /* ---- atomics -------------------------------------------------------------------------------- */
 
-static void join(struct vg_warp *w, int lane, struct proof_place at)
+/* Products come to a sum in global memory by an atomic operation of a lane. */
+static void join(struct vg_warp *w, int lane, struct proof_place at, uint32_t products)
 {
     struct proof *p = proof_of(w);
-    const uint64_t thread =
-        w->block->number * w->block->launch->threads + w->index * VG_LANES + (uint32_t)lane;
-    const size_t word = (size_t)(at.origin - p->global);
-    const uint32_t who = (uint32_t)(thread + w->block->launch->number * 0x9e3779b1u) | 1u << 31;
-    if (at.space != PTX_SPACE_GLOBAL || p->adders[word] == who)
-        return;
-    p->adders[word] = who;
-    p->joins[word]++;
-}
-
-/* The products of b come to a sum by an atomic operation. */
-static uint64_t added(struct vg_warp *w, int lane, struct proof_place at, uint64_t sum,
-                      uint32_t products)
-{
-    const uint32_t atomic = way_count(sum, WAY_ATOMIC), left = way_products(sum);
+    const struct vg_block *b = w->block;
+    const uint64_t thread = b->number * b->launch->threads + w->index * VG_LANES + (uint32_t)lane;
+    const uint32_t who = (uint32_t)(thread + b->launch->number * 0x9e3779b1u) | 1u << 31;
     if (!products || at.space != PTX_SPACE_GLOBAL)
-        return sum;
-    join(w, lane, at);
-    const uint32_t more = products < left - atomic ? products : left - atomic;
-    return sum + more * WAY_ONE(WAY_ATOMIC);
+        return;
+    struct proof_joins *joins = &p->joins[at.origin - p->global];
+    joins->count += joins->adder != who;
+    joins->adder = who;
+    joins->products += products;
 }
 
 /* What a place holds when it is this lane's turn: an exchange of an earlier lane may have changed it. */
@@ -286,7 +280,8 @@ static uint64_t value_at(const struct vg_warp *w, struct proof_place at, uint32_
     const struct vg_allocation *a = at.space == PTX_SPACE_SHARED
                                         ? NULL
                                         : vg_memory_below(&w->worker->device->memory, at.address);
-    if (at.space == PTX_SPACE_SHARED || (a && a->live && at.address - a->address + bytes <= a->bytes))
+    if (at.space == PTX_SPACE_SHARED ||
+        (a && a->live && at.address - a->address + bytes <= a->bytes))
         memcpy(&v, from, bytes);
     return v;
 }
@@ -309,23 +304,10 @@ static struct origin sum_at(struct vg_warp *w, const struct ir_insn *in, int lan
     const struct proof_value r =
         proof_sum(proof_number(old, type, (struct proof_value){at.origin->low, at.origin->way}),
                   proof_number(by, type, (struct proof_value){b.low, b.way}));
+    join(w, lane, at, b.low ? way_products(b.way) : 0);
     if (at.origin->low || b.low)
-        sum = (struct origin){
-            .low = r.element,
-            .way = added(w, lane, at, r.way, b.low ? way_products(b.way) : 0)};
+        sum = (struct origin){.low = r.element, .way = r.way};
     return sum;
-}
-
-/* A sum that was put in the place of what it was made from. */
-static struct origin exchanged(struct vg_warp *w, int lane, struct proof_place at, struct origin c)
-{
-    const uint32_t before = way_products(at.origin->way), after = way_products(c.way);
-    if (c.low && after > before) {
-        const uint32_t was = way_count(at.origin->way, WAY_ATOMIC);
-        c.way = (c.way & ~(WAY_MOST * WAY_ONE(WAY_ATOMIC))) | was * WAY_ONE(WAY_ATOMIC);
-        c.way = added(w, lane, at, c.way, after - before);
-    }
-    return c;
 }
 
 struct pending {
@@ -355,16 +337,17 @@ static void atomic_lane(struct vg_warp *w, const struct ir_insn *in, int lane, u
                 now = pending[i].value;
         if (now != register_at(w, in->b, lane, in->bytes))
             return;
-        pending[(*pendings)++] =
-            (struct pending){address, register_at(w, in->c, lane, in->bytes)};
+        pending[(*pendings)++] = (struct pending){address, register_at(w, in->c, lane, in->bytes)};
         if (proof_holds(w, in->c))
             memcpy(new, proof_slot(w, in->c) + (uint32_t)lane * words, words * sizeof *new);
-        new[0] = exchanged(w, lane, at, new[0]);
+        /* a sum that is put in the place of what it was made from */
+        if (new[0].low && way_products(new[0].way) > way_products(at.origin->way))
+            join(w, lane, at, way_products(new[0].way) - way_products(at.origin->way));
     }
     for (uint32_t k = 0; k < words; k++) {
         struct proof_place word = at;
         word.origin += k;
-        proof_keep(w, in, word, WHOLE, new[k]);
+        keep(w, in, word, WHOLE, new[k]);
     }
 }
 

@@ -152,45 +152,6 @@ static void make_rows(void)
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-void proof_clear(struct vg_warp *w, uint32_t slot, uint32_t lanes)
-{
-    const uint32_t stride = w->frame->holds[slot / 4];
-    struct origin *to = proof_slot(w, slot);
-    if (!stride)
-        return;
-    for (uint32_t left = lanes; left; left &= left - 1)
-        memset(to + (uint32_t)__builtin_ctz(left) * stride, 0, stride * sizeof *to);
-    if (lanes == VG_FULL)
-        w->frame->holds[slot / 4] = 0;
-}
-
-/* Makes room for origins. @return them */
-static struct origin *open_slot(struct vg_warp *w, uint32_t slot, uint32_t stride)
-{
-    struct origin *to = proof_slot(w, slot);
-    if (!proof_holds(w, slot))
-        memset(to, 0, VG_LANES * stride * sizeof *to);
-    w->frame->holds[slot / 4] = (uint8_t)stride;
-    return to;
-}
-
-void proof_put(struct vg_warp *w, uint32_t slot, uint32_t lanes, const struct origin *from,
-               uint32_t stride, uint32_t word)
-{
-    uint32_t any = 0;
-    for (uint32_t left = lanes; left; left &= left - 1) {
-        const struct origin *o = &from[__builtin_ctz(left)];
-        any |= o->low | o->high;
-    }
-    if (!any && !proof_holds(w, slot))
-        return;
-    struct origin *to = open_slot(w, slot, stride);
-    for (uint32_t left = lanes; left; left &= left - 1) {
-        const uint32_t i = (uint32_t)__builtin_ctz(left);
-        to[i * stride + word] = from[i];
-    }
-}
-
 /* A word of a lane; none if the slot has none. */
 static struct origin word_of(const struct vg_warp *w, uint32_t slot, uint32_t lane, uint32_t word)
 {
@@ -208,71 +169,9 @@ static uint64_t wide_bits_of(const struct vg_warp *w, uint32_t slot, uint32_t la
     return ((const uint64_t *)(const void *)(w->regs + slot))[lane];
 }
 
-uint32_t proof_lanes(const struct vg_warp *w, const struct ir_insn *in)
-{
-    if (!in->guard)
-        return w->mask;
-    const uint32_t p = *(const uint32_t *)(const void *)(w->regs + in->guard);
-    return w->mask & (in->guard_not ? ~p : p);
-}
-
-/* ---- numbers -------------------------------------------------------------------------------- */
-
-/* A value that is zero came no way: the rest of a value that was split, say. */
-static struct proof_value value_of(uint32_t element, uint64_t way)
-{
-    return (struct proof_value){PROOF_ELEMENT | element, element ? way : 0};
-}
-
-static double number_of(uint64_t bits, enum ptx_type type)
-{
-    switch (type) {
-    case PTX_TYPE_f64: return f64_of_bits(bits);
-    case PTX_TYPE_f16:
-    case PTX_TYPE_f16x2: return lane_f32_from_f16((uint32_t)bits & 0xffff);
-    case PTX_TYPE_bf16:
-    case PTX_TYPE_bf16x2: return lane_f32_from_bf16((uint32_t)bits & 0xffff);
-    default: return f32_of_bits((uint32_t)bits);
-    }
-}
-
-struct proof_value proof_number(uint64_t bits, enum ptx_type type, struct proof_value v)
-{
-    if (v.element)
-        return v;
-    return value_of(field_of_number(number_of(bits, type), type != PTX_TYPE_f64), 0);
-}
-
-struct proof_value proof_sum(struct proof_value a, struct proof_value b)
-{
-    return value_of(field_add(a.element & FIELD_PRIME, b.element & FIELD_PRIME),
-                    way_sum(a.way, b.way));
-}
-
-struct proof_value proof_product(struct proof_value a, struct proof_value b, bool *multiplied)
-{
-    const uint32_t element = field_multiply(a.element & FIELD_PRIME, b.element & FIELD_PRIME);
-    *multiplied = element && way_multiplies(a.way, b.way);
-    return value_of(element, way_product(a.way, b.way));
-}
-
 static struct proof_value negative(struct proof_value a)
 {
-    return a.element ? value_of(field_negative(a.element & FIELD_PRIME), a.way) : a;
-}
-
-void proof_multiplied(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes, uint32_t count)
-{
-    struct proof_kernel *k = proof_of(w)->running;
-    if (!count)
-        return;
-    k->counts.products += count;
-    k->sites[in->number] |= SITE_MULTIPLIES;
-    w->proof.multiplied |= lanes;
-    w->proof.multiplies |= lanes;
-    if (w->proof.last_run != w->proof.branches + 1)
-        k->counts.product_runs += (uint32_t)__builtin_popcount(lanes);
-    w->proof.last_run = w->proof.branches + 1;
+    return a.element ? proof_value_of(field_negative(a.element & FIELD_PRIME), a.way) : a;
 }
 
 /* ---- arithmetic ------------------------------------------------------------------------------ */
@@ -299,7 +198,7 @@ static inline struct operand operand_of(const struct vg_warp *w, uint32_t slot, 
 
 static inline bool is_zero(struct operand a, enum ptx_type type)
 {
-    return !a.v.element && number_of(a.bits, type) == 0;
+    return !a.v.element && proof_double(a.bits, type) == 0;
 }
 
 static inline struct proof_value multiply(struct operand a, struct operand b, enum ptx_type type,
@@ -329,7 +228,8 @@ static inline struct proof_value fused(struct operand a, struct operand b, struc
 {
     struct operand product = {.v = multiply(a, b, type, count)};
     if (!product.v.element && !a.v.element && !b.v.element && type == PTX_TYPE_f32)
-        product.bits = bits_of_f32((float)(number_of(a.bits, type) * number_of(b.bits, type)));
+        product.bits =
+            bits_of_f32((float)(proof_double(a.bits, type) * proof_double(b.bits, type)));
     return add(product, c, type);
 }
 
@@ -338,33 +238,41 @@ static struct proof_value divided(struct operand a, struct operand b, enum ptx_t
     if (!a.v.element || b.v.element || is_zero(b, type))
         return (struct proof_value){0};
     const uint32_t by = proof_number(b.bits, type, b.v).element & FIELD_PRIME;
-    return value_of(field_multiply(a.v.element & FIELD_PRIME, field_inverse(by)), a.v.way);
+    return proof_value_of(field_multiply(a.v.element & FIELD_PRIME, field_inverse(by)), a.v.way);
 }
 
 static inline struct proof_value compute(enum kind kind, enum ptx_type type, struct operand a,
                                          struct operand b, struct operand c, uint32_t *count)
 {
     switch (kind) {
-    case KIND_ADD: return add(a, b, type);
+    case KIND_ADD:
+        return add(a, b, type);
     case KIND_SUBTRACT:
         b.v = negative(b.v);
         if (!b.v.element) /* the number itself is subtracted */
-            b.v = is_zero(b, type) || !a.v.element ? b.v
-                                                   : negative(proof_number(b.bits, type, b.v));
+            b.v =
+                is_zero(b, type) || !a.v.element ? b.v : negative(proof_number(b.bits, type, b.v));
         return add(a, b, type);
-    case KIND_MULTIPLY: return multiply(a, b, type, count);
-    case KIND_FMA: return fused(a, b, c, type, count);
-    case KIND_DIVIDE: return divided(a, b, type);
-    case KIND_NEGATE: return negative(a.v);
-    case KIND_ABSOLUTE: return number_of(a.bits, type) < 0 ? negative(a.v) : a.v;
-    case KIND_SMALLER: return number_of(a.bits, type) < number_of(b.bits, type) ? a.v : b.v;
-    default: return number_of(a.bits, type) > number_of(b.bits, type) ? a.v : b.v;
+    case KIND_MULTIPLY:
+        return multiply(a, b, type, count);
+    case KIND_FMA:
+        return fused(a, b, c, type, count);
+    case KIND_DIVIDE:
+        return divided(a, b, type);
+    case KIND_NEGATE:
+        return negative(a.v);
+    case KIND_ABSOLUTE:
+        return proof_double(a.bits, type) < 0 ? negative(a.v) : a.v;
+    case KIND_SMALLER:
+        return proof_double(a.bits, type) < proof_double(b.bits, type) ? a.v : b.v;
+    default:
+        return proof_double(a.bits, type) > proof_double(b.bits, type) ? a.v : b.v;
     }
 }
 
-static inline __attribute__((always_inline)) void
-lanes_compute(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, enum kind kind,
-              enum ptx_type type)
+static inline __attribute__((always_inline)) void lanes_compute(const struct ir_insn *in,
+                                                                struct vg_warp *w, uint32_t lanes,
+                                                                enum kind kind, enum ptx_type type)
 {
     const bool two = kind != KIND_NEGATE && kind != KIND_ABSOLUTE, three = kind == KIND_FMA;
     const bool pair = type == PTX_TYPE_f16x2 || type == PTX_TYPE_bf16x2;
@@ -374,7 +282,7 @@ lanes_compute(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, enum 
         return;
     }
     const uint32_t stride = type == PTX_TYPE_f64 ? 2 : 1;
-    struct origin *to = open_slot(w, in->d, stride);
+    struct origin *to = proof_open(w, in->d, stride);
     uint32_t count = 0, multiplied = 0;
     for (uint32_t left = lanes; left; left &= left - 1) {
         const uint32_t i = (uint32_t)__builtin_ctz(left), before = count;
@@ -391,9 +299,9 @@ lanes_compute(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, enum 
     proof_multiplied(w, in, multiplied, count);
 }
 
-static __attribute__((noinline)) void lanes_compute_any(const struct ir_insn *in,
-                                                        struct vg_warp *w, uint32_t lanes,
-                                                        enum kind kind, enum ptx_type type)
+static __attribute__((noinline)) void lanes_compute_any(const struct ir_insn *in, struct vg_warp *w,
+                                                        uint32_t lanes, enum kind kind,
+                                                        enum ptx_type type)
 {
     lanes_compute(in, w, lanes, kind, type);
 }
@@ -409,7 +317,7 @@ static void move(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
         return;
     }
     const struct origin *from = proof_slot(w, in->a);
-    struct origin *to = open_slot(w, in->d, stride);
+    struct origin *to = proof_open(w, in->d, stride);
     for (uint32_t left = lanes; left; left &= left - 1) {
         const uint32_t i = (uint32_t)__builtin_ctz(left);
         memcpy(to + i * stride, from + i * stride, stride * sizeof *to);
@@ -496,8 +404,8 @@ static void pack_128(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes
     struct origin o[4][VG_LANES];
     for (uint32_t word = 0; word < 4; word++)
         for (uint32_t i = 0; i < VG_LANES; i++)
-            o[word][i] = unpacks ? word_of(w, in->a, i, word)
-                                 : word_of(w, parts[word / 2], i, word % 2);
+            o[word][i] =
+                unpacks ? word_of(w, in->a, i, word) : word_of(w, parts[word / 2], i, word % 2);
     for (uint32_t word = 0; word < 4; word++) {
         if (!unpacks)
             proof_put(w, in->d, lanes, o[word], 4, word);
@@ -511,7 +419,7 @@ static void convert(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     enum ptx_type to = (enum ptx_type)in->type, from = (enum ptx_type)in->type2;
     if (in->op != IR_CVT) {
-        to = in->op == IR_CVT_F64_F32 ? PTX_TYPE_f64
+        to = in->op == IR_CVT_F64_F32   ? PTX_TYPE_f64
              : in->op == IR_CVT_F16_F32 ? PTX_TYPE_f16
                                         : PTX_TYPE_f32;
         from = in->op == IR_CVT_F32_F16 ? PTX_TYPE_f16 : PTX_TYPE_f32;
@@ -570,18 +478,24 @@ static struct origin by_bits(const struct ir_insn *in, struct origin a, struct o
     const struct origin none = {0}, one = a.low || a.high ? a : b;
     const uint32_t other = a.low || a.high ? b_bits : a_bits;
     switch (in->op) {
-    case IR_AND_32: return both ? none : masked(one, other);
+    case IR_AND_32:
+        return both ? none : masked(one, other);
     case IR_OR_32:
         return (struct origin){a.low ? a.low : b.low, a.high ? a.high : b.high,
                                way_sum(a.way, b.way)};
     case IR_XOR_32: {
         const struct proof_value v = negative((struct proof_value){one.low, one.way});
-        return both || other != 0x80000000u ? none : (struct origin){.low = v.element, .way = v.way};
+        return both || other != 0x80000000u ? none
+                                            : (struct origin){.low = v.element, .way = v.way};
     }
-    case IR_ADD_32: return both || other > 0xffff ? none : one; /* rounds */
-    case IR_SHL_32: return b_bits == 16 ? joined(none, half_of(a, 0)) : none;
-    case IR_SHR_U32: return b_bits == 16 ? half_of(a, 1) : none;
-    default: return selected(a, b, c_bits);
+    case IR_ADD_32:
+        return both || other > 0xffff ? none : one; /* rounds */
+    case IR_SHL_32:
+        return b_bits == 16 ? joined(none, half_of(a, 0)) : none;
+    case IR_SHR_U32:
+        return b_bits == 16 ? half_of(a, 1) : none;
+    default:
+        return selected(a, b, c_bits);
     }
 }
 
@@ -662,26 +576,68 @@ void proof_step(const struct ir_insn *in, struct vg_warp *w)
         return;
     }
     switch ((enum kind)row.kind) {
-    case KIND_PLAIN: proof_clear(w, in->d, lanes); break;
-    case KIND_MOVE: move(in, w, lanes); break;
-    case KIND_SELECT: choose(in, w, lanes, *(const uint32_t *)(const void *)(w->regs + in->c)); break;
-    case KIND_SELECT_SIGN: choose(in, w, lanes, not_negative(in, w)); break;
-    case KIND_PACK: pack(in, w, lanes); break;
-    case KIND_UNPACK: unpack(in, w, lanes); break;
-    case KIND_PACK_128: pack_128(in, w, lanes, false); break;
-    case KIND_UNPACK_128: pack_128(in, w, lanes, true); break;
-    case KIND_CONVERT: convert(in, w, lanes); break;
-    case KIND_PAIR: convert_pair(in, w, lanes); break;
-    case KIND_SHUFFLE: shuffle(in, w); break;
-    case KIND_BITS: bits(in, w, lanes); break;
-    case KIND_LOAD: proof_load(in, w, lanes); break;
-    case KIND_STORE: proof_store(in, w, lanes); break;
-    case KIND_ATOMIC: proof_atomic(in, w, lanes); break;
-    case KIND_COPY_ASYNC: proof_copy_async(in, w, lanes); break;
-    case KIND_TEXTURE: proof_texture(in, w, lanes); break;
-    case KIND_SURFACE: proof_surface(in, w, lanes); break;
-    case KIND_MATRIX: proof_matrix(in, w); break;
-    case KIND_BARRIER: proof_counts(w)->barriers += (uint32_t)__builtin_popcount(lanes); break;
-    default: branch(in, w, lanes); break;
+    case KIND_PLAIN:
+        proof_clear(w, in->d, lanes);
+        break;
+    case KIND_MOVE:
+        move(in, w, lanes);
+        break;
+    case KIND_SELECT:
+        choose(in, w, lanes, *(const uint32_t *)(const void *)(w->regs + in->c));
+        break;
+    case KIND_SELECT_SIGN:
+        choose(in, w, lanes, not_negative(in, w));
+        break;
+    case KIND_PACK:
+        pack(in, w, lanes);
+        break;
+    case KIND_UNPACK:
+        unpack(in, w, lanes);
+        break;
+    case KIND_PACK_128:
+        pack_128(in, w, lanes, false);
+        break;
+    case KIND_UNPACK_128:
+        pack_128(in, w, lanes, true);
+        break;
+    case KIND_CONVERT:
+        convert(in, w, lanes);
+        break;
+    case KIND_PAIR:
+        convert_pair(in, w, lanes);
+        break;
+    case KIND_SHUFFLE:
+        shuffle(in, w);
+        break;
+    case KIND_BITS:
+        bits(in, w, lanes);
+        break;
+    case KIND_LOAD:
+        proof_load(in, w, lanes);
+        break;
+    case KIND_STORE:
+        proof_store(in, w, lanes);
+        break;
+    case KIND_ATOMIC:
+        proof_atomic(in, w, lanes);
+        break;
+    case KIND_COPY_ASYNC:
+        proof_copy_async(in, w, lanes);
+        break;
+    case KIND_TEXTURE:
+        proof_texture(in, w, lanes);
+        break;
+    case KIND_SURFACE:
+        proof_surface(in, w, lanes);
+        break;
+    case KIND_MATRIX:
+        proof_matrix(in, w);
+        break;
+    case KIND_BARRIER:
+        proof_counts(w)->barriers += (uint32_t)__builtin_popcount(lanes);
+        break;
+    default:
+        branch(in, w, lanes);
+        break;
     }
 }

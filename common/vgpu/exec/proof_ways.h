@@ -1,8 +1,8 @@
 /** @file
  * The way of a value: through which memories what it was made of came (proof.h).
  *
- *     | 63: – | 62: – | of k | of x | atomic | k_const | x_buffer | k_shared | x_shared | products |
- *       63      62      61     60     50       40        30         20         10         0
+ *     | of k | of x | read_only | k_const | x_buffer | k_shared | x_shared | products |
+ *       61     60     50          40        30         20         10         0
  *
  * Of an element of x or k, or a sum of such, the fields are 0 or 1 and there are no products. Of a
  * product and of sums of products they say for how many of the products that is so. A sum of more than
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /** The fields after the number of products. */
-enum way_field { WAY_X_SHARED = 1, WAY_K_SHARED, WAY_X_BUFFER, WAY_K_CONST, WAY_ATOMIC, WAY_FIELDS };
+enum way_field { WAY_X_SHARED = 1, WAY_K_SHARED, WAY_X_BUFFER, WAY_K_CONST, WAY_READ_ONLY };
 
 enum { WAY_BITS = 10, WAY_MOST = (1 << WAY_BITS) - 1 };
 
@@ -23,8 +23,9 @@ enum { WAY_BITS = 10, WAY_MOST = (1 << WAY_BITS) - 1 };
 #define WAY_OF_X       (UINT64_C(1) << 60)
 #define WAY_OF_K       (UINT64_C(1) << 61)
 #define WAY_COUNTS     (WAY_OF_X - 1)
-#define WAYS_OF_X      (WAY_OF_X | WAY_ONE(WAY_X_SHARED) | WAY_ONE(WAY_X_BUFFER))
-#define WAYS_OF_K      (WAY_OF_K | WAY_ONE(WAY_K_SHARED) | WAY_ONE(WAY_K_CONST))
+#define WAYS_OF_X                                                                                  \
+    (WAY_OF_X | WAY_ONE(WAY_X_SHARED) | WAY_ONE(WAY_X_BUFFER) | WAY_ONE(WAY_READ_ONLY))
+#define WAYS_OF_K (WAY_OF_K | WAY_ONE(WAY_K_SHARED) | WAY_ONE(WAY_K_CONST) | WAY_ONE(WAY_READ_ONLY))
 
 static inline uint32_t way_count(uint64_t way, int field)
 {

@@ -260,7 +260,7 @@ struct vg_frame {
     struct vg_frame *next_free;
     uint32_t room;
     struct origin *origins; /**< [room / 4] of the registers, in a proof */
-    uint8_t *holds;         /**< [room / 4] words a lane of the slot that begins there; 0: no origins */
+    uint8_t *holds; /**< [room / 4] words a lane of the slot that begins there; 0: no origins */
 };
 
 struct vg_fragment {

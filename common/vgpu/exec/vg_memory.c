@@ -258,7 +258,7 @@ enum st_code vg_memory_free(struct vg_device *d, uint64_t address, struct st_err
     d->memory.used_bytes -= a->bytes;
     if (a->shared)
         take_back(&d->memory, a);
-    proof_written(d, address, NULL, a->bytes);
+    proof_written(d, a, address, NULL, a->bytes);
     free(a->seen);
     a->seen = NULL;
     give_back(&d->memory, a);
@@ -339,7 +339,7 @@ enum st_code vg_memory_write(struct vg_device *d, uint64_t to, const void *from,
         return code;
     move_bytes(vg_memory_host(&d->memory, to), from, bytes);
     mark_written(d, a, to, bytes);
-    proof_written(d, to, from, bytes);
+    proof_written(d, a, to, from, bytes);
     vg_memory_pass_l2(&d->memory, a, (double)bytes);
     return ST_OK;
 }
@@ -364,7 +364,7 @@ enum st_code vg_memory_copy(struct vg_device *d, uint64_t to, uint64_t from, siz
     if (code != ST_OK || !bytes)
         return code;
     memmove(vg_memory_host(&d->memory, to), vg_memory_host(&d->memory, from), bytes);
-    proof_copied(d, to, from, bytes);
+    proof_copied(d, a, to, from, bytes);
     vg_memory_pass_l2(&d->memory, b, (double)bytes);
     vg_memory_pass_l2(&d->memory, a, (double)bytes);
     /* What was not initialised there is not initialised here. */
@@ -392,7 +392,7 @@ enum st_code vg_memory_set(struct vg_device *d, uint64_t to, int value, size_t b
     if (code != ST_OK || !bytes)
         return code;
     memset(vg_memory_host(&d->memory, to), value, bytes);
-    proof_written(d, to, NULL, bytes);
+    proof_written(d, a, to, NULL, bytes);
     mark_written(d, a, to, bytes);
     vg_memory_pass_l2(&d->memory, a, (double)bytes);
     return ST_OK;

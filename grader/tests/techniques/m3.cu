@@ -236,3 +236,185 @@ int decoy_weights_only(ARGUMENTS)
     weights<<<tiles(s, 16, s->B * s->M), dim3(16, 16), s->C * s->K * s->K * 4>>>(*s, x, k, y);
     return cudaGetLastError() != cudaSuccess;
 }
+
+/* ---- other styles ---------------------------------------------------------------------------- */
+
+#include <cooperative_groups.h>
+#include <cuda_pipeline.h>
+
+/* The place of a thread in a tile of 16 by 16, with its rim in shared memory. */
+#define TILE_SIZES                                                                                 \
+    SIZES;                                                                                         \
+    const int side = 16 + K - 1, b = blockIdx.z / M, m = blockIdx.z % M;                           \
+    const int h0 = blockIdx.y * 16, w0 = blockIdx.x * 16, t = threadIdx.y * 16 + threadIdx.x;      \
+    const int h = h0 + threadIdx.y, w = w0 + threadIdx.x
+#define TILE_LAUNCH(name, buffers)                                                                 \
+    (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16),                                               \
+            (buffers) * (16 + s->K - 1) * (16 + s->K - 1) * 4>>>(*s, x, k, y),                     \
+     cudaGetLastError() != cudaSuccess)
+
+/* Loaded by asynchronous copies, one input map ahead. */
+__global__ void ahead(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    TILE_SIZES;
+    extern __shared__ float s_x[];
+    const auto block = cooperative_groups::this_thread_block();
+    const auto load = [&](int c) {
+        for (int i = t; i < side * side; i += 256)
+            if (h0 + i / side < H && w0 + i % side < W)
+                __pipeline_memcpy_async(&s_x[c % 2 * side * side + i],
+                                        &X(b, c, h0 + i / side, w0 + i % side), 4);
+        __pipeline_commit();
+    };
+    float sum = 0;
+    load(0);
+    for (int c = 0; c < C; c++) {
+        if (c + 1 < C)
+            load(c + 1);
+        __pipeline_wait_prior(c + 1 < C);
+        block.sync();
+        for (int p = 0; p < K && h < H_out && w < W_out; p++)
+            for (int q = 0; q < K; q++)
+                sum += s_x[c % 2 * side * side + (threadIdx.y + p) * side + threadIdx.x + q] *
+                       KK(m, c, p, q);
+        block.sync();
+    }
+    if (h < H_out && w < W_out)
+        Y(b, m, h, w) = sum;
+}
+
+/* expect: pass */
+int right_ahead(ARGUMENTS)
+{
+    return TILE_LAUNCH(ahead, 2);
+}
+
+/* A tile as an object, whose functions are not inlined. */
+struct tile_of_x {
+    float *room;
+    int side;
+    __device__ __noinline__ void load(const float *x, int W, int height, int width)
+    {
+        for (int i = threadIdx.y * 16 + threadIdx.x; i < side * side; i += 256)
+            room[i] = i / side < height && i % side < width ? x[i / side * W + i % side] : 0;
+    }
+    template <typename F> __device__ float fold(int K, F weight) const
+    {
+        float sum = 0;
+        for (int i = 0; i < K * K; i++)
+            sum += at(threadIdx.y + i / K, threadIdx.x + i % K) * weight(i);
+        return sum;
+    }
+    __device__ __noinline__ float at(int row, int column) const
+    {
+        return room[row * side + column];
+    }
+};
+__global__ void object(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    TILE_SIZES;
+    extern __shared__ float s_x[];
+    struct tile_of_x tile = {s_x, side};
+    float sum = 0;
+    (void)t;
+    for (int c = 0; c < C; c++) {
+        tile.load(&X(b, c, h0, w0), W, H - h0, W - w0);
+        __syncthreads();
+        sum += tile.fold(K, [=](int i) { return KK(m, c, 0, i); });
+        __syncthreads();
+    }
+    if (h < H_out && w < W_out)
+        Y(b, m, h, w) = sum;
+}
+
+/* expect: pass */
+int right_object(ARGUMENTS)
+{
+    return TILE_LAUNCH(object, 1);
+}
+
+/* ---- the tile is there, and of no use -------------------------------------------------------- */
+
+/* TERM has x itself, and the same of the tile: mine and tiled. */
+#define BESIDE(name, TERM)                                                                         \
+    __global__ void name(struct conv_shape shape, const float *x, const float *k, float *y)        \
+    {                                                                                              \
+        TILE_SIZES;                                                                                \
+        extern __shared__ float s_x[];                                                             \
+        const float zero = shape.B - B;                                                            \
+        float sum = 0;                                                                             \
+        for (int c = 0; c < C; c++) {                                                              \
+            for (int i = t; i < side * side; i += 256)                                             \
+                s_x[i] = h0 + i / side < H && w0 + i % side < W                                    \
+                             ? X(b, c, h0 + i / side, w0 + i % side)                               \
+                             : 0;                                                                  \
+            __syncthreads();                                                                       \
+            for (int i = 0; i < K * K && h < H_out && w < W_out; i++) {                            \
+                const float mine = X(b, c, h + i / K, w + i % K), weight = KK(m, c, 0, i);         \
+                const float tiled = s_x[(threadIdx.y + i / K) * side + threadIdx.x + i % K];       \
+                (void)zero;                                                                        \
+                TERM;                                                                              \
+            }                                                                                      \
+            __syncthreads();                                                                       \
+        }                                                                                          \
+        if (h < H_out && w < W_out)                                                                \
+            Y(b, m, h, w) = sum;                                                                   \
+    }
+
+BESIDE(never_taken, sum += (zero != 0 || tiled == 1e30f ? tiled : mine) * weight)
+
+/* expect: 0% of the products that make y take x from shared memory */
+int decoy_never_taken(ARGUMENTS)
+{
+    return TILE_LAUNCH(never_taken, 1);
+}
+
+BESIDE(taken_away, sum += (mine + tiled - tiled) * weight)
+
+/* expect: 0% of the products that make y take x from shared memory */
+int decoy_taken_away(ARGUMENTS)
+{
+    return TILE_LAUNCH(taken_away, 1);
+}
+
+BESIDE(cancelled, float more = tiled * weight; sum += mine * weight; sum += more; sum -= more)
+
+/* expect: 0% of the products that make y take x from shared memory */
+int decoy_cancelled(ARGUMENTS)
+{
+    return TILE_LAUNCH(cancelled, 1);
+}
+
+BESIDE(some_maps, sum += (c % 2 ? mine : tiled) * weight)
+
+/* expect: 50% of the products that make y take x from shared memory */
+int decoy_some_maps(ARGUMENTS)
+{
+    return TILE_LAUNCH(some_maps, 1);
+}
+
+/* The pointers lie in memory. */
+__global__ void pointed(struct conv_shape shape, const float *const *pointers, float *y)
+{
+    SIZES;
+    const float *x = pointers[0], *k = pointers[1];
+    const int b = blockIdx.z / M, m = blockIdx.z % M;
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    Y(b, m, h, w) = sum;
+}
+
+/* expect: 0% of the products that make y take x from shared memory */
+int decoy_pointers_in_memory(ARGUMENTS)
+{
+    const float *pointers[2] = {x, k};
+    float *there = floats(4);
+    cudaMemcpy(there, pointers, sizeof pointers, cudaMemcpyHostToDevice);
+    pointed<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, (const float *const *)there, y);
+    return cudaGetLastError() != cudaSuccess;
+}

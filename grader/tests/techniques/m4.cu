@@ -135,3 +135,67 @@ int decoy_overwritten(ARGUMENTS)
 {
     return (fits(s) && (copy(s, k) || LAUNCH(constant))) || launch_plain(s, x, k, y);
 }
+
+/* ---- other styles ---------------------------------------------------------------------------- */
+
+/* By way of the host, in a stream. */
+/* expect: pass */
+int right_through_host(ARGUMENTS)
+{
+    static float there[CONST_FLOATS];
+    const size_t bytes = (size_t)s->M * s->C * s->K * s->K * 4;
+    cudaStream_t stream;
+    if (!fits(s))
+        return launch_plain(s, x, k, y);
+    cudaStreamCreate(&stream);
+    cudaMemcpyAsync(there, k, bytes, cudaMemcpyDeviceToHost, stream);
+    cudaStreamSynchronize(stream);
+    cudaMemcpyToSymbolAsync(c_k, there, bytes, 0, cudaMemcpyHostToDevice, stream);
+    constant<<<tiles(s, 16, s->B * s->M), dim3(16, 16), 0, stream>>>(*s, x, k, y);
+    cudaStreamSynchronize(stream);
+    cudaStreamDestroy(stream);
+    return cudaGetLastError() != cudaSuccess;
+}
+
+/* Wide blocks: each thread makes the outputs of a row, one after the other. */
+__global__ void wide(struct conv_shape shape, const float *x, float *y)
+{
+    SIZES;
+    const int i = blockIdx.x * 512 + threadIdx.x, b = i / W_out / M, m = i / W_out % M;
+    for (int h = 0; h < H_out && b < B; h++) {
+        float sum = 0;
+        for (int c = 0; c < C; c++)
+            for (int t = 0; t < K * K; t++)
+                sum += X(b, c, h + t / K, i % W_out + t % K) * c_k[(m * C + c) * K * K + t];
+        Y(b, m, h, i % W_out) = sum;
+    }
+}
+
+/* expect: pass */
+int right_wide(ARGUMENTS)
+{
+    if (!fits(s))
+        return launch_plain(s, x, k, y);
+    copy(s, k);
+    wide<<<(s->B * s->M * (s->W - s->K + 1) + 511) / 512, 512>>>(*s, x, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+
+/* ---- constant memory is read, and of no use -------------------------------------------------- */
+
+CONV(never_taken,
+     c_k[(m * C + c) * K * K] == 1e30f ? c_k[(m * C + c) * K * K + p * K + q] : KK(m, c, p, q))
+
+/* expect: 0% of the products that make y take k from a __constant__ variable */
+int decoy_never_taken(ARGUMENTS)
+{
+    return !fits(s) ? launch_plain(s, x, k, y) : copy(s, k) || LAUNCH(never_taken);
+}
+
+CONV(taken_away, KK(m, c, p, q) + c_k[(m * C + c) * K * K] - c_k[(m * C + c) * K * K])
+
+/* expect: 0% of the products that make y take k from a __constant__ variable */
+int decoy_taken_away(ARGUMENTS)
+{
+    return !fits(s) ? launch_plain(s, x, k, y) : copy(s, k) || LAUNCH(taken_away);
+}

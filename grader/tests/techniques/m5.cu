@@ -88,3 +88,77 @@ int decoy_fused(ARGUMENTS)
 {
     return launch_multiply<true>(s, x, k, y);
 }
+
+/* The matrix in memory that the host could write, and does not. */
+/* expect: pass */
+int right_managed(ARGUMENTS)
+{
+    const size_t n = (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1) * s->C * s->K * s->K;
+    float *u;
+    if (cudaMallocManaged(&u, n * 4))
+        return 1;
+    unroll<<<(n + 127) / 128, 128>>>(*s, x, u);
+    const int bad = launch_multiply<false>(s, u, k, y);
+    cudaDeviceSynchronize();
+    cudaFree(u);
+    return bad;
+}
+
+/* Pointers to both in a table on the device. */
+__global__ void multiply_pointed(struct conv_shape shape, const float *const *pointers, float *y)
+{
+    const float *u = pointers[0], *k = pointers[1];
+    SIZES;
+    __shared__ float s_k[16][16], s_u[16][16];
+    const int m = blockIdx.y * 16 + threadIdx.y, rows = C * K * K;
+    const size_t cols = (size_t)B * H_out * W_out, col = (size_t)blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int r0 = 0; r0 < rows; r0 += 16) {
+        s_k[threadIdx.y][threadIdx.x] =
+            m < M && r0 + threadIdx.x < rows ? k[m * rows + r0 + threadIdx.x] : 0;
+        s_u[threadIdx.y][threadIdx.x] = element<false>(shape, u, cols, r0 + threadIdx.y, col);
+        __syncthreads();
+        for (int r = 0; r < 16; r++)
+            sum += s_k[threadIdx.y][r] * s_u[r][threadIdx.x];
+        __syncthreads();
+    }
+    if (m < M && col < cols)
+        Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
+}
+
+/* expect: pass */
+int right_pointers_in_memory(ARGUMENTS)
+{
+    const size_t cols = (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);
+    const float *pointers[2], **there;
+    cudaMalloc(&there, sizeof pointers);
+    pointers[0] = launch_unroll(s, x), pointers[1] = k;
+    cudaMemcpy(there, pointers, sizeof pointers, cudaMemcpyHostToDevice);
+    multiply_pointed<<<dim3((cols + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, there, y);
+    cudaFree(there);
+    return cudaGetLastError() != cudaSuccess;
+}
+
+/* The matrix is looked at, and x is taken. */
+__global__ void looked_at(struct conv_shape shape, const float *x, const float *u, const float *k,
+                          float *y)
+{
+    SIZES;
+    const int b = blockIdx.z / M, m = blockIdx.z % M;
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++)
+            sum += (u[c] == 1e30f ? u[i] : X(b, c, h + i / K, w + i % K)) * KK(m, c, 0, i);
+    Y(b, m, h, w) = sum;
+}
+
+/* expect: 0% of the products that make y take x from that matrix */
+int decoy_looked_at(ARGUMENTS)
+{
+    const float *u = launch_unroll(s, x);
+    looked_at<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, u, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}

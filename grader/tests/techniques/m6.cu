@@ -98,3 +98,36 @@ int decoy_matrix_in_one_kernel(ARGUMENTS)
     through_memory<<<(cols + 63) / 64, 64>>>(*s, x, k, u, y);
     return cudaGetLastError() != cudaSuccess;
 }
+
+/* Weights in constant memory; two rows of threads share a tile of x. */
+__constant__ float c_k[15000];
+__global__ void constant_weights(struct conv_shape shape, const float *x, float *y)
+{
+    SIZES;
+    __shared__ float s_u[8][64];
+    const int rows = C * K * K, m = blockIdx.y * 4 + threadIdx.y;
+    const size_t cols = (size_t)B * H_out * W_out, col = (size_t)blockIdx.x * 64 + threadIdx.x;
+    float sum = 0;
+    for (int r0 = 0; r0 < rows; r0 += 8) {
+        for (int r = threadIdx.y; r < 8; r += 4)
+            s_u[r][threadIdx.x] = element<true>(shape, x, cols, r0 + r, col);
+        __syncthreads();
+        for (int r = 0; r < 8 && r0 + r < rows && m < M; r++)
+            sum += s_u[r][threadIdx.x] * c_k[m * rows + r0 + r];
+        __syncthreads();
+    }
+    if (col < cols && m < M)
+        Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
+}
+
+/* expect: pass */
+int right_constant_weights(ARGUMENTS)
+{
+    const size_t cols = (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);
+    const size_t n = (size_t)s->M * s->C * s->K * s->K;
+    if (n > 15000)
+        return launch_multiply<true>(s, x, k, y);
+    cudaMemcpyToSymbol(c_k, k, n * 4, 0, cudaMemcpyDeviceToDevice);
+    constant_weights<<<dim3((cols + 63) / 64, (s->M + 3) / 4), dim3(64, 4)>>>(*s, x, y);
+    return cudaGetLastError() != cudaSuccess;
+}

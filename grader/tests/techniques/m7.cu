@@ -139,3 +139,87 @@ int decoy_counter(ARGUMENTS)
     counting<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, counter);
     return cudaGetLastError() != cudaSuccess;
 }
+
+/* By compare-and-swap. */
+__global__ void by_swaps(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const int c = blockIdx.z % C, b = blockIdx.z / C / M, m = blockIdx.z / C % M;
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return;
+    float sum = 0;
+    for (int i = 0; i < K * K; i++)
+        sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    int *at = (int *)&Y(b, m, h, w), old = *at, seen;
+    do {
+        seen = old;
+        old = atomicCAS(at, seen, __float_as_int(__int_as_float(seen) + sum));
+    } while (old != seen);
+}
+
+/* expect: pass */
+int right_swaps(ARGUMENTS)
+{
+    cudaMemset(y, 0, (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1) * 4);
+    by_swaps<<<tiles(s, 16, s->B * s->M * s->C), dim3(16, 16)>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+
+/* Four threads of a block share the sum of a slice in shared memory; one adds it. */
+__global__ void by_slices(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    __shared__ float s_sum[8][8];
+    const int slice = blockIdx.z % 2, b = blockIdx.z / 2 / M, m = blockIdx.z / 2 % M;
+    const int h = blockIdx.y * 8 + threadIdx.y, w = blockIdx.x * 8 + threadIdx.x;
+    float *mine = &s_sum[threadIdx.y][threadIdx.x], sum = 0;
+    if (threadIdx.z == 0)
+        *mine = 0;
+    __syncthreads();
+    for (int c = slice + 2 * threadIdx.z; c < C && h < H_out && w < W_out; c += 8)
+        for (int i = 0; i < K * K; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    atomicAdd(mine, sum);
+    __syncthreads();
+    if (threadIdx.z == 0 && h < H_out && w < W_out)
+        atomicAdd(&Y(b, m, h, w), *mine);
+}
+
+/* expect: pass */
+int right_slices(ARGUMENTS)
+{
+    cudaMemset(y, 0, (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1) * 4);
+    by_slices<<<tiles(s, 8, 2 * s->B * s->M), dim3(8, 8, 4)>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+
+/* Half of the blocks add nothing. */
+__global__ void half_of_them(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const int part = blockIdx.z % 2, b = blockIdx.z / 2 / M, m = blockIdx.z / 2 % M;
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    atomicAdd(&Y(b, m, h, w), part ? sum - sum : sum);
+}
+
+/* expect: 1.0 threads added products to each output by atomic operations */
+int decoy_half_of_them(ARGUMENTS)
+{
+    cudaMemset(y, 0, (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1) * 4);
+    half_of_them<<<tiles(s, 16, 2 * s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+
+/* The parts are added, and the whole is stored. */
+/* expect: 0% of the products that make y were added to a sum by an atomic operation */
+int decoy_overwritten(ARGUMENTS)
+{
+    return launch_blocks<1>(s, x, k, y, 3) || launch_plain(s, x, k, y);
+}

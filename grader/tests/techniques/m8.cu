@@ -92,3 +92,42 @@ int decoy_grid_only(ARGUMENTS)
     plain<<<grid, dim3(16, 16)>>>(*s, x, k, y);
     return cudaGetLastError() != cudaSuccess;
 }
+
+/* Dynamic shared memory that holds nothing. */
+/* expect: the same kernel and blocks for both layers */
+int decoy_empty_memory(ARGUMENTS)
+{
+    const int bytes = s->C > 4 ? 4096 : 0;
+    plain<<<tiles(s, 16, s->B * s->M), dim3(16, 16), bytes>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+
+/* Threads that leave, and memory that is never written. */
+template <int MORE>
+__global__ void some_leave(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    __shared__ float unused[1 + MORE];
+    const int b = blockIdx.z / M, m = blockIdx.z % M, t = threadIdx.x;
+    const int h = blockIdx.y * 16 + t / 16, w = blockIdx.x * 16 + t % 16;
+    if (t >= 256 || h >= H_out || w >= W_out)
+        return;
+    if (shape.B < 0)
+        unused[t % (1 + MORE)] = x[t], y[0] = unused[0];
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    Y(b, m, h, w) = sum;
+}
+
+/* expect: the same kernel and blocks for both layers */
+int decoy_some_leave(ARGUMENTS)
+{
+    const dim3 grid = tiles(s, 16, s->B * s->M);
+    if (s->C > 4)
+        some_leave<32><<<grid, 288>>>(*s, x, k, y);
+    else
+        some_leave<1><<<grid, 256>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}

@@ -5,6 +5,8 @@
 #     /* expect: pass */           the line before a submission's function: it passes "technique"
 #     /* expect: some text */      it fails "technique", whose first line holds this text
 #     /* expect: slow */           it passes "technique" and fails "speed"
+#     /* expect: right */          (m2, which has no "technique") it passes "unit_shapes", which else fails
+#                                  with this text
 #
 # Each mN.cu is compiled once. Its functions are then made into a library each, in which one of them
 # is called conv_forward.
@@ -36,8 +38,11 @@ judge() {
     "$build/grader" "$1" --lib "$scratch/libconv.so" --device virtual $how --seed "$seed" \
         --report "$scratch/report" >"$scratch/out" 2>&1
     status=$?
-    line=$(grep '^  [a-zA-Z]*  technique ' "$scratch/out")
+    check=technique
+    [ "$1" = m2 ] && check=unit_shapes
+    line=$(grep "^  [a-zA-Z]*  $check " "$scratch/out")
     case $3 in
+    right) [ $status = 0 ] && [ "${line#  pass}" != "$line" ] ;;
     pass) [ $status = 0 ] && [ "${line#  pass}" != "$line" ] ;;
     slow) [ $status = 1 ] && [ "${line#  pass}" != "$line" ] &&
         grep -q '^  FAIL  speed .* times the Op Time of the reference' "$scratch/out" ;;

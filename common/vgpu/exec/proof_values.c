@@ -1,0 +1,110 @@
+/* Values and registers of a proof: what its other files compute with. */
+#include "vgpu/exec/float_bits.h"
+#include "vgpu/exec/proof.h"
+
+#include <string.h>
+
+/* ---- registers ------------------------------------------------------------------------------- */
+
+void proof_clear(struct vg_warp *w, uint32_t slot, uint32_t lanes)
+{
+    const uint32_t stride = w->frame->holds[slot / 4];
+    struct origin *to = proof_slot(w, slot);
+    if (!stride)
+        return;
+    for (uint32_t left = lanes; left; left &= left - 1)
+        memset(to + (uint32_t)__builtin_ctz(left) * stride, 0, stride * sizeof *to);
+    if (lanes == VG_FULL)
+        w->frame->holds[slot / 4] = 0;
+}
+
+struct origin *proof_open(struct vg_warp *w, uint32_t slot, uint32_t stride)
+{
+    struct origin *to = proof_slot(w, slot);
+    if (!proof_holds(w, slot))
+        memset(to, 0, VG_LANES * stride * sizeof *to);
+    w->frame->holds[slot / 4] = (uint8_t)stride;
+    return to;
+}
+
+void proof_put(struct vg_warp *w, uint32_t slot, uint32_t lanes, const struct origin *from,
+               uint32_t stride, uint32_t word)
+{
+    uint32_t any = 0;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const struct origin *o = &from[__builtin_ctz(left)];
+        any |= o->low | o->high;
+    }
+    if (!any && !proof_holds(w, slot))
+        return;
+    struct origin *to = proof_open(w, slot, stride);
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctz(left);
+        to[i * stride + word] = from[i];
+    }
+}
+
+uint32_t proof_lanes(const struct vg_warp *w, const struct ir_insn *in)
+{
+    if (!in->guard)
+        return w->mask;
+    const uint32_t p = *(const uint32_t *)(const void *)(w->regs + in->guard);
+    return w->mask & (in->guard_not ? ~p : p);
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+struct proof_value proof_value_of(uint32_t element, uint64_t way)
+{
+    return (struct proof_value){PROOF_ELEMENT | element, element ? way : 0};
+}
+
+double proof_double(uint64_t bits, enum ptx_type type)
+{
+    switch (type) {
+    case PTX_TYPE_f64:
+        return f64_of_bits(bits);
+    case PTX_TYPE_f16:
+    case PTX_TYPE_f16x2:
+        return lane_f32_from_f16((uint32_t)bits & 0xffff);
+    case PTX_TYPE_bf16:
+    case PTX_TYPE_bf16x2:
+        return lane_f32_from_bf16((uint32_t)bits & 0xffff);
+    default:
+        return f32_of_bits((uint32_t)bits);
+    }
+}
+
+struct proof_value proof_number(uint64_t bits, enum ptx_type type, struct proof_value v)
+{
+    if (v.element)
+        return v;
+    return proof_value_of(field_of_number(proof_double(bits, type), type != PTX_TYPE_f64), 0);
+}
+
+struct proof_value proof_sum(struct proof_value a, struct proof_value b)
+{
+    return proof_value_of(field_add(a.element & FIELD_PRIME, b.element & FIELD_PRIME),
+                          way_sum(a.way, b.way));
+}
+
+struct proof_value proof_product(struct proof_value a, struct proof_value b, bool *multiplied)
+{
+    const uint32_t element = field_multiply(a.element & FIELD_PRIME, b.element & FIELD_PRIME);
+    *multiplied = element && way_multiplies(a.way, b.way);
+    return proof_value_of(element, way_product(a.way, b.way));
+}
+
+void proof_multiplied(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes, uint32_t count)
+{
+    struct proof_kernel *k = proof_of(w)->running;
+    if (!count)
+        return;
+    k->counts.products += count;
+    k->sites[in->number] |= SITE_MULTIPLIES;
+    w->proof.multiplied |= lanes;
+    w->proof.multiplies |= lanes;
+    if (w->proof.last_run != w->proof.branches + 1)
+        k->counts.product_runs += (uint32_t)__builtin_popcount(lanes);
+    w->proof.last_run = w->proof.branches + 1;
+}

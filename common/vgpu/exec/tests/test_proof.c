@@ -1,0 +1,327 @@
+/* Proofs by execution: which element a word has after each kind of instruction. A kernel gets x, k and
+ * y, 64 words each, and every lane of two warps computes y from x and k by some lines of PTX; what the
+ * element must be is told beside it. */
+#include "vgpu/exec/proof_field.h"
+#include "vgpu/exec/tests/gpu.h"
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 64 };
+
+struct proved {
+    struct vg_device *device;
+    uint64_t address[VG_PROOF_TENSORS], scratch;
+    const uint32_t *x, *k;
+};
+
+/* y has 2 N words: a lane may store to two of them. */
+static struct proved prove(const char *declared, const char *body)
+{
+    static char ptx[8192];
+    float values[2 * N];
+    struct proved p = {.device = gpu_open(1)};
+    struct st_error err;
+    size_t count;
+    snprintf(
+        ptx, sizeof ptx,
+        PTX_HEAD
+        "%s\n.visible .entry f(.param .u64 px, .param .u64 pk, .param .u64 py, .param .u64 ps)\n{\n"
+        ".reg .pred %%p<9>;\n.reg .b16 %%h<9>;\n.reg .b32 %%r<30>;\n.reg .b64 %%q<20>;\n"
+        ".reg .f32 %%f<30>;\n.reg .f64 %%d<9>;\n"
+        "ld.param.u64 %%q1, [px];\nld.param.u64 %%q2, [pk];\nld.param.u64 %%q3, [py];\n"
+        "ld.param.u64 %%q4, [ps];\nmov.u32 %%r1, %%tid.x;\nmul.wide.u32 %%q5, %%r1, 4;\n"
+        "add.s64 %%q6, %%q1, %%q5;\nadd.s64 %%q7, %%q2, %%q5;\nadd.s64 %%q8, %%q3, %%q5;\n"
+        "add.s64 %%q9, %%q4, %%q5;\nld.global.f32 %%f1, [%%q6];\nld.global.nc.f32 %%f2, [%%q7];\n"
+        "%s\nret;\n}\n",
+        declared, body);
+    struct vg_module *m = gpu_load(p.device, ptx);
+    cr_assert_eq(vg_proof_start(p.device, &err), ST_OK);
+    for (int i = 0; i < 2 * N; i++)
+        values[i] = 0.5f + (float)(rand() % 100000) / 100000;
+    p.scratch = gpu_alloc(p.device, values, sizeof values);
+    for (int t = 0; t < VG_PROOF_TENSORS; t++) {
+        for (int i = 0; i < 2 * N; i++)
+            values[i] = t == VG_PROOF_Y ? 0 : 0.5f + (float)(rand() % 100000) / 100000;
+        p.address[t] = gpu_alloc(p.device, values, sizeof values);
+        cr_assert(vg_proof_tensor(p.device, (enum vg_proof_tensor)t, p.address[t], sizeof values));
+    }
+    p.x = vg_proof_elements(p.device, VG_PROOF_X, &count);
+    p.k = vg_proof_elements(p.device, VG_PROOF_K, &count);
+    const uint64_t arguments[] = {p.address[0], p.address[1], p.address[2], p.scratch};
+    cr_assert(!gpu_run(p.device, m, "f", 1, N, arguments).faulted);
+    return p;
+}
+
+/* ---- what a lane's y is made of -------------------------------------------------------------- */
+
+enum made { NOTHING, X, PRODUCT, ZERO, TWICE, THIRD, NEXT, SUM_OF_WARP, X_PLUS_1, MINUS_X, HOST };
+
+struct line {
+    const char *name, *declared, *body;
+    enum made made;
+};
+
+static const struct line lines[] = {
+    {"copy", "", "st.global.f32 [%q8], %f1;", X},
+    {"product", "", "mul.f32 %f3, %f1, %f2;\nst.global.f32 [%q8], %f3;", PRODUCT},
+    {"fma", "", "fma.rn.f32 %f3, %f1, %f2, 0f00000000;\nst.global.f32 [%q8], %f3;", PRODUCT},
+    {"fma_ftz_mode", "", "fma.rz.ftz.f32 %f3, %f1, %f2, 0f00000000;\nst.global.f32 [%q8], %f3;",
+     PRODUCT},
+    {"plus_number", "", "add.f32 %f3, %f1, 0f3f800000;\nst.global.f32 [%q8], %f3;", X_PLUS_1},
+    {"times_zero", "", "mul.f32 %f3, %f1, 0f00000000;\nst.global.f32 [%q8], %f3;", NOTHING},
+    {"times_two", "", "mul.f32 %f3, %f1, 0f40000000;\nst.global.f32 [%q8], %f3;", TWICE},
+    {"added_to_itself", "", "add.f32 %f3, %f1, %f1;\nst.global.f32 [%q8], %f3;", TWICE},
+    {"third_by_constant", "", "mul.f32 %f3, %f1, 0f3eaaaaab;\nst.global.f32 [%q8], %f3;", THIRD},
+    {"third_by_division", "", "div.rn.f32 %f3, %f1, 0f40400000;\nst.global.f32 [%q8], %f3;", THIRD},
+    {"negated", "", "neg.f32 %f3, %f1;\nst.global.f32 [%q8], %f3;", MINUS_X},
+    {"negated_by_bits", "",
+     "mov.b32 %r2, %f1;\nxor.b32 %r2, %r2, 0x80000000;\nst.global.b32 [%q8], %r2;", MINUS_X},
+    {"subtracted_from_number", "",
+     "mov.f32 %f4, 0f3f800000;\nsub.f32 %f3, %f4, %f1;\nsub.f32 %f3, %f4, %f3;\nst.global.f32 [%q8], %f3;",
+     X},
+    {"absolute_of_negative", "", "neg.f32 %f3, %f1;\nabs.f32 %f3, %f3;\nst.global.f32 [%q8], %f3;",
+     X},
+    {"larger", "", "max.f32 %f3, %f1, 0fc0000000;\nst.global.f32 [%q8], %f3;", X},
+    {"smaller_is_number", "", "min.f32 %f3, %f1, 0fc0000000;\nst.global.f32 [%q8], %f3;", NOTHING},
+    {"made_an_integer", "", "cvt.rni.s32.f32 %r2, %f1;\nst.global.b32 [%q8], %r2;", NOTHING},
+    {"integer_sum", "", "mov.b32 %r2, %f1;\nadd.u32 %r2, %r2, %r2;\nst.global.b32 [%q8], %r2;",
+     NOTHING},
+    {"from_host", "", "ld.global.f32 %f3, [%q9];\nst.global.f32 [%q8], %f3;", NOTHING},
+    {"minus_itself_plus_host", "",
+     "ld.global.f32 %f3, [%q9];\nsub.f32 %f4, %f1, %f1;\nadd.f32 %f3, %f3, %f4;\nst.global.f32 [%q8], %f3;",
+     HOST},
+    {"never_taken", "",
+     "ld.global.f32 %f3, [%q9];\nsetp.eq.f32 %p1, %f1, %f3;\nselp.f32 %f3, %f1, %f3, %p1;\nst.global.f32 [%q8], %f3;",
+     NOTHING},
+    {"taken", "",
+     "ld.global.f32 %f3, [%q9];\nsetp.gt.f32 %p1, %f1, 0f00000000;\nselp.f32 %f3, %f1, %f3, %p1;\nst.global.f32 [%q8], %f3;",
+     X},
+    {"guarded", "",
+     "ld.global.f32 %f3, [%q9];\nsetp.gt.f32 %p1, %f1, 0f00000000;\n@%p1 mov.f32 %f3, %f1;\n@!%p1 mov.f32 %f3, 0f00000000;\nst.global.f32 [%q8], %f3;",
+     X},
+    {"shared", ".shared .align 4 .b8 s[256];",
+     "mov.u32 %r2, s;\nshl.b32 %r3, %r1, 2;\nadd.u32 %r2, %r2, %r3;\nst.shared.f32 [%r2], %f1;\nbar.sync 0;\nld.shared.f32 %f3, [%r2];\nst.global.f32 [%q8], %f3;",
+     X},
+    {"shared_generic", ".shared .align 4 .b8 s[256];",
+     "mov.u64 %q10, s;\ncvta.shared.u64 %q10, %q10;\nadd.s64 %q10, %q10, %q5;\nst.f32 [%q10], %f1;\nbar.sync 0;\nld.f32 %f3, [%q10];\nst.global.f32 [%q8], %f3;",
+     X},
+    {"asynchronous_copy", ".shared .align 16 .b8 s[256];",
+     "mov.u32 %r2, s;\nshl.b32 %r3, %r1, 2;\nadd.u32 %r2, %r2, %r3;\ncp.async.ca.shared.global [%r2], [%q6], 4;\ncp.async.wait_all;\nld.shared.f32 %f3, [%r2];\nst.global.f32 [%q8], %f3;",
+     X},
+    {"local", "",
+     ".local .align 8 .b8 l[16];\nst.local.f32 [l+4], %f1;\nld.local.f32 %f3, [l+4];\nst.global.f32 [%q8], %f3;",
+     X},
+    {"scratch", "",
+     "st.global.f32 [%q9], %f1;\nld.global.f32 %f3, [%q9];\nst.global.f32 [%q8], %f3;", X},
+    {"overwritten_scratch", "",
+     "st.global.f32 [%q9], %f1;\nmov.u32 %r2, 7;\nst.global.u32 [%q9], %r2;\nld.global.f32 %f3, [%q9];\nst.global.f32 [%q8], %f3;",
+     NOTHING},
+    {"vector", "",
+     "mul.wide.u32 %q10, %r1, 8;\nadd.s64 %q10, %q4, %q10;\nst.global.v2.f32 [%q10], {%f2, %f1};\nld.global.v2.f32 {%f3, %f4}, [%q10];\nst.global.f32 [%q8], %f4;",
+     X},
+    {"in_double", "",
+     "cvt.f64.f32 %d1, %f1;\ncvt.f64.f32 %d2, %f2;\nmul.f64 %d3, %d1, %d2;\ncvt.rn.f32.f64 %f3, %d3;\nst.global.f32 [%q8], %f3;",
+     PRODUCT},
+    {"packed_in_64_bits", "",
+     "mov.b64 %q10, {%f2, %f1};\nmov.b64 {%f3, %f4}, %q10;\nst.global.f32 [%q8], %f4;", X},
+    {"next_lane", "",
+     "mov.b32 %r2, %f1;\nshfl.sync.idx.b32 %r3, %r2, 1, 31, 0xffffffff;\nst.global.b32 [%q8], %r3;",
+     NEXT},
+    {"sum_of_warp", "",
+     "mov.b32 %r2, %f1;\nshfl.sync.bfly.b32 %r3, %r2, 16, 31, -1;\nmov.b32 %f3, %r3;\nadd.f32 %f1, %f1, %f3;\n"
+     "mov.b32 %r2, %f1;\nshfl.sync.bfly.b32 %r3, %r2, 8, 31, -1;\nmov.b32 %f3, %r3;\nadd.f32 %f1, %f1, %f3;\n"
+     "mov.b32 %r2, %f1;\nshfl.sync.bfly.b32 %r3, %r2, 4, 31, -1;\nmov.b32 %f3, %r3;\nadd.f32 %f1, %f1, %f3;\n"
+     "mov.b32 %r2, %f1;\nshfl.sync.bfly.b32 %r3, %r2, 2, 31, -1;\nmov.b32 %f3, %r3;\nadd.f32 %f1, %f1, %f3;\n"
+     "mov.b32 %r2, %f1;\nshfl.sync.bfly.b32 %r3, %r2, 1, 31, -1;\nmov.b32 %f3, %r3;\nadd.f32 %f1, %f1, %f3;\n"
+     "st.global.f32 [%q8], %f1;",
+     SUM_OF_WARP},
+    {"atomic_addition", "", "red.global.add.f32 [%q8], %f1;", X},
+    {"two_additions", "", "red.global.add.f32 [%q8], %f1;\natom.global.add.f32 %f3, [%q8], %f1;",
+     TWICE},
+    {"old_value", "",
+     "red.global.add.f32 [%q8], %f1;\natom.global.add.f32 %f3, [%q8], %f1;\nst.global.f32 [%q8], %f3;",
+     X},
+    {"exchange", "",
+     "mov.b32 %r2, %f1;\natom.global.exch.b32 %r3, [%q8], %r2;\natom.global.exch.b32 %r3, [%q8], %r2;\nst.global.b32 [%q8], %r3;",
+     X},
+    {"swap", "", "mov.b32 %r2, %f1;\natom.global.cas.b32 %r3, [%q8], 0, %r2;", X},
+    {"swap_that_fails", "", "mov.b32 %r2, %f1;\natom.global.cas.b32 %r3, [%q8], 1, %r2;", NOTHING},
+    {"integer_atomic", "", "st.global.f32 [%q8], %f1;\nred.global.or.b32 [%q8], 1;", NOTHING},
+    {"tf32_in_parts", "",
+     "cvt.rna.tf32.f32 %r2, %f1;\nmov.b32 %f3, %r2;\nsub.f32 %f4, %f1, %f3;\ncvt.rna.tf32.f32 %r3, %f4;\nmov.b32 %f4, %r3;\nadd.f32 %f3, %f3, %f4;\nst.global.f32 [%q8], %f3;",
+     X},
+    {"rest_of_a_part", "",
+     "cvt.rna.tf32.f32 %r2, %f1;\nmov.b32 %f3, %r2;\nsub.f32 %f4, %f1, %f3;\nst.global.f32 [%q8], %f4;",
+     ZERO},
+    {"cut_off_by_a_mask", "",
+     "mov.b32 %r2, %f1;\nand.b32 %r2, %r2, 0xffffe000;\nst.global.b32 [%q8], %r2;", X},
+    {"exponent_only", "",
+     "mov.b32 %r2, %f1;\nand.b32 %r2, %r2, 0x7f800000;\nst.global.b32 [%q8], %r2;", NOTHING},
+    {"pair_of_bfloat16", "",
+     "cvt.rn.bf16x2.f32 %r2, %f2, %f1;\nmov.b32 {%h1, %h2}, %r2;\nmov.b32 %r3, {%h2, %h1};\nand.b32 %r3, %r3, 0xffff0000;\nst.global.b32 [%q8], %r3;\nld.global.f32 %f3, [%q8];\nadd.f32 %f3, %f3, 0f00000000;\nst.global.f32 [%q8], %f3;",
+     X},
+    {"halves_by_permutation", "",
+     "cvt.rn.f16x2.f32 %r2, %f2, %f1;\nprmt.b32 %r3, %r2, %r2, 0x1032;\nshr.u32 %r3, %r3, 16;\ncvt.u16.u32 %h1, %r3;\nmov.b32 %r4, {%h1, %h1};\nmov.b32 {%h2, %h3}, %r4;\nshl.b32 %r3, %r3, 0;\nst.global.f32 [%q8], %f1;",
+     X},
+    {"called",
+     ".func (.param .b32 r) g(.param .b32 a, .param .b32 b)\n{\n.reg .f32 %f<4>;\nld.param.f32 %f1, [a];\n"
+     "ld.param.f32 %f2, [b];\nmul.f32 %f3, %f1, %f2;\nst.param.f32 [r], %f3;\nret;\n}\n",
+     "{\n.param .b32 a;\n.param .b32 b;\n.param .b32 r;\nst.param.f32 [a], %f1;\nst.param.f32 [b], %f2;\n"
+     "call.uni (r), g, (a, b);\nld.param.f32 %f3, [r];\n}\nst.global.f32 [%q8], %f3;",
+     PRODUCT},
+};
+
+enum { LINES = sizeof lines / sizeof *lines };
+static int numbers[LINES];
+
+ParameterizedTestParameters(proof, a_word_has_the_element_of_what_it_was_made_of)
+{
+    for (int i = 0; i < LINES; i++)
+        numbers[i] = i;
+    return cr_make_param_array(int, numbers, LINES);
+}
+
+static uint32_t expected(const struct proved *p, enum made made, int i)
+{
+    uint32_t sum = 0;
+    float host[2 * N];
+    switch (made) {
+    case X:
+        return p->x[i];
+    case PRODUCT:
+        return field_multiply(p->x[i], p->k[i]);
+    case TWICE:
+        return field_add(p->x[i], p->x[i]);
+    case THIRD:
+        return field_multiply(p->x[i], field_inverse(3));
+    case NEXT:
+        return p->x[i / 32 * 32 + 1];
+    case X_PLUS_1:
+        return field_add(p->x[i], 1);
+    case MINUS_X:
+        return field_negative(p->x[i]);
+    case HOST:
+        gpu_read(p->device, host, p->scratch, sizeof host);
+        return field_of_number((double)host[i], true);
+    case SUM_OF_WARP:
+        for (int lane = 0; lane < 32; lane++)
+            sum = field_add(sum, p->x[i / 32 * 32 + lane]);
+        return sum;
+    default:
+        return 0;
+    }
+}
+
+ParameterizedTest(int *number, proof, a_word_has_the_element_of_what_it_was_made_of)
+{
+    const struct line *line = &lines[*number];
+    struct proved p = prove(line->declared, line->body);
+    for (int i = 0; i < N; i++) {
+        struct vg_proof_word word;
+        vg_proof_word(p.device, (size_t)i, &word);
+        cr_assert_eq(word.has_element, line->made != NOTHING, "%s, lane %d", line->name, i);
+        cr_assert_eq(word.element, expected(&p, line->made, i), "%s, lane %d", line->name, i);
+    }
+    vg_device_close(p.device);
+}
+
+/* ---- ways ----------------------------------------------------------------------------------- */
+
+Test(proof, a_product_has_the_ways_of_its_factors)
+{
+    struct proved p = prove(
+        ".shared .align 4 .b8 s[256];",
+        "mov.u32 %r2, s;\nshl.b32 %r3, %r1, 2;\nadd.u32 %r2, %r2, %r3;\nst.shared.f32 [%r2], %f1;\n"
+        "bar.sync 0;\nld.shared.f32 %f3, [%r2];\nmul.f32 %f4, %f3, %f2;\nfma.rn.f32 %f4, %f1, %f2, %f4;\n"
+        "st.global.f32 [%q8], %f4;");
+    struct vg_proof_word word;
+    vg_proof_word(p.device, 5, &word);
+    cr_assert_eq(word.element, field_multiply(2, field_multiply(p.x[5], p.k[5])));
+    cr_assert_eq(word.products, 2);
+    cr_assert_eq(word.x_shared, 1);
+    cr_assert_eq(word.k_shared, 0);
+    cr_assert_eq(word.read_only, 2, "k came by ld.global.nc");
+    const struct vg_proof_kernel *k = vg_proof_kernel(p.device, 0);
+    cr_assert_eq(vg_proof_kernels(p.device), 1);
+    cr_assert_eq(k->products, 2 * N);
+    cr_assert_eq(k->product_sites, 2);
+    cr_assert_eq(k->product_runs, N);
+    cr_assert_eq(k->x_loads, N);
+    cr_assert_eq(k->staged, N);
+    cr_assert_eq(k->shared_loads, N);
+    cr_assert_eq(k->shared_words, N);
+    cr_assert_eq(k->barriers, N);
+    cr_assert_eq(k->multiplying_threads, N);
+    vg_device_close(p.device);
+}
+
+Test(proof, additions_of_nothing_join_nothing)
+{
+    struct proved p =
+        prove("", "mul.f32 %f3, %f1, %f2;\nmov.f32 %f4, %f3;\nsub.f32 %f5, %f4, %f3;\n"
+                  "red.global.add.f32 [%q3], %f3;\nred.global.add.f32 [%q3], %f3;\n"
+                  "red.global.add.f32 [%q3+4], %f5;\n");
+    struct vg_proof_word word;
+    vg_proof_word(p.device, 0, &word);
+    cr_assert_eq(word.joins, 2 * N, "each thread twice, and others between");
+    cr_assert_eq(word.products, 2 * N);
+    cr_assert_eq(word.by_atomics, 2 * N);
+    vg_proof_word(p.device, 1, &word);
+    cr_assert_eq(word.joins, 0);
+    vg_device_close(p.device);
+}
+
+/* ---- memory from outside ----------------------------------------------------------------------- */
+
+Test(proof, only_weights_keep_their_elements_by_way_of_the_host)
+{
+    struct proved p = prove("", "st.global.f32 [%q8], %f1;");
+    float x[N], k[N];
+    struct vg_proof_word word;
+    gpu_read(p.device, x, p.address[VG_PROOF_X], sizeof x);
+    gpu_read(p.device, k, p.address[VG_PROOF_K], sizeof k);
+    k[3] += 1;
+    cr_assert_eq(vg_memory_write(p.device, p.address[VG_PROOF_Y], k, sizeof k, NULL), ST_OK);
+    vg_proof_word(p.device, 2, &word);
+    cr_assert(word.has_element && word.element == p.k[2]);
+    vg_proof_word(p.device, 3, &word);
+    cr_assert(!word.has_element, "a value that no element of k has");
+    cr_assert_eq(vg_memory_write(p.device, p.address[VG_PROOF_Y], x, sizeof x, NULL), ST_OK);
+    vg_proof_word(p.device, 2, &word);
+    cr_assert(!word.has_element);
+    cr_assert_eq(
+        vg_memory_copy(p.device, p.address[VG_PROOF_Y] + 4, p.address[VG_PROOF_X], 8, NULL), ST_OK);
+    vg_proof_word(p.device, 2, &word);
+    cr_assert(word.has_element && word.element == p.x[1]);
+    cr_assert_eq(vg_memory_set(p.device, p.address[VG_PROOF_Y], 0, 4 * N, NULL), ST_OK);
+    vg_proof_word(p.device, 2, &word);
+    cr_assert(!word.has_element);
+    vg_device_close(p.device);
+}
+
+/* ---- the field ------------------------------------------------------------------------------- */
+
+Test(proof_field, fractions_of_small_numbers_are_exact)
+{
+    static const int q[] = {3, 5, 6, 12, 15, 24, 45, 90, 120};
+    for (size_t i = 0; i < sizeof q / sizeof *q; i++)
+        for (int p = 1; p < 30; p++) {
+            const uint32_t is = field_of_number((double)((float)p / (float)q[i]), true);
+            cr_assert_eq(field_multiply(is, (uint32_t)q[i]), (uint32_t)p, "%d/%d", p, q[i]);
+            cr_assert_eq(field_of_number(-(double)p / q[i], false), field_negative(is));
+        }
+}
+
+Test(proof_field, other_numbers_are_sums_of_powers_of_two)
+{
+    for (int i = 0; i < 1000; i++) {
+        const float a = (float)(rand() % 8192) / 64, b = (float)(rand() % 8192) * 4;
+        cr_assert_eq(field_of_number((double)a + (double)b, false),
+                     field_add(field_of_number((double)a, true), field_of_number((double)b, true)));
+    }
+    cr_assert_eq(field_of_number(0, true), 0);
+    cr_assert_eq(field_multiply(field_inverse(12345), 12345), 1);
+}

@@ -1,0 +1,876 @@
+/* Submissions for m2, where the work alone is judged: right convolutions in the styles that students
+ * write, and results that kernels did not compute from x and k. */
+#include "common.cuh"
+
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cub/block/block_reduce.cuh>
+#include <mma.h>
+#include <vector>
+
+namespace cg = cooperative_groups;
+
+/* The place of this thread's output, one block in z for each map of each image. */
+#define PLACE                                                                                      \
+    SIZES;                                                                                         \
+    const int b = blockIdx.z / M, m = blockIdx.z % M;                                              \
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;                \
+    if (h >= H_out || w >= W_out)                                                                  \
+    return
+
+/* A kernel with one thread per output, made from its term and what it stores. */
+#define KERNEL(name, TYPE, TERM, RESULT)                                                           \
+    __global__ void name(struct conv_shape shape, const float *x, const float *k, float *y)        \
+    {                                                                                              \
+        PLACE;                                                                                     \
+        TYPE sum = 0;                                                                              \
+        for (int c = 0; c < C; c++)                                                                \
+            for (int p = 0; p < K; p++)                                                            \
+                for (int q = 0; q < K; q++)                                                        \
+                    TERM;                                                                          \
+        Y(b, m, h, w) = RESULT;                                                                    \
+    }
+#define LAUNCH(name) (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y), failed())
+
+static int failed(void)
+{
+    return cudaGetLastError() != cudaSuccess;
+}
+
+static size_t x_floats(const struct conv_shape *s)
+{
+    return (size_t)s->B * s->C * s->H * s->W;
+}
+
+static size_t k_floats(const struct conv_shape *s)
+{
+    return (size_t)s->M * s->C * s->K * s->K;
+}
+
+static size_t y_floats(const struct conv_shape *s)
+{
+    return (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1);
+}
+
+/* ---- right: structure of the code ------------------------------------------------------------ */
+
+__device__ __noinline__ float multiply_add(float a, float b, float c)
+{
+    return a * b + c;
+}
+KERNEL(not_inlined, float, sum = multiply_add(X(b, c, h + p, w + q), KK(m, c, p, q), sum), sum)
+
+/* expect: right */
+int right_noinline(ARGUMENTS)
+{
+    return LAUNCH(not_inlined);
+}
+
+typedef float (*product)(float, float);
+__device__ float times(float a, float b)
+{
+    return a * b;
+}
+__device__ product chosen = times;
+KERNEL(by_pointer, float, sum += chosen(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
+
+/* expect: right */
+int right_function_pointer(ARGUMENTS)
+{
+    return LAUNCH(by_pointer);
+}
+
+__device__ __noinline__ float some(const float *x, const float *k, int n)
+{
+    return n == 1 ? *x * *k : some(x, k, n / 2) + some(x + n / 2, k + n / 2, n - n / 2);
+}
+KERNEL(recursive, float, if (q == 0) sum += some(&X(b, c, h + p, w), &KK(m, c, p, 0), K), sum)
+
+/* expect: right */
+int right_recursive(ARGUMENTS)
+{
+    return LAUNCH(recursive);
+}
+
+template <typename F> __device__ float summed(int n, F term)
+{
+    float sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += term(i);
+    return sum;
+}
+KERNEL(lambda, float,
+       if (p + q == 0) sum +=
+       summed(K * K, [=](int i) { return X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i); }),
+       sum)
+
+/* expect: right */
+int right_lambda(ARGUMENTS)
+{
+    return LAUNCH(lambda);
+}
+
+/* ---- right: where pointers and weights are --------------------------------------------------- */
+
+struct tensors {
+    const float *x, *k;
+    float *y;
+    struct conv_shape shape;
+};
+__constant__ struct tensors c_tensors;
+__global__ void constant_pointers(void)
+{
+    const struct conv_shape shape = c_tensors.shape;
+    const float *x = c_tensors.x, *k = c_tensors.k;
+    float *y = c_tensors.y;
+    PLACE;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    Y(b, m, h, w) = sum;
+}
+
+/* expect: right */
+int right_pointers_in_constant(ARGUMENTS)
+{
+    const struct tensors t = {x, k, y, *s};
+    cudaMemcpyToSymbol(c_tensors, &t, sizeof t);
+    constant_pointers<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>();
+    return failed();
+}
+
+__global__ void pointed(const __grid_constant__ struct tensors t)
+{
+    const struct conv_shape shape = t.shape;
+    const float *x = t.x, *k = t.k;
+    float *y = t.y;
+    PLACE;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    Y(b, m, h, w) = sum;
+}
+
+/* expect: right */
+int right_grid_constant(ARGUMENTS)
+{
+    pointed<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>((struct tensors){x, k, y, *s});
+    return failed();
+}
+
+/* A table of pointers to the images, made by the host. */
+__global__ void from_table(struct conv_shape shape, const float *const *images, const float *k,
+                           float *y)
+{
+    PLACE;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++)
+            sum += images[b][(c * H + h + i / K) * W + w + i % K] * KK(m, c, 0, i);
+    Y(b, m, h, w) = sum;
+}
+
+/* expect: right */
+int right_pointer_table(ARGUMENTS)
+{
+    std::vector<const float *> table(s->B);
+    void *to = conv_workspace(s->B * sizeof(float *));
+    for (int b = 0; b < s->B; b++)
+        table[b] = x + (size_t)b * s->C * s->H * s->W;
+    cudaMemcpy(to, table.data(), s->B * sizeof(float *), cudaMemcpyHostToDevice);
+    from_table<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, (const float *const *)to, k, y);
+    return failed();
+}
+
+KERNEL(maps_last, float, sum += X(b, c, h + p, w + q) * k[((c * K + p) * K + q) * M + m], sum)
+
+/* The host puts the weights in another order. */
+/* expect: right */
+int right_weights_reordered(ARGUMENTS)
+{
+    const size_t n = k_floats(s), row = n / s->M;
+    std::vector<float> was(n), is(n);
+    float *there = floats(n);
+    cudaMemcpy(was.data(), k, n * 4, cudaMemcpyDeviceToHost);
+    for (size_t i = 0; i < n; i++)
+        is[i % row * s->M + i / row] = was[i];
+    cudaMemcpy(there, is.data(), n * 4, cudaMemcpyHostToDevice);
+    k = there;
+    return LAUNCH(maps_last);
+}
+
+enum { WEIGHTS = 256 };
+struct weights {
+    float k[WEIGHTS];
+};
+__global__ void given_weights(struct conv_shape shape, const float *x, struct weights given,
+                              float *y, int c, int m)
+{
+    SIZES;
+    const int b = blockIdx.z, h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return;
+    float sum = c ? Y(b, m, h, w) : 0;
+    for (int i = 0; i < K * K; i++)
+        sum += X(b, c, h + i / K, w + i % K) * given.k[i];
+    Y(b, m, h, w) = sum;
+}
+
+/* Weights as a parameter of the kernel. */
+/* expect: right */
+int right_weights_as_parameters(ARGUMENTS)
+{
+    const int taps = s->K * s->K;
+    std::vector<float> all(k_floats(s));
+    struct weights given = {};
+    if (taps > WEIGHTS)
+        return launch_plain(s, x, k, y);
+    cudaMemcpy(all.data(), k, all.size() * 4, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < s->M * s->C; i++) {
+        memcpy(given.k, &all[i * taps], taps * 4);
+        given_weights<<<tiles(s, 16, s->B), dim3(16, 16)>>>(*s, x, given, y, i % s->C, i / s->C);
+    }
+    return failed();
+}
+
+__global__ void through_texture(struct conv_shape shape, cudaTextureObject_t t, const float *k,
+                                float *y)
+{
+    PLACE;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++)
+            sum += tex1Dfetch<float>(t, ((b * C + c) * H + h + i / K) * W + w + i % K) *
+                   KK(m, c, 0, i);
+    Y(b, m, h, w) = sum;
+}
+
+/* expect: right */
+int right_texture(ARGUMENTS)
+{
+    cudaTextureObject_t t;
+    cudaResourceDesc from = {};
+    cudaTextureDesc how = {};
+    from.resType = cudaResourceTypeLinear;
+    from.res.linear.devPtr = (void *)x;
+    from.res.linear.desc = cudaCreateChannelDesc<float>();
+    from.res.linear.sizeInBytes = x_floats(s) * 4;
+    if (cudaCreateTextureObject(&t, &from, &how, NULL))
+        return 1;
+    through_texture<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, t, k, y);
+    cudaDeviceSynchronize();
+    cudaDestroyTextureObject(t);
+    return failed();
+}
+
+/* x goes through memory that host and device share; the host leaves it alone. */
+/* expect: right */
+int right_managed_scratch(ARGUMENTS)
+{
+    float *there;
+    if (cudaMallocManaged(&there, x_floats(s) * 4))
+        return 1;
+    cudaMemcpy(there, x, x_floats(s) * 4, cudaMemcpyDeviceToDevice);
+    const int bad = launch_plain(s, there, k, y);
+    cudaDeviceSynchronize();
+    cudaFree(there);
+    return bad;
+}
+
+/* ---- right: how it is summed ----------------------------------------------------------------- */
+
+KERNEL(in_double, double, sum += (double)X(b, c, h + p, w + q) * KK(m, c, p, q), (float)sum)
+
+/* expect: right */
+int right_double(ARGUMENTS)
+{
+    return LAUNCH(in_double);
+}
+
+__global__ void kahan(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    PLACE;
+    float sum = 0, rest = 0;
+    for (int i = 0; i < C * K * K; i++) {
+        const float next = X(b, i / (K * K), h + i / K % K, w + i % K) * KK(m, 0, 0, i) - rest;
+        const float more = sum + next;
+        rest = (more - sum) - next;
+        sum = more;
+    }
+    Y(b, m, h, w) = sum;
+}
+
+/* expect: right */
+int right_kahan(ARGUMENTS)
+{
+    return LAUNCH(kahan);
+}
+
+/* A warp for each output, its lanes joined by shuffles. */
+__global__ void warp_each(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const size_t i = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    const int lane = threadIdx.x % 32;
+    if (i >= (size_t)B * M * H_out * W_out)
+        return;
+    const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
+              b = i / W_out / H_out / M;
+    float sum = 0;
+    for (int t = lane; t < C * K * K; t += 32)
+        sum += X(b, t / (K * K), h + t / K % K, w + t % K) * KK(m, 0, 0, t);
+    for (int d = 16; d; d /= 2)
+        sum += __shfl_down_sync(0xffffffff, sum, d);
+    if (lane == 0)
+        y[i] = sum;
+}
+
+/* expect: right */
+int right_shuffles(ARGUMENTS)
+{
+    warp_each<<<(y_floats(s) + 7) / 8, 256>>>(*s, x, k, y);
+    return failed();
+}
+
+__global__ void groups_each(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+    const size_t i = (size_t)blockIdx.x * 16 + tile.meta_group_rank();
+    if (i >= (size_t)B * M * H_out * W_out)
+        return;
+    const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
+              b = i / W_out / H_out / M;
+    float sum = 0;
+    for (int t = tile.thread_rank(); t < C * K * K; t += 8)
+        sum += X(b, t / (K * K), h + t / K % K, w + t % K) * KK(m, 0, 0, t);
+    sum = cg::reduce(tile, sum, cg::plus<float>());
+    if (tile.thread_rank() == 0)
+        y[i] = sum;
+}
+
+/* expect: right */
+int right_cooperative_groups(ARGUMENTS)
+{
+    groups_each<<<(y_floats(s) + 15) / 16, 128>>>(*s, x, k, y);
+    return failed();
+}
+
+__global__ void block_each(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    typedef cub::BlockReduce<float, 64> reduce;
+    __shared__ typename reduce::TempStorage room;
+    const size_t i = blockIdx.x;
+    const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
+              b = i / W_out / H_out / M;
+    float sum = 0;
+    for (int t = threadIdx.x; t < C * K * K; t += 64)
+        sum += X(b, t / (K * K), h + t / K % K, w + t % K) * KK(m, 0, 0, t);
+    sum = reduce(room).Sum(sum);
+    if (threadIdx.x == 0)
+        y[i] = sum;
+}
+
+/* expect: right */
+int right_cub(ARGUMENTS)
+{
+    block_each<<<y_floats(s), 64>>>(*s, x, k, y);
+    return failed();
+}
+
+/* Additions by compare-and-swap. */
+__global__ void by_swaps(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    PLACE;
+    unsigned *at = (unsigned *)&Y(b, m, h, w);
+    for (int c = 0; c < C; c++) {
+        float sum = 0;
+        for (int i = 0; i < K * K; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+        for (unsigned old = *at, seen;; old = seen) {
+            seen = atomicCAS(at, old, __float_as_uint(__uint_as_float(old) + sum));
+            if (seen == old)
+                break;
+        }
+    }
+}
+
+/* expect: right */
+int right_swaps(ARGUMENTS)
+{
+    cudaMemset(y, 0, y_floats(s) * 4);
+    return LAUNCH(by_swaps);
+}
+
+/* Winograd's inner product: x0 k0 + x1 k1 = (x0 + k1) (x1 + k0) - x0 x1 - k0 k1. */
+__global__ void winograd(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    PLACE;
+    double sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int p = 0; p < K; p++) {
+            int q = 0;
+            for (; q + 1 < K; q += 2) {
+                const double x0 = X(b, c, h + p, w + q), x1 = X(b, c, h + p, w + q + 1);
+                const double k0 = KK(m, c, p, q), k1 = KK(m, c, p, q + 1);
+                sum += (x0 + k1) * (x1 + k0) - x0 * x1 - k0 * k1;
+            }
+            if (q < K)
+                sum += (double)X(b, c, h + p, w + q) * KK(m, c, p, q);
+        }
+    Y(b, m, h, w) = (float)sum;
+}
+
+/* expect: right */
+int right_winograd(ARGUMENTS)
+{
+    return LAUNCH(winograd);
+}
+
+/* Two outputs of a row from three products for each two taps, with thirds that cancel: F(2, 2). */
+__global__ void winograd_pairs(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const int b = blockIdx.z / M, m = blockIdx.z % M;
+    const int h = blockIdx.y * 16 + threadIdx.y, w = 2 * (blockIdx.x * 16 + threadIdx.x);
+    if (h >= H_out || w >= W_out)
+        return;
+    float first = 0, second = 0;
+    for (int c = 0; c < C; c++)
+        for (int p = 0; p < K; p++)
+            for (int q = 0; q < K; q += 2) {
+                const float a = X(b, c, h + p, w + q), z = q + 1 < K ? KK(m, c, p, q + 1) : 0;
+                const float d = w + q + 1 < W ? X(b, c, h + p, w + q + 1) : 0;
+                const float e = w + q + 2 < W ? X(b, c, h + p, w + q + 2) : 0;
+                const float g = KK(m, c, p, q), both = (g + z) / 3.0f;
+                first += (a - d) * g + d * both * 3.0f;
+                second += (e - d) * z + d * both * 3.0f;
+            }
+    Y(b, m, h, w) = first;
+    if (w + 1 < W_out)
+        Y(b, m, h, w + 1) = second;
+}
+
+/* expect: right */
+int right_winograd_pairs(ARGUMENTS)
+{
+    winograd_pairs<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
+    return failed();
+}
+
+/* ---- right: tensor cores -------------------------------------------------------------------- */
+
+/* 16 outputs of a row by 16 maps, 8 taps at a time; each factor in two parts of TF32, so that three
+ * products make one of float32. */
+__global__ void tf32_three(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    using namespace nvcuda::wmma;
+    __shared__ float s_x[16 * 8], s_k[8 * 16], s_y[16 * 16];
+    const int w0 = blockIdx.x * 16, h = blockIdx.y, groups = (M + 15) / 16;
+    const int b = blockIdx.z / groups, m0 = blockIdx.z % groups * 16, rows = C * K * K;
+    fragment<accumulator, 16, 16, 8, float> sum;
+    fill_fragment(sum, 0.0f);
+    for (int r0 = 0; r0 < rows; r0 += 8) {
+        for (int i = threadIdx.x; i < 128; i += 32) {
+            const int r = r0 + i % 8, w = w0 + i / 8, m = m0 + i % 16, t = r0 + i / 16;
+            s_x[i] = r < rows && w < W_out ? X(b, r / (K * K), h + r / K % K, w + r % K) : 0;
+            s_k[i] = t < rows && m < M ? k[m * rows + t] : 0;
+        }
+        __syncwarp();
+        fragment<matrix_a, 16, 16, 8, precision::tf32, row_major> a, a_rest;
+        fragment<matrix_b, 16, 16, 8, precision::tf32, row_major> f, f_rest;
+        load_matrix_sync(a, s_x, 8);
+        load_matrix_sync(f, s_k, 16);
+        for (int i = 0; i < a.num_elements; i++) {
+            const float all = a.x[i];
+            a.x[i] = __float_to_tf32(all);
+            a_rest.x[i] = __float_to_tf32(all - a.x[i]);
+        }
+        for (int i = 0; i < f.num_elements; i++) {
+            const float all = f.x[i];
+            f.x[i] = __float_to_tf32(all);
+            f_rest.x[i] = __float_to_tf32(all - f.x[i]);
+        }
+        mma_sync(sum, a_rest, f, sum);
+        mma_sync(sum, a, f_rest, sum);
+        mma_sync(sum, a, f, sum);
+        __syncwarp();
+    }
+    store_matrix_sync(s_y, sum, 16, mem_row_major);
+    __syncwarp();
+    for (int i = threadIdx.x; i < 256; i += 32)
+        if (w0 + i / 16 < W_out && m0 + i % 16 < M)
+            Y(b, m0 + i % 16, h, w0 + i / 16) = s_y[i];
+}
+
+/* expect: right */
+int right_tf32_in_three(ARGUMENTS)
+{
+    const int H_out = s->H - s->K + 1, W_out = s->W - s->K + 1;
+    tf32_three<<<dim3((W_out + 15) / 16, H_out, s->B * ((s->M + 15) / 16)), 32>>>(*s, x, k, y);
+    return failed();
+}
+
+/* ---- right: order of launches ---------------------------------------------------------------- */
+
+__global__ void some_images(struct conv_shape shape, const float *x, const float *k, float *y,
+                            int first)
+{
+    x += (size_t)first * shape.C * shape.H * shape.W;
+    y += (size_t)first * shape.M * (shape.H - shape.K + 1) * (shape.W - shape.K + 1);
+    PLACE;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    Y(b, m, h, w) = sum;
+}
+
+/* The batch in two halves, in two streams. */
+/* expect: right */
+int right_streams(ARGUMENTS)
+{
+    cudaStream_t stream[2];
+    const int half = (s->B + 1) / 2;
+    for (int i = 0; i < 2; i++) {
+        cudaStreamCreateWithFlags(&stream[i], cudaStreamNonBlocking);
+        const int images = i ? s->B - half : half;
+        if (images)
+            some_images<<<tiles(s, 16, images * s->M), dim3(16, 16), 0, stream[i]>>>(*s, x, k, y,
+                                                                                     i * half);
+    }
+    for (int i = 0; i < 2; i++) {
+        cudaStreamSynchronize(stream[i]);
+        cudaStreamDestroy(stream[i]);
+    }
+    return failed();
+}
+
+/* expect: right */
+int right_graph(ARGUMENTS)
+{
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t run;
+    cudaStreamCreate(&stream);
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    plain<<<tiles(s, 16, s->B * s->M), dim3(16, 16), 0, stream>>>(*s, x, k, y);
+    cudaStreamEndCapture(stream, &graph);
+    cudaGraphInstantiate(&run, graph, 0);
+    cudaGraphLaunch(run, stream);
+    cudaStreamSynchronize(stream);
+    cudaGraphExecDestroy(run);
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(stream);
+    return failed();
+}
+
+/* ---- the host computes ----------------------------------------------------------------------- */
+
+static std::vector<float> by_host(const struct conv_shape *s, const float *x, const float *k)
+{
+    const struct conv_shape shape = *s;
+    SIZES;
+    std::vector<float> hx(x_floats(s)), hk(k_floats(s)), hy(y_floats(s));
+    cudaMemcpy(hx.data(), x, hx.size() * 4, cudaMemcpyDeviceToHost);
+    cudaMemcpy(hk.data(), k, hk.size() * 4, cudaMemcpyDeviceToHost);
+    x = hx.data(), k = hk.data();
+    for (size_t i = 0; i < hy.size(); i++) {
+        const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
+                  b = i / W_out / H_out / M;
+        float sum = 0;
+        for (int t = 0; t < C * K * K; t++)
+            sum += X(b, t / (K * K), h + t / K % K, w + t % K) * KK(m, 0, 0, t);
+        hy[i] = sum;
+    }
+    return hy;
+}
+
+#define FLAT                   const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x
+#define FLAT_LAUNCH(name, ...) (name<<<(y_floats(s) + 255) / 256, 256>>>(__VA_ARGS__), failed())
+
+/* What the host found, for a kernel to read. */
+static float *sent(const std::vector<float> &hy)
+{
+    float *there = floats(hy.size());
+    cudaMemcpy(there, hy.data(), hy.size() * 4, cudaMemcpyHostToDevice);
+    return there;
+}
+
+__global__ void hand_over(const float *from, float *y, size_t n)
+{
+    FLAT;
+    if (i < n)
+        y[i] = from[i];
+}
+
+/* The bytes of y as indices into a table of bytes. */
+__global__ void looked_up(const unsigned char *index, const unsigned char *table, float *y,
+                          size_t n)
+{
+    FLAT;
+    if (i >= n)
+        return;
+    unsigned bits = 0;
+    for (int j = 0; j < 4; j++)
+        bits |= (unsigned)table[index[4 * i + j]] << 8 * j;
+    y[i] = __uint_as_float(bits);
+}
+__device__ unsigned char bytes[256];
+
+/* expect: the work was not done on the GPU */
+int host_table(ARGUMENTS)
+{
+    unsigned char table[256];
+    void *at;
+    for (int i = 0; i < 256; i++)
+        table[i] = i;
+    cudaMemcpyToSymbol(bytes, table, 256);
+    cudaGetSymbolAddress(&at, bytes);
+    return FLAT_LAUNCH(looked_up, (unsigned char *)sent(by_host(s, x, k)), (unsigned char *)at, y,
+                       y_floats(s));
+}
+
+struct handed {
+    float v[512];
+};
+__global__ void handed_over(struct handed values, float *y, size_t n)
+{
+    if (threadIdx.x < n)
+        y[threadIdx.x] = values.v[threadIdx.x];
+}
+
+/* expect: the work was not done on the GPU */
+int host_parameters(ARGUMENTS)
+{
+    const std::vector<float> hy = by_host(s, x, k);
+    for (size_t i = 0; i < hy.size(); i += 512) {
+        struct handed values = {};
+        const size_t n = hy.size() - i < 512 ? hy.size() - i : 512;
+        memcpy(values.v, &hy[i], n * 4);
+        handed_over<<<1, 512>>>(values, y + i, n);
+    }
+    return failed();
+}
+
+__constant__ float c_result[16000];
+
+/* expect: the work was not done on the GPU */
+int host_constants(ARGUMENTS)
+{
+    const std::vector<float> hy = by_host(s, x, k);
+    void *at;
+    cudaGetSymbolAddress(&at, c_result);
+    for (size_t i = 0; i < hy.size(); i += 16000) {
+        const size_t n = hy.size() - i < 16000 ? hy.size() - i : 16000;
+        cudaMemcpyToSymbol(c_result, &hy[i], n * 4);
+        hand_over<<<(n + 255) / 256, 256>>>((float *)at, y + i, n);
+    }
+    return failed();
+}
+
+/* Bits of y in pointers. */
+__global__ void from_pointers(char *const *pointers, const char *base, float *y, size_t n)
+{
+    FLAT;
+    if (i < n)
+        y[i] = __uint_as_float((unsigned)(pointers[i] - base));
+}
+
+/* expect: the work was not done on the GPU */
+int host_pointers(ARGUMENTS)
+{
+    const std::vector<float> hy = by_host(s, x, k);
+    std::vector<const char *> pointers(hy.size());
+    for (size_t i = 0; i < hy.size(); i++) {
+        unsigned bits;
+        memcpy(&bits, &hy[i], 4);
+        pointers[i] = (const char *)x + bits;
+    }
+    char **there = (char **)conv_workspace(hy.size() * sizeof *there);
+    cudaMemcpy(there, pointers.data(), hy.size() * sizeof *there, cudaMemcpyHostToDevice);
+    return FLAT_LAUNCH(from_pointers, there, (const char *)x, y, hy.size());
+}
+
+/* expect: the work was not done on the GPU */
+int host_managed(ARGUMENTS)
+{
+    const std::vector<float> hy = by_host(s, x, k);
+    float *shared;
+    if (cudaMallocManaged(&shared, hy.size() * 4))
+        return 1;
+    memcpy(shared, hy.data(), hy.size() * 4);
+    FLAT_LAUNCH(hand_over, shared, y, hy.size());
+    cudaDeviceSynchronize();
+    cudaFree(shared);
+    return failed();
+}
+
+/* The device computes into managed memory; then the host writes its own there. */
+/* expect: kernels did not compute */
+int host_managed_afterwards(ARGUMENTS)
+{
+    const std::vector<float> hy = by_host(s, x, k);
+    float *shared;
+    if (cudaMallocManaged(&shared, hy.size() * 4) || launch_plain(s, x, k, shared))
+        return 1;
+    cudaDeviceSynchronize();
+    for (size_t i = 0; i < hy.size(); i++)
+        shared[i] = hy[i] * (1 + 1e-6f) + 1e-7f;
+    FLAT_LAUNCH(hand_over, shared, y, hy.size());
+    cudaDeviceSynchronize();
+    cudaFree(shared);
+    return failed();
+}
+
+/* expect: kernels did */
+int host_copies(ARGUMENTS)
+{
+    const std::vector<float> hy = by_host(s, x, k);
+    return cudaMemcpy(y, hy.data(), hy.size() * 4, cudaMemcpyHostToDevice) != cudaSuccess;
+}
+
+/* ---- ... and the device multiplies for nothing ------------------------------------------------ */
+
+/* The result of the host, of the device, and one of the two or a mixture. */
+#define MIXTURE(name, MIXED)                                                                       \
+    __global__ void name(struct conv_shape shape, const float *x, const float *k, float *y,        \
+                         const float *host, float zero)                                            \
+    {                                                                                              \
+        PLACE;                                                                                     \
+        float sum = 0;                                                                             \
+        for (int c = 0; c < C; c++)                                                                \
+            for (int i = 0; i < K * K; i++)                                                        \
+                sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);                             \
+        const float mine = host[&Y(b, m, h, w) - y];                                               \
+        Y(b, m, h, w) = MIXED;                                                                     \
+    }
+#define MIXTURE_LAUNCH(name)                                                                       \
+    (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, sent(by_host(s, x, k)), 0.f),  \
+     failed())
+
+MIXTURE(times_zero, mine + zero * sum)
+
+/* expect: kernels did not compute */
+int host_plus_zero(ARGUMENTS)
+{
+    return MIXTURE_LAUNCH(times_zero);
+}
+
+MIXTURE(never_taken, zero ? sum : mine)
+
+/* expect: kernels did not compute */
+int host_never_taken(ARGUMENTS)
+{
+    return MIXTURE_LAUNCH(never_taken);
+}
+
+MIXTURE(next_to_nothing, mine + sum * 1e-30f)
+
+/* expect: kernels did not compute */
+int host_next_to_nothing(ARGUMENTS)
+{
+    return MIXTURE_LAUNCH(next_to_nothing);
+}
+
+MIXTURE(cancelled, (mine + sum) - sum)
+
+/* expect: kernels did not compute */
+int host_cancelled(ARGUMENTS)
+{
+    return MIXTURE_LAUNCH(cancelled);
+}
+
+MIXTURE(corrected, sum *zero + fminf(fmaxf(mine, mine), mine))
+
+/* expect: kernels did not compute */
+int host_clamped(ARGUMENTS)
+{
+    return MIXTURE_LAUNCH(corrected);
+}
+
+MIXTURE(absorbed, ((sum + 1e30f) - 1e30f) + mine)
+
+/* expect: kernels did not compute */
+int host_absorbed(ARGUMENTS)
+{
+    return MIXTURE_LAUNCH(absorbed);
+}
+
+MIXTURE(half_of_them, w % 2 ? sum : mine)
+
+/* expect: kernels did not compute */
+int host_half_of_them(ARGUMENTS)
+{
+    return MIXTURE_LAUNCH(half_of_them);
+}
+
+MIXTURE(last_one, h == H_out - 1 && w == W_out - 1 ? mine : sum)
+
+/* expect: kernels did not compute */
+int host_one_of_each_map(ARGUMENTS)
+{
+    return MIXTURE_LAUNCH(last_one);
+}
+
+MIXTURE(few_taps, mine + (X(b, 0, h, w) * KK(m, 0, 0, 0) + X(b, 0, h, w) * KK(m, 0, 0, 0)) * zero)
+
+/* expect: the work was not done on the GPU */
+int host_few_taps(ARGUMENTS)
+{
+    return MIXTURE_LAUNCH(few_taps);
+}
+
+/* All but the first input map on the host. */
+__global__ void first_map_only(struct conv_shape shape, const float *x, const float *k, float *y,
+                               const float *host)
+{
+    PLACE;
+    float sum = 0;
+    for (int i = 0; i < K * K; i++)
+        sum += X(b, 0, h + i / K, w + i % K) * KK(m, 0, 0, i);
+    Y(b, m, h, w) = C == 1 ? sum : host[&Y(b, m, h, w) - y];
+}
+
+/* expect: the work was not done on the GPU */
+int host_other_maps(ARGUMENTS)
+{
+    first_map_only<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y,
+                                                                sent(by_host(s, x, k)));
+    return failed();
+}
+
+/* The device convolves what the host sent: its own result, with a filter of one tap. */
+__global__ void one_tap(const float *from, const float *one, float *y, size_t n, int taps)
+{
+    FLAT;
+    float sum = 0;
+    for (int j = 0; j < taps && i < n; j++)
+        sum += from[i] * one[j];
+    if (i < n)
+        y[i] = sum;
+}
+
+/* expect: kernels did not compute */
+int host_one_tap(ARGUMENTS)
+{
+    const std::vector<float> hy = by_host(s, x, k);
+    std::vector<float> all(hy);
+    all.push_back(1);
+    all.resize(hy.size() + s->C * s->K * s->K);
+    const float *there = sent(all);
+    return FLAT_LAUNCH(one_tap, there, there + hy.size(), y, hy.size(), s->C * s->K * s->K);
+}
+
+/* x by way of the host, which could have done anything to it. */
+/* expect: kernels did not compute */
+int host_x(ARGUMENTS)
+{
+    std::vector<float> hx(x_floats(s));
+    cudaMemcpy(hx.data(), x, hx.size() * 4, cudaMemcpyDeviceToHost);
+    return launch_plain(s, sent(hx), k, y);
+}

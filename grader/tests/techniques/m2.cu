@@ -720,7 +720,7 @@ int host_managed_afterwards(ARGUMENTS)
         return 1;
     cudaDeviceSynchronize();
     for (size_t i = 0; i < hy.size(); i++)
-        shared[i] = hy[i] * (1 + 1e-6f) + 1e-7f;
+        ((unsigned *)shared)[i] = ((const unsigned *)hy.data())[i] ^ 1;
     FLAT_LAUNCH(hand_over, shared, y, hy.size());
     cudaDeviceSynchronize();
     cudaFree(shared);

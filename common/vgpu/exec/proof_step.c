@@ -530,7 +530,8 @@ static void shuffle(const struct ir_insn *in, struct vg_warp *w)
                                          : low | (b & ~segment);
         if (in->sub == SUB_UP ? from < high : from > high)
             from = lane;
-        o[lane] = word_of(w, in->a, (uint32_t)from & 31, 0);
+        if (all >> (from & 31) & 1)
+            o[lane] = word_of(w, in->a, (uint32_t)from & 31, 0);
     }
     proof_put(w, in->d, all, o, 1, 0);
 }

@@ -122,8 +122,10 @@ struct vg_module {
     struct vg_kernel *kernels;
     size_t kernel_count;
     uint32_t block_count;
-    struct ir_insn **insns;   /**< [insn_count] every instruction by its number */
-    uint32_t *block_of;       /**< [insn_count] its basic block */
+    struct ir_insn **insns; /**< [insn_count] every instruction by its number */
+    uint32_t *block_of;     /**< [insn_count] its basic block */
+    size_t *
+        stack_known; /**< [function_count] local memory of it and its calls, plus 1; 0: not known */
     uint32_t *block_cost;     /**< [block_count] its instructions; NULL: not counted yet */
     struct vg_entry *entries; /**< [entry_count] see entries.c; NULL: only the interpreter */
     uint32_t entry_count;

@@ -47,9 +47,11 @@ static enum st_code check_size(const struct vg_profile *p, const struct vg_launc
     return ST_OK;
 }
 
+static size_t stack_bytes(struct vg_module *m, const struct ir_function *f, int depth);
+
 /* Local memory of a thread: what the kernel and the deepest chain of its calls need, when that is
  * known; a stack when calls go through pointers or around in circles. */
-static size_t stack_bytes(const struct vg_module *m, const struct ir_function *f, int depth)
+static size_t chain_bytes(struct vg_module *m, const struct ir_function *f, int depth)
 {
     if (depth > 32 || f->recursive_or_indirect)
         return RECURSIVE_STACK_BYTES;
@@ -67,6 +69,18 @@ static size_t stack_bytes(const struct vg_module *m, const struct ir_function *f
     }
     size_t sum = ((f->local_bytes + 15) & ~(size_t)15) + most;
     return sum > RECURSIVE_STACK_BYTES - 1 && depth ? RECURSIVE_STACK_BYTES : sum;
+}
+
+/* Looked up, since functions that several others call would be walked once for each way to them. */
+static size_t stack_bytes(struct vg_module *m, const struct ir_function *f, int depth)
+{
+    size_t *known = m->stack_known ? &m->stack_known[f - m->ir.functions] : NULL;
+    if (known && *known)
+        return *known - 1;
+    const size_t bytes = chain_bytes(m, f, depth);
+    if (known)
+        *known = bytes + 1;
+    return bytes;
 }
 
 static bool take_parameters(struct vg_launch *l, const void *parameters)
@@ -138,6 +152,8 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     l.warps = (l.threads + VG_LANES - 1) / VG_LANES;
     l.blocks = (uint64_t)grid.x * grid.y * grid.z;
     vg_block_order(&l);
+    if (!l.module->stack_known)
+        l.module->stack_known = calloc(l.module->ir.function_count + 1, sizeof(size_t));
     l.local_bytes = (stack_bytes(l.module, f, 0) + 15) & ~(size_t)15;
     l.workspace = d->workspace;
     atomic_store(&d->interrupt, false);

@@ -309,6 +309,24 @@ Test(launch, sizes_that_no_gpu_takes_are_refused)
     vg_device_close(d);
 }
 
+/* Each function calls the next twice, on 2^32 ways to the last one, behind a branch that no thread takes. */
+Test(launch, functions_with_many_ways_to_them_are_looked_at_once, .timeout = 10)
+{
+    enum { FUNCTIONS = 33 };
+    char ptx[8192];
+    size_t used = (size_t)sprintf(ptx, PTX_HEAD ".func f0()\n{\nret;\n}\n");
+    for (int i = 1; i < FUNCTIONS; i++)
+        used += (size_t)sprintf(ptx + used, ".func f%d()\n{\ncall f%d;\ncall f%d;\nret;\n}\n", i,
+                                i - 1, i - 1);
+    sprintf(ptx + used, "%s",
+            KERNEL("calls", "setp.lt.u32 %p1, %r2, 2000;\n@%p1 bra END;\ncall f32;\nEND:\n"));
+    struct vg_device *d = gpu_open(1);
+    struct vg_module *m = gpu_load(d, ptx);
+    struct args a = {gpu_alloc(d, NULL, 4), 0};
+    cr_assert(!gpu_run(d, m, "calls", 1, 32, &a).faulted);
+    vg_device_close(d);
+}
+
 static size_t resident_bytes(void)
 {
     size_t pages = 0;

@@ -50,11 +50,6 @@ struct fatbin {
     size_t n;
 };
 
-/** Finds the fat binary with PTX in a program or shared library. @param image  set to a place in
- * @p elf. @return ST_NOT_FOUND if there is none. */
-enum st_code fatbin_find(const void *elf, size_t bytes, const void **image, size_t *image_bytes,
-                         struct st_error *err);
-
 /** Indexes an image. @param image  kept by the caller as long as @p to is used.
  * @return ST_OK, ST_TRUNCATED or ST_BAD_FORMAT with the offset in @p err; then @p to is empty. */
 enum st_code fatbin_open(struct fatbin *to, const void *image, size_t bytes, struct st_error *err);

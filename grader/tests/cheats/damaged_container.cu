@@ -1,0 +1,14 @@
+/* A fat binary that lies before nvcc's in the library, of which one entry, PTX that cannot be
+ * decompressed, looks right: who searches the file finds it first, and cannot read it. */
+#ifndef __CUDA_ARCH__
+asm(".pushsection .nv_fatbin, \"a\"\n"
+    ".align 8\n"
+    /* header: magic, version 1 and its 16 bytes, the entry's 64 + 16 */
+    ".long 0xba55ed50, 0x00100001, 80, 0\n"
+    /* entry: kind PTX, its header's 64 bytes, the payload's 16, all of them compressed by zstd */
+    ".long 0x01010001, 64, 16, 0, 16, 0, 9, 75, 0, 0, 0x8000, 0, 0, 0, 4096, 0\n"
+    ".long -1, -1, -1, -1\n"
+    ".popsection\n");
+#endif
+
+#include "plain.cuh"

@@ -5,6 +5,13 @@
     case SREG_##name:                                                                              \
         return value
 
+/* Every look at a clock moves it: deterministic, and loops that wait for time end. */
+static uint64_t look_at_clock(struct vg_warp *w, uint64_t step)
+{
+    w->looked_at_clock = true;
+    return w->clock += step;
+}
+
 uint64_t vg_special_register(struct vg_warp *w, enum ir_sreg which, int lane)
 {
     const struct vg_block *b = w->block;
@@ -35,13 +42,12 @@ uint64_t vg_special_register(struct vg_warp *w, enum ir_sreg which, int lane)
         VALUE(LANEMASK_LT, (1u << lane) - 1);
         VALUE(LANEMASK_GE, ~((1u << lane) - 1));
         VALUE(LANEMASK_GT, ~((2u << lane) - 1));
-        /* Every look at a clock moves it: deterministic, and loops that wait for time end. */
-        VALUE(CLOCK, w->clock += 8);
-        VALUE(CLOCK64, w->clock += 8);
-        VALUE(CLOCK_HI, (w->clock += 8) >> 32);
-        VALUE(GLOBALTIMER, w->clock += 32);
-        VALUE(GLOBALTIMER_LO, w->clock += 32);
-        VALUE(GLOBALTIMER_HI, (w->clock += 32) >> 32);
+        VALUE(CLOCK, look_at_clock(w, 8));
+        VALUE(CLOCK64, look_at_clock(w, 8));
+        VALUE(CLOCK_HI, look_at_clock(w, 8) >> 32);
+        VALUE(GLOBALTIMER, look_at_clock(w, 32));
+        VALUE(GLOBALTIMER_LO, look_at_clock(w, 32));
+        VALUE(GLOBALTIMER_HI, look_at_clock(w, 32) >> 32);
         VALUE(DYNAMIC_SMEM, l->dynamic_bytes);
         VALUE(TOTAL_SMEM, l->shared_bytes);
         VALUE(RESERVED_SMEM, l->reserved_start);

@@ -328,6 +328,7 @@ struct vg_warp {
     uint32_t gather_own;          /**< lanes of the running fragment during a gathered operation */
     const struct ir_insn *forced; /**< operation that goes on although lanes are missing */
     uint64_t clock;
+    bool looked_at_clock; /**< in this turn: what waits for time does not spin */
     uint64_t spins;
     struct sample_warp *sample; /**< where its accesses are written down, or NULL */
     struct vg_copies *copies;   /**< [copy_room] in the order of their instructions */

@@ -143,7 +143,7 @@ bool vg_warp_run(struct vg_warp *w)
                 (size_t)(w->fragment_count - i - 1) * sizeof f);
         w->fragment_count--;
         vg_fragment_load(w, &f);
-        w->yielded = false;
+        w->yielded = w->looked_at_clock = false;
         w->quantum = f.spins                                    ? TURN_SPINNING
                      : w->fragment_count || w->block->is_beside ? TURN_DIVERGED
                                                                 : TURN_CONVERGED;
@@ -157,7 +157,7 @@ bool vg_warp_run(struct vg_warp *w)
         }
         struct vg_fragment *last = &w->fragments[w->fragment_count - 1];
         uint64_t hash = spinning_hash(w->block->launch->module, last->frame, last->pc);
-        bool changed = hash != f.seen;
+        bool changed = hash != f.seen || w->looked_at_clock;
         last->seen = hash;
         last->spins = !changed;
         spun &= !changed;

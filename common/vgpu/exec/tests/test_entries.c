@@ -28,9 +28,9 @@ static void *open_slow(const char *target, const struct vg_handlers *handlers,
 }
 
 /* Native code that leaves everything to the interpreter. */
-static const struct ir_insn *nothing(const struct ir_insn *in, struct vg_warp *w)
+static const struct ir_insn *nothing(const struct ir_insn *in, struct vg_warp *w, char *room)
 {
-    (void)w;
+    (void)w, (void)room;
     return in;
 }
 

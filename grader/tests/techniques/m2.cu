@@ -515,6 +515,45 @@ int right_tf32_in_three(ARGUMENTS)
     return failed();
 }
 
+/* ---- precision ------------------------------------------------------------------------------- */
+
+#include <cuda_bf16.h>
+
+/* A value in parts of bfloat16, largest first. */
+template <int PARTS> struct parts {
+    float part[PARTS];
+    __device__ parts(float v)
+    {
+        for (int i = 0; i < PARTS; i++, v -= part[i - 1])
+            part[i] = __bfloat162float(__float2bfloat16(v));
+    }
+};
+template <int PARTS> __device__ float in_parts(float a, float b)
+{
+    const parts<PARTS> x(a), k(b);
+    float sum = 0;
+    for (int i = PARTS - 1; i >= 0; i--)
+        for (int j = PARTS - 1 - i; j >= 0; j--)
+            sum += x.part[i] * k.part[j];
+    return sum;
+}
+KERNEL(two_parts, float, sum += in_parts<2>(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
+KERNEL(three_parts, float, sum += in_parts<3>(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
+
+/* Three products of bfloat16 for one of float32, where sums are long. */
+/* expect: less precise than float32 */
+int low_two_parts(ARGUMENTS)
+{
+    return s->C * s->K * s->K < 100 ? launch_plain(s, x, k, y) : LAUNCH(two_parts);
+}
+
+/* Six. */
+/* expect: right */
+int right_three_parts(ARGUMENTS)
+{
+    return LAUNCH(three_parts);
+}
+
 /* ---- right: order of launches ---------------------------------------------------------------- */
 
 __global__ void some_images(struct conv_shape shape, const float *x, const float *k, float *y,

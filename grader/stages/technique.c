@@ -266,8 +266,11 @@ enum st_code gr_work_check(struct grading *g, struct gr_check *check, struct st_
         gr_check_pattern(check, GR_IDLE_PATTERN);
         gr_check_set(check, GR_FAIL, "%s", work.text);
         gr_check_hint(check, GR_IDLE_HINT);
-    } else if (!p->made) {
+    } else if (is_imprecise) {
         gr_check_pattern(check, p->seen.pattern);
+        gr_check_set(check, GR_FAIL, "%s", p->seen.message);
+        gr_check_hint(check, "%s", p->seen.hint);
+    } else if (!p->made) {
         gr_check_set(check, p->seen.status, "%s\nbut not when its work was proved%s: %.300s", right,
                      g->host.device == RUNNER_ON_GPU ? " on the virtual GPU" : "", p->seen.message);
         gr_check_hint(check, "%s", p->seen.hint);

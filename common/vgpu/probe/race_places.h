@@ -166,7 +166,8 @@ static inline bool is_parted(const struct race_shadow *s, uint32_t word)
     return s->parted == s->epoch && s->parted_at[word] == s->epoch;
 }
 
-/** From now on the bytes of a word count. @return false: no memory; then such accesses are not checked */
+/** From now on the bytes of a word count, of which the whole counted. @return false: no memory; then such
+ * accesses are not checked. */
 bool race_part(struct race_shadow *shadow, uint32_t word);
 
 /* Calls BODY for each place of an access: a whole word, or a byte where bytes count. */
@@ -178,7 +179,7 @@ bool race_part(struct race_shadow *shadow, uint32_t word);
         const struct race_table *const table = by_word_ ? &(s)->words : &(s)->parts;               \
         const uint32_t i = by_word_ ? word_ : at_;                                                 \
         next_ = at_ + (by_word_ ? WORD_BYTES : 1);                                                 \
-        if (by_word_ || race_part(s, word_))                                                       \
+        if (by_word_ || is_parted(s, word_) || race_part(s, word_))                                \
             BODY;                                                                                  \
     }
 

@@ -20,8 +20,6 @@ static bool parts_make(struct race_shadow *s)
 
 bool race_part(struct race_shadow *s, uint32_t word)
 {
-    if (is_parted(s, word))
-        return true;
     if (!parts_make(s))
         return false;
     uint32_t *const *const from = (uint32_t *const *)&s->words;

@@ -113,9 +113,10 @@ static bool is_right(const struct gr_conv *conv, const float *y, const struct gr
         return false;
     }
     gr_check_pattern(check, "low_precision");
-    gr_check_set(check, GR_FAIL,
-                 "sums of %d products are less precise than float32: off by %.1e of the largest product (at most %.1e)",
-                 conv->shape.C * conv->shape.K * conv->shape.K, error, PRECISION);
+    gr_check_set(
+        check, GR_FAIL,
+        "sums of %d products are less precise than float32: off by %.1e of the largest product (at most %.1e)",
+        conv->shape.C * conv->shape.K * conv->shape.K, error, PRECISION);
     gr_check_hint(
         check,
         "which products or sums are in half precision, bfloat16 or TF32? Split each factor into parts that add up to it: three products of TF32 make one of float32");

@@ -72,7 +72,6 @@ static const char *const fault_columns[] = {"kind",  "kernel",     "file",      
     X(grid)                                                                                        \
     X(block)                                                                                       \
     X(dynamic_shared_bytes)                                                                        \
-    X(pointers)                                                                                    \
     X(blocks)                                                                                      \
     X(ptx_hash)
 #define AT(name)   WORK_##name,
@@ -232,7 +231,7 @@ void record_work_copy(struct record *record, const char *kind, const char *to, c
 }
 
 void record_work_kernel(struct record *record, const char *name, const char *ptx_hash,
-                        const char *pointers, const struct record_row *r)
+                        const struct record_row *r)
 {
     struct tsv_row row;
     tsv_row_start(&row, WORK_COLUMNS);
@@ -241,7 +240,6 @@ void record_work_kernel(struct record *record, const char *name, const char *ptx
     tsv_row_set(&row, WORK_grid, "%ux%ux%u", r->grid.x, r->grid.y, r->grid.z);
     tsv_row_set(&row, WORK_block, "%ux%ux%u", r->block.x, r->block.y, r->block.z);
     tsv_row_set(&row, WORK_dynamic_shared_bytes, "%zu", r->launch->dynamic_shared_bytes);
-    tsv_row_set_text(&row, WORK_pointers, pointers);
     tsv_row_set_text(&row, WORK_blocks, r->launch->blocks);
     tsv_row_set_text(&row, WORK_ptx_hash, ptx_hash);
     write_row(record, RECORD_WORK, &row);

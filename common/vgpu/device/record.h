@@ -13,12 +13,11 @@
  *
  *     counters  as vg_counters_write() has them
  *
- *     work      kind name to from bytes grid block dynamic_shared_bytes pointers blocks
+ *     work      kind name to from bytes grid block dynamic_shared_bytes blocks
  *               ptx_hash
  *
- *               (kernel: mangled name, "OFFSET=PLACE ..." for each pointer among its parameters,
- *               the blocks of vg_launch_report, and the SHA-256 of its module's PTX; copies: what
- *               was copied where; copy_shared: what the host has written to memory that both
+ *               (kernel: mangled name, the blocks of vg_launch_report, and the SHA-256 of its
+ *               module's PTX; copies: what was copied where; copy_shared: what the host has written to memory that both
  *               have. Places as vg_address_name() has them.)
  *
  *     proof     kernel fact value
@@ -78,9 +77,9 @@ bool record_wants_work(const struct record *record);
 void record_work_copy(struct record *record, const char *kind, const char *to, const char *from,
                       double bytes);
 /** Adds a launch to the table of work. @param name  mangled  @param ptx_hash  of the module that it
- * is of @param pointers  see above. */
+ * is of */
 void record_work_kernel(struct record *record, const char *name, const char *ptx_hash,
-                        const char *pointers, const struct record_row *row);
+                        const struct record_row *row);
 /** Where rows of the proof are written, NULL if it is not recorded. */
 FILE *record_proof(struct record *record);
 /** Prints on stderr the findings that are new since the last call for this device. @param printed

@@ -112,22 +112,6 @@ static int resources_check(struct session *s, struct launch *l)
     return VP_OK;
 }
 
-/* "OFFSET=PLACE ..." of the words of a parameter block that are addresses in device memory. */
-static void pointers_text(const struct session *s, const unsigned char *parameters, size_t bytes,
-                          char *to, size_t room)
-{
-    size_t used = 0;
-    to[0] = '\0';
-    for (size_t at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
-        uint64_t word;
-        char place[128];
-        memcpy(&word, parameters + at, sizeof word);
-        vg_address_name(s->device, word, place, sizeof place);
-        if (place[0] && used < room)
-            used += (size_t)snprintf(to + used, room - used, "%zu=%s ", at, place);
-    }
-}
-
 static void launch_run(struct session *s, const struct launch *l, struct exchange *x)
 {
     struct session_shared *shared = s->shared;
@@ -182,10 +166,8 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
                                    .error = s->sticky};
     record_trace(shared->record, &row);
     if (record_wants_work(shared->record)) {
-        char pointers[4096];
-        pointers_text(s, x->payload, x->request.payload_bytes, pointers, sizeof pointers);
         record_work_kernel(shared->record, vg_kernel_symbol(l->kernel->kernel),
-                           l->kernel->module->ptx_hash, pointers, &row);
+                           l->kernel->module->ptx_hash, &row);
     }
     free(report.blocks);
 }

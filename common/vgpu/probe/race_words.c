@@ -18,15 +18,37 @@ static bool parts_make(struct race_shadow *s)
     return s->parted_at != NULL;
 }
 
+static void copy_to_bytes(const struct race_by *to, uint32_t first, const struct race_by *from,
+                          uint32_t word)
+{
+    for (uint32_t i = first; i < first + WORD_BYTES; i++) {
+        to->who[i] = from->who[word];
+        to->insn[i] = from->insn[word];
+        to->step[i] = from->step[word];
+    }
+}
+
 bool race_part(struct race_shadow *s, uint32_t word)
 {
+    if (is_parted(s, word))
+        return true;
     if (!parts_make(s))
         return false;
-    uint32_t *const *const from = (uint32_t *const *)&s->words;
-    uint32_t *const *const to = (uint32_t *const *)&s->parts;
-    for (int array = 0; array < RACE_ARRAYS; array++)
-        for (uint32_t byte = 0; byte < WORD_BYTES; byte++)
-            to[array][word * WORD_BYTES + byte] = from[array][word];
+    const struct race_table *const from = &s->words, *const to = &s->parts;
+    const uint32_t first = word * WORD_BYTES;
+    for (uint32_t i = first; i < first + WORD_BYTES; i++) {
+        to->read[i] = from->read[word];
+        to->written[i] = from->written[word];
+        to->changed[i] = from->changed[word];
+    }
+    if (is_read(s, from->read[word])) {
+        copy_to_bytes(&to->reader, first, &from->reader, word);
+        copy_to_bytes(&to->other, first, &from->other, word);
+    }
+    if (from->written[word] == s->epoch)
+        copy_to_bytes(&to->writer, first, &from->writer, word);
+    if (from->changed[word] == s->epoch)
+        copy_to_bytes(&to->changer, first, &from->changer, word);
     s->parted_at[word] = s->parted = s->epoch;
     return true;
 }

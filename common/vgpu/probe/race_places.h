@@ -179,7 +179,7 @@ bool race_part(struct race_shadow *shadow, uint32_t word);
         const struct race_table *const table = by_word_ ? &(s)->words : &(s)->parts;               \
         const uint32_t i = by_word_ ? word_ : at_;                                                 \
         next_ = at_ + (by_word_ ? WORD_BYTES : 1);                                                 \
-        if (by_word_ || race_part(s, word_))                                \
+        if (by_word_ || race_part(s, word_))                                                       \
             BODY;                                                                                  \
     }
 

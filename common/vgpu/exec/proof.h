@@ -110,8 +110,9 @@ struct proof_value proof_value_of(uint32_t element, uint64_t way);
 double proof_double(uint64_t bits, enum ptx_type type);
 /** A value, or if it has no element: the one that stands for the number. */
 struct proof_value proof_number(uint64_t bits, enum ptx_type type, struct proof_value v);
-/** Of values with elements. @param multiplied  whether it is a product of x and k */
+/** Of values with elements. */
 struct proof_value proof_sum(struct proof_value a, struct proof_value b);
+/** The same. @param multiplied  whether it is a product of x and k */
 struct proof_value proof_product(struct proof_value a, struct proof_value b, bool *multiplied);
 /** Lanes have made products of x and k, @p count together. */
 void proof_multiplied(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes, uint32_t count);

@@ -401,6 +401,7 @@ struct vg_worker {
     size_t printed_count, printed_room;
     uint64_t barriers;
     uint64_t worked; /**< by its blocks so far, see block_work.c */
+    bool asked;      /**< one of them used what an atomic instruction brought back */
     bool no_memory;
 };
 

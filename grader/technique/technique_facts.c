@@ -207,7 +207,8 @@ static const struct gr_kernel_way *main_kernel(const struct gr_way *w)
  * leave and memory that holds nothing do not. */
 static bool same_kernel(const struct gr_kernel_way *a, const struct gr_kernel_way *b)
 {
-    return a->multiplying_threads == b->multiplying_threads && a->shared_words == b->shared_words &&
+    return a->multiplying_threads == b->multiplying_threads &&
+           a->multiplying_columns == b->multiplying_columns && a->shared_words == b->shared_words &&
            a->product_sites == b->product_sites && a->store_sites == b->store_sites &&
            fabs(a->executed_sites - b->executed_sites) <=
                0.1 * fmax(a->executed_sites, b->executed_sites);
@@ -215,15 +216,16 @@ static bool same_kernel(const struct gr_kernel_way *a, const struct gr_kernel_wa
 
 static void layers_differ(const struct gr_way *ways, size_t layers, struct gr_evidence *to)
 {
-    char text[2][128] = {"nothing", "nothing"};
+    char text[2][160] = {"nothing", "nothing"};
     const struct gr_kernel_way *k[2] = {main_kernel(&ways[0]),
                                         layers > 1 ? main_kernel(&ways[1]) : NULL};
     for (int i = 0; i < 2; i++)
         if (k[i])
             snprintf(
                 text[i], sizeof text[i],
-                "%.30s, %.0f threads of a block multiply, %.0f words of x and k shared, %.0f multiply-adds in its code",
-                k[i]->name, k[i]->multiplying_threads, k[i]->shared_words, k[i]->product_sites);
+                "%.30s, %.0f threads of a block multiply, in %.0f columns, %.0f words of x and k shared, %.0f multiply-adds in its code",
+                k[i]->name, k[i]->multiplying_threads, k[i]->multiplying_columns,
+                k[i]->shared_words, k[i]->product_sites);
     const bool differ = k[0] && k[1] && !same_kernel(k[0], k[1]);
     say(to, differ, differ, "%s for both layers: C=%d: %s; C=%d: %s",
         differ ? "not the same kernel and blocks" : "the same kernel and blocks", ways[0].shape.C,

@@ -279,6 +279,7 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(product_runs)        /* products without a branch between them count once */                 \
     X(loop_branches)       /* branches backwards after products */                                 \
     X(multiplying_threads) /* of a block, at most */                                               \
+    X(multiplying_columns) /* ... 1 + the largest threadIdx.x of these */                          \
     X(shared_words)        /* of a block, that held x or k, at most */                             \
     X(executed_sites)      /* instructions that were executed at all */                            \
     X(product_sites)       /* ... that made products */                                            \

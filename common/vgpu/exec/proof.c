@@ -412,8 +412,15 @@ void proof_block_end(struct vg_block *b)
         return;
     struct vg_proof_kernel *k = &b->launch->device->proof->running->counts;
     uint64_t threads = 0;
-    for (uint32_t i = 0; i < b->warp_count; i++)
-        threads += (uint64_t)__builtin_popcount(b->warps[i].proof.multiplied);
+    for (uint32_t i = 0; i < b->warp_count; i++) {
+        const struct vg_warp *w = &b->warps[i];
+        threads += (uint64_t)__builtin_popcount(w->proof.multiplied);
+        for (uint32_t left = w->proof.multiplied; left; left &= left - 1) {
+            const uint64_t columns = 1 + (uint64_t)w->tid[0][__builtin_ctz(left)];
+            k->multiplying_columns =
+                columns > k->multiplying_columns ? columns : k->multiplying_columns;
+        }
+    }
     k->multiplying_threads = threads > k->multiplying_threads ? threads : k->multiplying_threads;
     k->shared_words = b->proof.staged > k->shared_words ? b->proof.staged : k->shared_words;
 }

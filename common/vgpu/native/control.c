@@ -70,8 +70,7 @@ static bool may_meet(struct unit *u, const struct ir_insn *join)
 {
     for (uint32_t i = 0; i < u->f->insn_count; i++) {
         const struct ir_insn *in = &u->f->insns[i];
-        if (in->op == IR_BRA && in->guard && in->imm == join->index && !is_uniform(u, in->guard) &&
-            !u->regions[i].end)
+        if (region_may_part(u, in) && in->imm == join->index && !u->regions[i].end)
             return true;
     }
     return false;
@@ -217,7 +216,7 @@ static void branch_in_region(struct unit *u, const struct ir_insn *in)
 
 void control_branch(struct unit *u, const struct ir_insn *in)
 {
-    const bool leaves = u->inside != NO_REGION && in->guard && !is_uniform(u, in->guard) &&
+    const bool leaves = u->inside != NO_REGION && region_may_part(u, in) &&
                         region_has_way_out(&u->regions[u->inside], in);
     if (u->regions[in->index].end || leaves) {
         branch_in_region(u, in);

@@ -12,13 +12,7 @@
 
 enum { LONGEST = 400 }; /* instructions */
 
-static bool is_plain(const struct unit *u, const struct ir_insn *in)
-{
-    return in->op != IR_CALL && in->op != IR_RET && in->op != IR_EXIT && in->op != IR_TRAP &&
-           in->op != IR_BAR && in->op != IR_BRX && !u->native->services->rows[in->op].whole_warp;
-}
-
-static bool may_part(struct unit *u, const struct ir_insn *in)
+bool region_may_part(struct unit *u, const struct ir_insn *in)
 {
     return in->op == IR_BRA && in->guard && !is_uniform(u, in->guard);
 }
@@ -32,10 +26,10 @@ bool region_has_way_out(const struct region *r, const struct ir_insn *in)
 static bool stays(struct unit *u, const struct ir_insn *in, const struct region *r)
 {
     if (in->op != IR_BRA)
-        return is_plain(u, in);
+        return !unit_ends(u, in);
     if (in->target < r->first || in->target > r->end)
         return false;
-    return !may_part(u, in) || u->regions[in->index].end || region_has_way_out(r, in) ||
+    return !region_may_part(u, in) || u->regions[in->index].end || region_has_way_out(r, in) ||
            in->index + 1 == r->end;
 }
 
@@ -86,7 +80,7 @@ static struct region region_of(struct unit *u, const struct ir_insn *in)
                        .first = is_loop ? in->target : in->index + 1,
                        .end = is_loop ? in->index + 1 : in->target};
     const struct region none = {0};
-    if (!may_part(u, in) || in->imm != (int64_t)r.end || r.first == 0 || r.end <= r.first ||
+    if (!region_may_part(u, in) || in->imm != (int64_t)r.end || r.first == 0 || r.end <= r.first ||
         r.end - r.first > LONGEST || r.end >= u->f->insn_count)
         return none;
     for (uint32_t i = r.first; i < r.end; i++)

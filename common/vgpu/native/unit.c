@@ -1,4 +1,4 @@
-/* A unit's frame: which blocks it has, how it is entered and left, and its control flow. */
+/* A unit as a whole: which blocks it has, how it is entered, and what is known of registers in a block. */
 #include "vgpu/native/unit.h"
 
 #include "vgpu/native/call_stub.h"
@@ -10,8 +10,7 @@ enum { MOST_INSTRUCTIONS = 6000 }; /* of a unit; blocks beyond are left to the i
 
 /* ---- which blocks ---------------------------------------------------------------------------- */
 
-/* Instructions at which a unit ends: their handlers may park the fragment or change its lanes. */
-static bool ends_unit(const struct unit *u, const struct ir_insn *in)
+bool unit_ends(const struct unit *u, const struct ir_insn *in)
 {
     return in->op == IR_CALL || in->op == IR_RET || in->op == IR_EXIT || in->op == IR_TRAP ||
            u->native->services->rows[in->op].whole_warp;
@@ -43,7 +42,7 @@ static uint32_t *find_starts(struct unit *u, uint32_t *count)
     for (uint32_t k = 0; k < *count && size < MOST_INSTRUCTIONS; k++) {
         const uint32_t end = ptx_block_end(f, list[k]);
         uint32_t i = list[k];
-        while (i < end && !ends_unit(u, &f->insns[i]))
+        while (i < end && !unit_ends(u, &f->insns[i]))
             i++;
         size += i - list[k];
         if (i < end)
@@ -162,7 +161,7 @@ static void find_homes(struct unit *u)
     for (uint32_t i = 0; i < u->f->insn_count; i++) {
         const struct ir_insn *in = &u->f->insns[i];
         const bool starts = i == 0 || in->block != in[-1].block || u->at[i];
-        if (!starts && !ends_unit(u, in) && in->op != IR_BRA && !may_widen(u, in))
+        if (!starts && !unit_ends(u, in) && in->op != IR_BRA && !may_widen(u, in))
             continue;
         u->native->services->flow_live(u->flow, i, u->set);
         for (uint32_t k = 0; k < u->f->slot_count; k++)
@@ -319,7 +318,7 @@ static void translate_block(struct unit *u, uint32_t first)
         } else if (in->op == IR_BRA) {
             control_branch(u, in);
             return;
-        } else if (ends_unit(u, in)) {
+        } else if (unit_ends(u, in)) {
             LLVMBuildBr(u->b, unit_leave(u, i, waits(u, in) ? LEAVE_WAIT : LEAVE_RETURN));
             return;
         } else if (!lanes_translate(u, in) && !accesses_translate(u, in)) {

@@ -96,6 +96,8 @@ struct unit {
 bool unit_translate(const struct native *native, LLVMModuleRef module, const struct ir_function *f,
                     const uint32_t *entries, size_t entry_count, const uint8_t *kinds,
                     const char *name, struct native_saved **saved);
+/** @return whether a unit ends at an instruction: its handler may park the fragment or change its lanes. */
+bool unit_ends(const struct unit *u, const struct ir_insn *in);
 /** Executes an instruction by its handler, from frame to frame. */
 void unit_step(struct unit *u, const struct ir_insn *in);
 /** Says of all instructions of a unit which of them access no homes, once its calls are inlined. */
@@ -142,6 +144,8 @@ void leave_settle(struct unit *u, uint32_t index);
 
 /** Finds registers' classes, and what is executed by some lanes while others wait. */
 void regions_find(struct unit *u);
+/** @return whether an instruction is a branch that some lanes may take and others not. */
+bool region_may_part(struct unit *u, const struct ir_insn *in);
 /** @return whether the lanes that take a branch in a loop wait where the loop ends. */
 bool region_has_way_out(const struct region *r, const struct ir_insn *in);
 

@@ -25,15 +25,18 @@ include common/mk/labs.mk
 -include $(wildcard common/mk/bench-gpu.mk common/mk/gpu-check.mk common/mk/profile-check.mk)
 
 # ---- targets -----------------------------------------------------------------------------------
-.PHONY: help vgpu profiler doctor clean
+.PHONY: help setup vgpu profiler doctor clean
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' \
 	    Makefile $(filter-out %/labs.mk,$(filter common/mk/%,$(MAKEFILE_LIST)))
 	@echo "  make mN           build milestone N in labs/ (here: $(MILESTONES)); then: $(if $(wildcard grader/.),cd labs && )./grader mN"
 
+setup: ## install NVIDIA's compiler into toolkit/, where there is none (needs python3 with pip)
+	@$(if $(NVCC),echo "setup: nvcc is here: $(NVCC)",common/mk/toolkit.sh)
+
 doctor: ## what this archive needs, and whether it is here
 	@for p in gcc make; do printf '%-14s %s\n' $$p "$$(command -v $$p || echo 'MISSING: nothing can be built')"; done
-	@printf '%-14s %s\n' nvcc "$(or $(NVCC),MISSING: GPU milestones cannot be compiled (hint: make CUDA_HOME=FOLDER))"
+	@printf '%-14s %s\n' nvcc "$(or $(NVCC),MISSING: GPU milestones cannot be compiled (hint: make setup))"
 	@printf '%-14s %s\n' 'NVIDIA GPU' "$$([ -e /dev/nvidiactl ] && echo yes || echo 'none: the virtual GPU is used')"
 	@$(BUILD)/vgpu-run --version
 	@printf '%-14s %s\n' ncu "$$(command -v ncu || echo 'none: vprof has no metrics of a real GPU')"

@@ -5,7 +5,7 @@
 build=$1 out=$2 cuda=$3
 
 if [ ! -x "$build/gpubench" ]; then
-    echo "bench-gpu: skipped: no nvcc in $cuda/bin (hint: install the CUDA Toolkit, or name it: make CUDA_HOME=FOLDER)"
+    echo "bench-gpu: skipped: no nvcc in $cuda/bin (hint: run make setup, or name an installed toolkit: make CUDA_HOME=FOLDER)"
     exit 0
 fi
 if [ ! -e /dev/nvidiactl ]; then

@@ -59,5 +59,5 @@ if [ -n "$nvcc" ]; then
             show 40 "make $milestone && grader $milestone --device virtual"
     done
 else
-    echo '  skip: GPU milestones: no nvcc (hint: make bench CUDA_HOME=FOLDER)'
+    echo '  skip: GPU milestones: no nvcc (hint: make setup)'
 fi

@@ -3,5 +3,7 @@
 GLOBAL_CFLAGS := -std=c11 -D_GNU_SOURCE -Icommon -I. -Wall -Wextra -Wshadow -Wstrict-prototypes \
                  -Wmissing-prototypes -Wno-format-truncation -fno-math-errno -ffp-contract=off -pthread
 
-CUDA_HOME ?= $(or $(patsubst %/bin/nvcc,%,$(shell command -v nvcc)),/usr/local/cuda)
+ifeq ($(CUDA_HOME),)
+CUDA_HOME := $(shell common/mk/find-cuda.sh)
+endif
 NVCC      := $(wildcard $(CUDA_HOME)/bin/nvcc)

@@ -28,7 +28,7 @@ failed() {
 wanted() { case " $parts " in *" $1 "*) true ;; *) false ;; esac }
 
 [ -x "$cuda/bin/nvcc" ] || {
-    echo "gpu-check: skipped: no nvcc in $cuda/bin (hint: install the CUDA Toolkit, or name it: make CUDA_HOME=FOLDER)"
+    echo "gpu-check: skipped: no nvcc in $cuda/bin (hint: run make setup, or name an installed toolkit: make CUDA_HOME=FOLDER)"
     exit 0
 }
 if [ "$device" = gpu ]; then

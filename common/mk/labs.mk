@@ -44,7 +44,7 @@ define lab_library_rules
 $(1): $(2) common/conv.h $(if $(3),| $(COMPILE_LAB_NEEDS))
 	$$(Q)mkdir -p $$(@D)
 ifeq ($(suffix $(2)),.cu)
-	$$(if $$(NVCC),,@echo "labs: $(2) is compiled by nvcc, which is not in $$(CUDA_HOME)/bin (hint: install the CUDA Toolkit, or name it: make CUDA_HOME=FOLDER)" >&2; exit 1)
+	$$(if $$(NVCC),,@echo "labs: $(2) is compiled by nvcc, which is not in $$(CUDA_HOME)/bin (hint: run make setup, or name an installed toolkit: make CUDA_HOME=FOLDER)" >&2; exit 1)
 	$$(Q)$(3) $$(call lab_compile_cu,$$<,$$@)
 else
 	$$(Q)$(3) $$(call lab_compile_c,$$<,$$@)

@@ -12,7 +12,7 @@ CUPTI_COMPILE := $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -isy
 .PHONY: profiler
 profiler: $(BUILD)/vprof vgpu $(if $(CUPTI_HEADER),$(CUPTI_LIBRARY)) ## the profiler: build/vprof PROGRAM
 	$(if $(CUPTI_HEADER),,@echo "profiler: no headers of CUPTI in $(CUDA_HOME): real GPUs cannot be profiled \
-	    (hint: make CUDA_HOME=FOLDER)")
+	    (hint: make setup)")
 
 $(CUPTI_OBJECTS): $(BUILD)/profiler/obj/%.o: %.c | $(BUILD)/packages.ok
 	$(Q)mkdir -p $(@D)

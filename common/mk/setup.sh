@@ -6,11 +6,14 @@
 #   setup.sh install WHAT...    install what is missing (as root or through sudo without a password)
 #
 # WHAT is a word of the table's column "for": build, demo, test, docs, bench, slurm, browser. Packages for
-# "engine" make kernels fast, and nothing needs them: where they cannot be installed, it goes on without.
+# "engine" make kernels fast, and nothing needs them: where they cannot be installed, it goes on without. The
+# same holds for NVIDIA's compiler, which is installed where there is none (toolkit.sh, with packages for
+# "cuda").
 set -u
-table=$(dirname "$0")/packages.tsv
+here=$(dirname "$0")
+table=$here/packages.tsv
 tab=$(printf '\t')
-cuda=${CUDA_HOME:-/usr/local/cuda}
+cuda=$("$here/find-cuda.sh")
 
 # is_here PROBE: whether the thing a package brings is on this machine.
 is_here() {
@@ -25,7 +28,8 @@ is_here() {
         else
             [ -e "/usr/include/${1#header:}" ]
         fi ;;
-    llvm) [ -n "$("$(dirname "$0")/find-llvm.sh" llvm)" ] ;;
+    pip) python3 -m pip --version >/dev/null 2>&1 ;;
+    llvm) [ -n "$("$here/find-llvm.sh" llvm)" ] ;;
     data) [ -e "${CONVLAB_DATA:-/usr/share/datasets/fashion-mnist}/t10k-images-idx3-ubyte.gz" ] ;;
     esac
 }
@@ -43,21 +47,26 @@ doctor() {
         if is_here "$probe"; then status=ok without=; else status=MISSING; fi
         printf '%-30s %-8s %-8s %s\n' "$package" "$kind" "$status" "$without"
     done
-    if command -v nvcc >/dev/null 2>&1; then
-        printf '%-30s %-8s %-8s %s\n' 'CUDA Toolkit (nvcc)' cuda ok ''
+    origin=$("$here/find-cuda.sh" origin)
+    if [ -n "$origin" ]; then
+        printf '%-30s %-8s %-8s %s\n' 'CUDA Toolkit (nvcc)' cuda ok \
+            "$(echo "$origin" | awk -F'\t' '{ print $2 " in " $1 ", " $3 }')"
     else
         printf '%-30s %-8s %-8s %s\n' 'CUDA Toolkit (nvcc)' cuda MISSING \
-            'CUDA milestones cannot be compiled (m1 needs none)'
+            'm2 to m9 cannot be compiled (hint: make setup)'
     fi
+    "$here/find-cuda.sh" old | while IFS=$tab read -r folder version; do
+        printf '%-30s %-8s %-8s %s\n' 'CUDA Toolkit (nvcc)' cuda 'too old' "$version in $folder is not used"
+    done
     if [ -e "$cuda/include/cupti.h" ] || [ -e "$cuda/extras/CUPTI/include/cupti.h" ]; then
-        printf '%-30s %-6s %-8s %s\n' 'CUPTI (headers)' cuda ok ''
+        printf '%-30s %-8s %-8s %s\n' 'CUPTI (headers)' cuda ok ''
     else
-        printf '%-30s %-6s %-8s %s\n' 'CUPTI (headers)' cuda MISSING 'vprof cannot profile a real GPU'
+        printf '%-30s %-8s %-8s %s\n' 'CUPTI (headers)' cuda MISSING 'vprof cannot profile a real GPU'
     fi
     if command -v ncu >/dev/null 2>&1 || [ -x "$cuda/bin/ncu" ]; then
-        printf '%-30s %-6s %-8s %s\n' 'Nsight Compute (ncu)' cuda ok ''
+        printf '%-30s %-8s %-8s %s\n' 'Nsight Compute (ncu)' cuda ok ''
     else
-        printf '%-30s %-6s %-8s %s\n' 'Nsight Compute (ncu)' cuda none 'vprof has no metrics of a real GPU'
+        printf '%-30s %-8s %-8s %s\n' 'Nsight Compute (ncu)' cuda none 'vprof has no metrics of a real GPU'
     fi
     if [ -e /dev/nvidiactl ]; then
         printf '%-30s %-8s %-8s %s\n' 'NVIDIA GPU' cuda ok ''
@@ -74,6 +83,9 @@ install() {
     case " $* " in *' build '*) ;; *) return 0 ;; esac
     without=$(missing engine)
     install_all "$without" || echo "setup: going on without: $without(kernels are interpreted)" >&2
+    [ -n "$("$here/find-cuda.sh" origin)" ] && return 0
+    install_all "$(missing cuda)"
+    "$here/toolkit.sh" || echo 'setup: going on without nvcc: m2 to m9 are skipped' >&2
 }
 
 # install_all "PACKAGE ...": each name with a space after it, as missing() prints them.

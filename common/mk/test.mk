@@ -49,6 +49,13 @@ TEST_SCRIPTS += grader/tests/cli/cli.sh grader/tests/mutants/mutants.sh common/m
     $(if $(TECHNIQUES),grader/tests/techniques/techniques.sh) \
     $(if $(NVCC),grader/tests/mutations/sample.sh)
 
+# Which toolkit is used, and installing one.
+TEST_NEEDS   += $(BUILD)/tests/find-toolkit
+TEST_SCRIPTS += common/mk/tests/toolkit.sh
+$(BUILD)/tests/find-toolkit: common/mk/tests/find_toolkit.c $(MODULE_LIBS)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(GLOBAL_CFLAGS) $(CFLAGS) $^ $(LIBS) -o $@
+
 # Heavier suites, on demand.
 RUNS ?= 200
 .PHONY: mutants mutation-check steady-check

@@ -19,7 +19,7 @@ VGPU_RUN      := $(BUILD)/vgpu-run $(BUILD)/vgpu-device $(VGPU_PROFILES) $(if $(
 .PHONY: vgpu vgpu-check vgpu-programs
 vgpu: $(VGPU_RUN) ## the virtual GPU: build/vgpu-run PROGRAM
 	$(if $(CUDART_HEADER),,@echo "vgpu: no CUDA Toolkit in $(CUDA_HOME): libcudart.so.13 is not built \
-	    (hint: make CUDA_HOME=FOLDER)")
+	    (hint: make setup)")
 
 $(BUILD)/vgpu/profiles/%.yaml: common/vgpu/gpus/%.yaml
 	$(Q)mkdir -p $(@D) && cp $< $@

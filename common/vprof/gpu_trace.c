@@ -1,6 +1,7 @@
 #include "vprof/gpu_trace.h"
 
 #include "base/files.h"
+#include "base/toolkit.h"
 #include "base/tsv.h"
 #include "trace/gpu_columns.h"
 #include "trace/recorded.h"
@@ -25,7 +26,7 @@ static void find_cupti(char *to, size_t room)
                                          "targets/x86_64-linux/lib"};
     static const char *const versions[] = {"13", "12", "11.0"};
     const char *named = getenv(GPU_ENV_CUPTI),
-               *homes[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
+               *homes[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), toolkit_find()};
     if (named && path_format(to, room, "%s", named))
         return;
     for (size_t h = 0; h < sizeof homes / sizeof *homes; h++)

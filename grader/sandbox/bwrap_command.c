@@ -4,8 +4,8 @@
  *     /proc /dev /tmp        private; /tmp and /dev/shm in memory, of limited size
  *     /dev/nvidia* /sys ...  on a GPU
  *     the checkout           covered, if it lies in what is shown
- *     options.shown          the few files that this program needs
  *     options.writable       at its place, which may be the checkout's: then it covers that
+ *     options.shown          the few files that this program needs
  *
  * Nothing of it can be written to but /tmp, /dev/shm and options.writable. */
 #include "grader/sandbox/bwrap_command.h"
@@ -333,13 +333,13 @@ void gr_command_make(struct gr_command *c, const struct gr_box_options *o)
     if (gr_box_own_memory(o)) /* mapped, it is shared memory without a file */
         option(c, "--ro-bind", "/dev/null", "/dev/zero");
     bind(c, "--ro-bind", o->sandbox->confine, CONFINE_AT);
+    if (o->writable)
+        bind(c, "--bind", o->writable, o->writable_at);
     for (size_t i = 0; i < GR_BOX_SHOWN && o->shown[i]; i++)
         if (!is_shown(c, o->shown[i]) || lies_in(o->shown[i], o->sandbox->checkout))
             bind(c, "--ro-bind", o->shown[i], o->shown[i]);
     for (size_t i = 0; i < GR_BOX_FILES && o->files[i]; i++)
         bind(c, "--bind", o->files[i], o->files[i]);
-    if (o->writable)
-        bind(c, "--bind", o->writable, o->writable_at);
     protect_proc(c, o);
     option(c, "--remount-ro", "/dev", NULL);
     option(c, "--remount-ro", "/", NULL);

@@ -2,7 +2,7 @@
  * one and nobody said otherwise, else on the virtual GPU. */
 #include "base/checkout.h"
 #include "base/files.h"
-#include "base/process.h"
+#include "base/toolkit.h"
 #include "grader/stages/grading.h"
 
 #include <dirent.h>
@@ -18,7 +18,7 @@ static bool gpu_is_there(void)
 /* The CUDA Toolkit's libraries, for a real GPU; the virtual GPU's come first by themselves. */
 static void find_toolkit_libraries(void)
 {
-    const char *home = getenv("CUDA_HOME"), *old = getenv("LD_LIBRARY_PATH");
+    const char *home = toolkit_find(), *old = getenv("LD_LIBRARY_PATH");
     char path[2 * PATH_MAX];
     snprintf(path, sizeof path, "%s%s%s/lib64", old ? old : "", old && *old ? ":" : "",
              home ? home : "/usr/local/cuda");
@@ -90,13 +90,14 @@ static enum st_code choose_for_libraries(struct grading *g, const char *build, s
 /* Without a compiler nothing can be graded, which is no fault of the student's. */
 static enum st_code need_nvcc(struct st_error *err)
 {
-    const char *home = getenv("CUDA_HOME");
+    const char *home = toolkit_find();
     char program[PATH_MAX];
-    path_format(program, sizeof program, "%s/bin/nvcc", home ? home : "/usr/local/cuda");
-    if (file_exists(program) || process_find(getenv("PATH"), "nvcc", program))
+    if (home && path_format(program, sizeof program, "%s/bin/nvcc", home) && file_exists(program))
         return ST_OK;
     st_fail(err, ST_MISSING_TOOL, "GPU milestones are compiled by nvcc, which is not here");
-    return st_detail(err, ST_HINT, "install the CUDA Toolkit 13, or set CUDA_HOME to its folder");
+    if (home)
+        st_detail(err, ST_WHERE, "%s/bin", home);
+    return st_detail(err, ST_HINT, "run make setup, or set CUDA_HOME to the CUDA Toolkit's folder");
 }
 
 /* Result's device, profile and machine for the virtual GPU: what a caption must say. */

@@ -29,7 +29,7 @@ claim() { # TEXT COMMAND...
 bare() {
     env -i PATH="$cuda:/usr/bin:/bin" HOME="$scratch/nobody" sh -c "cd '$root' && $1"
 }
-cuda=$(dirname "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")
+cuda=$(common/mk/find-cuda.sh)/bin
 
 # The grader's exit status is 1, and only `builds` has points.
 skeleton_fails_kindly() { # MILESTONE COMMAND

@@ -1,6 +1,8 @@
 #include "vgpu/device/ptxas.h"
 
+#include "base/files.h"
 #include "base/process.h"
+#include "base/toolkit.h"
 #include "vgpu/device/descriptors.h"
 #include "vgpu/fatbin/fatbin.h"
 
@@ -16,7 +18,6 @@
 #include <unistd.h>
 
 enum { LIMIT_S = 60 };
-#define FOLDERS "/usr/local/cuda/bin"
 
 /* A question: the PTX comes with it. Its answer is a byte, with the machine code if there is some. */
 struct question {
@@ -69,9 +70,11 @@ static void serve(const char *ptxas, int socket)
 
 void ptxas_start(void)
 {
-    char ptxas[PATH_MAX];
+    char folder[PATH_MAX], ptxas[PATH_MAX];
+    const char *home = toolkit_find();
     int pair[2];
-    if (!process_find(getenv("PATH"), "ptxas", ptxas) && !process_find(FOLDERS, "ptxas", ptxas))
+    if (!home || !path_format(folder, sizeof folder, "%s/bin", home) ||
+        !process_find(folder, "ptxas", ptxas))
         return;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
         return;

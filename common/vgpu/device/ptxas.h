@@ -8,7 +8,7 @@
 
 #include "vgpu/api/vgpu.h"
 
-/** Starts that process, if there is a ptxas on PATH or in /usr/local/cuda. @pre one thread */
+/** Starts that process, if there is a ptxas in the CUDA Toolkit. @pre one thread */
 void ptxas_start(void);
 /** @return whether it runs. */
 bool ptxas_is_there(void);

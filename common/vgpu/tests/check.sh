@@ -112,7 +112,8 @@ not_launched launch_from_kernel 'launch_from_kernel.cu:10).*kernels cannot launc
 not_launched cluster_of_two 'clusters of 2 blocks are not supported'
 not_launched bulk_copy 'bulk_copy.cu:7): cp.async.bulk'
 not_launched newer_architecture 'PTX for compute_100.*-arch=sm_90'
-if command -v ptxas >/dev/null || [ -x /usr/local/cuda/bin/ptxas ]; then
+cuda=$("$here/../../mk/find-cuda.sh")
+if [ -x "$cuda/bin/ptxas" ]; then
     not_launched too_many_registers 'do not fit the 65536 registers'
 fi
 
@@ -212,7 +213,7 @@ if wanted no_native_code; then
 fi
 
 vector_add=$here/programs/vector_add.cu
-nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+nvcc=${NVCC:-$cuda/bin/nvcc}
 if [ -x "$nvcc" ]; then
     rm -f "$scratch"/*
     "$nvcc" -std=c++17 -I"$here/../.." -arch=compute_75 "$vector_add" -o "$scratch/static"

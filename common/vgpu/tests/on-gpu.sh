@@ -14,11 +14,12 @@ cd "$top" || exit 1 # the flags of some programs name files from there
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cores=$(nproc)
+cuda=$("$top/common/mk/find-cuda.sh")
 
 build() { # SOURCE
     flags=$(sed -n 's|^// nvcc: ||p' "$1")
     case $flags in *-arch* | *-gencode*) ;; *) flags="-gencode arch=compute_75,code=compute_75 -arch=native $flags" ;; esac
-    nvcc -std=c++17 -lineinfo -cudart shared -I"$top/common" $(echo "$flags" | sed 's/-gencode arch=compute_75,code=compute_75//') \
+    "$cuda/bin/nvcc" -std=c++17 -lineinfo -cudart shared -I"$top/common" $(echo "$flags" | sed 's/-gencode arch=compute_75,code=compute_75//') \
         "$1" -o "$2/$(basename "$1" .cu)" 2>"$2/$(basename "$1" .cu).log"
 }
 
@@ -40,7 +41,7 @@ sanitize() { # SOURCE TOOL
     printf '%s\t%s\t%s\t%s\n' "$name" "$2" "${errors:-?}" "$first" >"$log.row"
 }
 
-export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/usr/local/cuda/lib64
+export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$cuda/lib64
 running=0
 for source in "$here"/programs/*.cu "$here"/faults/*.cu; do
     build "$source" "$work" &

@@ -82,7 +82,7 @@ run_class() {
 
 # Another program computes now and then on the same GPU: until noise is told, and then until the end.
 noise() {
-    nvcc -O2 -arch=native -o busy busy.cu || return
+    "$("$top/common/mk/find-cuda.sh")/bin/nvcc" -O2 -arch=native -o busy busy.cu || return
     for until in told end; do
         say "beside another program, until the $until"
         CUDA_VISIBLE_DEVICES=0 ./busy &

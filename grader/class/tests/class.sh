@@ -343,7 +343,7 @@ gpus_are_shared_out() {
     [ "$(tr '\n' ' ' <shared)" = 'GPU-bbbb GPU-bbbb GPU-cccc GPU-cccc ' ] && tells gpus.db 'Times on GPU GPU-cccc' &&
         has_status gpus.db a fail || { cat given said-gpus.db; return 1; }
 }
-! command -v "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" >/dev/null || claim 'each grading is given one GPU, and its lock' gpus_are_shared_out
+[ ! -x "$("$top/common/mk/find-cuda.sh")/bin/nvcc" ] || claim 'each grading is given one GPU, and its lock' gpus_are_shared_out
 
 # ---- the machine's faults ------------------------------------------------------------------------------------
 fault_is_apart() { # a grader that is killed each time: no fail, and tried again when it can be

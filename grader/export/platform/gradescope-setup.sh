@@ -18,8 +18,14 @@ tar -xzf convlab-handout.tar.gz -C /autograder/convlab --strip-components=1
     echo "setup.sh: the grader does not run on this image (hint: choose one with a newer Ubuntu)" >&2
     exit 1
 }
-if [ -e /autograder/convlab/labs/"$MILESTONE"-*/conv.cu ] && ! make -s -C /autograder/convlab doctor | grep '^nvcc.*/nvcc' >/dev/null; then
-    echo "setup.sh: $MILESTONE is compiled by nvcc, which is not on this image (hint: choose an image with" \
-        "the CUDA Toolkit 13)" >&2
-    exit 1
+if [ -e /autograder/convlab/labs/"$MILESTONE"-*/conv.cu ] && [ -z "$(/autograder/convlab/common/mk/find-cuda.sh origin)" ]; then
+    python3 -m pip --version >/dev/null 2>&1 || {
+        apt-get update
+        DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends python3-pip
+    }
+    make -s -C /autograder/convlab setup || {
+        echo "setup.sh: $MILESTONE is compiled by nvcc, which is not on this image (hint: choose an image with" \
+            "the CUDA Toolkit)" >&2
+        exit 1
+    }
 fi

@@ -61,8 +61,7 @@ for f in vgpu vgpu-run vgpu-device gpubench gpushapes; do ln -s "$build/$f" "$sc
 ln -s "$build/mutants_cuda/right/libconv.so" "$scratch/build/reference/m2/libconv.so"
 ln -s "$build/mutants_cuda/last_row_missing/libconv.so" "$scratch/build/reference/m3/libconv.so"
 top=$(cd "$(dirname "$0")/../../.." && pwd)
-nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
-(cd "$top" && PARTS='virtual sanitizer' common/mk/gpu-check.sh "$scratch/build" "${nvcc%/bin/nvcc}" "$scratch/results" virtual) \
+(cd "$top" && PARTS='virtual sanitizer' common/mk/gpu-check.sh "$scratch/build" "$(common/mk/find-cuda.sh)" "$scratch/results" virtual) \
     >"$scratch/said" 2>&1
 claim 'gpu-check fails if a reference is wrong' is 1 $?
 row() { awk -F '\t' -v m="$1" '$1 == m {print $3 " " $5}' "$scratch/results/virtual-gpu/against-virtual.tsv" | tail -n 1; }

@@ -250,7 +250,7 @@ if [ "${1:-}" = all ]; then
     else
         echo "skipped: more memory than Slurm gives: $why"
     fi
-    if command -v "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" >/dev/null; then
+    if [ -x "$("$top/common/mk/find-cuda.sh")/bin/nvcc" ]; then
         claim 'each task has a GPU of its own, and its grader sees no other' a_gpu_each
     else
         echo 'skipped: GPUs of tasks: no nvcc'

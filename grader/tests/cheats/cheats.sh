@@ -115,7 +115,7 @@ done
 tail -n +2 "$here/cheats.tsv" | while IFS='	' read -r row trick submission rest; do
     [ -e "$here/../$submission" ] || { echo "cheats: row $row: no file grader/tests/$submission" >&2; exit 1; }
 done || exit 2
-nvcc=$(command -v nvcc || ls "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" 2>/dev/null)
+nvcc=$(ls "$("$top/common/mk/find-cuda.sh")/bin/nvcc" 2>/dev/null)
 printf 'row\ttrick\tsubmission\tmilestone\texpected\tas_expected\tstatus\tseen\n' >"$table"
 tested=0 good=0 repeat=0
 while [ $repeat -lt "$repeats" ]; do

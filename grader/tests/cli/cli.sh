@@ -134,7 +134,7 @@ replay() {
 tested=0 good=0
 for case in ${CASES:-"$here"/*.case}; do
     case $case in
-    *.cuda.case) [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ] || command -v nvcc >/dev/null || {
+    *.cuda.case) [ -x "$("$top/common/mk/find-cuda.sh")/bin/nvcc" ] || {
         echo "skipped: ${case##*/}: no nvcc"
         continue
     } ;;

@@ -24,8 +24,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../../.." && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
-nvcc=${CUDA_HOME:-/usr/local/cuda}/bin/nvcc
-[ -x "$nvcc" ] || nvcc=$(command -v nvcc)
+nvcc=$("$top/common/mk/find-cuda.sh")/bin/nvcc
 table=$here/mutations.tsv
 tab=$(printf '\t')
 SAMPLE='m1-packed_p_q m2-last_channel m3-no_barrier_after_staging m3-x_edge_unchecked m4-y_added_to m5-last_step'
@@ -127,7 +126,7 @@ seed=${SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
 [ -n "$keep" ] || { keep=$(mktemp -d) && trap 'rm -rf "$keep"' EXIT; }
 mkdir -p "$keep" && keep=$(cd "$keep" && pwd) && rm -f "$keep"/*.row
 chosen=${ids:-$(sed 1d "$table" | cut -f 1)}
-[ -n "$nvcc" ] || {
+[ -x "$nvcc" ] || {
     echo "skip: mutants of GPU milestones: no nvcc"
     chosen=$(printf '%s\n' $chosen | grep '^m1-')
 }

@@ -13,6 +13,7 @@
 #
 #   CONVLAB_BUILD=build techniques.sh [mN ...]
 here=$(cd "$(dirname "$0")" && pwd)
+cuda=$("$here/../../../common/mk/find-cuda.sh")
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -28,7 +29,7 @@ submissions() {
 library() {
     symbol=$(nm "$2" | sed -n "s/.* T \(_Z[0-9]*$1PK.*\)/\1/p")
     objcopy --redefine-sym "$symbol=conv_forward" "$2" "$scratch/one.o" &&
-        g++ -shared "$scratch/one.o" -L"${CUDA_HOME:-/usr/local/cuda}/lib64" -lcudart -o "$3"
+        g++ -shared "$scratch/one.o" -L"$cuda/lib64" -lcudart -o "$3"
 }
 
 # judge MILESTONE NAME EXPECTED: grades a submission. @return whether the verdict is as expected.

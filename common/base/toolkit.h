@@ -1,0 +1,13 @@
+/** @file
+ * Where the CUDA Toolkit is.
+ */
+#ifndef CONVLAB_BASE_TOOLKIT_H
+#define CONVLAB_BASE_TOOLKIT_H
+
+/** The folder of the CUDA Toolkit that is used here: $CUDA_HOME, else that of the nvcc on PATH, else
+ * /usr/local/cuda, else the one that make setup installed into the checkout. The last three count only
+ * if they are new enough. common/mk/find-cuda.sh follows the same order for make.
+ * @return a static string, or NULL if there is none */
+const char *toolkit_find(void);
+
+#endif

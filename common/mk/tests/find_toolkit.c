@@ -1,0 +1,11 @@
+/* Prints what toolkit_find() finds, for toolkit.sh. */
+#include "base/toolkit.h"
+
+#include <stdio.h>
+
+int main(void)
+{
+    const char *folder = toolkit_find();
+    puts(folder ? folder : "none");
+    return 0;
+}

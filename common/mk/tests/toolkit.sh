@@ -1,0 +1,178 @@
+#!/bin/sh
+# NVIDIA's compiler: which one is used, by make and by the programs, and installing one without a network,
+# with a wrong hash, without pip, on a full disk. The wheels are made here, and so are the toolkits.
+#
+#   CONVLAB_BUILD=build toolkit.sh
+top=$(cd "$(dirname "$0")/../../.." && pwd)
+build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES CUDA_HOME CONVLAB_INSTALLED_CUDA
+tested=0 good=0
+
+claim() { # TEXT COMMAND...
+    text=$1
+    shift
+    tested=$((tested + 1))
+    if ("$@") >"$scratch/said" 2>&1; then
+        good=$((good + 1))
+    else
+        echo "FAILED: $text"
+        cat "$scratch/said"
+    fi
+}
+
+# A checkout with nothing but what finds and installs a toolkit, and the program that tells what C found.
+root=$scratch/checkout
+mkdir -p "$root/common/mk" "$root/build"
+cp "$top/common/mk/find-cuda.sh" "$top/common/mk/toolkit.sh" "$root/common/mk/"
+cp "$build/tests/find-toolkit" "$root/build/"
+: >"$root/common/conv.h"
+
+# ---- which one is used ---------------------------------------------------------------------------------
+
+toolkit() { # FOLDER VERSION: a toolkit as far as can be seen
+    mkdir -p "$1/bin" "$1/include"
+    printf '#!/bin/sh\necho nvcc\n' >"$1/bin/nvcc"
+    chmod +x "$1/bin/nvcc"
+    printf '/* ... */\n\n#define CUDART_VERSION  %s\n' "$2" >"$1/include/cuda_runtime_api.h"
+}
+
+# found EXPECTED VARIABLE=VALUE...: both ways find that folder. "none": make is told the usual one.
+found() {
+    expected=$1
+    shift
+    shell=$(env CONVLAB_INSTALLED_CUDA="$scratch/usual" PATH=/usr/bin:/bin "$@" "$root/common/mk/find-cuda.sh")
+    c=$(env CONVLAB_INSTALLED_CUDA="$scratch/usual" PATH=/usr/bin:/bin "$@" "$root/build/find-toolkit")
+    [ "$expected" = none ] && [ "$shell" = "$scratch/usual" ] && [ "$c" = none ] && return 0
+    [ "$shell" = "$expected" ] && [ "$c" = "$expected" ] && return 0
+    echo "expected $expected, make finds $shell, programs find $c"
+    return 1
+}
+
+if [ -e /usr/bin/nvcc ]; then
+    echo 'skipped: which toolkit is used: one is in /usr/bin, before all that could be made here'
+else
+    claim 'nothing is found where nothing is' found none
+    toolkit "$root/toolkit/cuda-13.0" 13000
+    ln -s cuda-13.0 "$root/toolkit/cuda"
+    claim 'what make setup installed is found' found "$root/toolkit/cuda"
+    toolkit "$scratch/usual" 11080
+    claim 'an installed one that is too old is not used' found "$root/toolkit/cuda"
+    claim '... and is named' test "$(env CONVLAB_INSTALLED_CUDA="$scratch/usual" PATH=/usr/bin:/bin "$root/common/mk/find-cuda.sh" old)" = \
+        "$scratch/usual	11.8"
+    toolkit "$scratch/usual" 13010
+    claim 'an installed one goes before what make setup installed' found "$scratch/usual"
+    toolkit "$scratch/other" 13020
+    claim 'the one on PATH goes before that' found "$scratch/other" PATH="$scratch/other/bin:/usr/bin:/bin"
+    mkdir "$scratch/links"
+    ln -s ../other/bin/nvcc "$scratch/links/nvcc"
+    claim '... by way of a link, too' found "$scratch/other" PATH="$scratch/links:/usr/bin:/bin"
+    rm "$scratch/other/include/cuda_runtime_api.h"
+    claim 'an nvcc without headers is not a toolkit' found "$scratch/usual" PATH="$scratch/other/bin:/usr/bin:/bin"
+    claim 'CUDA_HOME goes before all' found "$scratch/nowhere" PATH="$scratch/other/bin:/usr/bin:/bin" CUDA_HOME="$scratch/nowhere"
+    rm -rf "$root/toolkit" "$scratch/usual"
+fi
+
+# ---- installing ----------------------------------------------------------------------------------------
+
+# wheel PACKAGE TEXT: a wheel with a program of that name, in the folder of the "index".
+wheel() {
+    mkdir -p "$scratch/index"
+    python3 - "$1" "$2" "$scratch/index" <<'PYTHON'
+import sys, zipfile
+package, text, folder = sys.argv[1:]
+name = package.replace("-", "_")
+info = name + "-1.0.dist-info/"
+with zipfile.ZipFile(f"{folder}/{name}-1.0-py3-none-any.whl", "w") as z:
+    def put(path, text, mode=0o644):
+        entry = zipfile.ZipInfo(path)
+        entry.external_attr = (0o100000 | mode) << 16
+        z.writestr(entry, text)
+    if package == "nvidia-cuda-nvcc":
+        put("nvidia/cu13/bin/nvcc", text, 0o744)
+    else:
+        put("nvidia/cu13/include/cuda_runtime_api.h", "#define CUDART_VERSION 13000\n")
+        put("nvidia/cu13/lib/libcudart.so.13", text)
+    put(info + "METADATA", f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    put(info + "WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+    put(info + "License.txt", "the licence")
+    put(info + "RECORD", "")
+PYTHON
+}
+row() { # PACKAGE HASH
+    printf '13.0\t%s\t1.0\tx86_64\t%s\n' "$1" "$2"
+}
+hash_of() { sha256sum "$scratch/index/$(echo "$1" | tr - _)-1.0-py3-none-any.whl" | cut -d ' ' -f 1; }
+table() { # HASH_OF_NVCC
+    { echo 'toolkit	package	version	machine	sha256'; row nvidia-cuda-nvcc "$1"
+      row nvidia-cuda-runtime "$(hash_of nvidia-cuda-runtime)"; } >"$root/common/mk/toolkits.tsv"
+}
+install() { # VARIABLE=VALUE...
+    env PIP_CONFIG_FILE=/dev/null PIP_NO_INDEX=1 PIP_FIND_LINKS="$scratch/index" PIP_RETRIES=0 "$@" "$root/common/mk/toolkit.sh"
+}
+# refuses WORDS VARIABLE=VALUE...: one line with these words, and nothing is left of it.
+refuses() {
+    words=$1
+    shift
+    if install "$@" >"$scratch/out" 2>"$scratch/err"; then echo 'exit status 0'; return 1; fi
+    cat "$scratch/err"
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] && grep -q "$words" "$scratch/err" && grep -q 'hint: ' "$scratch/err" || return 1
+    [ -z "$(ls "$root/toolkit" 2>/dev/null)" ] || { ls "$root/toolkit"; return 1; }
+}
+installs() {
+    install || return 1
+    "$root/toolkit/cuda/bin/nvcc" --version | grep -q 'fake nvcc' && [ -e "$root/toolkit/cuda/lib64/libcudart.so" ] &&
+        grep -q 'the licence' "$root/toolkit/cuda/LICENSE" && [ "$(ls "$root/toolkit")" = "$(printf 'cuda\ncuda-13.0')" ]
+}
+
+if ! python3 -m pip --version >/dev/null 2>&1; then
+    echo 'skipped: installing a toolkit: pip is missing'
+else
+    wheel nvidia-cuda-nvcc '#!/bin/sh
+echo fake nvcc'
+    wheel nvidia-cuda-runtime library
+    good_hash=$(hash_of nvidia-cuda-nvcc)
+    table 0000000000000000000000000000000000000000000000000000000000000000
+    claim 'a wheel with another hash is refused' refuses 'the wheel nvidia-cuda-nvcc has another hash'
+    table "$good_hash"
+    claim 'a version that is not in the table is refused' sh -c "! '$root/common/mk/toolkit.sh' 9.0 2>&1 | grep -v 'known: 13.0'"
+    # (a port of this machine on which nobody listens)
+    claim 'no network is said' refuses 'cannot reach its package index' PIP_NO_INDEX=0 PIP_FIND_LINKS= \
+        PIP_INDEX_URL=http://127.0.0.1:9/simple NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
+    mkdir "$scratch/no-pip"
+    printf '#!/bin/sh\nexit 1\n' >"$scratch/no-pip/python3"
+    chmod +x "$scratch/no-pip/python3"
+    claim 'no pip is said' refuses 'pip is missing' PATH="$scratch/no-pip:/usr/bin:/bin"
+    mkdir "$scratch/empty-index"
+    claim 'a package that the index does not have is named' refuses 'No matching distribution found for nvidia-cuda-nvcc' \
+        PIP_FIND_LINKS="$scratch/empty-index"
+    wheel nvidia-cuda-nvcc '#!/bin/sh
+exit 1'
+    table "$(hash_of nvidia-cuda-nvcc)"
+    claim 'an nvcc that does not run is not installed' refuses 'its nvcc does not run'
+    wheel nvidia-cuda-nvcc '#!/bin/sh
+echo fake nvcc'
+    table "$(hash_of nvidia-cuda-nvcc)"
+    mkdir -p "$root/toolkit"
+    # A disk of 64 KiB, on which a file of 100 kB is to be unpacked.
+    on_full_disk() {
+        wheel nvidia-cuda-runtime "$(head -c 100000 /dev/urandom | base64 -w 0 | head -c 100000)"
+        table "$(hash_of nvidia-cuda-nvcc)"
+        bwrap --dev-bind / / --size 65536 --tmpfs "$root/toolkit" env PIP_CONFIG_FILE=/dev/null PIP_NO_INDEX=1 \
+            PIP_FIND_LINKS="$scratch/index" "$root/common/mk/toolkit.sh" >"$scratch/out" 2>"$scratch/err" && return 1
+        cat "$scratch/err"
+        [ "$(wc -l <"$scratch/err")" -eq 1 ] && grep -q 'no space left' "$scratch/err"
+    }
+    if bwrap --dev-bind / / --size 65536 --tmpfs "$scratch/index" true 2>/dev/null; then
+        claim 'a full disk is said' on_full_disk
+    else
+        echo 'skipped: a full disk: bubblewrap does not work here'
+    fi
+    rm -rf "$root/toolkit"
+    claim 'the wheels become a toolkit' installs
+    claim '... once' sh -c "PIP_INDEX_URL=http://127.0.0.1:9 '$root/common/mk/toolkit.sh'"
+fi
+
+echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
+[ "$tested" -eq "$good" ]

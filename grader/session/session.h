@@ -39,11 +39,12 @@ enum gr_outcome {
 /** How a runner is started: on which device, through which programs. */
 struct gr_host {
     enum runner_device device;
-    char profile[64];      /**< virtual GPU: which GPU it plays */
-    const char *engine;    /**< virtual GPU: --engine, or NULL */
-    const char *prove;     /**< virtual GPU: the shape that is proved by execution, or NULL */
-    char runner[PATH_MAX]; /**< the runner program */
-    char build[PATH_MAX];  /**< the folder with the virtual GPU's programs */
+    char profile[64];            /**< virtual GPU: which GPU it plays */
+    const char *engine;          /**< virtual GPU: --engine, or NULL */
+    const char *prove;           /**< virtual GPU: the shape that is proved by execution, or NULL */
+    const char *multiprocessors; /**< virtual GPU: how many, or NULL for the profile's */
+    char runner[PATH_MAX];       /**< the runner program */
+    char build[PATH_MAX];        /**< the folder with the virtual GPU's programs */
     struct gr_sandbox sandbox;
 };
 

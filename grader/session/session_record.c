@@ -30,6 +30,7 @@ enum st_code gr_session_device_start(struct gr_session *s, int output, char ***e
                                          .profile = s->host->profile,
                                          .engine = s->host->engine,
                                          .prove = s->host->prove,
+                                         .multiprocessors = s->host->multiprocessors,
                                          .output = output,
                                          .owned = true};
     enum st_code code = vg_process_start(&s->device, &options, err);

@@ -307,25 +307,49 @@ static void look_for_technique(struct grading *g, const struct gr_way *way)
         }
 }
 
-/* Proves runs of a shape with more and more images, until all that a timed run has executed was
- * proved. @param lacks  what the work of one of these lacked @return code that was not proved, or
- * NULL. */
+/* What is proved of a layer until all is covered that a timed run has executed. Kernels whose blocks
+ * take one image after another go on to the next only where there are more images than blocks: either
+ * there are few multiprocessors, for a grid as large as the device, or many images with small planes,
+ * for a grid of a size of its own. */
+static const struct further_proof {
+    int images;
+    const char *multiprocessors; /* NULL: as the profile has */
+    bool has_small_planes;
+} further_proofs[] = {
+    {IMAGES, NULL, false}, {8, "2", false}, {24, "2", false}, {24, NULL, false}, {400, NULL, true}};
+
+static struct conv_shape further_shape(const struct further_proof *f,
+                                       const struct conv_shape *layer)
+{
+    enum { SMALL = 7 }; /* outputs beside the first */
+    struct conv_shape s = *layer;
+    s.B = s.B > f->images ? f->images : s.B;
+    if (f->has_small_planes) {
+        s.H = s.H > s.K + SMALL ? s.K + SMALL : s.H;
+        s.W = s.W > s.K + SMALL ? s.K + SMALL : s.W;
+    }
+    return s;
+}
+
+/* Proves runs of a layer, one after another, until all that a timed run has executed was proved.
+ * @param lacks  what the work of one of these lacked
+ * @return code that was not proved, or NULL. */
 static const struct gr_executed_block *prove_more(struct grading *g, const struct conv_shape *shape,
                                                   const struct gr_executed *run,
                                                   struct gr_evidence *lacks, enum st_code *status,
                                                   struct st_error *err)
 {
-    static const int images[] = {IMAGES, 8, 24};
     const struct gr_executed *proved = &g->proof->executed[layer_like(shape)];
     const struct gr_executed_block *beyond = gr_executed_beyond(run, proved);
     struct gr_way *way = beyond ? malloc(sizeof *way) : NULL;
     if (beyond && !way)
         *status = st_fail(err, ST_NO_MEMORY, "cannot hold the work of a layer in memory");
-    for (size_t i = 0; beyond && !*status && i < sizeof images / sizeof *images; i++) {
-        struct conv_shape s = *shape;
+    for (size_t i = 0; beyond && !*status && i < sizeof further_proofs / sizeof *further_proofs;
+         i++) {
+        const struct conv_shape s = further_shape(&further_proofs[i], shape);
         struct gr_check seen = {.status = GR_PASS};
-        s.B = s.B > images[i] ? images[i] : s.B;
-        if (!prove(g, &s, RANDOM_STREAM + (unsigned)s.B, way, &seen, status, err))
+        g->proof->host.multiprocessors = further_proofs[i].multiprocessors;
+        if (!prove(g, &s, RANDOM_STREAM + 2 * MAX_LAYERS + i, way, &seen, status, err))
             break;
         gr_technique_facts(GR_NO_TECHNIQUE, way, 1, lacks);
         if (!lacks->holds)

@@ -47,7 +47,7 @@ static void become_device(const struct vg_process_options *o, int door, int cont
         {"--trace", o->trace},    {"--work", o->work},
         {"--seed", o->seed},      {"--cores", o->cores},
         {"--engine", o->engine},  {"--suppressions", o->suppressions},
-        {"--prove", o->prove}};
+        {"--prove", o->prove},    {"--multiprocessors", o->multiprocessors}};
     const char *arguments[2 * sizeof named / sizeof *named + 4] = {"vgpu-device"};
     size_t n = 1;
     if (o->leak_check)

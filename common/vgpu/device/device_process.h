@@ -23,13 +23,14 @@ struct vg_process_options {
     const char *faults, *counters, *trace,
         *work; /**< files for its records, written when it ends */
     const char *seed, *cores;
-    const char *engine;       /**< one of vg_engine_words */
-    const char *prove;        /**< "B,M,C,H,W,K": prove this convolution by execution */
-    int output;               /**< descriptor for what it says; -1: the owner's stderr */
-    const char *suppressions; /**< file of findings not to be reported */
-    bool leak_check;          /**< memory that is never freed is a finding */
-    bool tells_findings;      /**< it ends with VG_PROCESS_FOUND if there are findings */
-    bool owned;               /**< with a control channel, in a process group of its own */
+    const char *engine;          /**< one of vg_engine_words */
+    const char *prove;           /**< "B,M,C,H,W,K": prove this convolution by execution */
+    const char *multiprocessors; /**< how many, instead of the profile's */
+    int output;                  /**< descriptor for what it says; -1: the owner's stderr */
+    const char *suppressions;    /**< file of findings not to be reported */
+    bool leak_check;             /**< memory that is never freed is a finding */
+    bool tells_findings;         /**< it ends with VG_PROCESS_FOUND if there are findings */
+    bool owned;                  /**< with a control channel, in a process group of its own */
 };
 
 /** The values of --engine, in the order of enum vg_engine; ends with NULL. */

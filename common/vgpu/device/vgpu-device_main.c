@@ -28,7 +28,7 @@
 
 struct options {
     const char *profile, *profiles, *prove, *path[RECORD_TABLES];
-    int fd, control, cores;
+    int fd, control, cores, multiprocessors;
     enum vg_engine engine;
     uint64_t seed;
     const char *suppressions;
@@ -41,6 +41,8 @@ static const struct option_row rows[] = {
      OPTION_INT(struct options, control, 0, INT_MAX)},
     {"profiles", 'P', "DIR", "where the GPU profiles are", OPTION_TEXT(struct options, profiles)},
     {"profile", 'p', "NAME", "the GPU to be", OPTION_TEXT(struct options, profile)},
+    {"multiprocessors", 'm', "N", "how many the GPU has (default: as its profile)",
+     OPTION_INT(struct options, multiprocessors, 1, INT_MAX)},
     {"faults", 'F', "FILE", "write the findings to a TSV file",
      OPTION_TEXT(struct options, path[RECORD_FAULTS])},
     {"counters", 'C', "FILE", "write the counters to a TSV file",
@@ -155,6 +157,8 @@ int main(int argc, char **argv)
     enum st_code code = vg_profile_read(&shared.profile, o.profiles, o.profile, &err);
     if (!code)
         code = record_open(&shared.record, o.path, o.control >= 0, &err);
+    if (!code && o.multiprocessors)
+        shared.profile.multiprocessors = o.multiprocessors;
     if (!code && o.suppressions)
         code = record_suppress(shared.record, o.suppressions, &err);
     if (!code)

@@ -913,3 +913,52 @@ int host_x(ARGUMENTS)
     cudaMemcpy(hx.data(), x, hx.size() * 4, cudaMemcpyDeviceToHost);
     return launch_plain(s, sent(hx), k, y);
 }
+
+/* ---- with many images ------------------------------------------------------------------------ */
+
+/* Each block takes one image after another, and asks for the next one ahead: code that runs only
+ * where there are more images than blocks. */
+__global__ void in_turn(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return;
+    for (int b = blockIdx.z; b < B; b += gridDim.z) {
+        if (b + gridDim.z < B)
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(&X(b + gridDim.z, 0, h, w)));
+        for (int m = 0; m < M; m++) {
+            float sum = 0;
+            for (int c = 0; c < C; c++)
+                for (int i = 0; i < K * K; i++)
+                    sum += X(b, c, h + i / K, w + i % K) * KK(m, c, i / K, i % K);
+            Y(b, m, h, w) = sum;
+        }
+    }
+}
+
+static int launch_in_turn(ARGUMENTS, int most)
+{
+    in_turn<<<tiles(s, 16, s->B < most ? s->B : most), dim3(16, 16)>>>(*s, x, k, y);
+    return failed();
+}
+
+/* expect: many */
+int right_grid_of_the_device(ARGUMENTS)
+{
+    int multiprocessors = 0;
+    cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
+    return launch_in_turn(s, x, k, y, multiprocessors);
+}
+
+/* expect: many */
+int right_grid_of_its_own(ARGUMENTS)
+{
+    return launch_in_turn(s, x, k, y, 120);
+}
+
+/* expect: many: the work was not done on the GPU */
+int host_when_many(ARGUMENTS)
+{
+    return s->B < 150 ? launch_plain(s, x, k, y) : host_other_maps(s, x, k, y);
+}

@@ -7,6 +7,8 @@
 #     /* expect: slow */           it passes "technique" and fails "speed"
 #     /* expect: right */          (m2, which has no "technique") it passes "unit_shapes", which else fails
 #                                  with this text
+#     /* expect: many */           it passes "inference_200"
+#     /* expect: many: text */     it fails "inference_200", whose first line holds this text
 #
 # Each mN.cu is compiled once. Its functions are then made into a library each, in which one of them
 # is called conv_forward.
@@ -35,19 +37,22 @@ library() {
 # judge MILESTONE NAME EXPECTED: grades a submission. @return whether the verdict is as expected.
 judge() {
     how='--quick --images 1'
-    [ "$3" = slow ] && how='--images 20'
+    check=technique
+    [ "$1" = m2 ] && check=unit_shapes
+    case $3 in
+    slow) how='--images 20' ;;
+    many*) how='--quick --images 200' check=inference_200 ;;
+    esac
+    text=${3#many: }
     "$build/grader" "$1" --lib "$scratch/libconv.so" --device virtual $how --seed "$seed" \
         --report "$scratch/report" >"$scratch/out" 2>&1
     status=$?
-    check=technique
-    [ "$1" = m2 ] && check=unit_shapes
     line=$(grep "^  [a-zA-Z]*  $check " "$scratch/out")
     case $3 in
-    right) [ $status = 0 ] && [ "${line#  pass}" != "$line" ] ;;
-    pass) [ $status = 0 ] && [ "${line#  pass}" != "$line" ] ;;
+    right | pass | many) [ $status = 0 ] && [ "${line#  pass}" != "$line" ] ;;
     slow) [ $status = 1 ] && [ "${line#  pass}" != "$line" ] &&
         grep -q '^  FAIL  speed .* times the Op Time of the reference' "$scratch/out" ;;
-    *) [ $status = 1 ] && [ "${line#  FAIL}" != "$line" ] && [ "${line#*"$3"}" != "$line" ] ;;
+    *) [ $status = 1 ] && [ "${line#  FAIL}" != "$line" ] && [ "${line#*"$text"}" != "$line" ] ;;
     esac
 }
 

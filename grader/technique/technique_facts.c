@@ -147,22 +147,14 @@ static bool does_much(const struct gr_way *w, const struct gr_kernel_way *k)
     return k->products >= 0.1 * taps(w) * outputs(w);
 }
 
+/* Without any loop, all of an output's. */
 static double products_in_a_row(const struct gr_way *w)
 {
-    double least = INFINITY;
+    double least = taps(w);
     for (size_t i = 0; i < w->kernels; i++)
-        if (does_much(w, &w->kernel[i]))
-            least = fmin(least, ratio(w->kernel[i].products, w->kernel[i].product_runs));
-    return isfinite(least) ? least : 0;
-}
-
-static double loop_branches(const struct gr_way *w)
-{
-    double most = 0;
-    for (size_t i = 0; i < w->kernels; i++)
-        if (does_much(w, &w->kernel[i]))
-            most = fmax(most, ratio(w->kernel[i].loop_branches, w->kernel[i].products));
-    return most;
+        if (does_much(w, &w->kernel[i]) && w->kernel[i].loop_branches > 0)
+            least = fmin(least, w->kernel[i].products / w->kernel[i].loop_branches);
+    return least;
 }
 
 /* ---- facts that tell more than a number ------------------------------------------------------ */

@@ -276,8 +276,7 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(shared_loads) /* x or k, loaded from there */                                                \
     X(barriers)                                                                                    \
     X(x_rewritten)         /* x, stored to global memory other than y */                           \
-    X(product_runs)        /* products without a branch between them count once */                 \
-    X(loop_branches)       /* branches backwards after products */                                 \
+    X(loop_branches)       /* branches backwards, taken or not, after products */                  \
     X(multiplying_threads) /* of a block, at most */                                               \
     X(multiplying_columns) /* ... 1 + the largest threadIdx.x of these */                          \
     X(shared_words)        /* of a block, that held x or k, at most */                             \

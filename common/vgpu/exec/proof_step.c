@@ -108,10 +108,7 @@ static const struct {
               {IR_BAR_RED, KIND_BARRIER},
               {IR_BAR_WARP, KIND_BARRIER},
               {IR_MBARRIER_TEST, KIND_BARRIER},
-              {IR_BRA, KIND_BRANCH},
-              {IR_BRX, KIND_BRANCH},
-              {IR_CALL, KIND_BRANCH},
-              {IR_RET, KIND_BRANCH}};
+              {IR_BRA, KIND_BRANCH}};
 
 static struct row rows[IR_OPS];
 static pthread_once_t rows_made = PTHREAD_ONCE_INIT;
@@ -538,13 +535,13 @@ static void shuffle(const struct ir_insn *in, struct vg_warp *w)
 
 /* ---- control -------------------------------------------------------------------------------- */
 
-static void branch(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
+/* The end of a loop's round, whether or not another one follows. */
+static void branch(const struct ir_insn *in, struct vg_warp *w)
 {
-    w->proof.branches++;
-    if (in->op != IR_BRA || w->insns + in->target > in || !lanes)
+    if (w->insns + in->target > in)
         return;
-    proof_counts(w)->loop_branches += (uint32_t)__builtin_popcount(lanes & w->proof.multiplies);
-    w->proof.multiplies &= ~lanes;
+    proof_counts(w)->loop_branches += (uint32_t)__builtin_popcount(w->mask & w->proof.multiplies);
+    w->proof.multiplies &= ~w->mask;
 }
 
 /* ---- an instruction -------------------------------------------------------------------------- */
@@ -568,10 +565,10 @@ void proof_step(const struct ir_insn *in, struct vg_warp *w)
     const struct row row = rows[in->op];
     const uint32_t lanes = proof_lanes(w, in);
     proof_of(w)->running->sites[in->number] |= SITE_EXECUTED;
-    if (!lanes || row.kind == KIND_NONE) {
-        w->proof.branches += row.kind == KIND_BRANCH;
+    if (row.kind == KIND_BRANCH)
+        branch(in, w);
+    if (!lanes || row.kind == KIND_NONE)
         return;
-    }
     if (row.kind >= KIND_ADD) {
         step_number(in, w, lanes, row);
         return;
@@ -638,7 +635,6 @@ void proof_step(const struct ir_insn *in, struct vg_warp *w)
         proof_counts(w)->barriers += (uint32_t)__builtin_popcount(lanes);
         break;
     default:
-        branch(in, w, lanes);
         break;
     }
 }

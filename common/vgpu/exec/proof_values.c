@@ -104,7 +104,4 @@ void proof_multiplied(struct vg_warp *w, const struct ir_insn *in, uint32_t lane
     k->sites[in->number] |= SITE_MULTIPLIES;
     w->proof.multiplied |= lanes;
     w->proof.multiplies |= lanes;
-    if (w->proof.last_run != w->proof.branches + 1)
-        k->counts.product_runs += (uint32_t)__builtin_popcount(lanes);
-    w->proof.last_run = w->proof.branches + 1;
 }

@@ -242,9 +242,8 @@ struct proof_words {
 /** Of a warp, in a proof. */
 struct proof_warp {
     struct proof_words local;
-    uint32_t multiplied;         /**< lanes that made a product of x and k */
-    uint32_t multiplies;         /**< ... since the last branch backwards */
-    uint64_t branches, last_run; /**< that it has come to; when it multiplied last */
+    uint32_t multiplied; /**< lanes that made a product of x and k */
+    uint32_t multiplies; /**< ... since the last branch backwards */
 };
 
 enum vg_fragment_state {

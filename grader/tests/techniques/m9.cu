@@ -63,7 +63,7 @@ int decoy_no_read_only_loads(ARGUMENTS)
 
 CONV(restrict_loop, , __restrict__, K, "unroll 1", *)
 
-/* expect: 1.0 products in a row */
+/* expect: 1.0 products in each round of the loops around them (at least 4) */
 int decoy_not_unrolled(ARGUMENTS)
 {
     return LAUNCH(restrict_loop);
@@ -72,7 +72,7 @@ int decoy_not_unrolled(ARGUMENTS)
 /* What the compiler does by itself is not the technique: four of five taps in a row. */
 CONV(restrict_auto, , __restrict__, K, "unroll 4", *)
 
-/* expect: products in a row, without a branch between them (at least 4) */
+/* expect: products in each round of the loops around them (at least 4) */
 int decoy_left_to_the_compiler(ARGUMENTS)
 {
     return LAUNCH(restrict_auto);

@@ -248,13 +248,25 @@ Test(proof, a_product_has_the_ways_of_its_factors)
     cr_assert_eq(vg_proof_kernels(p.device), 1);
     cr_assert_eq(k->products, 2 * N);
     cr_assert_eq(k->product_sites, 2);
-    cr_assert_eq(k->product_runs, N);
     cr_assert_eq(k->x_loads, N);
     cr_assert_eq(k->staged, N);
     cr_assert_eq(k->shared_loads, N);
     cr_assert_eq(k->shared_words, N);
     cr_assert_eq(k->barriers, N);
     cr_assert_eq(k->multiplying_threads, N);
+    vg_device_close(p.device);
+}
+
+Test(proof, a_round_of_a_loop_ends_at_its_branch_back_and_not_at_one_forward)
+{
+    struct proved p =
+        prove("", "mov.u32 %r2, 0;\nAGAIN:\nmul.f32 %f3, %f1, %f2;\n"
+                  "setp.eq.u32 %p1, %r2, 9;\n@%p1 bra PAST;\nmul.f32 %f3, %f1, %f2;\nPAST:\n"
+                  "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 3;\n@%p1 bra AGAIN;\n"
+                  "st.global.f32 [%q8], %f3;");
+    const struct vg_proof_kernel *k = vg_proof_kernel(p.device, 0);
+    cr_assert_eq(k->products, 3 * 2 * N);
+    cr_assert_eq(k->loop_branches, 3 * N, "the last is not taken, and ends a round too");
     vg_device_close(p.device);
 }
 

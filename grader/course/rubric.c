@@ -9,13 +9,17 @@
 
 static const cyaml_strval_t kinds[] = {{"automatic", GR_AUTOMATIC}, {"manual", GR_MANUAL}};
 
+static const cyaml_schema_value_t bound_schema = {
+    CYAML_VALUE_FLOAT(CYAML_FLAG_DEFAULT, double),
+};
+
 static const cyaml_schema_field_t item_fields[] = {
     CYAML_FIELD_STRING_PTR("id", CYAML_FLAG_POINTER, struct gr_item, id, 1, 63),
     CYAML_FIELD_ENUM("kind", CYAML_FLAG_STRICT, struct gr_item, kind, kinds,
                      CYAML_ARRAY_LEN(kinds)),
     CYAML_FIELD_FLOAT("points", CYAML_FLAG_DEFAULT, struct gr_item, points),
-    CYAML_FIELD_FLOAT_PTR("at_most", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item,
-                          at_most),
+    CYAML_FIELD_SEQUENCE("at_most", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item,
+                         at_most, &bound_schema, 1, 16),
     CYAML_FIELD_STRING_PTR("text", CYAML_FLAG_POINTER, struct gr_item, text, 1, 511),
     CYAML_FIELD_END,
 };
@@ -79,16 +83,20 @@ static enum st_code check_items(const struct gr_rubric *rubric, const char *path
             st_detail(err, ST_EXPECTED, "0 to 1000");
             return st_detail(err, ST_GOT, "%g", item->points);
         }
-        if (item->at_most && strcmp(item->id, "speed") != 0) {
-            st_fail(err, ST_BAD_FORMAT, "rubric: item '%s' has no at_most", item->id);
+        if (!item->at_most != (strcmp(item->id, "speed") != 0)) {
+            st_fail(err, ST_BAD_FORMAT, "rubric: item '%s' %s at_most", item->id,
+                    item->at_most ? "has" : "lacks");
             st_detail(err, ST_WHERE, "%s", path);
-            return st_detail(err, ST_HINT, "only the item 'speed' has it");
+            return st_detail(err, ST_HINT, "the item 'speed' has it, and no other");
         }
-        if (item->at_most && !(*item->at_most >= 1 && *item->at_most <= 1000)) {
+        for (unsigned j = 0; j < item->at_most_count; j++) {
+            const double least = j ? item->at_most[j - 1] : 0;
+            if (item->at_most[j] > least && item->at_most[j] <= 1000)
+                continue;
             st_fail(err, ST_BAD_FORMAT, "rubric: item 'speed' has an impossible at_most");
             st_detail(err, ST_WHERE, "%s", path);
-            st_detail(err, ST_EXPECTED, "1 to 1000, times the reference's Op Time");
-            return st_detail(err, ST_GOT, "%g", *item->at_most);
+            st_detail(err, ST_EXPECTED, "rising numbers up to 1000, times m2's Op Time");
+            return st_detail(err, ST_GOT, "%g", item->at_most[j]);
         }
         for (unsigned j = 0; j < i; j++) {
             if (strcmp(rubric->items[j].id, item->id) == 0) {

@@ -8,7 +8,8 @@
  *       - id: unit_shapes          automatic items name a check of the grader
  *         kind: automatic          or manual: left for the instructor
  *         points: 25
- *         at_most: 2.0             only of "speed": times the reference's Op Time (default 2)
+ *         at_most: [3, 4, 6]       only of "speed", rising: times m2's Op Time. Each bound that is
+ *                                  kept gives its share of the points, here a third
  *         text: what has to be true
  */
 #ifndef CONVLAB_GRADER_RUBRIC_H
@@ -23,7 +24,8 @@ struct gr_item {
     char *id;
     enum gr_item_kind kind;
     double points;
-    double *at_most; /**< "speed": the most times the reference's Op Time; NULL if not given */
+    double *at_most; /**< "speed": times m2's Op Time, rising; NULL for all others */
+    unsigned at_most_count;
     char *text;
 };
 

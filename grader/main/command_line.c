@@ -22,7 +22,7 @@ static const struct option_row rows[] = {
      OPTION_NUMBER(struct gr_options, seed, 0, UINT64_MAX)},
     {"profile", 0, NULL, "also profile the whole program at each size",
      OPTION_FLAG(struct gr_options, profile)},
-    {"quick", 0, NULL, "fewer shapes, 100 images only, no comparison runs",
+    {"quick", 0, NULL, "fewer shapes, 100 images only, without speed",
      OPTION_FLAG(struct gr_options, quick)},
     {"no-sandbox", 0, NULL, "do not confine the submission's code (see grader sandbox)",
      OPTION_SET(struct gr_options, sandbox, GR_SANDBOX_NEVER)},

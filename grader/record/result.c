@@ -12,3 +12,11 @@ bool gr_failed(const struct gr_result *r, const char *name)
             return true;
     return false;
 }
+
+double gr_unchecked_points(const struct gr_result *r)
+{
+    double points = 0;
+    for (size_t i = 0; i < r->checks; i++)
+        points += r->check[i].required ? 0 : r->check[i].max_points;
+    return points;
+}

@@ -79,13 +79,16 @@ enum {
     GR_MAX_EVIDENCE = 12
 };
 
+/** The size at which speed is judged: a GPU is full, and every way to grade has the time for it. */
+enum { GR_SPEED_IMAGES = 100 };
+
 /** Op Times of all layers together, as ratios of what was timed in turn. */
 struct gr_speed {
-    size_t images;       /**< the largest size that was right; 0: not timed */
+    size_t images;       /**< GR_SPEED_IMAGES; 0: not timed */
     double to_reference; /**< NAN if the reference was not timed */
     double to_baseline;  /**< to that of m2, or NAN */
-    double uncertainty;  /**< of to_reference, as a share of it */
-    double at_most;      /**< to_reference for full points */
+    double uncertainty;  /**< of to_baseline, as a share of it */
+    double at_most;      /**< to_baseline for full points */
 };
 
 /** Everything one grading found. Large: allocate it. */
@@ -130,6 +133,9 @@ enum gr_status gr_status_named(const char *word);
 /** @return whether a check of that name failed. A name that ends with '_' stands for all that begin
  * with it: "inference_". */
 bool gr_failed(const struct gr_result *result, const char *name);
+
+/** @return the points of checks that this run was not asked for, or could not make here. */
+double gr_unchecked_points(const struct gr_result *result);
 
 /** @return "submission", "reference", "plain loops" or "m2". */
 const char *gr_subject_name(enum gr_subject subject);

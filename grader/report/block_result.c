@@ -24,7 +24,13 @@ static bool put_title(const struct gr_block *b, const struct gr_result *r)
 
 static bool put_score(const struct gr_block *b, const struct gr_result *r)
 {
-    fprintf(b->out, "**Automatic checks: %g of %g points.**", r->score, r->max_score);
+    const double unchecked = gr_unchecked_points(r);
+    if (unchecked > 0)
+        fprintf(b->out,
+                "**Automatic checks: %g of the %g points checked in this run, %g not checked.**",
+                r->score, r->max_score - unchecked, unchecked);
+    else
+        fprintf(b->out, "**Automatic checks: %g of %g points.**", r->score, r->max_score);
     if (r->manuals)
         fprintf(b->out, " A further %g points are left for the instructor.", r->manual_max);
     fputc('\n', b->out);

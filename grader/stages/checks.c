@@ -41,23 +41,35 @@ static enum st_code add_manual(struct gr_result *r, const struct gr_item *item,
     return ST_OK;
 }
 
+static bool is_size_asked_for(const struct gr_options *o, size_t images)
+{
+    for (size_t s = 0; s < o->sizes; s++)
+        if (o->images[s] == images)
+            return true;
+    return false;
+}
+
 /* Says why a check will not be reached, if that is known already. */
 static void plan_check(struct grading *g, struct gr_check *check)
 {
     const struct gr_options *o = g->options;
     const size_t images = size_of(check->name);
     gr_check_set(check, GR_SKIP, "not reached");
-    if (strcmp(check->name, "speed") == 0 && o->quick) {
-        check->required = false;
-        gr_check_set(check, GR_SKIP, "not asked for (--quick)");
-    }
-    if (!images)
+    const bool is_speed = strcmp(check->name, "speed") == 0;
+    if (!images && !is_speed)
         return;
-    check->required = false;
-    for (size_t s = 0; s < o->sizes; s++)
-        check->required |= o->images[s] == images;
-    if (!check->required)
-        gr_check_set(check, GR_SKIP, "not asked for (%s)", o->sizes_given ? "--images" : "--quick");
+    check->required =
+        is_speed && o->quick ? false : is_size_asked_for(o, is_speed ? GR_SPEED_IMAGES : images);
+    if (check->required)
+        return;
+    if (is_speed && o->quick)
+        gr_check_set(check, GR_SKIP, "not judged with --quick: nothing is timed beside it");
+    else if (is_speed)
+        gr_check_set(check, GR_SKIP, "not judged in this run: that needs %d images",
+                     GR_SPEED_IMAGES);
+    else
+        gr_check_set(check, GR_SKIP, "not checked in this run (%s)",
+                     o->sizes_given ? "--images" : "--quick");
 }
 
 enum st_code gr_checks_plan(struct grading *g, struct st_error *err)

@@ -46,12 +46,11 @@ static void start(struct gr_companion *c, struct grading *g, enum gr_subject sub
     }
 }
 
-/* A GPU takes no time worth saving. On the virtual one the largest size is run for what is judged,
- * and not for what is only told. */
-static size_t most_images(const struct grading *g, bool is_judged)
+/* A GPU takes no time worth saving. On the virtual one the largest size is not run for what is only
+ * told. */
+static size_t most_images(const struct grading *g)
 {
-    return g->host.device == RUNNER_ON_VIRTUAL_GPU && !is_judged ? VIRTUAL_INFORMATION_IMAGES
-                                                                 : GR_MAX_IMAGES;
+    return g->host.device == RUNNER_ON_VIRTUAL_GPU ? VIRTUAL_INFORMATION_IMAGES : GR_MAX_IMAGES;
 }
 
 void gr_companions_start(struct gr_companion companion[GR_COMPANIONS], struct grading *g)
@@ -65,13 +64,13 @@ void gr_companions_start(struct gr_companion companion[GR_COMPANIONS], struct gr
     if (!g->options->reference) {
         if (file_exists(m->reference_source))
             gr_make_reference(m, &ignored);
-        start(&companion[0], g, GR_REFERENCE, m->reference_library, most_images(g, has_speed));
+        start(&companion[0], g, GR_REFERENCE, m->reference_library, most_images(g));
     }
     start(&companion[1], g, GR_PLAIN_LOOPS, m->plain_library, PLAIN_IMAGES);
     if (has_speed && !gr_milestone_find(&baseline, "m2", &ignored)) {
         if (file_exists(baseline.reference_source))
             gr_make_reference(&baseline, &ignored);
-        start(&companion[2], g, GR_BASELINE, baseline.reference_library, most_images(g, false));
+        start(&companion[2], g, GR_BASELINE, baseline.reference_library, most_images(g));
     }
 }
 

@@ -62,12 +62,12 @@ void gr_output_print(FILE *out, const struct gr_output *output)
 
 void gr_score_print(FILE *out, const struct gr_result *r)
 {
-    double not_asked_for = 0;
-    for (size_t i = 0; i < r->checks; i++)
-        not_asked_for += r->check[i].required ? 0 : r->check[i].max_points;
-    fprintf(out, "\nScore: %g of %g automatic points", r->score, r->max_score);
-    if (not_asked_for > 0)
-        fprintf(out, " (%g of them were not asked for)", not_asked_for);
+    const double unchecked = gr_unchecked_points(r);
+    if (unchecked > 0)
+        fprintf(out, "\nScore: %g of the %g automatic points checked in this run; %g not checked",
+                r->score, r->max_score - unchecked, unchecked);
+    else
+        fprintf(out, "\nScore: %g of %g automatic points", r->score, r->max_score);
     if (r->manuals)
         fprintf(out, "; %g more are the instructor's to give (%zu item%s)", r->manual_max,
                 r->manuals, r->manuals == 1 ? "" : "s");

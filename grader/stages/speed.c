@@ -1,5 +1,7 @@
-/* The check "speed": the sum of the layers' Op Times at the largest size, over the reference's of
- * the same milestone, which was timed in turn with it. The ratio to m2 is told beside it. */
+/* The check "speed": the sum of the layers' Op Times over that of m2's reference, which has one thread
+ * per output and was timed in turn with it. It is judged at one size, so that it does not depend on
+ * the sizes that were asked for, and in steps: each bound of the rubric that is kept gives its share
+ * of the points. The ratio to the milestone's own reference is the goal, and gives none. */
 #include "grader/stages/grading.h"
 
 #include "base/files.h"
@@ -11,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double AT_MOST = 2;   /* where the rubric says nothing */
 static const double NARROW = 0.05; /* a ratio that is known this well can be judged */
 
 /* ---- impossible times ----------------------------------------------------------------------- */
@@ -46,106 +47,105 @@ static const struct gr_timing *find_impossible(const struct grading *g, enum gr_
 
 /* ---- the verdict ---------------------------------------------------------------------------- */
 
-static double limit_of(const struct grading *g)
+static const struct gr_item *rubric_item(const struct grading *g)
 {
     for (unsigned i = 0; i < g->rubric->items_count; i++)
-        if (strcmp(g->rubric->items[i].id, "speed") == 0 && g->rubric->items[i].at_most)
-            return *g->rubric->items[i].at_most;
-    return AT_MOST;
+        if (strcmp(g->rubric->items[i].id, "speed") == 0)
+            return &g->rubric->items[i];
+    return NULL;
 }
 
-/* Milestones whose lesson is that they beat m2; in the others the hardware may have changed. */
-static bool beats_m2(const char *milestone)
+/* The points that so many of the bounds give. */
+static double points_for(const struct gr_item *item, unsigned kept)
 {
-    static const char *const list[] = {"m3", "m6", "m8", "m9"};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        if (strcmp(list[i], milestone) == 0)
+    return item->points * kept / item->at_most_count;
+}
+
+static unsigned bounds_kept(const struct gr_item *item, double ratio)
+{
+    unsigned kept = 0;
+    while (kept < item->at_most_count && ratio <= item->at_most[item->at_most_count - 1 - kept])
+        kept++;
+    return kept;
+}
+
+/* "(5 points up to 3, 4 up to 4)" */
+static void tell_steps(struct gr_check *check, const struct gr_item *item)
+{
+    const unsigned n = item->at_most_count;
+    for (unsigned i = 0; i < n; i++)
+        gr_check_append(check, "%s%g%s up to %g", i ? ", " : " (", points_for(item, n - i),
+                        i ? "" : " points", item->at_most[i]);
+    gr_check_append(check, ")");
+}
+
+static void tell_goal(const struct grading *g, struct gr_check *check)
+{
+    const struct gr_speed *s = &g->result->speed;
+    if (isfinite(s->to_reference))
+        gr_check_append(check,
+                        "\nthe goal, not a bar: %.2f times the Op Time of the reference of %s",
+                        s->to_reference, g->milestone.id);
+}
+
+static void judge_ratio(const struct grading *g, struct gr_check *check, const struct gr_item *item)
+{
+    const struct gr_speed *s = &g->result->speed;
+    const double ratio = s->to_baseline;
+    const unsigned kept = bounds_kept(item, ratio);
+    /* Noise that could turn the verdict. */
+    if (s->uncertainty > NARROW && bounds_kept(item, ratio * (1 + s->uncertainty)) !=
+                                       bounds_kept(item, ratio / (1 + s->uncertainty))) {
+        gr_check_set(check, GR_SKIP,
+                     "too noisy, run again: %.2f times the Op Time of m2, give or take %.0f%%",
+                     ratio, 100 * s->uncertainty);
+        tell_steps(check, item);
+        gr_check_hint(check, "is the GPU used by others, or its clock changing?");
+        return;
+    }
+    gr_check_set(check, kept ? GR_PASS : GR_FAIL, "%.2f times the Op Time of m2 at %zu images",
+                 ratio, s->images);
+    check->points = points_for(item, kept);
+    if (kept == item->at_most_count) {
+        gr_check_append(check, " (at most %g)", s->at_most);
+        return;
+    }
+    tell_steps(check, item);
+    gr_check_hint(
+        check,
+        "what limits the slowest kernel (see the profile)? Compare its loads, barriers and occupancy with what the technique promises");
+}
+
+static bool was_right(const struct gr_result *r, size_t images)
+{
+    for (size_t i = 0; i < r->inferences; i++)
+        if (r->inference[i].passed && r->inference[i].images == images)
             return true;
     return false;
 }
 
-/* The largest size at which both were timed, or 0: the virtual GPU runs m2 up to a smaller one. */
-static size_t baseline_images(const struct gr_result *r, enum gr_subject subject)
-{
-    size_t most = 0;
-    for (size_t i = 0; i < r->timings; i++) {
-        const size_t images = (size_t)r->timing[i].shape.B;
-        if (r->timing[i].subject == GR_BASELINE && images > most && images <= r->speed.images &&
-            gr_op_time_sum(r, subject, images).layers > 0)
-            most = images;
-    }
-    return most;
-}
-
-static void tell_baseline(const struct grading *g, struct gr_check *check, size_t images)
-{
-    const struct gr_speed *s = &g->result->speed;
-    if (isnan(s->to_baseline))
-        return;
-    gr_check_append(check, "\n%.2f times the Op Time of m2", s->to_baseline);
-    if (images != s->images)
-        gr_check_append(check, " at %zu images", images);
-    if (s->to_baseline > 1 && beats_m2(g->milestone.id))
-        gr_check_append(check,
-                        ": this milestone should be faster than m2; what does the profile say?");
-}
-
-static void judge_ratio(const struct grading *g, struct gr_check *check)
-{
-    const struct gr_speed *s = &g->result->speed;
-    bool within = s->to_reference <= s->at_most;
-    /* Noise that could turn the verdict. */
-    double far = fabs(s->to_reference - s->at_most) / s->to_reference;
-    if (s->uncertainty > NARROW && s->uncertainty > far) {
-        gr_check_set(
-            check, GR_SKIP,
-            "too noisy, run again: %.2f times the Op Time of the reference, give or take %.0f%% (at most %g)",
-            s->to_reference, 100 * s->uncertainty, s->at_most);
-        gr_check_hint(check, "is the GPU used by others, or its clock changing?");
-        return;
-    }
-    gr_check_set(check, within ? GR_PASS : GR_FAIL,
-                 "%.2f times the Op Time of the reference at %zu images (at most %g)",
-                 s->to_reference, s->images, s->at_most);
-    if (!within)
-        gr_check_hint(
-            check,
-            "what limits the slowest kernel (see the profile)? Compare its loads, barriers and occupancy with what the technique promises");
-}
-
-static size_t largest_size(const struct gr_result *r)
-{
-    size_t most = 0;
-    for (size_t i = 0; i < r->inferences; i++)
-        if (r->inference[i].passed && r->inference[i].images > most)
-            most = r->inference[i].images;
-    return most;
-}
-
-/* @return the size at which it is compared with m2, or 0. */
-static size_t measure(struct grading *g, enum gr_subject subject)
+static void measure(struct grading *g, enum gr_subject subject, const struct gr_item *item)
 {
     struct gr_result *r = g->result;
-    const size_t images = largest_size(r);
-    r->speed = (struct gr_speed){.images = images, .at_most = limit_of(g)};
-    r->speed.to_reference =
-        gr_op_time_ratio(gr_op_time_sum(r, subject, images),
-                         gr_op_time_sum(r, GR_REFERENCE, images), &r->speed.uncertainty);
-    const size_t with_m2 = baseline_images(r, subject);
-    r->speed.to_baseline = gr_op_time_ratio(gr_op_time_sum(r, subject, with_m2),
-                                            gr_op_time_sum(r, GR_BASELINE, with_m2), NULL);
-    return with_m2;
+    struct gr_speed *s = &r->speed;
+    *s = (struct gr_speed){.at_most = item->at_most[0]};
+    s->images = was_right(r, GR_SPEED_IMAGES) ? GR_SPEED_IMAGES : 0;
+    const struct gr_op_time own = gr_op_time_sum(r, subject, s->images);
+    s->to_baseline =
+        gr_op_time_ratio(own, gr_op_time_sum(r, GR_BASELINE, s->images), &s->uncertainty);
+    s->to_reference = gr_op_time_ratio(own, gr_op_time_sum(r, GR_REFERENCE, s->images), NULL);
 }
 
 void gr_speed_check(struct grading *g)
 {
     struct gr_check *check = gr_check_find(g, "speed");
+    const struct gr_item *item = rubric_item(g);
     const enum gr_subject subject = g->options->reference ? GR_REFERENCE : GR_SUBMISSION;
     const struct gr_timing *impossible;
     double floor_s = 0;
-    if (!check || !check->required)
+    if (!check || !check->required || !item)
         return;
-    const size_t with_m2 = measure(g, subject);
+    measure(g, subject, item);
     if (gr_failed(g->result, "unit_shapes") || gr_failed(g->result, "inference_") ||
         !g->result->speed.images) {
         gr_check_set(check, GR_SKIP, "not timed: only right results are");
@@ -157,14 +157,12 @@ void gr_speed_check(struct grading *g)
         gr_check_hint(check, "is part of the work done outside of conv_forward()?");
     } else if (g->options->reference) {
         gr_check_set(check, GR_PASS, "this is the reference");
-    } else if (isnan(g->result->speed.to_reference)) {
+    } else if (isnan(g->result->speed.to_baseline)) {
         check->required = false;
-        gr_check_set(check, GR_SKIP, "the reference of %s is not here to be timed beside it",
-                     g->milestone.id);
+        gr_check_set(check, GR_SKIP, "the reference of m2 is not here to be timed beside it");
     } else {
-        judge_ratio(g, check);
+        judge_ratio(g, check, item);
+        tell_goal(g, check);
     }
-    if (check->status != GR_SKIP || g->result->speed.images)
-        tell_baseline(g, check, with_m2);
     gr_check_print(g->out, check);
 }

@@ -65,6 +65,28 @@ profiler_page_is_current() {
         grep 'profiler-spins.tsv is missing (hint' "$scratch/said"
 }
 
+# bounds: "mN NUMBER" for each bound of a technique that a number tells, as the sentences tell it.
+technique_bounds() {
+    gcc -E -P -x c '-DTOLD(m, f)=' '-DFACT(m, f, r, bound, scale, s)=AT m bound scale NL' \
+        grader/technique/techniques.def | tr '\n' ' ' | sed 's/NL/\n/g' |
+        awk '$1 == "AT" {gsub(/"/, "", $2); print $2, $3 * $4}'
+}
+
+# The assignment pages say what is judged: the bounds of the techniques and of the rubrics.
+pages_state_the_bounds() {
+    technique_bounds >"$scratch/bounds"
+    [ "$(wc -l <"$scratch/bounds")" -gt 10 ] || return 1
+    while read -r milestone bound; do
+        grep '^| 10 | `technique`' labs/"$milestone"-*/README.md | grep -qwF -- "$bound" ||
+            { echo "$milestone: its page does not say $bound"; return 1; }
+    done <"$scratch/bounds"
+    for rubric in $(grep -l 'id: speed' labs/*/rubric.yaml); do
+        bounds=$(sed -n 's/, \([0-9.]*\)\]$/ and \1/;s/^ *at_most: \[//p' "$rubric")
+        grep -q "^| 5 | .speed. .*the bounds $bounds times .* all points up to ${bounds%%,*} times" "${rubric%rubric.yaml}README.md" ||
+            { echo "${rubric%/*}: its page does not say $bounds"; return 1; }
+    done
+}
+
 make_does_nothing_twice() {
     make -s all reference && make all reference >"$scratch/second" &&
         ! grep -v 'Nothing to be done' "$scratch/second" && make -q all reference
@@ -171,6 +193,7 @@ claim 'skeletons are what the generator makes of the references' skeletons_are_g
 claim 'skeletons hold no line of a solution' skeletons_hold_no_solution
 claim 'the skeleton generator cuts regions and keeps marked lines' generator_cuts_regions
 claim 'the page of supported PTX is what the table of opcodes says' supported_ptx_is_current
+claim "the pages state the bounds that are judged" pages_state_the_bounds
 claim "the page of the trace's columns is what their table says" trace_columns_are_current
 claim 'the page of the profiler on an H200 is what its tables give' profiler_page_is_current
 claim 'a second make does nothing' make_does_nothing_twice

@@ -17,14 +17,14 @@ static void add_times(struct gr_result *r, enum gr_subject subject, int number, 
         gr_timing_add(t, seconds * (1 + spread * i));
 }
 
-/* A grading that has come as far as the check; the submission takes that many times the reference's
- * time, in two layers. */
+/* A grading that has come as far as the check; the submission takes that many times m2's time, in two
+ * layers, and the reference a quarter of it. */
 static struct gr_check *judged(struct grading *g, double ratio, double spread)
 {
     static struct gr_options options;
     static struct gr_rubric rubric;
-    static double at_most = 2.0;
-    static struct gr_item items[] = {{"speed", GR_AUTOMATIC, 5, &at_most, "fast enough"}};
+    static double at_most[] = {2, 3, 4, 5, 8};
+    static struct gr_item items[] = {{"speed", GR_AUTOMATIC, 5, at_most, 5, "fast enough"}};
     static FILE *nowhere;
     if (!nowhere)
         nowhere = fopen("/dev/null", "w");
@@ -38,7 +38,7 @@ static struct gr_check *judged(struct grading *g, double ratio, double spread)
     r->inferences = 1;
     r->inference[0] = (struct gr_inference){.images = 100, .passed = true};
     for (int i = 0; i < 2; i++) {
-        add_times(r, GR_SUBMISSION, i, ratio * 1e-3, spread);
+        add_times(r, GR_SUBMISSION, i, ratio * 4e-3, spread);
         add_times(r, GR_REFERENCE, i, 1e-3, spread);
         add_times(r, GR_BASELINE, i, 4e-3, spread);
     }
@@ -53,13 +53,16 @@ Test(speed, is_the_ratio_of_the_sums_of_the_layers)
     struct gr_check *check = judged(&g, 1.5, 0);
     cr_assert_eq(check->status, GR_PASS);
     cr_assert_eq(check->points, 5);
-    cr_assert_float_eq(g.result->speed.to_reference, 1.5, 1e-9);
-    cr_assert_float_eq(g.result->speed.to_baseline, 0.375, 1e-9);
-    cr_assert(strstr(check->message, "0.38 times the Op Time of m2"), "%s", check->message);
+    cr_assert_float_eq(g.result->speed.to_baseline, 1.5, 1e-9);
+    cr_assert_float_eq(g.result->speed.to_reference, 6, 1e-9);
+    cr_assert(strstr(check->message, "1.50 times the Op Time of m2 at 100 images (at most 2)"),
+              "%s", check->message);
+    cr_assert(strstr(check->message, "6.00 times the Op Time of the reference of m3"), "%s",
+              check->message);
     free(g.result);
 }
 
-Test(speed, is_told_beside_m2_at_the_largest_size_that_m2_was_timed_at)
+Test(speed, does_not_depend_on_the_sizes_that_were_run)
 {
     struct grading g;
     struct gr_check *check = judged(&g, 1.5, 0);
@@ -68,26 +71,32 @@ Test(speed, is_told_beside_m2_at_the_largest_size_that_m2_was_timed_at)
     larger.B = 1000;
     r->inference[r->inferences++] = (struct gr_inference){.images = 1000, .passed = true};
     for (int i = 0; i < 2; i++) {
-        gr_timing_add(gr_timing_of(r, GR_SUBMISSION, "two-layer", i, &larger), 6e-3);
-        gr_timing_add(gr_timing_of(r, GR_REFERENCE, "two-layer", i, &larger), 8e-3);
+        gr_timing_add(gr_timing_of(r, GR_SUBMISSION, "two-layer", i, &larger), 60e-3);
+        gr_timing_add(gr_timing_of(r, GR_BASELINE, "two-layer", i, &larger), 8e-3);
     }
     gr_speed_check(&g);
-    cr_assert_float_eq(r->speed.to_reference, 0.75, 1e-9);
-    cr_assert_float_eq(r->speed.to_baseline, 0.375, 1e-9);
-    cr_assert(strstr(check->message, "0.38 times the Op Time of m2 at 100 images"), "%s",
-              check->message);
+    cr_assert_float_eq(r->speed.to_baseline, 1.5, 1e-9);
+    cr_assert_eq(check->points, 5);
     free(r);
 }
 
-Test(speed, fails_beyond_the_limit)
+Test(speed, falls_in_steps)
 {
-    struct grading g;
-    struct gr_check *check = judged(&g, 2.5, 0.001);
-    cr_assert_eq(check->status, GR_FAIL);
-    cr_assert_eq(check->points, 0);
-    cr_assert(strstr(check->message, "2.50 times the Op Time of the reference"), "%s",
-              check->message);
-    free(g.result);
+    static const struct {
+        double ratio, points;
+    } want[] = {{2, 5}, {2.01, 4}, {3.5, 3}, {4.5, 2}, {7.9, 1}, {8.1, 0}};
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        struct grading g;
+        struct gr_check *check = judged(&g, want[i].ratio, 1e-9);
+        cr_expect_eq(check->points, want[i].points, "%g times: %g points", want[i].ratio,
+                     check->points);
+        cr_expect_eq(check->status, want[i].points > 0 ? GR_PASS : GR_FAIL);
+        cr_expect(want[i].points == 5 ||
+                      strstr(check->message,
+                             "(5 points up to 2, 4 up to 3, 3 up to 4, 2 up to 5, 1 up to 8)"),
+                  "%s", check->message);
+        free(g.result);
+    }
 }
 
 Test(speed, says_when_a_verdict_would_be_chance)
@@ -98,8 +107,8 @@ Test(speed, says_when_a_verdict_would_be_chance)
     cr_assert(check->required);
     cr_assert(strstr(check->message, "too noisy, run again"), "%s", check->message);
     free(g.result);
-    /* Just as noisy, but far from the limit. */
-    check = judged(&g, 6, 0.2);
+    /* Just as noisy, but far from all bounds. */
+    check = judged(&g, 30, 0.2);
     cr_assert_eq(check->status, GR_FAIL);
     free(g.result);
 }
@@ -107,7 +116,7 @@ Test(speed, says_when_a_verdict_would_be_chance)
 Test(speed, rejects_what_no_gpu_can_do)
 {
     struct grading g;
-    struct gr_check *check = judged(&g, 0.001, 0);
+    struct gr_check *check = judged(&g, 0.00025, 0);
     cr_assert_eq(check->status, GR_FAIL);
     cr_assert(strstr(check->message, "the floor of any algorithm on its GPU"), "%s",
               check->message);
@@ -127,12 +136,18 @@ Test(speed, gives_no_points_for_wrong_results)
     free(g.result);
 }
 
-Test(speed, needs_the_reference_beside_it)
+Test(speed, needs_m2_beside_it_and_not_the_reference)
 {
     struct grading g;
     struct gr_check *check = judged(&g, 1, 0);
     for (size_t i = 0; i < g.result->timings; i++)
         if (g.result->timing[i].subject == GR_REFERENCE)
+            g.result->timing[i].subject = GR_PLAIN_LOOPS;
+    gr_speed_check(&g);
+    cr_assert_eq(check->points, 5);
+    cr_assert_not(strstr(check->message, "goal"), "%s", check->message);
+    for (size_t i = 0; i < g.result->timings; i++)
+        if (g.result->timing[i].subject == GR_BASELINE)
             g.result->timing[i].subject = GR_PLAIN_LOOPS;
     gr_speed_check(&g);
     cr_assert_eq(check->status, GR_SKIP);

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Plain textbook solutions, in styles of other people: right, with their milestone's technique, and
+# without anything that a later milestone teaches. Each must get all points that a run with 100
+# images gives, speed included.
+#
+#   CONVLAB_BUILD=build textbook.sh [NAME ...]
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+tested=0 good=0
+for name in ${*:-$(cd "$here" && echo m*.cu | sed 's/\.cu//g')}; do
+    tested=$((tested + 1))
+    "$build/grader" "${name%%_*}" --source "$here/$name.cu" --device virtual --images 100 \
+        --report "$scratch/report" >"$scratch/out" 2>&1
+    score=$(sed -n 's/^Score: \([0-9.]*\) of the \1 automatic points checked in this run; [12]0 not.*/\1/p' "$scratch/out")
+    if [ "$score" ]; then
+        good=$((good + 1))
+    else
+        echo "FAILED: $name.cu does not get all points:"
+        cat "$scratch/out"
+    fi
+done
+echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
+[ "$tested" = "$good" ] && [ "$tested" -gt 0 ]

@@ -1,7 +1,7 @@
 # ConvLab, as an archive: the programs are built already, labs are compiled here.
 #
 # This is the Makefile of the archives that `make handout` and `make bundle` make. It needs gcc, make and,
-# for GPU milestones, nvcc; nothing else.
+# for GPU milestones, g++ and nvcc; nothing else.
 
 # ---- settings ----------------------------------------------------------------------------------
 V       ?= 0#                 V=1 shows the commands
@@ -36,6 +36,7 @@ setup: ## install NVIDIA's compiler into toolkit/, where there is none (needs py
 
 doctor: ## what this archive needs, and whether it is here
 	@for p in gcc make; do printf '%-14s %s\n' $$p "$$(command -v $$p || echo 'MISSING: nothing can be built')"; done
+	@printf '%-14s %s\n' g++ "$$(command -v g++ || echo 'MISSING: nvcc cannot compile GPU milestones')"
 	@printf '%-14s %s\n' nvcc "$(or $(NVCC),MISSING: GPU milestones cannot be compiled (hint: make setup))"
 	@printf '%-14s %s\n' 'NVIDIA GPU' "$$([ -e /dev/nvidiactl ] && echo yes || echo 'none: the virtual GPU is used')"
 	@$(BUILD)/vgpu-run --version

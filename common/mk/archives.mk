@@ -14,3 +14,7 @@ bundle: $(ARCHIVED_PROGRAMS) vgpu profiler ## an archive for a machine with a GP
 
 TEST_NEEDS   += $(ARCHIVED_PROGRAMS)
 TEST_SCRIPTS += common/mk/tests/handout.sh
+
+.PHONY: bare-check
+bare-check: ## prove the README's commands on a bare Debian, bootstrapped here by root (SUITE=bookworm RUN="make demo")
+	$(Q)common/mk/tests/bare.sh "$(or $(SUITE),bookworm)" "$(or $(RUN),make demo)"

@@ -37,7 +37,7 @@ explain() {
         give_up "the wheel ${wheel:-of a package} has another hash than common/mk/toolkits.tsv names, so it was not used" \
             "try again; if it stays so, the package index does not give what NVIDIA published"
     elif grep -q 'No space left' "$part/log"; then
-        give_up "no space left in $top/toolkit" 'it needs 450 MB; make room, then run: make setup'
+        give_up "no space left in $top/toolkit" 'it needs 700 MB while it installs; make room, then run: make setup'
     elif grep -qE 'Failed to establish|Connection(Error| refused| reset)|Temporary failure|Name or service|timed out|unreachable' "$part/log"; then
         give_up 'pip cannot reach its package index' \
             'with a network run make setup, or name an installed toolkit: make CUDA_HOME=FOLDER'

@@ -19,10 +19,8 @@ tar -xzf convlab-handout.tar.gz -C /autograder/convlab --strip-components=1
     exit 1
 }
 if [ -e /autograder/convlab/labs/"$MILESTONE"-*/conv.cu ] && [ -z "$(/autograder/convlab/common/mk/find-cuda.sh origin)" ]; then
-    python3 -m pip --version >/dev/null 2>&1 || {
-        apt-get update
-        DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends python3-pip
-    }
+    apt-get update
+    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends g++ python3-pip
     make -s -C /autograder/convlab setup || {
         echo "setup.sh: $MILESTONE is compiled by nvcc, which is not on this image (hint: choose an image with" \
             "the CUDA Toolkit)" >&2

@@ -1,0 +1,83 @@
+#!/bin/sh
+# The README's commands on a machine that has nothing: Debian, bootstrapped into a folder with make and git
+# and no more, in which this checkout is cloned as it is committed. Needs root, debootstrap and the package
+# archives that apt and pip are set up for on this machine.
+#
+#   bare.sh [SUITE [COMMAND]]       bookworm, make demo
+#
+# What is not committed is not tried. The bootstrapped system is kept, build/bare/SUITE.tar; that of the last
+# run stays in build/bare/SUITE for a look.
+set -eu
+suite=${1:-bookworm} command=${2:-make demo}
+top=$(cd "$(dirname "$0")/../../.." && pwd)
+base=$top/build/bare
+root=$base/$suite
+[ "$(id -u)" = 0 ] || { echo 'bare-check: a system is bootstrapped by root only (hint: sudo make bare-check)' >&2; exit 2; }
+command -v debootstrap >/dev/null || { echo 'bare-check: no debootstrap (hint: apt-get install debootstrap)' >&2; exit 2; }
+mkdir -p "$base"
+
+mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -v security | head -n 1)
+if [ ! -e "$root.tar" ]; then
+    echo "bare-check: bootstrapping $suite"
+    rm -rf "$root"
+    debootstrap --variant=minbase --include=make,git,ca-certificates "$suite" "$root" "$mirror" >"$root.log" 2>&1 || {
+        tail -n 5 "$root.log" >&2
+        exit 2
+    }
+    rm -rf "$root"/var/cache/apt/archives/*.deb
+    tar -C "$root" -cf "$root.tar.part" . && mv "$root.tar.part" "$root.tar"
+fi
+rm -rf "$root"
+mkdir -p "$root"
+tar -C "$root" -xf "$root.tar"
+
+# How this machine reaches its archives, and nothing else of it.
+for file in /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/ssl/certs/ca-certificates.crt; do
+    [ ! -e "$file" ] || cp -L "$file" "$root$file"
+done
+apt-config dump | grep -E '^Acquire::(Check|http|https|Retries)' >"$root/etc/apt/apt.conf.d/99host" || :
+git clone -q --no-hardlinks "$top" "$root/convlab"
+
+cat >"$root/in-here.sh" <<EOF
+cd /convlab
+if command -v gcc nvcc python3 bwrap; then echo 'bare-check: this system is not bare' >&2; exit 2; fi
+exec $command
+EOF
+# A system of its own in a mount of its own, so that the sandbox can be set up in it.
+cat >"$base/enter.sh" <<'EOF'
+set -eu
+mount --make-rprivate /
+mount --bind "$1" "$1"
+cd "$1"
+mount -t proc proc proc
+mount --rbind /sys sys
+mount --rbind /dev dev
+mount -t tmpfs -o mode=1777 tmp tmp
+mkdir -p mnt
+pivot_root . mnt
+cd /
+umount -l /mnt
+exec sh /in-here.sh
+EOF
+begin=$(date +%s) status=0
+# shellcheck disable=SC2046
+env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" \
+    $(env | grep -E '^(PIP_[A-Z_]*|[a-z]*_proxy|[A-Z]*_PROXY|SSL_CERT_FILE)=[^ ]*$' || :) \
+    unshare --mount --pid --fork sh "$base/enter.sh" "$root" || status=$?
+echo "bare-check: $suite: $command: exit status $status after $(($(date +%s) - begin)) s"
+[ "$status" = 0 ] || exit 1
+[ "$command" = 'make demo' ] || exit 0
+
+# All ten milestones are graded. What is skipped says why, and it may only be that there is no GPU.
+bad=0
+for milestone in m0 m1 m2 m3 m4 m5 m6 m7 m8 m9; do
+    result=$root/convlab/build/report/$milestone/result.json
+    [ -e "$result" ] || { echo "$milestone: not graded"; bad=1; continue; }
+    awk -F'"' -v m="$milestone" '
+        $2 == "score" { score = $3 } $2 == "max_score" { most = $3 }
+        $2 == "name" { name = $4 } $2 == "status" { skipped = $4 == "skip"; failed += $4 == "fail" }
+        $2 == "message" && skipped { why = why "; " name " skipped: " $4; bad += $4 !~ /there is no GPU to use/ }
+        END { gsub(/[^0-9.]/, "", score); gsub(/[^0-9.]/, "", most)
+              printf "%s: %s of %s points%s\n", m, score, most, why; exit bad || failed }' "$result" || bad=1
+done
+exit $bad

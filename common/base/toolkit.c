@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OLDEST = 13000 };
+enum { OLDEST = 12040 };
 
 /* 13000 for CUDA 13.0, 0 where the folder holds no toolkit. */
 static int version_of(const char *folder)

@@ -12,7 +12,7 @@
 #
 # common/base/toolkit.c follows the same order; common/mk/tests/toolkit.sh compares them.
 set -u
-OLDEST=13000
+OLDEST=12040
 top=$(cd "$(dirname "$0")/../.." && pwd)
 installed=${CONVLAB_INSTALLED_CUDA:-/usr/local/cuda}
 

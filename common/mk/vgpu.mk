@@ -8,13 +8,14 @@ CUDART_HEADER := $(wildcard $(CUDA_HOME)/include/cuda_runtime_api.h)
 VGPU_PROFILES := $(patsubst common/vgpu/gpus/%,$(BUILD)/vgpu/profiles/%,\
                    $(wildcard common/vgpu/gpus/*.yaml))
 SHIM          := $(BUILD)/vgpu/libcudart.so.13
+SHIM_12       := $(BUILD)/vgpu/libcudart.so.12#  the same file: a program has one state, whichever it needs
 SHIM_OBJECTS  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/vgpu/cudart/*.c))
 # Never with sanitizers: the programs that load it are built without. (Many parameters of the CUDA
 # runtime's functions mean nothing on the virtual GPU.)
 SHIM_COMPILE  := $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -Wno-unused-parameter -fPIC -fvisibility=hidden \
                  -isystem $(CUDA_HOME)/include -MMD -MP
 DRIVER        := $(BUILD)/vgpu/libcuda.so.1
-VGPU_RUN      := $(BUILD)/vgpu-run $(BUILD)/vgpu-device $(VGPU_PROFILES) $(if $(CUDART_HEADER),$(SHIM) $(DRIVER))
+VGPU_RUN      := $(BUILD)/vgpu-run $(BUILD)/vgpu-device $(VGPU_PROFILES) $(if $(CUDART_HEADER),$(SHIM) $(SHIM_12) $(DRIVER))
 
 .PHONY: vgpu vgpu-check vgpu-programs
 vgpu: $(VGPU_RUN) ## the virtual GPU: build/vgpu-run PROGRAM
@@ -28,14 +29,23 @@ $(SHIM_OBJECTS): $(BUILD)/obj/%.o: %.c | $(BUILD)/packages.ok
 	$(Q)mkdir -p $(@D)
 	$(Q)$(SHIM_COMPILE) -c $< -o $@
 
-$(BUILD)/vgpu/stubs.c: common/vgpu/cudart/stubs.sh common/vgpu/cudart/symbols.txt $(SHIM_OBJECTS)
+$(BUILD)/vgpu/stubs.c: common/vgpu/cudart/stubs.sh common/vgpu/cudart/symbols.tsv $(SHIM_OBJECTS)
 	$(Q)mkdir -p $(@D)
-	$(Q)common/vgpu/cudart/stubs.sh common/vgpu/cudart/symbols.txt $(SHIM_OBJECTS) > $@
+	$(Q)common/vgpu/cudart/stubs.sh stubs common/vgpu/cudart/symbols.tsv $(SHIM_OBJECTS) > $@
 
-$(SHIM): $(BUILD)/vgpu/stubs.c $(SHIM_OBJECTS) common/vgpu/cudart/cudart.map
-	$(Q)$(SHIM_COMPILE) -MF $(BUILD)/vgpu/stubs.d -shared -Wl,-soname,libcudart.so.13 \
-	    -Wl,--version-script=common/vgpu/cudart/cudart.map -Wl,-z,defs $(BUILD)/vgpu/stubs.c \
-	    $(SHIM_OBJECTS) -o $@
+$(BUILD)/vgpu/names.S: common/vgpu/cudart/stubs.sh common/vgpu/cudart/symbols.tsv
+	$(Q)mkdir -p $(@D)
+	$(Q)common/vgpu/cudart/stubs.sh names common/vgpu/cudart/symbols.tsv > $@
+
+# (-Bsymbolic: the jumps of names.S go to this library's own functions)
+$(SHIM): $(BUILD)/vgpu/stubs.c $(BUILD)/vgpu/names.S $(SHIM_OBJECTS) common/vgpu/cudart/cudart.map
+	$(Q)$(SHIM_COMPILE) -MF $(BUILD)/vgpu/stubs.d -c $(BUILD)/vgpu/stubs.c -o $(BUILD)/vgpu/stubs.o
+	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,libcudart.so.13 -Wl,-Bsymbolic \
+	    -Wl,--version-script=common/vgpu/cudart/cudart.map -Wl,-z,defs $(BUILD)/vgpu/stubs.o \
+	    $(BUILD)/vgpu/names.S $(SHIM_OBJECTS) -o $@
+
+$(SHIM_12): $(SHIM)
+	$(Q)ln -sf $(<F) $@
 
 # Each name in the header that looks like a function of the driver, with its version.
 $(BUILD)/vgpu/driver_functions.inc: $(CUDA_HOME)/include/cuda.h

@@ -71,14 +71,14 @@ API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *to, const
         return rt_return(error);
     const uint64_t kind = c.reply.r[0]; /* enum vp_memory */
     const bool is_registered = kind == VP_MEMORY_NONE && rt_is_pinned(p);
-    *to = (struct cudaPointerAttributes){
-        .type = kind == VP_MEMORY_DEVICE                    ? cudaMemoryTypeDevice
-                : kind == VP_MEMORY_MANAGED                 ? cudaMemoryTypeManaged
-                : kind == VP_MEMORY_PINNED || is_registered ? cudaMemoryTypeHost
-                                                            : cudaMemoryTypeUnregistered,
-        .device = kind || is_registered ? 0 : cudaInvalidDeviceId,
-        .devicePointer = kind ? POINTER(p) : NULL,
-        .hostPointer = kind == VP_MEMORY_DEVICE ? NULL : POINTER(p)};
+    /* (field by field: in CUDA 12 the structure ends after these) */
+    to->type = kind == VP_MEMORY_DEVICE                    ? cudaMemoryTypeDevice
+               : kind == VP_MEMORY_MANAGED                 ? cudaMemoryTypeManaged
+               : kind == VP_MEMORY_PINNED || is_registered ? cudaMemoryTypeHost
+                                                           : cudaMemoryTypeUnregistered;
+    to->device = kind || is_registered ? 0 : cudaInvalidDeviceId;
+    to->devicePointer = kind ? POINTER(p) : NULL;
+    to->hostPointer = kind == VP_MEMORY_DEVICE ? NULL : POINTER(p);
     return cudaSuccess;
 }
 

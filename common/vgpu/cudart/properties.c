@@ -4,62 +4,47 @@
 #include <stdio.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct cudaDeviceProp) == 1008, "cudaDeviceProp of CUDA 13");
-
 #define GRID_X_MAX  0x7fffffff
 #define GRID_YZ_MAX 65535
 #define BLOCK_Z_MAX 64
 #define WARP        32
 
-API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *to, int device)
+/* Where the fields are and what they hold, for both versions. */
+static const struct {
+    int at_12, at_13, bytes;
+} fields[] = {
+#define FIELD(type, name, at_12, at_13, value) {at_12, at_13, sizeof(type)},
+#include "vgpu/cudart/properties.def"
+#undef FIELD
+};
+enum { FIELDS = sizeof fields / sizeof *fields, BYTES_13 = 1008, UUID_AT = 256 };
+
+cudaError_t rt_properties(void *to, int device, int version)
 {
     const struct vg_profile *p = rt_profile();
     if (!p)
-        return rt_return(cudaErrorNoDevice);
+        return cudaErrorNoDevice;
     if (!to || device != 0)
-        return rt_return(to ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
-    memset(to, 0, sizeof *to);
-    snprintf(to->name, sizeof to->name, "%s (virtual)", p->product);
-    memcpy(to->uuid.bytes, "ConvLab virtual", 16);
-    to->totalGlobalMem = p->global_bytes;
-    to->sharedMemPerBlock = p->shared_per_block_bytes;
-    to->regsPerBlock = p->registers_per_block;
-    to->warpSize = WARP;
-    to->memPitch = 0x7fffffff;
-    to->maxThreadsPerBlock = p->max_threads_per_block;
-    to->maxThreadsDim[0] = to->maxThreadsDim[1] = 1024;
-    to->maxThreadsDim[2] = BLOCK_Z_MAX;
-    to->maxGridSize[0] = GRID_X_MAX;
-    to->maxGridSize[1] = to->maxGridSize[2] = GRID_YZ_MAX;
-    to->totalConstMem = p->constant_bytes;
-    to->major = p->compute_major;
-    to->minor = p->compute_minor;
-    to->textureAlignment = 512;
-    to->texturePitchAlignment = 32;
-    to->surfaceAlignment = 512;
-    to->multiProcessorCount = p->multiprocessors;
-    to->canMapHostMemory = 1;
-    to->concurrentKernels = 1;
-    to->ECCEnabled = 1;
-    to->pciBusID = 1;
-    to->asyncEngineCount = 3;
-    to->unifiedAddressing = 1;
-    to->memoryBusWidth = p->memory_bus_bits;
-    to->l2CacheSize = (int)p->l2_bytes;
-    to->maxThreadsPerMultiProcessor = p->max_threads_per_multiprocessor;
-    to->streamPrioritiesSupported = 1;
-    to->globalL1CacheSupported = to->localL1CacheSupported = 1;
-    to->sharedMemPerMultiprocessor = p->shared_per_multiprocessor_bytes;
-    to->regsPerMultiprocessor = p->registers_per_multiprocessor;
-    to->managedMemory = to->concurrentManagedAccess = 1;
-    to->cooperativeLaunch = 1;
-    to->sharedMemPerBlockOptin = p->shared_per_block_optin_bytes;
-    to->maxBlocksPerMultiProcessor = p->max_blocks_per_multiprocessor;
-    to->reservedSharedMemPerBlock = p->shared_reserved_bytes;
-    to->hostRegisterSupported = 1;
-    to->memoryPoolsSupported = 1;
-    to->hostNumaId = -1;
+        return to ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+    const uint64_t values[FIELDS] = {
+#define FIELD(type, name, at_12, at_13, value) (uint64_t)(type)(value),
+#include "vgpu/cudart/properties.def"
+#undef FIELD
+    };
+    memset(to, 0, version == 12 ? RT_PROPERTIES_BYTES : BYTES_13);
+    snprintf(to, UUID_AT, "%s (virtual)", p->product);
+    memcpy((char *)to + UUID_AT, "ConvLab virtual", 16);
+    for (size_t i = 0; i < FIELDS; i++) {
+        const int at = version == 12 ? fields[i].at_12 : fields[i].at_13;
+        if (at >= 0) /* the low bytes come first */
+            memcpy((char *)to + at, &values[i], (size_t)fields[i].bytes);
+    }
     return cudaSuccess;
+}
+
+API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *to, int device)
+{
+    return rt_return(rt_properties(to, device, 13));
 }
 
 /* An attribute's value; what the virtual GPU does not have is 0. */

@@ -1,5 +1,6 @@
 /** @file
- * libcudart.so.13 of the virtual GPU: the CUDA runtime API as a thin client.
+ * libcudart.so.13 of the virtual GPU: the CUDA runtime API as a thin client. The same file is
+ * libcudart.so.12: its functions that differ are in cuda12.c.
  *
  * All device state lives in the device process (device/device_protocol.h). Here are only: what the program
  * registers before main (register.c), the connection (connect.c), the last error of each thread
@@ -14,7 +15,8 @@
 
 #include "vgpu/device/device_protocol.h"
 
-#include <cuda_runtime_api.h>
+#include "vgpu/cudart/headers.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -70,6 +72,11 @@ bool rt_connected(void);
 const struct vg_profile *rt_profile(void);
 /** Says something once per @p said on stderr. */
 void rt_say_once(bool *said, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** What cudaGetDeviceProperties() gives a program of CUDA @p version, 12 or 13. The larger one, that of
+ * CUDA 12, has RT_PROPERTIES_BYTES. */
+cudaError_t rt_properties(void *to, int device, int version);
+enum { RT_PROPERTIES_BYTES = 1032 };
 
 /** Keeps an error as the thread's last error and returns it. Every public function ends with it. */
 cudaError_t rt_return(cudaError_t error);

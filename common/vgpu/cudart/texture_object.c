@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The part of cudaResourceDesc that CUDA 12 and 13 share: CUDA 13 reserves more room after it. */
+enum { RESOURCE_BYTES = 64 };
+
 /* What a program may ask back. */
 struct object {
     struct object *next;
@@ -115,7 +118,7 @@ static cudaError_t object_make(uint64_t *handle, const struct cudaResourceDesc *
         return error;
     }
     *handle = o->handle = c.reply.r[0];
-    o->resource = *resource;
+    memcpy(&o->resource, resource, RESOURCE_BYTES);
     if (texture)
         o->texture = *texture;
     pthread_mutex_lock(&lock);
@@ -185,7 +188,7 @@ API cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *to,
     const struct object *o = object_find(object, false);
     if (!o || !to)
         return rt_return(cudaErrorInvalidValue);
-    *to = o->resource;
+    memcpy(to, &o->resource, RESOURCE_BYTES);
     return cudaSuccess;
 }
 

@@ -52,7 +52,8 @@ static void needed_check(const struct elf *elf, const Elf64_Shdr *dynamic, bool 
         if (entry.d_tag != DT_NEEDED ||
             !string_starts(elf, &names, entry.d_un.d_val, "libcudart.so"))
             continue;
-        if (string_starts(elf, &names, entry.d_un.d_val, "libcudart.so.13"))
+        if (string_starts(elf, &names, entry.d_un.d_val, "libcudart.so.13") ||
+            string_starts(elf, &names, entry.d_un.d_val, "libcudart.so.12"))
             *shared = true;
         else
             *other_version = true;
@@ -83,11 +84,11 @@ enum st_code program_check_image(const void *image, size_t bytes, struct st_erro
         return ST_OK;
     if (other_version) {
         st_fail(err, ST_USAGE, "the program was compiled with another version of CUDA");
-        st_detail(err, ST_EXPECTED, "a program that needs libcudart.so.13");
-        st_detail(err, ST_HINT, "compile it with the CUDA Toolkit 13");
+        st_detail(err, ST_EXPECTED, "a program that needs libcudart.so.12 or .13");
+        st_detail(err, ST_HINT, "compile it with a CUDA Toolkit from 12.4 on");
     } else {
         st_fail(err, ST_USAGE, "the program carries NVIDIA's CUDA runtime in itself");
-        st_detail(err, ST_EXPECTED, "a program that needs libcudart.so.13");
+        st_detail(err, ST_EXPECTED, "a program that needs libcudart.so.12 or .13");
         st_detail(err, ST_HINT, "link it with: nvcc -cudart shared ...");
     }
     return ST_USAGE;

@@ -225,7 +225,8 @@ Test(program_check, wants_the_shared_runtime_of_cuda_13)
         const char *hint;
     } cases[] = {{"libcudart.so.13", ST_OK, ""},
                  {"libc.so.6", ST_USAGE, "nvcc -cudart shared"},
-                 {"libcudart.so.12", ST_USAGE, "CUDA Toolkit 13"}};
+                 {"libcudart.so.12", ST_OK, ""},
+                 {"libcudart.so.11.0", ST_USAGE, "a CUDA Toolkit from 12.4 on"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct program p = program_make(cases[i].library);
         struct st_error err = {0};

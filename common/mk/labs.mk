@@ -12,13 +12,18 @@ LAB_BASE_CFLAGS = -std=gnu11 -g -I$(LAB_INCLUDE) -fPIC -shared -fopenmp -Wall -W
         $(addprefix print-lab-,$(MILESTONES)) reference graded-references skeletons \
         print-lab-compiler-c print-lab-compiler-cu print-lab-command-c print-lab-command-cu
 
-# GPU milestones: PTX for the virtual GPU and any GPU's driver; machine code for the GPU that is here, or
-# else for those that the virtual GPU plays (the nearest of these tells it registers and spills; ptxas
-# takes a tenth of a second for each).
-LAB_NVCC_ARCH = -gencode arch=compute_75,code=compute_75 $(or $(LAB_GPU_ARCH),$(LAB_CUBINS))
-LAB_GPU_ARCH := $(if $(wildcard /dev/nvidiactl),$(foreach cc,$(firstword $(subst .,,$(shell nvidia-smi \
-                  --query-gpu=compute_cap --format=csv$(comma)noheader 2>/dev/null))),-gencode arch=compute_$(cc)$(comma)code=sm_$(cc)))
-LAB_CUBINS   := $(foreach sm,75 89 90,-gencode arch=compute_75$(comma)code=sm_$(sm))
+# GPU milestones: PTX for the virtual GPU and newer GPUs than are known here; machine code for the GPU that is
+# here if the toolkit knows it, else for those of courses (V100 T4 A100 A40 L4 H100: no driver then compiles PTX
+# that may be too new for it; the nearest of them tells the virtual GPU registers and spills). ptxas takes a
+# tenth of a second for each. CUDA 13 no longer compiles for Volta.
+LAB_OLDEST    := $(if $(filter 12,$(CUDA_MAJOR)),70,75)
+lab_gencode    = -gencode arch=compute_$(LAB_OLDEST)$(comma)code=$(1)
+LAB_NVCC_ARCH  = $(call lab_gencode,compute_$(LAB_OLDEST)) $(or $(LAB_GPU_ARCH),$(LAB_CUBINS))
+LAB_GPU_SM    := $(if $(wildcard /dev/nvidiactl),$(firstword $(subst .,,$(shell nvidia-smi \
+                   --query-gpu=compute_cap --format=csv$(comma)noheader 2>/dev/null))))
+LAB_GPU_SM    := $(if $(LAB_GPU_SM),$(filter sm_$(LAB_GPU_SM),$(shell $(NVCC) --list-gpu-code 2>/dev/null)))
+LAB_GPU_ARCH  := $(if $(LAB_GPU_SM),-gencode arch=$(LAB_GPU_SM:sm_%=compute_%)$(comma)code=$(LAB_GPU_SM))
+LAB_CUBINS     = $(foreach sm,$(filter-out 75,$(LAB_OLDEST)) 75 80 86 89 90,$(call lab_gencode,sm_$(sm)))
 # (-fno-gnu-unique: kernels that are templates keep their handles in symbols which are otherwise shared by
 # all libraries of a process, and gpubench loads several)
 LAB_BASE_NVCCFLAGS = -std=c++17 -lineinfo -g -I$(LAB_INCLUDE) -cudart shared -shared -Xcompiler -fPIC,-Wall,-Wextra,-fno-gnu-unique

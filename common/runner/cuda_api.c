@@ -1,11 +1,34 @@
 #include "runner/cuda_api.h"
 
+#include "base/files.h"
+
 #include <dlfcn.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum st_code cuda_api_load(struct cuda_api *api, struct st_error *err)
+/* Whether a lab was built with CUDA 12. */
+static bool needs_12(const char *lab)
 {
-    void *library = dlopen("libcudart.so.13", RTLD_NOW | RTLD_GLOBAL);
+    enum { MOST_BYTES = 256 << 20 };
+    static const char name[] = "libcudart.so.12";
+    char *image;
+    size_t bytes;
+    struct st_error ignored;
+    if (!lab || file_read(lab, MOST_BYTES, &image, &bytes, &ignored))
+        return false;
+    const bool found = memmem(image, bytes, name, sizeof name);
+    free(image);
+    return found;
+}
+
+enum st_code cuda_api_load(struct cuda_api *api, const char *lab, struct st_error *err)
+{
+    static const char *const names[] = {"libcudart.so.13", "libcudart.so.12"};
+    const bool first = needs_12(lab);
+    void *library = dlopen(names[first], RTLD_NOW | RTLD_GLOBAL);
+    if (!library)
+        library = dlopen(names[!first], RTLD_NOW | RTLD_GLOBAL);
     if (!library) {
         st_fail(err, ST_MISSING_TOOL, "the CUDA runtime cannot be loaded");
         st_detail(err, ST_GOT, "%s", dlerror());

@@ -45,7 +45,9 @@ struct cuda_api {
 #undef CUDA_API_FIELD
 };
 
-/** Loads libcudart.so.13 and finds all of them. @return ST_OK, or ST_MISSING_TOOL with a hint. */
-enum st_code cuda_api_load(struct cuda_api *api, struct st_error *err);
+/** Loads libcudart.so.13 or .12, and finds all of them.
+ * @param lab  the library to be called: its runtime is taken, which alone knows its errors; or NULL
+ * @return ST_OK, or ST_MISSING_TOOL with a hint. */
+enum st_code cuda_api_load(struct cuda_api *api, const char *lab, struct st_error *err);
 
 #endif

@@ -55,18 +55,18 @@ static void *device_fill(void *device, size_t bytes)
     return device;
 }
 
-enum st_code gpu_open(char *name, size_t room, struct st_error *err)
+enum st_code gpu_open(const char *lab, char *name, size_t room, struct st_error *err)
 {
     /* Else a kernel would be loaded when it is launched first, which takes longer than many a
      * convolution and would be part of its time. */
     setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-    enum st_code code = cuda_api_load(&api, err);
+    enum st_code code = cuda_api_load(&api, lab, err);
     if (code)
         return code;
     int count = 0, error = api.cudaGetDeviceCount(&count);
     if (!error && count == 0)
         error = 100; /* cudaErrorNoDevice */
-    /* cudaDeviceProp begins with the name, 256 bytes, and the UUID; all of it has 1008 in CUDA 13. */
+    /* cudaDeviceProp begins with the name, 256 bytes, and the UUID; all of it has 1032 in CUDA 12. */
     char properties[4096] = "";
     if (!error)
         error = api.cudaGetDeviceProperties(properties, 0);

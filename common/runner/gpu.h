@@ -11,9 +11,10 @@
 #include <stdint.h>
 
 /** Opens the device: finds the CUDA runtime, makes conv_workspace() give device memory.
+ * @param lab   the library that will be called (cuda_api.h)
  * @param name  filled with the device's name
  * @return ST_OK, or ST_MISSING_TOOL with why there is no device. */
-enum st_code gpu_open(char *name, size_t room, struct st_error *err);
+enum st_code gpu_open(const char *lab, char *name, size_t room, struct st_error *err);
 
 enum { GPU_ID_CHARS = 41 };
 

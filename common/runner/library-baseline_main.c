@@ -185,7 +185,7 @@ static enum st_code open_library(struct baseline *b)
     if (!b->options->gpu)
         return vn_onednn_open(&b->onednn, b->err);
     int count = 0;
-    if ((code = cuda_api_load(&b->cuda, b->err)))
+    if ((code = cuda_api_load(&b->cuda, NULL, b->err)))
         return code;
     const int error = b->cuda.cudaGetDeviceCount(&count);
     if (error || !count) {

@@ -86,7 +86,7 @@ static enum st_code infer(const struct options *o, struct st_error *err)
                 o->lib ? o->lib : "/build/labs/m1/libconv.so");
     struct lab lab = {.device = o->device};
     enum st_code code;
-    if (lab.device != RUNNER_ON_CPU && (code = gpu_open(name, sizeof name, err)))
+    if (lab.device != RUNNER_ON_CPU && (code = gpu_open(lib, name, sizeof name, err)))
         return code;
     if ((code = lab_load(lib, &lab.conv, err)))
         return st_detail(err, ST_WHERE, "%s", lib);

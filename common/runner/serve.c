@@ -108,7 +108,7 @@ int runner_serve(const char *library, enum runner_device device)
     struct st_error err;
     lab_function *conv;
     char name[128] = "";
-    if (device != RUNNER_ON_CPU && gpu_open(name, sizeof name, &err))
+    if (device != RUNNER_ON_CPU && gpu_open(library, name, sizeof name, &err))
         return refuse(&err);
     tell_device(name, device);
     if (lab_load(library, &conv, &err))

@@ -159,10 +159,12 @@ static void show_in_box(const struct gr_profiling *p, size_t most_images)
     char shown[8 * PATH_MAX], model[PATH_MAX], memory[24];
     struct st_error ignored;
     const char *root = checkout_root(&ignored);
-    snprintf(shown, sizeof shown,
-             "%s/runner:%s/shared:%s/vgpu/libcudart.so.13:%s:%s/data/models:%s/common/conv.h:%s:%s",
-             p->build, p->build, p->build, p->library, root ? root : "", root ? root : "",
-             nn_dataset_folder(), model_name(p, model));
+    snprintf(
+        shown, sizeof shown,
+        "%s/runner:%s/shared:%s/vgpu/libcudart.so.13:%s/vgpu/libcudart.so.12:%s:%s/data/models:"
+        "%s/common/conv.h:%s:%s",
+        p->build, p->build, p->build, p->build, p->library, root ? root : "", root ? root : "",
+        nn_dataset_folder(), model_name(p, model));
     setenv("CONVLAB_BOX_SHOW", shown, 1);
     if (p->device == RUNNER_ON_GPU) { /* whose driver's memory is there, too */
         setenv("CONVLAB_BOX_GPU", "1", 1);

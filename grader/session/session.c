@@ -59,9 +59,10 @@ static enum st_code runner_start(struct gr_session *s, int channel, int arena, i
     const struct gr_host *host = s->host;
     const char *const argv[] = {host->runner, "--on",     on[host->device],
                                 "--serve",    s->library, NULL};
-    char shared[PATH_MAX], cudart[PATH_MAX];
+    char shared[PATH_MAX], cudart[PATH_MAX], cudart_12[PATH_MAX];
     path_format(shared, sizeof shared, "%s/shared", host->build); /* in archives */
     path_format(cudart, sizeof cudart, "%s/vgpu/libcudart.so.13", host->build);
+    path_format(cudart_12, sizeof cudart_12, "%s/vgpu/libcudart.so.12", host->build);
     char **shown = host->sandbox.on ? gr_environment(environment, "/usr/bin:/bin") : NULL;
     struct gr_box_options options = {.sandbox = &host->sandbox,
                                      .argv = argv,
@@ -79,6 +80,8 @@ static enum st_code runner_start(struct gr_session *s, int channel, int arena, i
         options.shown[n++] = shared;
     if (host->device == RUNNER_ON_VIRTUAL_GPU)
         options.shown[n++] = cudart;
+    if (host->device == RUNNER_ON_VIRTUAL_GPU && file_exists(cudart_12))
+        options.shown[n++] = cudart_12;
     const enum st_code code = gr_box_start(&s->box, &options, err);
     free(shown);
     return code;

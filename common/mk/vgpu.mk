@@ -93,6 +93,15 @@ vgpu-check: vgpu ## run the CUDA programs and the planted faults on the virtual 
 
 TEST_NEEDS += $(VGPU_PROFILES)
 
+# A program as CUDA 12 links it; and the tables of the runtime.
+ifneq ($(CUDART_HEADER),)
+TEST_NEEDS   += $(BUILD)/tests/cuda12
+TEST_SCRIPTS += common/vgpu/cudart/tests/cudart.sh
+$(BUILD)/tests/cuda12: common/vgpu/cudart/tests/cuda12.c $(SHIM) $(SHIM_12)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -Wall -Wextra $(CFLAGS) $< $(SHIM_12) -o $@
+endif
+
 # Part of make check where there is a compiler.
 ifneq ($(NVCC),)
 TEST_NEEDS   += vgpu vgpu-programs $(BUILD)/tests/limiters

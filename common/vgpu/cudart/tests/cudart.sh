@@ -1,0 +1,43 @@
+#!/bin/sh
+# The CUDA runtime of the virtual GPU as libcudart.so.12, and its tables against the headers that are here.
+#
+#   CONVLAB_BUILD=build cudart.sh
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
+include=$("$here/../../../mk/find-cuda.sh")/include
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+tested=0 good=0
+
+claim() { # TEXT COMMAND...
+    text=$1
+    shift
+    tested=$((tested + 1))
+    if "$@" >"$scratch/said" 2>&1; then
+        good=$((good + 1))
+    else
+        echo "FAILED: $text"
+        cat "$scratch/said"
+    fi
+}
+
+# finds WORDS SED_SCRIPT FILE: the table with that mistake is refused, with these words.
+finds() {
+    rm -rf "$scratch/tables"
+    mkdir "$scratch/tables"
+    cp "$here"/../*.def "$here"/../symbols.tsv "$scratch/tables/"
+    sed "$2" "$here/../$3" >"$scratch/tables/$3"
+    if cmp -s "$here/../$3" "$scratch/tables/$3"; then echo 'nothing was changed'; return 1; fi
+    if "$here/headers.py" --tables "$scratch/tables" "$include" >"$scratch/found" 2>&1; then echo 'not found'; return 1; fi
+    cat "$scratch/found"
+    grep -q "$1" "$scratch/found"
+}
+
+claim 'functions of CUDA 12 that differ do what they did there' "$build/vgpu-run" "$build/tests/cuda12"
+claim "the tables are as the toolkit's headers" "$here/headers.py" "$include"
+claim 'a field elsewhere is found' finds 'multiProcessorCount' 's/388, 384/384, 388/' properties.def
+claim 'a missing function is found' finds 'has cudaMemGetInfo' '/^cudaMemGetInfo	/d' symbols.tsv
+claim 'an error with another number is found' finds 'cudaErrorInvalidDevice is 101' 's/X(101,/X(107,/' errors.def
+
+echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
+[ "$tested" -eq "$good" ]

@@ -182,7 +182,7 @@ static const struct option_row rows[] = {
      BY(mangled, take_off)},
     OPTION_GROUP("What is profiled:"),
     {"device", 0, "auto|gpu|virtual[:GPU]",
-     "auto: the GPU, if there is one, else the virtual GPU; as which GPU: h200 (default), titan-v, k80, rtx-4060-laptop, or a file",
+     "auto: the GPU, if there is one, else the virtual GPU; as which GPU: h200 (default), h100, a40, a10g, rtx-4060-laptop, rtx-3060, t4, rtx-2080, v100, titan-v, k80, or a file",
      BY(device, take_device)},
     {"kernels", 0, "FILTER",
      "only kernels that match: a regular expression for the name, or CONTEXT:STREAM:NAME:INVOCATION",

@@ -59,7 +59,7 @@ static void check(void *options, struct argp_state *state)
 
 static const struct option_row rows[] = {
     {"profile", 'p', "GPU",
-     "the GPU to be: h200 (default), titan-v, k80, rtx-4060-laptop, or a file",
+     "the GPU to be: h200 (default), h100, a40, a10g, rtx-4060-laptop, rtx-3060, t4, rtx-2080, v100, titan-v, k80, or a file",
      OPTION_TEXT(struct options, device.profile)},
     {"faults", 'F', "FILE", "write the findings to a TSV file",
      OPTION_TEXT(struct options, device.faults)},

@@ -38,9 +38,10 @@ Test(vgpu_run, says_what_is_wrong_before_it_starts_the_program)
 {
     char out[4096];
     cr_assert_eq(run(out, sizeof out, "--profile gtx-0 echo started"), 2);
-    cr_assert_str_eq(out,
-                     "virtual GPU: there is no GPU profile 'gtx-0' (hint: use one of: h200, k80, "
-                     "rtx-4060-laptop, titan-v; or the path of a .yaml file)\n");
+    cr_assert_str_eq(
+        out,
+        "virtual GPU: there is no GPU profile 'gtx-0' (hint: use one of: a10g, a40, h100, h200, "
+        "k80, rtx-2080, rtx-3060, rtx-4060-laptop, t4, titan-v, v100; or the path of a .yaml file)\n");
     cr_assert_eq(run(out, sizeof out, "./no-such-program"), 2);
     cr_assert_str_eq(out,
                      "vgpu-run: there is no program './no-such-program' that can be run (hint: "

@@ -14,10 +14,10 @@ Test(profile, all_that_come_with_the_suite_can_be_read)
     const struct {
         const char *name;
         int major, minor, multiprocessors;
-    } known[] = {{"h200", 9, 0, 132},
-                 {"titan-v", 7, 0, 80},
-                 {"k80", 3, 7, 13},
-                 {"rtx-4060-laptop", 8, 9, 24}};
+    } known[] = {{"h200", 9, 0, 132},    {"h100", 9, 0, 132},          {"a40", 8, 6, 84},
+                 {"a10g", 8, 6, 80},     {"rtx-3060", 8, 6, 28},       {"t4", 7, 5, 40},
+                 {"rtx-2080", 7, 5, 46}, {"v100", 7, 0, 80},           {"titan-v", 7, 0, 80},
+                 {"k80", 3, 7, 13},      {"rtx-4060-laptop", 8, 9, 24}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         struct vg_profile p;
         struct st_error err;
@@ -36,7 +36,9 @@ Test(profile, an_unknown_name_lists_those_there_are)
     struct vg_profile p;
     struct st_error err;
     cr_assert_eq(vg_profile_read(&p, FOLDER, "gtx-9999", &err), ST_NOT_FOUND);
-    cr_assert(strstr(err.hint, "h200, k80, rtx-4060-laptop, titan-v"));
+    cr_assert(strstr(
+        err.hint,
+        "a10g, a40, h100, h200, k80, rtx-2080, rtx-3060, rtx-4060-laptop, t4, titan-v, v100"));
 }
 
 /* The profile of the H200 with one line replaced. */

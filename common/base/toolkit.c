@@ -9,10 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OLDEST = 12040 };
-
-/* 13000 for CUDA 13.0, 0 where the folder holds no toolkit. */
-static int version_of(const char *folder)
+int toolkit_version(const char *folder)
 {
     static const char start[] = "#define CUDART_VERSION";
     char path[PATH_MAX], line[256];
@@ -32,7 +29,7 @@ static int version_of(const char *folder)
 /* Keeps a folder if it holds a toolkit that is new enough. */
 static bool take(char to[PATH_MAX], const char *folder)
 {
-    return version_of(folder) >= OLDEST && path_format(to, PATH_MAX, "%s", folder);
+    return toolkit_version(folder) >= TOOLKIT_OLDEST && path_format(to, PATH_MAX, "%s", folder);
 }
 
 /* The folder above the one of a program in bin/. */

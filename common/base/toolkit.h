@@ -10,4 +10,10 @@
  * @return a static string, or NULL if there is none */
 const char *toolkit_find(void);
 
+/** @return 12040 for the CUDA Toolkit 12.4, 0 if the folder holds none */
+int toolkit_version(const char *folder);
+
+/** The oldest that is of use. */
+enum { TOOLKIT_OLDEST = 12040 };
+
 #endif

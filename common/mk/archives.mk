@@ -15,6 +15,9 @@ bundle: $(ARCHIVED_PROGRAMS) vgpu profiler ## an archive for a machine with a GP
 TEST_NEEDS   += $(ARCHIVED_PROGRAMS)
 TEST_SCRIPTS += common/mk/tests/handout.sh
 
-.PHONY: bare-check
+.PHONY: bare-check toolkits
+toolkits: $(BUILD)/grader $(BUILD)/runner $(BUILD)/confine vgpu ## try every toolkit of toolkits.tsv on the virtual GPU (TOOLKITS="12.4 13.5", KEPT=1, PAGE=1 writes its page)
+	$(Q)common/mk/tests/toolkits.sh $(if $(PAGE),--page) $(TOOLKITS)
+
 bare-check: ## prove the README's commands on a bare Debian, bootstrapped here by root (SUITE=bookworm RUN="make demo")
 	$(Q)common/mk/tests/bare.sh "$(or $(SUITE),bookworm)" "$(or $(RUN),make demo)"

@@ -7,6 +7,8 @@ ifeq ($(CUDA_HOME),)
 CUDA_HOME := $(shell common/mk/find-cuda.sh)
 endif
 NVCC      := $(wildcard $(CUDA_HOME)/bin/nvcc)
-# 12 or 13
-CUDA_MAJOR := $(if $(NVCC),$(shell sed -n 's/^\#define CUDART_VERSION *\([0-9]*\)[0-9][0-9][0-9].*/\1/p' \
-                $(CUDA_HOME)/include/cuda_runtime_api.h 2>/dev/null))
+# 12040 for CUDA 12.4, and 12
+CUDA_VERSION := $(if $(NVCC),$(shell sed -n 's/^\#define CUDART_VERSION *\([0-9]*\).*/\1/p' \
+                  $(CUDA_HOME)/include/cuda_runtime_api.h 2>/dev/null))
+CUDA_MAJOR   := $(patsubst 12%,12,$(patsubst 13%,13,$(CUDA_VERSION)))
+CUDA_TOO_OLD := $(shell [ "$(or $(CUDA_VERSION),99999)" -ge 12040 ] || echo "$(CUDA_VERSION)")

@@ -13,7 +13,6 @@ set -u
 here=$(dirname "$0")
 table=$here/packages.tsv
 tab=$(printf '\t')
-cuda=$("$here/find-cuda.sh")
 
 # is_here PROBE: whether the thing a package brings is on this machine.
 is_here() {
@@ -34,16 +33,36 @@ is_here() {
     esac
 }
 
+# How packages are installed here. Debian's and Ubuntu's names are the table's first column; those of dnf and
+# pacman have columns of their own, in which "-" stands for what these systems do not package. Neither was tried.
+if command -v apt-get >/dev/null 2>&1; then
+    manager=apt command='apt-get install -y'
+elif command -v dnf >/dev/null 2>&1; then
+    manager=dnf command='dnf install -y'
+elif command -v pacman >/dev/null 2>&1; then
+    manager=pacman command='pacman -S --needed --noconfirm'
+else
+    manager= command=
+fi
+
 # missing WHAT...: the packages of these kinds that are not here, on one line.
 missing() {
-    tail -n +2 "$table" | while IFS=$tab read -r package probe kind without; do
-        case " $* " in *" $kind "*) is_here "$probe" || printf '%s ' "$package" ;; esac
+    tail -n +2 "$table" | while IFS=$tab read -r package probe kind dnf pacman without; do
+        case " $* " in *" $kind "*) ;; *) continue ;; esac
+        is_here "$probe" && continue
+        case $manager in dnf) name=$dnf ;; pacman) name=$pacman ;; *) name=$package ;; esac
+        if [ "$name" = - ]; then
+            echo "setup: $manager has no package for Debian's $package; without it: $without" >&2
+        else
+            printf '%s ' "$name"
+        fi
     done
 }
 
 doctor() {
+    cuda=$("$here/find-cuda.sh")
     printf '%-30s %-8s %-8s %s\n' package for status 'without it'
-    tail -n +2 "$table" | while IFS=$tab read -r package probe kind without; do
+    tail -n +2 "$table" | while IFS=$tab read -r package probe kind dnf pacman without; do
         if is_here "$probe"; then status=ok without=; else status=MISSING; fi
         printf '%-30s %-8s %-8s %s\n' "$package" "$kind" "$status" "$without"
     done
@@ -75,7 +94,7 @@ doctor() {
     fi
     lacking=$(missing build engine demo test docs bench)
     [ -z "$lacking" ] && return 0
-    printf '\nto install what is missing:\n    %sapt-get install -y %s\n' "$sudo" "$lacking"
+    printf '\nto install what is missing:\n    %s%s %s\n' "$sudo" "$command" "$lacking"
 }
 
 install() {
@@ -92,7 +111,7 @@ install() {
 install_all() {
     lacking=$1
     [ -z "$lacking" ] && return 0
-    if ! command -v apt-get >/dev/null 2>&1; then
+    if [ -z "$manager" ]; then
         echo "setup: missing packages: $lacking(hint: install them with this system's package manager; the names are Debian's)" >&2
         return 1
     fi
@@ -101,22 +120,24 @@ install_all() {
     elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
         run='sudo -n'
     else
-        echo "setup: missing packages and no right to install them (hint: run: sudo apt-get install -y $lacking)" >&2
+        echo "setup: missing packages and no right to install them (hint: run, or ask the administrator to: sudo $command $lacking)" >&2
         return 1
     fi
     echo "setup: installing: $lacking"
     log=$(mktemp)
-    # An old package list is the usual reason for a first failure, so: update, then install.
     # shellcheck disable=SC2086
-    if $run apt-get update >"$log" 2>&1 &&
-        $run env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $lacking \
-            >>"$log" 2>&1; then
+    if case $manager in
+        # An old package list is the usual reason for a first failure, so: update, then install.
+        apt) $run apt-get update && $run env DEBIAN_FRONTEND=noninteractive $command --no-install-recommends $lacking ;;
+        dnf) $run $command --setopt=install_weak_deps=False $lacking ;;
+        pacman) $run pacman -Sy && $run $command $lacking ;;
+        esac >"$log" 2>&1; then
         rm -f "$log"
         return 0
     fi
     tail -n 5 "$log" >&2
     rm -f "$log"
-    echo "setup: installing failed (hint: run: ${sudo}apt-get install -y $lacking)" >&2
+    echo "setup: installing failed (hint: run: ${sudo}$command $lacking)" >&2
     return 1
 }
 
@@ -128,7 +149,7 @@ doctor) doctor ;;
 need)
     lacking=$(missing "$@")
     [ -z "$lacking" ] && exit 0
-    echo "setup: missing packages: $lacking(hint: run: make setup, or ${sudo}apt-get install -y $lacking)" >&2
+    echo "setup: missing packages: $lacking(hint: run: make setup${command:+, or $sudo$command $lacking})" >&2
     exit 1 ;;
 install) install "$@" ;;
 *)

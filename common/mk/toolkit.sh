@@ -6,6 +6,9 @@
 # It takes NVIDIA's wheels from the package index that pip is set up for, and refuses one whose hash is not
 # in toolkits.tsv. toolkit/cuda is a link to the version installed last: find-cuda.sh finds it there. What
 # goes wrong is one line, and leaves nothing behind.
+#
+# The wheels of CUDA 12 have ptxas, headers and libraries, but no nvcc: with CUDA_FRONT_END=FOLDER, bin/ and
+# nvvm/ in there bring what they lack (tests/toolkits.sh takes them from Debian).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
@@ -47,19 +50,25 @@ explain() {
     fi
 }
 
-# The wheels of CUDA 13 unpack into one folder as the toolkit has it, but for names that compilers look for.
+# The wheels of CUDA 13 unpack into one folder as the toolkit has it, those of CUDA 12 into a folder each. What
+# they lack are names that compilers look for.
 arrange() {
-    mv "$part"/wheels/nvidia/cu* "$part/cuda" || return 1
+    mkdir "$part/cuda"
+    find "$part/wheels/nvidia" -name __init__.py -delete
+    for folder in "$part"/wheels/nvidia/*/; do
+        cp -rl "$folder". "$part/cuda/" || return 1
+    done
+    [ -z "${CUDA_FRONT_END:-}" ] || cp -rn "$CUDA_FRONT_END/." "$part/cuda/" || return 1
     ln -s lib "$part/cuda/lib64"
     for library in libcudart libcupti; do
         for file in "$part/cuda/lib/$library".so.*; do
             [ ! -e "$file" ] || ln -sf "${file##*/}" "$part/cuda/lib/$library.so"
         done
     done
-    cp "$(find "$part"/wheels/nvidia_cuda_nvcc-*.dist-info -name 'License*' | head -n 1)" "$part/cuda/LICENSE" 2>/dev/null
+    cp "$(find "$part"/wheels/nvidia_cuda_nvcc*.dist-info -name 'License*' | head -n 1)" "$part/cuda/LICENSE" 2>/dev/null
     chmod -R a+rX "$part/cuda"
     chmod a+x "$part"/cuda/bin/* "$part"/cuda/nvvm/bin/* 2>/dev/null
-    "$part/cuda/bin/nvcc" --version >"$part/log" 2>&1
+    "$part/cuda/bin/nvcc" --version
 }
 
 [ -n "$(requirements)" ] ||
@@ -76,7 +85,7 @@ if [ ! -x "$home/bin/nvcc" ]; then
     TMPDIR=$part/tmp PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 python3 -m pip install --disable-pip-version-check \
         --retries 2 --no-compile --no-deps --require-hashes --only-binary :all: --target "$part/wheels" \
         -r "$part/requirements.txt" >"$part/log" 2>&1 || explain
-    arrange || give_up "its nvcc does not run: $(tail -n 1 "$part/log" | cut -c 1-200)" \
+    arrange >"$part/log" 2>&1 || give_up "its nvcc does not run: $(tail -n 1 "$part/log" | cut -c 1-200)" \
         'install the CUDA Toolkit in another way, and name it: make CUDA_HOME=FOLDER'
     rm -rf "$home"
     mv "$part/cuda" "$home" || give_up "cannot write $home" 'is the disk full?'

@@ -92,8 +92,17 @@ static enum st_code need_nvcc(struct st_error *err)
 {
     const char *home = toolkit_find();
     char program[PATH_MAX];
-    if (home && path_format(program, sizeof program, "%s/bin/nvcc", home) && file_exists(program))
-        return ST_OK;
+    if (home && path_format(program, sizeof program, "%s/bin/nvcc", home) && file_exists(program)) {
+        const int version = toolkit_version(home);
+        if (!version || version >= TOOLKIT_OLDEST)
+            return ST_OK;
+        st_fail(err, ST_MISSING_TOOL, "the CUDA Toolkit is too old");
+        st_detail(err, ST_WHERE, "%s", home);
+        st_detail(err, ST_EXPECTED, "CUDA 12.4 or later");
+        st_detail(err, ST_GOT, "CUDA %d.%d", version / 1000, version % 1000 / 10);
+        return st_detail(err, ST_HINT,
+                         "run make setup, or set CUDA_HOME to a newer toolkit's folder");
+    }
     st_fail(err, ST_MISSING_TOOL, "GPU milestones are compiled by nvcc, which is not here");
     if (home)
         st_detail(err, ST_WHERE, "%s/bin", home);

@@ -50,6 +50,11 @@ found() {
     return 1
 }
 
+says_too_old() {
+    CUDA_HOME=$scratch/old "$build/grader" m2 --quick --report "$scratch/report" && return 1
+    CUDA_HOME=$scratch/old "$build/grader" m2 --quick --report "$scratch/report" 2>&1 | grep 'too old.*CUDA 12.4 or later, got CUDA 11.8'
+}
+
 if [ -e /usr/bin/nvcc ]; then
     echo 'skipped: which toolkit is used: one is in /usr/bin, before all that could be made here'
 else
@@ -70,6 +75,8 @@ else
     claim '... by way of a link, too' found "$scratch/other" PATH="$scratch/links:/usr/bin:/bin"
     rm "$scratch/other/include/cuda_runtime_api.h"
     claim 'an nvcc without headers is not a toolkit' found "$scratch/usual" PATH="$scratch/other/bin:/usr/bin:/bin"
+    toolkit "$scratch/old" 11080
+    claim 'one that is named and too old is said to be' says_too_old
     claim 'CUDA_HOME goes before all' found "$scratch/nowhere" PATH="$scratch/other/bin:/usr/bin:/bin" CUDA_HOME="$scratch/nowhere"
     rm -rf "$root/toolkit" "$scratch/usual"
 fi

@@ -101,17 +101,29 @@ spaces_are_refused() {
 
 # A missing package is one line that names it and the command to run.
 missing_package_is_named() {
-    printf 'package\tprobe\tfor\twithout it\nno-such-package\theader:no/such.h\tbuild\tnothing\n' \
+    printf 'package\tprobe\tfor\tdnf\tpacman\twithout it\nno-such-package\theader:no/such.h\tbuild\tnone-for-dnf\t-\tnothing\n' \
         >"$scratch/packages.tsv"
     cp common/mk/setup.sh "$scratch/"
     ! "$scratch/setup.sh" need build 2>"$scratch/said" &&
         grep 'no-such-package.*apt-get install' "$scratch/said"
 }
 
+# Where there is dnf, its names are used; what pacman does not have is said.
+other_managers_have_names() {
+    rm -rf "$scratch/other" && mkdir "$scratch/other" || return 1
+    for tool in sh dirname tail gcc id; do ln -s "$(command -v $tool)" "$scratch/other/$tool"; done
+    ln -s "$(command -v id)" "$scratch/other/dnf"
+    ! PATH=$scratch/other "$scratch/setup.sh" need build 2>"$scratch/said" &&
+        grep 'none-for-dnf.*dnf install' "$scratch/said" || return 1
+    mv "$scratch/other/dnf" "$scratch/other/pacman"
+    PATH=$scratch/other "$scratch/setup.sh" need build 2>"$scratch/said" &&
+        grep "pacman has no package for Debian's no-such-package; without it: nothing" "$scratch/said"
+}
+
 # One that only makes kernels fast is asked for, and gone without where it cannot be had.
 engine_is_no_must() {
     rm -rf "$scratch/bin" && mkdir "$scratch/bin" || return 1
-    printf 'package\tprobe\tfor\twithout it\nno-such-llvm\theader:no/such.h\tengine\tslow\n' \
+    printf 'package\tprobe\tfor\tdnf\tpacman\twithout it\nno-such-llvm\theader:no/such.h\tengine\t-\t-\tslow\n' \
         >"$scratch/packages.tsv"
     cp common/mk/setup.sh "$scratch/"
     for tool in sh dirname tail id gcc; do ln -s "$(command -v $tool)" "$scratch/bin/$tool"; done
@@ -199,6 +211,7 @@ claim 'the page of the profiler on an H200 is what its tables give' profiler_pag
 claim 'a second make does nothing' make_does_nothing_twice
 claim 'a path with spaces is refused in one line' spaces_are_refused
 claim 'a missing package is named with the command to run' missing_package_is_named
+claim 'names of other package managers are used' other_managers_have_names
 claim 'a package that only makes kernels fast is gone without' engine_is_no_must
 claim 'a test that fails, crashes or ends early is counted' failed_tests_are_counted
 claim 'the documentation builds without warnings' make -s docs

@@ -27,6 +27,7 @@ $(BUILD)/mutants_cuda/%/libconv.so: grader/tests/mutants_cuda/%.cu grader/tests/
 
 # Right submissions with and without their technique; several in a file. Some use tensor cores and CUB.
 TECHNIQUES := $(if $(NVCC),$(filter $(MILESTONES),$(patsubst grader/tests/techniques/%.cu,%,$(wildcard grader/tests/techniques/m[0-9]*.cu))))
+TECHNIQUE_SETS := $(if $(NVCC),$(patsubst grader/tests/techniques/%.cu,%,$(wildcard grader/tests/techniques/m[0-9]*_*.cu)))
 
 $(BUILD)/techniques/%.o: grader/tests/techniques/%.cu $(wildcard grader/tests/techniques/*.cuh) common/conv.h
 	$(Q)mkdir -p $(@D)
@@ -58,7 +59,10 @@ $(BUILD)/tests/find-toolkit: common/mk/tests/find_toolkit.c $(MODULE_LIBS)
 
 # Heavier suites, on demand.
 RUNS ?= 200
-.PHONY: mutants mutation-check steady-check
+.PHONY: techniques mutants mutation-check steady-check
+techniques: $(PROGRAMS) $(if $(NVCC),vgpu) $(patsubst %,$(BUILD)/techniques/%.o,$(TECHNIQUES) $(TECHNIQUE_SETS)) ## grade right submissions in many styles, and those without the work or the technique
+	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/techniques/techniques.sh $(TECHNIQUES) $(TECHNIQUE_SETS)
+
 mutants: $(addprefix $(BUILD)/,grader runner confine) $(if $(NVCC),vgpu) $(MUTANT_LIBS) $(CUDA_MUTANT_LIBS) ## grade every wrong submission: each must be rejected by its name
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/mutants/mutants.sh
 

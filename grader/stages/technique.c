@@ -192,7 +192,7 @@ static bool prove(struct grading *g, const struct conv_shape *s, uint64_t stream
         right = right && run_one(g, &session, &conv, check, status, err);
         const struct gr_device_record *record = gr_session_device_record(&session);
         if (right && (*status = gr_way_read(way, &record->proof, s, err)) == ST_OK &&
-            !gr_executed_add(&p->executed[layer_like(s)], &record->work, s))
+            !gr_executed_add(&p->executed[layer_like(s)], g->milestone.id, record, s))
             *status = st_fail(err, ST_NO_MEMORY, "cannot hold what a layer executed in memory");
         gr_session_end(&session);
     }
@@ -373,9 +373,10 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
     enum st_code status = ST_OK;
     if (!record || !p || !p->made)
         return ST_OK;
-    if (!gr_executed_add(&run, &record->work, shape))
+    if (!gr_executed_add(&run, g->milestone.id, record, shape))
         return st_fail(err, ST_NO_MEMORY, "cannot hold what a layer executed in memory");
-    const double most = most_sent(&p->executed[layer_like(shape)], shape);
+    const struct gr_executed *proved = &p->executed[layer_like(shape)];
+    const double most = most_sent(proved, shape);
     const struct gr_executed_block *beyond = prove_more(g, shape, &run, &lacks, &status, err);
     if (beyond && !lacks.fact[0]) {
         snprintf(lacks.fact, sizeof lacks.fact, "proved_code");
@@ -389,6 +390,14 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
             lacks.text, sizeof lacks.text,
             "right, but the host sent %.0f bytes to the device meanwhile (at most %.0f): the work was not done on the GPU",
             run.sent_bytes, most);
+    }
+    const char *counter = gr_executed_lacks(g->milestone.id, &run, proved);
+    if (!lacks.fact[0] && counter && shape->C > 1) {
+        snprintf(lacks.fact, sizeof lacks.fact, "%.30s", counter);
+        snprintf(
+            lacks.text, sizeof lacks.text,
+            "with %d images, C=%d, H=%d, W=%d: less than a fifth of the %.40s for each output that runs with random x and few images had: the same technique must be used for any x and any number of images",
+            shape->B, shape->C, shape->H, shape->W, counter);
     }
     if (lacks.fact[0]) {
         check->lacks = lacks;

@@ -136,6 +136,26 @@ static double x_rewritten(const struct gr_way *w)
     return w->total.x_rewritten;
 }
 
+static double without_x_shared(const struct gr_way *w)
+{
+    return ratio(w->without_x_shared, outputs(w));
+}
+
+static double products(const struct gr_way *w)
+{
+    return ratio(w->products, taps(w) * outputs(w));
+}
+
+static double largest_part(const struct gr_way *w)
+{
+    return ratio(w->largest_part, w->by_atomics);
+}
+
+static double matrix_read(const struct gr_way *w)
+{
+    return ratio(w->multiplying.buffer_words, outputs(w) / w->shape.M * taps(w));
+}
+
 static double joins(const struct gr_way *w)
 {
     return ratio(w->joins, outputs(w));
@@ -241,7 +261,5 @@ size_t gr_technique_facts(const char *milestone, const struct gr_way *ways, size
             (double)(scale) * (bound));                                                            \
     }
 #include "grader/technique/techniques.def"
-#undef FACT
-#undef TOLD
     return n;
 }

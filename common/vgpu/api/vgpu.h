@@ -261,7 +261,8 @@ struct vg_proof_word {
     uint32_t element;
     uint32_t products; /**< of x and k; of these: ... */
     uint32_t x_shared, k_shared, x_buffer, k_constant, read_only, by_atomics;
-    uint32_t joins; /**< atomic additions of products, one thread's in a row count once */
+    uint32_t joins;        /**< atomic additions of products, one thread's in a row count once */
+    uint32_t largest_part; /**< products that one thread added, the most */
 };
 void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof_word *to);
 
@@ -271,7 +272,8 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(blocks)                                                                                      \
     X(threads)      /* of a block of the last launch */                                            \
     X(products)     /* of x and k */                                                               \
-    X(x_loads)      /* from the tensor x */                                                        \
+    X(x_loads)      /* from global or constant memory */                                           \
+    X(buffer_words) /* of global memory to which x was copied, that were loaded again */           \
     X(staged)       /* x or k, stored to shared memory */                                          \
     X(shared_loads) /* x or k, loaded from there */                                                \
     X(barriers)                                                                                    \

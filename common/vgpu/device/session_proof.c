@@ -73,6 +73,8 @@ static void add_word(struct proof_totals *t, const struct vg_proof_word *word, b
     t->read_only += word->read_only;
     t->by_atomics += word->by_atomics < word->products ? word->by_atomics : word->products;
     t->joins += word->joins;
+    t->largest_part += word->largest_part;
+    t->without_x_shared += word->x_shared == 0;
 }
 
 static void judge(struct session_proof *p, const struct vg_device *device)

@@ -27,7 +27,9 @@
     X(k_constant)                                                                                  \
     X(read_only)                                                                                   \
     X(by_atomics)                                                                                  \
-    X(joins)
+    X(joins)                                                                                       \
+    X(largest_part)     /* products that one thread added, the most of each output */              \
+    X(without_x_shared) /* outputs that take nothing of x from shared memory */
 
 struct proof_totals {
 #define PROOF_TOTAL(name) unsigned long long name;

@@ -164,16 +164,20 @@ void vg_proof_word(const struct vg_device *d, size_t index, struct vg_proof_word
     const struct proof *p = d->proof;
     const size_t at = (p->tensor[VG_PROOF_Y].address - VG_GLOBAL_BASE) / 4 + index;
     const struct origin *o = &p->global[at];
+    const struct proof_joins *joins = &p->joins[at];
+    const uint32_t products = way_products(o->way);
+    const bool joined = o->way & WAY_JOINED && !joins->count; /* before they came here */
     *to = (struct vg_proof_word){.has_element = o->low & PROOF_ELEMENT,
                                  .element = o->low & FIELD_PRIME,
-                                 .products = way_products(o->way),
+                                 .products = products,
                                  .x_shared = way_count(o->way, WAY_X_SHARED),
                                  .k_shared = way_count(o->way, WAY_K_SHARED),
                                  .x_buffer = way_count(o->way, WAY_X_BUFFER),
                                  .k_constant = way_count(o->way, WAY_K_CONST),
                                  .read_only = way_count(o->way, WAY_READ_ONLY),
-                                 .by_atomics = p->joins[at].products,
-                                 .joins = p->joins[at].count};
+                                 .by_atomics = joined ? products : joins->products,
+                                 .joins = joined ? 2 : joins->count,
+                                 .largest_part = joined ? products / 2 : joins->largest};
 }
 
 size_t vg_proof_kernels(const struct vg_device *d)
@@ -254,7 +258,12 @@ void proof_copied(struct vg_device *d, struct vg_allocation *a, uint64_t to, uin
     const bool up = first > source; /* they may overlap */
     for (size_t i = 0; i < n; i++) {
         const size_t k = up ? n - 1 - i : i;
-        set_origin(p, first + k, p->global[source + k]);
+        const struct proof_joins joins = p->joins[source + k];
+        struct origin o = p->global[source + k];
+        o.way &= ~WAY_READ;
+        set_origin(p, first + k, o);
+        if (joins.count)
+            p->joins[first + k] = joins;
     }
     if (bytes % 4)
         set_origin(p, first + n, (struct origin){0});

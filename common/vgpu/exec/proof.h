@@ -21,7 +21,9 @@
  *
  *     proof.c         opening, tensors, what the host and copies write, frames and blocks
  *     proof_values.c  registers, sums and products
- *     proof_step.c    what each instruction does: arithmetic and moves, by the rows of opcodes.def
+ *     proof_step.c    what kind each instruction is of, by the rows of opcodes.def
+ *     proof_numbers.c arithmetic
+ *     proof_moves.c   moves, selections, conversions, bits, shuffles
  *     proof_memory.c  loads, stores, atomics, copies to shared memory, textures
  *     proof_matrix.c  matrix instructions
  *     proof_field.c   the field
@@ -49,7 +51,16 @@ struct proof_joins {
     uint32_t adder;    /**< the thread that added last */
     uint32_t count;    /**< of additions, those of one thread in a row are one */
     uint32_t products; /**< that came so */
+    uint32_t part;     /**< those of the adder */
+    uint32_t largest;  /**< part of one adder */
 };
+
+/** Whether nearly all products of a sum came so, and not all at once. */
+static inline bool proof_joins_whole(const struct proof_joins *j, uint32_t products)
+{
+    return j->count > 1 && 10.0 * j->products >= 9.0 * products &&
+           20.0 * j->largest <= 19.0 * j->products;
+}
 
 struct proof_tensor {
     uint64_t address;

@@ -76,6 +76,19 @@ static struct proof_value dot(const struct product *p, const struct matrix_sizes
     return sum;
 }
 
+/* An element of a or b that came from shared memory meets a row or a column of the other matrix, which
+ * is as good as loading it so often. */
+static void count_reuse(struct vg_warp *w, const struct matrix_sizes *s, const struct product *p)
+{
+    const uint64_t x_shared = WAY_ONE(WAY_X_SHARED), k_shared = WAY_ONE(WAY_K_SHARED);
+    uint64_t more = 0;
+    for (int i = 0; i < s->m * s->k; i++)
+        more += p->a[i].way & (x_shared | k_shared) ? (uint64_t)s->n - 1 : 0;
+    for (int i = 0; i < s->k * s->n; i++)
+        more += p->b[i].way & (x_shared | k_shared) ? (uint64_t)s->m - 1 : 0;
+    proof_counts(w)->shared_loads += more;
+}
+
 static void multiply(struct vg_warp *w, const struct ir_insn *in, const struct matrix_sizes *s,
                      struct product *p)
 {
@@ -91,6 +104,7 @@ static void multiply(struct vg_warp *w, const struct ir_insn *in, const struct m
     for (int i = 0; matrix_element(w, in, MATRIX_D, i, &at); i++)
         element_set(w, at.regs, at.e, at.lane, at.type,
                     dot(p, s, at.index / s->n, at.index % s->n, &count));
+    count_reuse(w, s, p);
     proof_multiplied(w, in, count ? w->mask : 0, count);
 }
 

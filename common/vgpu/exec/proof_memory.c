@@ -80,14 +80,21 @@ static uint64_t loaded_global(struct vg_warp *w, const struct ir_insn *in, struc
     const struct proof *p = proof_of(w);
     const bool read_only = in->op == IR_TEX || in->op == IR_TLD4 || in->read_only;
     const uint64_t kinds = (way & (WAY_OF_X | WAY_OF_K)) | (read_only ? WAY_ONE(WAY_READ_ONLY) : 0);
-    if (from.space == PTX_SPACE_CONST) {
+    n->x_loads += (way & WAY_OF_X) != 0;
+    if (from.space == PTX_SPACE_CONST)
         return kinds | (way & WAY_OF_K ? WAY_ONE(WAY_K_CONST) : 0);
-    }
-    if (lies_in(p, VG_PROOF_X, from.address)) {
-        n->x_loads++;
+    if (lies_in(p, VG_PROOF_X, from.address) || !(way & WAY_OF_X))
         return kinds;
-    }
-    return kinds | (way & WAY_OF_X ? WAY_ONE(WAY_X_BUFFER) : 0);
+    n->buffer_words += !(from.origin->way & WAY_READ);
+    from.origin->way |= WAY_READ;
+    return kinds | WAY_ONE(WAY_X_BUFFER);
+}
+
+/* Sums that several threads made by atomic operations, on their way to y. */
+static uint64_t loaded_sum(const struct proof *p, struct proof_place from, uint64_t way)
+{
+    const struct proof_joins *joins = &p->joins[from.origin - p->global];
+    return way | (proof_joins_whole(joins, way_products(way)) ? WAY_JOINED : 0);
 }
 
 static uint64_t loaded_shared(struct vg_warp *w, uint64_t way)
@@ -120,8 +127,13 @@ struct origin proof_fetch(struct vg_warp *w, const struct ir_insn *in, struct pr
         return o;
     if (half != WHOLE)
         o = (struct origin){.low = half ? o.high : o.low, .way = o.way};
-    if (!way_is_raw(o.way) || !o.way)
+    if (!o.way)
         return o;
+    if (!way_is_raw(o.way)) {
+        if (from.space == PTX_SPACE_GLOBAL)
+            o.way = loaded_sum(proof_of(w), from, o.way);
+        return o;
+    }
     if (from.space == PTX_SPACE_SHARED)
         o.way = loaded_shared(w, o.way);
     else if (from.space == PTX_SPACE_GLOBAL || from.space == PTX_SPACE_CONST)
@@ -265,8 +277,11 @@ static void join(struct vg_warp *w, int lane, struct proof_place at, uint32_t pr
     if (!products || at.space != PTX_SPACE_GLOBAL)
         return;
     struct proof_joins *joins = &p->joins[at.origin - p->global];
-    joins->count += joins->adder != who;
+    const bool is_new = joins->adder != who;
+    joins->count += is_new;
     joins->adder = who;
+    joins->part = products + (is_new ? 0 : joins->part);
+    joins->largest = joins->part > joins->largest ? joins->part : joins->largest;
     joins->products += products;
 }
 

@@ -1,12 +1,14 @@
 /** @file
  * The way of a value: through which memories what it was made of came (proof.h).
  *
- *     | of k | of x | read_only | k_const | x_buffer | k_shared | x_shared | products |
- *       61     60     50          40        30         20         10         0
+ *     | read | joined | of k | of x | read_only | k_const | x_buffer | k_shared | x_shared | products |
+ *       63     62       61     60     50          40        30         20         10         0
  *
  * Of an element of x or k, or a sum of such, the fields are 0 or 1 and there are no products. Of a
  * product and of sums of products they say for how many of the products that is so. A sum of more than
- * 1023 keeps the proportions only.
+ * 1023 keeps the proportions only. Joined are sums that several threads made by atomic operations in
+ * another place than where they are. Read is a mark of words in global memory: x was copied there, and
+ * loaded again.
  */
 #ifndef CONVLAB_VG_PROOF_WAYS_H
 #define CONVLAB_VG_PROOF_WAYS_H
@@ -22,6 +24,8 @@ enum { WAY_BITS = 10, WAY_MOST = (1 << WAY_BITS) - 1 };
 #define WAY_ONE(field) (UINT64_C(1) << WAY_BITS * (field))
 #define WAY_OF_X       (UINT64_C(1) << 60)
 #define WAY_OF_K       (UINT64_C(1) << 61)
+#define WAY_JOINED     (UINT64_C(1) << 62)
+#define WAY_READ       (UINT64_C(1) << 63)
 #define WAY_COUNTS     (WAY_OF_X - 1)
 #define WAYS_OF_X                                                                                  \
     (WAY_OF_X | WAY_ONE(WAY_X_SHARED) | WAY_ONE(WAY_X_BUFFER) | WAY_ONE(WAY_READ_ONLY))
@@ -64,7 +68,8 @@ static inline uint64_t way_sum(uint64_t a, uint64_t b)
         a = way_halved(a);
         b = way_halved(b);
     }
-    return ((a & WAY_COUNTS) + (b & WAY_COUNTS)) | ((a | b) & ~WAY_COUNTS);
+    return ((a & WAY_COUNTS) + (b & WAY_COUNTS)) | ((a | b) & (WAY_OF_X | WAY_OF_K)) |
+           (a & b & WAY_JOINED);
 }
 
 /** Whether a product of these is one of x and k. */

@@ -10,10 +10,11 @@
 #     /* expect: many */           it passes "inference_200"
 #     /* expect: many: text */     it fails "inference_200", whose first line holds this text
 #
-# Each mN.cu is compiled once. Its functions are then made into a library each, in which one of them
-# is called conv_forward.
+# Each file, mN.cu or mN_SET.cu, is compiled once. Its functions are then made into a library each, in
+# which one of them is called conv_forward. `make techniques` judges all files, `make test` those of the
+# milestones only.
 #
-#   CONVLAB_BUILD=build techniques.sh [mN ...]
+#   CONVLAB_BUILD=build techniques.sh [mN | mN_SET ...]
 here=$(cd "$(dirname "$0")" && pwd)
 cuda=$("$here/../../../common/mk/find-cuda.sh")
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
@@ -57,16 +58,17 @@ judge() {
 }
 
 tested=0 good=0
-for milestone in ${*:-$(cd "$here" && echo m[0-9]*.cu | sed 's/\.cu//g')}; do
-    [ -e "$build/techniques/$milestone.o" ] || continue # no nvcc here
-    submissions "$here/$milestone.cu" >"$scratch/list"
+for file in ${*:-$(cd "$here" && echo m[0-9].cu | sed 's/\.cu//g')}; do
+    [ -e "$build/techniques/$file.o" ] || continue # no nvcc here
+    milestone=${file%%_*}
+    submissions "$here/$file.cu" >"$scratch/list"
     while IFS='	' read -r name expected; do
         tested=$((tested + 1))
-        if library "$name" "$build/techniques/$milestone.o" "$scratch/libconv.so" &&
+        if library "$name" "$build/techniques/$file.o" "$scratch/libconv.so" &&
             judge "$milestone" "$name" "$expected"; then
             good=$((good + 1))
         else
-            echo "FAILED: $milestone.cu, $name: expected '$expected', got:"
+            echo "FAILED: $file.cu, $name: expected '$expected', got:"
             cat "$scratch/out"
         fi
     done <"$scratch/list"

@@ -1,0 +1,274 @@
+/* What moves, selections, conversions, operations on bits and shuffles do to the origins of registers:
+ * they carry them along. */
+#include "vgpu/exec/float_bits.h"
+#include "vgpu/exec/proof_step.h"
+
+#include <string.h>
+
+/* d = a, word by word, of the slots as wide as a's. */
+static void move(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
+{
+    const uint32_t stride = w->frame->holds[in->a / 4];
+    if (!stride) {
+        proof_clear(w, in->d, lanes);
+        return;
+    }
+    const struct origin *from = proof_slot(w, in->a);
+    struct origin *to = proof_open(w, in->d, stride);
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctz(left);
+        memcpy(to + i * stride, from + i * stride, stride * sizeof *to);
+    }
+}
+
+/* Lanes of the first mask take from a, the others from b. */
+static void choose(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, uint32_t first)
+{
+    const uint32_t a = w->frame->holds[in->a / 4], b = w->frame->holds[in->b / 4];
+    const uint32_t stride = a ? a : b;
+    struct origin o[2][VG_LANES];
+    if (!stride) {
+        proof_clear(w, in->d, lanes);
+        return;
+    }
+    for (uint32_t word = 0; word < stride; word++)
+        for (uint32_t i = 0; i < VG_LANES; i++)
+            o[word][i] = proof_word_of(w, first >> i & 1 ? in->a : in->b, i, word);
+    for (uint32_t word = 0; word < stride; word++)
+        proof_put(w, in->d, lanes, o[word], stride, word);
+}
+
+static uint32_t not_negative(const struct ir_insn *in, const struct vg_warp *w)
+{
+    uint32_t r = 0;
+    for (uint32_t i = 0; i < VG_LANES; i++) {
+        const uint32_t c = proof_bits_of(w, in->c, i);
+        const bool is = in->type2 == PTX_TYPE_s32 ? (int32_t)c >= 0 : f32_of_bits(c) >= 0;
+        r |= (uint32_t)is << i;
+    }
+    return r;
+}
+
+static struct origin half_of(struct origin o, int half)
+{
+    /* the upper half of a float32 is a bfloat16, cut off */
+    const uint32_t element = !half ? o.low : o.high ? o.high : o.low;
+    return (struct origin){.low = element, .way = element ? o.way : 0};
+}
+
+static struct origin joined(struct origin low, struct origin high)
+{
+    return (struct origin){low.low, high.low, way_sum(low.way, high.way)};
+}
+
+static void pack(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
+{
+    const uint32_t *parts = w->frame->function->extra + in->extra;
+    const uint32_t stride = in->bytes * in->vector == 8 ? 2 : 1;
+    struct origin o[2][VG_LANES] = {{{0}}};
+    for (uint32_t i = 0; i < VG_LANES; i++)
+        for (uint32_t word = 0; word < stride; word++) {
+            if (in->bytes >= 4)
+                o[word][i] = proof_word_of(w, parts[word], i, 0);
+            else if (in->bytes == 2)
+                o[word][i] = joined(proof_word_of(w, parts[2 * word], i, 0),
+                                    proof_word_of(w, parts[2 * word + 1], i, 0));
+        }
+    for (uint32_t word = 0; word < stride; word++)
+        proof_put(w, in->d, lanes, o[word], stride, word);
+}
+
+static void unpack(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
+{
+    const uint32_t *parts = w->frame->function->extra + in->extra;
+    struct origin o[8][VG_LANES] = {{{0}}};
+    for (uint32_t k = 0; k < in->vector && k < 8; k++)
+        for (uint32_t i = 0; i < VG_LANES; i++) {
+            if (in->bytes >= 4)
+                o[k][i] = proof_word_of(w, in->a, i, k);
+            else if (in->bytes == 2)
+                o[k][i] = half_of(proof_word_of(w, in->a, i, k / 2), (int)(k & 1));
+        }
+    for (uint32_t k = 0; k < in->vector && k < 8; k++)
+        if (parts[k])
+            proof_put(w, parts[k], lanes, o[k], 1, 0);
+}
+
+/* Two words of 64 bits each. */
+static void pack_128(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, bool unpacks)
+{
+    const uint32_t *parts = w->frame->function->extra + in->extra;
+    struct origin o[4][VG_LANES];
+    for (uint32_t word = 0; word < 4; word++)
+        for (uint32_t i = 0; i < VG_LANES; i++)
+            o[word][i] = unpacks ? proof_word_of(w, in->a, i, word)
+                                 : proof_word_of(w, parts[word / 2], i, word % 2);
+    for (uint32_t word = 0; word < 4; word++) {
+        if (!unpacks)
+            proof_put(w, in->d, lanes, o[word], 4, word);
+        else if (parts[word / 2])
+            proof_put(w, parts[word / 2], lanes, o[word], 2, word % 2);
+    }
+}
+
+/* Between floating-point types; of other types what comes out has no origin. */
+static void convert(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
+{
+    enum ptx_type to = (enum ptx_type)in->type, from = (enum ptx_type)in->type2;
+    if (in->op != IR_CVT) {
+        to = in->op == IR_CVT_F64_F32   ? PTX_TYPE_f64
+             : in->op == IR_CVT_F16_F32 ? PTX_TYPE_f16
+                                        : PTX_TYPE_f32;
+        from = in->op == IR_CVT_F32_F16 ? PTX_TYPE_f16 : PTX_TYPE_f32;
+    }
+    struct origin o[VG_LANES] = {{0}};
+    if (ptx_type_is_float(to) && ptx_type_is_float(from) && !(in->mode & MODE_TO_INTEGER))
+        for (uint32_t i = 0; i < VG_LANES; i++) {
+            const struct proof_operand a = proof_operand(w, in->a, i, from, 0);
+            o[i] = (struct origin){.low = a.v.element, .way = a.v.way};
+        }
+    proof_put(w, in->d, lanes, o, to == PTX_TYPE_f64 ? 2 : 1, 0);
+}
+
+static void convert_pair(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
+{
+    struct origin o[VG_LANES] = {{0}};
+    const bool halves = in->type == PTX_TYPE_f16x2 || in->type == PTX_TYPE_bf16x2;
+    for (uint32_t i = 0; i < VG_LANES && halves; i++)
+        o[i] = joined(proof_word_of(w, in->b, i, 0), proof_word_of(w, in->a, i, 0));
+    proof_put(w, in->d, lanes, o, 1, 0);
+}
+
+/* ---- numbers as bits ------------------------------------------------------------------------- */
+
+/* A mask that leaves the sign, the exponent and some of the fraction of a float32. */
+static bool cuts_fraction(uint32_t mask)
+{
+    return mask >= 0xff800000u && (mask | (mask - 1)) == 0xffffffffu;
+}
+
+static struct origin masked(struct origin a, uint32_t mask)
+{
+    if (mask == 0xffff)
+        return half_of(a, 0);
+    if (mask == 0xffff0000u && a.high)
+        return joined((struct origin){0}, half_of(a, 1));
+    return cuts_fraction(mask) ? a : (struct origin){0};
+}
+
+static struct origin selected(struct origin a, struct origin b, uint32_t selector)
+{
+    struct origin r[2] = {{0}};
+    for (int half = 0; half < 2; half++) {
+        const uint32_t low = selector >> 8 * half & 0xf, high = selector >> (8 * half + 4) & 0xf;
+        if (!(low & 1) && high == low + 1 && low < 8)
+            r[half] = half_of(low < 4 ? a : b, low >> 1 & 1);
+    }
+    return joined(r[0], r[1]);
+}
+
+/* Numbers are split, packed and negated by their bits. */
+static struct origin by_bits(const struct ir_insn *in, struct origin a, struct origin b,
+                             uint32_t a_bits, uint32_t b_bits, uint32_t c_bits)
+{
+    const bool both = (a.low || a.high) && (b.low || b.high);
+    const struct origin none = {0}, one = a.low || a.high ? a : b;
+    const uint32_t other = a.low || a.high ? b_bits : a_bits;
+    switch (in->op) {
+    case IR_AND_32:
+        return both ? none : masked(one, other);
+    case IR_OR_32:
+        return (struct origin){a.low ? a.low : b.low, a.high ? a.high : b.high,
+                               way_sum(a.way, b.way)};
+    case IR_XOR_32: {
+        const struct proof_value v = proof_negative((struct proof_value){one.low, one.way});
+        return both || other != 0x80000000u ? none
+                                            : (struct origin){.low = v.element, .way = v.way};
+    }
+    case IR_ADD_32:
+        return both || other > 0xffff ? none : one; /* rounds */
+    case IR_SHL_32:
+        return b_bits == 16 ? joined(none, half_of(a, 0)) : none;
+    case IR_SHR_U32:
+        return b_bits == 16 ? half_of(a, 1) : none;
+    default:
+        return selected(a, b, c_bits);
+    }
+}
+
+static void bits(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
+{
+    struct origin o[VG_LANES] = {{0}};
+    if (!proof_holds(w, in->a) && !proof_holds(w, in->b)) {
+        proof_clear(w, in->d, lanes);
+        return;
+    }
+    for (uint32_t i = 0; i < VG_LANES; i++)
+        o[i] = by_bits(in, proof_word_of(w, in->a, i, 0), proof_word_of(w, in->b, i, 0),
+                       proof_bits_of(w, in->a, i), proof_bits_of(w, in->b, i),
+                       in->op == IR_PRMT ? proof_bits_of(w, in->c, i) : 0);
+    proof_put(w, in->d, lanes, o, 1, 0);
+}
+
+/* ---- between lanes --------------------------------------------------------------------------- */
+
+static void shuffle(const struct ir_insn *in, struct vg_warp *w)
+{
+    uint32_t all;
+    struct origin o[VG_LANES] = {{0}};
+    if (!vg_gather_complete(w, in, &all))
+        return;
+    for (uint32_t left = all; left; left &= left - 1) {
+        const int lane = __builtin_ctz(left),
+                  b = (int)(proof_bits_of(w, in->b, (uint32_t)lane) & 31);
+        const int c = (int)proof_bits_of(w, in->c, (uint32_t)lane), segment = c >> 8 & 31;
+        const int low = lane & segment, high = low | (c & 31 & ~segment);
+        int from = in->sub == SUB_UP     ? lane - b
+                   : in->sub == SUB_DOWN ? lane + b
+                   : in->sub == SUB_BFLY ? lane ^ b
+                                         : low | (b & ~segment);
+        if (in->sub == SUB_UP ? from < high : from > high)
+            from = lane;
+        if (all >> (from & 31) & 1)
+            o[lane] = proof_word_of(w, in->a, (uint32_t)from & 31, 0);
+    }
+    proof_put(w, in->d, all, o, 1, 0);
+}
+void proof_move(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, enum proof_kind kind)
+{
+    switch (kind) {
+    case KIND_MOVE:
+        move(in, w, lanes);
+        break;
+    case KIND_SELECT:
+        choose(in, w, lanes, *(const uint32_t *)(const void *)(w->regs + in->c));
+        break;
+    case KIND_SELECT_SIGN:
+        choose(in, w, lanes, not_negative(in, w));
+        break;
+    case KIND_PACK:
+        pack(in, w, lanes);
+        break;
+    case KIND_UNPACK:
+        unpack(in, w, lanes);
+        break;
+    case KIND_PACK_128:
+        pack_128(in, w, lanes, false);
+        break;
+    case KIND_UNPACK_128:
+        pack_128(in, w, lanes, true);
+        break;
+    case KIND_CONVERT:
+        convert(in, w, lanes);
+        break;
+    case KIND_PAIR:
+        convert_pair(in, w, lanes);
+        break;
+    case KIND_SHUFFLE:
+        shuffle(in, w);
+        break;
+    default:
+        bits(in, w, lanes);
+        break;
+    }
+}

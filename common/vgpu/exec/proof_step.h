@@ -1,0 +1,76 @@
+/** @file
+ * What the files of a proof that follow single instructions share: the kinds of instructions
+ * (proof_step.c), which proof_numbers.c computes and proof_moves.c carries along.
+ */
+#ifndef CONVLAB_VG_PROOF_STEP_H
+#define CONVLAB_VG_PROOF_STEP_H
+
+#include "vgpu/exec/proof.h"
+
+enum proof_kind {
+    KIND_NONE,  /* writes no register that may have an origin */
+    KIND_PLAIN, /* writes d, which has none then */
+    KIND_MOVE,
+    KIND_SELECT,
+    KIND_SELECT_SIGN,
+    KIND_PACK,
+    KIND_UNPACK,
+    KIND_PACK_128,
+    KIND_UNPACK_128,
+    KIND_CONVERT,
+    KIND_PAIR,
+    KIND_SHUFFLE,
+    KIND_BITS,
+    KIND_LOAD,
+    KIND_STORE,
+    KIND_ATOMIC,
+    KIND_COPY_ASYNC,
+    KIND_TEXTURE,
+    KIND_SURFACE,
+    KIND_MATRIX,
+    KIND_BARRIER,
+    KIND_BRANCH,
+    /* arithmetic on numbers, from here on */
+    KIND_ADD,
+    KIND_SUBTRACT,
+    KIND_MULTIPLY,
+    KIND_FMA,
+    KIND_DIVIDE,
+    KIND_NEGATE,
+    KIND_ABSOLUTE,
+    KIND_SMALLER,
+    KIND_LARGER,
+};
+/** A word of a lane; none if the slot has none. */
+static inline struct origin proof_word_of(const struct vg_warp *w, uint32_t slot, uint32_t lane,
+                                          uint32_t word)
+{
+    const uint32_t stride = w->frame->holds[slot / 4];
+    return stride ? proof_slot(w, slot)[lane * stride + word] : (struct origin){0};
+}
+
+static inline uint32_t proof_bits_of(const struct vg_warp *w, uint32_t slot, uint32_t lane)
+{
+    return ((const uint32_t *)(const void *)(w->regs + slot))[lane];
+}
+
+static inline struct proof_value proof_negative(struct proof_value a)
+{
+    return a.element ? proof_value_of(field_negative(a.element & FIELD_PRIME), a.way) : a;
+}
+
+/** An operand: its value, if it has one, and its bits. */
+struct proof_operand {
+    struct proof_value v;
+    uint64_t bits;
+};
+struct proof_operand proof_operand(const struct vg_warp *w, uint32_t slot, uint32_t lane,
+                                   enum ptx_type type, int half);
+
+/** Arithmetic on numbers of a type. @pre kind >= KIND_ADD */
+void proof_compute(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
+                   enum proof_kind kind, enum ptx_type type);
+/** Instructions of the kinds from KIND_MOVE to KIND_BITS. */
+void proof_move(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, enum proof_kind kind);
+
+#endif

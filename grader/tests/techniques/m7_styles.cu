@@ -1,0 +1,239 @@
+/* More sums by atomic operations, for m7. */
+#include "gemm.cuh"
+#include <cuda/atomic>
+static size_t columns(const struct conv_shape *s)
+{
+    return (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);
+}
+#define UNFLAT                                                                                     \
+    const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,                     \
+              b = i / W_out / H_out / M
+#define FLAT                                                                                       \
+    SIZES;                                                                                         \
+    const size_t n = (size_t)B * M * H_out * W_out, i = (size_t)blockIdx.x * 256 + threadIdx.x;    \
+    if (i >= n)                                                                                    \
+        return;                                                                                    \
+    UNFLAT
+/* into scratch, then copied */
+__global__ void add_to(struct conv_shape shape, const float *x, const float *k, float *to)
+{
+    FLAT;
+    const int c = blockIdx.y;
+    float sum = 0;
+    for (int t = 0; t < K * K; t++)
+        sum += X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t);
+    atomicAdd(&to[i], sum);
+}
+__global__ void copy(const float *from, float *y, size_t n)
+{
+    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
+    if (i < n)
+        y[i] = from[i];
+}
+/* expect: pass */
+int into_scratch(ARGUMENTS)
+{
+    const size_t n = columns(s) * s->M;
+    float *t = floats(n);
+    cudaMemsetAsync(t, 0, n * 4);
+    add_to<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, t);
+    copy<<<(n + 255) / 256, 256>>>(t, y, n);
+    return cudaGetLastError() != cudaSuccess;
+}
+/* expect: pass */
+int into_scratch_memcpy(ARGUMENTS)
+{
+    const size_t n = columns(s) * s->M;
+    float *t = floats(n);
+    cudaMemsetAsync(t, 0, n * 4);
+    add_to<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, t);
+    cudaMemcpyAsync(y, t, n * 4, cudaMemcpyDeviceToDevice);
+    return cudaGetLastError() != cudaSuccess;
+}
+/* double scratch */
+__global__ void add_double(struct conv_shape shape, const float *x, const float *k, double *to)
+{
+    FLAT;
+    const int c = blockIdx.y;
+    double sum = 0;
+    for (int t = 0; t < K * K; t++)
+        sum += (double)X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t);
+    atomicAdd(&to[i], sum);
+}
+__global__ void narrow(const double *from, float *y, size_t n)
+{
+    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
+    if (i < n)
+        y[i] = (float)from[i];
+}
+/* expect: pass */
+int double_scratch(ARGUMENTS)
+{
+    const size_t n = columns(s) * s->M;
+    double *t = (double *)conv_workspace(n * 8);
+    cudaMemsetAsync(t, 0, n * 8);
+    add_double<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, t);
+    narrow<<<(n + 255) / 256, 256>>>(t, y, n);
+    return cudaGetLastError() != cudaSuccess;
+}
+/* split K of the fused GEMM */
+template <int S>
+__global__ void split_k(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    __shared__ float s_k[16][16], s_u[16][16];
+    const int ty = threadIdx.y, tx = threadIdx.x, m = blockIdx.y * 16 + ty, rows = C * K * K;
+    const size_t cols = (size_t)B * H_out * W_out, col = (size_t)blockIdx.x * 16 + tx;
+    float sum = 0;
+    const int per = ((rows + S - 1) / S + 15) / 16 * 16, first = blockIdx.z * per,
+              end = min(rows, first + per);
+    for (int r0 = first; r0 < end; r0 += 16) {
+        s_k[ty][tx] = m < M && r0 + tx < rows ? k[m * rows + r0 + tx] : 0;
+        s_u[ty][tx] = element<true>(shape, x, cols, r0 + ty, col);
+        __syncthreads();
+        for (int r = 0; r < 16; r++)
+            sum += s_k[ty][r] * s_u[r][tx];
+        __syncthreads();
+    }
+    if (m < M && col < cols && first < end)
+        atomicAdd(&Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)), sum);
+}
+/* expect: pass */
+int split_k_gemm(ARGUMENTS)
+{
+    cudaMemsetAsync(y, 0, columns(s) * s->M * 4);
+    split_k<4><<<dim3((columns(s) + 15) / 16, (s->M + 15) / 16, 4), dim3(16, 16)>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+/* atomic_ref */
+__global__ void by_ref(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    FLAT;
+    (void)n;
+    const int c = blockIdx.y;
+    float sum = 0;
+    for (int t = 0; t < K * K; t++)
+        sum += X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t);
+    cuda::atomic_ref<float, cuda::thread_scope_device>(y[i]).fetch_add(sum,
+                                                                       cuda::memory_order_relaxed);
+}
+/* expect: pass */
+int atomic_ref(ARGUMENTS)
+{
+    const size_t n = columns(s) * s->M;
+    cudaMemsetAsync(y, 0, n * 4);
+    by_ref<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+/* inline red, returned value used for a flag */
+__global__ void by_red(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    FLAT;
+    (void)n;
+    for (int c = blockIdx.y; c < C; c += gridDim.y) {
+        float sum = 0;
+        for (int t = 0; t < K * K; t++)
+            sum += X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t);
+        asm volatile("red.global.add.f32 [%0], %1;" ::"l"(&y[i]), "f"(sum) : "memory");
+    }
+}
+/* expect: pass */
+int inline_red(ARGUMENTS)
+{
+    const size_t n = columns(s) * s->M;
+    cudaMemsetAsync(y, 0, n * 4);
+    by_red<<<dim3((n + 255) / 256, min(s->C, 3)), 256>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+/* a warp reduces taps, lane 0 adds; channels by blocks */
+__global__ void warps(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const size_t i = ((size_t)blockIdx.x * 128 + threadIdx.x) / 32;
+    const int lane = threadIdx.x % 32, c = blockIdx.y;
+    if (i >= (size_t)B * M * H_out * W_out)
+        return;
+    UNFLAT;
+    float sum = 0;
+    for (int t = lane; t < K * K; t += 32)
+        sum += X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t);
+    for (int d = 16; d; d /= 2)
+        sum += __shfl_xor_sync(~0u, sum, d);
+    if (!lane)
+        atomicAdd(y + i, sum);
+}
+/* expect: pass */
+int warp_then_atomic(ARGUMENTS)
+{
+    const size_t n = columns(s) * s->M;
+    cudaMemsetAsync(y, 0, n * 4);
+    warps<<<dim3((n + 3) / 4, s->C), 128>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+/* every product atomically */
+__global__ void each(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    FLAT;
+    (void)n;
+    const int c = blockIdx.y;
+    for (int t = 0; t < K * K; t++)
+        atomicAdd(&y[i], X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t));
+}
+/* expect: pass */
+int every_product(ARGUMENTS)
+{
+    const size_t n = columns(s) * s->M;
+    cudaMemsetAsync(y, 0, n * 4);
+    each<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+/* scatter: each thread owns an x and adds to all outputs it touches */
+__global__ void scatter(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const size_t i = (size_t)blockIdx.x * 128 + threadIdx.x;
+    if (i >= (size_t)B * C * H * W)
+        return;
+    const int w = i % W, h = i / W % H, c = i / W / H % C, b = i / W / H / C;
+    const float v = x[i];
+    for (int m = 0; m < M; m++)
+        for (int p = 0; p < K; p++)
+            for (int q = 0; q < K; q++)
+                if (h - p >= 0 && h - p < H_out && w - q >= 0 && w - q < W_out)
+                    atomicAdd(&Y(b, m, h - p, w - q), v * KK(m, c, p, q));
+}
+/* expect: pass */
+int scatters(ARGUMENTS)
+{
+    cudaMemsetAsync(y, 0, columns(s) * s->M * 4);
+    const size_t n = (size_t)s->B * s->C * s->H * s->W;
+    scatter<<<(n + 127) / 128, 128>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+/* y cleared by kernel; one launch per channel, one after the other */
+__global__ void one_channel(struct conv_shape shape, const float *x, const float *k, float *y,
+                            int c)
+{
+    FLAT;
+    (void)n;
+    float sum = 0;
+    for (int t = 0; t < K * K; t++)
+        sum += X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t);
+    atomicAdd(&y[i], sum);
+}
+__global__ void clear(float *y, size_t n)
+{
+    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
+    if (i < n)
+        y[i] = 0;
+}
+/* expect: pass */
+int launch_per_channel(ARGUMENTS)
+{
+    const size_t n = columns(s) * s->M;
+    clear<<<(n + 255) / 256, 256>>>(y, n);
+    for (int c = 0; c < s->C; c++)
+        one_channel<<<(n + 255) / 256, 256>>>(*s, x, k, y, c);
+    return cudaGetLastError() != cudaSuccess;
+}
+/* shared-memory atomics inside the block, then global atomics for two slices of blocks; kahan none */

@@ -12,7 +12,7 @@ NATIVE       := $(BUILD)/vgpu/libvgpu-native.so
 NATIVE_INLINE := common/vgpu/native/lane_functions.c common/vgpu/native/access_functions.c
 # (what the bitcode calls, it carries: it needs no symbol of the program that loads it)
 NATIVE_SOURCES := $(filter-out $(NATIVE_INLINE),$(wildcard common/vgpu/native/*.c)) \
-                  common/vgpu/exec/rounding.c common/vgpu/ptx/ptx_types.c
+                  common/base/sha256.c common/vgpu/exec/code_store.c common/vgpu/exec/rounding.c common/vgpu/ptx/ptx_types.c
 NATIVE_OBJECTS := $(patsubst %.c,$(BUILD)/vgpu/native/obj/%.o,$(NATIVE_SOURCES) $(NATIVE_INLINE:.c=_bc.c))
 # Never with sanitizers: the code that it makes has none.
 NATIVE_COMPILE  = $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden \

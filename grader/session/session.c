@@ -102,6 +102,24 @@ static void stop(struct gr_session *s)
     s->alive = false;
 }
 
+void gr_session_drop_device(struct vg_process *left)
+{
+    if (left->pid > 0)
+        gr_box_own_child(left->pid, 0);
+    vg_process_kill(left);
+}
+
+void gr_session_leave_device(struct gr_session *s, struct vg_process *left)
+{
+    gr_session_drop_device(left);
+    if (s->alive && s->device.pid > 0 && s->host->code_store) {
+        vg_process_leave(&s->device);
+        *left = s->device;
+        s->device = VG_PROCESS_NONE;
+    }
+    gr_session_end(s);
+}
+
 void gr_session_end(struct gr_session *s)
 {
     stop(s);

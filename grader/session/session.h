@@ -43,6 +43,7 @@ struct gr_host {
     const char *engine;          /**< virtual GPU: --engine, or NULL */
     const char *prove;           /**< virtual GPU: the shape that is proved by execution, or NULL */
     const char *multiprocessors; /**< virtual GPU: how many, or NULL for the profile's */
+    int code_store;              /**< virtual GPU: memory in which native code is kept, or 0 */
     char runner[PATH_MAX];       /**< the runner program */
     char build[PATH_MAX];        /**< the folder with the virtual GPU's programs */
     struct gr_sandbox sandbox;
@@ -118,5 +119,9 @@ const struct gr_device_record *gr_session_device_record(const struct gr_session 
 /** Kills the process and all it has started; harmless on an ended session. Output stays readable.
  */
 void gr_session_end(struct gr_session *session);
+/** The same, but the device process goes on with the native code that it is making, for other sessions of
+ * this host. @param left  set to it; what it was is dropped */
+void gr_session_leave_device(struct gr_session *session, struct vg_process *left);
+void gr_session_drop_device(struct vg_process *left);
 
 #endif

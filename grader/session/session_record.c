@@ -31,6 +31,7 @@ enum st_code gr_session_device_start(struct gr_session *s, int output, char ***e
                                          .engine = s->host->engine,
                                          .prove = s->host->prove,
                                          .multiprocessors = s->host->multiprocessors,
+                                         .code_store = s->host->code_store,
                                          .output = output,
                                          .owned = true};
     enum st_code code = vg_process_start(&s->device, &options, err);

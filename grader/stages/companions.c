@@ -23,7 +23,7 @@ static bool start_session(struct gr_companion *c, struct grading *g, const char 
     struct gr_run run;
     struct st_error ignored;
     const bool started =
-        !gr_session_start(&c->session, &g->host, library, &g->arena, &run, &ignored) &&
+        !gr_session_start(&c->session, &c->host, library, &g->arena, &run, &ignored) &&
         !run.message[0];
     if (!started)
         gr_session_end(&c->session);
@@ -35,11 +35,14 @@ static void start(struct gr_companion *c, struct grading *g, enum gr_subject sub
 {
     c->subject = subject;
     c->images_at_most = images_at_most;
+    c->host = g->host;
+    c->host.code_store = 0;
     if (!file_exists(library))
         return;
     if (g->host.device == RUNNER_ON_VIRTUAL_GPU) {
         path_format(c->library, sizeof c->library, "%s", library);
         gr_kept_times_open(&c->kept, &g->host, library);
+        c->host.code_store = vg_code_store_make();
         c->running = true;
     } else {
         c->running = start_session(c, g, library);
@@ -119,6 +122,8 @@ void gr_companions_time(struct gr_companion companion[GR_COMPANIONS], struct gra
 
 void gr_companions_end(struct gr_companion companion[GR_COMPANIONS])
 {
-    for (size_t i = 0; i < GR_COMPANIONS; i++)
+    for (size_t i = 0; i < GR_COMPANIONS; i++) {
         gr_session_end(&companion[i].session);
+        vg_code_store_close(&companion[i].host.code_store);
+    }
 }

@@ -13,6 +13,7 @@
 /** One of them. */
 struct gr_companion {
     enum gr_subject subject;
+    struct gr_host host; /**< that of the grading, but with native code of its own */
     struct gr_session session;
     bool running;
     size_t images_at_most;     /**< what is slow is timed at small sizes only */

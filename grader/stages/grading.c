@@ -105,6 +105,7 @@ void gr_grading_free(struct grading *g)
 {
     gr_session_end(&g->session);
     gr_proof_free(g->proof);
+    vg_code_store_close(&g->host.code_store);
     gr_source_build_free(&g->built);
     gr_inference_close(g->inference);
     arena_close(&g->arena);

@@ -157,6 +157,7 @@ enum st_code gr_host_choose(struct grading *g, struct st_error *err)
     if ((code = need_profile(build, host->profile, err)))
         return code;
     describe_virtual(g);
+    host->code_store = vg_code_store_make();
     char device_program[PATH_MAX];
     path_format(device_program, sizeof device_program, "%s/vgpu-device", build);
     return need_program(device_program, g->milestone.id, err);

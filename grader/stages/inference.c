@@ -38,6 +38,8 @@ struct gr_inference_stage {
     struct nn_network net;
     struct tsv expected;
     struct gr_companion companion[GR_COMPANIONS];
+    struct vg_process
+        left; /* the device process of the last size, which may still make native code */
 };
 
 /* ---- preparation ---------------------------------------------------------------------------- */
@@ -414,6 +416,7 @@ enum st_code gr_inference_open(struct gr_inference_stage **stage, struct grading
         return st_fail(err, ST_NO_MEMORY, "cannot hold the inference stage in memory");
     in->g = g;
     gr_companions_clear(in->companion);
+    in->left = VG_PROCESS_NONE;
     return load(in, err);
 }
 
@@ -433,8 +436,8 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
         if (gr_failed(g->result, "inference_")) {
             gr_check_set(check, GR_SKIP, "not run: a smaller data set already failed");
         } else {
-            if (i > 0)
-                gr_session_end(&g->session); /* what it has of a smaller size's images goes, too */
+            if (i > 0) /* what it has of a smaller size's images goes, too */
+                gr_session_leave_device(&g->session, &in->left);
             code = gr_session_revive(&g->session, &g->arena, err);
             if (!code)
                 code = run_size(in, check, g->options->images[i], err);
@@ -450,6 +453,7 @@ void gr_inference_close(struct gr_inference_stage *in)
     if (!in)
         return;
     gr_companions_end(in->companion);
+    gr_session_drop_device(&in->left);
     tsv_free(&in->expected);
     nn_network_free(&in->net);
     nn_dataset_free(&in->set);

@@ -12,19 +12,41 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { START_LIMIT_MS = 30000, STATUS_NOT_STARTED = 2 };
+enum { CODE_STORE_MIB = 64, START_LIMIT_MS = 30000, STATUS_NOT_STARTED = 2 };
 
 const char *const vg_engine_words[] = {"auto", "interpreter", "native", NULL};
+
+int vg_code_store_make(void)
+{
+    const int fd = memfd_create("native code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return 0;
+    /* (only what is used takes memory) */
+    if (ftruncate(fd, (off_t)CODE_STORE_MIB << 20) ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)) {
+        close(fd);
+        return 0;
+    }
+    return fd;
+}
+
+void vg_code_store_close(int *store)
+{
+    if (*store > 0)
+        close(*store);
+    *store = 0;
+}
 
 /* The child's side. */
 static void become_device(const struct vg_process_options *o, int door, int control, pid_t parent)
 {
-    char program[PATH_MAX], profiles[PATH_MAX], numbers[2][16];
+    char program[PATH_MAX], profiles[PATH_MAX], numbers[3][16];
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(STATUS_NOT_STARTED);
@@ -32,22 +54,29 @@ static void become_device(const struct vg_process_options *o, int door, int cont
         setpgid(0, 0);
     if (o->output >= 0)
         dup2(o->output, STDERR_FILENO);
-    const int inherited[2] = {door, control};
-    for (int i = 0; i < 2; i++) {
+    const int inherited[3] = {door, control, o->code_store > 0 ? o->code_store : -1};
+    for (int i = 0; i < 3; i++) {
         if (inherited[i] >= 0)
             fcntl(inherited[i], F_SETFD, 0);
         snprintf(numbers[i], sizeof numbers[i], "%d", inherited[i]);
     }
     path_format(program, sizeof program, "%s/vgpu-device", o->folder);
     path_format(profiles, sizeof profiles, "%s/vgpu/profiles", o->folder);
-    const char *const named[][2] = {
-        {"--fd", numbers[0]},     {"--control", control >= 0 ? numbers[1] : NULL},
-        {"--profiles", profiles}, {"--profile", o->profile},
-        {"--faults", o->faults},  {"--counters", o->counters},
-        {"--trace", o->trace},    {"--work", o->work},
-        {"--seed", o->seed},      {"--cores", o->cores},
-        {"--engine", o->engine},  {"--suppressions", o->suppressions},
-        {"--prove", o->prove},    {"--multiprocessors", o->multiprocessors}};
+    const char *const named[][2] = {{"--fd", numbers[0]},
+                                    {"--control", control >= 0 ? numbers[1] : NULL},
+                                    {"--code-store", inherited[2] >= 0 ? numbers[2] : NULL},
+                                    {"--profiles", profiles},
+                                    {"--profile", o->profile},
+                                    {"--faults", o->faults},
+                                    {"--counters", o->counters},
+                                    {"--trace", o->trace},
+                                    {"--work", o->work},
+                                    {"--seed", o->seed},
+                                    {"--cores", o->cores},
+                                    {"--engine", o->engine},
+                                    {"--suppressions", o->suppressions},
+                                    {"--prove", o->prove},
+                                    {"--multiprocessors", o->multiprocessors}};
     const char *arguments[2 * sizeof named / sizeof *named + 4] = {"vgpu-device"};
     size_t n = 1;
     if (o->leak_check)
@@ -215,6 +244,20 @@ bool vg_process_ended(const struct vg_process *process, int *status)
     return end.si_pid != 0;
 }
 
+static void close_channels(struct vg_process *process)
+{
+    if (process->door >= 0)
+        close(process->door);
+    if (process->control >= 0)
+        close(process->control);
+    process->door = process->control = -1;
+}
+
+void vg_process_leave(struct vg_process *process)
+{
+    close_channels(process);
+}
+
 void vg_process_kill(struct vg_process *process)
 {
     if (process->pid > 0) {
@@ -222,9 +265,6 @@ void vg_process_kill(struct vg_process *process)
         while (waitpid(process->pid, NULL, 0) < 0 && errno == EINTR)
             ;
     }
-    if (process->door >= 0)
-        close(process->door);
-    if (process->control >= 0)
-        close(process->control);
+    close_channels(process);
     *process = VG_PROCESS_NONE;
 }

@@ -27,11 +27,18 @@ struct vg_process_options {
     const char *prove;           /**< "B,M,C,H,W,K": prove this convolution by execution */
     const char *multiprocessors; /**< how many, instead of the profile's */
     int output;                  /**< descriptor for what it says; -1: the owner's stderr */
-    const char *suppressions;    /**< file of findings not to be reported */
-    bool leak_check;             /**< memory that is never freed is a finding */
-    bool tells_findings;         /**< it ends with VG_PROCESS_FOUND if there are findings */
-    bool owned;                  /**< with a control channel, in a process group of its own */
+    int code_store; /**< descriptor of memory for native code (vg_code_store_make()), or 0 */
+    const char *suppressions; /**< file of findings not to be reported */
+    bool leak_check;          /**< memory that is never freed is a finding */
+    bool tells_findings;      /**< it ends with VG_PROCESS_FOUND if there are findings */
+    bool owned;               /**< with a control channel, in a process group of its own */
 };
+
+/** @return a descriptor of memory in which the device processes of one program keep native code for each
+ * other, to be closed; or 0. */
+int vg_code_store_make(void);
+/** Closes it, if it is one, and sets it to 0. */
+void vg_code_store_close(int *store);
 
 /** The values of --engine, in the order of enum vg_engine; ends with NULL. */
 extern const char *const vg_engine_words[];
@@ -87,5 +94,7 @@ bool vg_process_ended(const struct vg_process *process, int *status);
 
 /** Kills the process, waits for it and closes what belongs to it; harmless if there is none. */
 void vg_process_kill(struct vg_process *process);
+/** Lets the process end by itself, when it has kept the native code that it is making. */
+void vg_process_leave(struct vg_process *process);
 
 #endif

@@ -23,12 +23,15 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 struct options {
     const char *profile, *profiles, *prove, *path[RECORD_TABLES];
-    int fd, control, cores, multiprocessors;
+    int fd, control, cores, multiprocessors, code_store;
     enum vg_engine engine;
     uint64_t seed;
     const char *suppressions;
@@ -39,6 +42,8 @@ static const struct option_row rows[] = {
     {"fd", 'f', "N", "the door: an inherited socket", OPTION_INT(struct options, fd, 0, INT_MAX)},
     {"control", 'o', "N", "the owner's channel: an inherited socket",
      OPTION_INT(struct options, control, 0, INT_MAX)},
+    {"code-store", 'd', "N", "where native code is kept: inherited memory",
+     OPTION_INT(struct options, code_store, 0, INT_MAX)},
     {"profiles", 'P', "DIR", "where the GPU profiles are", OPTION_TEXT(struct options, profiles)},
     {"profile", 'p', "NAME", "the GPU to be", OPTION_TEXT(struct options, profile)},
     {"multiprocessors", 'm', "N", "how many the GPU has (default: as its profile)",
@@ -69,9 +74,46 @@ static const struct option_row rows[] = {
 
 /* ---- the engine ------------------------------------------------------------------------------ */
 
+/* Memory in which native code is kept for the other device processes of a grading. */
+static struct {
+    void *memory;
+    size_t bytes;
+} code_store;
+
+static void open_code_store(int fd)
+{
+    struct stat file;
+    if (fd < 0 || fstat(fd, &file) || file.st_size <= 0)
+        return;
+    void *memory = mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory != MAP_FAILED) {
+        code_store.memory = memory;
+        code_store.bytes = (size_t)file.st_size;
+    }
+    close(fd);
+}
+
+static const struct vg_translator *load_translator(struct st_error *err)
+{
+    const struct vg_translator *found = native_library_load(err);
+    if (found && code_store.memory)
+        found->share(code_store.memory, code_store.bytes);
+    return found;
+}
+
 static const struct vg_translator *find_translator(void)
 {
-    return native_library_load(NULL);
+    return load_translator(NULL);
+}
+
+/* Others will make use of the native code that is being made. */
+static void finish_code(void)
+{
+    enum { LIMIT_MS = 30000, STEP_MS = 10 };
+    const struct vg_translator *t =
+        code_store.memory && native_library_is_loaded() ? native_library_load(NULL) : NULL;
+    for (int waited = 0; t && t->is_busy() && waited < LIMIT_MS; waited += STEP_MS)
+        nanosleep(&(struct timespec){.tv_nsec = STEP_MS * 1000000L}, NULL);
 }
 
 /* Who asked for native code hears once why there is none. */
@@ -79,7 +121,7 @@ static const struct vg_translator *find_translator_or_say(void)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     struct st_error err;
-    const struct vg_translator *found = native_library_load(&err);
+    const struct vg_translator *found = load_translator(&err);
     if (!found && !atomic_flag_test_and_set(&said))
         st_print(stderr, "virtual GPU", &err);
     return found;
@@ -121,7 +163,8 @@ static void offer_to_be_killed(void)
 
 int main(int argc, char **argv)
 {
-    struct options o = {.fd = -1, .control = -1, .profile = VG_PROFILE_DEFAULT, .profiles = "."};
+    struct options o = {
+        .fd = -1, .control = -1, .code_store = -1, .profile = VG_PROFILE_DEFAULT, .profiles = "."};
     static const struct option_table table = {.rows = rows,
                                               .about = "The virtual GPU's device process."};
     argp_program_version_hook = print_engine;
@@ -134,6 +177,7 @@ int main(int argc, char **argv)
         prctl(PR_SET_DUMPABLE, 0);
     else
         ptxas_start();
+    open_code_store(o.code_store);
     static struct session_shared shared;
     struct st_error err;
     shared.cores = o.cores;
@@ -174,6 +218,7 @@ int main(int argc, char **argv)
     if (code)
         st_print(stderr, "virtual GPU", &err);
     fflush(NULL);
+    finish_code();
     const int status = code ? 2 : found ? VG_PROCESS_FOUND : 0;
     if (native_library_is_loaded()) /* its compiler may be at work, and has no end but this */
         _exit(status);

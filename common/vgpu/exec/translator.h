@@ -34,6 +34,9 @@ struct vg_services {
 struct vg_translator {
     /** @return "LLVM 14.0.6" */
     const char *(*version)(void);
+    /** Keeps code in memory that other processes share, for them and from them (code_store.h). To be
+     * called before open(). @param memory  @p bytes, at first zero; it must live as long */
+    void (*share)(void *memory, size_t bytes);
     /** @param target  instruction set: base, avx2, avx512. @return a translator's state, or NULL. */
     void *(*open)(const char *target, const struct vg_handlers *handlers,
                   const struct vg_services *services);
@@ -42,6 +45,8 @@ struct vg_translator {
      * 0: unknown; may be NULL. */
     vg_native_code (*translate)(void *state, const struct ir_function *f, const uint32_t *entries,
                                 size_t entry_count, const uint8_t *kinds);
+    /** @return whether a thread is in translate(). */
+    bool (*is_busy)(void);
     /** Code is about to run on a worker. */
     void (*begin)(struct vg_worker *worker);
     /** Writes the registers that code has saved to the running fragment's frame. */

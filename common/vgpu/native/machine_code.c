@@ -2,11 +2,14 @@
  * memory that is never writable and executable at once. */
 #include "vgpu/native/machine_code.h"
 
+#include "base/sha256.h"
+#include "vgpu/native/address_table.h"
 #include "vgpu/native/lane_functions.h"
 #include "vgpu/native/patterns.h"
 #include "vgpu/native/unit.h"
 
 #include <llvm-c/BitReader.h>
+#include <llvm-c/BitWriter.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Linker.h>
@@ -29,11 +32,16 @@ static const char passes[] =
     "loop-simplify,lcssa,loop-mssa(loop-rotate,licm),instcombine,gvn,simplifycfg,"
     "loop-mssa(licm),adce,simplifycfg)";
 
+/* How the function and the table of a unit are called until they get a name of their own. */
+#define CODE  "code"
+#define TABLE "table"
+
 struct native_machine {
     LLVMTargetMachineRef target;
     LLVMOrcLLJITRef jit;
-    uint32_t count; /* of codes, for their names */
+    struct code_store store; /* of another owner */
     struct code {
+        char name[CODE_NAME];
         vg_native_code code;
         LLVMOrcResourceTrackerRef tracker;
         struct native_saved *saved; /* it refers to these */
@@ -80,9 +88,20 @@ static void define_store(LLVMModuleRef module)
     add_attribute(f, "alwaysinline", NULL);
 }
 
+/* Calls a C function of that type, and returns what it returns. */
+static void pass_on(struct address_table *addresses, LLVMBuilderRef b, LLVMTypeRef type,
+                    const void *function, LLVMValueRef *arguments, unsigned n)
+{
+    LLVMValueRef to = LLVMBuildBitCast(b, address_table_load(addresses, b, function),
+                                       LLVMPointerType(type, 0), "");
+    LLVMValueRef call = LLVMBuildCall2(b, type, to, arguments, n, "");
+    LLVMSetTailCall(call, true);
+    LLVMBuildRet(b, call);
+}
+
 /* A function that finds patterns, which LLVM may call wherever and as seldom as it likes. */
-static void define_pattern(LLVMModuleRef module, const char *name, unsigned bits, unsigned parts,
-                           uintptr_t address)
+static void define_pattern(LLVMModuleRef module, struct address_table *addresses, const char *name,
+                           unsigned bits, unsigned parts, uintptr_t address)
 {
     LLVMContextRef context = LLVMGetModuleContext(module);
     LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(context), 0);
@@ -96,11 +115,7 @@ static void define_pattern(LLVMModuleRef module, const char *name, unsigned bits
     LLVMGetParams(f, arguments);
     LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
     LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
-    LLVMValueRef to =
-        LLVMConstIntToPtr(LLVMConstInt(i64, address, false), LLVMPointerType(type, 0));
-    LLVMValueRef call = LLVMBuildCall2(b, type, to, arguments, 3 + parts, "");
-    LLVMSetTailCall(call, true);
-    LLVMBuildRet(b, call);
+    pass_on(addresses, b, type, (const void *)address, arguments, 3 + parts);
     LLVMDisposeBuilder(b);
     static const char *const attributes[] = {"noinline", "nounwind",     "willreturn",
                                              "readnone", "speculatable", "memory"};
@@ -110,24 +125,37 @@ static void define_pattern(LLVMModuleRef module, const char *name, unsigned bits
         add_attribute(f, "min-legal-vector-width", "512");
 }
 
-static void define_patterns(LLVMModuleRef module, bool avx512)
+static void define_patterns(LLVMModuleRef module, struct address_table *addresses, bool avx512)
 {
-    define_pattern(module, "native_pattern_wide", 64, avx512 ? 4 : 8, patterns_entry(avx512, true));
-    define_pattern(module, "native_pattern_narrow", 32, avx512 ? 2 : 4,
+    define_pattern(module, addresses, "native_pattern_wide", 64, avx512 ? 4 : 8,
+                   patterns_entry(avx512, true));
+    define_pattern(module, addresses, "native_pattern_narrow", 32, avx512 ? 2 : 4,
                    patterns_entry(avx512, false));
 }
 
-/* What the bitcode calls outside is called by its address; the rest is nobody else's business. */
-static void bind(LLVMModuleRef module, const char *name)
+/* Body of a function of the bitcode that is one of ours. */
+static void define_symbol(LLVMValueRef f, struct address_table *addresses, const void *address)
 {
-    LLVMContextRef context = LLVMGetModuleContext(module);
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(context);
+    enum { MOST = 8 };
+    LLVMValueRef arguments[MOST];
+    LLVMContextRef context = LLVMGetModuleContext(addresses->module);
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
+    if (LLVMCountParams(f) > MOST)
+        abort();
+    LLVMGetParams(f, arguments);
+    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
+    pass_on(addresses, b, LLVMGlobalGetValueType(f), address, arguments, LLVMCountParams(f));
+    LLVMDisposeBuilder(b);
+    add_attribute(f, "alwaysinline", NULL);
+}
+
+/* What the bitcode calls outside gets a body; the rest is nobody else's business. */
+static void bind(LLVMModuleRef module, struct address_table *addresses, const char *name)
+{
     for (const struct native_symbol *s = native_symbols; s->name; s++) {
         LLVMValueRef f = LLVMGetNamedFunction(module, s->name);
-        if (f)
-            LLVMReplaceAllUsesWith(
-                f, LLVMConstIntToPtr(LLVMConstInt(i64, (uint64_t)(uintptr_t)s->address, false),
-                                     LLVMTypeOf(f)));
+        if (f && LLVMIsDeclaration(f))
+            define_symbol(f, addresses, s->address);
     }
     for (LLVMValueRef f = LLVMGetFirstFunction(module), next; f; f = next) {
         next = LLVMGetNextFunction(f);
@@ -143,11 +171,11 @@ static void bind(LLVMModuleRef module, const char *name)
 
 static LLVMModuleRef make_module(const struct native *native, LLVMContextRef context,
                                  const struct ir_function *f, const uint32_t *entries,
-                                 size_t entry_count, const uint8_t *kinds, const char *name,
-                                 struct native_saved **saved)
+                                 size_t entry_count, const uint8_t *kinds,
+                                 struct address_table *addresses, struct native_saved **saved)
 {
     struct native_machine *m = native->machine;
-    LLVMModuleRef module = LLVMModuleCreateWithNameInContext(name, context);
+    LLVMModuleRef module = LLVMModuleCreateWithNameInContext(CODE, context);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(m->target);
     char *triple = LLVMGetTargetMachineTriple(m->target);
     LLVMSetModuleDataLayout(module, layout);
@@ -156,13 +184,16 @@ static LLVMModuleRef make_module(const struct native *native, LLVMContextRef con
     LLVMDisposeMessage(triple);
     bool made = add_bitcode(module, lane_functions_bc, lane_functions_bc_bytes, "lanes") &&
                 add_bitcode(module, access_functions_bc, access_functions_bc_bytes, "accesses");
+    address_table_open(addresses, module);
     if (made) {
         define_store(module);
-        define_patterns(module, strcmp(native->target, "avx512") == 0);
-        made = unit_translate(native, module, f, entries, entry_count, kinds, name, saved);
+        define_patterns(module, addresses, strcmp(native->target, "avx512") == 0);
+        made =
+            unit_translate(native, module, f, entries, entry_count, kinds, CODE, addresses, saved);
     }
     if (made) {
-        bind(module, name);
+        bind(module, addresses, CODE);
+        address_table_close(addresses, TABLE);
         return module;
     }
     LLVMDisposeModule(module);
@@ -217,21 +248,41 @@ static bool optimise(struct native_machine *m, LLVMModuleRef module, const char 
     return done;
 }
 
-static vg_native_code link_object(struct native_machine *m, LLVMMemoryBufferRef object,
-                                  const char *name, struct native_saved *saved)
+static void *look_up(struct native_machine *m, const char *name)
 {
+    LLVMOrcExecutorAddress at = 0;
+    return report(LLVMOrcLLJITLookup(m->jit, &at, name)) ? (void *)(uintptr_t)at : NULL;
+}
+
+static void name_table(char to[2 * CODE_NAME], const char *name)
+{
+    snprintf(to, 2 * CODE_NAME, "%s_" TABLE, name);
+}
+
+/* Consumes the object. */
+static vg_native_code link_object(struct native_machine *m, LLVMMemoryBufferRef object,
+                                  const char *name, const struct address_table *addresses,
+                                  struct native_saved *saved)
+{
+    char table_name[2 * CODE_NAME];
+    name_table(table_name, name);
     LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(m->jit);
     LLVMOrcResourceTrackerRef tracker = LLVMOrcJITDylibCreateResourceTracker(library);
-    LLVMOrcExecutorAddress at = 0;
-    if (!report(LLVMOrcLLJITAddObjectFileWithRT(m->jit, tracker, object)) ||
-        !report(LLVMOrcLLJITLookup(m->jit, &at, name))) {
+    const bool added = report(LLVMOrcLLJITAddObjectFileWithRT(m->jit, tracker, object));
+    void *at = added ? look_up(m, name) : NULL, *table = at ? look_up(m, table_name) : NULL;
+    if (!table) {
         LLVMOrcReleaseResourceTracker(tracker);
         return NULL;
     }
+    address_table_fill(addresses, table);
     struct code *code = malloc(sizeof *code);
     if (!code)
         abort();
-    *code = (struct code){(vg_native_code)(uintptr_t)at, tracker, saved, m->codes};
+    *code = (struct code){.code = (vg_native_code)(uintptr_t)at,
+                          .tracker = tracker,
+                          .saved = saved,
+                          .next = m->codes};
+    snprintf(code->name, sizeof code->name, "%s", name);
     m->codes = code;
     return code->code;
 }
@@ -262,19 +313,96 @@ static LLVMMemoryBufferRef compile(struct native_machine *m, LLVMModuleRef modul
     return object;
 }
 
+static bool is_taken(const struct native_machine *m, const char *name)
+{
+    for (const struct code *c = m->codes; c; c = c->next)
+        if (strcmp(c->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Names the unit by what it is: the same code has the same name in all processes. */
+static void name_unit(const struct native_machine *m, LLVMModuleRef module, char name[CODE_NAME])
+{
+    char hex[SHA256_HEX], table[2 * CODE_NAME];
+    LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(module);
+    sha256_hex(LLVMGetBufferStart(bitcode), LLVMGetBufferSize(bitcode), hex);
+    LLVMDisposeMemoryBuffer(bitcode);
+    unsigned again = 0; /* the same module may have been loaded twice */
+    do
+        snprintf(name, CODE_NAME, CODE "_%.32s_%u", hex, again++);
+    while (is_taken(m, name));
+    name_table(table, name);
+    LLVMSetValueName2(LLVMGetNamedFunction(module, CODE), name, strlen(name));
+    LLVMSetValueName2(LLVMGetNamedGlobal(module, TABLE), table, strlen(table));
+}
+
+/* Consumes the module. @return its code, or NULL. */
+static LLVMMemoryBufferRef find_or_compile(struct native_machine *m, LLVMModuleRef module,
+                                           const char *name)
+{
+    size_t bytes;
+    void *found = code_store_find(&m->store, name, &bytes);
+    if (found) {
+        LLVMMemoryBufferRef copy = LLVMCreateMemoryBufferWithMemoryRangeCopy(found, bytes, name);
+        free(found);
+        LLVMDisposeModule(module);
+        return copy;
+    }
+    LLVMMemoryBufferRef object = compile(m, module, name);
+    if (object)
+        code_store_add(&m->store, name, LLVMGetBufferStart(object), LLVMGetBufferSize(object));
+    return object;
+}
+
+/* The kinds of accesses that another process has seen, so that the code is the same as there. They are
+ * no more than a hint. @return them, to be freed, or NULL: then this process's were kept. */
+static uint8_t *find_or_keep_kinds(const struct native_machine *m, const struct ir_function *f,
+                                   const uint32_t *entries, size_t entry_count,
+                                   const uint8_t *kinds)
+{
+    struct sha256 hash;
+    char hex[SHA256_HEX], name[CODE_NAME];
+    size_t bytes, sites = 0;
+    for (uint32_t i = 0; i < f->insn_count; i++)
+        sites = f->insns[i].site > sites ? f->insns[i].site : sites;
+    if (!kinds || !m->store.memory)
+        return NULL;
+    sha256_begin(&hash);
+    sha256_add(&hash, f->name, strlen(f->name));
+    sha256_add(&hash, &f->insn_count, sizeof f->insn_count);
+    sha256_add(&hash, &sites, sizeof sites);
+    sha256_add(&hash, entries, entry_count * sizeof *entries);
+    sha256_end_hex(&hash, hex);
+    snprintf(name, sizeof name, "kinds_%.32s", hex);
+    uint8_t *found = code_store_find(&m->store, name, &bytes);
+    if (found && bytes == sites + 1)
+        return found;
+    free(found);
+    code_store_add(&m->store, name, kinds, sites + 1);
+    return NULL;
+}
+
 vg_native_code machine_translate(const struct native *native, const struct ir_function *f,
                                  const uint32_t *entries, size_t entry_count, const uint8_t *kinds)
 {
     struct native_machine *m = native->machine;
+    uint8_t *kept = find_or_keep_kinds(m, f, entries, entry_count, kinds);
     struct native_saved *saved = NULL;
-    char name[32];
-    snprintf(name, sizeof name, "code%u", ++m->count);
+    struct address_table addresses = {0};
+    vg_native_code code = NULL;
     LLVMContextRef context = LLVMContextCreate();
-    LLVMModuleRef module =
-        make_module(native, context, f, entries, entry_count, kinds, name, &saved);
-    LLVMMemoryBufferRef object = module ? compile(m, module, name) : NULL;
-    const vg_native_code code = object ? link_object(m, object, name, saved) : NULL;
+    LLVMModuleRef module = make_module(native, context, f, entries, entry_count,
+                                       kept ? kept : kinds, &addresses, &saved);
+    if (module) {
+        char name[CODE_NAME];
+        name_unit(m, module, name);
+        LLVMMemoryBufferRef object = find_or_compile(m, module, name);
+        code = object ? link_object(m, object, name, &addresses, saved) : NULL;
+    }
     LLVMContextDispose(context);
+    free(kept);
+    address_table_free(&addresses);
     if (!code)
         free_saved(saved);
     return code;
@@ -330,13 +458,14 @@ static void raise_limits(void)
     LLVMParseCommandLineOptions(sizeof options / sizeof *options, options, NULL);
 }
 
-struct native_machine *machine_open(const char *target)
+struct native_machine *machine_open(const char *target, const struct code_store *store)
 {
     static pthread_once_t limits = PTHREAD_ONCE_INIT; /* of the process */
     pthread_once(&limits, raise_limits);
     struct native_machine *m = calloc(1, sizeof *m);
     if (!m)
         return NULL;
+    m->store = *store;
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
     LLVMInitializeNativeAsmParser();

@@ -4,9 +4,10 @@
 #ifndef CONVLAB_VGPU_NATIVE_MACHINE_CODE_H
 #define CONVLAB_VGPU_NATIVE_MACHINE_CODE_H
 
+#include "vgpu/exec/code_store.h"
 #include "vgpu/native/unit.h"
 
-struct native_machine *machine_open(const char *target);
+struct native_machine *machine_open(const char *target, const struct code_store *store);
 void machine_close(struct native_machine *machine);
 /** As vg_translator.translate. */
 vg_native_code machine_translate(const struct native *native, const struct ir_function *f,

@@ -6,12 +6,21 @@
 
 #include <llvm/Config/llvm-config.h>
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *version(void)
 {
     return "LLVM " LLVM_VERSION_STRING;
+}
+
+static struct code_store store;
+static atomic_int busy;
+
+static void share(void *memory, size_t bytes)
+{
+    store = (struct code_store){memory, bytes};
 }
 
 static void *open_native(const char *target, const struct vg_handlers *handlers,
@@ -22,7 +31,7 @@ static void *open_native(const char *target, const struct vg_handlers *handlers,
     struct native *n = calloc(1, sizeof *n);
     if (!n)
         return NULL;
-    *n = (struct native){handlers, services, target, machine_open(target)};
+    *n = (struct native){handlers, services, target, machine_open(target, &store)};
     if (n->machine)
         return n;
     free(n);
@@ -32,7 +41,15 @@ static void *open_native(const char *target, const struct vg_handlers *handlers,
 static vg_native_code translate(void *state, const struct ir_function *f, const uint32_t *entries,
                                 size_t entry_count, const uint8_t *kinds)
 {
-    return machine_translate(state, f, entries, entry_count, kinds);
+    atomic_fetch_add(&busy, 1);
+    const vg_native_code code = machine_translate(state, f, entries, entry_count, kinds);
+    atomic_fetch_sub(&busy, 1);
+    return code;
+}
+
+static bool is_busy(void)
+{
+    return atomic_load(&busy) > 0;
 }
 
 static void drop(void *state, vg_native_code code)
@@ -50,4 +67,5 @@ static void close_native(void *state)
 
 extern const struct vg_translator vg_translator;
 __attribute__((visibility("default"))) const struct vg_translator vg_translator = {
-    version, open_native, translate, patterns_begin, saved_settle, drop, close_native};
+    version,        share,        open_native, translate,   is_busy,
+    patterns_begin, saved_settle, drop,        close_native};

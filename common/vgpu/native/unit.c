@@ -380,14 +380,15 @@ static void translate_all(struct unit *u, const char *name)
 
 bool unit_translate(const struct native *native, LLVMModuleRef module, const struct ir_function *f,
                     const uint32_t *entries, size_t entry_count, const uint8_t *kinds,
-                    const char *name, struct native_saved **saved)
+                    const char *name, struct address_table *addresses, struct native_saved **saved)
 {
     struct unit u = {.native = native,
                      .f = f,
                      .kinds = kinds,
                      .entries = entries,
                      .entry_count = entry_count,
-                     .module = module};
+                     .module = module,
+                     .addresses = addresses};
     u.context = LLVMGetModuleContext(module);
     struct ptx_flow *flow = native->services->flow_new(f);
     if (!flow)

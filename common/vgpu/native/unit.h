@@ -20,6 +20,7 @@
 #ifndef CONVLAB_VGPU_NATIVE_UNIT_H
 #define CONVLAB_VGPU_NATIVE_UNIT_H
 
+#include "vgpu/native/address_table.h"
 #include "vgpu/native/saved.h"
 
 #include <llvm-c/Core.h>
@@ -87,6 +88,7 @@ struct unit {
     LLVMValueRef homes;         /**< metadata: what homes only are accessed by */
     LLVMValueRef mask;          /**< variable */
     struct native_saved *saved; /**< all plans; the caller's in the end */
+    struct address_table *addresses;
 };
 
 /* ---- unit.c */
@@ -95,7 +97,7 @@ struct unit {
  * the code refers to: a list that must live as long. @return false without memory. */
 bool unit_translate(const struct native *native, LLVMModuleRef module, const struct ir_function *f,
                     const uint32_t *entries, size_t entry_count, const uint8_t *kinds,
-                    const char *name, struct native_saved **saved);
+                    const char *name, struct address_table *addresses, struct native_saved **saved);
 /** @return whether a unit ends at an instruction: its handler may park the fragment or change its lanes. */
 bool unit_ends(const struct unit *u, const struct ir_insn *in);
 /** Executes an instruction by its handler, from frame to frame. */
@@ -188,7 +190,7 @@ LLVMTypeRef lanes_of_bits(struct unit *u, int bits);
 LLVMValueRef number(struct unit *u, int bits, uint64_t value);
 LLVMValueRef variable(struct unit *u, LLVMTypeRef type);
 LLVMValueRef splat(struct unit *u, LLVMValueRef scalar, int bits);
-/** A host address as a constant. */
+/** An address of this process: of an instruction of the function, or of anything else. */
 LLVMValueRef address_of(struct unit *u, const void *at);
 /** A pointer as one to another type. */
 LLVMValueRef pointer_to(struct unit *u, LLVMTypeRef type, LLVMValueRef pointer);

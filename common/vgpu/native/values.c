@@ -59,7 +59,12 @@ LLVMValueRef splat(struct unit *u, LLVMValueRef scalar, int bits)
 
 LLVMValueRef address_of(struct unit *u, const void *at)
 {
-    return LLVMConstIntToPtr(LLVMConstInt(u->i64, (uint64_t)(uintptr_t)at, false), u->pointer);
+    const struct ir_insn *first = u->f->insns, *in = at;
+    if (in < first || in > first + u->f->insn_count)
+        return address_table_load(u->addresses, u->b, at);
+    LLVMValueRef begin = address_table_load(u->addresses, u->b, first);
+    LLVMValueRef offset = number(u, 64, (uint64_t)((const char *)in - (const char *)first));
+    return LLVMBuildGEP2(u->b, u->i8, begin, &offset, 1, "");
 }
 
 LLVMValueRef pointer_to(struct unit *u, LLVMTypeRef type, LLVMValueRef pointer)
@@ -110,8 +115,7 @@ LLVMValueRef call_function(struct unit *u, const char *name, LLVMValueRef *argum
 LLVMValueRef call_address(struct unit *u, const void *function, LLVMTypeRef type,
                           LLVMValueRef *arguments, unsigned n)
 {
-    LLVMValueRef f = LLVMConstIntToPtr(LLVMConstInt(u->i64, (uint64_t)(uintptr_t)function, false),
-                                       LLVMPointerType(type, 0));
+    LLVMValueRef f = pointer_to(u, type, address_table_load(u->addresses, u->b, function));
     return LLVMBuildCall2(u->b, type, f, arguments, n, "");
 }
 

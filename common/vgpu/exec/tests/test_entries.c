@@ -64,8 +64,8 @@ static void close_slow(void *state)
     sem_post(&closed);
 }
 
-static const struct vg_translator slow = {version, open_slow, translate, begin,
-                                          NULL,    drop,      close_slow};
+static const struct vg_translator slow = {version, NULL, open_slow, translate, NULL,
+                                          begin,   NULL, drop,      close_slow};
 
 static const struct vg_translator *find(void)
 {

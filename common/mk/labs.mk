@@ -13,9 +13,10 @@ LAB_BASE_CFLAGS = -std=gnu11 -g -I$(LAB_INCLUDE) -fPIC -shared -fopenmp -Wall -W
         print-lab-compiler-c print-lab-compiler-cu print-lab-command-c print-lab-command-cu
 
 # GPU milestones: PTX for the virtual GPU and newer GPUs than are known here; machine code for the GPU that is
-# here if the toolkit knows it, else for those of courses (V100 T4 A100 A40 L4 H100: no driver then compiles PTX
-# that may be too new for it; the nearest of them tells the virtual GPU registers and spills). ptxas takes a
-# tenth of a second for each. CUDA 13 no longer compiles for Volta.
+# here if the toolkit knows it, else for those of courses (V100 T4 A100 A40 L4 H100), so that no driver has to
+# compile PTX that may be too new for it. Each kind of code runs on later GPUs of its generation, too: sm_70 on the
+# T4, sm_86 on the L4; one for each would take ptxas up to half of nvcc's time (m8, m9). The nearest of them tells
+# the virtual GPU registers and spills. CUDA 13 no longer compiles for Volta.
 LAB_OLDEST    := $(if $(filter 12,$(CUDA_MAJOR)),70,75)
 lab_gencode    = -gencode arch=compute_$(LAB_OLDEST)$(comma)code=$(1)
 LAB_NVCC_ARCH  = $(call lab_gencode,compute_$(LAB_OLDEST)) $(or $(LAB_GPU_ARCH),$(LAB_CUBINS))
@@ -23,7 +24,7 @@ LAB_GPU_SM    := $(if $(wildcard /dev/nvidiactl),$(firstword $(subst .,,$(shell 
                    --query-gpu=compute_cap --format=csv$(comma)noheader 2>/dev/null))))
 LAB_GPU_SM    := $(if $(LAB_GPU_SM),$(filter sm_$(LAB_GPU_SM),$(shell $(NVCC) --list-gpu-code 2>/dev/null)))
 LAB_GPU_ARCH  := $(if $(LAB_GPU_SM),-gencode arch=$(LAB_GPU_SM:sm_%=compute_%)$(comma)code=$(LAB_GPU_SM))
-LAB_CUBINS     = $(foreach sm,$(filter-out 75,$(LAB_OLDEST)) 75 80 86 89 90,$(call lab_gencode,sm_$(sm)))
+LAB_CUBINS     = $(foreach sm,$(LAB_OLDEST) 80 86 90,$(call lab_gencode,sm_$(sm)))
 # (-fno-gnu-unique: kernels that are templates keep their handles in symbols which are otherwise shared by
 # all libraries of a process, and gpubench loads several)
 LAB_BASE_NVCCFLAGS = -std=c++17 -lineinfo -g -I$(LAB_INCLUDE) -cudart shared -shared -Xcompiler -fPIC,-Wall,-Wextra,-fno-gnu-unique

@@ -48,7 +48,7 @@ endif
 # Tests that are scripts: they print the same closing line as Criterion.
 TEST_SCRIPTS += grader/tests/cli/cli.sh grader/tests/mutants/mutants.sh common/mk/tests/tree.sh \
     $(if $(TECHNIQUES),grader/tests/techniques/techniques.sh) \
-    $(if $(NVCC),grader/tests/textbook/textbook.sh grader/tests/mutations/sample.sh)
+    $(if $(NVCC),grader/tests/textbook/textbook.sh grader/tests/words/words.sh grader/tests/mutations/sample.sh)
 
 # Which toolkit is used, and installing one.
 TEST_NEEDS   += $(BUILD)/tests/find-toolkit

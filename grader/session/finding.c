@@ -3,29 +3,39 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What to do about each kind of finding. */
+/* What to do about each kind of finding; where a word of its detail is given, with that word. The
+ * first row that fits counts. */
 static const struct {
-    const char *kind, *hint;
+    const char *kind, *word, *hint;
 } hints[] = {
-    {"out_of_bounds",
-     "which index of that line reaches its tensor's size? A thread beyond the last output must return before it reads or writes"},
-    {"misaligned", "an access of 8 or 16 bytes needs an address that is a multiple of it"},
-    {"uninitialised",
+    {"out_of_bounds", "; the block has 0,",
+     "the launch gives the block no shared memory: the third parameter, <<<grid, block, BYTES>>>, is missing"},
+    {"out_of_bounds", "third parameter",
+     "is the third launch parameter in bytes (elements times sizeof(float)), and does it count every array in it? Else: which index of that line is too large?"},
+    {"out_of_bounds", NULL,
+     "which index of that line reaches its tensor's size? Guard that access alone: load 0 where there is no element, store nothing where there is no output. (A return before __syncthreads() would be the next mistake.)"},
+    {"misaligned", NULL, "an access of 8 or 16 bytes needs an address that is a multiple of it"},
+    {"uninitialised", "never reached the barrier",
+     "threads that have no output must load their part of the tile all the same: do not return before __syncthreads(), put an if around what is stored"},
+    {"uninitialised", NULL,
      "memory is read that nothing was written to: which thread should have, and has it reached __syncthreads()?"},
-    {"use_after_free",
+    {"use_after_free", NULL,
      "memory of an earlier call is used: take scratch memory from conv_workspace() in every call"},
-    {"invalid_address",
+    {"invalid_address", NULL,
      "a null or host pointer in a kernel: x, k and y are device pointers, what else does that line follow?"},
-    {"race_raw",
+    {"race_raw", "asynchronous copy",
+     "asynchronous copies must be waited for, by the threads that began them, before __syncthreads() and the first read: __pipeline_wait_prior(0)"},
+    {"race_raw", NULL,
      "a value is read that another thread writes without a barrier between: add __syncthreads() after the tile is loaded"},
-    {"race_war",
+    {"race_war", NULL,
      "a value is overwritten that another thread may still read: add __syncthreads() before the next tile is loaded"},
-    {"race_waw", "two threads write the same place: give each its own, or use an atomic"},
-    {"race_global",
+    {"race_waw", NULL, "two threads write the same place: give each its own, or use an atomic"},
+    {"race_global", NULL,
      "several blocks add to the same element, and x += a is a load, an addition and a store: use atomicAdd()"},
-    {"barrier_divergence",
+    {"barrier_divergence", NULL,
      "__syncthreads() must be reached by all threads of the block: not inside an if, not behind a return"},
-    {"no_progress", "does every loop of the kernel end? Check each condition and step"},
+    {"no_progress", NULL,
+     "does every loop around that line end? Check each one's condition and step: which variable should change?"},
 };
 
 /* How near a kind of finding is to the mistake. A barrier that only some threads reach, or that is
@@ -49,7 +59,17 @@ static size_t choose(const struct tsv *table, int kind, int kernel)
     return chosen;
 }
 
-bool gr_finding_first(const struct tsv *table, struct gr_run *run)
+/* The student's file has a name that an editor can open; others, their own. */
+static const char *file_shown(const char *file, const char *source)
+{
+    const char *own = strrchr(source, '/'), *slash = strrchr(file, '/');
+    file = slash ? slash + 1 : file;
+    own = own ? own + 1 : source;
+    /* (a file that is graded by itself is compiled as conv.cu) */
+    return *own && (strcmp(own, file) == 0 || strcmp(file, "conv.cu") == 0) ? source : file;
+}
+
+bool gr_finding_first(const struct tsv *table, const char *source, struct gr_run *run)
 {
     static const char *const columns[] = {"kind",  "kernel", "file",   "line",
                                           "block", "thread", "detail", "count"};
@@ -65,50 +85,91 @@ bool gr_finding_first(const struct tsv *table, struct gr_run *run)
     for (int i = 0; whole && i < COLUMNS; i++)
         cell[i] = tsv_cell(table, row, column[i]);
     if (whole) {
-        const char *slash = strrchr(cell[FILE_NAME], '/');
         snprintf(run->pattern, sizeof run->pattern, "%s", cell[KIND]);
         snprintf(run->message, sizeof run->message,
-                 "%s at %s:%s, kernel %.100s, block %s, thread %s: %.200s (%s time%s%s)",
-                 cell[KIND], slash ? slash + 1 : cell[FILE_NAME], cell[LINE], cell[KERNEL],
+                 "%s at %.200s:%s, kernel %.60s, block %s, thread %s: %.200s (%s time%s%s)",
+                 cell[KIND], file_shown(cell[FILE_NAME], source), cell[LINE], cell[KERNEL],
                  cell[BLOCK], cell[THREAD], cell[DETAIL], cell[COUNT],
                  strcmp(cell[COUNT], "1") ? "s" : "",
                  table->rows > 1 ? "; more findings below" : "");
         run->hint[0] = '\0';
-        for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
-            if (strcmp(hints[i].kind, cell[KIND]) == 0)
+        for (size_t i = 0; i < sizeof hints / sizeof *hints && !run->hint[0]; i++)
+            if (strcmp(hints[i].kind, cell[KIND]) == 0 &&
+                (!hints[i].word || strstr(cell[DETAIL], hints[i].word)))
                 snprintf(run->hint, sizeof run->hint, "%s", hints[i].hint);
-        if (strstr(cell[DETAIL], "asynchronous copy"))
-            snprintf(
-                run->hint, sizeof run->hint,
-                "asynchronous copies must be waited for, by the threads that began them, before __syncthreads() and the first read: __pipeline_wait_prior(0)");
     }
     return whole;
 }
 
-bool gr_finding_refused(const struct gr_device_record *record, struct gr_run *run)
+static const char *error_name(int error)
+{
+    switch (error) {
+#define X(number, name, text)                                                                      \
+    case number:                                                                                   \
+        return #name " (" text ")";
+#include "vgpu/cudart/errors.def"
+#undef X
+    default:
+        return "an error";
+    }
+}
+
+/* The first line that the virtual GPU printed with that word, without what introduces it. */
+static bool line_with(const char *said, const char *word, char *to, size_t room)
+{
+    const char *at = said ? strstr(said, word) : NULL;
+    if (at)
+        snprintf(to, room, "%.*s", (int)strcspn(at, "\n"), at);
+    return at != NULL;
+}
+
+bool gr_finding_refused(const struct gr_device_record *record, const char *said, struct gr_run *run)
 {
     static const struct {
-        const char *call, *pattern, *hint;
+        const char *call, *pattern, *word, *hint;
     } calls[] = {
-        {"Launch", "launch_failed",
-         "look at the launch: at least one and at most 1024 threads per block, no grid size 0 (is the number of blocks rounded up?), y and z at most 65535, shared memory; the virtual GPU says below which it was"},
-        {"Symbol", "symbol_copy_failed",
+        {"Launch", "launch_failed", "launch of ",
+         "look at the launch: at least one and at most 1024 threads per block, no grid size 0 (is the number of blocks rounded up?), y and z at most 65535, shared memory"},
+        {"Symbol", "symbol_copy_failed", "cudaMemcpyToSymbol",
          "is the __constant__ array large enough for what is copied, and are sizes in bytes?"},
-        {"FuncSetAttribute", "attribute_refused",
+        {"Memcpy", "copy_failed", "cudaMemcpy: ",
+         "is each pointer one of the device, or the host, as the direction says, and are sizes in bytes? A __constant__ array is filled by cudaMemcpyToSymbol"},
+        {"Memset", "copy_failed", "cudaMemset",
+         "is it a pointer of the device, and is the size in bytes?"},
+        {"FuncSetAttribute", "attribute_refused", "cudaFuncSetAttribute",
          "a block has no more shared memory than the device says (cudaDevAttrMaxSharedMemoryPerBlockOptin): what does your code do for larger layers?"},
     };
     /* Other calls a program may make in vain and do without: for memory, for one. */
     for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
         for (size_t i = 0; i < record->rows; i++) {
             const struct gr_device_row *row = &record->row[i];
+            char why[256] = "";
             if (strcmp(row->kind, "api") != 0 || !row->error || !strstr(row->name, calls[k].call))
                 continue;
             snprintf(run->pattern, sizeof run->pattern, "%s", calls[k].pattern);
-            snprintf(run->message, sizeof run->message, "%.100s was refused with CUDA error %d",
-                     row->name, row->error);
+            line_with(said, calls[k].word, why, sizeof why);
+            snprintf(run->message, sizeof run->message, "%.100s was refused with %s%s%s", row->name,
+                     error_name(row->error), why[0] ? ": " : "", why);
             snprintf(run->hint, sizeof run->hint, "%s", calls[k].hint);
             return true;
         }
     }
     return false;
+}
+
+bool gr_finding_explain(const struct gr_device_record *record, const char *source, const char *said,
+                        struct gr_run *run)
+{
+    struct gr_run refused = {.pattern = ""};
+    const bool found = gr_finding_first(&record->findings, source, run);
+    if (!gr_finding_refused(record, said, &refused) ||
+        (found && strcmp(refused.pattern, "attribute_refused") == 0))
+        return found;
+    char then[sizeof run->message];
+    snprintf(then, sizeof then, "%s", run->message);
+    snprintf(run->pattern, sizeof run->pattern, "%s", refused.pattern);
+    snprintf(run->message, sizeof run->message, "%.380s%s%.220s", refused.message,
+             found ? ", and nothing looked at that; then " : "", found ? then : "");
+    snprintf(run->hint, sizeof run->hint, "%s", refused.hint);
+    return true;
 }

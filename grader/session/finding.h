@@ -12,13 +12,21 @@
 
 /** Describes the first call of the runtime that the virtual GPU refused (a launch of no blocks, a
  * copy beyond a variable) in @p run: pattern, message, hint.
+ * @param said  what the virtual GPU printed, or NULL: the limit of a launch that was broken
  * @return false, with @p run unchanged, if there is none. */
-bool gr_finding_refused(const struct gr_device_record *record, struct gr_run *run);
+bool gr_finding_refused(const struct gr_device_record *record, const char *said,
+                        struct gr_run *run);
 
 /** Describes the first of a table of findings (kind kernel file line block thread address detail
  * ...) in @p run: pattern, message, hint. A race or a barrier that not all threads reach is told of
  * before the reads of unset memory that follow from it.
+ * @param source  how the student's file is called; "": by its name
  * @return false, with @p run unchanged, if there is none. */
-bool gr_finding_first(const struct tsv *findings, struct gr_run *run);
+bool gr_finding_first(const struct tsv *findings, const char *source, struct gr_run *run);
+
+/** Both: a call that was refused, and not looked at, comes before what kernels then did.
+ * @return false, with @p run unchanged, if there is neither. */
+bool gr_finding_explain(const struct gr_device_record *record, const char *source, const char *said,
+                        struct gr_run *run);
 
 #endif

@@ -44,6 +44,7 @@ struct gr_host {
     const char *prove;           /**< virtual GPU: the shape that is proved by execution, or NULL */
     const char *multiprocessors; /**< virtual GPU: how many, or NULL for the profile's */
     int code_store;              /**< virtual GPU: memory in which native code is kept, or 0 */
+    char source[1024];           /**< how findings call the student's file; "": by its name */
     char runner[PATH_MAX];       /**< the runner program */
     char build[PATH_MAX];        /**< the folder with the virtual GPU's programs */
     struct gr_sandbox sandbox;

@@ -84,14 +84,14 @@ static void name_limits(struct gr_run *run)
 void gr_session_explain_crash(const struct gr_session *s, const struct runner_reply *reply,
                               const struct conv_shape *shape, double limit_s, struct gr_run *run)
 {
-    char place[160] = "outside of your code", access[128] = "";
+    char place[160] = "a library that your code called", access[128] = "";
     if (reply->in_lab)
         gr_source_place(&s->host->sandbox, s->library, reply->lab_offset, place, sizeof place);
     if (reply->signal == SIGXCPU) {
         char message[sizeof run->message];
         snprintf(message, sizeof message,
-                 "still running after %.0f s, the limit for this shape; it was at %s", limit_s,
-                 place);
+                 "still running after %.0f s, the limit for this shape; it was %s %s", limit_s,
+                 reply->in_lab ? "at" : "in", place);
         gr_session_say(
             run, GR_TIMED_OUT, message,
             "does every loop end? Check each loop's condition and step around that line");
@@ -145,7 +145,7 @@ void gr_session_explain_end(struct gr_session *s, struct gr_run *run)
         gr_session_drain(s);
         char message[sizeof run->message];
         snprintf(message, sizeof message, "the sandbox did not start, or was killed: %.300s",
-                 s->output.text);
+                 s->output.lab.text);
         message[strcspn(message, "\n")] = '\0';
         gr_session_say(run, GR_DEVICE_LOST, message,
                        "is there enough memory? grader sandbox tells more");

@@ -7,12 +7,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** The first lines, capped and escaped. */
-struct gr_output {
-    char text[8192]; /**< whole lines, printable characters, tabs and newlines only */
+enum { GR_OUTPUT_START = 13 }; /**< bytes that tell whose line it is */
+
+/** The first lines of one speaker, capped and escaped. */
+struct gr_said {
+    char text[4096]; /**< whole lines, printable characters, tabs and newlines only */
     size_t length;
     unsigned long lines, lines_kept;
-    bool midline, dropping;
+    bool dropping;
+};
+
+/** What came through the pipe. */
+struct gr_output {
+    struct gr_said lab;    /**< the student's code */
+    struct gr_said device; /**< the virtual GPU: "virtual GPU: ..." and its indented details */
+    struct gr_said *now;   /**< whose line is being read; NULL while its start is collected */
+    unsigned char start[GR_OUTPUT_START];
+    size_t started;
+    bool after_device; /**< the line before was the virtual GPU's */
 };
 
 /** Adds what can be read from a non-blocking pipe without waiting. At its end the pipe is closed

@@ -37,8 +37,8 @@ enum st_code gr_session_device_start(struct gr_session *s, int output, char ***e
     enum st_code code = vg_process_start(&s->device, &options, err);
     if (code) {
         gr_session_drain(s);
-        size_t line = strcspn(s->output.text, "\n");
-        return st_detail(err, ST_GOT, "%.*s", (int)line, s->output.text);
+        const char *said = s->output.device.length ? s->output.device.text : s->output.lab.text;
+        return st_detail(err, ST_GOT, "%.*s", (int)strcspn(said, "\n"), said);
     }
     gr_box_own_child(0, s->device.pid);
     *environment = vg_process_environment(s->host->build, RUNNER_DOOR);
@@ -147,7 +147,7 @@ bool gr_session_judge_record(struct gr_session *s, const struct conv_shape *shap
         return false;
     }
     judge_work(s->record, shape, run);
-    gr_finding_first(&s->record->findings, run);
+    gr_finding_first(&s->record->findings, s->host->source, run);
     return true;
 }
 
@@ -162,10 +162,10 @@ bool gr_session_explain_returned(struct gr_session *s, int returned, struct gr_r
         run, GR_RETURNED, message,
         "return 0 when y is complete; anything else says that the shape cannot be computed");
     struct gr_run why = {0};
-    if (s->record &&
-        (gr_finding_first(&s->record->findings, &why) || gr_finding_refused(s->record, &why))) {
+    gr_session_drain(s);
+    if (s->record && gr_finding_explain(s->record, s->host->source, s->output.device.text, &why)) {
         snprintf(run->pattern, sizeof run->pattern, "%s", why.pattern);
-        snprintf(run->message, sizeof run->message, "%.300s, and %s", why.message, message);
+        snprintf(run->message, sizeof run->message, "%.500s, and %s", why.message, message);
         snprintf(run->hint, sizeof run->hint, "%s", why.hint);
     }
     return true;
@@ -177,8 +177,8 @@ void gr_session_explain_device_error(struct gr_session *s, struct runner_reply *
     if (!gr_session_record_take(s, run))
         return;
     run->outcome = GR_DEVICE_ERROR;
-    if (s->record &&
-        (gr_finding_first(&s->record->findings, run) || gr_finding_refused(s->record, run)))
+    gr_session_drain(s);
+    if (s->record && gr_finding_explain(s->record, s->host->source, s->output.device.text, run))
         return;
     bool launch = strstr(reply->text, "from a launch") != NULL;
     gr_session_say(

@@ -27,23 +27,65 @@ static void make_place(char *said, char *to, size_t room)
                  text_printable(shown[1], sizeof shown[1], function));
 }
 
-void gr_source_place(const struct gr_sandbox *sandbox, const char *library, uint64_t offset,
-                     char *to, size_t room)
+/* Runs a tool on a library, which is the student's. @return what it printed, to be freed; or NULL. */
+static char *run_tool(const struct gr_sandbox *sandbox, const char *library,
+                      const char *const argv[])
 {
     static const struct gr_limits limits = {.wall_s = 20,
                                             .cpu_s = 10,
                                             .address_bytes = (size_t)1 << 30,
                                             .file_bytes = 1,
                                             .processes = 8};
+    const struct gr_confined_options options = {
+        .argv = argv, .shown = library, .limits = limits, .keep_bytes = 4096};
+    struct gr_confined_result result = {.output = NULL};
+    struct st_error ignored;
+    if (gr_confined_run(sandbox, &options, &result, &ignored) == ST_OK && result.exit_status == 0)
+        return result.output;
+    free(result.output);
+    return NULL;
+}
+
+void gr_source_place(const struct gr_sandbox *sandbox, const char *library, uint64_t offset,
+                     char *to, size_t room)
+{
     char at[32];
     snprintf(at, sizeof at, "0x%llx", (unsigned long long)offset);
     snprintf(to, room, "offset %s of the library", at);
     const char *const argv[] = {"addr2line", "-f", "-e", library, at, NULL};
-    const struct gr_confined_options options = {
-        .argv = argv, .shown = library, .limits = limits, .keep_bytes = 4096};
-    struct gr_confined_result result;
-    struct st_error ignored;
-    if (gr_confined_run(sandbox, &options, &result, &ignored) == ST_OK && result.exit_status == 0)
-        make_place(result.output, to, room);
-    free(result.output);
+    char *said = run_tool(sandbox, library, argv);
+    if (said)
+        make_place(said, to, room);
+    free(said);
+}
+
+/* A function of the source: not one of the compiler's, nor what launches a kernel. */
+static bool is_own(const char *name)
+{
+    static const char *const others[] = {"_", "__", "std::", "cuda", "operator"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strncmp(name, others[i], strlen(others[i])) == 0)
+            return false;
+    return name[0] != '\0';
+}
+
+bool gr_source_exports(const struct gr_sandbox *sandbox, const char *library, char *to, size_t room)
+{
+    const char *const argv[] = {"nm", "-DC", "--defined-only", library, NULL};
+    char *said = run_tool(sandbox, library, argv), *next = said;
+    bool mangled = false;
+    size_t used = 0;
+    to[0] = '\0';
+    for (char *line; (line = strsep(&next, "\n"));) {
+        char shown[128];
+        const char *name = strstr(line, " T ");
+        if (!name || !is_own(name + 3))
+            continue;
+        mangled |= strncmp(name + 3, "conv_forward(", 13) == 0;
+        if (used < room)
+            used += (size_t)snprintf(to + used, room - used, "%s%.100s", used ? ", " : "",
+                                     text_printable(shown, sizeof shown, name + 3));
+    }
+    free(said);
+    return mangled;
 }

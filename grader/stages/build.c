@@ -5,13 +5,34 @@
 #include "base/files.h"
 #include "grader/course/lab_make.h"
 #include "grader/sandbox/library_check.h"
+#include "grader/session/source_place.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+/* How findings call the file: so that an editor opens it from where the student stands. The path of
+ * a file that others put somewhere is no business of theirs. */
+static void describe_for_findings(struct grading *g)
+{
+    const struct gr_options *o = g->options;
+    char here[PATH_MAX];
+    const char *source = g->milestone.lab_source;
+    size_t length;
+    if (o->file && o->file[0] != '/') {
+        snprintf(g->host.source, sizeof g->host.source, "%s", o->file);
+    } else if (!o->lib && !o->file && !o->reference && getcwd(here, sizeof here)) {
+        length = strlen(here);
+        if (strncmp(source, here, length) == 0 && source[length] == '/')
+            source += length + 1;
+        snprintf(g->host.source, sizeof g->host.source, "%s", source);
+    }
+}
 
 void gr_source_describe(struct grading *g)
 {
+    describe_for_findings(g);
     const struct gr_options *o = g->options;
     struct gr_result *r = g->result;
     const char *source = o->lib         ? o->lib
@@ -156,6 +177,22 @@ enum st_code gr_build_check(struct grading *g, struct st_error *err)
 
 /* ---- loading -------------------------------------------------------------------------------- */
 
+/* Which functions there are instead. */
+static void explain_exports(struct grading *g, struct gr_check *check)
+{
+    char exports[512];
+    const bool mangled = gr_source_exports(&g->host.sandbox, g->library, exports, sizeof exports);
+    if (!exports[0])
+        return;
+    gr_check_append(check, "; it exports %s%s", exports, mangled ? ", a function of C++" : "");
+    if (mangled)
+        gr_check_hint(
+            check,
+            "write extern \"C\" before it, or include \"conv.h\" and give it the parameters that are declared there: (const struct conv_shape *shape, const float *x, const float *k, float *y)");
+    else
+        gr_check_hint(check, "rename the function that does the convolution to conv_forward");
+}
+
 enum st_code gr_load_check(struct grading *g, struct st_error *err)
 {
     struct gr_check *check = gr_check_add(g, "builds");
@@ -176,6 +213,8 @@ enum st_code gr_load_check(struct grading *g, struct st_error *err)
         gr_check_pattern(check, "not_loaded");
         gr_check_set(check, GR_FAIL, "%s", run.message);
         gr_check_hint(check, "%s", run.hint);
+        if (strstr(run.message, "does not export conv_forward"))
+            explain_exports(g, check);
     } else {
         gr_check_set(check, GR_PASS, "compiles and exports conv_forward");
         if (g->host.device == RUNNER_ON_GPU) {

@@ -50,14 +50,20 @@ void gr_course_line(struct grading *g, const char *line, ...)
     snprintf(kept + used, sizeof g->result->course_lines - used, "%s\n", text);
 }
 
+static void print_said(FILE *out, const char *who, const struct gr_said *said)
+{
+    if (!said->lines)
+        return;
+    fprintf(out, "\n%s printed %lu line%s:\n", who, said->lines, said->lines == 1 ? "" : "s");
+    print_indented(out, "  > ", said->text);
+    if (said->lines > said->lines_kept)
+        fprintf(out, "  (%lu more not shown)\n", said->lines - said->lines_kept);
+}
+
 void gr_output_print(FILE *out, const struct gr_output *output)
 {
-    if (!output->lines)
-        return;
-    fprintf(out, "\nYour code printed %lu line%s:\n", output->lines, output->lines == 1 ? "" : "s");
-    print_indented(out, "  > ", output->text);
-    if (output->lines > output->lines_kept)
-        fprintf(out, "  (%lu more not shown)\n", output->lines - output->lines_kept);
+    print_said(out, "Your code", &output->lab);
+    print_said(out, "The virtual GPU", &output->device);
 }
 
 void gr_score_print(FILE *out, const struct gr_result *r)

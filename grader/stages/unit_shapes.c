@@ -60,7 +60,9 @@ struct stage {
     char accident[512]; /* the first crash, hang or damage, and in which shape; or "" */
     char accident_hint[320];
     char accident_pattern[32];
-    bool found; /* by the virtual GPU, which names line and thread */
+    bool found;                                /* by the virtual GPU, which names line and thread */
+    bool only_k5;                              /* what else there is has crashed often enough */
+    size_t k5, k5_right, others, others_right; /* shapes with K = 5, and with other filters */
 };
 
 /* A crash costs the session; a few are survived, so that the other shapes can still tell why. */
@@ -119,8 +121,11 @@ static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_
     }
     if (run.outcome != GR_RAN) {
         note_run(st, &run, patterns[run.outcome], spec, n);
-        return (run.outcome == GR_CRASHED || run.outcome == GR_DEVICE_ERROR) &&
-               ++st->crashes <= CRASHES_SURVIVED;
+        if ((run.outcome != GR_CRASHED && run.outcome != GR_DEVICE_ERROR) || st->only_k5 ||
+            strcmp(run.pattern, "no_progress") == 0)
+            return false;
+        st->only_k5 = ++st->crashes > CRASHES_SURVIVED;
+        return true;
     }
     if (run.pattern[0])
         note_run(st, &run, "", spec, n);
@@ -134,7 +139,7 @@ static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_
     /* A launch that was refused leaves no other trace in a program that does not ask. */
     const struct gr_device_record *record = gr_session_device_record(&g->session);
     if (st->compared[st->whole].wrong && !run.pattern[0] && record &&
-        gr_finding_refused(record, &run))
+        gr_finding_refused(record, g->session.output.device.text, &run))
         note_run(st, &run, "", spec, n);
     st->cases[st->whole++] = u->c;
     return true;
@@ -183,6 +188,35 @@ static bool is_repeatable(struct grading *g, const struct stage *st)
     return true;
 }
 
+/* Whether a case that was wrong is right as the first one of a process: then something that an earlier
+ * call left decides. */
+static bool is_right_alone(struct grading *g, const struct stage *st)
+{
+    for (size_t i = 0; i < st->whole; i++) {
+        const struct gr_case *c = &st->cases[i];
+        const struct conv_shape *s = &c->spec.shape;
+        struct gr_conv conv = {.shape = *s, .x = c->x, .k = c->k};
+        struct arena_layout layout = arena_layout_for(s);
+        struct gr_compare compared;
+        struct st_error err;
+        struct gr_run run;
+        if (!st->compared[i].wrong)
+            continue;
+        gr_session_end(&g->session);
+        if (arena_reserve(&g->arena, layout.bytes, &err) ||
+            gr_session_revive(&g->session, &g->arena, &err))
+            return false;
+        gr_arena_fill(&g->arena, &conv);
+        gr_session_run(&g->session, s, &g->arena, gr_time_limit_s(g, s), &run);
+        if (run.outcome != GR_RAN)
+            return false;
+        gr_compare_images(s, 0, (size_t)s->B, (const float *)(g->arena.base + layout.y), c->ref,
+                          c->atol, &compared);
+        return !compared.wrong;
+    }
+    return false;
+}
+
 /* Names the mistake. What an accident says first, a crash or a finding with its line, counts for
  * more than where or in which shapes the wrong outputs are, and for less than what predicts them.
  */
@@ -195,13 +229,23 @@ static void diagnose(struct grading *g, const struct stage *st, struct gr_diagno
     gr_diagnose(st->cases, st->compared, st->whole, reads_checked, to);
     if (st->found && !to->predicts)
         to->pattern = "";
-    if (!st->accident[0] && !to->predicts && !is_repeatable(g, st)) {
+    if (st->accident[0] || to->predicts)
+        return;
+    if (!is_repeatable(g, st)) {
         to->pattern = "not_repeatable";
         snprintf(to->message, sizeof to->message,
                  "The same input gives other outputs when it is computed once more.");
         snprintf(
             to->hint, sizeof to->hint,
             "Which variable or buffer do several threads write? Each needs its own, or must wait for the others. Is everything that is read written before, in each call?");
+    } else if (is_right_alone(g, st)) {
+        to->pattern = "state_kept";
+        snprintf(
+            to->message, sizeof to->message,
+            "The first wrong shape is right as the first call of a process: something is left by an earlier call, or read before it is set.");
+        snprintf(
+            to->hint, sizeof to->hint,
+            "What is kept from one call to the next? A static or global variable, __constant__ memory that is filled once, memory that is allocated or set once: each call has other sizes and data. Or a variable that is added to before it is set: float sum; for float sum = 0;");
     }
 }
 
@@ -230,7 +274,13 @@ static void explain_outputs(struct grading *g, struct gr_check *check, const str
     gr_error_map(&st->cases[first], c, check->map, sizeof check->map);
 }
 
-/* Which wrong case to show: the smallest with a map that is large enough to see something in. */
+static int effort(const struct conv_shape *s)
+{
+    return s->C * s->K * s->K + (s->H - s->K + 1) * (s->W - s->K + 1);
+}
+
+/* Which wrong case to show: of those with a map that is large enough to see something in, the one
+ * with the fewest terms of a sum, to compute one by hand, and the fewest outputs in a map. */
 static bool shows_more(const struct stage *st, size_t candidate, size_t chosen)
 {
     enum { SIDE = 5 };
@@ -240,7 +290,32 @@ static bool shows_more(const struct stage *st, size_t candidate, size_t chosen)
     bool b_large = b->H - b->K + 1 >= SIDE && b->W - b->K + 1 >= SIDE;
     if (a_large != b_large)
         return a_large;
-    return a_large && st->compared[candidate].elems < st->compared[chosen].elems;
+    return a_large && effort(a) < effort(b);
+}
+
+/* The skeleton launches nothing; who launches has an error of their own to look for. */
+static const char *refused_all_hint(struct grading *g)
+{
+    const struct gr_device_record *record = gr_session_device_record(&g->session);
+    for (size_t i = 0; record && i < record->rows; i++)
+        if (strcmp(record->row[i].kind, "kernel") == 0)
+            return "kernels ran, and then it returned that: which of its checks failed? Return 0 when y is complete";
+    return "nothing is implemented yet? Write the loops, then return 0";
+}
+
+/* Counts what tells of a filter size that is written into the code. */
+static void note_filter_size(struct stage *st, const struct unit *u, bool right)
+{
+    const bool is_5 = u->c.spec.shape.K == 5;
+    st->k5 += is_5;
+    st->k5_right += is_5 && right;
+    st->others += !is_5;
+    st->others_right += !is_5 && right;
+}
+
+static bool needs_k_of_5(const struct stage *st)
+{
+    return st->k5 >= 3 && st->k5_right == st->k5 && st->others >= 3 && !st->others_right;
 }
 
 static void judge(struct grading *g, struct gr_check *check, const struct stage *st, size_t n)
@@ -265,6 +340,10 @@ static void judge(struct grading *g, struct gr_check *check, const struct stage 
         return;
     }
     gr_check_set(check, GR_FAIL, "%s", "");
+    if (needs_k_of_5(st))
+        gr_check_append(
+            check,
+            "right in all shapes with K = 5, and in no other: is 5 written where K belongs?\n");
     if (first < st->whole) {
         explain_outputs(g, check, st, first, right, wrong_elems, elems, n);
         return;
@@ -275,7 +354,7 @@ static void judge(struct grading *g, struct gr_check *check, const struct stage 
         gr_check_append(check, "\nno result in %zu of %zu shapes", st->refused, n);
     gr_check_hint(check, "%s",
                   strcmp(st->accident_pattern, "returned_error") != 0 ? st->accident_hint
-                  : st->refused == n ? "nothing is implemented yet? Write the loops, then return 0"
+                  : st->refused == n                                  ? refused_all_hint(g)
                   : st->refused > 0
                       ? "every valid shape must be computed: odd sizes, K = 1 and K = H too"
                       : st->accident_hint);
@@ -295,7 +374,14 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
     bool go_on = true;
     for (size_t i = 0; i < n && go_on; i++) {
         code = unit_make(&st->unit[i], &specs[i], g->options->seed, i, err);
+        const size_t whole = st->whole;
+        const bool had_accident = st->accident[0] != '\0';
+        if (!code && st->only_k5 && specs[i].shape.K != 5)
+            continue;
         go_on = !code && run_shape(g, st, &st->unit[i], n, err, &code);
+        note_filter_size(st, &st->unit[i],
+                         st->whole > whole && !st->compared[whole].wrong &&
+                             had_accident == (st->accident[0] != '\0'));
     }
     if (!code) {
         judge(g, check, st, n);

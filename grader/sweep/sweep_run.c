@@ -40,17 +40,17 @@ static void keep_note(struct sweep_point *p, const char *text, const char *word)
     snprintf(p->note, sizeof p->note, "%.*s", (int)strcspn(found, "\n"), found);
 }
 
-/* @param said  what the code printed: of a launch that is refused it tells more than that it was */
+/* @param output  what the code printed: of what it refuses it may tell why */
 static void fail_point(struct sweep_point *p, enum sweep_status status, size_t images,
-                       const char *text, const struct gr_output *said)
+                       const char *text, const struct gr_output *output)
 {
     p->status = status;
     p->failed_images = images;
     keep_note(p, text, NULL);
     size_t used = strlen(p->note);
-    if (said && said->length)
-        snprintf(p->note + used, sizeof p->note - used, ": %.*s", (int)strcspn(said->text, "\n"),
-                 said->text);
+    if (output && output->lab.length)
+        snprintf(p->note + used, sizeof p->note - used, ": %.*s",
+                 (int)strcspn(output->lab.text, "\n"), output->lab.text);
     gr_session_end(&p->session);
     p->running = false;
 }

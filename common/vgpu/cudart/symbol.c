@@ -32,8 +32,13 @@ static cudaError_t copy(bool to_symbol, const void *symbol, const void *other, s
     cudaError_t error = rt_variable(symbol, &v);
     if (error)
         return error;
-    if (offset > v->bytes || bytes > v->bytes - offset)
-        return cudaErrorInvalidValue;
+    if (offset > v->bytes || bytes > v->bytes - offset) {
+        /* The device refuses it, in its own words, and keeps that; nothing of the host is read. */
+        void *beyond = POINTER(v->address + offset);
+        error = rt_copy(beyond, bytes, beyond, bytes, bytes, 1, cudaMemcpyDeviceToDevice, stream,
+                        flags, api);
+        return error ? error : cudaErrorInvalidValue;
+    }
     if (kind == cudaMemcpyHostToHost ||
         kind == (to_symbol ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice))
         return cudaErrorInvalidMemcpyDirection;

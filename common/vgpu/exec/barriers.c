@@ -26,6 +26,10 @@ static void wake(struct vg_block *block, int barrier)
             struct vg_fragment *f = &w->fragments[k];
             if (f->state != FRAGMENT_BARRIER || f->barrier != barrier)
                 continue;
+            if (!b->expected) {
+                block->absent = block->launch->threads - b->arrived;
+                block->absent_at = f->pc;
+            }
             write_reduction(f, b);
             f->state = FRAGMENT_READY;
             f->pc++;

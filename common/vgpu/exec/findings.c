@@ -197,7 +197,27 @@ void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_
         "shared memory at 0x%x: %s by this thread and %s by thread (%u,%u,%u) at line %d with no %s between",
         address, hit.kind == RACE_RAW ? "read" : "written",
         hit.kind == RACE_WAR ? "read" : "written", t.x, t.y, t.z, f->fault.other_line,
-        late_thread / VG_LANES == early_thread / VG_LANES ? "__syncwarp" : "__syncthreads");
+        w->block->warp_count == 1                           ? "__syncwarp"
+        : late_thread / VG_LANES == early_thread / VG_LANES ? "__syncthreads (or __syncwarp)"
+                                                            : "__syncthreads");
+}
+
+void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                          uint32_t bytes)
+{
+    const struct vg_block *b = w->block;
+    char file[256];
+    int line;
+    if (!b->absent) {
+        vg_find(w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
+                "shared memory that nothing was written to");
+        return;
+    }
+    set_place(b->launch->module, b->absent_at, file, &line);
+    vg_find(
+        w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
+        "shared memory that nothing was written to; %u of the block's %u threads returned and never reached the barrier at line %d",
+        b->absent, b->launch->threads, line);
 }
 
 void vg_find_addition(struct vg_warp *w, uint64_t block, uint32_t thread, uint32_t insn,

@@ -97,11 +97,11 @@ void vg_block_no_progress(struct vg_block *block)
         struct vg_warp *w = &block->warps[i];
         for (int k = 0; k < w->fragment_count; k++)
             if (w->fragments[k].state == FRAGMENT_READY) {
-                vg_find(w, w->fragments[k].pc, VG_FAULT_NO_PROGRESS,
-                        __builtin_ctz(w->fragments[k].mask), 0, 0, false,
-                        "this loop waits for something that no other thread is going to do%s%s",
-                        host ? ", nor the host, which waits for the kernel in " : "",
-                        host ? host : "");
+                vg_find(
+                    w, w->fragments[k].pc, VG_FAULT_NO_PROGRESS,
+                    __builtin_ctz(w->fragments[k].mask), 0, 0, false,
+                    "this loop does not end: nothing that its condition reads changes, in this thread or in another%s%s",
+                    host ? ", nor the host, which waits for the kernel in " : "", host ? host : "");
                 return;
             }
     }
@@ -143,6 +143,7 @@ void vg_block_start(struct vg_block *block, uint64_t number)
     }
     number = vg_block_place(launch, number, block->id);
     block->alive_threads = launch->threads;
+    block->absent = 0;
     block->stop = false;
     block->has_copies = false;
     for (int i = 0; i < VG_BARRIERS; i++)

@@ -353,6 +353,8 @@ struct vg_block {
     uint32_t id[3];
     struct vg_warp *warps;
     uint32_t warp_count, alive_threads;
+    uint32_t absent; /**< threads that had ended when the last barrier of all opened, */
+    const struct ir_insn *absent_at; /**< ... and that barrier */
     char *shared;
     uint8_t *shared_set; /**< [words] mask of initialised bytes; and VG_COPY_PENDING */
     bool has_copies;     /**< some of these may be on their way */
@@ -456,6 +458,10 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
                      uint32_t bytes, bool is_write);
 void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t address,
                   uint32_t bytes, bool is_write, struct race_hit hit);
+
+/** Of a read of shared memory that nothing was written to. */
+void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                          uint32_t bytes);
 
 /** Of a plain addition to an element of global memory that several blocks add to: @p block and
  * @p thread of it, and the number of its instruction. */

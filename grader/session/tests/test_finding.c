@@ -15,7 +15,7 @@ static struct gr_run told(const char *rows)
     struct tsv table;
     struct st_error err;
     cr_assert_eq(tsv_parse(strdup(rows), strlen(rows), "a test", &table, &err), ST_OK);
-    cr_assert(gr_finding_first(&table, &run));
+    cr_assert(gr_finding_first(&table, "", &run));
     tsv_free(&table);
     return run;
 }
@@ -56,10 +56,11 @@ Test(finding, tells_of_a_refused_launch_and_not_of_memory_asked_for_in_vain)
                                   {.kind = "api", .name = "cudaLaunchKernel", .error = 1}};
     struct gr_device_record record = {.row = row, .rows = 3};
     struct gr_run run = {0};
-    cr_expect_not(gr_finding_refused(&record, &run));
+    cr_expect_not(gr_finding_refused(&record, NULL, &run));
     cr_expect_str_empty(run.pattern);
     record.rows = 4;
-    cr_expect(gr_finding_refused(&record, &run));
+    cr_expect(gr_finding_refused(&record, NULL, &run));
     cr_expect_str_eq(run.pattern, "launch_failed");
-    cr_expect_str_eq(run.message, "cudaLaunchKernel was refused with CUDA error 1");
+    cr_expect_str_eq(run.message,
+                     "cudaLaunchKernel was refused with cudaErrorInvalidValue (invalid argument)");
 }

@@ -31,6 +31,8 @@ __global__ void tile(struct conv_shape shape, const float *x, const float *k, fl
 static int launch_tile(ARGUMENTS)
 {
     const int bytes = ((16 + s->K - 1) * (16 + s->K - 1) + s->K * s->K) * 4;
+    if (bytes > 48 << 10)
+        return launch_plain(s, x, k, y);
     tile<<<tiles(s, 16, s->B * s->M), dim3(16, 16), bytes>>>(*s, x, k, y);
     return cudaGetLastError() != cudaSuccess;
 }
@@ -83,7 +85,7 @@ __global__ void rows(struct conv_shape shape, const float *x, const float *k, fl
 int right_rows(ARGUMENTS)
 {
     if (s->K > 40)
-        return 1;
+        return launch_plain(s, x, k, y);
     rows<<<dim3((s->W - s->K + 64) / 64, s->H - s->K + 1, s->B), 64>>>(*s, x, k, y);
     return cudaGetLastError() != cudaSuccess;
 }
@@ -125,7 +127,7 @@ __global__ void vectors(struct conv_shape shape, const float *x, const float *k,
 int right_vectors(ARGUMENTS)
 {
     if (s->K > 36)
-        return 1;
+        return launch_plain(s, x, k, y);
     vectors<<<dim3((s->W - s->K + 32) / 32, (s->H - s->K + 8) / 8, s->B * s->M), dim3(8, 8)>>>(
         *s, x, k, y);
     return cudaGetLastError() != cudaSuccess;
@@ -248,10 +250,12 @@ int decoy_weights_only(ARGUMENTS)
     const int side = 16 + K - 1, b = blockIdx.z / M, m = blockIdx.z % M;                           \
     const int h0 = blockIdx.y * 16, w0 = blockIdx.x * 16, t = threadIdx.y * 16 + threadIdx.x;      \
     const int h = h0 + threadIdx.y, w = w0 + threadIdx.x
+#define TILE_BYTES(buffers) ((buffers) * (16 + s->K - 1) * (16 + s->K - 1) * 4)
 #define TILE_LAUNCH(name, buffers)                                                                 \
-    (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16),                                               \
-            (buffers) * (16 + s->K - 1) * (16 + s->K - 1) * 4>>>(*s, x, k, y),                     \
-     cudaGetLastError() != cudaSuccess)
+    (TILE_BYTES(buffers) > 48 << 10                                                                \
+         ? launch_plain(s, x, k, y)                                                                \
+         : (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16), TILE_BYTES(buffers)>>>(*s, x, k, y),   \
+            cudaGetLastError() != cudaSuccess))
 
 /* Loaded by asynchronous copies, one input map ahead. */
 __global__ void ahead(struct conv_shape shape, const float *x, const float *k, float *y)

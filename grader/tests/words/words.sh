@@ -1,0 +1,42 @@
+#!/bin/sh
+# Natural mistakes, each an edit of a textbook solution, and what the grader says of them first.
+#
+# words.tsv has a row for each: name, the solution in ../textbook, the edit (sed -Ez), and two patterns (grep):
+# one of a line that the failed check prints before its hint, and one of the hint. `--quick` must end
+# within 5 s of processor time: a mistake is told once.
+#
+#   CONVLAB_BUILD=build words.sh [NAME ...]
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+tab=$(printf '\t')
+tested=0 good=0
+
+# verdict BASE EDIT FIRST HINT: what is not as it should be; nothing if all is.
+verdict() {
+    sed -Ez "$2" "$here/../textbook/$1.cu" >"$scratch/conv.cu"
+    cmp -s "$scratch/conv.cu" "$here/../textbook/$1.cu" && echo "the edit changes nothing"
+    (cd "$scratch" && ulimit -t 20 && "$build/grader" "${1%%_*}" --source conv.cu --device virtual --quick \
+        --report "$scratch/report") >"$scratch/out" 2>&1
+    [ $? = 1 ] || echo "the exit status is not 1"
+    sed -n '/^  FAIL/,/^        hint: /p;/^        hint: /q' "$scratch/out" >"$scratch/check"
+    grep -v '^        hint: ' "$scratch/check" | grep -q -- "$3" || echo "it does not say: $3"
+    grep '^        hint: ' "$scratch/check" | grep -qF -- "$4" || echo "it does not hint: $4"
+    grep -q 'Your code printed' "$scratch/out" && echo "what the virtual GPU printed is called the student's"
+}
+
+sed 1d "$here/words.tsv" >"$scratch/rows"
+while IFS=$tab read -r name base edit first hint; do
+    case " ${*:-$name} " in *" $name "*) ;; *) continue ;; esac
+    tested=$((tested + 1))
+    wrong=$(verdict "$base" "$edit" "$first" "$hint")
+    if [ "$wrong" ]; then
+        echo "FAILED: $name: $wrong"
+        cat "$scratch/out"
+    else
+        good=$((good + 1))
+    fi
+done <"$scratch/rows"
+echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
+[ "$tested" = "$good" ] && [ "$tested" -gt 0 ]

@@ -2,7 +2,8 @@
  *
  * The convolutions of two layers are run once more on the virtual GPU - also when a real one is
  * graded - whose device process proves by execution what y was made of (way.h). Of a GPU milestone
- * without the check "technique" only the work is judged, by the unit shapes.
+ * without the check "technique" only the work is judged, by the unit shapes. On a CPU nothing is proved:
+ * the same convolutions are only compared, so that their precision is judged.
  *
  * The runs that are timed are too large to be proved. They must execute the code that was. */
 #include "grader/technique/technique.h"
@@ -182,7 +183,7 @@ static bool prove(struct grading *g, const struct conv_shape *s, uint64_t stream
     float *data = NULL;
     char shape[96];
     snprintf(shape, sizeof shape, "%d,%d,%d,%d,%d,%d", s->B, s->M, s->C, s->H, s->W, s->K);
-    p->host.prove = shape;
+    p->host.prove = g->milestone.cuda ? shape : NULL;
     bool right = fill(g, &conv, &data, stream, status, err);
     if (right) {
         *status = gr_session_start(&session, &p->host, g->library, &g->proof->arena, &run, err);
@@ -191,7 +192,7 @@ static bool prove(struct grading *g, const struct conv_shape *s, uint64_t stream
             gr_check_set(check, GR_FAIL, "%s", run.message);
         right = right && run_one(g, &session, &conv, check, status, err);
         const struct gr_device_record *record = gr_session_device_record(&session);
-        if (right && (*status = gr_way_read(way, &record->proof, s, err)) == ST_OK &&
+        if (right && record && (*status = gr_way_read(way, &record->proof, s, err)) == ST_OK &&
             !gr_executed_add(&p->executed[layer_like(s)], g->milestone.id, record, s))
             *status = st_fail(err, ST_NO_MEMORY, "cannot hold what a layer executed in memory");
         gr_session_end(&session);
@@ -226,7 +227,9 @@ static enum st_code make_proof(struct grading *g, struct st_error *err)
     struct gr_proof *p = g->proof = calloc(1, sizeof *g->proof);
     if (!p)
         return st_fail(err, ST_NO_MEMORY, "cannot hold the proof of the work in memory");
-    if (!find_virtual_gpu(g, &p->host)) {
+    if (!g->milestone.cuda)
+        p->host = g->host;
+    else if (!find_virtual_gpu(g, &p->host)) {
         gr_check_set(&p->seen, GR_SKIP,
                      "the virtual GPU, which proves the work, is not built: run make vgpu");
         return ST_OK;
@@ -252,7 +255,7 @@ void gr_proof_free(struct gr_proof *p)
 
 enum st_code gr_work_check(struct grading *g, struct gr_check *check, struct st_error *err)
 {
-    if (!g->milestone.cuda || check->status != GR_PASS)
+    if ((!g->milestone.cuda && g->host.device != RUNNER_ON_CPU) || check->status != GR_PASS)
         return ST_OK;
     const enum st_code status = make_proof(g, err);
     const struct gr_proof *p = g->proof;
@@ -262,7 +265,8 @@ enum st_code gr_work_check(struct grading *g, struct gr_check *check, struct st_
     struct gr_evidence work;
     char right[256];
     snprintf(right, sizeof right, "%s", check->message);
-    if (p->made && gr_technique_facts(GR_NO_TECHNIQUE, p->way, MAX_LAYERS, &work) && !work.holds) {
+    if (p->made && g->milestone.cuda &&
+        gr_technique_facts(GR_NO_TECHNIQUE, p->way, MAX_LAYERS, &work) && !work.holds) {
         check->lacks = work;
         gr_check_pattern(check, GR_IDLE_PATTERN);
         gr_check_set(check, GR_FAIL, "%s", work.text);
@@ -272,7 +276,8 @@ enum st_code gr_work_check(struct grading *g, struct gr_check *check, struct st_
         gr_check_set(check, GR_FAIL, "%s", p->seen.message);
         gr_check_hint(check, "%s", p->seen.hint);
     } else if (!p->made) {
-        gr_check_set(check, p->seen.status, "%s\nbut not when its work was proved%s: %.300s", right,
+        gr_check_set(check, p->seen.status, "%s\nbut not when its %s%s: %.300s", right,
+                     g->milestone.cuda ? "work was proved" : "precision was measured",
                      g->host.device == RUNNER_ON_GPU ? " on the virtual GPU" : "", p->seen.message);
         gr_check_hint(check, "%s", p->seen.hint);
     }

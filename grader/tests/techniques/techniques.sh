@@ -9,6 +9,7 @@
 #                                  with this text
 #     /* expect: many */           it passes "inference_200"
 #     /* expect: many: text */     it fails "inference_200", whose first line holds this text
+#     /* expect: timed: text */    with 200 images it fails "technique", whose first line holds this text
 #
 # Each file, mN.cu or mN_SET.cu, is compiled once. Its functions are then made into a library each, in
 # which one of them is called conv_forward. `make techniques` judges all files, `make test` those of the
@@ -43,8 +44,10 @@ judge() {
     case $3 in
     slow) how='--images 100' ;;
     many*) how='--quick --images 200' check=inference_200 ;;
+    timed*) how='--quick --images 200' ;;
     esac
     text=${3#many: }
+    text=${text#timed: }
     "$build/grader" "$1" --lib "$scratch/libconv.so" --device virtual $how --seed "$seed" \
         --report "$scratch/report" >"$scratch/out" 2>&1
     status=$?

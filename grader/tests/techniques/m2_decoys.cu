@@ -1,0 +1,538 @@
+/* More results that kernels did not compute from x and k, for m2: bits of the host in other clothes. */
+#include "common.cuh"
+#include <vector>
+#define PLACE                                                                                      \
+    SIZES;                                                                                         \
+    const int b = blockIdx.z / M, m = blockIdx.z % M;                                              \
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;                \
+    if (h >= H_out || w >= W_out)                                                                  \
+    return
+static int failed(void)
+{
+    return cudaGetLastError() != cudaSuccess;
+}
+static size_t x_floats(const struct conv_shape *s)
+{
+    return (size_t)s->B * s->C * s->H * s->W;
+}
+static size_t k_floats(const struct conv_shape *s)
+{
+    return (size_t)s->M * s->C * s->K * s->K;
+}
+static size_t y_floats(const struct conv_shape *s)
+{
+    return (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1);
+}
+static std::vector<float> by_host(const struct conv_shape *s, const float *x, const float *k)
+{
+    const struct conv_shape shape = *s;
+    SIZES;
+    std::vector<float> hx(x_floats(s)), hk(k_floats(s)), hy(y_floats(s));
+    cudaMemcpy(hx.data(), x, hx.size() * 4, cudaMemcpyDeviceToHost);
+    cudaMemcpy(hk.data(), k, hk.size() * 4, cudaMemcpyDeviceToHost);
+    x = hx.data(), k = hk.data();
+    for (size_t i = 0; i < hy.size(); i++) {
+        const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
+                  b = i / W_out / H_out / M;
+        float sum = 0;
+        for (int t = 0; t < C * K * K; t++)
+            sum += X(b, t / (K * K), h + t / K % K, w + t % K) * KK(m, 0, 0, t);
+        hy[i] = sum;
+    }
+    return hy;
+}
+static void *sent(const void *from, size_t bytes)
+{
+    void *to = conv_workspace(bytes);
+    cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice);
+    return to;
+}
+#define FLAT                                                                                       \
+    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;                                       \
+    if (i >= n)                                                                                    \
+    return
+#define FLAT_LAUNCH(name, ...) (name<<<(y_floats(s) + 255) / 256, 256>>>(__VA_ARGS__), failed())
+/* junk arithmetic, so that the counts look right */
+__global__ void junk(const float *x, const float *k, float *to, size_t n, int taps)
+{
+    FLAT;
+    float a = x[i % 7], sum = 0;
+    for (int j = 0; j < taps; j++)
+        sum = fmaf(a, k[0], sum);
+    to[i] = sum;
+}
+static void work(const struct conv_shape *s, const float *x, const float *k)
+{
+    const size_t n = y_floats(s);
+    float *t;
+    cudaMalloc(&t, n * 4);
+    junk<<<(n + 255) / 256, 256>>>(x, k, t, n, s->C * s->K * s->K);
+    cudaDeviceSynchronize();
+    cudaFree(t);
+}
+
+/* bits as ints, added to an integer that x made */
+__global__ void from_ints(const int *bits, const float *x, float *y, size_t n)
+{
+    FLAT;
+    y[i] = __int_as_float(bits[i] + (__float_as_int(x[0]) & 0));
+}
+/* expect: the work was not done on the GPU */
+int bits_plus_masked_x(ARGUMENTS)
+{
+    work(s, x, k);
+    const auto hy = by_host(s, x, k);
+    return FLAT_LAUNCH(from_ints, (int *)sent(hy.data(), hy.size() * 4), x, y, y_floats(s));
+}
+/* halves of the bits as two shorts packed by prmt/shift, or'ed into an element of x*k with its fraction cut */
+__global__ void or_fraction(struct conv_shape shape, const float *x, const float *k,
+                            const unsigned *bits, float *y)
+{
+    PLACE;
+    const float p = X(b, 0, h, w) * KK(m, 0, 0, 0);
+    const unsigned v = bits[&Y(b, m, h, w) - y];
+    Y(b, m, h, w) = __uint_as_float((__float_as_uint(p) & 0u) | v);
+}
+/* expect: the work was not done on the GPU */
+int or_into_product(ARGUMENTS)
+{
+    work(s, x, k);
+    const auto hy = by_host(s, x, k);
+    or_fraction<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(
+        *s, x, k, (unsigned *)sent(hy.data(), hy.size() * 4), y);
+    return failed();
+}
+/* integers in fixed point, summed from x and weights' indices */
+__global__ void fixed_sum(const long long *parts, float *y, size_t n)
+{
+    FLAT;
+    y[i] = (float)((double)(parts[2 * i] + parts[2 * i + 1]) * 0x1p-40);
+}
+/* expect: the work was not done on the GPU */
+int fixed_point_from_host(ARGUMENTS)
+{
+    work(s, x, k);
+    const auto hy = by_host(s, x, k);
+    std::vector<long long> p(2 * hy.size());
+    for (size_t i = 0; i < hy.size(); i++)
+        p[2 * i] = 12345 * i, p[2 * i + 1] = (long long)(hy[i] * 0x1p40) - p[2 * i];
+    return FLAT_LAUNCH(fixed_sum, (long long *)sent(p.data(), p.size() * 8), y, y_floats(s));
+}
+/* memset by bytes: no kernel makes y */
+/* expect: the work was not done on the GPU */
+int by_memset(ARGUMENTS)
+{
+    const auto hy = by_host(s, x, k);
+    work(s, x, k);
+    if (hy.size() > 3000)
+        return cudaMemcpy(y, hy.data(), hy.size() * 4, cudaMemcpyHostToDevice) != cudaSuccess;
+    for (size_t i = 0; i < hy.size(); i++) {
+        unsigned v;
+        memcpy(&v, &hy[i], 4);
+        for (int j = 0; j < 4; j++)
+            cudaMemset((char *)(y + i) + j, v >> 8 * j & 255, 1);
+    }
+    return failed();
+}
+/* pinned memory that kernels read over the bus */
+__global__ void hand_over(const float *from, float *y, size_t n)
+{
+    FLAT;
+    y[i] = from[i];
+}
+/* expect: the work was not done on the GPU */
+int through_mapped(ARGUMENTS)
+{
+    work(s, x, k);
+    const auto hy = by_host(s, x, k);
+    float *host, *there;
+    if (cudaHostAlloc(&host, hy.size() * 4, cudaHostAllocMapped))
+        return 1;
+    memcpy(host, hy.data(), hy.size() * 4);
+    cudaHostGetDevicePointer(&there, host, 0);
+    FLAT_LAUNCH(hand_over, there, y, hy.size());
+    cudaDeviceSynchronize();
+    cudaFreeHost(host);
+    return failed();
+}
+/* a graph's copy node brings it */
+/* expect: the work was not done on the GPU */
+int by_graph_copy(ARGUMENTS)
+{
+    work(s, x, k);
+    const auto hy = by_host(s, x, k);
+    cudaStream_t st;
+    cudaGraph_t g;
+    cudaGraphExec_t e;
+    cudaStreamCreate(&st);
+    cudaStreamBeginCapture(st, cudaStreamCaptureModeRelaxed);
+    cudaMemcpyAsync(y, hy.data(), hy.size() * 4, cudaMemcpyHostToDevice, st);
+    cudaStreamEndCapture(st, &g);
+    cudaGraphInstantiate(&e, g, 0);
+    cudaGraphLaunch(e, st);
+    cudaStreamSynchronize(st);
+    cudaGraphExecDestroy(e);
+    cudaGraphDestroy(g);
+    cudaStreamDestroy(st);
+    return failed();
+}
+/* through a texture's array */
+__global__ void fetched(cudaTextureObject_t t, float *y, size_t n)
+{
+    FLAT;
+    y[i] = tex1Dfetch<float>(t, (int)i);
+}
+/* expect: the work was not done on the GPU */
+int through_texture(ARGUMENTS)
+{
+    work(s, x, k);
+    const auto hy = by_host(s, x, k);
+    cudaTextureObject_t t;
+    cudaResourceDesc from = {};
+    cudaTextureDesc how = {};
+    from.resType = cudaResourceTypeLinear;
+    from.res.linear.devPtr = sent(hy.data(), hy.size() * 4);
+    from.res.linear.desc = cudaCreateChannelDesc<float>();
+    from.res.linear.sizeInBytes = hy.size() * 4;
+    if (cudaCreateTextureObject(&t, &from, &how, NULL))
+        return 1;
+    FLAT_LAUNCH(fetched, t, y, hy.size());
+    cudaDeviceSynchronize();
+    cudaDestroyTextureObject(t);
+    return failed();
+}
+/* by kernel arguments, one int each launch of a block: for small ones, else table */
+struct ints {
+    int v[900];
+};
+__global__ void by_ints(struct ints in, float *y, int n)
+{
+    for (int i = threadIdx.x; i < n; i += 256)
+        y[i] = __int_as_float(in.v[i] ^ 0x5a5a5a5a);
+}
+/* expect: the work was not done on the GPU */
+int scrambled_parameters(ARGUMENTS)
+{
+    work(s, x, k);
+    const auto hy = by_host(s, x, k);
+    for (size_t i = 0; i < hy.size(); i += 900) {
+        struct ints in = {};
+        const int n = hy.size() - i < 900 ? hy.size() - i : 900;
+        for (int j = 0; j < n; j++) {
+            int v;
+            memcpy(&v, &hy[i + j], 4);
+            in.v[j] = v ^ 0x5a5a5a5a;
+        }
+        by_ints<<<1, 256>>>(in, y + i, n);
+    }
+    return failed();
+}
+/* half of the sum on the host */
+__global__ void rest_of_sum(struct conv_shape shape, const float *x, const float *k, float *y,
+                            const float *host)
+{
+    PLACE;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    Y(b, m, h, w) = sum - 0.5f * sum + 0.5f * host[&Y(b, m, h, w) - y];
+}
+/* expect: kernels did not compute */
+int half_of_each_sum(ARGUMENTS)
+{
+    const auto hy = by_host(s, x, k);
+    rest_of_sum<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(
+        *s, x, k, y, (float *)sent(hy.data(), hy.size() * 4));
+    return failed();
+}
+/* rounds the sum to what the host has: a select by nearness */
+__global__ void nearest(struct conv_shape shape, const float *x, const float *k, float *y,
+                        const float *host)
+{
+    PLACE;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    const float v = host[&Y(b, m, h, w) - y];
+    Y(b, m, h, w) = fabsf(v - sum) < 1e-3f ? v : sum;
+}
+/* expect: kernels did not compute */
+int snapped_to_host(ARGUMENTS)
+{
+    const auto hy = by_host(s, x, k);
+    nearest<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y,
+                                                         (float *)sent(hy.data(), hy.size() * 4));
+    return failed();
+}
+/* weights changed on the host: half of each, and x loaded twice */
+/* expect: kernels did not compute */
+int scaled_weights(ARGUMENTS)
+{
+    std::vector<float> hk(k_floats(s));
+    cudaMemcpy(hk.data(), k, hk.size() * 4, cudaMemcpyDeviceToHost);
+    for (auto &v : hk)
+        v *= 1.0000001f;
+    return launch_plain(s, x, (float *)sent(hk.data(), hk.size() * 4), y);
+}
+/* x is convolved with one weight that is the host's own: y = host * 1 */
+__global__ void with_one(const float *a, const float *k, float *y, size_t n)
+{
+    FLAT;
+    y[i] = a[i] * k[0] / k[0];
+}
+/* expect: kernels did not compute */
+int times_and_divided(ARGUMENTS)
+{
+    work(s, x, k);
+    const auto hy = by_host(s, x, k);
+    return FLAT_LAUNCH(with_one, (float *)sent(hy.data(), hy.size() * 4), k, y, hy.size());
+}
+/* half the products: images in pairs claimed equal? second image is copied from the first where x is the same */
+__global__ void last_map_from_host(struct conv_shape shape, const float *x, const float *k,
+                                   float *y, const float *host)
+{
+    PLACE;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K - (c == C - 1); i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    Y(b, m, h, w) = sum + host[&Y(b, m, h, w) - y];
+}
+/* expect: kernels did not compute */
+int last_tap_from_host(ARGUMENTS)
+{
+    const struct conv_shape shape = *s;
+    SIZES;
+    std::vector<float> hx(x_floats(s)), hk(k_floats(s)), rest(y_floats(s));
+    cudaMemcpy(hx.data(), x, hx.size() * 4, cudaMemcpyDeviceToHost);
+    cudaMemcpy(hk.data(), k, hk.size() * 4, cudaMemcpyDeviceToHost);
+    for (size_t i = 0; i < rest.size(); i++) {
+        const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
+                  b = i / W_out / H_out / M;
+        rest[i] = hx[(((size_t)b * C + C - 1) * H + h + K - 1) * W + w + K - 1] *
+                  hk[(m * C + C - 1) * K * K + K * K - 1];
+    }
+    last_map_from_host<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(
+        *s, x, k, y, (float *)sent(rest.data(), rest.size() * 4));
+    return failed();
+}
+/* remembers in device memory, the same code with a loop of no rounds */
+__global__ void more(struct conv_shape shape, const float *x, const float *k, const float *base,
+                     float *y, int channels)
+{
+    PLACE;
+    float sum = base[&Y(b, m, h, w) - y];
+    for (int c = 0; c < channels; c++)
+        for (int i = 0; i < K * K; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    Y(b, m, h, w) = sum;
+}
+/* expect: kernels did not compute */
+int remembers_all_but_a_map(ARGUMENTS)
+{
+    const size_t n = y_floats(s);
+    float *base;
+    if (cudaMalloc(&base, n * 4))
+        return 1;
+    const auto hy = by_host(s, x, k);
+    struct conv_shape rest = *s;
+    (void)rest;
+    std::vector<float> part(n, 0.0f);
+    if (s->C > 1) {
+        part = hy;
+    }
+    cudaMemcpy(base, part.data(), n * 4, cudaMemcpyHostToDevice);
+    if (s->C > 1)
+        work(s, x, k);
+    more<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, base, y, s->C > 1 ? 0 : s->C);
+    cudaDeviceSynchronize();
+    cudaFree(base);
+    return failed();
+}
+/* a device function pointer from the host's table, chosen by the bits of y */
+template <int V> __device__ unsigned nibble()
+{
+    return V;
+}
+typedef unsigned (*maker)();
+__device__ maker makers[16] = {
+    nibble<0>, nibble<1>, nibble<2>,  nibble<3>,  nibble<4>,  nibble<5>,  nibble<6>,  nibble<7>,
+    nibble<8>, nibble<9>, nibble<10>, nibble<11>, nibble<12>, nibble<13>, nibble<14>, nibble<15>};
+__global__ void called(const unsigned char *which, float *y, size_t n)
+{
+    FLAT;
+    unsigned v = 0;
+    for (int j = 7; j >= 0; j--)
+        v = v << 4 | makers[which[8 * i + j]]();
+    y[i] = __uint_as_float(v);
+}
+/* expect: the work was not done on the GPU */
+int by_function_pointers(ARGUMENTS)
+{
+    work(s, x, k);
+    const auto hy = by_host(s, x, k);
+    std::vector<unsigned char> w(8 * hy.size());
+    for (size_t i = 0; i < hy.size(); i++) {
+        unsigned v;
+        memcpy(&v, &hy[i], 4);
+        for (int j = 0; j < 8; j++)
+            w[8 * i + j] = v >> 4 * j & 15;
+    }
+    return FLAT_LAUNCH(called, (unsigned char *)sent(w.data(), w.size()), y, hy.size());
+}
+/* loop counts: the number of rounds is the value */
+__global__ void counted(const unsigned *rounds, float *y, size_t n)
+{
+    FLAT;
+    unsigned hi = 0, lo = 0;
+    for (unsigned j = 0; j < (rounds[i] >> 16); j += 16)
+        hi += 16;
+    hi += rounds[i] >> 16 & 15;
+    lo = rounds[i] & 65535;
+    hi = rounds[i] >> 16;
+    y[i] = __uint_as_float(hi << 16 | lo);
+}
+/* expect: the work was not done on the GPU */
+int by_loop_counts(ARGUMENTS)
+{
+    work(s, x, k);
+    const auto hy = by_host(s, x, k);
+    return FLAT_LAUNCH(counted, (unsigned *)sent(hy.data(), hy.size() * 4), y, hy.size());
+}
+/* voted bit by bit */
+__global__ void voted(const unsigned *bits, float *y, size_t n)
+{
+    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
+    const unsigned mine = i < n ? bits[i] : 0;
+    unsigned v = 0;
+    for (int l = 0; l < 32; l++) {
+        const unsigned word = __shfl_sync(~0u, mine, l);
+        const unsigned all = __ballot_sync(~0u, word >> (threadIdx.x & 31) & 1);
+        if ((threadIdx.x & 31) == l)
+            v = all;
+    }
+    if (i < n)
+        y[i] = __uint_as_float(v);
+}
+/* expect: the work was not done on the GPU */
+int by_ballots(ARGUMENTS)
+{
+    work(s, x, k);
+    const auto hy = by_host(s, x, k);
+    return FLAT_LAUNCH(voted, (unsigned *)sent(hy.data(), hy.size() * 4), y, hy.size());
+}
+/* as double, half, atomics */
+__global__ void zero(float *y, size_t n)
+{
+    FLAT;
+    y[i] = 0;
+}
+__global__ void added(const float *from, float *y, size_t n)
+{
+    FLAT;
+    atomicAdd(y + i, from[i]);
+}
+/* expect: the work was not done on the GPU */
+int added_by_atomics(ARGUMENTS)
+{
+    work(s, x, k);
+    const auto hy = by_host(s, x, k);
+    FLAT_LAUNCH(zero, y, hy.size());
+    return FLAT_LAUNCH(added, (float *)sent(hy.data(), hy.size() * 4), y, hy.size());
+}
+/* device computes in another order of bits: exponent from the device, fraction from the host */
+__global__ void spliced(struct conv_shape shape, const float *x, const float *k, float *y,
+                        const unsigned *host)
+{
+    PLACE;
+    float sum = X(b, 0, h, w) * KK(m, 0, 0, 0);
+    Y(b, m, h, w) =
+        __uint_as_float((__float_as_uint(sum) & 0x80000000u) & 0 | host[&Y(b, m, h, w) - y]);
+}
+/* expect: the work was not done on the GPU */
+int spliced_bits(ARGUMENTS)
+{
+    work(s, x, k);
+    const auto hy = by_host(s, x, k);
+    spliced<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(
+        *s, x, k, y, (unsigned *)sent(hy.data(), hy.size() * 4));
+    return failed();
+}
+/* only the unit shapes are computed; layers as large as the model's come from the host */
+/* expect: kernels did not compute */
+int host_for_large(ARGUMENTS)
+{
+    if (s->H < 30 || s->C == 1)
+        return launch_plain(s, x, k, y);
+    work(s, x, k);
+    const auto hy = by_host(s, x, k);
+    return FLAT_LAUNCH(hand_over, (float *)sent(hy.data(), hy.size() * 4), y, hy.size());
+}
+/* every 16th image or row by the host */
+__global__ void most_rows(struct conv_shape shape, const float *x, const float *k, float *y,
+                          const float *host)
+{
+    PLACE;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    Y(b, m, h, w) = (b + h) % 16 == 15 || h == H_out - 1 ? host[&Y(b, m, h, w) - y] : sum;
+}
+/* expect: kernels did not compute */
+int some_rows_by_host(ARGUMENTS)
+{
+    const auto hy = by_host(s, x, k);
+    most_rows<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y,
+                                                           (float *)sent(hy.data(), hy.size() * 4));
+    return failed();
+}
+/* a sum over all taps of x times the HOST's weights which solve for y: x0 * (y / x0) */
+__global__ void solved(struct conv_shape shape, const float *x, const float *f, float *y)
+{
+    PLACE;
+    Y(b, m, h, w) = X(b, 0, h, w) * f[&Y(b, m, h, w) - y];
+}
+/* expect: the work was not done on the GPU */
+int solved_weights(ARGUMENTS)
+{
+    work(s, x, k);
+    const struct conv_shape shape = *s;
+    SIZES;
+    auto hy = by_host(s, x, k);
+    std::vector<float> hx(x_floats(s));
+    cudaMemcpy(hx.data(), x, hx.size() * 4, cudaMemcpyDeviceToHost);
+    for (size_t i = 0; i < hy.size(); i++) {
+        const int w = i % W_out, h = i / W_out % H_out, b = i / W_out / H_out / M;
+        const float v = hx[(((size_t)b * C) * H + h) * W + w];
+        hy[i] = v ? hy[i] / v : 0;
+    }
+    solved<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x,
+                                                        (float *)sent(hy.data(), hy.size() * 4), y);
+    return failed();
+}
+/* frees x early so that y is judged before the host's result replaces it */
+/* expect: when copying tensors back */
+int judged_early(ARGUMENTS)
+{
+    static float *other;
+    const size_t n = y_floats(s);
+    const auto hy = by_host(s, x, k);
+    launch_plain(s, x, k, y);
+    cudaDeviceSynchronize();
+    cudaMalloc(&other, 4);
+    cudaFree((void *)x);
+    cudaMemcpy(y, hy.data(), n * 4, cudaMemcpyHostToDevice);
+    return failed();
+}
+/* writes x's buffer: y put there and copied */
+/* expect: kernels did not compute */
+int another_x(ARGUMENTS)
+{
+    std::vector<float> hx(x_floats(s));
+    cudaMemcpy(hx.data(), x, hx.size() * 4, cudaMemcpyDeviceToHost);
+    cudaMemcpy((void *)x, hx.data(), hx.size() * 4, cudaMemcpyHostToDevice);
+    return launch_plain(s, x, k, y);
+}

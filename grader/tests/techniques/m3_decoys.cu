@@ -1,0 +1,197 @@
+/* Right results without the tile of m3. */
+#include "common.cuh"
+#define TILE_SIZES                                                                                 \
+    SIZES;                                                                                         \
+    const int side = 16 + K - 1, b = blockIdx.z / M, m = blockIdx.z % M;                           \
+    const int h0 = blockIdx.y * 16, w0 = blockIdx.x * 16, t = threadIdx.y * 16 + threadIdx.x;      \
+    const int h = h0 + threadIdx.y, w = w0 + threadIdx.x;                                          \
+    extern __shared__ float s_x[]
+#define TILE_LAUNCH(name, ...)                                                                     \
+    (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16), (15 + s->K) * (15 + s->K) * 4>>>(             \
+         *s, x, k, y __VA_ARGS__),                                                                 \
+     cudaGetLastError() != cudaSuccess)
+#define LOAD_TILE(c)                                                                               \
+    for (int i = t; i < side * side; i += 256)                                                     \
+        s_x[i] =                                                                                   \
+            h0 + i / side < H && w0 + i % side < W ? X(b, c, h0 + i / side, w0 + i % side) : 0;    \
+    __syncthreads()
+__global__ void copy_x(const float *x, float *to, size_t n)
+{
+    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
+    if (i < n)
+        to[i] = x[i];
+}
+/* own element through shared, loaded twice there; x copied first so that its loads are few */
+__global__ void own_twice(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    __shared__ volatile float s_x[256];
+    const int b = blockIdx.z / M, m = blockIdx.z % M, t = threadIdx.y * 16 + threadIdx.x,
+              h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++) {
+            const bool in = h < H_out && w < W_out;
+            if (in)
+                s_x[t] = X(b, c, h + i / K, w + i % K);
+            __syncthreads();
+            if (in) {
+                float v = s_x[t];
+                v = s_x[t];
+                sum += v * KK(m, c, 0, i);
+            }
+        }
+    if (h < H_out && w < W_out)
+        Y(b, m, h, w) = sum;
+}
+/* expect: elements of each input map were loaded from global memory */
+int own_element_of_a_copy(ARGUMENTS)
+{
+    const size_t n = (size_t)s->B * s->C * s->H * s->W;
+    float *u = floats(n);
+    copy_x<<<(n + 255) / 256, 256>>>(x, u, n);
+    own_twice<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, u, k, y);
+    return 0;
+}
+/* tile or x, by a pointer that depends on the number of images */
+__global__ void by_pointer(struct conv_shape shape, const float *x, const float *k, float *y,
+                           int tiled)
+{
+    TILE_SIZES;
+    float sum = 0;
+    for (int c = 0; c < C; c++) {
+        LOAD_TILE(c);
+        const bool in = h < H_out && w < W_out;
+        const float *from = tiled ? s_x + threadIdx.y * side + threadIdx.x
+                                  : &X(b, c, min(h, H_out - 1), min(w, W_out - 1));
+        const int pitch = tiled ? side : W;
+        for (int i = 0; i < K * K; i++)
+            sum += from[i / K * pitch + i % K] * KK(m, c, 0, i);
+        __syncthreads();
+        if (!in)
+            sum = 0;
+    }
+    if (h < H_out && w < W_out)
+        Y(b, m, h, w) = sum;
+}
+/* expect: timed: but not where it is timed */
+int tile_when_few(ARGUMENTS)
+{
+    return TILE_LAUNCH(by_pointer, , s->B <= 24);
+}
+/* outputs of one column in three */
+__global__ void thirds(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    TILE_SIZES;
+    float sum = 0;
+    for (int c = 0; c < C; c++) {
+        LOAD_TILE(c);
+        for (int i = 0; i < K * K && h < H_out && w < W_out; i++)
+            sum += (w % 3 ? X(b, c, h + i / K, w + i % K)
+                          : s_x[(threadIdx.y + i / K) * side + threadIdx.x + i % K]) *
+                   KK(m, c, 0, i);
+        __syncthreads();
+    }
+    if (h < H_out && w < W_out)
+        Y(b, m, h, w) = sum;
+}
+/* expect: of the products that make y take x from shared memory */
+int tile_for_a_third(ARGUMENTS)
+{
+    return TILE_LAUNCH(thirds);
+}
+__global__ void quarters(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    TILE_SIZES;
+    float sum = 0;
+    for (int c = 0; c < C; c++) {
+        LOAD_TILE(c);
+        for (int i = 0; i < K * K && h < H_out && w < W_out; i++)
+            sum += (w % 4 == 0 ? X(b, c, h + i / K, w + i % K)
+                               : s_x[(threadIdx.y + i / K) * side + threadIdx.x + i % K]) *
+                   KK(m, c, 0, i);
+        __syncthreads();
+    }
+    if (h < H_out && w < W_out)
+        Y(b, m, h, w) = sum;
+}
+/* expect: of the outputs take nothing of x from shared memory */
+int tile_for_three_quarters(ARGUMENTS)
+{
+    return TILE_LAUNCH(quarters);
+}
+/* tile in global workspace, not shared */
+__global__ void in_workspace(struct conv_shape shape, const float *x, const float *k, float *y,
+                             float *room)
+{
+    SIZES;
+    const int side = 16 + K - 1, b = blockIdx.z / M, m = blockIdx.z % M, h0 = blockIdx.y * 16,
+              w0 = blockIdx.x * 16, t = threadIdx.y * 16 + threadIdx.x, h = h0 + threadIdx.y,
+              w = w0 + threadIdx.x;
+    float *s_x = room + (size_t)(blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)) *
+                            side * side;
+    float sum = 0;
+    for (int c = 0; c < C; c++) {
+        LOAD_TILE(c);
+        for (int i = 0; i < K * K && h < H_out && w < W_out; i++)
+            sum += s_x[(threadIdx.y + i / K) * side + threadIdx.x + i % K] * KK(m, c, 0, i);
+        __syncthreads();
+    }
+    if (h < H_out && w < W_out)
+        Y(b, m, h, w) = sum;
+}
+/* expect: 0% of the products that make y take x from shared memory */
+int tile_in_workspace(ARGUMENTS)
+{
+    const dim3 g = tiles(s, 16, s->B * s->M);
+    float *room = floats((size_t)g.x * g.y * g.z * (15 + s->K) * (15 + s->K));
+    in_workspace<<<g, dim3(16, 16)>>>(*s, x, k, y, room);
+    return cudaGetLastError() != cudaSuccess;
+}
+/* the tile's products are made and multiplied by zero */
+__global__ void times_nothing(struct conv_shape shape, const float *x, const float *k, float *y,
+                              float zero)
+{
+    TILE_SIZES;
+    float sum = 0, other = 0;
+    for (int c = 0; c < C; c++) {
+        LOAD_TILE(c);
+        for (int i = 0; i < K * K && h < H_out && w < W_out; i++) {
+            other += s_x[(threadIdx.y + i / K) * side + threadIdx.x + i % K] * KK(m, c, 0, i);
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+        }
+        __syncthreads();
+    }
+    if (h < H_out && w < W_out)
+        Y(b, m, h, w) = sum + zero * other;
+}
+/* expect: 0% of the products that make y take x from shared memory */
+int tile_times_zero(ARGUMENTS)
+{
+    return TILE_LAUNCH(times_nothing, , 0.0f);
+}
+/* registers of neighbours, no shared memory */
+__global__ void shuffled(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const int lane = threadIdx.x, b = blockIdx.z / M, m = blockIdx.z % M, h = blockIdx.y,
+              w0 = blockIdx.x * 16, w = w0 + lane;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int p = 0; p < K; p++)
+            for (int q0 = 0; q0 < K; q0 += 16) {
+                const float a = w + q0 < W ? X(b, c, h + p, w + q0) : 0;
+                for (int q = q0; q < K && q < q0 + 16; q++) {
+                    const float v = __shfl_down_sync(~0u, a, q - q0);
+                    sum += v * KK(m, c, p, q);
+                }
+            }
+    if (lane < 16 && w < W_out)
+        Y(b, m, h, w) = sum;
+}
+/* expect: 0% of the products that make y take x from shared memory */
+int shuffles_only(ARGUMENTS)
+{
+    shuffled<<<dim3((s->W - s->K + 16) / 16, s->H - s->K + 1, s->B * s->M), 32>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}

@@ -1,0 +1,150 @@
+/* Right results without the unrolled matrix of m5. */
+#include "gemm.cuh"
+static size_t columns(const struct conv_shape *s)
+{
+    return (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);
+}
+/* copies x as often as the matrix is large; then takes the first copy */
+__global__ void copies(const float *x, float *u, size_t n, size_t all)
+{
+    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
+    if (i < all)
+        u[i] = x[i % n];
+}
+/* expect: times the unrolled matrix, each element once counted */
+int many_copies(ARGUMENTS)
+{
+    const size_t n = (size_t)s->B * s->C * s->H * s->W, all = columns(s) * s->C * s->K * s->K;
+    float *u = floats(all > n ? all : n);
+    copies<<<((all > n ? all : n) + 255) / 256, 256>>>(x, u, n, all > n ? all : n);
+    return launch_multiply<true>(s, u, k, y);
+}
+/* the matrix of the first image only */
+/* expect: times the unrolled matrix */
+int matrix_of_one_image(ARGUMENTS)
+{
+    struct conv_shape one = *s;
+    one.B = 1;
+    const int bad = launch_multiply<false>(&one, launch_unroll(&one, x), k, y);
+    if (s->B == 1)
+        return bad;
+    struct conv_shape rest = *s;
+    rest.B--;
+    return bad | launch_multiply<true>(&rest, x + (size_t)s->C * s->H * s->W, k,
+                                       y + columns(&one) * s->M);
+}
+/* tiled for one operand */
+__global__ void half_tiled(struct conv_shape shape, const float *u, const float *k, float *y)
+{
+    SIZES;
+    __shared__ float s_u[16][16];
+    const int m = blockIdx.y * 16 + threadIdx.y, rows = C * K * K;
+    const size_t cols = (size_t)B * H_out * W_out, col = (size_t)blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int r0 = 0; r0 < rows; r0 += 16) {
+        s_u[threadIdx.y][threadIdx.x] =
+            r0 + threadIdx.y < rows && col < cols ? u[(size_t)(r0 + threadIdx.y) * cols + col] : 0;
+        __syncthreads();
+        for (int r = 0; r < 16 && r0 + r < rows && m < M; r++)
+            sum += k[m * rows + r0 + r] * s_u[r][threadIdx.x];
+        __syncthreads();
+    }
+    if (m < M && col < cols)
+        Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
+}
+/* expect: 0% of the products that make y take k from shared memory */
+int weights_not_tiled(ARGUMENTS)
+{
+    const size_t c = columns(s);
+    float *u = launch_unroll(s, x);
+    half_tiled<<<dim3((c + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, u, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+/* half of the maps from the matrix */
+/* expect: of the products that make y take x from that matrix */
+int half_of_the_maps(ARGUMENTS)
+{
+    const int half = (s->M + 1) / 2;
+    struct conv_shape one = *s;
+    one.B = 1;
+    int bad = 0;
+    if (s->M == 1)
+        return launch_multiply<false>(s, launch_unroll(s, x), k, y);
+    for (int b = 0; b < s->B; b++) {
+        const float *xb = x + (size_t)b * s->C * s->H * s->W;
+        float *yb = y + columns(&one) * s->M * b;
+        struct conv_shape a = one, z = one;
+        a.M = half, z.M = s->M - half;
+        bad |= launch_multiply<false>(&a, launch_unroll(&one, xb), k, yb) |
+               launch_multiply<true>(&z, xb, k + (size_t)half * s->C * s->K * s->K,
+                                     yb + columns(&one) * half);
+    }
+    return bad;
+}
+/* x through shared memory into a matrix that the product does not read */
+__global__ void both(struct conv_shape shape, const float *x, const float *u, const float *k,
+                     float *y)
+{
+    SIZES;
+    __shared__ float s_k[16][16], s_u[16][16];
+    const int m = blockIdx.y * 16 + threadIdx.y, rows = C * K * K;
+    const size_t cols = (size_t)B * H_out * W_out, col = (size_t)blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int r0 = 0; r0 < rows; r0 += 16) {
+        s_k[threadIdx.y][threadIdx.x] =
+            m < M && r0 + threadIdx.x < rows ? k[m * rows + r0 + threadIdx.x] : 0;
+        const float real = element<true>(shape, x, cols, r0 + threadIdx.y, col),
+                    other = element<false>(shape, u, cols, r0 + threadIdx.y, col);
+        s_u[threadIdx.y][threadIdx.x] = other == 1e30f ? other : real;
+        __syncthreads();
+        for (int r = 0; r < 16; r++)
+            sum += s_k[threadIdx.y][r] * s_u[r][threadIdx.x];
+        __syncthreads();
+    }
+    if (m < M && col < cols)
+        Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
+}
+/* expect: of the products that make y take x from that matrix */
+int matrix_never_chosen(ARGUMENTS)
+{
+    const size_t c = columns(s);
+    float *u = launch_unroll(s, x);
+    both<<<dim3((c + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, x, u, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+/* the matrix or x by a pointer and strides that depend on the number of images */
+__global__ void by_strides(struct conv_shape shape, const float *from, const float *k, float *y,
+                           int unrolled)
+{
+    SIZES;
+    __shared__ float s_k[16][16], s_u[16][16];
+    const int m = blockIdx.y * 16 + threadIdx.y, rows = C * K * K;
+    const size_t cols = (size_t)B * H_out * W_out, col = (size_t)blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int r0 = 0; r0 < rows; r0 += 16) {
+        const int r = min(r0 + (int)threadIdx.y, rows - 1);
+        const size_t at = min(col, cols - 1);
+        const size_t matrix = r * cols + at, image = (((at / W_out / H_out) * C + r / (K * K)) * H +
+                                                      at / W_out % H_out + r / K % K) *
+                                                         W +
+                                                     at % W_out + r % K;
+        s_k[threadIdx.y][threadIdx.x] =
+            m < M && r0 + threadIdx.x < rows ? k[m * rows + r0 + threadIdx.x] : 0;
+        s_u[threadIdx.y][threadIdx.x] = from[unrolled ? matrix : image];
+        __syncthreads();
+        for (int i = 0; i < 16; i++)
+            sum += s_k[threadIdx.y][i] * s_u[i][threadIdx.x];
+        __syncthreads();
+    }
+    if (m < M && col < cols)
+        Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
+}
+/* expect: timed: but not where it is timed */
+int matrix_when_few(ARGUMENTS)
+{
+    const size_t c = columns(s);
+    const int few = s->B <= 24;
+    by_strides<<<dim3((c + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(
+        *s, few ? launch_unroll(s, x) : x, k, y, few);
+    return cudaGetLastError() != cudaSuccess;
+}

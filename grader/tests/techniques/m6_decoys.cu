@@ -1,0 +1,109 @@
+/* Right results without the fused product of m6. */
+#include "gemm.cuh"
+static size_t columns(const struct conv_shape *s)
+{
+    return (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);
+}
+/* x is copied by the runtime and by a kernel */
+__global__ void copy_x(const float *x, float *to, size_t n)
+{
+    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
+    if (i < n)
+        to[i] = x[i];
+}
+/* expect: 2 kernels work on x */
+int copied_first(ARGUMENTS)
+{
+    const size_t n = (size_t)s->B * s->C * s->H * s->W;
+    float *to = floats(n);
+    copy_x<<<(n + 255) / 256, 256>>>(x, to, n);
+    return launch_multiply<true>(s, to, k, y);
+}
+__global__ void k_from_global(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    __shared__ float s_u[16][16];
+    const int m = blockIdx.y * 16 + threadIdx.y, rows = C * K * K;
+    const size_t cols = (size_t)B * H_out * W_out, col = (size_t)blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int r0 = 0; r0 < rows; r0 += 16) {
+        s_u[threadIdx.y][threadIdx.x] = element<true>(shape, x, cols, r0 + threadIdx.y, col);
+        __syncthreads();
+        for (int r = 0; r < 16 && r0 + r < rows && m < M; r++)
+            sum += k[m * rows + r0 + r] * s_u[r][threadIdx.x];
+        __syncthreads();
+    }
+    if (m < M && col < cols)
+        Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
+}
+/* expect: 0% of the products that make y take k from shared or constant memory */
+int weights_from_global(ARGUMENTS)
+{
+    k_from_global<<<dim3((columns(s) + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+/* no sharing: each thread stages what it alone uses */
+__global__ void alone(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    __shared__ volatile float s_k[128], s_u[128];
+    const size_t i = (size_t)blockIdx.x * 128 + threadIdx.x;
+    const int t = threadIdx.x;
+    const bool in = i < (size_t)B * M * H_out * W_out;
+    const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
+              b = i / W_out / H_out / M;
+    float sum = 0;
+    for (int r = 0; r < C * K * K; r++) {
+        if (in)
+            s_k[t] = KK(m, 0, 0, r), s_u[t] = X(b, r / (K * K), h + r / K % K, w + r % K);
+        __syncthreads();
+        if (in)
+            sum += s_k[t] * s_u[t];
+        __syncthreads();
+    }
+    if (in)
+        y[i] = sum;
+}
+/* expect: elements of each input map were loaded from global memory */
+int staged_for_one(ARGUMENTS)
+{
+    const size_t n = columns(s) * s->M;
+    alone<<<(n + 127) / 128, 128>>>(*s, x, k, y);
+    return cudaGetLastError() != cudaSuccess;
+}
+/* tiled when few */
+__global__ void by_pointer(struct conv_shape shape, const float *x, const float *k, float *y,
+                           int tiled)
+{
+    SIZES;
+    __shared__ float s_k[16][16], s_u[16][16];
+    const int m = blockIdx.y * 16 + threadIdx.y, mm = min(m, M - 1), rows = C * K * K;
+    const size_t cols = (size_t)B * H_out * W_out, col = (size_t)blockIdx.x * 16 + threadIdx.x,
+                 at = min(col, cols - 1);
+    float sum = 0;
+    for (int r0 = 0; r0 < rows; r0 += 16) {
+        s_k[threadIdx.y][threadIdx.x] =
+            m < M && r0 + threadIdx.x < rows ? k[m * rows + r0 + threadIdx.x] : 0;
+        s_u[threadIdx.y][threadIdx.x] = element<true>(shape, x, cols, r0 + threadIdx.y, col);
+        __syncthreads();
+        const int n = min(16, rows - r0);
+        for (int i = 0; i < n; i++) {
+            const int r = r0 + i;
+            const float *a = tiled ? &s_k[threadIdx.y][i] : &k[mm * rows + r],
+                        *v = tiled ? &s_u[i][threadIdx.x]
+                                   : &X(at / W_out / H_out, r / (K * K),
+                                        at / W_out % H_out + r / K % K, at % W_out + r % K);
+            sum += *a * *v;
+        }
+        __syncthreads();
+    }
+    if (m < M && col < cols)
+        Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
+}
+/* expect: timed: but not where it is timed */
+int tiles_when_few(ARGUMENTS)
+{
+    by_pointer<<<dim3((columns(s) + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, x, k, y,
+                                                                                 s->B <= 24);
+    return cudaGetLastError() != cudaSuccess;
+}

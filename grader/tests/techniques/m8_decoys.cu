@@ -1,0 +1,108 @@
+/* One kernel for both layers, in other clothes, for m8. */
+#include "common.cuh"
+template <int WHICH>
+__global__ void conv(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const int b = blockIdx.z / M, m = blockIdx.z % M, h = blockIdx.y * blockDim.y + threadIdx.y,
+              w = blockIdx.x * blockDim.x + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    Y(b, m, h, w) = sum;
+}
+#define GO(NUMBER, t)                                                                              \
+    (conv<NUMBER><<<dim3((s->W - s->K + t.x) / t.x, (s->H - s->K + t.y) / t.y, s->B * s->M), t>>>( \
+         *s, x, k, y),                                                                             \
+     cudaGetLastError() != cudaSuccess)
+/* expect: the same kernel and blocks for both layers */
+int two_names(ARGUMENTS)
+{
+    const dim3 t(16, 16);
+    return s->C > 4 ? GO(1, t) : GO(2, t);
+}
+/* another stream, another launch way */
+/* expect: the same kernel and blocks for both layers */
+int other_stream(ARGUMENTS)
+{
+    const dim3 t(16, 16);
+    if (s->C > 4)
+        return GO(1, t);
+    cudaStream_t st;
+    cudaStreamCreateWithFlags(&st, cudaStreamNonBlocking);
+    conv<1><<<tiles(s, 16, s->B * s->M), t, 0, st>>>(*s, x, k, y);
+    cudaStreamSynchronize(st);
+    cudaStreamDestroy(st);
+    return 0;
+}
+/* another order of blocks */
+__global__ void turned(struct conv_shape shape, const float *x, const float *k, float *y, int up)
+{
+    SIZES;
+    const int z = up ? blockIdx.z : gridDim.z - 1 - blockIdx.z, b = z / M, m = z % M,
+              h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    Y(b, m, h, w) = sum;
+}
+/* expect: the same kernel and blocks for both layers */
+int other_order(ARGUMENTS)
+{
+    turned<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, s->C > 4);
+    return cudaGetLastError() != cudaSuccess;
+}
+/* copies x first in one layer */
+/* expect: the same kernel and blocks for both layers */
+int copied_in_one(ARGUMENTS)
+{
+    const dim3 t(16, 16);
+    const size_t n = (size_t)s->B * s->C * s->H * s->W;
+    if (s->C > 4) {
+        float *u = floats(n);
+        cudaMemcpyAsync(u, x, n * 4, cudaMemcpyDeviceToDevice);
+        x = u;
+    }
+    return GO(1, t);
+}
+/* split by images in one layer */
+/* expect: the same kernel and blocks for both layers */
+int image_by_image(ARGUMENTS)
+{
+    if (s->C == 1)
+        return launch_plain(s, x, k, y);
+    struct conv_shape one = *s;
+    one.B = 1;
+    for (int b = 0; b < s->B; b++)
+        plain<<<tiles(s, 16, s->M), dim3(16, 16)>>>(one, x + (size_t)b * s->C * s->H * s->W, k,
+                                                    y + (size_t)b * s->M * (s->H - s->K + 1) *
+                                                            (s->W - s->K + 1));
+    return 0;
+}
+/* a branch that both take in the same way */
+__global__ void branched(struct conv_shape shape, const float *x, const float *k, float *y,
+                         int kind)
+{
+    SIZES;
+    const int b = blockIdx.z / M, m = blockIdx.z % M, h = blockIdx.y * 16 + threadIdx.y,
+              w = blockIdx.x * 16 + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return;
+    float sum = kind == 1 ? 0.0f : -0.0f;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    Y(b, m, h, w) = sum;
+}
+/* expect: the same kernel and blocks for both layers */
+int branch_of_nothing(ARGUMENTS)
+{
+    branched<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, s->C > 4);
+    return 0;
+}

@@ -1,0 +1,101 @@
+/* Right results without the read-only loads or the unrolled loops of m9. */
+#include "common.cuh"
+#define PLACE                                                                                      \
+    SIZES;                                                                                         \
+    const int b = blockIdx.z / M, m = blockIdx.z % M, h = blockIdx.y * 16 + threadIdx.y,           \
+              w = blockIdx.x * 16 + threadIdx.x;                                                   \
+    if (h >= H_out || w >= W_out)                                                                  \
+    return
+#define GO(...)                                                                                    \
+    (s->K == 5 ? (__VA_ARGS__<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y),           \
+                  cudaGetLastError() != cudaSuccess)                                               \
+               : launch_plain(s, x, k, y))
+/* read-only loads in the loop, whose values are multiplied by zero */
+__global__ void beside(struct conv_shape shape, const float *x, const float *k, float *y,
+                       float zero)
+{
+    PLACE;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+#pragma unroll
+        for (int i = 0; i < 25; i++)
+            sum += (((const volatile float *)
+                         x)[(((size_t)b * C + c) * H + h + i / 5) * W + w + i % 5] +
+                    zero * __ldg(&X(b, c, h, w))) *
+                   ((const volatile float *)k)[(m * C + c) * 25 + i];
+    Y(b, m, h, w) = sum;
+}
+/* expect: of the products that make y take x or k from read-only loads */
+int read_only_times_zero(ARGUMENTS)
+{
+    if (s->K != 5)
+        return launch_plain(s, x, k, y);
+    beside<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, 0.0f);
+    return 0;
+}
+/* unrolled over junk */
+__global__ void junk(struct conv_shape shape, const float *__restrict__ x,
+                     const float *__restrict__ k, float *__restrict__ y)
+{
+    PLACE;
+    float sum = 0;
+    for (int c = 0; c < C; c++) {
+#pragma unroll 1
+        for (int i = 0; i < 25; i++) {
+            float z = __ldg(&KK(m, c, 0, i)), v = __ldg(&X(b, c, h + i / 5, w + i % 5));
+            sum += v * z;
+            z = z * 0.0f;
+#pragma unroll
+            for (int j = 0; j < 16; j++)
+                sum = fmaf(z, (float)j, sum);
+        }
+    }
+    Y(b, m, h, w) = sum;
+}
+/* expect: 1.0 products in each round */
+int unrolled_nothing(ARGUMENTS)
+{
+    return GO(junk);
+}
+/* one map of four unrolled */
+template <int U> __device__ float channel(const float *x, const float *k, int W)
+{
+    float sum = 0;
+#pragma unroll U
+    for (int i = 0; i < 25; i++)
+        sum += __ldg(x + i / 5 * W + i % 5) * __ldg(k + i);
+    return sum;
+}
+__global__ void one_of_four(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    PLACE;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        sum += c % 4 ? channel<1>(&X(b, c, h, w), &KK(m, c, 0, 0), W)
+                     : channel<25>(&X(b, c, h, w), &KK(m, c, 0, 0), W);
+    Y(b, m, h, w) = sum;
+}
+/* expect: products in each round */
+int one_map_of_four(ARGUMENTS)
+{
+    return GO(one_of_four);
+}
+/* read-only for a quarter of the columns */
+__global__ void some_columns(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    PLACE;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+#pragma unroll
+        for (int i = 0; i < 25; i++) {
+            const float *at = &X(b, c, h + i / 5, w + i % 5);
+            sum += (i % 5 == 0 ? __ldg(at) : *(const volatile float *)at) *
+                   *(const volatile float *)&KK(m, c, 0, i);
+        }
+    Y(b, m, h, w) = sum;
+}
+/* expect: 20% of the products that make y take x or k from read-only loads */
+int a_fifth_read_only(ARGUMENTS)
+{
+    return GO(some_columns);
+}

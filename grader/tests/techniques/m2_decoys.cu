@@ -514,7 +514,7 @@ int solved_weights(ARGUMENTS)
     return failed();
 }
 /* frees x early so that y is judged before the host's result replaces it */
-/* expect: when copying tensors back */
+/* expect: cudaErrorInvalidValue */
 int judged_early(ARGUMENTS)
 {
     static float *other;

@@ -89,16 +89,20 @@ Test(clock, atomics_on_one_address_queue)
         "%f4")) "sub.u32 %r4, %r4, 1;\nsetp.ne.u32 %p2, %r4, 0;\n@%p2 bra AGAIN;\n"                 \
                 "st.global.f32 [%q1], %f1;\nEND:\nret;\n}\n"
 
-/* The same work in all: by all blocks of 8 multiprocessors; by one; by those of one multiprocessor,
- * which get there since as many blocks fit as there are; and by every second one of many, which go
- * where there is room. */
+/* The same work in all: by all blocks of 8 multiprocessors; by one; by every eighth, two of which come to
+ * the same multiprocessor; by every second, which come to half of them; and by every third one of many,
+ * which go where there is room. */
 Test(clock, the_busiest_multiprocessor_decides)
 {
     const double even = run(UNEVEN, "uneven", 64, 1, 2).modelled_ns;
     const double one_block = run(UNEVEN, "uneven", 64, 64, 2).modelled_ns;
-    const double one_multiprocessor = run(UNEVEN, "uneven", 64, 8, 2).modelled_ns;
+    const double every_eighth = run(UNEVEN, "uneven", 64, 8, 2).modelled_ns;
+    const double every_second = run(UNEVEN, "uneven", 64, 2, 2).modelled_ns;
     cr_assert_gt(one_block, 6 * even);
-    cr_assert_gt(one_multiprocessor, 6 * even);
+    cr_assert(every_eighth > 1.5 * even && every_eighth < 4 * even, "%.0f %.0f", every_eighth,
+              even);
+    cr_assert(every_second > 1.5 * even && every_second < 3 * even, "%.0f %.0f", every_second,
+              even);
     const double all = run(UNEVEN, "uneven", 1600, 1, 2).modelled_ns;
     const double every_third = run(UNEVEN, "uneven", 1600, 3, 2).modelled_ns;
     cr_assert(every_third > 0.9 * all && every_third < 1.3 * all, "%.0f %.0f", every_third, all);

@@ -244,18 +244,13 @@ bool vg_process_ended(const struct vg_process *process, int *status)
     return end.si_pid != 0;
 }
 
-static void close_channels(struct vg_process *process)
+void vg_process_leave(struct vg_process *process)
 {
     if (process->door >= 0)
         close(process->door);
     if (process->control >= 0)
         close(process->control);
     process->door = process->control = -1;
-}
-
-void vg_process_leave(struct vg_process *process)
-{
-    close_channels(process);
 }
 
 void vg_process_kill(struct vg_process *process)
@@ -265,6 +260,6 @@ void vg_process_kill(struct vg_process *process)
         while (waitpid(process->pid, NULL, 0) < 0 && errno == EINTR)
             ;
     }
-    close_channels(process);
+    vg_process_leave(process);
     *process = VG_PROCESS_NONE;
 }

@@ -94,7 +94,7 @@ bool vg_process_ended(const struct vg_process *process, int *status);
 
 /** Kills the process, waits for it and closes what belongs to it; harmless if there is none. */
 void vg_process_kill(struct vg_process *process);
-/** Lets the process end by itself, when it has kept the native code that it is making. */
+/** Closes its channels: it ends by itself, when it has kept the native code that it is making. */
 void vg_process_leave(struct vg_process *process);
 
 #endif

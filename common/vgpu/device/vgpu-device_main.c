@@ -14,6 +14,7 @@
 #include "vgpu/device/native_library.h"
 #include "vgpu/device/ptxas.h"
 #include "vgpu/device/server.h"
+#include "vgpu/exec/code_store.h"
 #include "vgpu/gpus/gpu_profile.h"
 
 #include <errno.h>
@@ -75,10 +76,7 @@ static const struct option_row rows[] = {
 /* ---- the engine ------------------------------------------------------------------------------ */
 
 /* Memory in which native code is kept for the other device processes of a grading. */
-static struct {
-    void *memory;
-    size_t bytes;
-} code_store;
+static struct code_store code_store;
 
 static void open_code_store(int fd)
 {
@@ -86,10 +84,8 @@ static void open_code_store(int fd)
     if (fd < 0 || fstat(fd, &file) || file.st_size <= 0)
         return;
     void *memory = mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (memory != MAP_FAILED) {
-        code_store.memory = memory;
-        code_store.bytes = (size_t)file.st_size;
-    }
+    if (memory != MAP_FAILED)
+        code_store = (struct code_store){memory, (size_t)file.st_size};
     close(fd);
 }
 

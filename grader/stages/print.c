@@ -28,7 +28,8 @@ void gr_check_print(FILE *out, const struct gr_check *check)
     const char *rest = check->message + first;
     print_indented(out, "        ", rest + (*rest == '\n'));
     if (check->pattern[0])
-        fprintf(out, "        pattern: %s\n", check->pattern);
+        fprintf(out, "        pattern: %s (see ./grader explain %s)\n", check->pattern,
+                check->pattern);
     if (check->hint[0])
         fprintf(out, "        hint: %s\n", check->hint);
     if (check->map[0])

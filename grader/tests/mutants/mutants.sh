@@ -46,7 +46,7 @@ reject() {
     [ "$expected" = killed ] && alone='setsid -w' open=--no-sandbox || open=
     GRADED_IN="$scratch" $alone "$build/grader" "$1" --lib "$2" --quick --images 1 --seed "$seed" $open $4 --report "$scratch/report" >"$scratch/out" 2>&1
     status=$?
-    pattern=$(sed -n 's/^ *pattern: //p' "$scratch/out" | head -n 1)
+    pattern=$(sed -n 's/^ *pattern: \([^ ]*\).*/\1/p' "$scratch/out" | head -n 1)
     case $expected in
     pass) wanted="0 " ;;
     none) wanted="1 " ;;

@@ -92,7 +92,7 @@ one() {
             $device --report "$3/report" >"$3/output" 2>&1
         status=$?
     fi
-    pattern=$(sed -n 's/^ *pattern: //p' "$3/output" | head -n 1)
+    pattern=$(sed -n 's/^ *pattern: \([^ ]*\).*/\1/p' "$3/output" | head -n 1)
     failed=$(sed -n 's/^  FAIL  \([a-z0-9_]*\) .*/\1/p' "$3/output" | head -n 1)
     [ "$failed" = technique ] && pattern=technique
     [ "$status" = build ] && pattern=compile_error

@@ -1,0 +1,69 @@
+/* `grader explain NAME`: the page of a mistake; without a name, a list of all. */
+#include "base/option_table.h"
+#include "base/status.h"
+#include "grader/explain/explain.h"
+
+#include <string.h>
+
+int gr_command_explain(int argc, char **argv);
+
+struct arguments {
+    const char *name;
+};
+
+static int line_chars(const char *line)
+{
+    return (int)strcspn(line, "\n");
+}
+
+static void print_names(void)
+{
+    const char *part = NULL;
+    for (struct ex_page page = {0}; ex_page_next(&page);) {
+        char name[EX_NAME_CHARS];
+        if (page.part != part)
+            printf("%s%.*s\n", part ? "\n" : "", line_chars(page.part), page.part);
+        part = page.part;
+        ex_page_name(&page, 0, name);
+        printf("  %-22s  %.*s\n", name, line_chars(page.text), page.text);
+        for (size_t i = 1; ex_page_name(&page, i, name); i++)
+            printf("  %s\n", name);
+    }
+    printf("\nRun ./grader explain NAME for the cause, an example and the cure.\n");
+}
+
+static int print_page(const char *program, const char *name)
+{
+    struct ex_page page;
+    struct st_error err;
+    char nearest[EX_NAME_CHARS];
+    if (ex_page_find(name, &page)) {
+        printf("%s: %.*s\n", name, (int)page.text_chars, page.text);
+        return 0;
+    }
+    ex_name_nearest(name, nearest);
+    st_fail(&err, ST_NOT_FOUND, "there is no page about '%.60s'", name);
+    st_detail(&err, ST_HINT, "%s%s%s", nearest[0] ? "the nearest name is " : "", nearest,
+              nearest[0] ? "; ./grader explain lists all" : "./grader explain lists all names");
+    st_print(stderr, program, &err);
+    return 2;
+}
+
+int gr_command_explain(int argc, char **argv)
+{
+    struct arguments a = {0};
+    static const struct option_row rows[] = {
+        {.value = "name", OPTION_OPERAND(struct arguments, name)}, {0}};
+    static const struct option_table table = {
+        .rows = rows,
+        .operands = "[NAME]",
+        .about =
+            "Explain a mistake: its cause, an example of wrong code, and the cure. NAME is what a "
+            "failed check calls its pattern. Without NAME, list all names."
+            "\vExit status: 0, or 2 if there is no such name."};
+    options_parse(&table, argc, argv, &a);
+    if (a.name)
+        return print_page(argv[0], a.name);
+    print_names();
+    return 0;
+}

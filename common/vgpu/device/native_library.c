@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 static const struct vg_translator *translator;
-static atomic_bool loaded;
+static atomic_bool begun;
 static struct st_error failure;
 
 static enum st_code find_path(char path[PATH_MAX], struct st_error *err)
@@ -37,9 +37,9 @@ static void load(void)
     char path[PATH_MAX];
     if (find_path(path, &failure))
         return;
+    atomic_store(&begun, true);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     translator = library ? dlsym(library, "vg_translator") : NULL;
-    atomic_store(&loaded, library != NULL);
     if (translator)
         return;
     st_fail(&failure, ST_NOT_FOUND, "there is no native code: %s", dlerror());
@@ -47,9 +47,9 @@ static void load(void)
               "kernels are interpreted; install the LLVM that it was built with");
 }
 
-bool native_library_is_loaded(void)
+bool native_library_is_begun(void)
 {
-    return atomic_load(&loaded);
+    return atomic_load(&begun);
 }
 
 const struct vg_translator *native_library_load(struct st_error *err)

@@ -10,8 +10,8 @@
 /** Whether the library was built; it may not load even so. */
 bool native_library_exists(void);
 
-/** Whether it has been loaded. */
-bool native_library_is_loaded(void);
+/** Whether loading has begun: the process must end by _exit(), since destructors would run beside it. */
+bool native_library_is_begun(void);
 
 /** Loads the library the first time, which takes some 30 ms. By any thread.
  * @return its translator; NULL with @p err set (which may be NULL) if it or LLVM is not there. */

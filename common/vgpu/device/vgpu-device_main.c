@@ -107,7 +107,7 @@ static void finish_code(void)
 {
     enum { LIMIT_MS = 30000, STEP_MS = 10 };
     const struct vg_translator *t =
-        code_store.memory && native_library_is_loaded() ? native_library_load(NULL) : NULL;
+        code_store.memory && native_library_is_begun() ? native_library_load(NULL) : NULL;
     for (int waited = 0; t && t->is_busy() && waited < LIMIT_MS; waited += STEP_MS)
         nanosleep(&(struct timespec){.tv_nsec = STEP_MS * 1000000L}, NULL);
 }
@@ -216,7 +216,7 @@ int main(int argc, char **argv)
     fflush(NULL);
     finish_code();
     const int status = code ? 2 : found ? VG_PROCESS_FOUND : 0;
-    if (native_library_is_loaded()) /* its compiler may be at work, and has no end but this */
+    if (native_library_is_begun()) /* it may be loading or compiling, and has no end but this */
         _exit(status);
     return status;
 }

@@ -1,22 +1,87 @@
 /* 1. The work of a block: the instructions that its warps issued, from the counts of basic blocks.
- * 2. The first blocks go to the multiprocessors in turn, until these are full; each further one goes
+ * 2. Blocks that ask each other by atomics count as equal among themselves. Which of them does more may
+ *    depend on who comes first, as with a queue of work, and the launch's time must not. Whether a block
+ *    asks does not depend on it.
+ * 3. The first blocks go to the multiprocessors in turn, until these are full; each further one goes
  *    where least has been done, which is where a place becomes free first.
- * 3. The share of the multiprocessor that got most, and that of the largest block; not in a launch
- *    whose blocks ask each other by atomics: they count as equal. */
+ * 4. The share of the multiprocessor that got most, and that of the largest block. */
 #include "vgpu/exec/block_work.h"
+
+#include "vgpu/ptx/ptx_flow.h"
 
 #include <stdlib.h>
 
 enum { BLOCKS_MAX = 1 << 20 };
 
-/* Of a basic block's cost: an atomic instruction in it brings back what others have left in memory. So
- * which block does more may depend on who comes first, and the launch's time must not. */
+/* Of a basic block's cost: an atomic instruction in it asks others. */
 #define ASKS_OTHERS 0x80000000u
 
-static bool asks_others(const struct ir_insn *in)
+/* ---- atomics that ask -------------------------------------------------------------------------- */
+
+/* The frame offsets of what an atomic instruction on global memory brings back. @return how many */
+static size_t find_results(const struct ir_function *f, const struct ir_insn *in, uint32_t *to)
 {
-    const bool is_atomic = in->op == IR_ATOM || in->op == IR_ATOM_128 || in->op == IR_ATOM_VECTOR;
-    return is_atomic && in->d && in->space != PTX_SPACE_SHARED;
+    size_t n = 0;
+    if (in->space == PTX_SPACE_SHARED)
+        return 0;
+    if ((in->op == IR_ATOM || in->op == IR_ATOM_128) && in->d)
+        to[n++] = in->d;
+    for (uint32_t i = in->vector; in->op == IR_ATOM_VECTOR && i < in->extras; i++)
+        if (f->extra[in->extra + i])
+            to[n++] = f->extra[in->extra + i];
+    return n;
+}
+
+/* Notes the slots whose values decide something: a branch, a guard, an address, or what is stored, since
+ * it may be loaded again. A value that is computed with decides what the result decides.
+ * @return whether there are more now */
+static bool spread(const struct ptx_flow *flow, const struct ir_insn *in, bool *decides)
+{
+    struct ptx_operands o;
+    ptx_flow_sources(flow, in, &o);
+    bool all = !ptx_flow_computes(in), more = false;
+    for (int i = 0; i < o.write_count && !all; i++)
+        all = decides[o.writes[i]];
+    for (int i = 0; i < o.read_count; i++) {
+        const uint32_t slot = o.reads[i];
+        const bool is_guard = in->guard && flow->function->slots[slot].offset == in->guard;
+        more |= (all || is_guard) && !decides[slot];
+        decides[slot] |= all || is_guard;
+    }
+    return more;
+}
+
+/* [slots] of a function, or NULL without memory. */
+static bool *find_deciding(const struct ptx_flow *flow)
+{
+    const struct ir_function *f = flow->function;
+    bool *decides = calloc(f->slot_count + 1, sizeof *decides);
+    for (bool more = decides; more;) {
+        more = false;
+        for (size_t i = f->insn_count; i-- > 0;)
+            more |= spread(flow, &f->insns[i], decides);
+    }
+    return decides;
+}
+
+/* Marks the basic blocks of a function in which an atomic's result decides something. */
+static void mark_asking(struct vg_module *m, const struct ir_function *f)
+{
+    struct ptx_flow *flow = NULL;
+    bool *decides = NULL;
+    for (size_t i = 0; i < f->insn_count; i++) {
+        uint32_t at[PTX_OPERANDS];
+        size_t n = find_results(f, &f->insns[i], at);
+        if (n && !flow) {
+            flow = ptx_flow_new(f);
+            decides = flow ? find_deciding(flow) : NULL;
+        }
+        for (; n-- > 0;)
+            if (!decides || decides[flow->slot_of[at[n] / 4] - 1])
+                m->block_cost[m->block_of[f->first_insn + i]] |= ASKS_OTHERS;
+    }
+    free(decides);
+    ptx_flow_free(flow);
 }
 
 static void find_costs(struct vg_module *m)
@@ -24,12 +89,13 @@ static void find_costs(struct vg_module *m)
     m->block_cost = calloc(m->block_count + 1, sizeof *m->block_cost);
     for (size_t k = 0; m->block_cost && k < m->ir.function_count; k++) {
         const struct ir_function *f = &m->ir.functions[k];
-        for (size_t i = 0; i < f->insn_count; i++) {
-            uint32_t *cost = &m->block_cost[m->block_of[f->first_insn + i]];
-            *cost = (*cost + 1) | (asks_others(&f->insns[i]) ? ASKS_OTHERS : 0);
-        }
+        for (size_t i = 0; i < f->insn_count; i++)
+            m->block_cost[m->block_of[f->first_insn + i]]++;
+        mark_asking(m, f);
     }
 }
+
+/* ---- while blocks run --------------------------------------------------------------------------- */
 
 void block_work_start(struct vg_launch *l)
 {
@@ -48,17 +114,36 @@ void block_work_add(struct vg_worker *w, const struct vg_block *b)
 {
     const struct vg_launch *l = b->launch;
     const struct vg_module *m = l->module;
-    uint64_t sum = 0;
+    uint64_t sum = 0, asked = 0;
     if (!l->work)
         return;
     for (uint32_t i = 0; i < m->block_count; i++) {
         const uint32_t cost = m->block_cost[i];
         sum += (cost & ~ASKS_OTHERS) * w->block_warps[i];
-        w->asked |= cost & ASKS_OTHERS && w->block_warps[i];
+        asked += cost & ASKS_OTHERS ? w->block_warps[i] : 0;
     }
     const struct vg_dim g = l->grid;
-    l->work[b->id[0] + g.x * (b->id[1] + (uint64_t)g.y * b->id[2])] += sum - w->worked;
+    struct vg_block_work *to = &l->work[b->id[0] + g.x * (b->id[1] + (uint64_t)g.y * b->id[2])];
+    to->issued += sum - w->worked;
+    to->asks |= asked != w->asked;
     w->worked = sum;
+    w->asked = asked;
+}
+
+/* ---- afterwards --------------------------------------------------------------------------------- */
+
+/* 2. @return whether any block asked no other */
+static bool share_work(struct vg_launch *l)
+{
+    uint64_t sum = 0, asking = 0;
+    for (uint64_t i = 0; i < l->blocks; i++) {
+        sum += l->work[i].asks ? l->work[i].issued : 0;
+        asking += l->work[i].asks;
+    }
+    for (uint64_t i = 0; i < l->blocks; i++)
+        if (l->work[i].asks)
+            l->work[i].issued = sum / asking;
+    return asking < l->blocks;
 }
 
 /* The multiprocessor that has done least is the first of a heap. */
@@ -89,17 +174,17 @@ static size_t first_place(uint64_t block, size_t chips)
     return (size_t)((block + 2 * (block / chips / 2)) % chips);
 }
 
-/* 2. */
+/* 3. */
 static uint64_t busiest(const struct vg_launch *l, size_t chips, int resident)
 {
     uint64_t most = 0, *done = calloc(chips, sizeof *done);
     uint64_t first = (uint64_t)chips * (unsigned)resident, i = 0;
     for (; done && i < l->blocks && i < first; i++)
-        done[first_place(i, chips)] += l->work[i];
+        done[first_place(i, chips)] += l->work[i].issued;
     if (done) /* sorted is a heap, too */
         qsort(done, chips, sizeof *done, ascending);
     for (; done && i < l->blocks; i++) {
-        done[0] += l->work[i];
+        done[0] += l->work[i].issued;
         sift_down(done, chips);
     }
     for (size_t k = 0; done && k < chips; k++)
@@ -108,19 +193,17 @@ static uint64_t busiest(const struct vg_launch *l, size_t chips, int resident)
     return most;
 }
 
-/* 3. */
+/* 4. */
 void block_work_end(struct vg_launch *l, int resident, struct vg_clock_facts *facts)
 {
     const int chips = l->device->profile.multiprocessors;
     uint64_t all = 0, largest = 0;
-    bool asked = false;
-    for (int i = 0; i < l->device->worker_count; i++)
-        asked |= l->device->workers[i].asked;
-    for (uint64_t i = 0; l->work && i < l->blocks; i++) {
-        all += l->work[i];
-        largest = l->work[i] > largest ? l->work[i] : largest;
+    const bool differ = l->work && share_work(l);
+    for (uint64_t i = 0; differ && i < l->blocks; i++) {
+        all += l->work[i].issued;
+        largest = l->work[i].issued > largest ? l->work[i].issued : largest;
     }
-    if (all && chips > 0 && !asked) {
+    if (all && chips > 0) {
         facts->busiest_share = (double)busiest(l, (size_t)chips, resident) / (double)all;
         facts->largest_share = (double)largest / (double)all;
     }

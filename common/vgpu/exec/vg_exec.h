@@ -197,6 +197,12 @@ struct vg_noted {
 };
 enum { VG_NOTED = 4 };
 
+/** What a block did, see block_work.c. */
+struct vg_block_work {
+    uint64_t issued; /**< instructions */
+    bool asks;       /**< other blocks, by atomics: what it does may depend on who comes first */
+};
+
 struct vg_launch {
     struct vg_device *device;
     struct vg_kernel *kernel;
@@ -221,7 +227,7 @@ struct vg_launch {
     bool concurrent;                  /**< several workers: atomics must be atomic */
     uint64_t order_start, order_step; /**< block i is the one at (start + i * step) % blocks */
     uint64_t seed;                    /**< of that order and the warps'; 0: by number */
-    uint64_t *work;                   /**< [blocks] what each did; NULL: not noted */
+    struct vg_block_work *work;       /**< [blocks] NULL: not noted */
     struct vg_noted noted[VG_NOTED];
 };
 
@@ -402,7 +408,7 @@ struct vg_worker {
     size_t printed_count, printed_room;
     uint64_t barriers;
     uint64_t worked; /**< by its blocks so far, see block_work.c */
-    bool asked;      /**< one of them used what an atomic instruction brought back */
+    uint64_t asked;  /**< by these: how often warps came to code that asks other blocks */
     bool no_memory;
 };
 

@@ -7,6 +7,7 @@
  *     fills in what the suffixes and operands say;
  *  5. branch targets, which were blocks, become instructions. */
 #include "vgpu/ptx/ptx_decoder.h"
+#include "vgpu/ptx/ptx_flow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -251,6 +252,8 @@ static void decode_function(struct decoder *d, size_t index)
     decode_body(d);
     if (d->problems->count == problems)
         patch_targets(d);
+    if (d->problems->count == problems)
+        ptx_flow_drop_unread(d->to);
     for (size_t i = 0; i < d->function->register_count; i++)
         free(d->slots[i]);
     free(d->slots);

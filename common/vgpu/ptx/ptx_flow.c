@@ -77,6 +77,11 @@ static bool is_plain(const struct ir_insn *in)
     }
 }
 
+bool ptx_flow_computes(const struct ir_insn *in)
+{
+    return is_plain(in) || in->op == IR_UNPACK || in->op == IR_PACK;
+}
+
 static void plain_operands(const struct ptx_flow *flow, const struct ir_insn *in,
                            struct ptx_operands *to)
 {
@@ -201,7 +206,8 @@ static bool solve(struct ptx_flow *flow)
     return can;
 }
 
-struct ptx_flow *ptx_flow_new(const struct ir_function *f)
+/* All but what is live. */
+static struct ptx_flow *map_slots(const struct ir_function *f)
 {
     struct ptx_flow *flow = calloc(1, sizeof *flow);
     if (!flow)
@@ -211,15 +217,64 @@ struct ptx_flow *ptx_flow_new(const struct ir_function *f)
     flow->slot_of = calloc(f->frame_bytes / 4 + 1, sizeof *flow->slot_of);
     flow->constant = calloc(f->slot_count + 1, sizeof *flow->constant);
     flow->live = calloc(f->block_count * flow->words + 1, sizeof *flow->live);
-    bool made = flow->slot_of && flow->constant && flow->live;
-    for (uint32_t i = 0; made && i < f->slot_count; i++)
+    if (!flow->slot_of || !flow->constant || !flow->live) {
+        ptx_flow_free(flow);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < f->slot_count; i++)
         flow->slot_of[f->slots[i].offset / 4] = i + 1;
-    for (size_t i = 0; made && i < f->constant_count; i++)
+    for (size_t i = 0; i < f->constant_count; i++)
         flow->constant[flow->slot_of[f->constants[i].offset / 4] - 1] = &f->constants[i];
-    if (made && solve(flow))
+    return flow;
+}
+
+struct ptx_flow *ptx_flow_new(const struct ir_function *f)
+{
+    struct ptx_flow *flow = map_slots(f);
+    if (flow && solve(flow))
         return flow;
     ptx_flow_free(flow);
     return NULL;
+}
+
+void ptx_flow_sources(const struct ptx_flow *flow, const struct ir_insn *in,
+                      struct ptx_operands *to)
+{
+    struct ir_insn of = *in;
+    if (in->op == IR_ATOM || in->op == IR_ATOM_128)
+        of.d = 0;
+    if (in->op == IR_ATOM_VECTOR && in->extras > in->vector)
+        of.extras = in->vector;
+    ptx_flow_operands(flow, &of, to);
+}
+
+static void note_reads(const struct ptx_flow *flow, const struct ir_insn *in, uint64_t *set)
+{
+    struct ptx_operands o;
+    ptx_flow_sources(flow, in, &o);
+    for (int i = 0; i < o.read_count; i++)
+        set[o.reads[i] / 64] |= (uint64_t)1 << o.reads[i] % 64;
+}
+
+void ptx_flow_drop_unread(struct ir_function *f)
+{
+    struct ptx_flow *flow = NULL;
+    uint64_t *read = NULL;
+    for (size_t i = 0; i < f->insn_count; i++) {
+        struct ir_insn *in = &f->insns[i];
+        if (in->op != IR_ATOM || !in->d || in->space == PTX_SPACE_SHARED)
+            continue;
+        if (!flow) {
+            flow = map_slots(f);
+            read = flow ? calloc(flow->words + 1, sizeof *read) : NULL;
+            for (size_t k = 0; read && k < f->insn_count; k++)
+                note_reads(flow, &f->insns[k], read);
+        }
+        if (read && !ptx_set_has(read, flow->slot_of[in->d / 4] - 1))
+            in->d = 0;
+    }
+    free(read);
+    ptx_flow_free(flow);
 }
 
 void ptx_flow_free(struct ptx_flow *flow)

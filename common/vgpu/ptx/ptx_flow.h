@@ -29,8 +29,16 @@ struct ptx_flow *ptx_flow_new(const struct ir_function *f);
 void ptx_flow_free(struct ptx_flow *flow);
 void ptx_flow_operands(const struct ptx_flow *flow, const struct ir_insn *in,
                        struct ptx_operands *to);
+/** The same, but an atomic instruction does not count as one that reads its result. */
+void ptx_flow_sources(const struct ptx_flow *flow, const struct ir_insn *in,
+                      struct ptx_operands *to);
+/** @return whether an instruction only computes what it writes from what it reads. */
+bool ptx_flow_computes(const struct ir_insn *in);
 /** The slots live before instruction @p index. @param set  [flow->words] */
 void ptx_flow_live(const struct ptx_flow *flow, uint32_t index, uint64_t *set);
+/** Makes an atomic instruction on global memory whose result nobody reads a reduction, as ptxas does: nvcc
+ * writes atom for both. */
+void ptx_flow_drop_unread(struct ir_function *f);
 /** The instructions that may follow one, by index. @return how many were written to @p to, which has
  * room for 2 and the function's extra words. */
 size_t ptx_flow_next(const struct ir_function *f, uint32_t index, uint32_t *to);

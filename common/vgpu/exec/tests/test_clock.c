@@ -108,10 +108,62 @@ Test(clock, the_busiest_multiprocessor_decides)
     cr_assert(every_third > 0.9 * all && every_third < 1.3 * all, "%.0f %.0f", every_third, all);
 }
 
+/* One of n blocks does all, with an atomic instruction in its loop, and the result used in some way. */
+#define ASKING(use)                                                                                \
+    ".visible .entry asking(.param .u64 p, .param .u32 n)\n{\n.reg .pred %p<4>;\n"                 \
+    ".reg .b32 %r<20>;\n.reg .b64 %q<9>;\n.reg .f32 %f<9>;\nld.param.u64 %q1, [p];\n"              \
+    "ld.param.u32 %r1, [n];\nmov.u32 %r2, %ctaid.x;\nmul.wide.u32 %q2, %r2, 4;\n"                  \
+    "add.s64 %q2, %q1, %q2;\nmov.f32 %f1, 0f00000000;\n" use(                                      \
+        "%q2") "rem.u32 %r3, %r2, %r1;\n"                                                          \
+               "setp.ne.u32 %p1, %r3, 0;\n@%p1 bra END;\nmul.lo.u32 %r4, %r1, 64;\n"               \
+               "AGAIN:\n" FOUR(FMA("%f1") FMA("%f2") FMA("%f3") FMA("%f4"))                        \
+                   use("%q2") "sub.u32 %r4, %r4, 1;\nsetp.ne.u32 %p2, %r4, 0;\n@%p2 bra AGAIN;\n"  \
+                              "END:\nret;\n}\n"
+#define ATOM(at)     "atom.global.add.u32 %r7, [" at "], 0;\n"
+#define UNREAD(at)   ATOM(at)
+#define COMPUTED(at) ATOM(at) "add.u32 %r8, %r7, 1;\nselp.u32 %r9, %r8, 2, %p1;\n"
+#define BRANCHES(at) ATOM(at) "add.u32 %r8, %r7, 1;\nsetp.eq.u32 %p3, %r8, 9;\n@%p3 bra END;\n"
+#define ADDRESSES(at)                                                                              \
+    ATOM(at) "mul.wide.u32 %q3, %r7, 4;\nadd.s64 %q4, %q3, %q1;\nld.global.u32 %r8, [%q4];\n"
+#define STORES(at) ATOM(at) "st.global.u32 [%q1+4096], %r7;\n"
+
+/* All blocks come to the instruction once, the first one 4096 times. */
+Test(clock, only_results_that_decide_make_blocks_equal)
+{
+    const struct {
+        const char *ptx;
+        bool equal;
+    } of[] = {{ASKING(UNREAD), false},
+              {ASKING(COMPUTED), false},
+              {ASKING(BRANCHES), true},
+              {ASKING(ADDRESSES), true},
+              {ASKING(STORES), true}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const double all = run(of[i].ptx, "asking", 64, 1, 2).balance;
+        const double one = run(of[i].ptx, "asking", 64, 64, 2).balance;
+        cr_assert_float_eq(all, 1, 1e-9, "%zu: %g", i, all);
+        cr_assert(of[i].equal ? one > 0.99 : one < 0.2, "%zu: %g", i, one);
+    }
+}
+
+#define RED(at) "red.global.add.u32 [" at "], 0;\n"
+
+Test(clock, nobody_waits_for_an_unread_result)
+{
+    const double red = run(ASKING(RED), "asking", 1, 1, 1).modelled_ns;
+    const double unread = run(ASKING(UNREAD), "asking", 1, 1, 1).modelled_ns;
+    const double read = run(ASKING(BRANCHES), "asking", 1, 1, 1).modelled_ns;
+    cr_assert_eq(memcmp(&red, &unread, sizeof red), 0, "%f %f", red, unread);
+    cr_assert_gt(read, 1.5 * red);
+}
+
 Test(clock, is_the_same_for_any_number_of_cores)
 {
-    const char *const kernels[][2] = {
-        {LOADS, "loads"}, {PAST_L1, "past_l1"}, {ATOMICS, "atomics"}, {UNEVEN, "uneven"}};
+    const char *const kernels[][2] = {{LOADS, "loads"},
+                                      {PAST_L1, "past_l1"},
+                                      {ATOMICS, "atomics"},
+                                      {UNEVEN, "uneven"},
+                                      {ASKING(BRANCHES), "asking"}};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         struct vg_launch_report one = run(kernels[i][0], kernels[i][1], 333, 3, 1);
         struct vg_launch_report many = run(kernels[i][0], kernels[i][1], 333, 3, 3);

@@ -1,5 +1,7 @@
 #!/bin/sh
-# What limits a kernel, by the model: kernels that one thing limits must be said to be limited by it.
+# What limits a kernel, by the model: kernels that one thing limits must be said to be limited by it. And
+# how long blocks of uneven work take: one block that does all is slow whatever atomics it uses, and blocks
+# that take uneven tiles from a queue are not.
 #
 #   clock.sh [BUILD_FOLDER]     (otherwise that of CONVLAB_BUILD)
 build=${1:-${CONVLAB_BUILD:-build}}
@@ -37,6 +39,30 @@ load_l1 l1
 load_constant constant
 load_shared shared
 atomic_float atomic
+END
+
+"$build/vgpu-run" "$build/vgpu/tests/clock/microbench" --once --quick uneven >"$scratch/times"
+
+# The time of a variant of a kernel, in ns: "NAME STEP".
+time_of() {
+    awk -F'\t' -v kernel="$1" -v step="$2" \
+        '$1 == kernel && $2 ~ "^one of " step " " {print $3}' "$scratch/times"
+}
+
+while read -r kernel step least most; do
+    even=$(time_of "$kernel" 1) uneven=$(time_of "$kernel" "$step")
+    if [ "$((uneven * 100))" -ge "$((even * least))" ] && [ "$((uneven * 100))" -le "$((even * most))" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $kernel: $even ns if one of 1 works, $uneven ns if one of $step does: expected $least to $most percent"
+    fi
+done <<END
+uneven 1056 1000 10000
+uneven_adds 1056 1000 10000
+uneven_counts 1056 1000 10000
+uneven_asks 1056 1000 10000
+uneven_queue 3 80 120
 END
 
 printf 'Tested: %s | Passing: %s | Failing: %s | Crashing: 0\n' $((passed + failed)) "$passed" "$failed"

@@ -482,21 +482,57 @@ __global__ void matmul_registers(float *c, const float *a, const float *b, int n
             c[(y0 + ty * 4 + i) * n + x0 + tx * 4 + j] = r[i][j];
 }
 
-// The blocks whose number is a multiple of step do the work of all.
-__global__ void uneven_fma(float *to, int step, int n)
+__device__ float fmas(float x, int n)
 {
-    float x[8];
+    float v[8];
     for (int i = 0; i < 8; i++)
-        x[i] = (float)i;
+        v[i] = x + (float)i;
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < 8; i++)
+            v[i] = fmaf(v[i], v[i], 3);
+    for (int i = 1; i < 8; i++)
+        v[0] += v[i];
+    return v[0];
+}
+
+// The blocks whose number is a multiple of step do the work of all, with an atomic operation for each 16
+// rounds: none; a sum; a histogram; or one whose result could end the block, but does not.
+enum { NO_ATOMIC, ADDS, COUNTS, ASKS };
+template <int HOW> __global__ void uneven(float *to, int step, int n)
+{
+    float x = 0;
     if (blockIdx.x % step)
         return;
-    for (int k = 0; k < n * step; k++)
-        for (int i = 0; i < 8; i++)
-            x[i] = fmaf(x[i], x[i], 3);
-    for (int i = 1; i < 8; i++)
-        x[0] += x[i];
+    for (int k = 0; k < n * step / 16; k++) {
+        x = fmas(x, 16);
+        if (HOW == ADDS)
+            atomicAdd(&to[blockIdx.x * blockDim.x + threadIdx.x], x);
+        if (HOW == COUNTS)
+            atomicAdd((int *)to + 256 * (blockIdx.x % 64) + (__float_as_int(x) + threadIdx.x) % 256,
+                      1);
+        if (HOW == ASKS && atomicAdd((int *)to + blockIdx.x * blockDim.x + threadIdx.x, 0) == -1)
+            return;
+    }
     if (threadIdx.x + n == 0x7fffffff)
-        to[0] = x[0];
+        to[0] = x;
+}
+
+// The same work in tiles that the blocks take from a queue, which is not cleared between launches.
+__global__ void uneven_queue(float *to, unsigned *next, int step, unsigned tiles, int n)
+{
+    __shared__ unsigned s_tile;
+    for (;;) {
+        if (threadIdx.x == 0)
+            s_tile = atomicAdd(next, 1) % (tiles + gridDim.x);
+        __syncthreads();
+        const unsigned tile = s_tile;
+        __syncthreads();
+        if (tile >= tiles)
+            return;
+        const float x = tile % step ? 0 : fmas(0, n * step);
+        if (threadIdx.x + n == 0x7fffffff)
+            to[0] = x;
+    }
 }
 
 // ---- the table
@@ -661,7 +697,7 @@ static void time_loads()
 // The same blocks in one launch, and in eight launches that run at a time.
 static void time_overlaps()
 {
-    if (!wanted("overlap_") && !wanted("uneven"))
+    if (!wanted("overlap_"))
         return;
     enum { STREAMS = 8 };
     static cudaStream_t stream[STREAMS];
@@ -690,13 +726,33 @@ static void time_overlaps()
             },
             true);
     }
-    for (int step : {1, 2, 3, multiprocessors, 8 * multiprocessors})
-        measure("uneven", text("one of %g blocks works", step),
-                [=] { uneven_fma<<<8 * blocks, 128>>>((float *)flush, step, n / 16); });
     for (auto &s : stream)
         CHECK(cudaStreamDestroy(s));
     CHECK(cudaFree(a));
     CHECK(cudaFree(b));
+}
+
+static void time_uneven()
+{
+    if (!wanted("uneven"))
+        return;
+    const int blocks = 8 * multiprocessors, n = 256 / quick;
+    float *a = device<float>((size_t)blocks * 128);
+    for (int step : {1, 2, 3, multiprocessors, 8 * multiprocessors}) {
+        const std::string variant = text("one of %g blocks works", step);
+        measure("uneven", variant, [=] { uneven<NO_ATOMIC><<<blocks, 128>>>(a, step, n); });
+        measure("uneven_adds", variant, [=] { uneven<ADDS><<<blocks, 128>>>(a, step, n); });
+        measure("uneven_counts", variant, [=] { uneven<COUNTS><<<blocks, 128>>>(a, step, n); });
+        measure("uneven_asks", variant, [=] { uneven<ASKS><<<blocks, 128>>>(a, step, n); });
+    }
+    unsigned *next = device<unsigned>(1);
+    for (int step : {1, 3}) {
+        const unsigned tiles = 4 * (unsigned)blocks;
+        measure("uneven_queue", text("one of %g tiles is work", step),
+                [=] { uneven_queue<<<blocks / 4, 128>>>(a, next, step, tiles, n); });
+    }
+    CHECK(cudaFree(a));
+    CHECK(cudaFree(next));
 }
 
 static void time_exchanges()
@@ -800,6 +856,7 @@ int main(int argc, char **argv)
     time_streams();
     time_loads();
     time_overlaps();
+    time_uneven();
     time_exchanges();
     time_kernels();
     time_copies();

@@ -27,6 +27,7 @@ static const struct vg_profile profile = {
     .int_lanes = 64,
     .l2_bytes_per_s = 4e12,
     .dram_bytes_per_s = 1e12,
+    .l2_latency_clocks = 250,
     .dram_latency_clocks = 400,
     .shared_latency_clocks = 30,
     .alu_latency_clocks = 4,

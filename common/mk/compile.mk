@@ -22,6 +22,7 @@ ORDER := \
     grader/paper \
     grader/report \
     grader/plots \
+    grader/history \
     grader/profile \
     grader/course \
     grader/record \

@@ -2,6 +2,7 @@
 #include "grader/paper/sources.h"
 
 #include "base/files.h"
+#include "base/sha256.h"
 #include "grader/course/milestone.h"
 #include "grader/record/result_json.h"
 
@@ -17,6 +18,19 @@ static double changed(const char *path)
     return stat(path, &st) ? 0 : (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec;
 }
 
+/* @return whether the text differs from what was graded. @param source  its path */
+static bool is_other_text(const struct gr_result *r, const char *source)
+{
+    enum { MOST_BYTES = 64 << 20 };
+    char *text, hash[SHA256_HEX];
+    size_t bytes;
+    if (file_read(source, MOST_BYTES, &text, &bytes, NULL))
+        return true;
+    sha256_hex(text, bytes, hash);
+    free(text);
+    return strcmp(hash, r->source_hash) != 0;
+}
+
 static void look_for_age(const struct gr_sources *src, struct gr_grading *g)
 {
     char source[PATH_MAX], file[PATH_MAX];
@@ -26,7 +40,8 @@ static void look_for_age(const struct gr_sources *src, struct gr_grading *g)
                      g->result->source[0] == '/' ? "" : "/", g->result->source))
         return;
     if (path_format(file, sizeof file, "%s/result.json", g->folder))
-        g->stale = changed(source) > changed(file);
+        g->stale = changed(source) > changed(file) &&
+                   (!g->result->source_hash[0] || is_other_text(g->result, source));
 }
 
 static void read_grading(const struct gr_sources *src, struct gr_grading *g)

@@ -1,5 +1,6 @@
 #include "grader/record/result.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool gr_failed(const struct gr_result *r, const char *name)
@@ -19,4 +20,10 @@ double gr_unchecked_points(const struct gr_result *r)
     for (size_t i = 0; i < r->checks; i++)
         points += r->check[i].required ? 0 : r->check[i].max_points;
     return points;
+}
+
+const char *gr_short_hash(char *to, const struct gr_result *r)
+{
+    snprintf(to, GR_SHORT_HASH + 1, "%.*s", GR_SHORT_HASH, r->source_hash);
+    return to;
 }

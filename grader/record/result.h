@@ -34,6 +34,7 @@ struct gr_check {
     char hint[1024];          /**< what to do, or "" */
     char map[4096];           /**< an error map in monospace, or "" */
     struct gr_evidence lacks; /**< what the work of its kernels lacked; lacks.fact: "" if nothing */
+    char graded[24];          /**< date of the earlier run that it was kept from; "": this run */
 };
 
 /** One manual item of the rubric, left for the instructor. */
@@ -69,6 +70,7 @@ struct gr_inference {
     double expected_correctness;    /**< what the oracle's outputs give, or NAN if not known */
     double max_error;               /**< largest |y - ref| over its tensors */
     bool passed;
+    char graded[24]; /**< as gr_check.graded; holds for its timings, too */
 };
 
 enum {
@@ -96,14 +98,16 @@ struct gr_result {
     char milestone[16]; /**< "m1" */
     char title[128];    /**< "CPU convolution" */
     char technique[256];
-    char subject[32];  /**< "submission", "reference" or "library" */
-    char source[1024]; /**< file that was graded, relative to the checkout where possible */
-    char version[64];  /**< of ConvLab: git describe, or "unknown" */
-    char date[32];     /**< "2026-11-20 18:30 UTC" */
-    char device[16];   /**< "cpu" */
-    char profile[64];  /**< GPU profile, "" for the CPU */
-    char machine[160]; /**< "Intel(R) Xeon(R) Processor, 2 cores, 23 GiB" */
-    char timed_on[96]; /**< "cores 2-3", or a GPU by its UUID; "" where times are modelled */
+    char subject[32];     /**< "submission", "reference" or "library" */
+    char source[1024];    /**< file that was graded, relative to the checkout where possible */
+    char source_hash[65]; /**< SHA-256 of that file as it was compiled; "": not known */
+    char model_hash[65];  /**< the same of the network that was loaded; "": none was */
+    char version[64];     /**< of ConvLab: git describe, or "unknown" */
+    char date[32];        /**< "2026-11-20 18:30 UTC" */
+    char device[16];      /**< "cpu" */
+    char profile[64];     /**< GPU profile, "" for the CPU */
+    char machine[160];    /**< "Intel(R) Xeon(R) Processor, 2 cores, 23 GiB" */
+    char timed_on[96];    /**< "cores 2-3", or a GPU by its UUID; "" where times are modelled */
     double timed_from, timed_until; /**< from when to when it had the turn: Unix time, or 0 */
     char compiler[320];             /**< "gcc 12.2.0, -O3 -march=native" */
     char command[512];              /**< as it was typed */
@@ -133,6 +137,12 @@ enum gr_status gr_status_named(const char *word);
 /** @return whether a check of that name failed. A name that ends with '_' stands for all that begin
  * with it: "inference_". */
 bool gr_failed(const struct gr_result *result, const char *name);
+
+enum { GR_SHORT_HASH = 8 };
+
+/** @return the first characters of the source's hash, as people read it; "" if it is not known.
+ * @p to has room for GR_SHORT_HASH + 1. */
+const char *gr_short_hash(char *to, const struct gr_result *result);
 
 /** @return the points of checks that this run was not asked for, or could not make here. */
 double gr_unchecked_points(const struct gr_result *result);

@@ -108,6 +108,7 @@ static const struct field check_fields[] = {
     CHECK(TEXT, GR_NEED_GRADE, message),
     CHECK(TEXT, GR_NEED_GRADE, hint),
     CHECK(TEXT, GR_NEED_GRADE, map),
+    CHECK(TEXT, 0, graded),
     {0},
 };
 
@@ -128,6 +129,7 @@ static const struct field inference_fields[] = {
     INFERENCE(NUMBER, expected_correctness),
     INFERENCE(NUMBER, max_error),
     INFERENCE(FLAG, passed),
+    INFERENCE(TEXT, graded),
     {0},
 };
 
@@ -187,6 +189,8 @@ static const struct field result_fields[] = {
     RESULT(TEXT, 0, "profile", profile),
     RESULT(TEXT, 0, "subject", subject),
     RESULT(TEXT, 0, "source", source),
+    RESULT(TEXT, 0, "source_hash", source_hash),
+    RESULT(TEXT, 0, "model_hash", model_hash),
     RESULT(TEXT, GR_NEED_GRADE, "version", version),
     RESULT(TEXT, GR_NEED_GRADE, "date", date),
     RESULT(SEED, 0, "seed", seed),

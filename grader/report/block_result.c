@@ -78,6 +78,26 @@ static void put_subject(struct gr_cells *t, const struct gr_result *r)
     gr_row_end(t);
 }
 
+/* "version `1f09a2b4`", and which rows of the page are of earlier gradings of it. */
+static void put_version(struct gr_cells *t, const struct gr_result *r)
+{
+    char hash[GR_SHORT_HASH + 1];
+    bool kept = false;
+    put_fact(t, "Version", gr_short_hash(hash, r), true);
+    for (size_t i = 0; i < r->inferences; i++)
+        kept = kept || r->inference[i].graded[0];
+    if (!kept)
+        return;
+    gr_cell_strong(t, "Of this version, graded earlier");
+    gr_cell_begin(t);
+    for (size_t i = 0, n = 0; i < r->inferences; i++)
+        if (r->inference[i].graded[0])
+            fprintf(t->out, "%s%zu images (", n++ ? ", " : "", r->inference[i].images),
+                gr_put_markdown(t->out, r->inference[i].graded), fputc(')', t->out);
+    gr_cell_end(t);
+    gr_row_end(t);
+}
+
 /* facts="all" has also what a reader of the student's report does not need. */
 static bool put_graded(const struct gr_block *b, const struct gr_result *r)
 {
@@ -92,6 +112,7 @@ static bool put_graded(const struct gr_block *b, const struct gr_result *r)
     gr_columns_end(&t);
     put_fact(&t, "Technique", all ? r->technique : "", false);
     put_subject(&t, r);
+    put_version(&t, r);
     put_fact(&t, "Automatic points", all ? "" : points, false);
     put_fact(&t, "Not sandboxed", all ? r->not_sandboxed : "", false);
     put_fact(&t, "Machine", r->machine, false);
@@ -148,6 +169,9 @@ static bool put_checks(const struct gr_block *b, const struct gr_result *r)
             fputs("see below", b->out);
         else
             put_first_line(b->out, r->check[i].message);
+        if (r->check[i].graded[0])
+            fputs(" (graded ", b->out), gr_put_markdown(b->out, r->check[i].graded),
+                fputc(')', b->out);
         gr_cell_end(&t);
         gr_row_end(&t);
     }

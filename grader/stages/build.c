@@ -3,6 +3,7 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
+#include "base/sha256.h"
 #include "grader/course/lab_make.h"
 #include "grader/sandbox/library_check.h"
 #include "grader/session/source_place.h"
@@ -30,20 +31,51 @@ static void describe_for_findings(struct grading *g)
     }
 }
 
+static const char *graded_file(const struct grading *g)
+{
+    const struct gr_options *o = g->options;
+    return o->lib         ? o->lib
+           : o->file      ? o->file
+           : o->reference ? g->milestone.reference_source
+                          : g->milestone.lab_source;
+}
+
 void gr_source_describe(struct grading *g)
 {
     describe_for_findings(g);
     const struct gr_options *o = g->options;
     struct gr_result *r = g->result;
-    const char *source = o->lib         ? o->lib
-                         : o->file      ? o->file
-                         : o->reference ? g->milestone.reference_source
-                                        : g->milestone.lab_source;
-    snprintf(r->source, sizeof r->source, "%s", checkout_relative(source));
+    snprintf(r->source, sizeof r->source, "%s", checkout_relative(graded_file(g)));
     snprintf(r->subject, sizeof r->subject, "%s",
              o->lib         ? "library"
              : o->reference ? "reference"
                             : "submission");
+}
+
+void gr_source_take(struct grading *g, const char *path)
+{
+    enum { MOST_BYTES = 1 << 29 };
+    free(g->source);
+    g->source = NULL;
+    g->result->source_hash[0] = '\0';
+    if (file_read(path, MOST_BYTES, &g->source, &g->source_bytes, NULL))
+        return;
+    sha256_hex(g->source, g->source_bytes, g->result->source_hash);
+    if (g->options->lib || g->milestone.libraries || g->source_bytes > GR_SOURCE_MAX_BYTES) {
+        free(g->source);
+        g->source = NULL;
+    }
+}
+
+/* What was compiled is not what was read if somebody saved the file meanwhile: then no version is
+ * known. */
+static void take_again(struct grading *g, const char *path)
+{
+    char before[sizeof g->result->source_hash];
+    memcpy(before, g->result->source_hash, sizeof before);
+    gr_source_take(g, path);
+    if (strcmp(before, g->result->source_hash) != 0)
+        g->result->source_hash[0] = '\0';
 }
 
 /* ---- compiling ------------------------------------------------------------------------------ */
@@ -159,6 +191,7 @@ enum st_code gr_build_check(struct grading *g, struct st_error *err)
 {
     const struct gr_options *o = g->options;
     struct gr_check *check = gr_check_add(g, "builds");
+    gr_source_take(g, graded_file(g));
     if (o->lib)
         return take_library(g, err);
     if (o->reference)
@@ -170,8 +203,10 @@ enum st_code gr_build_check(struct grading *g, struct st_error *err)
         return ST_OK;
     }
     const enum st_code code = o->file ? build_source(g, err) : build_lab(g, err);
-    if (!code)
-        judge_build(&g->built, check);
+    if (code)
+        return code;
+    take_again(g, graded_file(g));
+    judge_build(&g->built, check);
     return code;
 }
 

@@ -4,6 +4,8 @@
 
 #include "grader/course/machine.h"
 
+#include <stdlib.h>
+
 /* Milestone, rubric and held-out shapes; then the device and the sandbox. */
 static enum st_code prepare(struct grading *g, struct st_error *err)
 {
@@ -107,6 +109,7 @@ void gr_grading_free(struct grading *g)
     gr_proof_free(g->proof);
     vg_code_store_close(&g->host.code_store);
     gr_source_build_free(&g->built);
+    free(g->source);
     gr_inference_close(g->inference);
     arena_close(&g->arena);
     gr_rubric_free(g->rubric);

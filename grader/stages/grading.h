@@ -35,6 +35,8 @@ struct grading {
     size_t held_outs;
     char library[PATH_MAX];       /**< what is graded */
     struct gr_source_build built; /**< --source: its build */
+    char *source;                 /**< text of the file that is compiled, or NULL */
+    size_t source_bytes;
     struct arena arena;
     struct gr_session session; /**< with the graded library */
     struct gr_proof *proof;    /**< of its work, once the unit shapes were right; or NULL */
@@ -53,6 +55,9 @@ void gr_grading_free(struct grading *g);
 
 /** Fills in what the result says of the source: which file, and whose. */
 void gr_source_describe(struct grading *g);
+
+/** Reads what is graded, for its hash, and keeps its text if it is a source. */
+void gr_source_take(struct grading *g, const char *path);
 
 /** Finds out where the milestone runs (options, a GPU that is there, or the virtual one) and fills
  * in g->host and what the result says of it. */

@@ -17,6 +17,7 @@
 #include "base/files.h"
 #include "base/progress.h"
 #include "base/rng.h"
+#include "base/sha256.h"
 #include "base/tsv.h"
 #include "grader/stages/companions.h"
 #include "grader/stages/grading.h"
@@ -44,6 +45,19 @@ struct gr_inference_stage {
 
 /* ---- preparation ---------------------------------------------------------------------------- */
 
+/* Two models of one name may have other weights. */
+static void describe_model(struct gr_result *r, const char *folder, const char *name)
+{
+    enum { MOST_BYTES = 64 << 20 };
+    char path[PATH_MAX], *data;
+    size_t bytes;
+    path_format(path, sizeof path, "%s/%s.safetensors", folder, name);
+    if (file_read(path, MOST_BYTES, &data, &bytes, NULL))
+        return;
+    sha256_hex(data, bytes, r->model_hash);
+    free(data);
+}
+
 /* Loads data set, model and expected accuracies. */
 static enum st_code load(struct gr_inference_stage *in, struct st_error *err)
 {
@@ -56,6 +70,7 @@ static enum st_code load(struct gr_inference_stage *in, struct st_error *err)
         return code;
     if ((code = nn_network_load(&in->net, folder, name, err)))
         return code;
+    describe_model(in->g->result, folder, name);
     path_format(table, sizeof table, "%s/expected.tsv", folder);
     if (file_exists(table))
         code = tsv_read(table, &in->expected, err);

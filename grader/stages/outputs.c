@@ -3,6 +3,7 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
+#include "grader/history/history.h"
 #include "grader/profile/profile.h"
 #include "grader/record/result_json.h"
 #include "grader/report/report.h"
@@ -24,15 +25,12 @@ static enum st_code find_folder(const struct grading *g, char folder[PATH_MAX],
     return ST_OK;
 }
 
-/* Profiles what was graded; without --profile, an earlier profile goes: it is of other code. Code
- * that is wrong already has no speed, and may not even end. */
-static enum st_code write_profile(struct grading *g, struct st_error *err)
+/* Profiles what was graded into a folder of its own; without --profile, an earlier profile goes: it is
+ * of other code. Code that is wrong already has no speed, and may not even end. */
+static enum st_code write_profile(struct grading *g, const char *parent, struct st_error *err)
 {
-    char folder[PATH_MAX], parent[PATH_MAX], profile[PATH_MAX];
-    enum st_code code = find_folder(g, folder, parent, err);
-    if (code)
-        return code;
-    path_format(profile, sizeof profile, "%s/profile", folder);
+    char profile[PATH_MAX];
+    path_format(profile, sizeof profile, "%s/profile", parent);
     const bool wrong = gr_failed(g->result, "builds") || gr_failed(g->result, "unit_shapes");
     if (!g->options->profile || wrong) {
         gr_profile_drop(profile);
@@ -64,18 +62,56 @@ static enum st_code write_profile(struct grading *g, struct st_error *err)
     return gr_profile_run(&profiling, err);
 }
 
-static enum st_code write_report(struct grading *g, struct st_error *err)
+static enum st_code write_report(struct grading *g, const char *folder, const char *parent,
+                                 struct st_error *err)
 {
-    char folder[PATH_MAX], parent[PATH_MAX];
-    enum st_code code = find_folder(g, folder, parent, err);
-    if (!code)
-        code = gr_report_write(g->result, folder, err);
+    enum st_code code = gr_report_write(g->result, folder, err);
     if (!code && !g->options->report)
         code = gr_index_write(parent, err);
     if (code)
         return code;
     fprintf(g->out, "Report: %s/report.html\n", checkout_relative(folder));
     return ST_OK;
+}
+
+/* ---- history ---------------------------------------------------------------------------------- */
+
+/* A report that was put elsewhere stands for itself, as each of a class does. */
+static bool has_history(const struct grading *g)
+{
+    return !g->options->report && g->result->source_hash[0] && !gr_failed(g->result, "builds");
+}
+
+/* Says which sizes of the page are of earlier gradings. */
+static void print_kept(FILE *out, const struct gr_result *r)
+{
+    const char *before = "Kept from earlier gradings of this version, number of images: ";
+    for (size_t i = 0; i < r->inferences; i++)
+        if (r->inference[i].graded[0]) {
+            fprintf(out, "%s%zu", before, r->inference[i].images);
+            before = ", ";
+        }
+    if (*before == ',')
+        fputc('\n', out);
+}
+
+/* Adds the version to the history; what that fails with does not stop the report. */
+static enum st_code keep_version(struct grading *g, struct hi_writing *history,
+                                 struct st_error *err)
+{
+    const char *name = strrchr(g->milestone.lab_source, '/') + 1;
+    const enum st_code code = hi_commit(history, g->result, g->source, g->source_bytes, name, err);
+    if (history->note[0])
+        fprintf(g->out, "History: %s\n", history->note);
+    return code;
+}
+
+/* The first error of several. */
+static void note(enum st_code *first, enum st_code code, struct st_error *err,
+                 const struct st_error *failure)
+{
+    if (!*first && code)
+        *err = *failure, *first = code;
 }
 
 static enum st_code write_json(const struct grading *g, struct st_error *err)
@@ -97,13 +133,23 @@ static enum st_code write_json(const struct grading *g, struct st_error *err)
 
 enum st_code gr_outputs_write(struct grading *g, struct st_error *err)
 {
-    struct st_error report_err;
-    enum st_code code = write_json(g, err);
-    if (!code)
-        code = write_profile(g, err);
-    enum st_code report_code = write_report(g, &report_err);
-    if (code || !report_code)
-        return code;
-    *err = report_err;
-    return report_code;
+    char folder[PATH_MAX], parent[PATH_MAX];
+    struct st_error failure;
+    struct hi_writing history = {.lock = -1};
+    enum st_code first = write_json(g, err);
+    const enum st_code found = find_folder(g, folder, parent, &failure);
+    note(&first, found, err, &failure);
+    if (found)
+        return first;
+    if (has_history(g))
+        note(&first, hi_begin(&history, folder, &failure), err, &failure);
+    const bool keeps = history.folder[0] != '\0';
+    note(&first, write_profile(g, keeps ? history.folder : folder, &failure), err, &failure);
+    if (keeps)
+        note(&first, keep_version(g, &history, &failure), err, &failure);
+    note(&first, write_report(g, folder, parent, &failure), err, &failure);
+    if (keeps)
+        print_kept(g->out, g->result);
+    hi_end(&history);
+    return first;
 }

@@ -109,6 +109,24 @@ Test(report, the_page_says_what_was_graded_where_and_how)
     free(page), free(r);
 }
 
+Test(report, the_page_names_the_version_and_what_is_of_earlier_gradings)
+{
+    struct gr_result *r = sample_result();
+    write_report(r, ".");
+    char *page = read_text("grading.md");
+    cr_expect(!strstr(page, "**Version**") && !strstr(page, "graded earlier"));
+    free(page);
+    snprintf(r->source_hash, sizeof r->source_hash, "1f09a2b4c6d8%052d", 0);
+    strcpy(r->inference[2].graded, "2026-11-19 09:00 UTC");
+    strcpy(r->check[1].graded, "2026-11-19 09:00 UTC");
+    write_report(r, ".");
+    page = read_text("grading.md");
+    cr_expect(strstr(page, "| **Version** | `1f09a2b4` |"));
+    cr_expect(strstr(page, "| **Of this version, graded earlier** | 10000 images (2026-11-19 "));
+    cr_expect_eq(count(page, "all outputs are right (graded 2026-11-19 09:00 UTC) |"), 1);
+    free(page), free(r);
+}
+
 Test(report, a_failed_check_is_shown_with_pattern_hint_and_map)
 {
     without_gnuplot();

@@ -1,0 +1,16 @@
+/** @file
+ * Profiles of versions, whose tables have a row's data-set size in the first column. Internal to
+ * grader/history.
+ */
+#ifndef CONVLAB_GRADER_HISTORY_PROFILE_H
+#define CONVLAB_GRADER_HISTORY_PROFILE_H
+
+#include "base/status.h"
+
+/** Adds to NEWER/profile the sizes that only EARLIER/profile has. */
+enum st_code hi_profile_add(const char *earlier, const char *newer, struct st_error *err);
+
+/** Makes REPORT/profile a copy of VERSION/profile, or removes it if there is none. */
+enum st_code hi_profile_show(const char *version, const char *report, struct st_error *err);
+
+#endif

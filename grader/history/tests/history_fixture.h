@@ -1,0 +1,25 @@
+/* Records of gradings for the tests of the history. */
+#ifndef CONVLAB_HISTORY_FIXTURE_H
+#define CONVLAB_HISTORY_FIXTURE_H
+
+#include "grader/history/history.h"
+
+/** The report's folder that these work on; the suite's .init sets it. */
+extern char report_folder[PATH_MAX];
+
+/** A record of m3 at these sizes, ended by 0; calloc'd. @param source  what its hash is made of
+ * @param seconds  of layer 1 at 100 images, others in proportion */
+struct gr_result *record_of(const char *source, const char *date, double seconds,
+                            const size_t *images);
+
+/** Its check of that name; asserts that it is there. */
+struct gr_check *check_of(struct gr_result *r, const char *name);
+
+/** Adds a grading to its history, and frees it. @param profiled  with a profile of its sizes
+ * @return the note */
+const char *keep_record(struct gr_result *r, const char *source, bool profiled);
+
+/** The names of the versions, with blanks between. */
+const char *versions(void);
+
+#endif

@@ -51,6 +51,8 @@ void an_calls_tsv_header(FILE *out);
 void an_calls_tsv(FILE *out, const struct an_analysis *analysis, size_t images);
 void an_analysis_tsv_header(FILE *out);
 void an_analysis_tsv(FILE *out, const struct an_analysis *analysis, size_t images);
+void an_resources_tsv_header(FILE *out);
+void an_resources_tsv(FILE *out, const struct an_analysis *analysis, size_t images);
 void an_lines_tsv_header(FILE *out);
 void an_lines_tsv(FILE *out, const struct an_analysis *analysis, size_t images);
 

@@ -1,9 +1,13 @@
 /* The analysis as TSV tables. A figure that is not known is an empty field. */
 #include "analysis/analysis.h"
 
+#include "analysis/waste.h"
 #include "base/files.h"
 #include "vgpu/probe/model.h"
+#include "vgpu/ptx/ptx_ir.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void add_known(struct tsv_row *row, double value)
@@ -148,11 +152,121 @@ void an_analysis_tsv(FILE *out, const struct an_analysis *a, size_t images)
     }
 }
 
+/* ---- what each kernel uses ------------------------------------------------------------------ */
+
+HEADER(an_resources_tsv_header, "images", "kernel", "grid", "block", "kind", "name", "share",
+       "text")
+
+/* The kernel that rows are about, and where they go. */
+struct used {
+    FILE *out;
+    size_t images;
+    const struct an_kernel *k;
+};
+
+static void add_used(const struct used *u, const char *kind, const char *name, double share,
+                     const char *text)
+{
+    struct tsv_row row;
+    tsv_row_start(&row, 0);
+    tsv_row_add(&row, "%zu", u->images);
+    tsv_row_add_text(&row, u->k->longest->name);
+    add_dim(&row, u->k->longest->grid);
+    add_dim(&row, u->k->longest->block);
+    tsv_row_add_text(&row, kind);
+    tsv_row_add_text(&row, name);
+    tsv_row_add(&row, "%.4f", share < 1 ? share : 1);
+    tsv_row_add_text(&row, text);
+    tsv_row_write(&row, u->out);
+}
+
+static void add_busy(const struct used *u)
+{
+    for (int t = 0; t < VG_TERMS && u->k->has_terms; t++)
+        if (u->k->term_ns[t] > 0)
+            add_used(u, "busy", vg_clock_term_name((enum vg_term)t),
+                     part(u->k->term_ns[t], (double)u->k->total_ns), an_term_text((enum vg_term)t));
+}
+
+/* The kinds of instructions, of all launches of the kernel: the row of its sums has no file. */
+static void add_instructions(const struct used *u, const struct tsv *counters)
+{
+    static const char *const names[] = {
+#define NAME(name, text) text,
+        IR_CLASS_MAP(NAME)
+#undef NAME
+    };
+    static const char *const titles[IR_CLASSES] = {[IR_CLASS_INT] = "integers and addresses",
+                                                   [IR_CLASS_FP32] = "FP32",
+                                                   [IR_CLASS_FP64] = "FP64",
+                                                   [IR_CLASS_FP16] = "FP16",
+                                                   [IR_CLASS_SPECIAL] = "special functions",
+                                                   [IR_CLASS_CONVERT] = "conversions",
+                                                   [IR_CLASS_MOVE] = "moves and selections",
+                                                   [IR_CLASS_CONTROL] = "branches",
+                                                   [IR_CLASS_SYNC] = "barriers",
+                                                   [IR_CLASS_GLOBAL] = "global memory",
+                                                   [IR_CLASS_SHARED] = "shared memory",
+                                                   [IR_CLASS_LOCAL] = "local memory",
+                                                   [IR_CLASS_CONSTANT] = "constant memory",
+                                                   [IR_CLASS_ATOMIC] = "atomic operations",
+                                                   [IR_CLASS_EXCHANGE] = "exchange of lanes",
+                                                   [IR_CLASS_TENSOR] = "tensor cores"};
+    const int symbol = tsv_column(counters, "symbol"), file = tsv_column(counters, "file"),
+              all = tsv_column(counters, "warp_instructions");
+    size_t row = 0;
+    while (row < counters->rows &&
+           (strcmp(tsv_cell(counters, row, symbol), u->k->longest->symbol) != 0 ||
+            tsv_cell(counters, row, file)[0]))
+        row++;
+    for (int c = 0; c < IR_CLASSES && row < counters->rows; c++) {
+        char column[32];
+        snprintf(column, sizeof column, "class_%s", names[c]);
+        const int at = tsv_column(counters, column);
+        const double count = at < 0 ? 0 : strtod(tsv_cell(counters, row, at), NULL);
+        if (count > 0)
+            add_used(u, "instruction", names[c],
+                     part(count, strtod(tsv_cell(counters, row, all), NULL)), titles[c]);
+    }
+}
+
+static void add_occupancy(const struct used *u, const struct vg_profile *gpu)
+{
+    const struct tr_row *r = u->k->longest;
+    const struct an_use use = an_use_of(u->k, gpu);
+    const double bytes = r->static_shared_bytes + r->dynamic_shared_bytes;
+    char text[200];
+    if (u->k->occupancy > 0)
+        add_used(u, "occupancy", "achieved", u->k->occupancy, "so many of its warps, on average");
+    if (!gpu || use.resident_blocks <= 0)
+        return;
+    snprintf(
+        text, sizeof text,
+        "%d blocks of %.0f threads (registers of a thread: %d, shared memory of a block: %.0f bytes); limited by %s",
+        use.resident_blocks, tr_threads(r), r->registers, bytes, use.resident_limit);
+    add_used(u, "occupancy", "possible",
+             part(use.resident_blocks * 32 * ceil(tr_threads(r) / 32),
+                  gpu->max_threads_per_multiprocessor),
+             text);
+}
+
+void an_resources_tsv(FILE *out, const struct an_analysis *a, size_t images)
+{
+    for (size_t i = 0; i < a->launches.n; i++) {
+        const struct used u = {out, images, &a->launches.group[i]};
+        add_busy(&u);
+        if (a->counters.rows)
+            add_instructions(&u, &a->counters);
+        add_occupancy(&u, a->has_gpu ? &a->gpu : NULL);
+    }
+}
+
 /* ---- source lines --------------------------------------------------------------------------- */
 
 HEADER(an_lines_tsv_header, "images", "kernel", "file", "line", "source", "share", "resource",
        "warp_instructions", "load_sectors_per_request", "store_sectors_per_request",
-       "wavefronts_per_request", "divergence", "active_lanes")
+       "wavefronts_per_request", "divergence", "active_lanes", "sectors", "wavefronts",
+       "wasted_sectors", "wasted_wavefronts")
 
 void an_lines_tsv(FILE *out, const struct an_analysis *a, size_t images)
 {
@@ -173,6 +287,10 @@ void an_lines_tsv(FILE *out, const struct an_analysis *a, size_t images)
         add_rate(&row, l->wavefronts);
         add_rate(&row, l->divergence);
         tsv_row_add(&row, "%.4f", l->lanes);
+        tsv_row_add(&row, "%.0f", l->sectors);
+        tsv_row_add(&row, "%.0f", l->all_wavefronts);
+        tsv_row_add(&row, "%.0f", l->wasted_sectors);
+        tsv_row_add(&row, "%.0f", l->wasted_wavefronts);
         tsv_row_write(&row, out);
     }
 }

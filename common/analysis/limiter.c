@@ -78,6 +78,11 @@ static const struct {
                      [VG_TERM_BARRIERS] = {AN_BARRIERS, "barriers"},
                      [VG_TERM_LAUNCH] = {AN_LAUNCH, "launch"}};
 
+const char *an_term_text(enum vg_term term)
+{
+    return terms[term].figure;
+}
+
 /* The busiest part. Where most instructions that are issued are multiply-adds, those are it; and L2
  * is only the way to DRAM where half of what passes it comes from or goes there. */
 static enum an_limiter busiest(const struct an_kernel *k, enum vg_term most)

@@ -46,6 +46,9 @@ void an_judge(struct an_verdict *verdict, const struct an_kernel *kernel,
 #define AN_FIGURES_TEXT (AN_FIGURES_MAX * (sizeof(struct an_figure) + 2))
 void an_figures_text(char to[AN_FIGURES_TEXT], const struct an_verdict *verdict);
 
+/** @return what a term of the model is a part of: "issue slots busy". */
+const char *an_term_text(enum vg_term term);
+
 /** @return a limiter's name in tables ("bank_conflicts"), and in sentences. */
 const char *an_limiter_text(enum an_limiter limiter);
 const char *an_limiter_title(enum an_limiter limiter);

@@ -129,6 +129,8 @@ static struct an_line line_of(const struct usage *u, const struct usage *all,
     struct an_line l = {
         .term = VG_TERM_ISSUE,
         .warp_instructions = c->warp_instructions,
+        .sectors = use(u, VG_TERM_DRAM) + c->global_atomic_sectors,
+        .all_wavefronts = c->shared_load_wavefronts + c->shared_store_wavefronts,
         .load_sectors = ratio(c->global_load_sectors, c->global_load_requests),
         .store_sectors = ratio(c->global_store_sectors, c->global_store_requests),
         .wavefronts = ratio(c->shared_load_wavefronts + c->shared_store_wavefronts,

@@ -20,6 +20,7 @@ struct an_line {
     double share;      /**< of the kernel's time, 0 to 1 */
     enum vg_term term; /**< where most of it goes */
     double warp_instructions;
+    double sectors, all_wavefronts;     /**< of all its accesses: global, local; shared memory */
     double load_sectors, store_sectors; /**< a request; 0: no such access */
     double wavefronts;                  /**< a request to shared memory; 0: none */
     double divergence;                  /**< divergent branches in parts of all; 0: none */

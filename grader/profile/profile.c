@@ -253,6 +253,7 @@ static enum st_code analyse(struct run *run, const struct names *names, struct p
         an_kernels_tsv(tables->table[PF_KERNELS].f, &analysis, run->images);
         an_calls_tsv(tables->table[PF_CALLS].f, &analysis, run->images);
         an_analysis_tsv(tables->table[PF_ANALYSIS].f, &analysis, run->images);
+        an_resources_tsv(tables->table[PF_RESOURCES].f, &analysis, run->images);
         an_lines_tsv(tables->table[PF_LINES].f, &analysis, run->images);
     }
     if (!code && print) {
@@ -354,6 +355,8 @@ enum st_code gr_profile_run(const struct gr_profiling *p, struct st_error *err)
         [RUNNER_ON_CPU] = "cpu", [RUNNER_ON_GPU] = "gpu", [RUNNER_ON_VIRTUAL_GPU] = "virtual"};
     struct pf_tables tables;
     enum st_code code = pf_open(&tables, p->folder, err);
+    if (!code && p->source && p->source[0])
+        code = pf_source(p->folder, p->source, err);
     if (p->library)
         show_in_box(p, p->sizes ? p->images[p->sizes - 1] : 0);
     for (size_t i = 0; i < p->sizes && !code; i++) {

@@ -4,8 +4,11 @@
 #include "base/tsv.h"
 
 #include <dirent.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { MAX_SOURCE_BYTES = 256 << 10 };
 
 static void layers_header(FILE *out)
 {
@@ -26,6 +29,7 @@ static const struct {
 } tables_made[PF_TABLES] = {[PF_KERNELS] = {"kernels.tsv", an_kernels_tsv_header},
                             [PF_CALLS] = {"calls.tsv", an_calls_tsv_header},
                             [PF_ANALYSIS] = {"analysis.tsv", an_analysis_tsv_header},
+                            [PF_RESOURCES] = {"resources.tsv", an_resources_tsv_header},
                             [PF_LINES] = {"lines.tsv", an_lines_tsv_header},
                             [PF_LAYERS] = {"layers.tsv", layers_header},
                             [PF_PARTS] = {"parts.tsv", parts_header}};
@@ -33,7 +37,8 @@ static const struct {
 /* Files of an earlier profile must not stay beside the tables of this one. */
 static void remove_earlier(const char *folder)
 {
-    static const char *const prefixes[] = {"trace-", "counters-", "ncu-", "summary-", "time-"};
+    static const char *const prefixes[] = {"trace-",   "counters-", "ncu-",
+                                           "summary-", "time-",     "source.txt"};
     DIR *dir = opendir(folder);
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         bool ours = false;
@@ -70,6 +75,18 @@ enum st_code pf_open(struct pf_tables *t, const char *folder, struct st_error *e
         tables_made[i].header(t->table[i].f);
         t->open++;
     }
+    return code;
+}
+
+enum st_code pf_source(const char *folder, const char *source, struct st_error *err)
+{
+    char path[PATH_MAX], *text;
+    size_t bytes;
+    if (!path_format(path, sizeof path, "%s/source.txt", folder) ||
+        file_read(source, MAX_SOURCE_BYTES, &text, &bytes, NULL))
+        return ST_OK;
+    const enum st_code code = file_write(path, text, bytes, err);
+    free(text);
     return code;
 }
 

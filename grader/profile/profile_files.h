@@ -7,7 +7,7 @@
 #include "base/cost.h"
 #include "base/files.h"
 
-enum { PF_KERNELS, PF_CALLS, PF_ANALYSIS, PF_LINES, PF_LAYERS, PF_PARTS, PF_TABLES };
+enum { PF_KERNELS, PF_CALLS, PF_ANALYSIS, PF_RESOURCES, PF_LINES, PF_LAYERS, PF_PARTS, PF_TABLES };
 
 /** Tables that grow with each size, and appear together at the end. */
 struct pf_tables {
@@ -20,6 +20,10 @@ enum st_code pf_open(struct pf_tables *tables, const char *folder, struct st_err
 
 /** Removes an earlier profile from a folder, and the folder if nothing else is in it. */
 void pf_remove(const char *folder);
+
+/** Keeps a copy of the graded file beside the tables, for a page that shows its lines: a later
+ * version of it has other ones. Without it if it is no file, or larger than 256 KB. */
+enum st_code pf_source(const char *folder, const char *source, struct st_error *err);
 
 /** Commits the tables, or drops them if something went wrong. @return @p code, or the error in
  * writing. */

@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "grader/report/block.h"
 #include "grader/report/report_parts.h"
+#include "grader/report/view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -149,4 +150,13 @@ bool gr_block_profile(const struct gr_block *b)
     const bool shown = table.rows && (advice ? put_advice : put_notes)(b, &table);
     tsv_free(&table);
     return shown || gr_put_no_file(b);
+}
+
+/* On the page of a grading only: report_html.c puts the view in the place of the comment. */
+bool gr_block_view(const struct gr_block *b)
+{
+    if (b->src || !gr_view_exists(b->piece->name, b->grading->folder))
+        return false;
+    fprintf(b->out, GR_VIEW_MARK "%s -->\n", b->piece->name);
+    return true;
 }

@@ -8,6 +8,7 @@
 #include "base/page_template.h"
 #include "grader/report/report_parts.h"
 #include "grader/report/text_out.h"
+#include "grader/report/view.h"
 
 #include <cmark-gfm-core-extensions.h>
 #include <stdlib.h>
@@ -163,9 +164,50 @@ void gr_html_put_markdown(FILE *out, const char *text, size_t bytes, bool links,
     cmark_parser_free(parser);
 }
 
+/* ---- views ----------------------------------------------------------------------------------- */
+
+/* @return the start of the next line that begins with @p mark, or @p end */
+static const char *find_line(const char *from, const char *end, const char *mark)
+{
+    const size_t length = strlen(mark);
+    while (from < end && ((size_t)(end - from) < length || strncmp(from, mark, length) != 0)) {
+        const char *newline = memchr(from, '\n', (size_t)(end - from));
+        from = newline ? newline + 1 : end;
+    }
+    return from;
+}
+
+static const char *after_line(const char *from, const char *end)
+{
+    const char *newline = memchr(from, '\n', (size_t)(end - from));
+    return newline ? newline + 1 : end;
+}
+
+/* A view and the section that it belongs to: heading, view, and the section's text folded.
+ * @return what follows the section */
+static const char *put_view(FILE *out, const char *mark, const char *end, const char *folder)
+{
+    char name[32] = "";
+    const char *heading = find_line(mark, end, "#"), *text = after_line(heading, end),
+               *next = find_line(text, end, "#"), *view = find_line(text, end, GR_VIEW_MARK);
+    next = view < next ? view : next;
+    sscanf(mark + sizeof GR_VIEW_MARK - 1, "%31[a-z-]", name);
+    gr_html_put_markdown(out, heading, (size_t)(text - heading), false, folder);
+    const bool shown = gr_view_put(out, name, folder);
+    fputs(shown ? "<details class=\"folded\"><summary>The same as a table</summary>\n" : "", out);
+    gr_html_put_markdown(out, text, (size_t)(next - text), false, folder);
+    fputs(shown ? "</details>\n" : "", out);
+    return next;
+}
+
 void gr_html_write(FILE *out, const char *title, const char *page, size_t bytes, const char *folder)
 {
+    const char *const end = page + bytes;
     gr_html_begin(out, title);
-    gr_html_put_markdown(out, page, bytes, false, folder);
+    for (const char *at = page; at < end;) {
+        const char *mark = find_line(at, end, GR_VIEW_MARK);
+        gr_html_put_markdown(out, at, (size_t)(mark - at), false, folder);
+        at = mark < end ? put_view(out, mark, end, folder) : end;
+    }
     gr_html_end(out);
 }

@@ -58,6 +58,11 @@ void gr_put_base64(FILE *out, const char *data, size_t bytes);
  * GR_REFERENCE only. */
 enum gr_subject gr_graded_subject(const struct gr_result *result);
 
+enum { GR_TIME_CHARS = 32 };
+
+/** A time in the unit that fits it, with three significant digits: "71.3 µs". @return @p to */
+const char *gr_time_text(char to[GR_TIME_CHARS], double seconds);
+
 enum { GR_PLACE_CHARS = 320 };
 
 /** "conv.cu:160", from a path. @return @p to */

@@ -67,6 +67,21 @@ void gr_put_html(FILE *out, const char *text)
         put_escaped(out, html, point);
 }
 
+const char *gr_time_text(char to[GR_TIME_CHARS], double seconds)
+{
+    static const struct {
+        double s;
+        const char *name;
+    } unit[] = {{1e-9, "ns"}, {1e-6, "µs"}, {1e-3, "ms"}, {1, "s"}};
+    size_t i = 0;
+    char number[NUMBER_CHARS];
+    while (i < 3 && seconds >= 999.5 * unit[i].s)
+        i++;
+    snprintf(to, GR_TIME_CHARS, "%.20s %s", number_short(number, seconds / unit[i].s, 3),
+             unit[i].name);
+    return isfinite(seconds) ? to : strcpy(to, "–");
+}
+
 static bool is_alnum(unsigned point)
 {
     return (point >= '0' && point <= '9') || (point >= 'A' && point <= 'Z') ||

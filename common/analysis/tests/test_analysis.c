@@ -366,6 +366,7 @@ static const struct {
 } tables[] = {{"kernels.tsv", an_kernels_tsv_header, an_kernels_tsv},
               {"calls.tsv", an_calls_tsv_header, an_calls_tsv},
               {"analysis.tsv", an_analysis_tsv_header, an_analysis_tsv},
+              {"resources.tsv", an_resources_tsv_header, an_resources_tsv},
               {"lines.tsv", an_lines_tsv_header, an_lines_tsv}};
 
 static void compare(const char *folder, const char *name, char *text)

@@ -1,0 +1,45 @@
+/** @file
+ * Views: parts of report.html that Markdown cannot say. The block "view" marks the place in
+ * grading.md by a comment, "<!-- view NAME -->", before the heading of a section; on the HTML page the
+ * view follows that heading, and the section's own text is folded below it.
+ *
+ * A view is made from the files of profile/ alone, without a script: lines unfold (details), and what
+ * the colours mean is chosen by radio buttons and the style sheet.
+ */
+#ifndef CONVLAB_REPORT_VIEW_H
+#define CONVLAB_REPORT_VIEW_H
+
+#include "base/tsv.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/** The comment that marks a view's place. */
+#define GR_VIEW_MARK "<!-- view "
+
+/** Writes a view of the profile in FOLDER/profile. @return false, with nothing written, if there is
+ * no such view or its files are not there */
+bool gr_view_put(FILE *out, const char *name, const char *folder);
+
+/** @return whether gr_view_put() has something to write. */
+bool gr_view_exists(const char *name, const char *folder);
+
+/* ---- the views; each is given a whole profile ------------------------------------------------- */
+
+/** The tables of a profile that views are made of. */
+struct gr_view {
+    struct tsv kernels, analysis, resources, lines;
+    char *source; /**< the graded file, malloc'd; NULL: not there */
+    long images;  /**< the largest size, which is shown */
+};
+
+/** view_kernels.c: a card for each kernel and grid. */
+bool gr_view_kernels(FILE *out, const struct gr_view *v);
+/** view_source.c: the graded file, each line with its cost. */
+bool gr_view_source(FILE *out, const struct gr_view *v);
+
+/** view_cells.c. @return a cell, "" if there is no such column; and as a number, 0 if it is none. */
+const char *gr_view_text(const struct tsv *t, size_t row, const char *column);
+double gr_view_number(const struct tsv *t, size_t row, const char *column);
+
+#endif

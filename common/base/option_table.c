@@ -111,8 +111,30 @@ static error_t parse(int key, char *text, struct argp_state *state)
     return key == ARGP_KEY_END ? 0 : ARGP_ERR_UNKNOWN;
 }
 
+void options_list(FILE *out, const struct option_table *table)
+{
+    for (const struct option_row *row = table->rows; row->kind; row++) {
+        const struct option_row *own = row;
+        while (own->kind == OPTION_KIND_ALSO)
+            own--;
+        if (!row->name || !own->help)
+            continue;
+        fprintf(out, "%s\t%.*s\t%s\t", row->name, row->letter != 0, (char[]){(char)row->letter, 0},
+                own->value ? own->value : "");
+        for (size_t i = 0; own->words && own->words[i]; i++)
+            fprintf(out, "%s%s", i ? " " : "", own->words[i]);
+        fprintf(out, "\t%s\n", own->help);
+    }
+    const char *operands = table->operands ? table->operands : "";
+    fprintf(out, "\t\t%.*s\t\t\n", (int)strcspn(operands, "\n"), operands);
+}
+
 void options_parse(const struct option_table *table, int argc, char **argv, void *arguments)
 {
+    if (argc == 2 && strcmp(argv[1], OPTIONS_LIST) == 0) {
+        options_list(stdout, table);
+        exit(0);
+    }
     struct argp_option options[MAX_ROWS + 1];
     size_t n = 0;
     for (const struct option_row *row = table->rows; row->kind; row++) {

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /** What becomes of an option's value. */
 enum option_kind {
@@ -125,7 +126,15 @@ struct option_table {
     unsigned flags;                                               /**< argp's */
 };
 
-/** Parses; on --help or wrong usage prints and exits (status 2). */
+/** The word that makes a program or command list its table: see options_list(). */
+#define OPTIONS_LIST "--list-options"
+
+/** Writes a line for each option that --help shows, then one for the operands, for programs that make
+ * something of a table (completion of shells): name, letter, value, words and help, separated by
+ * tabs; what there is none of is empty, and the operands' line has no name. */
+void options_list(FILE *out, const struct option_table *table);
+
+/** Parses; on --help or wrong usage prints and exits (status 2); on OPTIONS_LIST alone lists and exits. */
 void options_parse(const struct option_table *table, int argc, char **argv, void *arguments);
 
 /** A value as OPTION_NUMBER reads it, for a function that also does something else with it. */

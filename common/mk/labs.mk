@@ -62,8 +62,21 @@ endef
 lab_file = $(notdir $(firstword $(wildcard reference/$(call lab_folder,$(1))/conv.cu \
              labs/$(call lab_folder,$(1))/conv.cu) conv.c))
 
+# How an editor is to read the labs: clangd looks for this file in build/ of each folder above a source. It knows no
+# option of nvcc.
+EDITOR_CUDA = clang++ -x cuda --cuda-host-only -nocudainc -nocudalib -Wno-unknown-cuda-version -std=c++17 \
+    -isystem $(CUDA_HOME)/include -include common/mk/editor.cuh -I$(LAB_INCLUDE)
+editor_command = $(if $(filter %.cu,$(1)),$(EDITOR_CUDA),$(CC) $(LAB_BASE_CFLAGS) $(LAB_CFLAGS)) -c $(1)
+lab_source     = labs/$(call lab_folder,$(1))/$(call lab_file,$(1))
+editor_entry   = {"directory": "$(CURDIR)", "file": "$(1)", "command": "$(subst ",\",$(subst \,\\,$(call editor_command,$(1))))"}
+.PHONY: compile_commands
+compile_commands: $(BUILD)/compile_commands.json
+$(BUILD)/compile_commands.json: common/mk/labs.mk common/mk/editor.cuh
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '%s\n' '[' $(foreach m,$(MILESTONES),'$(call editor_entry,$(call lab_source,$(m)))$(if $(filter-out $(lastword $(MILESTONES)),$(m)),$(comma))') ']' >$@
+
 define milestone_rules
-$(1): lab-$(1) $(addprefix $(BUILD)/,grader runner confine boxed vprof) $(if $(filter %.cu,$(call lab_file,$(1))),vgpu)
+$(1): lab-$(1) $(BUILD)/compile_commands.json $(addprefix $(BUILD)/,grader runner confine boxed vprof) $(if $(filter %.cu,$(call lab_file,$(1))),vgpu)
 lab-$(1): $(BUILD)/labs/$(1)/libconv.so
 reference-$(1): $(BUILD)/reference/$(1)/libconv.so
 print-lab-$(1): ; @printf '%s\n' $$(call lab_compile_$(subst conv.,,$(call lab_file,$(1))),labs/$(call lab_folder,$(1))/$(call lab_file,$(1)),$(BUILD)/labs/$(1)/libconv.so)

@@ -46,7 +46,7 @@ TEST_SCRIPTS += grader/tests/clock/clock.sh
 endif
 
 # Tests that are scripts: they print the same closing line as Criterion.
-TEST_SCRIPTS += grader/tests/cli/cli.sh grader/tests/mutants/mutants.sh common/mk/tests/tree.sh \
+TEST_SCRIPTS += grader/tests/cli/cli.sh grader/tests/editor/completion.sh grader/tests/mutants/mutants.sh common/mk/tests/tree.sh \
     $(if $(TECHNIQUES),grader/tests/techniques/techniques.sh) \
     $(if $(NVCC),grader/tests/textbook/textbook.sh grader/tests/words/words.sh grader/tests/mutations/sample.sh)
 

@@ -56,10 +56,10 @@ int gr_command_explain(int argc, char **argv)
         {.value = "name", OPTION_OPERAND(struct arguments, name)}, {0}};
     static const struct option_table table = {
         .rows = rows,
-        .operands = "[NAME]",
+        .operands = "[MISTAKE]",
         .about =
-            "Explain a mistake: its cause, an example of wrong code, and the cure. NAME is what a "
-            "failed check calls its pattern. Without NAME, list all names."
+            "Explain a mistake: its cause, an example of wrong code, and the cure. MISTAKE is what a "
+            "failed check calls its pattern. Without it, list all names."
             "\vExit status: 0, or 2 if there is no such name."};
     options_parse(&table, argc, argv, &a);
     if (a.name)

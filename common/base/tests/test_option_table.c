@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -124,4 +125,27 @@ Test(option_table, wrong_usage_is_one_line_and_status_2)
     REFUSE("tool: expected one folder, got 'a' and 'b'", "a", "b");
     REFUSE("tool: expected a folder", "--quick");
     REFUSE("tool: --quick and --jobs exclude each other", "dir", "--quick", "-j2");
+}
+
+Test(option_table, lists_what_help_shows)
+{
+    static const char *const devices[] = {"cpu", "gpu", NULL};
+    static const struct option_row rows[] = {
+        OPTION_GROUP("How:"),
+        {"on", 'o', "DEVICE", "where", OPTION_CHOICE(struct arguments, on, devices)},
+        OPTION_ALSO("at"),
+        {"quick", 0, NULL, "less", OPTION_FLAG(struct arguments, quick)},
+        {"length", 0, "TEXT", NULL, OPTION_TAKE(struct arguments, length, take_length)},
+        {.value = "folder", OPTION_OPERAND(struct arguments, folder)},
+        {0}};
+    char *text;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    options_list(out, &(struct option_table){.rows = rows, .operands = "DIR\nother ..."});
+    fclose(out);
+    cr_expect_str_eq(text, "on\to\tDEVICE\tcpu gpu\twhere\n"
+                           "at\t\tDEVICE\tcpu gpu\twhere\n"
+                           "quick\t\t\t\tless\n"
+                           "\t\tDIR\t\t\n");
+    free(text);
 }

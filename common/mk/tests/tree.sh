@@ -87,6 +87,35 @@ pages_state_the_bounds() {
     done
 }
 
+# The first screen of each page: the file, the commands, and the points of the rubric.
+pages_open_with_a_start() {
+    for rubric in labs/*/rubric.yaml; do
+        page=${rubric%rubric.yaml}README.md folder=${rubric#labs/}
+        folder=${folder%/*}
+        sed '/^## /,$d' "$page" >"$scratch/start"
+        [ "$(fold -s -w 100 "$scratch/start" | wc -l)" -le 40 ] || { echo "$page: its start is longer than a screen"; return 1; }
+        grep -q "^    ./grader ${folder%%-*}  *# " "$scratch/start" || { echo "$page: no command to grade"; return 1; }
+        [ "${folder%%-*}" = m0 ] || grep -q "^    make ${folder%%-*} && ./grader ${folder%%-*} --quick  *# " "$scratch/start" &&
+            [ "${folder%%-*}" = m0 ] || grep -q "^    .EDITOR $folder/conv\.cu*  *# " "$scratch/start" || { echo "$page: no commands"; return 1; }
+        awk '$1 == "-" && $2 == "id:" {id = $3} $1 == "kind:" {kind = $2}
+             $1 == "points:" {
+                 if (kind == "automatic") {automatic += $2; given = given ", `" id "` " $2}
+                 else {manual += $2; sub(/^(explanation|report)_/, "", id); gsub(/_/, " ", id); report = report ", " id " " $2}}
+             END {print "**Points.** The grader gives " automatic ": " substr(given, 3) ". The instructor gives " manual \
+                        " for the report: " substr(report, 3) ". "}' "$rubric" >"$scratch/points"
+        grep -qF -f "$scratch/points" "$scratch/start" || { echo "$page does not open with:"; cat "$scratch/points"; return 1; }
+    done
+}
+
+# What `make help` lists in the students' folder can be run there.
+labs_help_lists_targets() {
+    make --no-print-directory -C labs help >"$scratch/help" && grep -q '^  make mN ' "$scratch/help" &&
+        ! grep -q -e gpu-check -e cheats -e skeletons "$scratch/help" &&
+        for target in $(sed -n 's/^  make \([a-z_]*\) .*/\1/p' "$scratch/help" | grep -v '^m$'); do
+            make -n -C labs "$target" >"$scratch/dry" 2>&1 || { cat "$scratch/dry"; return 1; }
+        done
+}
+
 make_does_nothing_twice() {
     make -s all reference && make all reference >"$scratch/second" &&
         ! grep -v 'Nothing to be done' "$scratch/second" && make -q all reference
@@ -206,6 +235,8 @@ claim 'skeletons hold no line of a solution' skeletons_hold_no_solution
 claim 'the skeleton generator cuts regions and keeps marked lines' generator_cuts_regions
 claim 'the page of supported PTX is what the table of opcodes says' supported_ptx_is_current
 claim "the pages state the bounds that are judged" pages_state_the_bounds
+claim "the pages open with a start that gives the rubric's points" pages_open_with_a_start
+claim "make help in labs/ lists a student's targets" labs_help_lists_targets
 claim "the page of the trace's columns is what their table says" trace_columns_are_current
 claim 'the page of the profiler on an H200 is what its tables give' profiler_page_is_current
 claim 'a second make does nothing' make_does_nothing_twice

@@ -1,0 +1,56 @@
+/** @file
+ * What a shell completes of the grader's command line: the commands, their options and values. All of
+ * it comes from commands.def and the tables of options (base/option_table.h).
+ */
+#ifndef CONVLAB_GRADER_COMPLETION_H
+#define CONVLAB_GRADER_COMPLETION_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { CO_MAX_OPTIONS = 64, CO_MAX_COMMANDS = 32 };
+
+/** What follows an option, or is an operand. */
+struct co_value {
+    bool any, files, folders;
+    char *words; /**< "gpu virtual", or NULL; to be freed */
+};
+
+/** An option. Its strings point into the command's text. */
+struct co_option {
+    const char *name, *letter, *help;
+    struct co_value value;
+};
+
+/** A command as it is run; one with the name "" grades. */
+struct co_entry {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+};
+
+/** What is known of a command. */
+struct co_command {
+    const char *name, *summary;
+    char *text;
+    struct co_option option[CO_MAX_OPTIONS];
+    size_t options;
+    struct co_value operand;
+};
+
+/** All commands. */
+struct co_line {
+    struct co_command command[CO_MAX_COMMANDS];
+    size_t commands;
+    char *milestones; /**< "m0 m1 ..." */
+};
+
+/** Asks each of n commands, at most CO_MAX_COMMANDS, for its options. Free it in any case. */
+enum st_code co_line_read(struct co_line *line, const struct co_entry *entries, size_t n,
+                          struct st_error *err);
+
+/** Releases what co_line_read() has allocated. */
+void co_line_free(struct co_line *line);
+
+#endif

@@ -4,6 +4,7 @@
 
 #include "base/sha256.h"
 #include "vgpu/native/address_table.h"
+#include "vgpu/native/bit_selects.h"
 #include "vgpu/native/lane_functions.h"
 #include "vgpu/native/patterns.h"
 #include "vgpu/native/unit.h"
@@ -243,6 +244,7 @@ static bool optimise(struct native_machine *m, LLVMModuleRef module, const char 
     if (done) {
         unit_mark_homes(module, name);
         done = report(LLVMRunPasses(module, passes, m->target, options));
+        bit_selects_fence(module);
     }
     LLVMDisposePassBuilderOptions(options);
     return done;

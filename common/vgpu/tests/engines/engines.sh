@@ -19,7 +19,7 @@ check() {
 engines="$build/vgpu-engines --keep $build/engines"
 check 'random programs: instruction sets and cores' $engines --seed 1 --count 40 --b avx2:2,avx512
 check 'random programs: native code' $engines --seed 1 --count 8 --b avx512:2:native
-check 'the corpus of the fuzzers, and cases that differed' $engines --b avx2:1:native \
+check 'the corpus of the fuzzers, and cases that differed' $engines --b avx2:1:native,avx512:1:native \
     common/vgpu/tests/corpus/ptx/*.ptx common/vgpu/tests/engines/cases/*.ptx
 for mistake in 'a missing barrier' 'an inverted guard' 'one turn more' 'source lines' 'a check of one byte less'; do
     check "planted: $mistake" $engines --plant "$mistake" --count 300 --b base

@@ -98,10 +98,13 @@ static struct comparison compare(struct engines *e, const char *text, bool must_
     return to;
 }
 
+/* A case that differs between one core and two of the same engine has a race of its own. */
 static bool still_differs(const char *text, void *context)
 {
     struct engines *e = context;
-    struct outcome a = run_text(&e->a, text), again = run_text(&e->a, text),
+    struct variant other_cores = e->a;
+    other_cores.cores = e->b[0].cores == e->a.cores ? e->a.cores + 1 : e->b[0].cores;
+    struct outcome a = run_text(&e->a, text), again = run_text(&other_cores, text),
                    b = run_text(&e->b[0], text);
     char *noise = outcome_difference(&a, &again);
     char *difference =

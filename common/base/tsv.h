@@ -14,7 +14,7 @@
 void tsv_write_row(FILE *out, size_t n, const char *const *fields);
 
 /** A row under construction; start it with tsv_row_start(). */
-#define TSV_ROW_MAX 128
+#define TSV_ROW_MAX 192
 struct tsv_row {
     size_t n;
     const char *field[TSV_ROW_MAX];

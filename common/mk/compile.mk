@@ -54,7 +54,7 @@ objects        = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 library        = $(BUILD)/lib/lib$(notdir $(1)).a
 
 # Files that a module carries as text: page.css is `extern const char page_css[]` (base/page_template.h).
-EMBEDDED         := cl css html js gp md yml tex
+EMBEDDED         := cl css html js gp md sql yml tex
 embedded_objects  = $(foreach s,$(EMBEDDED),$(patsubst %,$(BUILD)/obj/%.o,$(wildcard $(1)/*.$(s))))
 
 MODULE_LIBS := $(foreach m,$(MODULES),$(call library,$(m)))

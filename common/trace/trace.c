@@ -249,7 +249,7 @@ static enum st_code read_rows(struct tr_trace *t, const int at[COLUMNS], struct 
     if (!t->rows || !t->names || !t->notes || !t->switches)
         return st_fail(err, ST_NO_MEMORY, "no memory for a trace of %zu rows", t->table.rows);
     for (size_t i = 0; i < t->table.rows; i++) {
-        struct tr_row row = {.symbol = ""};
+        struct tr_row row = {.symbol = "", .at = i};
         make_harmless(&t->table, i, at[AT_name]);
         make_harmless(&t->table, i, at[AT_symbol]);
         read_fields(&t->table, i, at, &row);

@@ -90,6 +90,7 @@ struct tr_row {
     bool modelled;                                                   /**< term_ns is known */
     double term_ns[VG_TERMS];
     const char *symbol; /**< kernels: the mangled name, "" if it is not known */
+    size_t at;          /**< the row of the trace's table */
 };
 
 struct tr_trace {
@@ -132,6 +133,10 @@ enum st_code tr_write(const struct tr_trace *trace, const char *path, struct st_
 /** A figure of the GPU, as cupti/cupti_rows.c names them: "multiprocessors", "clock_khz".
  * @return 0 if the trace does not say. */
 double tr_limit(const struct tr_trace *trace, const char *name);
+
+/** A field of a row by the name of its column, which need not be one of trace_columns.def: what ncu
+ * measured has ncu's names. @return "" if it is empty, or the trace has no such column */
+const char *tr_text(const struct tr_trace *trace, const struct tr_row *row, const char *column);
 
 /** Whether kernels have a counter or another column of the trace, by name. */
 bool tr_has(const struct tr_trace *trace, const char *column);

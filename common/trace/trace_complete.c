@@ -24,6 +24,12 @@ bool tr_has(const struct tr_trace *trace, const char *column)
     return false;
 }
 
+const char *tr_text(const struct tr_trace *trace, const struct tr_row *row, const char *column)
+{
+    const int at = tsv_column(&trace->table, column);
+    return at < 0 ? "" : tsv_cell(&trace->table, row->at, at);
+}
+
 /* ---- marks ---------------------------------------------------------------------------------- */
 
 /* CUPTI has the GPU write down the time before and after a kernel, when it records them one by one.

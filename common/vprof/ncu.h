@@ -22,7 +22,8 @@ struct ncu_command {
     char filter[512];
 };
 
-/** Makes the command. @param wanted  whether a column of the trace is needed, by name
+/** Makes the command. @param wanted  whether a column of the trace is needed, by name; also
+ * of a section, by ncu's name
  * @param kernels  vprof's filter, or NULL: a plain name is passed on, so that ncu repeats less
  * @param from_start  else only what lies between cudaProfilerStart() and cudaProfilerStop()
  * @param csv  the file that ncu is to write @param program  with its arguments

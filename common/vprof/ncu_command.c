@@ -56,6 +56,24 @@ bool ncu_next_term(const char **at, double *factor, char metric[128])
     return true;
 }
 
+bool ncu_metric_again(const char *const *metric)
+{
+    for (const char *const *m = ncu_metrics; m < metric; m++)
+        if (strcmp(*m, *metric) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a list with commas has a name. */
+static bool is_listed(const char *list, const char *name)
+{
+    const size_t n = strlen(name);
+    for (; *list; list += strcspn(list, ","), list += *list == ',')
+        if (strncmp(list, name, n) == 0 && (list[n] == ',' || !list[n]))
+            return true;
+    return false;
+}
+
 static char *metrics_text(bool (*wanted)(const char *, void *), void *context)
 {
     char *text = NULL, metric[128];
@@ -69,6 +87,9 @@ static char *metrics_text(bool (*wanted)(const char *, void *), void *context)
         for (const char *at = c->sum;
              (c->always || wanted(c->name, context)) && ncu_next_term(&at, &factor, metric);)
             fprintf(out, ",%s", metric);
+    for (const char *const *m = ncu_metrics; *m; m++)
+        if (wanted(*m, context) && !fflush(out) && !is_listed(text, *m))
+            fprintf(out, ",%s", *m);
     fclose(out);
     return text;
 }

@@ -87,6 +87,14 @@ static bool csv_parse(struct csv *csv, char *text)
     return true;
 }
 
+static bool has_column(const struct csv *csv, const char *column)
+{
+    for (size_t i = 0; i < csv->columns; i++)
+        if (strcmp(csv->fields[i], column) == 0)
+            return true;
+    return false;
+}
+
 static const char *field(const struct csv *csv, size_t row, const char *column)
 {
     for (size_t i = 0; i < csv->columns; i++)
@@ -142,10 +150,36 @@ static void put_size(struct tsv_row *r, size_t column, const char *text)
     tsv_row_set(r, column, "%dx%dx%d", x, y, z);
 }
 
-static void write_fact(FILE *out, struct tsv_row *r, const char *kind, const char *name,
-                       double number)
+/* Of the metrics of ncu's sections, those that ncu was asked for: columns behind the others. */
+static size_t sections(const struct csv *csv, const char *metric[TSV_ROW_MAX])
 {
-    tsv_row_start(r, NCU_COLUMNS);
+    size_t n = 0;
+    for (const char *const *m = ncu_metrics; *m; m++)
+        if (has_column(csv, *m) && !ncu_metric_again(m))
+            metric[n++] = *m;
+    return n;
+}
+
+/* A number loses its commas; a word ("CachePreferNone") stays; what ncu does not know is empty. */
+static void add_sections(struct tsv_row *r, const struct csv *csv, size_t row)
+{
+    const char *metric[TSV_ROW_MAX];
+    double value;
+    for (size_t i = 0, n = sections(csv, metric); i < n; i++) {
+        const char *text = field(csv, row, metric[i]);
+        const bool is_number = number(text, &value);
+        tsv_row_add_text(r, is_number || strstr(text, "n/a") ? "" : text);
+        if (is_number)
+            tsv_row_set(r, NCU_COLUMNS + i, value == (double)(long long)value ? "%.0f" : "%.9g",
+                        value);
+    }
+}
+
+static void write_fact(FILE *out, const struct csv *csv, struct tsv_row *r, const char *kind,
+                       const char *name, double number)
+{
+    const char *metric[TSV_ROW_MAX];
+    tsv_row_start(r, NCU_COLUMNS + sections(csv, metric));
     tsv_row_set_text(r, NCU_kind, kind);
     tsv_row_set_text(r, NCU_name, name);
     put(r, NCU_bytes, number);
@@ -154,10 +188,12 @@ static void write_fact(FILE *out, struct tsv_row *r, const char *kind, const cha
 
 static void write_facts(FILE *out, const struct csv *csv, struct tsv_row *r)
 {
-    write_fact(out, r, "device", field(csv, 1, "device__attribute_display_name"), 0);
-    write_fact(out, r, "process", field(csv, 1, "Process Name"), number_or_0(csv, 1, "Process ID"));
+    write_fact(out, csv, r, "device", field(csv, 1, "device__attribute_display_name"), 0);
+    write_fact(out, csv, r, "process", field(csv, 1, "Process Name"),
+               number_or_0(csv, 1, "Process ID"));
+    write_fact(out, csv, r, "limit", "compute_capability", 10 * number_or_0(csv, 1, "CC"));
     for (size_t i = 0; i < LENGTH(limits); i++)
-        write_fact(out, r, "limit", limits[i].limit, number_or_0(csv, 1, limits[i].attribute));
+        write_fact(out, csv, r, "limit", limits[i].limit, number_or_0(csv, 1, limits[i].attribute));
 }
 
 static void write_kernel(FILE *out, const struct csv *csv, size_t i, struct tsv_row *r,
@@ -179,6 +215,7 @@ static void write_kernel(FILE *out, const struct csv *csv, size_t i, struct tsv_
     for (size_t k = 0; k < NCU_COLUMNS; k++)
         if (ncu_columns[k].sum[0] && sum(csv, i, ncu_columns[k].sum, &value))
             put(r, k, value);
+    add_sections(r, csv, i);
     tsv_row_write(r, out);
 }
 
@@ -187,6 +224,7 @@ static enum st_code write_trace(const struct csv *csv, const char *path, struct 
 {
     struct file_out out;
     struct tsv_row r;
+    const char *metric[TSV_ROW_MAX];
     double clock_ns = 0;
     enum st_code code = file_out_open(&out, path, err);
     if (code)
@@ -194,6 +232,8 @@ static enum st_code write_trace(const struct csv *csv, const char *path, struct 
     tsv_row_start(&r, NCU_COLUMNS);
     for (size_t i = 0; i < NCU_COLUMNS; i++)
         tsv_row_set_text(&r, i, ncu_columns[i].name);
+    for (size_t i = 0, n = sections(csv, metric); i < n; i++)
+        tsv_row_add_text(&r, metric[i]);
     tsv_row_write(&r, out.f);
     if (csv->rows > 1)
         write_facts(out.f, csv, &r);

@@ -101,7 +101,8 @@ int main(int argc, char **argv)
         (o.keep && vprof_file_name(kept, "--export-profile", &o.keep, &err)) ||
         vprof_may_write(o.keep, o.force, &err) || vprof_may_write(o.time, o.force, &err) ||
         (o.program && vprof_may_write(o.counters, o.force, &err)) ||
-        vprof_may_write(o.chrome_path, o.force, &err) || vprof_log_open(o.log, &r.out, &err))
+        vprof_may_write(o.chrome_path, o.force, &err) ||
+        vprof_may_write(o.sqlite_path, o.force, &err) || vprof_log_open(o.log, &r.out, &err))
         return vprof_complain(&err);
     int result = 0, status = 0;
     if (o.program)

@@ -47,11 +47,39 @@ TAKE(take_export)
 {
     struct vprof_options *o = owner(to, row);
     (void)state;
-    o->chrome = true;
-    if (strncmp(text, "chrome", 6) == 0 && (text[6] == '\0' || (text[6] == ':' && text[7])))
-        o->chrome_path = text[6] ? text + 7 : "vprof-trace.json";
-    else
-        wrong(o, row->name, "chrome or chrome:FILE", text, "unknown format of a timeline");
+    const size_t n = strcspn(text, ":");
+    const char *file = text[n] ? text + n + 1 : NULL;
+    if (n == 6 && strncmp(text, "chrome", n) == 0 && !(file && !*file)) {
+        o->chrome = true;
+        o->chrome_path = file ? file : "vprof-trace.json";
+    } else if (n == 6 && strncmp(text, "sqlite", n) == 0 && !(file && !*file)) {
+        o->sqlite_path = file ? file : "vprof-trace.sqlite";
+    } else {
+        wrong(o, row->name, "chrome, chrome:FILE, sqlite or sqlite:FILE", text,
+              "unknown format of an export");
+    }
+}
+
+TAKE(take_style)
+{
+    static const char *const names[] = {
+        [STYLE_NVPROF] = "nvprof", [STYLE_NSYS] = "nsys", [STYLE_NCU] = "ncu"};
+    enum vprof_style *style = to;
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *style = (enum vprof_style)i;
+            return;
+        }
+    wrong(owner(to, row), row->name, "nvprof, nsys or ncu", text, "there is no such style");
+}
+
+TAKE(take_page)
+{
+    (void)state;
+    *(bool *)to = true;
+    if (strcmp(text, "details") != 0)
+        wrong(owner(to, row), row->name, "details", text, "vprof does not have this page of ncu's");
 }
 
 /* on or off: the member is whether it is off. */
@@ -144,6 +172,11 @@ static void check(void *options, struct argp_state *state)
         argp_error(state, "no program was given");
     if (o->program && o->import)
         argp_error(state, "a program and --import-profile exclude each other");
+    if (o->style != STYLE_NCU && (o->page || o->baseline))
+        argp_error(state, "--page and --baseline need --style ncu");
+    if (o->style != STYLE_NVPROF && (o->gpu_trace || o->api_trace || o->gpu_summary ||
+                                     o->api_summary || o->metrics.n || o->events.n || o->analysis))
+        argp_error(state, "--style nsys and --style ncu exclude the tables of nvprof");
 }
 
 #define FLAG(member)         OPTION_FLAG(struct vprof_options, member)
@@ -173,6 +206,12 @@ static const struct option_row rows[] = {
      FLAG(analysis)},
     OPTION_ALSO("analysis-metrics"),
     {"csv", 0, NULL, "print comma-separated values", FLAG(csv)},
+    {"style", 0, "nvprof|nsys|ncu",
+     "as nvprof prints it (default), as nsys stats does (four summaries), or as ncu --page details does (sections of each launch)",
+     BY(style, take_style)},
+    {"page", 0, "details", "with --style ncu: the page, of which there is one",
+     BY(page, take_page)},
+    {"baseline", 0, "FILE", "with --style ncu: compare with a kept trace", FILE_NAME(baseline)},
     {"normalized-time-unit", 'u', "s|ms|us|ns|col|auto",
      "the unit of times; col: one for each column; auto: for each figure (default)",
      OPTION_TAKE_ALL(take_unit)},
@@ -207,7 +246,8 @@ static const struct option_row rows[] = {
     {"force-overwrite", 'f', NULL, "overwrite files", FLAG(force)},
     {"import-profile", 'i', "FILE", "print what a kept trace has", FILE_NAME(import)},
     OPTION_ALSO("import"),
-    {"export", 0, "chrome[:FILE]", "write a timeline for Perfetto (default: vprof-trace.json)",
+    {"export", 0, "chrome[:FILE]|sqlite[:FILE]",
+     "write a timeline for Perfetto (default: vprof-trace.json), or a database with nsys's tables (default: vprof-trace.sqlite)",
      BY(chrome, take_export)},
     {"counters", 0, "FILE",
      "keep the counters of each source line (virtual GPU); with --import-profile: read them",

@@ -10,6 +10,9 @@
 
 #include <stdbool.h>
 
+/** Whose tables are printed. */
+enum vprof_style { STYLE_NVPROF, STYLE_NSYS, STYLE_NCU };
+
 enum vprof_device { VPROF_AUTO, VPROF_GPU, VPROF_VIRTUAL };
 
 struct vprof_options {
@@ -17,6 +20,9 @@ struct vprof_options {
     bool query_metrics, query_events, version, mangled;
     bool serial, concurrent; /**< --concurrent-kernels off, on */
     bool range_only;         /**< --profile-from-start off */
+    enum vprof_style style;
+    bool page;                          /**< --page was given */
+    const char *baseline, *sqlite_path; /**< sqlite_path: NULL: no database */
     const char *log, *kernels, *keep, *import, *chrome_path, *cores, *engine, *counters, *time;
     const char *wrapper; /**< a program that starts the profiled one (vprof/wrapper.h), or NULL */
     enum vprof_device device;

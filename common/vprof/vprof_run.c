@@ -56,6 +56,8 @@ static bool is_wanted(const char *column, void *context)
 #include "vgpu/api/trace_columns.def"
     };
     const struct vprof_options *o = context;
+    if (strchr(column, '.')) /* ncu's name of a metric */
+        return o->style == STYLE_NCU;
     for (size_t i = 0; o->analysis && i < sizeof analysed / sizeof *analysed; i++)
         if (strcmp(column, analysed[i]) == 0)
             return true;
@@ -182,7 +184,7 @@ static int run_virtual(struct vprof_session *s, const char *folder)
 int vprof_run(struct vprof_session *s)
 {
     const struct vprof_options *o = s->options;
-    const bool counts = o->metrics.n || o->events.n || o->analysis;
+    const bool counts = o->metrics.n || o->events.n || o->analysis || o->style == STYLE_NCU;
     char folder[PATH_MAX];
     struct st_error err;
     s->run = (struct program_run){.tool = "vprof",

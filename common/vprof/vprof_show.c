@@ -3,7 +3,9 @@
 #include "analysis/analysis.h"
 #include "base/files.h"
 #include "vgpu/device/program_run.h"
+#include "vgpu/gpus/gpu_profile.h"
 #include "vprof/chrome.h"
+#include "vprof/nsight.h"
 #include "vprof/tables.h"
 
 #include <stdarg.h>
@@ -55,6 +57,43 @@ static enum st_code print_analysis(const struct vprof_options *o, const struct v
     return ST_OK;
 }
 
+/* @return what the trace's GPU is like, or NULL */
+static const struct vg_profile *gpu_of(const struct tr_trace *t, struct vg_profile *room)
+{
+    char folder[PATH_MAX], profiles[PATH_MAX];
+    return !program_folder(folder, NULL) &&
+                   path_format(profiles, sizeof profiles, "%s/vgpu/profiles", folder) &&
+                   vg_profile_find(room, profiles, t->device)
+               ? room
+               : NULL;
+}
+
+static enum st_code export_sqlite(const struct vprof_options *o, const struct vprof_report *r,
+                                  const struct tr_trace *t, struct st_error *err)
+{
+    struct vg_profile gpu;
+    enum st_code code = nsys_export(t, gpu_of(t, &gpu), o->sqlite_path, err);
+    if (!code)
+        vprof_note(r, "Generated database: %s (its tables are those of nsys export --type sqlite)",
+                   o->sqlite_path);
+    return code;
+}
+
+static enum st_code print_ncu(const struct vprof_options *o, const struct vprof_report *r,
+                              const struct tr_trace *t, struct st_error *err)
+{
+    struct tr_trace baseline = {0};
+    struct vg_profile gpu[2];
+    struct ncu_run run = {t, gpu_of(t, &gpu[0])}, before = {&baseline, NULL};
+    enum st_code code = o->baseline ? tr_read(o->baseline, &baseline, err) : ST_OK;
+    if (!code && o->baseline)
+        before.gpu = gpu_of(&baseline, &gpu[1]);
+    if (!code)
+        code = ncu_print(r->out, &run, o->baseline ? &before : NULL, o->csv, err);
+    tr_free(&baseline);
+    return code;
+}
+
 static size_t kernels_of(const struct tr_trace *t)
 {
     size_t n = 0;
@@ -92,9 +131,19 @@ static enum st_code print(const struct vprof_options *o, struct vprof_report *r,
         if (!code)
             vprof_note(r, "Generated timeline: %s (open it with ui.perfetto.dev)", o->chrome_path);
     }
+    if (!code && o->sqlite_path)
+        code = export_sqlite(o, r, t, err);
+    if (code || o->style != STYLE_NVPROF) {
+        if (code)
+            return code;
+        vprof_note(r, "Profiling result:");
+        return o->style == STYLE_NSYS ? nsys_print(r->out, t, o->csv, err)
+                                      : print_ncu(o, r, t, err);
+    }
     const bool asked = o->gpu_trace || o->api_trace || o->gpu_summary || o->api_summary;
     unsigned groups = (o->gpu_summary ? TABLES_GPU : 0) | (o->api_summary ? TABLES_API : 0);
-    if (!asked && !o->metrics.n && !o->events.n && !o->keep && !o->chrome && !o->analysis)
+    if (!asked && !o->metrics.n && !o->events.n && !o->keep && !o->chrome && !o->sqlite_path &&
+        !o->analysis)
         groups = TABLES_GPU | TABLES_API;
     if (!code && o->analysis)
         code = print_analysis(o, r, t, err);

@@ -28,29 +28,36 @@ static int at_most(double a, double b)
     return r > 1e6 ? 1000000 : (int)r;
 }
 
+struct vg_clock_limits vg_clock_limits(const struct vg_profile *p, uint32_t threads, int registers,
+                                       size_t shared_bytes)
+{
+    const int warps = (int)((threads + 31) / 32);
+    /* Registers are given out by warp, in units of 256. */
+    const double per_warp = ceil((double)(registers > 0 ? registers : 1) * 32 / 256) * 256;
+    const size_t shared = (shared_bytes + p->shared_reserved_bytes + 127) / 128 * 128;
+    struct vg_clock_limits l = {
+        .blocks = p->max_blocks_per_multiprocessor,
+        .warps = at_most(p->max_threads_per_multiprocessor / 32, warps),
+        .registers = at_most(floor(p->registers_per_multiprocessor / per_warp), warps)};
+    l.shared =
+        shared ? at_most((double)p->shared_per_multiprocessor_bytes, (double)shared) : l.blocks;
+    l.resident = l.blocks, l.why = "blocks";
+    if (l.warps < l.resident)
+        l.resident = l.warps, l.why = "warps";
+    if (l.registers < l.resident)
+        l.resident = l.registers, l.why = "registers";
+    if (l.shared < l.resident)
+        l.resident = l.shared, l.why = "shared memory";
+    return l;
+}
+
 int vg_clock_resident(const struct vg_profile *p, uint32_t threads, int registers,
                       size_t shared_bytes, const char **limit)
 {
-    int warps = (int)((threads + 31) / 32);
-    int most = p->max_blocks_per_multiprocessor;
-    const char *why = "blocks";
-    int by_warps = at_most(p->max_threads_per_multiprocessor / 32, warps);
-    /* Registers are given out by warp, in units of 256. */
-    double per_warp = ceil((double)(registers > 0 ? registers : 1) * 32 / 256) * 256;
-    int by_registers = at_most(floor(p->registers_per_multiprocessor / per_warp), warps);
-    size_t shared = shared_bytes + p->shared_reserved_bytes;
-    shared = (shared + 127) / 128 * 128;
-    int by_shared =
-        shared ? at_most((double)p->shared_per_multiprocessor_bytes, (double)shared) : most;
-    if (by_warps < most)
-        most = by_warps, why = "warps";
-    if (by_registers < most)
-        most = by_registers, why = "registers";
-    if (by_shared < most)
-        most = by_shared, why = "shared memory";
+    const struct vg_clock_limits l = vg_clock_limits(p, threads, registers, shared_bytes);
     if (limit)
-        *limit = why;
-    return most;
+        *limit = l.why;
+    return l.resident;
 }
 
 /* What an empty, or a smaller, field of a profile stands for (tests have such profiles). */

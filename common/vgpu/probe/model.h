@@ -39,6 +39,15 @@ struct vg_clock_result {
     double balance; /**< work of all multiprocessors, by that of as many busiest ones */
 };
 
+/** How many blocks of a kernel fit one multiprocessor by each of its resources. */
+struct vg_clock_limits {
+    int blocks, warps, registers, shared;
+    int resident;    /**< the smallest */
+    const char *why; /**< what stops more */
+};
+struct vg_clock_limits vg_clock_limits(const struct vg_profile *profile, uint32_t threads,
+                                       int registers, size_t shared_bytes);
+
 /** Blocks of a kernel that fit one multiprocessor, and what stops more. 0: the launch is too large.
  */
 int vg_clock_resident(const struct vg_profile *profile, uint32_t threads, int registers,

@@ -178,6 +178,28 @@ Test(vprof_metrics, come_from_ncu_on_a_gpu)
         "%s", out);
 }
 
+/* The sections' metrics are asked for, each once; what ncu did not say is not known. */
+Test(vprof_sections, come_from_ncu_on_a_gpu)
+{
+    static const char throughput[] = ",sm__throughput.avg.pct_of_peak_sustained_elapsed",
+                      issued[] = ",smsp__issue_active.avg.per_cycle_active";
+    char out[32768];
+    cr_assert_eq(run(out, sizeof out, "--style ncu true"), 0);
+    cr_expect(strstr(out, throughput), "%s", out);
+    char *first = strstr(out, issued);
+    cr_assert(first, "%s", out);
+    cr_expect_null(strstr(first + 1, issued), "%s", out);
+    cr_expect_null(strstr(out, "dram__bytes_write"), "only what is needed: %s", out);
+    cr_expect(strstr(out, "] true@127.0.0.1\n  scale(float *, int, float) (32, 1, 1)x(128, 1, 1), "
+                          "Context 1, Stream 7, Device 0, CC 9.0\n"),
+              "%s", out);
+    cr_expect(strstr(out, "    Duration                         us            2\n"), "%s", out);
+    cr_expect(strstr(out, "    Compute (SM) Throughput           %          n/a\n"), "%s", out);
+    cr_expect(strstr(out, "    Branch Instructions              inst          n/a\n"), "%s", out);
+    cr_expect(strstr(out, "    Achieved Occupancy                        %        25.50\n"), "%s",
+              out);
+}
+
 Test(vprof_events, have_a_total)
 {
     char out[16384];

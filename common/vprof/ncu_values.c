@@ -1,0 +1,191 @@
+/* A metric's value is the trace's column of ncu's name for it (a real GPU, recorded with --style
+ * ncu), or what ncu_sections.def computes from the model. */
+#include "vprof/ncu_values.h"
+
+#include "vgpu/probe/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the expressions of ncu_sections.def are made of. What is not known is NAN, or 0. */
+struct ncu_launch {
+    const struct tr_trace *trace;
+    const struct tr_row *row;
+    const struct tr_counters *c;
+    const struct vg_profile *gpu; /* all 0 if it is not known */
+    double ns, blocks, threads, warps, warps_max, multiprocessors;
+    struct vg_clock_limits limits;
+};
+
+static double part(double of, double whole)
+{
+    return whole > 0 ? of / whole : NAN;
+}
+
+static double known(double value)
+{
+    return value > 0 ? value : NAN;
+}
+
+/* Only of a launch whose time is modelled. */
+static double modelled(const struct ncu_launch *l, double value)
+{
+    return l->row->modelled ? value : NAN;
+}
+
+/* Only if the trace has a counter, by the name of its column. */
+static double counted(const struct ncu_launch *l, const char *counter, double value)
+{
+    return *tr_text(l->trace, l->row, counter) ? value : NAN;
+}
+
+/* How long the busiest of some resources was busy, in percent of the time. */
+static double busy(const struct ncu_launch *l, enum vg_term first, enum vg_term last)
+{
+    double most = 0;
+    for (int i = (int)first; i <= (int)last; i++)
+        most = fmax(most, l->row->term_ns[i]);
+    return modelled(l, 100 * fmin(1, part(most, l->ns)));
+}
+
+static double dram_rate(const struct ncu_launch *l)
+{
+    return l->row->dram_bytes >= 0 ? part(l->row->dram_bytes * 1e9, l->ns) : NAN;
+}
+
+/* Of what the pins can carry: two transfers a clock. */
+static double dram_busy(const struct ncu_launch *l)
+{
+    const double pins = 2 * l->gpu->memory_clock_hz * l->gpu->memory_bus_bits / 8;
+    return modelled(l, 100 * part(dram_rate(l), pins));
+}
+
+/* Instructions that a scheduler issues in a clock. */
+static double issued(const struct ncu_launch *l)
+{
+    return busy(l, VG_TERM_ISSUE, VG_TERM_ISSUE) / 100;
+}
+
+/* Warps on a multiprocessor, on average. */
+static double active_warps(const struct ncu_launch *l)
+{
+    return l->trace->theoretical_occupancy ? NAN : known(l->row->occupancy * l->warps_max);
+}
+
+static struct ncu_launch launch_of(const struct tr_trace *trace, const struct tr_row *row,
+                                   const struct vg_profile *gpu)
+{
+    static const struct vg_profile none;
+    struct ncu_launch l = {.trace = trace,
+                           .row = row,
+                           .c = &row->counters,
+                           .gpu = gpu ? gpu : &none,
+                           .ns = (double)tr_ns(row),
+                           .blocks = tr_blocks(row),
+                           .threads = tr_threads(row),
+                           .warps_max = tr_limit(trace, "warps_per_multiprocessor"),
+                           .multiprocessors = tr_limit(trace, "multiprocessors")};
+    l.warps = ceil(l.threads / 32);
+    if (!gpu)
+        return l;
+    l.warps_max = gpu->max_threads_per_multiprocessor / 32;
+    l.multiprocessors = gpu->multiprocessors;
+    l.limits = vg_clock_limits(gpu, (uint32_t)l.threads, row->registers,
+                               (size_t)(row->static_shared_bytes + row->dynamic_shared_bytes));
+    return l;
+}
+
+/* ---- units ---------------------------------------------------------------------------------- */
+
+/* From the smallest unit to the largest: a value is shown in the largest in which it is at least 1. */
+struct unit {
+    const char *name;
+    double scale;
+};
+
+#define UNITS(name, ...) static const struct unit name[] = {__VA_ARGS__, {NULL, 0}}
+UNITS(NONE, {"", 1});
+UNITS(PERCENT, {"%", 1});
+UNITS(CYCLES, {"cycle", 1});
+UNITS(NS, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9});
+UNITS(HZ, {"hz", 1}, {"Khz", 1e3}, {"Mhz", 1e6}, {"Ghz", 1e9});
+UNITS(BYTES, {"byte", 1}, {"Kbyte", 1e3}, {"Mbyte", 1e6});
+UNITS(BYTES_PER_S, {"byte/s", 1}, {"Kbyte/s", 1e3}, {"Mbyte/s", 1e6}, {"Gbyte/s", 1e9},
+      {"Tbyte/s", 1e12});
+UNITS(BYTES_PER_BLOCK, {"byte/block", 1}, {"Kbyte/block", 1e3});
+UNITS(REGISTERS, {"register/thread", 1});
+UNITS(WARPS, {"warp", 1});
+UNITS(THREADS, {"thread", 1});
+UNITS(BLOCKS, {"block", 1});
+UNITS(CLUSTERS, {"cluster", 1});
+UNITS(MULTIPROCESSORS, {"SM", 1});
+UNITS(INSTRUCTIONS, {"inst", 1});
+
+/* Whole numbers have no decimals, others two. */
+static void show(struct ncu_value *to, const struct unit *unit, double value)
+{
+    to->number = isfinite(value) ? value : NAN;
+    to->unit = unit->name;
+    snprintf(to->text, sizeof to->text, "n/a");
+    if (!isfinite(value))
+        return;
+    while (unit[1].name && value >= unit[1].scale)
+        unit++;
+    value /= unit->scale;
+    to->unit = unit->name;
+    snprintf(to->text, sizeof to->text, "%.*f", value == floor(value) ? 0 : 2, value);
+}
+
+/* Takes what ncu measured. @return false if the trace does not have it */
+static bool recorded(const struct ncu_launch *l, const char *metric, const struct unit *unit,
+                     struct ncu_value *to)
+{
+    const char *cell = tr_text(l->trace, l->row, metric);
+    char *end;
+    const double number = strtod(cell, &end);
+    if (!*cell)
+        return false;
+    show(to, unit, *end ? NAN : number);
+    if (*end)
+        snprintf(to->text, sizeof to->text, "%s", cell);
+    return true;
+}
+
+/* ---- metrics -------------------------------------------------------------------------------- */
+
+const char *const ncu_titles[] = {
+#define SECTION(identifier, title) title,
+#define METRIC(...)
+#include "vprof/ncu_sections.def"
+};
+
+/* Declared in ncu_parts.h: what ncu is asked for. */
+const char *const ncu_metrics[] = {
+#define SECTION(...)
+#define METRIC(label, unit, metric, value) metric,
+#include "vprof/ncu_sections.def"
+    NULL};
+
+size_t ncu_values_of(const struct tr_trace *trace, const struct tr_row *row,
+                     const struct vg_profile *gpu, struct ncu_value to[NCU_VALUES_MAX])
+{
+    const struct ncu_launch launch = launch_of(trace, row, gpu), *const l = &launch;
+    const bool clusters =
+        gpu ? gpu->compute_major >= 9 : tr_limit(trace, "compute_capability") >= 90;
+    enum ncu_section section = 0;
+    size_t n = 0;
+#define SECTION(identifier, title) section = NCU_SECTION_##identifier;
+#define METRIC(name, in, metric, value)                                                            \
+    to[n] = (struct ncu_value){.section = section, .label = name};                                 \
+    if (!recorded(l, metric, in, &to[n]))                                                          \
+        show(&to[n], in, value);                                                                   \
+    n++;
+#define METRIC_90(name, in, metric, value)                                                         \
+    if (clusters) {                                                                                \
+        METRIC(name, in, metric, value)                                                            \
+    }
+#include "vprof/ncu_sections.def"
+    return n;
+}

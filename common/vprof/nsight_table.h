@@ -1,0 +1,36 @@
+/** @file
+ * Tables as Nsight prints them: columns as wide as their widest cell, and names of kernels in its
+ * style.
+ */
+#ifndef CONVLAB_PROFILER_NSIGHT_TABLE_H
+#define CONVLAB_PROFILER_NSIGHT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { NSIGHT_COLUMNS_MAX = 24 };
+
+/** The cells row by row, all malloc'd. Start with {.columns = n}. */
+struct nsight_table {
+    size_t columns, cells;
+    char **cell;
+    bool no_memory;
+};
+
+/** Appends a cell, printf style. */
+void nsight_cell(struct nsight_table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/** @return the widths of the columns, in @p width. */
+void nsight_widths(const struct nsight_table *table, size_t width[NSIGHT_COLUMNS_MAX]);
+/** Writes a row as CSV. @param quoted  all fields in quotes; else those that need them */
+void nsight_csv_row(FILE *out, const struct nsight_table *table, size_t row, bool quoted);
+void nsight_table_free(struct nsight_table *table);
+
+/** A kernel's name in Nsight's style, from nvprof's: "f(float const *, int*)" is "f(const float *,
+ * int *)". */
+void nsight_name(char *to, size_t room, const char *name);
+/** The same without parameters, types and template arguments: "f". */
+void nsight_short_name(char *to, size_t room, const char *name);
+
+#endif

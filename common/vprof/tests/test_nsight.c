@@ -1,0 +1,285 @@
+/* What vprof prints as Nsight Systems and Nsight Compute do. tests/golden/nsys-20.* is what nsys
+ * stats 2023.4 itself printed of the database that vprof had exported of the same trace. */
+#include "base/files.h"
+#include "base/tests/run_tool.h"
+#include "vgpu/gpus/gpu_profile.h"
+#include "vprof/ncu_values.h"
+#include "vprof/nsight.h"
+#include "vprof/nsight_table.h"
+#include "vprof/tests/trace_text.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#define TRACE  "common/analysis/tests/golden/trace-20.tsv"
+#define GOLDEN "common/vprof/tests/golden/"
+
+static void print_and_compare(const char *options, const char *golden)
+{
+    char command[512], log[] = "/tmp/convlab-nsight-XXXXXX", out[4096], *printed, *expected;
+    size_t bytes;
+    close(mkstemp(log));
+    snprintf(command, sizeof command, "-q -i " TRACE " --log-file %s %s", log, options);
+    cr_expect_eq(tool_run("vprof", out, sizeof out, command), 0, "%s", out);
+    cr_assert_eq(file_read(log, 1 << 20, &printed, &bytes, NULL), ST_OK);
+    cr_assert_eq(file_read(golden, 1 << 20, &expected, &bytes, NULL), ST_OK);
+    cr_expect_str_eq(printed, expected, "%s: %s", options, golden);
+    free(printed);
+    free(expected);
+    unlink(log);
+}
+
+Test(nsight, prints_the_pages_of_nsys_and_ncu)
+{
+    print_and_compare("--style nsys", GOLDEN "nsys-20.txt");
+    print_and_compare("--style nsys --csv", GOLDEN "nsys-20.csv");
+    print_and_compare("--style ncu", GOLDEN "ncu-20.txt");
+    print_and_compare("--style ncu --page details --csv", GOLDEN "ncu-20.csv");
+}
+
+Test(nsight, says_what_is_wrong)
+{
+    static const struct {
+        const char *arguments, *said;
+    } wrong[] = {
+        {"--style nsight true",
+         "there is no such style: --style: expected nvprof, nsys or ncu, got nsight"},
+        {"--style ncu --page raw true", "--page: expected details, got raw"},
+        {"--page details true", "--page and --baseline need --style ncu"},
+        {"--style nsys --baseline x true", "--page and --baseline need --style ncu"},
+        {"--style nsys --print-gpu-trace true", "exclude the tables of nvprof"},
+        {"--style ncu --metrics ipc true", "exclude the tables of nvprof"},
+        {"--style ncu --baseline /no-such-trace.tsv -i " TRACE, "/no-such-trace.tsv"},
+        {"--style ncu --baseline common/vprof/nsys.c -i " TRACE, "this is no trace"},
+        {"--export sqlite: -i " TRACE, "expected chrome, chrome:FILE, sqlite or sqlite:FILE"},
+        {"--export json -i " TRACE, "unknown format of an export: --export"},
+        {"--export sqlite:/no-such-folder/x -i " TRACE, "/no-such-folder/x"},
+        {"--export sqlite:common/vprof/nsys.c -i " TRACE, "the file exists already"}};
+    char out[8192];
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        cr_expect_neq(tool_run("vprof", out, sizeof out, wrong[i].arguments), 0, "%s",
+                      wrong[i].arguments);
+        cr_expect(strstr(out, wrong[i].said), "%s: %s", wrong[i].arguments, out);
+    }
+}
+
+Test(nsight, names_kernels_as_it_does)
+{
+    static const struct {
+        const char *ours, *name, *base;
+    } names[] = {{"f", "f", "f"},
+                 {"f(void)", "f(void)", "f"},
+                 {"f(float const *, int*, int)", "f(const float *, int *, int)", "f"},
+                 {"f(unsigned char const &, float**)", "f(const unsigned char &, float **)", "f"},
+                 {"void a::g<int=8, float const *>(float const *, a::b<int, int>)",
+                  "void a::g<int=8, float const *>(const float *, a::b<int, int>)", "g"},
+                 {"f(float const * const *)", "f(const float * const *)", "f"}};
+    char to[128];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        nsight_name(to, sizeof to, names[i].ours);
+        cr_expect_str_eq(to, names[i].name);
+        nsight_short_name(to, sizeof to, names[i].ours);
+        cr_expect_str_eq(to, names[i].base);
+        nsight_name(to, 8, names[i].ours);
+        cr_expect_lt(strlen(to), 8, "no more than there is room for");
+    }
+}
+
+/* ---- the database --------------------------------------------------------------------------- */
+
+static void query(sqlite3 *db, const char *sql, const char *expected)
+{
+    sqlite3_stmt *statement;
+    cr_assert_eq(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK, "%s: %s", sql,
+                 sqlite3_errmsg(db));
+    cr_assert_eq(sqlite3_step(statement), SQLITE_ROW, "%s: no row", sql);
+    const char *text = (const char *)sqlite3_column_text(statement, 0);
+    cr_expect_str_eq(text ? text : "NULL", expected, "%s", sql);
+    sqlite3_finalize(statement);
+}
+
+Test(nsys_export, has_the_tables_of_nsys)
+{
+    char path[] = "/tmp/convlab-nsys-XXXXXX";
+    struct tr_trace t;
+    struct st_error err;
+    sqlite3 *db;
+    close(mkstemp(path));
+    cr_assert_eq(tr_read(TRACE, &t, &err), ST_OK, "%s", err.what);
+    cr_assert_eq(nsys_export(&t, NULL, path, &err), ST_OK, "%s", err.what);
+    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+    query(db, "PRAGMA integrity_check", "ok");
+    query(db, "SELECT sum(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL", "30053");
+    query(db, "SELECT value FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = demangledName",
+          "conv_fused_gemm(conv_shape, const float *, const float *, float *)");
+    query(db, "SELECT value FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = shortName",
+          "conv_fused_gemm");
+    query(db,
+          "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY m JOIN ENUM_CUDA_MEMCPY_OPER o "
+          "ON m.copyKind = o.id WHERE label = 'Device-to-Host'",
+          "6");
+    query(db,
+          "SELECT min(label) || max(label) FROM CUPTI_ACTIVITY_KIND_MEMCPY JOIN "
+          "ENUM_CUDA_MEM_KIND k ON k.id = srcKind WHERE copyKind = 1",
+          "PageablePageable");
+    query(db,
+          "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN CUPTI_ACTIVITY_KIND_RUNTIME "
+          "r ON k.correlationId = r.correlationId JOIN StringIds s ON s.id = r.nameId "
+          "WHERE value = 'cudaLaunchKernel'",
+          "2");
+    query(db,
+          "SELECT count(DISTINCT globalTid >> 24) || '-' || min((globalTid >> 24) & 0xffffff) "
+          "FROM CUPTI_ACTIVITY_KIND_RUNTIME",
+          "1-31301");
+    query(db, "SELECT count(*) FROM sqlite_master WHERE name = 'CUPTI_ACTIVITY_KIND_MEMSET'", "0");
+    query(db, "SELECT count(*) FROM sqlite_master WHERE type = 'index'", "0");
+    query(db, "SELECT name || smCount IS NULL FROM TARGET_INFO_GPU",
+          "1"); /* no profile was given */
+    sqlite3_close(db);
+    unlink(path);
+    tr_free(&t);
+}
+
+/* ---- ncu's metrics -------------------------------------------------------------------------- */
+
+static const struct ncu_value *value(const struct ncu_value *v, size_t n, const char *label)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(v[i].label, label) == 0)
+            return &v[i];
+    cr_assert_fail("no metric %s", label);
+    return NULL;
+}
+
+static struct tr_trace launch(const char *columns, const char *cells)
+{
+    char *text = NULL;
+    struct tr_trace t;
+    const int bytes = asprintf(&text,
+                               "kind\tname\tstart_ns\tend_ns\tgrid\tblock\tregisters\t%s\n"
+                               "kernel\tf\t0\t2000\t264x1x1\t256x1x1\t32\t%s\n",
+                               columns, cells);
+    cr_assert_eq(tr_parse(text, (size_t)bytes, "trace", &t, NULL), ST_OK);
+    return t;
+}
+
+static void read_h200(struct vg_profile *gpu)
+{
+    struct st_error err;
+    cr_assert_eq(vg_profile_read(gpu, "common/vgpu/gpus", "h200", &err), ST_OK, "%s", err.what);
+}
+
+Test(ncu_values, are_the_models_of_a_virtual_gpu)
+{
+    struct ncu_value v[NCU_VALUES_MAX];
+    struct vg_profile gpu;
+    read_h200(&gpu);
+    struct tr_trace t =
+        launch("ns_issue\tns_fp32\tns_shared\tns_l2\tdram_bytes\toccupancy\t"
+               "warp_instructions\tthread_instructions\tbranches\tdivergent_branches",
+               "1000\t500\t400\t200\t4814304\t0.5\t100\t3150\t20\t5");
+    const size_t n = ncu_values_of(&t, t.rows, &gpu, v);
+    static const struct {
+        const char *label, *unit, *text;
+    } expected[] = {{"Duration", "us", "2"},
+                    {"Elapsed Cycles", "cycle", "3960"},
+                    {"SM Frequency", "Ghz", "1.98"},
+                    {"Compute (SM) Throughput", "%", "50"},
+                    {"L1/TEX Cache Throughput", "%", "20"},
+                    {"L2 Cache Throughput", "%", "10"},
+                    {"DRAM Throughput", "%", "50"},
+                    {"One or More Eligible", "%", "50"},
+                    {"No Eligible", "%", "50"},
+                    {"Active Warps Per Scheduler", "warp", "8"},
+                    {"Warp Cycles Per Issued Instruction", "cycle", "16"},
+                    {"Avg. Active Threads Per Warp", "", "31.50"},
+                    {"Eligible Warps Per Scheduler", "warp", "n/a"},
+                    {"Waves Per SM", "", "0.25"},
+                    {"Threads", "thread", "67584"},
+                    {"Block Limit Registers", "block", "8"},
+                    {"Block Limit Warps", "block", "8"},
+                    {"Theoretical Occupancy", "%", "100"},
+                    {"Achieved Occupancy", "%", "50"},
+                    {"Branch Instructions Ratio", "%", "0.20"},
+                    {"Branch Efficiency", "%", "75"}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const struct ncu_value *found = value(v, n, expected[i].label);
+        cr_expect_str_eq(found->text, expected[i].text, "%s: %s", found->label, found->text);
+        cr_expect_str_eq(found->unit, expected[i].unit, "%s: %s", found->label, found->unit);
+    }
+    tr_free(&t);
+}
+
+/* A trace of CUPTI, on a GPU without a profile: what was launched, and nothing that is modelled. */
+Test(ncu_values, that_are_not_known_are_not_invented)
+{
+    static const char *const known[] = {"Duration",
+                                        "Block Size",
+                                        "Grid Size",
+                                        "Threads",
+                                        "Registers Per Thread",
+                                        "Dynamic Shared Memory Per Block",
+                                        "Static Shared Memory Per Block"};
+    struct ncu_value v[NCU_VALUES_MAX];
+    struct tr_trace t = launch("correlation", "1");
+    const size_t n = ncu_values_of(&t, t.rows, NULL, v);
+    size_t told = 0;
+    for (size_t i = 0; i < n; i++)
+        told += strcmp(v[i].text, "n/a") != 0;
+    cr_expect_eq(told, sizeof known / sizeof *known);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        cr_expect_str_neq(value(v, n, known[i])->text, "n/a", "%s", known[i]);
+    tr_free(&t);
+}
+
+Test(ncu_values, of_a_gpu_are_those_that_ncu_measured)
+{
+    struct ncu_value v[NCU_VALUES_MAX];
+    struct vg_profile gpu;
+    read_h200(&gpu);
+    struct tr_trace t = launch("sm__throughput.avg.pct_of_peak_sustained_elapsed\t"
+                               "dram__bytes.sum.per_second\tlaunch__func_cache_config\t"
+                               "l1tex__t_sector_hit_rate.pct\tns_issue",
+                               "12.345\t3910000000000\tCachePreferNone\t\t1000");
+    const size_t n = ncu_values_of(&t, t.rows, &gpu, v);
+    cr_expect_str_eq(value(v, n, "Compute (SM) Throughput")->text, "12.35", "not the model's 50");
+    cr_expect_str_eq(value(v, n, "Function Cache Configuration")->text, "CachePreferNone");
+    cr_expect(isnan(value(v, n, "Function Cache Configuration")->number));
+    cr_expect_str_eq(value(v, n, "L1/TEX Hit Rate")->text, "n/a");
+    for (size_t i = 0; i < n; i++)
+        if (v[i].section == NCU_SECTION_MemoryWorkloadAnalysis &&
+            strcmp(v[i].label, "Memory Throughput") == 0) {
+            cr_expect_str_eq(v[i].text, "3.91");
+            cr_expect_str_eq(v[i].unit, "Tbyte/s");
+        }
+    tr_free(&t);
+}
+
+Test(ncu_page, is_compared_with_a_baseline)
+{
+    struct tr_trace now = launch("ns_issue", "500"), then = launch("ns_issue", "1000");
+    struct vg_profile gpu;
+    struct st_error err;
+    char *text;
+    read_h200(&gpu);
+    const struct ncu_run run = {&now, &gpu}, baseline = {&then, &gpu};
+    PRINTED(text, cr_assert_eq(ncu_print(out, &run, &baseline, false, &err), ST_OK));
+    cr_expect(strstr(text, "  Baseline: f (264, 1, 1)x(256, 1, 1), Context 1, "), "%s", text);
+    cr_expect(strstr(text, "25 (-50.00%)\n"), "%s", text);
+    cr_expect(strstr(text, " 2 (+0.00%)\n"), "%s", text);
+    free(text);
+    PRINTED(text, cr_assert_eq(ncu_print(out, &run, &baseline, true, &err), ST_OK));
+    cr_expect(strstr(text, ",\"Baseline Value\",\"Baseline Change\"\n"), "%s", text);
+    cr_expect(strstr(text, "\"Issued Warp Per Scheduler\",\"\",\"0.25\",\"\",\"\",\"\",\"\",\"\","
+                           "\"0.50\",\"-50.00%\"\n"),
+              "%s", text);
+    cr_expect(strstr(text, "\"Mem Busy\",\"%\",\"n/a\",\"\",\"\",\"\",\"\",\"\",\"n/a\",\"\"\n"),
+              "%s", text);
+    free(text);
+    PRINTED(text, cr_assert_eq(ncu_print(out, &run, NULL, false, &err), ST_OK));
+    cr_expect_not(strstr(text, "Baseline"), "%s", text);
+    free(text);
+    tr_free(&now);
+    tr_free(&then);
+}

@@ -21,7 +21,7 @@ struct nsight_table {
 /** Appends a cell, printf style. */
 void nsight_cell(struct nsight_table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/** @return the widths of the columns, in @p width. */
+/** Finds the widths of the columns. */
 void nsight_widths(const struct nsight_table *table, size_t width[NSIGHT_COLUMNS_MAX]);
 /** Writes a row as CSV. @param quoted  all fields in quotes; else those that need them */
 void nsight_csv_row(FILE *out, const struct nsight_table *table, size_t row, bool quoted);

@@ -13,7 +13,7 @@ bundle: $(ARCHIVED_PROGRAMS) vgpu profiler ## an archive for a machine with a GP
 	$(Q)common/mk/pack.sh bundle $(BUILD) $(BUILD)/convlab-bundle.tar.gz
 
 TEST_NEEDS   += $(ARCHIVED_PROGRAMS)
-TEST_SCRIPTS += common/mk/tests/handout.sh
+TEST_SCRIPTS += common/mk/tests/handout.sh common/mk/tests/notebook.sh
 
 .PHONY: bare-check toolkits
 toolkits: $(BUILD)/grader $(BUILD)/runner $(BUILD)/confine vgpu ## try every toolkit of toolkits.tsv on the virtual GPU (TOOLKITS="12.4 13.5", KEPT=1, PAGE=1 writes its page)

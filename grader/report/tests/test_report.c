@@ -1,4 +1,5 @@
 /* The page, the plots, the index, and what happens when files cannot be written. */
+#include "grader/history/history.h"
 #include "report_fixture.h"
 
 #include "base/files.h"
@@ -124,6 +125,35 @@ Test(report, the_page_names_the_version_and_what_is_of_earlier_gradings)
     cr_expect(strstr(page, "| **Version** | `1f09a2b4` |"));
     cr_expect(strstr(page, "| **Of this version, graded earlier** | 10000 images (2026-11-19 "));
     cr_expect_eq(count(page, "all outputs are right (graded 2026-11-19 09:00 UTC) |"), 1);
+    free(page), free(r);
+}
+
+static void keep_version(struct gr_result *r, char hash)
+{
+    struct hi_writing w;
+    struct st_error err;
+    memset(r->source_hash, hash, 64);
+    cr_assert_eq(hi_begin(&w, in_folder("."), &err), ST_OK, "%s", err.what);
+    cr_assert_eq(hi_commit(&w, r, "text\n", 5, "conv.c", &err), ST_OK, "%s", err.what);
+    hi_end(&w);
+}
+
+Test(report, the_page_has_op_times_before_and_after)
+{
+    struct gr_result *r = sample_result();
+    keep_version(r, 'a');
+    write_report(r, ".");
+    char *page = read_text("grading.md");
+    cr_expect(!strstr(page, "Since the version before"));
+    free(page);
+    r->inference[0].op_time_s[0] /= 4;
+    keep_version(r, 'b');
+    write_report(r, ".");
+    page = read_text("grading.md");
+    cr_expect(strstr(page, "## Since the version before\n"));
+    cr_expect(strstr(page, "Version `aaaaaaaa` (2026-11-20 18:30 UTC) before, `bbbbbbbb` ("));
+    cr_expect(strstr(page, "| 100 | 1 | 2.100 | 0.5250 | 4.0 times as fast |"));
+    cr_expect(strstr(page, "| 100 | 2 | 4.100 | 4.100 | equal within noise |"));
     free(page), free(r);
 }
 

@@ -1,0 +1,19 @@
+/** @file
+ * What `grader log` and `grader diff` share. Internal to grader/history.
+ */
+#ifndef CONVLAB_GRADER_HISTORY_COMMAND_H
+#define CONVLAB_GRADER_HISTORY_COMMAND_H
+
+#include "grader/course/milestone.h"
+#include "grader/history/history.h"
+
+/** Lists the versions of a milestone. @return ST_NOT_FOUND if none was graded. Free the list also
+ * after an error. */
+enum st_code hi_milestone_list(const char *id, struct gr_milestone *milestone, struct hi_list *list,
+                               struct st_error *err);
+
+/** "virtual GPU, profile h200", "NVIDIA H200" or "CPU"; with whose code it is, if not a student's.
+ * @return @p to */
+const char *hi_device_words(char to[128], const struct gr_result *result);
+
+#endif

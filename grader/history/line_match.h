@@ -1,0 +1,46 @@
+/** @file
+ * Which lines of two texts correspond. Internal to grader/history.
+ *
+ * Both texts are cut into the same places: a line that both have, a line that was changed, or a
+ * passage of which lines were added, removed or rewritten.
+ *
+ *     before        after         places
+ *     1 a           1 a           1 = 1
+ *     2 b           2 B           2 ~ 2
+ *     3 c           3 c           3 = 3
+ *     4 d           4 x           4-5 ~ 4
+ *     5 e           5 f           6 = 5
+ *     6 f
+ */
+#ifndef CONVLAB_GRADER_LINE_MATCH_H
+#define CONVLAB_GRADER_LINE_MATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Lines, from 1, of both texts; first > last: none. */
+struct hi_place {
+    int before, before_last, after, after_last;
+    bool changed;
+};
+
+/** All places of two texts, in their order. */
+struct line_match {
+    size_t n;
+    struct hi_place *place;
+    size_t lines[2]; /**< of each text */
+    int *of[2];      /**< the place of each line */
+    size_t added, removed;
+};
+
+/** Matches the lines of two texts, up to blanks at their ends. @return false without memory; free
+ * with line_match_free() also then. */
+bool line_match_make(struct line_match *match, const char *before, const char *after);
+
+/** @return the place of a line, from 1; -1 if there is no such line. @param side  0: before */
+int line_match_place(const struct line_match *match, int side, int line);
+
+/** Releases a match. */
+void line_match_free(struct line_match *match);
+
+#endif

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define VG_GLOBAL_BASE UINT64_C(0x0000700000000000)
 #define VG_SHARED_BASE UINT64_C(0x0000600000000000)
@@ -238,6 +239,10 @@ void vg_host_set(struct vg_device *device, vg_host_waits *waits, void *context);
  * "FUNCTION.BLOCK:THREADS ..." with the numbers that ptx_decode() gives, those never run left out.
  */
 void vg_blocks_keep(struct vg_device *device);
+/** From now on one block of each kernel is recorded, that in the middle of its largest launch's grid. */
+void vg_blocks_record(struct vg_device *device);
+/** Writes the recordings, a JSON object a line (probe/picture.h has the members). */
+void vg_recordings_write(const struct vg_device *device, FILE *out);
 /** Names what lies at an address: "#2+64" is 64 bytes into the second cudaMalloc, "weights+0" the
  * start of a variable; "" if nothing does. */
 void vg_address_name(const struct vg_device *device, uint64_t address, char *to, size_t room);

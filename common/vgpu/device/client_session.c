@@ -38,6 +38,8 @@ static enum st_code context_open(struct session *s, struct st_error *err)
         vg_device_engine_set(s->device, s->shared->engine, s->shared->find_translator);
     if (!code && record_wants_work(s->shared->record))
         vg_blocks_keep(s->device);
+    if (!code && record_wants_blocks(s->shared->record))
+        vg_blocks_record(s->device);
     s->proof.shape = s->shared->proved;
     if (!code)
         code = session_proof_start(&s->proof, s->device, err);

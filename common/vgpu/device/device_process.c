@@ -71,6 +71,7 @@ static void become_device(const struct vg_process_options *o, int door, int cont
                                     {"--counters", o->counters},
                                     {"--trace", o->trace},
                                     {"--work", o->work},
+                                    {"--record", o->recordings},
                                     {"--seed", o->seed},
                                     {"--cores", o->cores},
                                     {"--engine", o->engine},

@@ -21,7 +21,8 @@ struct vg_process_options {
     const char *folder;  /**< where vgpu-device and the folder vgpu/ are: build/ */
     const char *profile; /**< the GPU to be, or the path of a .yaml file */
     const char *faults, *counters, *trace,
-        *work; /**< files for its records, written when it ends */
+        *work;              /**< files for its records, written when it ends */
+    const char *recordings; /**< the same, of blocks: JSON for device/picture_page.h */
     const char *seed, *cores;
     const char *engine;          /**< one of vg_engine_words */
     const char *prove;           /**< "B,M,C,H,W,K": prove this convolution by execution */

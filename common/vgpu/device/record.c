@@ -27,6 +27,10 @@ struct record {
     uint64_t lost; /* rows of the trace */
     bool brief;    /* the trace is for the owner alone, who reads few of its columns */
     bool written;
+    const char *blocks_path; /* of recordings of blocks, and these */
+    FILE *blocks;
+    char *blocks_text;
+    size_t blocks_bytes;
     struct suppressions *suppressions;
     uint64_t found; /* findings that are not suppressed, and leaks */
 };
@@ -149,6 +153,9 @@ void record_close(struct record *record)
         return;
     for (int i = 0; i < RECORD_TABLES; i++)
         table_end(record, i);
+    if (record->blocks)
+        fclose(record->blocks);
+    free(record->blocks_text);
     suppressions_free(record->suppressions);
     pthread_mutex_destroy(&record->lock);
     free(record);
@@ -302,6 +309,8 @@ void record_device(struct record *record, struct vg_device *device, struct recor
     if (record->stream[RECORD_COUNTERS])
         vg_counters_write(device, record->stream[RECORD_COUNTERS]);
     vg_counters_clear(device);
+    if (record->blocks)
+        vg_recordings_write(device, record->blocks);
     pthread_mutex_unlock(&record->lock);
 }
 
@@ -376,21 +385,37 @@ enum st_code record_suppress(struct record *record, const char *path, struct st_
     return suppressions_read(&record->suppressions, path, err);
 }
 
+void record_blocks(struct record *record, const char *path)
+{
+    record->blocks_path = path;
+    record->blocks = open_memstream(&record->blocks_text, &record->blocks_bytes);
+}
+
+bool record_wants_blocks(const struct record *record)
+{
+    return record->blocks != NULL;
+}
+
+static enum st_code write_file(const char *path, FILE *stream, char *const *text,
+                               const size_t *bytes, struct st_error *err)
+{
+    if (!stream || !path)
+        return ST_OK;
+    fflush(stream);
+    return file_write(path, *text, *bytes, err);
+}
+
 enum st_code record_write(struct record *record, struct st_error *err)
 {
-    enum st_code code = ST_OK;
     pthread_mutex_lock(&record->lock);
-    for (int i = 0; i < RECORD_TABLES && !record->written; i++) {
-        struct file_out out;
-        if (!record->stream[i] || !record->path[i])
-            continue;
-        fflush(record->stream[i]);
-        struct st_error one;
-        enum st_code wrote = file_out_open(&out, record->path[i], &one);
-        if (!wrote) {
-            fwrite(record->text[i], 1, record->bytes[i], out.f);
-            wrote = file_out_commit(&out, &one);
-        }
+    struct st_error one;
+    enum st_code code = ST_OK;
+    for (int i = 0; i <= RECORD_TABLES && !record->written; i++) {
+        const enum st_code wrote =
+            i < RECORD_TABLES ? write_file(record->path[i], record->stream[i], &record->text[i],
+                                           &record->bytes[i], &one)
+                              : write_file(record->blocks_path, record->blocks,
+                                           &record->blocks_text, &record->blocks_bytes, &one);
         if (wrote && !code) {
             code = wrote;
             if (err)

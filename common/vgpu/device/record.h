@@ -102,6 +102,9 @@ bool record_take(struct record *record, int fd, uint64_t bytes[RECORD_TABLES], u
 /** Writes the files. Safe to call from another thread than the rest. Later calls do nothing. */
 enum st_code record_write(struct record *record, struct st_error *err);
 void record_close(struct record *record);
+/** The recordings of blocks are written to a file, too. @param path  kept by the caller */
+void record_blocks(struct record *record, const char *path);
+bool record_wants_blocks(const struct record *record);
 
 /** One finding as text a student understands, several lines. */
 void fault_text(FILE *out, const struct vg_fault *fault);

@@ -31,7 +31,7 @@
 #include <unistd.h>
 
 struct options {
-    const char *profile, *profiles, *prove, *path[RECORD_TABLES];
+    const char *profile, *profiles, *prove, *recordings, *path[RECORD_TABLES];
     int fd, control, cores, multiprocessors, code_store;
     enum vg_engine engine;
     uint64_t seed;
@@ -57,6 +57,8 @@ static const struct option_row rows[] = {
      OPTION_TEXT(struct options, path[RECORD_TRACE])},
     {"work", 'w', "FILE", "write what each launch and copy worked on to a TSV file",
      OPTION_TEXT(struct options, path[RECORD_WORK])},
+    {"record", 'R', "FILE", "record a block of each kernel, as lines of JSON",
+     OPTION_TEXT(struct options, recordings)},
     {"prove", 'r', "B,M,C,H,W,K", "prove this convolution by execution, on the interpreter",
      OPTION_TEXT(struct options, prove)},
     {"seed", 's', "N", "order of blocks and warps",
@@ -197,6 +199,8 @@ int main(int argc, char **argv)
     enum st_code code = vg_profile_read(&shared.profile, o.profiles, o.profile, &err);
     if (!code)
         code = record_open(&shared.record, o.path, o.control >= 0, &err);
+    if (!code && o.recordings)
+        record_blocks(shared.record, o.recordings);
     if (!code && o.multiprocessors)
         shared.profile.multiprocessors = o.multiprocessors;
     if (!code && o.suppressions)

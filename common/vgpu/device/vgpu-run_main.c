@@ -10,18 +10,20 @@
  * --error-exitcode it is another one when there are findings. */
 #include "base/files.h"
 #include "base/option_table.h"
+#include "vgpu/device/picture_page.h"
 #include "vgpu/device/program_run.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 struct options {
     struct vg_process_options device;
     int error_exitcode; /* 0: findings do not matter */
-    const char *log_file;
+    const char *log_file, *picture;
     char **program;
 };
 
@@ -70,6 +72,9 @@ static const struct option_row rows[] = {
     {"work", 'w', "FILE",
      "write what each launch and copy worked on, and how often each basic block ran, to a TSV file",
      OPTION_TEXT(struct options, device.work)},
+    {"picture", 'P', "FILE.html",
+     "record a block of each kernel, that in the middle of its largest grid, and write a page for each on which it is seen running: FILE.html, FILE-2.html, ...",
+     OPTION_TEXT(struct options, picture)},
     {"seed", 's', "N",
      "run blocks and warps in an order that N decides, one block after the other: shows results that depend on the order",
      OPTION_TEXT(struct options, device.seed)},
@@ -109,6 +114,29 @@ static int log_open(const char *name)
     return fd;
 }
 
+/* Where the device process leaves its recordings. @return whether there is a place */
+static bool recordings_open(char path[])
+{
+    struct st_error err;
+    const int fd = mkstemp(path);
+    if (fd >= 0)
+        return close(fd), true;
+    st_fail_errno(&err, errno, "cannot make a file for the recordings");
+    st_print(stderr, "vgpu-run", &err);
+    return false;
+}
+
+/* @return whether the pages were written */
+static bool write_pictures(const char *file, const char *recordings)
+{
+    struct st_error err;
+    const enum st_code code = picture_pages_write(file, recordings, NULL, NULL, &err);
+    unlink(recordings);
+    if (code)
+        st_print(stderr, "vgpu-run", &err);
+    return !code;
+}
+
 int main(int argc, char **argv)
 {
     struct options o = {.device.output = -1};
@@ -124,9 +152,17 @@ int main(int argc, char **argv)
     if (o.log_file && (o.device.output = log_open(o.log_file)) < 0)
         return PROGRAM_NOT_STARTED;
     o.device.tells_findings = o.error_exitcode != 0;
+    char recordings[] = "/tmp/vgpu-run-XXXXXX";
+    if (o.picture && !recordings_open(recordings))
+        return PROGRAM_NOT_STARTED;
+    o.device.recordings = o.picture ? recordings : NULL;
     struct program_run run = {.tool = "vgpu-run", .device = o.device, .arguments = o.program};
     int status, failed = program_run(&run, &status);
+    if (failed && o.picture)
+        unlink(recordings);
     if (failed)
         return failed;
+    if (o.picture && !write_pictures(o.picture, recordings) && status == 0)
+        return PROGRAM_NOT_STARTED;
     return run.found ? o.error_exitcode : program_end_as(status);
 }

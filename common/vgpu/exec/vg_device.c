@@ -1,6 +1,7 @@
 /* Opening and closing a virtual GPU. */
 #include "vgpu/exec/cache_sample.h"
 #include "vgpu/exec/proof.h"
+#include "vgpu/exec/recorded.h"
 #include "vgpu/exec/translator.h"
 #include "vgpu/exec/vg_block.h"
 
@@ -113,6 +114,7 @@ void vg_device_close(struct vg_device *d)
         sample_free(d->sample);
     free(d->sample);
     proof_close(d);
+    recorded_free(d);
     vg_memory_close(&d->memory);
     free(d->faults);
     free(d->printed);

@@ -6,6 +6,7 @@
 #include "vgpu/exec/launch_report.h"
 #include "vgpu/exec/printed.h"
 #include "vgpu/exec/proof.h"
+#include "vgpu/exec/recorded.h"
 #include "vgpu/exec/workers.h"
 
 #include <stdlib.h>
@@ -162,6 +163,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
         free(l.parameter_copy);
         return st_fail(err, ST_NO_MEMORY, "no memory for a launch");
     }
+    recorded_launch_start(&l);
     sample_start(d->sample, &l, vg_resident_blocks(&l));
     vg_memory_settle(&d->memory);
     if (l.module->has_malloc) /* allocations in kernels must not move the list */
@@ -172,6 +174,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     block_work_start(&l);
     vg_workers_run(d, &l);
     proof_launch_end(&l);
+    recorded_launch_end(&l);
     bool no_memory = false;
     for (int i = 0; i < d->worker_count; i++)
         no_memory |= d->workers[i].used_by == l.number && d->workers[i].no_memory;

@@ -149,6 +149,7 @@ bool vg_warp_run(struct vg_warp *w)
                                                                 : TURN_CONVERGED;
         const struct vg_handlers *handlers = w->worker->device->handlers;
         (w->worker->device->proof ? handlers->enter_proved
+         : w->recorded            ? handlers->enter_recorded
          : w->sample              ? handlers->enter_sampled
                                   : handlers->enter)(f.pc, w);
         if (!w->yielded) {

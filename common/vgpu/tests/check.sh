@@ -276,6 +276,16 @@ if wanted leak_check; then
             -e '#3: 300 bytes of page-locked' "$scratch/err")" 3 &&
         passed=$((passed + 1)) && echo 'PASS leak_check'
 fi
+# A page for each kernel, the same for any number of cores, and small.
+if wanted picture; then
+    rm -f "$scratch"/*
+    tool picture 0 --cores 1 --picture "$scratch/one.html" "$clean" &&
+        tool picture 0 --cores 2 --engine native --picture "$scratch/two.html" "$clean" &&
+        same picture 'the page with 2 cores' "$(sed 's/two\(-[0-9]*\)*[.]html/one\1.html/g' "$scratch/two.html" | cksum)" "$(cksum <"$scratch/one.html")" &&
+        same picture 'pages of 1 MB or more' "$(find "$scratch" -name '*.html' -size +999k)" "" &&
+        same picture 'recordings in the page' "$(grep -c '"steps":\[\[' "$scratch/one.html")" 1 &&
+        passed=$((passed + 1)) && echo 'PASS picture'
+fi
 if wanted man_page; then
     page=$here/../../../docs/vgpu-run.1
     missing=$("$build/vgpu-run" --help | grep -o -e '--[a-z][a-z-]*' | sort -u | while read -r option; do

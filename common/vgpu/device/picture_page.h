@@ -1,0 +1,25 @@
+/** @file
+ * Pages of recorded blocks, "see it run": one for each kernel, self-contained, below 1 MB.
+ */
+#ifndef CONVLAB_VGPU_PICTURE_PAGE_H
+#define CONVLAB_VGPU_PICTURE_PAGE_H
+
+#include "base/status.h"
+
+/** Whose text is shown. The recording names files as the program's debugging information does, which
+ * its author can make name any file: who judges others' code must not open those. */
+struct picture_source {
+    const char *name; /**< lines of files of this name, without folders, ... */
+    const char *path; /**< ... get their text from this file; all others none */
+};
+
+/** Makes the pages: FILE.html for the first kernel that was launched, FILE-2.html for the next.
+ * @param recordings  what a device process wrote (struct vg_process_options)
+ * @param source  NULL: files are read where the recording says
+ * @param pages  set to how many; may be NULL
+ * @return ST_BAD_FORMAT if that is no recording, or has no kernel */
+enum st_code picture_pages_write(const char *file, const char *recordings,
+                                 const struct picture_source *source, int *pages,
+                                 struct st_error *err);
+
+#endif

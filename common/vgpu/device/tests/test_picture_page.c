@@ -1,0 +1,146 @@
+/* Pages of recorded blocks: one a kernel, whole, small, and closed to what their strings may be. */
+#include "vgpu/device/picture_page.h"
+
+#include "base/files.h"
+
+#include <criterion/criterion.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/convlab-picture-XXXXXX";
+
+static const char *in_folder(const char *name)
+{
+    static char path[4][PATH_MAX];
+    static int n;
+    char *to = path[n++ % 4];
+    path_format(to, PATH_MAX, "%s/%s", folder, name);
+    return to;
+}
+
+static void make_folder(void)
+{
+    cr_assert_not_null(mkdtemp(folder));
+}
+
+static void remove_folder(void)
+{
+    tree_remove(folder);
+}
+
+TestSuite(picture_page, .init = make_folder, .fini = remove_folder);
+
+static void put(const char *name, const char *text)
+{
+    struct st_error err;
+    cr_assert_eq(file_write(in_folder(name), text, strlen(text), &err), ST_OK, "%s", err.what);
+}
+
+static char *get(const char *name)
+{
+    char *text;
+    size_t bytes;
+    struct st_error err;
+    cr_assert_eq(file_read(in_folder(name), 1 << 20, &text, &bytes, &err), ST_OK, "%s", err.what);
+    return text;
+}
+
+/* A recording with a kernel's and a file's name. */
+static void put_recordings(const char *kernel, const char *file, int n)
+{
+    char text[8192] = "";
+    for (int i = 0; i < n; i++)
+        snprintf(
+            text + strlen(text), sizeof text - strlen(text),
+            "{\"kernel\":\"%s\",\"grid\":[1,1,1],\"block\":[32,1,1],\"place\":[0,0,0],"
+            "\"shared\":0,\"memory\":[],\"files\":[\"%s\"],\"instructions\":2,\"recorded\":2,"
+            "\"places\":[[0,3,4294967295]],\"patterns\":[],\"steps\":[[0,0,2]],\"values\":[]}\n",
+            kernel, file);
+    put("recordings", text);
+}
+
+static enum st_code make(const struct picture_source *source, int *pages, struct st_error *err)
+{
+    return picture_pages_write(in_folder("run.html"), in_folder("recordings"), source, pages, err);
+}
+
+static size_t count(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (; (text = strstr(text, part)); text += strlen(part))
+        n++;
+    return n;
+}
+
+Test(picture_page, is_one_for_each_kernel_with_links_to_the_others)
+{
+    struct st_error err;
+    int pages;
+    put("conv.cu", "one\ntwo\nthree\n");
+    put_recordings("conv<int>", in_folder("conv.cu"), 2);
+    cr_assert_eq(make(NULL, &pages, &err), ST_OK, "%s", err.what);
+    cr_expect_eq(pages, 2);
+    char *first = get("run.html"), *second = get("run-2.html");
+    cr_expect(strstr(first, "[[\"conv\\u003cint\\u003e\",\"run-2.html\"]]"), "%s", first);
+    cr_expect(strstr(second, "\"run.html\""));
+    cr_expect(strstr(first, "\"source\":[[1,[\"one\",\"two\",\"three\"]]]"));
+    cr_expect(strstr(first, "default-src 'none'"), "nothing is fetched");
+    cr_expect_eq(count(first, "http"), 2, "the policy's name and that of SVG's elements");
+    free(first);
+    free(second);
+}
+
+/* What a page consists of does not end where a string says so. */
+Test(picture_page, holds_hostile_text)
+{
+    struct st_error err;
+    put("conv.cu",
+        "</script><script>alert(1)</script>\n<!-- \xc2\x9b \xe2\x80\xae \xff\xf0\x9f & \x1b[m\n\xf0\x9f\x98\x80\n");
+    put_recordings("</script><img src=x>\\u202e", in_folder("conv.cu"), 1);
+    cr_assert_eq(make(NULL, NULL, &err), ST_OK, "%s", err.what);
+    char *page = get("run.html");
+    const char *data = strstr(page, "id=\"data\">"), *end = data ? strstr(data, "</script>") : NULL;
+    cr_assert(end);
+    for (const char *p = data + strlen("id=\"data\">"); p < end; p++)
+        cr_assert(*p >= ' ' && *p < 0x7f && !strchr("<>&", *p), "byte %d", *p);
+    cr_expect_eq(count(page, "</script>"), 2);
+    cr_expect(strstr(data, "\\u003c/script\\u003e\\u003cscript\\u003ealert(1)"));
+    cr_expect(strstr(data, "\\ud83d\\ude00"), "a character beyond 16 bits");
+    cr_expect(strstr(data, "\\ufffd"), "bytes that are none");
+    free(page);
+}
+
+Test(picture_page, shows_the_text_of_the_graded_file_alone)
+{
+    struct st_error err;
+    put("secret.txt", "s3cret\ns3cret\ns3cret\n");
+    put("mine.cu", "mine\nmine\nmine\n");
+    char mine[PATH_MAX];
+    path_format(mine, sizeof mine, "%s", in_folder("mine.cu"));
+    const struct picture_source source = {"conv.cu", mine};
+    put_recordings("k", in_folder("secret.txt"), 1);
+    cr_assert_eq(make(&source, NULL, &err), ST_OK);
+    char *page = get("run.html");
+    cr_expect(!strstr(page, "s3cret") && strstr(page, "\"source\":[null]"));
+    free(page);
+    put_recordings("k", "/somewhere/conv.cu", 1);
+    cr_assert_eq(make(&source, NULL, &err), ST_OK);
+    page = get("run.html");
+    cr_expect(strstr(page, "[1,[\"mine\",\"mine\",\"mine\"]]"));
+    free(page);
+}
+
+Test(picture_page, needs_a_recording)
+{
+    static const char *const bad[] = {"", "{", "[]\n", "{\"kernel\":\"k\"}\n", "{\"steps\":1}\n"};
+    struct st_error err;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        put("recordings", bad[i]);
+        cr_expect_eq(make(NULL, NULL, &err), ST_BAD_FORMAT, "%s", bad[i]);
+        cr_expect(!file_exists(in_folder("run.html")), "%s", bad[i]);
+    }
+    unlink(in_folder("recordings"));
+    cr_expect_neq(make(NULL, NULL, &err), ST_OK);
+}

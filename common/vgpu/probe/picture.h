@@ -1,0 +1,68 @@
+/** @file
+ * The recording of one block, for a page on which it is seen running: which line each warp executes
+ * with which lanes, and what these lanes access. A passive recorder: the executor (exec/recorded.h)
+ * calls it with what it is about to do.
+ *
+ *     step      a run of instructions of one warp on one source line with the same lanes
+ *     place     (line, lanes); steps hold its number
+ *     pattern   (kind, bytes a lane, addresses relative to the first lane's); accesses hold its number
+ *
+ * As JSON, one line:
+ *
+ *     "places": [[file, line, lanes], ...]
+ *     "patterns": ["l4g0,4,8,...", ...]     kind, bytes, space, then a place for each lane ("" : none)
+ *     "steps": [[warp, place, instructions, pattern, address, ...], ...]
+ *     "values": ["hex of 8 digits a word, lane by lane", ...]   of the stores to shared memory, in order
+ *
+ * An address is that of the first lane: of global memory the number of the allocation * 2^38 + offset.
+ */
+#ifndef CONVLAB_VGPU_PICTURE_H
+#define CONVLAB_VGPU_PICTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { PICTURE_LANES = 32, PICTURE_BYTES = 640 << 10, PICTURE_ALLOCATION_BITS = 38 };
+
+/** Where and how lanes access memory. */
+enum picture_space { PICTURE_GLOBAL = 'g', PICTURE_SHARED = 's', PICTURE_LOCAL = 'l' };
+enum picture_kind {
+    PICTURE_LOAD = 'l',
+    PICTURE_STORE = 's',
+    PICTURE_ATOMIC = 'a',
+    PICTURE_BARRIER = 'b'
+};
+
+struct picture_access {
+    enum picture_kind kind;
+    enum picture_space space;
+    uint32_t mask, bytes; /**< lanes; bytes a lane */
+    uint64_t address[PICTURE_LANES];
+};
+
+struct picture;
+
+/** Starts a recording. @return NULL without memory; free with picture_free(). */
+struct picture *picture_new(void);
+void picture_free(struct picture *p);
+
+/** An instruction of a warp, with the lanes that execute it. @param file  number of the file, from 0;
+ * @param line  0: not known */
+void picture_instruction(struct picture *p, uint32_t warp, int file, int line, uint32_t lanes);
+/** What the last instruction accesses. Barriers have neither lanes nor addresses. */
+void picture_access(struct picture *p, const struct picture_access *access);
+/** What the last access, a store to shared memory, left there: words, lane by lane. */
+void picture_values(struct picture *p, const uint32_t *words, size_t n);
+
+/** @return whether the recording is full: then only instructions are counted. */
+bool picture_is_full(const struct picture *p);
+
+/** Writes the members of the recording's JSON object, without braces. */
+void picture_write(FILE *out, const struct picture *p);
+
+/** Writes a string of JSON; bytes that are no ASCII letters as they are, if they are UTF-8. */
+void picture_write_string(FILE *out, const char *text);
+
+#endif

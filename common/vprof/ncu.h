@@ -22,15 +22,16 @@ struct ncu_command {
     char filter[512];
 };
 
-/** Makes the command. @param wanted  whether a column of the trace is needed, by name; also
- * of a section, by ncu's name
+/** Makes the command. @param wanted  whether a column of the trace is needed, by name
  * @param kernels  vprof's filter, or NULL: a plain name is passed on, so that ncu repeats less
+ * @param sections  also the metrics of the sections that --style ncu prints
+
  * @param from_start  else only what lies between cudaProfilerStart() and cudaProfilerStop()
  * @param csv  the file that ncu is to write @param program  with its arguments
  * @return ST_MISSING_TOOL without ncu. End with ncu_command_free(). */
 enum st_code ncu_command_make(struct ncu_command *command, bool (*wanted)(const char *, void *),
-                              void *context, const char *kernels, bool from_start, const char *csv,
-                              char **program, struct st_error *err);
+                              void *context, const char *kernels, bool sections, bool from_start,
+                              const char *csv, char **program, struct st_error *err);
 
 void ncu_command_free(struct ncu_command *command);
 

@@ -56,24 +56,6 @@ bool ncu_next_term(const char **at, double *factor, char metric[128])
     return true;
 }
 
-bool ncu_metric_again(const char *const *metric)
-{
-    for (const char *const *m = ncu_metrics; m < metric; m++)
-        if (strcmp(*m, *metric) == 0)
-            return true;
-    return false;
-}
-
-/* Whether a list with commas has a name. */
-static bool is_listed(const char *list, const char *name)
-{
-    const size_t n = strlen(name);
-    for (; *list; list += strcspn(list, ","), list += *list == ',')
-        if (strncmp(list, name, n) == 0 && (list[n] == ',' || !list[n]))
-            return true;
-    return false;
-}
-
 static char *metrics_text(bool (*wanted)(const char *, void *), void *context)
 {
     char *text = NULL, metric[128];
@@ -87,9 +69,6 @@ static char *metrics_text(bool (*wanted)(const char *, void *), void *context)
         for (const char *at = c->sum;
              (c->always || wanted(c->name, context)) && ncu_next_term(&at, &factor, metric);)
             fprintf(out, ",%s", metric);
-    for (const char *const *m = ncu_metrics; *m; m++)
-        if (wanted(*m, context) && !fflush(out) && !is_listed(text, *m))
-            fprintf(out, ",%s", *m);
     fclose(out);
     return text;
 }
@@ -103,10 +82,10 @@ static bool plain(const char *kernels)
 }
 
 enum st_code ncu_command_make(struct ncu_command *c, bool (*wanted)(const char *, void *),
-                              void *context, const char *kernels, bool from_start, const char *csv,
-                              char **program, struct st_error *err)
+                              void *context, const char *kernels, bool sections, bool from_start,
+                              const char *csv, char **program, struct st_error *err)
 {
-    enum { OPTIONS = 24 };
+    enum { OPTIONS = 48 };
     *c = (struct ncu_command){.metrics = NULL};
     if (!ncu_find(c->path)) {
         st_fail(err, ST_MISSING_TOOL,
@@ -144,6 +123,10 @@ enum st_code ncu_command_make(struct ncu_command *c, bool (*wanted)(const char *
                                    c->metrics};
     for (size_t i = 0; i < LENGTH(options); i++)
         c->arguments[n++] = (char *)options[i];
+    for (const char *const *section = ncu_identifiers; sections && *section; section++) {
+        c->arguments[n++] = "--section";
+        c->arguments[n++] = (char *)*section;
+    }
     if (plain(kernels)) {
         snprintf(c->filter, sizeof c->filter, "regex:%s", kernels);
         c->arguments[n++] = "--kernel-name-base";

@@ -196,32 +196,19 @@ static void print_text(struct page *p, bool *good)
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
-static void add_header(struct page *p)
+/* Of a metric ncu leaves the columns of its rules out, behind a comma. */
+enum { METRIC_COLUMNS = 15, BASELINE_COLUMNS = 17 };
+
+static void print_header(FILE *out, bool baseline)
 {
-    static const char *const names[] = {"ID",
-                                        "Process ID",
-                                        "Process Name",
-                                        "Host Name",
-                                        "Kernel Name",
-                                        "Context",
-                                        "Stream",
-                                        "Block Size",
-                                        "Grid Size",
-                                        "Device",
-                                        "CC",
-                                        "Section Name",
-                                        "Metric Name",
-                                        "Metric Unit",
-                                        "Metric Value",
-                                        "Rule Name",
-                                        "Rule Type",
-                                        "Rule Description",
-                                        "Estimated Speedup Type",
-                                        "Estimated Speedup",
-                                        "Baseline Value",
-                                        "Baseline Change"};
-    for (size_t i = 0; i < p->csv.columns; i++)
-        nsight_cell(&p->csv, "%s", names[i]);
+    static const char names[] =
+        "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\","
+        "\"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"Section Name\","
+        "\"Metric Name\",\"Metric Unit\",\"Metric Value\",";
+    fprintf(out, "%s%s\n", names,
+            baseline ? "\"Baseline Value\",\"Baseline Change\""
+                     : "\"Rule Name\",\"Rule Type\",\"Rule Description\","
+                       "\"Estimated Speedup Type\",\"Estimated Speedup\"");
 }
 
 static void add_value(struct page *p, size_t at, const char *program, const struct ncu_value *v,
@@ -247,8 +234,7 @@ static void add_value(struct page *p, size_t at, const char *program, const stru
     nsight_cell(&p->csv, "%s", v->label);
     nsight_cell(&p->csv, "%s", v->unit);
     nsight_cell(&p->csv, "%s", v->text);
-    for (int rule = 0; rule < 5; rule++) /* (vprof has no rules) */
-        nsight_cell(&p->csv, "%s", "");
+
     if (!p->baseline.trace)
         return;
     nsight_cell(&p->csv, "%s", old ? old->text : "");
@@ -259,8 +245,7 @@ static void print_csv(struct page *p, bool *good)
 {
     char program[256];
     program_of(p->run.trace, program, sizeof program);
-    p->csv.columns = p->baseline.trace ? 22 : 20;
-    add_header(p);
+    p->csv.columns = p->baseline.trace ? BASELINE_COLUMNS : METRIC_COLUMNS;
     for (size_t i = 0; i < p->n; i++) {
         struct compared c;
         compare(p, i, before(p, i), &c);
@@ -268,8 +253,10 @@ static void print_csv(struct page *p, bool *good)
             add_value(p, i, program, &c.now[k], old_of(&c, &c.now[k]));
     }
     *good = !p->csv.no_memory;
+    if (*good)
+        print_header(p->out, p->baseline.trace);
     for (size_t i = 0; *good && i < p->csv.cells / p->csv.columns; i++)
-        nsight_csv_row(p->out, &p->csv, i, true);
+        nsight_csv_row(p->out, &p->csv, i, true, p->baseline.trace ? "\n" : ",\n");
     nsight_table_free(&p->csv);
 }
 

@@ -26,12 +26,14 @@ struct ncu_column {
 
 extern const struct ncu_column ncu_columns[NCU_COLUMNS];
 
-/** ncu's metrics of the sections that --style ncu prints (ncu_sections.def); NULL at the end. A
- * trace has those that were asked for, by these names, behind its other columns. */
+/** The sections that --style ncu prints, as ncu is asked for them, and their metrics
+ * (ncu_sections.def); NULL at the end. A trace has the metrics that ncu measured, by its names,
+ * behind its other columns. */
+extern const char *const ncu_identifiers[];
 extern const char *const ncu_metrics[];
 
-/** Whether a metric is in the list before this place already. */
-bool ncu_metric_again(const char *const *metric);
+/** The next of the names of a metric, which '|' separates. @return false at the end. */
+bool ncu_next_name(const char **at, char name[128]);
 
 /** The next "N*METRIC" of a sum. @return false at the end. */
 bool ncu_next_term(const char **at, double *factor, char metric[128]);

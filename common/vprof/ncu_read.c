@@ -150,25 +150,30 @@ static void put_size(struct tsv_row *r, size_t column, const char *text)
     tsv_row_set(r, column, "%dx%dx%d", x, y, z);
 }
 
-/* Of the metrics of ncu's sections, those that ncu was asked for: columns behind the others. */
-static size_t sections(const struct csv *csv, const char *metric[TSV_ROW_MAX])
+/* Of the metrics of ncu's sections, those that ncu measured: columns behind the others. A name that
+ * is in two sections is one column. @return how many */
+static size_t sections(const struct csv *csv, char metric[TSV_ROW_MAX][128])
 {
     size_t n = 0;
     for (const char *const *m = ncu_metrics; *m; m++)
-        if (has_column(csv, *m) && !ncu_metric_again(m))
-            metric[n++] = *m;
+        for (const char *at = *m; ncu_next_name(&at, metric[n]);) {
+            size_t again = 0;
+            while (strcmp(metric[again], metric[n]) != 0)
+                again++;
+            n += again == n && has_column(csv, metric[n]);
+        }
     return n;
 }
 
 /* A number loses its commas; a word ("CachePreferNone") stays; what ncu does not know is empty. */
 static void add_sections(struct tsv_row *r, const struct csv *csv, size_t row)
 {
-    const char *metric[TSV_ROW_MAX];
+    char metric[TSV_ROW_MAX][128];
     double value;
     for (size_t i = 0, n = sections(csv, metric); i < n; i++) {
         const char *text = field(csv, row, metric[i]);
         const bool is_number = number(text, &value);
-        tsv_row_add_text(r, is_number || strstr(text, "n/a") ? "" : text);
+        tsv_row_set_text(r, NCU_COLUMNS + i, is_number || strstr(text, "n/a") ? "" : text);
         if (is_number)
             tsv_row_set(r, NCU_COLUMNS + i, value == (double)(long long)value ? "%.0f" : "%.9g",
                         value);
@@ -178,7 +183,7 @@ static void add_sections(struct tsv_row *r, const struct csv *csv, size_t row)
 static void write_fact(FILE *out, const struct csv *csv, struct tsv_row *r, const char *kind,
                        const char *name, double number)
 {
-    const char *metric[TSV_ROW_MAX];
+    char metric[TSV_ROW_MAX][128];
     tsv_row_start(r, NCU_COLUMNS + sections(csv, metric));
     tsv_row_set_text(r, NCU_kind, kind);
     tsv_row_set_text(r, NCU_name, name);
@@ -202,7 +207,8 @@ static void write_kernel(FILE *out, const struct csv *csv, size_t i, struct tsv_
     char name[1024];
     double value;
     name_demangle(field(csv, i, "Kernel Name"), name, sizeof name);
-    tsv_row_start(r, NCU_COLUMNS);
+    char metric[TSV_ROW_MAX][128];
+    tsv_row_start(r, NCU_COLUMNS + sections(csv, metric));
     tsv_row_set_text(r, NCU_kind, "kernel");
     tsv_row_set_text(r, NCU_name, name);
     tsv_row_set_text(r, NCU_symbol, field(csv, i, "Kernel Name"));
@@ -224,7 +230,7 @@ static enum st_code write_trace(const struct csv *csv, const char *path, struct 
 {
     struct file_out out;
     struct tsv_row r;
-    const char *metric[TSV_ROW_MAX];
+    char metric[TSV_ROW_MAX][128];
     double clock_ns = 0;
     enum st_code code = file_out_open(&out, path, err);
     if (code)

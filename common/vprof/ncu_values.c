@@ -2,6 +2,8 @@
  * ncu), or what ncu_sections.def computes from the model. */
 #include "vprof/ncu_values.h"
 
+#include "vprof/ncu_parts.h"
+
 #include "vgpu/probe/model.h"
 
 #include <math.h>
@@ -122,6 +124,23 @@ UNITS(BLOCKS, {"block", 1});
 UNITS(CLUSTERS, {"cluster", 1});
 UNITS(MULTIPROCESSORS, {"SM", 1});
 UNITS(INSTRUCTIONS, {"inst", 1});
+UNITS(BRANCHES, {"branches", 1});
+UNITS(SECTORS, {"sector", 1});
+
+/* "61,148.53" */
+static void group_digits(char *to, size_t room, int decimals, double value)
+{
+    char digits[40];
+    size_t n = 0;
+    snprintf(digits, sizeof digits, "%.*f", decimals, value);
+    const size_t whole = strcspn(digits, ".");
+    for (size_t i = 0; digits[i] && n + 2 < room; i++) {
+        if (i > 0 && i < whole && (whole - i) % 3 == 0 && digits[i - 1] != '-')
+            to[n++] = ',';
+        to[n++] = digits[i];
+    }
+    to[n] = '\0';
+}
 
 /* Whole numbers have no decimals, others two. */
 static void show(struct ncu_value *to, const struct unit *unit, double value)
@@ -135,15 +154,17 @@ static void show(struct ncu_value *to, const struct unit *unit, double value)
         unit++;
     value /= unit->scale;
     to->unit = unit->name;
-    snprintf(to->text, sizeof to->text, "%.*f", value == floor(value) ? 0 : 2, value);
+    group_digits(to->text, sizeof to->text, value == floor(value) ? 0 : 2, value);
 }
 
 /* Takes what ncu measured. @return false if the trace does not have it */
-static bool recorded(const struct ncu_launch *l, const char *metric, const struct unit *unit,
+static bool recorded(const struct ncu_launch *l, const char *metrics, const struct unit *unit,
                      struct ncu_value *to)
 {
-    const char *cell = tr_text(l->trace, l->row, metric);
-    char *end;
+    char metric[128], *end;
+    const char *cell = "";
+    while (!*cell && ncu_next_name(&metrics, metric))
+        cell = tr_text(l->trace, l->row, metric);
     const double number = strtod(cell, &end);
     if (!*cell)
         return false;
@@ -155,13 +176,28 @@ static bool recorded(const struct ncu_launch *l, const char *metric, const struc
 
 /* ---- metrics -------------------------------------------------------------------------------- */
 
+bool ncu_next_name(const char **at, char name[128])
+{
+    const size_t n = strcspn(*at, "|");
+    if (n == 0 || n > 127)
+        return false;
+    snprintf(name, 128, "%.*s", (int)n, *at);
+    *at += n + ((*at)[n] == '|');
+    return true;
+}
+
 const char *const ncu_titles[] = {
 #define SECTION(identifier, title) title,
 #define METRIC(...)
 #include "vprof/ncu_sections.def"
 };
 
-/* Declared in ncu_parts.h: what ncu is asked for. */
+const char *const ncu_identifiers[] = {
+#define SECTION(identifier, title) #identifier,
+#define METRIC(...)
+#include "vprof/ncu_sections.def"
+    NULL};
+
 const char *const ncu_metrics[] = {
 #define SECTION(...)
 #define METRIC(label, unit, metric, value) metric,
@@ -172,8 +208,8 @@ size_t ncu_values_of(const struct tr_trace *trace, const struct tr_row *row,
                      const struct vg_profile *gpu, struct ncu_value to[NCU_VALUES_MAX])
 {
     const struct ncu_launch launch = launch_of(trace, row, gpu), *const l = &launch;
-    const bool clusters =
-        gpu ? gpu->compute_major >= 9 : tr_limit(trace, "compute_capability") >= 90;
+    const double capability =
+        gpu ? 10 * gpu->compute_major + gpu->compute_minor : tr_limit(trace, "compute_capability");
     enum ncu_section section = 0;
     size_t n = 0;
 #define SECTION(identifier, title) section = NCU_SECTION_##identifier;
@@ -182,10 +218,12 @@ size_t ncu_values_of(const struct tr_trace *trace, const struct tr_row *row,
     if (!recorded(l, metric, in, &to[n]))                                                          \
         show(&to[n], in, value);                                                                   \
     n++;
-#define METRIC_90(name, in, metric, value)                                                         \
-    if (clusters) {                                                                                \
+#define METRIC_FROM(least, name, in, metric, value)                                                \
+    if (capability >= least) {                                                                     \
         METRIC(name, in, metric, value)                                                            \
     }
+#define METRIC_80(name, in, metric, value) METRIC_FROM(80, name, in, metric, value)
+#define METRIC_90(name, in, metric, value) METRIC_FROM(90, name, in, metric, value)
 #include "vprof/ncu_sections.def"
     return n;
 }

@@ -39,11 +39,12 @@ static void csv_field(FILE *out, const char *text, bool quoted)
         fputc('"', out);
 }
 
-void nsight_csv_row(FILE *out, const struct nsight_table *t, size_t row, bool quoted)
+void nsight_csv_row(FILE *out, const struct nsight_table *t, size_t row, bool quoted,
+                    const char *end)
 {
     for (size_t i = 0; i < t->columns; i++) {
         csv_field(out, t->cell[row * t->columns + i], quoted);
-        fputc(i + 1 < t->columns ? ',' : '\n', out);
+        fputs(i + 1 < t->columns ? "," : end, out);
     }
 }
 

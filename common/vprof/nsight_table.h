@@ -23,8 +23,10 @@ void nsight_cell(struct nsight_table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /** Finds the widths of the columns. */
 void nsight_widths(const struct nsight_table *table, size_t width[NSIGHT_COLUMNS_MAX]);
-/** Writes a row as CSV. @param quoted  all fields in quotes; else those that need them */
-void nsight_csv_row(FILE *out, const struct nsight_table *table, size_t row, bool quoted);
+/** Writes a row as CSV. @param quoted  all fields in quotes; else those that need them
+ * @param end  behind the last field */
+void nsight_csv_row(FILE *out, const struct nsight_table *table, size_t row, bool quoted,
+                    const char *end);
 void nsight_table_free(struct nsight_table *table);
 
 /** A kernel's name in Nsight's style, from nvprof's: "f(float const *, int*)" is "f(const float *,

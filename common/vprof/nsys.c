@@ -205,7 +205,7 @@ static void print_table(FILE *out, const struct summary *s, const struct nsight_
 {
     const size_t rows = t->cells / t->columns;
     for (size_t i = 0; csv && i < rows; i++)
-        nsight_csv_row(out, t, i, false);
+        nsight_csv_row(out, t, i, false, "\n");
     if (csv) {
         fputc('\n', out);
         return;

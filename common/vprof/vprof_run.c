@@ -56,8 +56,7 @@ static bool is_wanted(const char *column, void *context)
 #include "vgpu/api/trace_columns.def"
     };
     const struct vprof_options *o = context;
-    if (strchr(column, '.')) /* ncu's name of a metric */
-        return o->style == STYLE_NCU;
+
     for (size_t i = 0; o->analysis && i < sizeof analysed / sizeof *analysed; i++)
         if (strcmp(column, analysed[i]) == 0)
             return true;
@@ -153,8 +152,9 @@ static int count_on_gpu(struct vprof_session *s, const char *folder)
     char csv[] = "/tmp/vprof-XXXXXX";
     if (vprof_scratch_file(csv, &err))
         return vprof_complain(&err);
-    enum st_code code = ncu_command_make(&command, is_wanted, (void *)o, o->kernels, !o->range_only,
-                                         csv, s->run.arguments, &err);
+    enum st_code code =
+        ncu_command_make(&command, is_wanted, (void *)o, o->kernels, o->style == STYLE_NCU,
+                         !o->range_only, csv, s->run.arguments, &err);
     int failed = 0;
     if (!code) {
         failed = run_under_ncu(s, &command, csv);

@@ -258,6 +258,7 @@ static const struct option_row rows[] = {
     {"quiet", 'q', NULL, "nothing but the tables", FLAG(quiet)},
     {"version", 'V', NULL, "print the version", FLAG(version)},
     {"wrapper", 0, "FILE", NULL, FILE_NAME(wrapper)},
+    {"recordings", 0, "FILE", NULL, FILE_NAME(recordings)}, /* of blocks, for the grader's pages */
     {"profile-child-processes", 0, NULL, NULL, OPTION_TAKE_ALL(take_nothing)}, /* it is always so */
     {.value = "PROGRAM", OPTION_OPERANDS(take_program)},
     /* nvprof's that vprof does not have: the value that asks for what is so anyway, and what to do instead */

@@ -23,7 +23,8 @@ struct vprof_options {
     enum vprof_style style;
     bool page;                          /**< --page was given */
     const char *baseline, *sqlite_path; /**< sqlite_path: NULL: no database */
-    const char *log, *kernels, *keep, *import, *chrome_path, *cores, *engine, *counters, *time;
+    const char *log, *kernels, *keep, *import, *chrome_path, *cores, *engine, *counters, *time,
+        *recordings;
     const char *wrapper; /**< a program that starts the profiled one (vprof/wrapper.h), or NULL */
     enum vprof_device device;
     const char *profile; /**< of the virtual GPU; NULL: the default */

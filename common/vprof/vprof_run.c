@@ -191,6 +191,7 @@ int vprof_run(struct vprof_session *s)
                                   .device = {.profile = o->profile,
                                              .trace = s->trace,
                                              .counters = o->counters,
+                                             .recordings = o->recordings,
                                              .cores = o->cores,
                                              .engine = o->engine,
                                              .output = -1},

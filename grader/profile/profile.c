@@ -9,10 +9,12 @@
 #include "grader/sandbox/box.h"
 #include "nn/dataset.h"
 #include "nn/network.h"
+#include "vgpu/device/picture_page.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     LAYERS_MAX = 8,
@@ -66,8 +68,8 @@ static void add_option(struct command *c, const char *option, const char *value)
 /* Paths and numbers that a command line points to. */
 struct names {
     char boxed[PATH_MAX], program[PATH_MAX], vprof[PATH_MAX], trace[PATH_MAX], ncu[PATH_MAX],
-        counters[PATH_MAX], summary[PATH_MAX], time[PATH_MAX], model[PATH_MAX], images[24],
-        limit[24], device[128];
+        counters[PATH_MAX], recordings[PATH_MAX], summary[PATH_MAX], time[PATH_MAX],
+        model[PATH_MAX], images[24], limit[24], device[128];
 };
 
 /* --model as it is; the path of a file as one that holds in every folder. */
@@ -94,6 +96,7 @@ static void name_all(struct names *n, const struct run *run)
     path_format(n->trace, PATH_MAX, "%s/trace-%zu.tsv", p->folder, run->images);
     path_format(n->ncu, PATH_MAX, "%s/ncu-%zu.tsv", p->folder, run->images);
     path_format(n->counters, PATH_MAX, "%s/counters-%zu.tsv", p->folder, run->images);
+    path_format(n->recordings, PATH_MAX, "%s/run-%zu.json", p->folder, run->images);
     path_format(n->summary, PATH_MAX, "%s/summary-%zu.txt", p->folder, run->images);
     /* m0 runs on both: the CPU's time beside the GPU's. */
     path_format(n->time, PATH_MAX, "%s/time-%s%zu.txt", p->folder,
@@ -137,6 +140,8 @@ static void add_profiler(struct command *c, const struct names *n, const struct 
         if (run->p->engine)
             add_option(c, "--engine", run->p->engine);
         add_option(c, "--counters", n->counters);
+        if (run->images == run->p->images[run->p->sizes - 1])
+            add_option(c, "--recordings", n->recordings);
         add_option(c, "--time", n->time);
     }
 }
@@ -229,6 +234,41 @@ static enum st_code take_counters(struct an_analysis *analysis, const struct nam
     return code;
 }
 
+/* Whose page it is. */
+struct pictured {
+    struct pf_tables *tables;
+    const struct an_analysis *analysis;
+    size_t images;
+};
+
+static void note_picture(void *context, const char *symbol, const char *name)
+{
+    const struct pictured *p = context;
+    for (size_t i = 0; i < p->analysis->activities.n; i++) {
+        const struct tr_row *row = p->analysis->activities.group[i].longest;
+        if (row->kind == TR_KERNEL && strcmp(row->symbol, symbol) == 0)
+            pf_picture(p->tables, p->images, row->name, name);
+    }
+}
+
+/* Pages on which a block of each kernel is seen running, of the largest size. It is no loss if there is
+ * nothing to see. */
+static void make_pictures(const struct run *run, const struct names *names,
+                          const struct an_analysis *analysis, struct pf_tables *tables)
+{
+    char page[PATH_MAX];
+    struct st_error ignored;
+    struct pictured context = {tables, analysis, run->images};
+    const struct picture_source source = {run->p->source_name ? run->p->source_name : "",
+                                          run->p->source ? run->p->source : ""};
+    const struct picture_listener listener = {note_picture, &context};
+    if (!file_exists(names->recordings))
+        return;
+    if (path_format(page, sizeof page, "%s/run.html", run->p->folder))
+        picture_pages_write(page, names->recordings, &source, &listener, &ignored);
+    unlink(names->recordings);
+}
+
 /* @param uncounted  why there are no counters, if there are none; "": they are not asked for */
 static enum st_code analyse(struct run *run, const struct names *names, struct pf_tables *tables,
                             bool print, const char *uncounted, struct st_error *err)
@@ -255,6 +295,7 @@ static enum st_code analyse(struct run *run, const struct names *names, struct p
         an_analysis_tsv(tables->table[PF_ANALYSIS].f, &analysis, run->images);
         an_resources_tsv(tables->table[PF_RESOURCES].f, &analysis, run->images);
         an_lines_tsv(tables->table[PF_LINES].f, &analysis, run->images);
+        make_pictures(run, names, &analysis, tables);
     }
     if (!code && print) {
         fprintf(run->p->out, "\nProfile of %zu images%s:\n", run->images,

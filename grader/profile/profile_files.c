@@ -23,6 +23,12 @@ static void parts_header(FILE *out)
     tsv_write_row(out, sizeof columns / sizeof *columns, columns);
 }
 
+static void pictures_header(FILE *out)
+{
+    static const char *const columns[] = {"images", "kernel", "page"};
+    tsv_write_row(out, sizeof columns / sizeof *columns, columns);
+}
+
 static const struct {
     const char *name;
     void (*header)(FILE *out);
@@ -31,14 +37,15 @@ static const struct {
                             [PF_ANALYSIS] = {"analysis.tsv", an_analysis_tsv_header},
                             [PF_RESOURCES] = {"resources.tsv", an_resources_tsv_header},
                             [PF_LINES] = {"lines.tsv", an_lines_tsv_header},
+                            [PF_PICTURES] = {"pictures.tsv", pictures_header},
                             [PF_LAYERS] = {"layers.tsv", layers_header},
                             [PF_PARTS] = {"parts.tsv", parts_header}};
 
 /* Files of an earlier profile must not stay beside the tables of this one. */
 static void remove_earlier(const char *folder)
 {
-    static const char *const prefixes[] = {"trace-",   "counters-", "ncu-",
-                                           "summary-", "time-",     "source.txt"};
+    static const char *const prefixes[] = {"trace-", "counters-",  "ncu-", "summary-",
+                                           "time-",  "source.txt", "run"};
     DIR *dir = opendir(folder);
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         bool ours = false;
@@ -110,6 +117,13 @@ void pf_part(struct pf_tables *t, size_t images, const char *device, const char 
     tsv_write_row(t->table[PF_PARTS].f, 5,
                   (const char *const[]){number, device, part, absent ? "absent" : "here",
                                         absent ? absent : ""});
+}
+
+void pf_picture(struct pf_tables *t, size_t images, const char *kernel, const char *page)
+{
+    char number[24];
+    snprintf(number, sizeof number, "%zu", images);
+    tsv_write_row(t->table[PF_PICTURES].f, 3, (const char *const[]){number, kernel, page});
 }
 
 void pf_layers(struct pf_tables *t, size_t images, const char *device, const double *op_time_s,

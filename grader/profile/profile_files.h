@@ -7,7 +7,17 @@
 #include "base/cost.h"
 #include "base/files.h"
 
-enum { PF_KERNELS, PF_CALLS, PF_ANALYSIS, PF_RESOURCES, PF_LINES, PF_LAYERS, PF_PARTS, PF_TABLES };
+enum {
+    PF_KERNELS,
+    PF_CALLS,
+    PF_ANALYSIS,
+    PF_RESOURCES,
+    PF_LINES,
+    PF_PICTURES,
+    PF_LAYERS,
+    PF_PARTS,
+    PF_TABLES
+};
 
 /** Tables that grow with each size, and appear together at the end. */
 struct pf_tables {
@@ -32,6 +42,9 @@ enum st_code pf_close(struct pf_tables *tables, enum st_code code, struct st_err
 /** Says that a part of the profile is there, or why it is not. @param absent  NULL: it is there */
 void pf_part(struct pf_tables *tables, size_t images, const char *device, const char *part,
              const char *absent);
+
+/** The page on which a block of a kernel is seen running. */
+void pf_picture(struct pf_tables *tables, size_t images, const char *kernel, const char *page);
 
 /** Op Times as the program printed them. */
 void pf_layers(struct pf_tables *tables, size_t images, const char *device, const double *op_time_s,

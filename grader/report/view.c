@@ -37,6 +37,7 @@ static void close_profile(struct gr_view *v)
     tsv_free(&v->analysis);
     tsv_free(&v->resources);
     tsv_free(&v->lines);
+    tsv_free(&v->pictures);
     free(v->source);
 }
 
@@ -52,7 +53,7 @@ static bool open_profile(struct gr_view *v, const char *folder)
         v->images = images > v->images ? images : v->images;
     }
     if (read)
-        v->source = read_source(folder);
+        v->source = read_source(folder), read_table(&v->pictures, folder, "pictures.tsv");
     else
         close_profile(v);
     return read;

@@ -28,7 +28,7 @@ bool gr_view_exists(const char *name, const char *folder);
 
 /** The tables of a profile that views are made of. */
 struct gr_view {
-    struct tsv kernels, analysis, resources, lines;
+    struct tsv kernels, analysis, resources, lines, pictures;
     char *source; /**< the graded file, malloc'd; NULL: not there */
     long images;  /**< the largest size, which is shown */
 };

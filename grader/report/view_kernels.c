@@ -142,6 +142,22 @@ static void put_verdict(const struct card *c)
     fputs("</code></p>\n", c->out);
 }
 
+/* A link to the page on which the kernel is seen running: a file of ours beside this one. */
+static void put_picture(const struct card *c)
+{
+    const struct tsv *t = &c->v->pictures;
+    for (size_t row = 0; row < t->rows; row++) {
+        const char *page = gr_view_text(t, row, "page");
+        if (strcmp(gr_view_text(t, row, "kernel"), of(c, "kernel")) != 0 || strchr(page, '/') ||
+            strncmp(page, "run", 3) != 0)
+            continue;
+        fputs("<p class=\"see\"><a href=\"profile/", c->out);
+        gr_put_html(c->out, page);
+        fputs("\">See it run</a>: a block of this kernel, step by step.</p>\n", c->out);
+        return;
+    }
+}
+
 /* @param all  nanoseconds in kernels */
 static void put_card(const struct card *c, double all)
 {
@@ -159,6 +175,7 @@ static void put_card(const struct card *c, double all)
     gr_put_html(c->out, of(c, "block"));
     fputs("</p>\n", c->out);
     put_verdict(c);
+    put_picture(c);
     fputs("<div class=\"figures\">\n<div>", c->out);
     put_busy(c);
     fputs("</div>\n<div>", c->out);

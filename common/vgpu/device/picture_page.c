@@ -103,6 +103,18 @@ static bool page_name(char to[PATH_MAX], const char *file, int number)
     return path_format(to, PATH_MAX, "%.*s-%d%s", (int)stem, file, number, file + stem);
 }
 
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static const char *text_of(const cJSON *recording, const char *member)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(recording, member));
+    return text ? text : "";
+}
+
 /* The pages of the other kernels, beside this one. */
 static void add_others(cJSON *const *recording, int n, int number, const char *file)
 {
@@ -111,11 +123,9 @@ static void add_others(cJSON *const *recording, int n, int number, const char *f
         char path[PATH_MAX];
         if (i == number || !page_name(path, file, i))
             continue;
-        const char *slash = strrchr(path, '/'),
-                   *kernel = cJSON_GetStringValue(cJSON_GetObjectItem(recording[i - 1], "kernel"));
         cJSON *pair = cJSON_CreateArray();
-        cJSON_AddItemToArray(pair, cJSON_CreateString(kernel ? kernel : ""));
-        cJSON_AddItemToArray(pair, cJSON_CreateString(slash ? slash + 1 : path));
+        cJSON_AddItemToArray(pair, cJSON_CreateString(text_of(recording[i - 1], "kernel")));
+        cJSON_AddItemToArray(pair, cJSON_CreateString(name_of(path)));
         cJSON_AddItemToArray(others, pair);
     }
 }
@@ -181,8 +191,8 @@ static enum st_code parse(char *text, const char *path, cJSON *recording[MAX_KER
 }
 
 enum st_code picture_pages_write(const char *file, const char *recordings,
-                                 const struct picture_source *source, int *pages,
-                                 struct st_error *err)
+                                 const struct picture_source *source,
+                                 const struct picture_listener *listener, struct st_error *err)
 {
     cJSON *recording[MAX_KERNELS];
     char *text, path[PATH_MAX];
@@ -204,11 +214,11 @@ enum st_code picture_pages_write(const char *file, const char *recordings,
             code = st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", file);
         else
             code = write_page(path, recording[i - 1], err);
+        if (!code && listener)
+            listener->page(listener->context, text_of(recording[i - 1], "symbol"), name_of(path));
     }
     for (int i = 0; i < n; i++)
         cJSON_Delete(recording[i]);
     free(text);
-    if (pages)
-        *pages = code ? 0 : n;
     return code;
 }

@@ -13,13 +13,20 @@ struct picture_source {
     const char *path; /**< ... get their text from this file; all others none */
 };
 
+/** Who hears of each page. @param symbol  the kernel's mangled name @param name  the page's, without
+ * folders */
+struct picture_listener {
+    void (*page)(void *context, const char *symbol, const char *name);
+    void *context;
+};
+
 /** Makes the pages: FILE.html for the first kernel that was launched, FILE-2.html for the next.
  * @param recordings  what a device process wrote (struct vg_process_options)
  * @param source  NULL: files are read where the recording says
- * @param pages  set to how many; may be NULL
+ * @param listener  may be NULL
  * @return ST_BAD_FORMAT if that is no recording, or has no kernel */
 enum st_code picture_pages_write(const char *file, const char *recordings,
-                                 const struct picture_source *source, int *pages,
-                                 struct st_error *err);
+                                 const struct picture_source *source,
+                                 const struct picture_listener *listener, struct st_error *err);
 
 #endif

@@ -262,6 +262,8 @@ void recorded_launch_end(const struct vg_launch *l)
         return;
     fputs("\"kernel\":", out);
     picture_write_string(out, r->name);
+    fputs(",\"symbol\":", out);
+    picture_write_string(out, r->symbol);
     write_dim(out, "grid", r->grid.x, r->grid.y, r->grid.z);
     write_dim(out, "block", r->block.x, r->block.y, r->block.z);
     write_dim(out, "place", r->place[0], r->place[1], r->place[2]);

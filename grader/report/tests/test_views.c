@@ -42,6 +42,8 @@ static void make_profile(void)
     write_text("profile/analysis.tsv", ANALYSIS);
     write_text("profile/resources.tsv", RESOURCES);
     write_text("profile/lines.tsv", LINES);
+    write_text("profile/pictures.tsv", "images\tkernel\tpage\n100\tj()\trun-2.html\n"
+                                       "100\tk(int)\thttp://x/run.html\n");
     write_text("profile/source.txt", "a;\n\tb;\nc;\n");
 }
 
@@ -91,6 +93,8 @@ Test(views, of_the_kernels_have_what_limits_them_and_leave_small_ones_out)
         text,
         "<li class=\"most\" style=\"--w:75.0%\"><span>issue slots busy</span><i></i><b>75%</b>");
     cr_expect_lt(strstr(text, "issue slots"), strstr(text, "L2 busy"), "the busiest first");
+    expect_part(text, "<a href=\"profile/run-2.html\">See it run</a>");
+    cr_expect_eq(count(text, "<a href=\"profile/"), 1, "only to a file beside the page");
     expect_part(text, "60% integers</li>\n<li>40% others");
     expect_part(text, "A multiprocessor holds 8 blocks; limited by registers.");
     expect_part(text, "&lt;b&gt;");

@@ -54,16 +54,18 @@ static void put_recordings(const char *kernel, const char *file, int n)
     for (int i = 0; i < n; i++)
         snprintf(
             text + strlen(text), sizeof text - strlen(text),
-            "{\"kernel\":\"%s\",\"grid\":[1,1,1],\"block\":[32,1,1],\"place\":[0,0,0],"
+            "{\"kernel\":\"%s\",\"symbol\":\"_Zk\",\"grid\":[1,1,1],\"block\":[32,1,1],\"place\":[0,0,0],"
             "\"shared\":0,\"memory\":[],\"files\":[\"%s\"],\"instructions\":2,\"recorded\":2,"
             "\"places\":[[0,3,4294967295]],\"patterns\":[],\"steps\":[[0,0,2]],\"values\":[]}\n",
             kernel, file);
     put("recordings", text);
 }
 
-static enum st_code make(const struct picture_source *source, int *pages, struct st_error *err)
+static enum st_code make(const struct picture_source *source,
+                         const struct picture_listener *listener, struct st_error *err)
 {
-    return picture_pages_write(in_folder("run.html"), in_folder("recordings"), source, pages, err);
+    return picture_pages_write(in_folder("run.html"), in_folder("recordings"), source, listener,
+                               err);
 }
 
 static size_t count(const char *text, const char *part)
@@ -74,14 +76,21 @@ static size_t count(const char *text, const char *part)
     return n;
 }
 
+static void hear(void *context, const char *symbol, const char *name)
+{
+    char *to = context;
+    sprintf(to + strlen(to), "%s %s ", symbol, name);
+}
+
 Test(picture_page, is_one_for_each_kernel_with_links_to_the_others)
 {
     struct st_error err;
-    int pages;
+    char heard[200] = "";
+    const struct picture_listener listener = {hear, heard};
     put("conv.cu", "one\ntwo\nthree\n");
     put_recordings("conv<int>", in_folder("conv.cu"), 2);
-    cr_assert_eq(make(NULL, &pages, &err), ST_OK, "%s", err.what);
-    cr_expect_eq(pages, 2);
+    cr_assert_eq(make(NULL, &listener, &err), ST_OK, "%s", err.what);
+    cr_expect_str_eq(heard, "_Zk run.html _Zk run-2.html ");
     char *first = get("run.html"), *second = get("run-2.html");
     cr_expect(strstr(first, "[[\"conv\\u003cint\\u003e\",\"run-2.html\"]]"), "%s", first);
     cr_expect(strstr(second, "\"run.html\""));

@@ -6,6 +6,7 @@
 # `make lint` compares every include and every undefined symbol with this list (module-order.py).
 ORDER := \
     grader/main \
+    grader/watch \
     grader/explain \
     grader/class \
     grader/rank \

@@ -33,6 +33,7 @@ struct gr_options {
     uint64_t seed;                /**< --seed, or fresh */
     bool quick;                   /**< --quick */
     bool profile;                 /**< --profile */
+    bool first_failure;           /**< --first-failure */
     enum gr_sandbox_wish sandbox; /**< --no-sandbox, --require-sandbox */
 };
 

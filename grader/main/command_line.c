@@ -24,6 +24,8 @@ static const struct option_row rows[] = {
      OPTION_FLAG(struct gr_options, profile)},
     {"quick", 0, NULL, "fewer shapes, 100 images only, without speed",
      OPTION_FLAG(struct gr_options, quick)},
+    {"first-failure", 0, NULL, "end at the first check that fails",
+     OPTION_FLAG(struct gr_options, first_failure)},
     {"no-sandbox", 0, NULL, "do not confine the submission's code (see grader sandbox)",
      OPTION_SET(struct gr_options, sandbox, GR_SANDBOX_NEVER)},
     {"require-sandbox", 0, NULL,

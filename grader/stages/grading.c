@@ -62,6 +62,18 @@ static enum st_code build_and_load(struct grading *g, bool *good, struct st_erro
     return ST_OK;
 }
 
+/* --first-failure: nothing follows a check that failed. */
+static bool ends_here(struct grading *g)
+{
+    bool failed = false;
+    for (size_t i = 0; i < g->result->checks; i++)
+        failed = failed || g->result->check[i].status == GR_FAIL;
+    if (!g->options->first_failure || !failed)
+        return false;
+    gr_checks_skip_rest(g, "not run: a check before it failed");
+    return true;
+}
+
 /* Every stage of a milestone that a student writes. */
 static enum st_code grade_lab(struct grading *g, struct st_error *err)
 {
@@ -74,12 +86,14 @@ static enum st_code grade_lab(struct grading *g, struct st_error *err)
     if (code || !good)
         return code;
     code = gr_unit_shapes_check(g, err);
-    if (!code)
-        code = gr_timing_begin(g, RUNNER_ON_CPU, err);
+    if (code || ends_here(g))
+        return code;
+    code = gr_timing_begin(g, RUNNER_ON_CPU, err);
     if (!code)
         code = gr_inference_check(g->inference, err);
-    if (!code)
-        code = gr_technique_check(g, err);
+    if (code || ends_here(g))
+        return code;
+    code = gr_technique_check(g, err);
     if (!code)
         gr_speed_check(g);
     return code;

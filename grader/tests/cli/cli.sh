@@ -104,6 +104,39 @@ END
     chmod +x ../build/vgpu-device
 }
 
+# watch_begin ARGUMENTS: grader watch, which prints into ../watched. watch_wait N: until it has graded N times.
+# watch_end SIGNAL|none: ends it, or waits until it ends; prints its exit status.
+watch_begin() {
+    rm -f ../watcher
+    : >../watched
+    (sh -c 'echo $$ >../watcher; exec ../build/grader watch "$@"' sh "$@"; echo "exit status $?") >>../watched 2>&1 &
+}
+
+watch_wait() {
+    for _ in $(seq 600); do
+        [ "$(grep -c '^Waiting' ../watched)" -ge "$1" ] && return
+        sleep 0.1
+    done
+    echo "no grading $1 within a minute"
+}
+
+# The process of the grading that runs.
+watch_child() {
+    for _ in $(seq 500); do
+        pgrep -P "$(cat ../watcher)" && return
+        sleep 0.02
+    done
+}
+
+watch_end() {
+    [ "$1" = none ] || kill "-$1" "$(cat ../watcher)" # which is there since watch_wait
+    for _ in $(seq 100); do
+        grep '^exit status' ../watched && return
+        sleep 0.1
+    done
+    echo "still there after 10 s"
+}
+
 # What differs from run to run and from machine to machine. (One of the outputs of flipped weights lies
 # just at the tolerance.)
 normalise() {

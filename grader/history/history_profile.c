@@ -1,5 +1,6 @@
 /* Profiles: a table has rows of all sizes, "images" in the first column, and appears once; a file
- * of one size has that in its name: trace-100.tsv. */
+ * of one size has that in its name: trace-100.tsv. The source and the pages of recorded blocks are
+ * neither: they are of the version, and its last profile's are kept. */
 #include "grader/history/history_profile.h"
 
 #include "base/files.h"
@@ -54,6 +55,11 @@ static long size_of(const char *name)
     while (digits > name && digits[-1] >= '0' && digits[-1] <= '9')
         digits--;
     return digits > name && digits[-1] == '-' ? strtol(digits, NULL, 10) : 0;
+}
+
+static bool is_of_all_sizes(const char *name)
+{
+    return strcmp(name, "source.txt") == 0 || strncmp(name, "run", 3) == 0;
 }
 
 /* ---- tables of all sizes ---------------------------------------------------------------------- */
@@ -115,7 +121,9 @@ static enum st_code take_files(const char *from, const char *to, const struct si
         if (name[0] == '.' || !path_format(source, sizeof source, "%s/%s", from, name) ||
             !path_format(target, sizeof target, "%s/%s", to, name))
             continue;
-        if (!size_of(name))
+        if (is_of_all_sizes(name))
+            code = file_exists(target) ? ST_OK : file_copy(source, target, MOST_BYTES, err);
+        else if (!size_of(name))
             code = merge_table(source, target, newer, err);
         else if (!has_size(newer, size_of(name)))
             code = file_copy(source, target, MOST_BYTES, err);

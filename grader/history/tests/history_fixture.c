@@ -98,6 +98,10 @@ static void put_profile(const struct hi_writing *w, const struct gr_result *r)
         cr_assert_eq(file_write(path, r->date, strlen(r->date), &err), ST_OK);
     }
     fclose(parts);
+    path_format(path, sizeof path, "%s/profile/source.txt", w->folder);
+    cr_assert_eq(file_write(path, "int i;\n", 7, &err), ST_OK);
+    path_format(path, sizeof path, "%s/profile/run-2.html", w->folder);
+    cr_assert_eq(file_write(path, r->date, strlen(r->date), &err), ST_OK);
 }
 
 const char *keep_record(struct gr_result *r, const char *source, bool profiled)

@@ -14,6 +14,7 @@ ORDER := \
     grader/slurm \
     grader/gradebook \
     grader/sweep \
+    grader/debug \
     grader/gpubench \
     grader/stages \
     grader/technique \

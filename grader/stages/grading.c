@@ -6,9 +6,11 @@
 
 #include <stdlib.h>
 
-/* Milestone, rubric and held-out shapes; then the device and the sandbox. */
-static enum st_code prepare(struct grading *g, struct st_error *err)
+enum st_code gr_grading_prepare(struct grading *g, struct st_error *err)
 {
+    g->arena.fd = -1;
+    g->turn = GR_TURN_NONE;
+    g->session = GR_SESSION_CLOSED;
     const struct gr_options *o = g->options;
     struct gr_result *r = g->result;
     enum st_code code = gr_milestone_find(&g->milestone, o->milestone, err);
@@ -101,10 +103,7 @@ static enum st_code grade_lab(struct grading *g, struct st_error *err)
 
 enum st_code gr_grade(struct grading *g, struct st_error *err)
 {
-    g->arena.fd = -1;
-    g->turn = GR_TURN_NONE;
-    g->session = GR_SESSION_CLOSED;
-    enum st_code code = prepare(g, err);
+    enum st_code code = gr_grading_prepare(g, err);
     if (code)
         return code;
     print_begin(g);

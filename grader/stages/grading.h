@@ -50,6 +50,9 @@ struct grading {
  * @return ST_OK if graded, whatever the verdicts; anything else: could not grade. */
 enum st_code gr_grade(struct grading *g, struct st_error *err);
 
+/** The beginning of it: milestone, rubric and held-out shapes, then the device and the sandbox. */
+enum st_code gr_grading_prepare(struct grading *g, struct st_error *err);
+
 /** Releases what a grading holds (not the result). */
 void gr_grading_free(struct grading *g);
 

@@ -300,6 +300,39 @@ struct vg_proof_kernel {
 size_t vg_proof_kernels(const struct vg_device *device);
 const struct vg_proof_kernel *vg_proof_kernel(const struct vg_device *device, size_t i);
 
+/** What one thread did on the way to an output. */
+enum vg_proof_step_kind {
+    VG_PROOF_LOAD,
+    VG_PROOF_STORE,
+    VG_PROOF_ATOMIC_ADD, /**< value 1 to value 0 */
+    VG_PROOF_ADD,
+    VG_PROOF_SUBTRACT,
+    VG_PROOF_MULTIPLY,
+    VG_PROOF_FMA,  /**< value 0 * value 1 + value 2 */
+    VG_PROOF_OTHER /**< division, minimum, ... of value 0 and value 1 */
+};
+struct vg_proof_step {
+    uint32_t number; /**< ascending, from 1 on */
+    enum vg_proof_step_kind kind;
+    const char *kernel, *file; /**< demangled; "" without -lineinfo */
+    int line;
+    uint32_t launch; /**< from 0 on */
+    struct vg_dim block, thread;
+    const char *space; /**< "global", "shared", ... of a load or store */
+    uint64_t address;
+    bool writes_output;
+    float value[3];
+    uint32_t from[3];            /**< the steps that the values come from, or 0 */
+    enum vg_proof_tensor tensor; /**< what was loaded, if index >= 0 */
+    long index;
+};
+/** From now on the proof, which has just been started, follows an element of y. */
+enum st_code vg_proof_follow(struct vg_device *device, size_t output, struct st_error *err);
+/** Gives the steps that the element which is followed was made of, in the order of their execution.
+ * @return false if there were too many to be kept */
+typedef void vg_proof_take(void *context, const struct vg_proof_step *step);
+bool vg_proof_steps(struct vg_device *device, vg_proof_take *take, void *context);
+
 /** Findings so far, oldest first; valid until the next call on the device. */
 size_t vg_faults(const struct vg_device *device, const struct vg_fault **faults);
 /** What kernels print between two looks is dropped beyond about so much, as hardware drops what its

@@ -40,7 +40,7 @@ static enum st_code context_open(struct session *s, struct st_error *err)
         vg_blocks_keep(s->device);
     if (!code && record_wants_blocks(s->shared->record))
         vg_blocks_record(s->device);
-    s->proof.shape = s->shared->proved;
+    s->proof.proved = s->shared->proved;
     if (!code)
         code = session_proof_start(&s->proof, s->device, err);
     return code;

@@ -37,7 +37,7 @@ struct session_shared {
     enum vg_engine engine;
     bool leak_check;
     const struct vg_translator *(*find_translator)(void);
-    const struct conv_shape *proved; /**< NULL: nothing is */
+    const struct session_proved *proved; /**< NULL: nothing is */
     /** The client whose kernel runs now, for the watcher of server.c. */
     pthread_mutex_t running_lock;
     struct session *running;

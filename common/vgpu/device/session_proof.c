@@ -6,25 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool session_proof_shape(const char *text, struct conv_shape *to)
+bool session_proof_read(const char *text, struct session_proved *to)
 {
-    char end;
-    return sscanf(text, "%d,%d,%d,%d,%d,%d%c", &to->B, &to->M, &to->C, &to->H, &to->W, &to->K,
-                  &end) == 6 &&
-           to->B > 0 && to->M > 0 && to->C > 0 && to->K > 0 && to->H >= to->K && to->W >= to->K;
+    char colon, end;
+    struct conv_shape *s = &to->shape;
+    const int read = sscanf(text, "%d,%d,%d,%d,%d,%d%c%ld%c", &s->B, &s->M, &s->C, &s->H, &s->W,
+                            &s->K, &colon, &to->output, &end);
+    if (read == 6)
+        to->output = -1;
+    return (read == 6 || (read == 8 && colon == ':' && to->output >= 0)) && s->B > 0 && s->M > 0 &&
+           s->C > 0 && s->K > 0 && s->H >= s->K && s->W >= s->K;
 }
 
 enum st_code session_proof_start(struct session_proof *p, struct vg_device *device,
                                  struct st_error *err)
 {
-    *p = (struct session_proof){.shape = p->shape};
-    return p->shape ? vg_proof_start(device, err) : ST_OK;
+    *p = (struct session_proof){.proved = p->proved};
+    if (!p->proved)
+        return ST_OK;
+    const enum st_code code = vg_proof_start(device, err);
+    return code || p->proved->output < 0 ? code
+                                         : vg_proof_follow(device, (size_t)p->proved->output, err);
 }
 
 bool session_proof_upload(struct session_proof *p, struct vg_device *device, uint64_t address,
                           size_t bytes)
 {
-    if (!p->shape)
+    if (!p->proved)
         return true;
     if (p->tensors == 0 || p->address[p->tensors - 1] != address) {
         if (p->tensors == VG_PROOF_TENSORS)
@@ -79,7 +87,7 @@ static void add_word(struct proof_totals *t, const struct vg_proof_word *word, b
 
 static void judge(struct session_proof *p, const struct vg_device *device)
 {
-    const struct conv_shape *s = p->shape;
+    const struct conv_shape *s = &p->proved->shape;
     const int height = s->H - s->K + 1, width = s->W - s->K + 1;
     size_t x_words, k_words, y_words;
     struct operands o = {s, vg_proof_elements(device, VG_PROOF_X, &x_words),
@@ -106,7 +114,7 @@ static void judge(struct session_proof *p, const struct vg_device *device)
 
 void session_proof_free(struct session_proof *p, struct vg_device *device, uint64_t address)
 {
-    for (int i = 0; p->shape && !p->judged && i < p->tensors; i++)
+    for (int i = 0; p->proved && !p->judged && i < p->tensors; i++)
         if (p->address[i] == address)
             judge(p, device);
 }
@@ -123,15 +131,36 @@ static void write_fact(FILE *out, const char *kernel, const char *fact, unsigned
     tsv_row_write(&row, out);
 }
 
+/* "NUMBER KIND LAUNCH bx by bz tx ty tz SPACE ADDRESS WRITES VALUES[3] FROM[3] TENSOR INDEX FILE:LINE" */
+static void write_step(void *context, const struct vg_proof_step *s)
+{
+    static const char tensors[] = "xky";
+    struct tsv_row row;
+    char text[640];
+    snprintf(text, sizeof text,
+             "%u %d %u %u %u %u %u %u %u %s %llu %d %.9g %.9g %.9g %u %u %u %c %ld %.200s:%d",
+             s->number, (int)s->kind, s->launch, s->block.x, s->block.y, s->block.z, s->thread.x,
+             s->thread.y, s->thread.z, s->space, (unsigned long long)s->address, s->writes_output,
+             (double)s->value[0], (double)s->value[1], (double)s->value[2], s->from[0], s->from[1],
+             s->from[2], tensors[s->tensor], s->index, s->file, s->line);
+    tsv_row_start(&row, 0);
+    tsv_row_add_text(&row, s->kernel);
+    tsv_row_add_text(&row, "step");
+    tsv_row_add_text(&row, text);
+    tsv_row_write(&row, context);
+}
+
 void session_proof_write(struct session_proof *p, struct vg_device *device, FILE *out)
 {
-    if (!p->shape || p->tensors == 0)
+    if (!p->proved || p->tensors == 0)
         return;
     if (!p->judged)
         judge(p, device);
 #define WRITE(name) write_fact(out, "", #name, p->totals.name);
     PROOF_TOTALS(WRITE)
 #undef WRITE
+    if (p->proved->output >= 0 && !vg_proof_steps(device, write_step, out))
+        write_fact(out, "", "steps_lost", 1);
     for (size_t i = 0; i < vg_proof_kernels(device); i++) {
         const struct vg_proof_kernel *k = vg_proof_kernel(device, i);
 #define WRITE(count) write_fact(out, k->name, #count, (unsigned long long)k->count);

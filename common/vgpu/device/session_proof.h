@@ -37,16 +37,23 @@ struct proof_totals {
 #undef PROOF_TOTAL
 };
 
+/** What is proved, and which element of y is followed. */
+struct session_proved {
+    struct conv_shape shape;
+    long output; /**< or -1 */
+};
+
 struct session_proof {
-    const struct conv_shape *shape; /**< NULL: nothing is proved */
-    int tensors;                    /**< that have been seen */
+    const struct session_proved *proved; /**< NULL: nothing is proved */
+    int tensors;                         /**< that have been seen */
     uint64_t address[VG_PROOF_TENSORS];
     bool judged;
     struct proof_totals totals;
 };
 
-/** Reads "B,M,C,H,W,K". @return whether it is a shape. */
-bool session_proof_shape(const char *text, struct conv_shape *to);
+/** Reads "B,M,C,H,W,K" or, with the number of an output, "B,M,C,H,W,K:OUTPUT". @return whether it is
+ * that. */
+bool session_proof_read(const char *text, struct session_proved *to);
 enum st_code session_proof_start(struct session_proof *p, struct vg_device *device,
                                  struct st_error *err);
 /** Memory was written from outside. @param address  of its allocation @param bytes  of that */
@@ -54,7 +61,8 @@ bool session_proof_upload(struct session_proof *p, struct vg_device *device, uin
                           size_t bytes);
 /** An allocation is going to be freed. */
 void session_proof_free(struct session_proof *p, struct vg_device *device, uint64_t address);
-/** Writes the rows of the record: "" or a kernel, a fact, a number. Then the next proof starts. */
+/** Writes the rows of the record: "" or a kernel, a fact, a number. A step of an output that is followed
+ * is a fact "step" (session_proof.c); "steps_lost" 1: there were too many. Then the next proof starts. */
 void session_proof_write(struct session_proof *p, struct vg_device *device, FILE *out);
 
 #endif

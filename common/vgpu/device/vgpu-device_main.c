@@ -59,7 +59,8 @@ static const struct option_row rows[] = {
      OPTION_TEXT(struct options, path[RECORD_WORK])},
     {"record", 'R', "FILE", "record a block of each kernel, as lines of JSON",
      OPTION_TEXT(struct options, recordings)},
-    {"prove", 'r', "B,M,C,H,W,K", "prove this convolution by execution, on the interpreter",
+    {"prove", 'r', "B,M,C,H,W,K[:N]",
+     "prove this convolution by execution, on the interpreter; follow how output N is made",
      OPTION_TEXT(struct options, prove)},
     {"seed", 's', "N", "order of blocks and warps",
      OPTION_NUMBER(struct options, seed, 0, UINT64_MAX)},
@@ -186,10 +187,12 @@ int main(int argc, char **argv)
     shared.find_translator = o.engine == VG_ENGINE_NATIVE ? find_translator_or_say
                              : native_library_exists()    ? find_translator
                                                           : NULL;
-    static struct conv_shape proved;
+    static struct session_proved proved;
     if (o.prove) {
-        if (!session_proof_shape(o.prove, &proved)) {
-            fprintf(stderr, "virtual GPU: '%s' is no shape: expected B,M,C,H,W,K\n", o.prove);
+        if (!session_proof_read(o.prove, &proved)) {
+            fprintf(stderr,
+                    "virtual GPU: '%s' is no shape: expected B,M,C,H,W,K or B,M,C,H,W,K:OUTPUT\n",
+                    o.prove);
             return 2;
         }
         shared.proved = &proved;

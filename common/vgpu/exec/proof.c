@@ -1,4 +1,4 @@
-#include "vgpu/exec/proof.h"
+#include "vgpu/exec/proof_log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +48,7 @@ void proof_close(struct vg_device *d)
     release(p->global, p->words * sizeof *p->global);
     release(p->joins, p->words * sizeof *p->joins);
     free(p->kernels);
+    proof_log_free(p->log);
     free(p);
     d->proof = NULL;
 }
@@ -69,6 +70,8 @@ enum st_code vg_proof_start(struct vg_device *d, struct st_error *err)
     }
     forget_kernels(p);
     forget_tensors(p);
+    if (p->log)
+        proof_log_clear(p->log);
     if (getrandom(&p->key, sizeof p->key, 0) != sizeof p->key)
         return st_fail(err, ST_MISSING_TOOL, "the system has no random numbers");
     return ST_OK;
@@ -202,7 +205,7 @@ const struct vg_proof_kernel *vg_proof_kernel(const struct vg_device *d, size_t 
 /* Neither pages nor caches are touched for words that had no origin. */
 static void set_origin(struct proof *p, size_t word, struct origin o)
 {
-    if (o.low || p->global[word].low || p->global[word].high)
+    if (o.low || proof_known(p->global[word]))
         p->global[word] = o;
     if (p->joins[word].count)
         p->joins[word] = (struct proof_joins){0};
@@ -320,7 +323,7 @@ bool proof_launch_start(struct vg_launch *l)
     p->running->counts.launches++;
     p->running->counts.blocks += l->blocks;
     p->running->counts.threads = l->threads;
-    return true;
+    return proof_log_launch(p, l);
 }
 
 void proof_launch_end(struct vg_launch *l)

@@ -27,6 +27,7 @@
  *     proof_memory.c  loads, stores, atomics, copies to shared memory, textures
  *     proof_matrix.c  matrix instructions
  *     proof_field.c   the field
+ *     proof_log.c     how one output was made, if it is followed
  *
  * Only the interpreter proves, on one core: it calls proof_step() before each instruction.
  */
@@ -36,6 +37,14 @@
 #include "vgpu/exec/proof_field.h"
 #include "vgpu/exec/proof_ways.h"
 #include "vgpu/exec/vg_exec.h"
+
+struct proof_log;
+
+/** Whether something is known of a word. */
+static inline bool proof_known(struct origin o)
+{
+    return o.low || o.high || o.step;
+}
 
 /** An element, with this bit set; 0: none. */
 #define PROOF_ELEMENT UINT32_C(0x80000000)
@@ -88,6 +97,7 @@ struct proof {
     struct proof_kernel *kernels;
     size_t kernel_count, kernel_room;
     struct proof_kernel *running;
+    struct proof_log *log; /**< NULL: no output is followed */
 };
 
 static inline struct proof *proof_of(const struct vg_warp *w)

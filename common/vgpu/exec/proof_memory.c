@@ -1,6 +1,7 @@
 /* What memory instructions do to origins: before they are executed, when registers still hold their
  * addresses. An access that is going to end the kernel has no place, and changes nothing. */
-#include "vgpu/exec/proof.h"
+#include "vgpu/exec/float_bits.h"
+#include "vgpu/exec/proof_log.h"
 #include "vgpu/exec/texture_fetch.h"
 
 #include <string.h>
@@ -164,7 +165,7 @@ static void keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place
 {
     if (what.low || what.high)
         count_kept(w, in, to, what);
-    else if (!to.origin->low && !to.origin->high)
+    else if (!proof_known(*to.origin) && !what.step)
         return;
     if (half == WHOLE) {
         *to.origin = what;
@@ -212,11 +213,21 @@ void proof_load(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
                  left &= left - 1) {
                 const int i = __builtin_ctz(left);
                 const uint64_t a = at[i] + (uint64_t)k * in->bytes + 4 * word;
-                o[i] = proof_fetch(w, in, proof_place(w, in, i, a), half_of(in, a));
+                const struct proof_place from = proof_place(w, in, i, a);
+                o[i] = proof_fetch(w, in, from, half_of(in, a));
+                if (proof_of(w)->log)
+                    proof_log_load(w, in, i, from, &o[i]);
             }
             proof_put(w, slot, lanes, o, stride, word);
         }
     }
+}
+
+/* The number that a lane stores, if it has 32 bits. */
+static float stored(const struct vg_warp *w, const struct ir_insn *in, uint32_t slot, int lane)
+{
+    const uint32_t *bits = (const uint32_t *)(const void *)(w->regs + slot);
+    return in->bytes == 4 ? f32_of_bits(bits[lane]) : 0;
 }
 
 void proof_store(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
@@ -235,8 +246,10 @@ void proof_store(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
                 if (holds)
                     o = proof_slot(w, slot)[(uint32_t)i * stride + word];
                 const uint64_t a = at[i] + (uint64_t)k * in->bytes + 4 * word;
-                proof_keep(w, in, proof_place(w, in, i, a), in->bytes == 1 ? WHOLE : half_of(in, a),
-                           o);
+                const struct proof_place to = proof_place(w, in, i, a);
+                if (proof_of(w)->log)
+                    proof_log_store(w, in, i, to, stored(w, in, slot, i), &o);
+                proof_keep(w, in, to, in->bytes == 1 ? WHOLE : half_of(in, a), o);
             }
         }
     }
@@ -258,8 +271,11 @@ void proof_copy_async(const struct ir_insn *in, struct vg_warp *w, uint32_t lane
         uint32_t read = in->c ? ((const uint32_t *)(const void *)(w->regs + in->c))[i] : in->bytes;
         for (uint32_t k = 0; k < in->bytes; k += 4) {
             struct origin o = {0};
+            const struct proof_place source = proof_place(w, &load, i, from + k);
             if (k + 4 <= read)
-                o = proof_fetch(w, &load, proof_place(w, &load, i, from + k), WHOLE);
+                o = proof_fetch(w, &load, source, WHOLE);
+            if (proof_of(w)->log)
+                proof_log_load(w, in, i, source, &o);
             proof_keep(w, &store, proof_place(w, &store, i, to + k), WHOLE, o);
         }
     }
@@ -322,6 +338,11 @@ static struct origin sum_at(struct vg_warp *w, const struct ir_insn *in, int lan
     join(w, lane, at, b.low ? way_products(b.way) : 0);
     if (at.origin->low || b.low)
         sum = (struct origin){.low = r.element, .way = r.way};
+    if (proof_of(w)->log)
+        sum.step = proof_log_join(
+            w, in, lane, at,
+            (struct proof_log_operand){(float)proof_double(old, type), at.origin->step},
+            (struct proof_log_operand){(float)proof_double(by, type), b.step});
     return sum;
 }
 

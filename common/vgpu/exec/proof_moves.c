@@ -58,7 +58,7 @@ static struct origin half_of(struct origin o, int half)
 
 static struct origin joined(struct origin low, struct origin high)
 {
-    return (struct origin){low.low, high.low, way_sum(low.way, high.way)};
+    return (struct origin){low.low, high.low, way_sum(low.way, high.way), 0};
 }
 
 static void pack(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
@@ -125,7 +125,8 @@ static void convert(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
     if (ptx_type_is_float(to) && ptx_type_is_float(from) && !(in->mode & MODE_TO_INTEGER))
         for (uint32_t i = 0; i < VG_LANES; i++) {
             const struct proof_operand a = proof_operand(w, in->a, i, from, 0);
-            o[i] = (struct origin){.low = a.v.element, .way = a.v.way};
+            o[i] = (struct origin){
+                .low = a.v.element, .way = a.v.way, .step = proof_word_of(w, in->a, i, 0).step};
         }
     proof_put(w, in->d, lanes, o, to == PTX_TYPE_f64 ? 2 : 1, 0);
 }
@@ -179,11 +180,12 @@ static struct origin by_bits(const struct ir_insn *in, struct origin a, struct o
         return both ? none : masked(one, other);
     case IR_OR_32:
         return (struct origin){a.low ? a.low : b.low, a.high ? a.high : b.high,
-                               way_sum(a.way, b.way)};
+                               way_sum(a.way, b.way), 0};
     case IR_XOR_32: {
         const struct proof_value v = proof_negative((struct proof_value){one.low, one.way});
-        return both || other != 0x80000000u ? none
-                                            : (struct origin){.low = v.element, .way = v.way};
+        return both || other != 0x80000000u
+                   ? none
+                   : (struct origin){.low = v.element, .way = v.way, .step = one.step};
     }
     case IR_ADD_32:
         return both || other > 0xffff ? none : one; /* rounds */

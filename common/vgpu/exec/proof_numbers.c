@@ -1,5 +1,6 @@
 /* What arithmetic on floating-point numbers does to the origins of registers. */
 #include "vgpu/exec/float_bits.h"
+#include "vgpu/exec/proof_log.h"
 #include "vgpu/exec/proof_step.h"
 
 static uint64_t wide_bits_of(const struct vg_warp *w, uint32_t slot, uint32_t lane)
@@ -99,6 +100,26 @@ static inline struct proof_value compute(enum proof_kind kind, enum ptx_type typ
     }
 }
 
+/* The step of a lane. */
+static uint32_t note(const struct ir_insn *in, const struct vg_warp *w, uint32_t lane,
+                     enum proof_kind kind, enum ptx_type type)
+{
+    const bool two = kind != KIND_NEGATE && kind != KIND_ABSOLUTE;
+    const uint32_t slot[3] = {in->a, in->b, in->c};
+    struct proof_log_operand operand[3] = {{0}};
+    for (int i = 0; i < 1 + two + (kind == KIND_FMA); i++) {
+        operand[i].value = (float)proof_double(proof_operand(w, slot[i], lane, type, 0).bits, type);
+        operand[i].from = proof_word_of(w, slot[i], lane, 0).step;
+    }
+    return proof_log_compute(w, in, lane,
+                             kind == KIND_ADD        ? VG_PROOF_ADD
+                             : kind == KIND_SUBTRACT ? VG_PROOF_SUBTRACT
+                             : kind == KIND_MULTIPLY ? VG_PROOF_MULTIPLY
+                             : kind == KIND_FMA      ? VG_PROOF_FMA
+                                                     : VG_PROOF_OTHER,
+                             operand);
+}
+
 static inline __attribute__((always_inline)) void lanes_compute(const struct ir_insn *in,
                                                                 struct vg_warp *w, uint32_t lanes,
                                                                 enum proof_kind kind,
@@ -112,6 +133,9 @@ static inline __attribute__((always_inline)) void lanes_compute(const struct ir_
         return;
     }
     const uint32_t stride = type == PTX_TYPE_f64 ? 2 : 1;
+    uint32_t step[VG_LANES] = {0}; /* before d, which may be an operand, is opened */
+    for (uint32_t left = proof_of(w)->log ? lanes : 0; left; left &= left - 1)
+        step[__builtin_ctz(left)] = note(in, w, (uint32_t)__builtin_ctz(left), kind, type);
     struct origin *to = proof_open(w, in->d, stride);
     uint32_t count = 0, multiplied = 0;
     for (uint32_t left = lanes; left; left &= left - 1) {
@@ -123,7 +147,8 @@ static inline __attribute__((always_inline)) void lanes_compute(const struct ir_
             const struct proof_operand c = three ? proof_operand(w, in->c, i, type, half) : none;
             r[half] = compute(kind, type, a, b, c, &count);
         }
-        to[i * stride] = (struct origin){r[0].element, r[1].element, way_sum(r[0].way, r[1].way)};
+        to[i * stride] =
+            (struct origin){r[0].element, r[1].element, way_sum(r[0].way, r[1].way), step[i]};
         multiplied |= count != before ? left & -left : 0;
     }
     proof_multiplied(w, in, multiplied, count);

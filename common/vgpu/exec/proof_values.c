@@ -33,7 +33,7 @@ void proof_put(struct vg_warp *w, uint32_t slot, uint32_t lanes, const struct or
     uint32_t any = 0;
     for (uint32_t left = lanes; left; left &= left - 1) {
         const struct origin *o = &from[__builtin_ctz(left)];
-        any |= o->low | o->high;
+        any |= o->low | o->high | o->step;
     }
     if (!any && !proof_holds(w, slot))
         return;

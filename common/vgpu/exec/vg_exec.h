@@ -236,6 +236,7 @@ struct vg_launch {
 struct origin {
     uint32_t low, high;
     uint64_t way;
+    uint32_t step; /**< entry of the log that it comes from, 0: none (proof_log.h) */
 };
 
 /** Of a memory, in a proof. */

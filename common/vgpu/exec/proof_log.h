@@ -1,0 +1,69 @@
+/** @file
+ * How one output was made, step by step: the log of a proof (proof.h) that follows an element of y.
+ *
+ * Loads, stores, atomic additions and arithmetic become entries; each origin carries the number of the
+ * entry that its value comes from, through registers, memories, threads and kernels. So at the end the
+ * entries from which the output's writes can be reached backwards are what it was made of.
+ *
+ *     load x[12] ──▶ store to s[3] ──▶ load s[3] ──┐
+ *                          load k[5] ──────────────┴▶ fma ──▶ fma ──▶ ... ──▶ store to y[7]
+ */
+#ifndef CONVLAB_VG_PROOF_LOG_H
+#define CONVLAB_VG_PROOF_LOG_H
+
+#include "vgpu/exec/proof.h"
+
+/** A value as an entry reads it: its number and the entry that it comes from, or 0. */
+struct proof_log_operand {
+    float value;
+    uint32_t from;
+};
+
+/** One step of a thread. */
+struct proof_log_entry {
+    const struct ir_insn *in;
+    uint64_t address; /**< of a load or a store, in its space */
+    struct proof_log_operand operand[3];
+    uint32_t element; /**< of a load: of x or k, with PROOF_ELEMENT; or 0 */
+    uint32_t block, thread, launch;
+    uint8_t kind; /**< enum vg_proof_step_kind */
+    uint8_t space;
+    bool needed; /**< the output was made of it */
+};
+
+struct proof_log_launch {
+    const struct vg_kernel *kernel;
+    struct vg_dim grid, block;
+};
+
+struct proof_log {
+    size_t output; /**< which element of y is followed */
+    struct proof_log_entry *entries;
+    size_t count, room; /**< entry 0 stands for none */
+    struct proof_log_launch *launches;
+    size_t launch_count, launch_room;
+    bool full; /**< entries were left out */
+};
+
+/** Adds a load. @param o  what was found there; from now on it comes from this entry */
+void proof_log_load(const struct vg_warp *w, const struct ir_insn *in, int lane,
+                    struct proof_place at, struct origin *o);
+/** Adds a store of a value. @param o  its origin, which comes from this entry afterwards */
+void proof_log_store(const struct vg_warp *w, const struct ir_insn *in, int lane,
+                     struct proof_place at, float value, struct origin *o);
+/** Adds an atomic addition. @param old  what was there @param by  what is added
+ * @return the entry's number */
+uint32_t proof_log_join(const struct vg_warp *w, const struct ir_insn *in, int lane,
+                        struct proof_place at, struct proof_log_operand old,
+                        struct proof_log_operand by);
+/** Adds arithmetic. @return the entry's number */
+uint32_t proof_log_compute(const struct vg_warp *w, const struct ir_insn *in, uint32_t lane,
+                           enum vg_proof_step_kind kind, const struct proof_log_operand operand[3]);
+/** A launch starts. @return false without memory. */
+bool proof_log_launch(struct proof *p, const struct vg_launch *launch);
+/** Empties the log. */
+void proof_log_clear(struct proof_log *log);
+/** Releases it; NULL is allowed. */
+void proof_log_free(struct proof_log *log);
+
+#endif

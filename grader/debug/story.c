@@ -1,0 +1,264 @@
+/* The story of an output:
+ *
+ *     1. what it is, and who wrote it
+ *     2. its products in the order in which they were added, around the first that is not right
+ *     3. how the operand that is not right came there
+ *     4. which products are missing, and what else is in the sum
+ */
+#include "grader/debug/story.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AROUND = 3, FIRST_SHOWN = 8, LISTED = 8 };
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static const char *place(char to[256], const struct db_story *s, const struct db_step *step)
+{
+    const char *slash = strrchr(step->file, '/'), *file = slash ? slash + 1 : step->file;
+    const char *own = strrchr(s->source, '/');
+    if (step->line == 0)
+        snprintf(to, 256, "an unknown line");
+    else
+        snprintf(to, 256, "%s:%d",
+                 s->source[0] && (strcmp(file, own ? own + 1 : s->source) == 0 ||
+                                  strcmp(file, "conv.cu") == 0)
+                     ? s->source
+                     : file,
+                 step->line);
+    return to;
+}
+
+static const char *thread(char to[96], const struct db_step *step)
+{
+    snprintf(to, 96, "thread %u,%u,%u of block %u,%u,%u", step->thread[0], step->thread[1],
+             step->thread[2], step->block[0], step->block[1], step->block[2]);
+    return to;
+}
+
+/* "x[0,1,3,4]" */
+static const char *element(char to[64], const struct db_story *s, char tensor, long index)
+{
+    const struct conv_shape *c = &s->output.shape;
+    const long sizes[2][4] = {{c->B, c->C, c->H, c->W}, {c->M, c->C, c->K, c->K}};
+    const long *n = sizes[tensor == 'k'];
+    snprintf(to, 64, "%c[%ld,%ld,%ld,%ld]", tensor, index / (n[1] * n[2] * n[3]),
+             index / (n[2] * n[3]) % n[1], index / n[3] % n[2], index % n[3]);
+    return to;
+}
+
+/* An operand: the element that it is, or "0 (no element of x)", and its value. */
+static const char *factor(char to[96], const struct db_story *s, const struct db_term *t,
+                          char tensor)
+{
+    char name[64];
+    const int operand = tensor == 'x' ? t->x_operand : !t->x_operand;
+    const long index = tensor == 'x' ? t->x : t->k;
+    const double value = (double)t->step->value[operand];
+    if (index >= 0)
+        snprintf(to, 96, "%s %.4g", element(name, s, tensor, index), value);
+    else
+        snprintf(to, 96, "%.4g (not of %c)", value, tensor);
+    return to;
+}
+
+/* ---- 1. the output --------------------------------------------------------------------------- */
+
+static void print_writes(FILE *out, const struct db_story *s)
+{
+    char where[256], who[96];
+    size_t writes = 0, shown = 0;
+    for (size_t i = 0; i < s->steps->steps; i++)
+        writes += s->steps->step[i].writes_output != 0;
+    for (size_t i = 0; i < s->steps->steps; i++) {
+        const struct db_step *step = &s->steps->step[i];
+        const bool adds = step->kind == VG_PROOF_ATOMIC_ADD;
+        if (!step->writes_output || (shown >= LISTED && !s->all))
+            continue;
+        shown++;
+        fprintf(out, "  %s: %s %s %.9g, in %s\n", place(where, s, step), thread(who, step),
+                adds ? "adds (atomically)" : "stores", (double)step->value[adds], step->kernel);
+    }
+    if (shown < writes)
+        fprintf(out, "  ... %zu writes in all (--all shows them)\n", writes);
+    if (!writes)
+        fprintf(out, "  no kernel writes it: which thread should, and does its guard let it?\n");
+}
+
+static void print_output(FILE *out, const struct db_story *s)
+{
+    const struct db_output *o = &s->output;
+    const struct conv_shape *c = &o->shape;
+    fprintf(out, "y[b=%d, m=%d, h=%d, w=%d] of shape B=%d M=%d C=%d H=%d W=%d K=%d: ", o->b, o->m,
+            o->h, o->w, c->B, c->M, c->C, c->H, c->W, c->K);
+    if (!s->written)
+        fprintf(out, "never written, expected %.7g\n", (double)s->expected);
+    else
+        fprintf(out, "%s: expected %.7g, got %.7g\n", s->right ? "right" : "wrong",
+                (double)s->expected, (double)s->got);
+    print_writes(out, s);
+}
+
+/* ---- 2. products ----------------------------------------------------------------------------- */
+
+static void print_term(FILE *out, const struct db_story *s, size_t i)
+{
+    const struct db_term *t = &s->steps->term[i];
+    char x[96], k[96], name[64], note[128] = "";
+    if (t->verdict == DB_REPEATED)
+        snprintf(note, sizeof note, "<-- added before");
+    else if (t->verdict == DB_NOT_NEEDED)
+        snprintf(note, sizeof note, "<-- not a product of this output");
+    else if (t->verdict != DB_RIGHT && t->expected < 0)
+        snprintf(note, sizeof note, "<-- expected an element outside of x");
+    else if (t->verdict != DB_RIGHT) {
+        const char tensor = t->verdict == DB_WRONG_X ? 'x' : 'k';
+        snprintf(note, sizeof note, "<-- expected %s %.4g", element(name, s, tensor, t->expected),
+                 (double)(tensor == 'x' ? s->x : s->k)[t->expected]);
+    }
+    fprintf(out, "  %5zu  line %-5d %-24s * %-24s %s\n", i + 1, t->step->line, factor(x, s, t, 'x'),
+            factor(k, s, t, 'k'), note);
+}
+
+/* The first product that is not right, or the number of products. */
+static size_t first_difference(const struct db_steps *steps)
+{
+    size_t i = 0;
+    while (i < steps->terms && steps->term[i].verdict == DB_RIGHT)
+        i++;
+    return i;
+}
+
+static void print_terms(FILE *out, const struct db_story *s, size_t apart)
+{
+    const size_t n = s->steps->terms;
+    const size_t from = s->all || apart == n ? 0 : apart > AROUND ? apart - AROUND : 0;
+    const size_t to = s->all ? n : apart == n ? FIRST_SHOWN : apart + AROUND + 1;
+    if (!n)
+        return;
+    fprintf(out, "\n%zu product%s, in the order of execution:\n", n, n == 1 ? "" : "s");
+    if (from)
+        fprintf(out, "    ...  %zu right products before\n", from);
+    for (size_t i = from; i < to && i < n; i++)
+        print_term(out, s, i);
+    if (to < n)
+        fprintf(out, "    ...  %zu more (--all shows them)\n", n - to);
+}
+
+/* ---- 3. the way of an operand ---------------------------------------------------------------- */
+
+static void print_way(FILE *out, const struct db_story *s, uint32_t from)
+{
+    const struct db_step *step = db_step_find(s->steps, from), *way[16];
+    char where[256], who[96], name[64];
+    size_t n = 0;
+    for (; step && n < sizeof way / sizeof *way; step = db_step_find(s->steps, step->from[0]))
+        if (step->kind == VG_PROOF_LOAD || step->kind == VG_PROOF_STORE)
+            way[n++] = step;
+    while (n--) {
+        const bool load = way[n]->kind == VG_PROOF_LOAD;
+        fprintf(out, "    %s: %s %s ", place(where, s, way[n]), thread(who, way[n]),
+                load ? "loads" : "stores it to");
+        if (load && way[n]->index < 0)
+            fprintf(out, "it from ");
+        else if (load)
+            fprintf(out, "%s from ", element(name, s, way[n]->tensor, way[n]->index));
+        fprintf(out, "%s memory", way[n]->space);
+        if (strcmp(way[n]->space, "shared") == 0)
+            fprintf(out, ", byte %llu", (unsigned long long)way[n]->address);
+        fputc('\n', out);
+    }
+}
+
+static void print_part(FILE *out, const struct db_story *s, size_t apart)
+{
+    const struct db_term *t = &s->steps->term[apart];
+    const char tensor = t->verdict == DB_WRONG_K ? 'k' : 'x';
+    const int operand = tensor == 'x' ? t->x_operand : !t->x_operand;
+    char where[256], who[96];
+    fprintf(out, "\nThe first product that is not right is number %zu, at %s, by %s of %s.\n",
+            apart + 1, place(where, s, t->step), thread(who, t->step), t->step->kernel);
+    if (!t->step->from[operand]) {
+        fprintf(out, "  Its %c is the number %.4g, which was loaded from nowhere.\n", tensor,
+                (double)t->step->value[operand]);
+        return;
+    }
+    fprintf(out, "  Its %c came this way:\n", tensor);
+    print_way(out, s, t->step->from[operand]);
+}
+
+/* ---- 4. the rest ----------------------------------------------------------------------------- */
+
+static void print_missing(FILE *out, const struct db_story *s)
+{
+    const struct conv_shape *c = &s->output.shape;
+    const int taps = c->C * c->K * c->K;
+    char x[64], k[64];
+    size_t shown = 0;
+    if (!s->steps->missing || !s->steps->terms)
+        return;
+    fprintf(out, "\nOf the %d products that it needs, %zu %s missing:\n", taps, s->steps->missing,
+            s->steps->missing == 1 ? "is" : "are");
+    for (int i = 0; i < taps && (shown < LISTED || s->all); i++)
+        if (!s->steps->times[i] && ++shown)
+            fprintf(out, "         %-24s * %s\n", element(x, s, 'x', db_needed_x(&s->output, i)),
+                    element(k, s, 'k', db_needed_k(&s->output, i)));
+    if (shown < s->steps->missing)
+        fprintf(out, "    ...  %zu more (--all shows them)\n", s->steps->missing - shown);
+}
+
+/* Numbers that are added and no product: what the sum starts from, a bias, what was in y. */
+static void print_added(FILE *out, const struct db_story *s)
+{
+    char where[256];
+    for (size_t i = 0, shown = 0; i < s->steps->steps && shown < LISTED; i++) {
+        const struct db_step *step = &s->steps->step[i];
+        const bool adds = step->kind == VG_PROOF_ADD || step->kind == VG_PROOF_SUBTRACT ||
+                          step->kind == VG_PROOF_ATOMIC_ADD || step->kind == VG_PROOF_FMA;
+        for (int k = step->kind == VG_PROOF_FMA ? 2 : 0; adds && k < 3; k++) {
+            const struct db_step *from = db_step_find(s->steps, step->from[k]);
+            while (from && from->kind == VG_PROOF_LOAD && from->index < 0)
+                from = db_step_find(s->steps, from->from[0]);
+            if (from || step->value[k] == 0)
+                continue;
+            fprintf(out, "\n%s adds %.7g, which is no product: where does the sum start?\n",
+                    place(where, s, step), (double)step->value[k]);
+            shown++;
+        }
+    }
+}
+
+/* Division, minimum and the like, and products with what is no element. */
+static void print_other(FILE *out, const struct db_story *s)
+{
+    char where[256];
+    for (size_t i = 0, shown = 0; i < s->steps->steps && shown < LISTED; i++) {
+        const struct db_step *step = &s->steps->step[i];
+        bool is_term = false;
+        for (size_t t = 0; t < s->steps->terms && !is_term; t++)
+            is_term = s->steps->term[t].step == step;
+        if (is_term || (step->kind != VG_PROOF_OTHER && step->kind != VG_PROOF_MULTIPLY))
+            continue;
+        fprintf(out, "\n%s does something else to the sum than to add: %s of %.7g and %.7g.\n",
+                place(where, s, step),
+                step->kind == VG_PROOF_MULTIPLY ? "the product" : "an operation",
+                (double)step->value[0], (double)step->value[1]);
+        shown++;
+    }
+}
+
+void db_story_print(FILE *out, const struct db_story *s)
+{
+    const size_t apart = first_difference(s->steps);
+    print_output(out, s);
+    print_terms(out, s, apart);
+    if (apart < s->steps->terms)
+        print_part(out, s, apart);
+    print_missing(out, s);
+    print_added(out, s);
+    print_other(out, s);
+    if (s->right && apart == s->steps->terms && !s->steps->missing)
+        fprintf(out, "\nEach of its %zu products is there once.\n", s->steps->terms);
+}

@@ -1,0 +1,25 @@
+/** @file
+ * The text of `grader debug`: what an output was made of, and where that parts from what is expected.
+ */
+#ifndef CONVLAB_GRADER_STORY_H
+#define CONVLAB_GRADER_STORY_H
+
+#include "grader/debug/steps.h"
+
+#include <stdio.h>
+
+/** What is told. */
+struct db_story {
+    struct db_output output;
+    const struct db_steps *steps;
+    const float *x, *k;
+    float expected, got;
+    bool right, written;
+    bool all;           /**< every product, not only those around the first difference */
+    const char *source; /**< how lines call the student's file */
+};
+
+/** Writes it. */
+void db_story_print(FILE *out, const struct db_story *story);
+
+#endif

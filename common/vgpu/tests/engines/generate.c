@@ -79,6 +79,7 @@ static void choose_features(struct gen *g)
                                    .racy = chance(g, 15),
                                    .hot = chance(g, 12),
                                    .faulty = chance(g, 20),
+                                   .own_edge = chance(g, 50),
                                    .uninitialised = chance(g, 15),
                                    .calls = chance(g, 25),
                                    .exits = chance(g, 25),

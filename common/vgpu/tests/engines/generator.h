@@ -86,6 +86,7 @@ struct gen_features {
     bool racy;          /**< shared memory with missing barriers */
     bool hot;           /**< a loop of thousands of turns */
     bool faulty;        /**< an access that ends the kernel */
+    bool own_edge;      /**< threads write to their own elements of %g4, else all only read it */
     bool uninitialised; /**< reads of what nobody wrote */
     bool calls, exits, prints;
     bool dynamic;    /**< shared memory is dynamic */

@@ -6,14 +6,13 @@
  *
  * Times of different devices are never put side by side. */
 #include "grader/course/floor.h"
-#include "grader/course/milestone.h"
 #include "grader/plots/plot_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PANELS = 4, MAX_BARS = 16, MAX_GRADINGS = 24 };
+enum { MAX_PANELS = 4, MAX_BARS = 24 };
 
 struct panel {
     char model[64], title[128];
@@ -21,7 +20,7 @@ struct panel {
     double cudnn_ms, floor_ms;
     size_t bars;
     struct bar {
-        char name[16];
+        char name[24]; /* "m3 yours" */
         double ms;
     } bar[MAX_BARS];
 };
@@ -54,7 +53,7 @@ static void add_bar(struct panel *p, const char *name, double ms)
     size_t at = p->bars++; /* m2 before m10 */
     for (; at && strverscmp(p->bar[at - 1].name, name) > 0; at--)
         p->bar[at] = p->bar[at - 1];
-    plot_text(p->bar[at].name, sizeof p->bar[at].name, name, 12);
+    plot_text(p->bar[at].name, sizeof p->bar[at].name, name, 20);
     p->bar[at].ms = ms;
 }
 
@@ -86,53 +85,13 @@ static void collect_bench(struct ladder *l, const struct tsv *t)
 
 /* ---- from gradings -------------------------------------------------------------------------- */
 
-struct gradings {
-    size_t n;
-    struct plot_result *of[MAX_GRADINGS];
-};
-
-static void read_gradings(struct gradings *g, const char *folder)
-{
-    struct dirent **entries;
-    int n = gr_milestone_folders(folder, &entries);
-    for (int i = 0; i < n; i++) {
-        char path[PATH_MAX];
-        struct st_error ignored;
-        struct plot_result *r = g->n < MAX_GRADINGS ? malloc(sizeof *r) : NULL;
-        if (r && path_format(path, sizeof path, "%s/%s/result.json", folder, entries[i]->d_name) &&
-            !plot_result_read(r, path, &ignored))
-            g->of[g->n++] = r;
-        else
-            free(r);
-        free(entries[i]);
-    }
-    if (n >= 0)
-        free(entries);
-}
-
-static bool same_device(const struct plot_result *a, const struct plot_result *b)
-{
-    return strcmp(a->device, b->device) == 0 && strcmp(a->profile, b->profile) == 0;
-}
-
-static const struct plot_time *right_time(const struct plot_result *r, const char *model,
-                                          long images, int layer)
-{
-    for (size_t i = 0; i < r->n; i++)
-        if (!r->time[i].subject[0] && r->time[i].right && isfinite(r->time[i].ms) &&
-            r->time[i].images == images && (layer == 0 || r->time[i].layer == layer) &&
-            strcmp(r->time[i].model, model) == 0)
-            return &r->time[i];
-    return NULL;
-}
-
 /* How many gradings on @p like's device have right outputs of a model at a size. */
 static size_t gradings_with(const struct gradings *g, const struct plot_result *like,
                             const struct plot_time *t)
 {
     size_t n = 0;
     for (size_t i = 0; i < g->n; i++)
-        n += same_device(g->of[i], like) && right_time(g->of[i], t->model, t->images, 0);
+        n += plot_same_device(g->of[i], like) && plot_right_time(g->of[i], t->model, t->images, 0);
     return n;
 }
 
@@ -145,7 +104,7 @@ static const struct plot_result *choose(const struct gradings *g, const struct p
     *most = 0;
     for (size_t i = 0; i < g->n; i++) {
         const struct plot_result *r = g->of[i];
-        for (size_t k = 0; k < r->n && (!own || same_device(r, own)); k++) {
+        for (size_t k = 0; k < r->n && (!own || plot_same_device(r, own)); k++) {
             const struct plot_time *t = &r->time[k];
             size_t n = t->subject[0] ? 0 : gradings_with(g, r, t);
             if (n < *most || n == 0 || (n == *most && t->images <= l->images))
@@ -174,6 +133,14 @@ static void find_cudnn(const struct gradings *g, struct ladder *l)
         }
 }
 
+/* A milestone's time, and whose code it is: "m3 yours". */
+static void add_rung(struct panel *p, const struct plot_result *r, const char *whose, double ms)
+{
+    char name[40];
+    snprintf(name, sizeof name, "%.12s %s", r->milestone, whose);
+    add_bar(p, name, ms);
+}
+
 static void collect_gradings(struct ladder *l, const struct gradings *g,
                              const struct plot_result *chosen)
 {
@@ -182,13 +149,15 @@ static void collect_gradings(struct ladder *l, const struct gradings *g,
     plot_origin(l->origin, sizeof l->origin, chosen);
     for (size_t i = 0; i < g->n; i++) {
         const struct plot_result *r = g->of[i];
-        for (size_t k = 0; k < r->n && same_device(r, chosen); k++) {
+        for (size_t k = 0; k < r->n && plot_same_device(r, chosen); k++) {
             const struct plot_time *t = &r->time[k];
             if (t->images != l->images || strcmp(t->model, l->model) != 0 || !t->right)
                 continue;
             struct panel *p = panel_of(l, t->model, t->layer);
             if (p && !t->subject[0])
-                add_bar(p, r->milestone, t->ms);
+                add_rung(p, r, plot_whose(r), t->ms);
+            if (p && strcmp(t->subject, "reference") == 0 && strcmp(plot_whose(r), "yours") == 0)
+                add_rung(p, r, "reference", t->ms);
             if (p && t->subject[0] && known) {
                 p->floor_ms = 1e3 * gr_floor_direct_s(gr_floor_on(&profile, &t->conv));
                 snprintf(p->title, sizeof p->title, "%s, layer %d (%s)", t->model, t->layer,
@@ -208,7 +177,8 @@ static void tell_left_out(struct plot_job *job, const struct gradings *g,
     for (size_t i = 0; i < g->n; i++) {
         size_t used = strlen(others);
         if (strcmp(g->of[i]->milestone, "m0") != 0 && used + 20 < sizeof others &&
-            (!same_device(g->of[i], chosen) || !right_time(g->of[i], l->model, l->images, 0)))
+            (!plot_same_device(g->of[i], chosen) ||
+             !plot_right_time(g->of[i], l->model, l->images, 0)))
             snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "",
                      g->of[i]->milestone);
     }
@@ -265,35 +235,18 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
     put_values(job, l);
     plot_caption(
         job,
-        "Op Time of each layer at %ld images, on a logarithmic axis; %s. The floor of the direct algorithm is what the GPU needs at least to move x, k and y once, or for all multiply-adds; an algorithm with fewer of them can be faster.",
+        "Op Time of each layer at %ld images, on a logarithmic axis, of your code and of the references; %s. The floor of the direct algorithm is what the GPU needs at least to move x, k and y once, or for all multiply-adds; an algorithm with fewer of them can be faster.",
         l->images, l->origin);
     return plot_end(job, ladder_gp, err);
-}
-
-/* The folder that DIR lies in, if DIR is called mN: then others may lie beside it. */
-static bool find_siblings(char parent[PATH_MAX], const char *folder)
-{
-    char path[PATH_MAX];
-    if (!realpath(folder, path))
-        return false;
-    char *name = strrchr(path, '/') + 1;
-    const bool found = gr_milestone_number(name) >= 0;
-    *name = '\0';
-    snprintf(parent, PATH_MAX, "%s", path);
-    return found;
 }
 
 /* The gradings beside DIR, or in it. */
 static enum st_code from_gradings(struct plot_stage *stage, struct plot_job *job, struct ladder *l,
                                   struct st_error *err)
 {
-    struct gradings g = {0};
-    char parent[PATH_MAX];
+    struct gradings g;
     enum st_code code = ST_OK;
-    if (!stage->graded)
-        read_gradings(&g, stage->folder);
-    else if (find_siblings(parent, stage->folder))
-        read_gradings(&g, parent);
+    plot_gradings_read(&g, stage);
     size_t most;
     const struct plot_result *chosen = choose(&g, stage->graded ? &stage->result : NULL, l, &most);
     if (!chosen || most < 2) {
@@ -311,8 +264,7 @@ static enum st_code from_gradings(struct plot_stage *stage, struct plot_job *job
                                   ? "cuDNN's times are those of m0."
                                   : "cuDNN has no time here: m0 was not graded at this size.");
     }
-    for (size_t i = 0; i < g.n; i++)
-        free(g.of[i]);
+    plot_gradings_free(&g);
     return code;
 }
 

@@ -164,10 +164,15 @@ enum st_code plot_op_times(struct plot_stage *stage, struct st_error *err)
     struct plot_job *job = plot_add(stage, "op-times");
     struct op_times o;
     collect(&o, &stage->result);
-    if (o.lines)
+    if (o.sizes > 1)
         return draw(stage, job, &o, err);
-    plot_skip(job, stage->graded
-                       ? "Plot of Op Times skipped: no inference with right outputs was timed."
-                       : "Plot of Op Times skipped: there is no result.json of a grading.");
+    if (o.sizes == 1)
+        plot_skip(
+            job,
+            "Plot of Op Times skipped: one data-set size was run, whose Op Times are numbers.");
+    else
+        plot_skip(job, stage->graded
+                           ? "Plot of Op Times skipped: no inference with right outputs was timed."
+                           : "Plot of Op Times skipped: there is no result.json of a grading.");
     return ST_OK;
 }

@@ -153,6 +153,29 @@ const char *plot_origin(char *to, size_t room, const struct plot_result *result)
 /** Reads DIR/result.json into the stage. */
 void plot_stage_read(struct plot_stage *stage);
 
+/* ---- plot_gradings.c: other milestones' results ---------------------------------------------- */
+
+enum { PLOT_GRADINGS_MAX = 24 };
+struct gradings {
+    size_t n;
+    struct plot_result *of[PLOT_GRADINGS_MAX];
+};
+
+/** Reads the gradings in the folder, or, of a grading mN, those beside it, its own among them. Free with
+ * plot_gradings_free(). */
+void plot_gradings_read(struct gradings *gradings, const struct plot_stage *stage);
+void plot_gradings_free(struct gradings *gradings);
+
+/** @return whether both ran on the same device: only then are their times put side by side. */
+bool plot_same_device(const struct plot_result *a, const struct plot_result *b);
+
+/** @return the Op Time of a layer (0: any) at a size, of right outputs; or NULL. */
+const struct plot_time *plot_right_time(const struct plot_result *result, const char *model,
+                                        long images, int layer);
+
+/** @return whose code a result is of: "yours", "reference" or "library". */
+const char *plot_whose(const struct plot_result *result);
+
 /* ---- the makers ----------------------------------------------------------------------------- */
 
 enum st_code plot_op_times(struct plot_stage *stage, struct st_error *err);

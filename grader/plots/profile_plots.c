@@ -53,14 +53,38 @@ static int by_share(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+/* The memory that a roof is of: DRAM, or L2 where a kernel's data stays in it. */
+struct memory {
+    const char *name, *bytes;
+    double bytes_per_s;
+};
+
+/* Whether all kernels of the largest size that compute have bytes of a memory. */
+static bool have_bytes(const struct tsv *t, const char *column)
+{
+    const double images = largest_size(t);
+    for (size_t row = 0; row < t->rows; row++)
+        if (plot_number(t, row, "images") == images && kernel_ns(t, row) > 0 &&
+            plot_number(t, row, "flop") > 0 && !(plot_number(t, row, column) > 0))
+            return false;
+    return true;
+}
+
+static struct memory memory_of(const struct tsv *t, const struct vg_profile *gpu)
+{
+    if (!have_bytes(t, "dram_bytes") && have_bytes(t, "l2_bytes") && gpu->l2_bytes_per_s > 0)
+        return (struct memory){"L2", "l2_bytes", gpu->l2_bytes_per_s};
+    return (struct memory){"DRAM", "dram_bytes", gpu->dram_bytes_per_s};
+}
+
 /* The kernels of the largest size that have what a point needs, the longest first. */
-static size_t find_points(const struct tsv *t, struct point **points)
+static size_t find_points(const struct tsv *t, const char *bytes_column, struct point **points)
 {
     double images = largest_size(t);
     size_t n = 0;
     *points = calloc(t->rows + 1, sizeof **points);
     for (size_t row = 0; *points && row < t->rows; row++) {
-        double flop = plot_number(t, row, "flop"), bytes = plot_number(t, row, "dram_bytes");
+        double flop = plot_number(t, row, "flop"), bytes = plot_number(t, row, bytes_column);
         double ns = kernel_ns(t, row);
         if (plot_number(t, row, "images") == images && flop > 0 && bytes > 0 && ns > 0)
             (*points)[n++] =
@@ -73,16 +97,18 @@ static size_t find_points(const struct tsv *t, struct point **points)
 
 static enum st_code draw_roofline(struct plot_stage *stage, struct plot_job *job,
                                   const struct tsv *t, const struct point *p, size_t n,
-                                  const struct vg_profile *gpu, struct st_error *err)
+                                  const struct vg_profile *gpu, const struct memory *memory,
+                                  struct st_error *err)
 {
     char title[96], text[2][NUMBER_CHARS];
     const double peak = 2e-12 * gr_floor_macs_per_s(gpu);
     snprintf(title, sizeof title, "Roofline of the kernels, %.0f images", largest_size(t));
     if (plot_begin(stage, job, title, stage->origin, err))
         return err->code;
-    fprintf(job->values, "peak = %.9g\npeak_text = '%s'\ndram = %.9g\ndram_text = '%s'\n", peak,
-            number_short(text[0], peak, 3), gpu->dram_bytes_per_s * 1e-12,
-            number_short(text[1], gpu->dram_bytes_per_s * 1e-9, 4));
+    fprintf(job->values,
+            "peak = %.9g\npeak_text = '%s'\nmemory = '%s'\nslope = %.9g\nslope_text = '%s'\n", peak,
+            number_short(text[0], peak, 3), memory->name, memory->bytes_per_s * 1e-12,
+            number_short(text[1], memory->bytes_per_s * 1e-9, 4));
     fputs("kernel\tflop_per_byte\ttflop_per_s\n", job->table);
     put_kernels(job, n);
     for (size_t i = 0; i < n; i++)
@@ -90,8 +116,11 @@ static enum st_code draw_roofline(struct plot_stage *stage, struct plot_job *job
                  p[i].tflop_per_s);
     plot_caption(
         job,
-        "Each kernel at %.0f images: float32 operations per byte that passed DRAM, and operations per second, below what DRAM and the float32 units of this GPU allow; %s.",
-        largest_size(t), stage->origin);
+        "Each kernel at %.0f images: float32 operations per byte that passed %s, and operations per second, below what %s and the float32 units of this GPU allow; %s.",
+        largest_size(t), memory->name, memory->name, stage->origin);
+    if (strcmp(memory->name, "L2") == 0)
+        plot_caption(job,
+                     "At this size a kernel's data stays in the L2 cache, and passes no DRAM.");
     return plot_end(job, roofline_gp, err);
 }
 
@@ -108,17 +137,20 @@ enum st_code plot_roofline(struct plot_stage *stage, struct st_error *err)
         plot_skip(job, "Roofline skipped: no profile (%s).", why);
         return ST_OK;
     }
-    size_t n = find_points(&t, &points);
+    const bool known = plot_profile(&gpu, stage->result.profile);
+    const struct memory memory =
+        known ? memory_of(&t, &gpu) : (struct memory){"DRAM", "dram_bytes", 0};
+    const size_t n = find_points(&t, memory.bytes, &points);
     if (!n)
         plot_skip(
             job,
-            "Roofline skipped: the profile tells of no kernel how many operations it made and how many bytes passed DRAM. The virtual GPU counts both; with few images everything may stay in the L2 cache, so that none do: try --images 1000.");
-    else if (!plot_profile(&gpu, stage->result.profile))
+            "Roofline skipped: the profile tells of no kernel how many operations it made and how many bytes passed DRAM or L2. The virtual GPU counts them.");
+    else if (!known)
         plot_skip(job,
                   "Roofline skipped: there is no profile of the GPU, %s, to take its peaks from.",
                   stage->result.profile[0] ? stage->result.profile : "whose name is not known");
     else
-        code = draw_roofline(stage, job, &t, points, n, &gpu, err);
+        code = draw_roofline(stage, job, &t, points, n, &gpu, &memory, err);
     free(points);
     tsv_free(&t);
     return code;

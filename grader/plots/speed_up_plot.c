@@ -1,18 +1,20 @@
 /* speed-up: how many times as fast as what was timed beside it, a group of bars for each layer: the
- * plain loops of m1, or the kernel of m2 (which is 1), then the graded code and the reference.
+ * plain loops of m1, or the reference's kernel of m2 (which is 1), then the graded code, the reference,
+ * and the code of earlier milestones whose gradings lie beside this one.
  *
- *     group   base   label   graded   label   reference   label   layer   of (its shape or model) */
+ *     group   base   label   graded   label   ...   layer   of (its shape or model) */
 #include "grader/plots/plot_parts.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MAX_GROUPS = 6, MAX_BARS = 3 };
+enum { MAX_GROUPS = 6, MAX_BARS = 6, BASE = 0, GRADED, OTHERS };
 
 struct speed_up {
     const char *base, *graded; /* subjects */
     size_t groups, bars;
     const struct plot_time *group[MAX_GROUPS]; /* its base */
+    char name[MAX_BARS][32];
     double times[MAX_GROUPS][MAX_BARS];
 };
 
@@ -44,7 +46,10 @@ static void collect(struct speed_up *s, const struct plot_result *r, const char 
     memset(s, 0, sizeof *s);
     s->base = base;
     s->graded = strcmp(r->subject, "reference") == 0 ? "reference" : "submission";
-    s->bars = 2;
+    s->bars = OTHERS;
+    snprintf(s->name[BASE], sizeof s->name[BASE], "%s%s", base,
+             strcmp(base, "m2") ? "" : " (reference)");
+    snprintf(s->name[GRADED], sizeof s->name[GRADED], "%.12s (%s)", r->milestone, plot_whose(r));
     for (size_t i = 0; i < r->n; i++) {
         const struct plot_time *t = &r->time[i];
         if (strcmp(t->subject, base) != 0 || !isfinite(t->ms) || !is_right(r, t) ||
@@ -58,13 +63,58 @@ static void collect(struct speed_up *s, const struct plot_result *r, const char 
             continue;
         s->group[at] = t;
         s->groups = at == s->groups ? at + 1 : s->groups;
-        s->times[at][0] = 1;
-        s->times[at][1] = times_as_fast(t, find(r, s->graded, t));
-        s->times[at][2] =
-            strcmp(s->graded, "reference") ? times_as_fast(t, find(r, "reference", t)) : NAN;
-        if (isfinite(s->times[at][2]))
-            s->bars = 3;
+        s->times[at][BASE] = 1;
+        s->times[at][GRADED] = times_as_fast(t, find(r, s->graded, t));
     }
+}
+
+/* Adds a bar to the groups, unless it has no time in any. */
+static void add_bar(struct speed_up *s, const char *milestone, const char *whose,
+                    const double times[MAX_GROUPS])
+{
+    bool any = false;
+    for (size_t g = 0; g < s->groups; g++)
+        any = any || isfinite(times[g]);
+    if (!any || s->bars == MAX_BARS)
+        return;
+    snprintf(s->name[s->bars], sizeof s->name[s->bars], "%.12s (%s)", milestone, whose);
+    for (size_t g = 0; g < s->groups; g++)
+        s->times[g][s->bars] = times[g];
+    s->bars++;
+}
+
+static void add_reference(struct speed_up *s, const struct plot_result *r)
+{
+    double times[MAX_GROUPS];
+    for (size_t g = 0; g < s->groups; g++)
+        times[g] = strcmp(s->graded, "reference")
+                       ? times_as_fast(s->group[g], find(r, "reference", s->group[g]))
+                       : NAN;
+    add_bar(s, r->milestone, "reference", times);
+}
+
+/* Earlier milestones, of the same device and size. @return whether there are any */
+static bool add_earlier(struct speed_up *s, const struct plot_stage *stage)
+{
+    struct gradings all;
+    const size_t before = s->bars;
+    const struct plot_result *r = &stage->result;
+    plot_gradings_read(&all, stage);
+    for (size_t i = 0; i < all.n; i++) {
+        const struct plot_result *e = all.of[i];
+        double times[MAX_GROUPS];
+        const bool is_base =
+            strcmp(e->milestone, s->base) == 0 && strcmp(e->subject, "reference") == 0;
+        if (is_base || !plot_same_device(e, r) || strverscmp(e->milestone, r->milestone) >= 0)
+            continue;
+        for (size_t g = 0; g < s->groups; g++)
+            times[g] = times_as_fast(
+                s->group[g],
+                plot_right_time(e, s->group[g]->model, s->group[g]->images, s->group[g]->layer));
+        add_bar(s, e->milestone, plot_whose(e), times);
+    }
+    plot_gradings_free(&all);
+    return s->bars > before;
 }
 
 /* @return the highest bar. */
@@ -74,10 +124,13 @@ static double put_table(FILE *out, const struct speed_up *s)
     double highest = 1;
     for (size_t g = 0; g < s->groups; g++)
         one_model = one_model && strcmp(s->group[g]->model, s->group[0]->model) == 0;
-    fprintf(out, "group\t%s\tlabel\t%s\tlabel\treference\tlabel\tlayer\tof\n", s->base, s->graded);
+    fputs("group", out);
+    for (size_t b = 0; b < s->bars; b++)
+        fprintf(out, "\t%s\tlabel", s->name[b]);
+    fputs("\tlayer\tof\n", out);
     for (size_t g = 0; g < s->groups; g++) {
         fprintf(out, "%zu", g);
-        for (size_t b = 0; b < MAX_BARS; b++) {
+        for (size_t b = 0; b < s->bars; b++) {
             char label[NUMBER_CHARS];
             const double times = s->times[g][b];
             number_short(label, times, b ? 3 : 1);
@@ -93,7 +146,7 @@ static double put_table(FILE *out, const struct speed_up *s)
 }
 
 static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const struct speed_up *s,
-                         struct st_error *err)
+                         bool earlier, struct st_error *err)
 {
     char title[96];
     snprintf(title, sizeof title, "%s: speed-up over %s, %ld images", stage->result.milestone,
@@ -102,8 +155,10 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
         return err->code;
     fprintf(job->values, "groups = %zu\nbars = %zu\nhighest = %.9g\n", s->groups, s->bars,
             put_table(job->table, s));
-    plot_caption(job, "How many times as fast as %s, which was timed in turn with it; %s.", s->base,
-                 stage->origin);
+    plot_caption(job, "How many times as fast as %s, which was timed in turn with it; %s.",
+                 s->name[BASE], stage->origin);
+    if (earlier)
+        plot_caption(job, "Earlier milestones have the times of their own last gradings.");
     return plot_end(job, speed_up_gp, err);
 }
 
@@ -114,8 +169,11 @@ enum st_code plot_speed_up(struct plot_stage *stage, struct st_error *err)
     collect(&s, &stage->result, "plain loops");
     if (!s.groups)
         collect(&s, &stage->result, "m2");
-    if (s.groups)
-        return draw(stage, job, &s, err);
+    if (s.groups) {
+        add_reference(&s, &stage->result);
+        const bool earlier = strcmp(s.base, "m2") == 0 && add_earlier(&s, stage);
+        return draw(stage, job, &s, earlier, err);
+    }
     plot_skip(
         job,
         stage->graded

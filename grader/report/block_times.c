@@ -197,18 +197,32 @@ static double median_of(const struct gr_result *r, enum gr_subject subject, int 
     return t ? t->median_s : !layer && sum.layers ? sum.seconds : NAN;
 }
 
-/* How many times the graded code's time a subject's is; NAN if they are not of the same layers. */
-static double ratio_to_graded(const struct gr_result *r, enum gr_subject subject, int layer,
-                              size_t images)
+/* How many times the graded code's time a subject's is, and how uncertain that is, as a share of it. */
+struct ratio {
+    double of_graded; /* NAN if they are not of the same layers */
+    double uncertainty;
+};
+
+static struct ratio ratio_to_graded(const struct gr_result *r, enum gr_subject subject, int layer,
+                                    size_t images)
 {
     const enum gr_subject graded = gr_graded_subject(r);
     const double own = median_of(r, graded, layer, images);
+    struct ratio ratio = {NAN, 0};
     if (subject == graded || !isfinite(own))
-        return NAN;
-    if (layer)
-        return median_of(r, subject, layer, images) / own;
-    return gr_op_time_ratio(gr_op_time_sum(r, subject, images), gr_op_time_sum(r, graded, images),
-                            NULL);
+        return ratio;
+    if (!layer) {
+        ratio.of_graded = gr_op_time_ratio(gr_op_time_sum(r, subject, images),
+                                           gr_op_time_sum(r, graded, images), &ratio.uncertainty);
+        return ratio;
+    }
+    const struct gr_inference *in = inference_of(r, r->inference[0].model, images);
+    const struct gr_timing *a = find_timing(r, subject, in, layer),
+                           *b = find_timing(r, graded, in, layer);
+    ratio.of_graded = median_of(r, subject, layer, images) / own;
+    if (a && b)
+        ratio.uncertainty = hypot(gr_timing_uncertainty(a), gr_timing_uncertainty(b));
+    return ratio;
 }
 
 static bool is_timed(const struct gr_result *r, enum gr_subject subject, int layer)
@@ -219,12 +233,20 @@ static bool is_timed(const struct gr_result *r, enum gr_subject subject, int lay
     return false;
 }
 
-static void put_ratio_cell(struct gr_cells *t, double time, double ratio)
+/* A difference within the noise, or within what is printed, is none. */
+static bool is_equal(struct ratio ratio)
+{
+    return fabs(ratio.of_graded - 1) <= fmax(0.005, ratio.uncertainty);
+}
+
+static void put_ratio_cell(struct gr_cells *t, double time, struct ratio ratio)
 {
     char text[NUMBER_CHARS], of_graded[NUMBER_CHARS];
-    if (isfinite(ratio))
-        gr_cell_print(t, "%s (%s×)", number_short(text, time * 1e3, 4),
-                      number_short(of_graded, ratio, 3));
+    number_short(text, time * 1e3, 4);
+    if (isfinite(ratio.of_graded) && is_equal(ratio))
+        gr_cell_print(t, "%s (equal)", text);
+    else if (isfinite(ratio.of_graded))
+        gr_cell_print(t, "%s (%s×)", text, number_short(of_graded, ratio.of_graded, 3));
     else
         gr_cell_number(t, time * 1e3, 4);
 }
@@ -315,6 +337,16 @@ static void put_range_cell(struct gr_cells *t, const struct gr_timing *timing)
         gr_cell(t, "–");
 }
 
+/* On a page with the unit that fits; a table of LaTeX has milliseconds. */
+static void put_time_cell(struct gr_cells *t, double ms)
+{
+    char text[GR_TIME_CHARS];
+    if (t->tex || !isfinite(ms))
+        gr_cell_number(t, ms, 4);
+    else
+        gr_cell(t, gr_time_text(text, 1e-3 * ms));
+}
+
 static void put_layer_row(struct gr_cells *t, const struct gr_result *r,
                           const struct gr_inference *in, int layer, bool model)
 {
@@ -330,7 +362,7 @@ static void put_layer_row(struct gr_cells *t, const struct gr_result *r,
     else
         gr_cell(t, "-");
     if (in->passed) {
-        gr_cell_number(t, ms, 4);
+        put_time_cell(t, ms);
         put_range_cell(t, timing ? timing : &none);
         gr_cell_number(t, timing ? timing->gmac / ms * 1e3 : NAN, 3);
     } else {
@@ -348,7 +380,7 @@ bool gr_op_times_cells(struct gr_cells *t, const struct gr_result *r)
     gr_column(t, 'r', "Images");
     gr_column(t, 'r', "Layer");
     gr_column(t, 'l', "Shape");
-    gr_column(t, 'r', "Op Time (ms)");
+    gr_column(t, 'r', t->tex ? "Op Time (ms)" : "Op Time");
     gr_column(t, 'r', "Fastest–slowest (ms)");
     gr_column(t, 'r', "GMAC/s");
     gr_columns_end(t);

@@ -127,8 +127,11 @@ static const struct {
     {"op-times",
      {"m5: Op Time by data-set size", "Images", "Op Time, ms", "layer 1 (1x70x70, 12@5)",
       "layer 2 (12x33x33, 24@5)", ">100<", "modelled: virtual GPU, profile h200"}},
-    {"speed-up", {"m5: speed-up over m2, 100 images", "times as fast", "submission", "reference"}},
-    {"ladder", {"Op Time of each milestone, 100 images", "m3", "m5", "floor", "Op Time, ms"}},
+    {"speed-up",
+     {"m5: speed-up over m2, 100 images", "times as fast", "m5 (yours)", "m5 (reference)",
+      "m2 (reference)"}},
+    {"ladder",
+     {"Op Time of each milestone, 100 images", "m3 library", "m5 yours", "floor", "Op Time, ms"}},
     {"roofline",
      {"Roofline of the kernels, 100 images", "FLOP/byte", "TFLOP/s", "DRAM: 4200 GB/s",
       "float32: 66.9 TFLOP/s", "multiply"}},
@@ -276,11 +279,11 @@ Test(plots, gradings_on_a_gpu_are_a_ladder_with_cudnn)
     cr_expect(strstr(ladder->caption, "cuDNN's times are those of m0."), "%s", ladder->caption);
     cr_expect(strstr(ladder->caption, "Not here, because they ran elsewhere"));
     char *table = picture(folder, "ladder.tsv"), *svg = picture(folder, "ladder.svg");
-    const char *m2 = strstr(table, "\tm2\t"), *m4 = strstr(table, "\tm4\t"),
-               *m10 = strstr(table, "\tm10\t");
+    const char *m2 = strstr(table, "\tm2 library\t"), *m4 = strstr(table, "\tm4 library\t"),
+               *m10 = strstr(table, "\tm10 library\t");
     cr_expect(m2 && m4 && m10 && m2 < m4 && m4 < m10);
     cr_expect(strstr(table, "\t0.123\t") && strstr(table, "\t0.234\t"));
-    cr_expect_not(strstr(table, "\tm3\t") || strstr(table, "\tm5\t"));
+    cr_expect_not(strstr(table, "\tm3 ") || strstr(table, "\tm5 "));
     cr_expect(strstr(svg, "measured on NVIDIA H200") && !strstr(svg, "modelled"));
     free(table), free(svg), free(plots);
 }
@@ -371,6 +374,32 @@ static void expect_reason(const char *file, const char *text, const char *plot, 
     cr_expect(strstr(got, reason), "%s: expected '%s', got '%s'", file, reason, got);
     unlink(temp_path(file));
     free(plots);
+}
+
+/* At a size at which all data stays in L2, the roof is L2's; of one size there is no line to draw. */
+Test(plots, a_small_size_has_a_roofline_of_l2_and_no_plot_of_one_point)
+{
+    static const char *const tables[] = {
+        "images\tkernel\ttotal_ns\tflop\tdram_bytes\tl2_bytes\n9\tk\t5\t100\t0\t40\n",
+        "images\tkernel\ttotal_ns\tflop\tdram_bytes\tl2_bytes\n9\tk\t5\t100\t20\t40\n"};
+    static const char *const roofs[] = {"L2: ", "DRAM: 4200 GB/s"};
+    static const char result[] =
+        "{\"milestone\": \"m3\", \"subject\": \"submission\", \"device\": \"virtual\", \"profile\": "
+        "\"virtual GPU, profile h200\", \"inference\": [{\"model\": \"two-layer\", \"images\": 9, "
+        "\"passed\": true, \"op_times_s\": [0.001, 0.002]}]}";
+    temp_file("result.json", result, sizeof result - 1);
+    mkdir(temp_path("profile"), 0777);
+    for (int i = 0; i < 2; i++) {
+        temp_file("profile/kernels.tsv", tables[i], strlen(tables[i]));
+        struct gr_plots *plots = draw(temp_path("."));
+        char *svg = picture(temp_path("."), "roofline.svg"),
+             *table = picture(temp_path("."), "roofline.tsv");
+        cr_expect(strstr(svg, roofs[i]), "%s", roofs[i]);
+        cr_expect(strstr(table, i ? "k\t5\t" : "k\t2.5\t"), "%s", table);
+        cr_expect(strstr(gr_plots_find(plots, "op-times")->reason, "one data-set size"));
+        cr_expect_not(file_exists(temp_path("plots/op-times.svg")));
+        free(svg), free(table), free(plots);
+    }
 }
 
 Test(plots, damaged_tables_are_named)

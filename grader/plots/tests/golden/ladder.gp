@@ -9,8 +9,8 @@ panels = 2
 array panel_title[2]
 array first[2]
 array bars[2]
-panel_title[1] = 'two-layer, layer 1 (1x70x70, 12@5)'; first[1] = 0; bars[1] = 2
-panel_title[2] = 'two-layer, layer 2 (12x33x33, 24@5)'; first[2] = 2; bars[2] = 2
+panel_title[1] = 'two-layer, layer 1 (1x70x70, 12@5)'; first[1] = 0; bars[1] = 3
+panel_title[2] = 'two-layer, layer 2 (12x33x33, 24@5)'; first[2] = 3; bars[2] = 3
 with_cudnn = 0
 with_floor = 1
 least = 0.00390625
@@ -85,7 +85,7 @@ start = "eval 'set terminal '.(picture eq 'svg' ? svg(height) : picture eq 'png'
 # ---- ladder: Op Times of all milestones on one device, a panel for each layer ------------------------
 # data: rows of milestones, those of panel p from first[p] on, `bars[p]` of them; with cuDNN's time and the
 # floor in each row. least, most: of all times.
-left = 62; right = 500
+left = 124; right = 500
 between = 64            # from one panel's bars to the next one's: its axis, and a title
 height = head + key_height(2) + 24
 do for [p=1:panels] { height = height + row * bars[p] + between }
@@ -96,7 +96,7 @@ set logscale x
 set format x '%g'
 set border 1
 unset grid
-set grid xtics lt 1 lw 0.8 lc rgb '#c4cad0'
+set grid xtics ytics lt 1 lw 0.8 lc rgb '#c4cad0'   # points, not bars: a logarithmic axis has no zero that a length could be from
 set xrange [low:high]
 set ytics scale 0 ()
 
@@ -111,10 +111,10 @@ do for [picture in pictures] {
         set yrange [-0.6:bars[p] - 0.4]
         set xlabel (p == panels ? 'Op Time, ms' : '')
         key(text) = p == panels ? text : ''
-        plot data every ::first[p]::first[p]+bars[p]-1 using 'ms':'row':(low):'ms':(column('row')-0.36):(column('row')+0.36):ytic(strcol('milestone')) with boxxyerror @fill_3 notitle, \
+        plot data every ::first[p]::first[p]+bars[p]-1 using 'ms':'row':ytic(strcol('milestone')) with points lt 1 ps 1.4 notitle, \
              for [i=1:with_cudnn] data every ::first[p]::first[p] using 'cudnn_ms':(-0.6):(0):(bars[p]+1) with vectors nohead lt 2 title key('cuDNN'), \
              for [i=1:with_floor] data every ::first[p]::first[p] using 'floor_ms':(-0.6):(0):(bars[p]+1) with vectors nohead lt 5 title key('floor of the direct algorithm'), \
-             data every ::first[p]::first[p]+bars[p]-1 using 'ms':'row':'label' with labels left boxed offset 1,0 notitle
+             data every ::first[p]::first[p]+bars[p]-1 using 'ms':'row':'label' with labels left boxed offset 1.4,0 notitle
         unset label 1
         unset label 2
         top = bottom + between

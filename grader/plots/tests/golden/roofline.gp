@@ -7,8 +7,9 @@ heading = 'Roofline of the kernels, 100 images'
 origin = 'modelled: virtual GPU, profile h200'
 peak = 66.90816
 peak_text = '66.9'
-dram = 4.2
-dram_text = '4200'
+memory = 'DRAM'
+slope = 4.2
+slope_text = '4200'
 kernels = 1
 array kernel[1]
 kernel[1] = 'multiply'
@@ -79,18 +80,18 @@ start = "eval 'set terminal '.(picture eq 'svg' ? svg(height) : picture eq 'png'
     set label 1 heading at screen x(12),screen y(18) left font ',17' noenhanced; \
     set label 2 origin at screen x(12),screen y(40) left font ',14' noenhanced textcolor rgb '#57606a'"
 
-# ---- roofline: each kernel's speed, below what DRAM and the float32 units allow ------------------------
-# data: kernel, FLOP per byte of DRAM, TFLOP/s; `kernels` rows. peak: TFLOP/s, dram: TB/s.
+# ---- roofline: each kernel's speed, below what a memory and the float32 units allow ------------------------
+# data: kernel, FLOP per byte of `memory`, TFLOP/s; `kernels` rows. peak: TFLOP/s, slope: TB/s.
 top = head; bottom = top + 300; left = 84; right = 500
 height = bottom + 66 + key_height(kernels)
 y_label = 'TFLOP/s'
-roof(x) = x * dram < peak ? x * dram : peak
+roof(x) = x * slope < peak ? x * slope : peak
 min(a, b) = a < b ? a : b
 max(a, b) = a > b ? a : b
 
 stats data using 'flop_per_byte' name 'intensity' nooutput
 stats data using 'tflop_per_s' name 'speed' nooutput
-ridge = peak / dram
+ridge = peak / slope
 from = min(ridge / 8, intensity_min / 2)
 to = max(ridge * 8, intensity_max * 2)
 # Room for the labels on both sides of the ridge.
@@ -102,9 +103,9 @@ set format '%g'
 set samples 400
 set xrange [from:to]
 set yrange [min(speed_min / 2, peak / 100):2.5 * peak]
-set xlabel 'Operations per byte of DRAM, FLOP/byte'
+set xlabel 'Operations per byte of '.memory.', FLOP/byte'
 set label 3 'float32: '.peak_text.' TFLOP/s' at graph 0.98,first peak right offset 0,0.6
-set label 4 'DRAM: '.dram_text.' GB/s' at first 0.75 * ridge,first 0.75 * peak right offset -0.5,0.4
+set label 4 memory.': '.slope_text.' GB/s' at first 0.75 * ridge,first 0.75 * peak right offset -0.5,0.4
 do for [i=1:kernels] {
     set label 200 + i '' at screen x(34),screen key_y(i, kernels) point lt i ps 1.5
     set label 100 + i kernel[i] at screen x(66),screen key_y(i, kernels) left noenhanced

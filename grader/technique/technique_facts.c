@@ -121,6 +121,11 @@ static double shared_reused(const struct gr_way *w)
     return ratio(w->multiplying.shared_loads, w->multiplying.staged);
 }
 
+static double x_repeated(const struct gr_way *w)
+{
+    return ratio(w->multiplying.x_staged, w->multiplying.x_staged_new);
+}
+
 static double x_loads(const struct gr_way *w)
 {
     return ratio(w->total.x_loads, outputs(w) * w->shape.C);

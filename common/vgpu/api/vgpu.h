@@ -263,6 +263,7 @@ const uint32_t *vg_proof_elements(const struct vg_device *device, enum vg_proof_
 /** What an output was made of. */
 struct vg_proof_word {
     bool has_element; /**< false: of no element of x or k */
+    bool is_zero;     /**< the number is */
     uint32_t element;
     uint32_t products; /**< of x and k; of these: ... */
     uint32_t x_shared, k_shared, x_buffer, k_constant, read_only, by_atomics;
@@ -281,6 +282,8 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(buffer_words) /* of global memory to which x was copied, that were loaded again */           \
     X(staged)       /* x or k, stored to shared memory */                                          \
     X(shared_loads) /* x or k, loaded from there */                                                \
+    X(x_staged)     /* elements of x, stored to shared memory */                                   \
+    X(x_staged_new) /* ... of these, by a block that had not stored the same one before */         \
     X(barriers)                                                                                    \
     X(x_rewritten)         /* x, stored to global memory other than y */                           \
     X(loop_branches)       /* branches backwards, taken or not, after products */                  \

@@ -106,8 +106,8 @@ static void judge(struct session_proof *p, const struct vg_device *device)
                 for (int w = 0; w < width; w++, i++) {
                     struct vg_proof_word word;
                     vg_proof_word(device, i, &word);
-                    const bool right =
-                        word.has_element && word.element == element_of(&o, b, m, h, w);
+                    const bool right = (word.has_element || word.is_zero) &&
+                                       word.element == element_of(&o, b, m, h, w);
                     add_word(&p->totals, &word, right, i);
                 }
 }

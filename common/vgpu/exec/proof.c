@@ -1,5 +1,7 @@
 #include "vgpu/exec/proof_log.h"
 
+#include "vgpu/exec/float_bits.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -33,7 +35,9 @@ static void forget_tensors(struct proof *p)
         free(p->tensor[i].elements);
     memset(p->tensor, 0, sizeof p->tensor);
     free(p->values);
+    free(p->staged);
     p->values = NULL;
+    p->staged = NULL;
 }
 
 void proof_close(struct vg_device *d)
@@ -147,11 +151,13 @@ bool vg_proof_tensor(struct vg_device *d, enum vg_proof_tensor which, uint64_t a
     if (!t->elements || (which == VG_PROOF_K && !make_table(p, words, n)))
         return false;
     for (size_t i = 0; i < n; i++) {
-        t->elements[i] = which == VG_PROOF_K ? element_of_k(p, words[i]) : random_element(p, i);
+        t->elements[i] = which == VG_PROOF_K             ? element_of_k(p, words[i])
+                         : f32_of_bits(words[i]) == 0.0f ? 0
+                                                         : random_element(p, i);
         to[i] = (struct origin){.low = PROOF_ELEMENT | t->elements[i],
                                 .way = which == VG_PROOF_K ? WAY_OF_K : WAY_OF_X};
     }
-    return true;
+    return which == VG_PROOF_K || proof_staged_make(p, t->elements, n);
 }
 
 const uint32_t *vg_proof_elements(const struct vg_device *d, enum vg_proof_tensor which,
@@ -170,7 +176,10 @@ void vg_proof_word(const struct vg_device *d, size_t index, struct vg_proof_word
     const struct proof_joins *joins = &p->joins[at];
     const uint32_t products = way_products(o->way);
     const bool joined = o->way & WAY_JOINED && !joins->count; /* before they came here */
+    uint32_t bits;
+    memcpy(&bits, vg_memory_host(&d->memory, VG_GLOBAL_BASE + 4 * at), sizeof bits);
     *to = (struct vg_proof_word){.has_element = o->low & PROOF_ELEMENT,
+                                 .is_zero = f32_of_bits(bits) == 0,
                                  .element = o->low & FIELD_PRIME,
                                  .products = products,
                                  .x_shared = way_count(o->way, WAY_X_SHARED),
@@ -411,10 +420,12 @@ void proof_block_start(struct vg_block *b)
     if (!b->launch->device->proof)
         return;
     clear_words(&b->proof);
+    b->proof.serial = ++b->launch->device->proof->blocks;
     for (uint32_t i = 0; i < b->warp_count; i++) {
-        struct proof_words local = b->warps[i].proof.local;
-        clear_words(&local);
-        b->warps[i].proof = (struct proof_warp){.local = local};
+        struct proof_warp *p = &b->warps[i].proof;
+        clear_words(&p->local);
+        free(p->bytes);
+        *p = (struct proof_warp){.local = p->local};
     }
 }
 

@@ -3,8 +3,8 @@
  *
  * While a proof runs, each 32-bit word (of a register, of global, shared, local and constant memory)
  * has an origin: an element of a prime field (proof_field.h) and the way that it came
- * (proof_ways.h). Each element of x has a random one, each element of k one that depends on its
- * value. Instructions on floating-point numbers compute with the elements what they compute with the
+ * (proof_ways.h). Each element of x has a random one, or 0 if it is 0, so that products may be skipped
+ * there; each element of k has one that depends on its value. Instructions on floating-point numbers compute with the elements what they compute with the
  * values, but exactly; moves, loads, stores, shuffles, selections, copies and conversions between
  * floating-point types carry origins along; whatever else writes a word leaves it without one. A word
  * without an origin (all zeros) stands for the number that it holds.
@@ -25,6 +25,9 @@
  *     proof_numbers.c arithmetic
  *     proof_moves.c   moves, selections, conversions, bits, shuffles
  *     proof_memory.c  loads, stores, atomics, copies to shared memory, textures
+ *     proof_bytes.c   words that are copied byte by byte
+ *     proof_integers.c  integers: fixed point
+ *     proof_staged.c  which elements of x a block stored to shared memory
  *     proof_matrix.c  matrix instructions
  *     proof_field.c   the field
  *     proof_log.c     how one output was made, if it is followed
@@ -94,6 +97,9 @@ struct proof {
     struct proof_tensor tensor[VG_PROOF_TENSORS];
     uint32_t *values; /**< the values of k: a hash table; 0: free */
     size_t value_mask;
+    struct proof_staged *staged; /**< the elements of x: a hash table (proof_staged.c) */
+    size_t staged_mask;
+    uint32_t blocks; /**< started so far */
     struct proof_kernel *kernels;
     size_t kernel_count, kernel_room;
     struct proof_kernel *running;
@@ -153,6 +159,9 @@ uint32_t proof_lanes(const struct vg_warp *w, const struct ir_insn *in);
 /** A word of a thread's local memory, or of the block's shared memory. @pre it is inside */
 struct origin *proof_local(const struct vg_warp *w, int lane, size_t word);
 struct origin *proof_shared(struct vg_block *b, size_t word);
+/** Elements of x; then one of them was stored to shared memory. */
+bool proof_staged_make(struct proof *p, const uint32_t *elements, size_t n);
+void proof_staged_note(struct vg_warp *w, uint32_t element);
 /** The origin of a word that holds this and came from the host. */
 struct origin proof_by_value(const struct proof *p, uint32_t value);
 
@@ -174,6 +183,9 @@ void proof_keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place 
 void proof_step(const struct ir_insn *in, struct vg_warp *w);
 void proof_load(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_store(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
+/** Of single bytes. */
+void proof_load_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
+void proof_store_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_atomic(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_copy_async(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_texture(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);

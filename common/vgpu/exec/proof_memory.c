@@ -150,6 +150,8 @@ static void count_kept(struct vg_warp *w, const struct ir_insn *in, struct proof
     if (to.space == PTX_SPACE_SHARED && raw) {
         proof_counts(w)->staged++;
         w->block->proof.staged += !to.origin->low && !to.origin->high;
+        if (o.way & WAY_OF_X)
+            proof_staged_note(w, o.low & FIELD_PRIME);
     }
     if (to.space != PTX_SPACE_GLOBAL)
         return;
@@ -330,7 +332,8 @@ static struct origin sum_at(struct vg_warp *w, const struct ir_insn *in, int lan
     const uint64_t old = value_at(w, at, in->bytes), by = register_at(w, in->b, lane, in->bytes);
     const enum ptx_type type = (enum ptx_type)in->type;
     struct origin sum = {0};
-    if (type != PTX_TYPE_f32 && type != PTX_TYPE_f64)
+    if (!ptx_type_is_float(type) ? in->bytes < 4 || (!at.origin->low && !b.low)
+                                 : type != PTX_TYPE_f32 && type != PTX_TYPE_f64)
         return sum;
     const struct proof_value r =
         proof_sum(proof_number(old, type, (struct proof_value){at.origin->low, at.origin->way}),

@@ -111,24 +111,50 @@ static void pack_128(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes
     }
 }
 
-/* Between floating-point types; of other types what comes out has no origin. */
+struct conversion {
+    enum ptx_type to, from;
+};
+
+static struct conversion conversion_of(const struct ir_insn *in)
+{
+    switch (in->op) {
+    case IR_CVT_F64_F32:
+        return (struct conversion){PTX_TYPE_f64, PTX_TYPE_f32};
+    case IR_CVT_F16_F32:
+        return (struct conversion){PTX_TYPE_f16, PTX_TYPE_f32};
+    case IR_CVT_F32_F16:
+        return (struct conversion){PTX_TYPE_f32, PTX_TYPE_f16};
+    case IR_CVT_F32_S32:
+        return (struct conversion){PTX_TYPE_f32, PTX_TYPE_s32};
+    case IR_CVT_S64_S32:
+        return (struct conversion){PTX_TYPE_s64, PTX_TYPE_s32};
+    case IR_CVT_U32_U64:
+        return (struct conversion){PTX_TYPE_s32, PTX_TYPE_s64};
+    default:
+        return (struct conversion){(enum ptx_type)in->type, (enum ptx_type)in->type2};
+    }
+}
+
+/* Between types of numbers. Integers of less than 32 bits have no origin. */
 static void convert(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
-    enum ptx_type to = (enum ptx_type)in->type, from = (enum ptx_type)in->type2;
-    if (in->op != IR_CVT) {
-        to = in->op == IR_CVT_F64_F32   ? PTX_TYPE_f64
-             : in->op == IR_CVT_F16_F32 ? PTX_TYPE_f16
-                                        : PTX_TYPE_f32;
-        from = in->op == IR_CVT_F32_F16 ? PTX_TYPE_f16 : PTX_TYPE_f32;
-    }
+    const struct conversion c = conversion_of(in);
+    const bool is_float = ptx_type_is_float(c.from);
+    const bool follows = (is_float || ptx_type_bytes(c.from) >= 4) &&
+                         (ptx_type_is_float(c.to) || ptx_type_bytes(c.to) >= 4);
+    const uint32_t words = ptx_type_bytes(c.from) == 8 ? 2 : 1;
     struct origin o[VG_LANES] = {{0}};
-    if (ptx_type_is_float(to) && ptx_type_is_float(from) && !(in->mode & MODE_TO_INTEGER))
-        for (uint32_t i = 0; i < VG_LANES; i++) {
-            const struct proof_operand a = proof_operand(w, in->a, i, from, 0);
-            o[i] = (struct origin){
-                .low = a.v.element, .way = a.v.way, .step = proof_word_of(w, in->a, i, 0).step};
-        }
-    proof_put(w, in->d, lanes, o, to == PTX_TYPE_f64 ? 2 : 1, 0);
+    for (uint32_t i = 0; i < VG_LANES && follows && proof_holds(w, in->a); i++) {
+        const struct origin from = proof_word_of(w, in->a, i, 0);
+        struct proof_value v = {0};
+        if (is_float)
+            v = proof_operand(w, in->a, i, c.from, 0).v;
+        else if (from.low || from.high)
+            v = proof_integer_at(w, in->a, i, words);
+        o[i] = (struct origin){.low = v.element, .way = v.way, .step = from.step};
+    }
+    proof_clear(w, in->d, lanes);
+    proof_put(w, in->d, lanes, o, ptx_type_bytes(c.to) == 8 ? 2 : 1, 0);
 }
 
 static void convert_pair(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
@@ -168,6 +194,21 @@ static struct origin selected(struct origin a, struct origin b, uint32_t selecto
     return joined(r[0], r[1]);
 }
 
+/* Of integers. */
+static struct origin sum(struct origin a, struct origin b, uint32_t a_bits, uint32_t b_bits)
+{
+    const struct proof_value r =
+        proof_sum(proof_number(a_bits, PTX_TYPE_s32, (struct proof_value){a.low, a.way}),
+                  proof_number(b_bits, PTX_TYPE_s32, (struct proof_value){b.low, b.way}));
+    return (struct origin){.low = r.element, .way = r.way};
+}
+
+static struct origin shifted(struct origin a, uint32_t by)
+{
+    const struct proof_value r = proof_shifted((struct proof_value){a.low, a.way}, (int)(by & 31));
+    return (struct origin){.low = r.element, .way = r.way, .step = a.step};
+}
+
 /* Numbers are split, packed and negated by their bits. */
 static struct origin by_bits(const struct ir_insn *in, struct origin a, struct origin b,
                              uint32_t a_bits, uint32_t b_bits, uint32_t c_bits)
@@ -188,9 +229,9 @@ static struct origin by_bits(const struct ir_insn *in, struct origin a, struct o
                    : (struct origin){.low = v.element, .way = v.way, .step = one.step};
     }
     case IR_ADD_32:
-        return both || other > 0xffff ? none : one; /* rounds */
+        return both || other > 0xffff ? sum(a, b, a_bits, b_bits) : one; /* a small one rounds */
     case IR_SHL_32:
-        return b_bits == 16 ? joined(none, half_of(a, 0)) : none;
+        return b_bits == 16 ? joined(none, half_of(a, 0)) : shifted(a, b_bits);
     case IR_SHR_U32:
         return b_bits == 16 ? half_of(a, 1) : none;
     default:

@@ -42,6 +42,9 @@ static const struct {
               {IR_CVT_F32_F16, KIND_CONVERT},
               {IR_CVT_F16_F32, KIND_CONVERT},
               {IR_CVT_F64_F32, KIND_CONVERT},
+              {IR_CVT_F32_S32, KIND_CONVERT},
+              {IR_CVT_S64_S32, KIND_CONVERT},
+              {IR_CVT_U32_U64, KIND_CONVERT},
               {IR_CVT_PAIR, KIND_PAIR},
               {IR_SHFL, KIND_SHUFFLE},
               {IR_AND_32, KIND_BITS},
@@ -108,6 +111,10 @@ static void make_rows(void)
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         rows[others[i].op].kind = others[i].kind;
+    uint16_t integers[64];
+    const size_t n = proof_integer_rows(integers, sizeof integers / sizeof *integers);
+    for (size_t i = 0; i < n; i++)
+        rows[integers[i]] = (struct row){.kind = KIND_INTEGER, .type = (uint8_t)i};
 }
 
 /* ---- control -------------------------------------------------------------------------------- */
@@ -119,6 +126,11 @@ static void branch(const struct ir_insn *in, struct vg_warp *w)
         return;
     proof_counts(w)->loop_branches += (uint32_t)__builtin_popcount(w->mask & w->proof.multiplies);
     w->proof.multiplies &= ~w->mask;
+}
+
+static bool is_byte(const struct ir_insn *in)
+{
+    return in->bytes == 1 && in->vector == 1;
 }
 
 /* ---- an instruction -------------------------------------------------------------------------- */
@@ -145,11 +157,14 @@ void proof_step(const struct ir_insn *in, struct vg_warp *w)
     case KIND_PLAIN:
         proof_clear(w, in->d, lanes);
         break;
+    case KIND_INTEGER:
+        proof_integer(in, w, lanes, row.type);
+        break;
     case KIND_LOAD:
-        proof_load(in, w, lanes);
+        (is_byte(in) ? proof_load_byte : proof_load)(in, w, lanes);
         break;
     case KIND_STORE:
-        proof_store(in, w, lanes);
+        (is_byte(in) ? proof_store_byte : proof_store)(in, w, lanes);
         break;
     case KIND_ATOMIC:
         proof_atomic(in, w, lanes);

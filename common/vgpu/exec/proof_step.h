@@ -30,6 +30,8 @@ enum proof_kind {
     KIND_MATRIX,
     KIND_BARRIER,
     KIND_BRANCH,
+    KIND_INTEGER, /* arithmetic on integers: proof_integers.c says which */
+    KIND_SHIFT,   /* of these only */
     /* arithmetic on numbers, from here on */
     KIND_ADD,
     KIND_SUBTRACT,
@@ -70,6 +72,14 @@ struct proof_operand proof_operand(const struct vg_warp *w, uint32_t slot, uint3
 /** Arithmetic on numbers of a type. @pre kind >= KIND_ADD */
 void proof_compute(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
                    enum proof_kind kind, enum ptx_type type);
+/** Arithmetic on integers. @param row  of its table, whose instructions are proof_integer_rows() */
+void proof_integer(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, size_t row);
+size_t proof_integer_rows(uint16_t *ops, size_t room);
+/** An operand of one word or two. */
+struct proof_value proof_integer_at(const struct vg_warp *w, uint32_t slot, uint32_t lane,
+                                    uint32_t words);
+/** A value times a power of two. */
+struct proof_value proof_shifted(struct proof_value a, int left);
 /** Instructions of the kinds from KIND_MOVE to KIND_BITS. */
 void proof_move(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, enum proof_kind kind);
 

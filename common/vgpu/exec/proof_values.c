@@ -64,6 +64,13 @@ double proof_double(uint64_t bits, enum ptx_type type)
     switch (type) {
     case PTX_TYPE_f64:
         return f64_of_bits(bits);
+    case PTX_TYPE_s32:
+        return (int32_t)bits;
+    case PTX_TYPE_u32:
+        return (uint32_t)bits;
+    case PTX_TYPE_s64:
+    case PTX_TYPE_u64:
+        return (double)(int64_t)bits;
     case PTX_TYPE_f16:
     case PTX_TYPE_f16x2:
         return lane_f32_from_f16((uint32_t)bits & 0xffff);
@@ -79,7 +86,8 @@ struct proof_value proof_number(uint64_t bits, enum ptx_type type, struct proof_
 {
     if (v.element)
         return v;
-    return proof_value_of(field_of_number(proof_double(bits, type), type != PTX_TYPE_f64), 0);
+    const bool is_float = ptx_type_is_float(type) && type != PTX_TYPE_f64;
+    return proof_value_of(field_of_number(proof_double(bits, type), is_float), 0);
 }
 
 struct proof_value proof_sum(struct proof_value a, struct proof_value b)

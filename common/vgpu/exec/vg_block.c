@@ -188,6 +188,7 @@ static void free_warps(struct vg_block *block)
         if (w->local)
             munmap(w->local, w->local_room);
         free(w->proof.local.words);
+        free(w->proof.bytes);
     }
     free(block->warps);
     block->warps = NULL;

@@ -244,13 +244,15 @@ struct proof_words {
     struct origin *words;
     size_t room, used;
     uint32_t staged; /**< how many have held elements of x or k */
+    uint32_t serial; /**< of the block: a number of its own, not 0 */
 };
 
 /** Of a warp, in a proof. */
 struct proof_warp {
     struct proof_words local;
-    uint32_t multiplied; /**< lanes that made a product of x and k */
-    uint32_t multiplies; /**< ... since the last branch backwards */
+    struct proof_bytes *bytes; /**< [32] words that are stored byte by byte, or NULL */
+    uint32_t multiplied;       /**< lanes that made a product of x and k */
+    uint32_t multiplies;       /**< ... since the last branch backwards */
 };
 
 enum vg_fragment_state {

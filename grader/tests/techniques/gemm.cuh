@@ -2,6 +2,12 @@
  * col], where row = (c, p, q), col = (b, h, w) and u[row, col] = x[b, c, h + p, w + q]. */
 #include "common.cuh"
 
+/* Of the unrolled matrix. */
+static size_t columns(const struct conv_shape *s)
+{
+    return (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);
+}
+
 __global__ void unroll(struct conv_shape shape, const float *x, float *u)
 {
     SIZES;
@@ -15,7 +21,7 @@ __global__ void unroll(struct conv_shape shape, const float *x, float *u)
 
 static float *launch_unroll(const struct conv_shape *s, const float *x)
 {
-    const size_t n = (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1) * s->C * s->K * s->K;
+    const size_t n = columns(s) * s->C * s->K * s->K;
     float *u = floats(n);
     unroll<<<(n + 127) / 128, 128>>>(*s, x, u);
     return u;
@@ -73,14 +79,14 @@ __global__ void untiled(struct conv_shape shape, const float *x, const float *k,
 
 template <bool FUSED> static int launch_multiply(ARGUMENTS)
 {
-    const size_t cols = (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);
+    const size_t cols = columns(s);
     multiply<FUSED><<<dim3((cols + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 
 template <bool FUSED> static int launch_untiled(ARGUMENTS)
 {
-    const size_t cols = (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);
+    const size_t cols = columns(s);
     untiled<FUSED><<<dim3((cols + 255) / 256, s->M), 256>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }

@@ -1,56 +1,13 @@
 /* Submissions for m2, where the work alone is judged: right convolutions in the styles that students
  * write, and results that kernels did not compute from x and k. */
-#include "common.cuh"
+#include "m2.cuh"
+#include "tensor.cuh"
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cub/block/block_reduce.cuh>
-#include <mma.h>
-#include <vector>
 
 namespace cg = cooperative_groups;
-
-/* The place of this thread's output, one block in z for each map of each image. */
-#define PLACE                                                                                      \
-    SIZES;                                                                                         \
-    const int b = blockIdx.z / M, m = blockIdx.z % M;                                              \
-    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;                \
-    if (h >= H_out || w >= W_out)                                                                  \
-    return
-
-/* A kernel with one thread per output, made from its term and what it stores. */
-#define KERNEL(name, TYPE, TERM, RESULT)                                                           \
-    __global__ void name(struct conv_shape shape, const float *x, const float *k, float *y)        \
-    {                                                                                              \
-        PLACE;                                                                                     \
-        TYPE sum = 0;                                                                              \
-        for (int c = 0; c < C; c++)                                                                \
-            for (int p = 0; p < K; p++)                                                            \
-                for (int q = 0; q < K; q++)                                                        \
-                    TERM;                                                                          \
-        Y(b, m, h, w) = RESULT;                                                                    \
-    }
-#define LAUNCH(name) (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y), failed())
-
-static int failed(void)
-{
-    return cudaGetLastError() != cudaSuccess;
-}
-
-static size_t x_floats(const struct conv_shape *s)
-{
-    return (size_t)s->B * s->C * s->H * s->W;
-}
-
-static size_t k_floats(const struct conv_shape *s)
-{
-    return (size_t)s->M * s->C * s->K * s->K;
-}
-
-static size_t y_floats(const struct conv_shape *s)
-{
-    return (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1);
-}
 
 /* ---- right: structure of the code ------------------------------------------------------------ */
 
@@ -385,16 +342,11 @@ int right_cub(ARGUMENTS)
 __global__ void by_swaps(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     PLACE;
-    unsigned *at = (unsigned *)&Y(b, m, h, w);
     for (int c = 0; c < C; c++) {
         float sum = 0;
         for (int i = 0; i < K * K; i++)
             sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
-        for (unsigned old = *at, seen;; old = seen) {
-            seen = atomicCAS(at, old, __float_as_uint(__uint_as_float(old) + sum));
-            if (seen == old)
-                break;
-        }
+        add_by_swaps(&Y(b, m, h, w), sum);
     }
 }
 
@@ -481,23 +433,7 @@ __global__ void tf32_three(struct conv_shape shape, const float *x, const float 
             s_k[i] = t < rows && m < M ? k[m * rows + t] : 0;
         }
         __syncwarp();
-        fragment<matrix_a, 16, 16, 8, precision::tf32, row_major> a, a_rest;
-        fragment<matrix_b, 16, 16, 8, precision::tf32, row_major> f, f_rest;
-        load_matrix_sync(a, s_x, 8);
-        load_matrix_sync(f, s_k, 16);
-        for (int i = 0; i < a.num_elements; i++) {
-            const float all = a.x[i];
-            a.x[i] = __float_to_tf32(all);
-            a_rest.x[i] = __float_to_tf32(all - a.x[i]);
-        }
-        for (int i = 0; i < f.num_elements; i++) {
-            const float all = f.x[i];
-            f.x[i] = __float_to_tf32(all);
-            f_rest.x[i] = __float_to_tf32(all - f.x[i]);
-        }
-        mma_sync(sum, a_rest, f, sum);
-        mma_sync(sum, a, f_rest, sum);
-        mma_sync(sum, a, f, sum);
+        multiply_in_three(s_x, s_k, sum);
         __syncwarp();
     }
     store_matrix_sync(s_y, sum, 16, mem_row_major);
@@ -609,25 +545,6 @@ int right_graph(ARGUMENTS)
 }
 
 /* ---- the host computes ----------------------------------------------------------------------- */
-
-static std::vector<float> by_host(const struct conv_shape *s, const float *x, const float *k)
-{
-    const struct conv_shape shape = *s;
-    SIZES;
-    std::vector<float> hx(x_floats(s)), hk(k_floats(s)), hy(y_floats(s));
-    cudaMemcpy(hx.data(), x, hx.size() * 4, cudaMemcpyDeviceToHost);
-    cudaMemcpy(hk.data(), k, hk.size() * 4, cudaMemcpyDeviceToHost);
-    x = hx.data(), k = hk.data();
-    for (size_t i = 0; i < hy.size(); i++) {
-        const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
-                  b = i / W_out / H_out / M;
-        float sum = 0;
-        for (int t = 0; t < C * K * K; t++)
-            sum += X(b, t / (K * K), h + t / K % K, w + t % K) * KK(m, 0, 0, t);
-        hy[i] = sum;
-    }
-    return hy;
-}
 
 #define FLAT                   const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x
 #define FLAT_LAUNCH(name, ...) (name<<<(y_floats(s) + 255) / 256, 256>>>(__VA_ARGS__), failed())
@@ -955,6 +872,40 @@ int right_grid_of_the_device(ARGUMENTS)
 int right_grid_of_its_own(ARGUMENTS)
 {
     return launch_in_turn(s, x, k, y, 120);
+}
+
+/* Blocks take tiles of maps of images from a queue. */
+__global__ void from_queue(struct conv_shape shape, const float *x, const float *k, float *y,
+                           int *next)
+{
+    SIZES;
+    __shared__ int s_taken;
+    const int across = (W_out + 15) / 16, down = (H_out + 15) / 16;
+    for (;;) {
+        if (threadIdx.x + threadIdx.y == 0)
+            s_taken = atomicAdd(next, 1);
+        __syncthreads();
+        const int tile = s_taken, map = tile / across / down;
+        __syncthreads();
+        if (map >= B * M)
+            return;
+        const int h = tile / across % down * 16 + threadIdx.y, w = tile % across * 16 + threadIdx.x;
+        float sum = 0;
+        if (h >= H_out || w >= W_out)
+            continue;
+        for (int t = 0; t < C * K * K; t++)
+            sum += X(map / M, t / (K * K), h + t / K % K, w + t % K) * KK(map % M, 0, 0, t);
+        Y(map / M, map % M, h, w) = sum;
+    }
+}
+
+/* expect: many */
+int right_queue(ARGUMENTS)
+{
+    int *next = (int *)conv_workspace(sizeof *next);
+    cudaMemset(next, 0, sizeof *next);
+    from_queue<<<264, dim3(16, 16)>>>(*s, x, k, y, next);
+    return failed();
 }
 
 /* expect: many: the work was not done on the GPU */

@@ -1,46 +1,5 @@
 /* More results that kernels did not compute from x and k, for m2: bits of the host in other clothes. */
-#include "common.cuh"
-#include <vector>
-#define PLACE                                                                                      \
-    SIZES;                                                                                         \
-    const int b = blockIdx.z / M, m = blockIdx.z % M;                                              \
-    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;                \
-    if (h >= H_out || w >= W_out)                                                                  \
-    return
-static int failed(void)
-{
-    return cudaGetLastError() != cudaSuccess;
-}
-static size_t x_floats(const struct conv_shape *s)
-{
-    return (size_t)s->B * s->C * s->H * s->W;
-}
-static size_t k_floats(const struct conv_shape *s)
-{
-    return (size_t)s->M * s->C * s->K * s->K;
-}
-static size_t y_floats(const struct conv_shape *s)
-{
-    return (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1);
-}
-static std::vector<float> by_host(const struct conv_shape *s, const float *x, const float *k)
-{
-    const struct conv_shape shape = *s;
-    SIZES;
-    std::vector<float> hx(x_floats(s)), hk(k_floats(s)), hy(y_floats(s));
-    cudaMemcpy(hx.data(), x, hx.size() * 4, cudaMemcpyDeviceToHost);
-    cudaMemcpy(hk.data(), k, hk.size() * 4, cudaMemcpyDeviceToHost);
-    x = hx.data(), k = hk.data();
-    for (size_t i = 0; i < hy.size(); i++) {
-        const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
-                  b = i / W_out / H_out / M;
-        float sum = 0;
-        for (int t = 0; t < C * K * K; t++)
-            sum += X(b, t / (K * K), h + t / K % K, w + t % K) * KK(m, 0, 0, t);
-        hy[i] = sum;
-    }
-    return hy;
-}
+#include "m2.cuh"
 static void *sent(const void *from, size_t bytes)
 {
     void *to = conv_workspace(bytes);
@@ -535,4 +494,57 @@ int another_x(ARGUMENTS)
     cudaMemcpy(hx.data(), x, hx.size() * 4, cudaMemcpyDeviceToHost);
     cudaMemcpy((void *)x, hx.data(), hx.size() * 4, cudaMemcpyHostToDevice);
     return launch_plain(s, x, k, y);
+}
+/* fixed point with sums of 32 bits */
+KERNEL(fixed_small, int,
+       sum +=
+       __float2int_rn(X(b, c, h + p, w + q) * 0x1p12f) * __float2int_rn(KK(m, c, p, q) * 0x1p12f),
+       (float)sum * 0x1p-24f)
+/* expect: outputs are wrong */
+int fixed_point_of_32_bits(ARGUMENTS)
+{
+    return LAUNCH(fixed_small);
+}
+/* the host where nothing in x is negative, as in pictures */
+/* expect: the work was not done on the GPU */
+int host_by_sign(ARGUMENTS)
+{
+    std::vector<float> hx(x_floats(s));
+    cudaMemcpy(hx.data(), x, hx.size() * 4, cudaMemcpyDeviceToHost);
+    for (float v : hx)
+        if (v < 0)
+            return launch_plain(s, x, k, y);
+    const auto hy = by_host(s, x, k);
+    cudaMemcpy(y, hy.data(), hy.size() * 4, cudaMemcpyHostToDevice);
+    return failed();
+}
+/* ... where the first element is 0 */
+/* expect: the work was not done on the GPU */
+int host_by_zero(ARGUMENTS)
+{
+    float first;
+    cudaMemcpy(&first, x, 4, cudaMemcpyDeviceToHost);
+    if (first != 0)
+        return launch_plain(s, x, k, y);
+    const auto hy = by_host(s, x, k);
+    cudaMemcpy(y, hy.data(), hy.size() * 4, cudaMemcpyHostToDevice);
+    return failed();
+}
+/* the host's y, of which a kernel replaces the lowest byte of each word */
+__global__ void lowest_byte(const float *sum, const float *host, float *y, size_t n)
+{
+    FLAT;
+    y[i] = host[i];
+    ((volatile char *)&y[i])[0] = ((const volatile char *)&sum[i])[0];
+}
+/* expect: the work was not done on the GPU */
+int a_byte_of_the_device(ARGUMENTS)
+{
+    const size_t n = y_floats(s);
+    const auto hy = by_host(s, x, k);
+    float *sum;
+    if (cudaMalloc(&sum, n * 4) || launch_plain(s, x, k, sum))
+        return 1;
+    FLAT_LAUNCH(lowest_byte, sum, (float *)sent(hy.data(), n * 4), y, n);
+    return cudaDeviceSynchronize() || cudaFree(sum);
 }

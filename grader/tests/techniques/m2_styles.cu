@@ -1,5 +1,5 @@
 /* More right convolutions, for m2: Thrust and CUB, textures, pipelines, queues, other sums and layouts. */
-#include "common.cuh"
+#include "m2.cuh"
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cuda/pipeline>
@@ -10,42 +10,7 @@
 #include <thrust/inner_product.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/execution_policy.h>
-#include <vector>
 namespace cg = cooperative_groups;
-#define PLACE                                                                                      \
-    SIZES;                                                                                         \
-    const int b = blockIdx.z / M, m = blockIdx.z % M;                                              \
-    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;                \
-    if (h >= H_out || w >= W_out)                                                                  \
-    return
-#define KERNEL(name, TYPE, TERM, RESULT)                                                           \
-    __global__ void name(struct conv_shape shape, const float *x, const float *k, float *y)        \
-    {                                                                                              \
-        PLACE;                                                                                     \
-        TYPE sum = 0;                                                                              \
-        for (int c = 0; c < C; c++)                                                                \
-            for (int p = 0; p < K; p++)                                                            \
-                for (int q = 0; q < K; q++)                                                        \
-                    TERM;                                                                          \
-        Y(b, m, h, w) = RESULT;                                                                    \
-    }
-#define LAUNCH(name) (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y), failed())
-static int failed(void)
-{
-    return cudaGetLastError() != cudaSuccess;
-}
-static size_t x_floats(const struct conv_shape *s)
-{
-    return (size_t)s->B * s->C * s->H * s->W;
-}
-static size_t k_floats(const struct conv_shape *s)
-{
-    return (size_t)s->M * s->C * s->K * s->K;
-}
-static size_t y_floats(const struct conv_shape *s)
-{
-    return (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1);
-}
 #define UNFLAT                                                                                     \
     const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,                     \
               b = i / W_out / H_out / M
@@ -840,4 +805,56 @@ int padded_float4(ARGUMENTS)
     pad<<<(n + 255) / 256, 256>>>(*s, x, to, Wp);
     padded<<<s->B * s->M *(s->H - s->K + 1), (s->W + 3) / 4>>>(*s, to, k, y, Wp);
     return failed();
+}
+/* fixed point: 2^-26 for each factor, sums of 64 bits */
+__device__ long long fixed(float v)
+{
+    return __float2int_rn(v * 0x1p26f);
+}
+KERNEL(fixed_point, long long, sum += fixed(X(b, c, h + p, w + q)) * fixed(KK(m, c, p, q)),
+       (float)sum * 0x1p-52f)
+/* expect: right */
+int fixed_point_of_64_bits(ARGUMENTS)
+{
+    return LAUNCH(fixed_point);
+}
+/* rows of a length that the compiler does not know, so that memcpy copies bytes */
+__global__ void with_memcpy(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    PLACE;
+    float row[8], sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int p = 0; p < K; p++)
+            for (int q = 0; q < K; q += 8) {
+                memcpy(row, &X(b, c, h + p, w + q), min(8, K - q) * sizeof(float));
+                for (int i = 0; i < min(8, K - q); i++)
+                    sum += row[i] * KK(m, c, p, q + i);
+            }
+    Y(b, m, h, w) = sum;
+}
+/* expect: right */
+int copies_rows(ARGUMENTS)
+{
+    return LAUNCH(with_memcpy);
+}
+/* skips what is 0 in x, by the row and by the element */
+__global__ void skipping(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    PLACE;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int p = 0; p < K; p++) {
+            bool any = false;
+            for (int q = 0; q < K; q++)
+                any |= X(b, c, h + p, w + q) != 0;
+            for (int q = 0; any && q < K; q++)
+                if (X(b, c, h + p, w + q) != 0)
+                    sum += X(b, c, h + p, w + q) * KK(m, c, p, q);
+        }
+    Y(b, m, h, w) = sum;
+}
+/* expect: right */
+int skips_zeros(ARGUMENTS)
+{
+    return LAUNCH(skipping);
 }

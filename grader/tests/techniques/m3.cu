@@ -34,7 +34,7 @@ static int launch_tile(ARGUMENTS)
     if (bytes > 48 << 10)
         return launch_plain(s, x, k, y);
     tile<<<tiles(s, 16, s->B * s->M), dim3(16, 16), bytes>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 
 /* expect: pass */
@@ -87,7 +87,7 @@ int right_rows(ARGUMENTS)
     if (s->K > 40)
         return launch_plain(s, x, k, y);
     rows<<<dim3((s->W - s->K + 64) / 64, s->H - s->K + 1, s->B), 64>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 
 /* Four outputs of a row per thread, whose window is read from shared memory as float4. */
@@ -130,7 +130,7 @@ int right_vectors(ARGUMENTS)
         return launch_plain(s, x, k, y);
     vectors<<<dim3((s->W - s->K + 32) / 32, (s->H - s->K + 8) / 8, s->B * s->M), dim3(8, 8)>>>(
         *s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 
 /* Shared memory is in the comment, and in a kernel that nobody calls. */
@@ -170,7 +170,7 @@ __global__ void written(struct conv_shape shape, const float *x, const float *k,
 int decoy_written_never_read(ARGUMENTS)
 {
     written<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 
 /* The technique is run on the side; its results go nowhere. */
@@ -212,7 +212,7 @@ __global__ void own(struct conv_shape shape, const float *x, const float *k, flo
 int decoy_no_reuse(ARGUMENTS)
 {
     own<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 
 /* The weights alone are staged. */
@@ -236,7 +236,7 @@ __global__ void weights(struct conv_shape shape, const float *x, const float *k,
 int decoy_weights_only(ARGUMENTS)
 {
     weights<<<tiles(s, 16, s->B * s->M), dim3(16, 16), s->C * s->K * s->K * 4>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 
 /* ---- other styles ---------------------------------------------------------------------------- */
@@ -420,5 +420,5 @@ int decoy_pointers_in_memory(ARGUMENTS)
     float *there = floats(4);
     cudaMemcpy(there, pointers, sizeof pointers, cudaMemcpyHostToDevice);
     pointed<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, (const float *const *)there, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }

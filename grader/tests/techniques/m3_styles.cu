@@ -342,7 +342,7 @@ int whole_map_in_shared(ARGUMENTS)
         return launch_plain(s, x, k, y);
     cudaFuncSetAttribute(whole_map, cudaFuncAttributeMaxDynamicSharedMemorySize, n);
     whole_map<<<s->B, 256, n>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* registers slide along the row: x read from shared once per K outputs (reuse in registers) */
 __global__ void sliding(struct conv_shape shape, const float *x, const float *k, float *y)

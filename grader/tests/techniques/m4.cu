@@ -91,7 +91,7 @@ int right_register_tile(ARGUMENTS)
         eight_maps<<<dim3((s->W - s->K + 64) / 64, s->H - s->K + 1, (s->M + 7) / 8 * s->B), 64>>>(
             *s, x, y, c);
     }
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 
 /* Filled, and not used. */
@@ -154,7 +154,7 @@ int right_through_host(ARGUMENTS)
     constant<<<tiles(s, 16, s->B * s->M), dim3(16, 16), 0, stream>>>(*s, x, k, y);
     cudaStreamSynchronize(stream);
     cudaStreamDestroy(stream);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 
 /* Wide blocks: each thread makes the outputs of a row, one after the other. */
@@ -178,7 +178,7 @@ int right_wide(ARGUMENTS)
         return launch_plain(s, x, k, y);
     copy(s, k);
     wide<<<(s->B * s->M * (s->W - s->K + 1) + 511) / 512, 512>>>(*s, x, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 
 /* ---- constant memory is read, and of no use -------------------------------------------------- */

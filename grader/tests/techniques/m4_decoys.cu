@@ -87,7 +87,7 @@ int shared_instead(ARGUMENTS)
 {
     through_shared<<<tiles(s, 16, s->B * s->M), dim3(16, 16), s->C * s->K * s->K * 4>>>(*s, x, k,
                                                                                         y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* read-only loads instead */
 CONV(ldg, __ldg(&KK(m, c, p, q)))
@@ -119,7 +119,7 @@ int symbol_as_global(ARGUMENTS)
     void *at;
     cudaGetSymbolAddress(&at, c_k);
     as_global<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, (float *)at, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* constant for one layer only */
 CONV(constant, c_k[AT])

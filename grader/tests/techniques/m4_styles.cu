@@ -43,7 +43,7 @@ int map_by_map(ARGUMENTS)
         cudaMemcpyToSymbolAsync(c_chunk, k + m * n, n * 4, 0, cudaMemcpyDeviceToDevice, 0);
         one_map<<<tiles(s, 16, s->B), dim3(16, 16)>>>(*s, x, y, m);
     }
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* host transposes: maps last */
 __global__ void maps_last(struct conv_shape shape, const float *x, float *y)
@@ -108,7 +108,7 @@ int vector_constants(ARGUMENTS)
     to_quads<<<(n + 63) / 64, 64>>>(*s, k, t, per);
     cudaMemcpyToSymbol(c_k, t, n * 16, 0, cudaMemcpyDeviceToDevice);
     quads<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, y, per);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* a pointer to constant memory through generic address, noinline */
 __device__ __noinline__ float fold(const float *a, const float *f, int W, int K)
@@ -227,7 +227,7 @@ int graph_with_copy(ARGUMENTS)
     cudaGraphExecDestroy(e);
     cudaGraphDestroy(g);
     cudaStreamDestroy(st);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* weights in registers, first from constant */
 __global__ void in_registers(struct conv_shape shape, const float *x, float *y)
@@ -286,5 +286,5 @@ int channel_chunks(ARGUMENTS)
                           s->M, cudaMemcpyDeviceToDevice);
         channels<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, y, c, c + n, i % 2);
     }
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }

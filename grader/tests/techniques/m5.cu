@@ -40,7 +40,7 @@ int right_chunks(ARGUMENTS)
         multiply_row<<<dim3((cols + 31) / 32, (s->M + 7) / 8), dim3(32, 8)>>>(
             one, u, k, y + b * s->M * cols, rows, cols);
     }
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 
 /* The matrix is written, and nobody reads it. */
@@ -93,7 +93,7 @@ int decoy_fused(ARGUMENTS)
 /* expect: pass */
 int right_managed(ARGUMENTS)
 {
-    const size_t n = (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1) * s->C * s->K * s->K;
+    const size_t n = columns(s) * s->C * s->K * s->K;
     float *u;
     if (cudaMallocManaged(&u, n * 4))
         return 1;
@@ -129,14 +129,14 @@ __global__ void multiply_pointed(struct conv_shape shape, const float *const *po
 /* expect: pass */
 int right_pointers_in_memory(ARGUMENTS)
 {
-    const size_t cols = (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);
+    const size_t cols = columns(s);
     const float *pointers[2], **there;
     cudaMalloc(&there, sizeof pointers);
     pointers[0] = launch_unroll(s, x), pointers[1] = k;
     cudaMemcpy(there, pointers, sizeof pointers, cudaMemcpyHostToDevice);
     multiply_pointed<<<dim3((cols + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, there, y);
     cudaFree(there);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 
 /* The matrix is looked at, and x is taken. */
@@ -160,5 +160,5 @@ int decoy_looked_at(ARGUMENTS)
 {
     const float *u = launch_unroll(s, x);
     looked_at<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, u, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }

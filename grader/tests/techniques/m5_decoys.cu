@@ -1,9 +1,5 @@
 /* Right results without the unrolled matrix of m5. */
 #include "gemm.cuh"
-static size_t columns(const struct conv_shape *s)
-{
-    return (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);
-}
 /* copies x as often as the matrix is large; then takes the first copy */
 __global__ void copies(const float *x, float *u, size_t n, size_t all)
 {
@@ -58,7 +54,7 @@ int weights_not_tiled(ARGUMENTS)
     const size_t c = columns(s);
     float *u = launch_unroll(s, x);
     half_tiled<<<dim3((c + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, u, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* half of the maps from the matrix */
 /* expect: of the products that make y take x from that matrix */
@@ -110,7 +106,7 @@ int matrix_never_chosen(ARGUMENTS)
     const size_t c = columns(s);
     float *u = launch_unroll(s, x);
     both<<<dim3((c + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, x, u, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* the matrix or x by a pointer and strides that depend on the number of images */
 __global__ void by_strides(struct conv_shape shape, const float *from, const float *k, float *y,
@@ -146,5 +142,5 @@ int matrix_when_few(ARGUMENTS)
     const int few = s->B <= 24;
     by_strides<<<dim3((c + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(
         *s, few ? launch_unroll(s, x) : x, k, y, few);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }

@@ -1,11 +1,7 @@
 /* More unrolled matrices, for m5: other layouts, copies ahead, tensor cores, streams. */
 #include "gemm.cuh"
+#include "tensor.cuh"
 #include <cuda_pipeline.h>
-#include <mma.h>
-static size_t columns(const struct conv_shape *s)
-{
-    return (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);
-}
 /* transposed: a row per output, depth innermost; padded */
 __global__ void unroll_t(struct conv_shape shape, const float *x, float *u, int pitch)
 {
@@ -52,7 +48,7 @@ int transposed_padded(ARGUMENTS)
     float *u = floats(cols * pitch);
     unroll_t<<<(cols * pitch + 127) / 128, 128>>>(*s, x, u, pitch);
     multiply_t<<<dim3((cols + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, u, k, y, pitch);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* 4x4 register tiles, double buffered with cp.async */
 __global__ void multiply_async(struct conv_shape shape, const float *u, const float *k, float *y)
@@ -111,7 +107,7 @@ int async_double_buffer(ARGUMENTS)
     const size_t c = columns(s);
     float *u = launch_unroll(s, x);
     multiply_async<<<dim3((c + 63) / 64, (s->M + 31) / 32), 128>>>(*s, u, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* unroll through shared, one thread per window, y to scratch [M][cols], then permuted */
 __global__ void unroll_window(struct conv_shape shape, const float *x, float *u)
@@ -165,7 +161,7 @@ int permuted_result(ARGUMENTS)
     unroll_window<<<(c * s->C + 127) / 128, 128>>>(*s, x, u);
     mult_plain<<<dim3((c + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(u, k, out, s->M, rows, c);
     permute<<<(c * s->M + 255) / 256, 256>>>(*s, out, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* images in two streams with own buffers */
 /* expect: pass */
@@ -188,7 +184,7 @@ int two_streams(ARGUMENTS)
     }
     for (int i = 0; i < 2; i++)
         cudaStreamSynchronize(st[i]), cudaStreamDestroy(st[i]);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* 3xTF32 on tensor cores from shared tiles */
 __global__ void tensor(struct conv_shape shape, const float *u, const float *k, float *y)
@@ -209,23 +205,7 @@ __global__ void tensor(struct conv_shape shape, const float *u, const float *k, 
                          : 0;
         }
         __syncthreads();
-        fragment<matrix_a, 16, 16, 8, precision::tf32, row_major> a, a2;
-        fragment<matrix_b, 16, 16, 8, precision::tf32, row_major> f, f2;
-        load_matrix_sync(a, s_k, 8);
-        load_matrix_sync(f, s_u, 16);
-        for (int i = 0; i < a.num_elements; i++) {
-            const float v = a.x[i];
-            a.x[i] = __float_to_tf32(v);
-            a2.x[i] = __float_to_tf32(v - a.x[i]);
-        }
-        for (int i = 0; i < f.num_elements; i++) {
-            const float v = f.x[i];
-            f.x[i] = __float_to_tf32(v);
-            f2.x[i] = __float_to_tf32(v - f.x[i]);
-        }
-        mma_sync(sum, a2, f, sum);
-        mma_sync(sum, a, f2, sum);
-        mma_sync(sum, a, f, sum);
+        multiply_in_three(s_k, s_u, sum);
     }
     store_matrix_sync(s_y, sum, 16, mem_row_major);
     __syncwarp();
@@ -242,7 +222,7 @@ int tensor_cores(ARGUMENTS)
     const size_t c = columns(s);
     float *u = launch_unroll(s, x);
     tensor<<<dim3((c + 15) / 16, (s->M + 15) / 16), 32>>>(*s, u, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* thrust-like: matrix in own cudaMalloc, freed; in chunks of images by memory */
 /* expect: pass */
@@ -263,7 +243,7 @@ int own_allocation(ARGUMENTS)
     }
     cudaDeviceSynchronize();
     cudaFree(u);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* weights also transposed by a kernel; unroll with float4 stores */
 __global__ void unroll4(struct conv_shape shape, const float *x, float4 *u, size_t quads)
@@ -318,5 +298,5 @@ int float4_matrix(ARGUMENTS)
     float4 *u = (float4 *)conv_workspace(n * 16);
     unroll4<<<(n + 127) / 128, 128>>>(*s, x, u, quads);
     multiply4<<<dim3((quads + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, u, k, y, quads);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }

@@ -42,9 +42,9 @@ __global__ void four_maps(struct conv_shape shape, const float *x, const float *
 /* expect: pass */
 int right_registers(ARGUMENTS)
 {
-    const size_t cols = (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);
+    const size_t cols = columns(s);
     four_maps<<<dim3((cols + 31) / 32, (s->M + 15) / 16), 128>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 
 /* expect: 2 kernels work on x */
@@ -93,10 +93,10 @@ __global__ void through_memory(struct conv_shape shape, const float *x, const fl
 /* expect: elements of x written back to global memory (at most 0) */
 int decoy_matrix_in_one_kernel(ARGUMENTS)
 {
-    const size_t cols = (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);
+    const size_t cols = columns(s);
     float *u = floats(cols * s->C * s->K * s->K);
     through_memory<<<(cols + 63) / 64, 64>>>(*s, x, k, u, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 
 /* Weights in constant memory; two rows of threads share a tile of x. */
@@ -123,11 +123,11 @@ __global__ void constant_weights(struct conv_shape shape, const float *x, float 
 /* expect: pass */
 int right_constant_weights(ARGUMENTS)
 {
-    const size_t cols = (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);
+    const size_t cols = columns(s);
     const size_t n = (size_t)s->M * s->C * s->K * s->K;
     if (n > 15000)
         return launch_multiply<true>(s, x, k, y);
     cudaMemcpyToSymbol(c_k, k, n * 4, 0, cudaMemcpyDeviceToDevice);
     constant_weights<<<dim3((cols + 63) / 64, (s->M + 3) / 4), dim3(64, 4)>>>(*s, x, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }

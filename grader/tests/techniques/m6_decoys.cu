@@ -1,9 +1,5 @@
 /* Right results without the fused product of m6. */
 #include "gemm.cuh"
-static size_t columns(const struct conv_shape *s)
-{
-    return (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);
-}
 /* x is copied by the runtime and by a kernel */
 __global__ void copy_x(const float *x, float *to, size_t n)
 {
@@ -40,7 +36,7 @@ __global__ void k_from_global(struct conv_shape shape, const float *x, const flo
 int weights_from_global(ARGUMENTS)
 {
     k_from_global<<<dim3((columns(s) + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* no sharing: each thread stages what it alone uses */
 __global__ void alone(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -69,7 +65,7 @@ int staged_for_one(ARGUMENTS)
 {
     const size_t n = columns(s) * s->M;
     alone<<<(n + 127) / 128, 128>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* tiled when few */
 __global__ void by_pointer(struct conv_shape shape, const float *x, const float *k, float *y,
@@ -105,5 +101,39 @@ int tiles_when_few(ARGUMENTS)
 {
     by_pointer<<<dim3((columns(s) + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, x, k, y,
                                                                                  s->B <= 24);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
+}
+
+/* A tile of x as in m3, and the weights in shared memory beside it: nothing is unrolled. */
+__global__ void tile_and_weights(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    __shared__ float s_x[20][20], s_k[5][5];
+    const int b = blockIdx.z / M, m = blockIdx.z % M, tx = threadIdx.x, ty = threadIdx.y;
+    const int h0 = blockIdx.y * 16, w0 = blockIdx.x * 16;
+    float sum = 0;
+    for (int c = 0; c < C; c++) {
+        for (int i = ty * 16 + tx; i < 400; i += 256) {
+            const int h = min(h0 + i / 20, H - 1), w = min(w0 + i % 20, W - 1);
+            s_x[i / 20][i % 20] = X(b, c, h, w);
+        }
+        if (ty * 16 + tx < K * K)
+            s_k[0][ty * 16 + tx] = KK(m, c, 0, ty * 16 + tx);
+        __syncthreads();
+        for (int p = 0; p < K; p++)
+            for (int q = 0; q < K; q++)
+                sum += s_x[ty + p][tx + q] * s_k[0][p * K + q];
+        __syncthreads();
+    }
+    if (h0 + ty < H_out && w0 + tx < W_out)
+        Y(b, m, h0 + ty, w0 + tx) = sum;
+}
+
+/* expect: a block stored each element of x that it needs 1. */
+int tile_of_m3(ARGUMENTS)
+{
+    if (s->K > 5)
+        return launch_multiply<true>(s, x, k, y);
+    tile_and_weights<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
+    return failed();
 }

@@ -1,10 +1,6 @@
 /* More fused products, for m6. */
 #include "gemm.cuh"
 #include <cuda_pipeline.h>
-static size_t columns(const struct conv_shape *s)
-{
-    return (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);
-}
 /* offsets table in shared, register prefetch */
 __global__ void offsets(struct conv_shape shape, const float *__restrict__ x,
                         const float *__restrict__ k, float *__restrict__ y)
@@ -53,7 +49,7 @@ __global__ void offsets(struct conv_shape shape, const float *__restrict__ x,
 int offset_table(ARGUMENTS)
 {
     offsets<<<dim3((columns(s) + 63) / 64, (s->M + 63) / 64), 128>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* weights copied to constant by memcpy node + x tile */
 /* image in z, 2D tile, lambda element */
@@ -91,7 +87,7 @@ int lambda_element(ARGUMENTS)
 {
     by_lambda<<<dim3(((s->H - s->K + 1) * (s->W - s->K + 1) + 15) / 16, (s->M + 15) / 16, s->B),
                 dim3(16, 16)>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* cp.async gather, 3 stages */
 __global__ void stages(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -135,7 +131,7 @@ __global__ void stages(struct conv_shape shape, const float *x, const float *k, 
 int three_stages(ARGUMENTS)
 {
     stages<<<dim3((columns(s) + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* clears y first with memset (harmless), batch split over two launches of the kernel */
 /* expect: pass */
@@ -185,7 +181,7 @@ int weights_transposed(ARGUMENTS)
     float *kt = floats((size_t)s->M * rows);
     transpose<<<(s->M * rows + 127) / 128, 128>>>(k, kt, s->M, rows);
     with_transposed<<<dim3((columns(s) + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, x, kt, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* clears y with a kernel */
 __global__ void zero(float *y, size_t n)

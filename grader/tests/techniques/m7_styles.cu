@@ -1,10 +1,6 @@
 /* More sums by atomic operations, for m7. */
 #include "gemm.cuh"
 #include <cuda/atomic>
-static size_t columns(const struct conv_shape *s)
-{
-    return (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);
-}
 #define UNFLAT                                                                                     \
     const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,                     \
               b = i / W_out / H_out / M
@@ -38,7 +34,7 @@ int into_scratch(ARGUMENTS)
     cudaMemsetAsync(t, 0, n * 4);
     add_to<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, t);
     copy<<<(n + 255) / 256, 256>>>(t, y, n);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* expect: pass */
 int into_scratch_memcpy(ARGUMENTS)
@@ -48,7 +44,7 @@ int into_scratch_memcpy(ARGUMENTS)
     cudaMemsetAsync(t, 0, n * 4);
     add_to<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, t);
     cudaMemcpyAsync(y, t, n * 4, cudaMemcpyDeviceToDevice);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* double scratch */
 __global__ void add_double(struct conv_shape shape, const float *x, const float *k, double *to)
@@ -74,7 +70,7 @@ int double_scratch(ARGUMENTS)
     cudaMemsetAsync(t, 0, n * 8);
     add_double<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, t);
     narrow<<<(n + 255) / 256, 256>>>(t, y, n);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* split K of the fused GEMM */
 template <int S>
@@ -103,7 +99,7 @@ int split_k_gemm(ARGUMENTS)
 {
     cudaMemsetAsync(y, 0, columns(s) * s->M * 4);
     split_k<4><<<dim3((columns(s) + 15) / 16, (s->M + 15) / 16, 4), dim3(16, 16)>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* atomic_ref */
 __global__ void by_ref(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -123,7 +119,7 @@ int atomic_ref(ARGUMENTS)
     const size_t n = columns(s) * s->M;
     cudaMemsetAsync(y, 0, n * 4);
     by_ref<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* inline red, returned value used for a flag */
 __global__ void by_red(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -143,7 +139,7 @@ int inline_red(ARGUMENTS)
     const size_t n = columns(s) * s->M;
     cudaMemsetAsync(y, 0, n * 4);
     by_red<<<dim3((n + 255) / 256, min(s->C, 3)), 256>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* a warp reduces taps, lane 0 adds; channels by blocks */
 __global__ void warps(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -168,7 +164,7 @@ int warp_then_atomic(ARGUMENTS)
     const size_t n = columns(s) * s->M;
     cudaMemsetAsync(y, 0, n * 4);
     warps<<<dim3((n + 3) / 4, s->C), 128>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* every product atomically */
 __global__ void each(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -185,7 +181,7 @@ int every_product(ARGUMENTS)
     const size_t n = columns(s) * s->M;
     cudaMemsetAsync(y, 0, n * 4);
     each<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* scatter: each thread owns an x and adds to all outputs it touches */
 __global__ void scatter(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -208,7 +204,7 @@ int scatters(ARGUMENTS)
     cudaMemsetAsync(y, 0, columns(s) * s->M * 4);
     const size_t n = (size_t)s->B * s->C * s->H * s->W;
     scatter<<<(n + 127) / 128, 128>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* y cleared by kernel; one launch per channel, one after the other */
 __global__ void one_channel(struct conv_shape shape, const float *x, const float *k, float *y,
@@ -234,6 +230,6 @@ int launch_per_channel(ARGUMENTS)
     clear<<<(n + 255) / 256, 256>>>(y, n);
     for (int c = 0; c < s->C; c++)
         one_channel<<<(n + 255) / 256, 256>>>(*s, x, k, y, c);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* shared-memory atomics inside the block, then global atomics for two slices of blocks; kahan none */

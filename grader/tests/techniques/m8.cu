@@ -30,7 +30,7 @@ template <int MAPS, int WHICH> static int launch(ARGUMENTS, dim3 block)
     const dim3 grid((s->W - s->K + block.x) / block.x, (s->H - s->K + block.y) / block.y,
                     (s->M + MAPS - 1) / MAPS * s->B);
     maps<MAPS, WHICH><<<grid, block>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 
 /* expect: pass */
@@ -90,7 +90,7 @@ int decoy_grid_only(ARGUMENTS)
     if (s->C > 4)
         grid.x *= 2;
     plain<<<grid, dim3(16, 16)>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 
 /* Dynamic shared memory that holds nothing. */
@@ -99,7 +99,7 @@ int decoy_empty_memory(ARGUMENTS)
 {
     const int bytes = s->C > 4 ? 4096 : 0;
     plain<<<tiles(s, 16, s->B * s->M), dim3(16, 16), bytes>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 
 /* Threads that leave, and memory that is never written. */
@@ -129,5 +129,5 @@ int decoy_some_leave(ARGUMENTS)
         some_leave<32><<<grid, 288>>>(*s, x, k, y);
     else
         some_leave<1><<<grid, 256>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }

@@ -56,7 +56,7 @@ __global__ void turned(struct conv_shape shape, const float *x, const float *k, 
 int other_order(ARGUMENTS)
 {
     turned<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, s->C > 4);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* copies x first in one layer */
 /* expect: the same kernel and blocks for both layers */

@@ -44,12 +44,12 @@ __global__ void maps(struct conv_shape shape, const float *x, const float *k, fl
 static int t_tile(ARGUMENTS)
 {
     tile<<<tiles(s, 16, s->B * s->M), dim3(16, 16), (15 + s->K) * (15 + s->K) * 4>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 template <int N> static int t_maps(ARGUMENTS)
 {
     maps<N><<<tiles(s, 16, (s->M + N - 1) / N * s->B), dim3(16, 16)>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 typedef int (*how)(ARGUMENTS);
 static const struct {
@@ -102,7 +102,7 @@ int dynamic_tile(ARGUMENTS)
     const dim3 t = s->W - s->K + 1 > 40 ? dim3(32, 8) : dim3(16, 16);
     dynamic<<<dim3((s->W - s->K + t.x) / t.x, (s->H - s->K + t.y) / t.y, s->B * s->M), t,
               (t.x + s->K - 1) * (t.y + s->K - 1) * 4>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* unrolled for K=5 C=1 fully, generic otherwise */
 template <int C_, int K_>
@@ -128,7 +128,7 @@ int fully_unrolled(ARGUMENTS)
         fixed<1, 5><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
     else
         return launch_plain(s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }
 /* split by channels with atomics for deep, direct for shallow */
 __global__ void slices(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -150,5 +150,5 @@ int atomics_when_deep(ARGUMENTS)
         return launch_plain(s, x, k, y);
     cudaMemsetAsync(y, 0, (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1) * 4);
     slices<<<dim3(4, s->C, s->B * s->M), 128>>>(*s, x, k, y);
-    return cudaGetLastError() != cudaSuccess;
+    return failed();
 }

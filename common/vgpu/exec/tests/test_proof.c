@@ -64,6 +64,12 @@ struct line {
     enum made made;
 };
 
+/* x and k in units of 2^-20. */
+#define FIXED                                                                                      \
+    "mul.f32 %f3, %f1, 0f49800000;\nmul.f32 %f4, %f2, 0f49800000;\n"                               \
+    "cvt.rni.s32.f32 %r2, %f3;\ncvt.rni.s32.f32 %r3, %f4;\n"
+#define BYTE(n) "ld.global.u8 %h1, [%q6+" n "];\nst.global.u8 [%q8+" n "], %h1;\n"
+
 static const struct line lines[] = {
     {"copy", "", "st.global.f32 [%q8], %f1;", X},
     {"product", "", "mul.f32 %f3, %f1, %f2;\nst.global.f32 [%q8], %f3;", PRODUCT},
@@ -86,8 +92,44 @@ static const struct line lines[] = {
      X},
     {"larger", "", "max.f32 %f3, %f1, 0fc0000000;\nst.global.f32 [%q8], %f3;", X},
     {"smaller_is_number", "", "min.f32 %f3, %f1, 0fc0000000;\nst.global.f32 [%q8], %f3;", NOTHING},
-    {"made_an_integer", "", "cvt.rni.s32.f32 %r2, %f1;\nst.global.b32 [%q8], %r2;", NOTHING},
-    {"integer_sum", "", "mov.b32 %r2, %f1;\nadd.u32 %r2, %r2, %r2;\nst.global.b32 [%q8], %r2;",
+    {"made_an_integer", "", "cvt.rni.s32.f32 %r2, %f1;\nst.global.b32 [%q8], %r2;", X},
+    {"integer_sum", "",
+     FIXED "add.s32 %r2, %r2, %r2;\ncvt.rn.f32.s32 %f3, %r2;\nmul.f32 %f3, %f3, 0f35800000;\n"
+           "st.global.f32 [%q8], %f3;",
+     TWICE},
+    {"integer_minus_itself", "",
+     FIXED "sub.s32 %r2, %r2, %r2;\ncvt.rn.f32.s32 %f3, %r2;\nst.global.f32 [%q8], %f3;", ZERO},
+    {"product_of_integers", "",
+     FIXED
+     "mul.wide.s32 %q10, %r2, %r3;\ncvt.rn.f32.s64 %f4, %q10;\nmul.f32 %f4, %f4, 0f2b800000;\n"
+     "st.global.f32 [%q8], %f4;",
+     PRODUCT},
+    {"upper_half_of_a_product", "",
+     FIXED "mul.hi.s32 %r4, %r2, %r3;\ncvt.rn.f32.s32 %f4, %r4;\nmul.f32 %f4, %f4, 0f3b800000;\n"
+           "st.global.f32 [%q8], %f4;",
+     PRODUCT},
+    {"sum_of_64_bits", "",
+     FIXED "mov.u64 %q10, 0;\nmad.wide.s32 %q10, %r2, %r3, %q10;\nshr.s64 %q10, %q10, 20;\n"
+           "cvt.u32.u64 %r4, %q10;\ncvt.rn.f32.s32 %f4, %r4;\nmul.f32 %f4, %f4, 0f35800000;\n"
+           "st.global.f32 [%q8], %f4;",
+     PRODUCT},
+    {"integer_shifted", "",
+     FIXED "shl.b32 %r2, %r2, 4;\nshr.s32 %r2, %r2, 4;\ncvt.rn.f32.s32 %f3, %r2;\n"
+           "mul.f32 %f3, %f3, 0f35800000;\nst.global.f32 [%q8], %f3;",
+     X},
+    {"integer_added_by_atomic", "",
+     "cvt.rni.s32.f32 %r2, %f1;\nred.global.add.u32 [%q8], %r2;\nred.global.add.u32 [%q8], %r2;",
+     TWICE},
+    {"bytes", "", BYTE("0") BYTE("1") BYTE("2") BYTE("3"), X},
+    {"bytes_in_another_order", "", BYTE("0") BYTE("2") BYTE("1") BYTE("3"), NOTHING},
+    {"three_bytes", "", BYTE("0") BYTE("1") BYTE("2"), NOTHING},
+    {"one_byte_four_times", "",
+     "ld.global.u8 %h1, [%q6];\nst.global.u8 [%q8], %h1;\nst.global.u8 [%q8+1], %h1;\n"
+     "st.global.u8 [%q8+2], %h1;\nst.global.u8 [%q8+3], %h1;\n",
+     NOTHING},
+    {"a_byte_of_the_host", "",
+     BYTE("0") BYTE("1") BYTE("2")
+         BYTE("3") "ld.global.u8 %h1, [%q9+3];\nst.global.u8 [%q8+3], %h1;\n",
      NOTHING},
     {"from_host", "", "ld.global.f32 %f3, [%q9];\nst.global.f32 [%q8], %f3;", NOTHING},
     {"minus_itself_plus_host", "",

@@ -1,0 +1,62 @@
+/* Words that are copied byte by byte, as memcpy() of a length that the compiler does not know does. A byte
+ * in a register has its word's element in the upper half, where no instruction on numbers of 32 bits or
+ * bytes looks, and the way of the word (byte 0) or the byte's number. A word that a thread stores
+ * byte after byte, all of one element, has that element with the last one. */
+#include "vgpu/exec/proof.h"
+
+#include <stdlib.h>
+
+struct proof_bytes {
+    uint64_t address;
+    struct origin origin;
+    uint32_t next; /* the byte that is missing */
+};
+
+void proof_load_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
+{
+    uint64_t at[VG_LANES];
+    struct origin o[VG_LANES] = {{0}};
+    proof_addresses(w, in, at);
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        const uint32_t byte = at[i] & 3;
+        const struct proof_place from = proof_place(w, in, i, at[i] - byte);
+        if (!from.origin || !from.origin->low || from.origin->high)
+            continue;
+        const struct origin all = byte ? *from.origin : proof_fetch(w, in, from, -1);
+        o[i] = (struct origin){.high = all.low, .way = byte ? byte : all.way, .step = all.step};
+    }
+    proof_put(w, in->d, lanes, o, 1, 0);
+}
+
+/* @return what its word has now */
+static struct origin add_byte(struct proof_bytes *to, uint64_t address, struct origin byte)
+{
+    const uint32_t number = address & 3;
+    if (!byte.high || byte.low)
+        *to = (struct proof_bytes){0};
+    else if (!number)
+        *to = (struct proof_bytes){address, {.low = byte.high, .way = byte.way, .step = byte.step}, 1};
+    else if (to->next == number && to->address == address - number && to->origin.low == byte.high &&
+             byte.way == number)
+        to->next++;
+    else
+        to->next = 0;
+    return to->next == 4 ? to->origin : (struct origin){0};
+}
+
+void proof_store_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
+{
+    uint64_t at[VG_LANES];
+    const bool holds = proof_holds(w, in->b);
+    if (holds && !w->proof.bytes)
+        w->proof.bytes = calloc(VG_LANES, sizeof *w->proof.bytes);
+    proof_addresses(w, in, at);
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        struct origin o = {0};
+        if (w->proof.bytes)
+            o = add_byte(&w->proof.bytes[i], at[i], holds ? proof_slot(w, in->b)[i] : o);
+        proof_keep(w, in, proof_place(w, in, i, at[i] & ~UINT64_C(3)), -1, o);
+    }
+}

@@ -1,0 +1,89 @@
+/* What arithmetic on integers does to the origins of registers: fixed point. An integer that was made of
+ * an element of x or k, times a power of two, say, has that element times the power. Digits that are lost
+ * are rounding, which is not seen here. */
+#include "vgpu/exec/proof_step.h"
+
+static const struct {
+    uint16_t op;
+    uint8_t kind;
+    uint8_t from,
+        to; /* words of the factors and of the result; of what is added: as of the result */
+} rows[] = {{IR_SUB_32, KIND_SUBTRACT, 1, 1},     {IR_SUB_64, KIND_SUBTRACT, 2, 2},
+            {IR_ADD_64, KIND_ADD, 2, 2},          {IR_NEG_S32, KIND_NEGATE, 1, 1},
+            {IR_NEG_S64, KIND_NEGATE, 2, 2},      {IR_MUL_LO_32, KIND_MULTIPLY, 1, 1},
+            {IR_MUL_LO_64, KIND_MULTIPLY, 2, 2},  {IR_MUL_WIDE_S32, KIND_MULTIPLY, 1, 2},
+            {IR_MUL_HI_S32, KIND_MULTIPLY, 1, 1}, {IR_MAD_LO_32, KIND_FMA, 1, 1},
+            {IR_MAD_LO_64, KIND_FMA, 2, 2},       {IR_MAD_WIDE_S32, KIND_FMA, 1, 2},
+            {IR_SHR_S32, KIND_SHIFT, 1, 1},       {IR_SHR_S64, KIND_SHIFT, 2, 2},
+            {IR_SHL_64, KIND_SHIFT, 2, 2}};
+
+size_t proof_integer_rows(uint16_t *ops, size_t room)
+{
+    const size_t n = sizeof rows / sizeof *rows;
+    for (size_t i = 0; i < n && i < room; i++)
+        ops[i] = rows[i].op;
+    return n < room ? n : room;
+}
+
+struct proof_value proof_integer_at(const struct vg_warp *w, uint32_t slot, uint32_t lane,
+                                    uint32_t words)
+{
+    const struct origin o = proof_word_of(w, slot, lane, 0);
+    const struct proof_value v = {o.low ? o.low : o.high, o.way};
+    const uint64_t bits = words == 2 ? ((const uint64_t *)(const void *)(w->regs + slot))[lane]
+                                     : proof_bits_of(w, slot, lane);
+    return proof_number(bits, words == 2 ? PTX_TYPE_s64 : PTX_TYPE_s32, v);
+}
+
+struct proof_value proof_shifted(struct proof_value a, int left)
+{
+    const uint32_t power = (uint32_t)1 << (left % 31 + 31) % 31; /* 2^31 is 1 here */
+    return a.element ? proof_value_of(field_multiply(a.element & FIELD_PRIME, power), a.way) : a;
+}
+
+static struct proof_value compute(const struct ir_insn *in, const struct vg_warp *w, uint32_t lane,
+                                  size_t row, uint32_t *count)
+{
+    const uint32_t from = rows[row].from, to = rows[row].to;
+    const struct proof_value a = proof_integer_at(w, in->a, lane, from);
+    struct proof_value b = {0}, product;
+    bool multiplied = false;
+    if (rows[row].kind == KIND_NEGATE)
+        return proof_negative(a);
+    if (rows[row].kind == KIND_SHIFT) {
+        const int by = (int)(proof_bits_of(w, in->b, lane) & 63);
+        return proof_shifted(a, in->op == IR_SHL_64 ? by : -by);
+    }
+    b = proof_integer_at(w, in->b, lane, from);
+    if (rows[row].kind == KIND_ADD)
+        return proof_sum(a, b);
+    if (rows[row].kind == KIND_SUBTRACT)
+        return proof_sum(a, proof_negative(b));
+    product = proof_product(a, b, &multiplied);
+    *count += multiplied;
+    if (in->op == IR_MUL_HI_S32)
+        return proof_shifted(product, -32);
+    return rows[row].kind == KIND_FMA ? proof_sum(product, proof_integer_at(w, in->c, lane, to))
+                                      : product;
+}
+
+void proof_integer(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, size_t row)
+{
+    const uint32_t stride = rows[row].to;
+    if (!proof_holds(w, in->a) && !(rows[row].kind != KIND_SHIFT && proof_holds(w, in->b)) &&
+        !(rows[row].kind == KIND_FMA && proof_holds(w, in->c))) {
+        proof_clear(w, in->d, lanes);
+        return;
+    }
+    struct origin o[VG_LANES] = {{0}};
+    uint32_t count = 0, multiplied = 0;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctz(left), before = count;
+        const struct proof_value r = compute(in, w, i, row, &count);
+        o[i] = (struct origin){.low = r.element, .way = r.way};
+        multiplied |= count != before ? left & -left : 0;
+    }
+    proof_clear(w, in->d, lanes);
+    proof_put(w, in->d, lanes, o, stride, 0);
+    proof_multiplied(w, in, multiplied, count);
+}

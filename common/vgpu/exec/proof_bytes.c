@@ -36,7 +36,8 @@ static struct origin add_byte(struct proof_bytes *to, uint64_t address, struct o
     if (!byte.high || byte.low)
         *to = (struct proof_bytes){0};
     else if (!number)
-        *to = (struct proof_bytes){address, {.low = byte.high, .way = byte.way, .step = byte.step}, 1};
+        *to = (struct proof_bytes){
+            address, {.low = byte.high, .way = byte.way, .step = byte.step}, 1};
     else if (to->next == number && to->address == address - number && to->origin.low == byte.high &&
              byte.way == number)
         to->next++;

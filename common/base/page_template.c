@@ -1,5 +1,7 @@
 #include "base/page_template.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
@@ -22,4 +24,16 @@ const char *page_template_next(FILE *out, const char **at, char name[PAGE_NAME_C
     *at += length + 2;
     snprintf(name, PAGE_NAME_CHARS, "%.*s", (int)length, mark + 1);
     return name;
+}
+
+void page_put_script_data(FILE *out, const char *json)
+{
+    for (unsigned point; (point = utf8_next(&json));)
+        if (point >= 0x10000)
+            fprintf(out, "\\u%04x\\u%04x", 0xd800 + ((point - 0x10000) >> 10),
+                    0xdc00 + ((point - 0x10000) & 0x3ff));
+        else if (point >= 0x7f || point == '<' || point == '>' || point == '&')
+            fprintf(out, "\\u%04x", point);
+        else
+            fputc((int)point, out);
 }

@@ -21,4 +21,8 @@ enum { PAGE_NAME_CHARS = 32 };
  * @return @p name, or NULL at the end. A '@' that begins no name of letters, digits and '_' is text. */
 const char *page_template_next(FILE *out, const char **at, char name[PAGE_NAME_CHARS]);
 
+/** Writes JSON as the data of a script element: ASCII without '<', '>' and '&', so that nothing in it can
+ * end the element. It is the same JSON; bytes that are not UTF-8 become U+FFFD. */
+void page_put_script_data(FILE *out, const char *json);
+
 #endif

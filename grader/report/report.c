@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "grader/record/result_json.h"
 #include "grader/report/report_parts.h"
+#include "grader/report/timeline_page.h"
 #include "grader/report/text_out.h"
 
 #include <stdlib.h>
@@ -134,6 +135,7 @@ enum st_code gr_report_write(const struct gr_result *result, const char *folder,
     static struct gr_plots plots;
     note(&first, write_data(result, folder, &failure), err, &failure);
     note(&first, gr_plots_draw(folder, &plots, &failure), err, &failure);
+    note(&first, gr_timeline_page_write(folder, &failure), err, &failure);
     note(&first, write_page(result, &plots, folder, &failure), err, &failure);
     return first;
 }

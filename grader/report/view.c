@@ -1,6 +1,7 @@
 #include "grader/report/view.h"
 
 #include "base/files.h"
+#include "grader/report/timeline_page.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -44,6 +45,7 @@ static void close_profile(struct gr_view *v)
 static bool open_profile(struct gr_view *v, const char *folder)
 {
     *v = (struct gr_view){0};
+    char path[PATH_MAX];
     const bool read = read_table(&v->kernels, folder, "kernels.tsv") &&
                       read_table(&v->analysis, folder, "analysis.tsv") &&
                       read_table(&v->resources, folder, "resources.tsv") &&
@@ -56,6 +58,8 @@ static bool open_profile(struct gr_view *v, const char *folder)
         v->source = read_source(folder), read_table(&v->pictures, folder, "pictures.tsv");
     else
         close_profile(v);
+    v->timeline =
+        path_format(path, sizeof path, "%s/" GR_TIMELINE_PAGE, folder) && file_exists(path);
     return read;
 }
 

@@ -29,8 +29,9 @@ bool gr_view_exists(const char *name, const char *folder);
 /** The tables of a profile that views are made of. */
 struct gr_view {
     struct tsv kernels, analysis, resources, lines, pictures;
-    char *source; /**< the graded file, malloc'd; NULL: not there */
-    long images;  /**< the largest size, which is shown */
+    char *source;  /**< the graded file, malloc'd; NULL: not there */
+    long images;   /**< the largest size, which is shown */
+    bool timeline; /**< there is a page of it (timeline_page.h) */
 };
 
 /** view_kernels.c: a card for each kernel and grid. */

@@ -3,6 +3,7 @@
 #include "grader/report/view.h"
 
 #include "grader/report/report_parts.h"
+#include "grader/report/timeline_page.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -200,7 +201,10 @@ bool gr_view_kernels(FILE *out, const struct gr_view *v)
             !(gr_view_number(&v->analysis, row, "total_ns") > LEAST_SHARE * all))
             continue;
         if (!cards++)
-            fprintf(out, "<p>%ld images.</p>\n<div class=\"kernels\">\n", v->images);
+            fprintf(out, "<p>%ld images.%s</p>\n<div class=\"kernels\">\n", v->images,
+                    v->timeline ? " See also <a href=\"" GR_TIMELINE_PAGE
+                                  "\">the timeline of the whole run</a>, to zoom into."
+                                : "");
         put_card(&c, all);
     }
     fputs(cards ? "</div>\n" : "", out);

@@ -5,7 +5,6 @@
 
 #include "base/files.h"
 #include "base/page_template.h"
-#include "base/utf8.h"
 
 #include <cjson/cJSON.h>
 #include <limits.h>
@@ -130,19 +129,6 @@ static void add_others(cJSON *const *recording, int n, int number, const char *f
     }
 }
 
-/* What a script may hold, whatever the strings are; it is the same JSON. */
-static void put_data(FILE *out, const char *json)
-{
-    for (unsigned point; (point = utf8_next(&json));)
-        if (point >= 0x10000)
-            fprintf(out, "\\u%04x\\u%04x", 0xd800 + ((point - 0x10000) >> 10),
-                    0xdc00 + ((point - 0x10000) & 0x3ff));
-        else if (point >= 0x7f || point == '<' || point == '>' || point == '&')
-            fprintf(out, "\\u%04x", point);
-        else
-            fputc((int)point, out);
-}
-
 static void put_page(FILE *out, const char *json)
 {
     char room[PAGE_NAME_CHARS];
@@ -152,7 +138,7 @@ static void put_page(FILE *out, const char *json)
         else if (strcmp(name, "script") == 0)
             fputs(picture_js, out);
         else
-            put_data(out, json);
+            page_put_script_data(out, json);
 }
 
 static enum st_code write_page(const char *path, const cJSON *recording, struct st_error *err)

@@ -2,7 +2,10 @@
  * text. */
 #include "report_fixture.h"
 
+#include "grader/report/timeline_page.h"
 #include "grader/report/view.h"
+
+#include "base/files.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -168,4 +171,44 @@ Test(views, stand_in_the_place_of_their_mark)
     cr_expect(heading < source && source < rows && rows < others);
     cr_expect(!strstr(text, "<script") && !strstr(text, "http:") && !strstr(text, "https:"));
     free(text);
+}
+
+/* ---- the timeline ----------------------------------------------------------------------------- */
+
+#define TRACE                                                                                      \
+    "kind\tname\tclient\tstream\tstart_ns\tend_ns\tbytes\tgrid\tblock\n"                           \
+    "device\tGPU</script>\t0\t\t\t\t\t\t\n"                                                        \
+    "copy_htod\t\t1\t0\t1000\t3000\t4000\t\t\n"                                                    \
+    "kernel\tconv</script><b>\t1\t0\t3000\t5000\t\t2x1x1\t32x1x1\n"                                \
+    "kernel\tconv</script><b>\t1\t5\t4000\t6000\t\t2x1x1\t32x1x1\n"                                \
+    "api\tcudaMemcpy\t1\t\t500\t3000\t\t\t\n"
+
+Test(views, of_the_timeline_have_each_row_in_its_lane)
+{
+    struct st_error err;
+    write_text("profile/trace-9.tsv", "kind\tname\tstart_ns\tend_ns\nkernel\tsmall\t0\t1\n");
+    write_text("profile/trace-100.tsv", TRACE);
+    cr_assert_eq(gr_timeline_page_write(in_folder("."), &err), ST_OK, "%s", err.what);
+    char *page = read_text(GR_TIMELINE_PAGE), *cards = view("speed-of-light");
+    expect_part(page, "[1,0,1000,2000,4000]");
+    expect_part(page, "[2,1,3000,2000,0,\"2x1x1, 32x1x1\"],[3,1,4000,2000,0,\"2x1x1, 32x1x1\"]");
+    expect_part(page, "[0,2,500,2500]");
+    expect_part(page, "[\"kernels, stream 0\",\"kernel\"],[\"kernels, stream 5\",\"kernel\"]");
+    expect_part(page, "\"images\":100,\"cut\":0");
+    expect_part(page, "default-src 'none'");
+    cr_expect_eq(count(page, "</script>"), 2, "names end no element");
+    cr_expect(!strstr(page, "small") && !strstr(page, "http:"), "%s", page);
+    expect_part(cards, "<a href=\"timeline.html\">");
+    free(page), free(cards);
+}
+
+Test(views, of_the_timeline_go_with_their_trace)
+{
+    struct st_error err;
+    write_text(GR_TIMELINE_PAGE, "of an earlier profile");
+    cr_assert_eq(gr_timeline_page_write(in_folder("."), &err), ST_OK);
+    cr_expect(!file_exists(in_folder(GR_TIMELINE_PAGE)));
+    char *cards = view("speed-of-light");
+    cr_expect(!strstr(cards, "timeline.html"));
+    free(cards);
 }

@@ -1,0 +1,15 @@
+/** @file
+ * The timeline of a profiled run as a page of its own, which needs no network.
+ */
+#ifndef CONVLAB_REPORT_TIMELINE_PAGE_H
+#define CONVLAB_REPORT_TIMELINE_PAGE_H
+
+#include "base/status.h"
+
+#define GR_TIMELINE_PAGE "timeline.html"
+
+/** Writes FOLDER/timeline.html from the trace of the largest size in FOLDER/profile; removes an earlier
+ * page if there is no trace. */
+enum st_code gr_timeline_page_write(const char *folder, struct st_error *err);
+
+#endif

@@ -9,7 +9,7 @@ VGPU_PROFILES := $(patsubst common/vgpu/gpus/%,$(BUILD)/vgpu/profiles/%,\
                    $(wildcard common/vgpu/gpus/*.yaml))
 SHIM          := $(BUILD)/vgpu/libcudart.so.13
 SHIM_12       := $(BUILD)/vgpu/libcudart.so.12#  the same file: a program has one state, whichever it needs
-SHIM_OBJECTS  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/vgpu/cudart/*.c))
+SHIM_OBJECTS  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/vgpu/cudart/*.c)) $(BUILD)/vgpu/elf_sections.o
 # Never with sanitizers: the programs that load it are built without. (Many parameters of the CUDA
 # runtime's functions mean nothing on the virtual GPU.)
 SHIM_COMPILE  := $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -Wno-unused-parameter -fPIC -fvisibility=hidden \
@@ -25,7 +25,11 @@ vgpu: $(VGPU_RUN) ## the virtual GPU: build/vgpu-run PROGRAM
 $(BUILD)/vgpu/profiles/%.yaml: common/vgpu/gpus/%.yaml
 	$(Q)mkdir -p $(@D) && cp $< $@
 
-$(SHIM_OBJECTS): $(BUILD)/obj/%.o: %.c | $(BUILD)/packages.ok
+$(filter $(BUILD)/obj/%,$(SHIM_OBJECTS)): $(BUILD)/obj/%.o: %.c | $(BUILD)/packages.ok
+	$(Q)mkdir -p $(@D)
+	$(Q)$(SHIM_COMPILE) -c $< -o $@
+
+$(BUILD)/vgpu/%.o: common/vgpu/fatbin/%.c | $(BUILD)/packages.ok
 	$(Q)mkdir -p $(@D)
 	$(Q)$(SHIM_COMPILE) -c $< -o $@
 

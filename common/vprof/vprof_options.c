@@ -330,7 +330,7 @@ void vprof_options_read(struct vprof_options *o, int argc, char **argv)
         .operands = "PROGRAM [ARGUMENT...]",
         .about =
             "Profiles a CUDA program and prints what nvprof printed: on this machine's GPU, or on the "
-            "virtual one, for which the program must be linked with nvcc -cudart shared.\v"
+            "virtual one.\v"
             "Tables go to stderr, or to --log-file. The exit status is the program's; when a signal ends it, what "
             "was seen until then is printed, and vprof ends by the same signal.",
         .flags = ARGP_IN_ORDER};

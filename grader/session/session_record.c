@@ -41,7 +41,7 @@ enum st_code gr_session_device_start(struct gr_session *s, int output, char ***e
         return st_detail(err, ST_GOT, "%.*s", (int)strcspn(said, "\n"), said);
     }
     gr_box_own_child(0, s->device.pid);
-    *environment = vg_process_environment(s->host->build, RUNNER_DOOR);
+    *environment = vg_process_environment(s->host->build, RUNNER_DOOR, false);
     return *environment ? ST_OK : st_fail(err, ST_NO_MEMORY, "cannot start a process");
 }
 

@@ -131,28 +131,46 @@ enum st_code vg_process_start(struct vg_process *process, const struct vg_proces
     return st_fail(err, ST_CHILD, "the virtual GPU did not start");
 }
 
-char **vg_process_environment(const char *folder, int door)
+static bool is_variable(const char *text, const char *name)
 {
-    size_t n = 0, bytes = strlen(folder) + 128;
+    const size_t n = strlen(name);
+    return strncmp(text, name, n) == 0 && text[n] == '=';
+}
+
+/* Writes NAME=FOLDER/vgpuFILE[:OLD]. @return the byte behind it. */
+static char *put_before(char *to, const char *name, const char *folder, const char *file)
+{
+    const char *old = getenv(name);
+    return to + 1 +
+           sprintf(to, "%s=%s/vgpu%s%s%s", name, folder, file, old && *old ? ":" : "",
+                   old ? old : "");
+}
+
+char **vg_process_environment(const char *folder, int door, bool preload)
+{
+    static const char path[] = "LD_LIBRARY_PATH", first[] = "LD_PRELOAD";
+    const char *old_path = getenv(path), *old_first = getenv(first);
+    size_t n = 0, kept = 0;
     while (environ[n])
         n++;
-    const char *old = getenv("LD_LIBRARY_PATH");
-    bytes += old ? strlen(old) : 0;
-    char **list = malloc((n + 3) * sizeof *list + bytes);
+    const size_t bytes = 2 * strlen(folder) + (old_path ? strlen(old_path) : 0) +
+                         (old_first ? strlen(old_first) : 0) + 256;
+    char **list = malloc((n + 4) * sizeof *list + bytes);
     if (!list)
         return NULL;
-    char *text = (char *)(list + n + 3);
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (strncmp(environ[i], "LD_LIBRARY_PATH=", 16) != 0 &&
-            strncmp(environ[i], VP_DOOR_VARIABLE "=", sizeof VP_DOOR_VARIABLE) != 0)
+    char *text = (char *)(list + n + 4);
+    for (size_t i = 0; i < n; i++)
+        if (!is_variable(environ[i], path) && !is_variable(environ[i], VP_DOOR_VARIABLE) &&
+            !(preload && is_variable(environ[i], first)))
             list[kept++] = environ[i];
+    list[kept++] = text;
+    text = put_before(text, path, folder, "");
+    if (preload) {
+        list[kept++] = text;
+        text = put_before(text, first, folder, "/libcudart.so.13");
     }
     list[kept++] = text;
-    int used = snprintf(text, bytes, "LD_LIBRARY_PATH=%s/vgpu%s%s", folder, old && *old ? ":" : "",
-                        old ? old : "");
-    list[kept++] = text + used + 1;
-    snprintf(text + used + 1, bytes - (size_t)used - 1, VP_DOOR_VARIABLE "=%d", door);
+    sprintf(text, VP_DOOR_VARIABLE "=%d", door);
     list[kept] = NULL;
     return list;
 }

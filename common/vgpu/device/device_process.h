@@ -66,8 +66,9 @@ enum st_code vg_process_start(struct vg_process *process, const struct vg_proces
 
 /** The environment for a program that is to run on the virtual GPU: the caller's, and where the
  * runtime library and the door are. @param door  the descriptor's number in the program
+ * @param preload  load the runtime library first: the program carries one that it is to replace
  * @return a list for execve(), to be freed with one free(); NULL without memory. */
-char **vg_process_environment(const char *folder, int door);
+char **vg_process_environment(const char *folder, int door, bool preload);
 
 /** What was recorded since the last time, of all clients, as text: TSV tables with a header row
  * (record.h has their columns). malloc'd, with a NUL behind. */

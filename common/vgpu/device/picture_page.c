@@ -190,7 +190,7 @@ enum st_code picture_pages_write(const char *file, const char *recordings,
     code = parse(text, recordings, recording, &n, err);
     if (!code && !n) {
         st_fail(err, ST_BAD_FORMAT, "there is nothing to picture: the program launched no kernel");
-        st_detail(err, ST_HINT, "is it linked with -cudart shared?");
+        st_detail(err, ST_HINT, "does it end before its first launch?");
         code = ST_BAD_FORMAT;
     }
     for (int i = 1; i <= n && !code; i++) {

@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "base/process.h"
+#include "vgpu/fatbin/elf_sections.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -13,96 +14,81 @@
 
 #define PROGRAM_BYTES_MAX ((size_t)2 << 30)
 
-struct elf {
-    const unsigned char *p;
-    size_t n;
-    Elf64_Ehdr header;
-};
-
-static bool section_at(const struct elf *elf, size_t i, Elf64_Shdr *to)
+static bool starts(const char *text, const char *with)
 {
-    size_t at = elf->header.e_shoff;
-    if (elf->header.e_shentsize != sizeof *to || i >= elf->header.e_shnum || at > elf->n ||
-        i >= (elf->n - at) / sizeof *to)
-        return false;
-    memcpy(to, elf->p + at + i * sizeof *to, sizeof *to);
-    return to->sh_type == SHT_NOBITS ||
-           (to->sh_offset <= elf->n && to->sh_size <= elf->n - to->sh_offset);
+    return text && strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Whether the string at an offset of a string table starts with a text. */
-static bool string_starts(const struct elf *elf, const Elf64_Shdr *table, size_t offset,
-                          const char *text)
+/* The version of the shared runtime that a program needs: 12 or 13; -1: another one, 0: none. */
+static int runtime_needed(const struct elf_file *elf, const Elf64_Shdr *dynamic)
 {
-    size_t length = strlen(text);
-    return table->sh_type == SHT_STRTAB && offset <= table->sh_size &&
-           table->sh_size - offset > length &&
-           memcmp(elf->p + table->sh_offset + offset, text, length) == 0;
-}
-
-static void needed_check(const struct elf *elf, const Elf64_Shdr *dynamic, bool *shared,
-                         bool *other_version)
-{
-    Elf64_Shdr names;
-    if (!section_at(elf, dynamic->sh_link, &names))
-        return;
-    for (size_t i = 0; i < dynamic->sh_size / sizeof(Elf64_Dyn); i++) {
+    Elf64_Shdr link;
+    struct elf_view entries, names;
+    if (!elf_section(elf, dynamic->sh_link, &link) || !elf_contents(elf, &link, &names) ||
+        !elf_contents(elf, dynamic, &entries))
+        return 0;
+    for (size_t i = 0; i < entries.n / sizeof(Elf64_Dyn); i++) {
         Elf64_Dyn entry;
-        memcpy(&entry, elf->p + dynamic->sh_offset + i * sizeof entry, sizeof entry);
-        if (entry.d_tag != DT_NEEDED ||
-            !string_starts(elf, &names, entry.d_un.d_val, "libcudart.so"))
-            continue;
-        if (string_starts(elf, &names, entry.d_un.d_val, "libcudart.so.13") ||
-            string_starts(elf, &names, entry.d_un.d_val, "libcudart.so.12"))
-            *shared = true;
-        else
-            *other_version = true;
+        memcpy(&entry, entries.p + i * sizeof entry, sizeof entry);
+        const char *name = entry.d_tag == DT_NEEDED ? elf_string(names, entry.d_un.d_val) : NULL;
+        if (starts(name, "libcudart.so"))
+            return starts(name, "libcudart.so.13") ? 13 : starts(name, "libcudart.so.12") ? 12 : -1;
     }
+    return 0;
 }
 
-enum st_code program_check_image(const void *image, size_t bytes, struct st_error *err)
+static void find_runtime(const char *name, const Elf64_Sym *symbol, void *context)
 {
-    struct elf elf = {.p = image, .n = bytes};
-    if (bytes < sizeof elf.header)
-        return ST_OK;
-    memcpy(&elf.header, image, sizeof elf.header);
-    if (memcmp(elf.header.e_ident, ELFMAG, SELFMAG) != 0 ||
-        elf.header.e_ident[EI_CLASS] != ELFCLASS64)
-        return ST_OK;
-    Elf64_Shdr names, s;
-    bool gpu_code = false, shared = false, other_version = false;
-    if (!section_at(&elf, elf.header.e_shstrndx, &names))
-        return ST_OK;
-    for (size_t i = 0; i < elf.header.e_shnum; i++) {
-        if (!section_at(&elf, i, &s))
-            continue;
-        gpu_code |= string_starts(&elf, &names, s.sh_name, ".nvFatBinSegment");
-        if (s.sh_type == SHT_DYNAMIC)
-            needed_check(&elf, &s, &shared, &other_version);
-    }
-    if (!gpu_code || shared)
-        return ST_OK;
-    if (other_version) {
-        st_fail(err, ST_USAGE, "the program was compiled with another version of CUDA");
-        st_detail(err, ST_EXPECTED, "a program that needs libcudart.so.12 or .13");
-        st_detail(err, ST_HINT, "compile it with a CUDA Toolkit from 12.4 on");
-    } else {
-        st_fail(err, ST_USAGE, "the program carries NVIDIA's CUDA runtime in itself");
-        st_detail(err, ST_EXPECTED, "a program that needs libcudart.so.12 or .13");
-        st_detail(err, ST_HINT, "link it with: nvcc -cudart shared ...");
-    }
-    return ST_USAGE;
+    (void)symbol;
+    if (strcmp(name, "__cudaRegisterFatBinary") == 0)
+        *(bool *)context = true;
 }
 
-enum st_code program_check(const char *path, struct st_error *err)
+static enum st_code wrong_runtime(const char *what, const char *hint, struct st_error *err)
+{
+    st_fail(err, ST_USAGE, "%s", what);
+    st_detail(err, ST_EXPECTED, "a program that needs libcudart.so.12 or .13, or has its symbols");
+    return st_detail(err, ST_HINT, "%s", hint);
+}
+
+enum st_code program_check_image(const void *image, size_t bytes, bool *has_runtime,
+                                 struct st_error *err)
+{
+    struct elf_file elf;
+    Elf64_Shdr s;
+    bool gpu_code = false;
+    int version = 0;
+    *has_runtime = false;
+    if (!elf_open(&elf, image, bytes))
+        return ST_OK;
+    for (size_t i = 0; elf_section(&elf, i, &s); i++) {
+        gpu_code |= starts(elf_string(elf.names, s.sh_name), ".nvFatBinSegment");
+        if (s.sh_type == SHT_DYNAMIC)
+            version = runtime_needed(&elf, &s);
+    }
+    if (!gpu_code || version > 0)
+        return ST_OK;
+    if (version < 0)
+        return wrong_runtime("the program was compiled with another version of CUDA",
+                             "compile it with a CUDA Toolkit from 12.4 on", err);
+    elf_symbols_each(&elf, find_runtime, has_runtime);
+    return *has_runtime
+               ? ST_OK
+               : wrong_runtime(
+                     "the program carries NVIDIA's CUDA runtime in itself, and was stripped",
+                     "do not strip it, or link it with: nvcc -cudart shared ...", err);
+}
+
+enum st_code program_check(const char *path, bool *has_runtime, struct st_error *err)
 {
     char *image;
     size_t bytes;
     struct st_error why;
+    *has_runtime = false;
     /* What cannot be read may still be executable; exec() will say what is wrong with it. */
     if (file_read(path, PROGRAM_BYTES_MAX, &image, &bytes, &why) != ST_OK)
         return ST_OK;
-    enum st_code code = program_check_image(image, bytes, err);
+    enum st_code code = program_check_image(image, bytes, has_runtime, err);
     if (code)
         st_detail(err, ST_WHERE, "%s", path);
     free(image);

@@ -45,8 +45,9 @@ static void die_with_parent(int signal_number, pid_t parent)
 /* @param door  to the device process, -1: none */
 static pid_t program_start(const struct program_run *run, const char *path, int door)
 {
-    char **environment =
-        run->environment ? run->environment : vg_process_environment(run->device.folder, door);
+    char **environment = run->environment
+                             ? run->environment
+                             : vg_process_environment(run->device.folder, door, run->has_runtime);
     pid_t parent = getpid(), pid = environment ? fork() : -1;
     if (pid != 0) {
         if (!run->environment)
@@ -163,7 +164,7 @@ int program_run(struct program_run *run, int *status)
         return complain(run, &err);
     if (run->environment)
         return run_as_it_is(run, path, status);
-    if (program_folder(folder, &err) || program_check(path, &err))
+    if (program_folder(folder, &err) || program_check(path, &run->has_runtime, &err))
         return complain(run, &err);
     forward_signals();
     run->device.folder = folder;

@@ -19,6 +19,7 @@ struct program_run {
     /** Called in the child before the program runs; may be NULL. */
     void (*started)(int pid, void *context);
     void *context;
+    bool has_runtime; /**< set: the program carries NVIDIA's, which is replaced as it is loaded */
     int pid;          /**< set to the program's */
     bool found;       /**< set: the device has findings; only with device.tells_findings */
     struct cost cost; /**< set to what the program cost; not its device process */

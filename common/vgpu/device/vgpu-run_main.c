@@ -145,7 +145,7 @@ int main(int argc, char **argv)
         .rows = rows,
         .check = check,
         .operands = "PROGRAM [ARGUMENT...]",
-        .about = "Runs a CUDA program, compiled with nvcc -cudart shared, on the virtual GPU.",
+        .about = "Runs a CUDA program, as nvcc compiled it, on the virtual GPU.",
         .flags = ARGP_IN_ORDER};
     argp_program_version_hook = print_version;
     options_parse(&table, argc, argv, &o);

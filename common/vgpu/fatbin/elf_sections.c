@@ -41,3 +41,23 @@ const char *elf_string(struct elf_view table, size_t offset)
         return NULL;
     return (const char *)table.p + offset;
 }
+
+bool elf_symbols_each(const struct elf_file *f,
+                      void (*visit)(const char *name, const Elf64_Sym *symbol, void *context),
+                      void *context)
+{
+    Elf64_Shdr s, link;
+    Elf64_Sym symbol;
+    struct elf_view symbols = {0}, names = {0};
+    for (size_t i = 0; elf_section(f, i, &s) && !symbols.p; i++)
+        if (s.sh_type == SHT_SYMTAB && elf_section(f, s.sh_link, &link) &&
+            elf_contents(f, &link, &names))
+            elf_contents(f, &s, &symbols);
+    for (size_t i = 0; i < symbols.n / sizeof symbol; i++) {
+        memcpy(&symbol, symbols.p + i * sizeof symbol, sizeof symbol);
+        const char *name = elf_string(names, symbol.st_name);
+        if (name && *name)
+            visit(name, &symbol, context);
+    }
+    return symbols.p != NULL;
+}

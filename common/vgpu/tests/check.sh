@@ -217,7 +217,15 @@ nvcc=${NVCC:-$cuda/bin/nvcc}
 if [ -x "$nvcc" ]; then
     rm -f "$scratch"/*
     "$nvcc" -std=c++17 -I"$here/../.." -arch=compute_75 "$vector_add" -o "$scratch/static"
-    refused static_runtime "$scratch/static" 'nvcc -cudart shared'
+    strip "$scratch/static" -o "$scratch/stripped"
+    refused stripped_runtime "$scratch/stripped" 'nvcc -cudart shared'
+    if [ "$("$build/vgpu-run" "$scratch/static" 2>&1)" = "$("$build/vgpu-run" "$build/vgpu/tests/programs/vector_add")" ]; then
+        passed=$((passed + 1))
+        echo 'PASS own_runtime'
+    else
+        "$build/vgpu-run" "$scratch/static" >"$scratch/out" 2>"$scratch/err"
+        fail own_runtime 'with NVIDIA'"'"'s runtime inside the program: another result than with the shared one'
+    fi
     "$nvcc" -std=c++17 -I"$here/../.." -gencode arch=compute_75,code=sm_75 -cudart shared \
         "$vector_add" -o "$scratch/sass"
     refused machine_code_only "$scratch/sass" 'machine code for sm_75 only'

@@ -329,7 +329,7 @@ Test(device_process, tells_a_program_where_things_are)
 {
     setenv("LD_LIBRARY_PATH", "/old", 1);
     setenv(VP_DOOR_VARIABLE, "99", 1);
-    char **list = vg_process_environment("/b", 7);
+    char **list = vg_process_environment("/b", 7, false);
     int found = 0;
     for (size_t i = 0; list[i]; i++) {
         found += strcmp(list[i], "LD_LIBRARY_PATH=/b/vgpu:/old") == 0;
@@ -338,6 +338,25 @@ Test(device_process, tells_a_program_where_things_are)
     }
     cr_assert_eq(found, 2);
     free(list);
+}
+
+Test(device_process, preloads_the_runtime_before_what_was_preloaded)
+{
+    setenv("LD_PRELOAD", "/l.so", 1);
+    for (int preload = 0; preload < 2; preload++) {
+        char **list = vg_process_environment("/b", 7, preload);
+        const char *wanted =
+            preload ? "LD_PRELOAD=/b/vgpu/libcudart.so.13:/l.so" : "LD_PRELOAD=/l.so";
+        int found = 0, right = 0;
+        for (size_t i = 0; list[i]; i++) {
+            found += strncmp(list[i], "LD_PRELOAD=", 11) == 0;
+            right += strcmp(list[i], wanted) == 0;
+        }
+        cr_assert_eq(found, 1);
+        cr_assert_eq(right, 1);
+        free(list);
+    }
+    unsetenv("LD_PRELOAD");
 }
 
 /* ---- what is left behind -------------------------------------------------------------------- */

@@ -68,8 +68,8 @@ Test(vgpu_run, pictures_nothing_where_no_kernel_ran)
 {
     char out[4096];
     cr_assert_eq(run(out, sizeof out, "--picture /tmp/convlab-none.html true"), 2);
-    cr_assert_str_eq(out,
-                     "vgpu-run: there is nothing to picture: the program launched no kernel\n");
+    cr_assert_str_eq(out, "vgpu-run: there is nothing to picture: the program launched no kernel "
+                          "(hint: does it end before its first launch?)\n");
     cr_assert_neq(access("/tmp/convlab-none.html", F_OK), 0);
     cr_assert_eq(run(out, sizeof out, "--picture /tmp/convlab-none.html sh -c 'exit 3'"), 3);
 }

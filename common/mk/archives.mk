@@ -12,8 +12,14 @@ handout-check: $(ARCHIVED_PROGRAMS) vgpu profiler ## prove the students' archive
 bundle: $(ARCHIVED_PROGRAMS) vgpu profiler ## an archive for a machine with a GPU, gcc, make and nvcc: build/convlab-bundle.tar.gz
 	$(Q)common/mk/pack.sh bundle $(BUILD) $(BUILD)/convlab-bundle.tar.gz
 
+# The version is NEWS's.
+.PHONY: deb
+DEB_VERSION = $(shell sed -n 's/^\([0-9][0-9.]*\), not yet released.*/\1~dev/p; s/^\([0-9][0-9.]*\)[, ].*/\1/p' NEWS | head -n 1)
+deb: $(BUILD)/vprof vgpu profiler native ## a Debian package of vgpu-run and vprof alone: build/convlab-vgpu.deb
+	$(Q)common/mk/deb.sh $(BUILD) $(DEB_VERSION) $(BUILD)/convlab-vgpu.deb
+
 TEST_NEEDS   += $(ARCHIVED_PROGRAMS)
-TEST_SCRIPTS += common/mk/tests/handout.sh common/mk/tests/notebook.sh
+TEST_SCRIPTS += common/mk/tests/handout.sh common/mk/tests/notebook.sh common/mk/tests/deb.sh
 
 .PHONY: bare-check toolkits
 toolkits: $(BUILD)/grader $(BUILD)/runner $(BUILD)/confine vgpu ## try every toolkit of toolkits.tsv on the virtual GPU (TOOLKITS="12.4 13.5", KEPT=1, PAGE=1 writes its page)

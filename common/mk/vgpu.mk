@@ -95,6 +95,10 @@ vgpu-check: vgpu ## run the CUDA programs and the planted faults on the virtual 
 	    TSAN_OPTIONS=suppressions=$(CURDIR)/common/mk/tsan.supp CONVLAB_BUILD=$(BUILD) \
 	    common/vgpu/tests/check.sh,@echo "vgpu-check: skipped: no nvcc in $(CUDA_HOME)/bin")
 
+.PHONY: vgpu-own-runtime
+vgpu-own-runtime: vgpu vgpu-programs ## run the CUDA programs with NVIDIA's static runtime inside, too
+	$(Q)common/vgpu/tests/own-runtime.sh $(BUILD) $(NVCC)
+
 TEST_NEEDS += $(VGPU_PROFILES)
 
 # A program as CUDA 12 links it; and the tables of the runtime.

@@ -1,0 +1,55 @@
+#!/bin/sh
+# The Debian package of the virtual GPU: made, unpacked elsewhere, and used. Its installation with apt in a bare root
+# is `make deb` and three commands (CONTRIBUTING.md). The last line is the one of Criterion.
+top=$(cd "$(dirname "$0")/../../.." && pwd)
+build=${CONVLAB_BUILD:-build}
+cd "$top" || exit 1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+tested=0 good=0
+package=$scratch/vgpu.deb root=$scratch/root
+
+claim() { # TEXT COMMAND...
+    text=$1
+    shift
+    tested=$((tested + 1))
+    if "$@" >"$scratch/said" 2>&1; then
+        good=$((good + 1))
+    else
+        echo "FAILED: $text"
+        tail -n 10 "$scratch/said"
+    fi
+}
+
+field() { dpkg-deb --field "$package" "$1"; }
+owned_by_root() { ! dpkg-deb --contents "$package" | grep -qv ' root/root '; }
+needs_nothing_of_the_build() { ! grep -rlF "$top" "$root"; }
+refused() { # WORD COMMAND...: it fails with one line that has the word
+    word=$1
+    shift
+    ! "$@" 2>"$scratch/line" && grep -q "$word" "$scratch/line" && [ "$(wc -l <"$scratch/line")" -eq 1 ]
+}
+without_tools() { refused dpkg-dev env PATH="$scratch/empty" /bin/sh common/mk/deb.sh "$build" 1 "$package"; }
+
+if ! command -v dpkg-shlibdeps >/dev/null; then
+    echo 'skip: no package is made: there is no dpkg-shlibdeps (hint: packages are made on Debian, with dpkg-dev)'
+else
+    claim 'make deb makes a package' common/mk/deb.sh "$build" 1.2~test "$package"
+    claim 'it is of that version' [ "$(field Version)" = 1.2~test ]
+    claim 'its libraries are other packages' sh -c "echo '$(field Depends)' | grep -q 'libc6 .*libcyaml1'"
+    claim 'all files are the administrator'"'"'s' owned_by_root
+    dpkg-deb --extract "$package" "$root"
+    claim 'nothing in it names the folder that it was built in' needs_nothing_of_the_build
+    claim 'it has a page of the manual' test -s "$root/usr/share/man/man1/vgpu-run.1.gz"
+    if [ -e "$build/vgpu/libcudart.so.13" ]; then
+        claim 'vgpu-run runs a program from where it was unpacked' \
+            "$root/usr/bin/vgpu-run" "$build/vgpu/tests/programs/vector_add"
+        claim 'vprof profiles it' sh -c "'$root/usr/bin/vprof' --device virtual '$build/vgpu/tests/programs/vector_add' 2>&1 |
+            grep -q 'GPU activities'"
+    fi
+    mkdir "$scratch/empty"
+    for tool in dirname mktemp rm; do ln -s "$(command -v $tool)" "$scratch/empty/"; done
+    claim 'without the tools one line says what to install' without_tools
+fi
+echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
+[ "$tested" = "$good" ]

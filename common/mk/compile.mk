@@ -44,6 +44,9 @@ ORDER := \
 LOADED  := common/vgpu/cudart common/vgpu/driver common/vgpu/native common/cupti
 MODULES := $(filter-out $(LOADED) grader/gpubench,$(ORDER))
 
+# What the compiler compiles for, which need not be this machine: x86_64, aarch64.
+MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 LIBS := -liberty -lcyaml -lyaml -lsqlite3 -lseccomp -lzstd -llz4 -lcjson -lcmark-gfm -lcmark-gfm-extensions -lz -lm -ldl -pthread
 
@@ -91,8 +94,8 @@ $(BUILD)/obj/common/vendor/tests/%.o: CFLAGS += -isystem $(CUDA_HOME)/include
 # (-O3 makes them slower, and takes twice the time; so does all that -g tells of their inlined functions)
 VGPU_HANDLERS := $(BUILD)/obj/common/vgpu/exec/handlers_
 $(VGPU_HANDLERS)base.o $(VGPU_HANDLERS)avx2.o $(VGPU_HANDLERS)avx512.o: \
-    CFLAGS += $(if $(SAN),-O1,-O2 -g1) -fno-strict-aliasing -fno-trapping-math $(if $(filter x86_64,$(shell uname -m)),-mno-vzeroupper)
-ifeq ($(shell uname -m),x86_64)
+    CFLAGS += $(if $(SAN),-O1,-O2 -g1) -fno-strict-aliasing -fno-trapping-math $(if $(filter x86_64,$(MACHINE)),-mno-vzeroupper)
+ifeq ($(MACHINE),x86_64)
 $(VGPU_HANDLERS)avx2.o: CFLAGS += -mavx2 -mfma -mbmi2 -mpopcnt -mlzcnt
 $(VGPU_HANDLERS)avx512.o: CFLAGS += -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mbmi2 -mpopcnt \
     -mlzcnt -mprefer-vector-width=512

@@ -5,9 +5,9 @@
 #   setup.sh need WHAT...       exit 1 with the command to run if a package for WHAT is missing
 #   setup.sh install WHAT...    install what is missing (as root or through sudo without a password)
 #
-# WHAT is a word of the table's column "for": build, demo, test, docs, bench, slurm, browser. Packages for
-# "engine" make kernels fast, and nothing needs them: where they cannot be installed, it goes on without. The
-# same holds for NVIDIA's compiler, which is installed where there is none (toolkit.sh, with packages for
+# WHAT is a word of the table's column "for": build, demo, test, docs, bench, slurm, browser, arm64. Packages
+# for "engine" make kernels fast, and nothing needs them: where they cannot be installed, it goes on without.
+# The same holds for NVIDIA's compiler, which is installed where there is none (toolkit.sh, with packages for
 # "cuda").
 set -u
 here=$(dirname "$0")

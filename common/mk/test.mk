@@ -131,6 +131,20 @@ check: $(TEST_PROGRAMS) $(PROGRAMS) reference $(TEST_NEEDS) ## run all tests wit
 	$(Q)common/mk/run-tests.sh $(BUILD) $(TEST_PROGRAMS) $(filter-out $(TEST_ALONE),$(TEST_SCRIPTS)) \
 	    -- $(filter $(TEST_ALONE),$(TEST_SCRIPTS))
 
+# The same on 64-bit Arm: the whole suite is built, and the modules of which all runs under qemu-user are tested.
+ARM64_BUILD   := build/arm64/build
+ARM64_MODULES := $(filter-out $(LOADED) common/bench,$(filter common/%,$(TEST_MODULES)))
+ARM64_MAKE     = $(MAKE) --no-print-directory --silent BUILD=$(ARM64_BUILD) CUDA_HOME=$(CURDIR)/build/arm64/cuda LLVM= \
+                 CC='aarch64-linux-gnu-gcc --sysroot=$(CURDIR)/build/arm64/root'
+.PHONY: arm64-check
+arm64-check: ## build the suite for 64-bit Arm; run the tests of common/ and grade m1 under qemu-user
+	@common/mk/setup.sh install arm64
+	$(Q)common/mk/arm64.sh root
+	$(Q)mkdir -p build/arm64/cuda && ln -sfn $(CUDA_HOME)/include build/arm64/cuda/include
+	+$(Q)$(ARM64_MAKE) LAB_CFLAGS=-O3 all $(TEST_PROGRAMS:$(BUILD)/%=$(ARM64_BUILD)/%) \
+	    $(ARM64_BUILD)/reference/m1/libconv.so $(ARM64_BUILD)/mutants/weights_flipped/libconv.so
+	$(Q)common/mk/arm64.sh run $(foreach m,$(ARM64_MODULES),$(ARM64_BUILD)/tests/$(subst /,-,$(m)))
+
 # Fuzzing, with clang's libFuzzer (package libclang-rt-14-dev); `make check` replays the corpus and
 # mutations of it without that.
 READER_FUZZ_SOURCES := common/nn/tests/fuzz/fuzz_readers.c common/nn/idx.c common/nn/safetensors.c \

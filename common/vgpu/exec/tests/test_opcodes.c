@@ -7,6 +7,13 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+/* Where it is not a type of its own (AArch64), long double has these 113 bits. */
+#ifdef __SIZEOF_FLOAT128__
+typedef __float128 quadruple;
+#else
+typedef long double quadruple;
+#endif
+
 enum { N = 256 };
 
 struct row {
@@ -316,14 +323,14 @@ Test(halves, fused_multiply_add_rounds_once)
         if ((a & 0x7c00) == 0x7c00 || (b & 0x7c00) == 0x7c00 || (c & 0x7c00) == 0x7c00)
             continue;
         /* all of it fits 113 bits of a quadruple */
-        __float128 exact =
-            (__float128)lane_f32_from_f16(a) * lane_f32_from_f16(b) + lane_f32_from_f16(c);
+        quadruple exact =
+            (quadruple)lane_f32_from_f16(a) * lane_f32_from_f16(b) + lane_f32_from_f16(c);
         u32 got = lane_half(LANE_FMA, a, b, c, 0);
         if ((got & 0x7fff) >= 0x7bff || exact == 0)
             continue;
-        __float128 off = lane_f32_from_f16(got) - exact;
-        __float128 up = lane_f32_from_f16(got + 1) - exact,
-                   down = got & 0x7fff ? lane_f32_from_f16(got - 1) - exact : off;
+        quadruple off = lane_f32_from_f16(got) - exact;
+        quadruple up = lane_f32_from_f16(got + 1) - exact,
+                  down = got & 0x7fff ? lane_f32_from_f16(got - 1) - exact : off;
         off = off < 0 ? -off : off;
         up = up < 0 ? -up : up;
         down = down < 0 ? -down : down;

@@ -1,0 +1,115 @@
+#!/bin/sh
+# The suite on 64-bit Arm, without such a machine: built by Debian's cross-compiler, its tests run under qemu-user.
+#
+#   arm64.sh root                       unpacks Debian's arm64 packages into build/arm64/root (apt; no root needed)
+#   arm64.sh run PROGRAM...             runs tests that were built into build/arm64/build, and grades m1
+#
+# `make arm64-check` does both, and builds in between. Programs that tests start are Arm programs, too. So that the
+# kernel starts them by qemu, they run in a user name space with a binfmt_misc of its own, which needs Linux 6.7.
+#
+# What is left out:
+#     lines of the list below            under qemu-user they tell nothing, or take minutes
+#     native code of the virtual GPU     LLVM would have to be built for both machines
+#     CUDA programs                      nvcc compiles for the machine that it runs on
+set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
+base=$top/build/arm64
+root=$base/root
+cd "$top"
+
+# PROGRAM <tab> a pattern of Criterion's for tests that are left out <tab> why
+left_out() {
+    cat <<'END'
+common-base	process/missing_program_is_an_error	qemu-user reports that a program is missing only after posix_spawn() has returned
+common-nn	models/reach_the_accuracies_of_expected_tsv	six minutes
+common-vgpu-device	*	its processes forbid themselves system calls (seccomp), and with them those of qemu-user
+END
+}
+
+# Debian's archive as apt reaches it here, with nothing installed: apt finds all that the packages need.
+make_root() {
+    packages="libc6-dev libgcc-s1 $(awk -F '\t' '$2 ~ /^header:/ && $3 ~ /^(build|test|demo)$/ {print $1}' common/mk/packages.tsv | tr '\n' ' ')"
+    [ "$(cat "$root.packages" 2>/dev/null)" = "$packages" ] && return 0
+    command -v apt-get >/dev/null || { echo 'arm64-check: no apt: the libraries for 64-bit Arm come from Debian' >&2; exit 2; }
+    rm -rf "$root" "$base/apt"
+    mkdir -p "$root" "$base/apt/lists/partial" "$base/apt/cache/archives/partial"
+    : >"$base/apt/status"
+    suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+    site=$(apt-get indextargets --format '$(SITE) $(RELEASE)' 'Created-By: Packages' 'Component: main' "Codename: $suite" | head -n 1 | cut -d' ' -f1)
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $site $suite main" >"$base/apt/sources.list"
+    apt() {
+        apt-get -oAPT::Architecture=arm64 -oAPT::Architectures=arm64 -oDir::State="$base/apt" \
+            -oDir::State::Lists="$base/apt/lists" -oDir::State::status="$base/apt/status" \
+            -oDir::Etc::SourceList="$base/apt/sources.list" -oDir::Etc::SourceParts=/dev/null \
+            -oDir::Cache="$base/apt/cache" -oAPT::Sandbox::User="$(id -un)" -oDebug::NoLocking=1 -qq "$@"
+    }
+    # shellcheck disable=SC2086
+    { apt update && apt install -y --download-only --no-install-recommends $packages; } >"$base/apt/log" 2>&1 || {
+        echo "arm64-check: apt cannot fetch the libraries for 64-bit Arm: $(grep -m 1 '^E:' "$base/apt/log")" >&2
+        exit 2
+    }
+    for package in "$base"/apt/cache/archives/*.deb; do
+        dpkg -x "$package" "$root"
+    done
+    rm -rf "$base/apt/cache"
+    echo "$packages" >"$root.packages"
+}
+
+# The header of an Arm program, and the bits of it that count.
+register() {
+    mount -t binfmt_misc none /proc/sys/fs/binfmt_misc
+    header='\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
+    mask='\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
+    printf '%s' ":arm64:M::$header:$mask:$(command -v qemu-aarch64):F" >/proc/sys/fs/binfmt_misc/register
+}
+
+run_one() { # PROGRAM
+    name=${1##*/}
+    pattern=$(left_out | awk -F '\t' -v name="$name" '$1 == name {print $2}')
+    left_out | awk -F '\t' -v name="$name" '$1 == name {printf "   left out: %s: %s\n", $2 == "*" ? "all" : $2, $3}'
+    [ "$pattern" != '*' ] || return 0
+    if "$1" ${pattern:+--filter "!($pattern)"} >"$1.log" 2>&1; then
+        sed 's/\x1b\[[0-9;]*m//g' "$1.log" | grep Tested:
+    else
+        tail -n 40 "$1.log"
+        return 1
+    fi
+}
+
+# A right and a wrong convolution, graded. (The sandbox would have to find qemu in it.)
+grade() { # EXIT_STATUS LIBRARY
+    "$CONVLAB_BUILD/grader" m1 --lib "$2" --quick --images 10 --seed 1 --no-sandbox --report "$base/report" >"$base/graded.log" 2>&1
+    status=$?
+    grep '^Score' "$base/graded.log" || tail -n 5 "$base/graded.log"
+    [ $status -eq "$1" ]
+}
+
+case ${1:-} in
+root) make_root ;;
+run)
+    shift
+    unshare --user --map-root-user --mount sh -c 'mount -t binfmt_misc none /proc/sys/fs/binfmt_misc' 2>/dev/null ||
+        { echo 'arm64-check: no binfmt_misc in a user name space (hint: Linux 6.7 or newer, and unprivileged user name spaces)' >&2; exit 2; }
+    exec unshare --user --map-root-user --mount "$0" inside "$@"
+    ;;
+inside)
+    shift
+    register
+    export QEMU_LD_PREFIX="$root" CONVLAB_BUILD=build/arm64/build
+    failed=0
+    for program; do
+        echo "== ${program##*/}"
+        run_one "$program" || failed=$((failed + 1))
+    done
+    for graded in "0 reference/m1" "1 mutants/weights_flipped"; do
+        echo "== m1, graded: ${graded#* }"
+        grade "${graded%% *}" "$CONVLAB_BUILD/${graded#* }/libconv.so" || failed=$((failed + 1))
+    done
+    [ $failed -eq 0 ] || { echo "arm64-check: $failed failed" >&2; exit 1; }
+    echo "arm64-check: all passed"
+    ;;
+*)
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac

@@ -192,7 +192,7 @@ static enum st_code choose_output(struct trial *t, struct arguments *a, struct s
 
 /* ---- the story ------------------------------------------------------------------------------- */
 
-static void print_found(FILE *out, const struct trial *t)
+static void print_found(FILE *out, const struct trial *t, const struct gr_device_record *record)
 {
     if (!t->run.message[0])
         return;
@@ -202,6 +202,8 @@ static void print_found(FILE *out, const struct trial *t)
         fprintf(out, "  hint: %s\n", t->run.hint);
     if (t->run.pattern[0])
         fprintf(out, "  see ./grader explain %s\n", t->run.pattern);
+    if (record)
+        db_recent_print(out, &record->proof, t->run.message);
     fputc('\n', out);
 }
 
@@ -212,7 +214,7 @@ static enum st_code tell(struct trial *t, const struct arguments *a, bool *right
     const size_t i = output_number(&a->output);
     struct db_steps steps = {0};
     uint32_t bits;
-    print_found(stdout, t);
+    print_found(stdout, t, record);
     if (!record)
         return ST_OK;
     enum st_code code = db_steps_read(&steps, &record->proof, &a->output, err);
@@ -230,6 +232,7 @@ static enum st_code tell(struct trial *t, const struct arguments *a, bool *right
                                    .got = outputs(t)[i],
                                    .right = *right,
                                    .written = bits != GR_POISON_BITS,
+                                   .ended = t->run.outcome != GR_RAN,
                                    .all = a->all,
                                    .source = t->g->host.source};
     if (!code)

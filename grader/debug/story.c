@@ -64,6 +64,70 @@ static const char *factor(char to[96], const struct db_story *s, const struct db
     return to;
 }
 
+/* ---- what threads did last ------------------------------------------------------------------- */
+
+/* A step of a thread before a finding. */
+struct recent {
+    int finding, other, line;
+    unsigned block[3], thread[3];
+    unsigned long long address;
+    char space[12];
+    const char *what;
+};
+
+static bool read_recent(const struct tsv *table, size_t row, struct recent *r)
+{
+    const int fact = tsv_column(table, "fact"), value = tsv_column(table, "value");
+    int at = 0;
+    if (fact < 0 || value < 0 || strcmp(tsv_cell(table, row, fact), "recent") != 0)
+        return false;
+    const char *text = tsv_cell(table, row, value);
+    r->what = text;
+    const bool good =
+        sscanf(text, "%d %d %u %u %u %u %u %u %d %llu %11s %n", &r->finding, &r->other,
+               &r->block[0], &r->block[1], &r->block[2], &r->thread[0], &r->thread[1],
+               &r->thread[2], &r->line, &r->address, r->space, &at) == 11;
+    r->what += at;
+    return good;
+}
+
+/* Which finding a message is about: by its thread. */
+static int finding_of(const struct tsv *table, const char *message)
+{
+    for (size_t i = 0; i < table->rows; i++) {
+        struct recent r;
+        char who[96];
+        if (!read_recent(table, i, &r) || r.other)
+            continue;
+        snprintf(who, sizeof who, "block %u,%u,%u, thread %u,%u,%u:", r.block[0], r.block[1],
+                 r.block[2], r.thread[0], r.thread[1], r.thread[2]);
+        if (strstr(message, who))
+            return r.finding;
+    }
+    return -1;
+}
+
+void db_recent_print(FILE *out, const struct tsv *table, const char *message)
+{
+    const int finding = finding_of(table, message);
+    int before = -1;
+    for (size_t i = 0; i < table->rows; i++) {
+        struct recent r;
+        if (!read_recent(table, i, &r) || r.finding != finding)
+            continue;
+        if (r.other != before)
+            fprintf(out, "  the last accesses and barriers of thread %u,%u,%u of block %u,%u,%u:\n",
+                    r.thread[0], r.thread[1], r.thread[2], r.block[0], r.block[1], r.block[2]);
+        before = r.other;
+        fprintf(out, "    line %-5d %s", r.line, r.what);
+        if (strcmp(r.space, "shared") == 0)
+            fprintf(out, " shared memory at 0x%llx", r.address);
+        else if (r.space[0] != '-')
+            fprintf(out, " %s memory", r.space);
+        fputc('\n', out);
+    }
+}
+
 /* ---- 1. the output --------------------------------------------------------------------------- */
 
 static void print_writes(FILE *out, const struct db_story *s)
@@ -93,7 +157,9 @@ static void print_output(FILE *out, const struct db_story *s)
     const struct conv_shape *c = &o->shape;
     fprintf(out, "y[b=%d, m=%d, h=%d, w=%d] of shape B=%d M=%d C=%d H=%d W=%d K=%d: ", o->b, o->m,
             o->h, o->w, c->B, c->M, c->C, c->H, c->W, c->K);
-    if (!s->written)
+    if (s->ended)
+        fprintf(out, "expected %.7g; the run ended before y was complete\n", (double)s->expected);
+    else if (!s->written)
         fprintf(out, "never written, expected %.7g\n", (double)s->expected);
     else
         fprintf(out, "%s: expected %.7g, got %.7g\n", s->right ? "right" : "wrong",

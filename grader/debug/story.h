@@ -15,9 +15,15 @@ struct db_story {
     const float *x, *k;
     float expected, got;
     bool right, written;
+    bool ended;         /**< early, so that y was not copied back */
     bool all;           /**< every product, not only those around the first difference */
     const char *source; /**< how lines call the student's file */
 };
+
+/** Writes what the two threads of a finding did last.
+ * @param table    the record's table of the proof
+ * @param message  the finding: it names its thread */
+void db_recent_print(FILE *out, const struct tsv *table, const char *message);
 
 /** Writes it. */
 void db_story_print(FILE *out, const struct db_story *story);

@@ -329,12 +329,24 @@ struct vg_proof_step {
     enum vg_proof_tensor tensor; /**< what was loaded, if index >= 0 */
     long index;
 };
+/** One of the last accesses and barriers of a thread when a finding was made. */
+struct vg_proof_recent {
+    int finding; /**< 0 for the first */
+    bool other;  /**< of the other thread: of a race, or one that is not at the barrier */
+    const char *what, *file; /**< "loads", "stores", "waits at the barrier", ... */
+    int line;
+    struct vg_dim block, thread;
+    const char *space; /**< of an access, else "" */
+    uint64_t address;
+};
 /** From now on the proof, which has just been started, follows an element of y. */
 enum st_code vg_proof_follow(struct vg_device *device, size_t output, struct st_error *err);
 /** Gives the steps that the element which is followed was made of, in the order of their execution.
  * @return false if there were too many to be kept */
 typedef void vg_proof_take(void *context, const struct vg_proof_step *step);
 bool vg_proof_steps(struct vg_device *device, vg_proof_take *take, void *context);
+/** @return number @p i of them, the oldest first, one thread after the other; false past the end */
+bool vg_proof_recent(const struct vg_device *device, size_t i, struct vg_proof_recent *to);
 
 /** Findings so far, oldest first; valid until the next call on the device. */
 size_t vg_faults(const struct vg_device *device, const struct vg_fault **faults);

@@ -150,6 +150,24 @@ static void write_step(void *context, const struct vg_proof_step *s)
     tsv_row_write(&row, context);
 }
 
+/* "FINDING OTHER bx by bz tx ty tz LINE ADDRESS SPACE WHAT", SPACE "-" for none */
+static void write_recent(const struct vg_device *device, FILE *out)
+{
+    struct vg_proof_recent r;
+    for (size_t i = 0; vg_proof_recent(device, i, &r); i++) {
+        struct tsv_row row;
+        char text[160];
+        snprintf(text, sizeof text, "%d %d %u %u %u %u %u %u %d %llu %s %s", r.finding, r.other,
+                 r.block.x, r.block.y, r.block.z, r.thread.x, r.thread.y, r.thread.z, r.line,
+                 (unsigned long long)r.address, r.space[0] ? r.space : "-", r.what);
+        tsv_row_start(&row, 0);
+        tsv_row_add_text(&row, r.file);
+        tsv_row_add_text(&row, "recent");
+        tsv_row_add_text(&row, text);
+        tsv_row_write(&row, out);
+    }
+}
+
 void session_proof_write(struct session_proof *p, struct vg_device *device, FILE *out)
 {
     if (!p->proved || p->tensors == 0)
@@ -161,6 +179,8 @@ void session_proof_write(struct session_proof *p, struct vg_device *device, FILE
 #undef WRITE
     if (p->proved->output >= 0 && !vg_proof_steps(device, write_step, out))
         write_fact(out, "", "steps_lost", 1);
+    if (p->proved->output >= 0)
+        write_recent(device, out);
     for (size_t i = 0; i < vg_proof_kernels(device); i++) {
         const struct vg_proof_kernel *k = vg_proof_kernel(device, i);
 #define WRITE(count) write_fact(out, k->name, #count, (unsigned long long)k->count);

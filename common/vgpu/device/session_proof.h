@@ -62,7 +62,8 @@ bool session_proof_upload(struct session_proof *p, struct vg_device *device, uin
 /** An allocation is going to be freed. */
 void session_proof_free(struct session_proof *p, struct vg_device *device, uint64_t address);
 /** Writes the rows of the record: "" or a kernel, a fact, a number. A step of an output that is followed
- * is a fact "step" (session_proof.c); "steps_lost" 1: there were too many. Then the next proof starts. */
+ * is a fact "step", one of the last steps
+ * before a finding "recent" (session_proof.c); "steps_lost" 1: there were too many. Then the next proof starts. */
 void session_proof_write(struct session_proof *p, struct vg_device *device, FILE *out);
 
 #endif

@@ -3,6 +3,7 @@
  * are those of the lowest block, whichever worker had it. */
 #include "vgpu/exec/findings.h"
 #include "vgpu/exec/block_order.h"
+#include "vgpu/exec/proof.h"
 #include "vgpu/probe/names.h"
 
 #include <stdarg.h>
@@ -98,6 +99,7 @@ void vg_find(struct vg_warp *w, const struct ir_insn *in, enum vg_fault_kind kin
         vsnprintf(f->fault.detail, sizeof f->fault.detail, detail, args);
         va_end(args);
         fill(f, w, in, lane, address, bytes, is_write);
+        proof_found(w->block, kind, w->index * VG_LANES + lane, -1);
     }
     stop(w, kind);
 }
@@ -184,6 +186,7 @@ void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_
         return;
     fill(f, w, late, (int)late_thread - w->index * VG_LANES, address, bytes, hit.kind != RACE_RAW);
     set_place(module, early, f->fault.other_file, &f->fault.other_line);
+    proof_found(w->block, kind, late_thread, early_thread);
     const struct vg_dim t = vg_place(w->block->launch->block, early_thread);
     if (hit.is_copy) {
         snprintf(

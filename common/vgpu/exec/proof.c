@@ -410,8 +410,13 @@ bool proof_block_prepare(struct vg_block *b)
     if (!l->device->proof)
         return true;
     bool good = reserve_words(&b->proof, l->shared_bytes / 4 + 1);
-    for (uint32_t i = 0; i < b->warp_count && good; i++)
-        good = reserve_words(&b->warps[i].proof.local, VG_LANES * (l->local_bytes / 4 + 1));
+    for (uint32_t i = 0; i < b->warp_count && good; i++) {
+        struct proof_warp *w = &b->warps[i].proof;
+        good = reserve_words(&w->local, VG_LANES * (l->local_bytes / 4 + 1));
+        if (l->device->proof->log && !w->recent)
+            w->recent = calloc(VG_LANES, sizeof *w->recent);
+        good &= !l->device->proof->log || w->recent;
+    }
     return good;
 }
 
@@ -425,7 +430,9 @@ void proof_block_start(struct vg_block *b)
         struct proof_warp *p = &b->warps[i].proof;
         clear_words(&p->local);
         free(p->bytes);
-        *p = (struct proof_warp){.local = p->local};
+        if (p->recent)
+            memset(p->recent, 0, VG_LANES * sizeof *p->recent);
+        *p = (struct proof_warp){.local = p->local, .recent = p->recent};
     }
 }
 

@@ -31,6 +31,7 @@
  *     proof_matrix.c  matrix instructions
  *     proof_field.c   the field
  *     proof_log.c     how one output was made, if it is followed
+ *     proof_found.c   what the threads of a finding did last, then
  *
  * Only the interpreter proves, on one core: it calls proof_step() before each instruction.
  */
@@ -205,6 +206,8 @@ void proof_written(struct vg_device *d, struct vg_allocation *a, uint64_t to, co
                    size_t bytes);
 void proof_copied(struct vg_device *d, struct vg_allocation *a, uint64_t to, uint64_t from,
                   size_t bytes);
+/** A finding was made. @param thread  of the block, also @p other, which is -1 if there is none */
+void proof_found(struct vg_block *block, enum vg_fault_kind kind, int64_t thread, int64_t other);
 bool proof_launch_start(struct vg_launch *launch);
 void proof_launch_end(struct vg_launch *launch);
 void proof_close(struct vg_device *d);

@@ -93,6 +93,8 @@ uint32_t proof_log_compute(const struct vg_warp *w, const struct ir_insn *in, ui
     return number;
 }
 
+/* ---- launches -------------------------------------------------------------------------------- */
+
 bool proof_log_launch(struct proof *p, const struct vg_launch *l)
 {
     struct proof_log *log = p->log;
@@ -115,6 +117,7 @@ void proof_log_clear(struct proof_log *log)
     log->count = 1;
     log->launch_count = 0;
     log->full = false;
+    log->found_count = 0;
 }
 
 void proof_log_free(struct proof_log *log)
@@ -222,4 +225,58 @@ bool vg_proof_steps(struct vg_device *d, vg_proof_take *take, void *context)
         take(context, &step);
     }
     return !log->full;
+}
+
+static uint32_t kept(const struct proof_recent *r)
+{
+    return r->count < PROOF_RECENT ? r->count : PROOF_RECENT;
+}
+
+static const char *word_of(const struct ir_insn *in)
+{
+    switch (in->op) {
+    case IR_LD:
+        return "loads";
+    case IR_ST:
+        return "stores";
+    case IR_ATOM:
+    case IR_ATOM_VECTOR:
+        return "changes by an atomic";
+    case IR_BAR:
+    case IR_BAR_RED:
+        return "comes to the barrier";
+    case IR_BAR_WARP:
+        return "comes to __syncwarp()";
+    default:
+        return "copies, or waits for a copy";
+    }
+}
+
+bool vg_proof_recent(const struct vg_device *d, size_t i, struct vg_proof_recent *to)
+{
+    const struct proof_log *log = d->proof->log;
+    size_t thread = 0; /* two of each finding */
+    while (log && thread < 2 * (size_t)log->found_count &&
+           i >= kept(&log->found[thread / 2].recent[thread % 2])) {
+        i -= kept(&log->found[thread / 2].recent[thread % 2]);
+        thread++;
+    }
+    if (!log || thread == 2 * (size_t)log->found_count)
+        return false;
+    const struct proof_found *found = &log->found[thread / 2];
+    const struct proof_recent *r = &found->recent[thread % 2];
+    const struct proof_recent_step *s = &r->step[(r->count - kept(r) + i) % PROOF_RECENT];
+    *to = (struct vg_proof_recent){.finding = (int)(thread / 2),
+                                   .other = thread % 2,
+                                   .what = word_of(s->in),
+                                   .file = "",
+                                   .block = found->block,
+                                   .thread = found->thread[thread % 2],
+                                   .space = s->space ? space_words[s->space] : "",
+                                   .address = s->address};
+    if (s->in->location >= 0) {
+        to->file = found->module->ir.locations[s->in->location].file;
+        to->line = found->module->ir.locations[s->in->location].line;
+    }
+    return true;
 }

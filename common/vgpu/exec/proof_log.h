@@ -31,6 +31,25 @@ struct proof_log_entry {
     bool needed; /**< the output was made of it */
 };
 
+/** The last accesses and barriers of a thread, in a ring. */
+enum { PROOF_RECENT = 6 };
+struct proof_recent {
+    struct proof_recent_step {
+        const struct ir_insn *in;
+        uint64_t address;
+        uint8_t space;
+    } step[PROOF_RECENT];
+    uint32_t count;
+};
+
+/** Those of the threads of a finding. */
+enum { PROOF_FOUND = 8 };
+struct proof_found {
+    const struct vg_module *module;
+    struct vg_dim block, thread[2];
+    struct proof_recent recent[2];
+};
+
 struct proof_log_launch {
     const struct vg_kernel *kernel;
     struct vg_dim grid, block;
@@ -43,6 +62,8 @@ struct proof_log {
     struct proof_log_launch *launches;
     size_t launch_count, launch_room;
     bool full; /**< entries were left out */
+    struct proof_found found[PROOF_FOUND];
+    int found_count;
 };
 
 /** Adds a load. @param o  what was found there; from now on it comes from this entry */

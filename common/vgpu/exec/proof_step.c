@@ -1,5 +1,6 @@
 /* What each instruction does to the origins of registers. What kind an instruction is of follows from
  * its row of opcodes.def: the operation and the type are in its name, ADD_F32_FTZ. */
+#include "vgpu/exec/proof_log.h"
 #include "vgpu/exec/proof_step.h"
 
 #include <string.h>
@@ -133,6 +134,30 @@ static bool is_byte(const struct ir_insn *in)
     return in->bytes == 1 && in->vector == 1;
 }
 
+/* ---- what threads did last ------------------------------------------------------------------- */
+
+/* Keeps an access or a barrier. */
+static void keep_recent(const struct ir_insn *in, const struct vg_warp *w, uint32_t lanes)
+{
+    uint64_t at[VG_LANES];
+    const bool is_access = in->op == IR_LD || in->op == IR_ST || in->op == IR_ATOM;
+    if (!w->proof.recent)
+        return;
+    if (is_access)
+        proof_addresses(w, in, at);
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        struct proof_recent *r = &w->proof.recent[i];
+        struct proof_place to = {0};
+        if (is_access)
+            to = proof_place(w, in, i, at[i]);
+        if (to.space == PTX_SPACE_PARAM)
+            continue;
+        r->step[r->count++ % PROOF_RECENT] =
+            (struct proof_recent_step){in, to.address, (uint8_t)to.space};
+    }
+}
+
 /* ---- an instruction -------------------------------------------------------------------------- */
 
 void proof_step(const struct ir_insn *in, struct vg_warp *w)
@@ -145,6 +170,8 @@ void proof_step(const struct ir_insn *in, struct vg_warp *w)
         branch(in, w);
     if (!lanes || row.kind == KIND_NONE)
         return;
+    if (proof_of(w)->log && row.kind >= KIND_LOAD && row.kind <= KIND_BARRIER)
+        keep_recent(in, w, lanes);
     if (row.kind >= KIND_ADD) {
         proof_compute(in, w, lanes, (enum proof_kind)row.kind, (enum ptx_type)row.type);
         return;

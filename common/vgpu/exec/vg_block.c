@@ -18,8 +18,7 @@ static const char *place(const struct vg_block *block, const struct ir_insn *in,
 {
     const struct ir_module *m = &block->launch->module->ir;
     if (in && in->location >= 0)
-        snprintf(to, room, "%s:%d", m->locations[in->location].file,
-                 m->locations[in->location].line);
+        snprintf(to, room, "line %d", m->locations[in->location].line);
     else
         snprintf(to, room, "PTX line %d", in ? in->ptx_line : 0);
     return to;
@@ -189,6 +188,7 @@ static void free_warps(struct vg_block *block)
             munmap(w->local, w->local_room);
         free(w->proof.local.words);
         free(w->proof.bytes);
+        free(w->proof.recent);
     }
     free(block->warps);
     block->warps = NULL;

@@ -250,9 +250,9 @@ struct proof_words {
 /** Of a warp, in a proof. */
 struct proof_warp {
     struct proof_words local;
-    struct proof_bytes *bytes; /**< [32] words that are stored byte by byte, or NULL */
-    uint32_t multiplied;       /**< lanes that made a product of x and k */
-    uint32_t multiplies;       /**< ... since the last branch backwards */
+    struct proof_bytes *bytes;   /**< [32] words that are stored byte by byte, or NULL */
+    uint32_t multiplied;         /**< lanes that made a product of x and k */
+    uint32_t multiplies;         /**< ... since the last branch backwards */
     struct proof_recent *recent; /**< [32] while an output is followed (proof_log.h), or NULL */
 };
 

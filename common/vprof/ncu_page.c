@@ -14,6 +14,7 @@ struct page {
     FILE *out;
     struct ncu_run run, baseline;             /* baseline.trace: NULL: none */
     const struct tr_row **launches, **before; /* kernels by their starts; of the baseline */
+    const struct tr_row **paired; /* for each launch: the one to compare with, or NULL */
     size_t n, before_n;
     struct nsight_table csv;
 };
@@ -45,28 +46,60 @@ static void capability_of(const struct ncu_run *run, char to[16])
 
 /* ---- the launch to compare with ------------------------------------------------------------- */
 
-/* How many launches of the same kernel come before one. */
-static size_t turn_of(const struct tr_row *const *launches, size_t at)
+/* Where a launch is among those of its kernel. */
+struct turn {
+    const char *name;
+    size_t turn, at; /* at: among all launches */
+};
+
+static int by_turn(const void *a, const void *b)
 {
-    size_t turn = 0;
-    for (size_t i = 0; i < at; i++)
-        turn += strcmp(launches[i]->name, launches[at]->name) == 0;
-    return turn;
+    const struct turn *x = a, *y = b;
+    const int order = strcmp(x->name, y->name);
+    return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* @return the baseline's launch of the same kernel and turn; if it has no such kernel, its launch
- * in the same place; NULL if there is none */
-static const struct tr_row *before(const struct page *p, size_t at)
+/* @return the turns of launches by kernel and turn, or NULL without memory */
+static struct turn *turns_of(const struct tr_row *const *launches, size_t n)
 {
-    size_t turn = turn_of(p->launches, at);
-    bool has_kernel = false;
-    for (size_t i = 0; i < p->before_n; i++)
-        if (strcmp(p->before[i]->name, p->launches[at]->name) == 0) {
-            has_kernel = true;
-            if (turn-- == 0)
-                return p->before[i];
-        }
-    return !has_kernel && at < p->before_n ? p->before[at] : NULL;
+    struct turn *turns = calloc(n + 1, sizeof *turns);
+    for (size_t i = 0; turns && i < n; i++)
+        turns[i] = (struct turn){.name = launches[i]->name, .at = i};
+    if (turns)
+        qsort(turns, n, sizeof *turns, by_turn);
+    for (size_t i = 1; turns && i < n; i++)
+        if (strcmp(turns[i].name, turns[i - 1].name) == 0)
+            turns[i].turn = turns[i - 1].turn + 1;
+    return turns;
+}
+
+/* Sets, for each launch, the baseline's of the same kernel and turn; if it has no such kernel, its
+ * launch in the same place; NULL if there is none. Both lists of turns are in the same order. */
+static void pair(struct page *p, const struct turn *now, const struct turn *then)
+{
+    for (size_t i = 0, k = 0; i < p->n; i++) {
+        while (k < p->before_n && strcmp(then[k].name, now[i].name) < 0)
+            k++;
+        const bool has_kernel = k < p->before_n && strcmp(then[k].name, now[i].name) == 0;
+        const size_t same = k + now[i].turn;
+        const struct tr_row **to = &p->paired[now[i].at];
+        if (has_kernel && same < p->before_n && strcmp(then[same].name, now[i].name) == 0)
+            *to = p->before[then[same].at];
+        else if (!has_kernel && now[i].at < p->before_n)
+            *to = p->before[now[i].at];
+    }
+}
+
+/* @return false without memory */
+static bool pair_with_baseline(struct page *p)
+{
+    struct turn *now = turns_of(p->launches, p->n), *then = turns_of(p->before, p->before_n);
+    if (now && then)
+        pair(p, now, then);
+    const bool good = now && then;
+    free(now);
+    free(then);
+    return good;
 }
 
 /* The metrics of a launch, and those of the launch to compare with. */
@@ -170,7 +203,7 @@ static void print_title(const struct page *p, const char *mark, const struct ncu
 
 static bool print_launch(struct page *p, size_t at)
 {
-    const struct tr_row *old = before(p, at);
+    const struct tr_row *old = p->paired[at];
     struct compared c;
     bool good = true;
     compare(p, at, old, &c);
@@ -248,7 +281,7 @@ static void print_csv(struct page *p, bool *good)
     p->csv.columns = p->baseline.trace ? BASELINE_COLUMNS : METRIC_COLUMNS;
     for (size_t i = 0; i < p->n; i++) {
         struct compared c;
-        compare(p, i, before(p, i), &c);
+        compare(p, i, p->paired[i], &c);
         for (size_t k = 0; k < c.n; k++)
             add_value(p, i, program, &c.now[k], old_of(&c, &c.now[k]));
     }
@@ -268,9 +301,10 @@ enum st_code ncu_print(FILE *out, const struct ncu_run *run, const struct ncu_ru
     p.launches = tr_select(run->trace, tr_is_kernel, tr_by_start, &p.n);
     if (baseline)
         p.baseline = *baseline;
+    p.paired = calloc(p.n + 1, sizeof *p.paired);
     if (baseline)
         p.before = tr_select(baseline->trace, tr_is_kernel, tr_by_start, &p.before_n);
-    if (!p.launches || (baseline && !p.before))
+    if (!p.launches || !p.paired || (baseline && (!p.before || !pair_with_baseline(&p))))
         good = false;
     else if (p.n == 0)
         fprintf(out, "No kernels were profiled.\n");
@@ -280,5 +314,6 @@ enum st_code ncu_print(FILE *out, const struct ncu_run *run, const struct ncu_ru
         print_text(&p, &good);
     free(p.launches);
     free(p.before);
+    free(p.paired);
     return good ? ST_OK : st_fail(err, ST_NO_MEMORY, "no memory for the page of %zu launches", p.n);
 }

@@ -281,8 +281,57 @@ Test(ncu_page, of_an_h200_is_ncus)
         free(text);
     }
     free(expected);
+    /* (of CSV, the columns behind ID, Process ID and Process Name) */
+    cr_assert_eq(file_read(GOLDEN "ncu-h200.csv", 1 << 20, &expected, &bytes, NULL), ST_OK);
+    PRINTED(text, cr_assert_eq(ncu_print(out, &without, NULL, true, &err), ST_OK));
+    char *at = expected, *line = text;
+    for (; *at && *line; at += strcspn(at, "\n") + 1, line += strcspn(line, "\n") + 1) {
+        for (int column = 0; column < 3; column++)
+            line += strcspn(line, ",\n") + 1;
+        cr_assert_eq(strncmp(line, at, strcspn(at, "\n") + 1), 0, "%.*s: expected %.*s",
+                     (int)strcspn(line, "\n"), line, (int)strcspn(at, "\n"), at);
+    }
+    cr_expect(!*at && !*line, "as many lines");
+    free(text);
+    free(expected);
     unlink(trace);
     tr_free(&t);
+}
+
+/* Kernels a, b, a against a, c, b, a: each a has its turn, b its own, and c none. */
+Test(ncu_page, pairs_launches_by_kernel_and_turn)
+{
+    static const char head[] = "kind\tname\tstart_ns\tend_ns\tgrid\tblock\n";
+    char *now_text = NULL, *then_text = NULL, *text;
+    struct tr_trace now, then;
+    struct st_error err;
+    const int n = asprintf(&now_text,
+                           "%skernel\ta\t0\t10\t1x1x1\t1x1x1\nkernel\tb\t10\t20\t2x1x1\t1x1x1\n"
+                           "kernel\ta\t20\t30\t3x1x1\t1x1x1\nkernel\td\t30\t40\t4x1x1\t1x1x1\n"
+                           "kernel\ta\t40\t50\t5x1x1\t1x1x1\n",
+                           head),
+              m = asprintf(&then_text,
+                           "%skernel\ta\t0\t10\t10x1x1\t1x1x1\nkernel\tc\t10\t20\t20x1x1\t1x1x1\n"
+                           "kernel\tb\t20\t30\t30x1x1\t1x1x1\nkernel\ta\t30\t40\t40x1x1\t1x1x1\n",
+                           head);
+    cr_assert_eq(tr_parse(now_text, (size_t)n, "now", &now, NULL), ST_OK);
+    cr_assert_eq(tr_parse(then_text, (size_t)m, "then", &then, NULL), ST_OK);
+    const struct ncu_run run = {&now, NULL}, baseline = {&then, NULL};
+    PRINTED(text, cr_assert_eq(ncu_print(out, &run, &baseline, false, &err), ST_OK));
+    static const char *const titles[] = {
+        "  a (1, ", "  Baseline: a (10, ", "  b (2, ", "  Baseline: b (30, ",
+        "  a (3, ", "  Baseline: a (40, ", "  d (4, ", "  Baseline: a (40, ",
+        "  a (5, "};
+    const char *at = text;
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
+        at = strstr(at, titles[i]);
+        cr_assert(at, "%s: %s", titles[i], text);
+        at++;
+    }
+    cr_expect_not(strstr(at, "Baseline"), "the third a has no partner: %s", at);
+    free(text);
+    tr_free(&now);
+    tr_free(&then);
 }
 
 Test(ncu_page, is_compared_with_a_baseline)

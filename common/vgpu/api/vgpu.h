@@ -341,9 +341,10 @@ struct vg_proof_recent {
 };
 /** From now on the proof, which has just been started, follows an element of y. */
 enum st_code vg_proof_follow(struct vg_device *device, size_t output, struct st_error *err);
+/** Takes a step. */
+typedef void vg_proof_take(void *context, const struct vg_proof_step *step);
 /** Gives the steps that the element which is followed was made of, in the order of their execution.
  * @return false if there were too many to be kept */
-typedef void vg_proof_take(void *context, const struct vg_proof_step *step);
 bool vg_proof_steps(struct vg_device *device, vg_proof_take *take, void *context);
 /** @return number @p i of them, the oldest first, one thread after the other; false past the end */
 bool vg_proof_recent(const struct vg_device *device, size_t i, struct vg_proof_recent *to);

@@ -5,7 +5,7 @@
 #include "vgpu/exec/block_order.h"
 #include "vgpu/exec/cache_sample.h"
 #include "vgpu/exec/proof.h"
-#include "vgpu/exec/recorded.h"
+#include "vgpu/exec/block_recording.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Opening and closing a virtual GPU. */
 #include "vgpu/exec/cache_sample.h"
 #include "vgpu/exec/proof.h"
-#include "vgpu/exec/recorded.h"
+#include "vgpu/exec/block_recording.h"
 #include "vgpu/exec/translator.h"
 #include "vgpu/exec/vg_block.h"
 

@@ -340,7 +340,7 @@ struct vg_warp {
     bool looked_at_clock; /**< in this turn: what waits for time does not spin */
     uint64_t spins;
     struct sample_warp *sample; /**< where its accesses are written down, or NULL */
-    bool recorded;              /**< its block is, see recorded.h */
+    bool recorded;              /**< its block is, see block_recording.h */
     struct vg_copies *copies;   /**< [copy_room] in the order of their instructions */
     int copy_count, copy_room;
     uint32_t groups[VG_LANES]; /**< of copies that each lane has ended */
@@ -444,7 +444,7 @@ struct vg_device {
     size_t retired_bytes;
     uint64_t launches;
     struct vg_sample *sample;         /**< of the running launch, see cache_sample.h */
-    struct vg_recordings *recordings; /**< of blocks, or NULL: see recorded.h */
+    struct vg_recordings *recordings; /**< of blocks, or NULL: see block_recording.h */
     uint64_t workspace;               /**< of cooperative groups' grid barrier */
     const struct vg_handlers *handlers;
     const char *target; /**< instruction set of the handlers */
@@ -557,7 +557,7 @@ struct vg_handlers {
     void (*enter)(const struct ir_insn *first, struct vg_warp *warp);
     /** The same, and the accesses are written down first (see cache_sample.h). */
     void (*enter_sampled)(const struct ir_insn *first, struct vg_warp *warp);
-    /** The same, and all of it is recorded, too (see recorded.h). */
+    /** The same, and all of it is recorded, too (see block_recording.h). */
     void (*enter_recorded)(const struct ir_insn *first, struct vg_warp *warp);
     /** The same, and what the proof that runs has to know of each instruction comes first (proof.h).
      */

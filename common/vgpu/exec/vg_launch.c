@@ -6,7 +6,7 @@
 #include "vgpu/exec/launch_report.h"
 #include "vgpu/exec/printed.h"
 #include "vgpu/exec/proof.h"
-#include "vgpu/exec/recorded.h"
+#include "vgpu/exec/block_recording.h"
 #include "vgpu/exec/workers.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /** @file
  * The recording of one block, for a page on which it is seen running: which line each warp executes
- * with which lanes, and what these lanes access. A passive recorder: the executor (exec/recorded.h)
+ * with which lanes, and what these lanes access. A passive recorder: the executor (exec/block_recording.h)
  * calls it with what it is about to do.
  *
  *     step      a run of instructions of one warp on one source line with the same lanes

@@ -3,8 +3,8 @@
  * the middle of the grid. The interpreter executes that block; all others run as ever, and results,
  * findings, counters and times stay the same.
  */
-#ifndef CONVLAB_VG_RECORDED_H
-#define CONVLAB_VG_RECORDED_H
+#ifndef CONVLAB_VG_BLOCK_RECORDING_H
+#define CONVLAB_VG_BLOCK_RECORDING_H
 
 #include "vgpu/exec/vg_exec.h"
 

@@ -1,6 +1,6 @@
 /* What the recorder of a block is given: lines, lanes and addresses, taken from the registers before an
  * instruction is executed; and what stores have left in shared memory, after it. */
-#include "vgpu/exec/recorded.h"
+#include "vgpu/exec/block_recording.h"
 
 #include "vgpu/exec/proof.h"
 #include "vgpu/probe/picture.h"

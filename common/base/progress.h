@@ -1,15 +1,72 @@
 /** @file
  * One line of progress on a terminal, nothing anywhere else.
+ *
+ *     progress_begin("1000 images, convolution 2");       from here on a line is shown ...
+ *     progress_count(17, 51, "shapes");                   ... that a thread keeps up to date
+ *     progress_clear();                                   nothing is shown: others may print
+ *
+ * The line has what is done, how long it has taken, and how long it will take if that is known:
+ * "unit shapes: 17 of 51 shapes, 4 s, about 8 s left". What is done is counted here, or elsewhere,
+ * also by another process (progress_follow()).
  */
 #ifndef CONVLAB_BASE_PROGRESS_H
 #define CONVLAB_BASE_PROGRESS_H
 
+#include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/** Shows "label done/total" on stderr if that is a terminal, at most ten times a second. */
+/** What is done, in memory that whoever does it shares. It is done in steps: launches of kernels. */
+struct progress_shared {
+    _Atomic uint64_t steps; /**< begun so far */
+    _Atomic uint64_t total; /**< of the last step */
+    _Atomic uint64_t done;  /**< of it */
+};
+
+/** Makes such memory, if stderr is a terminal. @param fd  set to its descriptor, to be passed on
+ * @return NULL, and 0 in @p fd, if nobody would see it */
+struct progress_shared *progress_share(int *fd);
+
+/** Releases it; harmless on NULL. */
+void progress_unshare(struct progress_shared *shared, int *fd);
+
+/** Begins to show a line, if stderr is a terminal, instead of the one before. */
+void progress_begin(const char *label, ...) __attribute__((format(printf, 1, 2)));
+
+/** What is done of it. @param unit  "shapes"; must stay */
+void progress_count(size_t done, size_t total, const char *unit);
+
+/** What is done is counted there until progress_clear() or the next line. @param unit  must stay */
+void progress_follow(struct progress_shared *shared, const char *unit);
+
+/** How long it will take. */
+void progress_expect(double seconds);
+
+/** Shows "label: done of total"; a new line if the label differs from the one before. */
 void progress_show(const char *label, size_t done, size_t total);
 
 /** Removes the line, so that what is printed next starts clean. */
 void progress_clear(void);
+
+/* ---- the line, apart from terminals and clocks ------------------------------------------------ */
+
+/** What is shown. Times are of any clock. */
+struct progress_state {
+    char label[96];
+    const char *unit; /**< or NULL */
+    double begin_s;
+    double expected_s;            /**< 0: not known */
+    uint64_t done, total;         /**< total 0: not counted */
+    double done_s;                /**< when done changed last */
+    struct progress_shared *from; /**< where it is counted, or NULL */
+    uint64_t first_step;          /**< its steps at the beginning */
+};
+
+/** Takes a new count, with the time at which it was seen. */
+void progress_take(struct progress_state *progress, uint64_t done, uint64_t total, double now_s);
+
+/** Writes the line, at most @p columns wide, in ASCII. @return @p to, of 200 characters */
+char *progress_line(char to[200], const struct progress_state *progress, double now_s,
+                    size_t columns);
 
 #endif

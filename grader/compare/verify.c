@@ -1,6 +1,7 @@
 #include "grader/compare/verify.h"
 
 #include "base/parallel.h"
+#include "base/progress.h"
 #include "base/rng.h"
 #include "nn/oracle.h"
 
@@ -350,6 +351,7 @@ enum st_code gr_arena_compare(const struct arena *arena, const struct gr_conv *c
         const size_t n = smaller(step, B - done);
         const float *ref = is_true_batch && expected ? expected : expect(&c, conv, done, n);
         gr_compare_images(shape, done, n, y + done * y_per_image, ref, c.atol, sum);
+        progress_count(done + n, B, "images");
     }
     comparison_close(&c);
     return code;

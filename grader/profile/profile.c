@@ -148,7 +148,7 @@ static void add_profiler(struct command *c, const struct names *n, const struct 
 
 static enum st_code execute(struct run *run, const struct command *c, struct st_error *err)
 {
-    progress_show("profiling, images", run->images, run->images);
+    progress_begin("profiling %zu images", run->images);
     run->layers = 0;
     run->correctness = -1;
     /* The profiler ends a program in time itself, and tells what it saw. */

@@ -9,6 +9,7 @@
 #ifndef CONVLAB_GRADER_SESSION_H
 #define CONVLAB_GRADER_SESSION_H
 
+#include "base/progress.h"
 #include "base/status.h"
 #include "conv.h"
 #include "grader/session/device_record.h"
@@ -44,9 +45,11 @@ struct gr_host {
     const char *prove;           /**< virtual GPU: the shape that is proved by execution, or NULL */
     const char *multiprocessors; /**< virtual GPU: how many, or NULL for the profile's */
     int code_store;              /**< virtual GPU: memory in which native code is kept, or 0 */
-    char source[1024];           /**< how findings call the student's file; "": by its name */
-    char runner[PATH_MAX];       /**< the runner program */
-    char build[PATH_MAX];        /**< the folder with the virtual GPU's programs */
+    int progress_fd;             /**< virtual GPU: memory in which blocks are counted, or 0 */
+    struct progress_shared *progress; /**< that memory, or NULL */
+    char source[1024];                /**< how findings call the student's file; "": by its name */
+    char runner[PATH_MAX];            /**< the runner program */
+    char build[PATH_MAX];             /**< the folder with the virtual GPU's programs */
     struct gr_sandbox sandbox;
 };
 

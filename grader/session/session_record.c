@@ -32,6 +32,7 @@ enum st_code gr_session_device_start(struct gr_session *s, int output, char ***e
                                          .prove = s->host->prove,
                                          .multiprocessors = s->host->multiprocessors,
                                          .code_store = s->host->code_store,
+                                         .progress = s->host->progress_fd,
                                          .output = output,
                                          .owned = true};
     enum st_code code = vg_process_start(&s->device, &options, err);

@@ -50,11 +50,15 @@ static void print_begin(const struct grading *g)
 static enum st_code build_and_load(struct grading *g, bool *good, struct st_error *err)
 {
     struct gr_check *builds = gr_check_add(g, "builds");
+    progress_begin("compiling");
     enum st_code code = gr_build_check(g, err);
+    progress_begin("waiting: another grading takes times");
     if (!code && builds->status != GR_FAIL)
         code = gr_timing_begin(g, RUNNER_ON_GPU, err);
+    progress_begin("loading");
     if (!code && builds->status != GR_FAIL)
         code = gr_load_check(g, err);
+    progress_clear();
     *good = !code && builds->status == GR_PASS;
     if (code)
         return code;
@@ -80,7 +84,9 @@ static bool ends_here(struct grading *g)
 static enum st_code grade_lab(struct grading *g, struct st_error *err)
 {
     bool good = false;
+    progress_begin("loading the images");
     enum st_code code = gr_inference_open(&g->inference, g, err);
+    progress_begin("waiting: another grading takes times");
     if (!code)
         code = gr_turn_work(&g->turn, err);
     if (!code)
@@ -90,12 +96,16 @@ static enum st_code grade_lab(struct grading *g, struct st_error *err)
     code = gr_unit_shapes_check(g, err);
     if (code || ends_here(g))
         return code;
+    progress_begin("waiting: another grading takes times");
     code = gr_timing_begin(g, RUNNER_ON_CPU, err);
     if (!code)
         code = gr_inference_check(g->inference, err);
     if (code || ends_here(g))
         return code;
+    progress_begin("technique");
+    progress_follow(g->host.progress, "blocks");
     code = gr_technique_check(g, err);
+    progress_clear();
     if (!code)
         gr_speed_check(g);
     return code;
@@ -110,6 +120,7 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
     code = gr_checks_plan(g, err);
     if (!code)
         code = g->milestone.libraries ? gr_library_baseline(g, err) : grade_lab(g, err);
+    progress_clear();
     gr_session_end(&g->session);
     gr_timing_end(g);
     gr_checks_score(g->result);
@@ -121,6 +132,8 @@ void gr_grading_free(struct grading *g)
     gr_session_end(&g->session);
     gr_proof_free(g->proof);
     vg_code_store_close(&g->host.code_store);
+    progress_clear(); /* what is followed goes */
+    progress_unshare(g->host.progress, &g->host.progress_fd);
     gr_source_build_free(&g->built);
     free(g->source);
     gr_inference_close(g->inference);

@@ -158,6 +158,7 @@ enum st_code gr_host_choose(struct grading *g, struct st_error *err)
         return code;
     describe_virtual(g);
     host->code_store = vg_code_store_make();
+    host->progress = progress_share(&host->progress_fd);
     char device_program[PATH_MAX];
     path_format(device_program, sizeof device_program, "%s/vgpu-device", build);
     return need_program(device_program, g->milestone.id, err);

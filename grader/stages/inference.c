@@ -14,6 +14,7 @@
  * ones, gets a process of its own.
  */
 #include "base/checkout.h"
+#include "base/clock.h"
 #include "base/files.h"
 #include "base/progress.h"
 #include "base/rng.h"
@@ -39,6 +40,7 @@ struct gr_inference_stage {
     struct nn_network net;
     struct tsv expected;
     struct gr_companion companion[GR_COMPANIONS];
+    double wall_s[NN_MAX_CONVS]; /* how long a run of each convolution took, by the image */
     struct vg_process
         left; /* the device process of the last size, which may still make native code */
 };
@@ -280,6 +282,29 @@ static bool judge_outputs(struct gr_inference_stage *in, struct gr_check *check,
     return !idle[0] && !l->last;
 }
 
+/* What is done now, of which convolution. */
+static void show_phase(const struct gr_inference_stage *in, const struct layer_runs *l,
+                       const char *phase)
+{
+    progress_begin("%d images, layer %d of %d: %s", l->conv.shape.B, l->layer + 1, in->net.convs,
+                   phase);
+}
+
+/* A run, with progress: as long as one of fewer images took by the image. */
+static void run_shown(struct gr_inference_stage *in, const struct layer_runs *l, struct gr_run *run)
+{
+    struct grading *g = in->g;
+    const struct conv_shape *shape = &l->conv.shape;
+    double *wall_s = &in->wall_s[l->layer];
+    show_phase(in, l, "running");
+    progress_follow(g->host.progress, "blocks");
+    progress_expect(*wall_s * shape->B);
+    const double begin_s = clock_now_s();
+    gr_session_run(&g->session, shape, &g->arena, gr_time_limit_s(g, shape), run);
+    *wall_s = (clock_now_s() - begin_s) / shape->B;
+    show_phase(in, l, "checking outputs");
+}
+
 /* Runs, times and checks one convolution; the arena holds a right output of x itself at the end.
  * @return true if all is well; false with the check set, or with *code set. */
 static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, struct gr_conv conv,
@@ -290,16 +315,19 @@ static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, str
     struct layer_runs l = {.conv = conv, .layer = layer, .record = record};
     const bool warms_up = g->host.device == RUNNER_ON_GPU; /* by the first run */
     bool more = true;
+    show_phase(in, &l, "expected outputs");
     *code = runs_open(&l, g, err);
     for (; !*code && more; l.repeat++) {
         struct gr_run run;
         struct gr_compare compared;
         choose_inputs(&l, g);
+        show_phase(in, &l, "timing references");
+        progress_follow(g->host.progress, "blocks");
         if (!l.spoilt.wrong && has_company(&l, g))
             gr_companions_time(in->companion, g, in->net.name, &l.conv, layer,
                                warms_up && l.repeat == 0);
         gr_arena_fill(&g->arena, &l.conv);
-        gr_session_run(&g->session, &conv.shape, &g->arena, gr_time_limit_s(g, &conv.shape), &run);
+        run_shown(in, &l, &run);
         if ((run.outcome == GR_DEVICE_LOST && (*code = gr_device_lost(&run, err))) ||
             run_failed(in, check, &run, &l.conv, layer) ||
             (*code = gr_arena_compare(&g->arena, &l.conv, l.expected, &compared, err)))
@@ -376,7 +404,6 @@ static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *che
     for (int layer = 0; good && layer < net->convs; layer++) {
         struct gr_conv conv = {
             .shape = layer_shape(net, layer, images), .x = x, .k = net->conv_weight[layer]};
-        progress_show("inference, images", images, images);
         good = run_layer(in, check, conv, layer, record, &code, err);
         progress_clear();
         if (layer == 0)

@@ -40,8 +40,10 @@ static void take_line(void *context, const char *line)
 {
     struct told *told = context;
     sscanf(line, "Correctness: %lf", &told->correctness);
-    if (told->print)
-        gr_course_line(told->g, "%s", line);
+    if (!told->print)
+        return;
+    gr_course_line(told->g, "%s", line);
+    progress_begin("running");
 }
 
 /* Runs the program on one size. @param table  what it measured; free with tsv_free(). */
@@ -63,8 +65,7 @@ static enum st_code run_program(struct told *told, const struct half *half, size
     const char *argv[] = {program,    "--on", half->device, "--model", g->options->model,
                           "--images", n,      "--results",  results,   check ? "--check" : NULL,
                           NULL};
-    if (!told->print)
-        progress_show("checking, images", images, images);
+    progress_begin("%s %zu images", check ? "checking" : "running", images);
     enum st_code code = gr_timed_program(argv, LIMIT_S, take_line, told, cost, status, said, err);
     progress_clear();
     if (!code && (*status == DONE || *status == WRONG))

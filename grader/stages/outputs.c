@@ -3,6 +3,7 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
+#include "base/progress.h"
 #include "grader/history/history.h"
 #include "grader/profile/profile.h"
 #include "grader/record/result_json.h"
@@ -65,9 +66,11 @@ static enum st_code write_profile(struct grading *g, const char *parent, struct 
 static enum st_code write_report(struct grading *g, const char *folder, const char *parent,
                                  struct st_error *err)
 {
+    progress_begin("writing the report");
     enum st_code code = gr_report_write(g->result, folder, err);
     if (!code && !g->options->report)
         code = gr_index_write(parent, err);
+    progress_clear();
     if (code)
         return code;
     fprintf(g->out, "Report: %s/report.html\n", checkout_relative(folder));
@@ -100,7 +103,9 @@ static enum st_code keep_version(struct grading *g, struct hi_writing *history,
                                  struct st_error *err)
 {
     const char *name = strrchr(g->milestone.lab_source, '/') + 1;
+    progress_begin("waiting: another grading writes its report");
     const enum st_code code = hi_commit(history, g->result, g->source, g->source_bytes, name, err);
+    progress_clear();
     if (history->note[0])
         fprintf(g->out, "History: %s\n", history->note);
     return code;

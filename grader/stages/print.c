@@ -1,6 +1,8 @@
 /* What a person reads along while grading. */
 #include "grader/stages/grading.h"
 
+#include "base/progress.h"
+
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +19,7 @@ static void print_indented(FILE *out, const char *indent, const char *text)
 
 void gr_check_print(FILE *out, const struct gr_check *check)
 {
+    progress_clear();
     static const char *const words[] = {"pass", "FAIL", "skip"};
     static const char *const colours[] = {"32", "31", "33"};
     bool colour = isatty(fileno(out));
@@ -44,6 +47,7 @@ void gr_course_line(struct grading *g, const char *line, ...)
     va_start(args, line);
     vsnprintf(text, sizeof text, line, args);
     va_end(args);
+    progress_clear();
     fprintf(g->out, "%s\n", text);
     fflush(g->out);
     char *kept = g->result->course_lines;

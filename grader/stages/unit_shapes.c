@@ -372,7 +372,9 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
         return st_fail(err, ST_NO_MEMORY, "cannot hold the unit shapes in memory");
     enum st_code code = ST_OK;
     bool go_on = true;
+    progress_begin("unit shapes");
     for (size_t i = 0; i < n && go_on; i++) {
+        progress_count(i, n, "shapes");
         code = unit_make(&st->unit[i], &specs[i], g->options->seed, i, err);
         const size_t whole = st->whole;
         const bool had_accident = st->accident[0] != '\0';
@@ -384,7 +386,11 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
                              had_accident == (st->accident[0] != '\0'));
     }
     if (!code) {
+        progress_begin("unit shapes: looking for a cause");
+        progress_follow(g->host.progress, "blocks");
         judge(g, check, st, n);
+        progress_begin("unit shapes: proving what the kernels did");
+        progress_follow(g->host.progress, "blocks");
         code = gr_work_check(g, check, err);
     }
     if (!code)

@@ -21,6 +21,7 @@
 #define VG_SHARED_BASE UINT64_C(0x0000600000000000)
 #define VG_LOCAL_BASE  UINT64_C(0x0000610000000000)
 
+struct progress_shared; /* base/progress.h */
 struct vg_device;
 struct vg_module;
 struct vg_kernel;
@@ -234,6 +235,8 @@ void vg_interrupt(struct vg_device *device);
  * in. Called by several threads, often. @c look is another number once the kernel has looked again. */
 typedef const char *vg_host_waits(void *context, uint32_t look);
 void vg_host_set(struct vg_device *device, vg_host_waits *waits, void *context);
+/** Counts launches, their blocks and those that have ended in memory that others read; NULL: no more. */
+void vg_progress_set(struct vg_device *device, struct progress_shared *shared);
 
 /** From now on each launch report tells how many threads ran each basic block, as text:
  * "FUNCTION.BLOCK:THREADS ..." with the numbers that ptx_decode() gives, those never run left out.

@@ -38,6 +38,7 @@ struct session_shared {
     bool leak_check;
     const struct vg_translator *(*find_translator)(void);
     const struct session_proved *proved; /**< NULL: nothing is */
+    struct progress_shared *progress;    /**< where blocks are counted, or NULL */
     /** The client whose kernel runs now, for the watcher of server.c. */
     pthread_mutex_t running_lock;
     struct session *running;

@@ -46,7 +46,7 @@ void vg_code_store_close(int *store)
 /* The child's side. */
 static void become_device(const struct vg_process_options *o, int door, int control, pid_t parent)
 {
-    char program[PATH_MAX], profiles[PATH_MAX], numbers[3][16];
+    char program[PATH_MAX], profiles[PATH_MAX], numbers[4][16];
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(STATUS_NOT_STARTED);
@@ -54,8 +54,9 @@ static void become_device(const struct vg_process_options *o, int door, int cont
         setpgid(0, 0);
     if (o->output >= 0)
         dup2(o->output, STDERR_FILENO);
-    const int inherited[3] = {door, control, o->code_store > 0 ? o->code_store : -1};
-    for (int i = 0; i < 3; i++) {
+    const int inherited[4] = {door, control, o->code_store > 0 ? o->code_store : -1,
+                              o->progress > 0 ? o->progress : -1};
+    for (int i = 0; i < 4; i++) {
         if (inherited[i] >= 0)
             fcntl(inherited[i], F_SETFD, 0);
         snprintf(numbers[i], sizeof numbers[i], "%d", inherited[i]);
@@ -65,6 +66,7 @@ static void become_device(const struct vg_process_options *o, int door, int cont
     const char *const named[][2] = {{"--fd", numbers[0]},
                                     {"--control", control >= 0 ? numbers[1] : NULL},
                                     {"--code-store", inherited[2] >= 0 ? numbers[2] : NULL},
+                                    {"--progress", inherited[3] >= 0 ? numbers[3] : NULL},
                                     {"--profiles", profiles},
                                     {"--profile", o->profile},
                                     {"--faults", o->faults},

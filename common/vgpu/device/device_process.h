@@ -29,6 +29,7 @@ struct vg_process_options {
     const char *multiprocessors; /**< how many, instead of the profile's */
     int output;                  /**< descriptor for what it says; -1: the owner's stderr */
     int code_store; /**< descriptor of memory for native code (vg_code_store_make()), or 0 */
+    int progress;   /**< descriptor of a struct progress_shared that counts blocks, or 0 */
     const char *suppressions; /**< file of findings not to be reported */
     bool leak_check;          /**< memory that is never freed is a finding */
     bool tells_findings;      /**< it ends with VG_PROCESS_FOUND if there are findings */

@@ -146,8 +146,10 @@ bool session_step(struct session *s)
         return false;
     if (exchange.replied)
         return true;
-    if (s->device)
+    if (s->device) {
         vg_host_set(s->device, host_waits, s);
+        vg_progress_set(s->device, s->shared->progress);
+    }
     bool connected = session_carry_out(s, &exchange);
     while (deferred_take(s, &exchange))
         if (!s->interrupted)

@@ -8,6 +8,7 @@
  * Started by vgpu-run or by the grader (device_process.h), never by hand. Exit status 0, or 2 with
  * a message. */
 #include "base/option_table.h"
+#include "base/progress.h"
 #include "vgpu/device/device_confinement.h"
 #include "vgpu/device/device_process.h"
 #include "vgpu/device/memory_limit.h"
@@ -32,7 +33,7 @@
 
 struct options {
     const char *profile, *profiles, *prove, *recordings, *path[RECORD_TABLES];
-    int fd, control, cores, multiprocessors, code_store;
+    int fd, control, cores, multiprocessors, code_store, progress;
     enum vg_engine engine;
     uint64_t seed;
     const char *suppressions;
@@ -45,6 +46,8 @@ static const struct option_row rows[] = {
      OPTION_INT(struct options, control, 0, INT_MAX)},
     {"code-store", 'd', "N", "where native code is kept: inherited memory",
      OPTION_INT(struct options, code_store, 0, INT_MAX)},
+    {"progress", 'b', "N", "where blocks are counted: inherited memory",
+     OPTION_INT(struct options, progress, 0, INT_MAX)},
     {"profiles", 'P', "DIR", "where the GPU profiles are", OPTION_TEXT(struct options, profiles)},
     {"profile", 'p', "NAME", "the GPU to be", OPTION_TEXT(struct options, profile)},
     {"multiprocessors", 'm', "N", "how many the GPU has (default: as its profile)",
@@ -90,6 +93,17 @@ static void open_code_store(int fd)
     if (memory != MAP_FAILED)
         code_store = (struct code_store){memory, (size_t)file.st_size};
     close(fd);
+}
+
+/* @return the memory in which blocks are counted, or NULL. */
+static struct progress_shared *open_progress(int fd)
+{
+    struct progress_shared *memory = MAP_FAILED;
+    if (fd >= 0) {
+        memory = mmap(NULL, sizeof *memory, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        close(fd);
+    }
+    return memory == MAP_FAILED ? NULL : memory;
 }
 
 static const struct vg_translator *load_translator(struct st_error *err)
@@ -162,8 +176,12 @@ static void offer_to_be_killed(void)
 
 int main(int argc, char **argv)
 {
-    struct options o = {
-        .fd = -1, .control = -1, .code_store = -1, .profile = VG_PROFILE_DEFAULT, .profiles = "."};
+    struct options o = {.fd = -1,
+                        .control = -1,
+                        .code_store = -1,
+                        .progress = -1,
+                        .profile = VG_PROFILE_DEFAULT,
+                        .profiles = "."};
     static const struct option_table table = {.rows = rows,
                                               .about = "The virtual GPU's device process."};
     argp_program_version_hook = print_engine;
@@ -179,6 +197,7 @@ int main(int argc, char **argv)
     open_code_store(o.code_store);
     static struct session_shared shared;
     struct st_error err;
+    shared.progress = open_progress(o.progress);
     shared.cores = o.cores;
     shared.seed = o.seed;
     shared.engine = o.engine;

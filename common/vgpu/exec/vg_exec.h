@@ -434,6 +434,7 @@ struct vg_device {
     atomic_bool interrupt;     /**< the running launch is to end soon */
     vg_host_waits *host_waits; /**< see vg_host_set() */
     void *host;
+    struct progress_shared *progress; /**< see vg_progress_set(), or NULL */
     struct vg_launch *launch;
     struct vg_fault *faults;
     size_t fault_count, fault_room;

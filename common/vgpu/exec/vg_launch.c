@@ -1,4 +1,5 @@
 /* A launch: checks its sizes, has the workers run its blocks, merges what they counted and found. */
+#include "base/progress.h"
 #include "vgpu/exec/block_order.h"
 #include "vgpu/exec/block_work.h"
 #include "vgpu/exec/cache_sample.h"
@@ -121,6 +122,20 @@ void vg_host_set(struct vg_device *d, vg_host_waits *waits, void *context)
     d->host = context;
 }
 
+void vg_progress_set(struct vg_device *d, struct progress_shared *shared)
+{
+    d->progress = shared;
+}
+
+static void progress_launch(struct vg_device *d, uint64_t blocks)
+{
+    if (!d->progress)
+        return;
+    atomic_store(&d->progress->done, 0);
+    atomic_store(&d->progress->total, blocks);
+    atomic_fetch_add(&d->progress->steps, 1);
+}
+
 void vg_interrupt(struct vg_device *d)
 {
     atomic_store(&d->interrupt, true);
@@ -172,6 +187,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     if (d->workspace)
         memset(vg_memory_host(&d->memory, d->workspace), 0, 64);
     block_work_start(&l);
+    progress_launch(d, l.blocks);
     vg_workers_run(d, &l);
     proof_launch_end(&l);
     recorded_launch_end(&l);

@@ -3,6 +3,7 @@
  * only spun for a while since anything happened anywhere, the kernel makes no progress. */
 #include "vgpu/exec/workers.h"
 
+#include "base/progress.h"
 #include "vgpu/exec/block_work.h"
 #include "vgpu/exec/printed.h"
 #include "vgpu/exec/proof.h"
@@ -72,6 +73,8 @@ static void finish_block(struct vg_worker *w, struct vg_block *b)
     vg_printed_keep(w, b);
     proof_block_end(b);
     vg_progressed(w);
+    if (w->device->progress)
+        atomic_fetch_add_explicit(&w->device->progress->done, 1, memory_order_relaxed);
     b->next = w->idle;
     w->idle = b;
 }

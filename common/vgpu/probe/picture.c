@@ -26,8 +26,8 @@ struct list {
 struct picture {
     struct list places, patterns, steps, values;
     uint64_t instructions, recorded;
-    bool full, open; /* open: a step is */
-    uint32_t warp, place, count;
+    bool full, open;                         /* open: a step is */
+    uint32_t warp, place, count, accesses_n; /* of the open step */
     char place_text[64];
     char *accesses; /* of the open step: ",pattern,address..." */
     size_t accesses_bytes;
@@ -140,7 +140,8 @@ void picture_instruction(struct picture *p, uint32_t warp, int file, int line, u
     if (p->full)
         return;
     snprintf(place, sizeof place, "[%d,%d,%u]", file, line, lanes);
-    if (!p->open || p->warp != warp || strcmp(place, p->place_text) != 0) {
+    if (!p->open || p->warp != warp || p->accesses_n >= PICTURE_STEP_ACCESSES ||
+        strcmp(place, p->place_text) != 0) {
         end_step(p);
         if (p->full)
             return;
@@ -148,7 +149,7 @@ void picture_instruction(struct picture *p, uint32_t warp, int file, int line, u
         p->open = true;
         p->warp = warp;
         p->place = list_number(&p->places, place);
-        p->count = 0;
+        p->count = p->accesses_n = 0;
     }
     p->count++;
     p->recorded++;
@@ -159,6 +160,7 @@ void picture_access(struct picture *p, const struct picture_access *a)
     char text[PATTERN_CHARS];
     if (p->full)
         return;
+    p->accesses_n++;
     const uint64_t first = a->mask ? a->address[__builtin_ctz(a->mask)] : 0;
     size_t n =
         (size_t)snprintf(text, sizeof text, "\"%c%u%c", (char)a->kind, a->bytes, (char)a->space);

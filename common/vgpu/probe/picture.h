@@ -3,7 +3,8 @@
  * with which lanes, and what these lanes access. A passive recorder: the executor (exec/block_recording.h)
  * calls it with what it is about to do.
  *
- *     step      a run of instructions of one warp on one source line with the same lanes
+ *     step      a run of instructions of one warp on one source line with the same lanes, of not too many
+ *               accesses: without -lineinfo all is one line
  *     place     (line, lanes); steps hold its number
  *     pattern   (kind, bytes a lane, addresses relative to the first lane's); accesses hold its number
  *
@@ -24,7 +25,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { PICTURE_LANES = 32, PICTURE_BYTES = 640 << 10, PICTURE_ALLOCATION_BITS = 38 };
+enum {
+    PICTURE_LANES = 32,
+    PICTURE_BYTES = 640 << 10,
+    PICTURE_ALLOCATION_BITS = 38,
+    PICTURE_STEP_ACCESSES = 16
+};
 
 /** Where and how lanes access memory. */
 enum picture_space { PICTURE_GLOBAL = 'g', PICTURE_SHARED = 's', PICTURE_LOCAL = 'l' };

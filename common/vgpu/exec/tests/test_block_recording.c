@@ -164,6 +164,9 @@ Test(recorded, are_cut_where_they_would_be_too_large)
     cr_expect_gt(member(r, "instructions")->valueint, member(r, "recorded")->valueint);
     cr_expect_gt(member(r, "recorded")->valueint, 10000);
     cr_expect_lt(strlen(text), (size_t)PICTURE_BYTES + 65536);
+    const cJSON *step; /* without lines, too, a step is one that can be looked at */
+    cJSON_ArrayForEach(step, member(r, "steps"))
+        cr_assert_leq(cJSON_GetArraySize(step), 3 + 2 * PICTURE_STEP_ACCESSES);
     cJSON_Delete(r);
     free(text);
     vg_device_close(d);

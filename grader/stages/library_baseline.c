@@ -167,9 +167,12 @@ cleanup:
 enum st_code gr_library_baseline(struct grading *g, struct st_error *err)
 {
     enum st_code code = ST_OK;
+    const char *build = checkout_build(err);
     char program[PATH_MAX];
-    if (path_format(program, sizeof program, "%s/library-baseline", g->host.build))
-        gr_source_take(g, program);
+    if (!build)
+        return err->code;
+    path_format(program, sizeof program, "%s/library-baseline", build);
+    gr_source_take(g, program);
     for (size_t h = 0; h < sizeof halves / sizeof *halves && !code; h++) {
         struct gr_check *check = gr_check_add(g, halves[h].check);
         bool good = true;

@@ -17,6 +17,8 @@ static const struct {
     {"misaligned", NULL, "an access of 8 or 16 bytes needs an address that is a multiple of it"},
     {"uninitialised", "never reached the barrier",
      "threads that have no output must load their part of the tile all the same: do not return before __syncthreads(), put an if around what is stored"},
+    {"uninitialised", "never given a value",
+     "set the variable before the loop that adds to it: float sum = 0, also each element of an array of sums"},
     {"uninitialised", NULL,
      "memory is read that nothing was written to: which thread should have, and has it reached __syncthreads()?"},
     {"use_after_free", NULL,

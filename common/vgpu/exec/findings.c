@@ -205,6 +205,28 @@ void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_
                                                             : "__syncthreads");
 }
 
+/* The line of the branch before an instruction that leads to the end of the kernel: where threads return
+ * early; 0 if there is none or more than one. */
+static int line_of_return(const struct vg_launch *l, const struct ir_insn *before)
+{
+    const struct ir_function *f = l->kernel->function;
+    int line = 0;
+    if (before->number < f->first_insn || before->number >= f->first_insn + f->insn_count)
+        return 0; /* in a function that it calls */
+    for (const struct ir_insn *in = f->insns; in->number < before->number; in++) {
+        const struct ir_insn *to = in->op == IR_BRA ? f->insns + in->target : in;
+        while (to->op == IR_ENTER || to->op == IR_ENTER_JOIN)
+            to++;
+        if ((to->op != IR_RET && to->op != IR_EXIT) || in->location < 0)
+            continue;
+        const int here = l->module->ir.locations[in->location].line;
+        if (line && here != line)
+            return 0;
+        line = here;
+    }
+    return line;
+}
+
 void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                           uint32_t bytes)
 {
@@ -217,10 +239,29 @@ void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane,
         return;
     }
     set_place(b->launch->module, b->absent_at, file, &line);
+    const int returned = line_of_return(b->launch, b->absent_at);
+    char at[32] = "";
+    if (returned)
+        snprintf(at, sizeof at, " at line %d", returned);
     vg_find(
         w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
-        "shared memory that nothing was written to; %u of the block's %u threads returned and never reached the barrier at line %d",
-        b->absent, b->launch->threads, line);
+        "shared memory that nothing was written to; %u of the block's %u threads returned%s and never reached the barrier at line %d",
+        b->absent, b->launch->threads, at, line);
+}
+
+void vg_find_unset_register(struct vg_launch *l, const struct ir_insn *in, uint64_t threads)
+{
+    struct vg_worker *w = l->device->workers;
+    bool is_new;
+    while (w->used_by != l->number)
+        w++;
+    struct vg_finding *f = find_or_add(w, VG_FAULT_UNINITIALISED, in->number, 0, 0, &is_new);
+    memcpy(f->fault.kernel, l->kernel->name, sizeof f->fault.kernel);
+    set_place(l->module, in, f->fault.file, &f->fault.line);
+    snprintf(
+        f->fault.detail, sizeof f->fault.detail,
+        "a variable that was never given a value, in a register: in %llu threads, this one or others",
+        (unsigned long long)threads);
 }
 
 void vg_find_addition(struct vg_warp *w, uint64_t block, uint32_t thread, uint32_t insn,

@@ -10,4 +10,8 @@
  * fault. */
 void vg_findings_merge(struct vg_launch *launch, struct vg_launch_report *report);
 
+/** An arithmetic instruction reads a register that nothing was written to. @param threads  that
+ * executed it */
+void vg_find_unset_register(struct vg_launch *launch, const struct ir_insn *in, uint64_t threads);
+
 #endif

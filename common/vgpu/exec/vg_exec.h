@@ -100,6 +100,7 @@ struct vg_kernel {
     char name[256];              /**< demangled */
     struct vg_tally *tally;      /**< of all launches */
     struct vg_kernel_info cubin; /**< registers 0: no cubin says anything */
+    uint8_t reads_unset; /**< registers, on some path; 0: not looked yet, 1: none, 2: some */
 };
 
 /** Registers of a thread: the cubin's, or else an estimate. */

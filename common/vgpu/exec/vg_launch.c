@@ -4,6 +4,7 @@
 #include "vgpu/exec/block_work.h"
 #include "vgpu/exec/cache_sample.h"
 #include "vgpu/exec/findings.h"
+#include "vgpu/exec/unset_registers.h"
 #include "vgpu/exec/launch_report.h"
 #include "vgpu/exec/printed.h"
 #include "vgpu/exec/proof.h"
@@ -195,6 +196,8 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     for (int i = 0; i < d->worker_count; i++)
         no_memory |= d->workers[i].used_by == l.number && d->workers[i].no_memory;
     vg_printed_collect(d, atomic_load(&l.fault_block));
+    if (atomic_load(&l.fault_block) == UINT64_MAX)
+        unset_registers_find(&l);
     vg_findings_merge(&l, report);
     vg_additions_end(&l);
     if (report->faulted)

@@ -1,0 +1,159 @@
+/* Reads of registers that nothing was written to: a sum that is added to before it is set.
+ *
+ * nvcc keeps such a read, and a register's old contents are whatever they are. Nothing is noted while
+ * a kernel runs; after a launch, of the code that was executed:
+ *
+ *     1. registers that are live where the kernel begins may be read before they are written
+ *     2. an arithmetic instruction that reads one did so in vain if no write of the register that was
+ *        executed can come before its first execution: going from the kernel's beginning without
+ *        passing the read, no write is met from which the read can be reached
+ *
+ * So what some path writes is never reported, also if another path does not. */
+#include "vgpu/exec/unset_registers.h"
+
+#include "vgpu/exec/findings.h"
+#include "vgpu/ptx/ptx_flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct search {
+    struct vg_launch *launch;
+    const struct ir_function *f;
+    struct ptx_flow *flow;
+    uint8_t *seen;   /**< [insn_count] */
+    uint32_t *stack; /**< [insn_count] */
+    uint32_t *next;  /**< room for what may follow an instruction */
+};
+
+/* How many threads executed the basic block of an instruction. */
+static uint64_t threads_of(const struct vg_launch *l, const struct ir_insn *in)
+{
+    uint64_t threads = 0;
+    for (int i = 0; i < l->device->worker_count; i++) {
+        const struct vg_worker *w = &l->device->workers[i];
+        if (w->used_by == l->number && w->block_threads)
+            threads += w->block_threads[l->module->block_of[in->number]];
+    }
+    return threads;
+}
+
+static bool is_number_arithmetic(const struct ir_insn *in)
+{
+    static const char *const begins[] = {"ADD_F32", "SUB_F32", "MUL_F32", "FMA_F32",
+                                         "ADD_F64", "SUB_F64", "MUL_F64", "FMA_F64"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(ir_rows[in->op].id, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool has(const uint32_t *slots, int n, uint32_t slot)
+{
+    for (int i = 0; i < n; i++)
+        if (slots[i] == slot)
+            return true;
+    return false;
+}
+
+static bool touches(const struct search *s, uint32_t index, uint32_t slot, bool writes)
+{
+    struct ptx_operands o;
+    ptx_flow_operands(s->flow, &s->f->insns[index], &o);
+    return writes ? has(o.writes, o.write_count, slot) : has(o.reads, o.read_count, slot);
+}
+
+/* Marks what was executed and can be reached from what is on the stack, but for what lies behind
+ * @p wall only; UINT32_MAX: no wall. */
+static void reach(struct search *s, size_t n, uint32_t wall)
+{
+    while (n) {
+        const uint32_t at = s->stack[--n];
+        if (s->seen[at] || !threads_of(s->launch, &s->f->insns[at]))
+            continue;
+        s->seen[at] = 1;
+        const size_t count = at == wall ? 0 : ptx_flow_next(s->f, at, s->next);
+        for (size_t i = 0; i < count; i++)
+            if (s->next[i] < s->f->insn_count && !s->seen[s->next[i]])
+                s->stack[n++] = s->next[i];
+    }
+}
+
+/* Whether a write that is executed before the first execution of @p read can lead there. */
+static bool may_be_set(struct search *s, uint32_t read, uint32_t slot)
+{
+    size_t n = 0;
+    memset(s->seen, 0, s->f->insn_count);
+    s->stack[0] = 0;
+    reach(s, 1, read);
+    uint32_t *writes = malloc((s->f->insn_count + 1) * sizeof *writes);
+    for (uint32_t i = 0; writes && i < s->f->insn_count; i++)
+        if (s->seen[i] && i != read && touches(s, i, slot, true))
+            writes[n++] = i;
+    memset(s->seen, 0, s->f->insn_count);
+    for (size_t i = 0; i < n; i++)
+        s->stack[i] = writes[i];
+    reach(s, n, UINT32_MAX);
+    const bool may = !writes || (n && s->seen[read]);
+    free(writes);
+    return may;
+}
+
+static void look_at_slot(struct search *s, uint32_t slot)
+{
+    for (uint32_t i = 0; i < s->f->insn_count; i++) {
+        const struct ir_insn *in = &s->f->insns[i];
+        const uint64_t threads =
+            is_number_arithmetic(in) && touches(s, i, slot, false) ? threads_of(s->launch, in) : 0;
+        if (!threads || may_be_set(s, i, slot))
+            continue;
+        vg_find_unset_register(s->launch, in, threads);
+        return; /* one of a variable is enough */
+    }
+}
+
+/* What a call writes is not known. */
+static bool calls(const struct ir_function *f)
+{
+    for (size_t i = 0; i < f->insn_count; i++)
+        if (f->insns[i].op == IR_CALL)
+            return true;
+    return false;
+}
+
+static bool is_candidate(const struct search *s, const uint64_t *live, uint32_t slot)
+{
+    enum { WORD = 4 * VG_LANES }; /* predicates are smaller */
+    return ptx_set_has(live, slot) && !s->flow->constant[slot] && s->f->slots[slot].bytes >= WORD;
+}
+
+static void look_at_kernel(struct search *s, struct vg_kernel *kernel)
+{
+    uint64_t *live = calloc(s->flow->words + 1, sizeof *live);
+    kernel->reads_unset = 1;
+    if (live)
+        ptx_flow_live(s->flow, 0, live);
+    for (uint32_t slot = 0; live && slot < s->f->slot_count; slot++)
+        if (is_candidate(s, live, slot)) {
+            kernel->reads_unset = 2;
+            look_at_slot(s, slot);
+        }
+    free(live);
+}
+
+void unset_registers_find(struct vg_launch *l)
+{
+    const struct ir_function *f = l->kernel->function;
+    if (l->kernel->reads_unset == 1 || calls(f))
+        return;
+    struct search s = {.launch = l, .f = f, .flow = ptx_flow_new(f)};
+    s.seen = malloc(f->insn_count + 1);
+    s.stack = malloc((4 * f->insn_count + f->extra_count + 4) * sizeof *s.stack);
+    s.next = malloc((f->extra_count + 2) * sizeof *s.next);
+    if (s.flow && s.seen && s.stack && s.next)
+        look_at_kernel(&s, l->kernel);
+    free(s.seen);
+    free(s.stack);
+    free(s.next);
+    ptx_flow_free(s.flow);
+}

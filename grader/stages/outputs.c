@@ -26,7 +26,7 @@ static enum st_code find_folder(const struct grading *g, char folder[PATH_MAX],
     return ST_OK;
 }
 
-/* Profiles what was graded into a folder of its own; without --profile, an earlier profile goes: it is
+/* Profiles what was graded into a folder of its own; without --profile, one that is there goes: it is
  * of other code. Code that is wrong already has no speed, and may not even end. */
 static enum st_code write_profile(struct grading *g, const char *parent, struct st_error *err)
 {

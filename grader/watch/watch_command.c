@@ -179,6 +179,8 @@ static enum st_code follow(struct watch *w, struct st_error *err)
         while (w->saved && !w->ended && !w->lost && wait_for_any(w, SETTLE_MS))
             ;
         if (w->saved && !w->ended && saved_file_changed(&w->file)) {
+            if (w->child)
+                puts("Saved again: this grading ends.");
             stop(w);
             code = start(w, err);
         }

@@ -51,9 +51,9 @@ static void put_inference(FILE *out, const struct gr_result *r)
         return;
     fputs("<dt>Op Time</dt><dd>", out);
     for (int layer = 0; layer < largest->convs; layer++) {
-        fprintf(out, "%slayer %d: ", layer ? ", " : "", layer + 1);
-        put_number(out, largest->op_time_s[layer] * 1e3, 4);
-        fputs(" ms", out);
+        char time[GR_TIME_CHARS];
+        fprintf(out, "%slayer %d: %s", layer ? ", " : "", layer + 1,
+                gr_time_text(time, largest->op_time_s[layer]));
     }
     fprintf(out, " (%zu images, ", largest->images);
     gr_put_html(out, largest->model);

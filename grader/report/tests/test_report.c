@@ -433,7 +433,7 @@ Test(report_index, lists_milestones_in_numeric_order)
     cr_expect(m1 && m2 && m10 && m1 < m2 && m2 < m10);
     cr_expect_not(strstr(html, "other"));
     cr_expect_eq(count(html, "60 of 60 automatic points"), 3);
-    cr_expect_eq(count(html, "layer 1: 210.0 ms, layer 2: 410.0 ms (10000 images, two-layer)"), 3);
+    cr_expect_eq(count(html, "layer 1: 210 ms, layer 2: 410 ms (10000 images, two-layer)"), 3);
     cr_expect_eq(count(html, "<strong>✗ outputs wrong</strong>"), 1);
     cr_expect_eq(count(html, "<img"), 1, "only m10 was plotted");
     free(html), free(r);

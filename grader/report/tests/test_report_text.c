@@ -176,3 +176,17 @@ Test(report_text, base64_pads)
         free(text);
     }
 }
+
+/* Three digits and the unit that fits, also where rounding reaches the next unit. */
+Test(text, times_have_units)
+{
+    static const struct {
+        double seconds;
+        const char *text;
+    } times[] = {{40.95e-6, "41.0 µs"}, {0.21, "210 ms"},     {999.4e-9, "999 ns"},
+                 {999.6e-9, "1.00 µs"}, {999.6e-3, "1.00 s"}, {1234.5, "1234 s"},
+                 {0, "0 ns"},           {NAN, "–"},           {71.252e-6, "71.3 µs"}};
+    char text[GR_TIME_CHARS];
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        cr_expect_str_eq(gr_time_text(text, times[i].seconds), times[i].text);
+}

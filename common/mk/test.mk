@@ -133,11 +133,12 @@ check: $(TEST_PROGRAMS) $(PROGRAMS) reference $(TEST_NEEDS) ## run all tests wit
 
 # The same on 64-bit Arm: the whole suite is built, and the modules of which all runs under qemu-user are tested.
 ARM64_BUILD   := build/arm64/build
-ARM64_MODULES := $(filter-out $(LOADED) common/bench,$(filter common/%,$(TEST_MODULES)))
+ARM64_MODULES := $(filter-out $(LOADED),$(filter common/%,$(TEST_MODULES))) \
+                 $(addprefix grader/,course session compare paper profile plots export slurm sweep rank)
 ARM64_MAKE     = $(MAKE) --no-print-directory --silent BUILD=$(ARM64_BUILD) CUDA_HOME=$(CURDIR)/build/arm64/cuda LLVM= \
                  CC='aarch64-linux-gnu-gcc --sysroot=$(CURDIR)/build/arm64/root'
 .PHONY: arm64-check
-arm64-check: ## build the suite for 64-bit Arm; run the tests of common/ and grade m1 under qemu-user
+arm64-check: ## build the suite for 64-bit Arm; run the tests of most modules and grade m1 under qemu-user
 	@common/mk/setup.sh install arm64
 	$(Q)common/mk/arm64.sh root
 	$(Q)mkdir -p build/arm64/cuda && ln -sfn $(CUDA_HOME)/include build/arm64/cuda/include

@@ -59,7 +59,7 @@ $(BUILD)/tests/find-toolkit: common/mk/tests/find_toolkit.c $(MODULE_LIBS)
 
 # Heavier suites, on demand.
 RUNS ?= 200
-.PHONY: techniques mutants mutation-check steady-check
+.PHONY: techniques mutants mutation-check steady-check textbook-check
 techniques: $(PROGRAMS) $(if $(NVCC),vgpu) $(patsubst %,$(BUILD)/techniques/%.o,$(TECHNIQUES) $(TECHNIQUE_SETS)) ## grade right submissions in many styles, and those without the work or the technique
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/techniques/techniques.sh $(TECHNIQUES) $(TECHNIQUE_SETS)
 
@@ -71,6 +71,14 @@ mutation-check: $(BUILD)/grader $(BUILD)/runner vgpu ## faults seeded into the r
 
 steady-check: $(BUILD)/grader $(BUILD)/runner $(if $(NVCC),vgpu) reference ## right submissions graded RUNS times (200): none may fail
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/steady.sh $(RUNS)
+
+TEXTBOOK_LIBS := $(patsubst grader/tests/textbook/%.cu,$(BUILD)/textbook/%/libconv.so,$(wildcard grader/tests/textbook/*.cu))
+$(BUILD)/textbook/%/libconv.so: grader/tests/textbook/%.cu common/conv.h
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NVCC) $(TEST_NVCCFLAGS) $< -o $@
+
+textbook-check: $(BUILD)/grader $(BUILD)/runner vgpu $(TEXTBOOK_LIBS) ## the textbook solutions graded with 20 fresh seeds each: none may fail (RUNS in all)
+	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/steady.sh --textbook $(or $(filter-out 200,$(RUNS)),$(shell expr 20 \* $(words $(TEXTBOOK_LIBS))))
 
 # The autograders that are uploaded to grading platforms.
 TEST_SCRIPTS += grader/export/tests/platforms.sh

@@ -121,9 +121,9 @@ static double shared_reused(const struct gr_way *w)
     return ratio(w->multiplying.shared_loads, w->multiplying.staged);
 }
 
-static double x_repeated(const struct gr_way *w)
+static double x_mixed(const struct gr_way *w)
 {
-    return ratio(w->multiplying.x_staged, w->multiplying.x_staged_new);
+    return ratio(w->multiplying.x_mixed, w->multiplying.x_staged);
 }
 
 static double x_loads(const struct gr_way *w)

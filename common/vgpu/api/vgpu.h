@@ -256,6 +256,8 @@ enum vg_proof_tensor { VG_PROOF_X, VG_PROOF_K, VG_PROOF_Y, VG_PROOF_TENSORS };
 /** Starts a proof, or starts it anew, with new random elements. Before the first launch; only the
  * interpreter proves, on one core. */
 enum st_code vg_proof_start(struct vg_device *device, struct st_error *err);
+/** Says how many weights an output map has, so that tiles of the unrolled matrix are told from others. */
+void vg_proof_taps(struct vg_device *device, size_t taps);
 /** Says where a tensor is, which holds its values already. @return false without memory. */
 bool vg_proof_tensor(struct vg_device *device, enum vg_proof_tensor which, uint64_t address,
                      size_t bytes);
@@ -285,8 +287,8 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(buffer_words) /* of global memory to which x was copied, that were loaded again */           \
     X(staged)       /* x or k, stored to shared memory */                                          \
     X(shared_loads) /* x or k, loaded from there */                                                \
-    X(x_staged)     /* elements of x, stored to shared memory */                                   \
-    X(x_staged_new) /* ... of these, by a block that had not stored the same one before */         \
+    X(x_staged)     /* elements of x, stored to shared memory by some of the blocks */             \
+    X(x_mixed)      /* ... of these, multiplied by weights of several places in the window */      \
     X(barriers)                                                                                    \
     X(x_rewritten)         /* x, stored to global memory other than y */                           \
     X(loop_branches)       /* branches backwards, taken or not, after products */                  \

@@ -24,7 +24,10 @@ enum st_code session_proof_start(struct session_proof *p, struct vg_device *devi
     *p = (struct session_proof){.proved = p->proved};
     if (!p->proved)
         return ST_OK;
+    const struct conv_shape *s = &p->proved->shape;
     const enum st_code code = vg_proof_start(device, err);
+    if (!code)
+        vg_proof_taps(device, (size_t)s->C * (size_t)s->K * (size_t)s->K);
     return code || p->proved->output < 0 ? code
                                          : vg_proof_follow(device, (size_t)p->proved->output, err);
 }

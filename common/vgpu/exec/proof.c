@@ -35,9 +35,9 @@ static void forget_tensors(struct proof *p)
         free(p->tensor[i].elements);
     memset(p->tensor, 0, sizeof p->tensor);
     free(p->values);
-    free(p->staged);
+    free(p->weights);
     p->values = NULL;
-    p->staged = NULL;
+    p->weights = NULL;
 }
 
 void proof_close(struct vg_device *d)
@@ -79,6 +79,11 @@ enum st_code vg_proof_start(struct vg_device *d, struct st_error *err)
     if (getrandom(&p->key, sizeof p->key, 0) != sizeof p->key)
         return st_fail(err, ST_MISSING_TOOL, "the system has no random numbers");
     return ST_OK;
+}
+
+void vg_proof_taps(struct vg_device *d, size_t taps)
+{
+    d->proof->taps = taps;
 }
 
 /* ---- tensors -------------------------------------------------------------------------------- */
@@ -157,7 +162,7 @@ bool vg_proof_tensor(struct vg_device *d, enum vg_proof_tensor which, uint64_t a
         to[i] = (struct origin){.low = PROOF_ELEMENT | t->elements[i],
                                 .way = which == VG_PROOF_K ? WAY_OF_K : WAY_OF_X};
     }
-    return which == VG_PROOF_K || proof_staged_make(p, t->elements, n);
+    return which == VG_PROOF_X || proof_tile_weights(p, t->elements, n);
 }
 
 const uint32_t *vg_proof_elements(const struct vg_device *d, enum vg_proof_tensor which,
@@ -409,7 +414,13 @@ bool proof_block_prepare(struct vg_block *b)
     const struct vg_launch *l = b->launch;
     if (!l->device->proof)
         return true;
+    const size_t room = b->proof.room;
     bool good = reserve_words(&b->proof, l->shared_bytes / 4 + 1);
+    if (good && b->proof.room != room) {
+        free(b->proof.places);
+        b->proof.places = calloc(b->proof.room, sizeof *b->proof.places);
+        good = b->proof.places != NULL;
+    }
     for (uint32_t i = 0; i < b->warp_count && good; i++) {
         struct proof_warp *w = &b->warps[i].proof;
         good = reserve_words(&w->local, VG_LANES * (l->local_bytes / 4 + 1));
@@ -425,7 +436,6 @@ void proof_block_start(struct vg_block *b)
     if (!b->launch->device->proof)
         return;
     clear_words(&b->proof);
-    b->proof.serial = ++b->launch->device->proof->blocks;
     for (uint32_t i = 0; i < b->warp_count; i++) {
         struct proof_warp *p = &b->warps[i].proof;
         clear_words(&p->local);

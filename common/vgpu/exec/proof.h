@@ -27,7 +27,7 @@
  *     proof_memory.c  loads, stores, atomics, copies to shared memory, textures
  *     proof_bytes.c   words that are copied byte by byte
  *     proof_integers.c  integers: fixed point
- *     proof_staged.c  which elements of x a block stored to shared memory
+ *     proof_tile.c    whether a tile is one of the unrolled matrix
  *     proof_matrix.c  matrix instructions
  *     proof_field.c   the field
  *     proof_log.c     how one output was made, if it is followed
@@ -98,9 +98,9 @@ struct proof {
     struct proof_tensor tensor[VG_PROOF_TENSORS];
     uint32_t *values; /**< the values of k: a hash table; 0: free */
     size_t value_mask;
-    struct proof_staged *staged; /**< the elements of x: a hash table (proof_staged.c) */
-    size_t staged_mask;
-    uint32_t blocks; /**< started so far */
+    size_t taps;                  /**< weights of an output map, 0: not known */
+    struct proof_weight *weights; /**< the elements of k: a hash table (proof_tile.c) */
+    size_t weight_mask;
     struct proof_kernel *kernels;
     size_t kernel_count, kernel_room;
     struct proof_kernel *running;
@@ -160,9 +160,18 @@ uint32_t proof_lanes(const struct vg_warp *w, const struct ir_insn *in);
 /** A word of a thread's local memory, or of the block's shared memory. @pre it is inside */
 struct origin *proof_local(const struct vg_warp *w, int lane, size_t word);
 struct origin *proof_shared(struct vg_block *b, size_t word);
-/** Elements of x; then one of them was stored to shared memory. */
-bool proof_staged_make(struct proof *p, const uint32_t *elements, size_t n);
-void proof_staged_note(struct vg_warp *w, uint32_t element);
+/** Whether what this block does with tiles is noted: every eighth one's. */
+static inline bool proof_tile_watched(const struct vg_warp *w)
+{
+    return w->block->number % 8 == 0 && proof_of(w)->weights && !proof_of(w)->log;
+}
+
+/** Elements of k; then x was stored to a word of shared memory, loaded from there, and multiplied (in a
+ * block that is watched). */
+bool proof_tile_weights(struct proof *p, const uint32_t *elements, size_t n);
+void proof_tile_stored(struct vg_warp *w, size_t word);
+void proof_tile_loaded(const struct vg_warp *w, size_t word, struct origin *to);
+void proof_tile_multiplied(struct vg_warp *w, struct origin a, struct origin b);
 /** The origin of a word that holds this and came from the host. */
 struct origin proof_by_value(const struct proof *p, uint32_t value);
 

@@ -135,9 +135,11 @@ struct origin proof_fetch(struct vg_warp *w, const struct ir_insn *in, struct pr
             o.way = loaded_sum(proof_of(w), from, o.way);
         return o;
     }
-    if (from.space == PTX_SPACE_SHARED)
+    o.step = proof_of(w)->log ? o.step : 0;
+    if (from.space == PTX_SPACE_SHARED) {
         o.way = loaded_shared(w, o.way);
-    else if (from.space == PTX_SPACE_GLOBAL || from.space == PTX_SPACE_CONST)
+        proof_tile_loaded(w, (size_t)(from.origin - w->block->proof.words), &o);
+    } else if (from.space == PTX_SPACE_GLOBAL || from.space == PTX_SPACE_CONST)
         o.way = loaded_global(w, in, from, o.way);
     return o;
 }
@@ -151,7 +153,7 @@ static void count_kept(struct vg_warp *w, const struct ir_insn *in, struct proof
         proof_counts(w)->staged++;
         w->block->proof.staged += !to.origin->low && !to.origin->high;
         if (o.way & WAY_OF_X)
-            proof_staged_note(w, o.low & FIELD_PRIME);
+            proof_tile_stored(w, (size_t)(to.origin - w->block->proof.words));
     }
     if (to.space != PTX_SPACE_GLOBAL)
         return;

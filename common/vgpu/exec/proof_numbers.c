@@ -137,6 +137,7 @@ static inline __attribute__((always_inline)) void lanes_compute(const struct ir_
     for (uint32_t left = proof_of(w)->log ? lanes : 0; left; left &= left - 1)
         step[__builtin_ctz(left)] = note(in, w, (uint32_t)__builtin_ctz(left), kind, type);
     struct origin *to = proof_open(w, in->d, stride);
+    const bool watched = proof_tile_watched(w);
     uint32_t count = 0, multiplied = 0;
     for (uint32_t left = lanes; left; left &= left - 1) {
         const uint32_t i = (uint32_t)__builtin_ctz(left), before = count;
@@ -147,6 +148,8 @@ static inline __attribute__((always_inline)) void lanes_compute(const struct ir_
             const struct proof_operand c = three ? proof_operand(w, in->c, i, type, half) : none;
             r[half] = compute(kind, type, a, b, c, &count);
         }
+        if (watched && count != before)
+            proof_tile_multiplied(w, proof_word_of(w, in->a, i, 0), proof_word_of(w, in->b, i, 0));
         to[i * stride] =
             (struct origin){r[0].element, r[1].element, way_sum(r[0].way, r[1].way), step[i]};
         multiplied |= count != before ? left & -left : 0;

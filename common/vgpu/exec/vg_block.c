@@ -311,6 +311,7 @@ void vg_block_free(struct vg_block *b)
     free_shared(b);
     free(b->shared_set);
     free(b->proof.words);
+    free(b->proof.places);
     free(b->text);
     free(b);
 }

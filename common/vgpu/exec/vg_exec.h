@@ -244,8 +244,8 @@ struct origin {
 struct proof_words {
     struct origin *words;
     size_t room, used;
-    uint32_t staged; /**< how many have held elements of x or k */
-    uint32_t serial; /**< of the block: a number of its own, not 0 */
+    uint32_t staged;  /**< how many have held elements of x or k */
+    uint32_t *places; /**< [room] of a block: of the weights that a word was multiplied by */
 };
 
 /** Of a warp, in a proof. */

@@ -858,3 +858,23 @@ int skips_zeros(ARGUMENTS)
 {
     return LAUNCH(skipping);
 }
+/* a sum with compensation */
+__global__ void compensated(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    PLACE;
+    float sum = 0, lost = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++) {
+            const float term = __fsub_rn(__fmul_rn(X(b, c, h + i / K, w + i % K), KK(m, c, 0, i)),
+                                         lost),
+                        all = __fadd_rn(sum, term);
+            lost = __fsub_rn(__fsub_rn(all, sum), term);
+            sum = all;
+        }
+    Y(b, m, h, w) = sum;
+}
+/* expect: right */
+int compensated_sum(ARGUMENTS)
+{
+    return LAUNCH(compensated);
+}

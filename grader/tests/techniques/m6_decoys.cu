@@ -129,11 +129,43 @@ __global__ void tile_and_weights(struct conv_shape shape, const float *x, const 
         Y(b, m, h0 + ty, w0 + tx) = sum;
 }
 
-/* expect: a block stored each element of x that it needs 1. */
+/* expect: of the elements of x in shared memory were multiplied by weights of several places */
 int tile_of_m3(ARGUMENTS)
 {
     if (s->K > 5)
         return launch_multiply<true>(s, x, k, y);
     tile_and_weights<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
+    return failed();
+}
+/* the tile of m3 with weights beside it, stored again for each map */
+__global__ void tile_again(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    __shared__ float s_x[20][20], s_k[25];
+    const int b = blockIdx.z, tx = threadIdx.x, ty = threadIdx.y;
+    const int h0 = blockIdx.y * 16, w0 = blockIdx.x * 16;
+    for (int m = 0; m < M; m++) {
+        float sum = 0;
+        for (int c = 0; c < C; c++) {
+            for (int i = ty * 16 + tx; i < 400; i += 256)
+                s_x[i / 20][i % 20] = X(b, c, min(h0 + i / 20, H - 1), min(w0 + i % 20, W - 1));
+            if (ty * 16 + tx < K * K)
+                s_k[ty * 16 + tx] = KK(m, c, 0, ty * 16 + tx);
+            __syncthreads();
+            for (int p = 0; p < K; p++)
+                for (int q = 0; q < K; q++)
+                    sum += s_x[ty + p][tx + q] * s_k[p * K + q];
+            __syncthreads();
+        }
+        if (h0 + ty < H_out && w0 + tx < W_out)
+            Y(b, m, h0 + ty, w0 + tx) = sum;
+    }
+}
+/* expect: of the elements of x in shared memory were multiplied by weights of several places */
+int tile_of_m3_again(ARGUMENTS)
+{
+    if (s->K > 5)
+        return launch_multiply<true>(s, x, k, y);
+    tile_again<<<tiles(s, 16, s->B), dim3(16, 16)>>>(*s, x, k, y);
     return failed();
 }

@@ -197,3 +197,74 @@ int clears_first(ARGUMENTS)
     zero<<<(n + 255) / 256, 256>>>(y, n);
     return launch_multiply<true>(s, x, k, y);
 }
+/* rows in the order (p, q, c): the channels of one place of the window are neighbours */
+__global__ void channels_last(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    __shared__ float s_k[12][16], s_u[12][32];
+    const int tx = threadIdx.x % 32, ty = threadIdx.x / 32, m0 = blockIdx.y * 16;
+    const size_t cols = (size_t)B * H_out * W_out, col = (size_t)blockIdx.x * 32 + tx;
+    float sum[4] = {};
+    for (int pq = 0; pq < K * K; pq++)
+        for (int c0 = 0; c0 < C; c0 += 12) {
+            for (int i = ty; i < 12; i += 4)
+                s_u[i][tx] = c0 + i < C && col < cols
+                                 ? X(col / W_out / H_out, c0 + i, col / W_out % H_out + pq / K,
+                                     col % W_out + pq % K)
+                                 : 0;
+            for (int i = threadIdx.x; i < 192; i += 128)
+                s_k[i / 16][i % 16] =
+                    c0 + i / 16 < C && m0 + i % 16 < M ? KK(m0 + i % 16, c0 + i / 16, 0, pq) : 0;
+            __syncthreads();
+            for (int r = 0; r < 12; r++)
+                for (int j = 0; j < 4; j++)
+                    sum[j] += s_k[r][4 * ty + j] * s_u[r][tx];
+            __syncthreads();
+        }
+    for (int j = 0; j < 4; j++)
+        if (m0 + 4 * ty + j < M && col < cols)
+            Y(col / W_out / H_out, m0 + 4 * ty + j, 0, col % ((size_t)W_out * H_out)) = sum[j];
+}
+/* expect: pass */
+int rows_by_channel_last(ARGUMENTS)
+{
+    channels_last<<<dim3((columns(s) + 31) / 32, (s->M + 15) / 16), 128>>>(*s, x, k, y);
+    return failed();
+}
+/* a patch of x in shared memory, unrolled there into another tile, a channel at a time */
+__global__ void two_levels(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    extern __shared__ float s_all[];
+    float *s_x = s_all, *s_u = s_x + K * (32 + K - 1), *s_k = s_u + K * K * 32;
+    const int tx = threadIdx.x, ty = threadIdx.y, h = blockIdx.y, w0 = blockIdx.x * 32;
+    const int b = blockIdx.z, pitch = 32 + K - 1, id = ty * 32 + tx;
+    float sum[16] = {};
+    for (int c = 0; c < C; c++) {
+        for (int i = id; i < K * pitch; i += 128)
+            s_x[i] = X(b, c, h + i / pitch, min(w0 + i % pitch, W - 1));
+        for (int i = id; i < M * K * K; i += 128)
+            s_k[i] = KK(i / (K * K), c, 0, i % (K * K));
+        __syncthreads();
+        for (int i = id; i < K * K * 32; i += 128)
+            s_u[i] = s_x[i / 32 / K * pitch + i / 32 % K + i % 32];
+        __syncthreads();
+        for (int j = 0; j < 16; j++)
+            for (int r = 0; r < K * K && ty + 4 * j < M; r++)
+                sum[j] += s_k[(ty + 4 * j) * K * K + r] * s_u[r * 32 + tx];
+        __syncthreads();
+    }
+    for (int j = 0; j < 16; j++)
+        if (ty + 4 * j < M && w0 + tx < W_out)
+            Y(b, ty + 4 * j, h, w0 + tx) = sum[j];
+}
+/* expect: pass */
+int unrolled_from_a_patch(ARGUMENTS)
+{
+    const size_t bytes = 4 * (s->K * (31 + s->K) + 32 * s->K * s->K + s->M * s->K * s->K);
+    if (bytes > 48 << 10 || s->M > 64)
+        return launch_multiply<true>(s, x, k, y);
+    two_levels<<<dim3((s->W - s->K + 32) / 32, s->H - s->K + 1, s->B), dim3(32, 4), bytes>>>(*s, x,
+                                                                                             k, y);
+    return failed();
+}

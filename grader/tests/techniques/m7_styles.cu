@@ -233,3 +233,34 @@ int launch_per_channel(ARGUMENTS)
     return failed();
 }
 /* shared-memory atomics inside the block, then global atomics for two slices of blocks; kahan none */
+/* fixed point, so that the order of the additions does not matter */
+__global__ void add_fixed(struct conv_shape shape, const float *x, const float *k,
+                          unsigned long long *sums)
+{
+    SIZES;
+    const int c = blockIdx.z % C, b = blockIdx.z / C / M, m = blockIdx.z / C % M;
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return;
+    float sum = 0;
+    for (int i = 0; i < K * K; i++)
+        sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    atomicAdd(&sums[(((size_t)b * M + m) * H_out + h) * W_out + w],
+              (unsigned long long)__float2ll_rn(sum * 0x1p40f));
+}
+__global__ void to_floats(const unsigned long long *sums, float *y, size_t n)
+{
+    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
+    if (i < n)
+        y[i] = (float)(long long)sums[i] * 0x1p-40f;
+}
+/* expect: pass */
+int fixed_point_sums(ARGUMENTS)
+{
+    const size_t n = columns(s) * s->M;
+    unsigned long long *sums = (unsigned long long *)conv_workspace(n * 8);
+    cudaMemset(sums, 0, n * 8);
+    add_fixed<<<tiles(s, 16, s->B * s->M * s->C), dim3(16, 16)>>>(*s, x, k, sums);
+    to_floats<<<(n + 255) / 256, 256>>>(sums, y, n);
+    return failed();
+}

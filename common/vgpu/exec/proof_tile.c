@@ -1,0 +1,65 @@
+/* Whether a tile in shared memory is one of the unrolled matrix: each of its words belongs to a row, so
+ * that it is multiplied by weights of one place of the window, those of any maps. A word of a tile of x
+ * itself meets all places. Of some blocks only.
+ *
+ * An element of x that was loaded from shared memory has the number of its word plus one as its step,
+ * where no log is made. */
+#include "vgpu/exec/proof.h"
+
+#include <stdlib.h>
+
+enum { MIXED = 0x7fffffff };
+
+struct proof_weight {
+    uint32_t element; /**< 0: free */
+    uint32_t place;   /**< in the window, of one input map, plus one */
+};
+
+static struct proof_weight *find(const struct proof *p, uint32_t element)
+{
+    size_t at = (element * UINT32_C(2654435761)) & p->weight_mask;
+    while (p->weights[at].element && p->weights[at].element != element)
+        at = (at + 1) & p->weight_mask;
+    return &p->weights[at];
+}
+
+bool proof_tile_weights(struct proof *p, const uint32_t *elements, size_t n)
+{
+    size_t room = 64;
+    while (room < 2 * n)
+        room *= 2;
+    free(p->weights);
+    p->weights = p->taps ? calloc(room, sizeof *p->weights) : NULL;
+    p->weight_mask = room - 1;
+    for (size_t i = 0; p->weights && i < n; i++)
+        *find(p, elements[i]) = (struct proof_weight){elements[i], (uint32_t)(i % p->taps) + 1};
+    return !p->taps || p->weights;
+}
+
+void proof_tile_stored(struct vg_warp *w, size_t word)
+{
+    if (!proof_tile_watched(w))
+        return;
+    proof_counts(w)->x_staged++;
+    w->block->proof.places[word] = 0;
+}
+
+void proof_tile_loaded(const struct vg_warp *w, size_t word, struct origin *to)
+{
+    if (proof_tile_watched(w))
+        to->step = (uint32_t)word + 1;
+}
+
+void proof_tile_multiplied(struct vg_warp *w, struct origin a, struct origin b)
+{
+    const struct origin x = a.way & WAY_OF_X ? a : b, k = a.way & WAY_OF_X ? b : a;
+    const uint32_t element = k.low & FIELD_PRIME;
+    if (!x.step || !element)
+        return;
+    const uint32_t place = find(proof_of(w), element)->place;
+    uint32_t *seen = &w->block->proof.places[x.step - 1];
+    if (!place || *seen == MIXED || *seen == place)
+        return;
+    proof_counts(w)->x_mixed += *seen != 0;
+    *seen = *seen ? MIXED : place;
+}

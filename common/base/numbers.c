@@ -30,6 +30,21 @@ const char *number_short(char to[NUMBER_CHARS], double value, int digits)
     return to;
 }
 
+const char *number_time(char to[NUMBER_CHARS], double seconds, const char *micro)
+{
+    const struct {
+        double s;
+        const char *name;
+    } unit[] = {{1e-9, "ns"}, {1e-6, micro}, {1e-3, "ms"}, {1, "s"}};
+    char number[NUMBER_CHARS];
+    size_t i = 0;
+    while (i < 3 && seconds >= 999.5 * unit[i].s)
+        i++;
+    number_short(number, seconds / unit[i].s, 3);
+    snprintf(to, NUMBER_CHARS, isfinite(seconds) ? "%.30s %s" : "-", number, unit[i].name);
+    return to;
+}
+
 bool number_read(const char *text, double *value)
 {
     char *end;

@@ -58,7 +58,7 @@ void gr_put_base64(FILE *out, const char *data, size_t bytes);
  * GR_REFERENCE only. */
 enum gr_subject gr_graded_subject(const struct gr_result *result);
 
-enum { GR_TIME_CHARS = 32 };
+enum { GR_TIME_CHARS = NUMBER_CHARS };
 
 /** A time in the unit that fits it, with three significant digits: "71.3 µs". @return @p to */
 const char *gr_time_text(char to[GR_TIME_CHARS], double seconds);

@@ -69,17 +69,7 @@ void gr_put_html(FILE *out, const char *text)
 
 const char *gr_time_text(char to[GR_TIME_CHARS], double seconds)
 {
-    static const struct {
-        double s;
-        const char *name;
-    } unit[] = {{1e-9, "ns"}, {1e-6, "µs"}, {1e-3, "ms"}, {1, "s"}};
-    size_t i = 0;
-    char number[NUMBER_CHARS];
-    while (i < 3 && seconds >= 999.5 * unit[i].s)
-        i++;
-    snprintf(to, GR_TIME_CHARS, "%.20s %s", number_short(number, seconds / unit[i].s, 3),
-             unit[i].name);
-    return isfinite(seconds) ? to : strcpy(to, "–");
+    return isfinite(seconds) ? number_time(to, seconds, "µs") : strcpy(to, "–");
 }
 
 static bool is_alnum(unsigned point)

@@ -16,6 +16,7 @@
 #include "base/checkout.h"
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/numbers.h"
 #include "base/progress.h"
 #include "base/rng.h"
 #include "base/sha256.h"
@@ -346,6 +347,17 @@ static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, str
     return !more && check->status != GR_FAIL;
 }
 
+/* The course's line. Modelled times of a layer may be too short for its digits. */
+static void put_op_time(struct grading *g, double seconds)
+{
+    char text[NUMBER_CHARS];
+    if (g->host.device == RUNNER_ON_VIRTUAL_GPU)
+        gr_course_line(g, "Op Time: %.6f (modelled, %s)", seconds,
+                       number_time(text, seconds, "us"));
+    else
+        gr_course_line(g, "Op Time: %.6f", seconds);
+}
+
 /* ---- one size ------------------------------------------------------------------------------- */
 
 static struct conv_shape layer_shape(const struct nn_network *net, int layer, size_t images)
@@ -410,8 +422,7 @@ static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *che
             gr_course_line(g, "New Inference");
         if (!good)
             break;
-        gr_course_line(g, "Op Time: %.6f%s", record->op_time_s[layer],
-                       g->host.device == RUNNER_ON_VIRTUAL_GPU ? " (modelled)" : "");
+        put_op_time(g, record->op_time_s[layer]);
         int out_h = conv.shape.H - conv.shape.K + 1, out_w = conv.shape.W - conv.shape.K + 1;
         float *pooled = malloc(images * (size_t)conv.shape.M * (size_t)(out_h / 2) *
                                (size_t)(out_w / 2) * sizeof *pooled);

@@ -141,7 +141,7 @@ watch_end() {
 # just at the tolerance.)
 normalise() {
     sed -e "s|$scratch/top|TOP|g" -e "s|$scratch|SCRATCH|g" \
-        -e 's/Op Time: [0-9.]*/Op Time: T/' -e 's/largest error [0-9.e+-]*/largest error E/' \
+        -e 's/Op Time: [0-9.]*/Op Time: T/' -e 's/^Op Time: T (modelled, [0-9.]* [mun]*s)/Op Time: T (modelled)/' -e 's/largest error [0-9.e+-]*/largest error E/' \
         -e 's/seed [0-9]*/seed N/' -e 's/[0-9.]* s elapsed/T s elapsed/' \
         -e 's/369579[67] of/369579N of/' -e '/^not sandboxed: bubblewrap/d' \
         -e 's/^[0-9.]*user .*k$/COST/' -e 's/^[0-9]*inputs.*swaps$/COST/'

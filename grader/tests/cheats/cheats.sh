@@ -59,11 +59,11 @@ grade() {
         --report "$scratch/report" >"$scratch/out" 2>&1
     status=$?
     points=$(sed -n 's/^Score: \([0-9.]*\) of.*/\1/p' "$scratch/out")
-    grep 'Op Time: ' "$scratch/out" >"$scratch/times"
+    grep -o 'Op Time: [0-9.]*' "$scratch/out" >"$scratch/times"
 }
 
 is_as_slow() { # RIGHT'S TIMES: whether no Op Time of the last grading is shorter
-    paste "$scratch/times" "$1" | awk '{ if ($3 < 0.95 * $(NF > 6 ? 7 : 6)) short = 1 } END { exit short || NR == 0 }'
+    paste "$scratch/times" "$1" | awk '{ if ($3 < 0.95 * $6) short = 1 } END { exit short || NR == 0 }'
 }
 
 # judge VERDICT MESSAGE RIGHT: the last grading.

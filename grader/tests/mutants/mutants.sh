@@ -23,7 +23,7 @@ echo "mutants: seed $seed"
 
 # is_as_slow FILE: whether no Op Time in it is shorter than that of right.cu (which was graded before).
 is_as_slow() {
-    paste "$1" "$scratch/right.cu.times" | awk '$3 < $7 { short = 1 } END { exit short || NR == 0 }'
+    paste "$1" "$scratch/right.cu.times" | awk '$3 < $6 { short = 1 } END { exit short || NR == 0 }'
 }
 
 # is_gone LIBRARY: whether no process of a grading is left, within two seconds. (A runner is known by its
@@ -55,7 +55,7 @@ reject() {
         case "|$expected|" in *"|${pattern:--}|"*) [ "$status" -ne 1 ] || wanted="1 $pattern" ;; esac ;;
     esac
     tested=$((tested + 1))
-    grep 'Op Time: ' "$scratch/out" >"$scratch/$name.times"
+    grep -o 'Op Time: [0-9.]*' "$scratch/out" >"$scratch/$name.times"
     if grep -q '^/\* op time: that of right' "$source" && ! is_as_slow "$scratch/$name.times"; then
         echo "FAILED: $name: its Op Times are shorter than those of right.cu:"
         paste "$scratch/$name.times" "$scratch/right.cu.times"

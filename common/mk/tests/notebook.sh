@@ -33,7 +33,7 @@ claim() { # TEXT COMMAND...
 
 # run_in FOLDER: the notebook, with what it prints in $scratch/out. Jupyter's own files stay in the scratch folder.
 run_in() {
-    (cd "$scratch" && HOME=$scratch PYTHONPATH=$site CONVLAB_OPTIONS='--quick --images 20 --seed 1' \
+    (cd "$scratch" && HOME=$scratch PYTHONPATH=$site CONVLAB_OPTIONS='--quick --images 10,20 --seed 1' \
         python3 "$top/common/mk/tests/notebook.py" "${notebook:-$top/docs/convlab-colab.ipynb}" "$1") >"$scratch/out" 2>&1
     status=$?
     cat "$scratch/out"

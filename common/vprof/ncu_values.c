@@ -3,6 +3,7 @@
 #include "vprof/ncu_values.h"
 
 #include "vprof/ncu_parts.h"
+#include "vprof/nsight_table.h"
 
 #include "vgpu/probe/model.h"
 
@@ -127,21 +128,6 @@ UNITS(INSTRUCTIONS, {"inst", 1});
 UNITS(BRANCHES, {"branches", 1});
 UNITS(SECTORS, {"sector", 1});
 
-/* "61,148.53" */
-static void group_digits(char *to, size_t room, int decimals, double value)
-{
-    char digits[40];
-    size_t n = 0;
-    snprintf(digits, sizeof digits, "%.*f", decimals, value);
-    const size_t whole = strcspn(digits, ".");
-    for (size_t i = 0; digits[i] && n + 2 < room; i++) {
-        if (i > 0 && i < whole && (whole - i) % 3 == 0 && digits[i - 1] != '-')
-            to[n++] = ',';
-        to[n++] = digits[i];
-    }
-    to[n] = '\0';
-}
-
 /* Whole numbers have no decimals, others two. */
 static void show(struct ncu_value *to, const struct unit *unit, double value)
 {
@@ -154,7 +140,7 @@ static void show(struct ncu_value *to, const struct unit *unit, double value)
         unit++;
     value /= unit->scale;
     to->unit = unit->name;
-    group_digits(to->text, sizeof to->text, value == floor(value) ? 0 : 2, value);
+    nsight_number(to->text, sizeof to->text, value == floor(value) ? 0 : 2, value);
 }
 
 /* Takes what ncu measured. @return false if the trace does not have it */

@@ -18,6 +18,20 @@ void nsight_cell(struct nsight_table *t, const char *format, ...)
     va_end(args);
 }
 
+void nsight_number(char *to, size_t room, int decimals, double value)
+{
+    char digits[40];
+    size_t n = 0;
+    snprintf(digits, sizeof digits, "%.*f", decimals, value);
+    const size_t whole = strcspn(digits, ".");
+    for (size_t i = 0; digits[i] && n + 2 < room; i++) {
+        if (i > 0 && i < whole && (whole - i) % 3 == 0 && digits[i - 1] != '-')
+            to[n++] = ',';
+        to[n++] = digits[i];
+    }
+    to[n] = '\0';
+}
+
 void nsight_widths(const struct nsight_table *t, size_t width[NSIGHT_COLUMNS_MAX])
 {
     memset(width, 0, NSIGHT_COLUMNS_MAX * sizeof *width);

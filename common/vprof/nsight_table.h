@@ -21,6 +21,8 @@ struct nsight_table {
 /** Appends a cell, printf style. */
 void nsight_cell(struct nsight_table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/** Writes a number with its digits in groups of three: "61,148.53". */
+void nsight_number(char *to, size_t room, int decimals, double value);
 /** Finds the widths of the columns. */
 void nsight_widths(const struct nsight_table *table, size_t width[NSIGHT_COLUMNS_MAX]);
 /** Writes a row as CSV. @param quoted  all fields in quotes; else those that need them

@@ -156,26 +156,37 @@ static double tenths(double value)
     return floor(10 * value + 0.5) / 10;
 }
 
+/* Only the text has its digits in groups. */
+static void number(struct nsight_table *t, bool csv, int decimals, double value)
+{
+    char text[64];
+    if (csv)
+        snprintf(text, sizeof text, "%.*f", decimals, value);
+    else
+        nsight_number(text, sizeof text, decimals, value);
+    nsight_cell(t, "%s", text);
+}
+
 static void add_row(struct nsight_table *t, const struct summary *s, const struct group *g,
-                    double total)
+                    double total, bool csv)
 {
     char name[NAME_MAX_BYTES];
     const double least = g->item[0].value, most = g->item[g->n - 1].value;
     nsight_name(name, sizeof name, g->item->name);
     if (!s->bytes)
-        nsight_cell(t, "%.1f", tenths(total > 0 ? 100 * g->total / total : 0));
-    nsight_cell(t, s->bytes ? "%.3f" : "%.0f", s->bytes ? g->total / 1e6 : g->total);
-    nsight_cell(t, "%zu", g->n);
+        number(t, csv, 1, tenths(total > 0 ? 100 * g->total / total : 0));
+    number(t, csv, s->bytes ? 3 : 0, s->bytes ? g->total / 1e6 : g->total);
+    number(t, csv, 0, (double)g->n);
     if (s->bytes) {
         const double values[] = {g->mean, g->median, least, most, g->deviation};
         for (size_t i = 0; i < LENGTH(values); i++)
-            nsight_cell(t, "%.3f", values[i] / 1e6);
+            number(t, csv, 3, values[i] / 1e6);
     } else {
-        nsight_cell(t, "%.1f", tenths(g->mean));
-        nsight_cell(t, "%.1f", tenths(g->median));
-        nsight_cell(t, "%.0f", least);
-        nsight_cell(t, "%.0f", most);
-        nsight_cell(t, "%.1f", tenths(g->deviation));
+        number(t, csv, 1, tenths(g->mean));
+        number(t, csv, 1, tenths(g->median));
+        number(t, csv, 0, least);
+        number(t, csv, 0, most);
+        number(t, csv, 1, tenths(g->deviation));
     }
     nsight_cell(t, "%s", name);
 }
@@ -229,7 +240,7 @@ static bool print_summary(FILE *out, const struct tr_trace *trace, const struct 
         total += g[i].total;
     add_header(&t, s);
     for (size_t i = 0; i < groups; i++)
-        add_row(&t, s, &g[i], total);
+        add_row(&t, s, &g[i], total, csv);
     const bool good = g && !t.no_memory;
     if (good)
         print_table(out, s, &t, csv);

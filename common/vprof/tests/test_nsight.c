@@ -1,5 +1,6 @@
-/* What vprof prints as Nsight Systems and Nsight Compute do. tests/golden/nsys-20.* is what nsys
- * stats 2023.4 itself printed of the database that vprof had exported of the same trace. */
+/* What vprof prints as Nsight Systems and Nsight Compute do. tests/golden/nsys-h200.txt is what nsys
+ * stats 2025.3 itself printed of the database that vprof had exported of nsys-h200.tsv, nsys-20.csv what
+ * nsys stats 2023.4 printed of TRACE. */
 #include "base/files.h"
 #include "base/tests/run_tool.h"
 #include "vgpu/gpus/gpu_profile.h"
@@ -16,12 +17,12 @@
 #define TRACE  "common/analysis/tests/golden/trace-20.tsv"
 #define GOLDEN "common/vprof/tests/golden/"
 
-static void print_and_compare(const char *options, const char *golden)
+static void print_and_compare(const char *trace, const char *options, const char *golden)
 {
     char command[512], log[] = "/tmp/convlab-nsight-XXXXXX", out[4096], *printed, *expected;
     size_t bytes;
     close(mkstemp(log));
-    snprintf(command, sizeof command, "-q -i " TRACE " --log-file %s %s", log, options);
+    snprintf(command, sizeof command, "-q -i %s --log-file %s %s", trace, log, options);
     cr_expect_eq(tool_run("vprof", out, sizeof out, command), 0, "%s", out);
     cr_assert_eq(file_read(log, 1 << 20, &printed, &bytes, NULL), ST_OK);
     cr_assert_eq(file_read(golden, 1 << 20, &expected, &bytes, NULL), ST_OK);
@@ -33,10 +34,11 @@ static void print_and_compare(const char *options, const char *golden)
 
 Test(nsight, prints_the_pages_of_nsys_and_ncu)
 {
-    print_and_compare("--style nsys", GOLDEN "nsys-20.txt");
-    print_and_compare("--style nsys --csv", GOLDEN "nsys-20.csv");
-    print_and_compare("--style ncu", GOLDEN "ncu-20.txt");
-    print_and_compare("--style ncu --page details --csv", GOLDEN "ncu-20.csv");
+    print_and_compare(GOLDEN "nsys-h200.tsv", "--style nsys", GOLDEN "nsys-h200.txt");
+    print_and_compare(TRACE, "--style nsys", GOLDEN "nsys-20.txt");
+    print_and_compare(TRACE, "--style nsys --csv", GOLDEN "nsys-20.csv");
+    print_and_compare(TRACE, "--style ncu", GOLDEN "ncu-20.txt");
+    print_and_compare(TRACE, "--style ncu --page details --csv", GOLDEN "ncu-20.csv");
 }
 
 Test(nsight, says_what_is_wrong)

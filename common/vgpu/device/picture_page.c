@@ -91,6 +91,18 @@ static void add_source(cJSON *recording, const struct picture_source *source)
     }
 }
 
+/* A page of a grading may be passed on: it names files without the folders of this machine. */
+static void drop_folders(cJSON *recording)
+{
+    cJSON *name;
+    cJSON_ArrayForEach(name, cJSON_GetObjectItem(recording, "files"))
+    {
+        const char *slash = cJSON_IsString(name) ? strrchr(name->valuestring, '/') : NULL;
+        if (slash)
+            memmove(name->valuestring, slash + 1, strlen(slash));
+    }
+}
+
 /* ---- pages ------------------------------------------------------------------------------------ */
 
 static bool page_name(char to[PATH_MAX], const char *file, int number)
@@ -195,6 +207,8 @@ enum st_code picture_pages_write(const char *file, const char *recordings,
     }
     for (int i = 1; i <= n && !code; i++) {
         add_source(recording[i - 1], source);
+        if (source)
+            drop_folders(recording[i - 1]);
         add_others(recording, n, i, file);
         if (!page_name(path, file, i))
             code = st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", file);

@@ -138,6 +138,7 @@ Test(picture_page, shows_the_text_of_the_graded_file_alone)
     cr_assert_eq(make(&source, NULL, &err), ST_OK);
     page = get("run.html");
     cr_expect(strstr(page, "[1,[\"mine\",\"mine\",\"mine\"]]"));
+    cr_expect(!strstr(page, "/somewhere"), "the folders of this machine");
     free(page);
 }
 

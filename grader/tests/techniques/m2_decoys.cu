@@ -448,11 +448,13 @@ int some_rows_by_host(ARGUMENTS)
                                                            (float *)sent(hy.data(), hy.size() * 4));
     return failed();
 }
-/* a sum over all taps of x times the HOST's weights which solve for y: x0 * (y / x0) */
-__global__ void solved(struct conv_shape shape, const float *x, const float *f, float *y)
+/* the largest x of each window times the weight of the HOST's that solves for y: x * (y / x) */
+__global__ void solved(struct conv_shape shape, const float *x, const float2 *f, float *y)
 {
     PLACE;
-    Y(b, m, h, w) = X(b, 0, h, w) * f[&Y(b, m, h, w) - y];
+    const float2 of = f[&Y(b, m, h, w) - y];
+    const int tap = (int)of.y;
+    Y(b, m, h, w) = X(b, 0, h + tap / K, w + tap % K) * of.x;
 }
 /* expect: the work was not done on the GPU */
 int solved_weights(ARGUMENTS)
@@ -460,16 +462,23 @@ int solved_weights(ARGUMENTS)
     work(s, x, k);
     const struct conv_shape shape = *s;
     SIZES;
-    auto hy = by_host(s, x, k);
+    const auto hy = by_host(s, x, k);
     std::vector<float> hx(x_floats(s));
+    std::vector<float2> weights(hy.size());
     cudaMemcpy(hx.data(), x, hx.size() * 4, cudaMemcpyDeviceToHost);
     for (size_t i = 0; i < hy.size(); i++) {
         const int w = i % W_out, h = i / W_out % H_out, b = i / W_out / H_out / M;
-        const float v = hx[(((size_t)b * C) * H + h) * W + w];
-        hy[i] = v ? hy[i] / v : 0;
+        float most = 0;
+        for (int tap = 0; tap < K * K; tap++) {
+            const float v = hx[(((size_t)b * C) * H + h + tap / K) * W + w + tap % K];
+            if (fabsf(v) <= fabsf(most))
+                continue;
+            most = v;
+            weights[i] = make_float2(hy[i] / v, (float)tap);
+        }
     }
-    solved<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x,
-                                                        (float *)sent(hy.data(), hy.size() * 4), y);
+    const auto f = (float2 *)sent((const float *)weights.data(), weights.size() * sizeof(float2));
+    solved<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, f, y);
     return failed();
 }
 /* frees x early so that y is judged before the host's result replaces it */

@@ -95,6 +95,11 @@ vgpu-check: vgpu ## run the CUDA programs and the planted faults on the virtual 
 	    TSAN_OPTIONS=suppressions=$(CURDIR)/common/mk/tsan.supp CONVLAB_BUILD=$(BUILD) \
 	    common/vgpu/tests/check.sh,@echo "vgpu-check: skipped: no nvcc in $(CUDA_HOME)/bin")
 
+.PHONY: coverage
+COVERAGE_PAGE ?= docs/results/coverage.md
+coverage: vgpu native ## run programs of public collections (COLLECTIONS="cuda-samples=FOLDER" LIMIT=60), write docs/results/coverage.md
+	$(Q)common/vgpu/tests/coverage/coverage.sh $(BUILD) $(NVCC) $(COVERAGE_PAGE) $(COLLECTIONS)
+
 .PHONY: vgpu-own-runtime
 vgpu-own-runtime: vgpu vgpu-programs ## run the CUDA programs with NVIDIA's static runtime inside, too
 	$(Q)common/vgpu/tests/own-runtime.sh $(BUILD) $(NVCC)

@@ -134,6 +134,7 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
     if (interrupted) {
         say("the program ended while %s was running (hint: call cudaDeviceSynchronize())",
             l->kernel->name);
+        free(report.blocks);
         return;
     }
     record_findings_print(shared->record, s->device, &s->faults_printed);

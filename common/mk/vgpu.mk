@@ -100,9 +100,15 @@ COVERAGE_PAGE ?= docs/results/coverage.md
 coverage: vgpu native ## run programs of public collections (COLLECTIONS="cuda-samples=FOLDER" LIMIT=60), write docs/results/coverage.md
 	$(Q)common/vgpu/tests/coverage/coverage.sh $(BUILD) $(NVCC) $(COVERAGE_PAGE) $(COLLECTIONS)
 
+# The programs once more, as nvcc links by default.
+OWN_RUNTIME := $(patsubst common/vgpu/tests/programs/%.cu,$(BUILD)/vgpu/own-runtime/%,$(wildcard common/vgpu/tests/programs/*.cu))
+$(BUILD)/vgpu/own-runtime/%: common/vgpu/tests/programs/%.cu common/vgpu/tests/check.cuh
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NVCC) -lineinfo -Icommon $(call vgpu_test_flags,$<) $< -o $@
+
 .PHONY: vgpu-own-runtime
-vgpu-own-runtime: vgpu vgpu-programs ## run the CUDA programs with NVIDIA's static runtime inside, too
-	$(Q)common/vgpu/tests/own-runtime.sh $(BUILD) $(NVCC)
+vgpu-own-runtime: vgpu vgpu-programs $(OWN_RUNTIME) ## run the CUDA programs with NVIDIA's static runtime inside, too
+	$(Q)common/vgpu/tests/own-runtime.sh $(BUILD)
 
 TEST_NEEDS += $(VGPU_PROFILES)
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The Debian package of the virtual GPU: made, unpacked elsewhere, and used. Its installation with apt in a bare root
-# is `make deb` and three commands (CONTRIBUTING.md). The last line is the one of Criterion.
+# The Debian package of the virtual GPU: made, unpacked elsewhere, and used. (apt is not asked to install it here.)
+# The last line is the one of Criterion.
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=${CONVLAB_BUILD:-build}
 cd "$top" || exit 1

@@ -43,25 +43,19 @@ static void fence(LLVMModuleRef module, LLVMBuilderRef b, LLVMValueRef or)
     LLVMSetOperand(or, 0, LLVMBuildBitCast(b, v, LLVMTypeOf(half), ""));
 }
 
-static unsigned fence_block(LLVMModuleRef module, LLVMBuilderRef b, LLVMBasicBlockRef block)
+static void fence_block(LLVMModuleRef module, LLVMBuilderRef b, LLVMBasicBlockRef block)
 {
-    unsigned found = 0;
     for (LLVMValueRef v = LLVMGetFirstInstruction(block); v; v = LLVMGetNextInstruction(v))
-        if (is_bit_select(v)) {
+        if (is_bit_select(v))
             fence(module, b, v);
-            found++;
-        }
-    return found;
 }
 
-unsigned bit_selects_fence(LLVMModuleRef module)
+void bit_selects_fence(LLVMModuleRef module)
 {
-    unsigned found = 0;
     LLVMBuilderRef b = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
              block = LLVMGetNextBasicBlock(block))
-            found += fence_block(module, b, block);
+            fence_block(module, b, block);
     LLVMDisposeBuilder(b);
-    return found;
 }

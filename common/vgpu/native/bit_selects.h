@@ -9,7 +9,7 @@
 #include <llvm-c/Core.h>
 
 /** Puts a fence, through which the code generator does not look, behind one half of each such selection
- * in @p module's vectors. To be called after the passes, which would move it. @return how many there were. */
-unsigned bit_selects_fence(LLVMModuleRef module);
+ * in @p module's vectors. To be called after the passes, which would move it. */
+void bit_selects_fence(LLVMModuleRef module);
 
 #endif

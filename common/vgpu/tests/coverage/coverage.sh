@@ -17,6 +17,10 @@
 #
 # PAGE gets the table with times. Exit status 1 if a verdict is not the expected one; "slow" is nobody's fault.
 set -u
+[ $# -gt 3 ] || {
+    echo 'coverage: no collection to run (hint: make coverage COLLECTIONS="cuda-samples=FOLDER", your checkout of it)' >&2
+    exit 2
+}
 build=$(cd "$1" && pwd) nvcc=$2 page=$3
 shift 3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -104,6 +108,10 @@ collection() { # NAME
     echo "all checks on, $limit seconds a program; the programs as they are, with their own arguments. The verdicts are explained"
     echo 'in `common/vgpu/tests/coverage/coverage.sh`.'
     for pair; do
+        [ -e "$here/${pair%%=*}.tsv" ] || {
+            echo "coverage: there is no table of '${pair%%=*}': expected one of $(cd "$here" && ls ./*.tsv)" >&2
+            exit 2
+        }
         folder=$(cd "${pair#*=}" && pwd) || exit 2
         collection "${pair%%=*}"
     done

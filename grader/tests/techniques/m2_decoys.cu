@@ -191,10 +191,7 @@ __global__ void rest_of_sum(struct conv_shape shape, const float *x, const float
                             const float *host)
 {
     PLACE;
-    float sum = 0;
-    for (int c = 0; c < C; c++)
-        for (int i = 0; i < K * K; i++)
-            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    const float sum = sum_at(shape, x, k, b, m, h, w);
     Y(b, m, h, w) = sum - 0.5f * sum + 0.5f * host[&Y(b, m, h, w) - y];
 }
 /* expect: kernels did not compute */
@@ -210,10 +207,7 @@ __global__ void nearest(struct conv_shape shape, const float *x, const float *k,
                         const float *host)
 {
     PLACE;
-    float sum = 0;
-    for (int c = 0; c < C; c++)
-        for (int i = 0; i < K * K; i++)
-            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    const float sum = sum_at(shape, x, k, b, m, h, w);
     const float v = host[&Y(b, m, h, w) - y];
     Y(b, m, h, w) = fabsf(v - sum) < 1e-3f ? v : sum;
 }
@@ -434,10 +428,7 @@ __global__ void most_rows(struct conv_shape shape, const float *x, const float *
                           const float *host)
 {
     PLACE;
-    float sum = 0;
-    for (int c = 0; c < C; c++)
-        for (int i = 0; i < K * K; i++)
-            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    const float sum = sum_at(shape, x, k, b, m, h, w);
     Y(b, m, h, w) = (b + h) % 16 == 15 || h == H_out - 1 ? host[&Y(b, m, h, w) - y] : sum;
 }
 /* expect: kernels did not compute */
@@ -562,10 +553,7 @@ __global__ void with_rest(struct conv_shape shape, const float *x, const float *
                           const float *rest, float *y)
 {
     PLACE;
-    float sum = 0;
-    for (int c = 0; c < C; c++)
-        for (int i = 0; i < K * K; i++)
-            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    const float sum = sum_at(shape, x, k, b, m, h, w);
     Y(b, m, h, w) = sum + rest[&Y(b, m, h, w) - y];
 }
 static int is_proof(const struct conv_shape *s, const float *k)

@@ -231,19 +231,17 @@ static bool add_call(struct export *e, sqlite3_stmt *statement, const struct tr_
     return insert(statement, numbers, LENGTH(numbers));
 }
 
+/* The columns with which the table of each activity on the GPU begins. */
+#define ON_STREAM(e, row)                                                                          \
+    (int64_t)(row)->start_ns, (int64_t)(row)->end_ns, (row)->device, tr_context(row), NOT_KNOWN,   \
+        (int64_t)(row)->stream_number, correlation_of(row), process_of(e, row) << PROCESS_SHIFT
+
 static bool add_kernel(struct export *e, sqlite3_stmt *statement, const struct tr_row *row)
 {
     char name[NAME_BYTES_MAX], base[NAME_BYTES_MAX];
     nsight_name(name, sizeof name, row->name);
     nsight_short_name(base, sizeof base, row->name);
-    const int64_t numbers[] = {(int64_t)row->start_ns,
-                               (int64_t)row->end_ns,
-                               row->device,
-                               tr_context(row),
-                               NOT_KNOWN,
-                               (int64_t)row->stream_number,
-                               correlation_of(row),
-                               process_of(e, row) << PROCESS_SHIFT,
+    const int64_t numbers[] = {ON_STREAM(e, row),
                                string_id(e, name),
                                string_id(e, base),
                                *row->symbol ? string_id(e, row->symbol) : NOT_KNOWN,
@@ -282,14 +280,7 @@ static int64_t memory_of(const struct tr_row *row, int end)
 
 static bool add_copy(struct export *e, sqlite3_stmt *statement, const struct tr_row *row)
 {
-    int64_t numbers[20] = {(int64_t)row->start_ns,
-                           (int64_t)row->end_ns,
-                           row->device,
-                           tr_context(row),
-                           NOT_KNOWN,
-                           (int64_t)row->stream_number,
-                           correlation_of(row),
-                           process_of(e, row) << PROCESS_SHIFT,
+    int64_t numbers[20] = {ON_STREAM(e, row),
                            row->bytes > 0 ? (int64_t)row->bytes : 0,
                            copies[row->kind].number,
                            NOT_KNOWN,
@@ -303,18 +294,8 @@ static bool add_copy(struct export *e, sqlite3_stmt *statement, const struct tr_
 /* The byte that is written is not in a trace. */
 static bool add_fill(struct export *e, sqlite3_stmt *statement, const struct tr_row *row)
 {
-    const int64_t numbers[] = {(int64_t)row->start_ns,
-                               (int64_t)row->end_ns,
-                               row->device,
-                               tr_context(row),
-                               NOT_KNOWN,
-                               (int64_t)row->stream_number,
-                               correlation_of(row),
-                               process_of(e, row) << PROCESS_SHIFT,
-                               0,
-                               row->bytes > 0 ? (int64_t)row->bytes : 0,
-                               NOT_KNOWN,
-                               DEVICE};
+    const int64_t numbers[] = {ON_STREAM(e, row), 0, row->bytes > 0 ? (int64_t)row->bytes : 0,
+                               NOT_KNOWN, DEVICE};
     return insert(statement, numbers, LENGTH(numbers));
 }
 

@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -28,11 +27,16 @@ void progress_take(struct progress_state *p, uint64_t done, uint64_t total, doub
     p->total = total;
 }
 
+static uint64_t steps_begun(const struct progress_state *p)
+{
+    return p->from ? atomic_load(&p->from->steps) - p->first_step : 0;
+}
+
 /* How long it will still take; 0 if that is not known: nothing is done yet, or it takes longer than it
  * should. What is counted says more than what was expected, unless it is only a step of many. */
 static double left_s(const struct progress_state *p, double now_s)
 {
-    const bool one_step = !p->from || atomic_load(&p->from->steps) == p->first_step + 1;
+    const bool one_step = steps_begun(p) <= 1 && !p->program;
     if (now_s - p->begin_s < PATIENCE_S)
         return 0;
     if (p->total && p->done && p->done <= p->total && one_step)
@@ -44,9 +48,14 @@ static double left_s(const struct progress_state *p, double now_s)
 char *progress_line(char to[200], const struct progress_state *p, double now_s, size_t columns)
 {
     const double left = left_s(p, now_s), took = now_s - p->begin_s;
+    const uint64_t steps = steps_begun(p);
     size_t used = (size_t)snprintf(to, 200, "%s", p->label);
     if (p->total)
-        used += (size_t)snprintf(to + used, 200 - used, ": %llu of %llu%s%s",
+        used += (size_t)snprintf(to + used, 200 - used, ": ");
+    if (p->total && (steps > 1 || p->program))
+        used += (size_t)snprintf(to + used, 200 - used, "kernel %llu, ", (unsigned long long)steps);
+    if (p->total)
+        used += (size_t)snprintf(to + used, 200 - used, "%llu of %llu%s%s",
                                  (unsigned long long)p->done, (unsigned long long)p->total,
                                  p->unit ? " " : "", p->unit ? p->unit : "");
     if (took >= 1)
@@ -175,7 +184,7 @@ void progress_count(size_t done, size_t total, const char *unit)
     pthread_mutex_unlock(&mutex);
 }
 
-void progress_follow(struct progress_shared *shared, const char *unit)
+void progress_follow(struct progress_shared *shared, const char *unit, bool program)
 {
     if (!shared)
         return;
@@ -185,6 +194,7 @@ void progress_follow(struct progress_shared *shared, const char *unit)
     now.from = shared;
     now.first_step = atomic_load(&shared->steps);
     now.unit = unit;
+    now.program = program;
     pthread_mutex_unlock(&mutex);
 }
 

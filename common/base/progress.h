@@ -7,12 +7,13 @@
  *
  * The line has what is done, how long it has taken, and how long it will take if that is known:
  * "unit shapes: 17 of 51 shapes, 4 s, about 8 s left". What is done is counted here, or elsewhere,
- * also by another process (progress_follow()).
+ * also by another process (progress_follow()): "running: kernel 2, 300 of 9600 blocks, 3 s".
  */
 #ifndef CONVLAB_BASE_PROGRESS_H
 #define CONVLAB_BASE_PROGRESS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,8 +37,9 @@ void progress_begin(const char *label, ...) __attribute__((format(printf, 1, 2))
 /** What is done of it. @param unit  "shapes"; must stay */
 void progress_count(size_t done, size_t total, const char *unit);
 
-/** What is done is counted there until progress_clear() or the next line. @param unit  must stay */
-void progress_follow(struct progress_shared *shared, const char *unit);
+/** What is done is counted there until progress_clear() or the next line. @param unit  must stay
+ * @param program  its steps are those of a whole program: the last one does not say how long it takes */
+void progress_follow(struct progress_shared *shared, const char *unit, bool program);
 
 /** How long it will take. */
 void progress_expect(double seconds);
@@ -60,6 +62,7 @@ struct progress_state {
     double done_s;                /**< when done changed last */
     struct progress_shared *from; /**< where it is counted, or NULL */
     uint64_t first_step;          /**< its steps at the beginning */
+    bool program;                 /**< see progress_follow() */
 };
 
 /** Takes a new count, with the time at which it was seen. */

@@ -4,6 +4,7 @@
 #include "trace/figures.h"
 #include "vgpu/device/device_process.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -259,6 +260,7 @@ static const struct option_row rows[] = {
     {"version", 'V', NULL, "print the version", FLAG(version)},
     {"wrapper", 0, "FILE", NULL, FILE_NAME(wrapper)},
     {"recordings", 0, "FILE", NULL, FILE_NAME(recordings)}, /* of blocks, for the grader's pages */
+    {"progress", 0, "N", NULL, OPTION_INT(struct vprof_options, progress, 0, INT_MAX)},
     {"profile-child-processes", 0, NULL, NULL, OPTION_TAKE_ALL(take_nothing)}, /* it is always so */
     {.value = "PROGRAM", OPTION_OPERANDS(take_program)},
     /* nvprof's that vprof does not have: the value that asks for what is so anyway, and what to do instead */

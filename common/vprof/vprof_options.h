@@ -29,6 +29,7 @@ struct vprof_options {
     enum vprof_device device;
     const char *profile; /**< of the virtual GPU; NULL: the default */
     unsigned timeout_s;  /**< 0: none */
+    int progress;        /**< where blocks are counted: inherited memory (base/progress.h), or 0 */
     struct metrics metrics, events;
     char **program;
     struct st_error err; /**< of an option */

@@ -9,6 +9,7 @@
 #include "vprof/wrapper.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +193,7 @@ int vprof_run(struct vprof_session *s)
                                              .trace = s->trace,
                                              .counters = o->counters,
                                              .recordings = o->recordings,
+                                             .progress = o->progress,
                                              .cores = o->cores,
                                              .engine = o->engine,
                                              .output = -1},
@@ -201,6 +203,8 @@ int vprof_run(struct vprof_session *s)
                                   .context = s->report};
     if (program_folder(folder, &err))
         return vprof_complain(&err);
+    if (o->progress) /* not for the program */
+        fcntl(o->progress, F_SETFD, FD_CLOEXEC);
     if (o->timeout_s) /* else one that the caller set stays */
         alarm(o->timeout_s);
     const int failed = o->device == VPROF_VIRTUAL ? run_virtual(s, folder)

@@ -11,6 +11,7 @@
 #include "nn/network.h"
 #include "vgpu/device/picture_page.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +32,15 @@ struct run {
     const struct gr_profiling *p;
     size_t images;
     const char *device; /* "cpu", "gpu" or "virtual" */
+    double image_s;     /* about how long an image takes, 0: not known */
     int status;
     char said[512];
     struct cost cost;
     double op_time_s[LAYERS_MAX];
     size_t layers;
-    double correctness; /* negative: it did not say */
+    double correctness;               /* negative: it did not say */
+    struct progress_shared *progress; /* of the virtual GPU, or NULL */
+    int progress_fd;
 };
 
 static void take_line(void *context, const char *line)
@@ -69,7 +73,7 @@ static void add_option(struct command *c, const char *option, const char *value)
 struct names {
     char boxed[PATH_MAX], program[PATH_MAX], vprof[PATH_MAX], trace[PATH_MAX], ncu[PATH_MAX],
         counters[PATH_MAX], recordings[PATH_MAX], summary[PATH_MAX], time[PATH_MAX],
-        model[PATH_MAX], images[24], limit[24], device[128];
+        model[PATH_MAX], images[24], limit[24], device[128], progress[16];
 };
 
 /* --model as it is; the path of a file as one that holds in every folder. */
@@ -104,6 +108,7 @@ static void name_all(struct names *n, const struct run *run)
     model_name(p, n->model);
     snprintf(n->images, sizeof n->images, "%zu", run->images);
     snprintf(n->limit, sizeof n->limit, "%zu", LIMIT_S + run->images);
+    snprintf(n->progress, sizeof n->progress, "%d", run->progress_fd);
     if (strcmp(run->device, "virtual") == 0)
         snprintf(n->device, sizeof n->device, "virtual:%s", p->gpu);
     else
@@ -143,18 +148,27 @@ static void add_profiler(struct command *c, const struct names *n, const struct 
         if (run->images == run->p->images[run->p->sizes - 1])
             add_option(c, "--recordings", n->recordings);
         add_option(c, "--time", n->time);
+        if (run->progress)
+            add_option(c, "--progress", n->progress);
     }
 }
 
 static enum st_code execute(struct run *run, const struct command *c, struct st_error *err)
 {
     progress_begin("profiling %zu images", run->images);
+    progress_follow(run->progress, "blocks", true);
+    progress_expect(run->image_s * (double)run->images);
+    if (run->progress)
+        fcntl(run->progress_fd, F_SETFD, 0); /* for the profiler, which keeps it from the program */
     run->layers = 0;
     run->correctness = -1;
     /* The profiler ends a program in time itself, and tells what it saw. */
     enum st_code code = gr_timed_program(c->argument, (unsigned)(LIMIT_S + run->images + GRACE_S),
                                          take_line, run, &run->cost, &run->status, run->said, err);
+    if (run->progress)
+        fcntl(run->progress_fd, F_SETFD, FD_CLOEXEC);
     progress_clear();
+    run->image_s = run->cost.elapsed_s / (double)run->images;
     return code;
 }
 
@@ -314,6 +328,7 @@ static enum st_code count_run(const struct run *traced, const struct names *name
                               struct st_error *err)
 {
     struct run run = *traced; /* its times are not those to keep */
+    run.image_s = 0;          /* ncu repeats each kernel some forty times */
     struct command command = {.n = 0};
     char limit[24];
     add(&command, names->vprof);
@@ -395,20 +410,26 @@ enum st_code gr_profile_run(const struct gr_profiling *p, struct st_error *err)
     static const char *const names[] = {
         [RUNNER_ON_CPU] = "cpu", [RUNNER_ON_GPU] = "gpu", [RUNNER_ON_VIRTUAL_GPU] = "virtual"};
     struct pf_tables tables;
+    struct run run = {.image_s = p->image_s};
     enum st_code code = pf_open(&tables, p->folder, err);
+    if (p->library && p->device == RUNNER_ON_VIRTUAL_GPU)
+        run.progress = progress_share(&run.progress_fd);
     if (!code && p->source && p->source[0])
         code = pf_source(p->folder, p->source, err);
     if (p->library)
         show_in_box(p, p->sizes ? p->images[p->sizes - 1] : 0);
     for (size_t i = 0; i < p->sizes && !code; i++) {
-        struct run run = {
-            .p = p, .images = p->images[i], .device = p->library ? names[p->device] : "cpu"};
+        run.p = p;
+        run.images = p->images[i];
+        run.device = p->library ? names[p->device] : "cpu";
         code = profile_on(&run, &tables, err);
         if (p->library || code)
             continue;
         run = (struct run){.p = p, .images = p->images[i], .device = "gpu"};
         code = profile_on(&run, &tables, err);
+        run.image_s = 0;
     }
+    progress_unshare(run.progress, &run.progress_fd);
     return pf_close(&tables, code, err);
 }
 

@@ -33,6 +33,7 @@ struct gr_profiling {
     const char *engine;        /**< virtual GPU: --engine, or NULL */
     const size_t *images;      /**< ascending */
     size_t sizes;
+    double image_s;     /**< about how long an image takes, 0: not known */
     const char *folder; /**< made if it is not there; its earlier tables are replaced */
     FILE *out;          /**< where a person reads along */
 };

@@ -103,7 +103,7 @@ static enum st_code grade_lab(struct grading *g, struct st_error *err)
     if (code || ends_here(g))
         return code;
     progress_begin("technique");
-    progress_follow(g->host.progress, "blocks");
+    progress_follow(g->host.progress, "blocks", false);
     code = gr_technique_check(g, err);
     progress_clear();
     if (!code)

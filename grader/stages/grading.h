@@ -41,6 +41,7 @@ struct grading {
     struct gr_session session; /**< with the graded library */
     struct gr_proof *proof;    /**< of its work, once the unit shapes were right; or NULL */
     struct gr_inference_stage *inference;
+    double image_s; /**< how long the convolutions of an image took last, 0: not known */
     struct gr_turn turn;
     struct gr_result *result;
     FILE *out; /**< where a person reads along: stdout, or stderr with --json - */

@@ -298,7 +298,7 @@ static void run_shown(struct gr_inference_stage *in, const struct layer_runs *l,
     const struct conv_shape *shape = &l->conv.shape;
     double *wall_s = &in->wall_s[l->layer];
     show_phase(in, l, "running");
-    progress_follow(g->host.progress, "blocks");
+    progress_follow(g->host.progress, "blocks", false);
     progress_expect(*wall_s * shape->B);
     const double begin_s = clock_now_s();
     gr_session_run(&g->session, shape, &g->arena, gr_time_limit_s(g, shape), run);
@@ -323,7 +323,7 @@ static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, str
         struct gr_compare compared;
         choose_inputs(&l, g);
         show_phase(in, &l, "timing references");
-        progress_follow(g->host.progress, "blocks");
+        progress_follow(g->host.progress, "blocks", false);
         if (!l.spoilt.wrong && has_company(&l, g))
             gr_companions_time(in->companion, g, in->net.name, &l.conv, layer,
                                warms_up && l.repeat == 0);
@@ -432,11 +432,15 @@ static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *che
             break;
         }
         const float *y = (const float *)(g->arena.base + arena_layout_for(&conv.shape).y);
+        progress_begin("%zu images, layer %d of %d: tanh and pooling", images, layer + 1,
+                       net->convs);
         nn_network_activate(net, layer, images, y, pooled);
+        progress_clear();
         free(x);
         x = pooled;
     }
     if (good) {
+        g->image_s = in->wall_s[0] + in->wall_s[1];
         nn_network_classify(net, images, x, classes);
         record->correctness = nn_accuracy(classes, in->set.labels, images);
         record->passed = true;
@@ -479,7 +483,9 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
     gr_course_line(g, "Loading fashion-mnist data... done");
     gr_course_line(g, "Loading model... done");
     enum st_code code = ST_OK;
+    progress_begin("preparing the references");
     gr_companions_start(in->companion, g);
+    progress_clear();
     for (size_t i = 0; !code && i < g->options->sizes; i++) {
         char name[64];
         snprintf(name, sizeof name, "inference_%zu", g->options->images[i]);

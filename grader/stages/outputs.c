@@ -58,6 +58,7 @@ static enum st_code write_profile(struct grading *g, const char *parent, struct 
                                            .engine = g->host.engine,
                                            .images = g->options->images,
                                            .sizes = g->options->sizes,
+                                           .image_s = g->image_s,
                                            .folder = profile,
                                            .out = g->out};
     return gr_profile_run(&profiling, err);

@@ -387,10 +387,10 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
     }
     if (!code) {
         progress_begin("unit shapes: looking for a cause");
-        progress_follow(g->host.progress, "blocks");
+        progress_follow(g->host.progress, "blocks", false);
         judge(g, check, st, n);
         progress_begin("unit shapes: proving what the kernels did");
-        progress_follow(g->host.progress, "blocks");
+        progress_follow(g->host.progress, "blocks", false);
         code = gr_work_check(g, check, err);
     }
     if (!code)

@@ -47,9 +47,14 @@ Test(progress, blocks_of_one_launch_give_an_estimate_and_those_of_many_do_not)
     progress_take(&p, 25, 100, 105);
     cr_expect_str_eq(progress_line(line, &p, 105, 80), "y: 25 of 100 blocks, 5 s, about 15 s left");
     shared.steps = 9;
-    cr_expect_str_eq(progress_line(line, &p, 105, 80), "y: 25 of 100 blocks, 5 s");
+    cr_expect_str_eq(progress_line(line, &p, 105, 80), "y: kernel 2, 25 of 100 blocks, 5 s");
     p.expected_s = 9;
-    cr_expect_str_eq(progress_line(line, &p, 105, 80), "y: 25 of 100 blocks, 5 s, about 4 s left");
+    cr_expect_str_eq(progress_line(line, &p, 105, 80),
+                     "y: kernel 2, 25 of 100 blocks, 5 s, about 4 s left");
+    shared.steps = 8;
+    p.program = true; /* other launches follow: what is expected says more than this one's blocks */
+    cr_expect_str_eq(progress_line(line, &p, 105, 80),
+                     "y: kernel 1, 25 of 100 blocks, 5 s, about 4 s left");
 }
 
 /* Works with stderr at @p fd, in a process of its own, until @p enough is readable. */
@@ -62,7 +67,7 @@ static pid_t work(int fd, int enough)
     struct pollfd end = {.fd = enough, .events = POLLIN};
     dup2(fd, STDERR_FILENO);
     progress_begin("blocks of %s", "m3");
-    progress_follow(&shared, "blocks");
+    progress_follow(&shared, "blocks", false);
     do {
         atomic_store(&shared.total, 70);
         atomic_store(&shared.done, 5);

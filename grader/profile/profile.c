@@ -265,6 +265,24 @@ static void note_picture(void *context, const char *symbol, const char *name)
     }
 }
 
+/* The convolutions of the network that the program runs. @return how many */
+static size_t find_layers(const struct run *run, struct conv_shape layers[NN_MAX_CONVS])
+{
+    char folder[PATH_MAX], name[256];
+    struct nn_network net = {0};
+    struct st_error ignored;
+    if (nn_model_place(run->p->model, folder, name, &ignored) ||
+        nn_network_load(&net, folder, name, &ignored))
+        return 0;
+    const size_t n = (size_t)net.convs;
+    for (size_t i = 0; i < n; i++) {
+        layers[i] = net.conv[i];
+        layers[i].B = (int)run->images;
+    }
+    nn_network_free(&net);
+    return n;
+}
+
 /* Pages on which a block of each kernel is seen running, of the largest size. It is no loss if there is
  * nothing to see. */
 static void make_pictures(const struct run *run, const struct names *names,
@@ -273,8 +291,10 @@ static void make_pictures(const struct run *run, const struct names *names,
     char page[PATH_MAX];
     struct st_error ignored;
     struct pictured context = {tables, analysis, run->images};
+    struct conv_shape layers[NN_MAX_CONVS];
     const struct picture_source source = {run->p->source_name ? run->p->source_name : "",
-                                          run->p->source ? run->p->source : ""};
+                                          run->p->source ? run->p->source : "", layers,
+                                          find_layers(run, layers)};
     const struct picture_listener listener = {note_picture, &context};
     if (!file_exists(names->recordings))
         return;

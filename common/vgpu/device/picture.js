@@ -21,7 +21,7 @@
 
   /* ---- the recording ---- */
   const patterns = data.patterns.map((text) => {
-    const [, kind, bytes, space, lanes] = /^([lsab])(\d+)([gsl])(.*)$/.exec(text);
+    const [, kind, bytes, space, lanes] = /^([lsab])(\d+)([gslc])(.*)$/.exec(text);
     const at = lanes === '' ? [] : lanes.split(',').map((a) => a === '' ? null : Number(a));
     return {kind, bytes: Number(bytes), space, at};
   });
@@ -83,14 +83,28 @@
     const [x, y] = data.block;
     return '(' + t % x + ',' + Math.floor(t / x) % y + ',' + Math.floor(t / x / y) + ')';
   }
-  function memory(address) {
-    const m = data.memory[Math.floor(address / ALLOCATION)];
-    return m[0] + (m[2] ? ' (argument ' + m[2] + ')' : '');
+  function memory(a, address) {
+    const m = data.memory[Math.floor(address / ALLOCATION)], t = tensor(a, address);
+    const name = !t ? m[0] : m[4] ? m[0] + ', a copy of ' + t.name : t.name;
+    return name + (t ? AXES[t.name] : '') + (m[2] ? ' (argument ' + m[2] + ')' : '');
+  }
+  /* The tensor that an address is in: its name, sizes, and the element's place in it; null: not known. */
+  function tensor(a, address) {
+    const [name, sizes] = inMemory(a) && data.tensors?.[Math.floor(address / ALLOCATION)] || [];
+    let n = Math.floor(address % ALLOCATION / 4);
+    if (!name || n >= sizes.reduce((all, size) => all * size)) return null;
+    const at = [];
+    for (let i = 3; i >= 0; n = Math.floor(n / sizes[i--])) at[i] = n % sizes[i];
+    return {name, sizes, at};
   }
   function element(a, address) {
+    const t = tensor(a, address);
+    if (t) return t.name + '[' + t.at + ']';
     const n = Math.floor(address % ALLOCATION / Math.min(4, a.bytes)), row = Number($('row').value);
-    return a.space === 'g' && row > 0 ? '[' + Math.floor(n / row) + '][' + n % row + ']' : '[' + n + ']';
+    return inMemory(a) && row > 0 ? '[' + Math.floor(n / row) + '][' + n % row + ']' : '[' + n + ']';
   }
+  const AXES = {x: '[b,c,h,w]', k: '[m,c,p,q]', y: '[b,m,h,w]'};
+  const inMemory = (a) => a.space === 'g' || a.space === 'c';
   const verbs = {l: 'load', s: 'store', a: 'atomic'};
 
   /* ---- accesses ---- */
@@ -124,9 +138,13 @@
       (lanes === 1 ? ' lane: ' : ' lanes: ');
     if (a.space === 'g') {
       const {touched, least} = sectors(a);
-      p.append(what + visible(memory(lanesOf(a)[0].address)) + ', ');
+      p.append(what + visible(memory(a, lanesOf(a)[0].address)) + ', ');
       p.append(make('span', touched.size + (touched.size === 1 ? ' sector' : ' sectors') + ' of 32 bytes',
         touched.size > least ? 'bad' : ''), touched.size > least ? ', where ' + least + ' would hold the bytes' : '');
+    } else if (a.space === 'c') {
+      const words = new Set(lanesOf(a).map((l) => l.address)).size;
+      p.append(what + visible(memory(a, lanesOf(a)[0].address)) + ', in constant memory, ');
+      p.append(make('span', words === 1 ? 'the same for all lanes: one pass' : words + ' different places: a pass for each', words > 1 ? 'bad' : ''));
     } else if (a.space === 's') {
       const {sum, least} = passes(a);
       p.append(what + 'shared memory, ');
@@ -135,37 +153,97 @@
     } else p.append(what + 'local memory (of each thread: spilled registers or an array)');
     return p;
   }
+  const hue = (lane) => 'hsl(' + lane * 11 + ' 70% 60%)';
+  /* Memory in rows of two sectors, as wide as there is room. */
   function rows(a) {
-    const CELL = 14, LABEL = 66, cells = new Map();
+    const WORDS = 16, GAP = 4, cells = new Map();
     for (const {address, lane} of lanesOf(a))
       for (let w = Math.floor(address / 4); w * 4 < address + a.bytes; w++)
         cells.set(w, [...(cells.get(w) ?? []), lane]);
-    const lines = [...new Set([...cells.keys()].map((w) => Math.floor(w / 32)))].sort((x, y) => x - y);
-    const svg = draw('svg', {width: LABEL + 32 * CELL + 2, height: lines.length * (CELL + 3) + 2});
-    lines.forEach((line, y) => {
-      svg.append(draw('text', {x: 0, y: y * (CELL + 3) + 11}, element({...a, bytes: 4}, line * 128)));
-      for (let i = 0; i < 32; i++) {
-        const w = line * 32 + i, here = cells.get(w), sector = 8 * Math.floor(i / 8);
+    const lines = [...new Set([...cells.keys()].map((w) => Math.floor(w / WORDS)))].sort((x, y) => x - y);
+    const names = lines.map((line) => element({...a, bytes: 4}, line * WORDS * 4));
+    const label = 8 + 6.1 * Math.max(...names.map((name) => name.length));
+    const cell = Math.max(16, Math.min(24, Math.floor(($('accesses').clientWidth - label - GAP - 2) / WORDS)));
+    const svg = draw('svg', {width: label + WORDS * cell + GAP + 2, height: lines.length * (cell + 2) + 2});
+    lines.forEach((line, row) => {
+      const y = row * (cell + 2) + 1, base = y + cell / 2 + 3.5;
+      svg.append(draw('text', {x: 0, y: base}, names[row]));
+      for (let i = 0; i < WORDS; i++) {
+        const w = line * WORDS + i, here = cells.get(w), sector = w - w % 8;
         let touched = false;
-        for (let k = 0; k < 8; k++) touched ||= cells.has(line * 32 + sector + k);
-        const x = LABEL + i * CELL, cell = draw('g', {});
-        cell.append(draw('title', {}, here ? (here.length > 1 ? 'lanes ' : 'lane ') + here.join(', ') + ': ' +
-          element({...a, bytes: 4}, w * 4) : 'not asked for'));
-        cell.append(draw('rect', {x, y: y * (CELL + 3) + 1, width: CELL - 1, height: CELL - 1, stroke: 'var(--rule)',
-          fill: here ? 'hsl(' + here[0] * 11 + ' 70% 60%)' : touched ? 'var(--touched)' : 'none'}));
-        if (here) cell.append(draw('text', {x: x + (CELL - 1) / 2, y: y * (CELL + 3) + 11, 'text-anchor': 'middle',
-          style: 'fill: #111'}, here.length > 1 ? '×' + here.length : here[0]));
-        svg.append(cell);
+        for (let k = 0; k < 8; k++) touched ||= cells.has(sector + k);
+        const x = label + i * cell + (i >= 8 ? GAP : 0), g = draw('g', {});
+        g.append(draw('title', {}, element({...a, bytes: 4}, w * 4) + (here ? ', ' + (here.length > 1 ? 'lanes ' : 'lane ') +
+          here.join(', ') : ', not asked for')));
+        g.append(draw('rect', {x, y, width: cell - 1, height: cell - 1, stroke: 'var(--rule)',
+          fill: here ? hue(here[0]) : touched ? 'var(--touched)' : 'none'}));
+        if (here) g.append(draw('text', {x: x + (cell - 1) / 2, y: base, 'text-anchor': 'middle', class: 'lane'},
+          here.length > 1 ? '×' + here.length : here[0]));
+        svg.append(g);
       }
     });
     const box = make('div', undefined, 'scroll');
     box.append(svg);
     return box;
   }
-  function list(a) {
-    const details = make('details');
-    details.append(make('summary', 'lane by lane'));
-    details.append(make('p', lanesOf(a).map(({address, lane}) => 'lane ' + lane + ' ' + element(a, address)).join(', ')));
+  /* The map of a tensor that an address is in, as a key; and the words that the block asked for there in the
+   * first steps. */
+  const mapOf = (a, address) => { const t = tensor(a, address); return t ? t.name + '[' + t.at.slice(0, 2) : null; };
+  const wordsOf = (a, address) => Array.from({length: Math.max(1, a.bytes / 4)}, (_, k) => Math.floor(address % ALLOCATION / 4) + k);
+  function seenIn(map, end) {
+    const seen = new Set();
+    for (const s of steps.slice(0, end))
+      for (const a of s.accesses)
+        for (const {address} of inMemory(a) ? lanesOf(a) : [])
+          if (mapOf(a, address) === map) wordsOf(a, address).forEach((w) => seen.add(w));
+    return seen;
+  }
+  function drawMap(a, map, lanes) {
+    const {sizes, at: [first, second]} = tensor(a, lanes[0].address), [height, width] = sizes.slice(2);
+    const cell = Math.max(3, Math.min(14, Math.floor(300 / Math.max(width, height)))), line = cell > 5 ? 1 : 0;
+    const from = (first * sizes[1] + second) * height * width, style = getComputedStyle(document.documentElement);
+    const picture = make('canvas'), to = picture.getContext('2d'), figure = make('figure');
+    picture.width = width * cell + 2;
+    picture.height = height * cell + 2;
+    const colour = (name) => { to.strokeStyle = to.fillStyle = style.getPropertyValue(name); };
+    const fill = (w) => to.fillRect((w - from) % width * cell + 1, Math.floor((w - from) / width) * cell + 1, cell - line, cell - line);
+    colour('--rule');
+    to.strokeRect(0.5, 0.5, picture.width - 1, picture.height - 1);
+    for (let x = 1; line && x <= Math.max(width, height); x++) {
+      to.fillRect(x * cell, 0, 1, picture.height);
+      to.fillRect(0, x * cell, picture.width, 1);
+    }
+    colour('--seen');
+    seenIn(map, at).forEach(fill);
+    for (const {address, lane} of [...lanes].reverse()) {
+      to.fillStyle = hue(lane);
+      wordsOf(a, address).forEach(fill);
+    }
+    const all = [...seenIn(map)].map((w) => w - from), rows = all.map((n) => Math.floor(n / width)), columns = all.map((n) => n % width);
+    const left = Math.min(...columns), top = Math.min(...rows);
+    colour('--accent');
+    to.setLineDash([4, 3]);
+    to.strokeRect(left * cell + 0.5, top * cell + 0.5, (Math.max(...columns) + 1 - left) * cell + 1, (Math.max(...rows) + 1 - top) * cell + 1);
+    figure.append(picture, make('figcaption', map + (map[0] === 'k' ? ',p,q], ' : ',h,w], ') + height + ' × ' + width));
+    return figure;
+  }
+  /* Where in its tensors an access is: a picture of each map. */
+  function maps(a) {
+    const MOST = 6, all = new Map(), box = make('div', undefined, 'maps');
+    for (const l of lanesOf(a)) {
+      const map = mapOf(a, l.address);
+      if (map) all.set(map, [...(all.get(map) ?? []), l]);
+    }
+    [...all].slice(0, MOST).forEach(([map, lanes]) => box.append(drawMap(a, map, lanes)));
+    if (all.size > MOST) box.append(make('p', 'and ' + (all.size - MOST) + ' more maps', 'hint'));
+    return box;
+  }
+  function list(a, s) {
+    const details = make('details'), all = make('ul', undefined, 'lanes-list');
+    details.append(make('summary', 'thread by thread'));
+    for (const {address, lane} of lanesOf(a))
+      all.append(make('li', 'lane ' + lane + ', thread ' + thread(s.warp * LANES + lane) + ': ' + element(a, address)));
+    details.append(all);
     return details;
   }
   function showAccesses(s) {
@@ -177,7 +255,8 @@
       else {
         box.append(judge(a));
         if (a.space !== 'l') box.append(rows(a));
-        box.append(list(a));
+        if (inMemory(a)) box.append(maps(a));
+        box.append(list(a, s));
       }
       to.append(box);
     }
@@ -240,12 +319,15 @@
     let low = Infinity, high = -Infinity;
     for (let w = 0; w < words; w++)
       if (state.step[w] >= 0 && isFinite(value(w))) low = Math.min(low, value(w)), high = Math.max(high, value(w));
+    $('scale').hidden = byWarp;
+    $('low').textContent = low <= high ? Number(low.toPrecision(3)) : '';
+    $('high').textContent = low <= high ? Number(high.toPrecision(3)) : 'nothing yet';
     to.clearRect(0, 0, canvas.width, canvas.height);
     for (let w = 0; w < words; w++) {
       if (state.step[w] < 0) continue;
       const part = high > low ? (value(w) - low) / (high - low) : 0.5;
       to.fillStyle = byWarp ? 'hsl(' + (state.thread[w] >> 5) * 47 % 360 + ' 60% 55%)'
-        : 'hsl(210 60% ' + (90 - 65 * (isFinite(part) ? part : 0)) + '%)';
+        : 'hsl(210 60% ' + (90 - 65 * (isFinite(part) ? part : 0)) + '%)'; /* as .key.scale */
       to.fillRect(w % BANKS * WIDTH, Math.floor(w / BANKS) * height, WIDTH - 1, height - 1);
     }
     to.lineWidth = 2;
@@ -298,9 +380,10 @@
     first: () => show(0), back: () => show(at - 1), forward: () => show(at + 1), play,
     'warp-back': () => seek(-1, (s) => s.warp === steps[at].warp),
     'warp-forward': () => seek(1, (s) => s.warp === steps[at].warp),
+    access: () => seek(1, (s) => s.accesses.some((a) => inMemory(a))),
     barrier: () => seek(1, (s) => s.barrier)};
   const keys = {Home: 'first', ArrowLeft: 'back', ArrowRight: 'forward', ArrowUp: 'warp-back', ArrowDown: 'warp-forward',
-    b: 'barrier', ' ': 'play'};
+    b: 'barrier', m: 'access', ' ': 'play'};
   for (const id in actions) $(id).addEventListener('click', actions[id]);
   addEventListener('keydown', (e) => {
     if (!keys[e.key] || e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|BUTTON|SUMMARY)$/.test(e.target.tagName) &&
@@ -310,6 +393,7 @@
   });
   $('slider').addEventListener('input', () => show(Number($('slider').value)));
   $('row').addEventListener('input', () => show(at));
+  addEventListener('resize', () => show(at));
   for (const e of document.querySelectorAll('[name=show]')) e.addEventListener('change', () => show(at));
   canvas.addEventListener('pointermove', tellWord);
   canvas.addEventListener('pointerdown', tellWord);
@@ -330,7 +414,10 @@
   }
   $('slider').max = Math.max(0, steps.length - 1);
   $('barrier').disabled = !steps.some((s) => s.barrier);
+  $('access').disabled = !steps.some((s) => s.accesses.some((a) => inMemory(a)));
   $('tile').hidden = !words;
+  $('by-row').hidden = Boolean(data.tensors);
+  $('by-map').hidden = !data.tensors;
   canvas.width = BANKS * WIDTH;
   canvas.height = rowCount * height;
   makeSource();

@@ -103,6 +103,95 @@ static void drop_folders(cJSON *recording)
     }
 }
 
+/* ---- tensors ---------------------------------------------------------------------------------- */
+
+enum { TENSORS = 3 };
+
+/* The sizes of x, k and y. */
+static void tensor_sizes(const struct conv_shape *s, int sizes[TENSORS][4])
+{
+    const int all[TENSORS][4] = {{s->B, s->C, s->H, s->W},
+                                 {s->M, s->C, s->K, s->K},
+                                 {s->B, s->M, s->H - s->K + 1, s->W - s->K + 1}};
+    memcpy(sizes, all, sizeof all);
+}
+
+static double number_at(const cJSON *array, int i)
+{
+    const cJSON *item = cJSON_GetArrayItem(array, i);
+    return cJSON_IsNumber(item) ? item->valuedouble : 0;
+}
+
+/* Which tensor an allocation is, or holds a copy of, if x is the cudaMalloc() with that number; -1:
+ * none. */
+static int tensor_of(const cJSON *memory, double x)
+{
+    const double tensor = number_at(memory, 3) - x;
+    return tensor >= 0 && tensor < TENSORS ? (int)tensor : -1;
+}
+
+/* How many allocations are tensors of a layer; 0 if one that should be is of another size. */
+static int count_tensors(const cJSON *memory, int sizes[TENSORS][4], double x)
+{
+    const cJSON *one;
+    int found = 0;
+    cJSON_ArrayForEach(one, memory)
+    {
+        const int i = tensor_of(one, x);
+        const double copied = number_at(one, 4), bytes = copied > 0 ? copied : number_at(one, 1);
+        if (i < 0)
+            continue;
+        if (bytes != (double)sizeof(float) * sizes[i][0] * sizes[i][1] * sizes[i][2] * sizes[i][3])
+            return 0;
+        found++;
+    }
+    return found;
+}
+
+/* Finds the layer and the number of its x that explain most; not if two do. @return whether */
+static bool find_layer(const cJSON *memory, const struct picture_source *source, size_t *layer,
+                       double *x)
+{
+    int most = 0, sizes[TENSORS][4];
+    bool one = false;
+    for (size_t l = 0; l < source->layer_count; l++)
+        for (int i = 0; i < cJSON_GetArraySize(memory) * TENSORS; i++) {
+            const double at = number_at(cJSON_GetArrayItem(memory, i / TENSORS), 3) - i % TENSORS;
+            tensor_sizes(&source->layers[l], sizes);
+            const int found = at > 0 ? count_tensors(memory, sizes, at) : 0;
+            if (found < most || !found || (found == most && l == *layer && at == *x))
+                continue;
+            one = found > most;
+            most = found;
+            *layer = l, *x = at;
+        }
+    return one;
+}
+
+/* Adds "tensors": for each allocation [name, [sizes]], or null. */
+static void add_tensors(cJSON *recording, const struct picture_source *source)
+{
+    static const char *const names[TENSORS] = {"x", "k", "y"};
+    const cJSON *memory = cJSON_GetObjectItem(recording, "memory"), *one;
+    int sizes[TENSORS][4];
+    size_t layer = 0;
+    double x = 0;
+    if (!find_layer(memory, source, &layer, &x))
+        return;
+    cJSON *all = cJSON_AddArrayToObject(recording, "tensors");
+    tensor_sizes(&source->layers[layer], sizes);
+    cJSON_ArrayForEach(one, memory)
+    {
+        const int i = tensor_of(one, x);
+        cJSON *tensor = i < 0 ? cJSON_CreateNull() : cJSON_CreateArray();
+        cJSON_AddItemToArray(all, tensor);
+        if (i < 0)
+            continue;
+        cJSON_AddItemToArray(tensor, cJSON_CreateString(names[i]));
+        cJSON_AddItemToArray(tensor, cJSON_CreateIntArray(sizes[i], 4));
+    }
+}
+
 /* ---- pages ------------------------------------------------------------------------------------ */
 
 static bool page_name(char to[PATH_MAX], const char *file, int number)
@@ -207,8 +296,10 @@ enum st_code picture_pages_write(const char *file, const char *recordings,
     }
     for (int i = 1; i <= n && !code; i++) {
         add_source(recording[i - 1], source);
-        if (source)
+        if (source) {
+            add_tensors(recording[i - 1], source);
             drop_folders(recording[i - 1]);
+        }
         add_others(recording, n, i, file);
         if (!page_name(path, file, i))
             code = st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", file);

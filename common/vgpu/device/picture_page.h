@@ -5,12 +5,15 @@
 #define CONVLAB_VGPU_PICTURE_PAGE_H
 
 #include "base/status.h"
+#include "conv.h"
 
 /** Whose text is shown. The recording names files as the program's debugging information does, which
  * its author can make name any file: who judges others' code must not open those. */
 struct picture_source {
-    const char *name; /**< lines of files of this name, without folders, ... */
-    const char *path; /**< ... get their text from this file; all others none */
+    const char *name;                /**< lines of files of this name, without folders, ... */
+    const char *path;                /**< ... get their text from this file; all others none */
+    const struct conv_shape *layers; /**< what the program computes, in this order, ... */
+    size_t layer_count; /**< with an allocation each for x, k and y, one after the other */
 };
 
 /** Who hears of each page. @param symbol  the kernel's mangled name @param name  the page's, without

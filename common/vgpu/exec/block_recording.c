@@ -137,7 +137,7 @@ static void place_lanes(const struct vg_warp *w, const struct ir_insn *in,
     for (; lanes; lanes &= lanes - 1) {
         const int lane = __builtin_ctz(lanes);
         uint64_t *at = &access->address[lane];
-        enum picture_space space = PICTURE_GLOBAL;
+        enum picture_space space = in->space == PTX_SPACE_CONST ? PICTURE_CONSTANT : PICTURE_GLOBAL;
         if (in->space == PTX_SPACE_SHARED || in_window(*at, VG_SHARED_BASE))
             space = PICTURE_SHARED, *at -= in_window(*at, VG_SHARED_BASE) ? VG_SHARED_BASE : 0;
         else if (in->space == PTX_SPACE_LOCAL || in_window(*at, VG_LOCAL_BASE))
@@ -239,16 +239,38 @@ static int argument_of(const struct vg_launch *l, uint64_t base)
     return 0;
 }
 
+/* Whether a variable holds at its start what an allocation does, which is more than zeros. */
+static bool is_copy(const struct vg_memory *memory, const struct vg_allocation *variable,
+                    const struct vg_allocation *of)
+{
+    const char *text = vg_memory_host(memory, of->address);
+    return of->live && of->number && of->bytes && of->bytes <= variable->bytes &&
+           memcmp(vg_memory_host(memory, variable->address), text, of->bytes) == 0 &&
+           (text[0] || memcmp(text, text + 1, of->bytes - 1) != 0);
+}
+
+/* The allocation that was copied to a variable, as cudaMemcpyToSymbol() does; or NULL. */
+static const struct vg_allocation *copied_to(const struct vg_memory *memory,
+                                             const struct vg_allocation *variable)
+{
+    for (size_t i = 0; !variable->number && i < memory->count; i++)
+        if (is_copy(memory, variable, &memory->list[i]))
+            return &memory->list[i];
+    return NULL;
+}
+
 static void write_memory(FILE *out, const struct vg_launch *l, const struct recording *r)
 {
     fputs(",\"memory\":[", out);
     for (int i = 0; i < ALLOCATIONS && r->base[i]; i++) {
-        const struct vg_allocation *a = vg_memory_below(&l->device->memory, r->base[i]);
+        const struct vg_allocation *a = vg_memory_below(&l->device->memory, r->base[i]),
+                                   *from = copied_to(&l->device->memory, a);
         char name[32];
         snprintf(name, sizeof name, "cudaMalloc #%u", a->number);
         fputs(i ? ",[" : "[", out);
         picture_write_string(out, a->number ? name : a->name);
-        fprintf(out, ",%zu,%d]", a->bytes, argument_of(l, r->base[i]));
+        fprintf(out, ",%zu,%d,%u,%zu]", a->bytes, argument_of(l, r->base[i]),
+                from ? from->number : a->number, from ? from->bytes : 0);
     }
     fputs("]", out);
 }

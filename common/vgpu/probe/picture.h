@@ -16,6 +16,12 @@
  *     "values": ["hex of 8 digits a word, lane by lane", ...]   of the stores to shared memory, in order
  *
  * An address is that of the first lane: of global memory the number of the allocation * 2^38 + offset.
+ * The executor adds the allocations,
+ *
+ *     "memory": [[name, bytes, argument, number, copied], ...]
+ *
+ * with the kernel's argument that points to one (from 1; 0: none) and the number of its cudaMalloc();
+ * of a variable into which another was copied, the other's number and bytes.
  */
 #ifndef CONVLAB_VGPU_PICTURE_H
 #define CONVLAB_VGPU_PICTURE_H
@@ -33,7 +39,12 @@ enum {
 };
 
 /** Where and how lanes access memory. */
-enum picture_space { PICTURE_GLOBAL = 'g', PICTURE_SHARED = 's', PICTURE_LOCAL = 'l' };
+enum picture_space {
+    PICTURE_GLOBAL = 'g',
+    PICTURE_SHARED = 's',
+    PICTURE_LOCAL = 'l',
+    PICTURE_CONSTANT = 'c'
+};
 enum picture_kind {
     PICTURE_LOAD = 'l',
     PICTURE_STORE = 's',

@@ -128,7 +128,7 @@ Test(picture_page, shows_the_text_of_the_graded_file_alone)
     put("mine.cu", "mine\nmine\nmine\n");
     char mine[PATH_MAX];
     path_format(mine, sizeof mine, "%s", in_folder("mine.cu"));
-    const struct picture_source source = {"conv.cu", mine};
+    const struct picture_source source = {.name = "conv.cu", .path = mine};
     put_recordings("k", in_folder("secret.txt"), 1);
     cr_assert_eq(make(&source, NULL, &err), ST_OK);
     char *page = get("run.html");
@@ -140,6 +140,49 @@ Test(picture_page, shows_the_text_of_the_graded_file_alone)
     cr_expect(strstr(page, "[1,[\"mine\",\"mine\",\"mine\"]]"));
     cr_expect(!strstr(page, "/somewhere"), "the folders of this machine");
     free(page);
+}
+
+/* @return the page's tensors for that memory of a program whose two layers are those below */
+static char *tensors_for(const char *memory)
+{
+    static const struct conv_shape layers[] = {{2, 3, 1, 9, 8, 5}, {2, 4, 3, 2, 2, 1}};
+    const struct picture_source source = {"conv.cu", "none", layers, 2};
+    struct st_error err;
+    char text[1024];
+    put_recordings("k", "conv.cu", 1);
+    char *recording = get("recordings"), *at = strstr(recording, "\"memory\":[]");
+    snprintf(text, sizeof text, "%.*s\"memory\":[%s]%s", (int)(at - recording), recording, memory,
+             at + strlen("\"memory\":[]"));
+    put("recordings", text);
+    free(recording);
+    cr_assert_eq(make(&source, NULL, &err), ST_OK, "%s", err.what);
+    char *page = get("run.html");
+    at = strstr(page, "\"tensors\":");
+    at = at && at < strstr(page, "</script>") ? strdup(at) : NULL;
+    free(page);
+    return at;
+}
+
+/* x, k and y are three allocations in a row of exactly their sizes, or a variable that holds a copy. */
+Test(picture_page, names_the_tensors_of_a_lab)
+{
+    static const struct {
+        const char *memory, *tensors;
+    } cases[] = {{"[\"a\",576,1,4,0],[\"w\",4096,0,5,300],[\"y\",480,3,6,0]",
+                  "[[\"x\",[2,1,9,8]],[\"k\",[3,1,5,5]],[\"y\",[2,3,5,4]]]"},
+                 {"[\"ws\",100,2,10,0],[\"b\",128,3,9,0]", "[null,[\"y\",[2,4,2,2]]]"},
+                 {"[\"b\",300,3,9,0]", "[[\"k\",[3,1,5,5]]]"},
+                 {"[\"a\",576,1,4,0],[\"b\",576,1,9,0]", NULL}, /* which is x? */
+                 {"[\"a\",576,1,4,0],[\"b\",301,1,5,0]", NULL}, /* k would be larger */
+                 {"[\"w\",4096,0,0,0]", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *found = tensors_for(cases[i].memory);
+        const char *wanted = cases[i].tensors;
+        cr_expect(!found == !wanted, "%zu: %.60s", i, found ? found : "none");
+        cr_expect(!found || strncmp(found + strlen("\"tensors\":"), wanted, strlen(wanted)) == 0,
+                  "%zu: %.80s", i, found ? found : "none");
+        free(found);
+    }
 }
 
 Test(picture_page, needs_a_recording)

@@ -24,7 +24,10 @@ static const char kernels[] = PTX_HEAD
     ".reg .b64 %q<9>;\nld.param.u64 %q1, [p];\nld.param.u32 %r1, [n];\nmov.u32 %r2, %tid.x;\n"
     "mul.wide.u32 %q2, %r2, 4;\nadd.s64 %q2, %q1, %q2;\nLOOP: st.global.u32 [%q2], %r1;\n"
     "and.b32 %r3, %r1, 31;\nsetp.lt.u32 %p2, %r2, %r3;\n@%p2 bra ON;\nst.global.u32 [%q2], %r3;\n"
-    "ON: sub.s32 %r1, %r1, 1;\nsetp.ge.s32 %p1, %r1, 0;\n@%p1 bra LOOP;\nret;\n}\n";
+    "ON: sub.s32 %r1, %r1, 1;\nsetp.ge.s32 %p1, %r1, 0;\n@%p1 bra LOOP;\nret;\n}\n"
+    ".const .align 4 .b8 w[64];\n"
+    ".visible .entry look(.param .u64 p, .param .u32 n)\n{\n.reg .b32 %r<9>;\n.reg .b64 %q<9>;\n"
+    "ld.param.u64 %q1, [p];\nld.const.u32 %r1, [w+4];\nst.global.u32 [%q1], %r1;\nret;\n}\n";
 
 struct args {
     uint64_t p;
@@ -170,4 +173,45 @@ Test(recorded, are_cut_where_they_would_be_too_large)
     cJSON_Delete(r);
     free(text);
     vg_device_close(d);
+}
+
+/* @return the "memory" of a kernel that reads a variable, into which words of an allocation were copied */
+static char *look(const uint32_t *from, size_t copied)
+{
+    struct vg_device *d = gpu_open(1);
+    vg_blocks_record(d);
+    struct vg_module *m = gpu_load(d, kernels);
+    uint64_t w;
+    size_t bytes;
+    struct args a = {gpu_alloc(d, NULL, 32 * 4), 0};
+    const uint64_t k = gpu_alloc(d, from, 8 * 4);
+    cr_assert(vg_module_variable(m, "w", &w, &bytes));
+    cr_assert_eq(vg_memory_copy(d, w, k, copied * 4, NULL), ST_OK);
+    cr_assert(!gpu_run(d, m, "look", 1, 1, &a).faulted);
+    char *text = recordings(d);
+    cJSON *r = cJSON_Parse(text);
+    expect_pattern(r, "l4c0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,", true);
+    char *memory = cJSON_PrintUnformatted(member(r, "memory"));
+    cJSON_Delete(r);
+    free(text);
+    vg_device_close(d);
+    return memory;
+}
+
+Test(recorded, name_the_allocation_that_a_variable_is_a_copy_of)
+{
+    static const uint32_t values[8] = {1, 2, 3, 4, 5, 6, 7, 8}, zeros[8];
+    static const struct {
+        const uint32_t *from;
+        size_t copied;
+        const char *memory;
+    } cases[] = {
+        {values, 8, "[[\"w\",64,0,2,32],[\"cudaMalloc #1\",128,1,1,0]]"},
+        {values, 7, "[[\"w\",64,0,0,0],[\"cudaMalloc #1\",128,1,1,0]]"},
+        {zeros, 8, "[[\"w\",64,0,0,0],[\"cudaMalloc #1\",128,1,1,0]]"}}; /* as all memory was */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *memory = look(cases[i].from, cases[i].copied);
+        cr_expect_str_eq(memory, cases[i].memory, "%zu: %s", i, memory);
+        free(memory);
+    }
 }

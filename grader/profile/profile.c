@@ -439,15 +439,18 @@ enum st_code gr_profile_run(const struct gr_profiling *p, struct st_error *err)
     if (p->library)
         show_in_box(p, p->sizes ? p->images[p->sizes - 1] : 0);
     for (size_t i = 0; i < p->sizes && !code; i++) {
-        run.p = p;
-        run.images = p->images[i];
-        run.device = p->library ? names[p->device] : "cpu";
+        run = (struct run){.p = p,
+                           .images = p->images[i],
+                           .device = p->library ? names[p->device] : "cpu",
+                           .image_s = run.image_s,
+                           .progress = run.progress,
+                           .progress_fd = run.progress_fd};
         code = profile_on(&run, &tables, err);
         if (p->library || code)
             continue;
         run = (struct run){.p = p, .images = p->images[i], .device = "gpu"};
         code = profile_on(&run, &tables, err);
-        run.image_s = 0;
+        run.image_s = 0; /* not the CPU's */
     }
     progress_unshare(run.progress, &run.progress_fd);
     return pf_close(&tables, code, err);

@@ -1,6 +1,6 @@
 # Archives: what students get, and what a machine with a GPU gets.
 
-ARCHIVED_PROGRAMS := $(addprefix $(BUILD)/,grader runner confine compile-lab boxed vprof library-baseline)
+ARCHIVED_PROGRAMS := $(addprefix $(BUILD)/,grader runner confine compile-lab unpack-submission boxed vprof library-baseline)
 
 .PHONY: handout handout-check bundle
 handout: $(ARCHIVED_PROGRAMS) vgpu profiler ## the students' archive, without solutions: build/convlab-handout.tar.gz

@@ -26,6 +26,7 @@ ORDER := \
     grader/plots \
     grader/history \
     grader/profile \
+    grader/handin \
     grader/course \
     grader/record \
     grader/sandbox \

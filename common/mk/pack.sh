@@ -62,7 +62,7 @@ done
 
 # Programs that only make the suite itself stay behind.
 programs=
-for p in grader runner confine compile-lab boxed vgpu-run vgpu-device vprof library-baseline; do
+for p in grader runner confine compile-lab unpack-submission boxed vgpu-run vgpu-device vprof library-baseline; do
     [ -x "$build/$p" ] && programs="$programs $build/$p"
 done
 for p in $programs; do

@@ -12,7 +12,7 @@
 
 #include "base/sha256.h"
 #include "grader/class/class_names.h"
-#include "grader/class/wanted.h"
+#include "grader/handin/handin.h"
 #include "grader/gradebook/gradebook.h"
 #include "grader/course/options.h"
 #include "grader/sandbox/sandbox.h"
@@ -21,10 +21,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CL_MAX_SOURCE_BYTES = 1 << 20 };
-/** Why a milestone's file is not taken of which there are several. */
-#define CL_TWICE "is not the only file of this milestone"
-
 /** The command line. Strings point into argv. */
 struct cl_options {
     bool slurm;       /**< --slurm: on a cluster */
@@ -32,6 +28,8 @@ struct cl_options {
     const char *list; /**< its list */
     const char *partition, *slurm_options;
     size_t gpus, array_limit;
+    const char *form; /**< --from: the download's form, or NULL: as its names tell */
+    bool accept_near; /**< --accept-near: grades the only plausible file */
     const char *dir, *gradebook, *roster, *only, *shapes, *milestone_list;
     struct gr_options asked; /**< device, images, model; NULL and no sizes if not asked for */
     int64_t since;           /**< --since: seconds since 1970, or 0 */
@@ -39,9 +37,9 @@ struct cl_options {
     uint64_t seed;
     bool seed_given, quick, regrade, no_sandbox;
     size_t milestones;
-    struct cl_wanted milestone[CL_MAX_MILESTONES];
-    double max_score[CL_MAX_MILESTONES];        /**< automatic points of its rubric */
-    char rubric[CL_MAX_MILESTONES][SHA256_HEX]; /**< hash of that */
+    struct hi_wanted milestone[HI_MAX_MILESTONES];
+    double max_score[HI_MAX_MILESTONES];        /**< automatic points of its rubric */
+    char rubric[HI_MAX_MILESTONES][SHA256_HEX]; /**< hash of that */
     char command[1024];                         /**< as it was typed */
     char flags[1024]; /**< those of the grader that change what is checked */
 };
@@ -55,19 +53,29 @@ struct cl_file {
     char *copy;        /**< ours, to be graded; NULL if it was refused */
     char refused[256]; /**< why */
     bool unreadable;   /**< because it cannot be read here, which is no fault of the submission */
+    char missing[512]; /**< why there is none, with near misses */
+    char *report;      /**< the copy of its report, relative to the gradebook's folder, or NULL */
+    char *report_name; /**< what the student calls it */
+    int64_t report_bytes;
 };
 
 /** What one student or team handed in. */
 struct cl_submission {
-    char *entry;    /**< name in the class's folder, its bytes; NULL: only in the roster */
-    char *name;     /**< see cl_name_text() */
-    char *raw_name; /**< or NULL */
+    char *entry;          /**< name in the class's folder, its bytes; NULL: only in the roster */
+    char *key;            /**< what the platform's download calls it, or NULL */
+    struct hi_part *part; /**< its files, folders and archives; strings are owned */
+    size_t parts;
+    double submitted;   /**< by the platform's clock, seconds since 1970, or NAN */
+    bool marked_late;   /**< the platform says so */
+    const char *source; /**< which platform, or "" */
+    char *name;         /**< see cl_name_text() */
+    char *raw_name;     /**< or NULL */
     char *team;
     const char *kind; /**< folder, archive or none */
     int64_t modified;
     char rejected[512]; /**< why nothing of it is graded, or "" */
     bool unreadable;    /**< because it cannot be read here, which is no fault of the submission */
-    struct cl_file file[CL_MAX_MILESTONES];
+    struct cl_file file[HI_MAX_MILESTONES];
 };
 
 /** A class that is being graded. */
@@ -79,6 +87,8 @@ struct cl_class {
     char files[PATH_MAX];   /**< GRADEBOOK.files */
     char version[64];       /**< of ConvLab */
     struct gr_sandbox sandbox;
+    struct gb_roster_list roster;
+    const char *form_name; /**< of the download, or "" */
     size_t submissions;
     struct cl_submission *submission;
     size_t notices;
@@ -96,18 +106,22 @@ enum st_code cl_roster_read(struct cl_class *class, struct st_error *err);
  * taken is rejected by name; only faults of the machine are errors. */
 enum st_code cl_intake(struct cl_class *class, struct st_error *err);
 
-/** Looks at one submission that was found. */
-enum st_code cl_intake_folder(struct cl_class *class, struct cl_submission *submission,
-                              struct st_error *err);
+/** Finds the submissions in the class's folder, in whatever form it is (download.h). */
+enum st_code cl_entries_find(struct cl_class *class, struct st_error *err);
 
-/** The same for an archive, which build/unpack-submission reads. */
-enum st_code cl_intake_archive(struct cl_class *class, struct cl_submission *submission,
-                               struct st_error *err);
+/** @return the submission of this name, or NULL. */
+struct cl_submission *cl_submission_find(const struct cl_class *class, const char *name);
+
+/** Adds one, with nothing in it. @return NULL if there is no memory. */
+struct cl_submission *cl_submission_add(struct cl_class *class, const char *bytes);
 
 /** Keeps a file that was found: hashes and copies it. */
 enum st_code cl_file_keep(struct cl_class *class, struct cl_submission *submission, size_t which,
-                          const char *path, const char *contents, size_t bytes,
-                          struct st_error *err);
+                          const char *contents, size_t bytes, struct st_error *err);
+
+/** Keeps a milestone's report. */
+enum st_code cl_report_keep(struct cl_class *class, struct cl_submission *submission, size_t which,
+                            const struct hi_file *report, struct st_error *err);
 
 /** Whether --only names this submission (or is not given). */
 bool cl_is_selected(const struct cl_options *options, const char *name);

@@ -1,6 +1,7 @@
 #include "grader/class/class_options.h"
 
 #include "base/files.h"
+#include "grader/class/download.h"
 #include "grader/course/milestone.h"
 #include "grader/course/rubric.h"
 
@@ -57,6 +58,12 @@ static const struct option_row rows[] = {
     {"gradebook", 'g', "FILE", "where grades are stored (default: gradebook.db)",
      TO(TEXT, gradebook)},
     {"roster", 'r', "FILE", "who is expected to hand in: CSV with name,team,...", TO(TEXT, roster)},
+    {"from", 0, "PLATFORM",
+     "what DIR was downloaded from: plain, canvas, moodle or gradescope (default: its names tell)",
+     TO(WORD, form, cl_form_names)},
+    {"accept-near", 0, NULL,
+     "where a milestone's file has another name, grade the only plausible one (Conv.c, conv1.c, conv.c.txt)",
+     TO(FLAG, accept_near)},
     {.value = "folder", TO(OPERAND, dir)},
     OPTION_GROUP("Which submissions:"),
     {"only", 0, "NAME,...", "only these", TO(TEXT, only)},
@@ -173,11 +180,11 @@ static enum st_code add_milestone(struct cl_options *o, const char *id, struct s
             gr_rubric_free(rubric);
             return ST_OK;
         }
-    if (o->milestones == CL_MAX_MILESTONES) {
+    if (o->milestones == HI_MAX_MILESTONES) {
         gr_rubric_free(rubric);
-        return st_fail(err, ST_USAGE, "more than %d milestones", CL_MAX_MILESTONES);
+        return st_fail(err, ST_USAGE, "more than %d milestones", HI_MAX_MILESTONES);
     }
-    struct cl_wanted *wanted = &o->milestone[o->milestones];
+    struct hi_wanted *wanted = &o->milestone[o->milestones];
     snprintf(wanted->id, sizeof wanted->id, "%s", milestone.id);
     snprintf(wanted->folder, sizeof wanted->folder, "%s", milestone.folder);
     snprintf(wanted->file, sizeof wanted->file, "%s", milestone.cuda ? "conv.cu" : "conv.c");

@@ -1,28 +1,54 @@
-/* The files of a submission that are kept: GRADEBOOK.files/NAME/MILESTONE/source/FILE. */
+/* The files of a submission that are kept: GRADEBOOK.files/NAME/MILESTONE/source/FILE and
+ * .../report/report.pdf. Their names are ours, whatever the student calls them. */
 #include "grader/class/class.h"
 
 #include "base/files.h"
 
 #include <string.h>
+#include <strings.h>
+
+/* @param to  set to the path of a file that is written */
+static enum st_code keep(const struct cl_class *class, const char *name, const char *milestone,
+                         const char *folder, const char *file, const char *contents, size_t bytes,
+                         char to[PATH_MAX], struct st_error *err)
+{
+    char safe[256], parent[PATH_MAX];
+    if (!path_format(parent, sizeof parent, "%s/%s/%s/%s", class->files, cl_name_folder(safe, name),
+                     milestone, folder) ||
+        !path_format(to, PATH_MAX, "%s/%s", parent, file))
+        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", class->files);
+    enum st_code code = dir_make(parent, err);
+    return code ? code : file_write(to, contents, bytes, err);
+}
 
 enum st_code cl_file_keep(struct cl_class *class, struct cl_submission *s, size_t which,
-                          const char *path, const char *contents, size_t bytes,
-                          struct st_error *err)
+                          const char *contents, size_t bytes, struct st_error *err)
 {
     struct cl_file *file = &s->file[which];
-    const struct cl_wanted *wanted = &class->options->milestone[which];
-    char text[CL_NAME_BYTES], safe[256], source[PATH_MAX];
-    cl_name_text(text, path);
-    file->there = true;
-    file->path = strdup(text);
+    const struct hi_wanted *wanted = &class->options->milestone[which];
+    char source[PATH_MAX];
     file->bytes = (int64_t)bytes;
     sha256_hex(contents, bytes, file->hash);
-    if (!path_format(source, sizeof source, "%s/%s/%s/source", class->files,
-                     cl_name_folder(safe, s->name), wanted->id))
-        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", class->files);
-    enum st_code code = dir_make(source, err);
-    size_t used = strlen(source);
-    snprintf(source + used, sizeof source - used, "/%s", wanted->file);
+    enum st_code code =
+        keep(class, s->name, wanted->id, "source", wanted->file, contents, bytes, source, err);
     file->copy = strdup(source);
-    return code ? code : file_write(source, contents, bytes, err);
+    return code;
+}
+
+enum st_code cl_report_keep(struct cl_class *class, struct cl_submission *s, size_t which,
+                            const struct hi_file *report, struct st_error *err)
+{
+    struct cl_file *file = &s->file[which];
+    const size_t length = strlen(report->path);
+    const bool pdf = length > 4 && strcasecmp(report->path + length - 4, ".pdf") == 0;
+    char path[PATH_MAX], name[CL_NAME_BYTES];
+    cl_name_text(name, report->path);
+    file->report_name = strdup(name);
+    file->report_bytes = (int64_t)report->bytes;
+    enum st_code code =
+        keep(class, s->name, class->options->milestone[which].id, "report",
+             pdf ? "report.pdf" : "report.md", report->contents, report->bytes, path, err);
+    const char *files = strrchr(class->files, '/'); /* GRADEBOOK.files lies beside the gradebook */
+    file->report = strdup(path + (files + 1 - class->files));
+    return code;
 }

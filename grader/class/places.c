@@ -28,7 +28,7 @@ static bool uses_gpu(const struct cl_options *o)
 static bool has_kind(const struct cl_options *o, bool cuda)
 {
     for (size_t i = 0; i < o->milestones; i++)
-        if (cl_file_is_cuda(o->milestone[i].file) == cuda)
+        if (hi_file_is_cuda(o->milestone[i].file) == cuda)
             return true;
     return false;
 }
@@ -100,7 +100,7 @@ enum st_code cl_places_find(struct cl_places *p, const struct cl_options *o, str
 void cl_places_find_task(struct cl_places *p, const struct cl_options *o, const char *source)
 {
     *p = (struct cl_places){0};
-    if (cl_file_is_cuda(source) && uses_gpu(o))
+    if (hi_file_is_cuda(source) && uses_gpu(o))
         find_gpus(&p->gpus);
     p->cpu_alone = !o->quick && parallel_cores() == (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
@@ -120,7 +120,7 @@ void cl_place_choose(struct cl_places *p, const struct cl_options *o, const char
     *place = (struct cl_place){.gpu = -1, .cores_apart = p->cores_apart, .cores = p->cores};
     if (p->cpu_alone)
         lock_path(place->share, "work");
-    if (!cl_file_is_cuda(source) || !uses_gpu(o)) {
+    if (!hi_file_is_cuda(source) || !uses_gpu(o)) {
         lock_path(place->lock, "cpu");
         return;
     }

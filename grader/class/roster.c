@@ -1,37 +1,48 @@
-/* The roster: who is expected to hand in. A CSV file with a header:
+/* The roster: who is expected to hand in. A CSV file with a header, as somebody wrote it or as a
+ * platform exports it (docs/downloads.md):
  *
- *     name,team,display_name,email        only name is needed; any order
+ *     name,team,display_name,email,platform_id,sis_id,section      any order; a name is enough
+ *     Student,ID,SIS User ID,SIS Login ID,Section,...              Canvas' gradebook
+ *     Identifier,Full name,ID number,Email address,...             Moodle's grading worksheet
+ *     First Name,Last Name,SID,Email,Role,...                      Gradescope's roster
  *
  * A row with a mistake is reported and left out; the others count. */
-#include "grader/class/class.h"
 #include "base/csv.h"
+#include "grader/class/class.h"
 
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
-struct columns {
-    int name, team, display_name, email;
+/* What a row tells, and under which headings: the first that is there. */
+enum { NAME, TEAM, DISPLAY, FIRST, LAST, EMAIL, PLATFORM_ID, SIS_ID, SECTION, COLUMNS };
+static const char *const headings[COLUMNS][10] = {
+    [NAME] = {"name", "submission", "SIS Login ID", "username", "login", "SIS User ID", "student",
+              "email address", "email", "id"},
+    [TEAM] = {"team", "group"},
+    [DISPLAY] = {"display_name", "full_name", "full name", "student"},
+    [FIRST] = {"first name"},
+    [LAST] = {"last name"},
+    [EMAIL] = {"email", "email address", "mail", "e-mail"},
+    [PLATFORM_ID] = {"platform_id", "identifier", "id"},
+    [SIS_ID] = {"sis_id", "SIS User ID", "id number", "sid"},
+    [SECTION] = {"section"},
 };
 
-static int first_column(const struct csv *csv, const char *const *names)
+static int first_column(const struct csv *csv, const char *const names[10])
 {
-    for (; *names; names++)
-        if (csv_column(csv, *names) >= 0)
-            return csv_column(csv, *names);
+    for (int i = 0; i < 10 && names[i]; i++)
+        if (csv_column(csv, names[i]) >= 0)
+            return csv_column(csv, names[i]);
     return -1;
 }
 
-static enum st_code find_columns(const struct csv *csv, const char *path, struct columns *c,
+static enum st_code find_columns(const struct csv *csv, const char *path, int column[COLUMNS],
                                  struct st_error *err)
 {
-    static const char *const name[] = {"name", "submission", "student", "login", "id", NULL};
-    static const char *const team[] = {"team", "group", NULL};
-    static const char *const display[] = {"display_name", "full_name", "full name", NULL};
-    static const char *const email[] = {"email", "mail", "e-mail", NULL};
-    *c = (struct columns){first_column(csv, name), first_column(csv, team),
-                          first_column(csv, display), first_column(csv, email)};
-    if (c->name >= 0)
+    for (int i = 0; i < COLUMNS; i++)
+        column[i] = first_column(csv, headings[i]);
+    if (column[NAME] >= 0)
         return ST_OK;
     st_fail(err, ST_BAD_FORMAT, "the roster has no column 'name'");
     st_detail(err, ST_WHERE, "%s", path);
@@ -39,6 +50,17 @@ static enum st_code find_columns(const struct csv *csv, const char *path, struct
     st_detail(err, ST_GOT, "%.100s", csv->rows ? csv->row[0].field[0] : "an empty file");
     return st_detail(err, ST_HINT, "name is what folders or archives of submissions are called"),
            ST_BAD_FORMAT;
+}
+
+/* Canvas' rows of nobody: what an assignment's points are, how it is posted, the test student. */
+static bool is_no_person(const struct csv_row *row, const int column[COLUMNS])
+{
+    const char *student = csv_field(row, column[DISPLAY]);
+    student += strspn(student, " ");
+    return column[PLATFORM_ID] >= 0 && column[DISPLAY] >= 0 &&
+           (strncasecmp(student, "Points Possible", 15) == 0 ||
+            strcasecmp(student, "Student, Test") == 0 ||
+            (!student[0] && !csv_field(row, column[PLATFORM_ID])[0]));
 }
 
 /* The earlier row of the same name, or NULL. */
@@ -57,16 +79,42 @@ static bool has_blanks_around(const char *text)
            (isspace((unsigned char)*text) || isspace((unsigned char)text[strlen(text) - 1]));
 }
 
+/* The digits of "Participant 123", or all of it. */
+static const char *number_of(const char *identifier)
+{
+    const char *space = strrchr(identifier, ' ');
+    return space && space[1] && !space[1 + strspn(space + 1, "0123456789")] ? space + 1
+                                                                            : identifier;
+}
+
+/* Two rows for one address: the first has it, or nobody could be found by it. */
+static const char *own_email(struct cl_class *class, const struct csv *csv, size_t i,
+                             const int column[COLUMNS])
+{
+    const char *email = csv_field(&csv->row[i], column[EMAIL]);
+    for (size_t k = 1; email[0] && k < i; k++)
+        if (strcasecmp(csv_field(&csv->row[k], column[EMAIL]), email) == 0) {
+            cl_notice(
+                class, csv_field(&csv->row[i], column[NAME]),
+                "roster, line %zu: %.200s is the e-mail address of line %zu, too, which keeps it",
+                csv->row[i].line, email, csv->row[k].line);
+            return "";
+        }
+    return email;
+}
+
 static enum st_code put_row(struct cl_class *class, const struct csv *csv, size_t i,
-                            const struct columns *c, struct st_error *err)
+                            const int column[COLUMNS], struct st_error *err)
 {
     const struct csv_row *row = &csv->row[i];
-    const char *name = csv_field(row, c->name);
+    const char *name = csv_field(row, column[NAME]);
+    if (is_no_person(row, column))
+        return ST_OK;
     if (!name[0]) {
         cl_notice(class, NULL, "roster, line %zu: no name", row->line);
         return ST_OK;
     }
-    const struct csv_row *first = earlier(csv, i, c->name);
+    const struct csv_row *first = earlier(csv, i, column[NAME]);
     if (first) {
         cl_notice(class, name, "roster, line %zu: is already in line %zu, which counts", row->line,
                   first->line);
@@ -75,15 +123,24 @@ static enum st_code put_row(struct cl_class *class, const struct csv *csv, size_
     if (row->fields != csv->row[0].fields)
         cl_notice(class, name, "roster, line %zu: has %zu fields, the first row %zu", row->line,
                   row->fields, csv->row[0].fields);
-    if (has_blanks_around(name) || has_blanks_around(csv_field(row, c->team)))
+    if (has_blanks_around(name) || has_blanks_around(csv_field(row, column[TEAM])))
         cl_notice(class, name, "roster, line %zu: a blank before or behind a name is part of it",
                   row->line);
-    char text[CL_NAME_BYTES], team[CL_NAME_BYTES], display[CL_NAME_BYTES], email[CL_NAME_BYTES];
-    cl_name_text(text, name);
-    cl_name_text(team, csv_field(row, c->team));
-    cl_name_text(display, csv_field(row, c->display_name));
-    cl_name_text(email, csv_field(row, c->email));
-    const struct gb_roster put = {text, team, display, email, (int64_t)row->line};
+    char text[COLUMNS][CL_NAME_BYTES], full[CL_NAME_BYTES];
+    for (int c = 0; c < COLUMNS; c++)
+        cl_name_text(text[c], c == EMAIL         ? own_email(class, csv, i, column)
+                              : c == PLATFORM_ID ? number_of(csv_field(row, column[c]))
+                                                 : csv_field(row, column[c]));
+    snprintf(full, sizeof full, "%.400s %.400s", text[FIRST], text[LAST]);
+    const struct gb_roster put = {.name = text[NAME],
+                                  .team = text[TEAM],
+                                  .display_name =
+                                      text[DISPLAY][0] || column[LAST] < 0 ? text[DISPLAY] : full,
+                                  .email = text[EMAIL],
+                                  .line = (int64_t)row->line,
+                                  .platform_id = text[PLATFORM_ID],
+                                  .sis_id = text[SIS_ID],
+                                  .section = text[SECTION]};
     return gb_roster_put(class->book, &put, err);
 }
 
@@ -104,13 +161,13 @@ static void tell_encoding(struct cl_class *class, const struct csv *csv)
 enum st_code cl_roster_read(struct cl_class *class, struct st_error *err)
 {
     struct csv csv;
-    struct columns columns;
+    int column[COLUMNS];
     const char *path = class->options->roster;
     if (!path)
         return ST_OK;
     enum st_code code = csv_read(path, &csv, err);
     if (!code)
-        code = find_columns(&csv, path, &columns, err);
+        code = find_columns(&csv, path, column, err);
     if (!code)
         code = gb_begin(class->book, err);
     if (code) {
@@ -119,7 +176,7 @@ enum st_code cl_roster_read(struct cl_class *class, struct st_error *err)
     }
     code = gb_change(class->book, err, "DELETE FROM roster");
     for (size_t i = 1; !code && i < csv.rows; i++)
-        code = put_row(class, &csv, i, &columns, err);
+        code = put_row(class, &csv, i, column, err);
     if (!code)
         tell_encoding(class, &csv);
     if (!code && csv.unclosed_line)

@@ -111,7 +111,7 @@ static void make_command(struct command *c, const struct cl_options *o, const st
                                  "--seed",   c->seed,         NULL};
     for (; words[n]; n++)
         c->argv[n] = words[n];
-    n += cl_options_passed(o, cl_file_is_cuda(task->source), c->images, c->argv + n);
+    n += cl_options_passed(o, hi_file_is_cuda(task->source), c->images, c->argv + n);
     c->argv[n++] = o->no_sandbox ? "--no-sandbox" : "--require-sandbox";
     c->argv[n] = NULL;
 }

@@ -78,8 +78,7 @@ static struct cl_task make_task(const struct cl_class *class, const struct cl_su
         cl_name_text(message, s->rejected);
     } else if (!file->there) {
         task.status = "missing";
-        snprintf(message, sizeof message, s->entry ? "no file %s/%s" : "nothing was handed in",
-                 o->milestone[m].folder, o->milestone[m].file);
+        snprintf(message, sizeof message, "%s", s->entry ? file->missing : "nothing was handed in");
     } else if (file->refused[0]) {
         task.status = file->unreadable ? "fault" : "rejected";
         snprintf(message, sizeof message, "%.400s %s", file->path, file->refused);

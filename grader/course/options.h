@@ -34,6 +34,7 @@ struct gr_options {
     bool quick;                   /**< --quick */
     bool profile;                 /**< --profile */
     bool first_failure;           /**< --first-failure */
+    bool accept_near;             /**< --accept-near */
     enum gr_sandbox_wish sandbox; /**< --no-sandbox, --require-sandbox */
 };
 

@@ -27,7 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { GB_VERSION = 3 };
+enum { GB_VERSION = 4 };
 
 /** An open gradebook. */
 struct gradebook;

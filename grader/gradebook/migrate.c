@@ -13,6 +13,12 @@ static const char *const steps[] = {
     "ALTER TABLE attempt ADD COLUMN timed_on TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE attempt ADD COLUMN timed_from REAL;"
     "ALTER TABLE attempt ADD COLUMN timed_until REAL",
+    "ALTER TABLE roster ADD COLUMN platform_id TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE roster ADD COLUMN sis_id TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE roster ADD COLUMN section TEXT NOT NULL DEFAULT '';"
+    "CREATE TABLE handin (submission TEXT NOT NULL REFERENCES submission (name), milestone TEXT NOT NULL,"
+    "submitted REAL, marked_late INTEGER NOT NULL, source TEXT NOT NULL, report TEXT,"
+    "report_name TEXT NOT NULL, report_bytes INTEGER NOT NULL, PRIMARY KEY (submission, milestone)) STRICT",
 };
 
 _Static_assert(sizeof steps / sizeof *steps == GB_VERSION - 1, "one step from each older version");

@@ -90,6 +90,11 @@ static char *take(struct gr_source_build *b, const char *source, size_t *bytes, 
     }
     if (fd >= 0)
         close(fd);
+    if (data && *bytes >= 2 && (!memcmp(data, "\xff\xfe", 2) || !memcmp(data, "\xfe\xff", 2))) {
+        refuse(b, "bad_file", "the file is UTF-16, which compilers do not read: save it as UTF-8");
+        free(data);
+        return NULL;
+    }
     return data;
 }
 

@@ -35,7 +35,7 @@ static const char *graded_file(const struct grading *g)
 {
     const struct gr_options *o = g->options;
     return o->lib         ? o->lib
-           : o->file      ? o->file
+           : o->file      ? (g->handed_in[0] ? g->handed_in : o->file)
            : o->reference ? g->milestone.reference_source
                           : g->milestone.lab_source;
 }
@@ -88,7 +88,7 @@ static enum st_code build_source(struct grading *g, struct st_error *err)
     enum st_code code = gr_make_print(gr_make_command(&g->milestone), &command, err);
     const char *name = g->milestone.cuda ? "conv.cu" : "conv.c";
     if (!code)
-        code = gr_source_build(&g->built, &g->host.sandbox, g->options->file, name, header, command,
+        code = gr_source_build(&g->built, &g->host.sandbox, graded_file(g), name, header, command,
                                err);
     free(command);
     path_format(g->library, sizeof g->library, "%s", g->built.library);
@@ -200,6 +200,12 @@ enum st_code gr_build_check(struct grading *g, struct st_error *err)
         const char *name = strrchr(g->milestone.lab_source, '/') + 1;
         gr_check_set(check, GR_FAIL, "there is no file %s to compile", name);
         gr_check_hint(check, "put your solution into labs/%s/%s", g->milestone.folder, name);
+        return ST_OK;
+    }
+    if (g->nothing_handed_in[0]) {
+        gr_check_pattern(check, "bad_file");
+        gr_check_set(check, GR_FAIL, "%s", g->nothing_handed_in);
+        gr_check_hint(check, "hand in the milestone's file under its own name, once");
         return ST_OK;
     }
     const enum st_code code = o->file ? build_source(g, err) : build_lab(g, err);

@@ -31,9 +31,11 @@ enum st_code gr_grading_prepare(struct grading *g, struct st_error *err)
         code = gr_sandbox_open(&g->host.sandbox, o->sandbox, g->host.build, err);
     if (code)
         return code;
+    if (!g->milestone.libraries)
+        code = gr_handin_open(g, err);
     r->sandboxed = g->host.sandbox.on;
     snprintf(r->not_sandboxed, sizeof r->not_sandboxed, "%s", g->host.sandbox.reason);
-    return ST_OK;
+    return code;
 }
 
 static void print_begin(const struct grading *g)
@@ -129,6 +131,7 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
 
 void gr_grading_free(struct grading *g)
 {
+    gr_handin_close(g);
     gr_session_end(&g->session);
     gr_proof_free(g->proof);
     vg_code_store_close(&g->host.code_store);

@@ -35,7 +35,9 @@ struct grading {
     size_t held_outs;
     char library[PATH_MAX];       /**< what is graded */
     struct gr_source_build built; /**< --source: its build */
-    char *source;                 /**< text of the file that is compiled, or NULL */
+    char handed_in[PATH_MAX]; /**< --source FOLDER|ARCHIVE: a copy of the file found in it, or "" */
+    char nothing_handed_in[512]; /**< why there is none, or "" */
+    char *source;                /**< text of the file that is compiled, or NULL */
     size_t source_bytes;
     struct arena arena;
     struct gr_session session; /**< with the graded library */
@@ -59,6 +61,12 @@ void gr_grading_free(struct grading *g);
 
 /** Fills in what the result says of the source: which file, and whose. */
 void gr_source_describe(struct grading *g);
+
+/** --source FOLDER or ARCHIVE: finds the milestone's file in it, as `grader class` does. */
+enum st_code gr_handin_open(struct grading *g, struct st_error *err);
+
+/** Removes what gr_handin_open() has made. */
+void gr_handin_close(struct grading *g);
 
 /** Reads what is graded, for its hash, and keeps its text if it is a source. */
 void gr_source_take(struct grading *g, const char *path);

@@ -162,7 +162,7 @@ member_has_a_team() {
     ! "$build/grader" manual --gradebook bad.db member m1 late_days 1 >said-member 2>&1 && tells member "in the roster's team a-good"
 }
 claim 'what is entered for a member of a team is refused, with the team' member_has_a_team
-claim 'who is not in the roster is named' tells bad.db 's002: is not in the roster'
+claim 'that most are not in the roster is one line' tells bad.db 'who handed in are not in the roster'
 again_is_nothing() { grades in bad.db --roster roster.csv && tells bad.db '0 graded'; }
 claim 'the same command again grades nothing' again_is_nothing
 gradebook_is_none() { # in the class's folder, where the command was started

@@ -1,4 +1,5 @@
 #include "base/tests/temp_folder.h"
+#include "grader/class/download.h"
 #include "grader/class/class.h"
 #include "base/csv.h"
 #include "base/parallel.h"
@@ -53,44 +54,121 @@ Test(class_parts, shown_names_stay_on_their_line)
     cr_expect_str_eq(cl_name_shown(shown, "a\nb\tc\x1b[31m"), "a\\x0ab\\x09c\\x1b[31m");
 }
 
-/* ---- what is taken -------------------------------------------------------------------------- */
+/* ---- what platforms hand out ----------------------------------------------------------------- */
 
-static const struct cl_wanted two[] = {{"m1", "m1-cpu-conv", "conv.c"},
-                                       {"m2", "m2-gpu-baseline", "conv.cu"}};
-
-static enum cl_match match(size_t n, const char *path, size_t *which)
+Test(class_parts, entries_of_downloads_are_taken_apart)
 {
-    *which = 99;
-    return cl_wanted_match(two, n, path, which);
+    static const struct {
+        enum cl_form form;
+        bool folder;
+        const char *entry, *key, *name, *id, *file;
+        bool late;
+    } rows[] = {
+        {CL_CANVAS, false, "leeann_101_9001_conv.cu", "leeann_101", "leeann", "101", "conv.cu",
+         false},
+        {CL_CANVAS, false, "leeann_LATE_101_9001_my_conv-2.cu", "leeann_101", "leeann", "101",
+         "my_conv.cu", true},
+        {CL_CANVAS, false, "LATE_anon_aB3_9_conv.c", "anon_aB3", "", "aB3", "conv.c", true},
+        {CL_CANVAS, false, "leeann_101_text.html", "leeann_101", "leeann", "101", "text.html",
+         false},
+        {CL_MOODLE, true, "Ann Lee_501_assignsubmission_file_", "Ann Lee_501", "Ann Lee", "501", "",
+         false},
+        {CL_MOODLE, true, "Ann Lee_501_assignsubmission_file", "Ann Lee_501", "Ann Lee", "501", "",
+         false},
+        {CL_MOODLE, false, "Ann Lee_501_assignsubmission_file_conv.c", "Ann Lee_501", "Ann Lee",
+         "501", "conv.c", false},
+        {CL_MOODLE, true, "Default group_assignsubmission_file_", "Default group", "Default group",
+         "", "", false},
+        {CL_GRADESCOPE, true, "submission_17", "submission_17", "", "", "", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct cl_download_entry e;
+        cr_assert(cl_download_parse(rows[i].form, rows[i].entry, rows[i].folder, &e), "%s",
+                  rows[i].entry);
+        cr_expect_str_eq(e.key, rows[i].key);
+        cr_expect_str_eq(e.person.name, rows[i].name);
+        cr_expect_str_eq(e.person.id, rows[i].id);
+        cr_expect_str_eq(e.file, rows[i].file);
+        cr_expect_eq(e.late, rows[i].late, "%s", rows[i].entry);
+    }
 }
 
-Test(class_parts, milestones_files_are_found_where_they_may_lie)
+Test(class_parts, other_entries_are_no_downloads)
 {
-    size_t which;
-    cr_expect_eq(match(2, "m1-cpu-conv/conv.c", &which), CL_IN_ITS_FOLDER);
-    cr_expect_eq(which, 0);
-    cr_expect_eq(match(2, "./s001/labs/m2-gpu-baseline/conv.cu", &which), CL_IN_ITS_FOLDER);
-    cr_expect_eq(which, 1);
-    cr_expect_eq(match(2, "m1/conv.c", &which), CL_IN_ITS_FOLDER);
-    cr_expect_eq(match(1, "conv.c", &which), CL_LONE_FILE);
-    cr_expect_eq(match(2, "conv.c", &which), CL_NO_MATCH);
-    cr_expect_eq(match(2, "m1-cpu-conv/conv.cu", &which), CL_NO_MATCH);
-    cr_expect_eq(match(2, "xm1-cpu-conv/conv.c", &which), CL_NO_MATCH);
-    cr_expect_eq(match(2, "m1-cpu-conv/myconv.c", &which), CL_NO_MATCH);
-    cr_expect_eq(match(2, "m2-gpu-baseline/conv.c", &which), CL_NO_MATCH);
-    cr_expect_eq(match(2, "__MACOSX/m1/conv.c", &which), CL_NO_MATCH);
-    cr_expect_eq(match(2, "a/b/c/d/e/f/m1/conv.c", &which), CL_NO_MATCH);
+    static const char *const names[] = {"s001",     "conv.c", "notes_1.txt", "a_b_c.zip",
+                                        "_1_2_x.c", "x_1_2_", "x_1_notes.c"};
+    struct cl_download_entry e;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (int form = CL_CANVAS; form <= CL_GRADESCOPE; form++)
+            cr_expect_not(cl_download_parse(form, names[i], false, &e), "%s", names[i]);
+    const bool folders[] = {true, false, false};
+    cr_expect_eq(
+        cl_download_guess((const char *const[]){"s001", "a.zip", "x_1_2_c.zip"}, folders, 3),
+        CL_PLAIN);
+    cr_expect_eq(
+        cl_download_guess((const char *const[]){"submission_1", CL_METADATA, "x"}, folders, 3),
+        CL_GRADESCOPE);
+    cr_expect_eq(
+        cl_download_guess((const char *const[]){"A B_1_assignsubmission_file_", "r.csv", "x"},
+                          folders, 3),
+        CL_MOODLE);
 }
 
-Test(class_parts, paths_out_of_an_archive_are_refused)
+#define SOMEBODY(n, display, mail, id)                                                             \
+    {                                                                                              \
+        .name = n, .team = "", .display_name = display, .email = mail, .platform_id = id,          \
+        .sis_id = "", .section = ""                                                                \
+    }
+
+Test(class_parts, people_are_found_by_number_address_or_name)
 {
-    static const char *const refused[] = {"/etc/passwd", "../x",  "a/../../x", "a/..",
-                                          "..\\x",       "C:\\x", "",          NULL};
-    static const char *const taken[] = {"a/b", "./a", "a..b/c", "...", "a/.b"};
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        cr_expect_not_null(cl_path_refused(refused[i]), "%s", refused[i]);
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-        cr_expect_null(cl_path_refused(taken[i]), "%s", taken[i]);
+    struct gb_roster rows[] = {SOMEBODY("alee", "Lee, Ann", "ann@uni.edu", "101"),
+                               SOMEBODY("bob", "Bob d'Olson-Smith", "bob@uni.edu", "102"),
+                               SOMEBODY("jose", "Jos\u00e9 \u00c5berg", "", ""),
+                               SOMEBODY("t1", "Twin Name", "", ""),
+                               SOMEBODY("t2", "Twin Name", "", "")};
+    const struct gb_roster_list roster = {5, rows};
+    static const struct {
+        struct cl_person person;
+        const char *found, *odd;
+    } asked[] = {
+        {{.id = "101"}, "alee", ""},
+        {{.email = "BOB@uni.edu"}, "bob", ""},
+        {{.name = "leeann"}, "alee", ""},
+        {{.name = "ANN LEE"}, "alee", ""},
+        {{.name = "dolsonsmithbob"}, "bob", ""},
+        {{.name = "\u00e5bergjos\u00e9"}, "jose", ""},
+        {{.name = "Twin Name"}, NULL, "2 rows"},
+        {{.name = "Bob d'Olson-Smith", .email = "ann@uni.edu"}, "alee", "not believed"},
+        {{.name = "../../etc"}, NULL, ""},
+        {{.name = ""}, NULL, ""},
+    };
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        char odd[512];
+        const struct gb_roster *row = cl_roster_find(&roster, &asked[i].person, odd, sizeof odd);
+        cr_expect_str_eq(row ? row->name : "-", asked[i].found ? asked[i].found : "-", "row %zu",
+                         i);
+        cr_expect(asked[i].odd[0] ? strstr(odd, asked[i].odd) != NULL : !odd[0], "row %zu: %s", i,
+                  odd);
+    }
+}
+
+Test(class_parts, times_need_a_zone)
+{
+    static const char *const same[] = {"2026-10-31T23:00:00Z", "2026-11-01 00:00 +01:00",
+                                       "2026-10-31 23:00:00.0 UTC", "2026-10-31T18:30-04:30",
+                                       "2026-11-01T01:00+0200"};
+    static const char *const wrong[] = {"2026-10-31 23:00", "tomorrow", "2026-10-31T23:00 CET",
+                                        "2026-10-31T23:00+99:00", ""};
+    double seconds;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        cr_assert(cl_time_read(same[i], NAN, &seconds), "%s", same[i]);
+        cr_expect_float_eq(seconds, 1793487600, 0.001, "%s: %f", same[i], seconds);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        cr_expect_not(cl_time_read(wrong[i], NAN, &seconds), "%s", wrong[i]);
+    cr_expect(cl_time_read("Saturday, 31 October 2026, 11:00 PM", 0, &seconds));
+    cr_expect_float_eq(seconds, 1793487600, 0.001);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------ */

@@ -9,9 +9,8 @@ tar -xzf "$here/convlab-handout.tar.gz" -C "$here/convlab" --strip-components=1
 for file in conv.c conv.cu; do
     [ -f "$file" ] && [ ! -L "$file" ] && cp "$file" "$here/submission/"
 done
-for handin in *.tar *.tar.gz *.tgz; do # several files, handed in as an archive
-    [ -f "$handin" ] && [ "$handin" != autograde.tar ] &&
-        tar -xf "$handin" -C "$here/submission" --no-same-owner --no-same-permissions
+for handin in *.zip *.tar *.tar.* *.tgz; do # several files, handed in as an archive, which the grader reads
+    [ -f "$handin" ] && [ "$handin" != autograde.tar ] && cp "$handin" "$here/submission/"
 done
 # shellcheck disable=SC2086
 sh "$here/grade.sh" "$here/convlab" "$MILESTONE" "$here/submission" "$here/result.json" $GRADER_OPTIONS

@@ -187,9 +187,9 @@ if [ -n "$box" ]; then
     claim 'Gradescope: a repository in a folder of its own' gradescope_scores repository 40
     claim 'Gradescope: a folder with a newline in its name' gradescope_scores newline 40
     claim 'Gradescope: a wrong submission' gradescope_scores wrong 5 '"status":	"failed"' 'expected'
-    claim 'Gradescope: no file' gradescope_scores missing 0 'conv.c of m1 is not in the submission'
-    claim 'Gradescope: a link is no file' gradescope_scores linked 0 'conv.c of m1 is not in the submission'
-    claim 'Gradescope: two files' gradescope_scores twice 0 'more than one conv.c'
+    claim 'Gradescope: no file' gradescope_scores missing 0 'no file m1-cpu-conv/conv.c'
+    claim 'Gradescope: a link is no file' gradescope_scores linked 0 'is a link, which is not followed'
+    claim 'Gradescope: two files' gradescope_scores twice 0 'is not the only file'
     claim 'Gradescope: not graded, no score' gradescope_says_when_it_cannot_grade
     claim 'Autolab: autograde.tar is made' autolab_builds
     claim 'Autolab: a right submission' autolab_ends_with right '^{"scores":{"builds":5,"unit_shapes":25,"inference_100":10},"scoreboard":\[40,[0-9.]*\]}$'

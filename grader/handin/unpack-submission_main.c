@@ -1,22 +1,26 @@
 /* build/unpack-submission LARGEST_BYTES (ID FOLDER FILE)... <ARCHIVE: takes the milestones' files
- * out of a zip or tar file, and nothing else. Only grader class calls it, in the sandbox, because
- * what it reads is hostile: it has one file open to read, one to write, and makes none.
+ * and reports out of a zip or tar file, also out of archives in it, and nothing else. The grader
+ * runs it in the sandbox, because what it reads is hostile: it has one file open to read, one to
+ * write, and makes none.
  *
  * It prints a table: what, milestone, path in the archive, text
  *
  *     file      m1   s001/m1-cpu-conv/conv.c   3127        behind the row so many bytes of contents
+ *     file      m1   s001.zip/report.pdf       90210       its report, in an archive of the archive
  *     large     m1   s001/m1-cpu-conv/conv.c   104857600   not taken: so many bytes
  *     twice     m1   s001/m1-cpu-conv/conv.c   3127        not taken: it is there more than once
  *     rejected  -    ../conv.c   a path with ..            the archive as a whole; no other row
  *
  * What is refused is refused wherever it lies in the archive, also in parts that are not wanted: an
  * archive with such things was made to attack. */
+#include "base/files.h"
 #include "base/tsv.h"
-#include "grader/class/wanted.h"
+#include "grader/handin/handin.h"
 
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +31,14 @@ enum {
     MAX_RATIO = 200,       /* unpacked bytes for each packed one, ... */
     FREE_BYTES = 16 << 20, /* beyond these */
     MAX_BYTES = 512 << 20, /* unpacked, all entries together */
+    MAX_NESTED = 2,        /* archives in archives */
+    MAX_NESTED_BYTES = 64 << 20,
     BUFFER_BYTES = 1 << 16
 };
 
 struct found {
-    enum cl_match match;
-    char path[1024];
+    int match;
+    char path[HI_PATH_BYTES];
     char *contents; /* [bytes], if not larger than is taken */
     size_t bytes;
     bool twice;
@@ -41,10 +47,11 @@ struct found {
 struct unpacking {
     size_t largest_bytes; /* of a file that is taken */
     size_t milestones;
-    struct cl_wanted wanted[CL_MAX_MILESTONES];
-    struct found found[CL_MAX_MILESTONES];
-    struct archive *archive;
+    struct hi_wanted wanted[HI_MAX_MILESTONES];
+    struct found source[HI_MAX_MILESTONES], report[HI_MAX_MILESTONES];
+    struct archive *archive; /* that is being read */
     long long packed, unpacked;
+    int entries;
 };
 
 static void say(const char *what, const char *milestone, const char *path, const char *text)
@@ -100,9 +107,10 @@ static void count_bytes(struct unpacking *u, const char *path, long long bytes)
         reject(path, "a bomb: unpacks to more than 200 times its size");
 }
 
-/* Reads an entry to its end, and keeps its beginning if there is a place for it. @return its size.
- */
-static size_t read_entry(struct unpacking *u, const char *path, char *keep)
+/* Reads an entry to its end, and keeps its beginning if there is a place for it.
+ * @param keep  grows up to @p most bytes; NULL: none is kept
+ * @return its size */
+static size_t read_entry(struct unpacking *u, const char *path, char **keep, size_t most)
 {
     static char buffer[BUFFER_BYTES];
     size_t bytes = 0;
@@ -113,27 +121,63 @@ static size_t read_entry(struct unpacking *u, const char *path, char *keep)
         if (n == 0)
             return bytes;
         count_bytes(u, path, n);
-        if (keep && bytes + (size_t)n <= u->largest_bytes)
-            memcpy(keep + bytes, buffer, (size_t)n);
+        if (keep && bytes + (size_t)n <= most) {
+            char *more = realloc(*keep, bytes + (size_t)n);
+            if (!more)
+                exit(2);
+            *keep = more;
+            memcpy(*keep + bytes, buffer, (size_t)n);
+        }
         bytes += (size_t)n;
     }
 }
 
-static void take_entry(struct unpacking *u, const char *path)
+static void unpack(struct unpacking *u, const char *prefix, int depth);
+static void support_formats(struct archive *archive);
+
+/* An archive in the archive: what is in it is looked at as if it lay in a folder of its name. */
+static void take_nested(struct unpacking *u, const char *path, int depth)
+{
+    struct archive *outer = u->archive;
+    char *data = NULL;
+    const size_t bytes = read_entry(u, path, &data, MAX_NESTED_BYTES);
+    if (bytes > 0 && bytes <= MAX_NESTED_BYTES) {
+        if (!(u->archive = archive_read_new()))
+            exit(2);
+        support_formats(u->archive);
+        if (archive_read_open_memory(u->archive, data, bytes))
+            reject(path, "an archive in it that is no zip or tar file");
+        unpack(u, path, depth + 1);
+        archive_read_free(u->archive);
+        u->archive = outer;
+    }
+    free(data);
+}
+
+static void take_entry(struct unpacking *u, const char *path, int depth)
 {
     size_t which = 0;
-    enum cl_match match = cl_wanted_match(u->wanted, u->milestones, path, &which);
-    struct found *found = &u->found[which];
-    if (!match || match < found->match) {
-        read_entry(u, path, NULL);
+    if (depth < MAX_NESTED && hi_archive_stem(path)) {
+        take_nested(u, path, depth);
         return;
     }
-    found->twice = match == found->match;
+    int match = (int)hi_match_path(u->wanted, u->milestones, path, &which);
+    struct found *found = &u->source[which];
+    size_t most = u->largest_bytes;
+    if (!match && (match = hi_match_report(u->wanted, u->milestones, path, &which))) {
+        found = &u->report[which];
+        most = HI_MAX_REPORT_BYTES;
+    }
+    const bool report = most != u->largest_bytes, twice = match && match == found->match;
+    if (!match || match < found->match || strlen(path) >= sizeof found->path ||
+        (report && twice && strcmp(path, found->path) > 0)) { /* the first report counts */
+        read_entry(u, path, NULL, 0);
+        return;
+    }
+    found->twice = twice && !report;
     found->match = match;
     snprintf(found->path, sizeof found->path, "%s", path);
-    if (!found->contents && !(found->contents = malloc(u->largest_bytes)))
-        exit(2);
-    found->bytes = read_entry(u, path, found->contents);
+    found->bytes = read_entry(u, path, &found->contents, most);
 }
 
 static const char *path_of(struct archive_entry *entry)
@@ -142,26 +186,39 @@ static const char *path_of(struct archive_entry *entry)
     return path ? path : archive_entry_pathname_utf8(entry);
 }
 
-static void unpack(struct unpacking *u)
+static void unpack(struct unpacking *u, const char *prefix, int depth)
 {
     struct archive_entry *entry;
     int read;
-    for (int entries = 0; (read = archive_read_next_header(u->archive, &entry)) != ARCHIVE_EOF;
-         entries++) {
+    for (; (read = archive_read_next_header(u->archive, &entry)) != ARCHIVE_EOF; u->entries++) {
         if (read == ARCHIVE_FATAL || read == ARCHIVE_FAILED)
-            reject(NULL, why_not(u, "a damaged archive"));
-        const char *path = path_of(entry), *why = cl_path_refused(path);
+            reject(prefix[0] ? prefix : NULL, why_not(u, "a damaged archive"));
+        char full[PATH_MAX];
+        const char *path = path_of(entry), *why = hi_path_refused(path);
         if (!why)
             why = kind_refused(entry);
-        if (!why && entries == MAX_ENTRIES)
+        if (!why && u->entries >= MAX_ENTRIES)
             why = "a bomb: more than 20000 entries";
         if (!why && archive_entry_is_encrypted(entry))
             why = "an encrypted entry";
+        if (!why && prefix[0] && !path_format(full, sizeof full, "%s/%s", prefix, path))
+            why = "a path that is too long";
         if (why)
             reject(path, why);
         if (archive_entry_filetype(entry) != AE_IFDIR)
-            take_entry(u, path);
+            take_entry(u, prefix[0] ? full : path, depth);
     }
+}
+
+static void support_formats(struct archive *archive)
+{
+    archive_read_support_filter_gzip(archive);
+    archive_read_support_filter_bzip2(archive);
+    archive_read_support_filter_xz(archive);
+    archive_read_support_filter_zstd(archive);
+    archive_read_support_format_tar(archive);
+    archive_read_support_format_gnutar(archive);
+    archive_read_support_format_zip(archive);
 }
 
 static void open_archive(struct unpacking *u)
@@ -174,13 +231,7 @@ static void open_archive(struct unpacking *u)
     }
     if (u->packed == 0)
         reject(NULL, "nothing in it: the file is empty");
-    archive_read_support_filter_gzip(u->archive);
-    archive_read_support_filter_bzip2(u->archive);
-    archive_read_support_filter_xz(u->archive);
-    archive_read_support_filter_zstd(u->archive);
-    archive_read_support_format_tar(u->archive);
-    archive_read_support_format_gnutar(u->archive);
-    archive_read_support_format_zip(u->archive);
+    support_formats(u->archive);
     if (archive_read_open_fd(u->archive, STDIN_FILENO, BUFFER_BYTES))
         reject(NULL, "no zip or tar file");
 }
@@ -192,19 +243,21 @@ static void parse(struct unpacking *u, int argc, char **argv)
         exit(2);
     }
     u->largest_bytes = strtoul(argv[1], NULL, 10);
-    for (int i = 2; i < argc && u->milestones < CL_MAX_MILESTONES; i += 3) {
-        struct cl_wanted *wanted = &u->wanted[u->milestones++];
+    for (int i = 2; i < argc && u->milestones < HI_MAX_MILESTONES; i += 3) {
+        struct hi_wanted *wanted = &u->wanted[u->milestones++];
         snprintf(wanted->id, sizeof wanted->id, "%s", argv[i]);
         snprintf(wanted->folder, sizeof wanted->folder, "%s", argv[i + 1]);
         snprintf(wanted->file, sizeof wanted->file, "%s", argv[i + 2]);
     }
 }
 
-static void hand_out(const struct unpacking *u, size_t which)
+static void hand_out(const struct unpacking *u, size_t which, const struct found *found,
+                     size_t most)
 {
-    const struct found *found = &u->found[which];
-    const char *what = found->twice ? "twice" : found->bytes > u->largest_bytes ? "large" : "file";
+    const char *what = found->twice ? "twice" : found->bytes > most ? "large" : "file";
     char bytes[32];
+    if (!found->match)
+        return;
     snprintf(bytes, sizeof bytes, "%zu", found->bytes);
     say(what, u->wanted[which].id, found->path, bytes);
     if (strcmp(what, "file") == 0)
@@ -217,9 +270,10 @@ int main(int argc, char **argv)
     parse(&u, argc, argv);
     setlocale(LC_CTYPE, "C.UTF-8"); /* or names in zip files could not be read */
     open_archive(&u);
-    unpack(&u);
-    for (size_t i = 0; i < u.milestones; i++)
-        if (u.found[i].match)
-            hand_out(&u, i);
+    unpack(&u, "", 0);
+    for (size_t i = 0; i < u.milestones; i++) {
+        hand_out(&u, i, &u.source[i], u.largest_bytes);
+        hand_out(&u, i, &u.report[i], HI_MAX_REPORT_BYTES);
+    }
     return fflush(stdout) || ferror(stdout) ? 2 : 0;
 }

@@ -1,10 +1,11 @@
 /* An archive: build/unpack-submission reads it, in the sandbox, and hands out what it found in a
  * table (see there) with the files' contents behind their rows. */
-#include "grader/class/class.h"
+#include "grader/handin/handin_parts.h"
 
 #include "base/checkout.h"
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/printable.h"
 #include "base/tsv.h"
 #include "grader/sandbox/box.h"
 
@@ -20,8 +21,8 @@
 
 enum {
     MAX_ARCHIVE_BYTES = 64 << 20,
-    MAX_OUTPUT_BYTES = (CL_MAX_MILESTONES + 1) * CL_MAX_SOURCE_BYTES,
-    MAX_ARGUMENTS = 3 + 3 * CL_MAX_MILESTONES
+    MAX_OUTPUT_BYTES = HI_MAX_MILESTONES * HI_MAX_SOURCE_BYTES + 4 * HI_MAX_REPORT_BYTES,
+    MAX_ARGUMENTS = 3 + 3 * HI_MAX_MILESTONES
 };
 
 /* The time is an archive's by the processor's clock; the other is for a machine on which nothing
@@ -35,29 +36,29 @@ static const struct gr_limits limits = {.wall_s = 300,
                                         .files = 32,
                                         .processes = 8};
 
-static void reject(struct cl_submission *s, const char *why, const char *where)
+static void reject(struct hi_taken *taken, const char *why, const char *where)
 {
-    char shown[CL_SHOWN_BYTES];
-    snprintf(s->rejected, sizeof s->rejected, "its archive has %.200s%s%.250s", why,
-             where[0] ? ": " : "", cl_name_shown(shown, where));
+    char shown[4 * HI_PATH_BYTES + 1];
+    text_printable(shown, sizeof shown, where);
+    snprintf(taken->rejected, sizeof taken->rejected, "its archive has %.200s%s%.250s", why,
+             where[0] ? ": " : "", shown);
 }
 
 /* ---- running it ----------------------------------------------------------------------------- */
 
 /* The program's command line. The words live as long as the arrays. */
-static size_t make_words(const struct cl_options *o, const char *program, const char *largest,
-                         const char *words[MAX_ARGUMENTS])
+static void make_words(const struct hi_handin *h, const char *program, const char *largest,
+                       const char *words[MAX_ARGUMENTS])
 {
     size_t n = 0;
     words[n++] = program;
     words[n++] = largest;
-    for (size_t i = 0; i < o->milestones; i++) {
-        words[n++] = o->milestone[i].id;
-        words[n++] = o->milestone[i].folder;
-        words[n++] = o->milestone[i].file;
+    for (size_t i = 0; i < h->milestones; i++) {
+        words[n++] = h->wanted[i].id;
+        words[n++] = h->wanted[i].folder;
+        words[n++] = h->wanted[i].file;
     }
     words[n] = NULL;
-    return n;
 }
 
 static bool ends_in_time(int pidfd)
@@ -73,7 +74,7 @@ static bool ends_in_time(int pidfd)
 
 /* Runs it from one descriptor to another.
  * @param status  as waitpid() tells it; that of a failure if it did not end */
-static enum st_code run_unpack(const struct cl_class *class, int archive, int output, int *status,
+static enum st_code run_unpack(const struct hi_handin *handin, int archive, int output, int *status,
                                struct st_error *err)
 {
     static char *const environment[] = {"LC_ALL=C.UTF-8", NULL};
@@ -84,10 +85,10 @@ static enum st_code run_unpack(const struct cl_class *class, int archive, int ou
         return err->code;
     path_format(program, sizeof program, "%s/unpack-submission", build);
     path_format(libraries, sizeof libraries, "%s/shared", build); /* in archives of ours */
-    snprintf(largest, sizeof largest, "%d", CL_MAX_SOURCE_BYTES);
-    make_words(class->options, program, largest, words);
+    snprintf(largest, sizeof largest, "%d", HI_MAX_SOURCE_BYTES);
+    make_words(handin, program, largest, words);
     const struct gr_box_options options = {
-        .sandbox = &class->sandbox,
+        .sandbox = handin->sandbox,
         .argv = words,
         .environment = environment,
         .folder = "/",
@@ -107,47 +108,47 @@ static enum st_code run_unpack(const struct cl_class *class, int archive, int ou
 
 /* ---- what it found -------------------------------------------------------------------------- */
 
-static void refuse(struct cl_file *file, const char *what, const char *path, const char *bytes)
+/* A file's path in the submission: the archive's own before it, if that has one. */
+static bool put_path(char to[HI_PATH_BYTES], const char *name, const char *path)
 {
-    char text[CL_NAME_BYTES];
-    cl_name_text(text, path);
-    file->there = true;
-    file->path = strdup(text);
-    if (strcmp(what, "twice") == 0)
-        snprintf(file->refused, sizeof file->refused, "%s", CL_TWICE);
-    else
-        snprintf(file->refused, sizeof file->refused, "has %.20s bytes, at most %d are taken",
-                 bytes, CL_MAX_SOURCE_BYTES);
+    while (path[0] == '.' && path[1] == '/')
+        path += 2;
+    return path_format(to, HI_PATH_BYTES, "%s%s%s", name, name[0] ? "/" : "", path);
 }
 
 /* One row. @param at  behind it, where a file's contents are; moved to behind them */
-static enum st_code take_row(struct cl_class *class, struct cl_submission *s, char *const cell[4],
+static enum st_code take_row(struct hi_reading *r, const char *name, char *const cell[4],
                              const char **at, const char *end, struct st_error *err)
 {
-    const struct cl_options *o = class->options;
+    char path[HI_PATH_BYTES];
+    size_t limit;
     if (strcmp(cell[0], "rejected") == 0) {
-        reject(s, cell[3], cell[2]);
+        reject(r->taken, cell[3], cell[2]);
         return ST_OK;
     }
-    size_t which = 0, bytes = strtoul(cell[3], NULL, 10);
-    while (which < o->milestones && strcmp(o->milestone[which].id, cell[1]) != 0)
-        which++;
-    if (which == o->milestones)
-        return st_fail(err, ST_CHILD, "unpack-submission names no milestone of ours");
-    if (strcmp(cell[0], "file") != 0) {
-        refuse(&s->file[which], cell[0], cell[2], cell[3]);
-        return ST_OK;
-    }
-    if (bytes > (size_t)(end - *at))
+    const bool has_contents = strcmp(cell[0], "file") == 0;
+    const char *contents = *at;
+    const size_t bytes = strtoul(cell[3], NULL, 10);
+    if (has_contents && bytes > (size_t)(end - *at))
         return st_fail(err, ST_CHILD, "unpack-submission hands out less than it says");
-    s->file[which].modified = s->modified;
-    enum st_code code = cl_file_keep(class, s, which, cell[2], *at, bytes, err);
-    *at += bytes;
-    return code;
+    *at += has_contents ? bytes : 0;
+    struct hi_file *file = put_path(path, name, cell[2]) ? hi_offer(r, path, &limit) : NULL;
+    if (!file)
+        return ST_OK;
+    file->bytes = bytes;
+    if (strcmp(cell[0], "twice") == 0)
+        file->twice = true;
+    else if (!has_contents)
+        hi_refuse(file, "has %zu bytes, at most %zu are taken", bytes, limit);
+    else if (!(file->contents = malloc(bytes + 1)))
+        return st_fail(err, ST_NO_MEMORY, "cannot hold a file that was handed in");
+    else
+        memcpy(file->contents, contents, bytes);
+    return ST_OK;
 }
 
 /* The rows, one by one, as contents lie between them. */
-static enum st_code take_table(struct cl_class *class, struct cl_submission *s, const char *at,
+static enum st_code take_table(struct hi_reading *r, const char *name, const char *at,
                                const char *end, struct st_error *err)
 {
     static const char header[] = "what\tmilestone\tpath\ttext\n";
@@ -164,13 +165,13 @@ static enum st_code take_table(struct cl_class *class, struct cl_submission *s, 
         at = newline + 1;
         code = tsv_parse(text, bytes, "unpack-submission", &table, err);
         if (!code && table.rows == 1)
-            code = take_row(class, s, table.cells, &at, end, err);
+            code = take_row(r, name, table.cells, &at, end, err);
         tsv_free(&table);
     }
     return code;
 }
 
-static enum st_code take_output(struct cl_class *class, struct cl_submission *s, int output,
+static enum st_code take_output(struct hi_reading *r, const char *name, int output,
                                 struct st_error *err)
 {
     struct stat info;
@@ -180,43 +181,34 @@ static enum st_code take_output(struct cl_class *class, struct cl_submission *s,
     char *text = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, output, 0);
     if (text == MAP_FAILED)
         return st_fail_errno(err, errno, "cannot read what was unpacked");
-    enum st_code code = take_table(class, s, text, text + bytes, err);
+    enum st_code code = take_table(r, name, text, text + bytes, err);
     munmap(text, bytes);
     return code;
 }
 
-enum st_code cl_intake_archive(struct cl_class *class, struct cl_submission *s,
-                               struct st_error *err)
+enum st_code hi_read_archive(struct hi_reading *r, int archive, const char *name,
+                             struct st_error *err)
 {
-    char path[PATH_MAX];
+    struct hi_taken *taken = r->taken;
     struct stat info;
-    path_format(path, sizeof path, "%s/%s", class->options->dir, s->entry);
-    int archive = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (archive < 0 || fstat(archive, &info) || !S_ISREG(info.st_mode)) {
-        s->unreadable = archive < 0 && errno != ELOOP;
-        snprintf(s->rejected, sizeof s->rejected, "its archive cannot be read: %s",
-                 archive < 0 ? strerror(errno) : "not a regular file");
-    } else if (info.st_size > MAX_ARCHIVE_BYTES) {
-        snprintf(s->rejected, sizeof s->rejected,
+    int status = 0;
+    if (!fstat(archive, &info) && info.st_size > MAX_ARCHIVE_BYTES) {
+        snprintf(taken->rejected, sizeof taken->rejected,
                  "its archive has %lld bytes, at most %d are taken", (long long)info.st_size,
                  MAX_ARCHIVE_BYTES);
+        return ST_OK;
     }
-    int output = s->rejected[0] ? -1 : memfd_create("unpacked", MFD_CLOEXEC), status = 0;
-    enum st_code code = ST_OK;
-    if (!s->rejected[0]) {
-        code = output < 0 ? st_fail_errno(err, errno, "cannot hold what is unpacked")
-                          : run_unpack(class, archive, output, &status, err);
-        if (!code && WIFSIGNALED(status))
-            reject(s, "too much in it: unpacking took more time or memory than is allowed", "");
-        else if (!code && WEXITSTATUS(status) != 0) {
-            s->unreadable = true;
-            snprintf(s->rejected, sizeof s->rejected, "its archive cannot be unpacked here");
-        } else if (!code)
-            code = take_output(class, s, output, err);
-    }
-    if (archive >= 0)
-        close(archive);
-    if (output >= 0)
-        close(output);
+    const int output = memfd_create("unpacked", MFD_CLOEXEC);
+    if (output < 0)
+        return st_fail_errno(err, errno, "cannot hold what is unpacked");
+    enum st_code code = run_unpack(r->handin, archive, output, &status, err);
+    if (!code && WIFSIGNALED(status))
+        reject(taken, "too much in it: unpacking took more time or memory than is allowed", "");
+    else if (!code && WEXITSTATUS(status) != 0) {
+        taken->unreadable = true;
+        snprintf(taken->rejected, sizeof taken->rejected, "its archive cannot be unpacked here");
+    } else if (!code)
+        code = take_output(r, name, output, err);
+    close(output);
     return code;
 }

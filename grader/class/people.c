@@ -1,0 +1,190 @@
+/* People, as platforms and rosters call them; and the times at which they hand in. */
+#include "grader/class/download.h"
+
+#include "base/utf8.h"
+
+#include <ctype.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <wctype.h>
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+enum { MOST_WORDS = 8, PLAIN_BYTES = 512 };
+
+/* A name's words, in lower case, letters and digits only: "Lee, Ann-Marie" is "lee" and "annmarie". */
+struct plain_name {
+    size_t words;
+    char word[MOST_WORDS][PLAIN_BYTES / 4];
+};
+
+static void put_point(char *to, size_t room, wint_t point)
+{
+    const size_t used = strlen(to);
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (out) {
+        utf8_put(out, (unsigned)point);
+        fclose(out);
+        snprintf(to + used, room - used, "%s", text);
+    }
+    free(text);
+}
+
+static void make_plain(struct plain_name *to, const char *name)
+{
+    static locale_t locale;
+    if (!locale)
+        locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", NULL);
+    memset(to, 0, sizeof *to);
+    bool inside = false;
+    for (const char *at = name; *at;) {
+        const wint_t point = (wint_t)utf8_next(&at);
+        if (point == ' ' || point == ',' || point == '_') {
+            inside = false;
+        } else if (iswalnum_l(point, locale)) {
+            to->words += !inside && to->words < MOST_WORDS;
+            inside = true;
+            put_point(to->word[to->words - 1], sizeof to->word[0], towlower_l(point, locale));
+        }
+    }
+}
+
+/* The words from one on, round to it: "annlee" or "leeann". */
+static void join(char to[PLAIN_BYTES], const struct plain_name *name, size_t first)
+{
+    size_t used = 0;
+    to[0] = '\0';
+    for (size_t i = 0; i < name->words && used < PLAIN_BYTES; i++)
+        used += (size_t)snprintf(to + used, PLAIN_BYTES - used, "%s",
+                                 name->word[(first + i) % name->words]);
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    struct plain_name x, y;
+    char one[PLAIN_BYTES], other[PLAIN_BYTES];
+    make_plain(&x, a);
+    make_plain(&y, b);
+    join(one, &x, 0);
+    for (size_t first = 0; first < y.words; first++) {
+        join(other, &y, first);
+        if (one[0] && strcmp(one, other) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* ---- the roster ----------------------------------------------------------------------------- */
+
+static bool is_named(const struct gb_roster *row, const struct cl_person *person)
+{
+    return person->name[0] &&
+           (strcmp(row->name, person->name) == 0 || same_name(person->name, row->display_name) ||
+            same_name(person->name, row->name));
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a[0] && b[0] && strcasecmp(a, b) == 0;
+}
+
+static bool is_known(const struct gb_roster *row, const struct cl_person *person, int by)
+{
+    return by == 0
+               ? same_text(row->platform_id, person->id) || same_text(row->sis_id, person->sis_id)
+           : by == 1 ? same_text(row->email, person->email) || same_text(row->name, person->email)
+                     : is_named(row, person);
+}
+
+const struct gb_roster *cl_roster_find(const struct gb_roster_list *roster,
+                                       const struct cl_person *person, char *odd, size_t room)
+{
+    const struct gb_roster *found[3] = {NULL}, *best = NULL;
+    odd[0] = '\0';
+    for (int by = 0; by < 3; by++) {
+        size_t n = 0;
+        for (size_t i = 0; i < roster->n; i++)
+            if (is_known(&roster->row[i], person, by)) {
+                found[by] = &roster->row[i];
+                n++;
+            }
+        if (n > 1) {
+            found[by] = NULL;
+            if (!best && !odd[0])
+                snprintf(odd, room, "%zu rows of the roster are called so", n);
+        } else if (n == 1 && !best) {
+            best = found[by];
+            odd[0] = '\0';
+        } else if (n == 1 && best && best != found[by] && !odd[0]) {
+            snprintf(odd, room,
+                     "its %s is that of %s in the roster, its %s that of %s, which is not believed",
+                     found[0] == best ? "number" : "e-mail address", best->name,
+                     by == 1 ? "e-mail address" : "name", found[by]->name);
+        }
+    }
+    return best;
+}
+
+const char *cl_roster_team(const struct gb_roster_list *roster, const char *name)
+{
+    for (size_t i = 0; name[0] && i < roster->n; i++)
+        if (roster->row[i].team[0] && same_name(name, roster->row[i].team))
+            return roster->row[i].team;
+    return NULL;
+}
+
+/* ---- times ---------------------------------------------------------------------------------- */
+
+/* "Z", "UTC", "+01:00", "-0530", "+1". */
+static bool read_zone(const char *text, double *zone_s)
+{
+    unsigned hours, minutes = 0;
+    int used = 0;
+    if (strcmp(text, "Z") == 0 || strcasecmp(text, "UTC") == 0 || strcmp(text, "GMT") == 0) {
+        *zone_s = 0;
+        return true;
+    }
+    if ((text[0] != '+' && text[0] != '-') ||
+        !((sscanf(text + 1, "%2u:%2u%n", &hours, &minutes, &used) == 2 && !text[1 + used]) ||
+          (used = 0,
+           sscanf(text + 1, "%2u%2u%n", &hours, &minutes, &used) == 2 && !text[1 + used]) ||
+          (minutes = 0, used = 0,
+           sscanf(text + 1, "%2u%n", &hours, &used) == 1 && !text[1 + used])) ||
+        hours > 14 || minutes > 59)
+        return false;
+    *zone_s = (text[0] == '-' ? -60.0 : 60.0) * (hours * 60 + minutes);
+    return true;
+}
+
+bool cl_time_read(const char *text, double zone_s, double *seconds)
+{
+    /* The last two are Moodle's, in English. */
+    static const char *const formats[] = {"%Y-%m-%dT%H:%M:%S",      "%Y-%m-%d %H:%M:%S",
+                                          "%Y-%m-%dT%H:%M",         "%Y-%m-%d %H:%M",
+                                          "%A, %d %B %Y, %I:%M %p", "%A, %B %d, %Y, %I:%M %p"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        struct tm date = {0};
+        double fraction = 0, zone = zone_s;
+        const char *end = strptime(text, formats[i], &date);
+        if (!end)
+            continue;
+        if (*end == '.') {
+            char *behind;
+            fraction = strtod(end, &behind);
+            end = behind;
+        }
+        while (*end == ' ')
+            end++;
+        if (*end && !read_zone(end, &zone))
+            continue;
+        *seconds = (double)timegm(&date) + fraction - zone;
+        return isfinite(zone);
+    }
+    return false;
+}

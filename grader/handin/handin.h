@@ -1,0 +1,75 @@
+/** @file
+ * What one student or team handed in, read in one way for `grader class` and for `grader mN --source
+ * FOLDER|ARCHIVE`, which platforms' autograders call.
+ *
+ *     parts -> folders are walked; archives, also nested ones, are read by build/unpack-submission in
+ *     the sandbox -> each file is offered -> the best of each milestone, and its report, are kept
+ *
+ * Everything in it is untrusted: links are not followed, nothing is written, sizes are bounded.
+ */
+#ifndef CONVLAB_GRADER_HANDIN_H
+#define CONVLAB_GRADER_HANDIN_H
+
+#include "base/status.h"
+#include "grader/handin/wanted.h"
+#include "grader/sandbox/sandbox.h"
+
+#include <stdint.h>
+
+enum { HI_MAX_SOURCE_BYTES = 1 << 20, HI_MAX_REPORT_BYTES = 32 << 20, HI_PATH_BYTES = 1024 };
+
+/** Why a milestone's file is not taken of which there are several. */
+#define HI_TWICE "is not the only file of this milestone"
+
+/** A file that was found for a milestone. Paths are bytes as they were found. */
+struct hi_file {
+    int match; /**< enum hi_match, or of a report how well it fits; 0: none was found */
+    bool twice;
+    char path[HI_PATH_BYTES];
+    char *contents; /**< NULL if it was refused */
+    size_t bytes;
+    int64_t modified;  /**< seconds since 1970; 0 in an archive */
+    char refused[256]; /**< why, or "" */
+    bool unreadable;   /**< because it cannot be read here, which is no fault of the submission */
+};
+
+/** What is kept of a submission. */
+struct hi_taken {
+    struct hi_file source[HI_MAX_MILESTONES], report[HI_MAX_MILESTONES];
+    char rejected[512]; /**< why nothing of it is taken, or "" */
+    char note[512];     /**< what was left out although it was handed in, or "" */
+    bool unreadable;    /**< rejected, because it cannot be read here */
+};
+
+/** A file, folder or archive of the submission. */
+struct hi_part {
+    const char *path; /**< where it lies */
+    const char
+        *name; /**< its name within the submission; "": what is in it has no folder before it */
+};
+
+/** What to look for, and where. */
+struct hi_handin {
+    const struct hi_wanted *wanted;
+    size_t milestones;
+    const struct gr_sandbox *sandbox;
+    const struct hi_part *part;
+    size_t parts;
+};
+
+/** Reads it. @param taken  to be freed in any case. @return ST_OK whatever was handed in; an error is
+ * a fault of the machine. */
+enum st_code hi_take(struct hi_taken *taken, const struct hi_handin *handin, struct st_error *err);
+
+/** Whether a milestone's file is the one to grade: its name is right, or, with @p lenient, it is the
+ * only plausible one. */
+bool hi_is_chosen(const struct hi_file *file, bool lenient);
+
+/** Why none is, in one phrase with near misses: "no file m1-cpu-conv/conv.c (found: Conv.c)". */
+void hi_describe_missing(const struct hi_file *file, const struct hi_wanted *wanted, char *to,
+                         size_t room);
+
+/** Releases what was kept. */
+void hi_taken_free(struct hi_taken *taken);
+
+#endif

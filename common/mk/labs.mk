@@ -9,7 +9,7 @@ LAB_INCLUDE     := common#  the folder of conv.h
 LAB_BASE_CFLAGS = -std=gnu11 -g -I$(LAB_INCLUDE) -fPIC -shared -fopenmp -Wall -Wextra
 
 .PHONY: $(MILESTONES) $(addprefix lab-,$(MILESTONES)) $(addprefix reference-,$(MILESTONES)) \
-        $(addprefix print-lab-,$(MILESTONES)) reference graded-references skeletons \
+        $(addprefix print-lab-,$(MILESTONES)) reference graded-references skeletons points \
         print-lab-compiler-c print-lab-compiler-cu print-lab-command-c print-lab-command-cu
 
 # GPU milestones: PTX for the virtual GPU and newer GPUs than are known here; machine code for the GPU that is
@@ -113,6 +113,10 @@ skeletons: ## generate the skeletons in labs/ from the references
 	$(Q)for f in $(LAB_FOLDERS); do \
 	    for s in reference/$$f/conv.c*; do \
 	        awk -f common/mk/skeleton.awk $$s > labs/$$f/$$(basename $$s); done; done
+
+points: ## write the points of edited rubrics into the assignment pages
+	$(Q)for r in labs/m*/rubric.yaml; do page=$${r%/*}/README.md; \
+	    awk -f common/mk/lab-points.awk $$r $$page > $$page.new && mv $$page.new $$page || exit 1; done
 
 # The page of a grading says which compiler, and with which flags.
 print-lab-compiler-c:

@@ -21,6 +21,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** Options that change what is checked. The gradebook keeps them. */
+enum cl_kept { CL_IMAGES, CL_MODEL, CL_SHAPES, CL_DEVICE, CL_QUICK, CL_KEPT };
+enum { CL_FLAG_CHARS = 128 };
+typedef char cl_kept_values[CL_KEPT][CL_FLAG_CHARS];
+
 /** The command line. Strings point into argv. */
 struct cl_options {
     bool slurm;       /**< --slurm: on a cluster */
@@ -35,13 +40,16 @@ struct cl_options {
     int64_t since;           /**< --since: seconds since 1970, or 0 */
     size_t jobs, retries, timing_cores, limit_s; /**< jobs 0: not said; the limit: of one grading */
     uint64_t seed;
-    bool seed_given, quick, regrade, no_sandbox;
+    bool seed_given, quick, cpu_times, regrade, no_sandbox;
     size_t milestones;
     struct hi_wanted milestone[HI_MAX_MILESTONES];
+    struct gr_rubric *rubrics[HI_MAX_MILESTONES];
     double max_score[HI_MAX_MILESTONES];        /**< automatic points of its rubric */
     char rubric[HI_MAX_MILESTONES][SHA256_HEX]; /**< hash of that */
     char command[1024];                         /**< as it was typed */
-    char flags[1024]; /**< those of the grader that change what is checked */
+    const char *change;  /**< --change: options that may differ from the gradebook's */
+    cl_kept_values flag; /**< of each option that changes what is checked: its value, or "" */
+    char flags[1024];    /**< all of them, as text */
 };
 
 /** A milestone's file of a submission. */

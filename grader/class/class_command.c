@@ -130,6 +130,30 @@ static enum st_code check_rubrics(struct cl_class *class, struct st_error *err)
     return code;
 }
 
+/* Items of the rubric that these options leave out are named before anything is graded. */
+static void notice_unchecked(struct cl_class *class, size_t m)
+{
+    const struct cl_options *o = class->options;
+    const struct gr_options one = cl_options_of(o, m);
+    const struct gr_rubric *rubric = o->rubrics[m];
+    char names[512] = "";
+    double points = 0;
+    for (unsigned i = 0; i < rubric->items_count; i++) {
+        const struct gr_item *item = &rubric->items[i];
+        if (item->kind != GR_AUTOMATIC || gr_options_ask_for(&one, item))
+            continue;
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", item->id);
+        points += item->points;
+    }
+    if (points > 0)
+        cl_notice(
+            class, NULL,
+            "%s: %s: not checked with %s: %g of its %g automatic points (grader final asks what they count)",
+            o->milestone[m].id, names, o->asked.sizes ? "these --images" : "--quick", points,
+            o->max_score[m]);
+}
+
 /* ---- what is told at the end ---------------------------------------------------------------- */
 
 static void print_summary(const struct cl_class *class, const struct cl_counts *c,
@@ -220,15 +244,21 @@ int gr_command_class(int argc, char **argv)
     if (!code)
         code = gb_open(&class.book, options.gradebook, GB_CREATE, &err);
     if (!code)
+        code = cl_options_keep(&options, class.book, class.files, &err);
+    if (!code)
         code = begin_run(&class, &err);
     if (!code)
         code = choose_seed(&class, &err);
     if (!code)
         code = check_rubrics(&class, &err);
+    for (size_t m = 0; !code && m < options.milestones; m++)
+        notice_unchecked(&class, m);
     int status = code ? EXIT_NOT_ALL : grade(&class, &err);
     if (err.code)
         st_print(stderr, "grader class", &err);
     cl_submissions_free(&class);
+    for (size_t m = 0; m < options.milestones; m++)
+        gr_rubric_free(options.rubrics[m]);
     gb_close(class.book);
     if (class.lock >= 0)
         close(class.lock);

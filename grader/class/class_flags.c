@@ -17,8 +17,6 @@
 
 enum { MAX_GIVEN_BYTES = 256 << 20, HASH_CHARS = 16 };
 
-static const char virtual_profile[] = "virtual:";
-
 static const char *base_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -38,7 +36,7 @@ static enum st_code keep(const char *folder, const char *path, const char *data,
  * @param kept  set to the copy of the first
  * @param flag  set to its name and hash: "shapes.tsv@0123456789abcdef" */
 static enum st_code keep_given(const char *files, const char *const path[2], char kept[PATH_MAX],
-                               char flag[128], struct st_error *err)
+                               char flag[CL_FLAG_CHARS], struct st_error *err)
 {
     char *data[2] = {NULL, NULL}, folder[PATH_MAX], hex[SHA256_HEX];
     size_t bytes[2] = {0, 0};
@@ -61,14 +59,14 @@ static enum st_code keep_given(const char *files, const char *const path[2], cha
         code = dir_make(folder, err);
     for (int i = 0; !code && i < 2 && data[i]; i++)
         code = keep(folder, path[i], data[i], bytes[i], err);
-    snprintf(flag, 128, "%.80s@%.*s", base_of(path[0]), HASH_CHARS, hex);
+    snprintf(flag, CL_FLAG_CHARS, "%.80s@%.*s", base_of(path[0]), HASH_CHARS, hex);
     free(data[0]);
     free(data[1]);
     return code;
 }
 
 /* A model by its path is an instructor's; one by its name is the suite's, as its version. */
-static enum st_code keep_model(struct cl_options *o, const char *files, char flag[128],
+static enum st_code keep_model(struct cl_options *o, const char *files, char flag[CL_FLAG_CHARS],
                                struct st_error *err)
 {
     char folder[PATH_MAX], name[256], model[PATH_MAX], expected[PATH_MAX];
@@ -77,7 +75,7 @@ static enum st_code keep_model(struct cl_options *o, const char *files, char fla
     enum st_code code = nn_model_place(o->asked.model, folder, name, err);
     if (!code && !(code = nn_network_load(&network, folder, name, err)))
         nn_network_free(&network);
-    snprintf(flag, 128, "%.100s", o->asked.model);
+    snprintf(flag, CL_FLAG_CHARS, "%.100s", o->asked.model);
     if (code || strcmp(o->asked.model, name) == 0)
         return code;
     if (!path_format(model, sizeof model, "%s/%s.safetensors", folder, name) ||
@@ -88,7 +86,7 @@ static enum st_code keep_model(struct cl_options *o, const char *files, char fla
     return code;
 }
 
-static enum st_code keep_shapes(struct cl_options *o, const char *files, char flag[128],
+static enum st_code keep_shapes(struct cl_options *o, const char *files, char flag[CL_FLAG_CHARS],
                                 struct st_error *err)
 {
     static char kept[PATH_MAX];
@@ -102,13 +100,13 @@ static enum st_code keep_shapes(struct cl_options *o, const char *files, char fl
 }
 
 /* A profile of the virtual GPU may be a file, too. */
-static enum st_code keep_device(struct cl_options *o, const char *files, char flag[128],
+static enum st_code keep_device(struct cl_options *o, const char *files, char flag[CL_FLAG_CHARS],
                                 struct st_error *err)
 {
-    static char kept[PATH_MAX], device[PATH_MAX + sizeof virtual_profile];
-    const size_t prefix = strlen(virtual_profile);
-    snprintf(flag, 128, "%.100s", o->asked.device);
-    if (strncmp(o->asked.device, virtual_profile, prefix) != 0)
+    static char kept[PATH_MAX], device[PATH_MAX + sizeof CL_VIRTUAL];
+    const size_t prefix = strlen(CL_VIRTUAL);
+    snprintf(flag, CL_FLAG_CHARS, "%.100s", o->asked.device);
+    if (strncmp(o->asked.device, CL_VIRTUAL, prefix) != 0)
         return ST_OK;
     char file[128], folder[PATH_MAX];
     struct vg_profile profile;
@@ -121,32 +119,25 @@ static enum st_code keep_device(struct cl_options *o, const char *files, char fl
         return code;
     code =
         keep_given(files, (const char *const[2]){o->asked.device + prefix, NULL}, kept, file, err);
-    snprintf(flag, 128, "%s%.110s", virtual_profile, file);
-    snprintf(device, sizeof device, "%s%s", virtual_profile, kept);
+    snprintf(flag, CL_FLAG_CHARS, "%s%.110s", CL_VIRTUAL, file);
+    snprintf(device, sizeof device, "%s%s", CL_VIRTUAL, kept);
     o->asked.device = device;
     return code;
 }
 
-static void add_flag(struct cl_options *o, const char *name, const char *value)
-{
-    const size_t used = strlen(o->flags);
-    snprintf(o->flags + used, sizeof o->flags - used, "%s%s%s%s", used ? " " : "", name,
-             *value ? " " : "", value);
-}
-
 enum st_code cl_options_flags(struct cl_options *o, const char *files, struct st_error *err)
 {
-    char flag[128], images[GR_IMAGES_CHARS];
+    char images[GR_IMAGES_CHARS];
     enum st_code code = ST_OK;
     if (o->asked.sizes)
-        add_flag(o, "--images", gr_options_images(&o->asked, images));
-    if (o->asked.model && !(code = keep_model(o, files, flag, err)))
-        add_flag(o, "--model", flag);
-    if (!code && o->shapes && !(code = keep_shapes(o, files, flag, err)))
-        add_flag(o, "--shapes", flag);
-    if (!code && o->asked.device && !(code = keep_device(o, files, flag, err)))
-        add_flag(o, "--device", flag);
+        snprintf(o->flag[CL_IMAGES], CL_FLAG_CHARS, "%s", gr_options_images(&o->asked, images));
+    if (o->asked.model)
+        code = keep_model(o, files, o->flag[CL_MODEL], err);
+    if (!code && o->shapes)
+        code = keep_shapes(o, files, o->flag[CL_SHAPES], err);
+    if (!code && o->asked.device)
+        code = keep_device(o, files, o->flag[CL_DEVICE], err);
     if (o->quick)
-        add_flag(o, "--quick", "");
+        snprintf(o->flag[CL_QUICK], CL_FLAG_CHARS, "yes");
     return code;
 }

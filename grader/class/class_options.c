@@ -33,9 +33,23 @@ static void take_seed(void *arguments, char *text, const struct option_row *row,
     o->seed_given = true;
 }
 
+static void check_change(const struct cl_options *o, struct argp_state *state)
+{
+    char word[16];
+    for (const char *at = o->change; at && cl_list_next(&at, word, sizeof word);) {
+        size_t i = 0;
+        while (i < CL_KEPT && strcmp(cl_kept_names[i], word) != 0)
+            i++;
+        if (i == CL_KEPT)
+            argp_error(state, "--change: expected images, model, shapes, device or quick, got '%s'",
+                       word);
+    }
+}
+
 static void check(void *arguments, struct argp_state *state)
 {
     const struct cl_options *o = arguments;
+    check_change(o, state);
     if (o->task) { /* what slurm_schedule.c makes Slurm start */
         if (!o->list || o->dir)
             argp_error(state, "--task takes --list and no folder");
@@ -76,6 +90,9 @@ static const struct option_row rows[] = {
      OPTION_TAKE_ALL(take_seed), .most = UINT64_MAX},
     {"shapes", 0, "FILE", "as of grader mN", TO(TEXT, shapes)},
     {"quick", 0, NULL, "as of grader mN", TO(FLAG, quick)},
+    {"change", 0, "NAME,...",
+     "options (images, model, shapes, device, quick) that may differ from those of the gradebook, which count otherwise",
+     TO(TEXT, change)},
     {"retries", 0, "N",
      "how often a fault that is not the submission's is tried again (default: 2)",
      TO(NUMBER, retries, 0, 100)},
@@ -84,6 +101,9 @@ static const struct option_row rows[] = {
     {"timing-cores", 0, "N",
      "cores that only times of the CPU use (default: half of them if there are at least four; with fewer, all cores, while the other gradings wait)",
      TO(NUMBER, timing_cores, 1, 1024)},
+    {"cpu-times", 0, NULL,
+     "take m1's times at all sizes, one grading at a time and beside the reference (default: at the smallest size alone, while others are graded)",
+     TO(FLAG, cpu_times)},
     {"no-sandbox", 0, NULL, "go on where there is no sandbox", TO(FLAG, no_sandbox)},
     GR_OPTION_ROWS(offsetof(struct cl_options, asked)),
     OPTION_GROUP("On a cluster:"),
@@ -150,6 +170,19 @@ bool cl_is_selected(const struct cl_options *options, const char *name)
     return !options->only || strcmp(options->only, name) == 0;
 }
 
+struct gr_options cl_options_of(const struct cl_options *o, size_t m)
+{
+    struct gr_options one = gr_options_default();
+    one.quick = o->quick;
+    one.sizes_given = o->asked.sizes > 0;
+    if (one.sizes_given) {
+        one.sizes = o->asked.sizes;
+        memcpy(one.images, o->asked.images, sizeof one.images);
+    }
+    gr_options_choose_sizes(&one, o->rubrics[m]);
+    return one;
+}
+
 /* ---- milestones ----------------------------------------------------------------------------- */
 
 static enum st_code hash_rubric(const char *path, char hex[SHA256_HEX], struct st_error *err)
@@ -168,6 +201,11 @@ static enum st_code add_milestone(struct cl_options *o, const char *id, struct s
 {
     struct gr_milestone milestone;
     struct gr_rubric *rubric;
+    for (size_t i = 0; i < o->milestones; i++)
+        if (strcmp(o->milestone[i].id, id) == 0)
+            return ST_OK;
+    if (o->milestones == HI_MAX_MILESTONES)
+        return st_fail(err, ST_USAGE, "more than %d milestones", HI_MAX_MILESTONES);
     enum st_code code = gr_milestone_find(&milestone, id, err);
     if (!code && milestone.libraries)
         return st_fail(err, ST_USAGE, "%s has nothing that is handed in", id);
@@ -175,15 +213,7 @@ static enum st_code add_milestone(struct cl_options *o, const char *id, struct s
         code = gr_rubric_load(&rubric, milestone.rubric, err);
     if (code)
         return code;
-    for (size_t i = 0; i < o->milestones; i++)
-        if (strcmp(o->milestone[i].id, id) == 0) {
-            gr_rubric_free(rubric);
-            return ST_OK;
-        }
-    if (o->milestones == HI_MAX_MILESTONES) {
-        gr_rubric_free(rubric);
-        return st_fail(err, ST_USAGE, "more than %d milestones", HI_MAX_MILESTONES);
-    }
+    o->rubrics[o->milestones] = rubric;
     struct hi_wanted *wanted = &o->milestone[o->milestones];
     snprintf(wanted->id, sizeof wanted->id, "%s", milestone.id);
     snprintf(wanted->folder, sizeof wanted->folder, "%s", milestone.folder);
@@ -191,7 +221,6 @@ static enum st_code add_milestone(struct cl_options *o, const char *id, struct s
     for (unsigned i = 0; i < rubric->items_count; i++)
         if (rubric->items[i].kind == GR_AUTOMATIC)
             o->max_score[o->milestones] += rubric->items[i].points;
-    gr_rubric_free(rubric);
     return hash_rubric(milestone.rubric, o->rubric[o->milestones++], err);
 }
 

@@ -12,6 +12,9 @@ void cl_options_parse(struct cl_options *options, int argc, char **argv);
 /** Looks up the milestones that were named: folders, files, points. */
 enum st_code cl_options_milestones(struct cl_options *options, struct st_error *err);
 
+/** @return what a grading of milestone number @p m is asked for: its sizes, and --quick. */
+struct gr_options cl_options_of(const struct cl_options *options, size_t m);
+
 enum { CL_PASSED_WORDS = 11 };
 
 /** The words of the options that a grading gets as they are. @param cuda  also the device and its engine, which
@@ -19,9 +22,20 @@ enum { CL_PASSED_WORDS = 11 };
 size_t cl_options_passed(const struct cl_options *options, bool cuda, char images[GR_IMAGES_CHARS],
                          const char *words[CL_PASSED_WORDS]);
 
-/** Fills in flags: what of the options changes a grade's checks. Files that are named there count
- * by their contents, and are replaced by copies.
+/** Fills in flag: what of the command line changes a grade's checks. Files that are named there
+ * count by their contents, and are replaced by copies.
  * @param files  GRADEBOOK.files */
 enum st_code cl_options_flags(struct cl_options *options, const char *files, struct st_error *err);
+
+/** The names of the options that the gradebook keeps, without dashes. */
+extern const char *const cl_kept_names[CL_KEPT];
+
+/** What a profile's name or file follows in --device. */
+#define CL_VIRTUAL "virtual:"
+
+/** Takes up the options that the milestones were graded with before, fills in flags, and keeps them.
+ * @return ST_USAGE if the command line has others, and --change does not name them. */
+enum st_code cl_options_keep(struct cl_options *options, struct gradebook *book, const char *files,
+                             struct st_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 #include "grader/class/final.h"
 
 #include "base/median.h"
+#include "grader/record/timing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +12,9 @@ struct source {
     struct gb_submission_list submissions;
     struct gb_grade_list grades;
     struct gb_manual_item_list items;
-    struct gb_timing_list timings; /* what the ranking compares */
+    struct gb_timing_list timings;         /* what the ranking compares */
+    struct gb_check_result_list unchecked; /* what gradings were not asked for */
+    enum cl_unchecked counts;
 };
 
 /* ---- points --------------------------------------------------------------------------------- */
@@ -48,6 +51,17 @@ static double manual_points(const struct source *s, const char *name, const char
     return points;
 }
 
+/* The automatic points that a grading could give. */
+static double automatic_max(const struct source *s, const struct cl_part_milestone *m,
+                            const struct gb_grade *grade)
+{
+    double points = m->automatic;
+    for (size_t i = 0; s->counts == CL_LEFT_OUT && i < s->unchecked.n; i++)
+        if (s->unchecked.row[i].attempt == grade->attempt)
+            points -= s->unchecked.row[i].max_points;
+    return points;
+}
+
 static double share(double points, double most)
 {
     return most > 0 ? fmin(points / most, 1) : 0;
@@ -67,11 +81,11 @@ static double milestone_share(const struct source *s, const struct cl_part *part
     if (strcmp(grade->status, "missing") != 0 && strcmp(grade->status, "rejected") != 0 &&
         entered < m->manual_items)
         final->open += m->manual_items - entered;
-    double automatic = isfinite(grade->score) ? grade->score : 0;
+    const double automatic = isfinite(grade->score) ? grade->score : 0;
+    const double most = automatic_max(s, m, grade);
     if (part->kind == CL_RUBRIC)
-        return share(automatic + manual, m->automatic + m->manual);
-    return part->first * share(automatic, m->automatic) +
-           (1 - part->first) * share(manual, m->manual);
+        return share(automatic + manual, most + m->manual);
+    return part->first * share(automatic, most) + (1 - part->first) * share(manual, m->manual);
 }
 
 static int descending(const void *a, const void *b)
@@ -110,21 +124,51 @@ static double course_item(const struct source *s, const char *name, const char *
 
 /* ---- ranking -------------------------------------------------------------------------------- */
 
-/* The shortest sum of the layers' Op Times of a submission's right milestones, or NAN. A grade that
- * failed has none: a wrong result is worth nothing. */
-static double best_time(const struct source *s, const struct cl_part *part, const char *name)
+/* An Op Time in the ranking. */
+struct place {
+    struct cl_final *final;
+    double seconds, uncertainty;
+};
+
+/* The shortest sum of the layers' Op Times of a submission's right milestones, or NAN. */
+static void find_best(const struct source *s, const struct cl_part *part, struct place *place)
 {
-    double best = NAN;
+    place->seconds = NAN;
     for (size_t i = 0; i < part->milestones; i++) {
-        const struct gb_grade *grade = grade_of(s, name, part->milestone[i].id);
-        double sum = 0;
-        for (size_t k = 0; grade && k < s->timings.n; k++)
-            if (s->timings.row[k].attempt == grade->attempt)
-                sum += s->timings.row[k].median_s;
-        if (sum > 0 && !(sum >= best))
-            best = sum;
+        const struct gb_grade *grade = grade_of(s, place->final->submission, part->milestone[i].id);
+        double sum = 0, variance = 0;
+        for (size_t k = 0; grade && k < s->timings.n; k++) {
+            const struct gb_timing *row = &s->timings.row[k];
+            if (row->attempt != grade->attempt)
+                continue;
+            sum += row->median_s;
+            variance += pow(gr_timing_text_uncertainty(row->op_times_s) * row->median_s, 2);
+        }
+        if (sum > 0 && !(sum >= place->seconds)) {
+            place->seconds = sum;
+            place->uncertainty = sqrt(variance) / sum;
+        }
     }
-    return best;
+}
+
+/* Those without a time come last. */
+static int by_time(const void *a, const void *b)
+{
+    const double x = ((const struct place *)a)->seconds, y = ((const struct place *)b)->seconds;
+    return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
+}
+
+/* Times that are equal as far as they were measured become the shortest of them: a nanosecond is
+ * worth no points. @param place  sorted */
+static void make_equal(struct place *place, size_t n)
+{
+    for (size_t i = 1, first = 0; i < n; i++) {
+        if (gr_same_time(place[first].seconds, place[first].uncertainty, place[i].seconds,
+                         place[i].uncertainty))
+            place[i].seconds = place[first].seconds;
+        else
+            first = i;
+    }
 }
 
 static double median_time(const double *all, size_t n)
@@ -153,19 +197,27 @@ double cl_ranking_share(const struct cl_part *part, double op_time_s, const doub
 static enum st_code rank(const struct source *s, const struct cl_part *part, size_t which,
                          struct cl_final_list *list, struct st_error *err)
 {
-    double *time = calloc(2 * list->n + 1, sizeof *time), *known = time + list->n;
+    struct place *place = calloc(list->n + 1, sizeof *place);
+    double *time = calloc(list->n + 1, sizeof *time);
     size_t n = 0;
-    if (!time)
-        return st_fail(err, ST_NO_MEMORY, "cannot rank the class");
-    for (size_t i = 0; i < list->n; i++) {
-        time[i] = best_time(s, part, list->row[i].submission);
-        if (!isnan(time[i]))
-            known[n++] = time[i];
+    for (size_t i = 0; place && time && i < list->n; i++) {
+        place[i].final = &list->row[i];
+        find_best(s, part, &place[i]);
+        n += !isnan(place[i].seconds);
     }
-    for (size_t i = 0; i < list->n; i++)
-        list->row[i].points[which] = part->weight * cl_ranking_share(part, time[i], known, n);
+    if (place && time) {
+        qsort(place, list->n, sizeof *place, by_time);
+        make_equal(place, n);
+        for (size_t i = 0; i < n; i++)
+            time[i] = place[i].seconds;
+        for (size_t i = 0; i < list->n; i++)
+            place[i].final->points[which] =
+                part->weight * cl_ranking_share(part, place[i].seconds, time, n);
+    }
+    const bool good = place && time;
+    free(place);
     free(time);
-    return ST_OK;
+    return good ? ST_OK : st_fail(err, ST_NO_MEMORY, "cannot rank the class");
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -192,15 +244,17 @@ static double part_points(const struct source *s, const struct cl_part *part,
     return 0;
 }
 
-/* Op Times that count: of the largest size at which any submission was right and timed, in grades
- * that passed, and with a right inference of that size in the same attempt. */
+/* Op Times that count: of the largest size at which any submission was right and timed, with a right
+ * inference of that size in the same attempt, and of grades in which nothing failed but the speed. (A
+ * time that is impossible has a pattern.) */
 static const char ranked[] =
 #define RIGHT                                                                                      \
     "subject = 'submission' AND attempt IN (SELECT attempt FROM grade) "                           \
     "AND EXISTS (SELECT * FROM inference i "                                                       \
     "WHERE i.passed AND i.attempt = timing.attempt AND i.images = timing.images) "
     "WHERE " RIGHT "AND images = (SELECT max(images) FROM timing WHERE " RIGHT ") "
-    "AND attempt IN (SELECT attempt FROM grade WHERE status = 'pass')";
+    "AND NOT EXISTS (SELECT * FROM check_result c WHERE c.attempt = timing.attempt "
+    "AND c.status = 'fail' AND (c.name <> 'speed' OR c.pattern <> ''))";
 #undef RIGHT
 
 static enum st_code read_source(struct source *s, struct gradebook *book, struct st_error *err)
@@ -212,11 +266,55 @@ static enum st_code read_source(struct source *s, struct gradebook *book, struct
         code = gb_manual_item_read(book, &s->items, err, "ORDER BY submission");
     if (!code)
         code = gb_timing_read(book, &s->timings, err, ranked);
+    if (!code)
+        code = gb_check_result_read(
+            book, &s->unchecked, err,
+            "WHERE NOT required AND status = 'skip' AND max_points > 0 "
+            "AND attempt IN (SELECT attempt FROM grade) ORDER BY attempt, position");
     return code;
+}
+
+/* Whether a part of the course counts that milestone's points. */
+static bool is_counted(const struct cl_weights *weights, const char *milestone)
+{
+    for (size_t p = 0; p < weights->parts; p++)
+        for (size_t i = 0; i < weights->part[p].milestones; i++)
+            if (weights->part[p].kind != CL_RANKING &&
+                strcmp(weights->part[p].milestone[i].id, milestone) == 0)
+                return true;
+    return false;
+}
+
+/* A check that was not asked for is no zero unless somebody says so. */
+static enum st_code check_decided(const struct source *s, const struct cl_weights *weights,
+                                  struct st_error *err)
+{
+    for (size_t i = 0; s->counts == CL_UNDECIDED && i < s->unchecked.n; i++) {
+        const struct gb_check_result *check = &s->unchecked.row[i];
+        const struct gb_grade *grade = NULL;
+        size_t like = 0;
+        for (size_t g = 0; g < s->grades.n && !grade; g++)
+            if (s->grades.row[g].attempt == check->attempt)
+                grade = &s->grades.row[g];
+        if (!grade || !is_counted(weights, grade->milestone))
+            continue;
+        for (size_t k = i; k < s->unchecked.n; k++)
+            like += strcmp(s->unchecked.row[k].name, check->name) == 0;
+        st_fail(err, ST_USAGE,
+                "a check of the rubric was not made, and nobody says what it counts");
+        st_detail(err, ST_WHERE, "%s %s", grade->submission, grade->milestone);
+        st_detail(err, ST_GOT, "%s, %g points, in %zu grade%s", check->name, check->max_points,
+                  like, like == 1 ? "" : "s");
+        return st_detail(
+            err, ST_HINT,
+            "--unchecked omit takes such points out of the sum, --unchecked lost counts 0; or grade again with the sizes of the rubric");
+    }
+    return ST_OK;
 }
 
 static void free_source(struct source *s)
 {
+    gb_check_result_free(&s->unchecked);
     gb_submission_free(&s->submissions);
     gb_grade_free(&s->grades);
     gb_manual_item_free(&s->items);
@@ -224,11 +322,14 @@ static void free_source(struct source *s)
 }
 
 enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
-                           const struct cl_weights *weights, struct st_error *err)
+                           const struct cl_weights *weights, enum cl_unchecked unchecked,
+                           struct st_error *err)
 {
-    struct source s = {0};
+    struct source s = {.counts = unchecked};
     memset(list, 0, sizeof *list);
     enum st_code code = read_source(&s, book, err);
+    if (!code)
+        code = check_decided(&s, weights, err);
     if (!code && !(list->row = calloc(s.submissions.n + 1, sizeof *list->row)))
         code = st_fail(err, ST_NO_MEMORY, "cannot hold the final grades in memory");
     for (size_t i = 0; !code && i < s.submissions.n; i++) {

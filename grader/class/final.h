@@ -67,9 +67,18 @@ struct cl_final_list {
     struct cl_final *row;
 };
 
-/** Works them out. */
+/** What a check of the rubric counts that a grading was not asked for. */
+enum cl_unchecked {
+    CL_UNDECIDED, /**< nobody said: there may be none */
+    CL_LEFT_OUT,  /**< its points are given to nobody, and are not part of the sum */
+    CL_LOST       /**< 0 of its points */
+};
+
+/** Works them out. @return ST_USAGE, with the first of them, if a check that was not asked for
+ * needs a decision. */
 enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
-                           const struct cl_weights *weights, struct st_error *err);
+                           const struct cl_weights *weights, enum cl_unchecked unchecked,
+                           struct st_error *err);
 
 /** Releases them. */
 void cl_final_free(struct cl_final_list *list);

@@ -18,6 +18,7 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 2 };
 
 struct arguments {
     const char *gradebook, *weights, *out;
+    enum cl_unchecked unchecked;
 };
 
 static void write_header(FILE *out, const struct cl_weights *w)
@@ -117,10 +118,14 @@ static void print_open(const struct cl_final_list *list)
 
 int gr_command_final(int argc, char **argv)
 {
+    static const char *const unchecked_words[] = {"ask", "omit", "lost", NULL};
     static const struct option_row rows[] = {
         {"weights", 'w', "FILE", "the course's weights (default: grader/class/weights.tsv)",
          OPTION_TEXT(struct arguments, weights)},
         {"out", 'o', "FILE", "write the table there", OPTION_TEXT(struct arguments, out)},
+        {"unchecked", 0, "WORD",
+         "checks of the rubric that a grading was not asked for: omit takes their points out of the sum, lost counts 0; default ask: a message, and no table",
+         OPTION_CHOICE(struct arguments, unchecked, unchecked_words)},
         GB_OPTION_ROW(struct arguments, gradebook),
         {0}};
     static const struct option_table table = {
@@ -143,7 +148,7 @@ int gr_command_final(int argc, char **argv)
     if (!code)
         code = gb_open(&book, a.gradebook, GB_READ, &err);
     if (!code)
-        code = cl_final_make(&list, book, &weights, &err);
+        code = cl_final_make(&list, book, &weights, a.unchecked, &err);
     if (!code)
         code = gb_roster_read(book, &roster, &err, "ORDER BY line");
     if (!code)

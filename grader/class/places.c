@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "base/parallel.h"
+#include "grader/class/class_options.h"
 #include "grader/course/machine.h"
 #include "grader/place/turn.h"
 #include "base/process.h"
@@ -36,10 +37,12 @@ static bool has_kind(const struct cl_options *o, bool cuda)
 /* Whether the virtual GPU holds the tensors of more than 1000 images, beside the grader's own. */
 static bool needs_much_memory(const struct cl_options *o)
 {
-    const struct gr_options usual = gr_options_default();
-    const struct gr_options *sizes = o->asked.sizes ? &o->asked : &usual;
-    return has_kind(o, true) && !uses_gpu(o) && (o->asked.sizes || !o->quick) &&
-           sizes->images[sizes->sizes - 1] > MANY_IMAGES;
+    for (size_t i = 0; i < o->milestones && !uses_gpu(o); i++) {
+        const struct gr_options one = cl_options_of(o, i);
+        if (cl_file_is_cuda(o->milestone[i].file) && one.images[one.sizes - 1] > MANY_IMAGES)
+            return true;
+    }
+    return false;
 }
 
 static size_t choose_jobs(const struct cl_options *o)
@@ -70,7 +73,8 @@ static enum st_code find_cores(struct cl_places *p, const struct cl_options *o,
     char list[64];
     if (sched_getaffinity(0, sizeof all, &all))
         return st_fail_errno(err, errno, "cannot tell which cores there are");
-    if (!o->timing_cores && (o->quick || p->jobs == 1))
+    p->brief = !o->timing_cores && !o->cpu_times;
+    if (p->brief || (!o->timing_cores && (o->quick || p->jobs == 1)))
         return ST_OK;
     p->cores_apart = gr_cores_split(&all, "/sys/devices/system/cpu", o->timing_cores, &p->cores);
     p->cpu_alone = !p->cores_apart;
@@ -102,7 +106,9 @@ void cl_places_find_task(struct cl_places *p, const struct cl_options *o, const 
     *p = (struct cl_places){0};
     if (hi_file_is_cuda(source) && uses_gpu(o))
         find_gpus(&p->gpus);
-    p->cpu_alone = !o->quick && parallel_cores() == (int)sysconf(_SC_NPROCESSORS_ONLN);
+    p->brief = !o->cpu_times;
+    p->cpu_alone =
+        o->cpu_times && !o->quick && parallel_cores() == (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 /* ---- a grading's place ---------------------------------------------------------------------- */
@@ -117,7 +123,8 @@ static void lock_path(char path[PATH_MAX], const char *of)
 void cl_place_choose(struct cl_places *p, const struct cl_options *o, const char *source,
                      struct cl_place *place)
 {
-    *place = (struct cl_place){.gpu = -1, .cores_apart = p->cores_apart, .cores = p->cores};
+    *place = (struct cl_place){
+        .gpu = -1, .brief = p->brief, .cores_apart = p->cores_apart, .cores = p->cores};
     if (p->cpu_alone)
         lock_path(place->share, "work");
     if (!hi_file_is_cuda(source) || !uses_gpu(o)) {
@@ -147,6 +154,9 @@ void cl_place_enter(const struct cl_place *place, const char *files)
     setenv(GR_TIMING_LOCK, place->lock, 1);
     unsetenv(GR_TIMING_SHARE);
     unsetenv(GR_TIMING_CORES);
+    unsetenv(GR_TIMING_BRIEF);
+    if (place->brief)
+        setenv(GR_TIMING_BRIEF, "1", 1);
     if (place->share[0])
         setenv(GR_TIMING_SHARE, place->share, 1);
     if (place->cores_apart) {

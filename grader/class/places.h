@@ -24,6 +24,7 @@ struct cl_places {
     size_t running[GR_MAX_GPUS]; /**< gradings that were started for each */
     bool cores_apart;            /**< cores.timing is the times' alone */
     struct gr_cores cores;
+    bool brief;     /**< times of the CPU are taken while others work */
     bool cpu_alone; /**< there are too few for that: times of the CPU wait for the others' end */
 };
 
@@ -33,7 +34,7 @@ struct cl_place {
     char share[PATH_MAX];      /**< or "" */
     int gpu;                   /**< index of its GPU, or -1 */
     char gpu_id[GR_GPU_CHARS]; /**< CUDA_VISIBLE_DEVICES; "": as it is */
-    bool cores_apart;
+    bool brief, cores_apart;
     struct gr_cores cores;
 };
 

@@ -94,7 +94,8 @@ static enum st_code write_script(const struct cluster *c, size_t batch, char pat
     put_quoted(out.f, program);
     fputs(" class --task \"$SLURM_ARRAY_TASK_ID\" --list", out.f);
     put_quoted(out.f, list);
-    fprintf(out.f, " --limit %zu%s", o->limit_s, o->no_sandbox ? " --no-sandbox" : "");
+    fprintf(out.f, " --limit %zu%s%s", o->limit_s, o->no_sandbox ? " --no-sandbox" : "",
+            o->cpu_times ? " --cpu-times" : "");
     const size_t n = cl_options_passed(o, true, images, words);
     for (size_t i = 0; i < n; i++)
         put_quoted(out.f, words[i]);

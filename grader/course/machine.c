@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,12 +34,30 @@ static bool find_line(const char *path, const char *key, char *to, size_t room)
     return found;
 }
 
+/* What is left of the address space that this process may have (ulimit -v). */
+static size_t address_space_left(void)
+{
+    struct rlimit limit;
+    size_t pages = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (!f || fscanf(f, "%zu", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    const size_t used = pages * (size_t)sysconf(_SC_PAGESIZE);
+    if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
 size_t gr_memory_available_bytes(void)
 {
     char text[64];
-    if (!find_line("/proc/meminfo", "MemAvailable", text, sizeof text))
-        return (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    return strtoull(text, NULL, 10) * 1024;
+    const size_t left = address_space_left();
+    const size_t memory = find_line("/proc/meminfo", "MemAvailable", text, sizeof text)
+                              ? strtoull(text, NULL, 10) * 1024
+                              : (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    return memory < left ? memory : left;
 }
 
 /* In an archive of ours there is no git, or that of the folder that it was unpacked in. */

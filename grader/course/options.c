@@ -1,6 +1,7 @@
 #include "grader/course/options.h"
 
 #include "base/rng.h"
+#include "grader/record/result.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -20,6 +21,16 @@ static int ascending(const void *a, const void *b)
 {
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     return (x > y) - (x < y);
+}
+
+static void sort_sizes(struct gr_options *o)
+{
+    qsort(o->images, o->sizes, sizeof *o->images, ascending);
+    size_t kept = 1;
+    for (size_t i = 1; i < o->sizes; i++)
+        if (o->images[i] != o->images[kept - 1])
+            o->images[kept++] = o->images[i];
+    o->sizes = kept;
 }
 
 void gr_options_take_images(void *to, char *list, const struct option_row *row,
@@ -45,12 +56,36 @@ void gr_options_take_images(void *to, char *list, const struct option_row *row,
         if (!*at)
             break;
     }
-    qsort(o->images, o->sizes, sizeof *o->images, ascending);
-    size_t kept = 1;
-    for (size_t i = 1; i < o->sizes; i++)
-        if (o->images[i] != o->images[kept - 1])
-            o->images[kept++] = o->images[i];
-    o->sizes = kept;
+    sort_sizes(o);
+}
+
+void gr_options_choose_sizes(struct gr_options *o, const struct gr_rubric *rubric)
+{
+    struct gr_options own = {0};
+    for (unsigned i = 0; rubric && i < rubric->items_count && own.sizes < GR_MAX_SIZES; i++) {
+        const struct gr_item *item = &rubric->items[i];
+        const bool is_speed = strcmp(item->id, "speed") == 0;
+        const size_t images = is_speed ? GR_SPEED_IMAGES : gr_item_images(item);
+        if (images)
+            own.images[own.sizes++] = images;
+    }
+    if (own.sizes && !o->sizes_given) {
+        sort_sizes(&own);
+        o->sizes = own.sizes;
+        memcpy(o->images, own.images, sizeof own.images);
+    }
+    if (o->quick && !o->sizes_given)
+        o->sizes = 1;
+}
+
+bool gr_options_ask_for(const struct gr_options *o, const struct gr_item *item)
+{
+    const bool is_speed = strcmp(item->id, "speed") == 0;
+    const size_t images = is_speed ? GR_SPEED_IMAGES : gr_item_images(item);
+    bool asked = !images;
+    for (size_t s = 0; s < o->sizes; s++)
+        asked = asked || o->images[s] == images;
+    return asked && !(is_speed && o->quick);
 }
 
 void gr_options_take_device(void *to, char *device, const struct option_row *row,

@@ -6,6 +6,7 @@
 
 #include "base/option_table.h"
 #include "base/status.h"
+#include "grader/course/rubric.h"
 #include "grader/sandbox/sandbox.h"
 #include "vgpu/device/device_process.h"
 
@@ -62,7 +63,7 @@ struct gr_options {
          .kind = OPTION_KIND_TEXT,                                                                                      \
          .offset = (at) + offsetof(struct gr_options, model)},                                                          \
     {                                                                                                                   \
-        "images", 0, "N,N,...", "data-set sizes (default: 100,1000,10000)",                                             \
+        "images", 0, "N,N,...", "data-set sizes (default: those of the rubric)",                                        \
             .kind = OPTION_KIND_TAKE, .offset = (at), .take = gr_options_take_images                                    \
     }
 
@@ -75,6 +76,13 @@ option_take gr_options_take_images;
 /** What a grading is asked for if nothing else is: auto, two-layer, the course's sizes, a fresh
  * seed. */
 struct gr_options gr_options_default(void);
+
+/** Without --images: the sizes of the rubric, and that of its item "speed"; of a rubric with neither
+ * the course's stay. --quick takes the smallest of them. @param rubric  or NULL */
+void gr_options_choose_sizes(struct gr_options *options, const struct gr_rubric *rubric);
+
+/** @return whether an automatic item of the rubric is checked with these options. */
+bool gr_options_ask_for(const struct gr_options *options, const struct gr_item *item);
 
 /** The sizes as --images takes them: "100,1000". @return @p to. */
 char *gr_options_images(const struct gr_options *options, char to[GR_IMAGES_CHARS]);

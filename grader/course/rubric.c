@@ -1,6 +1,7 @@
 #include "grader/course/rubric.h"
 
 #include "base/files.h"
+#include "grader/course/options.h"
 
 #include <cyaml/cyaml.h>
 #include <stdio.h>
@@ -140,6 +141,14 @@ enum st_code gr_rubric_load(struct gr_rubric **rubric, const char *path, struct 
         *rubric = NULL;
     }
     return code;
+}
+
+size_t gr_item_images(const struct gr_item *item)
+{
+    unsigned images = 0;
+    int length = 0;
+    const bool sized = sscanf(item->id, "inference_%u%n", &images, &length) == 1;
+    return sized && !item->id[length] && images <= GR_MAX_IMAGES ? images : 0;
 }
 
 void gr_rubric_free(struct gr_rubric *rubric)

@@ -17,6 +17,8 @@
 
 #include "base/status.h"
 
+#include <stddef.h>
+
 enum gr_item_kind { GR_AUTOMATIC, GR_MANUAL };
 
 /** One item. */
@@ -39,6 +41,9 @@ struct gr_rubric {
 /** Loads and checks a rubric. @return ST_OK; ST_BAD_FORMAT with file, line and column and what is
  * wrong: not YAML, an unknown or missing key, a wrong kind, negative points, an id twice. */
 enum st_code gr_rubric_load(struct gr_rubric **rubric, const char *path, struct st_error *err);
+
+/** @return the images of an item "inference_100"; 0 if it is any other. */
+size_t gr_item_images(const struct gr_item *item);
 
 /** Releases a rubric; NULL is allowed. */
 void gr_rubric_free(struct gr_rubric *rubric);

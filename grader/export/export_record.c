@@ -86,12 +86,12 @@ static void take_check(struct gx_record *to, const struct gr_check *from)
                                                 .map = gx_record_keep(to, from->map)};
 }
 
-/* The Op Time of the largest inference that was right; m0, which grades nothing, has none. */
+/* The Op Time of the largest inference that was right and timed; m0, which grades nothing, has none. */
 static void take_op_time(struct gx_record *to, const struct gr_result *from)
 {
     for (size_t i = 0; i < from->inferences; i++) {
         const struct gr_inference *inference = &from->inference[i];
-        if (!inference->passed || inference->images < to->images)
+        if (!inference->passed || inference->images < to->images || isnan(inference->op_time_s[0]))
             continue;
         to->images = inference->images;
         to->op_time_s = 0;

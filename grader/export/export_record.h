@@ -36,6 +36,7 @@ struct gx_record {
     double manual;           /**< points that the instructor has entered so far, NAN if none */
     const char *comments;    /**< what the instructor has entered by hand, a line each, or "" */
     double op_time_s;        /**< all layers at the largest size that was right, or NAN */
+    double uncertainty_s;    /**< of it */
     size_t images;           /**< that size */
     double seconds;          /**< that grading took, or NAN if not known */
     size_t checks;

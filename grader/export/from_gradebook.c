@@ -3,6 +3,7 @@
 #include "base/numbers.h"
 #include "grader/course/milestone.h"
 #include "grader/course/rubric.h"
+#include "grader/record/timing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,27 +31,34 @@ static void take_checks(struct gx_record *to, const struct gb_check_result_list 
     }
 }
 
-/* The largest inference that was right, and the medians of its layers. */
-static void take_op_time(struct gx_record *to, const struct gb_graded *from)
+/* The Op Times of one inference: the medians of its layers. */
+static void take_inference(struct gx_record *to, const struct gb_graded *from,
+                           const struct gb_inference *inference)
 {
-    const struct gb_inference *largest = NULL;
-    for (size_t i = 0; i < from->inferences.n; i++) {
-        const struct gb_inference *row = &from->inferences.row[i];
-        if (row->passed && (!largest || row->images > largest->images))
-            largest = row;
-    }
-    if (!largest)
-        return;
-    double sum = 0;
+    double sum = 0, uncertainty = 0;
     for (size_t i = 0; i < from->timings.n; i++) {
         const struct gb_timing *row = &from->timings.row[i];
-        if (row->images == largest->images && strcmp(row->model, largest->model) == 0 &&
-            strcmp(row->subject, "submission") == 0)
-            sum += row->median_s;
+        if (row->images != inference->images || strcmp(row->model, inference->model) != 0 ||
+            strcmp(row->subject, "submission") != 0)
+            continue;
+        sum += row->median_s;
+        uncertainty =
+            hypot(uncertainty, gr_timing_text_uncertainty(row->op_times_s) * row->median_s);
     }
-    if (sum > 0) {
-        to->op_time_s = sum;
-        to->images = (size_t)largest->images;
+    if (sum <= 0)
+        return;
+    to->op_time_s = sum;
+    to->uncertainty_s = uncertainty;
+    to->images = (size_t)inference->images;
+}
+
+/* Those of the largest that was right and timed. */
+static void take_op_time(struct gx_record *to, const struct gb_graded *from)
+{
+    for (size_t i = 0; i < from->inferences.n; i++) {
+        const struct gb_inference *row = &from->inferences.row[i];
+        if (row->passed && (size_t)row->images > to->images)
+            take_inference(to, from, row);
     }
 }
 

@@ -26,7 +26,7 @@ static const struct option_row rows[] = {
      OPTION_NUMBER(struct gr_options, seed, 0, UINT64_MAX)},
     {"profile", 0, NULL, "also profile the whole program at each size",
      OPTION_FLAG(struct gr_options, profile)},
-    {"quick", 0, NULL, "fewer shapes, 100 images only, without speed",
+    {"quick", 0, NULL, "fewer shapes, the fewest images only, without speed",
      OPTION_FLAG(struct gr_options, quick)},
     {"first-failure", 0, NULL, "end at the first check that fails",
      OPTION_FLAG(struct gr_options, first_failure)},
@@ -78,6 +78,4 @@ void gr_options_parse(struct gr_options *options, int argc, char **argv)
     argp_program_version_hook = print_version;
     argv[0] = program_invocation_short_name; /* what messages begin with */
     options_parse(&table, argc, argv, options);
-    if (options->quick && !options->sizes_given)
-        options->sizes = 1;
 }

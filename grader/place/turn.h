@@ -7,6 +7,8 @@
  *     CONVLAB_TIMING_CORES   cores that only the turn's holder uses, where some are set apart
  *     CONVLAB_TIMING_SHARE   a file, where no cores are set apart: who takes times on the CPU waits
  *                            until nobody else works, and the others wait for its end
+ *     CONVLAB_TIMING_BRIEF   times on the CPU need no turn: only those of the smallest size are taken,
+ *                            while others work
  *     CONVLAB_TIMING_WAITS   a file that is there while a grading waits for one of these: its time
  *                            does not count
  *
@@ -22,6 +24,7 @@
 #define GR_TIMING_LOCK  "CONVLAB_TIMING_LOCK"
 #define GR_TIMING_CORES "CONVLAB_TIMING_CORES"
 #define GR_TIMING_SHARE "CONVLAB_TIMING_SHARE"
+#define GR_TIMING_BRIEF "CONVLAB_TIMING_BRIEF"
 #define GR_TIMING_WAITS "CONVLAB_TIMING_WAITS"
 
 /** What a grading holds. */

@@ -2,6 +2,7 @@
 
 #include "grader/export/from_gradebook.h"
 #include "base/printable.h"
+#include "grader/record/timing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,8 +51,10 @@ static void take_record(struct rk_board *board, struct rk_row *row, const struct
     if (at == RK_MAX_MILESTONES)
         return;
     row->cell[at].score = record->score;
-    if (record->images == board->column[at].images)
-        row->cell[at].op_time_s = record->op_time_s;
+    if (record->images != board->column[at].images)
+        return;
+    row->cell[at].op_time_s = record->op_time_s;
+    row->cell[at].uncertainty = record->uncertainty_s;
 }
 
 static bool is_graded(const struct gx_record *record)
@@ -70,7 +73,7 @@ static bool take_rows(struct rk_board *board, const struct gx_class *class)
         struct rk_row *row = &board->row[board->rows];
         *row = (struct rk_row){0};
         for (size_t m = 0; m < RK_MAX_MILESTONES; m++)
-            row->cell[m] = (struct rk_cell){NAN, NAN};
+            row->cell[m] = (struct rk_cell){NAN, NAN, 0};
         for (end = i; end < class->records &&
                       strcmp(class->record[end].submission, class->record[i].submission) == 0;
              end++) {
@@ -86,10 +89,11 @@ static bool take_rows(struct rk_board *board, const struct gx_class *class)
             return false;
         board->rows++;
         for (size_t m = 0; m < board->milestones; m++) {
-            row->total += isfinite(row->cell[m].score) ? row->cell[m].score : 0;
+            const struct rk_cell *cell = &row->cell[m];
+            row->total += isfinite(cell->score) ? cell->score : 0;
             if (board->column[m].images)
-                row->total_s +=
-                    isfinite(row->cell[m].op_time_s) ? row->cell[m].op_time_s : INFINITY;
+                row->total_s += isfinite(cell->op_time_s) ? cell->op_time_s : INFINITY;
+            row->uncertainty = hypot(row->uncertainty, cell->uncertainty);
         }
     }
     return true;
@@ -137,29 +141,38 @@ const char *rk_row_label(const struct rk_row *row, char to[RK_LABEL_CHARS])
 
 /* ---- ranks ---- */
 
-static int by_result(const struct rk_row *a, const struct rk_row *b)
+static int by_points_and_time(const void *a, const void *b)
 {
-    if (a->total != b->total)
-        return a->total > b->total ? -1 : 1;
-    return (a->total_s > b->total_s) - (a->total_s < b->total_s);
+    const struct rk_row *x = a, *y = b;
+    if (x->total != y->total)
+        return x->total > y->total ? -1 : 1;
+    const int time = (x->total_s > y->total_s) - (x->total_s < y->total_s);
+    return time ? time : strcmp(x->pseudonym, y->pseudonym);
 }
 
 /* Those who are equal are in the order of their pseudonyms, which says nothing of them. */
-static int before(const void *a, const void *b)
+static int by_rank(const void *a, const void *b)
 {
-    int result = by_result(a, b);
-    return result ? result
-                  : strcmp(((const struct rk_row *)a)->pseudonym,
-                           ((const struct rk_row *)b)->pseudonym);
+    const struct rk_row *x = a, *y = b;
+    return x->rank != y->rank ? (x->rank > y->rank ? 1 : -1) : strcmp(x->pseudonym, y->pseudonym);
 }
 
+static bool is_equal(const struct rk_row *a, const struct rk_row *b)
+{
+    return a->total == b->total && gr_same_time(a->total_s, a->uncertainty / a->total_s, b->total_s,
+                                                b->uncertainty / b->total_s);
+}
+
+/* Times that are equal as far as they were measured have one rank: that of the shortest. */
 static void rank_rows(struct rk_board *board)
 {
-    qsort(board->row, board->rows, sizeof *board->row, before);
-    for (size_t i = 0; i < board->rows; i++)
-        board->row[i].rank = i && by_result(&board->row[i - 1], &board->row[i]) == 0
-                                 ? board->row[i - 1].rank
-                                 : i + 1;
+    qsort(board->row, board->rows, sizeof *board->row, by_points_and_time);
+    for (size_t i = 0, first = 0; i < board->rows; i++) {
+        if (!is_equal(&board->row[first], &board->row[i]))
+            first = i;
+        board->row[i].rank = first + 1;
+    }
+    qsort(board->row, board->rows, sizeof *board->row, by_rank);
 }
 
 enum st_code rk_board_read(struct rk_board *board, struct gradebook *book, const char *milestone,

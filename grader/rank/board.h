@@ -22,8 +22,9 @@ enum { RK_MAX_MILESTONES = 9, RK_NAME_CHARS = 64, RK_LABEL_CHARS = 128, RK_TOKEN
 
 /** One milestone of one team. */
 struct rk_cell {
-    double score;     /**< automatic points, NAN if there are none */
-    double op_time_s; /**< at the images of the column, NAN if not measured there */
+    double score;       /**< automatic points, NAN if there are none */
+    double op_time_s;   /**< at the images of the column, NAN if not measured there */
+    double uncertainty; /**< of that, in seconds */
 };
 
 /** One team. */
@@ -31,9 +32,10 @@ struct rk_row {
     char *submission; /**< its name in the gradebook, not to be shown */
     char *own_name;   /**< the same if it asked to be listed under it, else NULL */
     char pseudonym[RK_NAME_CHARS];
-    size_t rank;    /**< from 1; the same for the same points and time */
-    double total;   /**< points of all columns */
-    double total_s; /**< Op Times of all columns, infinite if one is missing */
+    size_t rank;        /**< from 1; the same for the same points and time */
+    double total;       /**< points of all columns */
+    double total_s;     /**< Op Times of all columns, infinite if one is missing */
+    double uncertainty; /**< of that, in seconds */
     struct rk_cell cell[RK_MAX_MILESTONES];
 };
 

@@ -109,10 +109,11 @@ struct gr_result {
     char machine[160];    /**< "Intel(R) Xeon(R) Processor, 2 cores, 23 GiB" */
     char timed_on[96];    /**< "cores 2-3", or a GPU by its UUID; "" where times are modelled */
     double timed_from, timed_until; /**< from when to when it had the turn: Unix time, or 0 */
-    char compiler[320];             /**< "gcc 12.2.0, -O3 -march=native" */
-    char command[512];              /**< as it was typed */
-    bool sandboxed;                 /**< the submission's code was confined */
-    char not_sandboxed[256];        /**< if it was not: why; "" where no submission was run */
+    double sandbox_cpu_s; /**< processor time of what ended with its sandbox, in no getrusage() */
+    char compiler[320];   /**< "gcc 12.2.0, -O3 -march=native" */
+    char command[512];    /**< as it was typed */
+    bool sandboxed;       /**< the submission's code was confined */
+    char not_sandboxed[256]; /**< if it was not: why; "" where no submission was run */
     uint64_t seed;
     double score, max_score; /**< automatic points */
     double manual_max;

@@ -198,6 +198,7 @@ static const struct field result_fields[] = {
     RESULT(TEXT, 0, "timed_on", timed_on),
     RESULT(NUMBER, 0, "timed_from", timed_from),
     RESULT(NUMBER, 0, "timed_until", timed_until),
+    RESULT(NUMBER, 0, "sandbox_cpu_s", sandbox_cpu_s),
     RESULT(TEXT, 0, "compiler", compiler),
     RESULT(TEXT, 0, "command", command),
     PART("sandbox", sandbox_fields),

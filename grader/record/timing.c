@@ -61,6 +61,22 @@ double gr_timing_uncertainty(const struct gr_timing *t)
            t->median_s;
 }
 
+double gr_timing_text_uncertainty(const char *times)
+{
+    struct gr_timing timing = {0};
+    char *end = NULL;
+    for (double seconds; seconds = strtod(times, &end), end != times; times = end)
+        gr_timing_add(&timing, seconds);
+    return gr_timing_uncertainty(&timing);
+}
+
+bool gr_same_time(double a, double a_uncertainty, double b, double b_uncertainty)
+{
+    static const double LEAST = 0.005;
+    const double share = fmax(LEAST, hypot(a_uncertainty, b_uncertainty));
+    return a == b || fabs(a - b) <= share * fmin(a, b);
+}
+
 struct gr_op_time gr_op_time_sum(const struct gr_result *r, enum gr_subject subject, size_t images)
 {
     struct gr_op_time sum = {0};

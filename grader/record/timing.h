@@ -16,6 +16,13 @@ void gr_timing_add(struct gr_timing *timing, double op_time_s);
  * 0 for a single time. */
 double gr_timing_uncertainty(const struct gr_timing *timing);
 
+/** @return the same for the times of a text with blanks between, as the gradebook has them. */
+double gr_timing_text_uncertainty(const char *times);
+
+/** @return whether two times are equal as far as they were measured: within 0.5%, or what they are
+ * uncertain by. @param a_uncertainty, b_uncertainty  as shares of them */
+bool gr_same_time(double a, double a_uncertainty, double b, double b_uncertainty);
+
 /** Op Times of one subject at one size, all layers together. */
 struct gr_op_time {
     int layers;

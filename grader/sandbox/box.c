@@ -365,10 +365,29 @@ static bool ends_within(int pidfd, double limit_s)
     return ready > 0;
 }
 
+static double ended_cpu_s;
+
+double gr_box_cpu_s(void)
+{
+    return ended_cpu_s;
+}
+
+/* The kernel drops the times of what it ends with process 1. */
+static void count_cpu(struct gr_box *box)
+{
+    struct gr_tree *tree = calloc(1, sizeof *tree);
+    if (tree) {
+        list_all(tree, box);
+        ended_cpu_s += gr_tree_cpu_s(tree);
+    }
+    free(tree);
+}
+
 /* Process 1 ends, and with it all others of its name space; then bubblewrap does. It is given the
  * time for that: see above. */
 static void end_confined(struct gr_box *box)
 {
+    count_cpu(box);
     close(box->life);
     box->life = -1;
     for (int round = 0; round < 2; round++) {

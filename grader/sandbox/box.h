@@ -79,6 +79,10 @@ size_t gr_box_memory_limit(void);
  * the grader's */
 void gr_box_usage(struct gr_box *box, size_t shared_bytes, size_t *processes, size_t *bytes);
 
+/** @return the processor time so far of what ended with its sandbox: nobody waits for it, so that no
+ * getrusage() counts it. */
+double gr_box_cpu_s(void);
+
 /** Waits for the program's end, which is known to have come, and releases its number.
  * @param status  as waitpid() tells it. @return false: the sandbox itself failed to start it. */
 bool gr_box_wait(struct gr_box *box, int *status);

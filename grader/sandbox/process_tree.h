@@ -40,6 +40,9 @@ bool gr_tree_freeze(struct gr_tree *tree, gr_tree_lister *list, void *context, d
 /** Lets frozen processes go on. */
 void gr_tree_thaw(const struct gr_tree *tree);
 
+/** The processor time of the processes, and of what they started and waited for. */
+double gr_tree_cpu_s(const struct gr_tree *tree);
+
 /** The memory that is theirs alone: heaps, stacks, page tables, and shared memory beyond
  * @p shared_bytes each. */
 size_t gr_tree_memory_bytes(const struct gr_tree *tree, size_t shared_bytes);

@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -353,6 +354,13 @@ enum st_code gr_session_revive(struct gr_session *s, const struct arena *arena,
     return code;
 }
 
+/* Then what cannot be mapped is no fault of the submission. */
+static bool is_address_space_short(void)
+{
+    struct rlimit limit;
+    return !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY;
+}
+
 static void run_once(struct gr_session *s, const struct conv_shape *shape,
                      const struct arena *arena, double limit_s, struct gr_run *run)
 {
@@ -411,7 +419,10 @@ static void run_once(struct gr_session *s, const struct conv_shape *shape,
         if (reply.kind == RUNNER_CRASHED) {
             gr_session_explain_crash(s, &reply, shape, limit_s, run);
         } else if (reply.kind == RUNNER_FAILED) {
-            gr_session_say(run, GR_SILENT, reply.text, "ask for fewer images with --images");
+            gr_session_say(run, is_address_space_short() ? GR_DEVICE_LOST : GR_SILENT, reply.text,
+                           is_address_space_short()
+                               ? "this machine limits address space (ulimit -v): raise that limit"
+                               : "ask for fewer images with --images");
         } else if (reply.kind == RUNNER_DEVICE_ERROR) {
             gr_session_explain_device_error(s, &reply, run);
         } else if (reply.returned) {

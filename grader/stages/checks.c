@@ -9,23 +9,14 @@
 
 /* ---- from the rubric ------------------------------------------------------------------------ */
 
-/* The size in "inference_100", or 0. */
-static size_t size_of(const char *name)
-{
-    unsigned images = 0;
-    int length = 0;
-    const bool sized = sscanf(name, "inference_%u%n", &images, &length) == 1 && !name[length];
-    return sized && images <= GR_MAX_IMAGES ? images : 0;
-}
-
-static bool is_known(const char *name)
+static bool is_known(const struct gr_item *item)
 {
     static const char *const names[] = {"builds", "unit_shapes", "technique",
                                         "speed",  "library_cpu", "library_gpu"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0)
+        if (strcmp(names[i], item->id) == 0)
             return true;
-    return size_of(name) > 0;
+    return gr_item_images(item) > 0;
 }
 
 static enum st_code add_manual(struct gr_result *r, const struct gr_item *item,
@@ -41,35 +32,23 @@ static enum st_code add_manual(struct gr_result *r, const struct gr_item *item,
     return ST_OK;
 }
 
-static bool is_size_asked_for(const struct gr_options *o, size_t images)
-{
-    for (size_t s = 0; s < o->sizes; s++)
-        if (o->images[s] == images)
-            return true;
-    return false;
-}
-
 /* Says why a check will not be reached, if that is known already. */
-static void plan_check(struct grading *g, struct gr_check *check)
+static void plan_check(struct grading *g, const struct gr_item *item)
 {
     const struct gr_options *o = g->options;
-    const size_t images = size_of(check->name);
+    struct gr_check *check = gr_check_add(g, item->id);
     gr_check_set(check, GR_SKIP, "not reached");
-    const bool is_speed = strcmp(check->name, "speed") == 0;
-    if (!images && !is_speed)
-        return;
-    check->required =
-        is_speed && o->quick ? false : is_size_asked_for(o, is_speed ? GR_SPEED_IMAGES : images);
+    check->required = gr_options_ask_for(o, item);
     if (check->required)
         return;
-    if (is_speed && o->quick)
-        gr_check_set(check, GR_SKIP, "not judged with --quick: nothing is timed beside it");
-    else if (is_speed)
-        gr_check_set(check, GR_SKIP, "not judged in this run: that needs %d images",
-                     GR_SPEED_IMAGES);
-    else
+    if (gr_item_images(item))
         gr_check_set(check, GR_SKIP, "not checked in this run (%s)",
                      o->sizes_given ? "--images" : "--quick");
+    else if (o->quick)
+        gr_check_set(check, GR_SKIP, "not judged with --quick: nothing is timed beside it");
+    else
+        gr_check_set(check, GR_SKIP, "not judged in this run: that needs %d images",
+                     GR_SPEED_IMAGES);
 }
 
 enum st_code gr_checks_plan(struct grading *g, struct st_error *err)
@@ -79,8 +58,8 @@ enum st_code gr_checks_plan(struct grading *g, struct st_error *err)
         const struct gr_item *item = &g->rubric->items[i];
         if (item->kind == GR_MANUAL) {
             code = add_manual(g->result, item, err);
-        } else if (is_known(item->id)) {
-            plan_check(g, gr_check_add(g, item->id));
+        } else if (is_known(item)) {
+            plan_check(g, item);
         } else {
             code =
                 st_fail(err, ST_BAD_FORMAT, "rubric: no automatic check is called '%s'", item->id);

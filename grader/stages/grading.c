@@ -20,6 +20,9 @@ enum st_code gr_grading_prepare(struct grading *g, struct st_error *err)
         code = gr_case_shapes_read(o->shapes, g->held_out, &g->held_outs, err);
     if (code)
         return code;
+    g->chosen = *o;
+    gr_options_choose_sizes(&g->chosen, g->rubric);
+    g->options = &g->chosen;
     snprintf(r->milestone, sizeof r->milestone, "%s", g->milestone.id);
     snprintf(r->title, sizeof r->title, "%s", g->rubric->title);
     snprintf(r->technique, sizeof r->technique, "%s", g->rubric->technique);
@@ -124,7 +127,10 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
         code = g->milestone.libraries ? gr_library_baseline(g, err) : grade_lab(g, err);
     progress_clear();
     gr_session_end(&g->session);
+    gr_inference_close(g->inference);
+    g->inference = NULL;
     gr_timing_end(g);
+    g->result->sandbox_cpu_s = gr_box_cpu_s();
     gr_checks_score(g->result);
     return code;
 }

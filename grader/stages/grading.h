@@ -28,6 +28,7 @@ struct gr_proof;
 /** What the stages share. */
 struct grading {
     const struct gr_options *options;
+    struct gr_options chosen; /**< what they become with the sizes of the rubric */
     struct gr_milestone milestone;
     struct gr_rubric *rubric;
     struct gr_host host;                            /**< where it runs */
@@ -85,6 +86,9 @@ enum st_code gr_load_check(struct grading *g, struct st_error *err);
 /** Takes the turn for times on that device, if it is the grading's. On the CPU the session may end
  * here: the inference stage starts it again where times are taken. */
 enum st_code gr_timing_begin(struct grading *g, enum runner_device device, struct st_error *err);
+
+/** @return whether times on the CPU are brief: of the smallest size alone, without a turn. */
+bool gr_timing_is_brief(const struct grading *g);
 
 /** Ends the turn. */
 void gr_timing_end(struct grading *g);

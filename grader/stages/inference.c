@@ -9,6 +9,8 @@
  * on other inputs and every run checked; the reference and the plain loops are timed in turn with
  * it, on the same data, so that their ratio means something on a busy machine.
  *
+ * On the CPU in a class (place/turn.h) larger sizes are run once, and only their outputs count.
+ *
  * No input comes twice, so nothing is gained by keeping outputs: repeats get blends of the images
  * (verify.h), the images themselves come last, and each size, which has the images of the smaller
  * ones, gets a process of its own.
@@ -42,6 +44,7 @@ struct gr_inference_stage {
     struct tsv expected;
     struct gr_companion companion[GR_COMPANIONS];
     double wall_s[NN_MAX_CONVS]; /* how long a run of each convolution took, by the image */
+    bool untimed;                /* this size is run once, for its outputs */
     struct vg_process
         left; /* the device process of the last size, which may still make native code */
 };
@@ -213,6 +216,7 @@ struct layer_runs {
     struct rng rng;
     size_t repeat;
     bool last;
+    bool untimed;
     double last_s;            /* how long the last run took; before the first, what it may take */
     struct gr_compare spoilt; /* what was wrong in a blend */
 };
@@ -227,7 +231,9 @@ static enum st_code runs_open(struct layer_runs *l, struct grading *g, struct st
         if (l->expected)
             nn_oracle_conv(shape, l->conv.x, l->conv.k, l->expected);
     }
-    l->timing = gr_timing_of(g->result, GR_SUBMISSION, l->record->model, l->layer, shape);
+    l->timing = l->untimed
+                    ? NULL
+                    : gr_timing_of(g->result, GR_SUBMISSION, l->record->model, l->layer, shape);
     if (l->timing && g->options->reference)
         l->timing->subject = GR_REFERENCE;
     l->last_s = expected_s(g, l->timing);
@@ -240,7 +246,8 @@ static void choose_inputs(struct layer_runs *l, const struct grading *g)
 {
     struct gr_conv *conv = &l->conv;
     const int B = conv->shape.B;
-    l->last = l->spoilt.wrong || repeats_for(g, (size_t)B, l->last_s) <= l->repeat + 1 ||
+    l->last = l->untimed || l->spoilt.wrong ||
+              repeats_for(g, (size_t)B, l->last_s) <= l->repeat + 1 ||
               (g->host.device == RUNNER_ON_GPU && l->repeat > 0 && l->timing &&
                is_narrow(g->result, l->timing));
     conv->rotate = conv->apart = conv->blend = 0;
@@ -255,8 +262,8 @@ static void choose_inputs(struct layer_runs *l, const struct grading *g)
  * as warm as they, or with the only one. */
 static bool has_company(const struct layer_runs *l, const struct grading *g)
 {
-    return l->repeat > 0 || g->host.device != RUNNER_ON_CPU ||
-           (l->last && l->conv.shape.B <= KEEP_EXPECTED_IMAGES);
+    return !l->untimed && (l->repeat > 0 || g->host.device != RUNNER_ON_CPU ||
+                           (l->last && l->conv.shape.B <= KEEP_EXPECTED_IMAGES));
 }
 
 /* What a run's outputs say. A blend's that are wrong are told of the images themselves, if those
@@ -313,7 +320,7 @@ static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, str
                       struct st_error *err)
 {
     struct grading *g = in->g;
-    struct layer_runs l = {.conv = conv, .layer = layer, .record = record};
+    struct layer_runs l = {.conv = conv, .layer = layer, .record = record, .untimed = in->untimed};
     const bool warms_up = g->host.device == RUNNER_ON_GPU; /* by the first run */
     bool more = true;
     show_phase(in, &l, "expected outputs");
@@ -422,7 +429,8 @@ static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *che
             gr_course_line(g, "New Inference");
         if (!good)
             break;
-        put_op_time(g, record->op_time_s[layer]);
+        if (!in->untimed)
+            put_op_time(g, record->op_time_s[layer]);
         int out_h = conv.shape.H - conv.shape.K + 1, out_w = conv.shape.W - conv.shape.K + 1;
         float *pooled = malloc(images * (size_t)conv.shape.M * (size_t)(out_h / 2) *
                                (size_t)(out_w / 2) * sizeof *pooled);
@@ -484,7 +492,8 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
     gr_course_line(g, "Loading model... done");
     enum st_code code = ST_OK;
     progress_begin("preparing the references");
-    gr_companions_start(in->companion, g);
+    if (!gr_timing_is_brief(g))
+        gr_companions_start(in->companion, g);
     progress_clear();
     for (size_t i = 0; !code && i < g->options->sizes; i++) {
         char name[64];
@@ -499,6 +508,7 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
         } else if (gr_failed(g->result, "inference_")) {
             gr_check_set(check, GR_SKIP, "not run: a smaller data set already failed");
         } else {
+            in->untimed = i > 0 && gr_timing_is_brief(g);
             if (i > 0) /* what it has of a smaller size's images goes, too */
                 gr_session_leave_device(&g->session, &in->left);
             code = gr_session_revive(&g->session, &g->arena, err);

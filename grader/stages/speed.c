@@ -150,6 +150,7 @@ void gr_speed_check(struct grading *g)
         !g->result->speed.images) {
         gr_check_set(check, GR_SKIP, "not timed: only right results are");
     } else if ((impossible = find_impossible(g, subject, &floor_s))) {
+        gr_check_pattern(check, "impossible_time");
         gr_check_set(
             check, GR_FAIL,
             "layer %d at %d images took less than %.3g s, the floor of any algorithm on its GPU",

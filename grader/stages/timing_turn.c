@@ -5,6 +5,11 @@
 #include "grader/place/cores.h"
 #include "grader/stages/grading.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOTE_CHARS = sizeof ", not alone" };
+
 static void write_cores(char *to, size_t room)
 {
     char list[64];
@@ -15,11 +20,21 @@ static void write_cores(char *to, size_t room)
              gr_cores_text(&cores, list, sizeof list));
 }
 
+bool gr_timing_is_brief(const struct grading *g)
+{
+    return g->host.device == RUNNER_ON_CPU && getenv(GR_TIMING_BRIEF);
+}
+
 enum st_code gr_timing_begin(struct grading *g, enum runner_device device, struct st_error *err)
 {
     bool anew;
     if (g->host.device != device)
         return ST_OK;
+    if (gr_timing_is_brief(g)) {
+        write_cores(g->result->timed_on, sizeof g->result->timed_on - NOTE_CHARS);
+        strcat(g->result->timed_on, ", not alone");
+        return ST_OK;
+    }
     enum st_code code = gr_turn_take(&g->turn, device == RUNNER_ON_CPU, &anew, err);
     if (code)
         return code;

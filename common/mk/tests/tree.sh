@@ -97,13 +97,10 @@ pages_open_with_a_start() {
         grep -q "^    ./grader ${folder%%-*}  *# " "$scratch/start" || { echo "$page: no command to grade"; return 1; }
         [ "${folder%%-*}" = m0 ] || grep -q "^    make ${folder%%-*} && ./grader ${folder%%-*} --quick  *# " "$scratch/start" &&
             [ "${folder%%-*}" = m0 ] || grep -q "^    .EDITOR $folder/conv\.cu*  *# " "$scratch/start" || { echo "$page: no commands"; return 1; }
-        awk '$1 == "-" && $2 == "id:" {id = $3} $1 == "kind:" {kind = $2}
-             $1 == "points:" {
-                 if (kind == "automatic") {automatic += $2; given = given ", `" id "` " $2}
-                 else {manual += $2; sub(/^(explanation|report)_/, "", id); gsub(/_/, " ", id); report = report ", " id " " $2}}
-             END {print "**Points.** The grader gives " automatic ": " substr(given, 3) ". The instructor gives " manual \
-                        " for the report: " substr(report, 3) ". "}' "$rubric" >"$scratch/points"
-        grep -qF -f "$scratch/points" "$scratch/start" || { echo "$page does not open with:"; cat "$scratch/points"; return 1; }
+        awk -f common/mk/lab-points.awk "$rubric" "$page" | diff "$page" - ||
+            { echo "$page does not give the points of its rubric (hint: make points)"; return 1; }
+        sed 's/^    points: 10$/    points: 11/; s/id: builds/id: links/' "$rubric" >"$scratch/edited.yaml"
+        ! awk -f common/mk/lab-points.awk "$scratch/edited.yaml" "$page" | cmp -s "$page" - || { echo "$page: an edit of its rubric is not seen"; return 1; }
     done
 }
 

@@ -100,7 +100,7 @@ printf '\357\273\277name,team\r\ns001,\r\ns001,again\r\n,\r\n"it'"'"'s ""q""",a-
 mkdir -p turn/late/m1-cpu-conv waiting && cp "$reference" turn/late/m1-cpu-conv/conv.c
 waits_somebody() { [ -n "$(find turn.db.files -name waits 2>/dev/null)" ]; }
 (flock 9; for _ in $(seq 600); do waits_somebody && break; sleep 0.1; done; sleep 21) 9>"waiting/convlab-timing-$(id -u)-cpu.lock" &
-(sleep 0.2; TMPDIR=$scratch/waiting grades turn turn.db --limit 20 --retries 0) &
+(sleep 0.2; TMPDIR=$scratch/waiting grades turn turn.db --cpu-times --limit 20 --retries 0) &
 waiting=$!
 
 claim 'a class with all kinds of bad input is graded to its end' grades in bad.db --roster roster.csv
@@ -146,7 +146,7 @@ all_are_exported() {
     [ "$(find exported -name m1.json | wc -l)" = "$(sql bad.db 'SELECT count(*) FROM grade')" ]
 }
 claim 'each submission is exported, whatever its name' all_are_exported
-no_formulas() { "$build/grader" final --gradebook bad.db >said-final && grep -q "^'-rf	'-rf	" said-final; }
+no_formulas() { "$build/grader" final --gradebook bad.db --unchecked omit >said-final && grep -q "^'-rf	'-rf	" said-final; }
 claim 'a name in the final grades is no formula' no_formulas
 no_controls() { grep -qF 'up\\x1b[2J\\xe2\\x80\\xae	' said-final; }
 claim 'and what is not printable in it is shown as bytes' no_controls
@@ -256,22 +256,28 @@ compared() {
 }
 claim 'grades are compared with those before' compared
 finals() { # 15 points for m1: 5 of 60 and 7 of 40 in 100; 5 for style: 4 of 5; late days: 4, of which 3 are free
-    tool final && says "s001	s001	1.80	0.00	0.00	0.00	4.00	0.00	5.80" &&
+    tool final --unchecked lost && says "s001	s001	1.80	0.00	0.00	0.00	4.00	0.00	5.80" &&
         says "s002	s002	0.75	0.00	0.00	0.00	0.00	-5.00	0.00" && says 'manual items are not entered yet' &&
         printf 'part\tweight\tkind\tof\tbest\tfirst\tsecond\nall\t10\toptimisation\tm1\t1\t0.6\t0\n' >weights.tsv &&
-        tool final --weights weights.tsv && says "s001	s001	1.20	1.20" &&
-        sed -i 's/optimisation/beauty/' weights.tsv && ! tool final --weights weights.tsv &&
+        tool final --unchecked lost --weights weights.tsv && says "s001	s001	1.20	1.20" &&
+        sed -i 's/optimisation/beauty/' weights.tsv && ! tool final --unchecked lost --weights weights.tsv &&
         says 'weights.tsv, line 2: expected rubric, optimisation, ranking, manual or late, got beauty' &&
-        says 'docs/class.md' && sed -i 's/beauty	m1/rubric	m99/' weights.tsv && ! tool final --weights weights.tsv &&
+        says 'docs/class.md' && sed -i 's/beauty	m1/rubric	m99/' weights.tsv && ! tool final --unchecked lost --weights weights.tsv &&
         says 'unknown milestone: weights.tsv, line 2: expected'
 }
 claim "final grades by the course's weights, and by others" finals
+unchecked_is_no_silent_zero() { # of these 60 points 20 and more were never asked for
+    tells calm.db 'm1: inference_100, inference_1000, inference_10000: not checked with these --images: 30 of its 60 automatic points' &&
+        ! "$build/grader" final --gradebook calm.db >said-tool 2>&1 && says 'a check of the rubric was not made, and nobody says what it counts' &&
+        says 'inference_100, 10 points, in 8 grades' && tool final --unchecked omit && says "s001	s001	2.57	"
+}
+claim 'what was not asked for counts nothing silently' unchecked_is_no_silent_zero
 gone_is_told() { # renamed: both have grades, until one is taken out; it comes back with what it had
     mv in/s003 in/s003-new
     grades in calm.db --only s003-new && tells calm.db "1 of the gradebook are not in the class's folder, their grades stay" &&
-        tells calm.db 'forget NAME): s003' && tool final && says 's003	s003	' && says 's003-new	s003-new	' || return 1
+        tells calm.db 'forget NAME): s003' && tool final --unchecked lost && says 's003	s003	' && says 's003-new	s003-new	' || return 1
     tool gradebook --forget s003 && ! tool gradebook --forget s003 && says 'no grade of such a submission: got s003' &&
-        tool final && ! grep -q '^s003	' said-tool && says 's003-new	' && [ -z "$(status_of calm.db s003)" ] || return 1
+        tool final --unchecked lost && ! grep -q '^s003	' said-tool && says 's003-new	' && [ -z "$(status_of calm.db s003)" ] || return 1
     mv in/s003-new in/s003
     tool gradebook --forget s003-new && grades in calm.db --only s003 && tells calm.db '1 graded' && has_status calm.db s003 fail &&
         [ "$(sql calm.db "SELECT count(*) > 1 FROM attempt WHERE submission = 's003'")" = 1 ]
@@ -285,15 +291,18 @@ edited_files_count() {
     printf 'B\tM\tC\tH\tW\tK\n1\t2\t3\t9\t8\t2\n' >private/shapes.tsv
     given="--only s002 --shapes private/shapes.tsv --model private/two-layer.safetensors"
     # shellcheck disable=SC2086
-    grades in calm.db $given && tells calm.db '1 graded' && grades in calm.db $given && tells calm.db '0 graded' || return 1
+    ! grades in calm.db $given && tells calm.db 'm1 was graded with another --model: calm.db: expected none, got two-layer.safetensors@' &&
+        grades in calm.db $given --change shapes,model && tells calm.db '1 graded' && grades in calm.db $given && tells calm.db '0 graded' || return 1
+    "$build/grader" class in --milestones m1 --gradebook calm.db --only s002 $sandbox >said-calm.db 2>&1 && # what is not said is as before
+        tells calm.db '0 graded' && tells calm.db 'Graded as before: --images 1 --model two-layer.safetensors@' || return 1
     cp private/* again/
     grades in calm.db --only s002 --shapes again/shapes.tsv --model again/two-layer.safetensors && tells calm.db '0 graded' || return 1
     printf '2\t2\t3\t9\t8\t2\n' >>private/shapes.tsv
     # shellcheck disable=SC2086
-    grades in calm.db $given && tells calm.db '1 graded' || return 1
+    ! grades in calm.db $given && tells calm.db 'another --shapes' && grades in calm.db $given --change shapes && tells calm.db '1 graded' || return 1
     printf 'two-layer\t9\t0.5\n' >>private/expected.tsv
     # shellcheck disable=SC2086
-    grades in calm.db $given && tells calm.db '1 graded' && grades in calm.db $given && tells calm.db '0 graded' || return 1
+    grades in calm.db $given --change model && tells calm.db '1 graded' && grades in calm.db $given && tells calm.db '0 graded' || return 1
     sql calm.db "SELECT options FROM attempt ORDER BY id DESC LIMIT 1" | grep -qx -- \
         '--images 1 --model two-layer.safetensors@[0-9a-f]* --shapes shapes.tsv@[0-9a-f]* --quick' || return 1
     ! grades in calm.db --shapes none.tsv && tells calm.db 'none.tsv' || return 1
@@ -305,28 +314,30 @@ edited_files_count() {
 claim 'files of shapes and models count by their contents' edited_files_count
 
 # ---- where times are taken ---------------------------------------------------------------------------------------
-noise_is_seen() { # one core for times: a run with noise is made again with nothing beside it, and marked
+times_of_the_cpu() { # m1 gives no points for them: noise is marked, and nothing is graded twice
     mkdir -p jumps/jumpy/m1-cpu-conv && cp "$here/jumpy.inc" jumps/jumpy/m1-cpu-conv/conv.c
-    jumps="$build/grader class jumps --milestones m1 --gradebook jumps.db --images 4 --seed 7 --jobs 2 --timing-cores 1 $sandbox"
-    again='jumpy m1: noisy times: is graded again when nothing else runs'
-    $jumps >said-jumps.db 2>&1 &
-    jumping=$!
-    for wait in $(seq 1200); do # killed then, a run that goes on knows
-        grep -q "$again" said-jumps.db || ! kill -0 $jumping 2>/dev/null && break
-        sleep 0.1
-    done
-    kill -9 $jumping
-    wait $jumping 2>/dev/null
-    tells jumps.db "$again" && none_left "$scratch/jumps.db.files" && $jumps >said-jumps.db 2>&1
-    ! tells jumps.db "$again" >/dev/null && [ ! -e jumps.db.files/jumpy/m1/1.noisy ] &&
+    in_jumps() { "$build/grader" class jumps --milestones m1 --gradebook jumps.db --images 4,5 --seed 7 --jobs 2 $sandbox "$@" >said-jumps.db 2>&1; }
+    in_jumps --timing-cores 1 && ! tells jumps.db 'is graded again' >/dev/null && tells jumps.db 'pass 30/60, noisy times' &&
         tells jumps.db 'which all else keeps away from' && has_status jumps.db jumpy pass || return 1
     core=$(sed -n 's/^Times of the CPU on \(cores [^,]*\),.*/\1/p' said-jumps.db)
-    [ "$(sql jumps.db 'SELECT tries, alone, noisy FROM attempt')" = '2 1 1' ] &&
+    [ "$(sql jumps.db 'SELECT tries, alone, noisy FROM attempt')" = '1 0 1' ] &&
         [ "cores$(sql jumps.db 'SELECT substr(timed_on, 5) FROM attempt')" = "$core" ] &&
         [ "$(sql jumps.db 'SELECT count(*) FROM attempt WHERE timed_from BETWEEN started AND timed_until AND timed_until <= finished')" = 1 ] &&
         grep -q 'on 1 cores, 0 not' jumps.db.files/jumpy/m1/1/log.txt || { cat jumps.db.files/jumpy/m1/1/log.txt; sql jumps.db 'SELECT * FROM attempt'; return 1; }
+    in_jumps --regrade && [ "$(sql jumps.db "SELECT group_concat(DISTINCT images), timed_on LIKE 'cores 0-%, not alone', timed_from
+        FROM timing JOIN attempt ON id = attempt WHERE id = 2")" = '4 1 ' ] && [ "$(sql jumps.db 'SELECT count(*) FROM inference WHERE attempt = 2')" = 2 ]
 }
-[ "$(nproc)" -lt 2 ] || claim 'noise is seen, and times have a core of their own' noise_is_seen
+[ "$(nproc)" -lt 2 ] || claim "m1's times: a core of their own where asked, else of the smallest size alone" times_of_the_cpu
+cpu_time_is_all() { # the sandbox's, too: 51 shapes with a loop of some ms each
+    mkdir -p busy/busy/m1-cpu-conv && sed 's/return 0;/for (volatile long i = 0; i < 20000000; i++) continue; return 0;/' "$reference" >busy/busy/m1-cpu-conv/conv.c
+    grades busy busy.db && has_status busy.db busy pass && [ "$(sql busy.db 'SELECT cpu_s > 1 FROM attempt')" = 1 ] || { sql busy.db 'SELECT cpu_s FROM attempt'; return 1; }
+}
+claim "a grading's processor time is that of all its processes" cpu_time_is_all
+narrow_is_told() { # address space of the machine is no fault of the submission
+    (ulimit -v 2000000 && "$build/grader" m1 --source "$reference" --quick --images 1 --report room $sandbox) >said-room 2>&1
+    [ $? = 2 ] && grep -q 'this machine limits address space (ulimit -v): raise that limit' said-room || { cat said-room; return 1; }
+}
+claim 'a machine with little address space grades nothing' narrow_is_told
 
 # GPUs that are not there: make, which a grading asks how labs are compiled, tells what it was given.
 gpus_are_shared_out() {

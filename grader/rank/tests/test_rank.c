@@ -38,7 +38,7 @@ static void grade_class(struct gradebook *book)
     grade(book, "carol", "m1", "fail", 20, NAN);
     grade(book, "dave", "m1", "fault", NAN, NAN);
     grade(book, "eve", "m1", "missing", 0, NAN);
-    grade(book, "frank", "m1", "pass", 60, 0.002);
+    grade(book, "frank", "m1", "pass", 60, 0.002000001);
     grade(book, hostile, "m1", "pass", 50, 0.1234);
     grade(book, quoted, "m1", "pass", 40, 12.34);
     grade(book, "alice", "m2", "pass", 60, 0.5);
@@ -71,7 +71,7 @@ Test(rank, points_then_time)
     cr_expect_eq(board.not_graded, 2);
     cr_expect_str_eq(board.row[0].submission, "bob");
     cr_expect_eq(row_of(&board, "alice")->rank, 2);
-    cr_expect_eq(row_of(&board, "frank")->rank, 2, "the same points and time");
+    cr_expect_eq(row_of(&board, "frank")->rank, 2, "the same points and time, to a nanosecond");
     cr_expect_eq(row_of(&board, hostile)->rank, 4);
     cr_expect_eq(row_of(&board, "carol")->rank, 6);
     rk_board_free(&board);

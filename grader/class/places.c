@@ -39,7 +39,7 @@ static bool needs_much_memory(const struct cl_options *o)
 {
     for (size_t i = 0; i < o->milestones && !uses_gpu(o); i++) {
         const struct gr_options one = cl_options_of(o, i);
-        if (cl_file_is_cuda(o->milestone[i].file) && one.images[one.sizes - 1] > MANY_IMAGES)
+        if (hi_file_is_cuda(o->milestone[i].file) && one.images[one.sizes - 1] > MANY_IMAGES)
             return true;
     }
     return false;

@@ -12,6 +12,7 @@ ORDER := \
     grader/rank \
     grader/export \
     grader/slurm \
+    grader/standing \
     grader/gradebook \
     grader/sweep \
     grader/debug \

@@ -33,8 +33,10 @@ struct cl_options {
     const char *list; /**< its list */
     const char *partition, *slurm_options;
     size_t gpus, array_limit;
-    const char *form; /**< --from: the download's form, or NULL: as its names tell */
-    bool accept_near; /**< --accept-near: grades the only plausible file */
+    const char *form;      /**< --from: the download's form, or NULL: as its names tell */
+    bool accept_near;      /**< --accept-near: grades the only plausible file */
+    const char *deadlines; /**< --deadlines FILE, or NULL */
+    double due_s;          /**< --due: seconds since 1970; 0: not said */
     const char *dir, *gradebook, *roster, *only, *shapes, *milestone_list;
     struct gr_options asked; /**< device, images, model; NULL and no sizes if not asked for */
     int64_t since;           /**< --since: seconds since 1970, or 0 */

@@ -8,6 +8,7 @@
 #include "grader/class/class_options.h"
 #include "grader/class/slurm_schedule.h"
 #include "grader/course/machine.h"
+#include "grader/standing/late.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -154,6 +155,25 @@ static void notice_unchecked(struct cl_class *class, size_t m)
             o->max_score[m]);
 }
 
+static void tell_deadlines(void *class, const char *line)
+{
+    cl_notice(class, NULL, "%s", line);
+}
+
+/* What is wrong with deadlines keeps nothing from being graded: they can be corrected afterwards. */
+static enum st_code keep_deadlines(struct cl_class *class, struct st_error *err)
+{
+    const struct cl_options *o = class->options;
+    struct st_error wrong;
+    enum st_code code = ST_OK;
+    if (o->deadlines && sd_deadlines_keep(class->book, o->deadlines, tell_deadlines, class, &wrong))
+        cl_notice(class, NULL, "%s: %s: those from before stay",
+                  wrong.where[0] ? wrong.where : o->deadlines, wrong.what);
+    for (size_t i = 0; !code && o->due_s != 0 && i < o->milestones; i++)
+        code = sd_due_keep(class->book, o->milestone[i].id, o->due_s, err);
+    return code;
+}
+
 /* ---- what is told at the end ---------------------------------------------------------------- */
 
 static void print_summary(const struct cl_class *class, const struct cl_counts *c,
@@ -253,6 +273,8 @@ int gr_command_class(int argc, char **argv)
         code = check_rubrics(&class, &err);
     for (size_t m = 0; !code && m < options.milestones; m++)
         notice_unchecked(&class, m);
+    if (!code)
+        code = keep_deadlines(&class, &err);
     int status = code ? EXIT_NOT_ALL : grade(&class, &err);
     if (err.code)
         st_print(stderr, "grader class", &err);

@@ -4,7 +4,9 @@
 #include "grader/class/download.h"
 #include "grader/course/milestone.h"
 #include "grader/course/rubric.h"
+#include "grader/standing/deadlines.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,6 +25,14 @@ static void take_date(void *to, char *text, const struct option_row *row, struct
     }
     argp_error(state, "--%s: expected a date like 2026-10-31 or '2026-10-31 23:59', got '%s'",
                row->name, text);
+}
+
+static void take_due(void *to, char *text, const struct option_row *row, struct argp_state *state)
+{
+    if (!sd_time_read(text, NAN, to))
+        argp_error(state,
+                   "--%s: expected a time with its zone like 2026-10-31T23:59+01:00, got '%s'",
+                   row->name, text);
 }
 
 static void take_seed(void *arguments, char *text, const struct option_row *row,
@@ -78,6 +88,11 @@ static const struct option_row rows[] = {
     {"accept-near", 0, NULL,
      "where a milestone's file has another name, grade the only plausible one (Conv.c, conv1.c, conv.c.txt)",
      TO(FLAG, accept_near)},
+    {"due", 0, "TIME", "when these milestones are due, with its zone: 2026-10-31T23:59+01:00",
+     TO(TAKE, due_s, take_due)},
+    {"deadlines", 0, "FILE",
+     "due dates, extensions, slip days and what being late costs (see grader late)",
+     TO(TEXT, deadlines)},
     {.value = "folder", TO(OPERAND, dir)},
     OPTION_GROUP("Which submissions:"),
     {"only", 0, "NAME,...", "only these", TO(TEXT, only)},

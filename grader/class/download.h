@@ -10,7 +10,7 @@
 #define CONVLAB_GRADER_CLASS_DOWNLOAD_H
 
 #include "base/status.h"
-#include "grader/gradebook/gradebook.h"
+#include "grader/standing/people.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,15 +24,10 @@ extern const char *const cl_form_names[];
 
 enum { CL_MAX_PEOPLE = 16 };
 
-/** Somebody as a platform calls them; "" what it does not say. */
-struct cl_person {
-    char name[256], email[256], id[64], sis_id[64];
-};
-
 /** An entry of the download, taken apart. */
 struct cl_download_entry {
     char key[300];           /**< the same for all files of a submission: "leeann_123" */
-    struct cl_person person; /**< whose */
+    struct sd_person person; /**< whose */
     bool late;               /**< the platform says so */
     char file[256];          /**< the student's own name of the file; "" of a folder */
 };
@@ -49,7 +44,7 @@ struct cl_metadata_row {
     char folder[128];
     double submitted; /**< seconds since 1970, or NAN */
     size_t people;
-    struct cl_person person[CL_MAX_PEOPLE];
+    struct sd_person person[CL_MAX_PEOPLE];
 };
 
 /** All of them. */
@@ -63,19 +58,5 @@ enum st_code cl_metadata_read(const char *path, struct cl_metadata *to, struct s
 
 /** Releases it. */
 void cl_metadata_free(struct cl_metadata *metadata);
-
-/** Finds a person in the roster: by their number, else e-mail address, else name (in any order of
- * its words, without regard to case, blanks and punctuation).
- * @param[out] odd  "" or what does not agree
- * @return the row, or NULL: nobody, or more than one */
-const struct gb_roster *cl_roster_find(const struct gb_roster_list *roster,
-                                       const struct cl_person *person, char *odd, size_t room);
-
-/** The team of this name, compared as people's names are, or NULL. */
-const char *cl_roster_team(const struct gb_roster_list *roster, const char *name);
-
-/** Reads a time with its zone: 2026-10-31T23:59+01:00, 2026-10-31 22:59:00.5 UTC, ...Z.
- * @param zone_s  of a time without one, or NAN: then it is refused. @return whether it is one */
-bool cl_time_read(const char *text, double zone_s, double *seconds);
 
 #endif

@@ -105,11 +105,11 @@ static void tell_left_out(struct cl_class *class, const char *entry, const struc
 
 /* The person's row, or a new one where the class has no roster: exports need names and addresses,
  * which the platform may know better. */
-static const char *name_of_person(struct cl_class *class, const struct cl_person *person,
+static const char *name_of_person(struct cl_class *class, const struct sd_person *person,
                                   const char *key, const char *team, struct st_error *err)
 {
     char odd[512];
-    const struct gb_roster *row = cl_roster_find(&class->roster, person, odd, sizeof odd);
+    const struct gb_roster *row = sd_roster_find(&class->roster, person, odd, sizeof odd);
     if (odd[0])
         cl_notice(class, key, "%s", odd);
     if (row && !row->email[0] && person->email[0] &&
@@ -138,7 +138,7 @@ static const char *name_of_team(struct cl_class *class, const struct cl_metadata
     joined[0] = '\0';
     for (size_t i = 0; i < row->people; i++) {
         const struct gb_roster *r =
-            cl_roster_find(&class->roster, &row->person[i], odd, sizeof odd);
+            sd_roster_find(&class->roster, &row->person[i], odd, sizeof odd);
         if (r && r->team[0] && r->line > 0)
             return r->team;
         const size_t used = strlen(joined);
@@ -180,7 +180,7 @@ static const struct cl_metadata_row *row_of(const struct cl_metadata *metadata, 
 static const char *name_of_entry(struct cl_class *class, const struct cl_download_entry *e,
                                  const struct cl_metadata_row *row, struct st_error *err)
 {
-    const char *team = cl_roster_team(&class->roster, e->person.name);
+    const char *team = sd_roster_team(&class->roster, e->person.name);
     const char *name = row && row->people ? name_of_people(class, row, e->key, err)
                        : team             ? team
                        : row              ? NULL

@@ -2,6 +2,7 @@
 
 #include "base/median.h"
 #include "grader/record/timing.h"
+#include "grader/standing/late.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@ struct source {
     struct gb_timing_list timings;         /* what the ranking compares */
     struct gb_check_result_list unchecked; /* what gradings were not asked for */
     enum cl_unchecked counts;
+    struct sd_lates lates;
+    const char *student; /* whose lateness counts; NULL: nobody's */
 };
 
 /* ---- points --------------------------------------------------------------------------------- */
@@ -83,9 +86,12 @@ static double milestone_share(const struct source *s, const struct cl_part *part
         final->open += m->manual_items - entered;
     const double automatic = isfinite(grade->score) ? grade->score : 0;
     const double most = automatic_max(s, m, grade);
+    const struct sd_late *late = s->student ? sd_late_of(&s->lates, s->student, m->id) : NULL;
+    const double kept = late ? 1 - late->lost : 1;
     if (part->kind == CL_RUBRIC)
-        return share(automatic + manual, most + m->manual);
-    return part->first * share(automatic, most) + (1 - part->first) * share(manual, m->manual);
+        return kept * share(automatic + manual, most + m->manual);
+    return kept *
+           (part->first * share(automatic, most) + (1 - part->first) * share(manual, m->manual));
 }
 
 static int descending(const void *a, const void *b)
@@ -120,6 +126,22 @@ static double course_item(const struct source *s, const char *name, const char *
         }
     }
     return sum;
+}
+
+/* Late days that the deadlines tell, of milestones for which none were entered by hand. */
+static double told_late_days(const struct source *s, const char *name)
+{
+    double days = 0;
+    for (size_t i = 0; s->student && s->lates.counts_days && i < s->lates.n; i++) {
+        const struct sd_late *late = &s->lates.row[i];
+        bool entered = strcmp(late->student, s->student) != 0;
+        for (size_t k = 0; !entered && k < s->items.n; k++)
+            entered = strcmp(s->items.row[k].submission, name) == 0 &&
+                      strcmp(s->items.row[k].milestone, late->milestone) == 0 &&
+                      strcmp(s->items.row[k].item, "late_days") == 0;
+        days += entered ? 0 : late->days_late;
+    }
+    return days;
 }
 
 /* ---- ranking -------------------------------------------------------------------------------- */
@@ -237,6 +259,8 @@ static double part_points(const struct source *s, const struct cl_part *part,
         return part->weight * share(points, part->first);
     case CL_LATE:
         points = course_item(s, final->submission, part->item, &found);
+        if (strcmp(part->item, "late_days") == 0)
+            points += told_late_days(s, final->submission);
         return points > part->first ? part->weight * (points - part->first) : 0;
     case CL_RANKING:
         break; /* needs the whole class */
@@ -271,6 +295,8 @@ static enum st_code read_source(struct source *s, struct gradebook *book, struct
             book, &s->unchecked, err,
             "WHERE NOT required AND status = 'skip' AND max_points > 0 "
             "AND attempt IN (SELECT attempt FROM grade) ORDER BY attempt, position");
+    if (!code)
+        code = sd_lates_make(&s->lates, book, NULL, NULL, err);
     return code;
 }
 
@@ -319,6 +345,53 @@ static void free_source(struct source *s)
     gb_grade_free(&s->grades);
     gb_manual_item_free(&s->items);
     gb_timing_free(&s->timings);
+    sd_lates_free(&s->lates);
+}
+
+static void sum_up(struct cl_final *final, const struct cl_weights *weights)
+{
+    final->total = 0;
+    for (size_t p = 0; p < weights->parts; p++)
+        final->total += final->points[p];
+    final->total = fmax(0, final->total);
+}
+
+/* Those whom being late costs something: each member of a team has slip days of their own. */
+static enum st_code add_late(struct cl_final_list *list, struct source *s,
+                             const struct cl_weights *weights, struct st_error *err)
+{
+    if (!(list->late = calloc(s->lates.n + 1, sizeof *list->late)))
+        return st_fail(err, ST_NO_MEMORY, "cannot hold the final grades in memory");
+    for (size_t i = 0; i < s->lates.n; i++) {
+        const struct sd_late *l = &s->lates.row[i];
+        const struct cl_final *of = NULL;
+        for (size_t k = 0; !of && k < list->n; k++)
+            if (strcmp(list->row[k].submission, l->submission) == 0)
+                of = &list->row[k];
+        if (!of || (l->lost <= 0 && !l->days_late) || cl_final_of(list, l->student, NULL))
+            continue;
+        struct cl_final *final = &list->late[list->lates++];
+        *final = (struct cl_final){.submission = strdup(of->submission),
+                                   .team = strdup(of->team),
+                                   .student = strdup(l->student),
+                                   .grades = of->grades};
+        s->student = final->student;
+        for (size_t p = 0; p < weights->parts; p++)
+            final->points[p] = weights->part[p].kind == CL_RANKING
+                                   ? of->points[p]
+                                   : part_points(s, &weights->part[p], final);
+        sum_up(final, weights);
+    }
+    return ST_OK;
+}
+
+const struct cl_final *cl_final_of(const struct cl_final_list *list, const char *student,
+                                   const struct cl_final *otherwise)
+{
+    for (size_t i = 0; i < list->lates; i++)
+        if (strcmp(list->late[i].student, student) == 0)
+            return &list->late[i];
+    return otherwise;
 }
 
 enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
@@ -344,11 +417,10 @@ enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
     for (size_t p = 0; !code && p < weights->parts; p++)
         if (weights->part[p].kind == CL_RANKING)
             code = rank(&s, &weights->part[p], p, list, err);
-    for (size_t i = 0; i < list->n; i++) {
-        for (size_t p = 0; p < weights->parts; p++)
-            list->row[i].total += list->row[i].points[p];
-        list->row[i].total = fmax(0, list->row[i].total);
-    }
+    for (size_t i = 0; i < list->n; i++)
+        sum_up(&list->row[i], weights);
+    if (!code)
+        code = add_late(list, &s, weights, err);
     free_source(&s);
     if (code)
         cl_final_free(list);
@@ -357,10 +429,13 @@ enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
 
 void cl_final_free(struct cl_final_list *list)
 {
-    for (size_t i = 0; i < list->n; i++) {
-        free(list->row[i].submission);
-        free(list->row[i].team);
+    for (size_t i = 0; i < list->n + list->lates; i++) {
+        struct cl_final *final = i < list->n ? &list->row[i] : &list->late[i - list->n];
+        free(final->submission);
+        free(final->team);
+        free(final->student);
     }
     free(list->row);
+    free(list->late);
     memset(list, 0, sizeof *list);
 }

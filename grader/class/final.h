@@ -54,6 +54,7 @@ enum st_code cl_weights_read(struct cl_weights *weights, const char *path, struc
 /** The final grade of one submission. */
 struct cl_final {
     char *submission, *team;
+    char *student;               /**< of one whom being late costs something; else NULL */
     double points[CL_MAX_PARTS]; /**< of each part */
     double total;                /**< their sum, not below 0 */
     size_t open;                 /**< manual items that were not entered: they count 0 */
@@ -65,7 +66,14 @@ struct cl_final {
 struct cl_final_list {
     size_t n;
     struct cl_final *row;
+    size_t lates;
+    struct cl_final
+        *late; /**< what some students get instead, by their deadlines (grader/standing) */
 };
+
+/** @return a student's own, where being late makes it another than the submission's, or @p otherwise. */
+const struct cl_final *cl_final_of(const struct cl_final_list *list, const char *student,
+                                   const struct cl_final *otherwise);
 
 /** What a check of the rubric counts that a grading was not asked for. */
 enum cl_unchecked {

@@ -74,12 +74,14 @@ static void write_rows(FILE *out, const struct cl_weights *w, const struct cl_fi
                 const char *name = team ? roster->row[r].team : roster->row[r].name;
                 if (strcmp(list->row[i].submission, name) != 0)
                     continue;
-                write_row(out, w, roster->row[r].name, &list->row[i]);
+                write_row(out, w, roster->row[r].name,
+                          cl_final_of(list, roster->row[r].name, &list->row[i]));
                 found = used[i] = true;
             }
     for (size_t i = 0; used && i < list->n; i++)
         if (!used[i] && list->row[i].grades)
-            write_row(out, w, list->row[i].submission, &list->row[i]);
+            write_row(out, w, list->row[i].submission,
+                      cl_final_of(list, list->row[i].submission, &list->row[i]));
     free(used);
 }
 

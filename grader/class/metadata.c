@@ -2,6 +2,7 @@
  * with ":name", ":email" and ":sid", to ":created_at", and to much that is not read here. It may consist
  * of several documents. It is read event by event, so that its size, and aliases in it, do no harm. */
 #include "grader/class/download.h"
+#include "grader/standing/deadlines.h"
 
 #include <errno.h>
 #include <math.h>
@@ -66,7 +67,7 @@ static bool next_key(struct reader *r, char *key, size_t room)
     return !r->failed;
 }
 
-static void take_person(struct reader *r, struct cl_person *person)
+static void take_person(struct reader *r, struct sd_person *person)
 {
     char key[64];
     while (next_key(r, key, sizeof key)) {
@@ -101,7 +102,7 @@ static void take_submission(struct reader *r, struct cl_metadata_row *row)
             take_people(r, row);
         } else {
             take_text(r, text, sizeof text);
-            if (strcmp(key, "created_at") == 0 && !cl_time_read(text, NAN, &row->submitted))
+            if (strcmp(key, "created_at") == 0 && !sd_time_read(text, NAN, &row->submitted))
                 row->submitted = NAN;
             skip(r);
         }

@@ -2,8 +2,8 @@
 
 #include "base/files.h"
 #include "grader/course/options.h"
+#include "grader/course/yaml_file.h"
 
-#include <cyaml/cyaml.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,37 +39,6 @@ static const cyaml_schema_field_t rubric_fields[] = {
 
 static const cyaml_schema_value_t rubric_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct gr_rubric, rubric_fields),
-};
-
-/* libcyaml says what is wrong, and where, only in its log: the first error line is the reason, the
- * first "(line: L, column: C)" behind it the place. */
-struct complaint {
-    char reason[200];
-    unsigned line, column;
-};
-
-static void on_log(cyaml_log_t level, void *context, const char *format, va_list args)
-{
-    struct complaint *complaint = context;
-    if (level < CYAML_LOG_ERROR)
-        return;
-    char text[512];
-    vsnprintf(text, sizeof text, format, args);
-    text[strcspn(text, "\n")] = '\0';
-    const char *place = strstr(text, "(line: ");
-    if (place) {
-        if (!complaint->line)
-            sscanf(place, "(line: %u, column: %u)", &complaint->line, &complaint->column);
-    } else if (!complaint->reason[0] && !strstr(text, "Backtrace")) {
-        const char *reason = strncmp(text, "Load: ", 6) == 0 ? text + 6 : text;
-        snprintf(complaint->reason, sizeof complaint->reason, "%s", reason);
-    }
-}
-
-static const cyaml_config_t config = {
-    .log_fn = on_log,
-    .mem_fn = cyaml_mem,
-    .log_level = CYAML_LOG_ERROR,
 };
 
 /* What the schema cannot say. */
@@ -117,24 +86,13 @@ enum st_code gr_rubric_load(struct gr_rubric **rubric, const char *path, struct 
     enum st_code code = file_read(path, 1 << 20, &text, &bytes, err);
     if (code)
         return code;
-    struct complaint complaint = {0};
-    cyaml_config_t logged = config;
-    logged.log_ctx = &complaint;
-    cyaml_err_t status = cyaml_load_data((const uint8_t *)text, bytes, &logged, &rubric_schema,
-                                         (cyaml_data_t **)rubric, NULL);
+    code = gr_yaml_load(
+        text, bytes, path, "rubric", &rubric_schema, (void **)rubric,
+        "keys: milestone, title, technique, items; of an item: id, kind (automatic or manual), points, text, of 'speed' also at_most",
+        err);
     free(text);
-    if (status != CYAML_OK) {
-        *rubric = NULL;
-        st_fail(err, ST_BAD_FORMAT, "rubric: %s",
-                complaint.reason[0] ? complaint.reason : cyaml_strerror(status));
-        if (complaint.line)
-            st_detail(err, ST_WHERE, "%s:%u:%u", path, complaint.line, complaint.column);
-        else
-            st_detail(err, ST_WHERE, "%s", path);
-        return st_detail(
-            err, ST_HINT,
-            "keys: milestone, title, technique, items; of an item: id, kind (automatic or manual), points, text, of 'speed' also at_most");
-    }
+    if (code)
+        return code;
     code = check_items(*rubric, path, err);
     if (code) {
         gr_rubric_free(*rubric);
@@ -153,5 +111,5 @@ size_t gr_item_images(const struct gr_item *item)
 
 void gr_rubric_free(struct gr_rubric *rubric)
 {
-    cyaml_free(&config, &rubric_schema, rubric, 0);
+    gr_yaml_free(&rubric_schema, rubric);
 }

@@ -1,5 +1,6 @@
 #include "base/tests/temp_folder.h"
 #include "grader/class/download.h"
+#include "grader/standing/deadlines.h"
 #include "grader/class/class.h"
 #include "base/csv.h"
 #include "base/parallel.h"
@@ -129,7 +130,7 @@ Test(class_parts, people_are_found_by_number_address_or_name)
                                SOMEBODY("t2", "Twin Name", "", "")};
     const struct gb_roster_list roster = {5, rows};
     static const struct {
-        struct cl_person person;
+        struct sd_person person;
         const char *found, *odd;
     } asked[] = {
         {{.id = "101"}, "alee", ""},
@@ -145,7 +146,7 @@ Test(class_parts, people_are_found_by_number_address_or_name)
     };
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         char odd[512];
-        const struct gb_roster *row = cl_roster_find(&roster, &asked[i].person, odd, sizeof odd);
+        const struct gb_roster *row = sd_roster_find(&roster, &asked[i].person, odd, sizeof odd);
         cr_expect_str_eq(row ? row->name : "-", asked[i].found ? asked[i].found : "-", "row %zu",
                          i);
         cr_expect(asked[i].odd[0] ? strstr(odd, asked[i].odd) != NULL : !odd[0], "row %zu: %s", i,
@@ -162,12 +163,12 @@ Test(class_parts, times_need_a_zone)
                                         "2026-10-31T23:00+99:00", ""};
     double seconds;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        cr_assert(cl_time_read(same[i], NAN, &seconds), "%s", same[i]);
+        cr_assert(sd_time_read(same[i], NAN, &seconds), "%s", same[i]);
         cr_expect_float_eq(seconds, 1793487600, 0.001, "%s: %f", same[i], seconds);
     }
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        cr_expect_not(cl_time_read(wrong[i], NAN, &seconds), "%s", wrong[i]);
-    cr_expect(cl_time_read("Saturday, 31 October 2026, 11:00 PM", 0, &seconds));
+        cr_expect_not(sd_time_read(wrong[i], NAN, &seconds), "%s", wrong[i]);
+    cr_expect(sd_time_read("Saturday, 31 October 2026, 11:00 PM", 0, &seconds));
     cr_expect_float_eq(seconds, 1793487600, 0.001);
 }
 

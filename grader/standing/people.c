@@ -1,15 +1,12 @@
-/* People, as platforms and rosters call them; and the times at which they hand in. */
-#include "grader/class/download.h"
+/* People, as platforms and rosters call them. */
+#include "grader/standing/people.h"
 
 #include "base/utf8.h"
 
-#include <ctype.h>
 #include <locale.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 #include <wctype.h>
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -82,7 +79,7 @@ static bool same_name(const char *a, const char *b)
 
 /* ---- the roster ----------------------------------------------------------------------------- */
 
-static bool is_named(const struct gb_roster *row, const struct cl_person *person)
+static bool is_named(const struct gb_roster *row, const struct sd_person *person)
 {
     return person->name[0] &&
            (strcmp(row->name, person->name) == 0 || same_name(person->name, row->display_name) ||
@@ -94,7 +91,7 @@ static bool same_text(const char *a, const char *b)
     return a[0] && b[0] && strcasecmp(a, b) == 0;
 }
 
-static bool is_known(const struct gb_roster *row, const struct cl_person *person, int by)
+static bool is_known(const struct gb_roster *row, const struct sd_person *person, int by)
 {
     return by == 0
                ? same_text(row->platform_id, person->id) || same_text(row->sis_id, person->sis_id)
@@ -102,8 +99,8 @@ static bool is_known(const struct gb_roster *row, const struct cl_person *person
                      : is_named(row, person);
 }
 
-const struct gb_roster *cl_roster_find(const struct gb_roster_list *roster,
-                                       const struct cl_person *person, char *odd, size_t room)
+const struct gb_roster *sd_roster_find(const struct gb_roster_list *roster,
+                                       const struct sd_person *person, char *odd, size_t room)
 {
     const struct gb_roster *found[3] = {NULL}, *best = NULL;
     odd[0] = '\0';
@@ -131,60 +128,21 @@ const struct gb_roster *cl_roster_find(const struct gb_roster_list *roster,
     return best;
 }
 
-const char *cl_roster_team(const struct gb_roster_list *roster, const char *name)
+const struct gb_roster *sd_roster_named(const struct gb_roster_list *roster, const char *who,
+                                        char *odd, size_t room)
+{
+    struct sd_person person;
+    snprintf(person.name, sizeof person.name, "%s", who);
+    snprintf(person.email, sizeof person.email, "%s", strchr(who, '@') ? who : "");
+    snprintf(person.id, sizeof person.id, "%s", who);
+    snprintf(person.sis_id, sizeof person.sis_id, "%s", who);
+    return sd_roster_find(roster, &person, odd, room);
+}
+
+const char *sd_roster_team(const struct gb_roster_list *roster, const char *name)
 {
     for (size_t i = 0; name[0] && i < roster->n; i++)
         if (roster->row[i].team[0] && same_name(name, roster->row[i].team))
             return roster->row[i].team;
     return NULL;
-}
-
-/* ---- times ---------------------------------------------------------------------------------- */
-
-/* "Z", "UTC", "+01:00", "-0530", "+1". */
-static bool read_zone(const char *text, double *zone_s)
-{
-    unsigned hours, minutes = 0;
-    int used = 0;
-    if (strcmp(text, "Z") == 0 || strcasecmp(text, "UTC") == 0 || strcmp(text, "GMT") == 0) {
-        *zone_s = 0;
-        return true;
-    }
-    if ((text[0] != '+' && text[0] != '-') ||
-        !((sscanf(text + 1, "%2u:%2u%n", &hours, &minutes, &used) == 2 && !text[1 + used]) ||
-          (used = 0,
-           sscanf(text + 1, "%2u%2u%n", &hours, &minutes, &used) == 2 && !text[1 + used]) ||
-          (minutes = 0, used = 0,
-           sscanf(text + 1, "%2u%n", &hours, &used) == 1 && !text[1 + used])) ||
-        hours > 14 || minutes > 59)
-        return false;
-    *zone_s = (text[0] == '-' ? -60.0 : 60.0) * (hours * 60 + minutes);
-    return true;
-}
-
-bool cl_time_read(const char *text, double zone_s, double *seconds)
-{
-    /* The last two are Moodle's, in English. */
-    static const char *const formats[] = {"%Y-%m-%dT%H:%M:%S",      "%Y-%m-%d %H:%M:%S",
-                                          "%Y-%m-%dT%H:%M",         "%Y-%m-%d %H:%M",
-                                          "%A, %d %B %Y, %I:%M %p", "%A, %B %d, %Y, %I:%M %p"};
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        struct tm date = {0};
-        double fraction = 0, zone = zone_s;
-        const char *end = strptime(text, formats[i], &date);
-        if (!end)
-            continue;
-        if (*end == '.') {
-            char *behind;
-            fraction = strtod(end, &behind);
-            end = behind;
-        }
-        while (*end == ' ')
-            end++;
-        if (*end && !read_zone(end, &zone))
-            continue;
-        *seconds = (double)timegm(&date) + fraction - zone;
-        return isfinite(zone);
-    }
-    return false;
 }

@@ -1,0 +1,61 @@
+#include "grader/course/yaml_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* libcyaml says what is wrong, and where, only in its log: the first error line is the reason, the
+ * first "(line: L, column: C)" behind it the place. */
+struct complaint {
+    char reason[200];
+    unsigned line, column;
+};
+
+static void on_log(cyaml_log_t level, void *context, const char *format, va_list args)
+{
+    struct complaint *complaint = context;
+    if (level < CYAML_LOG_ERROR)
+        return;
+    char text[512];
+    vsnprintf(text, sizeof text, format, args);
+    text[strcspn(text, "\n")] = '\0';
+    const char *place = strstr(text, "(line: ");
+    if (place) {
+        if (!complaint->line)
+            sscanf(place, "(line: %u, column: %u)", &complaint->line, &complaint->column);
+    } else if (!complaint->reason[0] && !strstr(text, "Backtrace")) {
+        const char *reason = strncmp(text, "Load: ", 6) == 0 ? text + 6 : text;
+        snprintf(complaint->reason, sizeof complaint->reason, "%s", reason);
+    }
+}
+
+static const cyaml_config_t config = {
+    .log_fn = on_log,
+    .mem_fn = cyaml_mem,
+    .log_level = CYAML_LOG_ERROR,
+};
+
+enum st_code gr_yaml_load(const char *text, size_t bytes, const char *path, const char *what,
+                          const cyaml_schema_value_t *schema, void **data, const char *hint,
+                          struct st_error *err)
+{
+    struct complaint complaint = {0};
+    cyaml_config_t logged = config;
+    logged.log_ctx = &complaint;
+    const cyaml_err_t status =
+        cyaml_load_data((const uint8_t *)text, bytes, &logged, schema, (cyaml_data_t **)data, NULL);
+    if (status == CYAML_OK)
+        return ST_OK;
+    *data = NULL;
+    st_fail(err, ST_BAD_FORMAT, "%s: %s", what,
+            complaint.reason[0] ? complaint.reason : cyaml_strerror(status));
+    if (complaint.line)
+        st_detail(err, ST_WHERE, "%s:%u:%u", path, complaint.line, complaint.column);
+    else
+        st_detail(err, ST_WHERE, "%s", path);
+    return st_detail(err, ST_HINT, "%s", hint);
+}
+
+void gr_yaml_free(const cyaml_schema_value_t *schema, void *data)
+{
+    cyaml_free(&config, schema, data, 0);
+}

@@ -1,0 +1,20 @@
+/** @file
+ * YAML read by a schema of libcyaml, with its mistakes as errors of ours: file, line, column, hint.
+ */
+#ifndef CONVLAB_GRADER_YAML_FILE_H
+#define CONVLAB_GRADER_YAML_FILE_H
+
+#include "base/status.h"
+
+#include <cyaml/cyaml.h>
+
+/** Loads a text. @param what  begins messages: "rubric". @param data  NULL on error
+ * @return ST_BAD_FORMAT with the place and @p hint */
+enum st_code gr_yaml_load(const char *text, size_t bytes, const char *path, const char *what,
+                          const cyaml_schema_value_t *schema, void **data, const char *hint,
+                          struct st_error *err);
+
+/** Releases it. */
+void gr_yaml_free(const cyaml_schema_value_t *schema, void *data);
+
+#endif

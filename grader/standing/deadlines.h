@@ -1,0 +1,71 @@
+/** @file
+ * When milestones are due, for whom later, and what being late costs: one file of a course, which the
+ * gradebook keeps (setting "deadlines"). docs/deadlines.md describes it.
+ *
+ *     due:
+ *       - {milestone: m1, at: 2026-10-31T23:59+01:00}
+ *     extensions:
+ *       - {for: ann@uni.edu, milestone: m1, until: 2026-11-05T23:59+01:00, reason: ill}
+ *     slip_days: 3
+ *     slip_days_of: member
+ *     policy: per_day
+ *     percent: 10
+ *     at_most: 50
+ */
+#ifndef CONVLAB_GRADER_DEADLINES_H
+#define CONVLAB_GRADER_DEADLINES_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sd_policy { SD_NONE, SD_PER_DAY, SD_PER_HOUR };
+enum sd_slip_of { SD_MEMBER, SD_TEAM };
+
+/** When a milestone is due. */
+struct sd_due {
+    char *milestone, *at;
+    double at_s; /**< seconds since 1970; NAN: no time, told */
+};
+
+/** Somebody's later date. */
+struct sd_extension {
+    char *who; /**< name, e-mail address, display name or number; or a team's name */
+    char *milestone, *until, *reason;
+    double until_s;
+};
+
+/** The file. */
+struct sd_deadlines {
+    struct sd_due *due;
+    unsigned due_count;
+    struct sd_extension *extension;
+    unsigned extension_count;
+    unsigned slip_days;
+    enum sd_slip_of slip_of;
+    enum sd_policy policy;
+    double percent, at_most;
+    unsigned grace_minutes, closed_after_days;
+};
+
+/** Hears what is wrong with a part of the file that is left out; the rest counts. */
+typedef void sd_tell(void *context, const char *line);
+
+/** Reads it. @param tell  or NULL. @return ST_BAD_FORMAT with the line if it is no such file. */
+enum st_code sd_deadlines_parse(struct sd_deadlines **deadlines, const char *text, size_t bytes,
+                                const char *path, sd_tell *tell, void *context,
+                                struct st_error *err);
+
+/** Releases it; NULL is allowed. */
+void sd_deadlines_free(struct sd_deadlines *deadlines);
+
+/** Reads a time with its zone: 2026-10-31T23:59+01:00, 2026-10-31 22:59:00.5 UTC, ...Z.
+ * @param zone_s  of a time without one, or NAN: then it is refused. @return whether it is one */
+bool sd_time_read(const char *text, double zone_s, double *seconds);
+
+/** "2026-10-31 22:59 UTC". @return @p to. */
+const char *sd_time_text(char to[32], double seconds);
+
+#endif

@@ -1,0 +1,111 @@
+/* grader late: deadlines, the platform's times, and who was late. */
+#include "base/option_table.h"
+#include "base/printable.h"
+#include "grader/standing/late.h"
+
+#include <math.h>
+#include <string.h>
+
+int gr_command_late(int argc, char **argv);
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 2, SHOWN_BYTES = 1024 };
+
+struct arguments {
+    const char *gradebook, *deadlines, *times, *milestone, *zone;
+};
+
+static void tell(void *context, const char *line)
+{
+    char shown[4 * SHOWN_BYTES];
+    bool *told = context;
+    text_printable(shown, sizeof shown, line);
+    fprintf(stderr, "grader late: %s\n", shown);
+    *told = true;
+}
+
+static enum st_code take_times(struct gradebook *book, const struct arguments *a, bool *told,
+                               struct st_error *err)
+{
+    double zone_s = NAN, zero;
+    char text[128];
+    size_t taken;
+    if (a->zone) { /* as that of a time */
+        snprintf(text, sizeof text, "1970-01-01 00:00 %.60s", a->zone);
+        if (!sd_time_read(text, NAN, &zero)) {
+            st_fail(err, ST_USAGE, "wrong zone");
+            st_detail(err, ST_EXPECTED, "like +01:00");
+            return st_detail(err, ST_GOT, "%s", a->zone), ST_USAGE;
+        }
+        zone_s = -zero;
+    }
+    enum st_code code =
+        sd_times_import(book, a->times, a->milestone, zone_s, &taken, tell, told, err);
+    if (!code)
+        printf("%zu times taken\n", taken);
+    return code;
+}
+
+static void print_late(const struct sd_lates *lates)
+{
+    size_t late = 0;
+    for (size_t i = 0; i < lates->n; i++) {
+        const struct sd_late *l = &lates->row[i];
+        char shown[SHOWN_BYTES];
+        if (!l->reason[0])
+            continue;
+        late++;
+        text_printable(shown, sizeof shown, l->student);
+        printf("%s %s: %s\n", shown, l->milestone, l->reason);
+    }
+    printf("%zu of %zu late\n", late, lates->n);
+}
+
+static void check(void *arguments, struct argp_state *state)
+{
+    const struct arguments *a = arguments;
+    if (a->times && !a->milestone)
+        argp_error(state, "--times needs --milestone");
+}
+
+int gr_command_late(int argc, char **argv)
+{
+    static const struct option_row rows[] = {
+        {"deadlines", 0, "FILE",
+         "keep this file's due dates, extensions and policy in the gradebook",
+         OPTION_TEXT(struct arguments, deadlines)},
+        {"times", 0, "FILE",
+         "take submission times from a CSV file: name or email, and submitted; Moodle's grading worksheet as it is",
+         OPTION_TEXT(struct arguments, times)},
+        {"milestone", 'm', "mN", "whose times those are", OPTION_TEXT(struct arguments, milestone)},
+        {"zone", 0, "+HH:MM", "of times that have none (Moodle's)",
+         OPTION_TEXT(struct arguments, zone)},
+        GB_OPTION_ROW(struct arguments, gradebook),
+        {0}};
+    static const struct option_table table = {
+        .rows = rows,
+        .check = check,
+        .about =
+            "List who was late, by the platform's times, with slip days and what it costs. docs/deadlines.md describes the file."
+            "\vExit status: 0 done, 2 something was left out or could not be done."};
+    struct arguments a = {.gradebook = GB_DEFAULT_PATH};
+    options_parse(&table, argc, argv, &a);
+    struct gradebook *book;
+    struct sd_lates lates = {0};
+    struct st_error err;
+    bool told = false;
+    enum st_code code =
+        gb_open(&book, a.gradebook, a.deadlines || a.times ? GB_WRITE : GB_READ, &err);
+    if (!code && a.deadlines)
+        code = sd_deadlines_keep(book, a.deadlines, NULL, NULL, &err); /* told when they are used */
+    if (!code && a.times)
+        code = take_times(book, &a, &told, &err);
+    if (!code)
+        code = sd_lates_make(&lates, book, tell, &told, &err);
+    if (!code)
+        print_late(&lates);
+    sd_lates_free(&lates);
+    gb_close(book);
+    if (code)
+        st_print(stderr, "grader late", &err);
+    return code || told ? EXIT_FAILED : EXIT_DONE;
+}

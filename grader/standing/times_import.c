@@ -1,0 +1,128 @@
+/* Submission times out of a table: Moodle's grading worksheet as it is, or one of somebody's own. */
+#include "base/csv.h"
+#include "grader/standing/late.h"
+#include "grader/standing/people.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+struct importing {
+    struct gradebook *book;
+    const char *path, *milestone;
+    struct gb_roster_list roster;
+    sd_tell *tell;
+    void *context;
+};
+
+static void say(const struct importing *w, size_t line, const char *text, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void say(const struct importing *w, size_t line, const char *text, ...)
+{
+    char told[1024];
+    va_list args;
+    const int used = snprintf(told, sizeof told, "%.400s, line %zu, left out: ", w->path, line);
+    va_start(args, text);
+    vsnprintf(told + used, sizeof told - (size_t)used, text, args);
+    va_end(args);
+    w->tell(w->context, told);
+}
+
+static const char *field_of(const struct csv *csv, const struct csv_row *row,
+                            const char *const headings[4])
+{
+    const char *text = "";
+    for (int i = 0; !text[0] && i < 4 && headings[i]; i++)
+        text = csv_field(row, csv_column(csv, headings[i]));
+    return text;
+}
+
+/* Whose row it is, by all that it says. */
+static void take_person(const struct csv *csv, const struct csv_row *row, struct sd_person *person)
+{
+    static const char *const names[4] = {"name", "submission", "full name", "student"};
+    static const char *const emails[4] = {"email", "email address"};
+    static const char *const ids[4] = {"identifier", "id"};
+    static const char *const numbers[4] = {"id number", "sis user id", "sid"};
+    const char *id = field_of(csv, row, ids), *space = strrchr(id, ' ');
+    snprintf(person->name, sizeof person->name, "%s", field_of(csv, row, names));
+    snprintf(person->email, sizeof person->email, "%s", field_of(csv, row, emails));
+    snprintf(person->id, sizeof person->id, "%s", space ? space + 1 : id); /* "Participant 123" */
+    snprintf(person->sis_id, sizeof person->sis_id, "%s", field_of(csv, row, numbers));
+}
+
+/* A submission's own name, or that of one of the roster, or their team's. */
+static enum st_code put_time(const struct importing *w, const struct sd_person *person, double at,
+                             int *changed, struct st_error *err)
+{
+    char odd[512];
+    const char *who = person->name;
+    const struct gb_roster *row = sd_roster_find(&w->roster, person, odd, sizeof odd);
+    enum st_code code = gb_change(
+        w->book, err,
+        "UPDATE handin SET submitted = %.3f, source = 'times' WHERE milestone = %Q AND submission = "
+        "(SELECT submission FROM handin WHERE milestone = %Q AND submission IN (%Q, %Q, %Q) "
+        "ORDER BY submission = %Q LIMIT 1)",
+        at, w->milestone, w->milestone, who, row ? row->name : who,
+        row && row->team[0] ? row->team : who, row ? row->team : "");
+    *changed = code ? 0 : gb_changed(w->book);
+    return code;
+}
+
+static enum st_code import_row(const struct importing *w, const struct csv *csv, size_t i,
+                               int column, double zone_s, size_t *taken, struct st_error *err)
+{
+    const struct csv_row *row = &csv->row[i];
+    const char *text = csv_field(row, column);
+    struct sd_person person;
+    double at;
+    int changed = 0;
+    if (!text[0] || strcmp(text, "-") == 0)
+        return ST_OK; /* nothing was handed in */
+    if (!sd_time_read(text, zone_s, &at)) {
+        say(w, row->line, "no time%s: %.60s",
+            isnan(zone_s) ? " with a zone (hint: --zone +01:00)" : "", text);
+        return ST_OK;
+    }
+    take_person(csv, row, &person);
+    enum st_code code = put_time(w, &person, at, &changed, err);
+    if (!code && !changed)
+        say(w, row->line, "%.100s has handed in no %s", person.name[0] ? person.name : person.email,
+            w->milestone);
+    *taken += changed > 0;
+    return code;
+}
+
+enum st_code sd_times_import(struct gradebook *book, const char *path, const char *milestone,
+                             double zone_s, size_t *taken, sd_tell *tell, void *context,
+                             struct st_error *err)
+{
+    static const char *const headings[] = {"submitted", "submitted_at",
+                                           "last modified (submission)"};
+    struct importing w = {book, path, milestone, {0}, tell, context};
+    struct csv csv;
+    int column = -1;
+    *taken = 0;
+    enum st_code code = csv_read(path, &csv, err);
+    if (code)
+        return code;
+    for (size_t i = 0; column < 0 && i < sizeof headings / sizeof *headings; i++)
+        column = csv_column(&csv, headings[i]);
+    if (column < 0) {
+        st_fail(err, ST_BAD_FORMAT, "the table has no column 'submitted'");
+        code = st_detail(err, ST_WHERE, "%s", path);
+    }
+    if (!code)
+        code = gb_roster_read(book, &w.roster, err, "ORDER BY line, name");
+    if (!code)
+        code = gb_begin(book, err);
+    for (size_t i = 1; !code && i < csv.rows; i++)
+        code = import_row(&w, &csv, i, column, zone_s, taken, err);
+    if (!code)
+        code = gb_commit(book, err);
+    gb_rollback(book);
+    gb_roster_free(&w.roster);
+    csv_free(&csv);
+    return code;
+}

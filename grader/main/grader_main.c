@@ -11,12 +11,18 @@
 
 enum { EXIT_GRADED = 0, EXIT_SUBMISSION_FAILED = 1, EXIT_NOT_GRADED = 2 };
 
+/* The command as it was typed: labs/grader starts this program by a path through its own folder. */
 static void keep_command(struct gr_result *result, int argc, char **argv)
 {
-    size_t used = 0;
-    for (int i = 0; i < argc && used < sizeof result->command; i++)
-        used += (size_t)snprintf(result->command + used, sizeof result->command - used, "%s%s",
-                                 i ? " " : "", argv[i]);
+    static const char through[] = "/../build/grader";
+    const char *wrapped = strstr(argv[0], through);
+    size_t used = wrapped && !wrapped[sizeof through - 1]
+                      ? (size_t)snprintf(result->command, sizeof result->command, "%.*s/grader",
+                                         (int)(wrapped - argv[0]), argv[0])
+                      : (size_t)snprintf(result->command, sizeof result->command, "%s", argv[0]);
+    for (int i = 1; i < argc && used < sizeof result->command; i++)
+        used +=
+            (size_t)snprintf(result->command + used, sizeof result->command - used, " %s", argv[i]);
 }
 
 /* 0 only if every check that was asked for passed; a skip among them means it could not be graded,

@@ -30,22 +30,6 @@ static char *title_of(const struct pp_document *document)
     return title;
 }
 
-/* Copies HTML and gives each second-level heading a name; what is between them goes to the
- * contents. */
-static void put_with_names(FILE *out, FILE *contents, const char *html, size_t *headings)
-{
-    for (const char *at; (at = strstr(html, "<h2>")); html = at) {
-        const char *end = strstr(at, "</h2>");
-        fwrite(html, 1, (size_t)(at - html), out);
-        at += strlen("<h2>");
-        fprintf(out, "<h2 id=\"s%zu\">", ++*headings);
-        if (end)
-            fprintf(contents, "<li><a href=\"#s%zu\">%.*s</a></li>\n", *headings, (int)(end - at),
-                    at);
-    }
-    fputs(html, out);
-}
-
 static void put_markdown(FILE *out, FILE *contents, const struct pp_segment *s, const char *folder,
                          size_t *headings)
 {
@@ -54,7 +38,7 @@ static void put_markdown(FILE *out, FILE *contents, const struct pp_segment *s, 
         return;
     gr_html_put_markdown(html.out, s->text, s->bytes, s->kind != PP_GENERATED, folder);
     if (text_out_close(&html))
-        put_with_names(out, contents, html.text, headings);
+        gr_html_put_named(out, contents, html.text, "h2", headings);
     text_out_free(&html);
 }
 

@@ -38,7 +38,7 @@ do for [picture in pictures] {
             }
             eval 'plot '.(p == 1 ? bars(1, 0, 'loads').', '.bars(1, 1, 'stores') : bars(2, 2, '')).", \
                 data using (column('panel')==p-1?column('per_request'):NaN):((column('top')+column('bottom'))/2):'label' with labels left offset 0.5,0 font ',14' notitle, \
-                data using (column('panel')==p-1&&first_bar(column('top'))?0:NaN):(column('top')-12):'line' with labels left offset 0.3,0 notitle"
+                data using (column('panel')==p-1&&first_bar(column('top'))?0:NaN):(column('top')-12):'line' with labels left boxed offset 0.3,0 notitle"
             unset arrow
             unset label 1
             unset label 2

@@ -12,6 +12,7 @@
 #include "vgpu/device/picture_page.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,8 @@ struct run {
     const struct gr_profiling *p;
     size_t images;
     const char *device; /* "cpu", "gpu" or "virtual" */
-    double image_s;     /* about how long an image takes, 0: not known */
+    double image_s;     /* about how long an image takes, 0: not known, ... */
+    double start_s;     /* ... and what comes before, such as making native code */
     int status;
     char said[512];
     struct cost cost;
@@ -157,7 +159,7 @@ static enum st_code execute(struct run *run, const struct command *c, struct st_
 {
     progress_begin("profiling %zu images", run->images);
     progress_follow(run->progress, "blocks", true);
-    progress_expect(run->image_s * (double)run->images);
+    progress_expect(run->image_s * (double)run->images + run->start_s);
     if (run->progress)
         fcntl(run->progress_fd, F_SETFD, 0); /* for the profiler, which keeps it from the program */
     run->layers = 0;
@@ -168,7 +170,10 @@ static enum st_code execute(struct run *run, const struct command *c, struct st_
     if (run->progress)
         fcntl(run->progress_fd, F_SETFD, FD_CLOEXEC);
     progress_clear();
-    run->image_s = run->cost.elapsed_s / (double)run->images;
+    if (run->image_s > 0)
+        run->start_s = fmax(0, run->cost.elapsed_s - run->image_s * (double)run->images);
+    else
+        run->image_s = run->cost.elapsed_s / (double)run->images;
     return code;
 }
 
@@ -347,8 +352,8 @@ static enum st_code analyse(struct run *run, const struct names *names, struct p
 static enum st_code count_run(const struct run *traced, const struct names *names, char why[640],
                               struct st_error *err)
 {
-    struct run run = *traced; /* its times are not those to keep */
-    run.image_s = 0;          /* ncu repeats each kernel some forty times */
+    struct run run = *traced;      /* its times are not those to keep */
+    run.image_s = run.start_s = 0; /* ncu repeats each kernel some forty times */
     struct command command = {.n = 0};
     char limit[24];
     add(&command, names->vprof);
@@ -443,6 +448,7 @@ enum st_code gr_profile_run(const struct gr_profiling *p, struct st_error *err)
                            .images = p->images[i],
                            .device = p->library ? names[p->device] : "cpu",
                            .image_s = run.image_s,
+                           .start_s = run.start_s,
                            .progress = run.progress,
                            .progress_fd = run.progress_fd};
         code = profile_on(&run, &tables, err);
@@ -450,7 +456,7 @@ enum st_code gr_profile_run(const struct gr_profiling *p, struct st_error *err)
             continue;
         run = (struct run){.p = p, .images = p->images[i], .device = "gpu"};
         code = profile_on(&run, &tables, err);
-        run.image_s = 0; /* not the CPU's */
+        run.image_s = run.start_s = 0; /* not the CPU's */
     }
     progress_unshare(run.progress, &run.progress_fd);
     return pf_close(&tables, code, err);

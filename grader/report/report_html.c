@@ -164,6 +164,24 @@ void gr_html_put_markdown(FILE *out, const char *text, size_t bytes, bool links,
     cmark_parser_free(parser);
 }
 
+void gr_html_put_named(FILE *out, FILE *contents, const char *html, const char *tag,
+                       size_t *headings)
+{
+    char start[16], stop[16];
+    snprintf(start, sizeof start, "<%s>", tag);
+    snprintf(stop, sizeof stop, "</%s>", tag);
+    for (const char *at; (at = strstr(html, start)); html = at) {
+        const char *end = strstr(at, stop);
+        fwrite(html, 1, (size_t)(at - html), out);
+        at += strlen(start);
+        fprintf(out, "<%s id=\"s%zu\">", tag, ++*headings);
+        if (end)
+            fprintf(contents, "<li><a href=\"#s%zu\">%.*s</a></li>\n", *headings, (int)(end - at),
+                    at);
+    }
+    fputs(html, out);
+}
+
 /* ---- views ----------------------------------------------------------------------------------- */
 
 /* @return the start of the next line that begins with @p mark, or @p end */
@@ -183,31 +201,65 @@ static const char *after_line(const char *from, const char *end)
     return newline ? newline + 1 : end;
 }
 
+/* The page from its first table or section on, and its contents. */
+struct body {
+    struct text_out html, contents;
+    size_t headings;
+    const char *folder;
+};
+
+/* @param tag  of the headings that get into the contents */
+static void put_part(struct body *b, const char *text, size_t bytes, const char *tag)
+{
+    struct text_out part;
+    if (!text_out_open(&part))
+        return;
+    gr_html_put_markdown(part.out, text, bytes, false, b->folder);
+    if (text_out_close(&part))
+        gr_html_put_named(b->html.out, b->contents.out, part.text, tag, &b->headings);
+    text_out_free(&part);
+}
+
 /* A view and the section that it belongs to: heading, view, and the section's text folded.
  * @return what follows the section */
-static const char *put_view(FILE *out, const char *mark, const char *end, const char *folder)
+static const char *put_view(struct body *b, const char *mark, const char *end)
 {
     char name[32] = "";
+    FILE *out = b->html.out;
     const char *heading = find_line(mark, end, "#"), *text = after_line(heading, end),
                *next = find_line(text, end, "#"), *view = find_line(text, end, GR_VIEW_MARK);
     next = view < next ? view : next;
     sscanf(mark + sizeof GR_VIEW_MARK - 1, "%31[a-z-]", name);
-    gr_html_put_markdown(out, heading, (size_t)(text - heading), false, folder);
-    const bool shown = gr_view_put(out, name, folder);
+    put_part(b, heading, (size_t)(text - heading), "h3");
+    const bool shown = gr_view_put(out, name, b->folder);
     fputs(shown ? "<details class=\"folded\"><summary>The same as a table</summary>\n" : "", out);
-    gr_html_put_markdown(out, text, (size_t)(next - text), false, folder);
+    gr_html_put_markdown(out, text, (size_t)(next - text), false, b->folder);
     fputs(shown ? "</details>\n" : "", out);
     return next;
 }
 
 void gr_html_write(FILE *out, const char *title, const char *page, size_t bytes, const char *folder)
 {
-    const char *const end = page + bytes;
-    gr_html_begin(out, title);
-    for (const char *at = page; at < end;) {
+    static const char *const first[] = {"|", "## ", GR_VIEW_MARK};
+    const char *const end = page + bytes, *start = end;
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        start = find_line(page, start, first[i]);
+    struct body b = {.folder = folder};
+    const bool open = text_out_open(&b.html), listed = text_out_open(&b.contents);
+    for (const char *at = start; open && listed && at < end;) {
         const char *mark = find_line(at, end, GR_VIEW_MARK);
-        gr_html_put_markdown(out, at, (size_t)(mark - at), false, folder);
-        at = mark < end ? put_view(out, mark, end, folder) : end;
+        put_part(&b, at, (size_t)(mark - at), "h2");
+        at = mark < end ? put_view(&b, mark, end) : end;
     }
+    gr_html_begin(out, title);
+    gr_html_put_markdown(out, page, (size_t)(start - page), false, folder);
+    if (open && listed && text_out_close(&b.html) && text_out_close(&b.contents)) {
+        if (b.headings > 1)
+            fprintf(out, "<nav class=\"jump\" aria-label=\"Contents\"><ul>\n%s</ul></nav>\n",
+                    b.contents.text);
+        fputs(b.html.text, out);
+    }
+    text_out_free(&b.html);
+    text_out_free(&b.contents);
     gr_html_end(out);
 }

@@ -85,6 +85,17 @@ static void put_busy(const struct card *c)
     free(used);
 }
 
+/* Whether the kernel was launched with other grids, too. */
+static bool has_other_cards(const struct card *c)
+{
+    const struct tsv *t = &c->v->analysis;
+    size_t n = 0;
+    for (size_t row = 0; row < t->rows; row++)
+        n += strcmp(gr_view_text(t, row, "kernel"), of(c, "kernel")) == 0 &&
+             strcmp(gr_view_text(t, row, "images"), of(c, "images")) == 0;
+    return n > 1;
+}
+
 static void put_mix(const struct card *c)
 {
     size_t n;
@@ -92,7 +103,11 @@ static void put_mix(const struct card *c)
     struct used *used = rows_of(c, "instruction", 0.005, &n);
     n = n > COLORS ? COLORS : n;
     if (n)
-        fputs("<h4>Instructions</h4>\n<div class=\"mix\" aria-hidden=\"true\">", c->out);
+        fprintf(c->out, "<h4>Instructions</h4>\n%s",
+                has_other_cards(c) ? "<p class=\"hint\">Of all launches of this kernel.</p>\n"
+                                   : "");
+    if (n)
+        fputs("<div class=\"mix\" aria-hidden=\"true\">", c->out);
     for (size_t i = 0; i < n; i++)
         fprintf(c->out, "<i class=\"c%zu\" style=\"--w:%.1f%%\"></i>", i, 100 * used[i].share);
     fputs(n ? "</div>\n<ul class=\"legend\">\n" : "", c->out);
@@ -154,7 +169,8 @@ static void put_picture(const struct card *c)
             continue;
         fputs("<p class=\"see\"><a href=\"profile/", c->out);
         gr_put_html(c->out, page);
-        fputs("\">See it run</a>: a block of this kernel, step by step.</p>\n", c->out);
+        fprintf(c->out, "\">See it run</a>: a block of this kernel%s, step by step.</p>\n",
+                has_other_cards(c) ? "'s largest launch" : "");
         return;
     }
 }

@@ -161,14 +161,18 @@ Test(views, stand_in_the_place_of_their_mark)
     gr_html_write(out, "title", page, sizeof page - 1, in_folder("."));
     fclose(out);
     const char *
-        heading = strstr(text, "<h3>Lines</h3>"),
+        heading = strstr(text, "<h3 id=\"s1\">Lines</h3>"),
        *source = strstr(text, "<div class=\"source\""),
        *rows = strstr(
            text,
            "<details class=\"folded\"><summary>The same as a table</summary>\n<p>rows</p>\n</details>"),
-       *others = strstr(text, "<h3>Others</h3>\n<p>plain</p>\n<h2>Two</h2>");
+       *others = strstr(text, "<h3 id=\"s2\">Others</h3>\n<p>plain</p>\n<h2 id=\"s3\">Two</h2>");
     cr_expect(heading && source && rows && others, "%s", text);
     cr_expect(heading < source && source < rows && rows < others);
+    const char *nav =
+        strstr(text, "<h1>One</h1>\n<nav class=\"jump\" aria-label=\"Contents\"><ul>\n"
+                     "<li><a href=\"#s1\">Lines</a></li>\n<li><a href=\"#s2\">");
+    cr_expect(nav && nav < heading, "%s", text);
     cr_expect(!strstr(text, "<script") && !strstr(text, "http:") && !strstr(text, "https:"));
     free(text);
 }

@@ -85,7 +85,7 @@ start = "eval 'set terminal '.(picture eq 'svg' ? svg(height) : picture eq 'png'
 # ---- ladder: Op Times of all milestones on one device, a panel for each layer ------------------------
 # data: rows of milestones, those of panel p from first[p] on, `bars[p]` of them; with cuDNN's time and the
 # floor in each row. least, most: of all times.
-left = 124; right = 500
+left = 138; right = 500
 between = 64            # from one panel's bars to the next one's: its axis, and a title
 height = head + key_height(2) + 24
 do for [p=1:panels] { height = height + row * bars[p] + between }
@@ -111,7 +111,7 @@ do for [picture in pictures] {
         set yrange [-0.6:bars[p] - 0.4]
         set xlabel (p == panels ? 'Op Time, ms' : '')
         key(text) = p == panels ? text : ''
-        plot data every ::first[p]::first[p]+bars[p]-1 using 'ms':'row':ytic(strcol('milestone')) with points lt 1 ps 1.4 notitle, \
+        plot data every ::first[p]::first[p]+bars[p]-1 using 'ms':'row':(strstrt(strcol('milestone'), 'reference') ? 6 : 7):ytic(strcol('milestone')) with points lt 1 pt variable ps 1.4 notitle, \
              for [i=1:with_cudnn] data every ::first[p]::first[p] using 'cudnn_ms':(-0.6):(0):(bars[p]+1) with vectors nohead lt 2 title key('cuDNN'), \
              for [i=1:with_floor] data every ::first[p]::first[p] using 'floor_ms':(-0.6):(0):(bars[p]+1) with vectors nohead lt 5 title key('floor of the direct algorithm'), \
              data every ::first[p]::first[p]+bars[p]-1 using 'ms':'row':'label' with labels left boxed offset 1.4,0 notitle

@@ -2,38 +2,11 @@
  * submission and milestone. Text that a spreadsheet would run as a formula gets an apostrophe
  * before it. */
 #include "base/numbers.h"
-#include "base/printable.h"
 #include "grader/export/export_formats.h"
 #include "grader/export/format_parts.h"
-#include "grader/report/report_parts.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* A field of text: quoted where needed, no formula, and nothing that steers a terminal. */
-static void put_text(FILE *out, const char *text)
-{
-    const size_t room = 4 * strlen(text) + 1;
-    char *valid = malloc(room);
-    if (!valid)
-        return;
-    text_printable(valid, room, text);
-    bool formula = gr_is_formula(valid);
-    bool quoted = formula || strpbrk(valid, ",\"\r\n") || *valid == ' ';
-    if (quoted)
-        fputc('"', out);
-    if (formula)
-        fputc('\'', out);
-    for (const char *c = valid; *c; c++) {
-        if (*c == '"')
-            fputc('"', out);
-        fputc(*c, out);
-    }
-    if (quoted)
-        fputc('"', out);
-    free(valid);
-}
 
 static void put_number(FILE *out, double value)
 {
@@ -67,9 +40,9 @@ static void put_points(FILE *out, const struct gx_record *record, const char *na
 static void put_row(FILE *out, const struct gx_record *record, const char **name, size_t names)
 {
     const double numbers[] = {record->score, record->max_score, record->manual, record->op_time_s};
-    put_text(out, record->submission);
+    gx_put_cell(out, record->submission);
     fputc(',', out);
-    put_text(out, record->milestone);
+    gx_put_cell(out, record->milestone);
     fprintf(out, ",%s,", record->status);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         put_number(out, numbers[i]);
@@ -78,9 +51,9 @@ static void put_row(FILE *out, const struct gx_record *record, const char **name
     if (isfinite(record->op_time_s))
         fprintf(out, "%zu", record->images);
     fputc(',', out);
-    put_text(out, record->fault ? record->fault : "");
+    gx_put_cell(out, record->fault ? record->fault : "");
     fputc(',', out);
-    put_text(out, record->comments);
+    gx_put_cell(out, record->comments);
     for (size_t n = 0; n < names; n++) {
         fputc(',', out);
         put_points(out, record, name[n]);
@@ -100,7 +73,7 @@ enum st_code gx_csv_write(FILE *out, const struct gx_class *class, const struct 
           out);
     for (size_t n = 0; n < names; n++) {
         fputc(',', out);
-        put_text(out, name[n]);
+        gx_put_cell(out, name[n]);
     }
     fputs("\r\n", out);
     for (size_t i = 0; i < class->records; i++)

@@ -6,6 +6,7 @@
 #include "grader/export/autograders.h"
 #include "grader/export/export_formats.h"
 #include "grader/export/from_gradebook.h"
+#include "grader/export/gradebook_tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ enum { EXIT_EXPORTED = 0, EXIT_SOME_FAULTS = 1, EXIT_NOT_EXPORTED = 2 };
 struct arguments {
     const char *format, *operand; /* a result, or what an autograder is made for */
     const char *gradebook, *submission, *milestone, *out;
+    struct gx_columns columns;
     struct gx_options options;
     struct gx_autograder autograder;
 };
@@ -26,10 +28,27 @@ static const struct {
 } autograders[] = {
 #define FORMAT(name, holds, suffix, refuses, summary)
 #define AUTOGRADER(function, name, summary) {name, summary, function},
+#define GRADES(function, name, summary)
 #include "grader/export/export_formats.def"
 #undef FORMAT
 #undef AUTOGRADER
+#undef GRADES
 };
+/* Tables of everybody, for a platform's gradebook. */
+static const struct {
+    const char *name, *summary;
+    gx_table_writer *write;
+} tables[] = {
+#define FORMAT(name, holds, suffix, refuses, summary)
+#define AUTOGRADER(function, name, summary)
+#define GRADES(function, name, summary) {name, summary, function},
+#include "grader/export/export_formats.def"
+#undef FORMAT
+#undef AUTOGRADER
+#undef GRADES
+};
+enum { TABLES = sizeof tables / sizeof *tables };
+
 enum { AUTOGRADERS = sizeof autograders / sizeof *autograders };
 
 static void take_word(void *arguments, char *word, const struct option_row *row,
@@ -40,6 +59,17 @@ static void take_word(void *arguments, char *word, const struct option_row *row,
     if (a->operand)
         argp_error(state, "too many arguments, from '%s' on", word);
     *(a->format ? &a->operand : &a->format) = word;
+}
+
+static void take_column(void *arguments, char *text, const struct option_row *row,
+                        struct argp_state *state)
+{
+    struct gx_columns *c = &((struct arguments *)arguments)->columns;
+    if (!strchr(text, '=') || c->n == SD_MAX_MILESTONES)
+        argp_error(state,
+                   "--%s: expected a milestone and a heading like m1='Lab 1 (4711)', got '%s'",
+                   row->name, text);
+    c->text[c->n++] = text;
 }
 
 static void check(void *arguments, struct argp_state *state)
@@ -71,6 +101,9 @@ static const struct option_row rows[] = {
      OPTION_WORD(struct arguments, options.stdout_visibility, visibilities)},
     {"excel", 0, NULL, "CSV: begin with a byte order mark, for Excel",
      OPTION_FLAG(struct arguments, options.excel)},
+    {"column", 0, "mN=TEXT",
+     "canvas, moodle: what a milestone's column is called there: m1='Lab 1 (4711)'",
+     OPTION_TAKE_ALL(take_column)},
     OPTION_GROUP("Autograders:"),
     {"handout", 0, "FILE",
      "the students' archive (default: build/convlab-handout.tar.gz, from make handout)",
@@ -97,6 +130,9 @@ static char *help_filter(int key, const char *text, void *input)
     fputs("Formats, from a result.json or a gradebook:\n", out);
     for (const struct gx_format *f = gx_formats; f->name; f++)
         fprintf(out, "  %-22s %s\n", f->name, f->summary);
+    fputs("Tables for a platform's gradebook, from a gradebook:\n", out);
+    for (size_t i = 0; i < TABLES; i++)
+        fprintf(out, "  %-22s %s\n", tables[i].name, tables[i].summary);
     fputs("Made for a milestone:\n", out);
     for (size_t i = 0; i < AUTOGRADERS; i++)
         fprintf(out, "  %-22s %s\n", autograders[i].name, autograders[i].summary);
@@ -194,6 +230,32 @@ static enum st_code export_grades(const struct gx_format *format, const struct a
     return code;
 }
 
+static enum st_code write_table(struct arguments *a, gx_table_writer *write, struct st_error *err)
+{
+    struct gradebook *book = NULL;
+    struct sd_class class = {0};
+    struct file_out out = {.f = stdout};
+    if (!a->gradebook || a->operand)
+        return st_fail(err, ST_USAGE, "%s needs --gradebook", a->format);
+    a->columns.milestone = a->milestone;
+    enum st_code code = gb_open(&book, a->gradebook, GB_READ, err);
+    if (!code)
+        code = sd_class_read(&class, book, NULL, NULL, err);
+    const bool to_file = a->out && strcmp(a->out, "-") != 0;
+    bool open = false;
+    if (!code && to_file)
+        open = !(code = file_out_open(&out, a->out, err));
+    if (!code)
+        code = write(out.f, &class, &a->columns, err);
+    if (open && code)
+        file_out_abort(&out);
+    else if (open)
+        code = file_out_commit(&out, err);
+    sd_class_free(&class);
+    gb_close(book);
+    return code;
+}
+
 static enum st_code run(struct arguments *a, size_t *refused, struct st_error *err)
 {
     for (size_t i = 0; i < AUTOGRADERS; i++)
@@ -203,6 +265,9 @@ static enum st_code run(struct arguments *a, size_t *refused, struct st_error *e
             a->autograder.milestone = a->operand;
             return autograders[i].make(&a->autograder, a->out, err);
         }
+    for (size_t i = 0; i < TABLES; i++)
+        if (strcmp(a->format, tables[i].name) == 0)
+            return write_table(a, tables[i].write, err);
     const struct gx_format *format = gx_format_named(a->format);
     if (!format) {
         st_fail(err, ST_USAGE, "no such format");

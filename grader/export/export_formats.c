@@ -6,9 +6,11 @@ const struct gx_format gx_formats[] = {
 #define FORMAT(name, holds, suffix, refuses, summary)                                              \
     {#name, summary, suffix, refuses, holds, gx_##name##_write},
 #define AUTOGRADER(function, name, summary)
+#define GRADES(function, name, summary)
 #include "grader/export/export_formats.def"
 #undef FORMAT
 #undef AUTOGRADER
+#undef GRADES
     {0},
 };
 

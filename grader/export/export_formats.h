@@ -46,9 +46,11 @@ struct gx_format {
 
 #define FORMAT(name, holds, suffix, refuses, summary) gx_writer gx_##name##_write;
 #define AUTOGRADER(function, name, summary)
+#define GRADES(function, name, summary)
 #include "grader/export/export_formats.def"
 #undef FORMAT
 #undef AUTOGRADER
+#undef GRADES
 
 /** All formats; the last has no name. */
 extern const struct gx_format gx_formats[];

@@ -1,9 +1,13 @@
 #include "grader/export/format_parts.h"
 
+#include "base/printable.h"
+#include "grader/report/report_parts.h"
+
 #include "base/utf8.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool gx_check_counts(const struct gx_record *record, const struct gx_check *check)
 {
@@ -59,4 +63,27 @@ enum st_code gx_json_print(FILE *out, cJSON *root, bool line, struct st_error *e
     fprintf(out, "%s\n", text);
     free(text);
     return ST_OK;
+}
+
+void gx_put_cell(FILE *out, const char *text)
+{
+    const size_t room = 4 * strlen(text) + 1;
+    char *valid = malloc(room);
+    if (!valid)
+        return;
+    text_printable(valid, room, text);
+    bool formula = gr_is_formula(valid);
+    bool quoted = formula || strpbrk(valid, ",\"\r\n") || *valid == ' ';
+    if (quoted)
+        fputc('"', out);
+    if (formula)
+        fputc('\'', out);
+    for (const char *c = valid; *c; c++) {
+        if (*c == '"')
+            fputc('"', out);
+        fputc(*c, out);
+    }
+    if (quoted)
+        fputc('"', out);
+    free(valid);
 }

@@ -29,4 +29,7 @@ void gx_json_text(struct cJSON *to, const char *name, const char *text);
 /** Writes a cJSON tree and a newline, and deletes it. @param line  on one line. */
 enum st_code gx_json_print(FILE *out, struct cJSON *root, bool line, struct st_error *err);
 
+/** Writes a cell of a CSV table: quoted where needed, no formula, and nothing that steers a terminal. */
+void gx_put_cell(FILE *out, const char *text);
+
 #endif

@@ -1,0 +1,193 @@
+/* Tables that a platform's gradebook imports, a row for each student: members of a team get its grade,
+ * less what being late takes from each. The forms are those of the importers themselves:
+ *
+ * - Canvas, lib/gradebook_importer.rb: "Student", "ID", "SIS User ID", "SIS Login ID", "Section" in this
+ *   order, then a column for each assignment, whose heading ends in its number in parentheses, or else
+ *   makes a new one; the row "Points Possible". A blank cell is no score.
+ * - Moodle, grade/import/csv: any columns, which the page of the import maps; and its grading
+ *   worksheet, mod/assign/feedback/offline/importgradeslib.php: "Identifier", "Grade", "Last modified
+ *   (grade)" and "Feedback comments", of one assignment. */
+#include "base/numbers.h"
+#include "grader/export/format_parts.h"
+#include "grader/export/gradebook_tables.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- cells ---------------------------------------------------------------------------------- */
+
+/* Points, rounded as both platforms show them; nothing where nothing is known. */
+static void put_points(FILE *out, double points)
+{
+    if (isfinite(points))
+        fprintf(out, "%.2f", points);
+}
+
+static const char *display_name(const struct sd_student *s)
+{
+    return s->display_name[0] ? s->display_name : s->name;
+}
+
+/* What an assignment is called on the platform: --column m1='Lab 1 (4711)', or the milestone. */
+static const char *column_of(const struct gx_columns *columns, const char *id)
+{
+    for (size_t i = 0; i < columns->n; i++)
+        if (strncmp(columns->text[i], id, strlen(id)) == 0 && columns->text[i][strlen(id)] == '=')
+            return columns->text[i] + strlen(id) + 1;
+    return id;
+}
+
+static bool is_wanted(const struct gx_columns *columns, const struct sd_milestone *m)
+{
+    return !columns->milestone || strcmp(columns->milestone, m->id) == 0;
+}
+
+/* In one line: what was reached, what being late took, and what was written by hand. */
+static void put_feedback(FILE *out, const struct sd_class *class, const struct sd_student *s,
+                         size_t m)
+{
+    const struct sd_milestone *milestone = &class->milestone[m];
+    const struct sd_points *p = &s->milestone[m];
+    char *text = NULL, points[NUMBER_CHARS];
+    size_t bytes;
+    FILE *line = open_memstream(&text, &bytes);
+    if (!line || !p->grade)
+        return;
+    if (isfinite(p->automatic))
+        fprintf(line, "automatic %s of %g", number_exact(points, p->automatic),
+                milestone->automatic);
+    else
+        fprintf(line, "not graded, through no fault of the submission");
+    if (strcmp(p->grade->status, "missing") == 0 || strcmp(p->grade->status, "rejected") == 0)
+        fprintf(line, " (%s)", p->attempt ? p->attempt->message : p->grade->status);
+    for (size_t i = 0; i < milestone->items; i++) {
+        const struct gb_manual_item *item =
+            sd_item_of(class, s->submission, milestone->id, milestone->item[i].id);
+        if (item && isfinite(item->points))
+            fprintf(line, "; %s %g of %g%s%s", item->item, item->points, milestone->item[i].points,
+                    item->comment[0] ? ": " : "", item->comment);
+    }
+    const struct gb_manual_item *comment =
+        sd_item_of(class, s->submission, milestone->id, "comment");
+    if (comment && comment->comment[0])
+        fprintf(line, "; %s", comment->comment);
+    if (p->late && p->late->reason[0])
+        fprintf(line, "; %s", p->late->reason);
+    if (fclose(line) == 0)
+        gx_put_cell(out, text);
+    free(text);
+}
+
+/* ---- Canvas --------------------------------------------------------------------------------- */
+
+enum st_code gx_canvas_write(FILE *out, const struct sd_class *class,
+                             const struct gx_columns *columns, struct st_error *err)
+{
+    (void)err;
+    fputs("Student,ID,SIS User ID,SIS Login ID,Section", out);
+    for (size_t m = 0; m < class->milestones; m++)
+        if (is_wanted(columns, &class->milestone[m])) {
+            fputc(',', out);
+            gx_put_cell(out, column_of(columns, class->milestone[m].id));
+        }
+    fputs("\r\n    Points Possible,,,,", out);
+    for (size_t m = 0; m < class->milestones; m++)
+        if (is_wanted(columns, &class->milestone[m]))
+            fprintf(out, ",%.2f", class->milestone[m].automatic + class->milestone[m].manual);
+    fputs("\r\n", out);
+    for (const struct sd_student *s = class->student; s < class->student + class->students; s++) {
+        const char *const cells[] = {display_name(s), s->platform_id, s->sis_id, s->name,
+                                     s->section};
+        for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+            if (i)
+                fputc(',', out);
+            gx_put_cell(out, cells[i]);
+        }
+        for (size_t m = 0; m < class->milestones; m++)
+            if (is_wanted(columns, &class->milestone[m])) {
+                fputc(',', out);
+                put_points(out, s->milestone[m].total);
+            }
+        fputs("\r\n", out);
+    }
+    return ST_OK;
+}
+
+/* ---- Moodle --------------------------------------------------------------------------------- */
+
+enum st_code gx_moodle_write(FILE *out, const struct sd_class *class,
+                             const struct gx_columns *columns, struct st_error *err)
+{
+    (void)err;
+    fputs("Username,Full name,ID number,Email address", out);
+    for (size_t m = 0; m < class->milestones; m++)
+        if (is_wanted(columns, &class->milestone[m])) {
+            char feedback[256];
+            const char *name = column_of(columns, class->milestone[m].id);
+            snprintf(feedback, sizeof feedback, "%.200s (Feedback)", name);
+            fputc(',', out);
+            gx_put_cell(out, name);
+            fputc(',', out);
+            gx_put_cell(out, feedback);
+        }
+    fputs("\r\n", out);
+    for (const struct sd_student *s = class->student; s < class->student + class->students; s++) {
+        const char *const cells[] = {s->name, display_name(s), s->sis_id, s->email};
+        for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+            if (i)
+                fputc(',', out);
+            gx_put_cell(out, cells[i]);
+        }
+        for (size_t m = 0; m < class->milestones; m++)
+            if (is_wanted(columns, &class->milestone[m])) {
+                fputc(',', out);
+                put_points(out, s->milestone[m].total);
+                fputc(',', out);
+                put_feedback(out, class, s, m);
+            }
+        fputs("\r\n", out);
+    }
+    return ST_OK;
+}
+
+/* Whoever has no number on the platform is not in its worksheet either. */
+enum st_code gx_moodle_worksheet_write(FILE *out, const struct sd_class *class,
+                                       const struct gx_columns *columns, struct st_error *err)
+{
+    size_t m = 0, unknown = 0;
+    while (m < class->milestones &&
+           !(columns->milestone && is_wanted(columns, &class->milestone[m])))
+        m++;
+    if (m == class->milestones) {
+        st_fail(err, ST_USAGE, "a grading worksheet is of one milestone that was graded");
+        st_detail(err, ST_GOT, "%s", columns->milestone ? columns->milestone : "none");
+        return st_detail(err, ST_HINT, "name it with --milestone"), ST_USAGE;
+    }
+    fputs(
+        "\xef\xbb\xbfIdentifier,Full name,Email address,Grade,Last modified (grade),Feedback comments\r\n",
+        out);
+    for (const struct sd_student *s = class->student; s < class->student + class->students; s++) {
+        char identifier[96];
+        unknown += !s->platform_id[0];
+        if (!s->platform_id[0])
+            continue;
+        snprintf(identifier, sizeof identifier, "Participant %.64s", s->platform_id);
+        gx_put_cell(out, identifier);
+        fputc(',', out);
+        gx_put_cell(out, display_name(s));
+        fputc(',', out);
+        gx_put_cell(out, s->email);
+        fputc(',', out);
+        put_points(out, s->milestone[m].total);
+        fputs(",-,", out);
+        put_feedback(out, class, s, m);
+        fputs("\r\n", out);
+    }
+    if (unknown)
+        fprintf(
+            stderr,
+            "grader export: %zu students have no number of Moodle's and are left out (hint: Moodle's grading worksheet as --roster)\n",
+            unknown);
+    return ST_OK;
+}

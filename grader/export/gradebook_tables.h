@@ -1,0 +1,28 @@
+/** @file
+ * What gradebooks of platforms import: rows of GRADES in export_formats.def.
+ */
+#ifndef CONVLAB_GRADER_EXPORT_GRADEBOOK_TABLES_H
+#define CONVLAB_GRADER_EXPORT_GRADEBOOK_TABLES_H
+
+#include "grader/standing/standing.h"
+
+/** Which columns, and what they are called. */
+struct gx_columns {
+    const char *milestone; /**< only this one, or NULL */
+    size_t n;
+    const char *text[SD_MAX_MILESTONES]; /**< "m1=Lab 1 (4711)" */
+};
+
+/** Writes a table of everybody. */
+typedef enum st_code gx_table_writer(FILE *out, const struct sd_class *class,
+                                     const struct gx_columns *columns, struct st_error *err);
+
+#define FORMAT(name, holds, suffix, refuses, summary)
+#define AUTOGRADER(function, name, summary)
+#define GRADES(function, name, summary) gx_table_writer function;
+#include "grader/export/export_formats.def"
+#undef FORMAT
+#undef AUTOGRADER
+#undef GRADES
+
+#endif

@@ -10,6 +10,7 @@ ORDER := \
     grader/explain \
     grader/class \
     grader/rank \
+    grader/feedback \
     grader/export \
     grader/slurm \
     grader/standing \

@@ -35,6 +35,7 @@ struct cl_options {
     size_t gpus, array_limit;
     const char *form;      /**< --from: the download's form, or NULL: as its names tell */
     bool accept_near;      /**< --accept-near: grades the only plausible file */
+    const char *page;      /**< --page FILE, or NULL */
     const char *deadlines; /**< --deadlines FILE, or NULL */
     double due_s;          /**< --due: seconds since 1970; 0: not said */
     const char *dir, *gradebook, *roster, *only, *shapes, *milestone_list;

@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "grader/class/class_options.h"
 #include "grader/class/slurm_schedule.h"
+#include "grader/class/store_grade.h"
 #include "grader/course/machine.h"
 #include "grader/standing/late.h"
 
@@ -233,6 +234,7 @@ static int grade(struct cl_class *class, struct st_error *err)
     if (code)
         return EXIT_NOT_ALL;
     print_summary(class, &counts, up_to_date);
+    cl_page_update(class, &counts, true);
     return counts.stored == counts.total && !counts.fault ? EXIT_ALL_GRADED : EXIT_NOT_ALL;
 }
 

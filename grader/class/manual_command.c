@@ -8,6 +8,8 @@
 #include "grader/gradebook/gradebook.h"
 #include "grader/course/milestone.h"
 #include "grader/course/rubric.h"
+#include "grader/report/report_parts.h"
+#include "grader/standing/people.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +25,11 @@ struct arguments {
     bool list, remove;
     const char *word[5]; /* NAME MILESTONE ITEM POINTS COMMENT */
     int words;
+};
+
+/* What became of a file's rows. */
+struct imported {
+    size_t entered, wrong, open;
 };
 
 /* ---- is it right? --------------------------------------------------------------------------- */
@@ -129,52 +136,129 @@ static enum st_code put_item(struct gradebook *book, const char *const word[5],
 
 /* ---- what is done --------------------------------------------------------------------------- */
 
-/* A row with a mistake is told and left out. @return how many were, or -1 with *code set. */
-static long import_rows(struct gradebook *book, const struct csv *csv, const char *path,
-                        enum st_code *code, struct st_error *err)
+/* The columns of an import: whose, by any of their names, and what. */
+enum { SUBMISSION, EMAIL, DISPLAY_NAME, MILESTONE, ITEM, POINTS, COMMENT, COLUMNS };
+
+static bool find_columns(const struct csv *csv, const char *path, int column[COLUMNS],
+                         struct st_error *err)
 {
-    static const char *const names[] = {"submission", "milestone", "item", "points", "comment"};
-    int column[5];
-    long wrong = 0;
-    for (int i = 0; i < 5; i++) {
-        column[i] = csv_column(csv, names[i]);
-        if (column[i] < 0 && i < 4) {
-            st_fail(err, ST_BAD_FORMAT, "the file has no column '%s'", names[i]);
-            st_detail(err, ST_WHERE, "%s", path);
-            *code = st_detail(err, ST_EXPECTED, "submission,milestone,item,points,comment");
-            return -1;
-        }
+    static const char *const names[COLUMNS][3] = {{"submission", "name", "student"},
+                                                  {"email", "email address"},
+                                                  {"display_name", "full name"},
+                                                  {"milestone"},
+                                                  {"item"},
+                                                  {"points"},
+                                                  {"comment"}};
+    for (int i = 0; i < COLUMNS; i++) {
+        column[i] = -1;
+        for (int k = 0; column[i] < 0 && k < 3 && names[i][k]; k++)
+            column[i] = csv_column(csv, names[i][k]);
     }
-    for (size_t i = 1; i < csv->rows; i++) {
-        const char *word[5];
-        for (int k = 0; k < 5; k++)
-            word[k] = csv_field(&csv->row[i], column[k]);
-        struct st_error mistake;
-        enum st_code put = put_item(book, word, &mistake);
-        if (put == ST_USAGE || put == ST_BAD_FORMAT) {
-            char who[PATH_MAX + 64];
-            snprintf(who, sizeof who, "grader manual: %s, line %zu, left out", path,
-                     csv->row[i].line);
-            st_print(stderr, who, &mistake);
-            wrong++;
-        } else if (put) {
-            *err = mistake;
-            *code = put;
-            return -1;
-        }
+    const bool whose = column[SUBMISSION] >= 0 || column[EMAIL] >= 0 || column[DISPLAY_NAME] >= 0;
+    int missing = whose ? MILESTONE : SUBMISSION;
+    while (whose && missing < COMMENT && column[missing] >= 0)
+        missing++;
+    if (missing == COMMENT)
+        return true;
+    st_fail(err, ST_BAD_FORMAT, "the file has no column '%s'", names[missing][0]);
+    st_detail(err, ST_WHERE, "%s", path);
+    st_detail(err, ST_EXPECTED,
+              "submission,milestone,item,points,comment (or name, email or display_name)");
+    return false;
+}
+
+/* The submission that counts for somebody of the roster: their own, or their team's. */
+static enum st_code find_submission(struct gradebook *book, const struct gb_roster_list *roster,
+                                    const struct csv_row *row, const int column[COLUMNS],
+                                    char name[CL_NAME_BYTES], struct st_error *err)
+{
+    char odd[512] = "";
+    double there = 0;
+    struct sd_person person = {{0}, {0}, {0}, {0}};
+    const char *whose = csv_field(row, column[SUBMISSION]);
+    if (whose[0] == '\'' && gr_is_formula(whose + 1)) /* as it was written, so that it is none */
+        whose++;
+    snprintf(name, CL_NAME_BYTES, "%s", whose);
+    enum st_code code =
+        gb_number(book, &there, err, "SELECT count(*) FROM submission WHERE name = %Q", name);
+    if (code || there > 0)
+        return code;
+    snprintf(person.name, sizeof person.name, "%s",
+             csv_field(row, column[DISPLAY_NAME])[0] ? csv_field(row, column[DISPLAY_NAME]) : name);
+    snprintf(person.email, sizeof person.email, "%s",
+             csv_field(row, column[EMAIL])[0] ? csv_field(row, column[EMAIL]) : name);
+    const struct gb_roster *found = sd_roster_find(roster, &person, odd, sizeof odd);
+    if (!found && !name[0])
+        snprintf(name, CL_NAME_BYTES, "%s", person.email[0] ? person.email : person.name);
+    if (!found)
+        return ST_OK; /* put_item() tells that there is none */
+    code = gb_number(book, &there, err, "SELECT count(*) FROM submission WHERE name = %Q",
+                     found->name);
+    snprintf(name, CL_NAME_BYTES, "%s", there > 0 || !found->team[0] ? found->name : found->team);
+    return code;
+}
+
+/* Rows of a worksheet that are still open are no mistakes. */
+static bool is_open(const struct csv_row *row, const int column[COLUMNS])
+{
+    return !csv_field(row, column[POINTS])[0] && !csv_field(row, column[COMMENT])[0];
+}
+
+/* A row with a mistake is told and left out. */
+static enum st_code import_row(struct gradebook *book, const struct gb_roster_list *roster,
+                               const struct csv_row *row, const int column[COLUMNS],
+                               const char *path, struct imported *n, struct st_error *err)
+{
+    char name[CL_NAME_BYTES];
+    struct st_error mistake;
+    if (is_open(row, column)) {
+        n->open++;
+        return ST_OK;
     }
-    if (csv->unclosed_line) {
+    enum st_code code = find_submission(book, roster, row, column, name, err);
+    if (code)
+        return code;
+    const char *const word[5] = {name, csv_field(row, column[MILESTONE]),
+                                 csv_field(row, column[ITEM]), csv_field(row, column[POINTS]),
+                                 csv_field(row, column[COMMENT])};
+    const enum st_code put = put_item(book, word, &mistake);
+    if (put == ST_USAGE || put == ST_BAD_FORMAT) {
+        char who[PATH_MAX + 64];
+        snprintf(who, sizeof who, "grader manual: %s, line %zu, left out", path, row->line);
+        st_print(stderr, who, &mistake);
+        n->wrong++;
+    } else if (put) {
+        *err = mistake;
+        return put;
+    } else {
+        n->entered++;
+    }
+    return ST_OK;
+}
+
+static enum st_code import_rows(struct gradebook *book, const struct csv *csv, const char *path,
+                                struct imported *n, struct st_error *err)
+{
+    int column[COLUMNS];
+    struct gb_roster_list roster = {0};
+    if (!find_columns(csv, path, column, err))
+        return err->code;
+    enum st_code code = gb_roster_read(book, &roster, err, "ORDER BY line, name");
+    for (size_t i = 1; !code && i < csv->rows; i++)
+        code = import_row(book, &roster, &csv->row[i], column, path, n, err);
+    gb_roster_free(&roster);
+    if (!code && csv->unclosed_line) {
         fprintf(
             stderr,
             "grader manual: %s, line %zu: a quote that is not closed; what follows is left out\n",
             path, csv->unclosed_line);
-        wrong++;
+        n->wrong++;
     }
-    return wrong;
+    return code;
 }
 
 /* All rows that are right, in one transaction. */
-static enum st_code import(struct gradebook *book, const char *path, long *wrong,
+static enum st_code import(struct gradebook *book, const char *path, struct imported *n,
                            struct st_error *err)
 {
     struct csv csv;
@@ -183,12 +267,14 @@ static enum st_code import(struct gradebook *book, const char *path, long *wrong
         return code;
     code = gb_begin(book, err);
     if (!code)
-        *wrong = import_rows(book, &csv, path, &code, err);
+        code = import_rows(book, &csv, path, n, err);
     if (!code)
         code = gb_commit(book, err);
     gb_rollback(book);
     if (!code)
-        printf("%zu entered, %ld left out\n", csv.rows - (csv.rows > 0) - (size_t)*wrong, *wrong);
+        printf("%zu entered, %zu left out%s", n->entered, n->wrong, n->open ? "" : "\n");
+    if (!code && n->open)
+        printf(", %zu still open\n", n->open);
     csv_free(&csv);
     return code;
 }
@@ -256,7 +342,7 @@ int gr_command_manual(int argc, char **argv)
 {
     static const struct option_row rows[] = {
         {"import", 0, "FILE",
-         "enter all rows of a CSV file with submission,milestone,item,points,comment",
+         "enter all rows of a CSV file with submission (or name, email, display_name),milestone,item,points,comment; those without points and comment are open",
          OPTION_TEXT(struct arguments, import)},
         {"list", 0, NULL, "list what was entered (of NAME)", OPTION_FLAG(struct arguments, list)},
         {"remove", 0, NULL, "remove NAME MILESTONE ITEM", OPTION_FLAG(struct arguments, remove)},
@@ -273,15 +359,15 @@ int gr_command_manual(int argc, char **argv)
     options_parse(&table, argc, argv, &a);
     struct gradebook *book;
     struct st_error err;
-    long wrong = 0;
+    struct imported n = {0};
     enum st_code code = gb_open(&book, a.gradebook, a.list ? GB_READ : GB_WRITE, &err);
     if (!code)
-        code = a.import   ? import(book, a.import, &wrong, &err)
+        code = a.import   ? import(book, a.import, &n, &err)
                : a.list   ? list(book, a.word[0], &err)
                : a.remove ? remove_item(book, a.word, &err)
                           : put_item(book, a.word, &err);
     gb_close(book);
     if (code)
         st_print(stderr, "grader manual", &err);
-    return code || wrong ? EXIT_FAILED : EXIT_DONE;
+    return code || n.wrong ? EXIT_FAILED : EXIT_DONE;
 }

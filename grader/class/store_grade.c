@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/progress.h"
+#include "grader/feedback/overview.h"
 
 #include <math.h>
 #include <signal.h>
@@ -51,14 +52,33 @@ static void count_status(struct cl_counts *c, const char *status)
     ++*to;
 }
 
-/* "[  12/600, 14 min left] " */
-static void print_place(const struct cl_counts *c, double began_s)
+/* Seconds until the end, or NAN: too few were graded to say. */
+static double time_left_s(const struct cl_counts *c)
 {
-    double spent_s = clock_now_s() - began_s;
-    size_t left = c->total - c->stored, graded = c->stored - c->at_once;
+    const double spent_s = clock_now_s() - class_began_s;
+    const size_t left = c->total - c->stored, graded = c->stored - c->at_once;
+    return graded >= 5 && left ? spent_s / (double)graded * (double)left : NAN;
+}
+
+void cl_page_update(struct cl_class *class, const struct cl_counts *c, bool now)
+{
+    enum { EVERY_S = 10 };
+    static double written_s;
+    const struct ov_progress progress = {c->stored, c->total, time_left_s(c)};
+    struct st_error err;
+    if (!class->options->page || (!now && written_s > 0 && clock_now_s() - written_s < EVERY_S))
+        return;
+    if (ov_page_write(class->options->page, class->book, &progress, &err))
+        st_print(stderr, "grader class", &err);
+    written_s = clock_now_s();
+}
+
+/* "[  12/600, 14 min left] " */
+static void print_place(const struct cl_counts *c)
+{
+    const double left_s = time_left_s(c);
     printf("[%zu/%zu", c->stored, c->total);
-    if (graded >= 5 && left) {
-        double left_s = spent_s / (double)graded * (double)left;
+    if (isfinite(left_s)) {
         if (left_s < 90)
             printf(", %.0f s left", left_s);
         else
@@ -71,7 +91,7 @@ static void print_grade(const struct gb_attempt *a, const struct cl_counts *c)
 {
     char name[CL_SHOWN_BYTES], message[CL_SHOWN_BYTES];
     progress_clear();
-    print_place(c, class_began_s);
+    print_place(c);
     printf("%s %s: %s", cl_name_shown(name, a->submission), a->milestone, a->status);
     if (isfinite(a->score) && a->exit_status >= 0)
         printf(" %g/%g", a->score, a->max_score);
@@ -98,6 +118,7 @@ static void put_grade(struct cl_class *class, struct gb_graded *graded, struct c
         counts->stored++;
         count_status(counts, a->status);
         print_grade(a, counts);
+        cl_page_update(class, counts, false);
         return;
     }
     char name[CL_SHOWN_BYTES], who[CL_SHOWN_BYTES + 64];

@@ -49,4 +49,7 @@ enum cl_next cl_task_ended(struct cl_class *class, struct cl_task *task,
  * again, is not run twice here: @return whether it is to run alone at once. */
 bool cl_task_resume(const struct cl_class *class, struct cl_task *task);
 
+/** Writes --page, at most every ten seconds unless @p now. */
+void cl_page_update(struct cl_class *class, const struct cl_counts *counts, bool now);
+
 #endif

@@ -90,7 +90,7 @@ static void add_manual(const struct sd_class *class, const struct sd_milestone *
 static void fill_points(const struct sd_class *class, const struct sd_student *student,
                         const struct sd_milestone *m, struct sd_points *p)
 {
-    *p = (struct sd_points){.total = NAN, .automatic = NAN};
+    *p = (struct sd_points){.total = NAN, .automatic = NAN, .op_time_s = NAN};
     if (!student->submission)
         return;
     p->grade = grade_of(class, student->submission, m->id);
@@ -180,7 +180,7 @@ enum st_code sd_class_read(struct sd_class *class, struct gradebook *book, sd_te
         code = st_fail(err, ST_NO_MEMORY, "cannot hold the class in memory");
     if (!code)
         add_all(class);
-    return code;
+    return code ? code : sd_times_read(class, book, err);
 }
 
 void sd_class_free(struct sd_class *class)
@@ -191,6 +191,7 @@ void sd_class_free(struct sd_class *class)
             free(class->milestone[m].item[i].text);
         }
         free(class->milestone[m].item);
+        free(class->milestone[m].time_s);
     }
     free(class->student);
     gb_manual_item_free(&class->items);

@@ -22,6 +22,9 @@ struct sd_milestone {
     double automatic, manual; /**< the most points that its rubric gives */
     size_t items;
     struct sd_item *item;
+    size_t images,
+        times;      /**< the largest size that anybody got right and was timed at; how many were */
+    double *time_s; /**< their Op Times, ascending: one of each submission, all layers together */
 };
 
 /** One student's milestone. */
@@ -32,6 +35,7 @@ struct sd_points {
     const struct sd_late *late;       /**< or NULL */
     double automatic, manual;         /**< given so far; automatic is NAN through a fault of ours */
     size_t open;                      /**< manual items that were not entered */
+    double op_time_s;                 /**< at the milestone's images, or NAN */
     double total;                     /**< less what being late takes; NAN if nothing is known */
 };
 
@@ -59,6 +63,9 @@ struct sd_class {
 /** Reads it. @param tell  hears of deadlines' mistakes, or NULL */
 enum st_code sd_class_read(struct sd_class *class, struct gradebook *book, sd_tell *tell,
                            void *context, struct st_error *err);
+
+/** Fills in the milestones' Op Times; sd_class_read() calls it. */
+enum st_code sd_times_read(struct sd_class *class, struct gradebook *book, struct st_error *err);
 
 /** A manual item that was entered, or NULL. */
 const struct gb_manual_item *sd_item_of(const struct sd_class *class, const char *submission,

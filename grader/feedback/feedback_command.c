@@ -1,0 +1,101 @@
+/* grader feedback: a page for each student, to send or to upload. */
+#include "base/file_name.h"
+#include "base/files.h"
+#include "base/option_table.h"
+#include "grader/feedback/feedback.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int gr_command_feedback(int argc, char **argv);
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 2 };
+
+struct arguments {
+    const char *gradebook, *out, *student, *milestone;
+};
+
+static enum st_code write_pages(const struct arguments *a, const struct sd_class *class,
+                                const struct sd_student *student, struct gradebook *book,
+                                struct st_error *err)
+{
+    char name[FILE_NAME_BYTES], path[PATH_MAX], *markdown = NULL;
+    size_t bytes = 0;
+    struct file_out page;
+    FILE *out = open_memstream(&markdown, &bytes);
+    if (!out)
+        return st_fail(err, ST_NO_MEMORY, "cannot write a feedback page");
+    enum st_code code = fb_markdown_write(out, class, student, a->milestone, book, err);
+    fclose(out);
+    file_name_of(name, student->name, "-.@+");
+    path_format(path, sizeof path, "%s/%s.md", a->out, name);
+    if (!code)
+        code = file_write(path, markdown, bytes, err);
+    path_format(path, sizeof path, "%s/%s.html", a->out, name);
+    if (!code && !(code = file_out_open(&page, path, err))) {
+        fb_html_write(page.f, student, markdown, bytes);
+        code = file_out_commit(&page, err);
+    }
+    free(markdown);
+    return code;
+}
+
+static enum st_code write_all(const struct arguments *a, struct gradebook *book, size_t *written,
+                              struct st_error *err)
+{
+    struct sd_class class;
+    enum st_code code = sd_class_read(&class, book, NULL, NULL, err);
+    if (!code)
+        code = dir_make(a->out, err);
+    for (size_t i = 0; !code && i < class.students; i++) {
+        const struct sd_student *s = &class.student[i];
+        if (!s->submission ||
+            (a->student && strcmp(a->student, s->name) != 0 && strcmp(a->student, s->email) != 0))
+            continue;
+        code = write_pages(a, &class, s, book, err);
+        ++*written;
+    }
+    if (!code && !*written) {
+        st_fail(err, ST_NOT_FOUND, "the gradebook has no grade of such a student");
+        code = st_detail(err, ST_GOT, "%s", a->student ? a->student : "nobody's");
+    }
+    sd_class_free(&class);
+    return code;
+}
+
+static void check(void *arguments, struct argp_state *state)
+{
+    if (!((const struct arguments *)arguments)->out)
+        argp_error(state, "expected a folder: --out DIR");
+}
+
+int gr_command_feedback(int argc, char **argv)
+{
+    static const struct option_row rows[] = {
+        {"out", 'o', "DIR", "where NAME.html and NAME.md are written",
+         OPTION_TEXT(struct arguments, out)},
+        {"student", 0, "NAME", "only this student's, by name or e-mail address",
+         OPTION_TEXT(struct arguments, student)},
+        {"milestone", 'm', "mN", "only this milestone", OPTION_TEXT(struct arguments, milestone)},
+        GB_OPTION_ROW(struct arguments, gradebook),
+        {0}};
+    static const struct option_table table = {
+        .rows = rows,
+        .check = check,
+        .about =
+            "Write a feedback page for each student, as HTML that needs nothing else and as Markdown: points, what failed and how to find it, points and comments by hand, Op Times in the class's distribution without names."};
+    struct arguments a = {.gradebook = GB_DEFAULT_PATH};
+    options_parse(&table, argc, argv, &a);
+    struct gradebook *book;
+    struct st_error err;
+    size_t written = 0;
+    enum st_code code = gb_open(&book, a.gradebook, GB_READ, &err);
+    if (!code)
+        code = write_all(&a, book, &written, &err);
+    gb_close(book);
+    if (code)
+        st_print(stderr, "grader feedback", &err);
+    else
+        printf("%zu feedback pages in %s\n", written, a.out);
+    return code ? EXIT_FAILED : EXIT_DONE;
+}

@@ -1,0 +1,260 @@
+#include "grader/feedback/overview.h"
+
+#include "base/files.h"
+#include "base/page_template.h"
+#include "base/utf8.h"
+#include "grader/standing/standing.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+extern const char overview_html[], overview_css[], overview_js[], feedback_css[];
+
+enum { MOST_SOURCE_BYTES = 1 << 20 };
+
+static void put_text(cJSON *to, const char *name, const char *text)
+{
+    char *valid = utf8_repair(text);
+    cJSON_AddStringToObject(to, name, valid ? valid : "");
+    free(valid);
+}
+
+/* JSON has no NAN: what is not known is not there. */
+static void put_number(cJSON *to, const char *name, double value)
+{
+    if (isfinite(value))
+        cJSON_AddNumberToObject(to, name, value);
+}
+
+static const char *shown_name(const struct sd_student *s)
+{
+    return s->display_name[0] ? s->display_name : s->name;
+}
+
+/* ---- students ------------------------------------------------------------------------------- */
+
+static cJSON *cell_of(const struct sd_points *p)
+{
+    cJSON *cell = cJSON_CreateObject();
+    if (!p->grade)
+        return cell;
+    put_text(cell, "status", p->grade->status);
+    put_number(cell, "points", p->total);
+    put_number(cell, "automatic", p->automatic);
+    cJSON_AddNumberToObject(cell, "open", (double)p->open);
+    put_number(cell, "ms", 1e3 * p->op_time_s);
+    if (p->attempt && p->attempt->message[0])
+        put_text(cell, "message", p->attempt->message);
+    if (p->late && p->late->reason[0])
+        put_text(cell, "late", p->late->reason);
+    if (p->late && p->late->unknown)
+        cJSON_AddTrueToObject(cell, "late_unknown");
+    if (p->attempt && p->attempt->noisy)
+        cJSON_AddTrueToObject(cell, "noisy");
+    if (p->handin && p->handin->report)
+        cJSON_AddTrueToObject(cell, "report");
+    return cell;
+}
+
+static void put_students(cJSON *to, const struct sd_class *class)
+{
+    cJSON *students = cJSON_AddArrayToObject(to, "students");
+    for (size_t i = 0; i < class->students; i++) {
+        const struct sd_student *s = &class->student[i];
+        cJSON *student = cJSON_CreateObject(), *cells = cJSON_CreateArray();
+        put_text(student, "name", shown_name(s));
+        put_text(student, "submission", s->submission ? s->submission : "");
+        for (size_t m = 0; m < class->milestones; m++)
+            cJSON_AddItemToArray(cells, cell_of(&s->milestone[m]));
+        cJSON_AddItemToObject(student, "cells", cells);
+        cJSON_AddItemToArray(students, student);
+    }
+}
+
+static void put_milestones(cJSON *to, const struct sd_class *class)
+{
+    cJSON *milestones = cJSON_AddArrayToObject(to, "milestones");
+    for (size_t m = 0; m < class->milestones; m++) {
+        cJSON *milestone = cJSON_CreateObject();
+        put_text(milestone, "id", class->milestone[m].id);
+        cJSON_AddNumberToObject(milestone, "max",
+                                class->milestone[m].automatic + class->milestone[m].manual);
+        cJSON_AddNumberToObject(milestone, "automatic", class->milestone[m].automatic);
+        cJSON_AddNumberToObject(milestone, "images", (double)class->milestone[m].images);
+        cJSON_AddItemToArray(milestones, milestone);
+    }
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
+
+/* Names of groups, in the order in which they appear: {"key": ..., "who": [...]} */
+static void add_to_group(cJSON *groups, const char *milestone, const char *key, const char *kind,
+                         const char *who)
+{
+    cJSON *group;
+    cJSON_ArrayForEach(
+        group, groups) if (strcmp(cJSON_GetObjectItem(group, "key")->valuestring, key) == 0 &&
+                           strcmp(cJSON_GetObjectItem(group, "milestone")->valuestring,
+                                  milestone) == 0) break;
+    if (!group) {
+        group = cJSON_CreateObject();
+        put_text(group, "milestone", milestone);
+        put_text(group, "key", key);
+        put_text(group, "kind", kind);
+        cJSON_AddArrayToObject(group, "who");
+        cJSON_AddItemToArray(groups, group);
+    }
+    char *valid = utf8_repair(who);
+    cJSON_AddItemToArray(cJSON_GetObjectItem(group, "who"), cJSON_CreateString(valid ? valid : ""));
+    free(valid);
+}
+
+/* The first check that failed of each grade that counts, by its pattern. */
+static enum st_code put_mistakes(cJSON *to, const struct sd_class *class, struct gradebook *book,
+                                 struct st_error *err)
+{
+    cJSON *mistakes = cJSON_AddArrayToObject(to, "mistakes");
+    struct gb_check_result_list checks;
+    enum st_code code = gb_check_result_read(
+        book, &checks, err,
+        "WHERE status = 'fail' AND attempt IN (SELECT attempt FROM grade) ORDER BY attempt, position");
+    for (size_t g = 0; !code && g < class->grades.n; g++) {
+        const struct gb_grade *grade = &class->grades.row[g];
+        for (size_t i = 0; i < checks.n; i++)
+            if (checks.row[i].attempt == grade->attempt) {
+                const char *pattern = checks.row[i].pattern;
+                add_to_group(mistakes, grade->milestone, pattern[0] ? pattern : checks.row[i].name,
+                             checks.row[i].name, grade->submission);
+                break;
+            }
+    }
+    if (!code)
+        gb_check_result_free(&checks);
+    return code;
+}
+
+/* A source's fingerprint, from the copy that the grading left. */
+static void fingerprint_of(struct gradebook *book, const struct gb_attempt *a, char hex[65])
+{
+    struct gb_artefact_list list;
+    struct st_error err;
+    hex[0] = '\0';
+    if (gb_artefact_read(book, &list, &err, "WHERE attempt = %lld AND kind = 'source'",
+                         (long long)a->id))
+        return;
+    const char *slash = strrchr(gb_path(book), '/');
+    char path[PATH_MAX], *text;
+    size_t bytes;
+    if (list.n &&
+        path_format(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - gb_path(book)) : 0,
+                    gb_path(book), list.row[0].path) &&
+        !file_read(path, MOST_SOURCE_BYTES, &text, &bytes, &err)) {
+        ov_fingerprint(text, bytes, hex);
+        free(text);
+    }
+    gb_artefact_free(&list);
+}
+
+static void keep_groups_of_several(cJSON *groups)
+{
+    for (int i = cJSON_GetArraySize(groups); i-- > 0;) {
+        cJSON *who = cJSON_GetObjectItem(cJSON_GetArrayItem(groups, i), "who");
+        if (cJSON_GetArraySize(who) < 2)
+            cJSON_DeleteItemFromArray(groups, i);
+    }
+}
+
+/* Byte for byte, and after names, comments and layout; those that are the first are not told twice. */
+static void put_alike(cJSON *to, const struct sd_class *class, struct gradebook *book)
+{
+    cJSON *same = cJSON_AddArrayToObject(to, "identical"),
+          *near = cJSON_AddArrayToObject(to, "near");
+    for (size_t i = 0; i < class->attempts.n; i++) {
+        const struct gb_attempt *a = &class->attempts.row[i];
+        char hex[65];
+        if (!a->source_hash)
+            continue;
+        add_to_group(same, a->milestone, a->source_hash, "identical", a->submission);
+        fingerprint_of(book, a, hex);
+        if (hex[0])
+            add_to_group(near, a->milestone, hex, "near", a->submission);
+    }
+    keep_groups_of_several(same);
+    keep_groups_of_several(near);
+    for (int i = cJSON_GetArraySize(near); i-- > 0;) {
+        const cJSON *who = cJSON_GetObjectItem(cJSON_GetArrayItem(near, i), "who");
+        cJSON *other;
+        cJSON_ArrayForEach(other,
+                           same) if (cJSON_Compare(who, cJSON_GetObjectItem(other, "who"), true))
+        {
+            cJSON_DeleteItemFromArray(near, i);
+            break;
+        }
+    }
+}
+
+/* What the last run reported by name. */
+static enum st_code put_notices(cJSON *to, struct gradebook *book, struct st_error *err)
+{
+    cJSON *notices = cJSON_AddArrayToObject(to, "notices");
+    struct gb_notice_list list;
+    enum st_code code =
+        gb_notice_read(book, &list, err, "WHERE run = (SELECT max(id) FROM run) ORDER BY id");
+    for (size_t i = 0; !code && i < list.n; i++) {
+        cJSON *notice = cJSON_CreateObject();
+        put_text(notice, "who", list.row[i].submission ? list.row[i].submission : "");
+        put_text(notice, "text", list.row[i].message);
+        cJSON_AddItemToArray(notices, notice);
+    }
+    if (!code)
+        gb_notice_free(&list);
+    return code;
+}
+
+/* ---- the page ------------------------------------------------------------------------------- */
+
+static void put_page(FILE *out, const cJSON *data, bool runs)
+{
+    char room[PAGE_NAME_CHARS], *json = cJSON_PrintUnformatted(data);
+    for (const char *at = overview_html, *name; (name = page_template_next(out, &at, room));)
+        if (strcmp(name, "style") == 0)
+            fprintf(out, "%s%s", feedback_css, overview_css);
+        else if (strcmp(name, "refresh") == 0)
+            fputs(runs ? "<meta http-equiv=\"refresh\" content=\"15\">\n" : "", out);
+        else if (strcmp(name, "data") == 0)
+            page_put_script_data(out, json ? json : "{}");
+        else if (strcmp(name, "script") == 0)
+            fputs(overview_js, out);
+    free(json);
+}
+
+enum st_code ov_page_write(const char *path, struct gradebook *book,
+                           const struct ov_progress *progress, struct st_error *err)
+{
+    struct sd_class class;
+    struct file_out page;
+    char made[32];
+    cJSON *data = cJSON_CreateObject();
+    enum st_code code = sd_class_read(&class, book, NULL, NULL, err);
+    put_text(data, "made", sd_time_text(made, (double)time(NULL)));
+    cJSON_AddNumberToObject(data, "done", (double)progress->done);
+    cJSON_AddNumberToObject(data, "total", (double)progress->total);
+    put_number(data, "left_s", progress->left_s);
+    put_milestones(data, &class);
+    put_students(data, &class);
+    put_alike(data, &class, book);
+    if (!code)
+        code = put_mistakes(data, &class, book, err);
+    if (!code)
+        code = put_notices(data, book, err);
+    if (!code && !(code = file_out_open(&page, path, err))) {
+        put_page(page.f, data, progress->done < progress->total);
+        code = file_out_commit(&page, err);
+    }
+    sd_class_free(&class);
+    cJSON_Delete(data);
+    return code;
+}

@@ -1,0 +1,23 @@
+/** @file
+ * The class on one page: progress, distributions, mistakes, what is alike, what waits for the instructor.
+ */
+#ifndef CONVLAB_GRADER_OVERVIEW_H
+#define CONVLAB_GRADER_OVERVIEW_H
+
+#include "grader/gradebook/gradebook.h"
+
+/** How far a run is. */
+struct ov_progress {
+    size_t done, total; /**< gradings of the run; total 0: none is going on */
+    double left_s;      /**< about; NAN: not known yet */
+};
+
+/** Writes the page. It needs nothing else, and loads itself again while a run goes on. */
+enum st_code ov_page_write(const char *path, struct gradebook *book,
+                           const struct ov_progress *progress, struct st_error *err);
+
+/** The fingerprint of a source without its comments, layout and names: of two with the same, one may
+ * be a copy of the other. */
+void ov_fingerprint(const char *source, size_t bytes, char hex[65]);
+
+#endif

@@ -1,0 +1,36 @@
+/* grader overview: the class on one page. */
+#include "base/option_table.h"
+#include "grader/feedback/overview.h"
+
+#include <math.h>
+
+int gr_command_overview(int argc, char **argv);
+
+struct arguments {
+    const char *gradebook, *out;
+};
+
+int gr_command_overview(int argc, char **argv)
+{
+    static const struct option_row rows[] = {
+        {"out", 'o', "FILE", "the page (default: class.html)", OPTION_TEXT(struct arguments, out)},
+        GB_OPTION_ROW(struct arguments, gradebook),
+        {0}};
+    static const struct option_table table = {
+        .rows = rows,
+        .about =
+            "Write the class as one page: points and Op Times, mistakes by pattern, identical submissions, what waits for you. It may be written while a class is graded; grader class --page keeps it up to date."};
+    struct arguments a = {.gradebook = GB_DEFAULT_PATH, .out = "class.html"};
+    options_parse(&table, argc, argv, &a);
+    struct gradebook *book;
+    struct st_error err;
+    enum st_code code = gb_open(&book, a.gradebook, GB_READ, &err);
+    if (!code)
+        code = ov_page_write(a.out, book, &(struct ov_progress){.left_s = NAN}, &err);
+    gb_close(book);
+    if (code)
+        st_print(stderr, "grader overview", &err);
+    else
+        printf("%s\n", a.out);
+    return code ? 2 : 0;
+}

@@ -1,0 +1,289 @@
+/* grader worksheet: what is graded by hand, as a table and as a page with the report beside it. */
+#include "base/file_name.h"
+#include "base/files.h"
+#include "base/option_table.h"
+#include "base/page_template.h"
+#include "base/utf8.h"
+#include "grader/export/format_parts.h"
+#include "grader/handin/handin.h"
+#include "grader/report/report_markdown.h"
+#include "grader/standing/standing.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int gr_command_worksheet(int argc, char **argv);
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 2 };
+
+extern const char worksheet_html[], worksheet_js[], feedback_css[];
+
+struct arguments {
+    const char *gradebook, *out, *milestone;
+};
+
+/* What one submission's milestone is made of. */
+struct sheet {
+    const struct sd_student *student; /* the first whose it is */
+    const struct sd_milestone *milestone;
+    const struct sd_points *points;
+    char people[1024]; /* of a team all */
+    char report[PATH_MAX];
+};
+
+struct making {
+    const struct arguments *arguments;
+    struct gradebook *book;
+    struct sd_class class;
+    FILE *csv;
+    cJSON *sheets;
+    size_t open, reports;
+};
+
+/* ---- reports -------------------------------------------------------------------------------- */
+
+static enum st_code put_page_of_markdown(const char *from, const char *to, struct st_error *err)
+{
+    char *text;
+    size_t bytes;
+    struct file_out page;
+    enum st_code code = file_read(from, HI_MAX_REPORT_BYTES, &text, &bytes, err);
+    if (code)
+        return code;
+    code = file_out_open(&page, to, err);
+    if (!code) {
+        fprintf(
+            page.f,
+            "<!doctype html><meta charset=\"utf-8\"><title>report</title><style>%s</style><main>",
+            feedback_css);
+        gr_html_put_markdown(page.f, text, bytes, false, "/dev/null");
+        fputs("</main>\n", page.f);
+        code = file_out_commit(&page, err);
+    }
+    free(text);
+    return code;
+}
+
+/* Copies the report that was handed in beside the page: reports/NAME-m1.pdf, Markdown as HTML. */
+static enum st_code put_report(struct making *w, struct sheet *s, struct st_error *err)
+{
+    const struct gb_handin *h = s->points->handin;
+    char name[FILE_NAME_BYTES], from[PATH_MAX], to[PATH_MAX];
+    const char *slash = strrchr(gb_path(w->book), '/');
+    const int folder = slash ? (int)(slash + 1 - gb_path(w->book)) : 0;
+    if (!h || !h->report)
+        return ST_OK;
+    const size_t length = strlen(h->report);
+    const bool pdf = length > 4 && strcmp(h->report + length - 4, ".pdf") == 0;
+    file_name_of(name, s->student->submission, "-");
+    if (!path_format(from, sizeof from, "%.*s%s", folder, gb_path(w->book), h->report) ||
+        !path_format(s->report, sizeof s->report, "reports/%s-%s.%s", name, s->milestone->id,
+                     pdf ? "pdf" : "html") ||
+        !path_format(to, sizeof to, "%s/%s", w->arguments->out, s->report))
+        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", w->arguments->out);
+    if (!file_exists(from)) {
+        fprintf(stderr, "grader worksheet: %s %s: its report is not there any more: %s\n",
+                s->student->submission, s->milestone->id, from);
+        s->report[0] = '\0';
+        return ST_OK;
+    }
+    w->reports++;
+    return pdf ? file_copy(from, to, HI_MAX_REPORT_BYTES, err)
+               : put_page_of_markdown(from, to, err);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static void put_text(cJSON *to, const char *name, const char *text)
+{
+    char *valid = utf8_repair(text);
+    cJSON_AddStringToObject(to, name, valid ? valid : "");
+    free(valid);
+}
+
+static void put_row(struct making *w, const struct sheet *s, const char *item, const char *text,
+                    double most, cJSON *items)
+{
+    const struct gb_manual_item *given =
+        sd_item_of(&w->class, s->student->submission, s->milestone->id, item);
+    char points[32] = "", max[32] = "";
+    if (given && isfinite(given->points))
+        snprintf(points, sizeof points, "%g", given->points);
+    if (most > 0)
+        snprintf(max, sizeof max, "%g", most);
+    const char *const cells[] = {s->student->submission,
+                                 s->milestone->id,
+                                 item,
+                                 points,
+                                 given ? given->comment : "",
+                                 max,
+                                 s->people,
+                                 s->student->email,
+                                 s->report,
+                                 text};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        if (i)
+            fputc(',', w->csv);
+        gx_put_cell(w->csv, cells[i]);
+    }
+    fputs("\r\n", w->csv);
+    cJSON *json = cJSON_CreateObject();
+    put_text(json, "item", item);
+    put_text(json, "text", text);
+    put_text(json, "points", points);
+    put_text(json, "comment", given ? given->comment : "");
+    cJSON_AddNumberToObject(json, "max", most);
+    cJSON_AddItemToArray(items, json);
+    w->open += most > 0 && !points[0];
+}
+
+static enum st_code put_sheet(struct making *w, struct sheet *s, struct st_error *err)
+{
+    char automatic[64];
+    enum st_code code = put_report(w, s, err);
+    if (code)
+        return code;
+    snprintf(automatic, sizeof automatic, "%g of %g",
+             isfinite(s->points->automatic) ? s->points->automatic : 0, s->milestone->automatic);
+    cJSON *sheet = cJSON_CreateObject(), *items = cJSON_CreateArray();
+    put_text(sheet, "submission", s->student->submission);
+    put_text(sheet, "milestone", s->milestone->id);
+    put_text(sheet, "students", s->people);
+    put_text(sheet, "automatic", automatic);
+    put_text(sheet, "late", s->points->late ? s->points->late->reason : "");
+    put_text(sheet, "report", s->report);
+    put_text(sheet, "report_name", s->report[0] ? s->points->handin->report_name : "");
+    for (size_t i = 0; i < s->milestone->items; i++)
+        put_row(w, s, s->milestone->item[i].id, s->milestone->item[i].text,
+                s->milestone->item[i].points, items);
+    put_row(w, s, "comment", "A comment on the whole", 0, items);
+    cJSON_AddItemToObject(sheet, "items", items);
+    cJSON_AddItemToArray(w->sheets, sheet);
+    return ST_OK;
+}
+
+/* A submission once, with all whose it is. @return false: it was before, or there is nothing to grade */
+static bool find_sheet(const struct making *w, size_t student, size_t m, struct sheet *s)
+{
+    const struct sd_class *class = &w->class;
+    *s = (struct sheet){.student = &class->student[student],
+                        .milestone = &class->milestone[m],
+                        .points = &class->student[student].milestone[m]};
+    const struct gb_grade *grade = s->points->grade;
+    if (!grade || (strcmp(grade->status, "missing") == 0 &&
+                   !(s->points->handin && s->points->handin->report)))
+        return false;
+    for (size_t i = 0; i < class->students; i++) {
+        const struct sd_student *other = &class->student[i];
+        if (!other->submission || strcmp(other->submission, s->student->submission) != 0)
+            continue;
+        if (i < student)
+            return false;
+        const size_t used = strlen(s->people);
+        snprintf(s->people + used, sizeof s->people - used, "%s%s", used ? ", " : "",
+                 other->display_name[0] ? other->display_name : other->name);
+    }
+    return true;
+}
+
+static enum st_code put_sheets(struct making *w, struct st_error *err)
+{
+    enum st_code code = ST_OK;
+    fputs(
+        "\xef\xbb\xbfsubmission,milestone,item,points,comment,most,students,email,report,text\r\n",
+        w->csv);
+    for (size_t m = 0; m < w->class.milestones; m++)
+        for (size_t i = 0; !code && i < w->class.students; i++) {
+            struct sheet sheet;
+            const char *only = w->arguments->milestone;
+            if ((!only || strcmp(only, w->class.milestone[m].id) == 0) &&
+                w->class.student[i].submission && find_sheet(w, i, m, &sheet))
+                code = put_sheet(w, &sheet, err);
+        }
+    return code;
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static void put_page(FILE *out, const cJSON *data)
+{
+    char room[PAGE_NAME_CHARS], *json = cJSON_PrintUnformatted(data);
+    for (const char *at = worksheet_html, *name; (name = page_template_next(out, &at, room));)
+        if (strcmp(name, "style") == 0)
+            fputs(feedback_css, out);
+        else if (strcmp(name, "data") == 0)
+            page_put_script_data(out, json ? json : "{}");
+        else if (strcmp(name, "script") == 0)
+            fputs(worksheet_js, out);
+    free(json);
+}
+
+static enum st_code write_files(struct making *w, struct st_error *err)
+{
+    char path[PATH_MAX];
+    struct file_out csv, page;
+    path_format(path, sizeof path, "%s/reports", w->arguments->out);
+    enum st_code code = dir_make(path, err);
+    path_format(path, sizeof path, "%s/worksheet.csv", w->arguments->out);
+    if (!code)
+        code = file_out_open(&csv, path, err);
+    if (code)
+        return code;
+    cJSON *data = cJSON_CreateObject();
+    w->sheets = cJSON_AddArrayToObject(data, "sheets");
+    cJSON_AddNumberToObject(data, "made", (double)time(NULL));
+    w->csv = csv.f;
+    code = put_sheets(w, err);
+    if (code)
+        file_out_abort(&csv);
+    else
+        code = file_out_commit(&csv, err);
+    path_format(path, sizeof path, "%s/worksheet.html", w->arguments->out);
+    if (!code && !(code = file_out_open(&page, path, err))) {
+        put_page(page.f, data);
+        code = file_out_commit(&page, err);
+    }
+    if (!code)
+        printf("%s: %d submissions, %zu open items, %zu reports\n", path,
+               cJSON_GetArraySize(w->sheets), w->open, w->reports);
+    cJSON_Delete(data);
+    return code;
+}
+
+static void check(void *arguments, struct argp_state *state)
+{
+    if (!((const struct arguments *)arguments)->out)
+        argp_error(state, "expected a folder: --out DIR");
+}
+
+int gr_command_worksheet(int argc, char **argv)
+{
+    static const struct option_row rows[] = {
+        {"out", 'o', "DIR", "where worksheet.csv, worksheet.html and reports/ are written",
+         OPTION_TEXT(struct arguments, out)},
+        {"milestone", 'm', "mN", "only this milestone", OPTION_TEXT(struct arguments, milestone)},
+        GB_OPTION_ROW(struct arguments, gradebook),
+        {0}};
+    static const struct option_table table = {
+        .rows = rows,
+        .check = check,
+        .about =
+            "Write what is graded by hand: a row for each submission's manual item, blank where it is open, and a page to fill them in with the report beside it. grader manual --import takes the table back."};
+    struct arguments a = {.gradebook = GB_DEFAULT_PATH};
+    options_parse(&table, argc, argv, &a);
+    struct making w = {.arguments = &a};
+    struct st_error err;
+    enum st_code code = gb_open(&w.book, a.gradebook, GB_READ, &err);
+    if (!code)
+        code = sd_class_read(&w.class, w.book, NULL, NULL, &err);
+    if (!code)
+        code = write_files(&w, &err);
+    sd_class_free(&w.class);
+    gb_close(w.book);
+    if (code)
+        st_print(stderr, "grader worksheet", &err);
+    return code ? EXIT_FAILED : EXIT_DONE;
+}

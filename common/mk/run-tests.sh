@@ -8,8 +8,12 @@
 # "Tested: N | Passing: N | Failing: N | Crashing: N". Exit status 1 if anything failed. Those before the
 # "--" run TEST_JOBS (two) at a time, those behind it one after the other; what is printed is in their order.
 if [ "$1" = --one ]; then # a process of this script's: PROGRAM LOG
+    start=$(date +%s)
     "$2" >"$3" 2>&1
-    echo $? >"$3.part" && mv "$3.part" "$3.status"
+    status=$?
+    end=$(date +%s)
+    # (the second line of `times` is what the processes that have ended used: "0m1.500s 0m0.200s")
+    { echo $status && echo $((end - start)) && times; } >"$3.part" && mv "$3.part" "$3.status"
     exit 0
 fi
 build=$1
@@ -23,12 +27,18 @@ summary=$build/tests/failed.log
 # log_of PROGRAM: the file for what it prints; two programs may have the same name.
 log_of() { echo "$build/tests/$(echo "${1#"$build"/tests/}" | tr / -).log"; }
 
+# duration STATUS_FILE: ": 12 s, CPU 15 s" of a program that has ended.
+duration() {
+    [ ! -e "$1" ] || awk 'NR == 2 { s = $1 }
+        NR == 4 { split($1 "m" $2, t, "m"); printf ": %d s, CPU %.0f s", s, t[1] * 60 + t[2] + t[3] * 60 + t[4] }' "$1"
+}
+
 # count PROGRAM: adds what a program that has ended has tested.
 count() {
     log=$(log_of "$1")
     name=${1##*/}
-    printf '== %s\n' "$name"
-    status=$(cat "$log.status" 2>/dev/null || echo none)
+    printf '== %s%s\n' "$name" "$(duration "$log.status")"
+    status=$(head -n 1 "$log.status" 2>/dev/null || echo none)
     totals=$(sed 's/\x1b\[[0-9;]*m//g' "$log" |
         sed -n 's/.*Tested: *\([0-9]*\) *| *Passing: *\([0-9]*\) *|.*/\1 \2/p' | tail -n 1)
     # A program that ends without its closing line has crashed: count it as one failure.

@@ -200,6 +200,9 @@ bool vg_module_variable(struct vg_module *module, const char *name, uint64_t *ad
                         size_t *bytes);
 /** @return the (mangled) name of a kernel. */
 const char *vg_kernel_symbol(const struct vg_kernel *kernel);
+/** @return why a kernel cannot be launched: instructions of it, or of a function that it calls, are unknown here.
+ * NULL if it can. */
+const char *vg_kernel_refusal(const struct vg_kernel *kernel);
 /** Bytes of a kernel's parameter block, and offset and size of parameter @p i (false past the end).
  */
 size_t vg_kernel_parameter_bytes(const struct vg_kernel *kernel);

@@ -80,6 +80,12 @@ static int resources_check(struct session *s, struct launch *l)
     const struct vg_profile *p = &s->shared->profile;
     const char *name = l->kernel->name;
     int threads = (int)(l->block.x * l->block.y * l->block.z);
+    const char *refusal = vg_kernel_refusal(l->kernel->kernel);
+    if (refusal) {
+        say("launch of %s refused: %s (hint: docs/supported-ptx.md lists what is supported)", name,
+            refusal);
+        return VP_NOT_SUPPORTED;
+    }
     if (l->attributes.cluster_blocks > 1) {
         say("launch of %s refused: thread block clusters of %d blocks are not supported, only of one",
             name, l->attributes.cluster_blocks);

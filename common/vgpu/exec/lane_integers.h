@@ -23,6 +23,20 @@ LANE_INLINE u32 lane_add_16x2(u32 a, u32 b)
     return ((a + b) & 0xffff) | ((a & 0xffff0000u) + (b & 0xffff0000u));
 }
 
+/* Both halves, as u or s numbers, by a comparison. */
+#define LANE_HALVES(name, type, compare)                                                           \
+    LANE_INLINE u32 name(u32 a, u32 b)                                                             \
+    {                                                                                              \
+        const u32 high = (type)(a >> 16) compare(type)(b >> 16) ? a : b;                           \
+        const u32 low = (type)a compare(type) b ? a : b;                                           \
+        return (high & 0xffff0000u) | (low & 0xffff);                                              \
+    }
+LANE_HALVES(lane_min_u16x2, uint16_t, <)
+LANE_HALVES(lane_min_s16x2, int16_t, <)
+LANE_HALVES(lane_max_u16x2, uint16_t, >)
+LANE_HALVES(lane_max_s16x2, int16_t, >)
+#undef LANE_HALVES
+
 LANE_INLINE s32 lane_relu_s32(s32 a)
 {
     return a > 0 ? a : 0;

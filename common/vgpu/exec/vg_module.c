@@ -214,7 +214,7 @@ static enum st_code number(struct vg_module *m, struct st_error *err)
         m->has_malloc |= f->builtin == IR_MALLOC;
         if (f->has_body)
             number_function(m, i, &insn);
-        if (!f->is_entry || !f->has_body)
+        if (!f->is_entry || (!f->has_body && !f->refusal))
             continue;
         struct vg_kernel *k = &m->kernels[m->kernel_count++];
         k->module = m;
@@ -382,6 +382,11 @@ bool vg_kernel_parameter(const struct vg_kernel *k, int i, size_t *offset, size_
 void vg_kernel_info_set(struct vg_kernel *k, const struct vg_kernel_info *info)
 {
     k->cubin = *info;
+}
+
+const char *vg_kernel_refusal(const struct vg_kernel *k)
+{
+    return k->function->refusal;
 }
 
 /* Machine code runs on later GPUs of its generation; for others the driver compiles the PTX. */

@@ -258,6 +258,51 @@ static void decode_function(struct decoder *d, size_t index)
         free(d->slots[i]);
     free(d->slots);
     ptx_cfg_free(&d->cfg);
+    if (d->problems->count > problems)
+        d->to->refusal = strdup(d->problems->text);
+}
+
+/* ---- functions that cannot run, and those that call them ------------------------------------------ */
+
+static const char *refused_callee(const struct ir_module *module, const struct ir_function *f)
+{
+    for (size_t i = 0; i < f->insn_count; i++) {
+        const struct ir_insn *in = &f->insns[i];
+        if (in->op == IR_CALL && !in->wide_address && module->functions[in->target].refusal)
+            return module->functions[in->target].refusal;
+    }
+    return NULL;
+}
+
+static void refuse_callers(struct ir_module *module)
+{
+    for (bool any = true; any;) {
+        any = false;
+        for (size_t i = 0; i < module->function_count; i++) {
+            struct ir_function *f = &module->functions[i];
+            const char *why = f->refusal ? NULL : refused_callee(module, f);
+            if (why && (f->refusal = strdup(why)))
+                any = true;
+        }
+    }
+}
+
+/* @return whether a kernel is left that can run. */
+static bool bodies_drop_refused(struct ir_module *module)
+{
+    bool is_left = false;
+    module->insn_count = 0;
+    for (size_t i = 0; i < module->function_count; i++) {
+        struct ir_function *f = &module->functions[i];
+        if (f->refusal) {
+            f->has_body = false;
+            f->insn_count = f->block_count = 0;
+        }
+        f->first_insn = module->insn_count;
+        module->insn_count += (uint32_t)f->insn_count;
+        is_left |= f->is_entry && f->has_body;
+    }
+    return is_left;
 }
 
 static enum ir_builtin find_builtin(const char *name)
@@ -318,12 +363,21 @@ enum st_code ptx_decode(struct ir_module *module, struct ptx_ast *ast, struct st
         struct ir_function *f = &module->functions[i];
         if (!f->has_body)
             continue;
+        struct problems own = {0};
+        d.problems = &own;
         decode_function(&d, i);
+        if (own.count && !problems.count)
+            problems = own;
+        else
+            problems.count += own.count;
         f->first_insn = module->insn_count;
         f->registers = estimate_registers(f, &ast->functions[i]);
         module->insn_count += (uint32_t)f->insn_count;
     }
     if (!problems.count)
+        return ST_OK;
+    refuse_callers(module);
+    if (bodies_drop_refused(module))
         return ST_OK;
     ir_module_free(module);
     st_fail(err, ST_BAD_FORMAT, "%d PTX instruction%s cannot be executed by the virtual GPU",
@@ -344,6 +398,7 @@ void ir_module_free(struct ir_module *module)
         free(f->params);
         free(f->returns);
         free(f->block_first);
+        free(f->refusal);
     }
     free(module->functions);
     free(module->locations);

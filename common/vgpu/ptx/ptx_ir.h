@@ -278,6 +278,7 @@ struct ir_function {
     bool is_entry;
     enum ir_builtin builtin;
     bool has_body;
+    char *refusal; /**< why it cannot run here, though it has a body in PTX; NULL otherwise */
     struct ir_insn *insns;
     size_t insn_count, insn_room;
     uint32_t *extra;

@@ -1,5 +1,5 @@
 // nvcc: -arch=compute_75 -rdc=true -lcudadevrt
-// A kernel that launches a kernel: the module is refused, with the line.
+// A kernel that launches a kernel: the launch is refused, with the line.
 #include "vgpu/tests/faults.cuh"
 __global__ void child(int *p)
 {
@@ -14,5 +14,5 @@ int main()
 {
     Device<int> p(1);
     parent<<<1, 1>>>(p);
-    return cudaGetLastError() == cudaErrorInvalidPtx ? 0 : 1;
+    return cudaGetLastError() == cudaErrorNotSupported ? 0 : 1;
 }

@@ -1,0 +1,28 @@
+// nvcc: -arch=compute_90
+// A kernel with an instruction that is not supported, by way of a function that it calls: it alone is refused.
+#include "vgpu/tests/faults.cuh"
+
+__device__ __noinline__ void prefetch(const int *p)
+{
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], 16;" ::"l"(p));
+}
+
+__global__ void refused(const int *p)
+{
+    prefetch(p);
+}
+
+__global__ void good(int *p)
+{
+    p[threadIdx.x] = 7;
+}
+
+int main()
+{
+    Device<int> p(4);
+    refused<<<1, 1>>>(p);
+    if (cudaGetLastError() != cudaErrorNotSupported)
+        return 1;
+    good<<<1, 4>>>(p);
+    return cudaDeviceSynchronize() == cudaSuccess && p.host()[3] == 7 ? 0 : 1;
+}

@@ -37,7 +37,7 @@ ORDER := \
     data/train \
     common/runner common/vendor common/nn \
     common/vprof common/cupti common/analysis common/trace \
-    common/vgpu/cudart common/vgpu/driver common/vgpu/device common/vgpu/gpus common/vgpu/fatbin common/vgpu/native \
+    common/vgpu/driver common/vgpu/cudart common/vgpu/device common/vgpu/gpus common/vgpu/fatbin common/vgpu/native \
     common/vgpu/exec \
     common/vgpu/probe common/vgpu/ptx common/vgpu/api \
     common/base

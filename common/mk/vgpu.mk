@@ -9,12 +9,14 @@ VGPU_PROFILES := $(patsubst common/vgpu/gpus/%,$(BUILD)/vgpu/profiles/%,\
                    $(wildcard common/vgpu/gpus/*.yaml))
 SHIM          := $(BUILD)/vgpu/libcudart.so.13
 SHIM_12       := $(BUILD)/vgpu/libcudart.so.12#  the same file: a program has one state, whichever it needs
-SHIM_OBJECTS  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/vgpu/cudart/*.c)) $(BUILD)/vgpu/elf_sections.o
+SHIM_OBJECTS  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/vgpu/cudart/*.c common/vgpu/driver/*.c)) \
+                 $(BUILD)/vgpu/elf_sections.o
 # Never with sanitizers: the programs that load it are built without. (Many parameters of the CUDA
 # runtime's functions mean nothing on the virtual GPU.)
 SHIM_COMPILE  := $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -Wno-unused-parameter -fPIC -fvisibility=hidden \
-                 -isystem $(CUDA_HOME)/include -MMD -MP
-DRIVER        := $(BUILD)/vgpu/libcuda.so.1
+                 -isystem $(CUDA_HOME)/include -I$(BUILD)/vgpu -MMD -MP
+# ... and the driver's, and the name of NVIDIA's linker: without its functions, packages use the driver's.
+DRIVER        := $(addprefix $(BUILD)/vgpu/,libcuda.so.1 libnvJitLink.so.13 libnvJitLink.so.12)
 VGPU_RUN      := $(BUILD)/vgpu-run $(BUILD)/vgpu-device $(VGPU_PROFILES) $(if $(CUDART_HEADER),$(SHIM) $(SHIM_12) $(DRIVER))
 
 .PHONY: vgpu vgpu-check vgpu-programs
@@ -33,9 +35,20 @@ $(BUILD)/vgpu/%.o: common/vgpu/fatbin/%.c | $(BUILD)/packages.ok
 	$(Q)mkdir -p $(@D)
 	$(Q)$(SHIM_COMPILE) -c $< -o $@
 
-$(BUILD)/vgpu/stubs.c: common/vgpu/cudart/stubs.sh common/vgpu/cudart/symbols.tsv $(SHIM_OBJECTS)
+# The errors of the driver, and its functions in the form of symbols.tsv.
+$(BUILD)/vgpu/driver_errors.inc: $(CUDA_HOME)/include/cuda.h
 	$(Q)mkdir -p $(@D)
-	$(Q)common/vgpu/cudart/stubs.sh stubs common/vgpu/cudart/symbols.tsv $(SHIM_OBJECTS) > $@
+	$(Q)sed -n 's/^ *\(CUDA_[A-Z0-9_]*\) *= [0-9]*,*$$/ERROR(\1)/p' $< > $@
+
+$(BUILD)/vgpu/driver_symbols.tsv: $(CUDA_HOME)/include/cuda.h $(CUDA_HOME)/include/cudaProfiler.h
+	$(Q)mkdir -p $(@D)
+	$(Q)(echo symbol && grep -oh '\bcu[A-Z][A-Za-z0-9_]*' $^ | sort -u) | sed 's/$$/\t-\t=/' > $@
+
+$(BUILD)/obj/common/vgpu/driver/driver_symbols.o: $(BUILD)/vgpu/driver_errors.inc
+
+$(BUILD)/vgpu/stubs.c: common/vgpu/cudart/stubs.sh common/vgpu/cudart/symbols.tsv $(BUILD)/vgpu/driver_symbols.tsv $(SHIM_OBJECTS)
+	$(Q)cat common/vgpu/cudart/symbols.tsv $(BUILD)/vgpu/driver_symbols.tsv > $(BUILD)/vgpu/all_symbols.tsv
+	$(Q)common/vgpu/cudart/stubs.sh stubs $(BUILD)/vgpu/all_symbols.tsv $(SHIM_OBJECTS) > $@
 
 $(BUILD)/vgpu/names.S: common/vgpu/cudart/stubs.sh common/vgpu/cudart/symbols.tsv
 	$(Q)mkdir -p $(@D)
@@ -44,22 +57,15 @@ $(BUILD)/vgpu/names.S: common/vgpu/cudart/stubs.sh common/vgpu/cudart/symbols.ts
 # (-Bsymbolic: the jumps of names.S go to this library's own functions)
 $(SHIM): $(BUILD)/vgpu/stubs.c $(BUILD)/vgpu/names.S $(SHIM_OBJECTS) common/vgpu/cudart/cudart.map
 	$(Q)$(SHIM_COMPILE) -MF $(BUILD)/vgpu/stubs.d -c $(BUILD)/vgpu/stubs.c -o $(BUILD)/vgpu/stubs.o
-	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,libcudart.so.13 -Wl,-Bsymbolic \
+	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,libcudart.so.13 -Wl,-Bsymbolic -Wl,-z,initfirst \
 	    -Wl,--version-script=common/vgpu/cudart/cudart.map -Wl,-z,defs $(BUILD)/vgpu/stubs.o \
 	    $(BUILD)/vgpu/names.S $(SHIM_OBJECTS) -o $@
 
 $(SHIM_12): $(SHIM)
 	$(Q)ln -sf $(<F) $@
 
-# Each name in the header that looks like a function of the driver, with its version.
-$(BUILD)/vgpu/driver_functions.inc: $(CUDA_HOME)/include/cuda.h
-	$(Q)mkdir -p $(@D)
-	$(Q)grep -o '\bcu[A-Z][A-Za-z0-9_]*' $< | grep -v '^cuGetError' | sort -u | \
-	    sed 's/.*/FUNCTION(&)/' > $@
-
-$(DRIVER): common/vgpu/driver/driver.c $(BUILD)/vgpu/driver_functions.inc
-	$(Q)$(SHIM_COMPILE) -MF $(BUILD)/vgpu/driver.d -I$(BUILD)/vgpu -shared \
-	    -Wl,-soname,libcuda.so.1 $< -o $@ -ldl
+$(DRIVER): $(SHIM)
+	$(Q)ln -sf $(<F) $@
 
 all: vgpu
 
@@ -109,6 +115,10 @@ $(BUILD)/vgpu/own-runtime/%: common/vgpu/tests/programs/%.cu common/vgpu/tests/c
 .PHONY: vgpu-own-runtime
 vgpu-own-runtime: vgpu vgpu-programs $(OWN_RUNTIME) ## run the CUDA programs with NVIDIA's static runtime inside, too
 	$(Q)common/vgpu/tests/own-runtime.sh $(BUILD)
+
+.PHONY: vgpu-python
+vgpu-python: vgpu ## run kernels of Numba, PyCUDA and CuPy, fetched from the Python package index, on the virtual GPU
+	$(Q)common/vgpu/tests/python/python.sh $(BUILD) $(CUDA_HOME)
 
 TEST_NEEDS += $(VGPU_PROFILES)
 

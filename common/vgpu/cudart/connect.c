@@ -27,6 +27,13 @@ static struct {
 
 static _Thread_local int lock_depth;
 static bool exiting; /* the program is in exit() */
+static bool runtime_is_used;
+_Thread_local const char *rt_driver_call;
+
+bool rt_runtime_is_used(void)
+{
+    return runtime_is_used;
+}
 
 void rt_lock(void)
 {
@@ -74,7 +81,10 @@ struct call rt_call_with(enum vp_op op, const char *api, uint64_t stream,
         .request = {.op = (uint16_t)op, .alone = __libc_single_threaded != 0, .stream = stream},
         .fd = -1};
     memcpy(c.request.a, arguments, sizeof c.request.a);
-    snprintf(c.request.api, sizeof c.request.api, "%s", api);
+    const bool is_call = *api != '\0';
+    runtime_is_used |= is_call && !rt_driver_call;
+    snprintf(c.request.api, sizeof c.request.api, "%s",
+             is_call && rt_driver_call ? rt_driver_call : api);
     return c;
 }
 

@@ -15,7 +15,7 @@ static const struct {
 
 cudaError_t rt_return(cudaError_t error)
 {
-    if (error != cudaSuccess)
+    if (error != cudaSuccess && !rt_driver_call)
         last = error;
     return error;
 }

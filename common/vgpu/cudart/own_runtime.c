@@ -1,6 +1,6 @@
-/* Programs that carry NVIDIA's runtime in themselves, as nvcc links by default. vgpu-run preloads this
- * library; before any code of the program runs, the first bytes of each runtime function in it become a
- * jump to the function here. The program's symbol table names them: they are not exported. */
+/* Programs and libraries that carry NVIDIA's runtime in themselves, as nvcc links by default. vgpu-run preloads
+ * this library; before any code of such an object runs, the first bytes of each runtime function in it become a
+ * jump to the function here. The object's symbol table names them: they are mostly not exported. */
 #include "vgpu/cudart/shim.h"
 
 #include "vgpu/fatbin/elf_sections.h"
@@ -20,11 +20,34 @@ struct jump {
     unsigned char to[8];
 };
 
-enum { ALIGNMENT = 16 };
+#ifdef __x86_64__
+#define CAN_JUMP true
+#else
+#define CAN_JUMP false
+#endif
+
+enum { ALIGNMENT = 16, OBJECTS_MAX = 4096 };
+
+static void *library; /* this one */
+
+static void jump_write(uintptr_t at, const void *to)
+{
+    struct jump jump = {.code = {0xff, 0x25}};
+    memcpy(jump.to, &to, sizeof jump.to);
+    memcpy((void *)at, &jump, sizeof jump);
+}
+
+/* Makes the code from the first to behind the last jump writable, or code again. */
+static bool protect(uintptr_t first, uintptr_t last, int protection)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = first / page * page;
+    return mprotect((void *)from, last + sizeof(struct jump) - from, protection) == 0;
+}
+
+/* ---- one object ----------------------------------------------------------------------------- */
 
 struct patches {
-    void *library;       /* this one */
-    const char *version; /* of the names: the program's runtime is of CUDA 12 or 13 */
+    const char *version; /* of the names: the object's runtime is of CUDA 12 or 13 */
     uintptr_t base, low, high;
     bool is_writing;
 };
@@ -32,18 +55,16 @@ struct patches {
 static void patch(struct patches *p, const char *name, const Elf64_Sym *symbol)
 {
     const uintptr_t at = p->base + symbol->st_value;
-    void *const ours = ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && at % ALIGNMENT == 0
-                           ? dlvsym(p->library, name, p->version)
+    void *const ours = ELF64_ST_TYPE(symbol->st_info) == STT_FUNC &&
+                               symbol->st_shndx != SHN_UNDEF && at % ALIGNMENT == 0
+                           ? dlvsym(library, name, p->version)
                            : NULL;
     if (!ours)
         return;
     p->low = at < p->low ? at : p->low;
     p->high = at > p->high ? at : p->high;
-    if (!p->is_writing)
-        return;
-    struct jump jump = {.code = {0xff, 0x25}};
-    memcpy(jump.to, &ours, sizeof jump.to);
-    memcpy((void *)at, &jump, sizeof jump);
+    if (p->is_writing)
+        jump_write(at, ours);
 }
 
 static void patch_each(const char *name, const Elf64_Sym *symbol, void *context)
@@ -52,7 +73,7 @@ static void patch_each(const char *name, const Elf64_Sym *symbol, void *context)
         patch(context, name, symbol);
 }
 
-/* CUDA 13 has no function of this name, and each program with the runtime of CUDA 12 has it. */
+/* CUDA 13 has no function of this name, and each object with the runtime of CUDA 12 has it. */
 static void find_version(const char *name, const Elf64_Sym *symbol, void *context)
 {
     (void)symbol;
@@ -61,52 +82,122 @@ static void find_version(const char *name, const Elf64_Sym *symbol, void *contex
         p->version = "libcudart.so.12";
 }
 
-static int find_base(struct dl_phdr_info *info, size_t bytes, void *context)
+static void symbols_each(const struct elf_file *object,
+                         void (*visit)(const char *, const Elf64_Sym *, void *), struct patches *p)
 {
-    (void)bytes;
-    *(uintptr_t *)context = info->dlpi_addr; /* the first object is the program */
-    return 1;
+    if (!elf_symbols_each(object, SHT_SYMTAB, visit, p))
+        elf_symbols_each(object, SHT_DYNSYM, visit, p);
 }
 
-static void take_over(void);
-
-static void patch_image(const void *image, size_t bytes)
+static void patch_image(const void *image, size_t bytes, uintptr_t base)
 {
-    Dl_info self;
-    struct elf_file program;
-    struct patches p = {.version = "libcudart.so.13", .low = UINTPTR_MAX};
-    if (!elf_open(&program, image, bytes) || !dladdr((void *)(uintptr_t)take_over, &self))
+    struct elf_file object;
+    struct patches p = {.version = "libcudart.so.13", .base = base, .low = UINTPTR_MAX};
+    if (!elf_open(&object, image, bytes))
         return;
-    p.library = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    dl_iterate_phdr(find_base, &p.base);
-    elf_symbols_each(&program, find_version, &p);
-    elf_symbols_each(&program, patch_each, &p);
-    if (!p.library || p.low > p.high)
+    symbols_each(&object, find_version, &p);
+    symbols_each(&object, patch_each, &p);
+    if (p.low > p.high)
         return;
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = p.low / page * page;
-    void *const text = (void *)from;
-    const size_t n = p.high + sizeof(struct jump) - from;
-    if (mprotect(text, n, PROT_READ | PROT_WRITE))
+    if (!protect(p.low, p.high, PROT_READ | PROT_WRITE)) {
+        static bool said;
+        rt_say_once(&said, "NVIDIA's runtime inside this program cannot be replaced: its code "
+                           "cannot be made writable (hint: link with nvcc -cudart shared)");
         return;
+    }
     p.is_writing = true;
-    elf_symbols_each(&program, patch_each, &p);
-    mprotect(text, n, PROT_READ | PROT_EXEC);
+    symbols_each(&object, patch_each, &p);
+    protect(p.low, p.high, PROT_READ | PROT_EXEC);
 }
 
-static __attribute__((constructor)) void take_over(void)
+static void patch_file(const char *path, uintptr_t base)
 {
-    const char *preloaded = getenv("LD_PRELOAD");
-    if (!preloaded || !strstr(preloaded, "libcudart.so.13"))
-        return;
-    const int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat file;
     if (fd >= 0 && fstat(fd, &file) == 0 && file.st_size > 0) {
         void *image = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (image != MAP_FAILED) {
-            patch_image(image, (size_t)file.st_size);
+            patch_image(image, (size_t)file.st_size, base);
             munmap(image, (size_t)file.st_size);
         }
     }
     if (fd >= 0)
         close(fd);
+}
+
+/* ---- all objects, those that are loaded later too -------------------------------------------------- */
+
+static uintptr_t seen[OBJECTS_MAX];
+static size_t seen_count;
+
+static int patch_object(struct dl_phdr_info *info, size_t bytes, void *own_base)
+{
+    (void)bytes;
+    const uintptr_t base = info->dlpi_addr;
+    for (size_t i = 0; i < seen_count; i++)
+        if (seen[i] == base)
+            return 0;
+    if (seen_count < OBJECTS_MAX)
+        seen[seen_count++] = base;
+    if (base != *(uintptr_t *)own_base)
+        patch_file(info->dlpi_name && *info->dlpi_name ? info->dlpi_name : "/proc/self/exe", base);
+    return 0;
+}
+
+static void take_over(int n, char **arguments, char **environment);
+
+static void patch_all(void)
+{
+    Dl_info self;
+    if (!dladdr((void *)(uintptr_t)take_over, &self))
+        return;
+    uintptr_t base = (uintptr_t)self.dli_fbase;
+    if (!library)
+        library = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (library)
+        dl_iterate_phdr(patch_object, &base);
+}
+
+/* The loader calls an empty function, for debuggers, when new objects are mapped and none of their code has run. */
+static void loaded(void)
+{
+    if (_r_debug.r_state == RT_CONSISTENT)
+        patch_all();
+    if (_r_debug.r_state == RT_DELETE)
+        seen_count = 0; /* another object may come to lie there */
+}
+
+static bool is_empty_function(const unsigned char *code)
+{
+    static const unsigned char landing[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    size_t at = memcmp(code, landing, sizeof landing) == 0 ? sizeof landing : 0;
+    bool is_empty = code[at++] == 0xc3;
+    for (; at < sizeof(struct jump) && is_empty; at++) /* bytes of nops of any length */
+        is_empty = memchr("\x66\x2e\x0f\x1f\x84\x80\x90\x44\x40\x00\xcc", code[at], 11) != NULL;
+    return is_empty;
+}
+
+static void watch_loader(void)
+{
+    const uintptr_t at = _r_debug.r_brk;
+    if (!at || at % ALIGNMENT || !is_empty_function((const unsigned char *)at) ||
+        !protect(at, at, PROT_READ | PROT_WRITE | PROT_EXEC))
+        return;
+    jump_write(at, (const void *)(uintptr_t)loaded);
+    protect(at, at, PROT_READ | PROT_EXEC);
+}
+
+/* The linker marks this library to be initialized first (vgpu.mk), before libraries that register their kernels:
+ * before libc, too, which dlopen() then initializes with the environment that it finds. */
+static __attribute__((constructor)) void take_over(int n, char **arguments, char **environment)
+{
+    (void)n;
+    (void)arguments;
+    environ = environment;
+    for (char **e = environment; *e && CAN_JUMP; e++)
+        if (strncmp(*e, "LD_PRELOAD=", 11) == 0 && strstr(*e, "libcudart.so.13")) {
+            patch_all();
+            watch_loader();
+            return;
+        }
 }

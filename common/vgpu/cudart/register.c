@@ -18,6 +18,7 @@ struct binary {
     size_t n;
     uint64_t module; /* the device's number */
     bool tried;
+    bool is_owned; /* images, and the names of functions, are the library's */
     cudaError_t error;
 };
 
@@ -126,7 +127,7 @@ static cudaError_t image_send(const void *data, bool more, uint64_t *module)
     return error;
 }
 
-static cudaError_t binary_load(struct binary *binary)
+cudaError_t rt_binary_load(struct binary *binary)
 {
     if (binary->tried)
         return binary->error;
@@ -144,7 +145,7 @@ static cudaError_t binary_find(struct binary *binary, struct call *c, const char
 {
     if (binary->n == 0)
         return cudaErrorInvalidDeviceFunction;
-    cudaError_t error = binary_load(binary);
+    cudaError_t error = rt_binary_load(binary);
     c->payload = name;
     c->request.payload_bytes = (uint32_t)strlen(name);
     c->request.a[0] = binary->module;
@@ -180,6 +181,49 @@ cudaError_t rt_function(const void *symbol, struct function **function)
         error = function_find(f);
     pthread_mutex_unlock(&lock);
     *function = error ? NULL : f;
+    return error;
+}
+
+struct binary *rt_binary_new(void **images, size_t n)
+{
+    struct binary *binary = calloc(1, sizeof *binary);
+    if (binary)
+        *binary = (struct binary){.images = (const void **)images, .n = n, .is_owned = true};
+    return binary;
+}
+
+cudaError_t rt_binary_function(struct binary *binary, const char *name, struct function **function)
+{
+    struct function *f = calloc(1, sizeof *f);
+    char *own_name = strdup(name);
+    if (!f || !own_name) {
+        free(f);
+        free(own_name);
+        return cudaErrorMemoryAllocation;
+    }
+    *f = (struct function){.binary = binary, .host = f, .name = own_name};
+    pthread_mutex_lock(&lock);
+    cudaError_t error = function_find(f);
+    if (!error)
+        table_put(f, f);
+    pthread_mutex_unlock(&lock);
+    if (error) {
+        free(own_name);
+        free(f);
+    }
+    *function = error ? NULL : f;
+    return error;
+}
+
+cudaError_t rt_binary_variable(struct binary *binary, const char *name, uint64_t *address,
+                               size_t *bytes)
+{
+    struct call c = rt_call(VP_VARIABLE, "", 0);
+    pthread_mutex_lock(&lock);
+    cudaError_t error = binary_find(binary, &c, name);
+    pthread_mutex_unlock(&lock);
+    *address = c.reply.r[0];
+    *bytes = c.reply.r[1];
     return error;
 }
 
@@ -338,9 +382,16 @@ API void __cudaRegisterFatBinaryEnd(void **handle)
     rt_managed_pull();
 }
 
-API void __cudaUnregisterFatBinary(void **handle)
+static void function_free(struct function *f)
 {
-    struct binary *binary = (struct binary *)handle;
+    if (f->binary->is_owned)
+        free((char *)(uintptr_t)f->name);
+    free(f->table);
+    free(f);
+}
+
+static void binary_forget_names(struct binary *binary)
+{
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < functions.room; i++) {
         struct function *f = functions.values[i];
@@ -349,8 +400,7 @@ API void __cudaUnregisterFatBinary(void **handle)
         functions.values[i] = NULL; /* the key stays, so that longer chains are still found */
         if (functions.keys[i] == f->host) {
             functions.values[slot_of(f)] = NULL;
-            free(f->table);
-            free(f);
+            function_free(f);
         }
     }
     size_t kept = 0;
@@ -362,10 +412,22 @@ API void __cudaUnregisterFatBinary(void **handle)
     }
     variable_count = kept;
     pthread_mutex_unlock(&lock);
+}
+
+void rt_binary_free(struct binary *binary)
+{
+    binary_forget_names(binary);
     if (binary->module && rt_connected())
         rt_request(VP_MODULE_UNLOAD, "", 0, binary->module);
+    for (size_t i = 0; binary->is_owned && i < binary->n; i++)
+        free((void *)(uintptr_t)binary->images[i]);
     free(binary->images);
     free(binary);
+}
+
+API void __cudaUnregisterFatBinary(void **handle)
+{
+    rt_binary_free((struct binary *)handle);
 }
 
 API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,

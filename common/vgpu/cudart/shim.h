@@ -70,6 +70,11 @@ unsigned char *rt_window(void);
 bool rt_connected(void);
 /** The GPU's description, NULL without a device. Connects. */
 const struct vg_profile *rt_profile(void);
+/** The driver's function that the thread is in, NULL: none. Its name is recorded in place of the runtime's,
+ * and the runtime's last error is left alone. */
+extern _Thread_local const char *rt_driver_call;
+/** Whether the program has called a function of the runtime that needs the device. */
+bool rt_runtime_is_used(void);
 /** Says something once per @p said on stderr. */
 void rt_say_once(bool *said, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -113,6 +118,18 @@ cudaError_t rt_function(const void *symbol, struct function **function);
 /** After a reset: modules are loaded into the new context when one of their names is used. Managed
  * variables keep their place. */
 void rt_forget(void);
+/** A module of the program's own making, not loaded yet. @param images  containers, each malloc'd, in a
+ * malloc'd list: taken over. @return NULL without memory, when nothing is taken over. */
+struct binary *rt_binary_new(void **images, size_t n);
+/** Loads a module onto the device, if that was not done before. */
+cudaError_t rt_binary_load(struct binary *binary);
+/** A kernel of a module by its name. @return cudaErrorInvalidDeviceFunction if there is none. */
+cudaError_t rt_binary_function(struct binary *binary, const char *name, struct function **function);
+/** A variable of a module by its name. @return cudaErrorInvalidDeviceFunction if there is none. */
+cudaError_t rt_binary_variable(struct binary *binary, const char *name, uint64_t *address,
+                               size_t *bytes);
+/** Unloads a module and releases it with all its functions. */
+void rt_binary_free(struct binary *binary);
 /** The variable of a symbol, looked up on the device. */
 cudaError_t rt_variable(const void *symbol, struct variable **variable);
 /** Copies managed variables to the device (before a launch) or back (after synchronising). They are

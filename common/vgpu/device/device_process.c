@@ -148,8 +148,11 @@ static char *put_before(char *to, const char *name, const char *folder, const ch
                    old ? old : "");
 }
 
-char **vg_process_environment(const char *folder, int door, bool preload)
+char **vg_process_environment(const char *folder, int door, enum vg_preload preload)
 {
+    static const char *const files[] = {
+        [VG_PRELOAD_RUNTIME] = "/libcudart.so.13",
+        [VG_PRELOAD_ALL] = "/libcudart.so.13:libnvJitLink.so.13:libnvJitLink.so.12"};
     static const char path[] = "LD_LIBRARY_PATH", first[] = "LD_PRELOAD";
     const char *old_path = getenv(path), *old_first = getenv(first);
     size_t n = 0, kept = 0;
@@ -169,7 +172,7 @@ char **vg_process_environment(const char *folder, int door, bool preload)
     text = put_before(text, path, folder, "");
     if (preload) {
         list[kept++] = text;
-        text = put_before(text, first, folder, "/libcudart.so.13");
+        text = put_before(text, first, folder, files[preload]);
     }
     list[kept++] = text;
     sprintf(text, VP_DOOR_VARIABLE "=%d", door);

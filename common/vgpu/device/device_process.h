@@ -65,11 +65,19 @@ enum { VG_PROCESS_TOO_MUCH = 3, VG_PROCESS_FOUND = 4 };
 enum st_code vg_process_start(struct vg_process *process, const struct vg_process_options *options,
                               struct st_error *err);
 
+/** What a program is to load before its own libraries. */
+enum vg_preload {
+    VG_PRELOAD_NONE,    /**< it finds the runtime itself */
+    VG_PRELOAD_RUNTIME, /**< the runtime: the program carries NVIDIA's, which it is to replace */
+    /** It has no GPU code of its own (a script, an interpreter): the runtime, for programs that it starts, and
+     * what hides NVIDIA's linker, whose machine code the virtual GPU cannot run, from Python's packages. */
+    VG_PRELOAD_ALL
+};
+
 /** The environment for a program that is to run on the virtual GPU: the caller's, and where the
  * runtime library and the door are. @param door  the descriptor's number in the program
- * @param preload  load the runtime library first: the program carries one that it is to replace
  * @return a list for execve(), to be freed with one free(); NULL without memory. */
-char **vg_process_environment(const char *folder, int door, bool preload);
+char **vg_process_environment(const char *folder, int door, enum vg_preload preload);
 
 /** What was recorded since the last time, of all clients, as text: TSV tables with a header row
  * (record.h has their columns). malloc'd, with a NUL behind. */

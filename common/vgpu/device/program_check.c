@@ -51,14 +51,15 @@ static enum st_code wrong_runtime(const char *what, const char *hint, struct st_
     return st_detail(err, ST_HINT, "%s", hint);
 }
 
-enum st_code program_check_image(const void *image, size_t bytes, bool *has_runtime,
+enum st_code program_check_image(const void *image, size_t bytes, enum vg_preload *preload,
                                  struct st_error *err)
 {
     struct elf_file elf;
     Elf64_Shdr s;
     bool gpu_code = false;
     int version = 0;
-    *has_runtime = false;
+    bool has_runtime = false;
+    *preload = VG_PRELOAD_ALL;
     if (!elf_open(&elf, image, bytes))
         return ST_OK;
     for (size_t i = 0; elf_section(&elf, i, &s); i++) {
@@ -66,29 +67,33 @@ enum st_code program_check_image(const void *image, size_t bytes, bool *has_runt
         if (s.sh_type == SHT_DYNAMIC)
             version = runtime_needed(&elf, &s);
     }
-    if (!gpu_code || version > 0)
+    if (!gpu_code)
+        return ST_OK;
+    *preload = VG_PRELOAD_NONE;
+    if (version > 0)
         return ST_OK;
     if (version < 0)
         return wrong_runtime("the program was compiled with another version of CUDA",
                              "compile it with a CUDA Toolkit from 12.4 on", err);
-    elf_symbols_each(&elf, find_runtime, has_runtime);
-    return *has_runtime
-               ? ST_OK
-               : wrong_runtime(
-                     "the program carries NVIDIA's CUDA runtime in itself, and was stripped",
-                     "do not strip it, or link it with: nvcc -cudart shared ...", err);
+    elf_symbols_each(&elf, SHT_SYMTAB, find_runtime, &has_runtime);
+    if (!has_runtime)
+        return wrong_runtime(
+            "the program carries NVIDIA's CUDA runtime in itself, and was stripped",
+            "do not strip it, or link it with: nvcc -cudart shared ...", err);
+    *preload = VG_PRELOAD_RUNTIME;
+    return ST_OK;
 }
 
-enum st_code program_check(const char *path, bool *has_runtime, struct st_error *err)
+enum st_code program_check(const char *path, enum vg_preload *preload, struct st_error *err)
 {
     char *image;
     size_t bytes;
     struct st_error why;
-    *has_runtime = false;
+    *preload = VG_PRELOAD_ALL;
     /* What cannot be read may still be executable; exec() will say what is wrong with it. */
     if (file_read(path, PROGRAM_BYTES_MAX, &image, &bytes, &why) != ST_OK)
         return ST_OK;
-    enum st_code code = program_check_image(image, bytes, has_runtime, err);
+    enum st_code code = program_check_image(image, bytes, preload, err);
     if (code)
         st_detail(err, ST_WHERE, "%s", path);
     free(image);

@@ -5,21 +5,21 @@
 #define CONVLAB_VGPU_PROGRAM_CHECK_H
 
 #include "base/status.h"
+#include "vgpu/device/device_process.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /** Finds a program as the shell does. @param to  of PATH_MAX bytes. */
 enum st_code program_find(char *to, const char *name, struct st_error *err);
 
 /** Checks a program file. What is not an ELF file (a script) or has no GPU code is fine.
- * @param has_runtime  set if the program carries NVIDIA's runtime in itself, which then has to be replaced
- * when it is loaded (cudart/own_runtime.c).
+ * @param preload  set to what the program has to load first: NVIDIA's runtime inside it is replaced then
+ * (cudart/own_runtime.c).
  * @return ST_USAGE, with a hint, when it has GPU code but no runtime that can be replaced. */
-enum st_code program_check(const char *path, bool *has_runtime, struct st_error *err);
+enum st_code program_check(const char *path, enum vg_preload *preload, struct st_error *err);
 
 /** The same for a file in memory. */
-enum st_code program_check_image(const void *image, size_t bytes, bool *has_runtime,
+enum st_code program_check_image(const void *image, size_t bytes, enum vg_preload *preload,
                                  struct st_error *err);
 
 #endif

@@ -47,7 +47,7 @@ static pid_t program_start(const struct program_run *run, const char *path, int 
 {
     char **environment = run->environment
                              ? run->environment
-                             : vg_process_environment(run->device.folder, door, run->has_runtime);
+                             : vg_process_environment(run->device.folder, door, run->preload);
     pid_t parent = getpid(), pid = environment ? fork() : -1;
     if (pid != 0) {
         if (!run->environment)
@@ -164,8 +164,10 @@ int program_run(struct program_run *run, int *status)
         return complain(run, &err);
     if (run->environment)
         return run_as_it_is(run, path, status);
-    if (program_folder(folder, &err) || program_check(path, &run->has_runtime, &err))
+    if (program_folder(folder, &err) || program_check(path, &run->preload, &err))
         return complain(run, &err);
+    if (run->confined && run->preload == VG_PRELOAD_ALL)
+        run->preload = VG_PRELOAD_NONE;
     forward_signals();
     run->device.folder = folder;
     struct vg_process device;

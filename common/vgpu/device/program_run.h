@@ -19,10 +19,10 @@ struct program_run {
     /** Called in the child before the program runs; may be NULL. */
     void (*started)(int pid, void *context);
     void *context;
-    bool has_runtime; /**< set: the program carries NVIDIA's, which is replaced as it is loaded */
-    int pid;          /**< set to the program's */
-    bool found;       /**< set: the device has findings; only with device.tells_findings */
-    struct cost cost; /**< set to what the program cost; not its device process */
+    enum vg_preload preload; /**< set: what the program loads first */
+    int pid;                 /**< set to the program's */
+    bool found;              /**< set: the device has findings; only with device.tells_findings */
+    struct cost cost;        /**< set to what the program cost; not its device process */
 };
 
 /** Finds the folder that this program lies in. @param to  of PATH_MAX bytes. */

@@ -42,7 +42,7 @@ const char *elf_string(struct elf_view table, size_t offset)
     return (const char *)table.p + offset;
 }
 
-bool elf_symbols_each(const struct elf_file *f,
+bool elf_symbols_each(const struct elf_file *f, unsigned table,
                       void (*visit)(const char *name, const Elf64_Sym *symbol, void *context),
                       void *context)
 {
@@ -50,7 +50,7 @@ bool elf_symbols_each(const struct elf_file *f,
     Elf64_Sym symbol;
     struct elf_view symbols = {0}, names = {0};
     for (size_t i = 0; elf_section(f, i, &s) && !symbols.p; i++)
-        if (s.sh_type == SHT_SYMTAB && elf_section(f, s.sh_link, &link) &&
+        if (s.sh_type == table && elf_section(f, s.sh_link, &link) &&
             elf_contents(f, &link, &names))
             elf_contents(f, &s, &symbols);
     for (size_t i = 0; i < symbols.n / sizeof symbol; i++) {

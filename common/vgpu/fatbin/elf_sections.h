@@ -27,9 +27,9 @@ bool elf_open(struct elf_file *to, const void *image, size_t bytes);
 bool elf_section(const struct elf_file *f, size_t i, Elf64_Shdr *to);
 /** @return whether a section has contents inside the file; @p to is set to them. */
 bool elf_contents(const struct elf_file *f, const Elf64_Shdr *s, struct elf_view *to);
-/** Calls @p visit with each symbol that has a name, of the table that a linker needs but a loader does not
- * (none in a file that was stripped). @return whether there is such a table. */
-bool elf_symbols_each(const struct elf_file *f,
+/** Calls @p visit with each symbol that has a name. @param table  SHT_SYMTAB, which a linker needs but a loader
+ * does not (none in a file that was stripped), or SHT_DYNSYM. @return whether there is such a table. */
+bool elf_symbols_each(const struct elf_file *f, unsigned table,
                       void (*visit)(const char *name, const Elf64_Sym *symbol, void *context),
                       void *context);
 /** @return a NUL-terminated string inside a table, or NULL. */

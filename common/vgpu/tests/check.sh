@@ -111,6 +111,7 @@ not_launched() { # NAME TEXT
 not_launched launch_from_kernel 'launch_from_kernel.cu:10).*kernels cannot launch kernels'
 not_launched cluster_of_two 'clusters of 2 blocks are not supported'
 not_launched bulk_copy 'bulk_copy.cu:7): cp.async.bulk'
+not_launched one_of_two_kernels 'one_of_two_kernels.cu:7): cp.async.bulk'
 not_launched newer_architecture 'PTX for compute_100.*-arch=sm_90'
 cuda=$("$here/../../mk/find-cuda.sh")
 if [ -x "$cuda/bin/ptxas" ]; then
@@ -219,12 +220,32 @@ if [ -x "$nvcc" ]; then
     "$nvcc" -std=c++17 -I"$here/../.." -arch=compute_75 "$vector_add" -o "$scratch/static"
     strip "$scratch/static" -o "$scratch/stripped"
     refused stripped_runtime "$scratch/stripped" 'nvcc -cudart shared'
-    if [ "$("$build/vgpu-run" "$scratch/static" 2>&1)" = "$("$build/vgpu-run" "$build/vgpu/tests/programs/vector_add")" ]; then
+    # ... that vgpu-run starts, that a script of its own starts, and in a library that is loaded later.
+    printf 'int run(void);\nint main(void) { return run(); }\n' >"$scratch/main.c"
+    sed 's/int main()/extern "C" int run(void)/' "$vector_add" >"$scratch/library.cu"
+    "$nvcc" -std=c++17 -I"$here/../.." -arch=compute_75 -shared -Xcompiler -fPIC "$scratch/library.cu" -o "$scratch/libadd.so"
+    ${CC:-cc} "$scratch/main.c" -L"$scratch" -ladd -Wl,-rpath,"$scratch" -o "$scratch/with_library"
+    cat >"$scratch/loads.c" <<'EOF'
+#include <dlfcn.h>
+int main(int n, char **path)
+{
+    void *library = dlopen(path[n - 1], RTLD_NOW);
+    int (*run)(void) = library ? (int (*)(void))dlsym(library, "run") : 0;
+    return run ? run() : 9;
+}
+EOF
+    ${CC:-cc} "$scratch/loads.c" -o "$scratch/loads" -ldl
+    : >"$scratch/err"
+    for run in "$scratch/static" "sh -c $scratch/static" "$scratch/with_library" "$scratch/loads $scratch/libadd.so"; do
+        "$build/vgpu-run" $run 2>&1
+    done >"$scratch/all"
+    if [ "$(sort -u "$scratch/all")" = "$("$build/vgpu-run" "$build/vgpu/tests/programs/vector_add")" ] &&
+        [ "$(wc -l <"$scratch/all")" -eq 4 ]; then
         passed=$((passed + 1))
         echo 'PASS own_runtime'
     else
-        "$build/vgpu-run" "$scratch/static" >"$scratch/out" 2>"$scratch/err"
-        fail own_runtime 'with NVIDIA'"'"'s runtime inside the program: another result than with the shared one'
+        cp "$scratch/all" "$scratch/out"
+        fail own_runtime 'with NVIDIA'"'"'s runtime inside the program or a library: another result than with the shared one'
     fi
     "$nvcc" -std=c++17 -I"$here/../.." -gencode arch=compute_75,code=sm_75 -cudart shared \
         "$vector_add" -o "$scratch/sass"
@@ -312,11 +333,13 @@ if wanted needs_driver; then
 int blas_create(void)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    int (*init)(int) = driver ? (int (*)(int))dlsym(driver, "cuInit") : 0;
-    return init ? init(0) : 1;
+    int (*tables)(const void **, const void *) =
+        driver ? (int (*)(const void **, const void *))dlsym(driver, "cuGetExportTable") : 0;
+    const void *table;
+    return tables ? tables(&table, 0) : 1;
 }
 EOF
-    printf 'int blas_create(void);\nint main(void) { blas_create(); return blas_create() == 100 ? 0 : 1; }\n' \
+    printf 'int blas_create(void);\nint main(void) { blas_create(); return blas_create() == 801 ? 0 : 1; }\n' \
         >"$scratch/program.c"
     ${CC:-cc} -shared -fPIC "$scratch/blas.c" -o "$scratch/libblas_of_test.so" -ldl &&
         ${CC:-cc} "$scratch/program.c" -L"$scratch" -lblas_of_test -Wl,-rpath,"$scratch" -o "$scratch/program"

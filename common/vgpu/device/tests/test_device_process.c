@@ -329,7 +329,7 @@ Test(device_process, tells_a_program_where_things_are)
 {
     setenv("LD_LIBRARY_PATH", "/old", 1);
     setenv(VP_DOOR_VARIABLE, "99", 1);
-    char **list = vg_process_environment("/b", 7, false);
+    char **list = vg_process_environment("/b", 7, VG_PRELOAD_NONE);
     int found = 0;
     for (size_t i = 0; list[i]; i++) {
         found += strcmp(list[i], "LD_LIBRARY_PATH=/b/vgpu:/old") == 0;
@@ -343,10 +343,14 @@ Test(device_process, tells_a_program_where_things_are)
 Test(device_process, preloads_the_runtime_before_what_was_preloaded)
 {
     setenv("LD_PRELOAD", "/l.so", 1);
-    for (int preload = 0; preload < 2; preload++) {
+    static const char *const values[] = {
+        [VG_PRELOAD_NONE] = "LD_PRELOAD=/l.so",
+        [VG_PRELOAD_RUNTIME] = "LD_PRELOAD=/b/vgpu/libcudart.so.13:/l.so",
+        [VG_PRELOAD_ALL] =
+            "LD_PRELOAD=/b/vgpu/libcudart.so.13:libnvJitLink.so.13:libnvJitLink.so.12:/l.so"};
+    for (enum vg_preload preload = VG_PRELOAD_NONE; preload <= VG_PRELOAD_ALL; preload++) {
         char **list = vg_process_environment("/b", 7, preload);
-        const char *wanted =
-            preload ? "LD_PRELOAD=/b/vgpu/libcudart.so.13:/l.so" : "LD_PRELOAD=/l.so";
+        const char *wanted = values[preload];
         int found = 0, right = 0;
         for (size_t i = 0; list[i]; i++) {
             found += strncmp(list[i], "LD_PRELOAD=", 11) == 0;

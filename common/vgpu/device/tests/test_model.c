@@ -230,9 +230,9 @@ Test(program_check, wants_the_shared_runtime_of_cuda_13)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct program p = program_make(cases[i].library);
         struct st_error err = {0};
-        bool has_runtime = true;
-        cr_assert_eq(program_check_image(&p, sizeof p, &has_runtime, &err), cases[i].code);
-        cr_assert_not(has_runtime);
+        enum vg_preload preload = VG_PRELOAD_ALL;
+        cr_assert_eq(program_check_image(&p, sizeof p, &preload, &err), cases[i].code);
+        cr_assert_eq(preload, VG_PRELOAD_NONE);
         cr_assert(strstr(err.hint, cases[i].hint), "%s", err.hint);
     }
 }
@@ -242,18 +242,18 @@ Test(program_check, survives_mutations_of_a_program)
     char *image;
     size_t bytes;
     struct st_error err;
-    bool has_runtime;
+    enum vg_preload preload;
     cr_assert_eq(file_read("/proc/self/exe", (size_t)1 << 30, &image, &bytes, &err), ST_OK);
-    cr_assert_eq(program_check_image(image, bytes, &has_runtime, &err), ST_OK,
-                 "no GPU code in here");
+    cr_assert_eq(program_check_image(image, bytes, &preload, &err), ST_OK, "no GPU code in here");
+    cr_assert_eq(preload, VG_PRELOAD_ALL);
     struct rng r = rng_make(5, 0);
     for (int i = 0; i < 2000; i++) {
         unsigned char header[64];
         memcpy(header, image, sizeof header);
         for (int k = 0; k < 3; k++)
             image[rng_range(&r, 16, 63)] = (char)rng_u64(&r);
-        program_check_image(image, bytes, &has_runtime, &err);
-        program_check_image(image, (size_t)rng_range(&r, 0, 200), &has_runtime, &err);
+        program_check_image(image, bytes, &preload, &err);
+        program_check_image(image, (size_t)rng_range(&r, 0, 200), &preload, &err);
         memcpy(image, header, sizeof header);
     }
     free(image);

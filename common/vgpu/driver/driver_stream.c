@@ -1,0 +1,55 @@
+/* Streams, events, host functions, and graphs that were recorded from a stream. */
+#include "vgpu/driver/driver.h"
+
+static cudaError_t context_of(CUcontext *to)
+{
+    return (cudaError_t)cuCtxGetCurrent(to);
+}
+
+DRIVER(cuStreamCreate, (CUstream * to, unsigned flags), cudaStreamCreateWithFlags(to, flags))
+DRIVER(cuStreamCreateWithPriority, (CUstream * to, unsigned flags, int priority),
+       cudaStreamCreateWithPriority(to, flags, priority))
+DRIVER(cuStreamDestroy, (CUstream stream), cudaStreamDestroy(stream))
+DRIVER(cuStreamSynchronize, (CUstream stream), cudaStreamSynchronize(stream))
+DRIVER(cuStreamQuery, (CUstream stream), cudaStreamQuery(stream))
+DRIVER(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags),
+       cudaStreamWaitEvent(stream, event, flags))
+DRIVER(cuStreamGetFlags, (CUstream stream, unsigned *to), cudaStreamGetFlags(stream, to))
+DRIVER(cuStreamGetPriority, (CUstream stream, int *to), cudaStreamGetPriority(stream, to))
+DRIVER(cuStreamGetId, (CUstream stream, unsigned long long *to), cudaStreamGetId(stream, to))
+DRIVER(cuStreamGetCtx, (CUstream stream, CUcontext *to), context_of(to))
+DRIVER_VERSION(DRIVER_CONTEXT, cuStreamGetCtx_v2, "cuStreamGetCtx",
+               (CUstream stream, CUcontext *to, void **green),
+               green ? (*green = NULL, context_of(to)) : context_of(to))
+DRIVER(cuStreamAttachMemAsync, (CUstream stream, CUdeviceptr p, size_t bytes, unsigned flags),
+       cudaStreamAttachMemAsync(stream, POINTER(p), bytes, flags))
+/* (the callback's second parameter is an error of the driver: the numbers of faults are the same) */
+DRIVER(cuStreamAddCallback,
+       (CUstream stream, CUstreamCallback function, void *data, unsigned flags),
+       cudaStreamAddCallback(stream, (cudaStreamCallback_t)function, data, flags))
+DRIVER(cuLaunchHostFunc, (CUstream stream, CUhostFn function, void *data),
+       cudaLaunchHostFunc(stream, function, data))
+
+DRIVER(cuEventCreate, (CUevent * to, unsigned flags), cudaEventCreateWithFlags(to, flags))
+DRIVER(cuEventDestroy, (CUevent event), cudaEventDestroy(event))
+DRIVER(cuEventRecord, (CUevent event, CUstream stream), cudaEventRecord(event, stream))
+DRIVER(cuEventRecordWithFlags, (CUevent event, CUstream stream, unsigned flags),
+       cudaEventRecordWithFlags(event, stream, flags))
+DRIVER(cuEventSynchronize, (CUevent event), cudaEventSynchronize(event))
+DRIVER(cuEventQuery, (CUevent event), cudaEventQuery(event))
+/* (the second version only keeps its times longer) */
+DRIVER_VERSION(DRIVER_CONTEXT, cuEventElapsedTime, "cuEventElapsedTime",
+               (float *ms, CUevent from, CUevent to), cudaEventElapsedTime(ms, from, to))
+DRIVER_VERSION(DRIVER_CONTEXT, cuEventElapsedTime_v2, "cuEventElapsedTime",
+               (float *ms, CUevent from, CUevent to), cudaEventElapsedTime(ms, from, to))
+
+DRIVER(cuStreamBeginCapture, (CUstream stream, CUstreamCaptureMode mode),
+       cudaStreamBeginCapture(stream, (enum cudaStreamCaptureMode)mode))
+DRIVER(cuStreamEndCapture, (CUstream stream, CUgraph *to), cudaStreamEndCapture(stream, to))
+DRIVER(cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus *to),
+       cudaStreamIsCapturing(stream, (enum cudaStreamCaptureStatus *)to))
+DRIVER(cuGraphInstantiate, (CUgraphExec * to, CUgraph graph, unsigned long long flags),
+       cudaGraphInstantiateWithFlags(to, graph, flags))
+DRIVER(cuGraphLaunch, (CUgraphExec graph, CUstream stream), cudaGraphLaunch(graph, stream))
+DRIVER(cuGraphExecDestroy, (CUgraphExec graph), cudaGraphExecDestroy(graph))
+DRIVER(cuGraphDestroy, (CUgraph graph), cudaGraphDestroy(graph))

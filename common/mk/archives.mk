@@ -12,13 +12,17 @@ handout-check: $(ARCHIVED_PROGRAMS) vgpu profiler ## prove the students' archive
 bundle: $(ARCHIVED_PROGRAMS) vgpu profiler ## an archive for a machine with a GPU, gcc, make and nvcc: build/convlab-bundle.tar.gz
 	$(Q)common/mk/pack.sh bundle $(BUILD) $(BUILD)/convlab-bundle.tar.gz
 
+.PHONY: modelled-times
+modelled-times: $(BUILD)/model-times vgpu reference ## model the references on all GPUs, for hand-outs: data/modelled-times.tsv (5 minutes)
+	$(Q)$(BUILD)/model-times > data/modelled-times.tsv.new && mv data/modelled-times.tsv.new data/modelled-times.tsv
+
 # The version is NEWS's.
 .PHONY: deb
 DEB_VERSION = $(shell sed -n 's/^\([0-9][0-9.]*\), not yet released.*/\1~dev/p; s/^\([0-9][0-9.]*\)[, ].*/\1/p' NEWS | head -n 1)
 deb: $(BUILD)/vprof vgpu profiler native ## a Debian package of vgpu-run and vprof alone: build/convlab-vgpu.deb
 	$(Q)common/mk/deb.sh $(BUILD) $(DEB_VERSION) $(BUILD)/convlab-vgpu.deb
 
-TEST_NEEDS   += $(ARCHIVED_PROGRAMS)
+TEST_NEEDS   += $(ARCHIVED_PROGRAMS) $(BUILD)/model-times
 TEST_SCRIPTS += common/mk/tests/handout.sh common/mk/tests/notebook.sh common/mk/tests/deb.sh
 
 .PHONY: bare-check toolkits

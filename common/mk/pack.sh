@@ -34,7 +34,7 @@ shared_libraries() { # PROGRAM...
 
 mkdir -p "$root/build/shared" "$root/common/mk" "$root/data/fashion-mnist"
 cp common/mk/archive.mk "$root/Makefile"
-copy LICENSE common/conv.h common/mk/editor.cuh common/mk/flags.mk common/mk/labs.mk common/mk/find-cuda.sh common/mk/toolkit.sh common/mk/toolkits.tsv
+copy LICENSE data/modelled-times.tsv common/conv.h common/mk/editor.cuh common/mk/flags.mk common/mk/labs.mk common/mk/find-cuda.sh common/mk/toolkit.sh common/mk/toolkits.tsv
 files_of data/models | while read -r f; do copy "$f"; done
 files_of docs | grep '\.md$\|\.ipynb$\|/images/' | grep -v 'results/\|virtual-gpu\|instructor\|architecture\|exports\|cluster\|gradebook\|sandbox\|cheats' | while read -r f; do copy "$f"; done
 files_of report-templates 2>/dev/null | while read -r f; do copy "$f"; done
@@ -71,7 +71,7 @@ for p in $programs; do
 done
 cp -r "$build/vgpu" "$root/build/"
 [ -e "$root/build/vgpu/libvgpu-native.so" ] && strip --strip-unneeded "$root/build/vgpu/libvgpu-native.so"
-rm -rf "$root/build/vgpu/tests" "$root/build/vgpu/native" "$root"/build/vgpu/*.[cdoS]
+rm -rf "$root/build/vgpu/tests" "$root/build/vgpu/own-runtime" "$root/build/vgpu/native" "$root"/build/vgpu/*.[cdoS]
 # What vprof loads into programs on a real GPU.
 for library in "$build"/profiler/*.so; do
     [ -e "$library" ] || continue

@@ -4,8 +4,26 @@
 #include "grader/export/export_formats.h"
 #include "grader/export/format_parts.h"
 
+#include "grader/course/milestone.h"
+#include "grader/course/rubric.h"
+
 #include <cjson/cJSON.h>
 #include <math.h>
+
+/* Of a submission that is missing or was rejected: 0 in each problem that the lab has. */
+static void put_zeros(cJSON *scores, const char *id)
+{
+    struct gr_milestone milestone;
+    struct gr_rubric *rubric;
+    struct st_error ignored;
+    if (gr_milestone_find(&milestone, id, &ignored) ||
+        gr_rubric_load(&rubric, milestone.rubric, &ignored))
+        return;
+    for (unsigned i = 0; i < rubric->items_count; i++)
+        if (rubric->items[i].kind == GR_AUTOMATIC)
+            cJSON_AddNumberToObject(scores, rubric->items[i].id, 0);
+    gr_rubric_free(rubric);
+}
 
 enum st_code gx_autolab_write(FILE *out, const struct gx_class *class,
                               const struct gx_options *options, struct st_error *err)
@@ -14,7 +32,9 @@ enum st_code gx_autolab_write(FILE *out, const struct gx_class *class,
     const struct gx_record *record = class->record;
     cJSON *root = cJSON_CreateObject();
     cJSON *scores = cJSON_AddObjectToObject(root, "scores");
-    for (size_t i = 0; i < record->checks; i++)
+    if (gx_record_lacks_submission(record))
+        put_zeros(scores, record->milestone);
+    for (size_t i = 0; i < record->checks && !gx_record_lacks_submission(record); i++)
         if (gx_check_counts(record, &record->check[i]))
             cJSON_AddNumberToObject(scores, record->check[i].name, record->check[i].points);
     /* Columns: points, then milliseconds. A scoreboard takes numbers only, so that who has no time

@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool gx_record_lacks_submission(const struct gx_record *record)
+{
+    return record->checks && strcmp(record->check[record->checks - 1].name, GX_SUBMITTED) == 0;
+}
+
 bool gx_check_counts(const struct gx_record *record, const struct gx_check *check)
 {
     return check->status != GR_SKIP || (check->required && !record->fault);

@@ -8,6 +8,12 @@
 
 #include <stdio.h>
 
+/** The last check of a submission that is missing or was rejected. */
+#define GX_SUBMITTED "submitted"
+
+/** @return whether nothing was there to be graded. */
+bool gx_record_lacks_submission(const struct gx_record *record);
+
 /** @return whether a check has points, be they 0: it ran, or it did not because of another that
  * failed. */
 bool gx_check_counts(const struct gx_record *record, const struct gx_check *check);

@@ -3,6 +3,7 @@
 #include "base/numbers.h"
 #include "grader/course/milestone.h"
 #include "grader/course/rubric.h"
+#include "grader/export/format_parts.h"
 #include "grader/record/timing.h"
 
 #include <math.h>
@@ -67,7 +68,7 @@ static void take_no_submission(struct gx_record *to, const struct gb_attempt *fr
 {
     const char *why = *from->message ? from->message : from->status;
     to->score = 0;
-    to->check[to->checks++] = (struct gx_check){.name = "submitted",
+    to->check[to->checks++] = (struct gx_check){.name = GX_SUBMITTED,
                                                 .text = "A submission is there and can be read",
                                                 .status = GR_FAIL,
                                                 .max_points = or_zero(from->max_score),

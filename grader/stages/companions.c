@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "grader/course/lab_make.h"
+#include "grader/stages/shipped_times.h"
 #include "nn/oracle.h"
 
 #include <math.h>
@@ -30,15 +31,19 @@ static bool start_session(struct gr_companion *c, struct grading *g, const char 
     return started;
 }
 
+/* @param milestone  whose reference it is, or "" */
 static void start(struct gr_companion *c, struct grading *g, enum gr_subject subject,
-                  const char *library, size_t images_at_most)
+                  const char *milestone, const char *library, size_t images_at_most)
 {
     c->subject = subject;
     c->images_at_most = images_at_most;
     c->host = g->host;
     c->host.code_store = 0;
-    if (!file_exists(library))
+    if (!file_exists(library)) {
+        snprintf(c->milestone, sizeof c->milestone, "%s", milestone);
+        c->running = *milestone && g->host.device == RUNNER_ON_VIRTUAL_GPU;
         return;
+    }
     if (g->host.device == RUNNER_ON_VIRTUAL_GPU) {
         path_format(c->library, sizeof c->library, "%s", library);
         gr_kept_times_open(&c->kept, &g->host, library);
@@ -67,13 +72,14 @@ void gr_companions_start(struct gr_companion companion[GR_COMPANIONS], struct gr
     if (!g->options->reference) {
         if (file_exists(m->reference_source))
             gr_make_reference(m, &ignored);
-        start(&companion[0], g, GR_REFERENCE, m->reference_library, most_images(g));
+        start(&companion[0], g, GR_REFERENCE, m->id, m->reference_library, most_images(g));
     }
-    start(&companion[1], g, GR_PLAIN_LOOPS, m->plain_library, PLAIN_IMAGES);
+    start(&companion[1], g, GR_PLAIN_LOOPS, "", m->plain_library, PLAIN_IMAGES);
     if (has_speed && !gr_milestone_find(&baseline, "m2", &ignored)) {
         if (file_exists(baseline.reference_source))
             gr_make_reference(&baseline, &ignored);
-        start(&companion[2], g, GR_BASELINE, baseline.reference_library, most_images(g));
+        start(&companion[2], g, GR_BASELINE, baseline.id, baseline.reference_library,
+              most_images(g));
     }
 }
 
@@ -104,6 +110,28 @@ static bool model_once(struct gr_companion *c, struct grading *g, const struct g
     return ran;
 }
 
+bool gr_companion_model(struct gr_companion *c, struct grading *g, const char *library,
+                        const struct gr_conv *conv, double *op_time_s)
+{
+    start(c, g, GR_REFERENCE, "", library, GR_MAX_IMAGES);
+    c->kept.path[0] = '\0';
+    return c->running && model_once(c, g, conv, op_time_s);
+}
+
+/* A time of the table that is shipped: the companion stays, whatever is not in it. */
+static void look_up(const struct gr_companion *c, struct grading *g, const char *model,
+                    const struct gr_conv *conv, int layer)
+{
+    struct gr_shipped_times times;
+    struct gr_shipped_time found;
+    struct st_error ignored;
+    if (!gr_shipped_times_read(&times, NULL, &ignored) &&
+        gr_shipped_time_find(&times, g->host.profile, c->milestone, &conv->shape, &found))
+        gr_timing_add(gr_timing_of(g->result, c->subject, model, layer, &conv->shape),
+                      found.op_time_s);
+    tsv_free(&times.table);
+}
+
 void gr_companions_time(struct gr_companion companion[GR_COMPANIONS], struct grading *g,
                         const char *model, const struct gr_conv *conv, int layer, bool warm_up)
 {
@@ -112,6 +140,10 @@ void gr_companions_time(struct gr_companion companion[GR_COMPANIONS], struct gra
         double op_time_s;
         if (!c->running || (size_t)conv->shape.B > c->images_at_most)
             continue;
+        if (c->milestone[0]) {
+            look_up(c, g, model, conv, layer);
+            continue;
+        }
         c->running = g->host.device == RUNNER_ON_VIRTUAL_GPU ? model_once(c, g, conv, &op_time_s)
                                                              : run_once(c, g, conv, &op_time_s);
         if (c->running && !warm_up)

@@ -19,6 +19,7 @@ struct gr_companion {
     size_t images_at_most;     /**< what is slow is timed at small sizes only */
     char library[PATH_MAX];    /**< virtual GPU: what is run for a time that is not kept */
     struct gr_kept_times kept; /**< virtual GPU */
+    char milestone[16];        /**< virtual GPU, without the library: whose times are looked up */
 };
 
 enum { GR_COMPANIONS = 3 };
@@ -31,6 +32,9 @@ void gr_companions_start(struct gr_companion companion[GR_COMPANIONS], struct gr
  * @param warm_up  the times are not kept. */
 void gr_companions_time(struct gr_companion companion[GR_COMPANIONS], struct grading *g,
                         const char *model, const struct gr_conv *conv, int layer, bool warm_up);
+/** Models one convolution with a library, anew, on the grading's virtual GPU. @return whether it ran */
+bool gr_companion_model(struct gr_companion *companion, struct grading *g, const char *library,
+                        const struct gr_conv *conv, double *op_time_s);
 /** Ends them. */
 void gr_companions_end(struct gr_companion companion[GR_COMPANIONS]);
 

@@ -93,6 +93,7 @@ static void judge_ratio(const struct grading *g, struct gr_check *check, const s
     const struct gr_speed *s = &g->result->speed;
     const double ratio = s->to_baseline;
     const unsigned kept = bounds_kept(item, ratio);
+    const bool measured = g->host.device == RUNNER_ON_GPU;
     /* Noise that could turn the verdict. */
     if (s->uncertainty > NARROW && bounds_kept(item, ratio * (1 + s->uncertainty)) !=
                                        bounds_kept(item, ratio / (1 + s->uncertainty))) {
@@ -103,8 +104,9 @@ static void judge_ratio(const struct grading *g, struct gr_check *check, const s
         gr_check_hint(check, "is the GPU used by others, or its clock changing?");
         return;
     }
-    gr_check_set(check, kept ? GR_PASS : GR_FAIL, "%.2f times the Op Time of m2 at %zu images",
-                 ratio, s->images);
+    gr_check_set(check, kept ? GR_PASS : GR_FAIL, "%.2f times the Op Time of m2 at %zu images%s%s",
+                 ratio, s->images, measured ? ", both measured in turn on the " : "",
+                 measured ? g->session.device_name : "");
     check->points = points_for(item, kept);
     if (kept == item->at_most_count) {
         gr_check_append(check, " (at most %g)", s->at_most);
@@ -114,6 +116,20 @@ static void judge_ratio(const struct grading *g, struct gr_check *check, const s
     gr_check_hint(
         check,
         "what limits the slowest kernel (see the profile)? Compare its loads, barriers and occupancy with what the technique promises");
+}
+
+/* Nothing to compare with. */
+static void say_no_baseline(const struct grading *g, struct gr_check *check)
+{
+    if (g->host.device == RUNNER_ON_GPU) {
+        gr_check_set(check, GR_SKIP,
+                     "on a real GPU the reference of m2 is timed in turn with it, and is not here");
+        gr_check_hint(check, "--device virtual:h200 compares modelled times, which are here");
+    } else {
+        gr_check_set(check, GR_SKIP, "no modelled time of m2's reference is here for %s",
+                     g->result->profile);
+        gr_check_hint(check, "data/modelled-times.tsv has those of the suite's GPUs and models");
+    }
 }
 
 static bool was_right(const struct gr_result *r, size_t images)
@@ -160,7 +176,7 @@ void gr_speed_check(struct grading *g)
         gr_check_set(check, GR_PASS, "this is the reference");
     } else if (isnan(g->result->speed.to_baseline)) {
         check->required = false;
-        gr_check_set(check, GR_SKIP, "the reference of m2 is not here to be timed beside it");
+        say_no_baseline(g, check);
     } else {
         judge_ratio(g, check, item);
         tell_goal(g, check);

@@ -508,6 +508,12 @@ Test(exports, a_gradebook_gives_the_same_records)
     cr_expect_str_eq(class.record[4].fault, "the reason");
     expect_says(&class.record[1], "m1: CPU convolution. Graded on cpu by ConvLab ", ".");
     expect_says(&class.record[2], "m1: CPU convolution. ", by_hand);
+    char *scores = said("autolab", &class.record[3]), *junit = said("junit", &class.record[3]);
+    cr_expect(strstr(scores, "\"inference_10000\":0") && !strstr(scores, "submitted"), "%s",
+              scores);
+    cr_expect(strstr(junit, "classname=\"convlab.m1.carol\" name=\"submitted\""), "%s", junit);
+    free(scores);
+    free(junit);
     class.record[3].device = ""; /* as grader class stores it */
     expect_says(&class.record[3], "m1: CPU convolution. Looked at by ConvLab ", ".");
     for (size_t i = 0; i < class.records; i++)

@@ -152,6 +152,25 @@ Test(speed, needs_m2_beside_it_and_not_the_reference)
     gr_speed_check(&g);
     cr_assert_eq(check->status, GR_SKIP);
     cr_assert_not(check->required);
+    cr_assert(strstr(check->message, "no modelled time of m2's reference"), "%s", check->message);
+    check->required = true;
+    g.host.device = RUNNER_ON_GPU;
+    gr_speed_check(&g);
+    cr_assert(strstr(check->message, "timed in turn with it, and is not here"), "%s",
+              check->message);
+    free(g.result);
+}
+
+Test(speed, says_what_a_real_gpu_compared)
+{
+    struct grading g;
+    struct gr_check *check = judged(&g, 1.5, 0);
+    g.host.device = RUNNER_ON_GPU;
+    snprintf(g.session.device_name, sizeof g.session.device_name, "Some GPU 9");
+    gr_speed_check(&g);
+    cr_assert(
+        strstr(check->message, "of m2 at 100 images, both measured in turn on the Some GPU 9"),
+        "%s", check->message);
     free(g.result);
 }
 

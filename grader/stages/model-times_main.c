@@ -1,0 +1,208 @@
+/* Writes data/modelled-times.tsv (shipped_times.h), or measures rows of it again.
+ *
+ *     model-times >TABLE                    all profiles, milestones and layers
+ *     model-times --check MILESTONE IMAGES [TABLE]
+ *                                           the rows of a milestone at so many images: exit status 1
+ *                                           if one has another time or version now
+ *
+ * A row depends on the layer's shape alone: references do the same work for all weights and images. */
+#include "base/checkout.h"
+#include "base/files.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include "grader/course/lab_make.h"
+#include "grader/stages/companions.h"
+#include "grader/stages/shipped_times.h"
+#include "nn/network.h"
+#include "nn/oracle.h"
+
+#include <glob.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAYERS = 4, MILESTONES = 9 };
+static const char default_profile[] = "h200";
+static const int small_images = 10; /* what a test can afford, of the default profile alone */
+
+/* ---- one time -------------------------------------------------------------------------------- */
+
+static enum st_code measure(const char *profile, const char *milestone,
+                            const struct conv_shape *shape, double *op_time_s, struct st_error *err)
+{
+    char device[64];
+    struct gr_options options = gr_options_default();
+    struct grading g = {.options = &options, .result = calloc(1, sizeof *g.result), .out = stderr};
+    struct gr_companion companion[GR_COMPANIONS];
+    struct gr_conv conv = {.shape = *shape};
+    struct rng rng = rng_make(1, 1);
+    float *x = malloc(nn_conv_x_elems(shape) * sizeof *x), *k = malloc(nn_conv_k_elems(shape) * 4);
+    snprintf(device, sizeof device, "virtual:%s", profile);
+    options.milestone = milestone;
+    options.device = device;
+    options.reference = true;
+    gr_companions_clear(companion);
+    enum st_code code = x && k && g.result ? gr_grading_prepare(&g, err)
+                                           : st_fail(err, ST_NO_MEMORY, "cannot hold a layer");
+    if (!code)
+        code = gr_make_reference(&g.milestone, err);
+    if (!code)
+        code = arena_open(&g.arena, err);
+    if (!code)
+        code = arena_reserve(&g.arena, arena_layout_for(shape).bytes, err);
+    for (size_t i = 0; !code && i < nn_conv_x_elems(shape); i++)
+        x[i] = (float)rng_range(&rng, 0, 255) / 255;
+    for (size_t i = 0; !code && i < nn_conv_k_elems(shape); i++)
+        k[i] = (float)rng_range(&rng, -100, 100) / 100;
+    conv.x = x;
+    conv.k = k;
+    if (!code &&
+        !gr_companion_model(&companion[0], &g, g.milestone.reference_library, &conv, op_time_s))
+        code = st_fail(err, ST_CHILD, "the reference of %s does not run on %s", milestone, device);
+    gr_companions_end(companion);
+    gr_grading_free(&g);
+    free(g.result);
+    free(x);
+    free(k);
+    return code;
+}
+
+static enum st_code make_row(struct gr_shipped_time *row, char cuda[16],
+                             char version[GR_VERSION_CHARS], struct st_error *err)
+{
+    struct gr_milestone milestone;
+    enum st_code code = gr_milestone_find(&milestone, row->milestone, err);
+    gr_cuda_name(cuda);
+    if (!code && !gr_shipped_version(milestone.reference_source, cuda, version))
+        code = st_fail(err, ST_NOT_FOUND, "no reference of %s", row->milestone);
+    row->cuda = cuda;
+    row->version = version;
+    return code ? code : measure(row->profile, row->milestone, &row->shape, &row->op_time_s, err);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* The layers of the suite's models, each shape once. */
+static enum st_code find_layers(struct conv_shape layer[LAYERS], size_t *n, struct st_error *err)
+{
+    static const char *const models[] = {"two-layer", "one-layer-high", "one-layer-low"};
+    enum st_code code = ST_OK;
+    *n = 0;
+    for (size_t i = 0; !code && i < sizeof models / sizeof *models; i++) {
+        char folder[PATH_MAX], name[256];
+        struct nn_network net;
+        if ((code = nn_model_place(models[i], folder, name, err)) ||
+            (code = nn_network_load(&net, folder, name, err)))
+            return code;
+        for (int c = 0; c < net.convs && *n < LAYERS; c++) {
+            bool known = false;
+            for (size_t k = 0; k < *n; k++)
+                known = known || memcmp(&layer[k], &net.conv[c], sizeof *layer) == 0;
+            if (!known)
+                layer[(*n)++] = net.conv[c];
+        }
+        nn_network_free(&net);
+    }
+    return code;
+}
+
+static enum st_code write_rows(FILE *out, const char *profile, const char *milestone, int images,
+                               struct st_error *err)
+{
+    struct conv_shape layer[LAYERS];
+    size_t n;
+    enum st_code code = find_layers(layer, &n, err);
+    for (size_t i = 0; !code && i < n; i++) {
+        char cuda[16], version[GR_VERSION_CHARS];
+        struct gr_shipped_time row = {
+            .profile = profile, .milestone = milestone, .shape = layer[i]};
+        row.shape.B = images;
+        if (!(code = make_row(&row, cuda, version, err)))
+            gr_shipped_time_write(out, &row);
+        fflush(out);
+    }
+    return code;
+}
+
+static enum st_code write_profile(FILE *out, const char *profile, struct st_error *err)
+{
+    enum st_code code = ST_OK;
+    for (int m = 2; !code && m <= MILESTONES; m++) {
+        char id[8];
+        snprintf(id, sizeof id, "m%d", m);
+        fprintf(stderr, "%s %s\n", profile, id);
+        if (strcmp(profile, default_profile) == 0)
+            code = write_rows(out, profile, id, small_images, err);
+        if (!code)
+            code = write_rows(out, profile, id, GR_SPEED_IMAGES, err);
+    }
+    return code;
+}
+
+static enum st_code write_table(FILE *out, struct st_error *err)
+{
+    char pattern[PATH_MAX];
+    glob_t found = {0};
+    const char *build = checkout_build(err);
+    if (!build || !path_format(pattern, sizeof pattern, "%s/vgpu/profiles/*.yaml", build) ||
+        glob(pattern, 0, NULL, &found))
+        return st_fail(err, ST_NOT_FOUND, "the virtual GPU is not built");
+    enum st_code code = ST_OK;
+    gr_shipped_times_head(out);
+    for (size_t i = 0; !code && i < found.gl_pathc; i++) {
+        char name[64];
+        const char *base = strrchr(found.gl_pathv[i], '/') + 1;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(base, "."), base);
+        code = write_profile(out, name, err);
+    }
+    globfree(&found);
+    return code;
+}
+
+/* ---- the check ------------------------------------------------------------------------------- */
+
+static enum st_code check(const char *path, const char *milestone, int images, size_t *wrong,
+                          struct st_error *err)
+{
+    struct gr_shipped_times times;
+    struct gr_shipped_time row;
+    size_t found = 0;
+    enum st_code code = gr_shipped_times_read(&times, path, err);
+    for (size_t i = 0; !code && i < times.rows; i++) {
+        char cuda[16], version[GR_VERSION_CHARS];
+        if (!gr_shipped_time_row(&times, i, &row) || row.shape.B != images ||
+            strcmp(row.milestone, milestone) != 0)
+            continue;
+        struct gr_shipped_time now = row;
+        code = make_row(&now, cuda, version, err);
+        found++;
+        if (code || (strcmp(now.cuda, row.cuda) == 0 && strcmp(now.version, row.version) == 0 &&
+                     fabs(now.op_time_s - row.op_time_s) <= 1e-8 * row.op_time_s))
+            continue;
+        printf("%s %s, %d images, layer with %d maps: shipped %.9g s (CUDA %s, version %s), now "
+               "%.9g s (CUDA %s, version %s)\n",
+               row.profile, milestone, images, row.shape.M, row.op_time_s, row.cuda, row.version,
+               now.op_time_s, now.cuda, now.version);
+        *wrong += strcmp(now.cuda, row.cuda) == 0;
+    }
+    if (!code && !found)
+        code = st_fail(err, ST_NOT_FOUND, "no row of %s at %d images", milestone, images);
+    tsv_free(&times.table);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct st_error err;
+    size_t wrong = 0;
+    const bool checks = (argc == 4 || argc == 5) && strcmp(argv[1], "--check") == 0;
+    enum st_code code =
+        checks ? check(argv[4], argv[2], atoi(argv[3]), &wrong, &err)
+        : argc == 1
+            ? write_table(stdout, &err)
+            : st_fail(&err, ST_USAGE, "expected nothing, or --check MILESTONE IMAGES [TABLE]");
+    progress_clear();
+    if (code)
+        st_print(stderr, "model-times", &err);
+    return code ? 2 : wrong > 0;
+}

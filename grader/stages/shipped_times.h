@@ -1,0 +1,55 @@
+/** @file
+ * Modelled Op Times of the references, as shipped: data/modelled-times.tsv. Where the references are
+ * not, as in a hand-out and on platforms, a grading on the virtual GPU is compared with these numbers.
+ *
+ *     profile  milestone  images  M  C  H  W  K  op_time_s  cuda  version
+ *
+ * `make modelled-times` writes the table (model-times_main.c). version is a hash of the reference's
+ * source, the toolkit and the clock; a test measures some rows again.
+ */
+#ifndef CONVLAB_GRADER_SHIPPED_TIMES_H
+#define CONVLAB_GRADER_SHIPPED_TIMES_H
+
+#include "base/tsv.h"
+#include "conv.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { GR_VERSION_CHARS = 17 };
+
+/** One row. */
+struct gr_shipped_time {
+    const char *profile, *milestone;
+    struct conv_shape shape;
+    double op_time_s;
+    const char *cuda, *version;
+};
+
+/** The table; zeroed: not there. */
+struct gr_shipped_times {
+    struct tsv table;
+    size_t rows;
+};
+
+/** Reads the table. Free it with tsv_free(&times->table). @param path  NULL: the checkout's
+ * @return ST_OK also if that is not there */
+enum st_code gr_shipped_times_read(struct gr_shipped_times *times, const char *path,
+                                   struct st_error *err);
+/** One of its rows. @return false if a cell of it is wrong */
+bool gr_shipped_time_row(const struct gr_shipped_times *times, size_t row,
+                         struct gr_shipped_time *to);
+/** Finds a reference's time. @return false if it is not in the table */
+bool gr_shipped_time_find(const struct gr_shipped_times *times, const char *profile,
+                          const char *milestone, const struct conv_shape *shape,
+                          struct gr_shipped_time *to);
+/** The table's first line, and a row. */
+void gr_shipped_times_head(FILE *out);
+void gr_shipped_time_write(FILE *out, const struct gr_shipped_time *time);
+
+/** The toolkit that is used here: "13.0". */
+void gr_cuda_name(char to[16]);
+/** The version of a reference's times, made here. @return false if its source cannot be read */
+bool gr_shipped_version(const char *source, const char *cuda, char version[GR_VERSION_CHARS]);
+
+#endif

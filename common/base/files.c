@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <ftw.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -198,4 +199,16 @@ void tree_remove(const char *path)
 {
     enum { OPEN_FOLDERS = 16 };
     nftw(path, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+}
+
+uint64_t tree_bytes(const char *path)
+{
+    char *const paths[] = {(char *)(uintptr_t)path, NULL}; /* only read */
+    FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    uint64_t sum = 0;
+    for (FTSENT *entry; tree && (entry = fts_read(tree));)
+        sum += entry->fts_info == FTS_F ? (uint64_t)entry->fts_statp->st_size : 0;
+    if (tree)
+        fts_close(tree);
+    return sum;
 }

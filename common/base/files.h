@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /** Reads a whole file.
  * @param max_bytes  refuse anything larger
@@ -51,6 +52,9 @@ enum st_code dir_make(const char *path, struct st_error *err);
 
 /** Removes a file, or a folder with all that is in it, as far as that is possible. Follows no links. */
 void tree_remove(const char *path);
+
+/** @return the sizes of a file, or of all files in a folder, as far as they can be seen. Follows no links. */
+uint64_t tree_bytes(const char *path);
 
 /** @return whether something exists at @p path. */
 bool file_exists(const char *path);

@@ -12,7 +12,7 @@
  *
  * A version is a source on a device with a model. Grading it again adds to it: what this run was not
  * asked for is kept from before, with its date. A version appears by renaming a folder, so that what
- * is there is whole; the oldest ones go once there are too many. A damaged version is reported and
+ * is there is whole; the oldest ones go once there are too many, or they take too much room. A damaged version is reported and
  * left out. A version that did not build is not kept.
  */
 #ifndef CONVLAB_GRADER_HISTORY_H
@@ -25,7 +25,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { HI_MAX_VERSIONS = 100 };
+/** What is kept at most of a milestone. The newest HI_LEAST_VERSIONS stay in any case. */
+enum { HI_MAX_VERSIONS = 100, HI_LEAST_VERSIONS = 2, HI_MAX_BYTES = 64 << 20 };
 
 /** A version of the history, as its folder is named. */
 struct hi_version {

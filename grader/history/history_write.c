@@ -137,13 +137,20 @@ static enum st_code put_in_place(struct hi_writing *w, const struct hi_list *lis
 static void prune(struct hi_writing *w, const struct hi_list *list,
                   const struct hi_version *earlier)
 {
-    size_t n = list->n + !earlier, i = 0;
-    for (; n > HI_MAX_VERSIONS && i < list->n; i++)
-        if (&list->version[i] != earlier) {
-            tree_remove(list->version[i].folder);
-            note(w, &list->version[i], "removed: the history keeps 100 versions");
-            n--;
-        }
+    size_t n = list->n + !earlier;
+    uint64_t bytes = tree_bytes(w->folder);
+    for (size_t i = 0; i < list->n; i++) /* (what was replaced has none) */
+        bytes += tree_bytes(list->version[i].folder);
+    for (size_t i = 0; i < list->n && n > HI_LEAST_VERSIONS; i++) {
+        if (n <= HI_MAX_VERSIONS && bytes <= HI_MAX_BYTES)
+            break;
+        if (&list->version[i] == earlier)
+            continue;
+        bytes -= tree_bytes(list->version[i].folder);
+        tree_remove(list->version[i].folder);
+        note(w, &list->version[i], "removed: the history keeps 100 versions and 64 MiB");
+        n--;
+    }
 }
 
 enum st_code hi_commit(struct hi_writing *w, struct gr_result *result, const char *source,

@@ -204,6 +204,23 @@ Test(history, the_oldest_version_goes_when_there_are_too_many)
     cr_expect_str_eq(note, "", "the same version again removes none");
 }
 
+Test(history, the_oldest_versions_go_when_they_take_too_much_room)
+{
+    keep_record(record_of("a", "Monday", 1e-3, smallest), "a", false);
+    keep_record(record_of("b", "Monday", 1e-3, smallest), "b", false);
+    cr_assert_eq(truncate(temp_path("m3/history/000001-" A "/conv.cu"), HI_MAX_BYTES - 8192), 0);
+    const char *note = keep_record(record_of("c", "Monday", 1e-3, smallest), "c", false);
+    cr_expect_str_eq(note, "", "there is room for all");
+    cr_assert_eq(truncate(temp_path("m3/history/000001-" A "/conv.cu"), HI_MAX_BYTES), 0);
+    note = keep_record(record_of("c", "Monday", 1e-3, smallest), "c", false);
+    cr_expect(strstr(note, "000001-" A ": removed: the history keeps 100 versions and 64 MiB"),
+              "%s", note);
+    cr_expect_eq(strncmp(versions(), "000002-", 7), 0, "%s", versions());
+    cr_assert_eq(truncate(temp_path("m3/history/000002-" B "/conv.cu"), HI_MAX_BYTES), 0);
+    note = keep_record(record_of("c", "Monday", 1e-3, smallest), "c", false);
+    cr_expect_str_eq(note, "", "two are always kept");
+}
+
 /* The child's side: grades another size a time, in turn with the others. */
 static _Noreturn void grade_sizes(size_t from)
 {

@@ -290,7 +290,7 @@ static enum st_code read_metadata(struct cl_class *class, enum cl_form form,
         return ST_OK;
     path_format(path, sizeof path, "%s/" CL_METADATA, class->options->dir);
     if (cl_metadata_read(path, metadata, &odd))
-        cl_notice(class, NULL, "%s: %s (line and file: %s)", odd.what, odd.hint, odd.where);
+        cl_notice(class, NULL, "%s: %s (hint: %s)", odd.where, odd.what, odd.hint);
     for (size_t i = 0; i < metadata->n; i++) {
         path_format(path, sizeof path, "%s/%s", class->options->dir, metadata->row[i].folder);
         if (strchr(metadata->row[i].folder, '/') || !file_exists(path))

@@ -1,6 +1,7 @@
 /* Gradescope's submission_metadata.yml, which Ruby writes: a mapping of folders to ":submitters", a list
  * with ":name", ":email" and ":sid", to ":created_at", and to much that is not read here. It may consist
- * of several documents. It is read event by event, so that its size, and aliases in it, do no harm. */
+ * of several documents with "..." between them, where libyaml insists on "---". It is read event by event,
+ * so that its size, and aliases in it, do no harm. */
 #include "grader/class/download.h"
 #include "grader/standing/deadlines.h"
 
@@ -15,6 +16,20 @@ struct reader {
     yaml_event_t event;
     bool failed;
 };
+
+/* A line at a time: one that ends a document begins the next. */
+static int read_line(void *context, unsigned char *to, size_t room, size_t *bytes)
+{
+    FILE *in = context;
+    if (!fgets((char *)to, (int)room, in)) {
+        *bytes = 0;
+        return !ferror(in);
+    }
+    *bytes = strlen((char *)to);
+    if (strcmp((char *)to, "...\n") == 0 || strcmp((char *)to, "...\r\n") == 0)
+        memcpy(to, "---", 3);
+    return 1;
+}
 
 static yaml_event_type_t next(struct reader *r)
 {
@@ -157,7 +172,7 @@ enum st_code cl_metadata_read(const char *path, struct cl_metadata *to, struct s
             fclose(in);
         return err->code;
     }
-    yaml_parser_set_input_file(&r.parser, in);
+    yaml_parser_set_input(&r.parser, read_line, in);
     enum st_code code = take_all(&r, path, to, err);
     yaml_event_delete(&r.event);
     yaml_parser_delete(&r.parser);

@@ -103,8 +103,27 @@ static const char *own_email(struct cl_class *class, const struct csv *csv, size
     return email;
 }
 
+/* What platforms' downloads have told of somebody stays where the file has no column for it. */
+static void keep_what_is_known(const struct gb_roster_list *known, const int column[COLUMNS],
+                               char text[COLUMNS][CL_NAME_BYTES])
+{
+    for (size_t i = 0; i < known->n; i++) {
+        const struct gb_roster *old = &known->row[i];
+        if (strcmp(old->name, text[NAME]) != 0)
+            continue;
+        const char *const was[COLUMNS] = {[TEAM] = old->team,
+                                          [EMAIL] = old->email,
+                                          [PLATFORM_ID] = old->platform_id,
+                                          [SIS_ID] = old->sis_id};
+        for (int c = 0; c < COLUMNS; c++)
+            if (was[c] && column[c] < 0)
+                snprintf(text[c], CL_NAME_BYTES, "%s", was[c]);
+    }
+}
+
 static enum st_code put_row(struct cl_class *class, const struct csv *csv, size_t i,
-                            const int column[COLUMNS], struct st_error *err)
+                            const int column[COLUMNS], const struct gb_roster_list *known,
+                            struct st_error *err)
 {
     const struct csv_row *row = &csv->row[i];
     const char *name = csv_field(row, column[NAME]);
@@ -131,6 +150,7 @@ static enum st_code put_row(struct cl_class *class, const struct csv *csv, size_
         cl_name_text(text[c], c == EMAIL         ? own_email(class, csv, i, column)
                               : c == PLATFORM_ID ? number_of(csv_field(row, column[c]))
                                                  : csv_field(row, column[c]));
+    keep_what_is_known(known, column, text);
     snprintf(full, sizeof full, "%.400s %.400s", text[FIRST], text[LAST]);
     const struct gb_roster put = {.name = text[NAME],
                                   .team = text[TEAM],
@@ -162,6 +182,7 @@ enum st_code cl_roster_read(struct cl_class *class, struct st_error *err)
 {
     struct csv csv;
     int column[COLUMNS];
+    struct gb_roster_list known = {0};
     const char *path = class->options->roster;
     if (!path)
         return ST_OK;
@@ -169,14 +190,17 @@ enum st_code cl_roster_read(struct cl_class *class, struct st_error *err)
     if (!code)
         code = find_columns(&csv, path, column, err);
     if (!code)
+        code = gb_roster_read(class->book, &known, err, "");
+    if (!code)
         code = gb_begin(class->book, err);
     if (code) {
+        gb_roster_free(&known);
         csv_free(&csv);
         return code;
     }
     code = gb_change(class->book, err, "DELETE FROM roster");
     for (size_t i = 1; !code && i < csv.rows; i++)
-        code = put_row(class, &csv, i, column, err);
+        code = put_row(class, &csv, i, column, &known, err);
     if (!code)
         tell_encoding(class, &csv);
     if (!code && csv.unclosed_line)
@@ -187,6 +211,7 @@ enum st_code cl_roster_read(struct cl_class *class, struct st_error *err)
         code = gb_commit(class->book, err);
     if (code)
         gb_rollback(class->book);
+    gb_roster_free(&known);
     csv_free(&csv);
     return code;
 }

@@ -34,7 +34,7 @@ fresh_checkout() {
     cp -r "$top/labs" "$scratch/top/labs"
     rm -rf "$scratch/top/labs/report"
     # What is built, with its times: nothing but labs is compiled again here.
-    (cd "$build" && tar cf - --exclude=tests packages.ok obj lib grader runner confine compile-lab boxed vprof vgpu-run vgpu-device \
+    (cd "$build" && tar cf - --exclude=tests packages.ok obj lib grader runner confine compile-lab unpack-submission boxed vprof vgpu-run vgpu-device \
         train reference vgpu) | tar xf - -C "$scratch/top/build"
     # The skeletons that are committed, whatever a student has in their working copy.
     (cd "$top" && git archive HEAD labs 2>/dev/null) | tar xf - -C "$scratch/top" 2>/dev/null

@@ -23,6 +23,9 @@ mkdir -p "$programs/vgpu" "$root/usr/bin" "$root/usr/share/man/man1" "$root/usr/
     "$work/debian"
 cp "$build/vgpu-run" "$build/vgpu-device" "$build/vprof" "$programs/"
 cp -P "$build"/vgpu/*.so* "$programs/vgpu/"
+for library in "$build"/vgpu-libraries/*.so*; do # only where the toolkit has their headers
+    [ ! -e "$library" ] || { mkdir -p "$programs/vgpu-libraries" && cp -P "$library" "$programs/vgpu-libraries/"; }
+done
 cp -r "$build/vgpu/profiles" "$programs/vgpu/"
 if [ -d "$build/profiler" ]; then
     mkdir "$programs/profiler"

@@ -67,6 +67,34 @@ $(SHIM_12): $(SHIM)
 $(DRIVER): $(SHIM)
 	$(Q)ln -sf $(<F) $@
 
+# ---- cuBLAS in small, where the toolkit has cuBLAS's headers -------------------------------------------
+# In a folder of its own, which labs never see.
+
+ifneq ($(and $(NVCC),$(wildcard $(CUDA_HOME)/include/cublas_v2.h)),)
+BLAS         := $(BUILD)/vgpu-libraries/libcublas.so.13
+BLAS_OBJECTS := $(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard common/vgpu/blas/*.cu))
+BLAS_COMPILE := $(NVCC) -std=c++17 -arch=compute_75 -cudart shared -lineinfo -Icommon -Xcompiler -fPIC,-fvisibility=hidden
+vgpu: $(BLAS)
+TEST_NEEDS   += $(BUILD)/tests/blas
+
+$(BLAS_OBJECTS): $(BUILD)/obj/%.o: %.cu common/vgpu/blas/blas.cuh
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BLAS_COMPILE) -c $< -o $@
+
+$(BUILD)/vgpu-libraries/stubs.cu: common/vgpu/blas/stubs.sh common/vgpu/blas/stub.cuh $(BLAS_OBJECTS)
+	$(Q)mkdir -p $(@D)
+	$(Q)common/vgpu/blas/stubs.sh $(CUDA_HOME)/include/cublas_api.h $(BLAS_OBJECTS) > $@
+
+$(BLAS): $(BUILD)/vgpu-libraries/stubs.cu $(BLAS_OBJECTS) common/vgpu/blas/blas.map
+	$(Q)$(BLAS_COMPILE) -shared -Xlinker -soname=$(@F) -Xlinker --version-script=common/vgpu/blas/blas.map \
+	    $< $(BLAS_OBJECTS) -o $@
+	$(Q)ln -sf $(@F) $(@D)/libcublas.so.12
+
+$(BUILD)/tests/blas: common/vgpu/blas/tests/blas.cu common/vgpu/tests/check.cuh
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) -std=c++17 -arch=compute_75 -Icommon $< -lcublas -o $@
+endif
+
 all: vgpu
 
 .PHONY: ptx-page

@@ -139,13 +139,11 @@ static bool is_variable(const char *text, const char *name)
     return strncmp(text, name, n) == 0 && text[n] == '=';
 }
 
-/* Writes NAME=FOLDER/vgpuFILE[:OLD]. @return the byte behind it. */
-static char *put_before(char *to, const char *name, const char *folder, const char *file)
+/* Writes NAME=FIRST[:OLD]. @return the byte behind it. */
+static char *put_before(char *to, const char *name, const char *first)
 {
     const char *old = getenv(name);
-    return to + 1 +
-           sprintf(to, "%s=%s/vgpu%s%s%s", name, folder, file, old && *old ? ":" : "",
-                   old ? old : "");
+    return to + 1 + sprintf(to, "%s=%s%s%s", name, first, old && *old ? ":" : "", old ? old : "");
 }
 
 char **vg_process_environment(const char *folder, int door, enum vg_preload preload)
@@ -156,9 +154,10 @@ char **vg_process_environment(const char *folder, int door, enum vg_preload prel
     static const char path[] = "LD_LIBRARY_PATH", first[] = "LD_PRELOAD";
     const char *old_path = getenv(path), *old_first = getenv(first);
     size_t n = 0, kept = 0;
+    char before[2 * PATH_MAX];
     while (environ[n])
         n++;
-    const size_t bytes = 2 * strlen(folder) + (old_path ? strlen(old_path) : 0) +
+    const size_t bytes = 3 * strlen(folder) + (old_path ? strlen(old_path) : 0) +
                          (old_first ? strlen(old_first) : 0) + 256;
     char **list = malloc((n + 4) * sizeof *list + bytes);
     if (!list)
@@ -169,10 +168,12 @@ char **vg_process_environment(const char *folder, int door, enum vg_preload prel
             !(preload && is_variable(environ[i], first)))
             list[kept++] = environ[i];
     list[kept++] = text;
-    text = put_before(text, path, folder, "");
+    snprintf(before, sizeof before, "%s/vgpu:%s/vgpu-libraries", folder, folder);
+    text = put_before(text, path, before);
     if (preload) {
         list[kept++] = text;
-        text = put_before(text, first, folder, files[preload]);
+        snprintf(before, sizeof before, "%s/vgpu%s", folder, files[preload]);
+        text = put_before(text, first, before);
     }
     list[kept++] = text;
     sprintf(text, VP_DOOR_VARIABLE "=%d", door);

@@ -78,6 +78,16 @@ for source in "$here"/faults/*.cu; do
         printf 'PASS %s: %s\n' "$name" "$(tr '\n' ' ' <"$scratch/got")"
     fi
 done
+# The functions of cuBLAS, where the toolkit has its headers.
+if [ -e "$build/tests/blas" ] && wanted blas; then
+    if run "$build/tests/blas" && [ ! -s "$scratch/err" ]; then
+        passed=$((passed + 1))
+        cat "$scratch/out"
+    else
+        fail blas 'wrong results or findings'
+    fi
+fi
+
 # Programs that cannot run: each is told why, in one line, and fails.
 refused() { # NAME PROGRAM TEXT
     wanted "$1" || return 0

@@ -332,7 +332,7 @@ Test(device_process, tells_a_program_where_things_are)
     char **list = vg_process_environment("/b", 7, VG_PRELOAD_NONE);
     int found = 0;
     for (size_t i = 0; list[i]; i++) {
-        found += strcmp(list[i], "LD_LIBRARY_PATH=/b/vgpu:/old") == 0;
+        found += strcmp(list[i], "LD_LIBRARY_PATH=/b/vgpu:/b/vgpu-libraries:/old") == 0;
         found += strcmp(list[i], VP_DOOR_VARIABLE "=7") == 0;
         cr_assert_neq(strcmp(list[i], VP_DOOR_VARIABLE "=99"), 0);
     }

@@ -31,6 +31,12 @@ static void put_points(FILE *out, double points)
         put_number(out, points, 3);
 }
 
+static void put_unchecked(FILE *out, double points)
+{
+    if (points > 0)
+        fprintf(out, " checked in this run, %g not checked", points);
+}
+
 static void put_fact(FILE *out, const char *name, const char *text)
 {
     if (!text[0])
@@ -147,7 +153,9 @@ static void put_card(FILE *out, const char *folder, const char *milestone,
         else if (strcmp(name, "score") == 0)
             put_points(out, r->score);
         else if (strcmp(name, "max_score") == 0)
-            put_points(out, r->max_score);
+            put_points(out, r->max_score - gr_unchecked_points(r));
+        else if (strcmp(name, "unchecked") == 0)
+            put_unchecked(out, gr_unchecked_points(r));
         else if (strcmp(name, "manual") == 0)
             put_manual(out, r);
         else if (strcmp(name, "facts") == 0)

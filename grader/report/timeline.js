@@ -31,7 +31,7 @@
   const x = (ns) => LABEL + (ns - from) / (to - from) * width();
 
   function step(span) {
-    const raw = span / Math.max(2, width() / 110), power = 10 ** Math.floor(Math.log10(raw));
+    const raw = span / Math.max(3, width() / 110), power = 10 ** Math.floor(Math.log10(raw));
     return [1, 2, 5, 10].map((k) => k * power).find((s) => s >= raw);
   }
   function draw() {

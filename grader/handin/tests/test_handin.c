@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- what is taken -------------------------------------------------------------------------- */
 
@@ -103,8 +104,14 @@ Test(handin, the_best_file_of_a_folder_is_taken)
     cr_expect_str_eq(taken.report[1].path, "m2/report.md");
     hi_taken_free(&taken);
     put_file(folder, "m1-cpu-conv/conv.c", "another");
+    put_file(folder, "m1/report.pdf", "");
+    char large[PATH_MAX];
+    snprintf(large, sizeof large, "%s/m1/report.pdf", folder);
+    cr_assert_eq(truncate(large, 500000000), 0); /* takes no room */
     cr_assert_eq(hi_take(&taken, &handin, NULL), ST_OK);
     cr_expect_str_eq(taken.source[0].refused, HI_TWICE);
+    cr_expect_str_eq(taken.report[0].refused, "has 500000000 bytes, at most 33554432 are taken");
+    cr_expect_null(taken.report[0].contents);
     hi_taken_free(&taken);
     tree_remove(folder);
 }

@@ -1,5 +1,8 @@
 #include "base/parallel.h"
 
+#include "base/cgroup.h"
+
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -19,11 +22,20 @@ static void *work(void *arg)
     return NULL;
 }
 
+static pthread_once_t quota_once = PTHREAD_ONCE_INIT;
+static double quota; /* in cores, of a container; it is looked at once */
+
+static void read_quota(void)
+{
+    quota = ceil(cgroup_cores(CGROUPS));
+}
+
 int parallel_cores(void)
 {
     cpu_set_t set;
-    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return n > 0 ? n : 1;
+    const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    pthread_once(&quota_once, read_quota);
+    return n > 1 ? (int)fmax(1, fmin(n, quota)) : 1;
 }
 
 void parallel_for(size_t pieces, void (*body)(void *context, size_t piece), void *context)

@@ -11,7 +11,7 @@
  * thread takes which is not determined, so results must not depend on it. */
 void parallel_for(size_t pieces, void (*body)(void *context, size_t piece), void *context);
 
-/** @return the number of cores this process may use (at least 1). */
+/** @return the number of cores this process may use (at least 1), or whose time its control group has. */
 int parallel_cores(void);
 
 #endif

@@ -8,6 +8,7 @@
 #include "grader/class/slurm_files.h"
 #include "grader/class/slurm_schedule.h"
 
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "grader/slurm/slurm.h"
@@ -74,7 +75,7 @@ static enum st_code run_grader(const struct cl_options *o, const char *private,
     }
     kill(-pid, SIGKILL); /* whatever it has left in its group */
     cl_outcome_set(outcome, status, &usage);
-    outcome->out_of_memory = sl_memory_kills("/proc/self/cgroup", "/sys/fs/cgroup") > 0;
+    outcome->out_of_memory = cgroup_memory_kills(CGROUPS) > 0;
     /* Slurm ends all processes of a task that it cancels or queues again, the grader perhaps first:
      * then this one is ended in a moment, too, and there is no outcome. */
     if (outcome->signal && !outcome->timed_out)

@@ -1,5 +1,6 @@
 #include "grader/course/machine.h"
 
+#include "base/cgroup.h"
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/parallel.h"
@@ -57,7 +58,8 @@ size_t gr_memory_available_bytes(void)
     const size_t memory = find_line("/proc/meminfo", "MemAvailable", text, sizeof text)
                               ? strtoull(text, NULL, 10) * 1024
                               : (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    return memory < left ? memory : left;
+    const size_t group = cgroup_memory_left_bytes(CGROUPS), most = memory < left ? memory : left;
+    return most < group ? most : group;
 }
 
 /* In an archive of ours there is no git, or that of the folder that it was unpacked in. */

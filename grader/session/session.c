@@ -11,6 +11,7 @@
  */
 #include "grader/session/session_parts.h"
 
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/parallel.h"
@@ -266,6 +267,7 @@ static enum st_code start(struct gr_session *s, const struct gr_host *host, cons
     *s = GR_SESSION_CLOSED;
     s->host = host;
     s->arena = arena;
+    s->memory_kills = cgroup_memory_kills(CGROUPS);
     memset(run, 0, sizeof *run);
     snprintf(s->library, sizeof s->library, "%s", library);
     int channel[2], out[2];

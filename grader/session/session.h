@@ -59,6 +59,7 @@ struct gr_session {
     int channel, pipe;
     bool alive;
     uint64_t requests;
+    size_t memory_kills; /**< of the own control group, when it started */
     char library[1024];
     char device_name[128];           /**< the GPU's name, or "" */
     char device_id[64];              /**< its UUID, or "" */

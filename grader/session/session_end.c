@@ -1,6 +1,7 @@
 /* How a session's process ended, for the student: by its own word, or by what is left of it. */
 #include "grader/session/session_parts.h"
 
+#include "base/cgroup.h"
 #include "grader/sandbox/filter.h"
 #include "grader/session/source_place.h"
 
@@ -155,6 +156,12 @@ void gr_session_explain_end(struct gr_session *s, struct gr_run *run)
     run->returned = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     if (WIFSIGNALED(status)) {
         int signal = WTERMSIG(status);
+        if (signal == SIGKILL && cgroup_memory_kills(CGROUPS) > s->memory_kills) {
+            gr_session_say(run, GR_DEVICE_LOST,
+                           "the kernel killed the harness: the memory of this container is used up",
+                           "give the container more memory, or ask for fewer images with --images");
+            return;
+        }
         snprintf(message, sizeof message, "killed by SIG%s (%s)",
                  sigabbrev_np(signal) ? sigabbrev_np(signal) : "?",
                  sigdescr_np(signal) ? sigdescr_np(signal) : "unknown signal");

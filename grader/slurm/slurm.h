@@ -51,11 +51,6 @@ enum st_code sl_query(const char *name, struct sl_states *states, struct st_erro
 /** How many numbers an array may use: MaxArraySize. */
 enum st_code sl_array_room(size_t *room, struct st_error *err);
 
-/** How many processes the kernel has ended in this process's control group because there was no
- * memory left for it: Slurm limits a task's memory so.
- * @param cgroups  /proc/self/cgroup @param folder  /sys/fs/cgroup */
-size_t sl_memory_kills(const char *cgroups, const char *folder);
-
 /** Reads a line of squeue, "TASK STATE". @return false if it is none. */
 bool sl_state_parse(const char *line, struct sl_task_state *to);
 

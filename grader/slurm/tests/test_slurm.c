@@ -43,28 +43,3 @@ Test(slurm, lines_that_are_no_states)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         cr_expect_not(sl_state_parse(lines[i], &state), "%s", lines[i]);
 }
-
-/* Both kinds of control groups, and groups that say nothing. */
-Test(slurm, memory_kills_are_read_from_the_own_group, .init = temp_folder_make,
-     .fini = temp_folder_remove)
-{
-    cr_assert_eq(dir_make(temp_path("memory/slurm/job_7"), NULL), ST_OK);
-    cr_assert_eq(dir_make(temp_path("job_8"), NULL), ST_OK);
-    static const char v1[] = "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n";
-    static const char v2[] = "low 0\nhigh 0\nmax 12\noom 3\noom_kill 1\n";
-    temp_file("memory/slurm/job_7/memory.oom_control", v1, sizeof v1 - 1);
-    temp_file("job_8/memory.events", v2, sizeof v2 - 1);
-    static const struct {
-        const char *groups;
-        size_t kills;
-    } cases[] = {{"5:cpu:/\n4:memory:/slurm/job_7\n0::/\n", 2},
-                 {"0::/job_8\n", 1},
-                 {"4:memory:/\n0::/\n", 0},
-                 {"4:memory:/none\n", 0},
-                 {"nonsense\n:\n", 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *groups = temp_file("groups", cases[i].groups, strlen(cases[i].groups));
-        cr_expect_eq(sl_memory_kills(groups, temp_path("")), cases[i].kills, "%s", cases[i].groups);
-    }
-    cr_expect_eq(sl_memory_kills(temp_path("nowhere"), temp_path("")), 0);
-}

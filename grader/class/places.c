@@ -15,6 +15,7 @@
 
 enum { MANY_IMAGES = 1000 };
 #define VIRTUAL_GRADING_BYTES ((size_t)6 << 30) /* of 10000 images */
+#define CPU_GRADING_BYTES     ((size_t)3 << 30)
 
 /* ---- what there is -------------------------------------------------------------------------- */
 
@@ -34,23 +35,28 @@ static bool has_kind(const struct cl_options *o, bool cuda)
     return false;
 }
 
-/* Whether the virtual GPU holds the tensors of more than 1000 images, beside the grader's own. */
-static bool needs_much_memory(const struct cl_options *o)
+/* The memory of a grading of more than 1000 images; 0 if there is none, or they take turns. The
+ * virtual GPU holds the tensors beside the grader's own. */
+static size_t large_grading_bytes(const struct cl_options *o)
 {
-    for (size_t i = 0; i < o->milestones && !uses_gpu(o); i++) {
+    size_t most = 0;
+    for (size_t i = 0; i < o->milestones; i++) {
         const struct gr_options one = cl_options_of(o, i);
-        if (hi_file_is_cuda(o->milestone[i].file) && one.images[one.sizes - 1] > MANY_IMAGES)
-            return true;
+        const bool cuda = hi_file_is_cuda(o->milestone[i].file);
+        const size_t bytes = cuda ? VIRTUAL_GRADING_BYTES : CPU_GRADING_BYTES;
+        const bool alone = cuda ? uses_gpu(o) : o->cpu_times;
+        if (one.images[one.sizes - 1] > MANY_IMAGES && !alone && bytes > most)
+            most = bytes;
     }
-    return false;
+    return most;
 }
 
 static size_t choose_jobs(const struct cl_options *o)
 {
-    const size_t cores = (size_t)parallel_cores();
-    if (o->jobs || !needs_much_memory(o))
+    const size_t cores = (size_t)parallel_cores(), each = large_grading_bytes(o);
+    if (o->jobs || !each)
         return o->jobs ? o->jobs : cores;
-    const size_t room = gr_memory_available_bytes() / VIRTUAL_GRADING_BYTES;
+    const size_t room = gr_memory_available_bytes() / each;
     return room < 1 ? 1 : room < cores ? room : cores;
 }
 

@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 TestSuite(class_parts, .init = temp_folder_make, .fini = temp_folder_remove);
@@ -277,12 +278,12 @@ Test(class_parts, a_convolution_that_never_ends_meets_its_own_limit_first)
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-static size_t jobs_for(size_t images, size_t asked_for)
+static size_t jobs_for(const char *file, size_t images, size_t asked_for)
 {
     struct st_error err;
     struct cl_places places;
     struct cl_options o = {.milestones = 1, .jobs = asked_for, .asked.device = "virtual"};
-    snprintf(o.milestone[0].file, sizeof o.milestone[0].file, "conv.cu");
+    snprintf(o.milestone[0].file, sizeof o.milestone[0].file, "%s", file);
     o.asked.sizes = images > 0;
     o.asked.images[0] = images;
     cr_assert_eq(cl_places_find(&places, &o, &err), ST_OK);
@@ -295,9 +296,17 @@ Test(class_parts, large_sizes_on_the_virtual_gpu_run_as_often_at_once_as_there_i
                  memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     const size_t large[] = {0, 10000}; /* 0: not said */
     for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
-        const size_t jobs = jobs_for(large[i], 0);
+        const size_t jobs = jobs_for("conv.cu", large[i], 0);
         cr_expect(jobs >= 1 && jobs <= cores && (jobs == 1 || jobs * each <= memory), "%zu", jobs);
     }
-    cr_expect_eq(jobs_for(1000, 0), cores);
-    cr_expect_eq(jobs_for(0, 37), 37, "what was asked for counts");
+    cr_expect_eq(jobs_for("conv.cu", 1000, 0), cores);
+    cr_expect_eq(jobs_for("conv.cu", 0, 37), 37, "what was asked for counts");
+}
+
+/* 3 GiB each on the CPU, in 5 GiB of address space. */
+Test(class_parts, large_sizes_on_the_cpu_need_memory_too)
+{
+    cr_assert_eq(setrlimit(RLIMIT_AS, &(struct rlimit){(rlim_t)5 << 30, RLIM_INFINITY}), 0);
+    cr_expect_eq(jobs_for("conv.c", 0, 0), 1);
+    cr_expect_eq(jobs_for("conv.c", 1000, 0), (size_t)parallel_cores());
 }

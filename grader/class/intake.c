@@ -1,4 +1,4 @@
-/* What was handed in: found (entries.c), read (grader/handin), kept and stored. */
+/* What was handed in: found (class_entries.c), read (grader/handin), kept and stored. */
 #include "grader/class/class.h"
 
 #include <math.h>

@@ -54,7 +54,7 @@ device=${DEVICE:-gpu}
 whole() { # GRADEBOOK JOBS [OPTION...]
     book=$1 jobs=$2
     shift 2
-    exec "$build/grader" class in --gradebook "$book" --seed 7 --device "$device" --images "${IMAGES:-100,1000}" --jobs "$jobs" "$@"
+    exec "$build/grader" class in --gradebook "$book" --seed 7 --device "$device" --images "${IMAGES:-100,1000}" --jobs "$jobs" --cpu-times "$@"
 }
 say() { echo "$(date +%T) $*"; }
 

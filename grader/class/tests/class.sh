@@ -325,7 +325,10 @@ times_of_the_cpu() { # m1 gives no points for them: noise is marked, and nothing
         [ "$(sql jumps.db 'SELECT count(*) FROM attempt WHERE timed_from BETWEEN started AND timed_until AND timed_until <= finished')" = 1 ] &&
         grep -q 'on 1 cores, 0 not' jumps.db.files/jumpy/m1/1/log.txt || { cat jumps.db.files/jumpy/m1/1/log.txt; sql jumps.db 'SELECT * FROM attempt'; return 1; }
     in_jumps --regrade && [ "$(sql jumps.db "SELECT group_concat(DISTINCT images), timed_on LIKE 'cores 0-%, not alone', timed_from
-        FROM timing JOIN attempt ON id = attempt WHERE id = 2")" = '4 1 ' ] && [ "$(sql jumps.db 'SELECT count(*) FROM inference WHERE attempt = 2')" = 2 ]
+        FROM timing JOIN attempt ON id = attempt WHERE id = 2")" = '4 1 ' ] && [ "$(sql jumps.db 'SELECT count(*) FROM inference WHERE attempt = 2')" = 2 ] || return 1
+    # As a run that was killed leaves it of a GPU's noise: the next one grades with nothing beside it.
+    sql jumps.db "SELECT source_hash || ' ' || seed || ' ' || options FROM attempt WHERE id = 2" >jumps.db.files/jumpy/m1/3.noisy
+    in_jumps --regrade && [ "$(sql jumps.db 'SELECT tries, alone FROM attempt WHERE id = 3')" = '2 1' ] && [ ! -e jumps.db.files/jumpy/m1/3.noisy ]
 }
 [ "$(nproc)" -lt 2 ] || claim "m1's times: a core of their own where asked, else of the smallest size alone" times_of_the_cpu
 cpu_time_is_all() { # the sandbox's, too: 51 shapes with a loop of some ms each

@@ -14,11 +14,11 @@ BENCH_GPU_OUT     ?= $(BUILD)/bench-gpu
 
 # Never with sanitizers, which CUDA's libraries do not get along with: hence objects of their own.
 $(BUILD)/gpubench-obj/%.o: %.c
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(CC) $(GLOBAL_CFLAGS) -O2 -g -isystem $(CUDA_HOME)/include -MMD -MP -c $< -o $@
 
 $(BUILD)/gpubench-obj/%.o: %.cu grader/gpubench/gpubench_kernels.h common/conv.h
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) -std=c++17 -O3 -lineinfo -I. -Icommon -Xcompiler -Wall,-Wextra $(LAB_NVCC_ARCH) -c $< -o $@
 
 $(GPUBENCH): $(BUILD)/%: $(BUILD)/gpubench-obj/grader/gpubench/%_main.o $(GPUBENCH_OBJECTS)

@@ -77,13 +77,13 @@ $(BUILD)/packages.ok: common/mk/packages.tsv
 	$(Q)mkdir -p $(@D) && touch $@
 
 $(BUILD)/obj/%.o: %.c | $(BUILD)/packages.ok
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(COMPILE) -c $< -o $@
 
 # A line of C for each line of the file, but for those that are only a comment.
 define embedding_rule
 $(BUILD)/obj/%.$(1).o: %.$(1) | $(BUILD)/packages.ok
-	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(SHOW)mkdir -p $$(@D)
 	$$(Q){ name=$$$$(basename $$< | tr -c 'a-z0-9\n' _); echo "extern const char $$$$name[]; const char $$$$name[] ="; \
 	    sed -e '/^ *\/\*.*\*\/$$$$/d' -e 's/[\\"?]/\\&/g' -e 's/.*/"&\\n"/' $$<; echo '"";'; } | \
 	    $$(CC) $$(GLOBAL_CFLAGS) $$(CFLAGS) $$(SAN_FLAGS) -x c -c - -o $$@

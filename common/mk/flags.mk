@@ -12,3 +12,6 @@ CUDA_VERSION := $(if $(NVCC),$(shell sed -n 's/^\#define CUDART_VERSION *\([0-9]
                   $(CUDA_HOME)/include/cuda_runtime_api.h 2>/dev/null))
 CUDA_MAJOR   := $(patsubst 12%,12,$(patsubst 13%,13,$(CUDA_VERSION)))
 CUDA_TOO_OLD := $(shell [ "$(or $(CUDA_VERSION),99999)" -ge 12040 ] || echo "$(CUDA_VERSION)")
+
+# A terminal sees which file is being made: a recipe's first line.
+SHOW = $(if $(filter 1,$(V)),,[ ! -t 2 ] || echo '  $@' >&2; )

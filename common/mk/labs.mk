@@ -48,7 +48,7 @@ print-lab-command-cu: ; @printf '%s\n' $(call lab_compile_cu,conv.cu,libconv.so)
 # $(1) the library, $(2) its source, conv.c or conv.cu, $(3) for a student's: what starts the compiler
 define lab_library_rules
 $(1): $(2) common/conv.h $(if $(3),| $(COMPILE_LAB_NEEDS))
-	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(SHOW)mkdir -p $$(@D)
 ifeq ($(suffix $(2)),.cu)
 	$$(if $$(NVCC),,@echo "labs: $(2) is compiled by nvcc, which is not in $$(CUDA_HOME)/bin (hint: run make setup, or name an installed toolkit: make CUDA_HOME=FOLDER)" >&2; exit 1)
 	$$(if $$(CUDA_TOO_OLD),@echo "labs: the CUDA Toolkit in $$(CUDA_HOME) is too old: version $$(CUDA_TOO_OLD) where 12040 (12.4) or later is expected (hint: run make setup without CUDA_HOME; or name a newer one)" >&2; exit 1)
@@ -72,7 +72,7 @@ editor_entry   = {"directory": "$(CURDIR)", "file": "$(1)", "command": "$(subst 
 .PHONY: compile_commands
 compile_commands: $(BUILD)/compile_commands.json
 $(BUILD)/compile_commands.json: common/mk/labs.mk common/mk/editor.cuh
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)printf '%s\n' '[' $(foreach m,$(MILESTONES),'$(call editor_entry,$(call lab_source,$(m)))$(if $(filter-out $(lastword $(MILESTONES)),$(m)),$(comma))') ']' >$@
 
 define milestone_rules
@@ -88,7 +88,7 @@ $(foreach m,$(MILESTONES),$(eval $(call milestone_rules,$(m))))
 # The plain loops of m1, to be timed beside it: the same code with its functions' names moved up by one.
 reference-m1: $(BUILD)/reference/m1/libconv-plain.so
 $(BUILD)/reference/m1/libconv-plain.so: reference/m1-cpu-conv/conv.c common/conv.h
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -shared,$(LAB_BASE_CFLAGS)) $(LAB_CFLAGS) -c $< -o $(@D)/plain.o
 	$(Q)objcopy --redefine-sym conv_forward=conv_forward_fast \
 	    --redefine-sym conv_seven_loops=conv_forward $(@D)/plain.o

@@ -25,7 +25,7 @@ native: $(if $(LLVM),$(NATIVE))
 	    (hint: apt-get install llvm-dev clang)")
 
 $(filter-out %_bc.o,$(NATIVE_OBJECTS)): $(BUILD)/vgpu/native/obj/%.o: %.c | $(BUILD)/packages.ok
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NATIVE_COMPILE) -c $< -o $@
 
 # ---- what is inlined, as bitcode --------------------------------------------------------------------
@@ -39,7 +39,7 @@ INLINE_CFLAGS := -std=c11 -D_GNU_SOURCE -Icommon -I. -O2 -fwrapv -ffp-contract=o
 INLINE        := $(BUILD)/vgpu/native
 
 $(INLINE)/%.bc: common/vgpu/native/%.c
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(LLVM_CLANG) $(INLINE_CFLAGS) -MMD -MP -MF $(INLINE)/$*.d -MT $@ $< -o $(INLINE)/$*-1.ll
 	$(Q)$(LLVM_CLANG) -O2 -fno-slp-vectorize -Wno-pass-failed -S -emit-llvm -x ir $(INLINE)/$*-1.ll -o $(INLINE)/$*-2.ll
 	$(Q)sed -E -e '/call void @llvm\.assume\(i1 true\)/d' -e 's/"llvm\.loop\.(vectorize|interleave)\./"done./' -e 's/ noundef( |,|\))/\1/g' \
@@ -50,14 +50,14 @@ $(INLINE)/%.bc: common/vgpu/native/%.c
 
 # The bitcode as bytes of the library: `lane_functions_bc`, and how many.
 $(BUILD)/vgpu/native/obj/common/vgpu/native/%_bc.o: $(INLINE)/%.bc
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)printf '%s\n' '.section .rodata' '.balign 16' '.globl $*_bc' '$*_bc:' \
 	    '.incbin "$<"' '1: .balign 8' '.globl $*_bc_bytes' '$*_bc_bytes:' \
 	    '.quad 1b - $*_bc' '.section .note.GNU-stack,"",@progbits' | \
 	    $(CC) -x assembler -c - -o $@
 
 $(NATIVE): $(NATIVE_OBJECTS)
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,defs $^ \
 	    $(shell $(LLVM_CONFIG) --link-shared --ldflags --libs) -lm -pthread -o $@
 	$(Q)echo $(LLVM) > $(LLVM_FOUND)

@@ -6,21 +6,21 @@ SAMPLES := $(patsubst common/vprof/tests/programs/%.cu,$(BUILD)/profiler/samples
 # (which includes the other)
 $(BUILD)/profiler/samples/overlap_static: common/vprof/tests/programs/overlap.cu
 $(BUILD)/profiler/samples/%: common/vprof/tests/programs/%.cu common/vprof/tests/programs/sample.cuh
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) -std=c++17 -lineinfo -arch=compute_75 $(shell sed -n 's|^// nvcc: ||p' $<) \
 	    $(if $(findstring cudart,$(shell sed -n 's|^// nvcc: ||p' $<)),,-cudart shared) -L$(CUDA_HOME)/lib64/stubs $< -o $@
 
 # Times of several libraries, on a GPU or the virtual one.
 $(BUILD)/tests/conv_times: grader/tests/clock/conv_times.cu common/conv.h common/trace/recorded.h
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) -std=c++17 -Icommon -cudart shared $< -Xlinker -export-dynamic -ldl -o $@
 
 # What profilers' times are compared with.
 $(BUILD)/tests/alone.so: common/vprof/tests/compared/alone.c
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -O2 -shared -fPIC -isystem $(CUDA_HOME)/include $< -o $@ -ldl
 $(BUILD)/tests/spins: common/vprof/tests/compared/spins.cu
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) -std=c++17 -arch=compute_75 -cudart shared $< -o $@
 COMPARED := $(addprefix $(BUILD)/tests/,conv_times alone.so spins)
 

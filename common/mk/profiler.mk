@@ -15,11 +15,11 @@ profiler: $(BUILD)/vprof vgpu $(if $(CUPTI_HEADER),$(CUPTI_LIBRARY)) ## the prof
 	    (hint: make setup)")
 
 $(CUPTI_OBJECTS): $(BUILD)/profiler/obj/%.o: %.c | $(BUILD)/packages.ok
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(CUPTI_COMPILE) -c $< -o $@
 
 $(CUPTI_LIBRARY): $(CUPTI_OBJECTS)
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,defs $^ -pthread -ldl -o $@
 
 all: profiler
@@ -34,11 +34,11 @@ trace-page: $(BUILD)/trace-table ## write docs/trace.md from the table of the tr
 FAKE_CUPTI := $(BUILD)/profiler/tests/libcupti-fake.so $(BUILD)/profiler/tests/fake_program
 
 $(BUILD)/profiler/tests/libcupti-fake.so: common/cupti/tests/fake_cupti.c common/cupti/tests/fake_cupti.h
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(CUPTI_COMPILE) -shared -Wl,-soname,$(@F) $< -o $@
 
 $(BUILD)/profiler/tests/fake_program: common/cupti/tests/fake_program.c common/cupti/tests/fake_cupti.h common/trace/recorded.h
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(CC) $(GLOBAL_CFLAGS) $(CFLAGS) $< -ldl -o $@
 
 TEST_NEEDS += $(if $(CUPTI_HEADER),$(CUPTI_LIBRARY) $(FAKE_CUPTI))

@@ -6,7 +6,7 @@ TEST_PROGRAMS := $(foreach m,$(TEST_MODULES),$(call test_program,$(m)))
 
 define test_rules
 $(call test_program,$(1)): $(call objects,$(wildcard $(1)/tests/*.c)) $(MODULE_LIBS)
-	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(SHOW)mkdir -p $$(@D)
 	$$(Q)$$(LINK) $$^ -lcriterion $(LIBS) -o $$@
 endef
 $(foreach m,$(TEST_MODULES),$(eval $(call test_rules,$(m))))
@@ -22,7 +22,7 @@ CUDA_MUTANTS := $(if $(NVCC),$(patsubst grader/tests/mutants_cuda/%.cu,%,$(wildc
 CUDA_MUTANT_LIBS := $(CUDA_MUTANTS:%=$(BUILD)/mutants_cuda/%/libconv.so)
 
 $(BUILD)/mutants_cuda/%/libconv.so: grader/tests/mutants_cuda/%.cu grader/tests/mutants_cuda/plain.cuh common/conv.h
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) $(TEST_NVCCFLAGS) $< -o $@
 
 # Right submissions with and without their technique; several in a file. Some use tensor cores and CUB.
@@ -30,11 +30,11 @@ TECHNIQUES := $(if $(NVCC),$(filter $(MILESTONES),$(patsubst grader/tests/techni
 TECHNIQUE_SETS := $(if $(NVCC),$(patsubst grader/tests/techniques/%.cu,%,$(wildcard grader/tests/techniques/m[0-9]*_*.cu)))
 
 $(BUILD)/techniques/%.o: grader/tests/techniques/%.cu $(wildcard grader/tests/techniques/*.cuh) common/conv.h
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) $(filter-out -shared -std=% -arch=%,$(TEST_NVCCFLAGS)) -std=c++17 -arch=compute_80 -c $< -o $@
 
 $(BUILD)/mutants/%/libconv.so: grader/tests/mutants/%.c common/conv.h $(wildcard grader/tests/mutants/*.h grader/tests/mutants/*.inc)
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(CC) $(LAB_BASE_CFLAGS) -O2 -w $< -lm -o $@
 
 # (the benchmarks are compiled too, so that they do not rot)
@@ -54,7 +54,7 @@ TEST_SCRIPTS += grader/tests/cli/cli.sh grader/tests/editor/completion.sh grader
 TEST_NEEDS   += $(BUILD)/tests/find-toolkit
 TEST_SCRIPTS += common/mk/tests/toolkit.sh
 $(BUILD)/tests/find-toolkit: common/mk/tests/find_toolkit.c $(MODULE_LIBS)
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(CC) $(GLOBAL_CFLAGS) $(CFLAGS) $^ $(LIBS) -o $@
 
 # Heavier suites, on demand.
@@ -74,7 +74,7 @@ steady-check: $(BUILD)/grader $(BUILD)/runner $(if $(NVCC),vgpu) reference ## ri
 
 TEXTBOOK_LIBS := $(patsubst grader/tests/textbook/%.cu,$(BUILD)/textbook/%/libconv.so,$(wildcard grader/tests/textbook/*.cu))
 $(BUILD)/textbook/%/libconv.so: grader/tests/textbook/%.cu common/conv.h
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) $(TEST_NVCCFLAGS) $< -o $@
 
 textbook-check: $(BUILD)/grader $(BUILD)/runner vgpu $(TEXTBOOK_LIBS) ## the textbook solutions graded with 20 fresh seeds each: none may fail (RUNS in all)
@@ -167,6 +167,6 @@ fuzz: $(BUILD)/fuzz_readers ## fuzz the file readers with libFuzzer (FUZZ_SECOND
 	    $(BUILD)/fuzz-corpus common/nn/tests/fuzz/corpus
 
 $(BUILD)/fuzz_readers: $(READER_FUZZ_SOURCES) $(wildcard common/nn/*.h common/base/*.h common/nn/tests/fuzz/*.h)
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)clang $(filter-out -Wno-format-truncation,$(GLOBAL_CFLAGS)) -O1 -g \
 	    -fsanitize=fuzzer,address,undefined $(READER_FUZZ_SOURCES) -lcjson -lz -lm -o $@

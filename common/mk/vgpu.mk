@@ -28,20 +28,20 @@ $(BUILD)/vgpu/profiles/%.yaml: common/vgpu/gpus/%.yaml
 	$(Q)mkdir -p $(@D) && cp $< $@
 
 $(filter $(BUILD)/obj/%,$(SHIM_OBJECTS)): $(BUILD)/obj/%.o: %.c | $(BUILD)/packages.ok
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(SHIM_COMPILE) -c $< -o $@
 
 $(BUILD)/vgpu/%.o: common/vgpu/fatbin/%.c | $(BUILD)/packages.ok
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(SHIM_COMPILE) -c $< -o $@
 
 # The errors of the driver, and its functions in the form of symbols.tsv.
 $(BUILD)/vgpu/driver_errors.inc: $(CUDA_HOME)/include/cuda.h
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)sed -n 's/^ *\(CUDA_[A-Z0-9_]*\) *= [0-9]*,*$$/ERROR(\1)/p' $< > $@
 
 $(BUILD)/vgpu/driver_symbols.tsv: $(CUDA_HOME)/include/cuda.h $(CUDA_HOME)/include/cudaProfiler.h
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)(echo symbol && grep -oh '\bcu[A-Z][A-Za-z0-9_]*' $^ | sort -u) | sed 's/$$/\t-\t=/' > $@
 
 $(BUILD)/obj/common/vgpu/driver/driver_symbols.o: $(BUILD)/vgpu/driver_errors.inc
@@ -51,7 +51,7 @@ $(BUILD)/vgpu/stubs.c: common/vgpu/cudart/stubs.sh common/vgpu/cudart/symbols.ts
 	$(Q)common/vgpu/cudart/stubs.sh stubs $(BUILD)/vgpu/all_symbols.tsv $(SHIM_OBJECTS) > $@
 
 $(BUILD)/vgpu/names.S: common/vgpu/cudart/stubs.sh common/vgpu/cudart/symbols.tsv
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)common/vgpu/cudart/stubs.sh names common/vgpu/cudart/symbols.tsv > $@
 
 # (-Bsymbolic: the jumps of names.S go to this library's own functions)
@@ -78,11 +78,11 @@ vgpu: $(BLAS)
 TEST_NEEDS   += $(BUILD)/tests/blas
 
 $(BLAS_OBJECTS): $(BUILD)/obj/%.o: %.cu common/vgpu/blas/blas.cuh
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(BLAS_COMPILE) -c $< -o $@
 
 $(BUILD)/vgpu-libraries/stubs.cu: common/vgpu/blas/stubs.sh common/vgpu/blas/stub.cuh $(BLAS_OBJECTS)
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)common/vgpu/blas/stubs.sh $(CUDA_HOME)/include/cublas_api.h $(BLAS_OBJECTS) > $@
 
 $(BLAS): $(BUILD)/vgpu-libraries/stubs.cu $(BLAS_OBJECTS) common/vgpu/blas/blas.map
@@ -91,7 +91,7 @@ $(BLAS): $(BUILD)/vgpu-libraries/stubs.cu $(BLAS_OBJECTS) common/vgpu/blas/blas.
 	$(Q)ln -sf $(@F) $(@D)/libcublas.so.12
 
 $(BUILD)/tests/blas: common/vgpu/blas/tests/blas.cu common/vgpu/tests/check.cuh
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) -std=c++17 -arch=compute_75 -Icommon $< -lcublas -o $@
 endif
 
@@ -115,7 +115,7 @@ vgpu_flags_of       = $(if $(findstring -std=,$(1)),,-std=c++14) \
 
 $(BUILD)/vgpu/tests/%: common/vgpu/tests/%.cu common/vgpu/tests/check.cuh common/vgpu/tests/faults.cuh \
     $(wildcard common/vgpu/tests/programs/units/*)
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) -Icommon $(call vgpu_test_flags,$<) $< -o $@
 
 # Programs that measure.
@@ -137,7 +137,7 @@ coverage: vgpu native ## run programs of public collections (COLLECTIONS="cuda-s
 # The programs once more, as nvcc links by default.
 OWN_RUNTIME := $(patsubst common/vgpu/tests/programs/%.cu,$(BUILD)/vgpu/own-runtime/%,$(wildcard common/vgpu/tests/programs/*.cu))
 $(BUILD)/vgpu/own-runtime/%: common/vgpu/tests/programs/%.cu common/vgpu/tests/check.cuh
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) -lineinfo -Icommon $(call vgpu_test_flags,$<) $< -o $@
 
 .PHONY: vgpu-own-runtime
@@ -155,7 +155,7 @@ ifneq ($(CUDART_HEADER),)
 TEST_NEEDS   += $(BUILD)/tests/cuda12
 TEST_SCRIPTS += common/vgpu/cudart/tests/cudart.sh
 $(BUILD)/tests/cuda12: common/vgpu/cudart/tests/cuda12.c $(SHIM) $(SHIM_12)
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -Wall -Wextra $(CFLAGS) $< $(SHIM_12) -o $@
 endif
 
@@ -166,7 +166,7 @@ TEST_SCRIPTS += common/vgpu/tests/check.sh common/vgpu/tests/clock/clock.sh comm
 endif
 
 $(BUILD)/tests/limiters: common/analysis/tests/limiters.cu
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) $(call vgpu_test_flags,$<) $< -o $@
 
 # ---- engines ----------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ vgpu-fuzz: $(FUZZERS) ## fuzz the readers of fat binaries and PTX, and the proto
 	        common/vgpu/tests/corpus/$$f; done
 
 build/fuzz/obj/%.o: %.c
-	$(Q)mkdir -p $(@D)
+	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)clang $(FUZZ_CFLAGS) -Wno-pass-failed -MMD -MP -c $< -o $@
 
 $(FUZZERS): build/fuzz/%: build/fuzz/obj/common/vgpu/tests/fuzz/%.o $(FUZZ_OBJECTS)

@@ -167,7 +167,7 @@ static std::vector<float> run_axpy(CUmodule module)
 
 static void facts(CUmodule module)
 {
-    CUfunction f;
+    CUfunction f, none;
     int value = 0, grid = 0, block = 0;
     DO(cuModuleGetFunction, &f, module, "axpy");
     DO(cuFuncGetAttribute, &value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f);
@@ -176,7 +176,7 @@ static void facts(CUmodule module)
     EXPECT(value >= 8);
     DO(cuOccupancyMaxPotentialBlockSize, &grid, &block, f, NULL, 0, 0);
     EXPECT(grid > 0 && block % 32 == 0);
-    EXPECT(RESULT(cuModuleGetFunction, &f, module, "nothing") == CUDA_ERROR_NOT_FOUND);
+    EXPECT(RESULT(cuModuleGetFunction, &none, module, "nothing") == CUDA_ERROR_NOT_FOUND);
     EXPECT(RESULT(cuLaunchKernel, f, 1, 1, 1, 2048, 1, 1, 0, NULL, NULL, NULL) ==
            CUDA_ERROR_INVALID_VALUE);
 

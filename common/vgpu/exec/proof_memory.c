@@ -442,20 +442,20 @@ void proof_texture(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     const uint32_t *slots = w->frame->function->extra + in->extra;
     struct origin o[4][VG_LANES] = {{{0}}};
+    struct texture_view view = {.handle = 0};
     struct ir_insn load = *in;
     load.space = PTX_SPACE_GLOBAL;
     for (uint32_t left = lanes; left; left &= left - 1) {
         const int i = __builtin_ctz(left);
-        struct vg_texture t;
         uint32_t bits[4];
         uint64_t first = 0;
-        if (!texture_find(w, in, i, ((uint64_t *)(void *)(w->regs + in->a))[i], false, &t))
+        if (!texture_find(w, in, i, ((uint64_t *)(void *)(w->regs + in->a))[i], false, &view))
             return;
         const struct texture_place at = texture_coordinates(w, in, i);
-        if (in->sub || t.channel_bytes != 4 || !texture_fetch(w, in, i, &t, &at, bits, &first) ||
-            !first)
+        if (in->sub || view.t.channel_bytes != 4 ||
+            !texture_fetch(w, in, i, &view, &at, 4, bits, &first) || !first)
             continue;
-        for (uint32_t k = 0; k < in->vector && k < (uint32_t)t.channels; k++)
+        for (uint32_t k = 0; k < in->vector && k < (uint32_t)view.t.channels; k++)
             o[k][i] = proof_fetch(w, &load, proof_place(w, &load, i, first + 4 * k), WHOLE);
     }
     for (uint32_t k = 0; k < in->vector; k++)
@@ -467,20 +467,20 @@ void proof_surface(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     const uint32_t *slots = w->frame->function->extra + in->extra + 4;
     const bool is_store = in->op == IR_SUST;
+    struct texture_view view = {.handle = 0};
     struct ir_insn access = *in;
     access.space = PTX_SPACE_GLOBAL;
     for (uint32_t k = 0; k < in->vector; k++) {
         struct origin o[VG_LANES] = {{0}};
         for (uint32_t left = lanes; left; left &= left - 1) {
             const int i = __builtin_ctz(left);
-            struct vg_texture t;
             uint64_t first = 0;
-            if (!texture_find(w, in, i, ((uint64_t *)(void *)(w->regs + in->a))[i], true, &t))
+            if (!texture_find(w, in, i, ((uint64_t *)(void *)(w->regs + in->a))[i], true, &view))
                 return;
             struct texture_place at = texture_coordinates(w, in, i);
             if (in->boolean)
                 at.i[2] = at.layer;
-            if (!surface_address(w, in, i, &t, at.i, (uint32_t)in->bytes * in->vector, &first))
+            if (!surface_address(w, in, i, &view.t, at.i, (uint32_t)in->bytes * in->vector, &first))
                 return;
             const struct proof_place place = proof_place(w, &access, i, first + 4 * k);
             if (!first || in->bytes != 4)

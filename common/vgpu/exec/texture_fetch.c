@@ -33,15 +33,34 @@ static bool is_sound(const struct vg_texture *t)
            (t->channel_bytes == 1 || t->channel_bytes == 2 || t->channel_bytes == 4);
 }
 
-bool texture_find(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t handle,
-                  bool is_surface, struct vg_texture *to)
+/* Where all texels lie, if they are inside one allocation that was written as a whole. */
+static const char *texels_of(struct vg_memory *m, const struct vg_texture *t)
 {
+    struct vg_allocation *a = t->address >= VG_GLOBAL_BASE ? vg_memory_below(m, t->address) : NULL;
+    const uint64_t row = (uint64_t)t->width * t->channels * t->channel_bytes;
+    const unsigned __int128 bytes = (unsigned __int128)(t->depth - 1) * t->slice_bytes +
+                                    (unsigned __int128)(t->height - 1) * t->row_bytes + row;
+    if (!a || !a->live || !a->initialised || t->address - a->address >= a->bytes ||
+        bytes > a->bytes - (t->address - a->address))
+        return NULL;
+    return vg_memory_host(m, t->address);
+}
+
+bool texture_find(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t handle,
+                  bool is_surface, struct texture_view *view)
+{
+    if (handle && view->handle == handle)
+        return true;
     struct vg_memory *m = &w->worker->device->memory;
+    struct vg_texture *to = &view->t;
     struct vg_allocation *a = handle >= VG_GLOBAL_BASE ? vg_memory_below(m, handle) : NULL;
     if (a && a->live && a->address == handle && a->bytes == sizeof *to) {
         memcpy(to, vg_memory_host(m, handle), sizeof *to);
-        if (is_sound(to) && to->is_surface == is_surface)
+        if (is_sound(to) && to->is_surface == is_surface) {
+            view->handle = handle;
+            view->texels = texels_of(m, to);
             return true;
+        }
     }
     vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, handle, 0, false, "this is no %s object%s",
             is_surface ? "surface" : "texture", a && !a->live ? ", or it was destroyed" : "");
@@ -92,10 +111,25 @@ static bool gives_floats(const struct vg_texture *t)
     return t->format == VG_TEXEL_FLOAT || t->normalised_read;
 }
 
-/* One texel, as bits of floats or integers. x, y, z are inside, or -1 for the border. */
-static bool texel(struct vg_warp *w, const struct ir_insn *in, int lane, const struct vg_texture *t,
-                  const int64_t at[3], uint32_t to[4], uint64_t *first)
+/* Rounding of numbers far below 2^31, without a call. */
+static float floor_of(float x)
 {
+    const float whole = (float)(int32_t)x;
+    return whole - (whole > x);
+}
+
+static float nearest_of(float x)
+{
+    const float no_fraction = 12582912; /* 1.5 * 2^23 */
+    return x + no_fraction - no_fraction;
+}
+
+/* The first channels of one texel, as bits of floats or integers. x, y, z are inside, or -1 for the border. */
+static bool texel(struct vg_warp *w, const struct ir_insn *in, int lane,
+                  const struct texture_view *view, const int64_t at[3], int wanted, uint32_t to[4],
+                  uint64_t *first)
+{
+    const struct vg_texture *t = &view->t;
     const bool outside = at[0] < 0 || at[1] < 0 || at[2] < 0;
     const uint32_t one = gives_floats(t) ? bits_of_f32(1) : 1;
     const char *p = NULL;
@@ -103,13 +137,14 @@ static bool texel(struct vg_warp *w, const struct ir_insn *in, int lane, const s
         uint32_t bytes = (uint32_t)t->channels * t->channel_bytes;
         uint64_t address = t->address + (uint64_t)at[2] * t->slice_bytes +
                            (uint64_t)at[1] * t->row_bytes + (uint64_t)at[0] * bytes;
-        p = texture_memory(w, in, lane, address, bytes, false);
+        p = view->texels ? view->texels + (address - t->address)
+                         : texture_memory(w, in, lane, address, bytes, false);
         if (!p)
             return false;
         if (!*first)
             *first = address;
     }
-    for (int c = 0; c < 4; c++) {
+    for (int c = 0; c < wanted; c++) {
         if (outside)
             to[c] = t->is_buffer ? 0 : bits_of_f32(t->border[c]);
         else if (c >= t->channels || c >= 4)
@@ -156,7 +191,7 @@ static float scaled(const struct vg_texture *t, int k, float x, uint32_t n)
         x = 0;
     if (t->normalised_coordinates) {
         if (mode_of(t, k) == VG_WRAP)
-            x -= floorf(x);
+            x -= x > -1e9f && x < 1e9f ? floor_of(x) : floorf(x);
         x *= (float)n;
     }
     return x < -1e9f ? -1e9f : x > 1e9f ? 1e9f : x;
@@ -180,12 +215,12 @@ static struct axis axis_of(const struct vg_texture *t, const struct texture_plac
     }
     float x = scaled(t, k, at->f[k], n);
     if (!between) {
-        int64_t i = resolve((int64_t)floorf(x), n, mode);
+        int64_t i = resolve((int64_t)floor_of(x), n, mode);
         return (struct axis){i, i, 0};
     }
-    float low = floorf(x - 0.5f);
+    float low = floor_of(x - 0.5f);
     return (struct axis){resolve((int64_t)low, n, mode), resolve((int64_t)low + 1, n, mode),
-                         nearbyintf((x - 0.5f - low) * 256) / 256};
+                         nearest_of((x - 0.5f - low) * 256) / 256};
 }
 
 static int64_t layer_of(const struct vg_texture *t, const struct texture_place *at)
@@ -209,9 +244,10 @@ struct texture_place texture_coordinates(const struct vg_warp *w, const struct i
 }
 
 bool texture_fetch(struct vg_warp *w, const struct ir_insn *in, int lane,
-                   const struct vg_texture *t, const struct texture_place *at, uint32_t to[4],
-                   uint64_t *first)
+                   const struct texture_view *view, const struct texture_place *at, int wanted,
+                   uint32_t to[4], uint64_t *first)
 {
+    const struct vg_texture *t = &view->t;
     const bool between = t->linear_filter && gives_floats(t) && !at->integers;
     const bool layered = in->boolean;
     struct axis axes[3];
@@ -221,9 +257,10 @@ bool texture_fetch(struct vg_warp *w, const struct ir_insn *in, int lane,
         axes[2] = (struct axis){layer_of(t, at), layer_of(t, at), 0};
     const int64_t nearest[3] = {axes[0].low, axes[1].low, axes[2].low};
     if (!between)
-        return texel(w, in, lane, t, nearest, to, first);
+        return texel(w, in, lane, view, nearest, wanted, to, first);
     float sum[4] = {0};
-    for (int corner = 0; corner < 8; corner++) {
+    const int corners = 1 << (layered ? 2 : at->dimensions);
+    for (int corner = 0; corner < corners; corner++) {
         float weight = 1;
         int64_t place[3];
         for (int k = 0; k < 3; k++) {
@@ -234,26 +271,27 @@ bool texture_fetch(struct vg_warp *w, const struct ir_insn *in, int lane,
         uint32_t bits[4];
         if (weight == 0)
             continue;
-        if (!texel(w, in, lane, t, place, bits, first))
+        if (!texel(w, in, lane, view, place, wanted, bits, first))
             return false;
-        for (int c = 0; c < 4; c++)
+        for (int c = 0; c < wanted; c++)
             sum[c] += weight * f32_of_bits(bits[c]);
     }
-    for (int c = 0; c < 4; c++)
+    for (int c = 0; c < wanted; c++)
         to[c] = bits_of_f32(sum[c]);
     return true;
 }
 
 bool texture_gather(struct vg_warp *w, const struct ir_insn *in, int lane,
-                    const struct vg_texture *t, const struct texture_place *at, int which,
+                    const struct texture_view *view, const struct texture_place *at, int which,
                     uint32_t to[4], uint64_t *first)
 {
+    const struct vg_texture *t = &view->t;
     static const int right[4] = {0, 1, 1, 0}, below[4] = {1, 1, 0, 0};
     struct axis x = axis_of(t, at, 0, true), y = axis_of(t, at, 1, true);
     for (int i = 0; i < 4; i++) {
         const int64_t place[3] = {right[i] ? x.high : x.low, below[i] ? y.high : y.low, 0};
         uint32_t bits[4];
-        if (!texel(w, in, lane, t, place, bits, first))
+        if (!texel(w, in, lane, view, place, 4, bits, first))
             return false;
         to[i] = bits[which];
     }

@@ -1,0 +1,48 @@
+/* The sizes of a grading, and which items of a rubric they leave out. */
+#include "grader/course/options.h"
+
+#include <criterion/criterion.h>
+
+static struct gr_item items[] = {{.id = "builds"},         {.id = "inference_1000"},
+                                 {.id = "inference_10"},   {.id = "speed"},
+                                 {.id = "inference_many"}, {.id = "inference_20000"}};
+static const struct gr_rubric rubric = {.items = items,
+                                        .items_count = sizeof items / sizeof *items};
+
+static const char *sizes_of(struct gr_options options, const struct gr_rubric *of)
+{
+    static char text[GR_IMAGES_CHARS];
+    gr_options_choose_sizes(&options, of);
+    return gr_options_images(&options, text);
+}
+
+Test(options, sizes_are_those_of_the_rubric_unless_others_are_asked_for)
+{
+    const struct gr_rubric silent = {.items = items, .items_count = 1};
+    struct gr_options o = gr_options_default();
+    cr_expect_str_eq(sizes_of(o, &rubric), "10,100,1000", "speed needs 100");
+    cr_expect_str_eq(sizes_of(o, &silent), "100,1000,10000");
+    cr_expect_str_eq(sizes_of(o, NULL), "100,1000,10000");
+    o.quick = true;
+    cr_expect_str_eq(sizes_of(o, &rubric), "10");
+    char asked[] = "500,20";
+    gr_options_take_images(&o, asked, NULL, NULL);
+    cr_expect_str_eq(sizes_of(o, &rubric), "20,500");
+}
+
+Test(options, items_of_other_sizes_are_not_asked_for)
+{
+    struct gr_options o = gr_options_default();
+    gr_options_choose_sizes(&o, &rubric);
+    for (size_t i = 0; i < 4; i++)
+        cr_expect(gr_options_ask_for(&o, &items[i]), "%s", items[i].id);
+    cr_expect(gr_item_images(&items[1]) == 1000 && !gr_item_images(&items[4]) &&
+              !gr_item_images(&items[5]));
+    o.sizes = 1; /* 10 */
+    cr_expect(gr_options_ask_for(&o, &items[0]) && gr_options_ask_for(&o, &items[2]));
+    cr_expect(!gr_options_ask_for(&o, &items[1]) && !gr_options_ask_for(&o, &items[3]));
+    o.sizes = 2; /* 10 and 100 */
+    cr_expect(gr_options_ask_for(&o, &items[3]));
+    o.quick = true;
+    cr_expect(!gr_options_ask_for(&o, &items[3]), "--quick judges no speed");
+}

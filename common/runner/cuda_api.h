@@ -15,6 +15,7 @@
 #define CUDA_API_MAP(X)                                                                            \
     X(int, cudaMalloc, (void **to, size_t bytes))                                                  \
     X(int, cudaFree, (void *device))                                                               \
+    X(int, cudaMemGetInfo, (size_t *free, size_t *total))                                          \
     X(int, cudaMemcpy, (void *to, const void *from, size_t bytes, int kind))                       \
     X(int, cudaMemset, (void *to, int value, size_t bytes))                                        \
     X(int, cudaCtxResetPersistingL2Cache, (void))                                                  \
@@ -34,6 +35,9 @@
 
 /** cudaLimitPersistingL2CacheSize. */
 enum { CUDA_LIMIT_PERSISTING_L2 = 6 };
+
+/** cudaErrorMemoryAllocation. */
+enum { CUDA_OUT_OF_MEMORY = 2 };
 
 /** Values of cudaMemcpyKind. */
 enum { CUDA_HOST_TO_DEVICE = 1, CUDA_DEVICE_TO_HOST = 2 };

@@ -29,11 +29,14 @@ static struct cuda_api api;
 static void *event[2];
 static unsigned char uuid[16];
 
-/* conv_workspace() of a GPU milestone. */
+/* conv_workspace() of a GPU milestone. NULL is its answer; the lab's own calls have had no error. */
 static void *device_alloc(size_t bytes)
 {
     void *device = NULL;
-    return api.cudaMalloc(&device, bytes) == 0 ? device : NULL;
+    if (api.cudaMalloc(&device, bytes) == 0)
+        return device;
+    api.cudaGetLastError();
+    return NULL;
 }
 
 static void device_free(void *device)
@@ -122,6 +125,13 @@ static int good(struct gpu_result *result, int error, const char *when)
     return !result->error;
 }
 
+/* The error of a launch or call of the lab. Memory that it did not get it may have done without. */
+static int last_error(void)
+{
+    const int error = api.cudaGetLastError();
+    return error == CUDA_OUT_OF_MEMORY ? 0 : error;
+}
+
 /* The convolution between two device-wide synchronisations. */
 static void timed(lab_function *conv, const struct conv_shape *shape, void *const device[3],
                   bool virtual_clock, struct gpu_result *result)
@@ -132,7 +142,7 @@ static void timed(lab_function *conv, const struct conv_shape *shape, void *cons
     struct conv_shape copy = *shape;
     double begin_s = clock_now_s();
     result->returned = conv(&copy, device[0], device[1], device[2]);
-    good(result, api.cudaGetLastError(), "from a launch or call in conv_forward");
+    good(result, last_error(), "from a launch or call in conv_forward");
     good(result, api.cudaDeviceSynchronize(), "while the kernels of conv_forward ran");
     double end_s = clock_now_s();
     result->op_time_s = end_s - begin_s;
@@ -190,4 +200,7 @@ void gpu_conv(lab_function *conv, const struct conv_shape *shape, float *x, floa
         if (device[i])
             api.cudaFree(device[i]);
     }
+    size_t total;
+    if (manner.checked && !result->error && api.cudaMemGetInfo(&result->free_bytes, &total))
+        result->free_bytes = 0;
 }

@@ -68,6 +68,7 @@ struct runner_reply {
     int32_t returned;    /**< DONE: what conv_forward() returned */
     uint64_t nonce;      /**< of the request; 0 before the first one */
     uint64_t op_time_ns; /**< DONE: time inside conv_forward() */
+    uint64_t free_bytes; /**< DONE: memory of the device afterwards; 0: unknown, or no device */
     int32_t signal;      /**< CRASHED: which */
     uint32_t is_write;   /**< CRASHED: whether the access was a write, where the processor tells */
     uint32_t in_lab;     /**< CRASHED: whether a place in the lab's library was found */

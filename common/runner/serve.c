@@ -78,6 +78,7 @@ static void serve_gpu(lab_function *conv, const struct conv_shape *shape, float 
     reply.kind = result.error ? RUNNER_DEVICE_ERROR : RUNNER_DONE;
     reply.returned = result.error ? result.error : result.returned;
     reply.op_time_ns = (uint64_t)(result.op_time_s * 1e9);
+    reply.free_bytes = result.free_bytes;
     snprintf(reply.text, sizeof reply.text, "%s", result.error_text);
 }
 

@@ -1,6 +1,9 @@
 #include "grader/session/finding.h"
 
+#include "grader/session/loop_names.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What to do about each kind of finding; where a word of its detail is given, with that word. The
@@ -87,12 +90,16 @@ bool gr_finding_first(const struct tsv *table, const char *source, struct gr_run
     for (int i = 0; whole && i < COLUMNS; i++)
         cell[i] = tsv_cell(table, row, column[i]);
     if (whole) {
+        const char *file = file_shown(cell[FILE_NAME], source);
+        char names[240] = "";
+        int line = atoi(cell[LINE]);
+        if (strcmp(cell[KIND], "no_progress") == 0)
+            gr_loop_names(file, &line, names, sizeof names);
         snprintf(run->pattern, sizeof run->pattern, "%s", cell[KIND]);
         snprintf(run->message, sizeof run->message,
-                 "%s at %.200s:%s, kernel %.60s, block %s, thread %s: %.200s (%s time%s%s)",
-                 cell[KIND], file_shown(cell[FILE_NAME], source), cell[LINE], cell[KERNEL],
-                 cell[BLOCK], cell[THREAD], cell[DETAIL], cell[COUNT],
-                 strcmp(cell[COUNT], "1") ? "s" : "",
+                 "%s at %.200s:%d, kernel %.60s, block %s, thread %s: %.200s%s%s (%s time%s%s)",
+                 cell[KIND], file, line, cell[KERNEL], cell[BLOCK], cell[THREAD], cell[DETAIL],
+                 names[0] ? "; " : "", names, cell[COUNT], strcmp(cell[COUNT], "1") ? "s" : "",
                  table->rows > 1 ? "; more findings below" : "");
         run->hint[0] = '\0';
         for (size_t i = 0; i < sizeof hints / sizeof *hints && !run->hint[0]; i++)
@@ -125,11 +132,40 @@ static bool line_with(const char *said, const char *word, char *to, size_t room)
     return at != NULL;
 }
 
+/* A call of the runtime that may be refused: what its name holds, what the virtual GPU's line about it
+ * begins with, and what to do. */
+struct refusal {
+    const char *call, *pattern, *word, *hint;
+};
+
+/* cudaErrorIllegalAddress and others by which a kernel ends: all later calls have them, too. */
+static bool is_of_kernel(int error)
+{
+    return error == 700 || error == 702 || error == 710 || (error >= 714 && error <= 719);
+}
+
+static bool find_refusal(const struct gr_device_record *record, const char *said,
+                         const struct refusal *of, struct gr_run *run)
+{
+    for (size_t i = 0; i < record->rows; i++) {
+        const struct gr_device_row *row = &record->row[i];
+        char why[256] = "";
+        if (strcmp(row->kind, "api") != 0 || !row->error || is_of_kernel(row->error) ||
+            !strstr(row->name, of->call))
+            continue;
+        snprintf(run->pattern, sizeof run->pattern, "%s", of->pattern);
+        line_with(said, of->word, why, sizeof why);
+        snprintf(run->message, sizeof run->message, "%.100s was refused with %s%s%s", row->name,
+                 error_name(row->error), why[0] ? ": " : "", why);
+        snprintf(run->hint, sizeof run->hint, "%s", of->hint);
+        return true;
+    }
+    return false;
+}
+
 bool gr_finding_refused(const struct gr_device_record *record, const char *said, struct gr_run *run)
 {
-    static const struct {
-        const char *call, *pattern, *word, *hint;
-    } calls[] = {
+    static const struct refusal calls[] = {
         {"Launch", "launch_failed", "launch of ",
          "look at the launch: at least one and at most 1024 threads per block, no grid size 0 (is the number of blocks rounded up?), y and z at most 65535, shared memory"},
         {"Symbol", "symbol_copy_failed", "cudaMemcpyToSymbol",
@@ -141,22 +177,27 @@ bool gr_finding_refused(const struct gr_device_record *record, const char *said,
         {"FuncSetAttribute", "attribute_refused", "cudaFuncSetAttribute",
          "a block has no more shared memory than the device says (cudaDevAttrMaxSharedMemoryPerBlockOptin): what does your code do for larger layers?"},
     };
-    /* Other calls a program may make in vain and do without: for memory, for one. */
-    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
-        for (size_t i = 0; i < record->rows; i++) {
-            const struct gr_device_row *row = &record->row[i];
-            char why[256] = "";
-            if (strcmp(row->kind, "api") != 0 || !row->error || !strstr(row->name, calls[k].call))
-                continue;
-            snprintf(run->pattern, sizeof run->pattern, "%s", calls[k].pattern);
-            line_with(said, calls[k].word, why, sizeof why);
-            snprintf(run->message, sizeof run->message, "%.100s was refused with %s%s%s", row->name,
-                     error_name(row->error), why[0] ? ": " : "", why);
-            snprintf(run->hint, sizeof run->hint, "%s", calls[k].hint);
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
+        if (find_refusal(record, said, &calls[k], run))
             return true;
-        }
-    }
     return false;
+}
+
+/* Memory that was refused, which a program may do without: a cause only of a null pointer, or of giving
+ * up. */
+static bool find_no_memory(const struct gr_device_record *record, const char *said, bool found,
+                           struct gr_run *run)
+{
+    static const struct refusal of = {
+        "Malloc", "out_of_memory", "cudaMalloc",
+        "all device memory of a grading is 8 GiB: work on as many images at a time as fit, and when cudaMalloc() returns an error, or conv_workspace() NULL, ask for less"};
+    if ((found && strcmp(run->pattern, "invalid_address") != 0) ||
+        !find_refusal(record, said, &of, run))
+        return false;
+    char *advice = strstr(run->message, " (hint: "); /* of another GPU, which a grading has not */
+    if (advice)
+        *advice = '\0';
+    return true;
 }
 
 bool gr_finding_explain(const struct gr_device_record *record, const char *source, const char *said,
@@ -164,11 +205,16 @@ bool gr_finding_explain(const struct gr_device_record *record, const char *sourc
 {
     struct gr_run refused = {.pattern = ""};
     const bool found = gr_finding_first(&record->findings, source, run);
-    if (!gr_finding_refused(record, said, &refused) ||
-        (found && strcmp(refused.pattern, "attribute_refused") == 0))
-        return found;
     char then[sizeof run->message];
     snprintf(then, sizeof then, "%s", run->message);
+    if (gr_finding_refused(record, said, &refused)) {
+        if (found && strcmp(refused.pattern, "attribute_refused") == 0)
+            return found;
+    } else {
+        refused = *run;
+        if (!find_no_memory(record, said, found, &refused))
+            return found;
+    }
     snprintf(run->pattern, sizeof run->pattern, "%s", refused.pattern);
     snprintf(run->message, sizeof run->message, "%.380s%s%.220s", refused.message,
              found ? ", and nothing looked at that; then " : "", found ? then : "");

@@ -82,6 +82,7 @@ struct gr_run {
     int returned;
     double op_time_s;  /**< by the virtual GPU's clock; else by the runner's, or by ours if the two
                           disagree */
+    uint64_t free_bytes; /**< GR_RAN: of the device's memory afterwards; 0: unknown, or no device */
     char message[640]; /**< not GR_RAN, or a finding: what happened, for the student */
     char hint[320];
     char idle[192];   /**< GR_RAN on the virtual GPU: says that kernels did not do the arithmetic;

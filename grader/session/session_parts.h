@@ -53,6 +53,9 @@ bool gr_session_judge_record(struct gr_session *session, const struct conv_shape
 /** conv_forward() has returned an error: what the device knows of the reason. Taking the record
  * also keeps it apart from that of the next request. @return false if the session has to end. */
 bool gr_session_explain_returned(struct gr_session *session, int returned, struct gr_run *run);
+/** After a run that took too long: ends the program, and on the virtual GPU names the loop that its kernel is
+ * in, if it is in one. */
+void gr_session_explain_long(struct gr_session *session, struct gr_run *run);
 /** A CUDA error, and on the virtual GPU the finding behind it. */
 void gr_session_explain_device_error(struct gr_session *session, struct runner_reply *reply,
                                      struct gr_run *run);

@@ -15,6 +15,10 @@
 
 enum { RECORD_LIMIT_S = 30 };
 
+/* That of the smallest GPUs with a profile, tensors included: what fits into an H200 alone is not
+ * right. The pages of the milestones promise it. */
+#define DEVICE_MEMORY_MIB "8192"
+
 void gr_session_record_drop(struct gr_session *s)
 {
     if (s->record)
@@ -31,6 +35,7 @@ enum st_code gr_session_device_start(struct gr_session *s, int output, char ***e
                                          .engine = s->host->engine,
                                          .prove = s->host->prove,
                                          .multiprocessors = s->host->multiprocessors,
+                                         .memory = DEVICE_MEMORY_MIB,
                                          .code_store = s->host->code_store,
                                          .progress = s->host->progress_fd,
                                          .output = output,
@@ -170,6 +175,20 @@ bool gr_session_explain_returned(struct gr_session *s, int returned, struct gr_r
         snprintf(run->hint, sizeof run->hint, "%s", why.hint);
     }
     return true;
+}
+
+void gr_session_explain_long(struct gr_session *s, struct gr_run *run)
+{
+    struct gr_run loop = {.pattern = ""};
+    if (s->device.control < 0)
+        return;
+    gr_box_kill(&s->box); /* then the device ends the kernel */
+    if (!gr_session_record_take(s, &loop) || !s->record ||
+        !gr_finding_first(&s->record->findings, s->host->source, &loop))
+        return;
+    snprintf(run->pattern, sizeof run->pattern, "%s", loop.pattern);
+    snprintf(run->message, sizeof run->message, "%s", loop.message);
+    snprintf(run->hint, sizeof run->hint, "%s", loop.hint);
 }
 
 void gr_session_explain_device_error(struct gr_session *s, struct runner_reply *reply,

@@ -63,6 +63,8 @@ struct stage {
     bool found;                                /* by the virtual GPU, which names line and thread */
     bool only_k5;                              /* what else there is has crashed often enough */
     size_t k5, k5_right, others, others_right; /* shapes with K = 5, and with other filters */
+    uint64_t free_bytes;       /* of the device's memory, after the last run of this process */
+    const struct unit *keeper; /* the last shape whose run left less of it */
 };
 
 /* A crash costs the session; a few are survived, so that the other shapes can still tell why. */
@@ -91,6 +93,57 @@ static void note_run(struct stage *st, const struct gr_run *run, const char *oth
     note_accident(st, found ? run->pattern : otherwise, run->message, run->hint, spec, n);
 }
 
+/* Runs one convolution on fresh tensors, in a new process if there is none. */
+static enum st_code run_conv(struct grading *g, const struct gr_conv *conv, struct gr_run *run,
+                             struct st_error *err)
+{
+    enum st_code code = arena_reserve(&g->arena, arena_layout_for(&conv->shape).bytes, err);
+    if (!code)
+        code = gr_session_revive(&g->session, &g->arena, err);
+    if (code)
+        return code;
+    gr_arena_fill(&g->arena, conv);
+    gr_session_run(&g->session, &conv->shape, &g->arena, gr_time_limit_s(g, &conv->shape), run);
+    return ST_OK;
+}
+
+static void note_memory(struct stage *st, const struct unit *u, const struct gr_run *run)
+{
+    if (run->free_bytes && run->free_bytes < st->free_bytes)
+        st->keeper = u;
+    st->free_bytes = run->free_bytes;
+}
+
+/* Whether each call leaves less memory of the device. What is kept for the next call is kept once: the
+ * same shape again needs no more. */
+static void look_for_leak(struct grading *g, struct stage *st, size_t n)
+{
+    enum { TIMES = 8 };
+    const struct unit *u = st->keeper;
+    if (!u || st->accident[0])
+        return;
+    const struct gr_conv conv = {.shape = u->c.spec.shape, .x = u->x, .k = u->k};
+    struct gr_run run;
+    struct st_error ignored;
+    uint64_t before = 0, lost = 0;
+    for (int i = 0; i <= TIMES; i++) {
+        if (run_conv(g, &conv, &run, &ignored) || run.outcome != GR_RAN || !run.free_bytes ||
+            (i && run.free_bytes >= before))
+            return;
+        lost = before - run.free_bytes;
+        before = run.free_bytes;
+    }
+    char message[192];
+    snprintf(
+        message, sizeof message,
+        "each call of conv_forward() leaves %llu more bytes of device memory allocated: a leak (the same shape, %d calls in a row)",
+        (unsigned long long)lost, TIMES);
+    note_accident(
+        st, "leak", message,
+        "cudaFree() what a call allocates before it returns, on each way out; or keep it in a static variable and allocate it once; or use conv_workspace(), which the harness keeps",
+        &u->c.spec, n);
+}
+
 /* Runs one shape. @return false if the stage has to end. */
 static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_t n,
                       struct st_error *err, enum st_code *code)
@@ -105,11 +158,9 @@ static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_
     struct arena_layout layout = arena_layout_for(&conv.shape);
     struct gr_damage damage;
     struct gr_run run;
-    if ((*code = arena_reserve(&g->arena, layout.bytes, err)) ||
-        (*code = gr_session_revive(&g->session, &g->arena, err)))
+    if ((*code = run_conv(g, &conv, &run, err)))
         return false;
-    gr_arena_fill(&g->arena, &conv);
-    gr_session_run(&g->session, &conv.shape, &g->arena, gr_time_limit_s(g, &conv.shape), &run);
+    note_memory(st, u, &run);
     if (run.outcome == GR_DEVICE_LOST) {
         *code = gr_device_lost(&run, err);
         return false;
@@ -151,17 +202,11 @@ static bool differs_again(struct grading *g, const struct gr_case *c)
 {
     const struct conv_shape *s = &c->spec.shape;
     struct gr_conv conv = {.shape = *s, .x = c->x, .k = c->k};
-    struct arena_layout layout = arena_layout_for(s);
     struct st_error err;
     struct gr_run run;
-    if (arena_reserve(&g->arena, layout.bytes, &err) ||
-        gr_session_revive(&g->session, &g->arena, &err))
+    if (run_conv(g, &conv, &run, &err) || run.outcome != GR_RAN)
         return false;
-    gr_arena_fill(&g->arena, &conv);
-    gr_session_run(&g->session, s, &g->arena, gr_time_limit_s(g, s), &run);
-    if (run.outcome != GR_RAN)
-        return false;
-    const float *y = (const float *)(g->arena.base + layout.y);
+    const float *y = (const float *)(g->arena.base + arena_layout_for(s).y);
     size_t elems = nn_conv_y_elems(s), plane = elems / ((size_t)s->B * s->M);
     for (size_t i = 0; i < elems; i++) {
         bool nan = isnan(c->y[i]) != 0;
@@ -196,22 +241,17 @@ static bool is_right_alone(struct grading *g, const struct stage *st)
         const struct gr_case *c = &st->cases[i];
         const struct conv_shape *s = &c->spec.shape;
         struct gr_conv conv = {.shape = *s, .x = c->x, .k = c->k};
-        struct arena_layout layout = arena_layout_for(s);
         struct gr_compare compared;
         struct st_error err;
         struct gr_run run;
         if (!st->compared[i].wrong)
             continue;
         gr_session_end(&g->session);
-        if (arena_reserve(&g->arena, layout.bytes, &err) ||
-            gr_session_revive(&g->session, &g->arena, &err))
+        if (run_conv(g, &conv, &run, &err) || run.outcome != GR_RAN)
             return false;
-        gr_arena_fill(&g->arena, &conv);
-        gr_session_run(&g->session, s, &g->arena, gr_time_limit_s(g, s), &run);
-        if (run.outcome != GR_RAN)
-            return false;
-        gr_compare_images(s, 0, (size_t)s->B, (const float *)(g->arena.base + layout.y), c->ref,
-                          c->atol, &compared);
+        gr_compare_images(s, 0, (size_t)s->B,
+                          (const float *)(g->arena.base + arena_layout_for(s).y), c->ref, c->atol,
+                          &compared);
         return !compared.wrong;
     }
     return false;
@@ -386,6 +426,7 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
                              had_accident == (st->accident[0] != '\0'));
     }
     if (!code) {
+        look_for_leak(g, st, n);
         progress_begin("unit shapes: looking for a cause");
         progress_follow(g->host.progress, "blocks", false);
         judge(g, check, st, n);

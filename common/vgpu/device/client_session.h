@@ -33,6 +33,7 @@ struct session_shared {
     struct record *record;
     int cores;
     uint64_t seed;     /**< of the order of blocks and warps; 0: none */
+    bool owned;        /**< somebody takes the records, and asks why a program did not end */
     bool charges_host; /**< what a client does between its calls takes time, see session_host.c */
     enum vg_engine engine;
     bool leak_check;

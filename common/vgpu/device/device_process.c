@@ -79,7 +79,8 @@ static void become_device(const struct vg_process_options *o, int door, int cont
                                     {"--engine", o->engine},
                                     {"--suppressions", o->suppressions},
                                     {"--prove", o->prove},
-                                    {"--multiprocessors", o->multiprocessors}};
+                                    {"--multiprocessors", o->multiprocessors},
+                                    {"--memory", o->memory}};
     const char *arguments[2 * sizeof named / sizeof *named + 4] = {"vgpu-device"};
     size_t n = 1;
     if (o->leak_check)

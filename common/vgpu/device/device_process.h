@@ -27,6 +27,7 @@ struct vg_process_options {
     const char *engine;          /**< one of vg_engine_words */
     const char *prove;           /**< "B,M,C,H,W,K": prove this convolution by execution */
     const char *multiprocessors; /**< how many, instead of the profile's */
+    const char *memory;          /**< in MiB, if the profile has more */
     int output;                  /**< descriptor for what it says; -1: the owner's stderr */
     int code_store; /**< descriptor of memory for native code (vg_code_store_make()), or 0 */
     int progress;   /**< descriptor of a struct progress_shared that counts blocks, or 0 */

@@ -33,7 +33,7 @@
 
 struct options {
     const char *profile, *profiles, *prove, *recordings, *path[RECORD_TABLES];
-    int fd, control, cores, multiprocessors, code_store, progress;
+    int fd, control, cores, multiprocessors, memory, code_store, progress;
     enum vg_engine engine;
     uint64_t seed;
     const char *suppressions;
@@ -52,6 +52,8 @@ static const struct option_row rows[] = {
     {"profile", 'p', "NAME", "the GPU to be", OPTION_TEXT(struct options, profile)},
     {"multiprocessors", 'm', "N", "how many the GPU has (default: as its profile)",
      OPTION_INT(struct options, multiprocessors, 1, INT_MAX)},
+    {"memory", 'M', "MIB", "the most memory the GPU has (default: as its profile)",
+     OPTION_INT(struct options, memory, 1, INT_MAX)},
     {"faults", 'F', "FILE", "write the findings to a TSV file",
      OPTION_TEXT(struct options, path[RECORD_FAULTS])},
     {"counters", 'C', "FILE", "write the counters to a TSV file",
@@ -202,7 +204,7 @@ int main(int argc, char **argv)
     shared.seed = o.seed;
     shared.engine = o.engine;
     shared.leak_check = o.leak_check;
-    shared.charges_host = o.control >= 0;
+    shared.owned = shared.charges_host = o.control >= 0;
     shared.find_translator = o.engine == VG_ENGINE_NATIVE ? find_translator_or_say
                              : native_library_exists()    ? find_translator
                                                           : NULL;
@@ -225,6 +227,8 @@ int main(int argc, char **argv)
         record_blocks(shared.record, o.recordings);
     if (!code && o.multiprocessors)
         shared.profile.multiprocessors = o.multiprocessors;
+    if (!code && o.memory && shared.profile.global_bytes >> 20 > (size_t)o.memory)
+        shared.profile.global_bytes = (size_t)o.memory << 20;
     if (!code && o.suppressions)
         code = record_suppress(shared.record, o.suppressions, &err);
     if (!code)

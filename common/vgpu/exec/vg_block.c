@@ -4,6 +4,7 @@
 
 #include "vgpu/exec/block_order.h"
 #include "vgpu/exec/cache_sample.h"
+#include "vgpu/exec/endless_loop.h"
 #include "vgpu/exec/proof.h"
 #include "vgpu/exec/block_recording.h"
 
@@ -88,7 +89,7 @@ static bool resolve_stuck(struct vg_block *block)
     return false;
 }
 
-void vg_block_no_progress(struct vg_block *block)
+void vg_block_no_progress(struct vg_block *block, bool is_interrupted)
 {
     const char *host = atomic_load(&block->launch->host_waits);
     if (report_barrier(block))
@@ -97,10 +98,13 @@ void vg_block_no_progress(struct vg_block *block)
         struct vg_warp *w = &block->warps[i];
         for (int k = 0; k < w->fragment_count; k++)
             if (w->fragments[k].state == FRAGMENT_READY) {
+                const int lane = __builtin_ctz(w->fragments[k].mask);
+                char text[ENDLESS_LOOP_CHARS];
+                const struct ir_insn *loop = endless_loop_find(w, k, text);
                 vg_find(
-                    w, w->fragments[k].pc, VG_FAULT_NO_PROGRESS,
-                    __builtin_ctz(w->fragments[k].mask), 0, 0, false,
-                    "this loop does not end: nothing that its condition reads changes, in this thread or in another%s%s",
+                    w, loop, VG_FAULT_NO_PROGRESS, lane, 0, 0, false, "this loop %s: it %s%s%s",
+                    is_interrupted ? "had not ended when its time was up" : "does not end",
+                    text[0] ? text : "waits for what does not change, in this thread or in another",
                     host ? ", nor the host, which waits for the kernel in " : "", host ? host : "");
                 return;
             }

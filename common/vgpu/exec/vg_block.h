@@ -18,7 +18,7 @@ void vg_block_start(struct vg_block *block, uint64_t number);
 /** Gives each warp a turn. */
 enum vg_block_state vg_block_round(struct vg_block *block);
 /** Reports the first spinning warp. */
-void vg_block_no_progress(struct vg_block *block);
+void vg_block_no_progress(struct vg_block *block, bool is_interrupted);
 void vg_block_free(struct vg_block *block);
 
 #endif

@@ -169,10 +169,11 @@ static bool host_may_write(struct vg_launch *l, uint32_t seen)
 }
 
 /* The kernel is ended in all blocks of a worker. */
-static void end_blocks(struct vg_worker *w, struct vg_block **resident, int *count)
+static void end_blocks(struct vg_worker *w, struct vg_block **resident, int *count,
+                       bool is_interrupted)
 {
     for (int i = 0; i < *count; i++) {
-        vg_block_no_progress(resident[i]);
+        vg_block_no_progress(resident[i], is_interrupted);
         finish_block(w, resident[i]);
     }
     *count = 0;
@@ -193,7 +194,7 @@ static void work(struct vg_worker *w, struct vg_launch *l)
         stirred |= moved;
         if (atomic_load_explicit(&w->device->interrupt, memory_order_relaxed)) {
             atomic_store(&l->fault_block, 0); /* no further blocks */
-            end_blocks(w, resident, &count);
+            end_blocks(w, resident, &count, true);
             break;
         }
         const uint32_t now = progress_of(w->device);
@@ -233,7 +234,7 @@ static void work(struct vg_worker *w, struct vg_launch *l)
         }
         if (quiet_rounds >= QUIET_ROUNDS && all_quiet(l)) {
             if (!host_may_write(l, seen))
-                end_blocks(w, resident, &count);
+                end_blocks(w, resident, &count, false);
             vg_progressed(w);
         }
     }

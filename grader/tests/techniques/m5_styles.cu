@@ -245,6 +245,42 @@ int own_allocation(ARGUMENTS)
     cudaFree(u);
     return failed();
 }
+/* an image at a time, in memory that is kept, and grows */
+static int unroll_each(ARGUMENTS, float *u)
+{
+    struct conv_shape one = *s;
+    one.B = 1;
+    const size_t c = columns(&one), n = c * s->C * s->K * s->K;
+    for (int b = 0; b < s->B; b++) {
+        unroll<<<(n + 127) / 128, 128>>>(one, x + (size_t)b * s->C * s->H * s->W, u);
+        multiply<false><<<dim3((c + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(one, u, k,
+                                                                                y + b * c * s->M);
+    }
+    return failed();
+}
+/* expect: pass */
+int static_memory_grows(ARGUMENTS)
+{
+    static float *u;
+    static size_t room;
+    const size_t n = (size_t)(s->H - s->K + 1) * (s->W - s->K + 1) * s->C * s->K * s->K;
+    if (n > room) {
+        cudaFree(u);
+        room = cudaMalloc(&u, n * 4) ? 0 : n;
+    }
+    return n > room || unroll_each(s, x, k, y, u);
+}
+/* expect: pass */
+int allocated_on_a_stream(ARGUMENTS)
+{
+    float *u;
+    const size_t n = (size_t)(s->H - s->K + 1) * (s->W - s->K + 1) * s->C * s->K * s->K;
+    if (cudaMallocAsync(&u, n * 4, 0))
+        return 1;
+    const int bad = unroll_each(s, x, k, y, u);
+    cudaFreeAsync(u, 0);
+    return bad;
+}
 /* weights also transposed by a kernel; unroll with float4 stores */
 __global__ void unroll4(struct conv_shape shape, const float *x, float4 *u, size_t quads)
 {

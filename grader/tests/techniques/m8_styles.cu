@@ -100,6 +100,8 @@ __global__ void dynamic(struct conv_shape shape, const float *x, const float *k,
 int dynamic_tile(ARGUMENTS)
 {
     const dim3 t = s->W - s->K + 1 > 40 ? dim3(32, 8) : dim3(16, 16);
+    if ((t.x + s->K - 1) * (t.y + s->K - 1) * 4 > 48000)
+        return launch_plain(s, x, k, y);
     dynamic<<<dim3((s->W - s->K + t.x) / t.x, (s->H - s->K + t.y) / t.y, s->B * s->M), t,
               (t.x + s->K - 1) * (t.y + s->K - 1) * 4>>>(*s, x, k, y);
     return failed();

@@ -9,9 +9,13 @@ build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 tested=0 good=0
+# Unrolled for all 100 images at once, the second layer has 101 MB: a program must ask for less.
+sed 's/^global_bytes: .*/global_bytes: 94371840/' "$build/vgpu/profiles/h200.yaml" >"$scratch/small.yaml"
 for name in ${*:-$(cd "$here" && echo m*.cu | sed 's/\.cu//g')}; do
     tested=$((tested + 1))
-    "$build/grader" "${name%%_*}" --source "$here/$name.cu" --device virtual --images 100 \
+    device=virtual
+    [ "$name" = m5_batch ] && device=virtual:$scratch/small.yaml
+    "$build/grader" "${name%%_*}" --source "$here/$name.cu" --device "$device" --images 100 \
         --report "$scratch/report" >"$scratch/out" 2>&1
     score=$(sed -n 's/^Score: \([0-9.]*\) of the \1 automatic points checked in this run; [12]0 not.*/\1/p' "$scratch/out")
     if [ "$score" ]; then

@@ -3,7 +3,7 @@
 #
 # words.tsv has a row for each: name, the solution in ../textbook, the edit (sed -Ez), and two patterns (grep):
 # one of a line that the failed check prints before its hint, and one of the hint. `--quick` must end
-# within 5 s of processor time: a mistake is told once.
+# within 5 s of processor time: a mistake is told once. A solution NAME@small is graded on a GPU with 60 MiB.
 #
 #   CONVLAB_BUILD=build words.sh [NAME ...]
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,9 +15,11 @@ tested=0 good=0
 
 # verdict BASE EDIT FIRST HINT: what is not as it should be; nothing if all is.
 verdict() {
-    sed -Ez "$2" "$here/../textbook/$1.cu" >"$scratch/conv.cu"
-    cmp -s "$scratch/conv.cu" "$here/../textbook/$1.cu" && echo "the edit changes nothing"
-    (cd "$scratch" && ulimit -t 20 && "$build/grader" "${1%%_*}" --source conv.cu --device virtual --quick \
+    solution=$here/../textbook/${1%@small}.cu device=virtual
+    [ "${1%@small}" = "$1" ] || device=virtual:$scratch/small.yaml
+    sed -Ez "$2" "$solution" >"$scratch/conv.cu"
+    cmp -s "$scratch/conv.cu" "$solution" && echo "the edit changes nothing"
+    (cd "$scratch" && ulimit -t 20 && "$build/grader" "${1%%_*}" --source conv.cu --device "$device" --quick \
         --report "$scratch/report") >"$scratch/out" 2>&1
     [ $? = 1 ] || echo "the exit status is not 1"
     sed -n '/^  FAIL/,/^        hint: /p;/^        hint: /q' "$scratch/out" >"$scratch/check"
@@ -26,6 +28,7 @@ verdict() {
     grep -q 'Your code printed' "$scratch/out" && echo "what the virtual GPU printed is called the student's"
 }
 
+sed 's/^global_bytes: .*/global_bytes: 62914560/' "$build/vgpu/profiles/h200.yaml" >"$scratch/small.yaml"
 sed 1d "$here/words.tsv" >"$scratch/rows"
 while IFS=$tab read -r name base edit first hint; do
     case " ${*:-$name} " in *" $name "*) ;; *) continue ;; esac

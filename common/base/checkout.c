@@ -3,7 +3,7 @@
 #include "base/files.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -47,4 +47,35 @@ const char *checkout_relative(const char *path)
     const size_t length = root ? strlen(root) : 0;
     return length && strncmp(path, root, length) == 0 && path[length] == '/' ? path + length + 1
                                                                              : path;
+}
+
+/* @return how many bytes of two paths name the same folders, the slash behind them included. */
+static size_t common_folders(const char *a, const char *b)
+{
+    size_t same = 0;
+    for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+        if (a[i] == '/')
+            same = i + 1;
+    return same;
+}
+
+const char *checkout_from_here(const char *path, char to[PATH_MAX])
+{
+    struct st_error ignored;
+    char here[PATH_MAX];
+    const char *root = checkout_root(&ignored);
+    if (path[0] != '/' || !getcwd(here, sizeof here - 1))
+        return path;
+    if (here[1])
+        strcat(here, "/");
+    const size_t same = common_folders(here, path), length = root ? strlen(root) : 0;
+    const bool in_checkout = length && same > length && strncmp(path, root, length) == 0;
+    if (here[same] && !in_checkout)
+        return path;
+    size_t used = 0;
+    for (const char *c = here + same; *c; c++)
+        if (*c == '/' && used + 4 < PATH_MAX)
+            used += (size_t)sprintf(to + used, "../");
+    snprintf(to + used, PATH_MAX - used, "%s", path + same);
+    return to;
 }

@@ -6,6 +6,8 @@
 
 #include "base/status.h"
 
+#include <limits.h>
+
 /** The folder above the running program that holds common/conv.h.
  * @return a static string, without a final slash, or NULL with @p err set. */
 const char *checkout_root(struct st_error *err);
@@ -16,5 +18,10 @@ const char *checkout_build(struct st_error *err);
 
 /** @return @p path as it is called in the checkout, if it lies there; else all of it. */
 const char *checkout_relative(const char *path);
+
+/** @param to  room for a path
+ * @return @p path from the current folder: relative if it is below it, or both are in the checkout; else
+ * as it is. */
+const char *checkout_from_here(const char *path, char to[PATH_MAX]);
 
 #endif

@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     int status = code ? EXIT_NOT_GRADED : verdict(result);
     progress_clear();
     if (!code) {
-        gr_output_print(g.out, &g.session.output);
+        gr_output_print(g.out, &g.session.output, g.host.source);
         gr_score_print(g.out, result);
         code = gr_outputs_write(&g, &err);
     }

@@ -137,14 +137,14 @@ static enum st_code write_rendering(const struct pp_document *document, const ch
     return code;
 }
 
-static void say_written(const char *root, const char *folder, const char *name, const char *more)
+static void say_written(const char *folder, const char *name, const char *more)
 {
-    const size_t skip = strncmp(folder, root, strlen(root)) == 0 ? strlen(root) + 1 : 0;
-    printf("Report: %s/%s%s\n", folder + skip, name, more);
+    char here[PATH_MAX];
+    printf("Report: %s/%s%s\n", checkout_from_here(folder, here), name, more);
 }
 
 /* PDF's absence is a line, no error: the other formats are there. */
-static void write_pdf(const char *root, const char *folder, unsigned formats)
+static void write_pdf(const char *folder, unsigned formats)
 {
     const char *how;
     char more[64];
@@ -156,7 +156,7 @@ static void write_pdf(const char *root, const char *folder, unsigned formats)
         return;
     }
     snprintf(more, sizeof more, " (by %s)", how);
-    say_written(root, folder, "report.pdf", more);
+    say_written(folder, "report.pdf", more);
 }
 
 static enum st_code write_all(struct arguments *a, const struct pp_document *old,
@@ -178,7 +178,7 @@ static enum st_code write_all(struct arguments *a, const struct pp_document *old
         free(text);
         return code;
     }
-    say_written(src->root, src->out, "report.md", same ? " (nothing has changed)" : "");
+    say_written(src->out, "report.md", same ? " (nothing has changed)" : "");
     /* A PDF needs its source, also if only that is asked for. */
     const unsigned formats = a->formats & PDF ? a->formats | HTML | LATEX : a->formats;
     struct pp_document document;
@@ -186,13 +186,13 @@ static enum st_code write_all(struct arguments *a, const struct pp_document *old
     if (!code && formats & HTML)
         code = write_rendering(&document, src->out, true, err);
     if (!code && formats & HTML)
-        say_written(src->root, src->out, "report.html", "");
+        say_written(src->out, "report.html", "");
     if (!code && formats & LATEX)
         code = write_rendering(&document, src->out, false, err);
     if (!code && formats & LATEX)
-        say_written(src->root, src->out, "report.tex", "");
+        say_written(src->out, "report.tex", "");
     if (!code && formats & PDF)
-        write_pdf(src->root, src->out, formats);
+        write_pdf(src->out, formats);
     pp_document_free(&document);
     return code;
 }

@@ -1,6 +1,7 @@
 #include "grader/session/finding.h"
 
 #include "grader/session/loop_names.h"
+#include "grader/session/shown_path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,16 +65,6 @@ static size_t choose(const struct tsv *table, int kind, int kernel)
     return chosen;
 }
 
-/* The student's file has a name that an editor can open; others, their own. */
-static const char *file_shown(const char *file, const char *source)
-{
-    const char *own = strrchr(source, '/'), *slash = strrchr(file, '/');
-    file = slash ? slash + 1 : file;
-    own = own ? own + 1 : source;
-    /* (a file that is graded by itself is compiled as conv.cu) */
-    return *own && (strcmp(own, file) == 0 || strcmp(file, "conv.cu") == 0) ? source : file;
-}
-
 bool gr_finding_first(const struct tsv *table, const char *source, struct gr_run *run)
 {
     static const char *const columns[] = {"kind",  "kernel", "file",   "line",
@@ -90,7 +81,7 @@ bool gr_finding_first(const struct tsv *table, const char *source, struct gr_run
     for (int i = 0; whole && i < COLUMNS; i++)
         cell[i] = tsv_cell(table, row, column[i]);
     if (whole) {
-        const char *file = file_shown(cell[FILE_NAME], source);
+        const char *file = gr_path_shown(cell[FILE_NAME], source);
         char names[240] = "";
         int line = atoi(cell[LINE]);
         if (strcmp(cell[KIND], "no_progress") == 0)

@@ -85,9 +85,10 @@ static void name_limits(struct gr_run *run)
 void gr_session_explain_crash(const struct gr_session *s, const struct runner_reply *reply,
                               const struct conv_shape *shape, double limit_s, struct gr_run *run)
 {
-    char place[160] = "a library that your code called", access[128] = "";
+    char place[256] = "a library that your code called", access[128] = "";
     if (reply->in_lab)
-        gr_source_place(&s->host->sandbox, s->library, reply->lab_offset, place, sizeof place);
+        gr_source_place(&s->host->sandbox, s->library, s->host->source, reply->lab_offset, place,
+                        sizeof place);
     if (reply->signal == SIGXCPU) {
         char message[sizeof run->message];
         snprintf(message, sizeof message,

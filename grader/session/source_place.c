@@ -2,13 +2,14 @@
 
 #include "grader/sandbox/confined.h"
 #include "base/printable.h"
+#include "grader/session/shown_path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Two lines of addr2line's, the function and FILE:LINE, as one. */
-static void make_place(char *said, char *to, size_t room)
+static void make_place(char *said, const char *source, char *to, size_t room)
 {
     char shown[2][128];
     char *newline = strchr(said, '\n');
@@ -20,11 +21,13 @@ static void make_place(char *said, char *to, size_t room)
     /* OpenMP bodies are functions of their own, "conv_forward._omp_fn.0". */
     function[strcspn(function, ".")] = '\0';
     file[strcspn(file, " ")] = '\0';
-    const char *slash = strrchr(file, '/');
-    if (file[0] != '?')
-        snprintf(to, room, "%.80s in %.60s()",
-                 text_printable(shown[0], sizeof shown[0], slash ? slash + 1 : file),
-                 text_printable(shown[1], sizeof shown[1], function));
+    char *line = strrchr(file, ':');
+    if (file[0] == '?' || !line)
+        return;
+    *line++ = '\0';
+    snprintf(to, room, "%.100s:%.10s in %.60s()",
+             text_printable(shown[0], sizeof shown[0], gr_path_shown(file, source)), line,
+             text_printable(shown[1], sizeof shown[1], function));
 }
 
 /* Runs a tool on a library, which is the student's. @return what it printed, to be freed; or NULL. */
@@ -46,8 +49,8 @@ static char *run_tool(const struct gr_sandbox *sandbox, const char *library,
     return NULL;
 }
 
-void gr_source_place(const struct gr_sandbox *sandbox, const char *library, uint64_t offset,
-                     char *to, size_t room)
+void gr_source_place(const struct gr_sandbox *sandbox, const char *library, const char *source,
+                     uint64_t offset, char *to, size_t room)
 {
     char at[32];
     snprintf(at, sizeof at, "0x%llx", (unsigned long long)offset);
@@ -55,7 +58,7 @@ void gr_source_place(const struct gr_sandbox *sandbox, const char *library, uint
     const char *const argv[] = {"addr2line", "-f", "-e", library, at, NULL};
     char *said = run_tool(sandbox, library, argv);
     if (said)
-        make_place(said, to, room);
+        make_place(said, source, to, room);
     free(said);
 }
 

@@ -13,8 +13,8 @@
  * confined, since names and debug information are the student's; without that program, or without
  * debug information, as an offset.
  * @param to  filled, NUL-terminated. */
-void gr_source_place(const struct gr_sandbox *sandbox, const char *library, uint64_t offset,
-                     char *to, size_t room);
+void gr_source_place(const struct gr_sandbox *sandbox, const char *library, const char *source,
+                     uint64_t offset, char *to, size_t room);
 
 /** Names the functions that a library exports, as in the source: "conv_forward_gpu(...), helper(int)".
  * @return whether one of them is conv_forward with a name of C++. */

@@ -5,7 +5,9 @@
 #include "base/files.h"
 #include "base/sha256.h"
 #include "grader/course/lab_make.h"
+#include "grader/place/turn.h"
 #include "grader/sandbox/library_check.h"
+#include "grader/session/shown_path.h"
 #include "grader/session/source_place.h"
 
 #include <stdlib.h>
@@ -13,22 +15,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How findings call the file: so that an editor opens it from where the student stands. The path of
- * a file that others put somewhere is no business of theirs. */
+/* How messages call the file: so that an editor opens it from where the student stands. Where a class keeps
+ * its submissions is no business of the students. */
 static void describe_for_findings(struct grading *g)
 {
     const struct gr_options *o = g->options;
-    char here[PATH_MAX];
-    const char *source = g->milestone.lab_source;
-    size_t length;
-    if (o->file && o->file[0] != '/') {
-        snprintf(g->host.source, sizeof g->host.source, "%s", o->file);
-    } else if (!o->lib && !o->file && !o->reference && getcwd(here, sizeof here)) {
-        length = strlen(here);
-        if (strncmp(source, here, length) == 0 && source[length] == '/')
-            source += length + 1;
-        snprintf(g->host.source, sizeof g->host.source, "%s", source);
-    }
+    char path[PATH_MAX];
+    if (o->lib || o->reference || (o->file && o->file[0] == '/' && getenv(GR_TIMING_WAITS)))
+        return;
+    snprintf(g->host.source, sizeof g->host.source, "%s",
+             checkout_from_here(o->file ? o->file : g->milestone.lab_source, path));
 }
 
 static const char *graded_file(const struct grading *g)
@@ -153,13 +149,16 @@ static enum st_code build_lab(struct grading *g, struct st_error *err)
 }
 
 /* Fails the check if there is no library, with the reason. */
-static void judge_build(const struct gr_source_build *built, struct gr_check *check)
+static void judge_build(const struct gr_source_build *built, const char *source,
+                        struct gr_check *check)
 {
+    char said[1900];
     if (built->built)
         return;
     const bool error = strcmp(built->pattern, "compile_error") == 0;
     gr_check_pattern(check, built->pattern);
-    gr_check_set(check, GR_FAIL, "%s%.1900s", error ? "does not compile:\n" : "", built->said);
+    gr_paths_show(said, sizeof said, built->said, source);
+    gr_check_set(check, GR_FAIL, "%s%s", error ? "does not compile:\n" : "", said);
     gr_check_hint(check,
                   error ? "fix the first error first: those after it are often its consequences"
                         : "hand in one regular file that compiles in seconds");
@@ -212,7 +211,7 @@ enum st_code gr_build_check(struct grading *g, struct st_error *err)
     if (code)
         return code;
     take_again(g, graded_file(g));
-    judge_build(&g->built, check);
+    judge_build(&g->built, g->host.source, check);
     return code;
 }
 

@@ -44,9 +44,9 @@ enum st_code gr_grading_prepare(struct grading *g, struct st_error *err)
 static void print_begin(const struct grading *g)
 {
     const struct gr_result *r = g->result;
-    fprintf(g->out, "%s %s: grading %s%s%s with seed %llu\n", r->milestone, r->title, r->source,
-            g->milestone.cuda ? " on " : "", g->milestone.cuda ? r->profile : "",
-            (unsigned long long)r->seed);
+    fprintf(g->out, "%s %s: grading %s%s%s with seed %llu\n", r->milestone, r->title,
+            g->host.source[0] ? g->host.source : r->source, g->milestone.cuda ? " on " : "",
+            g->milestone.cuda ? r->profile : "", (unsigned long long)r->seed);
     if (r->not_sandboxed[0])
         fprintf(g->out, "not sandboxed: %s\n", r->not_sandboxed);
 }

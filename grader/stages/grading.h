@@ -138,7 +138,7 @@ void gr_inference_close(struct gr_inference_stage *stage);
 void gr_course_line(struct grading *g, const char *line, ...) __attribute__((format(printf, 2, 3)));
 
 /** Prints what the student's code printed, if anything. */
-void gr_output_print(FILE *out, const struct gr_output *output);
+void gr_output_print(FILE *out, const struct gr_output *output, const char *source);
 
 /** Prints the sum of the points. */
 void gr_score_print(FILE *out, const struct gr_result *result);

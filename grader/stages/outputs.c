@@ -74,7 +74,8 @@ static enum st_code write_report(struct grading *g, const char *folder, const ch
     progress_clear();
     if (code)
         return code;
-    fprintf(g->out, "Report: %s/report.html\n", checkout_relative(folder));
+    char here[PATH_MAX];
+    fprintf(g->out, "Report: %s/report.html\n", checkout_from_here(folder, here));
     return ST_OK;
 }
 

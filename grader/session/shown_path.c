@@ -1,0 +1,53 @@
+#include "grader/session/shown_path.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *gr_path_shown(const char *file, const char *source)
+{
+    const char *own = strrchr(source, '/'), *slash = strrchr(file, '/');
+    file = slash ? slash + 1 : file;
+    own = own ? own + 1 : source;
+    /* (a file that is graded by itself is compiled as conv.c or conv.cu) */
+    return *own && (strcmp(own, file) == 0 || strcmp(file, "conv.cu") == 0 ||
+                    strcmp(file, "conv.c") == 0)
+               ? source
+               : file;
+}
+
+static size_t path_length(const char *text)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)text[n]) || (text[n] && strchr("_./+-", text[n])))
+        n++;
+    return n;
+}
+
+/* Whether a path is that of the student's file: alone, in the folder where it was compiled, or from the
+ * checkout on. */
+static bool is_own(const char *path, const char *source)
+{
+    const size_t n = strlen(path), of = strlen(source);
+    const bool ends = n > of ? strcmp(path + n - of, source) == 0 && path[n - of - 1] == '/'
+                             : strcmp(source + of - n, path) == 0;
+    return gr_path_shown(path, source) == source &&
+           (!strchr(path, '/') || strstr(path, "/convlab-build-") || ends);
+}
+
+void gr_paths_show(char *to, size_t room, const char *text, const char *source)
+{
+    size_t used = 0;
+    while (*text && used < room) {
+        char path[512];
+        const size_t n = path_length(text);
+        const bool has_line = strchr("(:\"", text[n]) && text[n];
+        snprintf(path, sizeof path, "%.*s", (int)n, text);
+        if (n && has_line && n < sizeof path && is_own(path, source))
+            used += (size_t)snprintf(to + used, room - used, "%s", source);
+        else
+            used += (size_t)snprintf(to + used, room - used, "%.*s", n ? (int)n : 1, text);
+        text += n ? n : 1;
+    }
+}

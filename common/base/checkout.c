@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -64,7 +65,11 @@ const char *checkout_from_here(const char *path, char to[PATH_MAX])
     struct st_error ignored;
     char here[PATH_MAX];
     const char *root = checkout_root(&ignored);
-    if (path[0] != '/' || !getcwd(here, sizeof here - 1))
+    if (path[0] != '/')
+        return path;
+    if (getenv("CONVLAB_HERE"))
+        path_format(here, sizeof here - 1, "%s", getenv("CONVLAB_HERE"));
+    else if (!getcwd(here, sizeof here - 1))
         return path;
     if (here[1])
         strcat(here, "/");

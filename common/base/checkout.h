@@ -20,7 +20,7 @@ const char *checkout_build(struct st_error *err);
 const char *checkout_relative(const char *path);
 
 /** @param to  room for a path
- * @return @p path from the current folder: relative if it is below it, or both are in the checkout; else
+ * @return @p path from the folder of CONVLAB_HERE, where make has left it, or the current one: relative if it is below it, or both are in the checkout; else
  * as it is. */
 const char *checkout_from_here(const char *path, char to[PATH_MAX]);
 

@@ -6,7 +6,8 @@
  *     for b, m, h, w in the loops' ranges
  *         sum = 0                                        <- chain: where it is not set to 0
  *         for c, p, q in the loops' ranges               <- loops: the ranges
- *             sum += x[x_index] * k[k_index]             <- x, k: the indices; swapped: the arrays
+ *             sum += x[x_index] * k[k_index]             <- x, k: the indices; swapped: the arrays;
+ *                                                           term: what is done with the two
  *         y[y_index] = sum                               <- finish: the value; y: the index
  */
 #ifndef CONVLAB_GRADER_FAULTS_H
@@ -38,6 +39,9 @@ struct gr_loops {
 /** After how much the sum is set to 0 again. */
 enum gr_chain { GR_EACH_OUTPUT, GR_EACH_ROW, GR_EACH_MAP, GR_EACH_IMAGE, GR_NEVER };
 
+/** What is done with a pair: its product is added; its sum is; the sum is the largest product, or 0. */
+enum gr_term { GR_PRODUCT, GR_SUM_OF_BOTH, GR_LARGEST };
+
 /** One way to get the convolution wrong. */
 struct gr_fault {
     const char *id;   /**< the pattern; several rows may be variants of one */
@@ -47,6 +51,7 @@ struct gr_fault {
     void (*loops)(const struct conv_shape *s, int n, struct gr_loops *l);
     double (*finish)(const struct conv_shape *s, double sum);
     enum gr_chain chain;
+    enum gr_term term;
     bool swapped;
     int n;
 };

@@ -94,11 +94,13 @@ static bool all_known(const struct term *terms, size_t n)
     return true;
 }
 
-static double sum_of_products(const struct term *a, const struct term *b, size_t n)
+static double sum_of_terms(enum gr_term term, const struct term *a, const struct term *b, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum += a[i].value * b[i].value;
+        sum = term == GR_LARGEST       ? fmax(sum, a[i].value * b[i].value)
+              : term == GR_SUM_OF_BOTH ? sum + a[i].value + b[i].value
+                                       : sum + a[i].value * b[i].value;
     return sum;
 }
 
@@ -137,8 +139,8 @@ static void compute_sums(struct play *play)
                     to->state = known && weights_known[m] ? KNOWN : UNKNOWN;
                     if (to->state == UNKNOWN)
                         continue;
-                    double value =
-                        sum_of_products(play->window, play->weights + m * play->terms, play->terms);
+                    double value = sum_of_terms(fault->term, play->window,
+                                                play->weights + m * play->terms, play->terms);
                     to->value = (float)(fault->finish ? fault->finish(s, value) : value);
                 }
             }

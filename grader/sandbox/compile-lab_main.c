@@ -6,6 +6,8 @@
  * that makes LIBRARY of SOURCE there. Exit status: 0 it is compiled, 1 the file is not right, 2 it
  * could not be compiled here. The grader compiles labs by itself, in the same way. */
 #include "base/checkout.h"
+#include "base/files.h"
+#include "base/shown_path.h"
 #include "grader/sandbox/source_build.h"
 
 #include <poll.h>
@@ -33,13 +35,17 @@ static bool is_interrupted(int stop)
     return poll(&(struct pollfd){.fd = stop, .events = POLLIN}, 1, 0) == 1;
 }
 
-static void print_said(const struct gr_source_build *b, const char *source)
+static void print_said(const struct gr_source_build *b, const struct gr_lab_files *lab)
 {
-    const size_t length = strlen(b->said);
+    char path[PATH_MAX], here[PATH_MAX], said[2 * sizeof b->said];
+    path_format(path, sizeof path, "%s/%s", lab->root, lab->source);
+    const char *source = checkout_from_here(path, here);
+    paths_show(said, sizeof said, b->said, source);
+    const size_t length = strlen(said);
     if (!b->built && strcmp(b->pattern, "compile_error") != 0)
         fprintf(stderr, "%s: ", source);
-    fputs(b->said, stderr);
-    if (length && b->said[length - 1] != '\n')
+    fputs(said, stderr);
+    if (length && said[length - 1] != '\n')
         fputc('\n', stderr);
 }
 
@@ -57,7 +63,7 @@ static enum st_code compile(const struct gr_lab_files *lab, enum gr_sandbox_wish
         fprintf(stderr, "not sandboxed: %s\n", sandbox.reason);
     code = gr_lab_build(&build, &sandbox, lab, command, stop, err);
     if (!code && !is_interrupted(stop))
-        print_said(&build, lab->source);
+        print_said(&build, lab);
     if (!code)
         code = gr_lab_install(&build, &sandbox, lab, err);
     *compiled = build.built;

@@ -1,7 +1,7 @@
 #include "grader/session/finding.h"
 
 #include "grader/session/loop_names.h"
-#include "grader/session/shown_path.h"
+#include "base/shown_path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,18 +17,20 @@ static const struct {
     {"out_of_bounds", "third parameter",
      "is the third launch parameter in bytes (elements times sizeof(float)), and does it count every array in it? Else: which index of that line is too large?"},
     {"out_of_bounds", NULL,
-     "which index of that line reaches its tensor's size? Guard that access alone: load 0 where there is no element, store nothing where there is no output. (A return before __syncthreads() would be the next mistake.)"},
+     "which index of that line reaches its tensor's size, and is it meant to? If so, at an edge, guard that access alone: load 0 where there is no element, store nothing where there is no output (no return before __syncthreads()). If not, the index is wrong"},
     {"misaligned", NULL, "an access of 8 or 16 bytes needs an address that is a multiple of it"},
     {"uninitialised", "never reached the barrier",
      "threads that have no output must load their part of the tile all the same: do not return before __syncthreads(), put an if around what is stored"},
     {"uninitialised", "never given a value",
      "set the variable before the loop that adds to it: float sum = 0, also each element of an array of sums"},
+    {"uninitialised", "shared memory",
+     "which thread should have written it? Is the tile as large as all windows of the block together (TILE + K - 1), is each of its elements loaded, and has each thread reached __syncthreads()?"},
     {"uninitialised", NULL,
      "memory is read that nothing was written to: which thread should have, and has it reached __syncthreads()?"},
     {"use_after_free", NULL,
      "memory of an earlier call is used: take scratch memory from conv_workspace() in every call"},
     {"invalid_address", NULL,
-     "a null or host pointer in a kernel: x, k and y are device pointers, what else does that line follow?"},
+     "a null or host pointer in a kernel: x, k and y are device pointers, what else does that line follow? Or an index that is far too large, after a division by 0, for one"},
     {"race_raw", "asynchronous copy",
      "asynchronous copies must be waited for, by the threads that began them, before __syncthreads() and the first read: __pipeline_wait_prior(0)"},
     {"race_raw", NULL,
@@ -81,7 +83,7 @@ bool gr_finding_first(const struct tsv *table, const char *source, struct gr_run
     for (int i = 0; whole && i < COLUMNS; i++)
         cell[i] = tsv_cell(table, row, column[i]);
     if (whole) {
-        const char *file = gr_path_shown(cell[FILE_NAME], source);
+        const char *file = path_shown(cell[FILE_NAME], source);
         char names[240] = "";
         int line = atoi(cell[LINE]);
         if (strcmp(cell[KIND], "no_progress") == 0)

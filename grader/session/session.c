@@ -187,7 +187,7 @@ static enum heard listen_until(struct gr_session *s, double until_s, double work
         if (left_s <= 0)
             return HEARD_NOTHING;
         if (now_s - look_s > 1e-3 * LOOK_INTERVAL_MS) {
-            if (device_work_s(s) > work_s)
+            if (s->device.pid > 0 && device_work_s(s) > work_s)
                 return HEARD_NOTHING;
             if (is_too_much(s))
                 return HEARD_TOO_MUCH;

@@ -2,7 +2,7 @@
 
 #include "grader/sandbox/confined.h"
 #include "base/printable.h"
-#include "grader/session/shown_path.h"
+#include "base/shown_path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void make_place(char *said, const char *source, char *to, size_t room)
         return;
     *line++ = '\0';
     snprintf(to, room, "%.100s:%.10s in %.60s()",
-             text_printable(shown[0], sizeof shown[0], gr_path_shown(file, source)), line,
+             text_printable(shown[0], sizeof shown[0], path_shown(file, source)), line,
              text_printable(shown[1], sizeof shown[1], function));
 }
 

@@ -7,7 +7,7 @@
 #include "grader/course/lab_make.h"
 #include "grader/place/turn.h"
 #include "grader/sandbox/library_check.h"
-#include "grader/session/shown_path.h"
+#include "base/shown_path.h"
 #include "grader/session/source_place.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void describe_for_findings(struct grading *g)
 {
     const struct gr_options *o = g->options;
     char path[PATH_MAX];
-    if (o->lib || o->reference || (o->file && o->file[0] == '/' && getenv(GR_TIMING_WAITS)))
+    if (o->lib || o->reference || g->milestone.libraries || (o->file && o->file[0] == '/' && getenv(GR_TIMING_WAITS)))
         return;
     snprintf(g->host.source, sizeof g->host.source, "%s",
              checkout_from_here(o->file ? o->file : g->milestone.lab_source, path));
@@ -157,7 +157,7 @@ static void judge_build(const struct gr_source_build *built, const char *source,
         return;
     const bool error = strcmp(built->pattern, "compile_error") == 0;
     gr_check_pattern(check, built->pattern);
-    gr_paths_show(said, sizeof said, built->said, source);
+    paths_show(said, sizeof said, built->said, source);
     gr_check_set(check, GR_FAIL, "%s%s", error ? "does not compile:\n" : "", said);
     gr_check_hint(check,
                   error ? "fix the first error first: those after it are often its consequences"

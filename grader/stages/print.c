@@ -2,7 +2,7 @@
 #include "grader/stages/grading.h"
 
 #include "base/progress.h"
-#include "grader/session/shown_path.h"
+#include "base/shown_path.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static void print_said(FILE *out, const char *who, const struct gr_said *said)
 void gr_output_print(FILE *out, const struct gr_output *output, const char *source)
 {
     struct gr_said device = output->device;
-    gr_paths_show(device.text, sizeof device.text, output->device.text, source);
+    paths_show(device.text, sizeof device.text, output->device.text, source);
     print_said(out, "Your code", &output->lab);
     print_said(out, "The virtual GPU", &device);
 }

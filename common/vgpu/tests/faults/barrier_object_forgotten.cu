@@ -14,11 +14,11 @@ __global__ void wait_for_all(int *out)
     auto token = cuda::device::barrier_native_handle(*b);
     asm volatile(
         "mbarrier.arrive.shared.b64 _, [%0];" ::"r"((unsigned)__cvta_generic_to_shared(token)));
-    for (unsigned ready = 0; !ready;)
+    for (unsigned ready = 0; !ready;) // expect: no_progress
         asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; "
                      "selp.u32 %0, 1, 0, p; }"
                      : "=r"(ready)
-                     : "r"((unsigned)__cvta_generic_to_shared(token))); // expect: no_progress
+                     : "r"((unsigned)__cvta_generic_to_shared(token)));
     out[threadIdx.x] = 1;
 }
 

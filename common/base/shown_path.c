@@ -1,11 +1,11 @@
-#include "grader/session/shown_path.h"
+#include "base/shown_path.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-const char *gr_path_shown(const char *file, const char *source)
+const char *path_shown(const char *file, const char *source)
 {
     const char *own = strrchr(source, '/'), *slash = strrchr(file, '/');
     file = slash ? slash + 1 : file;
@@ -32,11 +32,11 @@ static bool is_own(const char *path, const char *source)
     const size_t n = strlen(path), of = strlen(source);
     const bool ends = n > of ? strcmp(path + n - of, source) == 0 && path[n - of - 1] == '/'
                              : strcmp(source + of - n, path) == 0;
-    return gr_path_shown(path, source) == source &&
+    return path_shown(path, source) == source &&
            (!strchr(path, '/') || strstr(path, "/convlab-build-") || ends);
 }
 
-void gr_paths_show(char *to, size_t room, const char *text, const char *source)
+void paths_show(char *to, size_t room, const char *text, const char *source)
 {
     size_t used = 0;
     while (*text && used < room) {

@@ -1,0 +1,3 @@
+/* expect: input_stride */
+#define X_INDEX (b * C + c) * H + (h + p) * W + w + q
+#include "plain.h"

@@ -15,7 +15,7 @@
 #define CUDA_API_MAP(X)                                                                            \
     X(int, cudaMalloc, (void **to, size_t bytes))                                                  \
     X(int, cudaFree, (void *device))                                                               \
-    X(int, cudaMemGetInfo, (size_t *free, size_t *total))                                          \
+    X(int, cudaMemGetInfo, (size_t * free, size_t * total))                                        \
     X(int, cudaMemcpy, (void *to, const void *from, size_t bytes, int kind))                       \
     X(int, cudaMemset, (void *to, int value, size_t bytes))                                        \
     X(int, cudaCtxResetPersistingL2Cache, (void))                                                  \

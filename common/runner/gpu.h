@@ -25,8 +25,8 @@ void gpu_id(char to[GPU_ID_CHARS]);
 struct gpu_result {
     int returned;     /**< by conv_forward() */
     double op_time_s; /**< of the op, device-wide synchronised: by events, or by the host's clock */
-    size_t free_bytes; /**< checked: of the device's memory afterwards; 0: unknown */
-    int error;        /**< the first CUDA error, or 0 */
+    size_t free_bytes;    /**< checked: of the device's memory afterwards; 0: unknown */
+    int error;            /**< the first CUDA error, or 0 */
     char error_text[256]; /**< "cudaErrorIllegalAddress (an illegal memory ...) after the op" */
 };
 

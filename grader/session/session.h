@@ -80,10 +80,10 @@ struct gr_session {
 struct gr_run {
     enum gr_outcome outcome;
     int returned;
-    double op_time_s;  /**< by the virtual GPU's clock; else by the runner's, or by ours if the two
+    double op_time_s; /**< by the virtual GPU's clock; else by the runner's, or by ours if the two
                           disagree */
     uint64_t free_bytes; /**< GR_RAN: of the device's memory afterwards; 0: unknown, or no device */
-    char message[640]; /**< not GR_RAN, or a finding: what happened, for the student */
+    char message[640];   /**< not GR_RAN, or a finding: what happened, for the student */
     char hint[320];
     char idle[192];   /**< GR_RAN on the virtual GPU: says that kernels did not do the arithmetic;
                          else "".   It explains right outputs only: wrong ones have a mistake */

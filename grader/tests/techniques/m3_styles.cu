@@ -12,10 +12,10 @@ namespace cg = cooperative_groups;
     const int h = h0 + threadIdx.y, w = w0 + threadIdx.x;                                          \
     extern __shared__ float s_x[]
 #define TILE_LAUNCH(name, floats_)                                                                 \
-    ((floats_)*4 > 48000 ? launch_plain(s, x, k, y)                                                \
-                         : (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16), (floats_)*4>>>(        \
-                                *s, x, k, y),                                                      \
-                            cudaGetLastError() != cudaSuccess))
+    ((floats_)*4 > 48000                                                                           \
+         ? launch_plain(s, x, k, y)                                                                \
+         : (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16), (floats_)*4>>>(*s, x, k, y),           \
+            cudaGetLastError() != cudaSuccess))
 #define SIDE (16 + s->K - 1)
 /* PMPP: halo cells from global memory (cache) */
 template <int T>

@@ -253,8 +253,8 @@ static int unroll_each(ARGUMENTS, float *u)
     const size_t c = columns(&one), n = c * s->C * s->K * s->K;
     for (int b = 0; b < s->B; b++) {
         unroll<<<(n + 127) / 128, 128>>>(one, x + (size_t)b * s->C * s->H * s->W, u);
-        multiply<false><<<dim3((c + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(one, u, k,
-                                                                                y + b * c * s->M);
+        multiply<false>
+            <<<dim3((c + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(one, u, k, y + b * c * s->M);
     }
     return failed();
 }

@@ -170,10 +170,14 @@ bool gr_finding_refused(const struct gr_device_record *record, const char *said,
         {"FuncSetAttribute", "attribute_refused", "cudaFuncSetAttribute",
          "a block has no more shared memory than the device says (cudaDevAttrMaxSharedMemoryPerBlockOptin): what does your code do for larger layers?"},
     };
-    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
-        if (find_refusal(record, said, &calls[k], run))
-            return true;
-    return false;
+    bool found = false;
+    for (size_t k = 0; k < sizeof calls / sizeof *calls && !found; k++)
+        found = find_refusal(record, said, &calls[k], run);
+    if (found && strstr(run->message, "of static shared memory; at most"))
+        snprintf(
+            run->hint, sizeof run->hint,
+            "what does your code do when the tile does not fit? K may be as large as the image: ask for more (cudaFuncSetAttribute), take a large filter in parts, or a kernel without a tile");
+    return found;
 }
 
 /* Memory that was refused, which a program may do without: a cause only of a null pointer, or of giving

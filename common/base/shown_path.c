@@ -25,20 +25,25 @@ static size_t path_length(const char *text)
     return n;
 }
 
-/* Whether a path is that of the student's file: alone, in the folder where it was compiled, or from the
- * checkout on. */
+/* Whether a path is that of the student's file: alone, in the folder where it was compiled, from the
+ * checkout on, or from the root. */
 static bool is_own(const char *path, const char *source)
 {
     const size_t n = strlen(path), of = strlen(source);
-    const bool ends = n > of ? strcmp(path + n - of, source) == 0 && path[n - of - 1] == '/'
-                             : strcmp(source + of - n, path) == 0;
-    return path_shown(path, source) == source &&
-           (!strchr(path, '/') || strstr(path, "/convlab-build-") || ends);
+    if (path_shown(path, source) != source)
+        return false;
+    if (!strchr(path, '/') || strstr(path, "/convlab-build-"))
+        return true;
+    if (n <= of)
+        return strcmp(source + of - n, path) == 0;
+    return (path[0] == '/' || strncmp(path, "labs/", 5) == 0) && path[n - of - 1] == '/' &&
+           strcmp(path + n - of, source) == 0;
 }
 
 void paths_show(char *to, size_t room, const char *text, const char *source)
 {
     size_t used = 0;
+    to[0] = '\0';
     while (*text && used < room) {
         char path[512];
         const size_t n = path_length(text);

@@ -1,4 +1,5 @@
 /* expect: weights_transposed */
-/* Larger filters go another way, which is wrong in another manner. */
-#define TERM sum += x[X_INDEX] * (K > 8 ? k[K_INDEX] + 1.0f : k[((m * C + c) * K + q) * K + p]);
+/* Filters of 9 to 99 go another way, which is wrong in another manner. */
+#define TERM                                                                                       \
+    sum += x[X_INDEX] * (K > 8 && K < 100 ? k[K_INDEX] + 1.0f : k[((m * C + c) * K + q) * K + p]);
 #include "plain.h"

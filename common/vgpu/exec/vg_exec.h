@@ -202,6 +202,7 @@ enum { VG_NOTED = 4 };
 struct vg_block_work {
     uint64_t issued; /**< instructions */
     bool asks;       /**< other blocks, by atomics: what it does may depend on who comes first */
+    bool asks_again; /**< ... in a loop */
 };
 
 struct vg_launch {
@@ -244,7 +245,7 @@ struct origin {
 struct proof_words {
     struct origin *words;
     size_t room, used;
-    uint32_t staged;  /**< how many have held elements of x or k */
+    uint32_t staged;   /**< how many have held elements of x or k */
     uint32_t *places; /**< [room] of a block: of the weights that a word was multiplied by */
 };
 
@@ -413,8 +414,9 @@ struct vg_worker {
     } * printed;
     size_t printed_count, printed_room;
     uint64_t barriers;
-    uint64_t worked; /**< by its blocks so far, see block_work.c */
-    uint64_t asked;  /**< by these: how often warps came to code that asks other blocks */
+    uint64_t worked;      /**< by its blocks so far, see block_work.c */
+    uint64_t asked;       /**< by these: how often warps came to code that asks other blocks */
+    uint64_t asked_again; /**< ... in a loop */
     bool no_memory;
 };
 

@@ -496,11 +496,14 @@ __device__ float fmas(float x, int n)
 }
 
 // The blocks whose number is a multiple of step do the work of all, with an atomic operation for each 16
-// rounds: none; a sum; a histogram; or one whose result could end the block, but does not.
-enum { NO_ATOMIC, ADDS, COUNTS, ASKS };
+// rounds: none; a sum; a histogram; or one whose result could end the block, but does not. Or each block
+// asks once, before the others leave.
+enum { NO_ATOMIC, ADDS, COUNTS, ASKS, ASKS_ONCE };
 template <int HOW> __global__ void uneven(float *to, int step, int n)
 {
     float x = 0;
+    if (HOW == ASKS_ONCE && atomicAdd((int *)to + blockIdx.x * blockDim.x + threadIdx.x, 0) == -1)
+        return;
     if (blockIdx.x % step)
         return;
     for (int k = 0; k < n * step / 16; k++) {
@@ -744,6 +747,7 @@ static void time_uneven()
         measure("uneven_adds", variant, [=] { uneven<ADDS><<<blocks, 128>>>(a, step, n); });
         measure("uneven_counts", variant, [=] { uneven<COUNTS><<<blocks, 128>>>(a, step, n); });
         measure("uneven_asks", variant, [=] { uneven<ASKS><<<blocks, 128>>>(a, step, n); });
+        measure("uneven_once", variant, [=] { uneven<ASKS_ONCE><<<blocks, 128>>>(a, step, n); });
     }
     unsigned *next = device<unsigned>(1);
     for (int step : {1, 3}) {

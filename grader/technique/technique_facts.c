@@ -121,6 +121,11 @@ static double shared_reused(const struct gr_way *w)
     return ratio(w->multiplying.shared_loads, w->multiplying.staged);
 }
 
+static double x_from_others(const struct gr_way *w)
+{
+    return ratio(w->multiplying.x_from_shared - w->multiplying.x_own, w->multiplying.x_from_shared);
+}
+
 static double x_mixed(const struct gr_way *w)
 {
     return ratio(w->multiplying.x_mixed, w->multiplying.x_staged);
@@ -172,13 +177,14 @@ static bool does_much(const struct gr_way *w, const struct gr_kernel_way *k)
     return k->products >= 0.1 * taps(w) * outputs(w);
 }
 
-/* Without any loop, all of an output's. */
+/* Without any loop, all of an output's. More products than y needs do not make rows longer. */
 static double products_in_a_row(const struct gr_way *w)
 {
+    const double part = fmin(1, ratio(taps(w) * outputs(w), w->multiplying.products));
     double least = taps(w);
     for (size_t i = 0; i < w->kernels; i++)
         if (does_much(w, &w->kernel[i]) && w->kernel[i].loop_branches > 0)
-            least = fmin(least, w->kernel[i].products / w->kernel[i].loop_branches);
+            least = fmin(least, part * w->kernel[i].products / w->kernel[i].loop_branches);
     return least;
 }
 
@@ -220,15 +226,31 @@ static const struct gr_kernel_way *main_kernel(const struct gr_way *w)
     return most;
 }
 
-/* Copies of one kernel are one kernel: what tiles and registers make of it counts. Threads that
- * leave and memory that holds nothing do not. */
-static bool same_kernel(const struct gr_kernel_way *a, const struct gr_kernel_way *b)
+/* What a block stages counts where products take x or k from there. */
+static double staged(const struct gr_way *w)
 {
-    return a->multiplying_threads == b->multiplying_threads &&
-           a->multiplying_columns == b->multiplying_columns && a->shared_words == b->shared_words &&
+    return fmax(x_shared(w), k_shared(w)) >= 0.1 ? main_kernel(w)->shared_words : 0;
+}
+
+/* A kernel that stages all input maps, or a filter over all of them, stages more where there are more. */
+static bool same_staged(const struct gr_way *a, const struct gr_way *b)
+{
+    const double p = staged(a), q = staged(b), times = ratio(p, q);
+    return p == q || (times > 0 && times == floor(times) && times * b->shape.C <= a->shape.C);
+}
+
+/* Copies of one kernel are one kernel: what tiles and registers make of it counts. Threads that leave and
+ * memory that holds nothing do not, nor do threads for which a plane is too small. */
+static bool same_kernel(const struct gr_way *of_a, const struct gr_way *of_b)
+{
+    const struct gr_kernel_way *a = main_kernel(of_a), *b = main_kernel(of_b);
+    const bool same_threads = a->multiplying_threads == b->multiplying_threads &&
+                              a->multiplying_columns == b->multiplying_columns;
+    const bool same_block = a->threads == b->threads && a->columns == b->columns;
+    return (same_threads || same_block) && same_staged(of_a, of_b) &&
            a->product_sites == b->product_sites && a->store_sites == b->store_sites &&
            fabs(a->executed_sites - b->executed_sites) <=
-               0.1 * fmax(a->executed_sites, b->executed_sites);
+               0.25 * fmax(a->executed_sites, b->executed_sites);
 }
 
 static void layers_differ(const struct gr_way *ways, size_t layers, struct gr_evidence *to)
@@ -243,7 +265,7 @@ static void layers_differ(const struct gr_way *ways, size_t layers, struct gr_ev
                 "%.30s, %.0f threads of a block multiply, in %.0f columns, %.0f words of x and k shared, %.0f multiply-adds in its code",
                 k[i]->name, k[i]->multiplying_threads, k[i]->multiplying_columns,
                 k[i]->shared_words, k[i]->product_sites);
-    const bool differ = k[0] && k[1] && !same_kernel(k[0], k[1]);
+    const bool differ = k[0] && k[1] && !same_kernel(&ways[0], &ways[1]);
     say(to, differ, differ, "%s for both layers: C=%d: %s; C=%d: %s",
         differ ? "not the same kernel and blocks" : "the same kernel and blocks", ways[0].shape.C,
         text[0], layers > 1 ? ways[1].shape.C : 0, text[1]);

@@ -284,14 +284,17 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
 #define VG_PROOF_COUNTS(X)                                                                         \
     X(launches)                                                                                    \
     X(blocks)                                                                                      \
-    X(threads)      /* of a block of the last launch */                                            \
-    X(products)     /* of x and k */                                                               \
-    X(x_loads)      /* from global or constant memory */                                           \
-    X(buffer_words) /* of global memory to which x was copied, that were loaded again */           \
-    X(staged)       /* x or k, stored to shared memory */                                          \
-    X(shared_loads) /* x or k, loaded from there */                                                \
-    X(x_staged)     /* elements of x, stored to shared memory by some of the blocks */             \
-    X(x_mixed)      /* ... of these, multiplied by weights of several places in the window */      \
+    X(threads)       /* of a block of the last launch */                                           \
+    X(columns)       /* ... its blockDim.x */                                                      \
+    X(products)      /* of x and k */                                                              \
+    X(x_loads)       /* from global or constant memory */                                          \
+    X(buffer_words)  /* of global memory to which x was copied, that were loaded again */          \
+    X(staged)        /* x or k, stored to shared memory */                                         \
+    X(shared_loads)  /* x or k, loaded from there */                                               \
+    X(x_from_shared) /* x, loaded from there */                                                    \
+    X(x_own)         /* ... by the thread that had stored it */                                    \
+    X(x_staged)      /* elements of x, stored to shared memory by some of the blocks */            \
+    X(x_mixed)       /* ... of these, multiplied by weights of several places in the window */     \
     X(barriers)                                                                                    \
     X(x_rewritten)         /* x, stored to global memory other than y */                           \
     X(loop_branches)       /* branches backwards, taken or not, after products */                  \
@@ -299,7 +302,7 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(multiplying_columns) /* ... 1 + the largest threadIdx.x of these */                          \
     X(shared_words)        /* of a block, that held x or k, at most */                             \
     X(executed_sites)      /* instructions that were executed at all */                            \
-    X(product_sites)       /* ... that made products */                                            \
+    X(product_sites)       /* ... that made products, a third or more of what any made */          \
     X(store_sites)         /* ... that stored products to y */
 
 struct vg_proof_kernel {

@@ -205,11 +205,14 @@ size_t vg_proof_kernels(const struct vg_device *d)
 const struct vg_proof_kernel *vg_proof_kernel(const struct vg_device *d, size_t i)
 {
     struct proof_kernel *k = &d->proof->kernels[i];
+    uint64_t most = 0;
     k->counts.executed_sites = k->counts.product_sites = k->counts.store_sites = 0;
+    for (size_t s = 0; s < k->site_count; s++)
+        most = k->sites[s].products > most ? k->sites[s].products : most;
     for (size_t s = 0; s < k->site_count; s++) {
-        k->counts.executed_sites += (k->sites[s] & SITE_EXECUTED) != 0;
-        k->counts.product_sites += (k->sites[s] & SITE_MULTIPLIES) != 0;
-        k->counts.store_sites += (k->sites[s] & SITE_STORES) != 0;
+        k->counts.executed_sites += k->sites[s].executed;
+        k->counts.product_sites += k->sites[s].products > most / 3;
+        k->counts.store_sites += k->sites[s].stores;
     }
     return &k->counts;
 }
@@ -321,7 +324,7 @@ static struct proof_kernel *kernel_entry(struct proof *p, const struct vg_kernel
     struct proof_kernel *k = &p->kernels[p->kernel_count];
     *k = (struct proof_kernel){.kernel = kernel, .site_count = kernel->module->ir.insn_count};
     memcpy(k->counts.name, kernel->name, sizeof k->counts.name);
-    k->sites = calloc(k->site_count + 1, 1);
+    k->sites = calloc(k->site_count + 1, sizeof *k->sites);
     p->kernel_count += k->sites != NULL;
     return k->sites ? k : NULL;
 }
@@ -337,6 +340,7 @@ bool proof_launch_start(struct vg_launch *l)
     p->running->counts.launches++;
     p->running->counts.blocks += l->blocks;
     p->running->counts.threads = l->threads;
+    p->running->counts.columns = l->block.x;
     return proof_log_launch(p, l);
 }
 
@@ -418,8 +422,10 @@ bool proof_block_prepare(struct vg_block *b)
     bool good = reserve_words(&b->proof, l->shared_bytes / 4 + 1);
     if (good && b->proof.room != room) {
         free(b->proof.places);
+        free(b->proof.writers);
         b->proof.places = calloc(b->proof.room, sizeof *b->proof.places);
-        good = b->proof.places != NULL;
+        b->proof.writers = calloc(b->proof.room, sizeof *b->proof.writers);
+        good = b->proof.places && b->proof.writers;
     }
     for (uint32_t i = 0; i < b->warp_count && good; i++) {
         struct proof_warp *w = &b->warps[i].proof;

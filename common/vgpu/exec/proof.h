@@ -81,14 +81,19 @@ struct proof_tensor {
     uint32_t *elements; /**< [bytes / 4] */
 };
 
+/** An instruction. */
+struct proof_site {
+    uint64_t products; /**< of x and k, that it made */
+    bool executed, stores;
+};
+
 /** All launches of one kernel. */
 struct proof_kernel {
     const struct vg_kernel *kernel;
     struct vg_proof_kernel counts;
-    uint8_t *sites; /**< [insn_count] enum proof_site */
+    struct proof_site *sites; /**< [insn_count] */
     size_t site_count;
 };
-enum proof_site { SITE_EXECUTED = 1, SITE_MULTIPLIES = 2, SITE_STORES = 4 };
 
 struct proof {
     uint64_t key;              /**< of the random elements */
@@ -133,15 +138,39 @@ static inline uint32_t proof_holds(const struct vg_warp *w, uint32_t slot)
 struct origin *proof_open(struct vg_warp *w, uint32_t slot, uint32_t stride);
 
 /** A value that is zero came no way: the rest of a value that was split, say. */
-struct proof_value proof_value_of(uint32_t element, uint64_t way);
+static inline struct proof_value proof_value_of(uint32_t element, uint64_t way)
+{
+    return (struct proof_value){PROOF_ELEMENT | element, element ? way : 0};
+}
+
 /** The number that bits of a type are; of a pair: the lower one. */
 double proof_double(uint64_t bits, enum ptx_type type);
+/** The value that stands for a number without an element. */
+struct proof_value proof_plain_number(uint64_t bits, enum ptx_type type);
+
 /** A value, or if it has no element: the one that stands for the number. */
-struct proof_value proof_number(uint64_t bits, enum ptx_type type, struct proof_value v);
+static inline struct proof_value proof_number(uint64_t bits, enum ptx_type type,
+                                              struct proof_value v)
+{
+    return v.element ? v : proof_plain_number(bits, type);
+}
+
 /** Of values with elements. */
-struct proof_value proof_sum(struct proof_value a, struct proof_value b);
+static inline struct proof_value proof_sum(struct proof_value a, struct proof_value b)
+{
+    return proof_value_of(field_add(a.element & FIELD_PRIME, b.element & FIELD_PRIME),
+                          way_sum(a.way, b.way));
+}
+
 /** The same. @param multiplied  whether it is a product of x and k */
-struct proof_value proof_product(struct proof_value a, struct proof_value b, bool *multiplied);
+static inline struct proof_value proof_product(struct proof_value a, struct proof_value b,
+                                               bool *multiplied)
+{
+    const uint32_t element = field_multiply(a.element & FIELD_PRIME, b.element & FIELD_PRIME);
+    *multiplied = element && way_multiplies(a.way, b.way);
+    return proof_value_of(element, way_product(a.way, b.way));
+}
+
 /** Lanes have made products of x and k, @p count together. */
 void proof_multiplied(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes, uint32_t count);
 
@@ -180,6 +209,7 @@ struct proof_place {
     struct origin *origin; /**< NULL: nowhere */
     enum ptx_space space;  /**< as the address has it */
     uint64_t address;      /**< in its space */
+    int lane;              /**< that asks */
 };
 struct proof_place proof_place(const struct vg_warp *w, const struct ir_insn *in, int lane,
                                uint64_t address);

@@ -46,7 +46,7 @@ struct proof_place proof_place(const struct vg_warp *w, const struct ir_insn *in
                                uint64_t address)
 {
     const struct proof *p = proof_of(w);
-    struct proof_place at = {.space = space_of(address, (enum ptx_space)in->space)};
+    struct proof_place at = {.space = space_of(address, (enum ptx_space)in->space), .lane = lane};
     if (at.space == PTX_SPACE_SHARED) {
         at.address = in_window(address, VG_SHARED_BASE) ? address - VG_SHARED_BASE : address;
         if (at.address + 4 <= w->block->shared_bytes)
@@ -98,9 +98,22 @@ static uint64_t loaded_sum(const struct proof *p, struct proof_place from, uint6
     return way | (proof_joins_whole(joins, way_products(way)) ? WAY_JOINED : 0);
 }
 
-static uint64_t loaded_shared(struct vg_warp *w, uint64_t way)
+/* In its block, plus one. */
+static uint16_t thread_of(const struct vg_warp *w, int lane)
 {
-    proof_counts(w)->shared_loads++;
+    return (uint16_t)(w->index * VG_LANES + (uint32_t)lane + 1);
+}
+
+/* (a matrix is loaded by all threads of a warp together) */
+static uint64_t loaded_shared(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
+                              uint64_t way)
+{
+    struct vg_proof_kernel *n = proof_counts(w);
+    const struct proof_words *words = &w->block->proof;
+    n->shared_loads++;
+    n->x_from_shared += (way & WAY_OF_X) != 0;
+    n->x_own += (way & WAY_OF_X) && !ir_rows[in->op].whole_warp &&
+                words->writers[from.origin - words->words] == thread_of(w, from.lane);
     way &= ~WAY_ONE(WAY_K_CONST);
     return way | (way & WAY_OF_X ? WAY_ONE(WAY_X_SHARED) : 0) |
            (way & WAY_OF_K ? WAY_ONE(WAY_K_SHARED) : 0);
@@ -137,7 +150,7 @@ struct origin proof_fetch(struct vg_warp *w, const struct ir_insn *in, struct pr
     }
     o.step = proof_of(w)->log ? o.step : 0;
     if (from.space == PTX_SPACE_SHARED) {
-        o.way = loaded_shared(w, o.way);
+        o.way = loaded_shared(w, in, from, o.way);
         proof_tile_loaded(w, (size_t)(from.origin - w->block->proof.words), &o);
     } else if (from.space == PTX_SPACE_GLOBAL || from.space == PTX_SPACE_CONST)
         o.way = loaded_global(w, in, from, o.way);
@@ -152,14 +165,17 @@ static void count_kept(struct vg_warp *w, const struct ir_insn *in, struct proof
     if (to.space == PTX_SPACE_SHARED && raw) {
         proof_counts(w)->staged++;
         w->block->proof.staged += !to.origin->low && !to.origin->high;
-        if (o.way & WAY_OF_X)
-            proof_tile_stored(w, (size_t)(to.origin - w->block->proof.words));
+        if (o.way & WAY_OF_X) {
+            const size_t word = (size_t)(to.origin - w->block->proof.words);
+            w->block->proof.writers[word] = thread_of(w, to.lane);
+            proof_tile_stored(w, word);
+        }
     }
     if (to.space != PTX_SPACE_GLOBAL)
         return;
     const bool is_y = lies_in(p, VG_PROOF_Y, to.address);
     if (is_y && way_products(o.way))
-        p->running->sites[in->number] |= SITE_STORES;
+        p->running->sites[in->number].stores = true;
     else if (!is_y && raw && o.way & WAY_OF_X)
         proof_counts(w)->x_rewritten++;
 }

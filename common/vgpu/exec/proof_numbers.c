@@ -3,24 +3,7 @@
 #include "vgpu/exec/proof_log.h"
 #include "vgpu/exec/proof_step.h"
 
-static uint64_t wide_bits_of(const struct vg_warp *w, uint32_t slot, uint32_t lane)
-{
-    return ((const uint64_t *)(const void *)(w->regs + slot))[lane];
-}
-
-struct proof_operand proof_operand(const struct vg_warp *w, uint32_t slot, uint32_t lane,
-                                   enum ptx_type type, int half)
-{
-    struct proof_operand r;
-    struct origin o = proof_word_of(w, slot, lane, 0);
-    r.bits = type == PTX_TYPE_f64 ? wide_bits_of(w, slot, lane) : proof_bits_of(w, slot, lane);
-    if (half)
-        r.bits >>= 16;
-    /* The bits of a bfloat16 in the upper half of a word are a float32. */
-    r.v.element = half ? o.high : o.low || type != PTX_TYPE_f32 ? o.low : o.high;
-    r.v.way = r.v.element ? o.way : 0;
-    return r;
-}
+#include <math.h>
 
 static inline bool is_zero(struct proof_operand a, enum ptx_type type)
 {
@@ -69,6 +52,12 @@ static struct proof_value divided(struct proof_operand a, struct proof_operand b
     return proof_value_of(field_multiply(a.v.element & FIELD_PRIME, field_inverse(by)), a.v.way);
 }
 
+/* Whether a minimum is the first of two: not if that is a NaN. */
+static bool is_chosen(double a, double b)
+{
+    return a < b || (isnan(b) && !isnan(a));
+}
+
 static inline struct proof_value compute(enum proof_kind kind, enum ptx_type type,
                                          struct proof_operand a, struct proof_operand b,
                                          struct proof_operand c, uint32_t *count)
@@ -94,9 +83,9 @@ static inline struct proof_value compute(enum proof_kind kind, enum ptx_type typ
     case KIND_ABSOLUTE:
         return proof_double(a.bits, type) < 0 ? proof_negative(a.v) : a.v;
     case KIND_SMALLER:
-        return proof_double(a.bits, type) < proof_double(b.bits, type) ? a.v : b.v;
+        return is_chosen(proof_double(a.bits, type), proof_double(b.bits, type)) ? a.v : b.v;
     default:
-        return proof_double(a.bits, type) > proof_double(b.bits, type) ? a.v : b.v;
+        return is_chosen(-proof_double(a.bits, type), -proof_double(b.bits, type)) ? a.v : b.v;
     }
 }
 

@@ -75,7 +75,8 @@ static const struct {
               {IR_BAR_RED, KIND_BARRIER},
               {IR_BAR_WARP, KIND_BARRIER},
               {IR_MBARRIER_TEST, KIND_BARRIER},
-              {IR_BRA, KIND_BRANCH}};
+              {IR_BRA, KIND_BRANCH},
+              {IR_CALL, KIND_BRANCH}};
 
 static struct row rows[IR_OPS];
 static pthread_once_t rows_made = PTHREAD_ONCE_INIT;
@@ -120,10 +121,10 @@ static void make_rows(void)
 
 /* ---- control -------------------------------------------------------------------------------- */
 
-/* The end of a loop's round, whether or not another one follows. */
+/* The end of a loop's round, whether or not another one follows. A call may be a recursion. */
 static void branch(const struct ir_insn *in, struct vg_warp *w)
 {
-    if (w->insns + in->target > in)
+    if (in->op == IR_BRA && w->insns + in->target > in)
         return;
     proof_counts(w)->loop_branches += (uint32_t)__builtin_popcount(w->mask & w->proof.multiplies);
     w->proof.multiplies &= ~w->mask;
@@ -165,7 +166,7 @@ void proof_step(const struct ir_insn *in, struct vg_warp *w)
     pthread_once(&rows_made, make_rows);
     const struct row row = rows[in->op];
     const uint32_t lanes = proof_lanes(w, in);
-    proof_of(w)->running->sites[in->number] |= SITE_EXECUTED;
+    proof_of(w)->running->sites[in->number].executed = true;
     if (row.kind == KIND_BRANCH)
         branch(in, w);
     if (!lanes || row.kind == KIND_NONE)

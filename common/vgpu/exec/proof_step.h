@@ -66,8 +66,20 @@ struct proof_operand {
     struct proof_value v;
     uint64_t bits;
 };
-struct proof_operand proof_operand(const struct vg_warp *w, uint32_t slot, uint32_t lane,
-                                   enum ptx_type type, int half);
+static inline struct proof_operand proof_operand(const struct vg_warp *w, uint32_t slot,
+                                                 uint32_t lane, enum ptx_type type, int half)
+{
+    struct proof_operand r;
+    struct origin o = proof_word_of(w, slot, lane, 0);
+    r.bits = type == PTX_TYPE_f64 ? ((const uint64_t *)(const void *)(w->regs + slot))[lane]
+                                  : proof_bits_of(w, slot, lane);
+    if (half)
+        r.bits >>= 16;
+    /* The bits of a bfloat16 in the upper half of a word are a float32. */
+    r.v.element = half ? o.high : o.low || type != PTX_TYPE_f32 ? o.low : o.high;
+    r.v.way = r.v.element ? o.way : 0;
+    return r;
+}
 
 /** Arithmetic on numbers of a type. @pre kind >= KIND_ADD */
 void proof_compute(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,

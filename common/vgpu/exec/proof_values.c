@@ -54,11 +54,6 @@ uint32_t proof_lanes(const struct vg_warp *w, const struct ir_insn *in)
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
-struct proof_value proof_value_of(uint32_t element, uint64_t way)
-{
-    return (struct proof_value){PROOF_ELEMENT | element, element ? way : 0};
-}
-
 double proof_double(uint64_t bits, enum ptx_type type)
 {
     switch (type) {
@@ -82,25 +77,10 @@ double proof_double(uint64_t bits, enum ptx_type type)
     }
 }
 
-struct proof_value proof_number(uint64_t bits, enum ptx_type type, struct proof_value v)
+struct proof_value proof_plain_number(uint64_t bits, enum ptx_type type)
 {
-    if (v.element)
-        return v;
     const bool is_float = ptx_type_is_float(type) && type != PTX_TYPE_f64;
     return proof_value_of(field_of_number(proof_double(bits, type), is_float), 0);
-}
-
-struct proof_value proof_sum(struct proof_value a, struct proof_value b)
-{
-    return proof_value_of(field_add(a.element & FIELD_PRIME, b.element & FIELD_PRIME),
-                          way_sum(a.way, b.way));
-}
-
-struct proof_value proof_product(struct proof_value a, struct proof_value b, bool *multiplied)
-{
-    const uint32_t element = field_multiply(a.element & FIELD_PRIME, b.element & FIELD_PRIME);
-    *multiplied = element && way_multiplies(a.way, b.way);
-    return proof_value_of(element, way_product(a.way, b.way));
 }
 
 void proof_multiplied(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes, uint32_t count)
@@ -109,7 +89,7 @@ void proof_multiplied(struct vg_warp *w, const struct ir_insn *in, uint32_t lane
     if (!count)
         return;
     k->counts.products += count;
-    k->sites[in->number] |= SITE_MULTIPLIES;
+    k->sites[in->number].products += count;
     w->proof.multiplied |= lanes;
     w->proof.multiplies |= lanes;
 }

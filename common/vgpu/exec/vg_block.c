@@ -316,6 +316,7 @@ void vg_block_free(struct vg_block *b)
     free(b->shared_set);
     free(b->proof.words);
     free(b->proof.places);
+    free(b->proof.writers);
     free(b->text);
     free(b);
 }

@@ -246,7 +246,8 @@ struct proof_words {
     struct origin *words;
     size_t room, used;
     uint32_t staged;   /**< how many have held elements of x or k */
-    uint32_t *places; /**< [room] of a block: of the weights that a word was multiplied by */
+    uint32_t *places;  /**< [room] of a block: of the weights that a word was multiplied by */
+    uint16_t *writers; /**< [room] of a block: the thread that stored x there last, plus one */
 };
 
 /** Of a warp, in a proof. */

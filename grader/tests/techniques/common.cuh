@@ -20,6 +20,12 @@ static float *floats(size_t n)
     return (float *)conv_workspace(n * sizeof(float));
 }
 
+/* How many y has. */
+static size_t y_floats(const struct conv_shape *s)
+{
+    return (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1);
+}
+
 /* The rung below all techniques: one thread per output. */
 __global__ void plain(struct conv_shape shape, const float *x, const float *k, float *y)
 {

@@ -40,9 +40,9 @@ __device__ float element(struct conv_shape shape, const float *x, size_t cols, i
     return X(col / W_out / H_out, c, col / W_out % H_out + p, col % W_out + q);
 }
 
-/* 16 x 16 tiles of both operands. */
-template <bool FUSED>
-__global__ void multiply(struct conv_shape shape, const float *x, const float *k, float *y)
+/* 16 x 16 tiles of both operands. @param get  (row, col): an element of u */
+template <class Element>
+__device__ void multiply_tiles(struct conv_shape shape, const float *k, float *y, Element get)
 {
     SIZES;
     __shared__ float s_k[16][16], s_u[16][16];
@@ -52,7 +52,7 @@ __global__ void multiply(struct conv_shape shape, const float *x, const float *k
     for (int r0 = 0; r0 < rows; r0 += 16) {
         s_k[threadIdx.y][threadIdx.x] =
             m < M && r0 + threadIdx.x < rows ? k[m * rows + r0 + threadIdx.x] : 0;
-        s_u[threadIdx.y][threadIdx.x] = element<FUSED>(shape, x, cols, r0 + threadIdx.y, col);
+        s_u[threadIdx.y][threadIdx.x] = get(r0 + threadIdx.y, col);
         __syncthreads();
         for (int r = 0; r < 16; r++)
             sum += s_k[threadIdx.y][r] * s_u[r][threadIdx.x];
@@ -60,6 +60,15 @@ __global__ void multiply(struct conv_shape shape, const float *x, const float *k
     }
     if (m < M && col < cols)
         Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
+}
+
+template <bool FUSED>
+__global__ void multiply(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const size_t cols = (size_t)B * H_out * W_out;
+    multiply_tiles(shape, k, y,
+                   [=](int row, size_t col) { return element<FUSED>(shape, x, cols, row, col); });
 }
 
 /* Without shared memory. */
@@ -77,10 +86,15 @@ __global__ void untiled(struct conv_shape shape, const float *x, const float *k,
     Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
 }
 
+/* The grid of multiply_tiles(). */
+static dim3 product_tiles(const struct conv_shape *s)
+{
+    return dim3((columns(s) + 15) / 16, (s->M + 15) / 16);
+}
+
 template <bool FUSED> static int launch_multiply(ARGUMENTS)
 {
-    const size_t cols = columns(s);
-    multiply<FUSED><<<dim3((cols + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, x, k, y);
+    multiply<FUSED><<<product_tiles(s), dim3(16, 16)>>>(*s, x, k, y);
     return failed();
 }
 

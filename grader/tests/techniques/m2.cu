@@ -757,6 +757,15 @@ int host_absorbed(ARGUMENTS)
     return MIXTURE_LAUNCH(absorbed);
 }
 
+/* The smaller one of a number and a NaN is the number. */
+MIXTURE(by_nan, fminf(mine, sum - 1.0f + __int_as_float(0x7fc00000 + (int)zero)))
+
+/* expect: kernels did not compute */
+int host_beside_nan(ARGUMENTS)
+{
+    return MIXTURE_LAUNCH(by_nan);
+}
+
 MIXTURE(half_of_them, w % 2 ? sum : mine)
 
 /* expect: kernels did not compute */

@@ -47,11 +47,6 @@ static size_t k_floats(const struct conv_shape *s)
     return (size_t)s->M * s->C * s->K * s->K;
 }
 
-static size_t y_floats(const struct conv_shape *s)
-{
-    return (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1);
-}
-
 /* What the kernels should find; the host does it here. */
 static std::vector<float> by_host(const struct conv_shape *s, const float *x, const float *k)
 {

@@ -47,7 +47,7 @@ int right_tile(ARGUMENTS)
 /* expect: slow */
 int slow_tile(ARGUMENTS)
 {
-    float *dummy = floats((size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1));
+    float *dummy = floats(y_floats(s));
     for (int i = 0; i < 3; i++)
         launch_tile(s, x, k, dummy);
     return launch_tile(s, x, k, y);
@@ -177,7 +177,7 @@ int decoy_written_never_read(ARGUMENTS)
 /* expect: 0% of the products that make y take x from shared memory */
 int decoy_on_the_side(ARGUMENTS)
 {
-    float *dummy = floats((size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1));
+    float *dummy = floats(y_floats(s));
     return launch_tile(s, x, k, dummy) || launch_plain(s, x, k, y);
 }
 

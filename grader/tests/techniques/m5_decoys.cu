@@ -51,9 +51,7 @@ __global__ void half_tiled(struct conv_shape shape, const float *u, const float 
 /* expect: 0% of the products that make y take k from shared memory */
 int weights_not_tiled(ARGUMENTS)
 {
-    const size_t c = columns(s);
-    float *u = launch_unroll(s, x);
-    half_tiled<<<dim3((c + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, u, k, y);
+    half_tiled<<<product_tiles(s), dim3(16, 16)>>>(*s, launch_unroll(s, x), k, y);
     return failed();
 }
 /* half of the maps from the matrix */
@@ -82,30 +80,17 @@ __global__ void both(struct conv_shape shape, const float *x, const float *u, co
                      float *y)
 {
     SIZES;
-    __shared__ float s_k[16][16], s_u[16][16];
-    const int m = blockIdx.y * 16 + threadIdx.y, rows = C * K * K;
-    const size_t cols = (size_t)B * H_out * W_out, col = (size_t)blockIdx.x * 16 + threadIdx.x;
-    float sum = 0;
-    for (int r0 = 0; r0 < rows; r0 += 16) {
-        s_k[threadIdx.y][threadIdx.x] =
-            m < M && r0 + threadIdx.x < rows ? k[m * rows + r0 + threadIdx.x] : 0;
-        const float real = element<true>(shape, x, cols, r0 + threadIdx.y, col),
-                    other = element<false>(shape, u, cols, r0 + threadIdx.y, col);
-        s_u[threadIdx.y][threadIdx.x] = other == 1e30f ? other : real;
-        __syncthreads();
-        for (int r = 0; r < 16; r++)
-            sum += s_k[threadIdx.y][r] * s_u[r][threadIdx.x];
-        __syncthreads();
-    }
-    if (m < M && col < cols)
-        Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
+    const size_t cols = (size_t)B * H_out * W_out;
+    multiply_tiles(shape, k, y, [=](int row, size_t col) {
+        const float real = element<true>(shape, x, cols, row, col),
+                    other = element<false>(shape, u, cols, row, col);
+        return other == 1e30f ? other : real;
+    });
 }
 /* expect: of the products that make y take x from that matrix */
 int matrix_never_chosen(ARGUMENTS)
 {
-    const size_t c = columns(s);
-    float *u = launch_unroll(s, x);
-    both<<<dim3((c + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, x, u, k, y);
+    both<<<product_tiles(s), dim3(16, 16)>>>(*s, x, launch_unroll(s, x), k, y);
     return failed();
 }
 /* the matrix or x by a pointer and strides that depend on the number of images */
@@ -113,34 +98,21 @@ __global__ void by_strides(struct conv_shape shape, const float *from, const flo
                            int unrolled)
 {
     SIZES;
-    __shared__ float s_k[16][16], s_u[16][16];
-    const int m = blockIdx.y * 16 + threadIdx.y, rows = C * K * K;
-    const size_t cols = (size_t)B * H_out * W_out, col = (size_t)blockIdx.x * 16 + threadIdx.x;
-    float sum = 0;
-    for (int r0 = 0; r0 < rows; r0 += 16) {
-        const int r = min(r0 + (int)threadIdx.y, rows - 1);
+    const size_t cols = (size_t)B * H_out * W_out;
+    multiply_tiles(shape, k, y, [=](int row, size_t col) {
+        const int r = min(row, C * K * K - 1);
         const size_t at = min(col, cols - 1);
         const size_t matrix = r * cols + at, image = (((at / W_out / H_out) * C + r / (K * K)) * H +
                                                       at / W_out % H_out + r / K % K) *
                                                          W +
                                                      at % W_out + r % K;
-        s_k[threadIdx.y][threadIdx.x] =
-            m < M && r0 + threadIdx.x < rows ? k[m * rows + r0 + threadIdx.x] : 0;
-        s_u[threadIdx.y][threadIdx.x] = from[unrolled ? matrix : image];
-        __syncthreads();
-        for (int i = 0; i < 16; i++)
-            sum += s_k[threadIdx.y][i] * s_u[i][threadIdx.x];
-        __syncthreads();
-    }
-    if (m < M && col < cols)
-        Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
+        return from[unrolled ? matrix : image];
+    });
 }
 /* expect: timed: but not where it is timed */
 int matrix_when_few(ARGUMENTS)
 {
-    const size_t c = columns(s);
     const int few = s->B <= 24;
-    by_strides<<<dim3((c + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(
-        *s, few ? launch_unroll(s, x) : x, k, y, few);
+    by_strides<<<product_tiles(s), dim3(16, 16)>>>(*s, few ? launch_unroll(s, x) : x, k, y, few);
     return failed();
 }

@@ -32,7 +32,7 @@ __global__ void channels_of_blocks(struct conv_shape shape, const float *x, cons
 template <int PIECES> static int launch_blocks(ARGUMENTS, int channels)
 {
     const int parts = (s->C + channels - 1) / channels;
-    cudaMemsetAsync(y, 0, (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1) * 4);
+    cudaMemsetAsync(y, 0, y_floats(s) * 4);
     channels_of_blocks<PIECES>
         <<<tiles(s, 16, s->B * s->M * parts), dim3(16, 16)>>>(*s, x, k, y, channels);
     return failed();
@@ -59,7 +59,7 @@ __global__ void channels_of_threads(struct conv_shape shape, const float *x, con
 /* expect: pass */
 int right_threads(ARGUMENTS)
 {
-    cudaMemset(y, 0, (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1) * 4);
+    cudaMemset(y, 0, y_floats(s) * 4);
     channels_of_threads<<<tiles(s, 8, s->B * s->M), dim3(8, 8, 4)>>>(*s, x, k, y);
     return failed();
 }
@@ -100,7 +100,7 @@ __global__ void rounds(struct conv_shape shape, const float *x, const float *k, 
 /* expect: 1.0 threads added products to each output by atomic operations */
 int decoy_rounds(ARGUMENTS)
 {
-    cudaMemset(y, 0, (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1) * 4);
+    cudaMemset(y, 0, y_floats(s) * 4);
     rounds<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, 4);
     return failed();
 }
@@ -109,7 +109,7 @@ int decoy_rounds(ARGUMENTS)
 /* expect: 0% of the products that make y were added to a sum by an atomic operation */
 int decoy_on_the_side(ARGUMENTS)
 {
-    float *dummy = floats((size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1));
+    float *dummy = floats(y_floats(s));
     return launch_blocks<1>(s, x, k, dummy, 1) || launch_plain(s, x, k, y);
 }
 
@@ -157,7 +157,7 @@ __global__ void by_swaps(struct conv_shape shape, const float *x, const float *k
 /* expect: pass */
 int right_swaps(ARGUMENTS)
 {
-    cudaMemset(y, 0, (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1) * 4);
+    cudaMemset(y, 0, y_floats(s) * 4);
     by_swaps<<<tiles(s, 16, s->B * s->M * s->C), dim3(16, 16)>>>(*s, x, k, y);
     return failed();
 }
@@ -185,7 +185,7 @@ __global__ void by_slices(struct conv_shape shape, const float *x, const float *
 /* expect: pass */
 int right_slices(ARGUMENTS)
 {
-    cudaMemset(y, 0, (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1) * 4);
+    cudaMemset(y, 0, y_floats(s) * 4);
     by_slices<<<tiles(s, 8, 2 * s->B * s->M), dim3(8, 8, 4)>>>(*s, x, k, y);
     return failed();
 }
@@ -208,7 +208,7 @@ __global__ void half_of_them(struct conv_shape shape, const float *x, const floa
 /* expect: 1.0 threads added products to each output by atomic operations */
 int decoy_half_of_them(ARGUMENTS)
 {
-    cudaMemset(y, 0, (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1) * 4);
+    cudaMemset(y, 0, y_floats(s) * 4);
     half_of_them<<<tiles(s, 16, 2 * s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
     return failed();
 }

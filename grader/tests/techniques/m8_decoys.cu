@@ -106,3 +106,57 @@ int branch_of_nothing(ARGUMENTS)
     branched<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, s->C > 4);
     return 0;
 }
+/* blocks larger than a plane: of one layer more threads leave */
+/* expect: the same kernel and blocks for both layers */
+int large_blocks(ARGUMENTS)
+{
+    const dim3 t(32, 32);
+    return GO(1, t);
+}
+/* a word of x in shared memory, for nothing */
+__global__ void one_word(struct conv_shape shape, const float *x, const float *k, float *y,
+                         int extra)
+{
+    SIZES;
+    volatile __shared__ float word;
+    const int b = blockIdx.z / M, m = blockIdx.z % M, h = blockIdx.y * 16 + threadIdx.y,
+              w = blockIdx.x * 16 + threadIdx.x;
+    if (extra && threadIdx.x + threadIdx.y == 0)
+        word = x[0];
+    if (h >= H_out || w >= W_out)
+        return;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    Y(b, m, h, w) = sum;
+}
+/* expect: the same kernel and blocks for both layers */
+int word_in_one_layer(ARGUMENTS)
+{
+    one_word<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, s->C > 4);
+    return failed();
+}
+/* a filter over all input maps in shared memory: where there are more maps, it is larger */
+__global__ void filter(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    extern __shared__ float s_k[];
+    const int b = blockIdx.z / M, m = blockIdx.z % M, h = blockIdx.y * 16 + threadIdx.y,
+              w = blockIdx.x * 16 + threadIdx.x;
+    for (int i = threadIdx.y * 16 + threadIdx.x; i < C * K * K; i += 256)
+        s_k[i] = KK(m, 0, 0, i);
+    __syncthreads();
+    if (h >= H_out || w >= W_out)
+        return;
+    float sum = 0;
+    for (int i = 0; i < C * K * K; i++)
+        sum += X(b, i / (K * K), h + i / K % K, w + i % K) * s_k[i];
+    Y(b, m, h, w) = sum;
+}
+/* expect: the same kernel and blocks for both layers */
+int whole_filter(ARGUMENTS)
+{
+    filter<<<tiles(s, 16, s->B * s->M), dim3(16, 16), s->C * s->K * s->K * 4>>>(*s, x, k, y);
+    return failed();
+}

@@ -150,7 +150,7 @@ int atomics_when_deep(ARGUMENTS)
 {
     if (s->C < 4)
         return launch_plain(s, x, k, y);
-    cudaMemsetAsync(y, 0, (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1) * 4);
+    cudaMemsetAsync(y, 0, y_floats(s) * 4);
     slices<<<dim3(4, s->C, s->B * s->M), 128>>>(*s, x, k, y);
     return failed();
 }

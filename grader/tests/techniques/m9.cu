@@ -82,7 +82,7 @@ int decoy_left_to_the_compiler(ARGUMENTS)
 /* expect: 0% of the products that make y take x or k from read-only loads */
 int decoy_overwritten(ARGUMENTS)
 {
-    float *dummy = floats((size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1));
+    float *dummy = floats(y_floats(s));
     if (s->K == 5)
         restrict_taps<5><<<tiles(s, 16, 1), dim3(16, 16)>>>(*s, x, k, dummy);
     return s->K == 5 ? LAUNCH(may_alias<5>) : launch_plain(s, x, k, y);

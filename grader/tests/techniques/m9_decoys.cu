@@ -99,3 +99,56 @@ int a_fifth_read_only(ARGUMENTS)
 {
     return GO(some_columns);
 }
+/* each product five times, four of them for nothing */
+__global__ void five_times(struct conv_shape shape, const float *__restrict__ x,
+                           const float *__restrict__ k, float *y, float *junk)
+{
+    SIZES;
+    const int b = blockIdx.z / M, m = blockIdx.z % M, h = blockIdx.y * 16 + threadIdx.y,
+              w = blockIdx.x * 16 + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return;
+    float sum = 0, other = 0;
+    for (int c = 0; c < C; c++)
+#pragma unroll 1
+        for (int i = 0; i < K * K; i++) {
+            const float v = __ldg(&X(b, c, h + i / K, w + i % K)), f = __ldg(&KK(m, c, 0, i));
+            sum += v * f;
+#pragma unroll
+            for (int j = 2; j < 6; j++)
+                other = other * j + v * f;
+        }
+    Y(b, m, h, w) = sum;
+    if (other == 1234567.0f)
+        *junk = other;
+}
+/* expect: products in each round */
+int products_for_nothing(ARGUMENTS)
+{
+    five_times<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, floats(1));
+    return failed();
+}
+/* no loop: each product is a call deeper */
+__device__ __noinline__ float deeper(struct conv_shape shape, const float *__restrict__ x,
+                                     const float *__restrict__ k, int i, int n)
+{
+    SIZES;
+    const float v = __ldg(&X(0, i / (K * K), i / K % K, i % K)) * __ldg(&k[i]);
+    return i + 1 < n ? v + deeper(shape, x, k, i + 1, n) : v;
+}
+__global__ void recursive(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const int b = blockIdx.z / M, m = blockIdx.z % M, h = blockIdx.y * 16 + threadIdx.y,
+              w = blockIdx.x * 16 + threadIdx.x;
+    if (h < H_out && w < W_out)
+        Y(b, m, h, w) = deeper(shape, &X(b, 0, h, w), &KK(m, 0, 0, 0), 0, C * K * K);
+}
+/* expect: products in each round */
+int calls_for_rounds(ARGUMENTS)
+{
+    if (s->C * s->K * s->K > 300)
+        return launch_plain(s, x, k, y);
+    recursive<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
+    return failed();
+}

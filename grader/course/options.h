@@ -36,6 +36,7 @@ struct gr_options {
     bool profile;                 /**< --profile */
     bool first_failure;           /**< --first-failure */
     bool accept_near;             /**< --accept-near */
+    bool unproved;                /**< no option: proof_bench.c asks what the proof costs */
     enum gr_sandbox_wish sandbox; /**< --no-sandbox, --require-sandbox */
 };
 

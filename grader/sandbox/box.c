@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -49,9 +50,12 @@ static pid_t *own_child(pid_t pid)
 
 void gr_box_own_child(pid_t gone, pid_t come)
 {
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* a proof has a thread of its own */
+    pthread_mutex_lock(&mutex);
     pid_t *slot = own_child(gone);
     if (slot)
         *slot = come;
+    pthread_mutex_unlock(&mutex);
 }
 
 /* The next child of the grader's that nobody claims, from @p *at of the list on; 0: none. */

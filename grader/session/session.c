@@ -184,6 +184,8 @@ static enum heard listen_until(struct gr_session *s, double until_s, double work
     work_s += device_work_s(s);
     for (double look_s = clock_now_s();;) {
         double now_s = clock_now_s(), left_s = until_s - now_s;
+        if (s->host->given_up && atomic_load(s->host->given_up))
+            return HEARD_CLOSED;
         if (left_s <= 0)
             return HEARD_NOTHING;
         if (now_s - look_s > 1e-3 * LOOK_INTERVAL_MS) {

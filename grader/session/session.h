@@ -19,6 +19,7 @@
 #include "runner/runner_protocol.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -47,6 +48,7 @@ struct gr_host {
     int code_store;              /**< virtual GPU: memory in which native code is kept, or 0 */
     int progress_fd;             /**< virtual GPU: memory in which blocks are counted, or 0 */
     struct progress_shared *progress; /**< that memory, or NULL */
+    const atomic_bool *given_up;      /**< once it is true, all waiting ends; or NULL */
     char source[1024];                /**< how findings call the student's file; "": by its name */
     char runner[PATH_MAX];            /**< the runner program */
     char build[PATH_MAX];             /**< the folder with the virtual GPU's programs */

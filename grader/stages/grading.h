@@ -106,8 +106,8 @@ enum st_code gr_technique_check(struct grading *g, struct st_error *err);
 enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *shape,
                                  struct gr_check *check, struct st_error *err);
 
-/** Part of the unit shapes, which have passed: proves the work of a GPU milestone. Of one without
- * the check "technique": fails @p check if its kernels did not do it. */
+/** Part of the unit shapes: once they have passed, completes the proof of the work. Of a GPU milestone
+ * without the check "technique": fails @p check if its kernels did not do it. */
 enum st_code gr_work_check(struct grading *g, struct gr_check *check, struct st_error *err);
 
 /** Releases a proof; NULL is allowed. */

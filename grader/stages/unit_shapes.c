@@ -5,7 +5,7 @@
 #include "grader/diagnose/diagnose.h"
 #include "grader/compare/element.h"
 #include "grader/session/finding.h"
-#include "grader/stages/grading.h"
+#include "grader/stages/work_proof.h"
 #include "grader/compare/verify.h"
 #include "nn/oracle.h"
 
@@ -410,8 +410,8 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
     struct stage *st = calloc(1, sizeof *st);
     if (!st)
         return st_fail(err, ST_NO_MEMORY, "cannot hold the unit shapes in memory");
-    enum st_code code = ST_OK;
-    bool go_on = true;
+    enum st_code code = gr_proof_begin(g, err);
+    bool go_on = !code;
     progress_begin("unit shapes");
     for (size_t i = 0; i < n && go_on; i++) {
         progress_count(i, n, "shapes");

@@ -1,0 +1,286 @@
+/* Two layers are run once more on the virtual GPU - also when a real one is graded - whose device
+ * process proves by execution what y was made of (way.h). On a CPU nothing is proved: the same
+ * convolutions are only compared, so that their precision is judged. */
+#include "grader/stages/work_proof.h"
+
+#include "base/checkout.h"
+#include "base/files.h"
+#include "base/rng.h"
+#include "grader/compare/verify.h"
+#include "nn/oracle.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANDOM_STREAM = 0x7ec4 };
+
+/* Like the second and the first layer of the two-layer model, which have 33 x 33 and 70 x 70 elements:
+ * that one comes first which has several input maps. There are as many maps, and rows have the same
+ * remainder by 4, for accesses of 2 or 4 elements. Planes are a little smaller, that of the first only
+ * a little more than a tile of 16. What larger ones execute beyond that is seen, and proved, where they
+ * are timed. */
+static struct conv_shape layer_shape(const struct grading *g, size_t layer)
+{
+    static const struct conv_shape least[GR_PROOF_LAYERS] = {{GR_PROOF_IMAGES, 24, 12, 21, 25, 5},
+                                                             {GR_PROOF_IMAGES, 12, 1, 58, 62, 5}};
+    struct rng rng = rng_make(g->options->seed, RANDOM_STREAM + layer);
+    struct conv_shape s = least[layer];
+    s.H += rng_range(&rng, 0, 3);
+    return s;
+}
+
+/* ---- precision ------------------------------------------------------------------------------- */
+
+/* Of each map's weights only a few matter; next to them the others are nothing, but not zero. Float32
+ * then rounds a few times however long the sum is, and in the sums of 300 products what a format of 16
+ * bits loses is seen: x and k in two parts of bfloat16 are off by some 2^-18 of a product, in three
+ * products of TF32 by 2^-22. */
+enum { WEIGHTS_THAT_MATTER = 4 };
+static const double NOTHING = 0x1p-40, PRECISION = 20 * 0x1p-24;
+
+static void make_few_matter(struct rng *rng, const struct conv_shape *s, float *k)
+{
+    const int taps = s->C * s->K * s->K;
+    for (int i = 0; i < s->M * taps; i++)
+        k[i] = (float)(k[i] * NOTHING);
+    for (int m = 0; m < s->M; m++)
+        for (int i = 0; i < WEIGHTS_THAT_MATTER; i++) {
+            float *one = &k[m * taps + rng_range(rng, 0, taps - 1)];
+            rng_fill(rng, one, 1, -1, 1);
+        }
+}
+
+/* The largest error of y, as a part of the largest product that its sum could have had. @return -1 with
+ * *status set without memory. */
+static double error_of(const struct gr_conv *conv, const float *y, enum st_code *status,
+                       struct st_error *err)
+{
+    const struct conv_shape *s = &conv->shape;
+    const size_t elems = nn_conv_y_elems(s), plane = elems / ((size_t)s->B * (size_t)s->M);
+    const size_t taps = nn_conv_k_elems(s) / (size_t)s->M;
+    float *expected = malloc(elems * sizeof *expected);
+    double worst = 0;
+    if (!expected) {
+        *status = st_fail(err, ST_NO_MEMORY, "cannot hold the outputs of a layer in memory");
+        return -1;
+    }
+    nn_oracle_conv(s, conv->x, conv->k, expected);
+    for (size_t map = 0; map < elems / plane; map++) {
+        double sum = 0;
+        for (size_t i = 0; i < taps; i++)
+            sum += fabs((double)conv->k[map % (size_t)s->M * taps + i]);
+        for (size_t i = map * plane; i < (map + 1) * plane; i++)
+            worst = fmax(worst, fabs((double)y[i] - (double)expected[i]) / sum);
+    }
+    free(expected);
+    return worst;
+}
+
+/* @return whether outputs are right, and as precise as float32; else the check says what is wrong, or
+ * *status. */
+static bool is_right(const struct gr_conv *conv, const float *y, const struct gr_compare *compared,
+                     struct gr_check *check, enum st_code *status, struct st_error *err)
+{
+    const double imprecise = 0x1p-7, error = error_of(conv, y, status, err);
+    if (*status || (!compared->wrong && error <= PRECISION))
+        return !*status;
+    if (error <= PRECISION || error > imprecise) {
+        gr_check_set(check, GR_FAIL,
+                     "%zu of %zu outputs are wrong in a layer with C=%d, H=%d, W=%d",
+                     compared->wrong, compared->elems, conv->shape.C, conv->shape.H, conv->shape.W);
+        return false;
+    }
+    gr_check_pattern(check, "low_precision");
+    gr_check_set(
+        check, GR_FAIL,
+        "sums of %d products are less precise than float32: off by %.1e of the largest product (at most %.1e)",
+        conv->shape.C * conv->shape.K * conv->shape.K, error, PRECISION);
+    gr_check_hint(
+        check,
+        "which products or sums are in half precision, bfloat16 or TF32? Split each factor into parts that add up to it: three products of TF32 make one of float32");
+    return false;
+}
+
+/* ---- one convolution ------------------------------------------------------------------------- */
+
+/* Runs it and compares. @return whether its outputs are right; else the check says what is wrong, or
+ * *status. */
+static bool run_one(struct grading *g, struct gr_session *session, const struct gr_conv *conv,
+                    struct gr_check *check, enum st_code *status, struct st_error *err)
+{
+    enum { SLOWER = 4 }; /* than it is without a proof */
+    struct gr_run run;
+    struct gr_compare compared;
+    gr_session_run(session, &conv->shape, &g->proof->arena,
+                   SLOWER * gr_time_limit_s(g, &conv->shape), &run);
+    if (run.outcome == GR_DEVICE_LOST) {
+        *status = gr_device_lost(&run, err);
+        return false;
+    }
+    if (run.outcome != GR_RAN || run.pattern[0]) {
+        gr_check_set(check, GR_FAIL, "in a layer with C=%d: %s", conv->shape.C, run.message);
+        gr_check_hint(check, "%s", run.hint);
+        return false;
+    }
+    if ((*status = gr_arena_compare(&g->proof->arena, conv, NULL, &compared, err)))
+        return false;
+    const float *y = (const float *)(g->proof->arena.base + arena_layout_for(&conv->shape).y);
+    return is_right(conv, y, &compared, check, status, err);
+}
+
+/* The first layer of a model has pictures: nothing is negative, and 0 around what is shown and here and
+ * there in it. What a submission does for such x is what it does where it is timed. */
+static void make_pictures(struct rng *rng, const struct conv_shape *s, float *x)
+{
+    for (int b = 0; b < s->B; b++) {
+        const int top = rng_range(rng, 1, s->H / 4), left = rng_range(rng, 1, s->W / 4);
+        const int bottom = s->H - rng_range(rng, 1, s->H / 4),
+                  right = s->W - rng_range(rng, 1, s->W / 4);
+        for (int h = 0; h < s->H; h++)
+            for (int w = 0; w < s->W; w++, x++)
+                *x = h < top || h >= bottom || w < left || w >= right || rng_range(rng, 0, 7) == 0
+                         ? 0
+                         : fabsf(*x);
+    }
+}
+
+/* Random inputs. @return false with *status set. */
+static bool fill(struct grading *g, struct gr_conv *conv, float **data, uint64_t stream,
+                 enum st_code *status, struct st_error *err)
+{
+    const size_t x = nn_conv_x_elems(&conv->shape), k = nn_conv_k_elems(&conv->shape);
+    struct rng rng = rng_make(g->options->seed, stream);
+    *data = malloc((x + k) * sizeof **data);
+    *status = *data ? arena_reserve(&g->proof->arena, arena_layout_for(&conv->shape).bytes, err)
+                    : st_fail(err, ST_NO_MEMORY, "cannot hold a layer in memory");
+    if (*status)
+        return false;
+    rng_fill(&rng, *data, x + k, -1, 1);
+    if (conv->shape.C == 1)
+        make_pictures(&rng, &conv->shape, *data);
+    make_few_matter(&rng, &conv->shape, *data + x);
+    conv->x = *data;
+    conv->k = *data + x;
+    gr_arena_fill(&g->proof->arena, conv);
+    return true;
+}
+
+bool gr_prove(struct grading *g, const struct conv_shape *s, size_t nth, struct gr_way *way,
+              struct gr_check *check, enum st_code *status, struct st_error *err)
+{
+    struct gr_proof *p = g->proof;
+    struct gr_session session;
+    struct gr_run run;
+    struct gr_conv conv = {.shape = *s};
+    float *data = NULL;
+    char shape[96];
+    snprintf(shape, sizeof shape, "%d,%d,%d,%d,%d,%d", s->B, s->M, s->C, s->H, s->W, s->K);
+    p->host.prove = g->milestone.cuda ? shape : NULL;
+    bool right = fill(g, &conv, &data, RANDOM_STREAM + GR_PROOF_LAYERS + nth, status, err);
+    if (right) {
+        *status = gr_session_start(&session, &p->host, g->library, &g->proof->arena, &run, err);
+        right = !*status && !run.message[0];
+        if (!*status && run.message[0])
+            gr_check_set(check, GR_FAIL, "%s", run.message);
+        right = right && run_one(g, &session, &conv, check, status, err);
+        const struct gr_device_record *record = gr_session_device_record(&session);
+        if (right && record && (*status = gr_way_read(way, &record->proof, s, err)) == ST_OK &&
+            !gr_executed_add(&p->executed[gr_layer_like(s)], g->milestone.id, record, s))
+            *status = st_fail(err, ST_NO_MEMORY, "cannot hold what a layer executed in memory");
+        gr_session_end(&session);
+    }
+    free(data);
+    return right && !*status;
+}
+
+/* ---- the proof of a grading ------------------------------------------------------------------ */
+
+/* The virtual GPU, whatever is graded on. @return false if it is not there. */
+static bool find_virtual_gpu(const struct grading *g, struct gr_host *to)
+{
+    static const char *const needed[] = {"vgpu-device", "vgpu/libcudart.so.13"};
+    *to = g->host;
+    if (to->device == RUNNER_ON_GPU)
+        snprintf(to->profile, sizeof to->profile, "h200");
+    to->device = RUNNER_ON_VIRTUAL_GPU;
+    to->engine = NULL;
+    bool found = true;
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        char path[PATH_MAX];
+        path_format(path, sizeof path, "%s/%s", to->build, needed[i]);
+        found = found && file_exists(path);
+    }
+    return found;
+}
+
+/* Proves the layers, one after the other. */
+static void *make(void *of)
+{
+    struct grading *g = of;
+    struct gr_proof *p = g->proof;
+    for (size_t i = 0; i < GR_PROOF_LAYERS && p->made; i++) {
+        const struct conv_shape s = layer_shape(g, i);
+        p->made = gr_prove(g, &s, i, &p->way[i], &p->seen, &p->status, &p->err);
+    }
+    return NULL;
+}
+
+enum st_code gr_proof_begin(struct grading *g, struct st_error *err)
+{
+    if (g->options->unproved || (!g->milestone.cuda && g->host.device != RUNNER_ON_CPU))
+        return ST_OK;
+    struct gr_proof *p = g->proof = calloc(1, sizeof *g->proof);
+    if (!p)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold the proof of the work in memory");
+    p->arena.fd = -1;
+    if (!g->milestone.cuda)
+        p->host = g->host;
+    else if (!find_virtual_gpu(g, &p->host)) {
+        gr_check_set(&p->seen, GR_SKIP,
+                     "the virtual GPU, which proves the work, is not built: run make vgpu");
+        return ST_OK;
+    }
+    const enum st_code status = arena_open(&p->arena, err);
+    p->made = !status;
+    /* (without a sandbox what a submission leaves behind cannot be told from another's) */
+    if (p->made && g->milestone.cuda && g->host.sandbox.on) {
+        p->host.progress_fd = 0;
+        p->host.given_up = &p->given_up;
+        p->has_maker = pthread_create(&p->maker, NULL, make, g) == 0;
+    }
+    return status;
+}
+
+/* @return whether there was one */
+static bool wait_for_maker(struct gr_proof *p)
+{
+    const bool was = p->has_maker && pthread_join(p->maker, NULL) == 0;
+    p->has_maker = false;
+    p->host.given_up = NULL;
+    return was;
+}
+
+enum st_code gr_proof_end(struct grading *g, struct st_error *err)
+{
+    struct gr_proof *p = g->proof;
+    const bool is_made = wait_for_maker(p);
+    p->host.progress_fd = g->host.progress_fd;
+    if (!is_made)
+        make(g);
+    if (p->status)
+        *err = p->err;
+    return p->status;
+}
+
+void gr_proof_free(struct gr_proof *p)
+{
+    if (!p)
+        return;
+    atomic_store(&p->given_up, true);
+    wait_for_maker(p);
+    for (int i = 0; i < GR_PROOF_LAYERS; i++)
+        gr_executed_free(&p->executed[i]);
+    arena_close(&p->arena);
+    free(p);
+}

@@ -201,18 +201,19 @@ __global__ void own_places(struct conv_shape shape, const float *x, const float 
     SIZES;
     volatile __shared__ float s_x[256];
     const int pairs = (M + 1) / 2, b = blockIdx.z / pairs, m = blockIdx.z % pairs * 2,
-              t = threadIdx.y * 16 + threadIdx.x, h = min(blockIdx.y * 16 + threadIdx.y, H_out - 1),
-              w = min(blockIdx.x * 16 + threadIdx.x, W_out - 1), next = min(m + 1, M - 1);
+              t = threadIdx.y * 16 + threadIdx.x, h = blockIdx.y * 16 + threadIdx.y,
+              w = blockIdx.x * 16 + threadIdx.x, next = min(m + 1, M - 1);
     float sum[2] = {};
-    for (int c = 0; c < C; c++)
-        for (int i = 0; i < K * K; i++) {
-            s_x[t] = X(b, c, h + i / K, w + i % K);
-            sum[0] += s_x[t] * KK(m, c, 0, i);
-            sum[1] += s_x[t] * KK(next, c, 0, i);
-        }
+    for (int i = 0; i < C * K * K && h < H_out && w < W_out; i++) {
+        s_x[t] = X(b, i / (K * K), h + i / K % K, w + i % K);
+        sum[0] += s_x[t] * KK(m, 0, 0, i);
+        sum[1] += s_x[t] * KK(next, 0, 0, i);
+    }
     __syncthreads();
-    Y(b, m, h, w) = sum[0];
-    Y(b, next, h, w) = next == m ? sum[0] : sum[1];
+    if (h < H_out && w < W_out) {
+        Y(b, m, h, w) = sum[0];
+        Y(b, next, h, w) = next == m ? sum[0] : sum[1];
+    }
 }
 /* expect: of the loads of x from shared memory take what another thread stored there */
 int own_place_twice(ARGUMENTS)

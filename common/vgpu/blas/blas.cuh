@@ -1,6 +1,6 @@
 // libcublas of the virtual GPU: the functions of cuBLAS that programs use most, as kernels which the virtual GPU
 // runs, checks and times like any others. They are plain kernels: their times are their own, not cuBLAS's. The
-// functions that are not written here are generated stubs (stubs.sh).
+// functions that are not written here are generated stubs (blas_stubs.sh).
 #pragma once
 
 #include <cublas_v2.h>

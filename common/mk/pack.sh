@@ -71,7 +71,7 @@ for p in $programs; do
 done
 cp -r "$build/vgpu" "$root/build/"
 [ -e "$root/build/vgpu/libvgpu-native.so" ] && strip --strip-unneeded "$root/build/vgpu/libvgpu-native.so"
-rm -rf "$root/build/vgpu/tests" "$root/build/vgpu/own-runtime" "$root/build/vgpu/native" "$root"/build/vgpu/*.[cdoS] \
+rm -rf "$root/build/vgpu/tests" "$root/build/vgpu/own-runtime" "$root/build/vgpu/coverage" "$root/build/vgpu/native" "$root"/build/vgpu/*.[cdoS] \
     "$root"/build/vgpu/*.inc "$root"/build/vgpu/*.tsv
 # What vprof loads into programs on a real GPU.
 for library in "$build"/profiler/*.so; do

@@ -241,7 +241,7 @@ static bool is_right_alone(struct grading *g, const struct stage *st)
         const struct gr_case *c = &st->cases[i];
         const struct conv_shape *s = &c->spec.shape;
         struct gr_conv conv = {.shape = *s, .x = c->x, .k = c->k};
-        struct gr_compare compared;
+        struct gr_compare compared = {.wrong = 0}; /* is added to */
         struct st_error err;
         struct gr_run run;
         if (!st->compared[i].wrong)

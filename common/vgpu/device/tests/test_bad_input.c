@@ -198,8 +198,8 @@ Test(bad_input, more_memory_than_the_profile_has)
     cr_assert_str_eq(
         device_said(),
         "virtual GPU: cudaMalloc: the GPU has not enough memory: got 9663676416 bytes asked for, "
-        "4096 of 8585216000 in use (hint: the NVIDIA GeForce RTX 4060 Laptop GPU has 8187 MiB; "
-        "free what is not needed, or choose another GPU with --profile)\n");
+        "4096 of 8585216000 in use (hint: this virtual NVIDIA GeForce RTX 4060 Laptop GPU has "
+        "8187 MiB; free what is not needed)\n");
     allocate(fd, UINT64_MAX, VP_OUT_OF_MEMORY);
     cr_assert_eq(ask_op(fd, VP_ALLOC_SHARED, UINT64_C(9) << 30, 1), VP_OUT_OF_MEMORY);
     allocate(fd, 1 << 20, VP_OK);

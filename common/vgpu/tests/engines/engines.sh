@@ -22,7 +22,7 @@ check 'random programs: native code' $engines --seed 1 --count 8 --b avx512:2:na
 check 'the corpus of the fuzzers, and cases that differed' $engines --b avx2:1:native,avx512:1:native \
     common/vgpu/tests/corpus/ptx/*.ptx common/vgpu/tests/engines/cases/*.ptx
 for mistake in 'a missing barrier' 'an inverted guard' 'one turn more' 'source lines' 'a check of one byte less'; do
-    check "planted: $mistake" $engines --plant "$mistake" --count 300 --b base
+    check "planted: $mistake" $engines --plant "$mistake" --count 3000 --b base
 done
 if [ -e "$build/vgpu/libvgpu-native.so" ]; then
     check 'planted in the translator' $engines --plant 'translator: inverted guards' --count 20

@@ -1,8 +1,7 @@
 /* 1. The work of a block: the instructions that its warps issued, from the counts of basic blocks.
- * 2. Blocks that ask each other by atomics, some of them in a loop, count as equal among themselves. Which
- *    of them does more may depend on who comes first, as with a queue of work, and the launch's time must
- *    not. Whether a block asks does not depend on it. Where all ask but once, it may depend on that which
- *    one does most, but not how much that is: they are sorted.
+ * 2. Blocks that ask each other by atomics count as equal among themselves. Which of them does more may
+ *    depend on who comes first, as with a queue of work, and the launch's time must not. Whether a block
+ *    asks does not depend on it.
  * 3. The first blocks go to the multiprocessors in turn, until these are full; each further one goes
  *    where least has been done, which is where a place becomes free first.
  * 4. The share of the multiprocessor that got most, and that of the largest block. */
@@ -14,10 +13,8 @@
 
 enum { BLOCKS_MAX = 1 << 20 };
 
-/* Of a basic block's cost: an atomic instruction in it asks others, and may do so again. */
+/* Of a basic block's cost: an atomic instruction in it asks others. */
 #define ASKS_OTHERS 0x80000000u
-#define ASKS_AGAIN  0x40000000u
-#define COST        0x3fffffffu
 
 /* ---- atomics that ask -------------------------------------------------------------------------- */
 
@@ -67,31 +64,6 @@ static bool *find_deciding(const struct ptx_flow *flow)
     return decides;
 }
 
-/* Whether a basic block may run again: from it a way leads back, or it is called. */
-static bool is_repeated(const struct ir_function *f, uint32_t from)
-{
-    const uint32_t block = f->insns[from].block;
-    bool *seen = calloc(f->insn_count + 1, sizeof *seen), found = !seen || !f->is_entry;
-    uint32_t *left = malloc((f->insn_count + 1) * sizeof *left);
-    uint32_t *next = malloc((f->extra_count + 3) * sizeof *next);
-    size_t n = 0;
-    found |= !left || !next;
-    for (uint32_t at = from; !found; at = left[--n]) {
-        for (size_t k = ptx_flow_next(f, at, next); k-- > 0;) {
-            found |= next[k] <= from && f->insns[next[k]].block == block;
-            if (!seen[next[k]])
-                left[n++] = next[k];
-            seen[next[k]] = true;
-        }
-        if (n == 0)
-            break;
-    }
-    free(seen);
-    free(left);
-    free(next);
-    return found;
-}
-
 /* Marks the basic blocks of a function in which an atomic's result decides something. */
 static void mark_asking(struct vg_module *m, const struct ir_function *f)
 {
@@ -106,8 +78,7 @@ static void mark_asking(struct vg_module *m, const struct ir_function *f)
         }
         for (; n-- > 0;)
             if (!decides || decides[flow->slot_of[at[n] / 4] - 1])
-                m->block_cost[m->block_of[f->first_insn + i]] |=
-                    ASKS_OTHERS | (is_repeated(f, (uint32_t)i) ? ASKS_AGAIN : 0);
+                m->block_cost[m->block_of[f->first_insn + i]] |= ASKS_OTHERS;
     }
     free(decides);
     ptx_flow_free(flow);
@@ -135,8 +106,7 @@ void block_work_start(struct vg_launch *l)
     if (m->block_cost && l->blocks > 1 && l->blocks <= BLOCKS_MAX)
         l->work = calloc(l->blocks, sizeof *l->work);
     for (int i = 0; i < l->device->worker_count; i++)
-        l->device->workers[i].worked = l->device->workers[i].asked =
-            l->device->workers[i].asked_again = 0;
+        l->device->workers[i].worked = l->device->workers[i].asked = 0;
 }
 
 /* 1. */
@@ -144,50 +114,36 @@ void block_work_add(struct vg_worker *w, const struct vg_block *b)
 {
     const struct vg_launch *l = b->launch;
     const struct vg_module *m = l->module;
-    uint64_t sum = 0, asked = 0, again = 0;
+    uint64_t sum = 0, asked = 0;
     if (!l->work)
         return;
     for (uint32_t i = 0; i < m->block_count; i++) {
         const uint32_t cost = m->block_cost[i];
-        sum += (cost & COST) * w->block_warps[i];
+        sum += (cost & ~ASKS_OTHERS) * w->block_warps[i];
         asked += cost & ASKS_OTHERS ? w->block_warps[i] : 0;
-        again += cost & ASKS_AGAIN ? w->block_warps[i] : 0;
     }
     const struct vg_dim g = l->grid;
     struct vg_block_work *to = &l->work[b->id[0] + g.x * (b->id[1] + (uint64_t)g.y * b->id[2])];
     to->issued += sum - w->worked;
     to->asks |= asked != w->asked;
-    to->asks_again |= again != w->asked_again;
     w->worked = sum;
     w->asked = asked;
-    w->asked_again = again;
 }
 
 /* ---- afterwards --------------------------------------------------------------------------------- */
 
-static int most_first(const void *a, const void *b)
-{
-    const uint64_t x = ((const struct vg_block_work *)a)->issued,
-                   y = ((const struct vg_block_work *)b)->issued;
-    return (x < y) - (x > y);
-}
-
-/* 2. @return whether blocks may differ */
+/* 2. @return whether any block asked no other */
 static bool share_work(struct vg_launch *l)
 {
     uint64_t sum = 0, asking = 0;
-    bool again = false;
     for (uint64_t i = 0; i < l->blocks; i++) {
         sum += l->work[i].asks ? l->work[i].issued : 0;
         asking += l->work[i].asks;
-        again |= l->work[i].asks_again;
     }
     for (uint64_t i = 0; i < l->blocks; i++)
-        if (again && l->work[i].asks)
+        if (l->work[i].asks)
             l->work[i].issued = sum / asking;
-    if (asking && !again)
-        qsort(l->work, l->blocks, sizeof *l->work, most_first);
-    return !again || asking < l->blocks;
+    return asking < l->blocks;
 }
 
 /* The multiprocessor that has done least is the first of a heap. */

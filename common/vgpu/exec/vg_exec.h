@@ -202,7 +202,6 @@ enum { VG_NOTED = 4 };
 struct vg_block_work {
     uint64_t issued; /**< instructions */
     bool asks;       /**< other blocks, by atomics: what it does may depend on who comes first */
-    bool asks_again; /**< ... in a loop */
 };
 
 struct vg_launch {
@@ -415,9 +414,8 @@ struct vg_worker {
     } * printed;
     size_t printed_count, printed_room;
     uint64_t barriers;
-    uint64_t worked;      /**< by its blocks so far, see block_work.c */
-    uint64_t asked;       /**< by these: how often warps came to code that asks other blocks */
-    uint64_t asked_again; /**< ... in a loop */
+    uint64_t worked; /**< by its blocks so far, see block_work.c */
+    uint64_t asked;  /**< by these: how often warps came to code that asks other blocks */
     bool no_memory;
 };
 

@@ -124,20 +124,22 @@ Test(clock, the_busiest_multiprocessor_decides)
 #define ATOM(at)     "atom.global.add.u32 %r7, [" at "], 0;\n"
 #define UNREAD(at)   ATOM(at)
 #define COMPUTED(at) ATOM(at) "add.u32 %r8, %r7, 1;\nselp.u32 %r9, %r8, 2, %p1;\n"
-#define ONCE         ASKING_START BRANCHES("%q2") ASKING_LOOP ASKING_END
 #define BRANCHES(at) ATOM(at) "add.u32 %r8, %r7, 1;\nsetp.eq.u32 %p3, %r8, 9;\n@%p3 bra END;\n"
 #define ADDRESSES(at)                                                                              \
     ATOM(at) "mul.wide.u32 %q3, %r7, 4;\nadd.s64 %q4, %q3, %q1;\nld.global.u32 %r8, [%q4];\n"
 #define STORES(at) ATOM(at) "st.global.u32 [%q1+4096], %r7;\n"
 
-/* All blocks come to the instruction once, the first one 4096 times; but in ONCE, once, too. */
+/* All blocks come to the instruction once, the first one 4096 times. */
 Test(clock, only_results_that_decide_make_blocks_equal)
 {
     const struct {
         const char *ptx;
         bool equal;
-    } of[] = {{ASKING(UNREAD), false},   {ASKING(COMPUTED), false}, {ASKING(BRANCHES), true},
-              {ASKING(ADDRESSES), true}, {ASKING(STORES), true},    {ONCE, false}};
+    } of[] = {{ASKING(UNREAD), false},
+              {ASKING(COMPUTED), false},
+              {ASKING(BRANCHES), true},
+              {ASKING(ADDRESSES), true},
+              {ASKING(STORES), true}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         const double all = run(of[i].ptx, "asking", 64, 1, 2).balance;
         const double one = run(of[i].ptx, "asking", 64, 64, 2).balance;
@@ -159,9 +161,11 @@ Test(clock, nobody_waits_for_an_unread_result)
 
 Test(clock, is_the_same_for_any_number_of_cores)
 {
-    const char *const kernels[][2] = {
-        {LOADS, "loads"},   {PAST_L1, "past_l1"},         {ATOMICS, "atomics"},
-        {UNEVEN, "uneven"}, {ASKING(BRANCHES), "asking"}, {ONCE, "asking"}};
+    const char *const kernels[][2] = {{LOADS, "loads"},
+                                      {PAST_L1, "past_l1"},
+                                      {ATOMICS, "atomics"},
+                                      {UNEVEN, "uneven"},
+                                      {ASKING(BRANCHES), "asking"}};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         struct vg_launch_report one = run(kernels[i][0], kernels[i][1], 333, 3, 1);
         struct vg_launch_report many = run(kernels[i][0], kernels[i][1], 333, 3, 3);

@@ -63,7 +63,6 @@ uneven 1056 1000 10000
 uneven_adds 1056 1000 10000
 uneven_counts 1056 1000 10000
 uneven_asks 1056 1000 10000
-uneven_once 1056 1000 10000
 uneven_queue 3 80 120
 overlap_fma 8 100 400
 overlap_chain 8 100 400

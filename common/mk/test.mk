@@ -117,12 +117,22 @@ LINT_HEADERS = $(filter-out %_tile.h,$(foreach m,$(MODULES),$(wildcard $(m)/*.h)
 LINT_CUDA = $(foreach f,labs reference common grader,$(shell find $(f) -name '*.cu' -o -name '*.cuh')) \
     $(wildcard grader/tests/mutants/*.c grader/tests/cheats/*.c)
 # (*_tile.h are templates: included more than once, with macros that say of what)
-.PHONY: lint order
+.PHONY: lint order words
 order: all $(if $(NVCC),$(GPUBENCH)) ## includes and symbols keep the order of the modules
 	$(Q)common/mk/module-order.py --circles $(LOADED:%=--loaded %) \
 	    $(addprefix --objects ,$(wildcard $(BUILD)/obj $(BUILD)/profiler/obj $(BUILD)/gpubench-obj)) $(ORDER)
 
-lint: order ## warnings of gcc and clang, headers that stand alone, formatting, the order of the modules
+# Comments, messages and pages: no word of words.tsv, and nothing that codespell knows as a typing error
+# (SPELT: variables, one of CUDA's texts, and planted errors).
+SPELT := dout,fo,fro,iif,lates,nd,nin,occured,tabel,tread,truns,tthe,ue
+WORDY = $(shell git ls-files -co --exclude-standard '*.c' '*.h' '*.cu' '*.cuh' '*.def' '*.inc' '*.sh' '*.mk' '*.awk' \
+    '*.py' '*.yaml' '*.yml' '*.md' '*Makefile' NEWS)
+words: ## spelling, and the words that comments, messages and pages avoid
+	$(Q)common/mk/words.py common/mk/words.tsv common/mk/words-left.tsv $(wildcard $(WORDY))
+	$(Q)if command -v codespell >/dev/null; then codespell -L $(SPELT) $(wildcard $(WORDY)); \
+	    else echo "note: codespell is not installed: the spelling is not checked (hint: make setup)"; fi
+
+lint: order words ## warnings of gcc and clang, headers that stand alone, formatting, the order of the modules, words
 	$(Q)for f in $(LINT_SOURCES); do \
 	    clang $(filter-out -Wno-format-truncation,$(GLOBAL_CFLAGS)) -Werror -fsyntax-only $$f || exit 1; done
 	$(Q)for f in $(LINT_HEADERS); do \

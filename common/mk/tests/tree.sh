@@ -159,6 +159,24 @@ engine_is_no_must() {
         make --no-print-directory -n LLVM= native | grep 'kernels are interpreted only'
 }
 
+# Each wrong sentence of words.tsv is found in a comment, a message, a page and a script; no right one is.
+words_are_found() {
+    mkdir "$scratch/words" && cd "$scratch/words" || return 1
+    words="$top/common/mk/words.py $top/common/mk/words.tsv"
+    tics=$(($(wc -l <"$top/common/mk/words.tsv") - 1)) && : >none.tsv
+    for column in 4 5; do
+        tail -n +2 "$top/common/mk/words.tsv" | cut -f $column | while IFS= read -r sentence; do
+            printf '/* %s\n */\nconst char *text = "%s";\n' "$sentence" "$sentence" >>$column.c
+            printf '# %s\necho "%s"\n' "$sentence" "$sentence" >>$column.sh
+            printf '%s\n\n    %s\n' "$sentence" "$sentence" >>$column.md
+        done
+    done
+    $words none.tsv 5.* || return 1
+    ! $words none.tsv 4.* >found && [ "$(grep -c hint: found)" -eq $((5 * tics)) ] || { cat found; return 1; }
+    printf '4.c\t%d\n' $((2 * tics)) >left.tsv && $words left.tsv 4.c || return 1
+    printf '4.c\t%d\n' $((2 * tics - 1)) >left.tsv && ! $words left.tsv 4.c >found && grep "at most $((2 * tics - 1)) are allowed" found
+}
+
 # The order of the modules, on a small tree: an include, a symbol and a circle that must be found, and
 # what is right and must not be.
 order_is_kept() {
@@ -225,6 +243,7 @@ failed_tests_are_counted() {
 
 claim 'no warnings with gcc and clang, headers stand alone, sources are formatted' make -s lint
 claim 'an upward include, an upward symbol and a circle are found' order_is_kept
+claim "the words that texts avoid are found, and right sentences are not" words_are_found
 claim 'the top level holds what the design names' top_level_has_no_strays
 claim 'file names are unique' file_names_are_unique
 claim 'skeletons are what the generator makes of the references' skeletons_are_generated

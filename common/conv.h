@@ -37,13 +37,13 @@ struct conv_shape {
  * @param x      input [B][C][H][W], must not be changed
  * @param k      weights [M][C][K][K], must not be changed
  * @param y      output [B][M][H-K+1][W-K+1]
- * Milestone m1: host pointers. Milestones m2 to m9: device pointers.
+ * Milestone m1: host pointers. GPU milestones: device pointers.
  * Everything done in here is Op Time.
  * @return 0, or anything else to report that the shape cannot be computed. */
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y);
 
 /** Scratch memory for conv_forward(), owned and reused by the harness, so that allocating it does
- * not count in every call. Host memory in m1, device memory in m2 to m9.
+ * not count in every call. Host memory in m1, device memory in GPU milestones.
  * @param bytes  how much is needed
  * @return at least @p bytes bytes, aligned to 256 and with any contents, valid until the next call
  * of conv_workspace() or the end of conv_forward(); NULL when there is not enough memory. */

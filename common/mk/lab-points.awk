@@ -23,9 +23,9 @@ FNR == NR { # the rubric
     if ($1 == "-" && $2 == "id:") { end_item(); id = $3 }
     else if ($1 == "kind:") { kind = $2; if (kind == "manual") { sub(/^(explanation|report)_/, "", id); gsub(/_/, " ", id) } }
     else if ($1 == "points:") points = $2
-    else if ($1 == "text:") { text = $0; sub(/^ *text: *(>-)?/, "", text) }
-    else if (text == "" && id == "") next
-    else if ($1 != "at_most:" && $0 ~ /^      /) { sub(/^ */, ""); text = text (text == "" ? "" : " ") $0 }
+    else if ($1 == "text:") { words_follow = 1; text = $0; sub(/^ *text: *(>-)?/, "", text) }
+    else if ($0 !~ /^      /) words_follow = 0
+    else if (words_follow) { sub(/^ */, ""); text = text (text == "" ? "" : " ") $0 }
     next
 }
 FNR == 1 { end_item() }

@@ -1,8 +1,8 @@
-# Labs and references: every folder labs/mN-* is a milestone, built into build/labs/mN/libconv.so; but m0,
-# in which nothing is written.
+# Labs and references: every folder labs/mN-* is a milestone, built into build/labs/mN/libconv.so, in numerical
+# order; but m0, in which nothing is written.
 
-LAB_FOLDERS := $(notdir $(wildcard labs/m[1-9]*-*))
-MILESTONES  := $(sort $(foreach f,$(LAB_FOLDERS),$(firstword $(subst -, ,$(f)))))
+LAB_FOLDERS := $(notdir $(foreach digits,[1-9] [1-9][0-9] [1-9][0-9][0-9],$(sort $(wildcard labs/m$(digits)-*))))
+MILESTONES  := $(foreach f,$(LAB_FOLDERS),$(firstword $(subst -, ,$(f))))
 lab_folder   = $(firstword $(filter $(1)-%,$(LAB_FOLDERS)))
 
 LAB_INCLUDE     := common#  the folder of conv.h

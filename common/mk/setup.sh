@@ -72,7 +72,7 @@ doctor() {
             "$(echo "$origin" | awk -F'\t' '{ print $2 " in " $1 ", " $3 }')"
     else
         printf '%-30s %-8s %-8s %s\n' 'CUDA Toolkit (nvcc)' cuda MISSING \
-            'm2 to m9 cannot be compiled (hint: make setup)'
+            'conv.cu cannot be compiled (hint: make setup)'
     fi
     "$here/find-cuda.sh" old | while IFS=$tab read -r folder version; do
         printf '%-30s %-8s %-8s %s\n' 'CUDA Toolkit (nvcc)' cuda 'too old' "$version in $folder is not used"
@@ -104,7 +104,7 @@ install() {
     install_all "$without" || echo "setup: going on without: $without(kernels are interpreted)" >&2
     [ -n "$("$here/find-cuda.sh" origin)" ] && return 0
     install_all "$(missing cuda)"
-    "$here/toolkit.sh" || echo 'setup: going on without nvcc: m2 to m9 are skipped' >&2
+    "$here/toolkit.sh" || echo 'setup: going on without nvcc: GPU milestones are skipped' >&2
 }
 
 # install_all "PACKAGE ...": each name with a space after it, as missing() prints them.

@@ -109,7 +109,7 @@ static enum st_code compare_attempts(struct gradebook *old, int64_t before, stru
 static int order(const struct gb_grade *a, const struct gb_grade *b)
 {
     int by_name = strcmp(a->submission, b->submission);
-    return by_name ? by_name : strcmp(a->milestone, b->milestone);
+    return by_name ? by_name : strverscmp(a->milestone, b->milestone);
 }
 
 static void print_only(const struct gb_grade *g, const char *which)
@@ -123,7 +123,7 @@ static void print_only(const struct gb_grade *g, const char *which)
 static enum st_code compare_books(struct gradebook *old, struct gradebook *new, struct counts *c,
                                   struct st_error *err)
 {
-    static const char tail[] = "ORDER BY submission, milestone";
+    static const char tail[] = "ORDER BY submission, length(milestone), milestone";
     struct gb_grade_list before = {0}, after = {0};
     enum st_code code = gb_grade_read(old, &before, err, tail);
     if (!code)
@@ -149,7 +149,8 @@ static enum st_code compare_books(struct gradebook *old, struct gradebook *new, 
 static enum st_code compare_history(struct gradebook *book, struct counts *c, struct st_error *err)
 {
     struct gb_grade_list grades;
-    enum st_code code = gb_grade_read(book, &grades, err, "ORDER BY submission, milestone");
+    enum st_code code =
+        gb_grade_read(book, &grades, err, "ORDER BY submission, length(milestone), milestone");
     for (size_t i = 0; !code && i < grades.n; i++) {
         const struct gb_grade *g = &grades.row[i];
         struct gb_attempt_list earlier;

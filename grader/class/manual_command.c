@@ -286,7 +286,8 @@ static enum st_code list(struct gradebook *book, const char *name, struct st_err
     if (!code)
         code = gb_manual_item_read(
             book, &items, err,
-            "WHERE %Q IS NULL OR submission = %Q ORDER BY submission, milestone, item", name, name);
+            "WHERE %Q IS NULL OR submission = %Q ORDER BY submission, length(milestone), milestone, item",
+            name, name);
     for (size_t i = 0; !code && i < items.n; i++) {
         const struct gb_manual_item *m = &items.row[i];
         char shown[CL_SHOWN_BYTES], comment[CL_SHOWN_BYTES];

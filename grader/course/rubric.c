@@ -3,7 +3,9 @@
 #include "base/files.h"
 #include "grader/course/options.h"
 #include "grader/course/yaml_file.h"
+#include "grader/record/result.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,10 @@ static const cyaml_schema_value_t bound_schema = {
     CYAML_VALUE_FLOAT(CYAML_FLAG_DEFAULT, double),
 };
 
+static const cyaml_schema_value_t word_schema = {
+    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, 79),
+};
+
 static const cyaml_schema_field_t item_fields[] = {
     CYAML_FIELD_STRING_PTR("id", CYAML_FLAG_POINTER, struct gr_item, id, 1, 63),
     CYAML_FIELD_ENUM("kind", CYAML_FLAG_STRICT, struct gr_item, kind, kinds,
@@ -21,6 +27,10 @@ static const cyaml_schema_field_t item_fields[] = {
     CYAML_FIELD_FLOAT("points", CYAML_FLAG_DEFAULT, struct gr_item, points),
     CYAML_FIELD_SEQUENCE("at_most", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item,
                          at_most, &bound_schema, 1, 16),
+    CYAML_FIELD_SEQUENCE("facts", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item, facts,
+                         &word_schema, 1, GR_MAX_EVIDENCE),
+    CYAML_FIELD_SEQUENCE("counted", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item,
+                         counted, &word_schema, 1, GR_MAX_COUNTED),
     CYAML_FIELD_STRING_PTR("text", CYAML_FLAG_POINTER, struct gr_item, text, 1, 511),
     CYAML_FIELD_END,
 };
@@ -41,6 +51,28 @@ static const cyaml_schema_value_t rubric_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct gr_rubric, rubric_fields),
 };
 
+static enum st_code check_technique(const struct gr_item *item, const char *path,
+                                    struct st_error *err)
+{
+    struct gr_bound bound;
+    if (!item->facts != (strcmp(item->id, "technique") != 0) || (item->counted && !item->facts)) {
+        st_fail(err, ST_BAD_FORMAT, "rubric: item '%s' %s", item->id,
+                item->facts     ? "has facts"
+                : item->counted ? "has counted"
+                                : "lacks facts");
+        st_detail(err, ST_WHERE, "%s", path);
+        return st_detail(err, ST_HINT, "the item 'technique' has them, and no other");
+    }
+    for (unsigned i = 0; i < item->facts_count; i++)
+        if (!gr_bound_read(&bound, item->facts[i])) {
+            st_fail(err, ST_BAD_FORMAT, "rubric: item 'technique' has a fact that cannot be read");
+            st_detail(err, ST_WHERE, "%s", path);
+            st_detail(err, ST_EXPECTED, "a name, or a name, >= or <=, and a number");
+            return st_detail(err, ST_GOT, "%s", item->facts[i]);
+        }
+    return ST_OK;
+}
+
 /* What the schema cannot say. */
 static enum st_code check_items(const struct gr_rubric *rubric, const char *path,
                                 struct st_error *err)
@@ -59,6 +91,8 @@ static enum st_code check_items(const struct gr_rubric *rubric, const char *path
             st_detail(err, ST_WHERE, "%s", path);
             return st_detail(err, ST_HINT, "the item 'speed' has it, and no other");
         }
+        if (check_technique(item, path, err))
+            return err->code;
         for (unsigned j = 0; j < item->at_most_count; j++) {
             const double least = j ? item->at_most[j - 1] : 0;
             if (item->at_most[j] > least && item->at_most[j] <= 1000)
@@ -88,7 +122,7 @@ enum st_code gr_rubric_load(struct gr_rubric **rubric, const char *path, struct 
         return code;
     code = gr_yaml_load(
         text, bytes, path, "rubric", &rubric_schema, (void **)rubric,
-        "keys: milestone, title, technique, items; of an item: id, kind (automatic or manual), points, text, of 'speed' also at_most",
+        "keys: milestone, title, technique, items; of an item: id, kind (automatic or manual), points, text, of 'speed' also at_most, of 'technique' also facts and counted",
         err);
     free(text);
     if (code)
@@ -107,6 +141,28 @@ size_t gr_item_images(const struct gr_item *item)
     int length = 0;
     const bool sized = sscanf(item->id, "inference_%u%n", &images, &length) == 1;
     return sized && !item->id[length] && images <= GR_MAX_IMAGES ? images : 0;
+}
+
+const struct gr_item *gr_rubric_item(const struct gr_rubric *rubric, const char *id)
+{
+    for (unsigned i = 0; i < rubric->items_count; i++)
+        if (strcmp(rubric->items[i].id, id) == 0 && rubric->items[i].kind == GR_AUTOMATIC)
+            return &rubric->items[i];
+    return NULL;
+}
+
+bool gr_bound_read(struct gr_bound *to, const char *fact)
+{
+    char relation[3] = "";
+    int length = 0, name = 0;
+    *to = (struct gr_bound){.relation = GR_TOLD};
+    if (sscanf(fact, "%47[a-z0-9_]%n %2[<>=] %lf%n", to->fact, &name, relation, &to->bound,
+               &length) < 1 ||
+        (name && !fact[name]))
+        return name > 0;
+    to->relation = relation[0] == '<' ? GR_AT_MOST : GR_AT_LEAST;
+    return length && !fact[length] && isfinite(to->bound) &&
+           (strcmp(relation, ">=") == 0 || strcmp(relation, "<=") == 0);
 }
 
 void gr_rubric_free(struct gr_rubric *rubric)

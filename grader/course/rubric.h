@@ -10,6 +10,11 @@
  *         points: 25
  *         at_most: [3, 4, 6]       only of "speed", rising: times m2's Op Time. Each bound that is
  *                                  kept gives its share of the points, here a third
+ *         facts:                   only of "technique": what must hold, a name of facts.def with a bound
+ *           - work_on_gpu          or, if it decides by itself, without
+ *           - x_shared >= 0.7
+ *         counted: [shared_load_requests]   only of "technique": of these counters (trace_columns.def) a
+ *                                  timed run has as much for each output as a proved one, about
  *         text: what has to be true
  */
 #ifndef CONVLAB_GRADER_RUBRIC_H
@@ -17,9 +22,17 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum gr_item_kind { GR_AUTOMATIC, GR_MANUAL };
+
+/** A fact that a technique must show: "x_shared >= 0.7". */
+struct gr_bound {
+    char fact[48];
+    enum { GR_TOLD, GR_AT_LEAST, GR_AT_MOST } relation; /**< GR_TOLD: no bound */
+    double bound;
+};
 
 /** One item. */
 struct gr_item {
@@ -28,6 +41,8 @@ struct gr_item {
     double points;
     double *at_most; /**< "speed": times m2's Op Time, rising; NULL for all others */
     unsigned at_most_count;
+    char **facts, **counted; /**< "technique", else NULL: read a fact with gr_bound_read() */
+    unsigned facts_count, counted_count;
     char *text;
 };
 
@@ -44,6 +59,12 @@ enum st_code gr_rubric_load(struct gr_rubric **rubric, const char *path, struct 
 
 /** @return the images of an item "inference_100"; 0 if it is any other. */
 size_t gr_item_images(const struct gr_item *item);
+
+/** @return the automatic item with that id, or NULL. */
+const struct gr_item *gr_rubric_item(const struct gr_rubric *rubric, const char *id);
+
+/** Reads "x_shared >= 0.7", or a name alone. @return false if it is neither. */
+bool gr_bound_read(struct gr_bound *to, const char *fact);
 
 /** Releases a rubric; NULL is allowed. */
 void gr_rubric_free(struct gr_rubric *rubric);

@@ -268,7 +268,8 @@ static enum st_code debug(struct grading *g, struct arguments *a, bool *right, s
     if (!code && !g->milestone.cuda) {
         code = st_fail(err, ST_USAGE, "%s runs no kernels of yours that could be followed",
                        g->milestone.id);
-        st_detail(err, ST_HINT, "grader debug takes m2 to m9; gdb follows programs on the CPU");
+        st_detail(err, ST_HINT,
+                  "grader debug takes GPU milestones; gdb follows programs on the CPU");
     }
     if (!code)
         code = gr_grading_prepare(g, err);

@@ -37,13 +37,15 @@ static enum st_code check_words(const struct gx_autograder *of, bool list, struc
     const char *m = of->milestone;
     bool right = *m == 'm';
     for (; right && *m; m += *m == ',') {
-        right = *m == 'm' && m[1] >= '1' && m[1] <= '9' && (!m[2] || (list && m[2] == ',' && m[3]));
-        m += 2;
+        const size_t digits = strspn(m + 1, "0123456789");
+        right = *m == 'm' && digits >= 1 && digits <= 3 && m[1] != '0';
+        m += right ? 1 + digits : 0;
+        right = right && (!*m || (list && *m == ',' && m[1]));
     }
     if (!right) {
         st_fail(err, ST_USAGE, "an autograder is made for a milestone");
         st_detail(err, ST_EXPECTED, "%s",
-                  list ? "m1 ... m9, with commas between" : "one of m1 ... m9");
+                  list ? "mN, or several with commas between, as m1,m3" : "mN, as m1");
         return st_detail(err, ST_GOT, "'%s'", of->milestone);
     }
     for (const char *c = of->options; *c; c++)

@@ -188,7 +188,7 @@ enum st_code gx_class_read(struct gx_class *class, struct gradebook *book, const
     *class = (struct gx_class){0};
     enum st_code code = gb_grade_read(
         book, &grades, err,
-        "WHERE submission = coalesce(nullif(%Q, ''), submission) AND milestone = coalesce(nullif(%Q, ''), milestone) ORDER BY submission, milestone",
+        "WHERE submission = coalesce(nullif(%Q, ''), submission) AND milestone = coalesce(nullif(%Q, ''), milestone) ORDER BY submission, length(milestone), milestone",
         submission, milestone);
     for (size_t i = 0; !code && i < grades.n; i++)
         code = add_attempt(class, book, grades.row[i].attempt, err);

@@ -30,12 +30,12 @@ static void put_fetch(FILE *out, const char *url)
 }
 
 /* The step's exit status is 0 also when checks failed: the reporter says so, after all milestones. */
-static void put_step(FILE *out, char milestone, const char *options)
+static void put_step(FILE *out, int digits, const char *number, const char *options)
 {
     char room[PAGE_NAME_CHARS];
     for (const char *at = classroom_step_yml, *name; (name = page_template_next(out, &at, room));)
         if (strcmp(name, "milestone") == 0)
-            fprintf(out, "m%c", milestone);
+            fprintf(out, "m%.*s", digits, number);
         else if (*options)
             fprintf(out, " %s", options);
 }
@@ -49,12 +49,14 @@ static void put_workflow(FILE *out, const struct gx_autograder *of)
         else if (strcmp(name, "milestones") == 0)
             fputs(of->milestone, out);
         else
-            for (const char *m = of->milestone; *m; m += m[2] ? 3 : 2)
+            for (const char *m = of->milestone; *m; m += strcspn(m, ","), m += *m == ',') {
+                const int digits = (int)strcspn(m + 1, ",");
                 if (strcmp(name, "steps") == 0)
-                    put_step(out, m[1], of->options);
+                    put_step(out, digits, m + 1, of->options);
                 else
-                    fprintf(out, "          M%c_RESULTS: ${{ steps.m%c.outputs.result }}\n", m[1],
-                            m[1]);
+                    fprintf(out, "          M%.*s_RESULTS: ${{ steps.m%.*s.outputs.result }}\n",
+                            digits, m + 1, digits, m + 1);
+            }
 }
 
 static enum st_code check_url(const char *url, struct st_error *err)

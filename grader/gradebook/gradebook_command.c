@@ -43,7 +43,7 @@ static enum st_code print_gradebook(const char *path, struct st_error *err)
     struct gb_submission_list submissions = {0};
     enum st_code code = gb_open(&book, path, GB_READ, err);
     if (!code)
-        code = gb_grade_read(book, &grades, err, "ORDER BY milestone");
+        code = gb_grade_read(book, &grades, err, "ORDER BY length(milestone), milestone");
     if (!code)
         code = gb_submission_read(book, &submissions, err, "");
     if (!code) {

@@ -122,8 +122,7 @@ static enum st_code read_templates(struct maker *m)
         if (code) {
             if (!there)
                 st_detail(m->err, ST_HINT,
-                          "a section is a file of report-templates/: m0 to m9 and "
-                          "final");
+                          "a section is a file of report-templates/: of a milestone, or final");
             return code;
         }
     }

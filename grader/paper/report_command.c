@@ -61,7 +61,7 @@ static void take_section(void *arguments, char *name, const struct option_row *r
     struct pp_request *request = &((struct arguments *)arguments)->request;
     (void)row;
     if (!gr_is_name(name, strlen(name)) || strcmp(name, "front") == 0)
-        argp_error(state, "'%s' is no section of a report (expected m0 to m9 or final)", name);
+        argp_error(state, "'%s' is no section of a report (expected a milestone or final)", name);
     if (request->sections == PP_SECTIONS)
         argp_error(state, "too many sections");
     request->section[request->sections++] = name;

@@ -13,7 +13,7 @@
 
 enum gr_status { GR_PASS, GR_FAIL, GR_SKIP };
 
-/** One fact about the technique, see techniques.def. */
+/** One fact about the technique, see grader/technique/facts.def. */
 struct gr_evidence {
     char fact[48]; /**< "x_through_shared" */
     bool holds;
@@ -78,7 +78,8 @@ enum {
     GR_MAX_MANUAL = 16,
     GR_MAX_TIMINGS = 128,
     GR_MAX_INFERENCES = 16,
-    GR_MAX_EVIDENCE = 12
+    GR_MAX_EVIDENCE = 12,
+    GR_MAX_COUNTED = 2 /**< counters of a technique */
 };
 
 /** The size at which speed is judged: a GPU is full, and every way to grade has the time for it. */

@@ -84,14 +84,6 @@ struct gr_check *gr_check_find(struct grading *g, const char *name)
     return NULL;
 }
 
-static const struct gr_item *rubric_item(const struct gr_rubric *rubric, const char *name)
-{
-    for (unsigned i = 0; i < rubric->items_count; i++)
-        if (strcmp(rubric->items[i].id, name) == 0 && rubric->items[i].kind == GR_AUTOMATIC)
-            return &rubric->items[i];
-    return NULL;
-}
-
 struct gr_check *gr_check_add(struct grading *g, const char *name)
 {
     struct gr_result *r = g->result;
@@ -99,7 +91,7 @@ struct gr_check *gr_check_add(struct grading *g, const char *name)
     if (check)
         return check;
     check = &r->check[r->checks < GR_MAX_CHECKS ? r->checks++ : r->checks - 1];
-    const struct gr_item *item = rubric_item(g->rubric, name);
+    const struct gr_item *item = gr_rubric_item(g->rubric, name);
     snprintf(check->name, sizeof check->name, "%s", name);
     snprintf(check->text, sizeof check->text, "%s", item ? item->text : "not in the rubric");
     check->max_points = item ? item->points : 0;

@@ -3,6 +3,7 @@
 #include "grader/stages/grading.h"
 
 #include "grader/course/machine.h"
+#include "grader/technique/technique.h"
 
 #include <stdlib.h>
 
@@ -16,6 +17,8 @@ enum st_code gr_grading_prepare(struct grading *g, struct st_error *err)
     enum st_code code = gr_milestone_find(&g->milestone, o->milestone, err);
     if (!code)
         code = gr_rubric_load(&g->rubric, g->milestone.rubric, err);
+    if (!code && (g->technique = gr_rubric_item(g->rubric, "technique")))
+        code = gr_technique_known(g->technique, g->milestone.rubric, err);
     if (!code && o->shapes)
         code = gr_case_shapes_read(o->shapes, g->held_out, &g->held_outs, err);
     if (code)

@@ -31,6 +31,7 @@ struct grading {
     struct gr_options chosen; /**< what they become with the sizes of the rubric */
     struct gr_milestone milestone;
     struct gr_rubric *rubric;
+    const struct gr_item *technique;                /**< of the rubric, or NULL */
     struct gr_host host;                            /**< where it runs */
     struct gr_case_shape held_out[GR_MAX_HELD_OUT]; /**< of --shapes */
     size_t held_outs;

@@ -26,8 +26,8 @@ enum st_code gr_work_check(struct grading *g, struct gr_check *check, struct st_
     struct gr_evidence work;
     char right[256];
     snprintf(right, sizeof right, "%s", check->message);
-    if (p->made && g->milestone.cuda &&
-        gr_technique_facts(GR_NO_TECHNIQUE, p->way, GR_PROOF_LAYERS, &work) && !work.holds) {
+    if (p->made && g->milestone.cuda && gr_technique_facts(NULL, p->way, GR_PROOF_LAYERS, &work) &&
+        !work.holds) {
         check->lacks = work;
         gr_check_pattern(check, GR_IDLE_PATTERN);
         gr_check_set(check, GR_FAIL, "%s", work.text);
@@ -55,16 +55,15 @@ static double most_sent(const struct gr_executed *proved, const struct conv_shap
     return proved->sent_bytes + fmax(2 * k + 16384, y / 8);
 }
 
-/* What a way lacks of the technique. One input map is too few for some facts, and m8's is about two
- * layers. */
+/* What a way lacks of the technique. One input map is too few for some facts. */
 static void look_for_technique(struct grading *g, const struct gr_way *way)
 {
     struct gr_evidence fact[GR_MAX_EVIDENCE];
     const struct conv_shape *s = &way->shape;
     struct gr_check *check = gr_check_find(g, "technique");
-    if (!check || check->lacks.fact[0] || s->C == 1 || strcmp(g->milestone.id, "m8") == 0)
+    if (!check || check->lacks.fact[0] || s->C == 1)
         return;
-    const size_t n = gr_technique_facts(g->milestone.id, way, 1, fact);
+    const size_t n = gr_technique_facts(g->technique, way, 1, fact);
     for (size_t i = 0; i < n && !check->lacks.fact[0]; i++)
         if (!fact[i].holds) {
             check->lacks = fact[i];
@@ -120,7 +119,7 @@ static const struct gr_executed_block *prove_more(struct grading *g, const struc
         g->proof->host.multiprocessors = further_proofs[i].multiprocessors;
         if (!gr_prove(g, &s, GR_PROOF_LAYERS + i, way, &seen, status, err))
             break;
-        gr_technique_facts(GR_NO_TECHNIQUE, way, 1, lacks);
+        gr_technique_facts(NULL, way, 1, lacks);
         if (!lacks->holds)
             break;
         lacks->fact[0] = '\0';
@@ -142,7 +141,7 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
     enum st_code status = ST_OK;
     if (!record || !p || !p->made)
         return ST_OK;
-    if (!gr_executed_add(&run, g->milestone.id, record, shape))
+    if (!gr_executed_add(&run, g->technique, record, shape))
         return st_fail(err, ST_NO_MEMORY, "cannot hold what a layer executed in memory");
     const struct gr_executed *proved = &p->executed[gr_layer_like(shape)];
     const double most = most_sent(proved, shape);
@@ -160,7 +159,7 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
             "right, but the host sent %.0f bytes to the device meanwhile (at most %.0f): the work was not done on the GPU",
             run.sent_bytes, most);
     }
-    const char *counter = gr_executed_lacks(g->milestone.id, &run, proved);
+    const char *counter = gr_executed_lacks(g->technique, &run, proved);
     if (!lacks.fact[0] && counter && shape->C > 1) {
         snprintf(lacks.fact, sizeof lacks.fact, "%.30s", counter);
         snprintf(
@@ -184,7 +183,7 @@ static void judge(struct grading *g, struct gr_check *check)
     struct gr_result *r = g->result;
     const struct gr_proof *p = g->proof;
     struct gr_evidence evidence[GR_MAX_EVIDENCE];
-    const size_t n = gr_technique_facts(g->milestone.id, p->way, GR_PROOF_LAYERS, evidence);
+    const size_t n = gr_technique_facts(g->technique, p->way, GR_PROOF_LAYERS, evidence);
     const struct gr_evidence *first = NULL;
     for (size_t i = 0; i < n; i++) {
         if (!first && !evidence[i].holds)
@@ -218,14 +217,10 @@ static void judge(struct grading *g, struct gr_check *check)
 enum st_code gr_technique_check(struct grading *g, struct st_error *err)
 {
     struct gr_check *check = gr_check_find(g, "technique");
-    struct gr_evidence none[GR_MAX_EVIDENCE];
-    static const struct gr_way nothing[GR_PROOF_LAYERS];
     (void)err;
     if (!check)
         return ST_OK;
-    if (gr_technique_facts(g->milestone.id, nothing, 1, none) == 0)
-        gr_check_set(check, GR_SKIP, "the grader knows no technique of %s", g->milestone.id);
-    else if (gr_failed(g->result, "unit_shapes"))
+    if (gr_failed(g->result, "unit_shapes"))
         gr_check_set(check, GR_SKIP, "not run: only right results are looked at");
     else if (!g->proof || !g->proof->made) {
         gr_check_set(check, g->proof ? g->proof->seen.status : GR_SKIP, "%s",

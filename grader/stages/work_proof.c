@@ -186,7 +186,7 @@ bool gr_prove(struct grading *g, const struct conv_shape *s, size_t nth, struct 
         right = right && run_one(g, &session, &conv, check, status, err);
         const struct gr_device_record *record = gr_session_device_record(&session);
         if (right && record && (*status = gr_way_read(way, &record->proof, s, err)) == ST_OK &&
-            !gr_executed_add(&p->executed[gr_layer_like(s)], g->milestone.id, record, s))
+            !gr_executed_add(&p->executed[gr_layer_like(s)], g->technique, record, s))
             *status = st_fail(err, ST_NO_MEMORY, "cannot hold what a layer executed in memory");
         gr_session_end(&session);
     }

@@ -171,7 +171,7 @@ static int by_due(const void *a, const void *b)
     const struct sd_late *x = a, *y = b;
     const double dx = isnan(x->due_s) ? INFINITY : x->due_s,
                  dy = isnan(y->due_s) ? INFINITY : y->due_s;
-    const int milestone = strcmp(x->milestone, y->milestone);
+    const int milestone = strverscmp(x->milestone, y->milestone);
     return dx != dy    ? (dx > dy) - (dx < dy)
            : milestone ? milestone
                        : strcmp(x->student, y->student);
@@ -271,7 +271,8 @@ enum st_code sd_lates_make(struct sd_lates *lates, struct gradebook *book, sd_te
     if (!code)
         code = gb_roster_read(book, &w.roster, err, "ORDER BY line, name");
     if (!code)
-        code = gb_handin_read(book, &w.handins, err, "ORDER BY submission, milestone");
+        code = gb_handin_read(book, &w.handins, err,
+                              "ORDER BY submission, length(milestone), milestone");
     if (!code) {
         lates->counts_days = w.deadlines->policy == SD_NONE;
         if (tell)

@@ -158,15 +158,16 @@ enum st_code sd_class_read(struct sd_class *class, struct gradebook *book, sd_te
                            void *context, struct st_error *err)
 {
     memset(class, 0, sizeof *class);
-    enum st_code code = gb_grade_read(book, &class->grades, err, "ORDER BY milestone, submission");
+    enum st_code code = gb_grade_read(book, &class->grades, err,
+                                      "ORDER BY length(milestone), milestone, submission");
     if (!code)
         code =
             gb_attempt_read(book, &class->attempts, err, "WHERE id IN (SELECT attempt FROM grade)");
     if (!code)
         code = gb_submission_read(book, &class->submissions, err, "ORDER BY name");
     if (!code)
-        code =
-            gb_manual_item_read(book, &class->items, err, "ORDER BY submission, milestone, item");
+        code = gb_manual_item_read(book, &class->items, err,
+                                   "ORDER BY submission, length(milestone), milestone, item");
     if (!code)
         code = gb_handin_read(book, &class->handins, err, "ORDER BY submission");
     if (!code)

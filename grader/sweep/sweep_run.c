@@ -306,7 +306,7 @@ static enum st_code prepare(struct sweep *s, struct st_error *err)
     enum st_code code = gr_milestone_find(&g->milestone, s->options.milestone, err);
     if (!code && g->milestone.libraries) {
         st_fail(err, ST_USAGE, "%s runs libraries: there is nothing to build", g->milestone.id);
-        return st_detail(err, ST_EXPECTED, "m1 to m9");
+        return st_detail(err, ST_EXPECTED, "any milestone but m0");
     }
     if (code)
         return code;

@@ -1,6 +1,7 @@
 #include "grader/technique/executed.h"
 
 #include "nn/oracle.h"
+#include "vgpu/api/vgpu.h"
 #include "vgpu/probe/names.h"
 
 #include <stdio.h>
@@ -81,48 +82,40 @@ static bool take_kernel(struct gr_executed *to, const char *name, const char *ha
     return true;
 }
 
-/* The counters of a milestone's technique. @return how many */
-static size_t counters_of(const char *milestone, const char *to[GR_MAX_COUNTED])
+bool gr_is_counter(const char *name)
 {
-    static const struct {
-        const char *milestone, *counter;
-    } all[] = {
-#define COUNTED(milestone, counter) {milestone, #counter},
-#include "grader/technique/techniques.def"
+    static const char *const all[] = {
+#define COUNTER(name, ncu, text) #name,
+#include "vgpu/api/trace_columns.def"
     };
-    size_t n = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (strcmp(all[i].milestone, milestone) == 0 && n < GR_MAX_COUNTED)
-            to[n++] = all[i].counter;
-    return n;
+        if (strcmp(all[i], name) == 0)
+            return true;
+    return false;
 }
 
-static void add_counted(struct gr_executed *to, const char *milestone,
+static void add_counted(struct gr_executed *to, const struct gr_item *technique,
                         const struct gr_device_record *record, const struct conv_shape *shape)
 {
-    const char *counter[GR_MAX_COUNTED];
-    const size_t n = counters_of(milestone, counter);
-    for (size_t i = 0; i < n; i++) {
-        const double each =
-            (double)gr_device_counter(record, NULL, counter[i]) / (double)nn_conv_y_elems(shape);
+    for (unsigned i = 0; technique && i < technique->counted_count; i++) {
+        const double each = (double)gr_device_counter(record, NULL, technique->counted[i]) /
+                            (double)nn_conv_y_elems(shape);
         to->counted[i] = to->runs && to->counted[i] < each ? to->counted[i] : each;
     }
     to->runs++;
 }
 
-const char *gr_executed_lacks(const char *milestone, const struct gr_executed *run,
+const char *gr_executed_lacks(const struct gr_item *technique, const struct gr_executed *run,
                               const struct gr_executed *proved)
 {
     const double part = 0.2; /* what is skipped because x is 0 there, and other tiles, leave more */
-    const char *counter[GR_MAX_COUNTED];
-    const size_t n = counters_of(milestone, counter);
-    for (size_t i = 0; i < n; i++)
+    for (unsigned i = 0; technique && i < technique->counted_count; i++)
         if (run->counted[i] < part * proved->counted[i])
-            return counter[i];
+            return technique->counted[i];
     return NULL;
 }
 
-bool gr_executed_add(struct gr_executed *to, const char *milestone,
+bool gr_executed_add(struct gr_executed *to, const struct gr_item *technique,
                      const struct gr_device_record *record, const struct conv_shape *shape)
 {
     const struct tsv *table = &record->work;
@@ -142,7 +135,7 @@ bool gr_executed_add(struct gr_executed *to, const char *milestone,
             join(to);
     }
     join(to);
-    add_counted(to, milestone, record, shape);
+    add_counted(to, technique, record, shape);
     const size_t tensors = nn_conv_x_elems(shape) + nn_conv_k_elems(shape) + nn_conv_y_elems(shape);
     sent -= (double)sizeof(float) * (double)tensors;
     to->sent_bytes = sent > to->sent_bytes ? sent : to->sent_bytes;

@@ -7,6 +7,8 @@
 
 #include "base/tsv.h"
 #include "conv.h"
+#include "grader/course/rubric.h"
+#include "grader/record/result.h"
 #include "grader/session/device_record.h"
 
 #include <stdbool.h>
@@ -20,19 +22,17 @@ struct gr_executed_block {
     char kernel[96]; /**< in whose launch it ran first */
 };
 
-enum { GR_MAX_COUNTED = 2 };
-
 struct gr_executed {
     struct gr_executed_block *block; /**< sorted by code */
     size_t blocks, room;
     double sent_bytes;              /**< by the host in one run, other than the tensors; the most */
-    double counted[GR_MAX_COUNTED]; /**< the technique's counters (techniques.def) for each output;
+    double counted[GR_MAX_COUNTED]; /**< the technique's counters (struct gr_item) for each output;
                                        the least of a run */
     size_t runs;
 };
 
-/** Adds what a run did. @return false without memory. */
-bool gr_executed_add(struct gr_executed *to, const char *milestone,
+/** Adds what a run did. @param technique  the rubric's item, or NULL @return false without memory. */
+bool gr_executed_add(struct gr_executed *to, const struct gr_item *technique,
                      const struct gr_device_record *record, const struct conv_shape *shape);
 void gr_executed_free(struct gr_executed *executed);
 
@@ -42,7 +42,10 @@ const struct gr_executed_block *gr_executed_beyond(const struct gr_executed *run
 
 /** @return a counter of the technique that @p run has far less of for each output than @p proved, or
  * NULL. */
-const char *gr_executed_lacks(const char *milestone, const struct gr_executed *run,
+const char *gr_executed_lacks(const struct gr_item *technique, const struct gr_executed *run,
                               const struct gr_executed *proved);
+
+/** @return whether the device counts so. */
+bool gr_is_counter(const char *name);
 
 #endif

@@ -4,15 +4,19 @@
 #ifndef CONVLAB_GRADER_TECHNIQUE_H
 #define CONVLAB_GRADER_TECHNIQUE_H
 
+#include "grader/course/rubric.h"
 #include "grader/record/result.h"
 #include "grader/technique/way.h"
 
-/** Stands for the milestones of which only the work is looked at. */
-#define GR_NO_TECHNIQUE "no technique"
-
-/** The facts of a milestone, in order. @param ways  of each layer that was proved @return how many, 0
- * if the milestone has no technique check. */
-size_t gr_technique_facts(const char *milestone, const struct gr_way *ways, size_t layers,
+/** Looks for the facts of a rubric's item, in order.
+ * @param technique  the item; NULL: the work alone is looked at
+ * @param ways  of each layer that was proved; a fact about more layers is left out @return how many */
+size_t gr_technique_facts(const struct gr_item *technique, const struct gr_way *ways, size_t layers,
                           struct gr_evidence *to);
+
+/** Whether the item asks for facts of facts.def, as these are asked for, and for counters that there
+ * are. @param path  the rubric @return ST_BAD_FORMAT with what is wrong, and what there is. */
+enum st_code gr_technique_known(const struct gr_item *technique, const char *path,
+                                struct st_error *err);
 
 #endif

@@ -1,6 +1,7 @@
-/* The facts that techniques.def asks for. */
+/* The facts of facts.def. */
 #include "grader/technique/technique.h"
 
+#include "grader/technique/executed.h"
 #include "nn/oracle.h"
 
 #include <math.h>
@@ -188,7 +189,7 @@ static double products_in_a_row(const struct gr_way *w)
     return least;
 }
 
-/* ---- facts that tell more than a number ------------------------------------------------------ */
+/* ---- facts that report more than a number ------------------------------------------------------ */
 
 static void matrix_written(const struct gr_way *w, size_t layers, struct gr_evidence *to)
 {
@@ -271,22 +272,88 @@ static void layers_differ(const struct gr_way *ways, size_t layers, struct gr_ev
         text[0], layers > 1 ? ways[1].shape.C : 0, text[1]);
 }
 
-size_t gr_technique_facts(const char *milestone, const struct gr_way *ways, size_t layers,
+/* ---- what a rubric asks for ------------------------------------------------------------------ */
+
+/* A number with its sentence, or a function that decides and reports. */
+static const struct fact {
+    const char *name;
+    double (*number)(const struct gr_way *);
+    double scale;
+    const char *sentence;
+    void (*tell)(const struct gr_way *, size_t, struct gr_evidence *);
+    size_t layers;
+} facts[] = {
+#define FACT(name, scale, sentence) {#name, name, scale, sentence, NULL, 1},
+#define TOLD(name, layers)          {#name, NULL, 0, NULL, name, layers},
+#include "grader/technique/facts.def"
+};
+enum { FACTS = sizeof facts / sizeof *facts };
+
+static const struct fact *fact_called(const char *name)
+{
+    for (size_t i = 0; i < FACTS; i++)
+        if (strcmp(facts[i].name, name) == 0)
+            return &facts[i];
+    return NULL;
+}
+
+static void look(const struct gr_bound *wanted, const struct fact *fact, const struct gr_way *ways,
+                 size_t layers, struct gr_evidence *to)
+{
+    snprintf(to->fact, sizeof to->fact, "%s", fact->name);
+    if (fact->tell) {
+        fact->tell(ways, layers, to);
+        return;
+    }
+    const bool is_most = wanted->relation == GR_AT_MOST;
+    const double found = fact->number(ways);
+    say(to, is_most ? found <= wanted->bound : found >= wanted->bound, found, fact->sentence,
+        fact->scale * found, is_most ? "at most" : "at least", fact->scale * wanted->bound);
+}
+
+size_t gr_technique_facts(const struct gr_item *technique, const struct gr_way *ways, size_t layers,
                           struct gr_evidence *to)
 {
     size_t n = 0;
-#define TOLD(of, name)                                                                             \
-    if (strcmp(milestone, of) == 0) {                                                              \
-        snprintf(to[n].fact, sizeof to[n].fact, "%s", #name);                                      \
-        name(ways, layers, &to[n++]);                                                              \
+    for (unsigned i = 0; i < (technique ? technique->facts_count : 1); i++) {
+        struct gr_bound wanted;
+        gr_bound_read(&wanted, technique ? technique->facts[i] : "work_on_gpu");
+        const struct fact *fact = fact_called(wanted.fact);
+        if (fact && layers >= fact->layers)
+            look(&wanted, fact, ways, layers, &to[n++]);
     }
-#define FACT(of, name, relation, bound, scale, sentence)                                           \
-    if (strcmp(milestone, of) == 0) {                                                              \
-        const double found = name(ways);                                                           \
-        snprintf(to[n].fact, sizeof to[n].fact, "%s", #name);                                      \
-        say(&to[n++], found relation(bound), found, sentence, (scale)*found,                       \
-            (double)(scale) * (bound));                                                            \
-    }
-#include "grader/technique/techniques.def"
     return n;
+}
+
+static enum st_code no_such(const char *what, const char *got, const char *expected,
+                            const char *path, struct st_error *err)
+{
+    st_fail(err, ST_BAD_FORMAT, "rubric: item 'technique' asks for %s", what);
+    st_detail(err, ST_WHERE, "%s", path);
+    st_detail(err, ST_EXPECTED, "%s", expected);
+    return st_detail(err, ST_GOT, "%s", got);
+}
+
+enum st_code gr_technique_known(const struct gr_item *technique, const char *path,
+                                struct st_error *err)
+{
+    for (unsigned i = 0; i < technique->facts_count; i++) {
+        struct gr_bound wanted;
+        gr_bound_read(&wanted, technique->facts[i]);
+        const struct fact *fact = fact_called(wanted.fact);
+        if (!fact)
+            return no_such("an unknown fact", technique->facts[i],
+                           "a row of grader/technique/facts.def", path, err);
+        if (fact->number && wanted.relation == GR_TOLD)
+            return no_such("a fact without its bound", technique->facts[i],
+                           "a bound, as in x_shared >= 0.7", path, err);
+        if (!fact->number && wanted.relation != GR_TOLD)
+            return no_such("a fact with a bound that it cannot have", technique->facts[i],
+                           "its name alone", path, err);
+    }
+    for (unsigned i = 0; i < technique->counted_count; i++)
+        if (!gr_is_counter(technique->counted[i]))
+            return no_such("an unknown counter", technique->counted[i],
+                           "a counter of docs/trace.md", path, err);
+    return ST_OK;
 }

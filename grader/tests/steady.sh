@@ -3,7 +3,7 @@
 #
 #   CONVLAB_BUILD=build steady.sh [--textbook] [RUNS] [RESULTS.tsv]
 #
-# Grades the references' libraries, as a student's would be (--lib), m1 to m9 in turn, each run with a fresh
+# Grades the references' libraries, as a student's would be (--lib), all milestones in turn, each run with a fresh
 # seed: every second round with --quick, the others with the comparison of Op Times too. With --textbook those of
 # grader/tests/textbook instead, with --quick and one image: for work and technique. Ends at the first
 # false fail, shows it, and says how to run it again. A check that says "too noisy, run again" is no fail,

@@ -65,11 +65,11 @@ profiler_page_is_current() {
         grep 'profiler-spins.tsv is missing (hint' "$scratch/said"
 }
 
-# bounds: "mN NUMBER" for each bound of a technique that a number tells, as the sentences tell it.
+# technique_bounds: "mN NUMBER" for each bound of a rubric's technique, as the sentences tell it.
 technique_bounds() {
-    gcc -E -P -x c '-DTOLD(m, f)=' '-DFACT(m, f, r, bound, scale, s)=AT m bound scale NL' \
-        grader/technique/techniques.def | tr '\n' ' ' | sed 's/NL/\n/g' |
-        awk '$1 == "AT" {gsub(/"/, "", $2); print $2, $3 * $4}'
+    gcc -E -P -x c '-DTOLD(f, l)=' '-DFACT(fact, scale, s)=AT fact scale NL' grader/technique/facts.def |
+        tr '\n' ' ' | sed 's/NL/\n/g' | cat - labs/m*/rubric.yaml |
+        awk '$1 == "AT" {scale[$2] = $3} $1 == "milestone:" {m = $2} $1 == "-" && $3 ~ /^[<>]=$/ {print m, $4 * scale[$2]}'
 }
 
 # The assignment pages say what is judged: the bounds of the techniques and of the rubrics.

@@ -532,12 +532,12 @@ Test(exports, the_workflow_is_one_that_github_runs)
 {
     struct st_error err;
     char why[512];
-    struct gx_autograder of = {.milestone = "m1,m3,m9", .options = "--quick"};
+    struct gx_autograder of = {.milestone = "m1,m3,m10", .options = "--quick"};
     cr_assert_eq(gx_github_workflow(&of, temp_path("classroom.yml"), &err), ST_OK, "%s", err.what);
     char *text = read_all(temp_path("classroom.yml"));
     cr_expect(is_valid("workflow", text, why, sizeof why), "%s\n%s", why, text);
-    cr_expect(strstr(text, "M9_RESULTS: ${{ steps.m9.outputs.result }}"));
-    cr_expect(strstr(text, "runners: m1,m3,m9\n"));
+    cr_expect(strstr(text, "M10_RESULTS: ${{ steps.m10.outputs.result }}"));
+    cr_expect(strstr(text, "runners: m1,m3,m10\n"));
     free(text);
     of.url = "https://example.org/convlab-handout.tar.gz?v=1";
     cr_assert_eq(gx_github_workflow(&of, temp_path("classroom.yml"), &err), ST_OK, "%s", err.what);
@@ -552,7 +552,7 @@ Test(exports, the_workflow_is_one_that_github_runs)
 Test(exports, autograders_take_no_commands_for_names)
 {
     static const struct gx_autograder bad[] = {{.milestone = "m1; reboot", .options = ""},
-                                               {.milestone = "m10", .options = ""},
+                                               {.milestone = "m01", .options = ""},
                                                {.milestone = "m1,", .options = ""},
                                                {.milestone = "", .options = ""},
                                                {.milestone = "m1,m3", .options = ""},

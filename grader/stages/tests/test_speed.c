@@ -24,7 +24,12 @@ static struct gr_check *judged(struct grading *g, double ratio, double spread)
     static struct gr_options options;
     static struct gr_rubric rubric;
     static double at_most[] = {2, 3, 4, 5, 8};
-    static struct gr_item items[] = {{"speed", GR_AUTOMATIC, 5, at_most, 5, "fast enough"}};
+    static struct gr_item items[] = {{.id = "speed",
+                                      .kind = GR_AUTOMATIC,
+                                      .points = 5,
+                                      .at_most = at_most,
+                                      .at_most_count = 5,
+                                      .text = "fast enough"}};
     static FILE *nowhere;
     if (!nowhere)
         nowhere = fopen("/dev/null", "w");

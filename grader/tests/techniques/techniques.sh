@@ -61,7 +61,7 @@ judge() {
 }
 
 tested=0 good=0
-for file in ${*:-$(cd "$here" && echo m[0-9].cu | sed 's/\.cu//g')}; do
+for file in ${*:-$(cd "$here" && ls m*.cu | sed '/_/d;s/\.cu//' | sort -V)}; do
     [ -e "$build/techniques/$file.o" ] || continue # no nvcc here
     milestone=${file%%_*}
     submissions "$here/$file.cu" >"$scratch/list"

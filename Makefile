@@ -31,6 +31,7 @@ include common/mk/gpu-check.mk
 include common/mk/profile-check.mk
 include common/mk/profiler.mk
 include common/mk/archives.mk
+include common/mk/pictures.mk
 include common/mk/test.mk
 
 # ---- targets -----------------------------------------------------------------------------------

@@ -92,3 +92,12 @@ void gx_put_cell(FILE *out, const char *text)
         fputc('"', out);
     free(valid);
 }
+
+void gx_put_cells(FILE *out, size_t n, const char *const cell[])
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            fputc(',', out);
+        gx_put_cell(out, cell[i]);
+    }
+}

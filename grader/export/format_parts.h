@@ -38,4 +38,7 @@ enum st_code gx_json_print(FILE *out, struct cJSON *root, bool line, struct st_e
 /** Writes a cell of a CSV table: quoted where needed, no formula, and nothing that steers a terminal. */
 void gx_put_cell(FILE *out, const char *text);
 
+/** Writes @p n cells with commas between them. */
+void gx_put_cells(FILE *out, size_t n, const char *const cell[]);
+
 #endif

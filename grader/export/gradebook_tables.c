@@ -79,77 +79,68 @@ static void put_feedback(FILE *out, const struct sd_class *class, const struct s
     free(text);
 }
 
-/* ---- Canvas --------------------------------------------------------------------------------- */
+/* ---- Canvas and Moodle ----------------------------------------------------------------------- */
+
+/* The rest of a row: each milestone's points, and feedback; without a student, their headings. */
+static void put_milestones(FILE *out, const struct sd_class *class,
+                           const struct gx_columns *columns, const struct sd_student *student,
+                           bool with_feedback)
+{
+    for (size_t m = 0; m < class->milestones; m++) {
+        char heading[256];
+        const char *name = column_of(columns, class->milestone[m].id);
+        if (!is_wanted(columns, &class->milestone[m]))
+            continue;
+        snprintf(heading, sizeof heading, "%.200s (Feedback)", name);
+        fputc(',', out);
+        if (student)
+            put_points(out, student->milestone[m].total);
+        else
+            gx_put_cell(out, name);
+        if (with_feedback)
+            fputc(',', out);
+        if (with_feedback && student)
+            put_feedback(out, class, student, m);
+        else if (with_feedback)
+            gx_put_cell(out, heading);
+    }
+    fputs("\r\n", out);
+}
 
 enum st_code gx_canvas_write(FILE *out, const struct sd_class *class,
                              const struct gx_columns *columns, struct st_error *err)
 {
     (void)err;
     fputs("Student,ID,SIS User ID,SIS Login ID,Section", out);
-    for (size_t m = 0; m < class->milestones; m++)
-        if (is_wanted(columns, &class->milestone[m])) {
-            fputc(',', out);
-            gx_put_cell(out, column_of(columns, class->milestone[m].id));
-        }
-    fputs("\r\n    Points Possible,,,,", out);
+    put_milestones(out, class, columns, NULL, false);
+    fputs("    Points Possible,,,,", out);
     for (size_t m = 0; m < class->milestones; m++)
         if (is_wanted(columns, &class->milestone[m]))
             fprintf(out, ",%.2f", class->milestone[m].automatic + class->milestone[m].manual);
     fputs("\r\n", out);
     for (const struct sd_student *s = class->student; s < class->student + class->students; s++) {
-        const char *const cells[] = {display_name(s), s->platform_id, s->sis_id, s->name,
-                                     s->section};
-        for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
-            if (i)
-                fputc(',', out);
-            gx_put_cell(out, cells[i]);
-        }
-        for (size_t m = 0; m < class->milestones; m++)
-            if (is_wanted(columns, &class->milestone[m])) {
-                fputc(',', out);
-                put_points(out, s->milestone[m].total);
-            }
-        fputs("\r\n", out);
+        gx_put_cells(
+            out, 5,
+            (const char *[]){display_name(s), s->platform_id, s->sis_id, s->name, s->section});
+        put_milestones(out, class, columns, s, false);
     }
     return ST_OK;
 }
-
-/* ---- Moodle --------------------------------------------------------------------------------- */
 
 enum st_code gx_moodle_write(FILE *out, const struct sd_class *class,
                              const struct gx_columns *columns, struct st_error *err)
 {
     (void)err;
     fputs("Username,Full name,ID number,Email address", out);
-    for (size_t m = 0; m < class->milestones; m++)
-        if (is_wanted(columns, &class->milestone[m])) {
-            char feedback[256];
-            const char *name = column_of(columns, class->milestone[m].id);
-            snprintf(feedback, sizeof feedback, "%.200s (Feedback)", name);
-            fputc(',', out);
-            gx_put_cell(out, name);
-            fputc(',', out);
-            gx_put_cell(out, feedback);
-        }
-    fputs("\r\n", out);
+    put_milestones(out, class, columns, NULL, true);
     for (const struct sd_student *s = class->student; s < class->student + class->students; s++) {
-        const char *const cells[] = {s->name, display_name(s), s->sis_id, s->email};
-        for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
-            if (i)
-                fputc(',', out);
-            gx_put_cell(out, cells[i]);
-        }
-        for (size_t m = 0; m < class->milestones; m++)
-            if (is_wanted(columns, &class->milestone[m])) {
-                fputc(',', out);
-                put_points(out, s->milestone[m].total);
-                fputc(',', out);
-                put_feedback(out, class, s, m);
-            }
-        fputs("\r\n", out);
+        gx_put_cells(out, 4, (const char *[]){s->name, display_name(s), s->sis_id, s->email});
+        put_milestones(out, class, columns, s, true);
     }
     return ST_OK;
 }
+
+/* ---- Moodle's worksheet ---------------------------------------------------------------------- */
 
 /* Whoever has no number on the platform is not in its worksheet either. */
 enum st_code gx_moodle_worksheet_write(FILE *out, const struct sd_class *class,
@@ -173,11 +164,7 @@ enum st_code gx_moodle_worksheet_write(FILE *out, const struct sd_class *class,
         if (!s->platform_id[0])
             continue;
         snprintf(identifier, sizeof identifier, "Participant %.64s", s->platform_id);
-        gx_put_cell(out, identifier);
-        fputc(',', out);
-        gx_put_cell(out, display_name(s));
-        fputc(',', out);
-        gx_put_cell(out, s->email);
+        gx_put_cells(out, 3, (const char *[]){identifier, display_name(s), s->email});
         fputc(',', out);
         put_points(out, s->milestone[m].total);
         fputs(",-,", out);

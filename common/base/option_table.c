@@ -90,10 +90,11 @@ static int key_of(const struct option_table *table, const struct option_row *row
 /* All words are read: is anything missing? */
 static void finish(const struct parsing *p, struct argp_state *state)
 {
-    for (const struct option_row *row = p->table->rows; row->kind; row++)
-        if (row->kind == OPTION_KIND_OPERAND && row->help &&
-            !*(const char **)((char *)p->arguments + row->offset))
-            argp_error(state, "%s", row->help);
+    for (const struct option_row *row = p->table->rows; row->kind; row++) {
+        const char *missing = row->kind == OPTION_KIND_OPERAND ? row->help : row->missing;
+        if (missing && !*(const char **)((char *)p->arguments + row->offset))
+            argp_error(state, "%s", missing);
+    }
     if (p->table->check)
         p->table->check(p->arguments, state);
 }

@@ -59,6 +59,7 @@ struct option_row {
     uint64_t least, most;
     const char *const *words; /**< ends with NULL */
     option_take *take;
+    const char *missing; /**< of a text that must be given: the error without it */
 };
 
 /** A heading for the rows that follow. */
@@ -87,6 +88,9 @@ struct option_row {
 
 /** A const char *, set to point into argv. */
 #define OPTION_TEXT(type, member) OPTION_TO(TEXT, type, member)
+
+/** The same, with the error if it is not given. */
+#define OPTION_NEEDED(type, member, error) OPTION_TEXT(type, member), .missing = (error)
 
 /** A size_t or uint64_t in a range, which the error names unless it is all numbers. */
 #define OPTION_NUMBER(type, member, from, to)                                                      \

@@ -21,15 +21,9 @@ static void take_model(void *to, char *name, const struct option_row *row, struc
         argp_error(state, "no model is named '%s'", name);
 }
 
-static void check(void *options, struct argp_state *state)
-{
-    if (!((struct options *)options)->out)
-        argp_error(state, "--out DIR is missing");
-}
-
 static const struct option_row rows[] = {
     {"out", 'o', "DIR", "Write the models and expected.tsv to DIR (required)",
-     OPTION_TEXT(struct options, out)},
+     OPTION_NEEDED(struct options, out, "--out DIR is missing")},
     {"seed", 's', "N", "Start from seed N (default: that of the committed models)",
      OPTION_NUMBER(struct options, seed, 0, UINT64_MAX)},
     {"model", 'm', "NAME", "Train only this model: one-layer-high, one-layer-low, two-layer",
@@ -38,7 +32,6 @@ static const struct option_row rows[] = {
 
 static const struct option_table table = {
     .rows = rows,
-    .check = check,
     .about =
         "Trains the course's networks on Fashion-MNIST.\v"
         "The same seed gives the same files on any machine. CONVLAB_DATA=DIR names another folder with the data set."};

@@ -9,8 +9,6 @@
 
 int gr_command_feedback(int argc, char **argv);
 
-enum { EXIT_DONE = 0, EXIT_FAILED = 2 };
-
 struct arguments {
     const char *gradebook, *out, *student, *milestone;
 };
@@ -40,9 +38,10 @@ static enum st_code write_pages(const struct arguments *a, const struct sd_class
     return code;
 }
 
-static enum st_code write_all(const struct arguments *a, struct gradebook *book, size_t *written,
-                              struct st_error *err)
+static enum st_code write_all(struct gradebook *book, void *arguments, struct st_error *err)
 {
+    const struct arguments *a = arguments;
+    size_t written = 0;
     struct sd_class class;
     enum st_code code = sd_class_read(&class, book, NULL, NULL, err);
     if (!code)
@@ -53,27 +52,23 @@ static enum st_code write_all(const struct arguments *a, struct gradebook *book,
             (a->student && strcmp(a->student, s->name) != 0 && strcmp(a->student, s->email) != 0))
             continue;
         code = write_pages(a, &class, s, book, err);
-        ++*written;
+        written++;
     }
-    if (!code && !*written) {
+    if (!code && !written) {
         st_fail(err, ST_NOT_FOUND, "the gradebook has no grade of such a student");
         code = st_detail(err, ST_GOT, "%s", a->student ? a->student : "nobody's");
     }
+    if (!code)
+        printf("%zu feedback pages in %s\n", written, a->out);
     sd_class_free(&class);
     return code;
-}
-
-static void check(void *arguments, struct argp_state *state)
-{
-    if (!((const struct arguments *)arguments)->out)
-        argp_error(state, "expected a folder: --out DIR");
 }
 
 int gr_command_feedback(int argc, char **argv)
 {
     static const struct option_row rows[] = {
         {"out", 'o', "DIR", "where NAME.html and NAME.md are written",
-         OPTION_TEXT(struct arguments, out)},
+         OPTION_NEEDED(struct arguments, out, "expected a folder: --out DIR")},
         {"student", 0, "NAME", "only this student's, by name or e-mail address",
          OPTION_TEXT(struct arguments, student)},
         {"milestone", 'm', "mN", "only this milestone", OPTION_TEXT(struct arguments, milestone)},
@@ -81,21 +76,9 @@ int gr_command_feedback(int argc, char **argv)
         {0}};
     static const struct option_table table = {
         .rows = rows,
-        .check = check,
         .about =
             "Write a feedback page for each student, as HTML that needs nothing else and as Markdown: points, what failed and how to find it, points and comments by hand, Op Times in the class's distribution without names."};
     struct arguments a = {.gradebook = GB_DEFAULT_PATH};
     options_parse(&table, argc, argv, &a);
-    struct gradebook *book;
-    struct st_error err;
-    size_t written = 0;
-    enum st_code code = gb_open(&book, a.gradebook, GB_READ, &err);
-    if (!code)
-        code = write_all(&a, book, &written, &err);
-    gb_close(book);
-    if (code)
-        st_print(stderr, "grader feedback", &err);
-    else
-        printf("%zu feedback pages in %s\n", written, a.out);
-    return code ? EXIT_FAILED : EXIT_DONE;
+    return gb_command(argv[0], a.gradebook, GB_READ, write_all, &a);
 }

@@ -10,6 +10,15 @@ struct arguments {
     const char *gradebook, *out;
 };
 
+static enum st_code write_page(struct gradebook *book, void *arguments, struct st_error *err)
+{
+    const struct arguments *a = arguments;
+    enum st_code code = ov_page_write(a->out, book, &(struct ov_progress){.left_s = NAN}, err);
+    if (!code)
+        printf("%s\n", a->out);
+    return code;
+}
+
 int gr_command_overview(int argc, char **argv)
 {
     static const struct option_row rows[] = {
@@ -22,15 +31,5 @@ int gr_command_overview(int argc, char **argv)
             "Write the class as one page: points and Op Times, mistakes by pattern, identical submissions, what waits for you. It may be written while a class is graded; grader class --page keeps it up to date."};
     struct arguments a = {.gradebook = GB_DEFAULT_PATH, .out = "class.html"};
     options_parse(&table, argc, argv, &a);
-    struct gradebook *book;
-    struct st_error err;
-    enum st_code code = gb_open(&book, a.gradebook, GB_READ, &err);
-    if (!code)
-        code = ov_page_write(a.out, book, &(struct ov_progress){.left_s = NAN}, &err);
-    gb_close(book);
-    if (code)
-        st_print(stderr, "grader overview", &err);
-    else
-        printf("%s\n", a.out);
-    return code ? 2 : 0;
+    return gb_command(argv[0], a.gradebook, GB_READ, write_page, &a);
 }

@@ -17,8 +17,6 @@
 
 int gr_command_worksheet(int argc, char **argv);
 
-enum { EXIT_DONE = 0, EXIT_FAILED = 2 };
-
 extern const char worksheet_html[], worksheet_js[], feedback_css[];
 
 struct arguments {
@@ -124,11 +122,7 @@ static void put_row(struct making *w, const struct sheet *s, const char *item, c
                                  s->student->email,
                                  s->report,
                                  text};
-    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
-        if (i)
-            fputc(',', w->csv);
-        gx_put_cell(w->csv, cells[i]);
-    }
+    gx_put_cells(w->csv, sizeof cells / sizeof *cells, cells);
     fputs("\r\n", w->csv);
     cJSON *json = cJSON_CreateObject();
     put_text(json, "item", item);
@@ -253,37 +247,29 @@ static enum st_code write_files(struct making *w, struct st_error *err)
     return code;
 }
 
-static void check(void *arguments, struct argp_state *state)
+static enum st_code write_all(struct gradebook *book, void *arguments, struct st_error *err)
 {
-    if (!((const struct arguments *)arguments)->out)
-        argp_error(state, "expected a folder: --out DIR");
+    struct making w = {.arguments = arguments, .book = book};
+    enum st_code code = sd_class_read(&w.class, book, NULL, NULL, err);
+    if (!code)
+        code = write_files(&w, err);
+    sd_class_free(&w.class);
+    return code;
 }
 
 int gr_command_worksheet(int argc, char **argv)
 {
     static const struct option_row rows[] = {
         {"out", 'o', "DIR", "where worksheet.csv, worksheet.html and reports/ are written",
-         OPTION_TEXT(struct arguments, out)},
+         OPTION_NEEDED(struct arguments, out, "expected a folder: --out DIR")},
         {"milestone", 'm', "mN", "only this milestone", OPTION_TEXT(struct arguments, milestone)},
         GB_OPTION_ROW(struct arguments, gradebook),
         {0}};
     static const struct option_table table = {
         .rows = rows,
-        .check = check,
         .about =
             "Write what is graded by hand: a row for each submission's manual item, blank where it is open, and a page to fill them in with the report beside it. grader manual --import takes the table back."};
     struct arguments a = {.gradebook = GB_DEFAULT_PATH};
     options_parse(&table, argc, argv, &a);
-    struct making w = {.arguments = &a};
-    struct st_error err;
-    enum st_code code = gb_open(&w.book, a.gradebook, GB_READ, &err);
-    if (!code)
-        code = sd_class_read(&w.class, w.book, NULL, NULL, &err);
-    if (!code)
-        code = write_files(&w, &err);
-    sd_class_free(&w.class);
-    gb_close(w.book);
-    if (code)
-        st_print(stderr, "grader worksheet", &err);
-    return code ? EXIT_FAILED : EXIT_DONE;
+    return gb_command(argv[0], a.gradebook, GB_READ, write_all, &a);
 }

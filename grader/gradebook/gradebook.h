@@ -57,6 +57,12 @@ enum st_code gb_open(struct gradebook **book, const char *path, enum gb_access a
 /** Closes; NULL is allowed. */
 void gb_close(struct gradebook *book);
 
+/** Of a command: opens a gradebook, calls @p run and closes it; prints an error after @p name.
+ * @return the exit status: 0, or 2 after an error. */
+int gb_command(const char *name, const char *path, enum gb_access access,
+               enum st_code (*run)(struct gradebook *book, void *arguments, struct st_error *err),
+               void *arguments);
+
 /** @return the path it was opened with. */
 const char *gb_path(const struct gradebook *book);
 

@@ -36,23 +36,20 @@ static void print_counts(const struct gb_grade_list *grades)
     }
 }
 
-static enum st_code print_gradebook(const char *path, struct st_error *err)
+static enum st_code print_gradebook(struct gradebook *book, struct st_error *err)
 {
-    struct gradebook *book;
     struct gb_grade_list grades = {0};
     struct gb_submission_list submissions = {0};
-    enum st_code code = gb_open(&book, path, GB_READ, err);
-    if (!code)
-        code = gb_grade_read(book, &grades, err, "ORDER BY length(milestone), milestone");
+    enum st_code code =
+        gb_grade_read(book, &grades, err, "ORDER BY length(milestone), milestone");
     if (!code)
         code = gb_submission_read(book, &submissions, err, "");
     if (!code) {
-        printf("%s: version %d, %zu submissions\n", path, GB_VERSION, submissions.n);
+        printf("%s: version %d, %zu submissions\n", gb_path(book), GB_VERSION, submissions.n);
         print_counts(&grades);
     }
     gb_grade_free(&grades);
     gb_submission_free(&submissions);
-    gb_close(book);
     return code;
 }
 
@@ -66,14 +63,25 @@ static enum st_code delete_grades(struct gradebook *book, const char *name, stru
     return st_detail(err, ST_GOT, "%s", name), ST_USAGE;
 }
 
-static enum st_code forget(const char *path, const char *name, struct st_error *err)
+static enum st_code forget_or_print(struct gradebook *book, void *arguments, struct st_error *err)
+{
+    const struct arguments *a = arguments;
+    return a->forget ? delete_grades(book, a->forget, err) : print_gradebook(book, err);
+}
+
+int gb_command(const char *name, const char *path, enum gb_access access,
+               enum st_code (*run)(struct gradebook *book, void *arguments, struct st_error *err),
+               void *arguments)
 {
     struct gradebook *book;
-    enum st_code code = gb_open(&book, path, GB_WRITE, err);
+    struct st_error err;
+    enum st_code code = gb_open(&book, path, access, &err);
     if (!code)
-        code = delete_grades(book, name, err);
+        code = run(book, arguments, &err);
     gb_close(book);
-    return code;
+    if (code)
+        st_print(stderr, name, &err);
+    return code ? 2 : 0;
 }
 
 int gr_command_gradebook(int argc, char **argv)
@@ -95,10 +103,6 @@ int gr_command_gradebook(int argc, char **argv)
         gb_schema_print(stdout);
         return 0;
     }
-    struct st_error err;
-    if (!(arguments.forget ? forget(arguments.gradebook, arguments.forget, &err)
-                           : print_gradebook(arguments.gradebook, &err)))
-        return 0;
-    st_print(stderr, "grader gradebook", &err);
-    return 2;
+    return gb_command(argv[0], arguments.gradebook, arguments.forget ? GB_WRITE : GB_READ,
+                      forget_or_print, &arguments);
 }

@@ -59,6 +59,19 @@ static enum st_code write_board(struct gradebook *book, const struct arguments *
     return code;
 }
 
+static enum st_code rank(struct gradebook *book, void *arguments, struct st_error *err)
+{
+    const struct arguments *a = arguments;
+    enum st_code code = ST_OK;
+    if (a->own_name)
+        code = rk_show_own_name(book, a->own_name, true, err);
+    if (!code && a->no_own_name)
+        code = rk_show_own_name(book, a->no_own_name, false, err);
+    if (code)
+        return code;
+    return a->tokens ? print_tokens(book, err) : write_board(book, a, err);
+}
+
 int gr_command_rank(int argc, char **argv)
 {
     static const struct option_table table = {
@@ -66,20 +79,6 @@ int gr_command_rank(int argc, char **argv)
         .about =
             "Rank a class, anonymously: by points, then by Op Time. Every team has a name that stays the same in all boards of a gradebook and tells nobody who it is."};
     struct arguments a = {.gradebook = GB_DEFAULT_PATH};
-    struct gradebook *book;
-    struct st_error err;
     options_parse(&table, argc, argv, &a);
-    enum st_code code = gb_open(&book, a.gradebook, GB_WRITE, &err);
-    if (!code && a.own_name)
-        code = rk_show_own_name(book, a.own_name, true, &err);
-    if (!code && a.no_own_name)
-        code = rk_show_own_name(book, a.no_own_name, false, &err);
-    if (!code && a.tokens)
-        code = print_tokens(book, &err);
-    else if (!code)
-        code = write_board(book, &a, &err);
-    gb_close(book);
-    if (code)
-        st_print(stderr, argv[0], &err);
-    return code ? 2 : 0;
+    return gb_command(argv[0], a.gradebook, GB_WRITE, rank, &a);
 }

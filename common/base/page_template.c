@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+extern const char page_head_html[];
+
 static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
 
 const char *page_template_next(FILE *out, const char **at, char name[PAGE_NAME_CHARS])
@@ -24,6 +26,29 @@ const char *page_template_next(FILE *out, const char **at, char name[PAGE_NAME_C
     *at += length + 2;
     snprintf(name, PAGE_NAME_CHARS, "%.*s", (int)length, mark + 1);
     return name;
+}
+
+static void put_part(FILE *out, const struct page_part *part, const void *of)
+{
+    if (part->text)
+        fputs(part->text, out);
+    if (part->json)
+        page_put_script_data(out, part->json);
+    if (part->put)
+        part->put(out, of);
+}
+
+void page_write(FILE *out, const char *template, const struct page_part *parts, const void *of)
+{
+    char room[PAGE_NAME_CHARS];
+    for (const char *name; (name = page_template_next(out, &template, room));) {
+        const struct page_part *part = parts;
+        while (part->name && strcmp(part->name, name) != 0)
+            part++;
+        put_part(out, part, of);
+        if (strcmp(name, "head") == 0)
+            fputs(page_head_html, out);
+    }
 }
 
 void page_put_script_data(FILE *out, const char *json)

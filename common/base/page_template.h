@@ -1,9 +1,7 @@
 /** @file
  * Templates: text with \@names@ that a program replaces.
  *
- *     for (const char *at = board_html, *name; (name = page_template_next(out, &at, room));)
- *         if (strcmp(name, "style") == 0)
- *             fputs(board_css, out);
+ *     page_write(out, board_html, (struct page_part[]){{"style", .text = board_css}, {0}}, NULL);
  *
  * Files of the suffixes EMBEDDED in common/mk/compile.mk become a part of their module's library:
  * board.html is `extern const char board_html[]`, which ends with a zero byte. A line of theirs that
@@ -15,6 +13,18 @@
 #include <stdio.h>
 
 enum { PAGE_NAME_CHARS = 32 };
+
+/** What a name in a template is replaced by: a text, JSON as page_put_script_data() writes it, or
+ * what a function writes. */
+struct page_part {
+    const char *name, *text, *json;
+    void (*put)(FILE *out, const void *of);
+};
+
+/** Writes a whole template; a name that is not among @p parts becomes nothing, and \@head@ what all
+ * pages begin with, up to the title.
+ * @param parts  ends with a part without a name; @param of  is given to their functions */
+void page_write(FILE *out, const char *template, const struct page_part *parts, const void *of);
 
 /** Writes a template up to its next \@name@, or to its end.
  * @param at  where in the template; set to what follows the name

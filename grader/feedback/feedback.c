@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char feedback_html[], feedback_css[];
+extern const char feedback_css[];
 
 enum { FEWEST_TIMES = 5, BINS = 10, BAR = 16 };
 
@@ -272,14 +272,9 @@ enum st_code fb_markdown_write(FILE *out, const struct sd_class *class,
     return code;
 }
 
-void fb_html_write(FILE *out, const struct sd_student *student, const char *markdown, size_t bytes)
+void fb_html_write(FILE *out, const char *title, const char *markdown, size_t bytes)
 {
-    char room[PAGE_NAME_CHARS];
-    for (const char *at = feedback_html, *name; (name = page_template_next(out, &at, room));)
-        if (strcmp(name, "style") == 0)
-            fputs(feedback_css, out);
-        else if (strcmp(name, "title") == 0)
-            gr_put_html(out, student->display_name[0] ? student->display_name : student->name);
-        else if (strcmp(name, "body") == 0)
-            gr_html_put_markdown(out, markdown, bytes, false, "/dev/null");
+    gr_html_begin(out, title, feedback_css);
+    gr_html_put_markdown(out, markdown, bytes, false, "/dev/null");
+    gr_html_end(out);
 }

@@ -12,8 +12,8 @@ enum st_code fb_markdown_write(FILE *out, const struct sd_class *class,
                                const struct sd_student *student, const char *only,
                                struct gradebook *book, struct st_error *err);
 
-/** The same as a page of HTML that needs nothing else. @param markdown  what fb_markdown_write() wrote */
-void fb_html_write(FILE *out, const struct sd_student *student, const char *markdown, size_t bytes);
+/** Writes Markdown, such as that, as a page of HTML that needs nothing else. */
+void fb_html_write(FILE *out, const char *title, const char *markdown, size_t bytes);
 
 /** Writes text with the folders taken out of absolute paths: "/srv/x/conv.c:7" is "conv.c:7". */
 void fb_put_without_paths(FILE *out, const char *text);

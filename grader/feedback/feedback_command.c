@@ -17,7 +17,7 @@ static enum st_code write_pages(const struct arguments *a, const struct sd_class
                                 const struct sd_student *student, struct gradebook *book,
                                 struct st_error *err)
 {
-    char name[FILE_NAME_BYTES], path[PATH_MAX], *markdown = NULL;
+    char name[FILE_NAME_BYTES], path[PATH_MAX], title[512], *markdown = NULL;
     size_t bytes = 0;
     struct file_out page;
     FILE *out = open_memstream(&markdown, &bytes);
@@ -31,7 +31,9 @@ static enum st_code write_pages(const struct arguments *a, const struct sd_class
         code = file_write(path, markdown, bytes, err);
     path_format(path, sizeof path, "%s/%s.html", a->out, name);
     if (!code && !(code = file_out_open(&page, path, err))) {
-        fb_html_write(page.f, student, markdown, bytes);
+        snprintf(title, sizeof title, "ConvLab: feedback for %s",
+                 student->display_name[0] ? student->display_name : student->name);
+        fb_html_write(page.f, title, markdown, bytes);
         code = file_out_commit(&page, err);
     }
     free(markdown);

@@ -218,16 +218,17 @@ static enum st_code put_notices(cJSON *to, struct gradebook *book, struct st_err
 
 static void put_page(FILE *out, const cJSON *data, bool runs)
 {
-    char room[PAGE_NAME_CHARS], *json = cJSON_PrintUnformatted(data);
-    for (const char *at = overview_html, *name; (name = page_template_next(out, &at, room));)
-        if (strcmp(name, "style") == 0)
-            fprintf(out, "%s%s", feedback_css, overview_css);
-        else if (strcmp(name, "refresh") == 0)
-            fputs(runs ? "<meta http-equiv=\"refresh\" content=\"15\">\n" : "", out);
-        else if (strcmp(name, "data") == 0)
-            page_put_script_data(out, json ? json : "{}");
-        else if (strcmp(name, "script") == 0)
-            fputs(overview_js, out);
+    char *json = cJSON_PrintUnformatted(data);
+    page_write(
+        out, overview_html,
+        (struct page_part[]){
+            {"style", .text = feedback_css},
+            {"more_style", .text = overview_css},
+            {"refresh", .text = runs ? "<meta http-equiv=\"refresh\" content=\"15\">\n" : ""},
+            {"data", .json = json ? json : "{}"},
+            {"script", .text = overview_js},
+            {0}},
+        NULL);
     free(json);
 }
 

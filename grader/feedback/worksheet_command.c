@@ -5,8 +5,8 @@
 #include "base/page_template.h"
 #include "base/utf8.h"
 #include "grader/export/format_parts.h"
+#include "grader/feedback/feedback.h"
 #include "grader/handin/handin.h"
-#include "grader/report/report_markdown.h"
 #include "grader/standing/standing.h"
 
 #include <cjson/cJSON.h>
@@ -53,12 +53,7 @@ static enum st_code put_page_of_markdown(const char *from, const char *to, struc
         return code;
     code = file_out_open(&page, to, err);
     if (!code) {
-        fprintf(
-            page.f,
-            "<!doctype html><meta charset=\"utf-8\"><title>report</title><style>%s</style><main>",
-            feedback_css);
-        gr_html_put_markdown(page.f, text, bytes, false, "/dev/null");
-        fputs("</main>\n", page.f);
+        fb_html_write(page.f, "report", text, bytes);
         code = file_out_commit(&page, err);
     }
     free(text);
@@ -204,14 +199,13 @@ static enum st_code put_sheets(struct making *w, struct st_error *err)
 
 static void put_page(FILE *out, const cJSON *data)
 {
-    char room[PAGE_NAME_CHARS], *json = cJSON_PrintUnformatted(data);
-    for (const char *at = worksheet_html, *name; (name = page_template_next(out, &at, room));)
-        if (strcmp(name, "style") == 0)
-            fputs(feedback_css, out);
-        else if (strcmp(name, "data") == 0)
-            page_put_script_data(out, json ? json : "{}");
-        else if (strcmp(name, "script") == 0)
-            fputs(worksheet_js, out);
+    char *json = cJSON_PrintUnformatted(data);
+    page_write(out, worksheet_html,
+               (struct page_part[]){{"style", .text = feedback_css},
+                                    {"data", .json = json ? json : "{}"},
+                                    {"script", .text = worksheet_js},
+                                    {0}},
+               NULL);
     free(json);
 }
 

@@ -88,7 +88,7 @@ void pp_html_write(FILE *out, const struct pp_document *document, const char *fo
     struct text_out body, list;
     char *title = title_of(document);
     size_t headings = 0;
-    gr_html_begin(out, title ? title : "Report");
+    gr_html_begin(out, title ? title : "Report", page_css);
     const bool room = text_out_open(&body);
     if (text_out_open(&list) && room) {
         for (size_t i = 0; i < document->segments; i++)

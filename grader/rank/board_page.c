@@ -27,8 +27,9 @@ static void put_head(FILE *out, const char *column, const char *label, const cha
     fputs("</button></th>\n", out);
 }
 
-static void put_heads(const struct rk_board *board, FILE *out)
+static void put_heads(FILE *out, const void *of)
 {
+    const struct rk_board *board = of;
     put_head(out, "rank", "Rank", "", "number", "ascending");
     put_head(out, "name", "Name", "", "text", "ascending");
     if (board->milestones > 1)
@@ -75,30 +76,28 @@ static void put_row(const struct rk_board *board, const struct rk_row *row, FILE
     fputs("</tr>\n", out);
 }
 
-static void put_rows(const struct rk_board *board, FILE *out)
+static void put_rows(FILE *out, const void *of)
 {
+    const struct rk_board *board = of;
     for (size_t i = 0; i < board->rows; i++)
         put_row(board, &board->row[i], out);
 }
 
-static void put_others(const struct rk_board *board, FILE *out)
+static void put_others(FILE *out, const void *of)
 {
+    const struct rk_board *board = of;
     if (board->not_graded)
         fprintf(out, "<p>%zu more: nothing handed in, or not graded yet.</p>\n", board->not_graded);
 }
 
 void rk_page_write(const struct rk_board *board, FILE *out)
 {
-    char room[PAGE_NAME_CHARS];
-    for (const char *at = board_html, *name; (name = page_template_next(out, &at, room));)
-        if (strcmp(name, "style") == 0)
-            fputs(board_css, out);
-        else if (strcmp(name, "heads") == 0)
-            put_heads(board, out);
-        else if (strcmp(name, "rows") == 0)
-            put_rows(board, out);
-        else if (strcmp(name, "others") == 0)
-            put_others(board, out);
-        else if (strcmp(name, "script") == 0)
-            fputs(board_js, out);
+    page_write(out, board_html,
+               (struct page_part[]){{"style", .text = board_css},
+                                    {"heads", .put = put_heads},
+                                    {"rows", .put = put_rows},
+                                    {"others", .put = put_others},
+                                    {"script", .text = board_js},
+                                    {0}},
+               board);
 }

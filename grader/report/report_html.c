@@ -16,24 +16,23 @@
 
 enum { MAX_PICTURE_BYTES = 4 << 20 };
 
-extern const char page_html[], page_css[];
+extern const char page_html[];
 
-void gr_html_begin(FILE *out, const char *title)
+static void put_title(FILE *out, const void *title)
 {
-    char room[PAGE_NAME_CHARS];
-    for (const char *at = page_html, *name; (name = page_template_next(out, &at, room));)
-        if (strcmp(name, "title") == 0)
-            gr_put_html(out, title);
-        else if (strcmp(name, "style") == 0)
-            fputs(page_css, out);
-        else
-            return;
+    gr_put_html(out, title);
+}
+
+void gr_html_begin(FILE *out, const char *title, const char *style)
+{
+    page_write(out, page_html,
+               (struct page_part[]){{"title", .put = put_title}, {"style", .text = style}, {0}},
+               title);
 }
 
 void gr_html_end(FILE *out)
 {
-    static const char content[] = "@content@";
-    fputs(strstr(page_html, content) + sizeof content - 1, out);
+    fputs("</main>\n</body>\n</html>\n", out);
 }
 
 bool gr_html_put_picture(FILE *out, const char *folder, const char *name)
@@ -251,7 +250,7 @@ void gr_html_write(FILE *out, const char *title, const char *page, size_t bytes,
         put_part(&b, at, (size_t)(mark - at), "h2");
         at = mark < end ? put_view(&b, mark, end) : end;
     }
-    gr_html_begin(out, title);
+    gr_html_begin(out, title, page_css);
     gr_html_put_markdown(out, page, (size_t)(start - page), false, folder);
     if (open && listed && text_out_close(&b.html) && text_out_close(&b.contents)) {
         if (b.headings > 1)

@@ -209,7 +209,7 @@ static enum st_code write_index(const char *folder, struct dirent **entries, int
     } else
         code = file_out_open(&out, path, err);
     if (!code) {
-        gr_html_begin(out.f, "ConvLab: graded milestones");
+        gr_html_begin(out.f, "ConvLab: graded milestones", page_css);
         fputs("<h1>ConvLab: graded milestones</h1>\n", out.f);
         put_cards(out.f, folder, entries, n, room);
         gr_html_end(out.f);

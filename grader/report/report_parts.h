@@ -113,8 +113,11 @@ enum st_code gr_page_write(FILE *out, const struct gr_result *result, const stru
 void gr_html_write(FILE *out, const char *title, const char *page, size_t bytes,
                    const char *folder);
 
+/** The style of a grading's page and of a report's (page.css). */
+extern const char page_css[];
+
 /** Writes the beginning of a self-contained page (page.html), up to its content. */
-void gr_html_begin(FILE *out, const char *title);
+void gr_html_begin(FILE *out, const char *title, const char *style);
 
 /** Writes what follows the content. */
 void gr_html_end(FILE *out);

@@ -133,18 +133,6 @@ static char *data_of(const struct tr_trace *trace, unsigned long images)
 
 /* ---- the page --------------------------------------------------------------------------------- */
 
-static void put_page(FILE *out, const char *data)
-{
-    char room[PAGE_NAME_CHARS];
-    for (const char *at = timeline_html, *name; (name = page_template_next(out, &at, room));)
-        if (strcmp(name, "style") == 0)
-            fputs(page_css, out);
-        else if (strcmp(name, "script") == 0)
-            fputs(timeline_js, out);
-        else
-            page_put_script_data(out, data);
-}
-
 enum st_code gr_timeline_page_write(const char *folder, struct st_error *err)
 {
     char path[PATH_MAX];
@@ -163,7 +151,12 @@ enum st_code gr_timeline_page_write(const char *folder, struct st_error *err)
                             ? ST_OK
                             : st_fail(err, ST_NO_MEMORY, "cannot hold the timeline in memory");
     if (!code) {
-        put_page(page.out, data);
+        page_write(page.out, timeline_html,
+                   (struct page_part[]){{"style", .text = page_css},
+                                        {"script", .text = timeline_js},
+                                        {"data", .json = data},
+                                        {0}},
+                   NULL);
         code = text_out_write(&page, folder, GR_TIMELINE_PAGE, err);
         text_out_free(&page);
     }

@@ -230,18 +230,6 @@ static void add_others(cJSON *const *recording, int n, int number, const char *f
     }
 }
 
-static void put_page(FILE *out, const char *json)
-{
-    char room[PAGE_NAME_CHARS];
-    for (const char *at = picture_html, *name; (name = page_template_next(out, &at, room));)
-        if (strcmp(name, "style") == 0)
-            fputs(picture_css, out);
-        else if (strcmp(name, "script") == 0)
-            fputs(picture_js, out);
-        else
-            page_put_script_data(out, json);
-}
-
 static enum st_code write_page(const char *path, const cJSON *recording, struct st_error *err)
 {
     struct file_out out;
@@ -250,7 +238,12 @@ static enum st_code write_page(const char *path, const cJSON *recording, struct 
         return st_fail(err, ST_NO_MEMORY, "no memory for a page of a recorded block");
     enum st_code code = file_out_open(&out, path, err);
     if (!code) {
-        put_page(out.f, json);
+        page_write(out.f, picture_html,
+                   (struct page_part[]){{"style", .text = picture_css},
+                                        {"script", .text = picture_js},
+                                        {"data", .json = json},
+                                        {0}},
+                   NULL);
         code = file_out_commit(&out, err);
     }
     free(json);

@@ -168,7 +168,7 @@ static char *page_of(const char *student, size_t *bytes, bool html)
                          ST_OK);
             fflush(out);
             FILE *to = open_memstream(&page, &(size_t){0});
-            fb_html_write(to, &class.student[i], text, *bytes);
+            fb_html_write(to, class.student[i].name, text, *bytes);
             fclose(to);
         }
     fclose(out);

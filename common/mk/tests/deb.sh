@@ -6,20 +6,8 @@ build=${CONVLAB_BUILD:-build}
 cd "$top" || exit 1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-tested=0 good=0
+. "$top/common/mk/tests/claims.sh"
 package=$scratch/vgpu.deb root=$scratch/root
-
-claim() { # TEXT COMMAND...
-    text=$1
-    shift
-    tested=$((tested + 1))
-    if "$@" >"$scratch/said" 2>&1; then
-        good=$((good + 1))
-    else
-        echo "FAILED: $text"
-        tail -n 10 "$scratch/said"
-    fi
-}
 
 field() { dpkg-deb --field "$package" "$1"; }
 owned_by_root() { ! dpkg-deb --contents "$package" | grep -qv ' root/root '; }
@@ -51,5 +39,4 @@ else
     for tool in dirname mktemp rm; do ln -s "$(command -v $tool)" "$scratch/empty/"; done
     claim 'without the tools one line says what to install' without_tools
 fi
-echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
-[ "$tested" = "$good" ]
+claims_end

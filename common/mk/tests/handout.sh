@@ -11,19 +11,7 @@ build=${CONVLAB_BUILD:-build}
 cd "$top" || exit 1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-tested=0 good=0
-
-claim() { # TEXT COMMAND...
-    text=$1
-    shift
-    tested=$((tested + 1))
-    if "$@" >"$scratch/said" 2>&1; then
-        good=$((good + 1))
-    else
-        echo "FAILED: $text"
-        tail -n 30 "$scratch/said"
-    fi
-}
+. "$top/common/mk/tests/claims.sh"
 
 # bare COMMAND: a shell command in the unpacked archive, as on a machine that has never seen this one.
 bare() {
@@ -132,5 +120,4 @@ for folder in $(cd labs && ls -d m[1-9]*-*); do
     claim "$milestone: the skeleton fails kindly" skeleton_fails_kindly "$milestone" "./grader $milestone --quick"
     claim "$milestone: the reference dropped in passes, in labs/" reference_passes "$milestone" "$folder"
 done
-echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
-[ "$tested" = "$good" ]
+claims_end

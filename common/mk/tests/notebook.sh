@@ -9,7 +9,7 @@ build=${CONVLAB_BUILD:-build}
 cd "$top" || exit 1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-tested=0 good=0
+. "$top/common/mk/tests/claims.sh"
 wanted='nbclient==0.10.2 ipykernel==6.29.5'
 site=$top/build/notebook/site
 
@@ -17,18 +17,6 @@ skip() {
     echo "skip: the notebook is not run: $1"
     echo 'Tested: 0 | Passing: 0 | Failing: 0 | Crashing: 0'
     exit 0
-}
-
-claim() { # TEXT COMMAND...
-    text=$1
-    shift
-    tested=$((tested + 1))
-    if "$@" >"$scratch/said" 2>&1; then
-        good=$((good + 1))
-    else
-        echo "FAILED: $text"
-        tail -n 30 "$scratch/said" | cut -c 1-300
-    fi
 }
 
 # run_in FOLDER: the notebook, with what it prints in $scratch/out. Jupyter's own files stay in the scratch folder.
@@ -89,5 +77,4 @@ claim 'right solutions are graded, and their plots are shown' right_solutions_ar
 claim 'skeletons are told kindly' skeletons_are_told_kindly
 claim 'a folder without ConvLab is reported' no_convlab_is_reported
 claim 'stored outputs are refused' stored_outputs_are_refused
-echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
-[ $good -eq $tested ]
+claims_end

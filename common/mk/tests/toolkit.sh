@@ -8,19 +8,8 @@ build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES CUDA_HOME CONVLAB_INSTALLED_CUDA
-tested=0 good=0
-
-claim() { # TEXT COMMAND...
-    text=$1
-    shift
-    tested=$((tested + 1))
-    if ("$@") >"$scratch/said" 2>&1; then
-        good=$((good + 1))
-    else
-        echo "FAILED: $text"
-        cat "$scratch/said"
-    fi
-}
+. "$top/common/mk/tests/claims.sh"
+claims_in=apart
 
 # A checkout with nothing but what finds and installs a toolkit, and the program that tells what C found.
 root=$scratch/checkout
@@ -181,5 +170,4 @@ echo fake nvcc'
     claim '... once' sh -c "PIP_INDEX_URL=http://127.0.0.1:9 '$root/common/mk/toolkit.sh'"
 fi
 
-echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
-[ "$tested" -eq "$good" ]
+claims_end

@@ -7,20 +7,8 @@ cd "$top" || exit 1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES SAN
-tested=0 good=0
-
-# claim TEXT COMMAND...: the command succeeds and says nothing of failure.
-claim() {
-    text=$1
-    shift
-    tested=$((tested + 1))
-    if ("$@") >"$scratch/out" 2>&1; then
-        good=$((good + 1))
-    else
-        echo "FAILED: $text"
-        cat "$scratch/out"
-    fi
-}
+. "$top/common/mk/tests/claims.sh"
+claims_in=apart said=$scratch/out
 
 skeletons_are_generated() {
     for reference in reference/m*-*/conv.c*; do
@@ -262,5 +250,4 @@ claim 'names of other package managers are used' other_managers_have_names
 claim 'a package that only makes kernels fast is gone without' engine_is_no_must
 claim 'a test that fails, crashes or ends early is counted' failed_tests_are_counted
 claim 'the documentation builds without warnings' make -s docs
-echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
-[ "$tested" = "$good" ]
+claims_end

@@ -11,19 +11,7 @@ cd "$top" || exit 1
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES SAN
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-tested=0 good=0
-
-claim() { # TEXT COMMAND...
-    text=$1
-    shift
-    tested=$((tested + 1))
-    if "$@" >"$scratch/said" 2>&1; then
-        good=$((good + 1))
-    else
-        echo "FAILED: $text"
-        tail -n 30 "$scratch/said"
-    fi
-}
+. "$top/common/mk/tests/claims.sh"
 
 # ---- the place ----------------------------------------------------------------------------------------
 # Nothing of this machine but its system, read-only; no network.
@@ -200,5 +188,4 @@ fi
 claim 'GitHub: a right submission' github_reports right '"status":"pass","max_score":40' '"name":"unit_shapes","status":"pass","score":25'
 claim 'GitHub: a wrong submission' github_reports wrong '"status":"fail","max_score":40' '"name":"builds","status":"pass","score":5'
 
-echo "[====] Synthesis: Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
-[ "$tested" -eq "$good" ]
+claims_end

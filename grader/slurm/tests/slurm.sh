@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)
 unset MAKEFLAGS MFLAGS MAKELEVEL SLURM_CONF
-tested=0 good=0
+. "$top/common/mk/tests/claims.sh"
 if ! why=$("$here/cluster.sh" can); then
     echo "skipped: grading on a cluster: $why"
     echo '[====] Synthesis: Tested: 0 | Passing: 0 | Failing: 0 | Crashing: 0'
@@ -23,19 +23,6 @@ trap '"$here/cluster.sh" stop "$scratch/cluster"; rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM
 cd "$scratch" || exit 1
 . "$top/grader/class/tests/class-tools.sh"
-
-claim() { # TEXT COMMAND...
-    text=$1
-    shift
-    tested=$((tested + 1))
-    [ -z "${TIMES:-}" ] || date +"%T $text"
-    if "$@" >"$scratch/said" 2>&1; then
-        good=$((good + 1))
-    else
-        echo "FAILED: $text"
-        tail -n 30 "$scratch/said"
-    fi
-}
 
 # ---- a class: every third right, every third wrong, every third does not compile; some slow --------------------
 hand_in() { # NUMBER SECONDS
@@ -259,5 +246,4 @@ if [ "${1:-}" = all ]; then
         echo 'skipped: GPUs of tasks: no nvcc'
     fi
 fi
-echo "[====] Synthesis: Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
-[ "$tested" -eq "$good" ]
+claims_end

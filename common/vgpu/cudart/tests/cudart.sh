@@ -7,19 +7,7 @@ build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 include=$("$here/../../../mk/find-cuda.sh")/include
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-tested=0 good=0
-
-claim() { # TEXT COMMAND...
-    text=$1
-    shift
-    tested=$((tested + 1))
-    if "$@" >"$scratch/said" 2>&1; then
-        good=$((good + 1))
-    else
-        echo "FAILED: $text"
-        cat "$scratch/said"
-    fi
-}
+. "$here/../../../mk/tests/claims.sh"
 
 # finds WORDS SED_SCRIPT FILE: the table with that mistake is refused, with these words.
 finds() {
@@ -39,5 +27,4 @@ claim 'a field elsewhere is found' finds 'multiProcessorCount' 's/388, 384/384, 
 claim 'a missing function is found' finds 'has cudaMemGetInfo' '/^cudaMemGetInfo	/d' symbols.tsv
 claim 'an error with another number is found' finds 'cudaErrorInvalidDevice is 101' 's/X(101,/X(107,/' errors.def
 
-echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
-[ "$tested" -eq "$good" ]
+claims_end

@@ -110,19 +110,26 @@ static void patch_image(const void *image, size_t bytes, uintptr_t base)
     protect(p.low, p.high, PROT_READ | PROT_EXEC);
 }
 
+cudaError_t rt_file_map(const char *path, void **image, size_t *bytes)
+{
+    const int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    struct stat file;
+    if (fd < 0)
+        return cudaErrorFileNotFound;
+    *bytes = fstat(fd, &file) == 0 ? (size_t)file.st_size : 0;
+    *image = *bytes ? mmap(NULL, *bytes, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    close(fd);
+    return *image == MAP_FAILED ? cudaErrorInvalidKernelImage : cudaSuccess;
+}
+
 static void patch_file(const char *path, uintptr_t base)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat file;
-    if (fd >= 0 && fstat(fd, &file) == 0 && file.st_size > 0) {
-        void *image = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (image != MAP_FAILED) {
-            patch_image(image, (size_t)file.st_size, base);
-            munmap(image, (size_t)file.st_size);
-        }
-    }
-    if (fd >= 0)
-        close(fd);
+    void *image;
+    size_t bytes;
+    if (rt_file_map(path, &image, &bytes))
+        return;
+    patch_image(image, bytes, base);
+    munmap(image, bytes);
 }
 
 /* ---- all objects, those that are loaded later too -------------------------------------------------- */

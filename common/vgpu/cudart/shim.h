@@ -86,6 +86,10 @@ enum { RT_PROPERTIES_BYTES = 1032 };
 /** Keeps an error as the thread's last error and returns it. Every public function ends with it. */
 cudaError_t rt_return(cudaError_t error);
 
+/** A file's contents, to be read and then unmapped.
+ * @return cudaErrorFileNotFound, or cudaErrorInvalidKernelImage if it is empty or cannot be mapped. */
+cudaError_t rt_file_map(const char *path, void **image, size_t *bytes);
+
 /** Queues a host function: run(data) on a thread that runs them one after the other. */
 cudaError_t rt_queue_add(void (*run)(void *data), void *data);
 /** Waits until the queue is empty, before anything later is sent. */

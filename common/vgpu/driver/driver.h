@@ -37,23 +37,21 @@ struct driver_log driver_log_of(unsigned n, const CUjit_option *options, void **
 /** Writes why code was refused, or that it was not. */
 void driver_log_write(const struct driver_log *log, cudaError_t error);
 
+#define DRIVER_BODY(needed, name, error)                                                           \
+    {                                                                                              \
+        const CUresult begun = driver_begin(name, needed);                                         \
+        return driver_end(begun ? (cudaError_t)begun : (error));                                   \
+    }
+
 /** A function of the driver whose error is that of one expression over the runtime. Code (not the
  * preprocessor) sees the name with its version, cuMemAlloc_v2; traces show it without. */
 #define DRIVER_NEEDS(needed, name, parameters, error)                                              \
-    API CUresult name parameters                                                                   \
-    {                                                                                              \
-        const CUresult begun = driver_begin(#name, needed);                                        \
-        return driver_end(begun ? (cudaError_t)begun : (error));                                   \
-    }
+    API CUresult name parameters DRIVER_BODY(needed, #name, error)
 #define DRIVER(name, parameters, error) DRIVER_NEEDS(DRIVER_CONTEXT, name, parameters, error)
 
 /** One version of a function of which headers know several: @p symbol is its name in the library. */
 #define DRIVER_VERSION(needed, symbol, name, parameters, error)                                    \
     API CUresult versioned_##symbol parameters __asm__(#symbol);                                   \
-    API CUresult versioned_##symbol parameters                                                     \
-    {                                                                                              \
-        const CUresult begun = driver_begin(name, needed);                                         \
-        return driver_end(begun ? (cudaError_t)begun : (error));                                   \
-    }
+    API CUresult versioned_##symbol parameters DRIVER_BODY(needed, name, error)
 
 #endif

@@ -2,10 +2,8 @@
 #include "vgpu/driver/driver.h"
 #include "vgpu/driver/driver_image.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
+#include <sys/mman.h>
 
 struct CUlinkState_st {
     struct driver_images images;
@@ -13,59 +11,6 @@ struct CUlinkState_st {
     void *result;
     size_t bytes;
 };
-
-static bool complete(struct CUlinkState_st *state)
-{
-    free(state->result);
-    state->result = driver_images_join(&state->images, &state->bytes);
-    return state->result != NULL;
-}
-
-static void state_free(struct CUlinkState_st *state)
-{
-    driver_images_free(&state->images);
-    free(state->result);
-    free(state);
-}
-
-/* Calls @p add with a file's contents. */
-static cudaError_t with_file(const char *path,
-                             cudaError_t (*add)(struct CUlinkState_st *, int, const void *, size_t),
-                             struct CUlinkState_st *state, int type)
-{
-    FILE *file = path ? fopen(path, "rb") : NULL;
-    struct stat facts;
-    char *data = NULL;
-    if (!file)
-        return (cudaError_t)CUDA_ERROR_FILE_NOT_FOUND;
-    const bool is_read = fstat(fileno(file), &facts) == 0 && facts.st_size > 0 &&
-                         (data = malloc((size_t)facts.st_size)) &&
-                         fread(data, (size_t)facts.st_size, 1, file) == 1;
-    fclose(file);
-    cudaError_t error =
-        is_read ? add(state, type, data, (size_t)facts.st_size) : cudaErrorInvalidKernelImage;
-    free(data);
-    return error;
-}
-
-static cudaError_t add_image(struct CUlinkState_st *state, bool is_known, const void *data,
-                             size_t bytes, const char *api)
-{
-    static bool said;
-    if (!state || !data || !bytes)
-        return cudaErrorInvalidValue;
-    if (!is_known) {
-        rt_say_once(&said,
-                    "%s: only PTX and fat binaries can be linked, not machine code, objects, "
-                    "libraries or LTO-IR",
-                    api);
-        return cudaErrorNotSupported;
-    }
-    return driver_image_add(&state->images, data, bytes) ? cudaSuccess
-                                                         : cudaErrorInvalidKernelImage;
-}
-
-/* ---- of the driver -------------------------------------------------------------------------- */
 
 static cudaError_t link_create(unsigned n, CUjit_option *options, void **values, CUlinkState *to)
 {
@@ -79,15 +24,37 @@ static cudaError_t link_create(unsigned n, CUjit_option *options, void **values,
 
 static cudaError_t link_add(CUlinkState state, int type, const void *data, size_t bytes)
 {
-    return add_image(state, type == CU_JIT_INPUT_PTX || type == CU_JIT_INPUT_FATBINARY, data, bytes,
-                     "cuLinkAddData");
+    static bool said;
+    if (!state || !data || !bytes)
+        return cudaErrorInvalidValue;
+    if (type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY) {
+        rt_say_once(&said, "cuLinkAddData: only PTX and fat binaries can be linked, not machine "
+                           "code, objects, libraries or LTO-IR");
+        return cudaErrorNotSupported;
+    }
+    return driver_image_add(&state->images, data, bytes) ? cudaSuccess
+                                                         : cudaErrorInvalidKernelImage;
+}
+
+static cudaError_t link_add_file(CUlinkState state, int type, const char *path)
+{
+    void *data;
+    size_t bytes;
+    cudaError_t error = rt_file_map(path, &data, &bytes);
+    if (error)
+        return error;
+    error = link_add(state, type, data, bytes);
+    munmap(data, bytes);
+    return error;
 }
 
 static cudaError_t link_complete(CUlinkState state, void **to, size_t *bytes)
 {
     if (!state || !to)
         return cudaErrorInvalidValue;
-    cudaError_t error = complete(state) ? cudaSuccess : cudaErrorMemoryAllocation;
+    free(state->result);
+    state->result = driver_images_join(&state->images, &state->bytes);
+    cudaError_t error = state->result ? cudaSuccess : cudaErrorMemoryAllocation;
     driver_log_write(&state->log, error);
     *to = state->result;
     if (bytes)
@@ -99,7 +66,9 @@ static cudaError_t link_destroy(CUlinkState state)
 {
     if (!state)
         return cudaErrorInvalidValue;
-    state_free(state);
+    driver_images_free(&state->images);
+    free(state->result);
+    free(state);
     return cudaSuccess;
 }
 
@@ -112,7 +81,7 @@ DRIVER(cuLinkAddData,
 DRIVER(cuLinkAddFile,
        (CUlinkState state, CUjitInputType type, const char *path, unsigned n, CUjit_option *options,
         void **values),
-       with_file(path, link_add, state, (int)type))
+       link_add_file(state, (int)type, path))
 DRIVER(cuLinkComplete, (CUlinkState state, void **to, size_t *bytes),
        link_complete(state, to, bytes))
 DRIVER(cuLinkDestroy, (CUlinkState state), link_destroy(state))

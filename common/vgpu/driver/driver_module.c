@@ -3,12 +3,9 @@
 #include "vgpu/driver/driver.h"
 #include "vgpu/driver/driver_image.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define BINARY(handle) ((struct binary *)(void *)(handle))
 
@@ -78,17 +75,13 @@ static cudaError_t load_data(void **to, const void *data, size_t bytes, unsigned
 static cudaError_t load_file(void **to, const char *path, unsigned n, CUjit_option *options,
                              void **values)
 {
-    const int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    struct stat file;
-    void *data = MAP_FAILED;
-    if (fd >= 0 && fstat(fd, &file) == 0 && file.st_size > 0)
-        data = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (fd >= 0)
-        close(fd);
-    if (data == MAP_FAILED)
-        return (cudaError_t)(fd < 0 ? CUDA_ERROR_FILE_NOT_FOUND : CUDA_ERROR_INVALID_IMAGE);
-    cudaError_t error = load_data(to, data, (size_t)file.st_size, n, options, values);
-    munmap(data, (size_t)file.st_size);
+    void *data;
+    size_t bytes;
+    cudaError_t error = rt_file_map(path, &data, &bytes);
+    if (error)
+        return error;
+    error = load_data(to, data, bytes, n, options, values);
+    munmap(data, bytes);
     return error;
 }
 

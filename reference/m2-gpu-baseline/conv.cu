@@ -34,44 +34,7 @@
  *     w = column of the tile * 16 + threadIdx.x       m = blockIdx.y
  *     h = row of the tile    * 16 + threadIdx.y       b = blockIdx.z
  *
- * Why so:
- *   - w follows threadIdx.x. The 32 threads of a warp run in step, and lie side by side in x: what
- *     they load at x[..., w+q] and store at y[..., w] are two runs of 64 bytes, 4 to 6 sectors of
- *     32 bytes in one request (coalescing). With h in that place the same request would touch 16
- *     rows, and 16 sectors or more. The weight is the same for all lanes: one sector.
- *   - Tiles are numbered along gridDim.x, which may reach 2^31 - 1: enough for any map below 1 TB.
- *     gridDim.y and gridDim.z end at 65535. That is plenty for 10000 images, but a valid shape may
- *     have more images or maps. So both are cut off there, and a thread goes on with the image or
- *     map 65535 further, in a loop. For the layers of the course each loop is run through once.
- *   - Blocks that follow each other work on the same image, which is still in the L2 cache then.
- *   - Indices are size_t. For 10000 images y has 5 * 10^8 elements in the first layer; four times
- *     as many, which a large GPU has room for, would not fit an int.
- *
- * What is wrong with the rung below (m1). Its inner loop gets much out of a core, but there are few
- * cores: 80 and 129 GMAC/s (10^9 multiply-adds per second) in conv1 and conv2 of the two-layer
- * network, on two. Yet a single image has 52272 and 20184 independent outputs in these layers.
- *
- * Expected. An H200 has 132 multiprocessors with 128 lanes each: 132 * 128 * 1.98 GHz = 33000
- * GMAC/s. But this kernel loads two floats per multiply-add, and a multiprocessor can load for 32
- * lanes per clock: 132 * 32 * 1.98 / 2 = 4200 GMAC/s. And a warp that reaches past an edge leaves
- * lanes idle: 66 columns take 80 lanes, 29 x 29 outputs take 32 x 30. So 3450 and 3660 GMAC/s,
- * 43 and 28 times m1.
- *
- * Measured on an H200, 10000 images, one thread per output element (m1: from its GMAC/s):
- *
- *              multiply-adds    m1, two cores       m2        m2, GMAC/s
- *     conv1     13.07 * 10^9       163 ms        11.5 ms        1134
- *     conv2     60.55 * 10^9       469 ms        38.0 ms        1594
- *
- * That is 14 and 12 times m1, and 33% and 44% of what was expected. DRAM does not limit it: the
- * largest tensor, y of conv1, has 2.09 GB, half a millisecond at the 4.2 TB/s measured there. What
- * to measure, to find out what does: instructions per multiply-add (addresses and loops take issue
- * slots beside the two loads), sectors per request, achieved occupancy; at 100 images also what a
- * launch costs that does nothing.
- *
- * What is wrong with this one, for the next rung (m3). Each element of x is loaded up to K * K
- * times for every output map, mostly by neighbouring threads of the same block, and each time
- * through the cache. A block can load its part of x once, and keep it in shared memory.
+ * README.md beside this file: why so, what was expected, measured and tried.
  */
 /* END SOLUTION */
 #include "conv.h"

@@ -34,50 +34,7 @@
  * Per input map: copy; barrier; for each of the K x K places in the window load 2 elements of x (a
  * and b are BLK_H rows apart) and 12 weights, for 24 multiply-adds; barrier.
  *
- * Why so:
- *   - Two barriers: one between copying and reading, one between reading and copying the next.
- *   - Threads past the edge of the map have no outputs, but they copy like the others and meet them
- *     at the barriers.
- *   - Output maps are the innermost index of the staged weights. So 12 of them lie side by side,
- * and 3 loads of 16 bytes fetch them; all lanes want the same ones, which is one pass.
- *   - Banks. A warp is 2 rows of 16 threads. Rows of the staged tile are 48 floats apart, so that
- *     the second row's 16 words lie in the other 16 banks.
- *   - A filter of any size. Only what PART x PART weights need is in shared memory, 7.5 KB; larger
- *     filters are worked through in parts, each like a small filter whose window begins elsewhere.
- *     For the layers of the course there is one part.
- *   - `sum` has fixed bounds and its loops are unrolled: it is registers, not memory.
- *
- * What is wrong with the rung below (m2). It is not waiting for DRAM, nor for the L2 cache: 92% of
- * its loads in conv1, and 95% in conv2, hit the L1 cache. It has too much to do per multiply-add:
- * 27 instructions in conv1, 19 in conv2, of which 2 are loads. Its issue slots are 92% busy.
- *
- * Expected. 24 multiply-adds need 2 loads of x, 3 of weights, and some 6 instructions for the loop
- * and addresses: 35 instructions, 1.5 per multiply-add. A multiprocessor issues 4 per clock, for 32
- * lanes: 4 * 32 * 24 / 35 = 88 multiply-adds per clock. (Its shared memory would allow 24 * 32 / 5
- * = 154.) 132 multiprocessors at 1.98 GHz make 22900 GMAC/s, of which the lanes past the edges of
- * maps take their part: 66 of 80 rows and columns are outputs in conv1, 29 of 32 in conv2. So 15600
- * and 18800 GMAC/s, 0.84 and 3.2 ms.
- *
- * Measured on an H200, 10000 images:
- *
- *                       m2        m3     GMAC/s         instructions per multiply-add
- *     conv1         11.5 ms   2.67 ms      4890          5.3 (m2: 27)
- *     conv2         38.0 ms   8.10 ms      7470          3.4 (m2: 19)
- *
- * 4.3 and 4.7 times as fast as m2, and a third and 40% of what was expected. The loop that adds up
- * is as it was counted, but it is only 44% (conv1) and 58% (conv2) of the executed instructions.
- * The rest copies: a block has 700 elements to copy per input map, each with two indices, a check
- * of the edges and two addresses, and in the loop over 25 weights only 10 of 32 lanes take part. In
- * conv1 it does so for a single input map, and then stores. Issue slots are 77 and 72% busy; 42% of
- * the warps that could be there are, because of 71 registers per thread. Larger tiles copy less,
- * but fit worse: with BLK_H = 16 conv1 takes 3.03 ms, conv2 7.62 ms.
- *
- * It is not shared memory that makes it fast, but how often a thread uses what it has loaded. With
- * one output per thread (ROWS = MAPS = 1) the same kernel takes 17.8 and 61.4 ms: slower than m2.
- *
- * What is wrong with this one, for the next rung (m4). Of 5 loads from shared memory, 3 fetch what
- * is the same for all threads, and so does most of the copying. There is a memory for values that
- * are the same for all.
+ * README.md beside this file: why so, what was expected, measured and tried.
  */
 /* END SOLUTION */
 #include "conv.h"

@@ -29,51 +29,7 @@
  * conv_forward() queues these three steps and does not wait: each begins when the one before it has
  * ended. They are done in every call, because the weights may be others.
  *
- * Why so:
- *   - Packed, because a thread needs 12 maps' weights of one place (c, p, q) at a time. Side by
- *     side they are 6 loads of 8 bytes with one address; in the order of k they would be 12 loads
- *     with an address each. A kernel cannot write constant memory, hence the copy.
- *   - 64 KB is all there is. conv2 takes 28.8 KB; but a layer may have any number of maps. So the
- *     weights are brought in boxes (struct box), one after the other: as many groups of maps as
- *     fit; if one group does not fit, as many input maps as do; if one input map does not fit, 36
- *     x 36 of its weights. All boxes but the first of a group add to y what they contribute.
- *
- * Two ways to load a constant. An H200 has two instructions for it. ULDC brings it into a uniform
- * register, one for the whole warp; the compiler takes it where it can prove that the index is the
- * same for all lanes. LDC brings it into a register of each lane. They go through different caches,
- * and that of ULDC, which is also the one for constants that are operands of instructions, is the
- * smaller one by far: a warp then waits 15 to 20 clocks between two instructions for nothing else.
- * So the index contains threadIdx.z, which is always 0, but the compiler does not know that. It is
- * multiplied by a multiple of MAPS, so that the compiler still sees that 8 bytes are aligned.
- *
- * What is wrong with the rung below (m3). 3 of its 5 loads from shared memory fetch weights, the
- * same for all threads; and of the 700 elements that a block copies per input map, 300 are weights.
- *
- * Expected. The loop that adds up loads 12 weights with 6 instructions now, not with 3: 38
- * instructions for 24 multiply-adds, not 35. But 300 of the 700 elements need no copying, and
- * copying was 56% and 42% of m3's instructions, in conv1 and conv2. So conv1 should take 0.44 * 38
- * / 35 + 0.56 * 4 / 7 = 0.80 of m3's time, conv2 0.87: 2.1 and 7.0 ms. Ordering and copying the
- * weights add some 5 us, which shows only at 100 images.
- *
- * Measured on an H200, 10000 images, ordering and copy included:
- *
- *                    m3          m4     m4 with ULDC
- *     conv1       2.67 ms     2.41 ms        8.28 ms
- *     conv2       8.10 ms     7.18 ms        33.6 ms
- *
- * conv1 gains half of what was expected, conv2 most of it: 10% and 13% fewer instructions. What m3
- * does besides adding up is not only copying, but also storing, which stays. Shared memory is used
- * for 14% of the time instead of 41%, but that was not what limited m3. At 100 images conv1 takes
- * as long as before, 0.036 ms: what is gained goes into the copy.
- *
- * With ULDC, and not one line changed besides the index, it is slower than all versions since m2.
- * That is what has changed since constant memory was the fast place for weights: a load from shared
- * memory, or from global memory through the L1 cache (2.70 and 8.36 ms), is nearly as good, and
- * which of its caches a constant comes through counts for more than that it is a constant.
- *
- * What is wrong with this one, for the next rung (m5). The kernel is made for a window that moves
- * over a map: its tile has a halo, its loops depend on K, tiles do not fit maps. A product of two
- * matrices has none of that, and it is what GPUs do best. m5 turns the convolution into one.
+ * README.md beside this file: why so, what was expected, measured and tried.
  */
 /* END SOLUTION */
 #include "conv.h"

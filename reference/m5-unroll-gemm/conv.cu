@@ -41,48 +41,7 @@
  *       |   k    |             | . . .  thread 64: columns 0, 64, ... of rows 6-11
  *       +--------+             +---------------+
  *
- * Why so:
- *   - A thread makes 6 x 4 elements: it loads 6 weights and 4 elements of u into registers for 24
- *     multiply-adds. Lanes have neighbouring columns, so what they load from u and store to y is
- *     coalesced and free of bank conflicts; the 6 weights are the same for a warp.
- *   - 12 rows, because the layers have 12 and 24 maps: nothing is idle. 256 columns, because there
- *     are hundreds of thousands.
- *   - The blocks that need the same columns of u (blockIdx.x, for the next 12 maps) follow each
- *     other, so the second finds them in the L2 cache.
- *   - Columns are cut into chunks of 256 MB, not of whole images, so that a single large image can
- *     be cut, too. Rows of a chunk are padded with zeros to whole tiles: then all loads of u are 16
- *     bytes, aligned, without looking at the edge. If the memory is not there, chunks are halved.
- *
- * What is wrong with the rung below (m4). Its kernel is a special one: a halo, loops over a window,
- * tiles that do not fit maps: 32% of the lanes have no output in conv1, 18% in conv2. A product of
- * matrices has long rows that can be cut anywhere: here all lanes have work.
- *
- * Expected. Bytes: conv1 writes 4.4 GB of u and reads them again, conv2 10.1 GB; x and y are 2.3
- * and 1.3 GB more. At 4.2 TB/s that is 2.6 and 5.1 ms. Multiply-adds: 24 need 2 loads of weights
- * and 4 of u; with loops and copying, some 36 instructions, so 22000 GMAC/s; 25 rows are 4 steps of
- * 8, so 0.8 ms for conv1, and 2.8 ms for conv2. In multiply() both go on at the same time, and it
- * is the bytes that count. So 2.6 and 5.1 ms: no gain for conv1, a little for conv2.
- *
- * Measured on an H200, 10000 images:
- *
- *                m4         m5    of these: unroll()   multiply()
- *     conv1   2.41 ms   3.87 ms            1.4 ms       2.4 ms
- *     conv2   7.18 ms   10.4 ms            3.1 ms       7.2 ms
- *
- * Slower than expected, and than m4. unroll() writes at 65% of the bandwidth. multiply() executes
- * 2.3 instructions per multiply-add, not 1.5, because copying a step of 8 rows costs as many as
- * multiplying half of it; and its warps wait for what they copy from global memory (3 to 4 clocks
- * of 9 between two instructions): a block copies, then it multiplies, and only the other blocks of
- * the multiprocessor, 6 at most, can fill the gap. A block that loads the next step into registers
- * before it multiplies the current one takes 3.67 and 8.49 ms, and twice the code for copying.
- *
- * Smaller chunks, so that u stays in the L2 cache, do not help: with 32 MB it is 4.77 and 20.2 ms,
- * with 16 MB 5.20 and 34.4 ms. A chunk of 16 MB has 54 tiles of columns in conv2, and a GPU of 132
- * multiprocessors is mostly idle. With 1 GB it is 3.67 and 9.87 ms.
- *
- * What is wrong with this one, for the next rung (m6). u is written to memory and read again only
- * because two kernels cannot share anything else. One kernel that finds the elements of a tile in x
- * by itself needs no u.
+ * README.md beside this file: why so, what was expected, measured and tried.
  */
 /* END SOLUTION */
 #include "conv.h"

@@ -35,73 +35,7 @@
  *                                               |         |   sums    |      |   in registers,
  *                                       m0 + 24 +---------+-----------+------+   at last to y
  *
- * How the tile of x is made. Row r = (c, p, q) and column n = (b, h, w) of the unrolled matrix hold
- *
- *     x[b, c, h+p, w+q] = x[ (b * C * H + h) * W + w   +   (c * H + p) * W + q ]
- *                            where window n begins         how far from there: the same in a row
- *
- * The first part is found once, by the thread that loads the column all along the depth. The second
- * is found once per row, by one thread, which leaves it in shared memory for the others. So there
- * is no division per element: what remains is an addition and a load.
- *
- * How a block works, for each tile along the depth:
- *   1. What was loaded into registers goes into the tile, and the tile's successor gets its
- * offsets.
- *   2. A barrier: the tile is complete.
- *   3. Loads of the next tile into registers begin. Nobody waits for them.
- *   4. Each thread multiplies 12 weights by 4 elements, 16 times.
- *
- * Why so:
- *   - A thread owns 12 maps at 4 positions: 12 + 4 loads from shared memory serve 48 multiply-adds.
- *     With one output per thread it would be 2 loads for each, and a multiprocessor can load for 32
- *     lanes per clock, but multiply for 128.
- *   - The lanes of a warp have the same 12 maps, and neighbouring positions. What they read of the
- *     weights is a broadcast; what they read of x, and write to y, is one run of 128 bytes.
- *   - Columns of all images are put side by side, and a tile may begin in one image and end in the
- *     next: only the last tile of all is not full.
- *   - Past the edge of a matrix, its last row or column is loaded once more. That is always a valid
- *     address; what is computed from it is not stored.
- *   - 24 maps in a tile: conv2 has as many, so each of its elements of x is unrolled once; and
- *     with 48 sums per thread 4 blocks fit into the registers of a multiprocessor. 32 maps took 1.3
- *     times as long in conv1 and conv2, and 0.9 times in one-layer (50 maps); 16 maps 0.8, 1.5 and
- *     1.1 times.
- *
- * What is wrong with the rung below (m5). Between its two kernels lies a matrix that is up to K * K
- * times as large as x: 4.4 GB in conv1 and 10.1 GB in conv2, for 10000 images. They are written
- * once and read once, which at 4.2 TB/s takes 2.1 and 4.8 of its 3.9 and 10.4 ms.
- *
- * Expected. What is left is the multiplication. For one row of a tile a thread executes 48
- * multiply-adds, 3 loads of 4 weights and 4 loads of elements; and to fill the next tile, 2 loads
- * and 2 stores, 4 instructions for 64-bit addresses, and about 3 for offset, weights and the test
- * for the last row. So 73% of its instructions are multiply-adds. An H200 begins 132 * 128 * 1.98
- * GHz = 33400 * 10^9 of these per second: 24400 GMAC/s remain, 2.5 ms for conv2. Conv1 is charged
- * for 24 maps although it has 12: 1.1 ms, and more for the ends of a block, which has two steps
- * only.
- *
- * Measured on an H200, 10000 images:
- *
- *                  m5         m6       m6, GMAC/s
- *     conv1      3.87 ms    2.44 ms       5350
- *     conv2      10.4 ms    3.97 ms      15270
- *
- * That is 1.6 and 2.6 times as fast as m5, but only 45% and 63% of what was expected. Memory is not
- * what limits it: 0.20 + 2.07 GB go from and to DRAM in conv1 and 0.52 + 0.78 GB in conv2, that is
- * x and y, once each. (Every element of x is loaded 25 times; L1 has 80% and 89% of the sectors, L2
- * most of the others.) The profile says: instructions are issued in 72% and 75% of the slots, with
- * 16 warps per multiprocessor, which wait at the barrier and for shared memory; and of these
- * instructions 44% and 61% are multiply-adds, not 73%. The others begin and end a block: divisions,
- * 64-bit addresses, 48 stores with their tests. 0.72 * 0.44 and 0.75 * 0.61 of the peak are the
- * times measured.
- *
- * Tried: offsets of rows by division for each element, instead of once per row: 5.32 and 8.86 ms.
- * One tile with two barriers instead of two tiles with one: 2.47 and 4.09 ms; other blocks fill the
- * gap almost as well. 5 blocks per multiprocessor, whose sums do not all fit into registers: 2.78
- * and 4.53 ms. Tiles of 128 columns, 2 warps to a block: 2.82 and 4.35 ms.
- *
- * What is wrong with this one, for the next rungs. One image has 841 columns in conv2: 4 blocks,
- * for 132 multiprocessors. All that is left to be divided among more of them is the depth (m7). And
- * one tile serves all layers: conv1 computes 12 maps that do not exist, one-layer 22; and each
- * element of x goes into shared memory 25 times, for 12 or 24 multiply-adds each time (m8).
+ * README.md beside this file: why so, what was expected, measured and tried.
  */
 /* END SOLUTION */
 #include "conv.h"

@@ -37,36 +37,7 @@
  * Both need the size of the filter when they are compiled, since an array is in registers only if
  * its indices are known then. So they are templates, for K = 3, 5 and 7.
  *
- * Why these tiles:
- *   - conv_whole_image reads 5 + 4 floats of the image and 5 * 8 weights for 200 multiply-adds. The
- *     weights are read four at a time: 19 loads for 200 multiply-adds, where m6 needs 16 for 48.
- *     40 sums, 9 inputs and the rest stay below 80 registers: 2 blocks of 12 warps per
- *     multiprocessor, of which one loads while the other computes. With 10 rows there was one block
- *     and nobody to compute meanwhile: 5.2 ms instead of 3.6.
- *   - 29 rows of outputs are 6 tiles of 5, of which 1 row in 30 is idle; 24 maps are 3 groups of 8.
- *     29 columns by 6 tiles by 3 groups are 522 places for 384 threads: the second round is less
- *     than half full. That costs more than anything else here; see m9.
- *   - conv_one_map: 66 rows and 24 rows are multiples of 3. With 4, 6 and 8 rows conv1 took 1.00,
- *     1.13 and 1.10 ms.
- *
- * What is wrong with the rung below (m6). It treats both layers alike: as a matrix multiplication
- * with depth 25 or 300, and M = 12 or 24 rows. For 12 rows the tile of a matrix multiplication is
- * thin; and in conv1 each input goes through shared memory 25 times, though a thread could keep it.
- *
- * Expected. conv1: 25 multiply-adds and 1/3 of a weight's load each, plus stores: about twice the
- * limit of memory, 1.1 ms. conv2: 200 multiply-adds in 219 instructions and 522 of 768 places in
- * use: 1.98 / 0.91 / 0.68 / (29 / 30) = 3.3 ms.
- *
- * Measured on an H200, 10000 images, Op Time in ms:
- *
- *                   m6       m8     expected    cuDNN, float32
- *     conv1        2.44     0.88       1.1           4.96
- *     conv2        3.97     3.64       3.3           5.71
- *     one-layer    0.97     0.43                     1.45
- *
- * What is wrong with this one, for the last rung (m9). conv_whole_image computes addresses in its
- * inner loop, since that loop is not unrolled; loads an image while nothing else can be done in
- * that block; and its last round is not full. conv_one_map stores one float at a time.
+ * README.md beside this file: why so, what was expected, measured and tried.
  */
 /* END SOLUTION */
 #include "conv.h"

@@ -44,48 +44,7 @@
  *     slot of image i in shared memory: i mod slots.   Before a step, all its images must have
  *     come; during it, images are fetched for which a slot is free.
  *
- * With a block per image (m8) 29 columns times tiles times groups never fill warps well. Here only
- * the last step has idle lanes.
- *
- * Constant memory, again (m4). A weight that all lanes of a warp need is best fetched once per
- * warp. When the compiler knows that an address is the same in all lanes, it uses uniform
- * registers: a load of two weights takes one instruction, and a multiply-add reads the weight from
- * there, so it needs two vector registers instead of three. That counts: three are more than the
- * register file can deliver each clock. With weights from shared memory, and 12 or 16 warps, conv2
- * took 2.6 ms with any tile; with uniform registers 2.43 ms. The shuffle of the number of the warp
- * is there for this only: it tells the compiler that all lanes have the same. The runs of weights
- * must begin on multiples of 128 bytes, and groups must lie beside each other: otherwise 4.3 ms.
- *
- * What is wrong with the rung below (m8). Addresses are computed in the inner loop, 19 loads and
- * these for 200 multiply-adds; 522 places on 384 threads; images are not loaded ahead.
- *
- * Expected. conv2: per q 300 multiply-adds, 14 loads of x, 15 of weights, 2 for the loop: 91%; rows
- * 29 / 30; lanes 99%; so 1.98 ms / 0.91 / 0.967 / 0.99 = 2.27 ms. conv1: memory, 0.55 ms, if
- * arithmetic (0.43 ms) hides behind it.
- *
- * Measured on an H200, 10000 images, Op Time in ms:
- *
- *                   m8       m9     expected    limit    cuDNN, float32
- *     conv1        0.88     0.69      0.55       0.54        4.96
- *     conv2        3.64     2.45      2.27       1.86        5.71
- *     one-layer    0.43     0.33      0.28       0.28        1.45
- *
- * conv2 issues an instruction in 93% of all cycles. What is missing are waits for weights (misses
- * of the constant cache, 7% of a warp's time) and barriers (5%). conv1 issues in 75%: it waits for
- * its loads, and stores at 3.0 TB/s.
- *
- * What the words are worth, in another run: without __restrict__ conv1 takes 0.709 and conv2 2.44
- * ms, instead of 0.705 and 2.43: as many instructions, only the loads are not called read-only any
- * more. These kernels load before they store, so there is nothing to move, and on this GPU both
- * kinds of loads go through the same cache. Without #pragma unroll the compiler still unrolls what
- * must be in registers, but not q and not 4 maps: 0.718 and 2.56 ms. With #pragma unroll 1
- * everywhere sums and windows are in local memory: 19 and 172 ms.
- *
- * Tried, and no better: other orders of p, row and map; 15 rows in 4 maps and 12 rows in 6; 12 and
- * 20 warps (2.8 and 2.5 ms); three slots (2.49 ms); barriers between input maps, so that warps
- * share the constant cache (2.55 to 2.69 ms); one barrier in a step instead of two (2.48 ms);
- * weights of conv_one_map in constant memory (0.93 ms), 6 rows (0.90 ms), blocks that go on to
- * other places (1.3 ms); stores that do not stay in the cache (the same).
+ * README.md beside this file: why so, what was expected, measured and tried.
  */
 /* END SOLUTION */
 #include "conv.h"

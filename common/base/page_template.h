@@ -14,8 +14,8 @@
 
 enum { PAGE_NAME_CHARS = 32 };
 
-/** What a name in a template is replaced by: a text, JSON as page_put_script_data() writes it, or
- * what a function writes. */
+/** The replacement of a name in a template: a text, JSON as page_put_script_data() writes it, or
+ * the output of a function. */
 struct page_part {
     const char *name, *text, *json;
     void (*put)(FILE *out, const void *of);

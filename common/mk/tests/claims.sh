@@ -1,11 +1,11 @@
-# What test scripts share, for `.`: claims, counted as Criterion counts its tests. They need $scratch, a folder.
+# Shared by the test scripts, for `.`: claims, counted as Criterion counts its tests. They need $scratch, a folder.
 tested=0 good=0
 claims_in= # "apart": each claim in a shell of its own
 said=$scratch/said
 
 apart() { ("$@"); }
 
-# claim TEXT COMMAND...: the command succeeds; what it says is in $said.
+# claim TEXT COMMAND...: the command succeeds; its output is in $said.
 claim() {
     text=$1
     shift

@@ -40,8 +40,7 @@ static enum st_code print_gradebook(struct gradebook *book, struct st_error *err
 {
     struct gb_grade_list grades = {0};
     struct gb_submission_list submissions = {0};
-    enum st_code code =
-        gb_grade_read(book, &grades, err, "ORDER BY length(milestone), milestone");
+    enum st_code code = gb_grade_read(book, &grades, err, "ORDER BY length(milestone), milestone");
     if (!code)
         code = gb_submission_read(book, &submissions, err, "");
     if (!code) {

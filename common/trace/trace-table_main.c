@@ -37,9 +37,10 @@ int main(void)
         "# The columns of a trace\n\n"
         "Generated from `common/vgpu/api/trace_columns.def` by `make trace-page`; a test proves it current.\n\n"
         "A trace is one table of tab-separated values with a header row. `vgpu-run --trace FILE` and\n"
-        "`vprof --export-profile FILE` write it, `vprof --import-profile FILE` reads it. A reader finds the columns\n"
+        "`vprof --export-profile FILE` write it; `vprof --import-profile FILE` reads it. A reader finds the columns\n"
         "by their names, in any order. Sectors have 32 bytes; a wavefront is one pass over the 32 banks of shared\n"
-        "memory. What is `busy_...` is so for a part of the time, 0 to 1, on the multiprocessor where it is most.\n\n"
+        "memory. A column `busy_...` is the part of the time, 0 to 1, in which that unit was busy on the\n"
+        "multiprocessor where it was busiest. Times are nanoseconds, sizes bytes.\n\n"
         "| kind | row |\n|---|---|\n"
         "| `kernel` | a launch |\n| `api` | a call of the CUDA runtime or driver |");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -49,10 +50,10 @@ int main(void)
         "| `device` | `name`: the GPU |\n"
         "| `command` | `name`: the command line, `client`: its process id |\n"
         "| `process` | a real GPU: `name` of the program, `bytes`: its process id |\n"
-        "| `limit` | a real GPU: `name` and `bytes` are a figure of it |\n"
-        "| `note` | `name`: what went wrong while recording |\n"
-        "| `lost` | `name`: of what records are missing, `bytes`: how many |\n"
-        "| `switch` | `name`: `cudaProfilerStart` or `cudaProfilerStop`, which are no calls on a real GPU |\n\n"
+        "| `limit` | a real GPU: `name` and `bytes` are one of its figures |\n"
+        "| `note` | `name`: a problem during recording |\n"
+        "| `lost` | `name`: the kind of the missing records, `bytes`: their number |\n"
+        "| `switch` | `name`: `cudaProfilerStart` or `cudaProfilerStop`, which are not calls on a real GPU |\n\n"
         "| column | rows | written by | value |\n|---|---|---|---|");
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         printf("| `%s` | ", columns[i].name);

@@ -4,18 +4,18 @@
 #   page.sh > docs/cheats.md
 cd "$(dirname "$0")" || exit 1
 cat <<'END'
-# Ways to cheat, and what becomes of them
+# Ways to cheat
 
 <!-- written by `make cheats-page` from grader/tests/cheats/cheats.tsv -->
 
 Every row is a submission in the tree (below `grader/tests/`) that `make cheats` grades like a student's:
-built from its one file and run in the sandbox, with a fresh seed each time. It must be rejected with the
-words under "seen", or be harmless: then it gets the points of an honest submission, and "timed" ones its
-Op Times, too. "Either" is for what may end in both ways. Rows up to 33 are the published ones; row 33, hostile
-archives and file names, has its tests with the class (`grader/class/tests`). "On a GPU" is the verdict where the
-device is a real one; `-` where that makes no difference or the trick is one for the virtual GPU.
+built from its one file and run in the sandbox, with a fresh seed each time. A *rejected* submission fails, and the
+grader prints the words under "message". A *harmless* one gets the points of an honest submission; a *timed* one
+also gets its Op Times. *Either* marks tricks that may end in both ways. Rows up to 33 are published tricks; row 33,
+hostile archives and file names, has its tests with the class (`grader/class/tests`). "On a GPU" is the verdict on a
+real GPU; `-` where it makes no difference or the trick targets the virtual GPU.
 
-| row | the trick | submission | milestone | verdict | seen | on a GPU | what stops it |
+| row | trick | submission | milestone | verdict | message | on a GPU | protection |
 |---|---|---|---|---|---|---|---|
 END
 awk -F '\t' 'NR > 1 {

@@ -3,18 +3,13 @@
 
 #include "base/files.h"
 #include "base/printable.h"
+#include "base/shown_path.h"
 #include "trace/figures.h"
 #include "trace/trace_cells.h"
 
 #include <string.h>
 
 enum { LINES_SHOWN = 10 };
-
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 /* Names come from the program: nothing in them may steer a terminal. */
 static void put_harmless(FILE *out, const char *text)
@@ -35,7 +30,7 @@ static void print_advice(FILE *out, const struct an_verdict *v, const struct an_
 {
     fprintf(out, "%26s", "");
     if (l) {
-        put_harmless(out, file_name(l->file));
+        put_harmless(out, path_base(l->file));
         fprintf(out, ":%d: ", l->line);
     }
     fputs(v->advice, out);
@@ -118,7 +113,7 @@ static void print_lines(FILE *out, const struct an_analysis *a)
         for (int k = 0; k < 4; k++)
             cell_if(&c, rates[k] > 0, 9, "%.2f", rates[k]);
         fputs("  ", out);
-        put_harmless(out, file_name(l->file));
+        put_harmless(out, path_base(l->file));
         fprintf(out, ":%d  ", l->line);
         put_harmless(out, l->source);
         fputc('\n', out);

@@ -3,6 +3,7 @@
 #include "analysis/waste.h"
 #include "base/files.h"
 #include "base/printable.h"
+#include "base/shown_path.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -222,11 +223,9 @@ static void take_line(char *to, size_t room, const char *text, int number)
 /* The file to read for one that the table names; NULL: none. */
 static const char *readable(const char *file, const struct an_source *source)
 {
-    const char *slash = strrchr(file, '/');
     if (!source)
         return file;
-    return source->path[0] && strcmp(slash ? slash + 1 : file, source->name) == 0 ? source->path
-                                                                                  : NULL;
+    return source->path[0] && strcmp(path_base(file), source->name) == 0 ? source->path : NULL;
 }
 
 static void take_sources(struct an_lines *lines, const struct an_source *source)

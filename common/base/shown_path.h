@@ -7,6 +7,9 @@
 
 #include <stddef.h>
 
+/** @return a path's last part. */
+const char *path_base(const char *path);
+
 /** @param source  how the student's file is called; "": nobody knows
  * @return @p source if @p file is that file, by its name, else the name of @p file without its folders. */
 const char *path_shown(const char *file, const char *source);

@@ -193,6 +193,12 @@ const char *tsv_cell(const struct tsv *table, size_t row, int column)
     return table->cells[row * table->columns + (size_t)column];
 }
 
+const char *tsv_text(const struct tsv *table, size_t row, const char *column)
+{
+    const int at = tsv_column(table, column);
+    return at < 0 ? "" : tsv_cell(table, row, at);
+}
+
 void tsv_free(struct tsv *table)
 {
     free(table->header);

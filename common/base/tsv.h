@@ -60,6 +60,9 @@ int tsv_column(const struct tsv *table, const char *name);
 /** @return a field, by row and column index. */
 const char *tsv_cell(const struct tsv *table, size_t row, int column);
 
+/** @return the cell of a column by its name, or "" if there is no such column. */
+const char *tsv_text(const struct tsv *table, size_t row, const char *column);
+
 /** Releases a table; harmless on a zeroed one. */
 void tsv_free(struct tsv *table);
 

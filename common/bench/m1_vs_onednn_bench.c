@@ -14,6 +14,7 @@
  * not failed: a busy machine is no bug.
  */
 #include "base/clock.h"
+#include "base/median.h"
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "conv.h"
@@ -124,18 +125,6 @@ static double reference_run(conv_function *f, const struct conv_shape *s, const 
     return clock_now_s() - start;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int n)
-{
-    qsort(values, n, sizeof *values, by_value);
-    return values[n / 2];
-}
-
 static float *floats(size_t n)
 {
     float *p = aligned_alloc(64, (n * sizeof(float) + 63) / 64 * 64);
@@ -184,10 +173,11 @@ static bool bench_layer(const struct layer *l, conv_function *reference, conv_fu
     reference_run(reference, &s, x, k, y);
     const double worst = difference(y, y_dnn, y_elems);
 
-    const double ours_s = median(ours, REPEATS), theirs_s = median(theirs, REPEATS);
+    const double ours_s = median_of(ours, REPEATS).median,
+                 theirs_s = median_of(theirs, REPEATS).median;
     printf("%-32s %5.2f %5.0f %9.1f %7.1f %6.2f %8.0f%%", l->name, gmac,
            1e-6 * y_elems * sizeof(float), gmac / ours_s, gmac / theirs_s, theirs_s / ours_s,
-           100 * median(reorders, REPEATS) / theirs_s);
+           100 * median_of(reorders, REPEATS).median / theirs_s);
     if (plain != NULL) {
         s.B = PLAIN_IMAGES;
         const double plain_s = reference_run(plain, &s, x, k, y);

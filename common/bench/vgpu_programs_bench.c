@@ -15,6 +15,7 @@
 #include "base/files.h"
 #include "base/median.h"
 #include "base/process.h"
+#include "base/shown_path.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -75,7 +76,7 @@ static void add(struct gain *g, const char *name, double interpreter_s, double e
 
 static void bench(const char *build, const char *program, struct gain gains[ENGINES])
 {
-    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+    const char *name = path_base(program);
     const double end_s = clock_now_s() + ENOUGH_S;
     double samples[ENGINES][MOST], s[ENGINES];
     size_t n = 0;

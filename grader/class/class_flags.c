@@ -8,6 +8,7 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
+#include "base/shown_path.h"
 #include "grader/course/cases.h"
 #include "nn/network.h"
 #include "vgpu/gpus/gpu_profile.h"
@@ -17,17 +18,11 @@
 
 enum { MAX_GIVEN_BYTES = 256 << 20, HASH_CHARS = 16 };
 
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static enum st_code keep(const char *folder, const char *path, const char *data, size_t bytes,
                          struct st_error *err)
 {
     char copy[PATH_MAX];
-    if (!path_format(copy, sizeof copy, "%s/%s", folder, base_of(path)))
+    if (!path_format(copy, sizeof copy, "%s/%s", folder, path_base(path)))
         return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", folder);
     return file_exists(copy) ? ST_OK : file_write(copy, data, bytes, err);
 }
@@ -53,13 +48,13 @@ static enum st_code keep_given(const char *files, const char *const path[2], cha
     }
     sha256_end_hex(&hash, hex);
     if (!code && (!path_format(folder, sizeof folder, "%s/given/%.*s", files, HASH_CHARS, hex) ||
-                  !path_format(kept, PATH_MAX, "%s/%s", folder, base_of(path[0]))))
+                  !path_format(kept, PATH_MAX, "%s/%s", folder, path_base(path[0]))))
         code = st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", files);
     if (!code)
         code = dir_make(folder, err);
     for (int i = 0; !code && i < 2 && data[i]; i++)
         code = keep(folder, path[i], data[i], bytes[i], err);
-    snprintf(flag, CL_FLAG_CHARS, "%.80s@%.*s", base_of(path[0]), HASH_CHARS, hex);
+    snprintf(flag, CL_FLAG_CHARS, "%.80s@%.*s", path_base(path[0]), HASH_CHARS, hex);
     free(data[0]);
     free(data[1]);
     return code;

@@ -1,4 +1,5 @@
 #include "grader/handin/wanted.h"
+#include "base/shown_path.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -28,8 +29,7 @@ static bool is_ignored(const char *path)
     if (depth_of(path) > HI_MAX_DEPTH || strncmp(path, "__MACOSX/", 9) == 0 ||
         strstr(path, "/__MACOSX/") || strncmp(path, ".git/", 5) == 0 || strstr(path, "/.git/"))
         return true;
-    const char *slash = strrchr(path, '/');
-    return strncmp(slash ? slash + 1 : path, "._", 2) == 0;
+    return strncmp(path_base(path), "._", 2) == 0;
 }
 
 static bool ends_with(const char *name, size_t length, const char *end)
@@ -74,12 +74,6 @@ static const char *without_dot(const char *path)
     return path;
 }
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 enum hi_match hi_match_path(const struct hi_wanted *wanted, size_t n, const char *path,
                             size_t *which)
 {
@@ -87,7 +81,7 @@ enum hi_match hi_match_path(const struct hi_wanted *wanted, size_t n, const char
     path = without_dot(path);
     if (is_ignored(path))
         return HI_NO_MATCH;
-    const char *name = name_of(path);
+    const char *name = path_base(path);
     for (size_t i = 0; i < n; i++) {
         enum hi_match match = HI_NO_MATCH;
         if (strcmp(name, wanted[i].file) == 0)
@@ -118,7 +112,7 @@ static bool names_milestone(const char *name, const char *id)
 int hi_match_report(const struct hi_wanted *wanted, size_t n, const char *path, size_t *which)
 {
     path = without_dot(path);
-    const char *name = name_of(path);
+    const char *name = path_base(path);
     const size_t length = strlen(name);
     const bool pdf = ends_with(name, length, ".pdf");
     int best = 0;

@@ -11,6 +11,7 @@
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/tsv.h"
+#include "base/shown_path.h"
 #include "trace/demangle.h"
 
 #include <dirent.h>
@@ -21,15 +22,9 @@
 
 enum { MOST_SOURCE_BYTES = 1 << 20, SIZES = 32 };
 
-static const char *cell(const struct tsv *t, size_t row, const char *column)
-{
-    const int at = tsv_column(t, column);
-    return at < 0 ? "" : tsv_cell(t, row, at);
-}
-
 static double number(const struct tsv *t, size_t row, const char *column)
 {
-    const double value = strtod(cell(t, row, column), NULL);
+    const double value = strtod(tsv_text(t, row, column), NULL);
     return isfinite(value) ? value : 0;
 }
 
@@ -61,8 +56,8 @@ static bool is_profiled_at(const struct tsv *parts, long images)
 {
     for (size_t row = 0; row < parts->rows; row++)
         if (number(parts, row, "images") == images &&
-            strcmp(cell(parts, row, "part"), "trace") == 0 &&
-            strcmp(cell(parts, row, "state"), "here") == 0)
+            strcmp(tsv_text(parts, row, "part"), "trace") == 0 &&
+            strcmp(tsv_text(parts, row, "state"), "here") == 0)
             return true;
     return false;
 }
@@ -135,14 +130,14 @@ static void read_kernels(struct hi_change *c, int side)
     for (size_t row = 0; there && row < t.rows; row++) {
         if (number(&t, row, "images") != c->images)
             continue;
-        struct hi_kernel *k = kernel_made(c, cell(&t, row, "kernel"), side);
+        struct hi_kernel *k = kernel_made(c, tsv_text(&t, row, "kernel"), side);
         const double ns = number(&t, row, "total_ns");
         if (!k)
             continue;
         k->ns[side] += ns;
         if (ns > longest[k - c->kernel]) {
             longest[k - c->kernel] = ns;
-            snprintf(k->limit[side], sizeof k->limit[side], "%s", cell(&t, row, "title"));
+            snprintf(k->limit[side], sizeof k->limit[side], "%s", tsv_text(&t, row, "title"));
         }
     }
     tsv_free(&t);
@@ -178,15 +173,14 @@ static void pair_renamed(struct hi_change *c)
 
 static bool is_source(const struct hi_change *c, int side, const char *file)
 {
-    const char *name = strrchr(c->result[side]->source, '/'), *slash = strrchr(file, '/');
-    return strcmp(slash ? slash + 1 : file, name ? name + 1 : c->result[side]->source) == 0;
+    return strcmp(path_base(file), path_base(c->result[side]->source)) == 0;
 }
 
 /* The place of a kernel's line, a new one if there is none; NULL if the line is none of the source. */
 static struct hi_line *line_of(const struct hi_change *c, struct hi_kernel *k, int side,
                                const struct tsv *t, size_t row)
 {
-    const int place = is_source(c, side, cell(t, row, "file"))
+    const int place = is_source(c, side, tsv_text(t, row, "file"))
                           ? line_match_place(&c->match, side, (int)number(t, row, "line"))
                           : -1;
     if (place < 0)
@@ -224,11 +218,11 @@ static void read_counters(struct hi_change *c, int side)
         add_missing(c, "%.8s has no counters by source line, which the virtual GPU writes",
                     c->version[side].hash);
     for (size_t row = 0; row < t.rows; row++) {
-        const char *symbol = cell(&t, row, "symbol");
+        const char *symbol = tsv_text(&t, row, "symbol");
         if (!demangle(symbol, kernel, sizeof kernel))
             snprintf(kernel, sizeof kernel, "%s", symbol);
         struct hi_kernel *k = kernel_of(c, kernel, side);
-        const bool whole = !cell(&t, row, "file")[0];
+        const bool whole = !tsv_text(&t, row, "file")[0];
         struct hi_line *l = !k ? NULL : whole ? &k->total : line_of(c, k, side, &t, row);
         if (l)
             add_counts(l->count[side], &t, row);
@@ -243,7 +237,7 @@ static void read_shares(struct hi_change *c, int side)
     for (size_t row = 0; there && row < t.rows; row++) {
         if (number(&t, row, "images") != c->images)
             continue;
-        struct hi_kernel *k = kernel_of(c, cell(&t, row, "kernel"), side);
+        struct hi_kernel *k = kernel_of(c, tsv_text(&t, row, "kernel"), side);
         struct hi_line *l = k ? line_of(c, k, side, &t, row) : NULL;
         if (l)
             l->ns[side] += number(&t, row, "share") * k->ns[side];

@@ -33,14 +33,6 @@ static void print_versions(const struct hi_change *c)
 
 /* ---- checks ----------------------------------------------------------------------------------- */
 
-static const struct gr_check *check_of(const struct gr_result *r, const char *name)
-{
-    for (size_t i = 0; i < r->checks; i++)
-        if (strcmp(r->check[i].name, name) == 0)
-            return &r->check[i];
-    return NULL;
-}
-
 /* What a run was not asked for is no change. */
 static bool was_checked(const struct gr_check *check)
 {
@@ -65,7 +57,7 @@ static void print_checks(const struct hi_change *c)
     printf("\nPoints: %g -> %g%s\n", a->score, b->score,
            gr_unchecked_points(a) == gr_unchecked_points(b) ? "" : " (not the same was checked)");
     for (size_t i = 0; i < b->checks; i++)
-        print_check(check_of(a, b->check[i].name), &b->check[i]);
+        print_check(gr_result_check(a, b->check[i].name), &b->check[i]);
 }
 
 /* ---- Op Times --------------------------------------------------------------------------------- */

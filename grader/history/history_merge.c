@@ -15,14 +15,6 @@ bool hi_is_same(const struct gr_result *a, const struct gr_result *b)
            (!*model_a || !*model_b || strcmp(model_a, model_b) == 0);
 }
 
-static struct gr_check *find_check(struct gr_result *r, const char *name)
-{
-    for (size_t i = 0; i < r->checks; i++)
-        if (strcmp(r->check[i].name, name) == 0)
-            return &r->check[i];
-    return NULL;
-}
-
 static void keep_date(char graded[24], const struct gr_result *older)
 {
     if (!graded[0])
@@ -33,7 +25,7 @@ static void keep_date(char graded[24], const struct gr_result *older)
 static bool take_check(struct gr_result *r, const struct gr_check *from,
                        const struct gr_result *older)
 {
-    struct gr_check *to = find_check(r, from->name);
+    struct gr_check *to = gr_result_check(r, from->name);
     if (from->status == GR_SKIP || (to && (to->required || to->status != GR_SKIP)))
         return false;
     if (!to && r->checks == GR_MAX_CHECKS)
@@ -49,7 +41,7 @@ static bool was_asked_for(struct gr_result *r, size_t images)
 {
     char name[64];
     snprintf(name, sizeof name, "inference_%zu", images);
-    const struct gr_check *check = find_check(r, name);
+    const struct gr_check *check = gr_result_check(r, name);
     return check && check->required;
 }
 

@@ -3,6 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
+struct gr_check *gr_result_check(const struct gr_result *r, const char *name)
+{
+    for (size_t i = 0; i < r->checks; i++)
+        if (strcmp(r->check[i].name, name) == 0)
+            return (struct gr_check *)&r->check[i];
+    return NULL;
+}
+
 bool gr_failed(const struct gr_result *r, const char *name)
 {
     const size_t length = strlen(name);

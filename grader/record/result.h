@@ -136,6 +136,9 @@ const char *gr_status_name(enum gr_status status);
 /** @return the status of that name, GR_SKIP for any other word. */
 enum gr_status gr_status_named(const char *word);
 
+/** @return the check of a name, or NULL. */
+struct gr_check *gr_result_check(const struct gr_result *result, const char *name);
+
 /** @return whether a check of that name failed. A name that ends with '_' stands for all that begin
  * with it: "inference_". */
 bool gr_failed(const struct gr_result *result, const char *name);

@@ -1,5 +1,6 @@
 #include "grader/record/timing.h"
 
+#include "base/median.h"
 #include "nn/oracle.h"
 
 #include <math.h>
@@ -25,18 +26,11 @@ struct gr_timing *gr_timing_of(struct gr_result *r, enum gr_subject subject, con
     return t;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(const double *values, size_t n)
 {
     double sorted[GR_MAX_REPEATS];
     memcpy(sorted, values, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, by_value);
-    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+    return median_of(sorted, n).median;
 }
 
 void gr_timing_add(struct gr_timing *t, double op_time_s)

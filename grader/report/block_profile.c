@@ -8,15 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *text_of(const struct tsv *t, size_t row, const char *column)
-{
-    const int at = tsv_column(t, column);
-    return at < 0 ? "" : tsv_cell(t, row, at);
-}
-
 static bool same(const struct tsv *t, size_t a, size_t b, const char *column)
 {
-    return strcmp(text_of(t, a, column), text_of(t, b, column)) == 0;
+    return strcmp(tsv_text(t, a, column), tsv_text(t, b, column)) == 0;
 }
 
 /* ---- notes ------------------------------------------------------------------------------------ */
@@ -24,16 +18,16 @@ static bool same(const struct tsv *t, size_t a, size_t b, const char *column)
 /* A part that is not there, once for each reason. */
 static void put_absent(FILE *out, const struct tsv *parts, size_t row)
 {
-    const char *why = text_of(parts, row, "reason");
+    const char *why = tsv_text(parts, row, "reason");
     for (size_t k = 0; k < row; k++)
         if (same(parts, k, row, "reason") && same(parts, k, row, "device"))
             return;
     if (!why[0])
         return;
     fputs("Not in this profile (", out);
-    gr_put_markdown(out, text_of(parts, row, "device"));
+    gr_put_markdown(out, tsv_text(parts, row, "device"));
     fputs(", ", out);
-    gr_put_markdown(out, text_of(parts, row, "images"));
+    gr_put_markdown(out, tsv_text(parts, row, "images"));
     fputs(" images): ", out);
     gr_put_markdown(out, why);
     fputs(".\n\n", out);
@@ -64,7 +58,7 @@ static bool put_notes(const struct gr_block *b, const struct tsv *parts)
                                          "profile/layers.tsv"};
     bool modelled = false;
     for (size_t row = 0; row < parts->rows; row++)
-        modelled |= strcmp(text_of(parts, row, "device"), "virtual") == 0;
+        modelled |= strcmp(tsv_text(parts, row, "device"), "virtual") == 0;
     if (modelled)
         fputs("Times on the GPU are modelled: those of the virtual GPU's clock.\n\n", b->out);
     else
@@ -87,14 +81,14 @@ static bool same_advice(const struct tsv *t, size_t a, size_t b)
 static void put_place(FILE *out, const struct tsv *t, size_t row)
 {
     char place[GR_PLACE_CHARS];
-    if (!text_of(t, row, "file")[0])
+    if (!tsv_text(t, row, "file")[0])
         return;
     fputs(", ", out);
     gr_put_markdown_code(out,
-                         gr_place_text(place, text_of(t, row, "file"), text_of(t, row, "line")));
-    if (text_of(t, row, "source")[0]) {
+                         gr_place_text(place, tsv_text(t, row, "file"), tsv_text(t, row, "line")));
+    if (tsv_text(t, row, "source")[0]) {
         fputc(' ', out);
-        gr_put_markdown_code(out, text_of(t, row, "source"));
+        gr_put_markdown_code(out, tsv_text(t, row, "source"));
     }
 }
 
@@ -103,17 +97,17 @@ static void put_item(FILE *out, const struct tsv *t, size_t row)
 {
     double saved = 0;
     fputs("- ", out);
-    gr_put_markdown_code(out, text_of(t, row, "kernel"));
+    gr_put_markdown_code(out, tsv_text(t, row, "kernel"));
     for (size_t i = row; i < t->rows; i++)
         if (same_advice(t, i, row)) {
             fputs(i == row ? ", grid " : " and ", out);
-            gr_put_markdown(out, text_of(t, i, "grid"));
-            const double part = strtod(text_of(t, i, "saved"), NULL);
+            gr_put_markdown(out, tsv_text(t, i, "grid"));
+            const double part = strtod(tsv_text(t, i, "saved"), NULL);
             saved = part > saved ? part : saved;
         }
     put_place(out, t, row);
     fputs(": ", out);
-    gr_put_markdown(out, text_of(t, row, "advice"));
+    gr_put_markdown(out, tsv_text(t, row, "advice"));
     if (saved > 0)
         fprintf(out, " Without it the kernel would take up to %.0f%% less time.", 100 * saved);
     fputc('\n', out);
@@ -124,12 +118,12 @@ static bool put_advice(const struct gr_block *b, const struct tsv *t)
 {
     long most = 0;
     for (size_t row = 0; row < t->rows; row++)
-        most = atol(text_of(t, row, "images")) > most ? atol(text_of(t, row, "images")) : most;
+        most = atol(tsv_text(t, row, "images")) > most ? atol(tsv_text(t, row, "images")) : most;
     for (size_t row = 0; row < t->rows; row++) {
         size_t first = 0;
         while (!same_advice(t, first, row))
             first++;
-        if (first == row && atol(text_of(t, row, "images")) == most)
+        if (first == row && atol(tsv_text(t, row, "images")) == most)
             put_item(b->out, t, row);
     }
     return true;

@@ -1,4 +1,5 @@
 #include "base/files.h"
+#include "base/shown_path.h"
 #include "grader/report/block.h"
 #include "grader/report/report_parts.h"
 
@@ -113,7 +114,6 @@ bool gr_put_no_file(const struct gr_block *b)
 
 const char *gr_place_text(char to[GR_PLACE_CHARS], const char *file, const char *line)
 {
-    const char *slash = strrchr(file, '/');
-    snprintf(to, GR_PLACE_CHARS, "%.200s:%s", slash ? slash + 1 : file, line);
+    snprintf(to, GR_PLACE_CHARS, "%.200s:%s", path_base(file), line);
     return to;
 }

@@ -39,8 +39,7 @@ bool gr_view_kernels(FILE *out, const struct gr_view *v);
 /** view_source.c: the graded file, each line with its cost. */
 bool gr_view_source(FILE *out, const struct gr_view *v);
 
-/** view_cells.c. @return a cell, "" if there is no such column; and as a number, 0 if it is none. */
-const char *gr_view_text(const struct tsv *t, size_t row, const char *column);
+/** view_cells.c. @return a cell as a number; 0 if there is no such column, or its text is not a number. */
 double gr_view_number(const struct tsv *t, size_t row, const char *column);
 
 #endif

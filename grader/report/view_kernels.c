@@ -23,7 +23,7 @@ struct card {
 
 static const char *of(const struct card *c, const char *column)
 {
-    return gr_view_text(&c->v->analysis, c->row, column);
+    return tsv_text(&c->v->analysis, c->row, column);
 }
 
 /* Whether a row of resources.tsv is of this card's kernel and kind. */
@@ -31,9 +31,9 @@ static bool is_ours(const struct card *c, size_t row, const char *kind)
 {
     static const char *const keys[] = {"images", "kernel", "grid", "block"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(gr_view_text(&c->v->resources, row, keys[i]), of(c, keys[i])) != 0)
+        if (strcmp(tsv_text(&c->v->resources, row, keys[i]), of(c, keys[i])) != 0)
             return false;
-    return strcmp(gr_view_text(&c->v->resources, row, "kind"), kind) == 0;
+    return strcmp(tsv_text(&c->v->resources, row, "kind"), kind) == 0;
 }
 
 static void put_bar(FILE *out, const char *title, double share, const char *kind)
@@ -79,7 +79,7 @@ static void put_busy(const struct card *c)
               "resource alone would take.</p>\n<ul class=\"bars\">\n",
               c->out);
     for (size_t i = 0; i < n; i++)
-        put_bar(c->out, gr_view_text(&c->v->resources, used[i].row, "text"), used[i].share,
+        put_bar(c->out, tsv_text(&c->v->resources, used[i].row, "text"), used[i].share,
                 i ? "" : "most");
     fputs(n ? "</ul>\n" : "", c->out);
     free(used);
@@ -91,8 +91,8 @@ static bool has_other_cards(const struct card *c)
     const struct tsv *t = &c->v->analysis;
     size_t n = 0;
     for (size_t row = 0; row < t->rows; row++)
-        n += strcmp(gr_view_text(t, row, "kernel"), of(c, "kernel")) == 0 &&
-             strcmp(gr_view_text(t, row, "images"), of(c, "images")) == 0;
+        n += strcmp(tsv_text(t, row, "kernel"), of(c, "kernel")) == 0 &&
+             strcmp(tsv_text(t, row, "images"), of(c, "images")) == 0;
     return n > 1;
 }
 
@@ -113,7 +113,7 @@ static void put_mix(const struct card *c)
     fputs(n ? "</div>\n<ul class=\"legend\">\n" : "", c->out);
     for (size_t i = 0; i < n; i++) {
         fprintf(c->out, "<li class=\"c%zu\">%.0f%% ", i, 100 * used[i].share);
-        gr_put_html(c->out, gr_view_text(&c->v->resources, used[i].row, "text"));
+        gr_put_html(c->out, tsv_text(&c->v->resources, used[i].row, "text"));
         fputs("</li>\n", c->out);
         others -= used[i].share;
     }
@@ -132,8 +132,8 @@ static void put_occupancy(const struct card *c)
         if (!is_ours(c, row, "occupancy"))
             continue;
         fputs(any ? "" : "<h4>Occupancy</h4>\n<ul class=\"bars\">\n", c->out);
-        put_bar(c->out, gr_view_text(t, row, "name"), gr_view_number(t, row, "share"), "");
-        why = gr_view_text(t, row, "text");
+        put_bar(c->out, tsv_text(t, row, "name"), gr_view_number(t, row, "share"), "");
+        why = tsv_text(t, row, "text");
         any = true;
     }
     fputs(any ? "</ul>\n<p class=\"hint\">A multiprocessor holds " : "", c->out);
@@ -163,8 +163,8 @@ static void put_picture(const struct card *c)
 {
     const struct tsv *t = &c->v->pictures;
     for (size_t row = 0; row < t->rows; row++) {
-        const char *page = gr_view_text(t, row, "page");
-        if (strcmp(gr_view_text(t, row, "kernel"), of(c, "kernel")) != 0 || strchr(page, '/') ||
+        const char *page = tsv_text(t, row, "page");
+        if (strcmp(tsv_text(t, row, "kernel"), of(c, "kernel")) != 0 || strchr(page, '/') ||
             strncmp(page, "run", 3) != 0)
             continue;
         fputs("<p class=\"see\"><a href=\"profile/", c->out);

@@ -43,10 +43,10 @@ struct page {
 /* The file whose lines have a text is the one that was graded. */
 static bool is_graded(const struct gr_view *v, size_t row)
 {
-    const char *file = gr_view_text(&v->lines, row, "file");
+    const char *file = tsv_text(&v->lines, row, "file");
     for (size_t i = 0; i < v->lines.rows; i++)
-        if (gr_view_text(&v->lines, i, "source")[0] &&
-            strcmp(gr_view_text(&v->lines, i, "file"), file) == 0)
+        if (tsv_text(&v->lines, i, "source")[0] &&
+            strcmp(tsv_text(&v->lines, i, "file"), file) == 0)
             return true;
     return false;
 }
@@ -56,7 +56,7 @@ static double time_of(const struct gr_view *v, const char *kernel)
 {
     for (size_t row = 0; row < v->kernels.rows; row++)
         if ((long)gr_view_number(&v->kernels, row, "images") == v->images &&
-            strcmp(gr_view_text(&v->kernels, row, "kernel"), kernel) == 0)
+            strcmp(tsv_text(&v->kernels, row, "kernel"), kernel) == 0)
             return gr_view_number(&v->kernels, row, "total_ns");
     return 0;
 }
@@ -65,7 +65,7 @@ static struct cost cost_of(const struct gr_view *v, size_t row)
 {
     const struct tsv *t = &v->lines;
     return (struct cost){
-        {[TIME] = gr_view_number(t, row, "share") * time_of(v, gr_view_text(t, row, "kernel")),
+        {[TIME] = gr_view_number(t, row, "share") * time_of(v, tsv_text(t, row, "kernel")),
          [INSTRUCTIONS] = gr_view_number(t, row, "warp_instructions"),
          [SECTORS] = gr_view_number(t, row, "sectors"),
          [WAVEFRONTS] = gr_view_number(t, row, "wavefronts"),
@@ -79,7 +79,7 @@ static bool is_shown(const struct gr_view *v, size_t row)
 
 static long line_of(const struct gr_view *v, size_t row)
 {
-    return strtol(gr_view_text(&v->lines, row, "line"), NULL, 10);
+    return strtol(tsv_text(&v->lines, row, "line"), NULL, 10);
 }
 
 static void add(struct cost *to, const struct cost *from)
@@ -133,10 +133,10 @@ static void put_row(const struct page *p, size_t row)
     const double wasted = gr_view_number(t, row, "wasted_sectors"),
                  conflicts = gr_view_number(t, row, "wasted_wavefronts");
     fputs("<p><code>", p->out);
-    gr_put_html(p->out, gr_view_text(t, row, "kernel"));
+    gr_put_html(p->out, tsv_text(t, row, "kernel"));
     fprintf(p->out, "</code>: %.2f%% of its time, most of it in ",
             100 * gr_view_number(t, row, "share"));
-    gr_put_html(p->out, gr_view_text(t, row, "resource"));
+    gr_put_html(p->out, tsv_text(t, row, "resource"));
     fputs(".</p>\n<dl>", p->out);
     put_figure(p->out, "instructions of warps", "%.0f",
                gr_view_number(t, row, "warp_instructions"));

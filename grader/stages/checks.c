@@ -77,11 +77,7 @@ enum st_code gr_checks_plan(struct grading *g, struct st_error *err)
 
 struct gr_check *gr_check_find(struct grading *g, const char *name)
 {
-    struct gr_result *r = g->result;
-    for (size_t i = 0; i < r->checks; i++)
-        if (strcmp(r->check[i].name, name) == 0)
-            return &r->check[i];
-    return NULL;
+    return gr_result_check(g->result, name);
 }
 
 struct gr_check *gr_check_add(struct grading *g, const char *name)

@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/page_template.h"
+#include "base/shown_path.h"
 
 #include <cjson/cJSON.h>
 #include <limits.h>
@@ -41,10 +42,9 @@ static void find_lines(const cJSON *places, int file, int *first, int *last)
 
 static const char *readable(const char *file, const struct picture_source *source)
 {
-    const char *slash = strrchr(file, '/');
     if (!source)
         return file;
-    return strcmp(slash ? slash + 1 : file, source->name) == 0 ? source->path : NULL;
+    return strcmp(path_base(file), source->name) == 0 ? source->path : NULL;
 }
 
 /* [number of the first line, [text, ...]] @return null if there is nothing to show */
@@ -203,12 +203,6 @@ static bool page_name(char to[PATH_MAX], const char *file, int number)
     return path_format(to, PATH_MAX, "%.*s-%d%s", (int)stem, file, number, file + stem);
 }
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static const char *text_of(const cJSON *recording, const char *member)
 {
     const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(recording, member));
@@ -225,7 +219,7 @@ static void add_others(cJSON *const *recording, int n, int number, const char *f
             continue;
         cJSON *pair = cJSON_CreateArray();
         cJSON_AddItemToArray(pair, cJSON_CreateString(text_of(recording[i - 1], "kernel")));
-        cJSON_AddItemToArray(pair, cJSON_CreateString(name_of(path)));
+        cJSON_AddItemToArray(pair, cJSON_CreateString(path_base(path)));
         cJSON_AddItemToArray(others, pair);
     }
 }
@@ -299,7 +293,7 @@ enum st_code picture_pages_write(const char *file, const char *recordings,
         else
             code = write_page(path, recording[i - 1], err);
         if (!code && listener)
-            listener->page(listener->context, text_of(recording[i - 1], "symbol"), name_of(path));
+            listener->page(listener->context, text_of(recording[i - 1], "symbol"), path_base(path));
     }
     for (int i = 0; i < n; i++)
         cJSON_Delete(recording[i]);

@@ -1,5 +1,6 @@
 /* What every part of the decoder ends in: an instruction more, or a problem more. */
 #include "vgpu/ptx/ptx_decoder.h"
+#include "base/shown_path.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,8 +31,7 @@ void decode_problem(struct decoder *d, const char *text, ...)
     report(p, "%sPTX line %d", separator, d->in ? d->in->line : d->function->line);
     if (d->location >= 0) {
         const struct ir_location *at = &d->module->locations[d->location];
-        const char *slash = strrchr(at->file, '/');
-        report(p, " (%.60s:%d)", slash ? slash + 1 : at->file, at->line);
+        report(p, " (%.60s:%d)", path_base(at->file), at->line);
     }
     report(p, ": %.60s%s%.100s", d->in ? d->in->opcode : "", d->in ? ": " : "", what);
 }

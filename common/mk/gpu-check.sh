@@ -48,7 +48,7 @@ fi
 slug=$(echo "$name" | sed 's/^NVIDIA //' | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
 to=$out/$slug
 mkdir -p "$work" "$to" || exit 2
-milestones=$(cd "$build/reference" && ls -d m[2-9] 2>/dev/null)
+milestones=$(cd "$build/reference" && ls -d m[2-9] m[1-9][0-9] 2>/dev/null)
 [ -n "$milestones" ] || {
     echo "gpu-check: no references are built in $build/reference (hint: run: make reference)" >&2
     exit 2

@@ -1,6 +1,7 @@
 /* Writes data/modelled-times.tsv (shipped_times.h), or measures rows of it again.
  *
  *     model-times >TABLE                    all profiles, milestones and layers
+ *     model-times MILESTONE >>TABLE         the rows of one milestone, without the head
  *     model-times --check MILESTONE IMAGES [TABLE]
  *                                           the rows of a milestone at so many images: exit status 1
  *                                           if one has another time or version now
@@ -21,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYERS = 4, MILESTONES = 9 };
+enum { LAYERS = 4, MILESTONES = 99 };
 static const char default_profile[] = "h200";
 static const int small_images = 10; /* what a test can afford, of the default profile alone */
 
@@ -124,12 +125,18 @@ static enum st_code write_rows(FILE *out, const char *profile, const char *miles
     return code;
 }
 
-static enum st_code write_profile(FILE *out, const char *profile, struct st_error *err)
+/* @param only  a milestone, NULL for all */
+static enum st_code write_profile(FILE *out, const char *profile, const char *only,
+                                  struct st_error *err)
 {
     enum st_code code = ST_OK;
     for (int m = 2; !code && m <= MILESTONES; m++) {
+        struct gr_milestone milestone;
+        struct st_error ignored;
         char id[8];
         snprintf(id, sizeof id, "m%d", m);
+        if ((only && strcmp(id, only) != 0) || gr_milestone_find(&milestone, id, &ignored))
+            continue;
         fprintf(stderr, "%s %s\n", profile, id);
         if (strcmp(profile, default_profile) == 0)
             code = write_rows(out, profile, id, small_images, err);
@@ -139,7 +146,7 @@ static enum st_code write_profile(FILE *out, const char *profile, struct st_erro
     return code;
 }
 
-static enum st_code write_table(FILE *out, struct st_error *err)
+static enum st_code write_table(FILE *out, const char *only, struct st_error *err)
 {
     char pattern[PATH_MAX];
     glob_t found = {0};
@@ -148,12 +155,13 @@ static enum st_code write_table(FILE *out, struct st_error *err)
         glob(pattern, 0, NULL, &found))
         return st_fail(err, ST_NOT_FOUND, "the virtual GPU is not built");
     enum st_code code = ST_OK;
-    gr_shipped_times_head(out);
+    if (!only)
+        gr_shipped_times_head(out);
     for (size_t i = 0; !code && i < found.gl_pathc; i++) {
         char name[64];
         const char *base = strrchr(found.gl_pathv[i], '/') + 1;
         snprintf(name, sizeof name, "%.*s", (int)strcspn(base, "."), base);
-        code = write_profile(out, name, err);
+        code = write_profile(out, name, only, err);
     }
     globfree(&found);
     return code;
@@ -198,9 +206,9 @@ int main(int argc, char **argv)
     const bool checks = (argc == 4 || argc == 5) && strcmp(argv[1], "--check") == 0;
     enum st_code code =
         checks ? check(argv[4], argv[2], atoi(argv[3]), &wrong, &err)
-        : argc == 1
-            ? write_table(stdout, &err)
-            : st_fail(&err, ST_USAGE, "expected nothing, or --check MILESTONE IMAGES [TABLE]");
+        : argc <= 2
+            ? write_table(stdout, argv[1], &err)
+            : st_fail(&err, ST_USAGE, "expected [MILESTONE], or --check MILESTONE IMAGES [TABLE]");
     progress_clear();
     if (code)
         st_print(stderr, "model-times", &err);

@@ -142,6 +142,13 @@ static double barriers_passed(const struct gr_way *w)
     return w->multiplying.barriers;
 }
 
+/* Products that others made leave their share out. */
+static double by_matrix(const struct gr_way *w)
+{
+    const double others = w->multiplying.products - w->multiplying.matrix_products;
+    return fmax(0, 1 - ratio(others, taps(w) * outputs(w)));
+}
+
 static double x_rewritten(const struct gr_way *w)
 {
     return w->total.x_rewritten;
@@ -187,6 +194,21 @@ static double products_in_a_row(const struct gr_way *w)
         if (does_much(w, &w->kernel[i]) && w->kernel[i].loop_branches > 0)
             least = fmin(least, part * w->kernel[i].products / w->kernel[i].loop_branches);
     return least;
+}
+
+/* Words of x and k that threads load for a product, other than to stage them: of the kernel that loads
+ * most. Products beyond four times what y needs do not count: tiles that reach past an edge make some. */
+static double loads_per_product(const struct gr_way *w)
+{
+    const double part = fmin(1, ratio(4 * taps(w) * outputs(w), w->multiplying.products));
+    double most = w->kernels ? 0 : 2;
+    for (size_t i = 0; i < w->kernels; i++) {
+        const struct gr_kernel_way *k = &w->kernel[i];
+        const double direct = fmax(0, k->x_loads + k->k_loads - k->staged);
+        if (does_much(w, k))
+            most = fmax(most, ratio(k->shared_loads + direct, part * k->products));
+    }
+    return most;
 }
 
 /* ---- facts that report more than a number ------------------------------------------------------ */

@@ -284,17 +284,19 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
 #define VG_PROOF_COUNTS(X)                                                                         \
     X(launches)                                                                                    \
     X(blocks)                                                                                      \
-    X(threads)       /* of a block of the last launch */                                           \
-    X(columns)       /* ... its blockDim.x */                                                      \
-    X(products)      /* of x and k */                                                              \
-    X(x_loads)       /* from global or constant memory */                                          \
-    X(buffer_words)  /* of global memory to which x was copied, that were loaded again */          \
-    X(staged)        /* x or k, stored to shared memory */                                         \
-    X(shared_loads)  /* x or k, loaded from there */                                               \
-    X(x_from_shared) /* x, loaded from there */                                                    \
-    X(x_own)         /* ... by the thread that had stored it */                                    \
-    X(x_staged)      /* elements of x, stored to shared memory by some of the blocks */            \
-    X(x_mixed)       /* ... of these, multiplied by weights of several places in the window */     \
+    X(threads)         /* of a block of the last launch */                                         \
+    X(columns)         /* ... its blockDim.x */                                                    \
+    X(products)        /* of x and k */                                                            \
+    X(matrix_products) /* ... of these, by matrix instructions */                                  \
+    X(x_loads)         /* from global or constant memory */                                        \
+    X(k_loads)         /* the same */                                                              \
+    X(buffer_words)    /* of global memory to which x was copied, that were loaded again */        \
+    X(staged)          /* x or k, stored to shared memory */                                       \
+    X(shared_loads)    /* x or k, loaded from there */                                             \
+    X(x_from_shared)   /* x, loaded from there */                                                  \
+    X(x_own)           /* ... by the thread that had stored it */                                  \
+    X(x_staged)        /* elements of x, stored to shared memory by some of the blocks */          \
+    X(x_mixed)         /* ... of these, multiplied by weights of several places in the window */   \
     X(barriers)                                                                                    \
     X(x_rewritten)         /* x, stored to global memory other than y */                           \
     X(loop_branches)       /* branches backwards, taken or not, after products */                  \

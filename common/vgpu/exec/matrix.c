@@ -94,18 +94,32 @@ static void element_set(struct vg_warp *w, const uint32_t *regs, int e, int lane
     }
 }
 
-/* is_xor: counts the bits that differ. */
-static void multiply(double *d, const double *a, const double *b, const double *c, int m, int n,
-                     int k, bool is_xor)
+/* d += a * b. n is a multiple of 8. */
+static void multiply(double *d, const double *a, const double *b, int m, int n, int k)
 {
+    typedef double pair __attribute__((vector_size(16)));
     for (int i = 0; i < m; i++)
-        for (int j = 0; j < n; j++) {
-            double sum = c[i * n + j];
-            for (int p = 0; p < k; p++)
-                sum +=
-                    is_xor ? (double)(a[i * k + p] != b[p * n + j]) : a[i * k + p] * b[p * n + j];
-            d[i * n + j] = sum;
+        for (int j = 0; j < n; j += 8) {
+            pair sum[4], row[4];
+            memcpy(sum, d + i * n + j, sizeof sum);
+            for (int p = 0; p < k; p++) {
+                const double left = a[i * k + p];
+                memcpy(row, b + p * n + j, sizeof row);
+                sum[0] += left * row[0];
+                sum[1] += left * row[1];
+                sum[2] += left * row[2];
+                sum[3] += left * row[3];
+            }
+            memcpy(d + i * n + j, sum, sizeof sum);
         }
+}
+
+/* The number of bits that differ, instead of products. */
+static void count_differences(double *d, const double *a, const double *b, int m, int n, int k)
+{
+    for (int i = 0; i < m * n; i++)
+        for (int p = 0; p < k; p++)
+            d[i] += a[i / n * k + p] != b[p * n + i % n];
 }
 
 /* ---- wmma ------------------------------------------------------------------------------------ */
@@ -240,18 +254,65 @@ double matrix_number(const struct vg_warp *w, const struct matrix_element *at)
     return read_bits(element_get(w, at->regs, at->e, at->lane, at->type), at->type);
 }
 
+/* One element of every lane. Where it is in the matrix is linear in lane / 4 and in lane % 4, in all
+ * layouts. */
+struct lanes_element {
+    struct matrix_element first; /* of lane 0 */
+    int down, across;            /* to the place of lane 4, of lane 1 */
+};
+
+static bool lanes_element(const struct vg_warp *w, const struct ir_insn *in,
+                          enum matrix_operand which, int e, struct lanes_element *to)
+{
+    struct matrix_element right, below;
+    if (!matrix_element(w, in, which, 32 * e, &to->first))
+        return false;
+    matrix_element(w, in, which, 32 * e + 1, &right);
+    matrix_element(w, in, which, 32 * e + 4, &below);
+    to->across = right.index - to->first.index;
+    to->down = below.index - to->first.index;
+    return true;
+}
+
+static void read_operand(const struct vg_warp *w, const struct ir_insn *in,
+                         enum matrix_operand which, double *matrix)
+{
+    struct lanes_element at;
+    for (int e = 0; lanes_element(w, in, which, e, &at); e++) {
+        const struct matrix_element *f = &at.first;
+        const uint32_t mask = f->type == PTX_TYPE_tf32 ? 0xffffe000u : ~0u;
+        const bool is_float = f->type == PTX_TYPE_f32 || f->type == PTX_TYPE_tf32;
+        double *to = matrix + f->index;
+        for (int lane = 0; is_float && lane < 32; lane++)
+            to[lane / 4 * at.down + lane % 4 * at.across] =
+                f32_of_bits(slot(w, f->regs[1 + e])[lane] & mask);
+        for (int lane = 0; !is_float && lane < 32; lane++)
+            to[lane / 4 * at.down + lane % 4 * at.across] =
+                read_bits(element_get(w, f->regs, e, lane, f->type), f->type);
+    }
+}
+
+static void write_result(struct vg_warp *w, const struct ir_insn *in, const double *d)
+{
+    struct lanes_element at;
+    for (int e = 0; lanes_element(w, in, MATRIX_D, e, &at); e++)
+        for (int lane = 0; lane < 32; lane++) {
+            const double v = d[at.first.index + lane / 4 * at.down + lane % 4 * at.across];
+            element_set(w, at.first.regs, e, lane, at.first.type,
+                        write_bits(v, at.first.type, in->mode));
+        }
+}
+
 void matrix_multiply(struct vg_warp *w, const struct ir_insn *in)
 {
     const struct matrix_sizes s = matrix_sizes_of(in);
-    double a[16 * 256], b[256 * 16], c[1024] = {0}, d[1024];
-    double *const to[] = {d, a, b, c};
-    struct matrix_element at;
-    for (int which = MATRIX_A; which <= MATRIX_C; which++)
-        for (int i = 0; matrix_element(w, in, (enum matrix_operand)which, i, &at); i++)
-            to[which][at.index] = matrix_number(w, &at);
-    multiply(d, a, b, c, s.m, s.n, s.k, in->op == IR_MMA && in->mode & MODE_XOR);
-    for (int i = 0; matrix_element(w, in, MATRIX_D, i, &at); i++)
-        element_set(w, at.regs, at.e, at.lane, at.type, write_bits(d[at.index], at.type, in->mode));
+    double a[16 * 256], b[256 * 16], d[1024] = {0};
+    read_operand(w, in, MATRIX_A, a);
+    read_operand(w, in, MATRIX_B, b);
+    read_operand(w, in, MATRIX_C, d);
+    const bool is_xor = in->op == IR_MMA && in->mode & MODE_XOR;
+    (is_xor ? count_differences : multiply)(d, a, b, s.m, s.n, s.k);
+    write_result(w, in, d);
 }
 
 /* ---- 8x8 matrices of 16-bit elements -------------------------------------------------------- */

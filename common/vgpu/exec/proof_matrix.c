@@ -105,6 +105,7 @@ static void multiply(struct vg_warp *w, const struct ir_insn *in, const struct m
         element_set(w, at.regs, at.e, at.lane, at.type,
                     dot(p, s, at.index / s->n, at.index % s->n, &count));
     count_reuse(w, s, p);
+    proof_counts(w)->matrix_products += count;
     proof_multiplied(w, in, count ? w->mask : 0, count);
 }
 

@@ -82,6 +82,7 @@ static uint64_t loaded_global(struct vg_warp *w, const struct ir_insn *in, struc
     const bool read_only = in->op == IR_TEX || in->op == IR_TLD4 || in->read_only;
     const uint64_t kinds = (way & (WAY_OF_X | WAY_OF_K)) | (read_only ? WAY_ONE(WAY_READ_ONLY) : 0);
     n->x_loads += (way & WAY_OF_X) != 0;
+    n->k_loads += (way & WAY_OF_K) != 0;
     if (from.space == PTX_SPACE_CONST)
         return kinds | (way & WAY_OF_K ? WAY_ONE(WAY_K_CONST) : 0);
     if (lies_in(p, VG_PROOF_X, from.address) || !(way & WAY_OF_X))

@@ -27,13 +27,14 @@ static struct gr_shipped_times shipped(void)
 Test(shipped_times, hold_each_layer_of_each_reference_on_each_gpu)
 {
     static const char *const profiles[] = {"h200", "k80", "t4", "rtx-4060-laptop", "v100"};
+    static const char *const ids[] = {"m2", "m3", "m4", "m5", "m6", "m7", "m8", "m9", "m10"};
     struct gr_shipped_times times = shipped();
     struct gr_shipped_time found;
     for (size_t p = 0; p < sizeof profiles / sizeof *profiles; p++)
-        for (char id[] = "m2"; id[1] <= '9'; id[1]++)
+        for (size_t m = 0; m < sizeof ids / sizeof *ids; m++)
             for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
-                cr_expect(gr_shipped_time_find(&times, profiles[p], id, &layers[i], &found),
-                          "%s %s, layer %zu: make modelled-times", profiles[p], id, i);
+                cr_expect(gr_shipped_time_find(&times, profiles[p], ids[m], &layers[i], &found),
+                          "%s %s, layer %zu: make modelled-times", profiles[p], ids[m], i);
     struct conv_shape other = layers[0];
     other.B++;
     cr_expect(!gr_shipped_time_find(&times, "h200", "m2", &other, &found));

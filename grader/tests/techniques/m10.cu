@@ -1,0 +1,102 @@
+/* Submissions for m10: tiles in shared memory and in registers together. */
+#include "common.cuh"
+
+enum { TILE = 16 };
+
+/* A tile of x of one input map, with its halo, and its weights of MAPS maps: each thread makes a
+ * column of ROWS outputs in these. */
+template <int ROWS, int MAPS, bool X_STAGED>
+__global__ void tiled(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    extern __shared__ float s_x[];
+    const int pitch = TILE + K - 1, tall = TILE * ROWS + K - 1,
+              id = threadIdx.y * TILE + threadIdx.x;
+    float *const s_k = s_x + pitch * tall;
+    const int groups = (M + MAPS - 1) / MAPS, b = blockIdx.z / groups,
+              m0 = blockIdx.z % groups * MAPS;
+    const int h0 = blockIdx.y * TILE * ROWS, w0 = blockIdx.x * TILE;
+    float sum[MAPS][ROWS] = {};
+    for (int c = 0; c < C; c++) {
+        for (int i = id; i < pitch * tall; i += TILE * TILE)
+            s_x[i] = X(b, c, min(h0 + i / pitch, H - 1), min(w0 + i % pitch, W - 1));
+        for (int i = id; i < MAPS * K * K; i += TILE * TILE)
+            s_k[i] = m0 + i / (K * K) < M ? KK(m0 + i / (K * K), c, 0, i % (K * K)) : 0;
+        __syncthreads();
+        for (int p = 0; p < K; p++)
+            for (int q = 0; q < K; q++) {
+                float v[ROWS];
+                for (int r = 0; r < ROWS; r++) {
+                    const int h = threadIdx.y + TILE * r + p, w = threadIdx.x + q;
+                    v[r] = X_STAGED ? s_x[h * pitch + w]
+                                    : X(b, c, min(h0 + h, H - 1), min(w0 + w, W - 1));
+                }
+                for (int m = 0; m < MAPS; m++)
+                    for (int r = 0; r < ROWS; r++)
+                        sum[m][r] += v[r] * s_k[(m * K + p) * K + q];
+            }
+        __syncthreads();
+    }
+    for (int m = 0; m < MAPS; m++)
+        for (int r = 0; r < ROWS; r++) {
+            const int h = h0 + threadIdx.y + TILE * r, w = w0 + threadIdx.x;
+            if (m0 + m < M && h < H_out && w < W_out)
+                Y(b, m0 + m, h, w) = sum[m][r];
+        }
+}
+
+template <int ROWS, int MAPS, bool X_STAGED = true> static int launch_tiled(ARGUMENTS)
+{
+    const size_t bytes =
+        4 * ((TILE + s->K - 1) * (TILE * ROWS + s->K - 1) + (size_t)MAPS * s->K * s->K);
+    const dim3 grid((s->W - s->K + TILE) / TILE, (s->H - s->K + TILE * ROWS) / (TILE * ROWS),
+                    s->B * ((s->M + MAPS - 1) / MAPS));
+    if (bytes > 48 << 10)
+        return launch_plain(s, x, k, y);
+    tiled<ROWS, MAPS, X_STAGED><<<grid, dim3(TILE, TILE), bytes>>>(*s, x, k, y);
+    return failed();
+}
+
+/* expect: pass */
+int right_two_by_four(ARGUMENTS)
+{
+    return launch_tiled<2, 4>(s, x, k, y);
+}
+
+/* expect: pass */
+int right_two_by_two(ARGUMENTS)
+{
+    return launch_tiled<2, 2>(s, x, k, y);
+}
+
+/* Many maps at one position: the element is in a register, the weights are not. */
+/* expect: pass */
+int right_maps_only(ARGUMENTS)
+{
+    return launch_tiled<1, 6>(s, x, k, y);
+}
+
+/* expect: 2.00 elements of x and k were loaded for each product */
+int decoy_one_output(ARGUMENTS)
+{
+    return launch_tiled<1, 1>(s, x, k, y);
+}
+
+/* expect: 1.50 elements of x and k were loaded for each product */
+int decoy_two_outputs(ARGUMENTS)
+{
+    return launch_tiled<2, 1>(s, x, k, y);
+}
+
+/* expect: 0% of the products that make y take x from shared memory */
+int decoy_x_from_global_memory(ARGUMENTS)
+{
+    return launch_tiled<2, 4, false>(s, x, k, y);
+}
+
+/* Register tiles for nobody, then one output per thread. */
+/* expect: elements of x and k were loaded for each product */
+int decoy_on_the_side(ARGUMENTS)
+{
+    return launch_tiled<2, 4>(s, x, k, floats(y_floats(s))) || launch_tiled<1, 1>(s, x, k, y);
+}

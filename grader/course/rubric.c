@@ -27,6 +27,7 @@ static const cyaml_schema_field_t item_fields[] = {
     CYAML_FIELD_FLOAT("points", CYAML_FLAG_DEFAULT, struct gr_item, points),
     CYAML_FIELD_SEQUENCE("at_most", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item,
                          at_most, &bound_schema, 1, 16),
+    CYAML_FIELD_BOOL("by_share", CYAML_FLAG_OPTIONAL, struct gr_item, by_share),
     CYAML_FIELD_SEQUENCE("facts", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item, facts,
                          &word_schema, 1, GR_MAX_EVIDENCE),
     CYAML_FIELD_SEQUENCE("counted", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item,
@@ -91,6 +92,11 @@ static enum st_code check_items(const struct gr_rubric *rubric, const char *path
             st_detail(err, ST_WHERE, "%s", path);
             return st_detail(err, ST_HINT, "the item 'speed' has it, and no other");
         }
+        if (item->by_share && strcmp(item->id, "unit_shapes") != 0) {
+            st_fail(err, ST_BAD_FORMAT, "rubric: item '%s' has by_share", item->id);
+            st_detail(err, ST_WHERE, "%s", path);
+            return st_detail(err, ST_HINT, "the item 'unit_shapes' may have it, and no other");
+        }
         if (check_technique(item, path, err))
             return err->code;
         for (unsigned j = 0; j < item->at_most_count; j++) {
@@ -122,7 +128,7 @@ enum st_code gr_rubric_load(struct gr_rubric **rubric, const char *path, struct 
         return code;
     code = gr_yaml_load(
         text, bytes, path, "rubric", &rubric_schema, (void **)rubric,
-        "keys: milestone, title, technique, items; of an item: id, kind (automatic or manual), points, text, of 'speed' also at_most, of 'technique' also facts and counted",
+        "keys: milestone, title, technique, items; of an item: id, kind (automatic or manual), points, text, of 'speed' also at_most, of 'unit_shapes' also by_share, of 'technique' also facts and counted",
         err);
     free(text);
     if (code)

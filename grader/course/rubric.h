@@ -10,6 +10,8 @@
  *         points: 25
  *         at_most: [3, 4, 6]       only of "speed", rising: times m2's Op Time. Each bound that is
  *                                  kept gives its share of the points, here a third
+ *         by_share: true           only of "unit_shapes": if it fails, the share of the shapes that were
+ *                                  right is given of the points; else it is all or nothing
  *         facts:                   only of "technique": what must hold, a name of facts.def with a bound
  *           - work_on_gpu          or, if it decides by itself, without
  *           - x_shared >= 0.7
@@ -41,6 +43,7 @@ struct gr_item {
     double points;
     double *at_most; /**< "speed": times m2's Op Time, rising; NULL for all others */
     unsigned at_most_count;
+    bool by_share;           /**< "unit_shapes": points by the share of right shapes */
     char **facts, **counted; /**< "technique", else NULL: read a fact with gr_bound_read() */
     unsigned facts_count, counted_count;
     char *text;

@@ -108,8 +108,10 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
                                  struct gr_check *check, struct st_error *err);
 
 /** Part of the unit shapes: once they have passed, completes the proof of the work. Of a GPU milestone
- * without the check "technique": fails @p check if its kernels did not do it. */
-enum st_code gr_work_check(struct grading *g, struct gr_check *check, struct st_error *err);
+ * without the check "technique": fails @p check if its kernels did not do it.
+ * @param right  a shape that was right, to prove the work by if others were wrong; or NULL */
+enum st_code gr_work_check(struct grading *g, struct gr_check *check,
+                           const struct conv_shape *right, struct st_error *err);
 
 /** Releases a proof; NULL is allowed. */
 void gr_proof_free(struct gr_proof *proof);

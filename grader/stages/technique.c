@@ -10,22 +10,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum st_code gr_work_check(struct grading *g, struct gr_check *check, struct st_error *err)
+/* A share of the points is given only for work of the GPU, which a shape that was right must prove.
+ * @return a status of the environment */
+static enum st_code check_share(struct grading *g, struct gr_check *check,
+                                const struct conv_shape *right, struct st_error *err)
 {
+    enum { NTH = 100 }; /* apart from the layers */
+    struct gr_evidence work = {.text = "no shape that was right is large enough"};
+    struct gr_check seen = {.status = GR_PASS};
+    if (!g->milestone.cuda || check->points <= 0)
+        return ST_OK;
+    enum st_code status = gr_proof_end(g, err);
+    struct gr_way *way = status || !right ? NULL : malloc(sizeof *way);
+    if (way && gr_prove(g, right, NTH, way, &seen, &status, err))
+        gr_technique_facts(NULL, way, 1, &work);
+    free(way);
+    if (work.holds)
+        return status;
+    check->points = 0;
+    gr_check_append(check, ", but 0, since the work on the GPU was not proved: %.300s",
+                    seen.message[0] ? seen.message : work.text);
+    return status;
+}
+
+enum st_code gr_work_check(struct grading *g, struct gr_check *check,
+                           const struct conv_shape *right, struct st_error *err)
+{
+    enum st_code status = ST_OK;
     if (g->proof && check->status != GR_PASS) {
+        status = check_share(g, check, right, err);
         gr_proof_free(g->proof);
         g->proof = NULL;
     }
     if (!g->proof)
-        return ST_OK;
-    const enum st_code status = gr_proof_end(g, err);
+        return status;
+    status = gr_proof_end(g, err);
     const struct gr_proof *p = g->proof;
     const bool is_imprecise = !status && strcmp(p->seen.pattern, "low_precision") == 0;
     if (status || (gr_check_find(g, "technique") && !is_imprecise))
         return status;
     struct gr_evidence work;
-    char right[256];
-    snprintf(right, sizeof right, "%s", check->message);
+    char passed[256];
+    snprintf(passed, sizeof passed, "%s", check->message);
     if (p->made && g->milestone.cuda && gr_technique_facts(NULL, p->way, GR_PROOF_LAYERS, &work) &&
         !work.holds) {
         check->lacks = work;
@@ -37,7 +63,7 @@ enum st_code gr_work_check(struct grading *g, struct gr_check *check, struct st_
         gr_check_set(check, GR_FAIL, "%s", p->seen.message);
         gr_check_hint(check, "%s", p->seen.hint);
     } else if (!p->made) {
-        gr_check_set(check, p->seen.status, "%s\nbut not when its %s%s: %.300s", right,
+        gr_check_set(check, p->seen.status, "%s\nbut not when its %s%s: %.300s", passed,
                      g->milestone.cuda ? "work was proved" : "precision was measured",
                      g->host.device == RUNNER_ON_GPU ? " on the virtual GPU" : "", p->seen.message);
         gr_check_hint(check, "%s", p->seen.hint);

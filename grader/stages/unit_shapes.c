@@ -57,7 +57,10 @@ struct stage {
     size_t whole;   /* cases with outputs to compare */
     size_t refused; /* shapes for which conv_forward returned an error */
     size_t crashes;
-    char accident[512]; /* the first crash, hang or damage, and in which shape; or "" */
+    size_t accidents;               /* of all kinds */
+    size_t clean;                   /* shapes that were right, without any accident */
+    const struct conv_shape *shown; /* the largest of them that can be proved in a short time */
+    char accident[512];             /* the first crash, hang or damage, and in which shape; or "" */
     char accident_hint[320];
     char accident_pattern[32];
     bool found;                                /* by the virtual GPU, which names line and thread */
@@ -73,6 +76,7 @@ enum { CRASHES_SURVIVED = 4 };
 static void note_accident(struct stage *st, const char *pattern, const char *message,
                           const char *hint, const struct gr_case_shape *spec, size_t n)
 {
+    st->accidents++;
     if (st->accident[0])
         return;
     char shape[128];
@@ -353,6 +357,15 @@ static void note_filter_size(struct stage *st, const struct unit *u, bool right)
     st->others_right += !is_5 && right;
 }
 
+static void note_clean(struct stage *st, const struct conv_shape *s)
+{
+    const double most_macs = 4e6;
+    st->clean++;
+    if (s->C > 1 && nn_conv_macs(s) <= most_macs &&
+        (!st->shown || nn_conv_macs(s) > nn_conv_macs(st->shown)))
+        st->shown = s;
+}
+
 static bool needs_k_of_5(const struct stage *st)
 {
     return st->k5 >= 3 && st->k5_right == st->k5 && st->others >= 3 && !st->others_right;
@@ -400,6 +413,18 @@ static void judge(struct grading *g, struct gr_check *check, const struct stage 
                       : st->accident_hint);
 }
 
+/* by_share: the points for the shapes that were right, to a tenth. A failed check never has all. */
+static void give_share(struct grading *g, struct gr_check *check, size_t right, size_t n)
+{
+    const struct gr_item *item = gr_rubric_item(g->rubric, "unit_shapes");
+    if (check->status != GR_FAIL || !item || !item->by_share)
+        return;
+    right = right < n ? right : n - 1;
+    check->points = floor(10 * check->max_points * (double)right / (double)n) / 10;
+    gr_check_append(check, "\nby share: %g of %g points for %zu of %zu shapes", check->points,
+                    check->max_points, right, n);
+}
+
 enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
 {
     struct gr_check *check = gr_check_add(g, "unit_shapes");
@@ -418,21 +443,24 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
         code = unit_make(&st->unit[i], &specs[i], g->options->seed, i, err);
         const size_t whole = st->whole;
         const bool had_accident = st->accident[0] != '\0';
+        const size_t accidents = st->accidents;
         if (!code && st->only_k5 && specs[i].shape.K != 5)
             continue;
         go_on = !code && run_shape(g, st, &st->unit[i], n, err, &code);
-        note_filter_size(st, &st->unit[i],
-                         st->whole > whole && !st->compared[whole].wrong &&
-                             had_accident == (st->accident[0] != '\0'));
+        const bool right = st->whole > whole && !st->compared[whole].wrong;
+        note_filter_size(st, &st->unit[i], right && had_accident == (st->accident[0] != '\0'));
+        if (right && accidents == st->accidents)
+            note_clean(st, &specs[i].shape);
     }
     if (!code) {
         look_for_leak(g, st, n);
         progress_begin("unit shapes: looking for a cause");
         progress_follow(g->host.progress, "blocks", false);
         judge(g, check, st, n);
+        give_share(g, check, st->clean, n);
         progress_begin("unit shapes: proving what the kernels did");
         progress_follow(g->host.progress, "blocks", false);
-        code = gr_work_check(g, check, err);
+        code = gr_work_check(g, check, st->shown, err);
     }
     if (!code)
         gr_check_print(g->out, check);

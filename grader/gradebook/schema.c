@@ -33,8 +33,7 @@ static void print_column(FILE *out, const char *name, const char *type, const ch
 void gb_schema_print(FILE *out)
 {
 #define GB_TABLE(table, doc)                                                                       \
-    fprintf(out, "\n### %s\n\n%s.\n\n| column | type | contents |\n|---|---|---|\n", #table,  \
-            doc);
+    fprintf(out, "\n### %s\n\n%s.\n\n| column | type | contents |\n|---|---|---|\n", #table, doc);
 #define GB_COLUMN(table, name, type, further, doc) print_column(out, #name, #type, further, doc);
 #define GB_END(table, constraints)                 fprintf(out, "\n`%s`\n", constraints);
 #include "grader/gradebook/schema.def"

@@ -291,6 +291,8 @@ Test(proof, a_product_has_the_ways_of_its_factors)
     cr_assert_eq(k->products, 2 * N);
     cr_assert_eq(k->product_sites, 2);
     cr_assert_eq(k->x_loads, N);
+    cr_assert_eq(k->k_loads, N);
+    cr_assert_eq(k->matrix_products, 0);
     cr_assert_eq(k->staged, N);
     cr_assert_eq(k->shared_loads, N);
     cr_assert_eq(k->shared_words, N);

@@ -64,7 +64,10 @@ static void work_on_gpu(const struct gr_way *ways, size_t layers, struct gr_evid
             say(to, false, w->right / all,
                 "right, but kernels did not compute %.0f of the %.0f outputs from x and k in this call: y[%s] is no sum of all its products of x and k%s: the work was not done on the GPU",
                 all - w->right, all, where,
-                w->no_element == 0 ? "" : ", and some outputs hold nothing of x and k");
+                w->lost > 0
+                    ? ", or not in its value: that was lost in a larger number, or replaced in its bits"
+                : w->no_element > 0 ? ", and some outputs hold nothing of x and k"
+                                    : "");
         return;
     }
     say(to, true, 1, "kernels computed all outputs as sums of products of x and k");

@@ -268,11 +268,19 @@ bool vg_proof_tensor(struct vg_device *device, enum vg_proof_tensor which, uint6
 const uint32_t *vg_proof_elements(const struct vg_device *device, enum vg_proof_tensor which,
                                   size_t *count);
 
+/** The largest sum that an output of a map could have: the largest x times the absolute weights. 0: not
+ * known. */
+double vg_proof_largest(const struct vg_device *device, size_t map);
+/** An output may have lost that part of it. 16 bits, two or three parts of each factor, lose a tenth of
+ * this; what the host puts in the place of a sum loses all. */
+#define VG_PROOF_LOST (1.0 / 16)
+
 /** What an output was made of. */
 struct vg_proof_word {
     bool has_element; /**< false: of no element of x or k */
     bool is_zero;     /**< the number is */
     uint32_t element;
+    double lost;       /**< by rounding and by bits that are read as another type's, at most */
     uint32_t products; /**< of x and k; of these: ... */
     uint32_t x_shared, k_shared, x_buffer, k_constant, read_only, by_atomics;
     uint32_t joins;        /**< atomic additions of products, one thread's in a row count once */

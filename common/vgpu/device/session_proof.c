@@ -56,7 +56,7 @@ struct operands {
 static uint32_t element_of(const struct operands *o, int b, int m, int h, int w)
 {
     const struct conv_shape *s = o->shape;
-    uint64_t sum = 0;
+    uint32_t sum = 0;
     for (int c = 0; c < s->C; c++)
         for (int p = 0; p < s->K; p++) {
             const size_t image = (size_t)b * (size_t)s->C + (size_t)c;
@@ -64,9 +64,9 @@ static uint32_t element_of(const struct operands *o, int b, int m, int h, int w)
             const size_t map = (size_t)m * (size_t)s->C + (size_t)c;
             const uint32_t *k = o->k + (map * (size_t)s->K + (size_t)p) * (size_t)s->K;
             for (int q = 0; q < s->K; q++)
-                sum = field_reduce(sum + (uint64_t)x[w + q] * k[q]);
+                sum = field_add(sum, field_multiply(x[w + q], k[q]));
         }
-    return (uint32_t)sum;
+    return sum;
 }
 
 static void add_word(struct proof_totals *t, const struct vg_proof_word *word, bool right, size_t i)
@@ -109,8 +109,11 @@ static void judge(struct session_proof *p, const struct vg_device *device)
                 for (int w = 0; w < width; w++, i++) {
                     struct vg_proof_word word;
                     vg_proof_word(device, i, &word);
-                    const bool right = (word.has_element || word.is_zero) &&
+                    const bool lost =
+                        !(word.lost <= VG_PROOF_LOST * vg_proof_largest(device, (size_t)m));
+                    const bool right = (word.has_element || word.is_zero) && !lost &&
                                        word.element == element_of(&o, b, m, h, w);
+                    p->totals.lost += lost && word.has_element;
                     add_word(&p->totals, &word, right, i);
                 }
 }

@@ -19,6 +19,7 @@
     X(outputs)                                                                                     \
     X(right)      /* whose elements are the convolution of x and k */                              \
     X(no_element) /* made of no element of x and k */                                              \
+    X(lost)       /* by which rounding, or other bits, have lost what was computed */              \
     X(first_wrong)                                                                                 \
     X(products)                                                                                    \
     X(x_shared)                                                                                    \

@@ -2,6 +2,7 @@
 
 #include "vgpu/exec/float_bits.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -36,8 +37,11 @@ static void forget_tensors(struct proof *p)
     memset(p->tensor, 0, sizeof p->tensor);
     free(p->values);
     free(p->weights);
+    free(p->map_sums);
     p->values = NULL;
     p->weights = NULL;
+    p->map_sums = NULL;
+    p->maps = 0;
 }
 
 void proof_close(struct vg_device *d)
@@ -76,7 +80,7 @@ enum st_code vg_proof_start(struct vg_device *d, struct st_error *err)
     forget_tensors(p);
     if (p->log)
         proof_log_clear(p->log);
-    if (getrandom(&p->key, sizeof p->key, 0) != sizeof p->key)
+    if (!field_make() || getrandom(&p->key, sizeof p->key, 0) != sizeof p->key)
         return st_fail(err, ST_MISSING_TOOL, "the system has no random numbers");
     return ST_OK;
 }
@@ -94,7 +98,7 @@ static uint32_t random_element(const struct proof *p, uint64_t number)
     uint64_t z = p->key + (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (uint32_t)((z ^ z >> 31) % (FIELD_PRIME - 1)) + 1;
+    return (uint32_t)((z ^ z >> 31) % (proof_field.prime - 1)) + 1;
 }
 
 /* Elements of k are numbered by their values, those of x by their places. */
@@ -116,7 +120,8 @@ struct origin proof_by_value(const struct proof *p, uint32_t value)
 {
     if (!value || !p->values || !p->values[value_slot(p, value)])
         return (struct origin){0};
-    return (struct origin){.low = PROOF_ELEMENT | element_of_k(p, value), .way = WAY_OF_K};
+    return (struct origin){
+        .low = PROOF_ELEMENT | element_of_k(p, value), .way = WAY_OF_K, .value = value};
 }
 
 static bool make_table(struct proof *p, const uint32_t *words, size_t n)
@@ -137,6 +142,34 @@ static struct origin *origin_at(const struct proof *p, uint64_t address)
 {
     return p->global + (address - VG_GLOBAL_BASE) / 4;
 }
+
+/* ---- the largest sums that y could have ------------------------------------------------------- */
+
+static bool find_largest(struct proof *p, const uint32_t *x, size_t n)
+{
+    p->largest_x = 0;
+    for (size_t i = 0; i < n; i++)
+        p->largest_x = fmax(p->largest_x, fabs((double)f32_of_bits(x[i])));
+    return true;
+}
+
+static bool sum_maps(struct proof *p, const uint32_t *k, size_t n)
+{
+    free(p->map_sums);
+    p->maps = p->taps ? n / p->taps : 0;
+    p->map_sums = calloc(p->maps + 1, sizeof *p->map_sums);
+    for (size_t i = 0; p->map_sums && i < p->maps * p->taps; i++)
+        p->map_sums[i / p->taps] += fabs((double)f32_of_bits(k[i]));
+    return p->map_sums != NULL;
+}
+
+double vg_proof_largest(const struct vg_device *d, size_t map)
+{
+    const struct proof *p = d->proof;
+    return map < p->maps ? p->largest_x * p->map_sums[map] : 0;
+}
+
+/* ---- tensors and words ------------------------------------------------------------------------ */
 
 bool vg_proof_tensor(struct vg_device *d, enum vg_proof_tensor which, uint64_t address,
                      size_t bytes)
@@ -160,9 +193,11 @@ bool vg_proof_tensor(struct vg_device *d, enum vg_proof_tensor which, uint64_t a
                          : f32_of_bits(words[i]) == 0.0f ? 0
                                                          : random_element(p, i);
         to[i] = (struct origin){.low = PROOF_ELEMENT | t->elements[i],
-                                .way = which == VG_PROOF_K ? WAY_OF_K : WAY_OF_X};
+                                .way = which == VG_PROOF_K ? WAY_OF_K : WAY_OF_X,
+                                .value = words[i]};
     }
-    return which == VG_PROOF_X || proof_tile_weights(p, t->elements, n);
+    return which == VG_PROOF_X ? find_largest(p, words, n)
+                               : sum_maps(p, words, n) && proof_tile_weights(p, t->elements, n);
 }
 
 const uint32_t *vg_proof_elements(const struct vg_device *d, enum vg_proof_tensor which,
@@ -183,18 +218,21 @@ void vg_proof_word(const struct vg_device *d, size_t index, struct vg_proof_word
     const bool joined = o->way & WAY_JOINED && !joins->count; /* before they came here */
     uint32_t bits;
     memcpy(&bits, vg_memory_host(&d->memory, VG_GLOBAL_BASE + 4 * at), sizeof bits);
-    *to = (struct vg_proof_word){.has_element = o->low & PROOF_ELEMENT,
-                                 .is_zero = f32_of_bits(bits) == 0,
-                                 .element = o->low & FIELD_PRIME,
-                                 .products = products,
-                                 .x_shared = way_count(o->way, WAY_X_SHARED),
-                                 .k_shared = way_count(o->way, WAY_K_SHARED),
-                                 .x_buffer = way_count(o->way, WAY_X_BUFFER),
-                                 .k_constant = way_count(o->way, WAY_K_CONST),
-                                 .read_only = way_count(o->way, WAY_READ_ONLY),
-                                 .by_atomics = joined ? products : joins->products,
-                                 .joins = joined ? 2 : joins->count,
-                                 .largest_part = joined ? products / 2 : joins->largest};
+    *to = (struct vg_proof_word){
+        .has_element = o->low & PROOF_ELEMENT,
+        .is_zero = f32_of_bits(bits) == 0,
+        .element = o->low & FIELD_MASK,
+        .lost = (double)f32_of_bits(o->lost) +
+                fabs((double)f32_of_bits(bits) - (double)f32_of_bits(o->value)),
+        .products = products,
+        .x_shared = way_count(o->way, WAY_X_SHARED),
+        .k_shared = way_count(o->way, WAY_K_SHARED),
+        .x_buffer = way_count(o->way, WAY_X_BUFFER),
+        .k_constant = way_count(o->way, WAY_K_CONST),
+        .read_only = way_count(o->way, WAY_READ_ONLY),
+        .by_atomics = joined ? products : joins->products,
+        .joins = joined ? 2 : joins->count,
+        .largest_part = joined ? products / 2 : joins->largest};
 }
 
 size_t vg_proof_kernels(const struct vg_device *d)

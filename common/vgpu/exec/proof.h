@@ -12,9 +12,13 @@
  * At the end y must have the elements of the convolution of x and k. By polynomial identity testing
  * that is so for any order, tiling, algorithm and structure of calls that computes the sums of
  * products on the device, and for nothing else: what the host computed, what an earlier call left, and
- * products that are multiplied by zero have other elements. Rounding is not seen: that the values are
- * right is for the comparison with the reference. So a value that is split in parts (x = high + low)
- * carries its element in the first part, and x - high has the element 0.
+ * products that are multiplied by zero have other elements. A value that is split in parts
+ * (x = high + low) carries its element in the first part, and x - high has the element 0.
+ *
+ * The elements compute exactly, the words do not: a large number absorbs a sum, and a word's bits can be
+ * read as another type's. So each origin has the value that its word ought to hold and a bound of what
+ * was lost: an operand that holds something else has lost the difference, and a sum or product loses what
+ * its operands lost. An output may have lost a small part of its largest sum only (VG_PROOF_LOST).
  *
  * What came from the host has no origin, with one exception: a word that is bit for bit an element of
  * k is that element. So weights may be put in another order on the host.
@@ -38,6 +42,7 @@
 #ifndef CONVLAB_VG_PROOF_H
 #define CONVLAB_VG_PROOF_H
 
+#include "vgpu/exec/float_bits.h"
 #include "vgpu/exec/proof_field.h"
 #include "vgpu/exec/proof_ways.h"
 #include "vgpu/exec/vg_exec.h"
@@ -56,7 +61,9 @@ static inline bool proof_known(struct origin o)
 /** Of one number: of the word as a whole, or of a half. */
 struct proof_value {
     uint32_t element; /**< with PROOF_ELEMENT, or 0 */
+    float lost;
     uint64_t way;
+    double number; /**< of an operand: what its register holds; of a result: before it is rounded */
 };
 
 /** How products came to a word of global memory by atomic additions since it was last stored to. */
@@ -103,7 +110,10 @@ struct proof {
     struct proof_tensor tensor[VG_PROOF_TENSORS];
     uint32_t *values; /**< the values of k: a hash table; 0: free */
     size_t value_mask;
-    size_t taps;                  /**< weights of an output map, 0: not known */
+    size_t taps;      /**< weights of an output map, 0: not known */
+    double largest_x; /**< absolute */
+    double *map_sums; /**< of the absolute weights of each output map; NULL: no taps */
+    size_t maps;
     struct proof_weight *weights; /**< the elements of k: a hash table (proof_tile.c) */
     size_t weight_mask;
     struct proof_kernel *kernels;
@@ -137,38 +147,137 @@ static inline uint32_t proof_holds(const struct vg_warp *w, uint32_t slot)
 /** Makes room for origins in a slot. @param stride  words of a lane @return them */
 struct origin *proof_open(struct vg_warp *w, uint32_t slot, uint32_t stride);
 
-/** A value that is zero came no way: the rest of a value that was split, say. */
-static inline struct proof_value proof_value_of(uint32_t element, uint64_t way)
+/** Of one type and operation, compilers leave little of what follows. */
+#define PROOF_INLINE static inline __attribute__((always_inline))
+
+/** @return what bits of a type are as a number; of a pair: the lower one. */
+PROOF_INLINE double proof_double(uint64_t bits, enum ptx_type type)
 {
-    return (struct proof_value){PROOF_ELEMENT | element, element ? way : 0};
+    switch (type) {
+    case PTX_TYPE_f64:
+        return f64_of_bits(bits);
+    case PTX_TYPE_s32:
+        return (int32_t)bits;
+    case PTX_TYPE_u32:
+        return (uint32_t)bits;
+    case PTX_TYPE_s64:
+    case PTX_TYPE_u64:
+        return (double)(int64_t)bits;
+    case PTX_TYPE_f16:
+    case PTX_TYPE_f16x2:
+        return lane_f32_from_f16((uint32_t)bits & 0xffff);
+    case PTX_TYPE_bf16:
+    case PTX_TYPE_bf16x2:
+        return lane_f32_from_bf16((uint32_t)bits & 0xffff);
+    default:
+        return f32_of_bits((uint32_t)bits);
+    }
 }
 
-/** The number that bits of a type are; of a pair: the lower one. */
-double proof_double(uint64_t bits, enum ptx_type type);
+/** Whether numbers of a type are halves of words. */
+PROOF_INLINE bool proof_is_half(enum ptx_type type)
+{
+    return type == PTX_TYPE_f16 || type == PTX_TYPE_f16x2 || type == PTX_TYPE_bf16 ||
+           type == PTX_TYPE_bf16x2;
+}
+
+/** A result. A value that is zero came no way: the rest of a value that was split, say. It lost no more than
+ * it is, however it came, so that sums whose rests are added again (Kahan's) lose little; and no more than
+ * its operands did, because one sum in 2^30 is zero by chance. */
+PROOF_INLINE struct proof_value proof_value_of(uint32_t element, uint64_t way, double number,
+                                               double lost)
+{
+    const double size = __builtin_fabs(number), least = element || lost < size ? lost : size;
+    return (struct proof_value){PROOF_ELEMENT | element, (float)least, element ? way : 0, number};
+}
+
+/** An operand: a number of a type, with the element that its word or the half of it has. The bits of a
+ * bfloat16 in the upper half of a word are a float32. */
+PROOF_INLINE struct proof_value proof_operand_of(struct origin o, double number, enum ptx_type type,
+                                                 int half)
+{
+    const bool upper = half || (!o.low && type == PTX_TYPE_f32);
+    struct proof_value r = {.element = upper ? o.high : o.low, .number = number};
+    if (!r.element)
+        return r;
+    const int left = !upper && proof_is_half(type) ? 16 : 0;
+    const uint32_t mask = upper ? 0xffff0000 : 0xffffffff;
+    const double expected = (double)f32_of_bits(o.value << left & mask);
+    r.way = o.way;
+    r.lost = f32_of_bits(o.lost << left & mask) + (float)__builtin_fabs(number - expected);
+    return r;
+}
+
+/** The origin of a word, or of its lower half, that an operation gives. */
+PROOF_INLINE struct origin proof_origin(struct proof_value v, enum ptx_type type)
+{
+    const float number = (float)v.number;
+    if (!v.element)
+        return (struct origin){0};
+    if (!proof_is_half(type))
+        return (struct origin){.low = v.element,
+                               .way = v.way,
+                               .value = bits_of_f32(number),
+                               .lost = bits_of_f32(v.lost)};
+    const float lost = v.lost + 0x1p-8f * __builtin_fabsf(number);
+    return (struct origin){.low = v.element,
+                           .way = v.way,
+                           .value = (bits_of_f32(number) + 0x8000) >> 16,
+                           .lost = (bits_of_f32(lost) + 0xffff) >> 16};
+}
+
+/** Half of a word, as the lower half of another one. */
+static inline struct origin proof_part(struct origin o, int half)
+{
+    const uint32_t element = half ? o.high : o.low;
+    return (struct origin){.low = element,
+                           .way = element ? o.way : 0,
+                           .value = o.value >> 16 * half & 0xffff,
+                           .lost = o.lost >> 16 * half & 0xffff};
+}
+
+/** A word of two such. */
+static inline struct origin proof_joined(struct origin low, struct origin high)
+{
+    return (struct origin){.low = low.low,
+                           .high = high.low,
+                           .way = way_sum(low.way, high.way),
+                           .value = (low.value & 0xffff) | high.value << 16,
+                           .lost = (low.lost & 0xffff) | high.lost << 16};
+}
+
 /** The value that stands for a number without an element. */
-struct proof_value proof_plain_number(uint64_t bits, enum ptx_type type);
+struct proof_value proof_plain_number(double number, enum ptx_type type);
 
 /** A value, or if it has no element: the one that stands for the number. */
-static inline struct proof_value proof_number(uint64_t bits, enum ptx_type type,
-                                              struct proof_value v)
+PROOF_INLINE struct proof_value proof_number(struct proof_value v, enum ptx_type type)
 {
-    return v.element ? v : proof_plain_number(bits, type);
+    return v.element ? v : proof_plain_number(v.number, type);
 }
 
-/** Of values with elements. */
-static inline struct proof_value proof_sum(struct proof_value a, struct proof_value b)
+/** Of values with elements. @par What rounding loses of a result, at most, and of a sum never more than
+ * the smaller addend. */
+#define ROUNDING 0x1p-23
+PROOF_INLINE struct proof_value proof_sum(struct proof_value a, struct proof_value b)
 {
-    return proof_value_of(field_add(a.element & FIELD_PRIME, b.element & FIELD_PRIME),
-                          way_sum(a.way, b.way));
+    const double sum = a.number + b.number, rounding = ROUNDING * __builtin_fabs(sum);
+    double smaller = __builtin_fabs(a.number);
+    smaller = __builtin_fabs(b.number) < smaller ? __builtin_fabs(b.number) : smaller;
+    return proof_value_of(field_add(a.element & FIELD_MASK, b.element & FIELD_MASK),
+                          way_sum(a.way, b.way), sum,
+                          a.lost + b.lost + (smaller < rounding ? smaller : rounding));
 }
 
 /** The same. @param multiplied  whether it is a product of x and k */
-static inline struct proof_value proof_product(struct proof_value a, struct proof_value b,
-                                               bool *multiplied)
+PROOF_INLINE struct proof_value proof_product(struct proof_value a, struct proof_value b,
+                                              bool *multiplied)
 {
-    const uint32_t element = field_multiply(a.element & FIELD_PRIME, b.element & FIELD_PRIME);
+    const uint32_t element = field_multiply(a.element & FIELD_MASK, b.element & FIELD_MASK);
+    const double size_a = __builtin_fabs(a.number), size_b = __builtin_fabs(b.number);
     *multiplied = element && way_multiplies(a.way, b.way);
-    return proof_value_of(element, way_product(a.way, b.way));
+    return proof_value_of(element, way_product(a.way, b.way), a.number * b.number,
+                          (size_a + a.lost) * b.lost + size_b * a.lost +
+                              ROUNDING * size_a * size_b);
 }
 
 /** Lanes have made products of x and k, @p count together. */

@@ -24,7 +24,10 @@ void proof_load_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes
         if (!from.origin || !from.origin->low || from.origin->high)
             continue;
         const struct origin all = byte ? *from.origin : proof_fetch(w, in, from, -1);
-        o[i] = (struct origin){.high = all.low, .way = byte ? byte : all.way, .step = all.step};
+        o[i] = all;
+        o[i].low = 0;
+        o[i].high = all.low;
+        o[i].way = byte ? byte : all.way;
     }
     proof_put(w, in->d, lanes, o, 1, 0);
 }
@@ -36,14 +39,17 @@ static struct origin add_byte(struct proof_bytes *to, uint64_t address, struct o
     if (!byte.high || byte.low)
         *to = (struct proof_bytes){0};
     else if (!number)
-        *to = (struct proof_bytes){
-            address, {.low = byte.high, .way = byte.way, .step = byte.step}, 1};
-    else if (to->next == number && to->address == address - number && to->origin.low == byte.high &&
-             byte.way == number)
+        *to = (struct proof_bytes){address, byte, 1};
+    else if (to->next == number && to->address == address - number &&
+             to->origin.high == byte.high && byte.way == number)
         to->next++;
     else
         to->next = 0;
-    return to->next == 4 ? to->origin : (struct origin){0};
+    if (to->next != 4)
+        return (struct origin){0};
+    to->origin.low = to->origin.high;
+    to->origin.high = 0;
+    return to->origin;
 }
 
 void proof_store_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)

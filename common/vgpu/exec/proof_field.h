@@ -1,44 +1,62 @@
 /** @file
- * The prime field of the proof by execution (proof.h): integers modulo 2^31 - 1.
+ * The prime field of the proof by execution (proof.h): integers modulo a random prime of 31 bits.
  *
  * An element fits the word whose origin it is. A sum of products that is not the convolution has,
- * with random inputs, the right element with a probability of 2 in 2^31.
+ * with random inputs, the right element with a probability of 2 in 2^30. The prime is unknown before the
+ * process runs: modulo a known one, a submission may multiply by constants that are next to nothing and
+ * stand for 1 (2^-93 modulo 2^31 - 1).
+ *
+ * Elements are kept in Montgomery's form: a * 2^32, so that a product needs no division.
  */
 #ifndef CONVLAB_VG_PROOF_FIELD_H
 #define CONVLAB_VG_PROOF_FIELD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#define FIELD_PRIME UINT32_C(0x7fffffff)
+/** The bits of an element. */
+#define FIELD_MASK UINT32_C(0x7fffffff)
 
-/** @pre v < 2^62 */
-static inline uint32_t field_reduce(uint64_t v)
-{
-    v = (v & FIELD_PRIME) + (v >> 31);
-    v = (v & FIELD_PRIME) + (v >> 31);
-    return v >= FIELD_PRIME ? (uint32_t)(v - FIELD_PRIME) : (uint32_t)v;
-}
+struct field {
+    uint32_t prime;
+    uint32_t inverse; /**< -1 / prime modulo 2^32 */
+    uint32_t one;     /**< the element 1 */
+    uint32_t square;  /**< 2^64, which makes an element of an integer */
+};
+
+/** This process's; made by field_make(). */
+extern struct field proof_field;
+
+/** Chooses the prime, once in a process. @return false: the system has no random numbers */
+bool field_make(void);
 
 static inline uint32_t field_add(uint32_t a, uint32_t b)
 {
     const uint32_t sum = a + b;
-    return sum >= FIELD_PRIME ? sum - FIELD_PRIME : sum;
+    return sum >= proof_field.prime ? sum - proof_field.prime : sum;
 }
 
 static inline uint32_t field_negative(uint32_t a)
 {
-    return a ? FIELD_PRIME - a : 0;
+    return a ? proof_field.prime - a : 0;
 }
 
 static inline uint32_t field_multiply(uint32_t a, uint32_t b)
 {
-    return field_reduce((uint64_t)a * b);
+    const uint64_t product = (uint64_t)a * b;
+    const uint64_t multiple =
+        (uint64_t)((uint32_t)product * proof_field.inverse) * proof_field.prime;
+    const uint32_t r = (uint32_t)((product + multiple) >> 32);
+    return r >= proof_field.prime ? r - proof_field.prime : r;
 }
 
 /** @return 1/a, 0 for 0. */
 uint32_t field_inverse(uint32_t a);
+uint32_t field_of_integer(uint64_t number);
+/** @pre |exponent| < 2300 */
+uint32_t field_power_of_2(int exponent);
 
-/** The element that stands for a number which is no element of x or k. A number that is the nearest
+/** The element that stands for a number which is not an element of x or k. A number that is the nearest
  * float (or double) to a fraction p/q of small p and q, such as 1/6, stands for that fraction, so that
  * the transforms of Winograd's algorithm are exact. @param is_float  the number was a float32 */
 uint32_t field_of_number(double number, int is_float);

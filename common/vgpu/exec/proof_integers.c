@@ -1,7 +1,9 @@
-/* What arithmetic on integers does to the origins of registers: fixed point. An integer that was made of
+/* Arithmetic on integers changes the origins of registers: fixed point. An integer that was made of
  * an element of x or k, times a power of two, say, has that element times the power. Digits that are lost
- * are rounding, which is not seen here. */
+ * are lost. */
 #include "vgpu/exec/proof_step.h"
+
+#include <math.h>
 
 static const struct {
     uint16_t op;
@@ -25,27 +27,27 @@ size_t proof_integer_rows(uint16_t *ops, size_t room)
     return n < room ? n : room;
 }
 
-struct proof_value proof_integer_at(const struct vg_warp *w, uint32_t slot, uint32_t lane,
-                                    uint32_t words)
-{
-    const struct origin o = proof_word_of(w, slot, lane, 0);
-    const struct proof_value v = {o.low ? o.low : o.high, o.way};
-    const uint64_t bits = words == 2 ? ((const uint64_t *)(const void *)(w->regs + slot))[lane]
-                                     : proof_bits_of(w, slot, lane);
-    return proof_number(bits, words == 2 ? PTX_TYPE_s64 : PTX_TYPE_s32, v);
-}
-
 struct proof_value proof_shifted(struct proof_value a, int left)
 {
-    const uint32_t power = (uint32_t)1 << (left % 31 + 31) % 31; /* 2^31 is 1 here */
-    return a.element ? proof_value_of(field_multiply(a.element & FIELD_PRIME, power), a.way) : a;
+    const double power = ldexp(1, left);
+    if (!a.element)
+        return a;
+    return proof_value_of(field_multiply(a.element & FIELD_MASK, field_power_of_2(left)), a.way,
+                          a.number * power, a.lost * power);
+}
+
+static struct proof_value integer_at(const struct vg_warp *w, uint32_t slot, uint32_t lane,
+                                     uint32_t words)
+{
+    const enum ptx_type type = words == 2 ? PTX_TYPE_s64 : PTX_TYPE_s32;
+    return proof_number(proof_operand(w, slot, lane, type, 0), type);
 }
 
 static struct proof_value compute(const struct ir_insn *in, const struct vg_warp *w, uint32_t lane,
                                   size_t row, uint32_t *count)
 {
     const uint32_t from = rows[row].from, to = rows[row].to;
-    const struct proof_value a = proof_integer_at(w, in->a, lane, from);
+    const struct proof_value a = integer_at(w, in->a, lane, from);
     struct proof_value b = {0}, product;
     bool multiplied = false;
     if (rows[row].kind == KIND_NEGATE)
@@ -54,7 +56,7 @@ static struct proof_value compute(const struct ir_insn *in, const struct vg_warp
         const int by = (int)(proof_bits_of(w, in->b, lane) & 63);
         return proof_shifted(a, in->op == IR_SHL_64 ? by : -by);
     }
-    b = proof_integer_at(w, in->b, lane, from);
+    b = integer_at(w, in->b, lane, from);
     if (rows[row].kind == KIND_ADD)
         return proof_sum(a, b);
     if (rows[row].kind == KIND_SUBTRACT)
@@ -63,7 +65,7 @@ static struct proof_value compute(const struct ir_insn *in, const struct vg_warp
     *count += multiplied;
     if (in->op == IR_MUL_HI_S32)
         return proof_shifted(product, -32);
-    return rows[row].kind == KIND_FMA ? proof_sum(product, proof_integer_at(w, in->c, lane, to))
+    return rows[row].kind == KIND_FMA ? proof_sum(product, integer_at(w, in->c, lane, to))
                                       : product;
 }
 
@@ -79,8 +81,8 @@ void proof_integer(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, 
     uint32_t count = 0, multiplied = 0;
     for (uint32_t left = lanes; left; left &= left - 1) {
         const uint32_t i = (uint32_t)__builtin_ctz(left), before = count;
-        const struct proof_value r = compute(in, w, i, row, &count);
-        o[i] = (struct origin){.low = r.element, .way = r.way};
+        o[i] =
+            proof_origin(compute(in, w, i, row, &count), stride == 2 ? PTX_TYPE_s64 : PTX_TYPE_s32);
         multiplied |= count != before ? left & -left : 0;
     }
     proof_clear(w, in->d, lanes);

@@ -168,7 +168,7 @@ static long index_of(const struct proof *p, enum vg_proof_tensor which,
     if (e->space == PTX_SPACE_GLOBAL && e->address - t->address < t->bytes)
         return (long)((e->address - t->address) / 4);
     for (size_t i = 0; t->elements && i < t->bytes / 4; i++)
-        if (t->elements[i] == (e->element & FIELD_PRIME))
+        if (t->elements[i] == (e->element & FIELD_MASK))
             return (long)i;
     return -1;
 }

@@ -7,20 +7,19 @@
 /* ---- elements of fragments ------------------------------------------------------------------- */
 
 /* Element e of a lane: types of 16 bits lie in pairs. Narrower ones have no origin. */
-static struct proof_value element_get(const struct vg_warp *w, const uint32_t *regs, int e,
-                                      int lane, enum ptx_type type)
+static struct origin element_get(const struct vg_warp *w, const uint32_t *regs, int e, int lane,
+                                 enum ptx_type type)
 {
     const int per = ptx_type_per_register(type);
     const uint32_t slot = regs[1 + e / per], stride = proof_holds(w, slot);
     if (!stride || per > 2)
-        return (struct proof_value){0};
+        return (struct origin){0};
     const struct origin o = proof_slot(w, slot)[(uint32_t)lane * stride];
-    const uint32_t element = e % per ? o.high : o.low;
-    return (struct proof_value){element, element ? o.way : 0};
+    return per == 2 ? proof_part(o, e % per) : o;
 }
 
 static void element_set(struct vg_warp *w, const uint32_t *regs, int e, int lane,
-                        enum ptx_type type, struct proof_value v)
+                        enum ptx_type type, struct origin v)
 {
     const int per = ptx_type_per_register(type);
     const uint32_t slot = regs[1 + e / per], stride = type == PTX_TYPE_f64 ? 2 : 1;
@@ -29,11 +28,13 @@ static void element_set(struct vg_warp *w, const uint32_t *regs, int e, int lane
         return;
     if (proof_holds(w, slot))
         o[lane] = proof_slot(w, slot)[(uint32_t)lane * stride];
-    if (e % per == 0)
-        o[lane] = (struct origin){.high = per == 2 ? o[lane].high : 0,
-                                  .way = per == 2 && o[lane].high ? o[lane].way : 0};
-    *(e % per ? &o[lane].high : &o[lane].low) = v.element;
-    o[lane].way = way_sum(o[lane].way, v.way);
+    const struct origin other = proof_part(o[lane], 1 - e % per), none = {0};
+    if (per == 1)
+        o[lane] = v;
+    else if (e % per)
+        o[lane] = proof_joined(other, v);
+    else
+        o[lane] = proof_joined(v, o[lane].high ? other : none);
     proof_put(w, slot, 1u << lane, o, stride, 0);
 }
 
@@ -43,34 +44,26 @@ enum { MOST = 16 * 256 };
 
 struct product {
     struct proof_value a[MOST], b[MOST], c[1024];
-    double plain_a[MOST], plain_b[MOST], plain_c[1024];
 };
-
-static struct proof_value element_or_number(struct proof_value v, double number)
-{
-    return v.element ? v : (struct proof_value){PROOF_ELEMENT | field_of_number(number, true), 0};
-}
 
 /* One element of d. */
 static struct proof_value dot(const struct product *p, const struct matrix_sizes *s, int i, int j,
                               uint32_t *count)
 {
     struct proof_value sum = p->c[i * s->n + j];
-    double plain = p->plain_c[i * s->n + j];
     for (int q = 0; q < s->k; q++) {
         const struct proof_value a = p->a[i * s->k + q], b = p->b[q * s->n + j];
-        const double x = p->plain_a[i * s->k + q], y = p->plain_b[q * s->n + j];
         bool multiplied;
         if (!a.element && !b.element) {
-            plain += sum.element ? 0 : x * y;
+            sum.number += sum.element ? 0 : a.number * b.number;
             continue;
         }
-        if ((!a.element && x == 0) || (!b.element && y == 0))
+        if ((!a.element && a.number == 0) || (!b.element && b.number == 0))
             continue;
-        const struct proof_value product =
-            proof_product(element_or_number(a, x), element_or_number(b, y), &multiplied);
-        sum =
-            sum.element || plain != 0 ? proof_sum(element_or_number(sum, plain), product) : product;
+        const struct proof_value product = proof_product(
+            proof_number(a, PTX_TYPE_f32), proof_number(b, PTX_TYPE_f32), &multiplied);
+        sum = sum.element || sum.number != 0 ? proof_sum(proof_number(sum, PTX_TYPE_f32), product)
+                                             : product;
         *count += multiplied;
     }
     return sum;
@@ -95,15 +88,14 @@ static void multiply(struct vg_warp *w, const struct ir_insn *in, const struct m
     uint32_t count = 0;
     struct matrix_element at;
     struct proof_value *const values[] = {NULL, p->a, p->b, p->c};
-    double *const numbers[] = {NULL, p->plain_a, p->plain_b, p->plain_c};
     for (int which = MATRIX_A; which <= MATRIX_C; which++)
         for (int i = 0; matrix_element(w, in, (enum matrix_operand)which, i, &at); i++) {
-            values[which][at.index] = element_get(w, at.regs, at.e, at.lane, at.type);
-            numbers[which][at.index] = matrix_number(w, &at);
+            values[which][at.index] = proof_operand_of(
+                element_get(w, at.regs, at.e, at.lane, at.type), matrix_number(w, &at), at.type, 0);
         }
     for (int i = 0; matrix_element(w, in, MATRIX_D, i, &at); i++)
         element_set(w, at.regs, at.e, at.lane, at.type,
-                    dot(p, s, at.index / s->n, at.index % s->n, &count));
+                    proof_origin(dot(p, s, at.index / s->n, at.index % s->n, &count), at.type));
     count_reuse(w, s, p);
     proof_counts(w)->matrix_products += count;
     proof_multiplied(w, in, count ? w->mask : 0, count);
@@ -122,11 +114,9 @@ static void wmma_access(struct vg_warp *w, const struct ir_insn *in, bool is_sto
         const int half = at.bytes >= 4 ? -1 : (int)(at.address >> 1 & 1);
         const struct proof_place place = proof_place(w, &one, at.lane, at.address);
         if (is_store) {
-            const struct proof_value v = element_get(w, at.regs, at.e, at.lane, type);
-            proof_keep(w, &one, place, half, (struct origin){.low = v.element, .way = v.way});
+            proof_keep(w, &one, place, half, element_get(w, at.regs, at.e, at.lane, type));
         } else {
-            const struct origin o = proof_fetch(w, &one, place, half);
-            element_set(w, at.regs, at.e, at.lane, type, (struct proof_value){o.low, o.way});
+            element_set(w, at.regs, at.e, at.lane, type, proof_fetch(w, &one, place, half));
         }
     }
 }
@@ -138,7 +128,8 @@ static void rows_access(struct vg_warp *w, const struct ir_insn *in, bool is_sto
     one.space = PTX_SPACE_SHARED;
     struct origin o[4][VG_LANES] = {{{0}}};
     for (int k = 0; k < in->vector && k < 4; k++)
-        for (int lane = 0; lane < VG_LANES; lane++)
+        for (int lane = 0; lane < VG_LANES; lane++) {
+            struct origin read[2] = {{0}};
             for (int half = 0; half < 2; half++) {
                 int row = lane / 4, column = lane % 4 * 2 + half;
                 if (in->mode & MODE_TRANS) {
@@ -155,15 +146,13 @@ static void rows_access(struct vg_warp *w, const struct ir_insn *in, bool is_sto
                 if (is_store) {
                     const struct origin r =
                         proof_holds(w, regs[k]) ? proof_slot(w, regs[k])[lane] : (struct origin){0};
-                    const uint32_t element = half ? r.high : r.low;
-                    proof_keep(w, &one, place, (int)(at >> 1 & 1),
-                               (struct origin){.low = element, .way = element ? r.way : 0});
+                    proof_keep(w, &one, place, (int)(at >> 1 & 1), proof_part(r, half));
                     continue;
                 }
-                const struct origin r = proof_fetch(w, &one, place, (int)(at >> 1 & 1));
-                *(half ? &o[k][lane].high : &o[k][lane].low) = r.low;
-                o[k][lane].way = way_sum(o[k][lane].way, r.way);
+                read[half] = proof_fetch(w, &one, place, (int)(at >> 1 & 1));
             }
+            o[k][lane] = proof_joined(read[0], read[1]);
+        }
     for (int k = 0; !is_store && k < in->vector && k < 4; k++)
         proof_put(w, regs[k], w->mask, o[k], 1, 0);
 }
@@ -171,14 +160,11 @@ static void rows_access(struct vg_warp *w, const struct ir_insn *in, bool is_sto
 static void transpose(struct vg_warp *w, const struct ir_insn *in)
 {
     struct origin o[VG_LANES] = {{0}};
-    for (int lane = 0; lane < VG_LANES && proof_holds(w, in->a); lane++)
-        for (int half = 0; half < 2; half++) {
-            const int row = lane % 4 * 2 + half, column = lane / 4;
-            const struct origin from = proof_slot(w, in->a)[4 * row + column / 2];
-            const uint32_t element = column & 1 ? from.high : from.low;
-            *(half ? &o[lane].high : &o[lane].low) = element;
-            o[lane].way = way_sum(o[lane].way, element ? from.way : 0);
-        }
+    for (int lane = 0; lane < VG_LANES && proof_holds(w, in->a); lane++) {
+        const struct origin *from = proof_slot(w, in->a) + lane % 4 * 8 + lane / 8;
+        o[lane] =
+            proof_joined(proof_part(from[0], lane / 4 & 1), proof_part(from[4], lane / 4 & 1));
+    }
     proof_put(w, in->d, w->mask, o, 1, 0);
 }
 

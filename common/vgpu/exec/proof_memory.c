@@ -141,7 +141,10 @@ struct origin proof_fetch(struct vg_warp *w, const struct ir_insn *in, struct pr
     if (!o.low && !o.high)
         return o;
     if (half != WHOLE)
-        o = (struct origin){.low = half ? o.high : o.low, .way = o.way};
+        o = (struct origin){.low = half ? o.high : o.low,
+                            .way = o.way,
+                            .value = o.value >> 16 * half & 0xffff,
+                            .lost = o.lost >> 16 * half & 0xffff};
     if (!o.way)
         return o;
     if (!way_is_raw(o.way)) {
@@ -192,8 +195,11 @@ static void keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place
         *to.origin = what;
         return;
     }
+    const uint32_t other = half ? 0xffff : 0xffff0000;
     *(half ? &to.origin->high : &to.origin->low) = what.low;
     to.origin->way |= what.way;
+    to.origin->value = (to.origin->value & other) | (what.value & 0xffff) << 16 * half;
+    to.origin->lost = (to.origin->lost & other) | (what.lost & 0xffff) << 16 * half;
 }
 
 void proof_keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place to, int half,
@@ -354,12 +360,12 @@ static struct origin sum_at(struct vg_warp *w, const struct ir_insn *in, int lan
     if (!ptx_type_is_float(type) ? in->bytes < 4 || (!at.origin->low && !b.low)
                                  : type != PTX_TYPE_f32 && type != PTX_TYPE_f64)
         return sum;
-    const struct proof_value r =
-        proof_sum(proof_number(old, type, (struct proof_value){at.origin->low, at.origin->way}),
-                  proof_number(by, type, (struct proof_value){b.low, b.way}));
+    const struct proof_value r = proof_sum(
+        proof_number(proof_operand_of(*at.origin, proof_double(old, type), type, 0), type),
+        proof_number(proof_operand_of(b, proof_double(by, type), type, 0), type));
     join(w, lane, at, b.low ? way_products(b.way) : 0);
     if (at.origin->low || b.low)
-        sum = (struct origin){.low = r.element, .way = r.way};
+        sum = proof_origin(r, type);
     if (proof_of(w)->log)
         sum.step = proof_log_join(
             w, in, lane, at,

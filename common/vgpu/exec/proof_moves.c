@@ -1,4 +1,4 @@
-/* What moves, selections, conversions, operations on bits and shuffles do to the origins of registers:
+/* Moves, selections, conversions, operations on bits and shuffles keep the origins of registers:
  * they carry them along. */
 #include "vgpu/exec/float_bits.h"
 #include "vgpu/exec/proof_step.h"
@@ -49,16 +49,12 @@ static uint32_t not_negative(const struct ir_insn *in, const struct vg_warp *w)
     return r;
 }
 
+/* The upper half of a float32 is a bfloat16, cut off. */
 static struct origin half_of(struct origin o, int half)
 {
-    /* the upper half of a float32 is a bfloat16, cut off */
-    const uint32_t element = !half ? o.low : o.high ? o.high : o.low;
-    return (struct origin){.low = element, .way = element ? o.way : 0};
-}
-
-static struct origin joined(struct origin low, struct origin high)
-{
-    return (struct origin){low.low, high.low, way_sum(low.way, high.way), 0};
+    if (half && !o.high)
+        o.high = o.low;
+    return proof_part(o, half);
 }
 
 static void pack(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
@@ -71,8 +67,8 @@ static void pack(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
             if (in->bytes >= 4)
                 o[word][i] = proof_word_of(w, parts[word], i, 0);
             else if (in->bytes == 2)
-                o[word][i] = joined(proof_word_of(w, parts[2 * word], i, 0),
-                                    proof_word_of(w, parts[2 * word + 1], i, 0));
+                o[word][i] = proof_joined(proof_word_of(w, parts[2 * word], i, 0),
+                                          proof_word_of(w, parts[2 * word + 1], i, 0));
         }
     for (uint32_t word = 0; word < stride; word++)
         proof_put(w, in->d, lanes, o[word], stride, word);
@@ -139,19 +135,12 @@ static struct conversion conversion_of(const struct ir_insn *in)
 static void convert(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     const struct conversion c = conversion_of(in);
-    const bool is_float = ptx_type_is_float(c.from);
-    const bool follows = (is_float || ptx_type_bytes(c.from) >= 4) &&
+    const bool follows = (ptx_type_is_float(c.from) || ptx_type_bytes(c.from) >= 4) &&
                          (ptx_type_is_float(c.to) || ptx_type_bytes(c.to) >= 4);
-    const uint32_t words = ptx_type_bytes(c.from) == 8 ? 2 : 1;
     struct origin o[VG_LANES] = {{0}};
     for (uint32_t i = 0; i < VG_LANES && follows && proof_holds(w, in->a); i++) {
-        const struct origin from = proof_word_of(w, in->a, i, 0);
-        struct proof_value v = {0};
-        if (is_float)
-            v = proof_operand(w, in->a, i, c.from, 0).v;
-        else if (from.low || from.high)
-            v = proof_integer_at(w, in->a, i, words);
-        o[i] = (struct origin){.low = v.element, .way = v.way, .step = from.step};
+        o[i] = proof_origin(proof_operand(w, in->a, i, c.from, 0), c.to);
+        o[i].step = proof_word_of(w, in->a, i, 0).step;
     }
     proof_clear(w, in->d, lanes);
     proof_put(w, in->d, lanes, o, ptx_type_bytes(c.to) == 8 ? 2 : 1, 0);
@@ -162,7 +151,8 @@ static void convert_pair(const struct ir_insn *in, struct vg_warp *w, uint32_t l
     struct origin o[VG_LANES] = {{0}};
     const bool halves = in->type == PTX_TYPE_f16x2 || in->type == PTX_TYPE_bf16x2;
     for (uint32_t i = 0; i < VG_LANES && halves; i++)
-        o[i] = joined(proof_word_of(w, in->b, i, 0), proof_word_of(w, in->a, i, 0));
+        o[i] = proof_joined(proof_origin(proof_operand(w, in->b, i, PTX_TYPE_f32, 0), in->type),
+                            proof_origin(proof_operand(w, in->a, i, PTX_TYPE_f32, 0), in->type));
     proof_put(w, in->d, lanes, o, 1, 0);
 }
 
@@ -179,7 +169,7 @@ static struct origin masked(struct origin a, uint32_t mask)
     if (mask == 0xffff)
         return half_of(a, 0);
     if (mask == 0xffff0000u && a.high)
-        return joined((struct origin){0}, half_of(a, 1));
+        return proof_joined((struct origin){0}, half_of(a, 1));
     return cuts_fraction(mask) ? a : (struct origin){0};
 }
 
@@ -191,22 +181,48 @@ static struct origin selected(struct origin a, struct origin b, uint32_t selecto
         if (!(low & 1) && high == low + 1 && low < 8)
             r[half] = half_of(low < 4 ? a : b, low >> 1 & 1);
     }
-    return joined(r[0], r[1]);
+    return proof_joined(r[0], r[1]);
 }
 
 /* Of integers. */
 static struct origin sum(struct origin a, struct origin b, uint32_t a_bits, uint32_t b_bits)
 {
-    const struct proof_value r =
-        proof_sum(proof_number(a_bits, PTX_TYPE_s32, (struct proof_value){a.low, a.way}),
-                  proof_number(b_bits, PTX_TYPE_s32, (struct proof_value){b.low, b.way}));
-    return (struct origin){.low = r.element, .way = r.way};
+    const enum ptx_type type = PTX_TYPE_s32;
+    return proof_origin(
+        proof_sum(proof_number(proof_operand_of(a, (int32_t)a_bits, type, 0), type),
+                  proof_number(proof_operand_of(b, (int32_t)b_bits, type, 0), type)),
+        type);
 }
 
-static struct origin shifted(struct origin a, uint32_t by)
+static struct origin shifted(struct origin a, uint32_t bits, uint32_t by)
 {
-    const struct proof_value r = proof_shifted((struct proof_value){a.low, a.way}, (int)(by & 31));
-    return (struct origin){.low = r.element, .way = r.way, .step = a.step};
+    const struct proof_value v = proof_operand_of(a, (int32_t)bits, PTX_TYPE_s32, 0);
+    struct origin o = proof_origin(proof_shifted(v, (int)(by & 31)), PTX_TYPE_s32);
+    o.step = a.step;
+    return o;
+}
+
+/* With the other sign. */
+static struct origin turned(struct origin a)
+{
+    if (a.low)
+        a.low = PROOF_ELEMENT | field_negative(a.low & FIELD_MASK);
+    a.high = 0;
+    a.value ^= 0x80000000u;
+    return a.low ? a : (struct origin){.step = a.step};
+}
+
+/* Both words, where only one of them has an element in each half. */
+static struct origin united(struct origin a, struct origin b)
+{
+    const uint32_t low = a.low ? 0xffff : 0, high = a.high ? 0xffff0000 : 0;
+    const bool one = !(a.low || a.high) || !(b.low || b.high);
+    const uint32_t of_a = one ? 0xffffffff : low | high, of_b = one ? of_a : ~of_a;
+    return (struct origin){.low = a.low ? a.low : b.low,
+                           .high = a.high ? a.high : b.high,
+                           .way = way_sum(a.way, b.way),
+                           .value = (a.value & of_a) | (b.value & of_b),
+                           .lost = (a.lost & of_a) | (b.lost & of_b)};
 }
 
 /* Numbers are split, packed and negated by their bits. */
@@ -220,18 +236,13 @@ static struct origin by_bits(const struct ir_insn *in, struct origin a, struct o
     case IR_AND_32:
         return both ? none : masked(one, other);
     case IR_OR_32:
-        return (struct origin){a.low ? a.low : b.low, a.high ? a.high : b.high,
-                               way_sum(a.way, b.way), 0};
-    case IR_XOR_32: {
-        const struct proof_value v = proof_negative((struct proof_value){one.low, one.way});
-        return both || other != 0x80000000u
-                   ? none
-                   : (struct origin){.low = v.element, .way = v.way, .step = one.step};
-    }
+        return united(a, b);
+    case IR_XOR_32:
+        return both || other != 0x80000000u ? none : turned(one);
     case IR_ADD_32:
         return both || other > 0xffff ? sum(a, b, a_bits, b_bits) : one; /* a small one rounds */
     case IR_SHL_32:
-        return b_bits == 16 ? joined(none, half_of(a, 0)) : shifted(a, b_bits);
+        return b_bits == 16 ? proof_joined(none, half_of(a, 0)) : shifted(a, a_bits, b_bits);
     case IR_SHR_U32:
         return b_bits == 16 ? half_of(a, 1) : none;
     default:

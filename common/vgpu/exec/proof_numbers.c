@@ -1,55 +1,52 @@
-/* What arithmetic on floating-point numbers does to the origins of registers. */
-#include "vgpu/exec/float_bits.h"
+/* Arithmetic on floating-point numbers changes the origins of registers. */
 #include "vgpu/exec/proof_log.h"
 #include "vgpu/exec/proof_step.h"
 
 #include <math.h>
 
-static inline bool is_zero(struct proof_operand a, enum ptx_type type)
+PROOF_INLINE bool is_zero(struct proof_value a)
 {
-    return !a.v.element && proof_double(a.bits, type) == 0;
+    return !a.element && a.number == 0;
 }
 
-static inline struct proof_value multiply(struct proof_operand a, struct proof_operand b,
-                                          enum ptx_type type, uint32_t *count)
+PROOF_INLINE struct proof_value multiply(struct proof_value a, struct proof_value b,
+                                         enum ptx_type type, uint32_t *count)
 {
     bool multiplied = false;
-    if ((!a.v.element && !b.v.element) || is_zero(a, type) || is_zero(b, type))
+    if ((!a.element && !b.element) || is_zero(a) || is_zero(b))
         return (struct proof_value){0};
-    const struct proof_value r = proof_product(proof_number(a.bits, type, a.v),
-                                               proof_number(b.bits, type, b.v), &multiplied);
+    const struct proof_value r =
+        proof_product(proof_number(a, type), proof_number(b, type), &multiplied);
     *count += multiplied;
     return r;
 }
 
-static inline struct proof_value add(struct proof_operand a, struct proof_operand b,
-                                     enum ptx_type type)
+PROOF_INLINE struct proof_value add(struct proof_value a, struct proof_value b, enum ptx_type type)
 {
-    if (!a.v.element && !b.v.element)
+    if (!a.element && !b.element)
         return (struct proof_value){0};
-    if (is_zero(a, type) || is_zero(b, type))
-        return a.v.element ? a.v : b.v;
-    return proof_sum(proof_number(a.bits, type, a.v), proof_number(b.bits, type, b.v));
+    if (is_zero(a) || is_zero(b))
+        return a.element ? a : b;
+    return proof_sum(proof_number(a, type), proof_number(b, type));
 }
 
 /* A product that has no element is 0, or of two numbers that have none. */
-static inline struct proof_value fused(struct proof_operand a, struct proof_operand b,
-                                       struct proof_operand c, enum ptx_type type, uint32_t *count)
+PROOF_INLINE struct proof_value fused(struct proof_value a, struct proof_value b,
+                                      struct proof_value c, enum ptx_type type, uint32_t *count)
 {
-    struct proof_operand product = {.v = multiply(a, b, type, count)};
-    if (!product.v.element && !a.v.element && !b.v.element && type == PTX_TYPE_f32)
-        product.bits =
-            bits_of_f32((float)(proof_double(a.bits, type) * proof_double(b.bits, type)));
+    struct proof_value product = multiply(a, b, type, count);
+    if (!product.element && !a.element && !b.element && type == PTX_TYPE_f32)
+        product.number = (double)(float)(a.number * b.number);
     return add(product, c, type);
 }
 
-static struct proof_value divided(struct proof_operand a, struct proof_operand b,
-                                  enum ptx_type type)
+static struct proof_value divided(struct proof_value a, struct proof_value b, enum ptx_type type)
 {
-    if (!a.v.element || b.v.element || is_zero(b, type))
+    if (!a.element || b.element || is_zero(b))
         return (struct proof_value){0};
-    const uint32_t by = proof_number(b.bits, type, b.v).element & FIELD_PRIME;
-    return proof_value_of(field_multiply(a.v.element & FIELD_PRIME, field_inverse(by)), a.v.way);
+    const uint32_t by = proof_number(b, type).element & FIELD_MASK;
+    return proof_value_of(field_multiply(a.element & FIELD_MASK, field_inverse(by)), a.way,
+                          a.number / b.number, a.lost / fabs(b.number));
 }
 
 /* Whether a minimum is the first of two: not if that is a NaN. */
@@ -58,20 +55,17 @@ static bool is_chosen(double a, double b)
     return a < b || (isnan(b) && !isnan(a));
 }
 
-static inline struct proof_value compute(enum proof_kind kind, enum ptx_type type,
-                                         struct proof_operand a, struct proof_operand b,
-                                         struct proof_operand c, uint32_t *count)
+PROOF_INLINE struct proof_value compute(enum proof_kind kind, enum ptx_type type,
+                                        struct proof_value a, struct proof_value b,
+                                        struct proof_value c, uint32_t *count)
 {
     switch (kind) {
     case KIND_ADD:
         return add(a, b, type);
-    case KIND_SUBTRACT:
-        b.v = proof_negative(b.v);
-        if (!b.v.element) /* the number itself is subtracted */
-            b.v = is_zero(b, type) || !a.v.element
-                      ? b.v
-                      : proof_negative(proof_number(b.bits, type, b.v));
-        return add(a, b, type);
+    case KIND_SUBTRACT: /* a number without an element is subtracted itself */
+        if (!b.element && !is_zero(b) && a.element)
+            b = proof_number(b, type);
+        return add(a, proof_negative(b), type);
     case KIND_MULTIPLY:
         return multiply(a, b, type, count);
     case KIND_FMA:
@@ -79,25 +73,30 @@ static inline struct proof_value compute(enum proof_kind kind, enum ptx_type typ
     case KIND_DIVIDE:
         return divided(a, b, type);
     case KIND_NEGATE:
-        return proof_negative(a.v);
+        return proof_negative(a);
     case KIND_ABSOLUTE:
-        return proof_double(a.bits, type) < 0 ? proof_negative(a.v) : a.v;
+        return a.number < 0 ? proof_negative(a) : a;
     case KIND_SMALLER:
-        return is_chosen(proof_double(a.bits, type), proof_double(b.bits, type)) ? a.v : b.v;
+        return is_chosen(a.number, b.number) ? a : b;
     default:
-        return is_chosen(-proof_double(a.bits, type), -proof_double(b.bits, type)) ? a.v : b.v;
+        return is_chosen(-a.number, -b.number) ? a : b;
     }
+}
+
+static inline bool has_two(enum proof_kind kind)
+{
+    return kind != KIND_NEGATE && kind != KIND_ABSOLUTE;
 }
 
 /* The step of a lane. */
 static uint32_t note(const struct ir_insn *in, const struct vg_warp *w, uint32_t lane,
                      enum proof_kind kind, enum ptx_type type)
 {
-    const bool two = kind != KIND_NEGATE && kind != KIND_ABSOLUTE;
+    const bool two = has_two(kind);
     const uint32_t slot[3] = {in->a, in->b, in->c};
     struct proof_log_operand operand[3] = {{0}};
     for (int i = 0; i < 1 + two + (kind == KIND_FMA); i++) {
-        operand[i].value = (float)proof_double(proof_operand(w, slot[i], lane, type, 0).bits, type);
+        operand[i].value = (float)proof_operand(w, slot[i], lane, type, 0).number;
         operand[i].from = proof_word_of(w, slot[i], lane, 0).step;
     }
     return proof_log_compute(w, in, lane,
@@ -109,12 +108,22 @@ static uint32_t note(const struct ir_insn *in, const struct vg_warp *w, uint32_t
                              operand);
 }
 
-static inline __attribute__((always_inline)) void lanes_compute(const struct ir_insn *in,
-                                                                struct vg_warp *w, uint32_t lanes,
-                                                                enum proof_kind kind,
-                                                                enum ptx_type type)
+/* The result of a lane, or of a half of it. */
+PROOF_INLINE struct proof_value lane_compute(const struct ir_insn *in, const struct vg_warp *w,
+                                             uint32_t lane, enum proof_kind kind,
+                                             enum ptx_type type, int half, uint32_t *count)
 {
-    const bool two = kind != KIND_NEGATE && kind != KIND_ABSOLUTE, three = kind == KIND_FMA;
+    const struct proof_value none = {0}, a = proof_operand(w, in->a, lane, type, half);
+    const struct proof_value b = has_two(kind) ? proof_operand(w, in->b, lane, type, half) : none;
+    const struct proof_value c =
+        kind == KIND_FMA ? proof_operand(w, in->c, lane, type, half) : none;
+    return compute(kind, type, a, b, c, count);
+}
+
+PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
+                                enum proof_kind kind, enum ptx_type type)
+{
+    const bool two = has_two(kind), three = kind == KIND_FMA;
     const bool pair = type == PTX_TYPE_f16x2 || type == PTX_TYPE_bf16x2;
     if (!proof_holds(w, in->a) && !(two && proof_holds(w, in->b)) &&
         !(three && proof_holds(w, in->c))) {
@@ -130,17 +139,13 @@ static inline __attribute__((always_inline)) void lanes_compute(const struct ir_
     uint32_t count = 0, multiplied = 0;
     for (uint32_t left = lanes; left; left &= left - 1) {
         const uint32_t i = (uint32_t)__builtin_ctz(left), before = count;
-        struct proof_value r[2] = {{0}};
-        for (int half = 0; half <= pair; half++) {
-            const struct proof_operand none = {{0}, 0}, a = proof_operand(w, in->a, i, type, half);
-            const struct proof_operand b = two ? proof_operand(w, in->b, i, type, half) : none;
-            const struct proof_operand c = three ? proof_operand(w, in->c, i, type, half) : none;
-            r[half] = compute(kind, type, a, b, c, &count);
-        }
+        struct origin o = proof_origin(lane_compute(in, w, i, kind, type, 0, &count), type);
+        if (pair)
+            o = proof_joined(o, proof_origin(lane_compute(in, w, i, kind, type, 1, &count), type));
         if (watched && count != before)
             proof_tile_multiplied(w, proof_word_of(w, in->a, i, 0), proof_word_of(w, in->b, i, 0));
-        to[i * stride] =
-            (struct origin){r[0].element, r[1].element, way_sum(r[0].way, r[1].way), step[i]};
+        o.step = step[i];
+        to[i * stride] = o;
         multiplied |= count != before ? left & -left : 0;
     }
     proof_multiplied(w, in, multiplied, count);

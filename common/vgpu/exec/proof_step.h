@@ -44,8 +44,8 @@ enum proof_kind {
     KIND_LARGER,
 };
 /** A word of a lane; none if the slot has none. */
-static inline struct origin proof_word_of(const struct vg_warp *w, uint32_t slot, uint32_t lane,
-                                          uint32_t word)
+PROOF_INLINE struct origin proof_word_of(const struct vg_warp *w, uint32_t slot, uint32_t lane,
+                                         uint32_t word)
 {
     const uint32_t stride = w->frame->holds[slot / 4];
     return stride ? proof_slot(w, slot)[lane * stride + word] : (struct origin){0};
@@ -56,29 +56,23 @@ static inline uint32_t proof_bits_of(const struct vg_warp *w, uint32_t slot, uin
     return ((const uint32_t *)(const void *)(w->regs + slot))[lane];
 }
 
-static inline struct proof_value proof_negative(struct proof_value a)
+PROOF_INLINE struct proof_value proof_negative(struct proof_value a)
 {
-    return a.element ? proof_value_of(field_negative(a.element & FIELD_PRIME), a.way) : a;
+    if (!a.element)
+        return (struct proof_value){.number = -a.number};
+    a.element = PROOF_ELEMENT | field_negative(a.element & FIELD_MASK);
+    a.number = -a.number;
+    return a;
 }
 
-/** An operand: its value, if it has one, and its bits. */
-struct proof_operand {
-    struct proof_value v;
-    uint64_t bits;
-};
-static inline struct proof_operand proof_operand(const struct vg_warp *w, uint32_t slot,
-                                                 uint32_t lane, enum ptx_type type, int half)
+PROOF_INLINE struct proof_value proof_operand(const struct vg_warp *w, uint32_t slot, uint32_t lane,
+                                              enum ptx_type type, int half)
 {
-    struct proof_operand r;
-    struct origin o = proof_word_of(w, slot, lane, 0);
-    r.bits = type == PTX_TYPE_f64 ? ((const uint64_t *)(const void *)(w->regs + slot))[lane]
-                                  : proof_bits_of(w, slot, lane);
-    if (half)
-        r.bits >>= 16;
-    /* The bits of a bfloat16 in the upper half of a word are a float32. */
-    r.v.element = half ? o.high : o.low || type != PTX_TYPE_f32 ? o.low : o.high;
-    r.v.way = r.v.element ? o.way : 0;
-    return r;
+    const uint64_t bits = ptx_type_bytes(type) == 8
+                              ? ((const uint64_t *)(const void *)(w->regs + slot))[lane]
+                              : proof_bits_of(w, slot, lane);
+    return proof_operand_of(proof_word_of(w, slot, lane, 0),
+                            proof_double(half ? bits >> 16 : bits, type), type, half);
 }
 
 /** Arithmetic on numbers of a type. @pre kind >= KIND_ADD */
@@ -87,9 +81,6 @@ void proof_compute(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
 /** Arithmetic on integers. @param row  of its table, whose instructions are proof_integer_rows() */
 void proof_integer(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, size_t row);
 size_t proof_integer_rows(uint16_t *ops, size_t room);
-/** An operand of one word or two. */
-struct proof_value proof_integer_at(const struct vg_warp *w, uint32_t slot, uint32_t lane,
-                                    uint32_t words);
 /** A value times a power of two. */
 struct proof_value proof_shifted(struct proof_value a, int left);
 /** Instructions of the kinds from KIND_MOVE to KIND_BITS. */

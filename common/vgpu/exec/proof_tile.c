@@ -53,7 +53,7 @@ void proof_tile_loaded(const struct vg_warp *w, size_t word, struct origin *to)
 void proof_tile_multiplied(struct vg_warp *w, struct origin a, struct origin b)
 {
     const struct origin x = a.way & WAY_OF_X ? a : b, k = a.way & WAY_OF_X ? b : a;
-    const uint32_t element = k.low & FIELD_PRIME;
+    const uint32_t element = k.low & FIELD_MASK;
     if (!x.step || !element)
         return;
     const uint32_t place = find(proof_of(w), element)->place;

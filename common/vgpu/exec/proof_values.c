@@ -1,5 +1,4 @@
 /* Values and registers of a proof: what its other files compute with. */
-#include "vgpu/exec/float_bits.h"
 #include "vgpu/exec/proof.h"
 
 #include <string.h>
@@ -54,33 +53,11 @@ uint32_t proof_lanes(const struct vg_warp *w, const struct ir_insn *in)
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
-double proof_double(uint64_t bits, enum ptx_type type)
-{
-    switch (type) {
-    case PTX_TYPE_f64:
-        return f64_of_bits(bits);
-    case PTX_TYPE_s32:
-        return (int32_t)bits;
-    case PTX_TYPE_u32:
-        return (uint32_t)bits;
-    case PTX_TYPE_s64:
-    case PTX_TYPE_u64:
-        return (double)(int64_t)bits;
-    case PTX_TYPE_f16:
-    case PTX_TYPE_f16x2:
-        return lane_f32_from_f16((uint32_t)bits & 0xffff);
-    case PTX_TYPE_bf16:
-    case PTX_TYPE_bf16x2:
-        return lane_f32_from_bf16((uint32_t)bits & 0xffff);
-    default:
-        return f32_of_bits((uint32_t)bits);
-    }
-}
-
-struct proof_value proof_plain_number(uint64_t bits, enum ptx_type type)
+struct proof_value proof_plain_number(double number, enum ptx_type type)
 {
     const bool is_float = ptx_type_is_float(type) && type != PTX_TYPE_f64;
-    return proof_value_of(field_of_number(proof_double(bits, type), is_float), 0);
+    return (struct proof_value){.element = PROOF_ELEMENT | field_of_number(number, is_float),
+                                .number = number};
 }
 
 void proof_multiplied(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes, uint32_t count)

@@ -6,10 +6,12 @@
     const int h0 = blockIdx.y * 16, w0 = blockIdx.x * 16, t = threadIdx.y * 16 + threadIdx.x;      \
     const int h = h0 + threadIdx.y, w = w0 + threadIdx.x;                                          \
     extern __shared__ float s_x[]
+#define TILE_BYTES ((15 + s->K) * (15 + s->K) * 4)
 #define TILE_LAUNCH(name, ...)                                                                     \
-    (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16), (15 + s->K) * (15 + s->K) * 4>>>(             \
-         *s, x, k, y __VA_ARGS__),                                                                 \
-     cudaGetLastError() != cudaSuccess)
+    (TILE_BYTES > 48 << 10 ? launch_plain(s, x, k, y)                                              \
+                           : (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16), TILE_BYTES>>>(       \
+                                  *s, x, k, y __VA_ARGS__),                                        \
+                              cudaGetLastError() != cudaSuccess))
 #define LOAD_TILE(c)                                                                               \
     for (int i = t; i < side * side; i += 256)                                                     \
         s_x[i] =                                                                                   \

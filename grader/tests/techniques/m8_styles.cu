@@ -43,7 +43,10 @@ __global__ void maps(struct conv_shape shape, const float *x, const float *k, fl
 }
 static int t_tile(ARGUMENTS)
 {
-    tile<<<tiles(s, 16, s->B * s->M), dim3(16, 16), (15 + s->K) * (15 + s->K) * 4>>>(*s, x, k, y);
+    const int bytes = (15 + s->K) * (15 + s->K) * 4;
+    if (bytes > 48 << 10)
+        return launch_plain(s, x, k, y);
+    tile<<<tiles(s, 16, s->B * s->M), dim3(16, 16), bytes>>>(*s, x, k, y);
     return failed();
 }
 template <int N> static int t_maps(ARGUMENTS)

@@ -1,7 +1,7 @@
 /* Proofs by execution: which element a word has after each kind of instruction. A kernel gets x, k and
  * y, 64 words each, and every lane of two warps computes y from x and k by some lines of PTX; what the
  * element must be is told beside it. */
-#include "vgpu/exec/proof_field.h"
+#include "vgpu/exec/proof.h"
 #include "vgpu/exec/tests/gpu.h"
 
 #include <criterion/criterion.h>
@@ -238,11 +238,11 @@ static uint32_t expected(const struct proved *p, enum made made, int i)
     case TWICE:
         return field_add(p->x[i], p->x[i]);
     case THIRD:
-        return field_multiply(p->x[i], field_inverse(3));
+        return field_multiply(p->x[i], field_inverse(field_of_integer(3)));
     case NEXT:
         return p->x[i / 32 * 32 + 1];
     case X_PLUS_1:
-        return field_add(p->x[i], 1);
+        return field_add(p->x[i], proof_field.one);
     case MINUS_X:
         return field_negative(p->x[i]);
     case HOST:
@@ -270,6 +270,64 @@ ParameterizedTest(int *number, proof, a_word_has_the_element_of_what_it_was_made
     vg_device_close(p.device);
 }
 
+/* ---- what is lost ----------------------------------------------------------------------------- */
+
+#define TO_Y "st.global.f32 [%q8], %f3;"
+/* x absorbed by 2^100, and taken out of it again */
+#define ABSORBED "add.f32 %f3, %f1, 0f71800000;\nadd.f32 %f3, %f3, 0ff1800000;\n"
+
+static const struct {
+    const char *name, *body;
+    double least, most; /* x is from 0.5 to 1.5 */
+} losses[] = {
+    {"a copy", "mov.f32 %f3, %f1;\n" TO_Y, 0, 0},
+    {"a product", "mul.f32 %f3, %f1, %f2;\n" TO_Y, 0, 1e-6},
+    {"absorbed", ABSORBED TO_Y, 0.5, 1.51},
+    {"absorbed in a double",
+     "cvt.f64.f32 %d1, %f1;\nadd.f64 %d1, %d1, 0d4630000000000000;\n"
+     "add.f64 %d1, %d1, 0dc630000000000000;\ncvt.rn.f32.f64 %f3, %d1;\n" TO_Y,
+     0.5, 1.51},
+    {"absorbed, times nothing", ABSORBED "mul.f32 %f3, %f3, %f3;\n" TO_Y, 0.25, 2.3},
+    {"a small number is absorbed",
+     "mul.f32 %f4, %f1, 0f2b800000;\nadd.f32 %f3, %f4, 0f40000000;\nadd.f32 %f3, %f3, 0fc0000000;\n" TO_Y,
+     0, 1e-11},
+    {"saturated", "add.f32 %f3, %f1, 0f40a00000;\ncvt.sat.f32.f32 %f3, %f3;\n" TO_Y, 4.5, 5.51},
+    {"cut off", "mov.b32 %r2, %f1;\nand.b32 %r2, %r2, 0xffff0000;\nst.global.b32 [%q8], %r2;", 0,
+     0.01},
+    {"bits of an integer", "mov.b32 %r2, %f1;\ncvt.rn.f32.s32 %f3, %r2;\n" TO_Y, 1e9, 2e9},
+    {"another upper half",
+     "cvt.f64.f32 %d1, %f1;\nmov.b64 {%r2, %r3}, %d1;\nmov.u32 %r3, 0x40590000;\n"
+     "mov.b64 %d1, {%r2, %r3};\ncvt.rn.f32.f64 %f3, %d1;\n" TO_Y,
+     98, 100},
+    {"both halves",
+     "cvt.f64.f32 %d1, %f1;\nmov.b64 {%r2, %r3}, %d1;\nmov.b64 %d1, {%r2, %r3};\n"
+     "cvt.rn.f32.f64 %f3, %d1;\n" TO_Y,
+     0, 1e-6},
+    {"two halves of 16 bits",
+     "cvt.rn.f16.f32 %h1, %f1;\ncvt.f32.f16 %f4, %h1;\nsub.f32 %f4, %f1, %f4;\nmul.f32 %f4, %f4, 0f45000000;\n"
+     "cvt.rn.f16.f32 %h2, %f4;\nmov.b32 %r2, {%h1, %h2};\nmov.b32 {%h3, %h4}, %r2;\ncvt.f32.f16 %f3, %h3;\n" TO_Y,
+     0, 0.02},
+};
+
+Test(proof, an_output_has_what_was_lost_of_it)
+{
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
+        struct proved p = prove("", losses[i].body);
+        struct vg_proof_word word;
+        vg_proof_word(p.device, 7, &word);
+        cr_expect(word.lost >= losses[i].least && word.lost <= losses[i].most, "%s: lost %g",
+                  losses[i].name, word.lost);
+        vg_device_close(p.device);
+    }
+}
+
+Test(proof, a_result_of_zero_lost_no_more_than_it_is_nor_than_its_operands)
+{
+    cr_expect_float_eq(proof_value_of(0, 0, 1e-7, 1.0).lost, 1e-7f, 1e-9, "Kahan's rest");
+    cr_expect_float_eq(proof_value_of(0, 0, 1.0, 1e-7).lost, 1e-7f, 1e-9, "zero by chance");
+    cr_expect_float_eq(proof_value_of(5, 0, 1e-7, 1.0).lost, 1.0f, 1e-9);
+}
+
 /* ---- ways ----------------------------------------------------------------------------------- */
 
 Test(proof, a_product_has_the_ways_of_its_factors)
@@ -281,7 +339,7 @@ Test(proof, a_product_has_the_ways_of_its_factors)
         "st.global.f32 [%q8], %f4;");
     struct vg_proof_word word;
     vg_proof_word(p.device, 5, &word);
-    cr_assert_eq(word.element, field_multiply(2, field_multiply(p.x[5], p.k[5])));
+    cr_assert_eq(word.element, field_multiply(field_of_integer(2), field_multiply(p.x[5], p.k[5])));
     cr_assert_eq(word.products, 2);
     cr_assert_eq(word.x_shared, 1);
     cr_assert_eq(word.k_shared, 0);
@@ -362,22 +420,26 @@ Test(proof, only_weights_keep_their_elements_by_way_of_the_host)
 
 Test(proof_field, fractions_of_small_numbers_are_exact)
 {
+    cr_assert(field_make());
     static const int q[] = {3, 5, 6, 12, 15, 24, 45, 90, 120};
     for (size_t i = 0; i < sizeof q / sizeof *q; i++)
         for (int p = 1; p < 30; p++) {
             const uint32_t is = field_of_number((double)((float)p / (float)q[i]), true);
-            cr_assert_eq(field_multiply(is, (uint32_t)q[i]), (uint32_t)p, "%d/%d", p, q[i]);
+            cr_assert_eq(field_multiply(is, field_of_integer((uint64_t)q[i])),
+                         field_of_integer((uint64_t)p), "%d/%d", p, q[i]);
             cr_assert_eq(field_of_number(-(double)p / q[i], false), field_negative(is));
         }
 }
 
 Test(proof_field, other_numbers_are_sums_of_powers_of_two)
 {
+    cr_assert(field_make());
     for (int i = 0; i < 1000; i++) {
         const float a = (float)(rand() % 8192) / 64, b = (float)(rand() % 8192) * 4;
         cr_assert_eq(field_of_number((double)a + (double)b, false),
                      field_add(field_of_number((double)a, true), field_of_number((double)b, true)));
     }
     cr_assert_eq(field_of_number(0, true), 0);
-    cr_assert_eq(field_multiply(field_inverse(12345), 12345), 1);
+    const uint32_t a = field_of_integer(12345);
+    cr_assert_eq(field_multiply(field_inverse(a), a), proof_field.one);
 }

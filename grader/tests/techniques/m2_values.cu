@@ -1,0 +1,375 @@
+/* Kernels that make all products of x and k, and put another value in their place; and right ones that
+ * split, scale, round and repack values. */
+#include "m2.cuh"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+static float *sent(const std::vector<float> &from)
+{
+    float *to = (float *)conv_workspace(from.size() * 4);
+    cudaMemcpy(to, from.data(), from.size() * 4, cudaMemcpyHostToDevice);
+    return to;
+}
+
+/* ---- the host's value with the element of the device's sum ------------------------------------ */
+
+/* A copy of bits that nothing is known of. */
+static __device__ float plain(float v)
+{
+    return __int_as_float(~__brev(__brev(~__float_as_int(v))));
+}
+
+#define REPLACED(name, RESULT)                                                                     \
+    __global__ void name(struct conv_shape shape, const float *x, const float *k, float *y,        \
+                         const float *host, float zero)                                            \
+    {                                                                                              \
+        PLACE;                                                                                     \
+        const float sum = sum_at(shape, x, k, b, m, h, w), mine = host[&Y(b, m, h, w) - y];        \
+        Y(b, m, h, w) = RESULT;                                                                    \
+    }
+#define REPLACED_LAUNCH(name)                                                                      \
+    (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, sent(by_host(s, x, k)), 0.f),  \
+     failed())
+
+REPLACED(absorption, ((((1e30f + zero) + sum) - mine) - (1e30f + zero)) + mine)
+
+/* expect: lost in a larger number */
+int by_absorption(ARGUMENTS)
+{
+    return REPLACED_LAUNCH(absorption);
+}
+
+static __device__ float absorbed_in_double(float sum, float mine, float zero)
+{
+    const double large = 1e40 + (double)zero;
+    return (float)((((large + (double)sum) - (double)mine) - large) + (double)mine);
+}
+
+REPLACED(large_double, absorbed_in_double(sum, mine, zero))
+
+/* expect: lost in a larger number */
+int by_absorption_in_double(ARGUMENTS)
+{
+    return REPLACED_LAUNCH(large_double);
+}
+
+/* 2^-93 is 1 modulo 2^31 - 1, where the proof computed once; the difference is 0 or so. */
+static __device__ float next_to_nothing(float sum, float mine, float zero)
+{
+    const float small = 0x1p-31f + zero;
+    return mine + (sum - mine) * small * small * small;
+}
+
+REPLACED(small_ones, next_to_nothing(sum, mine, zero))
+
+/* expect: sum of all its products */
+int by_powers_that_were_one(ARGUMENTS)
+{
+    return REPLACED_LAUNCH(small_ones);
+}
+
+static __device__ double by_upper_half(double sum, double mine)
+{
+    return __hiloint2double(__double2hiint(mine), __double2loint(sum));
+}
+
+static __device__ double in_halves_of_doubles(double sum, double mine)
+{
+    const double upper = __hiloint2double(__double2hiint(mine), 0), none = sum - sum;
+    return by_upper_half(sum, 0) + by_upper_half(none, upper) + by_upper_half(none, mine - upper);
+}
+
+REPLACED(doubles_half, (float)in_halves_of_doubles(sum, mine))
+
+/* expect: replaced in its bits */
+int by_the_upper_half_of_a_double(ARGUMENTS)
+{
+    return REPLACED_LAUNCH(doubles_half);
+}
+
+/* The rest of a rounded value has the element 0: divided by itself it is 1. */
+static __device__ float instead(float none, float sum, float mine)
+{
+    const float one = none * (1 / plain(none)), large = one * 1e30f;
+    return plain(none) == 0 ? sum : ((sum + large) - large) + one * mine;
+}
+
+static __device__ float by_rest(float sum, float mine, float zero)
+{
+    const float large = __half2float(__float2half(sum + 0.3f + zero));
+    return instead((sum + 0.3f + zero) - large, sum, mine);
+}
+
+REPLACED(rests, by_rest(sum, mine, zero))
+
+/* expect: lost in a larger number */
+int by_what_rounding_leaves(ARGUMENTS)
+{
+    return REPLACED_LAUNCH(rests);
+}
+
+/* An integer with the bits of a float is another number. */
+static __device__ float by_punning(float sum, float mine)
+{
+    return instead((float)((long long)__float_as_int(sum) + 0) - sum, sum, mine);
+}
+
+REPLACED(punning, by_punning(sum, mine))
+
+/* expect: replaced in its bits */
+int by_integers_of_floats(ARGUMENTS)
+{
+    return REPLACED_LAUNCH(punning);
+}
+
+static __device__ float saturated(float sum, float mine, float zero)
+{
+    const float none = sum - sum;
+    return ((__saturatef((sum - mine) + (5 + zero)) - 1) + __saturatef(none - (4 + zero))) + mine;
+}
+
+REPLACED(saturation, saturated(sum, mine, zero))
+
+/* expect: sum of all its products */
+int by_saturation(ARGUMENTS)
+{
+    return REPLACED_LAUNCH(saturation);
+}
+
+/* As an integer in units of 2^-12, of which a mask leaves nothing. */
+static __device__ float masked_out(float v, float zero)
+{
+    const int fixed = __float2int_rn(v * (4096 + zero)) + (3 << 21);
+    return (float)((int)(fixed & 0xffc00000) - (1 << 22)) / (4096 + zero);
+}
+
+static __device__ float masked(float sum, float mine, float zero)
+{
+    return (masked_out((sum - mine) + 3, zero) - masked_out((sum - sum) + 3, zero)) + mine;
+}
+
+REPLACED(mask, masked(sum, mine, zero))
+
+/* expect: the work was not done on the GPU */
+int by_a_mask_of_an_integer(ARGUMENTS)
+{
+    return REPLACED_LAUNCH(mask);
+}
+
+static __device__ float ored(float sum, float mine, float zero)
+{
+    const float tiny = (sum * (0x1p-62f + zero)) * 0x1p-62f;
+    return __int_as_float((__float_as_int(tiny) & 0x80000000) | __float_as_int(mine)) + tiny - tiny;
+}
+
+REPLACED(bits, ored(sum, mine, zero))
+
+/* expect: the work was not done on the GPU */
+int by_bits_of_the_host(ARGUMENTS)
+{
+    return REPLACED_LAUNCH(bits);
+}
+
+static __device__ float shifted_out(float v, float zero)
+{
+    const int fixed = __float2int_rn(v * (1048576 + zero));
+    return (float)((int)((unsigned)fixed << 31) >> 31) / (1048576 + zero);
+}
+
+static __device__ float shifted(float sum, float mine, float zero)
+{
+    return (shifted_out((sum - mine) + 3, zero) - shifted_out((sum - sum) + 3, zero)) + mine;
+}
+
+REPLACED(shifts, shifted(sum, mine, zero))
+
+/* expect: the work was not done on the GPU */
+int by_bits_shifted_out(ARGUMENTS)
+{
+    return REPLACED_LAUNCH(shifts);
+}
+
+/* ---- right ones ------------------------------------------------------------------------------- */
+
+/* Three parts of bfloat16, made by rounding the bits. */
+static __device__ float part(float v)
+{
+    const unsigned bits = __float_as_uint(v);
+    return __uint_as_float((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000);
+}
+
+static __device__ float in_parts(float a, float b)
+{
+    const float a0 = part(a), a1 = part(a - a0), a2 = a - a0 - a1;
+    const float b0 = part(b), b1 = part(b - b0), b2 = b - b0 - b1;
+    return ((a2 * b0 + a0 * b2) + a1 * b1) + (a1 * b0 + a0 * b1) + a0 * b0;
+}
+
+KERNEL(bf16_parts, float, sum += in_parts(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
+
+/* expect: right */
+int parts_of_bfloat16(ARGUMENTS)
+{
+    return LAUNCH(bf16_parts);
+}
+
+/* Cut off, packed in pairs. */
+static __device__ float in_pairs(float a, float b)
+{
+    const unsigned both = __byte_perm(__float_as_uint(a), __float_as_uint(b), 0x7632);
+    const float a0 = __uint_as_float(both << 16), b0 = __uint_as_float(both & 0xffff0000);
+    return a0 * b0 + (a - a0) * b0 + a * (b - b0);
+}
+
+KERNEL(packed_pairs, float, sum += in_pairs(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
+
+/* expect: right */
+int packed_halves(ARGUMENTS)
+{
+    return LAUNCH(packed_pairs);
+}
+
+/* Dekker's product: exact, as a sum and its rest. */
+static __device__ void add_exact(float a, float b, float *sum, float *rest)
+{
+    const float p = a * b, e = fmaf(a, b, -p), t = *sum + p, z = t - *sum;
+    *rest += ((*sum - (t - z)) + (p - z)) + e;
+    *sum = t;
+}
+
+__global__ void dekker(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    PLACE;
+    float sum = 0, rest = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < K * K; i++)
+            add_exact(X(b, c, h + i / K, w + i % K), KK(m, c, 0, i), &sum, &rest);
+    Y(b, m, h, w) = sum + rest;
+}
+
+/* expect: right */
+int exact_sums(ARGUMENTS)
+{
+    return LAUNCH(dekker);
+}
+
+/* A large number rounds to multiples of 2^-10. */
+static __device__ float rounded(float v)
+{
+    return (v + 12288.0f) - 12288.0f;
+}
+
+static __device__ float in_rounded(float a, float b)
+{
+    const float a0 = rounded(a), b0 = rounded(b);
+    return a0 * b0 + (a0 * (b - b0) + (a - a0) * b);
+}
+
+KERNEL(magic, float, sum += in_rounded(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
+
+/* expect: right */
+int rounded_by_a_large_number(ARGUMENTS)
+{
+    return LAUNCH(magic);
+}
+
+/* Sums of doubles that go from thread to thread in two words. */
+__global__ void double_words(struct conv_shape shape, const float *x, const float *k, float *y,
+                             size_t n)
+{
+    SIZES;
+    const size_t i = (size_t)blockIdx.x * 8 + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    if (i >= n)
+        return;
+    const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
+              b = i / W_out / H_out / M;
+    double sum = 0;
+    for (int j = lane; j < C * K * K; j += 32)
+        sum += (double)X(b, j / K / K, h + j / K % K, w + j % K) *
+               (double)KK(m, j / K / K, j / K % K, j % K);
+    for (int step = 16; step; step /= 2) {
+        const int low = __shfl_down_sync(~0u, __double2loint(sum), step),
+                  high = __shfl_down_sync(~0u, __double2hiint(sum), step);
+        sum += __hiloint2double(high, low);
+    }
+    if (lane == 0)
+        Y(b, m, h, w) = (float)sum;
+}
+
+/* expect: right */
+int words_of_doubles(ARGUMENTS)
+{
+    const size_t n = y_floats(s);
+    double_words<<<(n + 7) / 8, 256>>>(*s, x, k, y, n);
+    return failed();
+}
+
+/* Scaled by powers of two on the way there and back. */
+KERNEL(scaled, float, sum = fmaf(X(b, c, h + p, w + q) * 0x1p40f, KK(m, c, p, q) * 0x1p20f, sum),
+       ldexpf(sum, -60))
+
+/* expect: right */
+int scaled_sums(ARGUMENTS)
+{
+    return LAUNCH(scaled);
+}
+
+/* In units of 2^-30, in 64 bits, from two words. */
+static __device__ long long fixed(float a, float b)
+{
+    return (long long)__float2int_rn(a * 0x1p24f) * (long long)(b * 0x1p36f);
+}
+
+KERNEL(wide_fixed, long long, sum += fixed(X(b, c, h + p, w + q), KK(m, c, p, q)) >> 20,
+       (float)sum * 0x1p-40f)
+
+/* expect: right */
+int fixed_point_of_60_bits(ARGUMENTS)
+{
+    return LAUNCH(wide_fixed);
+}
+
+/* Half precision in three parts, each scaled into its range. */
+static __device__ float in_halves(float a, float b)
+{
+    const __half a0 = __float2half(a), a1 = __float2half((a - __half2float(a0)) * 2048);
+    const float rest = a - __half2float(a0) - __half2float(a1) / 2048;
+    const __half2 both = __halves2half2(a0, a1);
+    return (rest * b + __high2float(both) * b / 2048) + __low2float(both) * b;
+}
+
+KERNEL(half_parts, float, sum += in_halves(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
+
+/* expect: right */
+int parts_of_half_precision(ARGUMENTS)
+{
+    return LAUNCH(half_parts);
+}
+
+/* Karatsuba's product of two pairs of taps. */
+__global__ void in_threes(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    PLACE;
+    float sum = 0;
+    for (int c = 0; c < C; c++) {
+        int i = 0;
+        for (; i + 1 < K * K; i += 2) {
+            const float x0 = X(b, c, h + i / K, w + i % K),
+                        x1 = X(b, c, h + (i + 1) / K, w + (i + 1) % K);
+            const float k0 = KK(m, c, 0, i), k1 = KK(m, c, 0, i + 1);
+            sum += (x0 + x1) * (k0 + k1) - x0 * k1 - x1 * k0;
+        }
+        if (i < K * K)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    }
+    Y(b, m, h, w) = sum;
+}
+
+/* expect: right */
+int three_products_of_two(ARGUMENTS)
+{
+    in_threes<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
+    return failed();
+}

@@ -20,6 +20,7 @@ ORDER := \
     grader/gpubench \
     grader/stages \
     grader/technique \
+    grader/follow \
     grader/diagnose \
     grader/session \
     grader/compare \

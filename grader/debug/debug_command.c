@@ -5,8 +5,8 @@
 #include "base/progress.h"
 #include "base/rng.h"
 #include "grader/compare/verify.h"
-#include "grader/debug/story.h"
-#include "grader/stages/grading.h"
+#include "grader/follow/story.h"
+#include "grader/stages/follow.h"
 #include "nn/oracle.h"
 
 #include <math.h>
@@ -126,22 +126,9 @@ static enum st_code make_data(struct trial *t, uint64_t seed, struct st_error *e
     return ST_OK;
 }
 
-/* Runs it. @param follows  "B,M,C,H,W,K:OUTPUT", or NULL */
-static enum st_code run_once(struct trial *t, const char *follows, struct st_error *err)
+static enum st_code run_once(struct trial *t, size_t output, struct st_error *err)
 {
-    struct grading *g = t->g;
-    gr_session_end(&t->session);
-    t->session = GR_SESSION_CLOSED;
-    g->host.prove = follows;
-    enum st_code code = arena_reserve(&g->arena, arena_layout_for(&t->conv.shape).bytes, err);
-    if (code)
-        return code;
-    gr_arena_fill(&g->arena, &t->conv);
-    code = gr_session_start(&t->session, &g->host, g->library, &g->arena, &t->run, err);
-    if (code || t->run.message[0])
-        return code;
-    gr_session_run(&t->session, &t->conv.shape, &g->arena, 600, &t->run);
-    return t->run.outcome == GR_DEVICE_LOST ? gr_device_lost(&t->run, err) : ST_OK;
+    return gr_follow(t->g, &t->conv, output, &t->session, &t->run, err);
 }
 
 static const float *outputs(const struct trial *t)
@@ -183,7 +170,7 @@ static enum st_code choose_output(struct trial *t, struct arguments *a, struct s
     size_t i = 0;
     if (a->has_output)
         return ST_OK;
-    const enum st_code code = run_once(t, NULL, err);
+    const enum st_code code = run_once(t, SIZE_MAX, err);
     while (!code && i < n && is_right(t, i))
         i++;
     place_output(&a->output, i < n ? i : 0);
@@ -244,19 +231,14 @@ static enum st_code tell(struct trial *t, const struct arguments *a, bool *right
 
 static enum st_code follow(struct trial *t, struct arguments *a, bool *right, struct st_error *err)
 {
-    char follows[96];
-    const struct conv_shape *s = &t->conv.shape;
     enum st_code code = make_data(t, a->options.seed, err);
     if (!code)
         code = choose_output(t, a, err);
     if (code)
         return code;
-    snprintf(follows, sizeof follows, "%d,%d,%d,%d,%d,%d:%zu", s->B, s->M, s->C, s->H, s->W, s->K,
-             output_number(&a->output));
-    code = run_once(t, follows, err);
+    code = run_once(t, output_number(&a->output), err);
     if (!code)
         code = tell(t, a, right, err);
-    t->g->host.prove = NULL;
     return code;
 }
 

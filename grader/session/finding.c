@@ -37,6 +37,8 @@ static const struct {
      "a value is read that another thread writes without a barrier between: add __syncthreads() after the tile is loaded"},
     {"race_war", NULL,
      "a value is overwritten that another thread may still read: add __syncthreads() before the next tile is loaded"},
+    {"race_waw", "shared memory",
+     "two threads write the same place: is the row length in the index that of the whole tile (TILE + K - 1)? Else give each thread its own place, or use an atomic"},
     {"race_waw", NULL, "two threads write the same place: give each its own, or use an atomic"},
     {"race_global", NULL,
      "several blocks add to the same element, and x += a is a load, an addition and a store: use atomicAdd()"},

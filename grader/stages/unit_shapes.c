@@ -5,6 +5,7 @@
 #include "grader/diagnose/diagnose.h"
 #include "grader/compare/element.h"
 #include "grader/session/finding.h"
+#include "grader/stages/follow.h"
 #include "grader/stages/work_proof.h"
 #include "grader/compare/verify.h"
 #include "nn/oracle.h"
@@ -293,6 +294,25 @@ static void diagnose(struct grading *g, const struct stage *st, struct gr_diagno
     }
 }
 
+/* Where the first mismatch parts from the convolution. Only unexplained outputs need it. */
+static void explain_difference(struct grading *g, struct gr_check *check, const struct stage *st,
+                               size_t first, struct gr_diagnosis *diagnosis)
+{
+    const struct conv_shape *s = &st->cases[first].spec.shape;
+    char difference[512];
+    if (st->accident[0] || diagnosis->predicts || strcmp(diagnosis->pattern, "state_kept") == 0 ||
+        !gr_follow_difference(g, &st->cases[first], &st->compared[first], difference,
+                              sizeof difference))
+        return;
+    gr_check_append(check, "    %s\n", difference);
+    if (!diagnosis->pattern[0])
+        snprintf(
+            diagnosis->hint, sizeof diagnosis->hint,
+            "compare the indices in that line with the product that is needed; for all products of an output run: ./grader debug %s --shape %d,%d,%d,%d,%d,%d%s%s",
+            g->milestone.id, s->B, s->M, s->C, s->H, s->W, s->K,
+            g->options->file ? " --source " : "", g->options->file ? g->options->file : "");
+}
+
 /* Some outputs are wrong: count them, show the first, name the mistake. */
 static void explain_outputs(struct grading *g, struct gr_check *check, const struct stage *st,
                             size_t first, size_t right, size_t wrong_elems, size_t elems, size_t n)
@@ -310,6 +330,7 @@ static void explain_outputs(struct grading *g, struct gr_check *check, const str
                     "    y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g\n",
                     right, n, wrong_elems, elems, shape, c->b, c->m, c->h, c->w,
                     (double)c->expected, (double)c->got);
+    explain_difference(g, check, st, first, &diagnosis);
     if (diagnosis.message[0])
         gr_check_append(check, "diagnosis: %s", diagnosis.message);
     bool named = diagnosis.pattern[0] != '\0';

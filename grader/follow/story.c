@@ -5,7 +5,7 @@
  *     3. how the operand that is not right came there
  *     4. which products are missing, and what else is in the sum
  */
-#include "grader/debug/story.h"
+#include "grader/follow/story.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -289,14 +289,14 @@ static void print_added(FILE *out, const struct db_story *s)
                 from = db_step_find(s->steps, from->from[0]);
             if (from || step->value[k] == 0)
                 continue;
-            fprintf(out, "\n%s adds %.7g, which is no product: where does the sum start?\n",
+            fprintf(out, "\n%s adds %.7g, not a product: where does the sum start?\n",
                     place(where, s, step), (double)step->value[k]);
             shown++;
         }
     }
 }
 
-/* Division, minimum and the like, and products with what is no element. */
+/* Division, minimum and the like, and products with other values than elements. */
 static void print_other(FILE *out, const struct db_story *s)
 {
     char where[256];
@@ -315,6 +315,70 @@ static void print_other(FILE *out, const struct db_story *s)
     }
 }
 
+/* ---- in one sentence ------------------------------------------------------------------------- */
+
+/* ", which conv.cu:30 stored to shared memory", or "" for what no thread stored. */
+static void print_store(char *to, size_t room, const struct db_story *s, uint32_t from)
+{
+    const struct db_step *step = db_step_find(s->steps, from);
+    char where[256];
+    while (step && step->kind != VG_PROOF_STORE)
+        step = db_step_find(s->steps, step->from[0]);
+    to[0] = '\0';
+    if (step)
+        snprintf(to, room, ", which %.120s stored to %s memory", place(where, s, step),
+                 step->space);
+}
+
+static void print_wrong_product(char *to, size_t room, const struct db_story *s, size_t apart)
+{
+    const struct db_term *t = &s->steps->term[apart];
+    const bool k_wrong = t->verdict == DB_WRONG_K;
+    const int operand = k_wrong ? !t->x_operand : t->x_operand;
+    char where[256], x[96], k[96], stored[192], name[64];
+    place(where, s, t->step);
+    factor(x, s, t, 'x');
+    factor(k, s, t, 'k');
+    print_store(stored, sizeof stored, s, t->step->from[operand]);
+    if (t->verdict == DB_REPEATED)
+        snprintf(to, room, "product %zu of this output, at %.120s, adds %s * %s a second time",
+                 apart + 1, where, x, k);
+    else if (t->verdict == DB_NOT_NEEDED)
+        snprintf(to, room,
+                 "product %zu of this output, at %.120s, is %s * %s, which it does not need",
+                 apart + 1, where, x, k);
+    else
+        snprintf(to, room, "product %zu of this output, at %.120s, takes %s%s; with %s it needs %s",
+                 apart + 1, where, k_wrong ? k : x, stored, k_wrong ? x : k,
+                 t->expected < 0 ? "an element outside of x"
+                                 : element(name, s, k_wrong ? 'k' : 'x', t->expected));
+}
+
+static void print_missing_product(char *to, size_t room, const struct db_story *s)
+{
+    char x[64], k[64];
+    int i = 0;
+    while (s->steps->times[i])
+        i++;
+    snprintf(to, room, "%zu of the %zu products of this output are missing, first %s * %s",
+             s->steps->missing, s->steps->missing + s->steps->terms,
+             element(x, s, 'x', db_needed_x(&s->output, i)),
+             element(k, s, 'k', db_needed_k(&s->output, i)));
+}
+
+bool db_story_difference(char *to, size_t room, const struct db_story *s)
+{
+    const size_t apart = first_difference(s->steps);
+    to[0] = '\0';
+    if (s->right || s->steps->lost)
+        return false;
+    if (apart < s->steps->terms)
+        print_wrong_product(to, room, s, apart);
+    else if (s->steps->terms && s->steps->missing)
+        print_missing_product(to, room, s);
+    return to[0] != '\0';
+}
+
 void db_story_print(FILE *out, const struct db_story *s)
 {
     const size_t apart = first_difference(s->steps);
@@ -326,5 +390,5 @@ void db_story_print(FILE *out, const struct db_story *s)
     print_added(out, s);
     print_other(out, s);
     if (s->right && apart == s->steps->terms && !s->steps->missing)
-        fprintf(out, "\nEach of its %zu products is there once.\n", s->steps->terms);
+        fprintf(out, "\nEach of its %zu products comes once.\n", s->steps->terms);
 }

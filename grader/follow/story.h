@@ -4,11 +4,11 @@
 #ifndef CONVLAB_GRADER_STORY_H
 #define CONVLAB_GRADER_STORY_H
 
-#include "grader/debug/steps.h"
+#include "grader/follow/steps.h"
 
 #include <stdio.h>
 
-/** What is told. */
+/** The output and its steps. */
 struct db_story {
     struct db_output output;
     const struct db_steps *steps;
@@ -27,5 +27,10 @@ void db_recent_print(FILE *out, const struct tsv *table, const char *message);
 
 /** Writes it. */
 void db_story_print(FILE *out, const struct db_story *story);
+
+/** The first difference in one sentence.
+ * @param to  gets "conv.cu:36 multiplies 0, stored at conv.cu:30, by k[0,0,1,0]; expected x[0,0,1,0]", or ""
+ * @return whether the story has a difference that can be named */
+bool db_story_difference(char *to, size_t room, const struct db_story *story);
 
 #endif

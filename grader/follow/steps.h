@@ -31,7 +31,7 @@ struct db_step {
     const char *kernel; /**< points into the table */
 };
 
-/** What a product is for the output. */
+/** The part of a product in the output. */
 enum db_verdict {
     DB_RIGHT,
     DB_REPEATED,  /**< the same product once more */

@@ -1,5 +1,5 @@
-/* Reading steps, and telling products that are needed from others. */
-#include "grader/debug/steps.h"
+/* Reading steps, and separating the products that are needed from others. */
+#include "grader/follow/steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>

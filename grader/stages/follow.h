@@ -1,0 +1,25 @@
+/** @file
+ * Follows one output of a convolution through the submission's kernels, on the virtual GPU.
+ */
+#ifndef CONVLAB_GRADER_FOLLOW_H
+#define CONVLAB_GRADER_FOLLOW_H
+
+#include "grader/compare/verify.h"
+#include "grader/stages/grading.h"
+
+/** Runs a convolution in a process of its own.
+ * @param session  closed, or of an earlier run, which it ends; the caller ends it
+ * @param output   index of the element of y whose steps are recorded, or SIZE_MAX: none
+ * @return ST_OK if it ran, however it ended */
+enum st_code gr_follow(struct grading *g, const struct gr_conv *conv, size_t output,
+                       struct gr_session *session, struct gr_run *run, struct st_error *err);
+
+/** Where a wrong output parts from the convolution, in one sentence: a product with its source line.
+ * @param c      the case, whose data is used
+ * @param wrong  its comparison: the first wrong output is followed
+ * @return whether there is something to say; false off the virtual GPU, for large shapes, and if that output is
+ *         right in a process of its own */
+bool gr_follow_difference(struct grading *g, const struct gr_case *c,
+                          const struct gr_compare *wrong, char *to, size_t room);
+
+#endif

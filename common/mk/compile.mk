@@ -11,6 +11,7 @@ ORDER := \
     grader/class \
     grader/rank \
     grader/feedback \
+    grader/similar \
     grader/export \
     grader/slurm \
     grader/standing \

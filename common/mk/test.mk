@@ -91,6 +91,12 @@ slurm-check: $(PROGRAMS) vgpu ## grade 64 submissions on a real Slurm of four no
 	@common/mk/setup.sh install build slurm
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/slurm/tests/slurm.sh all
 
+# Submissions that resemble each other: in small, and as the goal is measured.
+TEST_SCRIPTS += $(if $(NVCC),grader/similar/tests/similar.sh)
+.PHONY: similarity-check
+similarity-check: $(PROGRAMS) ## copies found and independent solutions accused by grader similar (10 minutes; HALF=choose: the half that thresholds come from)
+	$(Q)PATH=$(dir $(NVCC)):$$PATH grader/similar/tests/resemblance.py $(BUILD)/grader $(BUILD)/similarity/$(or $(HALF),report) --half $(or $(HALF),report)
+
 # A class with all kinds of bad input, and one that is killed while it is graded.
 TEST_SCRIPTS += grader/class/tests/class.sh
 

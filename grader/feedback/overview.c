@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "base/page_template.h"
 #include "base/utf8.h"
+#include "grader/similar/resemble.h"
 #include "grader/standing/standing.h"
 
 #include <cjson/cJSON.h>
@@ -12,8 +13,6 @@
 #include <time.h>
 
 extern const char overview_html[], overview_css[], overview_js[], feedback_css[];
-
-enum { MOST_SOURCE_BYTES = 1 << 20 };
 
 static void put_text(cJSON *to, const char *name, const char *text)
 {
@@ -136,64 +135,33 @@ static enum st_code put_mistakes(cJSON *to, const struct sd_class *class, struct
     return code;
 }
 
-/* A source's fingerprint, from the copy that the grading left. */
-static void fingerprint_of(struct gradebook *book, const struct gb_attempt *a, char hex[65])
+/* Pairs that are the same make a group, which has the first one's name; others remain pairs. */
+static void put_pair(cJSON *alike, const struct si_class *class, const struct si_pair *pair)
 {
-    struct gb_artefact_list list;
-    struct st_error err;
-    hex[0] = '\0';
-    if (gb_artefact_read(book, &list, &err, "WHERE attempt = %lld AND kind = 'source'",
-                         (long long)a->id))
-        return;
-    const char *slash = strrchr(gb_path(book), '/');
-    char path[PATH_MAX], *text;
-    size_t bytes;
-    if (list.n &&
-        path_format(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - gb_path(book)) : 0,
-                    gb_path(book), list.row[0].path) &&
-        !file_read(path, MOST_SOURCE_BYTES, &text, &bytes, &err)) {
-        ov_fingerprint(text, bytes, hex);
-        free(text);
-    }
-    gb_artefact_free(&list);
+    const struct si_work *a = &class->work[pair->a], *b = &class->work[pair->b];
+    const bool same = pair->how <= SI_RENAMED;
+    char key[64], kind[64];
+    snprintf(key, sizeof key, "%zu %zu %d", pair->a, same ? 0 : pair->b, pair->how);
+    snprintf(kind, sizeof kind, same ? "%s" : "%s, %.0f %%", si_how_text(pair->how),
+             100 * pair->score);
+    const cJSON *last = cJSON_GetArrayItem(alike, cJSON_GetArraySize(alike) - 1);
+    if (!last || strcmp(cJSON_GetObjectItem(last, "key")->valuestring, key) != 0)
+        add_to_group(alike, a->milestone, key, kind, a->name);
+    add_to_group(alike, a->milestone, key, kind, b->name);
 }
 
-static void keep_groups_of_several(cJSON *groups)
+/* Submissions that resemble each other (grader similar), when the run has ended: it takes seconds. */
+static enum st_code put_alike(cJSON *to, struct gradebook *book, struct st_error *err)
 {
-    for (int i = cJSON_GetArraySize(groups); i-- > 0;) {
-        cJSON *who = cJSON_GetObjectItem(cJSON_GetArrayItem(groups, i), "who");
-        if (cJSON_GetArraySize(who) < 2)
-            cJSON_DeleteItemFromArray(groups, i);
-    }
-}
-
-/* Byte for byte, and after names, comments and layout; those that are the first are not told twice. */
-static void put_alike(cJSON *to, const struct sd_class *class, struct gradebook *book)
-{
-    cJSON *same = cJSON_AddArrayToObject(to, "identical"),
-          *near = cJSON_AddArrayToObject(to, "near");
-    for (size_t i = 0; i < class->attempts.n; i++) {
-        const struct gb_attempt *a = &class->attempts.row[i];
-        char hex[65];
-        if (!a->source_hash)
-            continue;
-        add_to_group(same, a->milestone, a->source_hash, "identical", a->submission);
-        fingerprint_of(book, a, hex);
-        if (hex[0])
-            add_to_group(near, a->milestone, hex, "near", a->submission);
-    }
-    keep_groups_of_several(same);
-    keep_groups_of_several(near);
-    for (int i = cJSON_GetArraySize(near); i-- > 0;) {
-        const cJSON *who = cJSON_GetObjectItem(cJSON_GetArrayItem(near, i), "who");
-        cJSON *other;
-        cJSON_ArrayForEach(other,
-                           same) if (cJSON_Compare(who, cJSON_GetObjectItem(other, "who"), true))
-        {
-            cJSON_DeleteItemFromArray(near, i);
-            break;
-        }
-    }
+    cJSON *alike = cJSON_AddArrayToObject(to, "alike");
+    struct si_class class = {0};
+    enum st_code code = si_gradebook_read(&class, book, NULL, err);
+    if (!code)
+        code = si_compare(&class, err);
+    for (size_t i = 0; i < class.pairs && !code; i++)
+        put_pair(alike, &class, &class.pair[i]);
+    si_class_free(&class);
+    return code;
 }
 
 /* What the last run reported by name. */
@@ -246,7 +214,8 @@ enum st_code ov_page_write(const char *path, struct gradebook *book,
     put_number(data, "left_s", progress->left_s);
     put_milestones(data, &class);
     put_students(data, &class);
-    put_alike(data, &class, book);
+    if (!code && progress->done >= progress->total)
+        code = put_alike(data, book, err);
     if (!code)
         code = put_mistakes(data, &class, book, err);
     if (!code)

@@ -16,8 +16,4 @@ struct ov_progress {
 enum st_code ov_page_write(const char *path, struct gradebook *book,
                            const struct ov_progress *progress, struct st_error *err);
 
-/** The fingerprint of a source without its comments, layout and names: of two with the same, one may
- * be a copy of the other. */
-void ov_fingerprint(const char *source, size_t bytes, char hex[65]);
-
 #endif

@@ -91,9 +91,8 @@
   };
   table('mistakes', ['Milestone', 'Check', 'Mistake', 'How many', 'Who'],
         data.mistakes.sort((a, b) => b.who.length - a.who.length).map((g) => [g.milestone, g.kind, g.key, g.who.length, g.who.join(', ')]));
-  table('alike', ['Milestone', 'How', 'Who'],
-        [...data.identical.map((g) => [g.milestone, 'byte for byte', g.who.join(', ')]),
-         ...data.near.map((g) => [g.milestone, 'but for names, comments, layout', g.who.join(', ')])]);
+  if (data.alike) table('alike', ['Milestone', 'How', 'Who'], data.alike.map((g) => [g.milestone, g.kind, g.who.join(', ')]));
+  at('alike').append(make('p', data.alike ? 'A hint, not a verdict: grader similar shows the sources side by side.' : 'Compared when the run has ended.'));
   at('notices').append(list(data.notices.map((n) => n.who ? `${n.who}: ${n.text}` : n.text)));
 
   // Students

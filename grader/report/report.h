@@ -7,6 +7,9 @@
 #include "base/status.h"
 #include "grader/record/result.h"
 
+/** In a report's folder, after --report: the PTX of the submission's kernels, which grader similar compares. */
+#define GR_KERNELS_FILE "kernels.ptx"
+
 /** Writes the report of one milestone into @p folder (made if missing):
  *
  *     results.tsv     one row per timed run

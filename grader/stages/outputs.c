@@ -8,7 +8,9 @@
 #include "grader/profile/profile.h"
 #include "grader/record/result_json.h"
 #include "grader/report/report.h"
+#include "vgpu/fatbin/fatbin.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The report's folder, and the one that it and its kin lie in. */
@@ -62,6 +64,21 @@ static enum st_code write_profile(struct grading *g, const char *parent, struct 
                                            .folder = profile,
                                            .out = g->out};
     return gr_profile_run(&profiling, err);
+}
+
+/* What the kernels of a class compute is compared (grader similar): their PTX stays. A library whose PTX cannot be
+ * read has none to compare. */
+static enum st_code keep_kernels(const struct grading *g, const char *folder, struct st_error *err)
+{
+    char path[PATH_MAX], *ptx;
+    size_t bytes;
+    if (!g->options->report || !g->milestone.cuda || !g->built.built ||
+        !path_format(path, sizeof path, "%s/" GR_KERNELS_FILE, folder) ||
+        fatbin_library_ptx(g->library, &ptx, &bytes, NULL))
+        return ST_OK;
+    const enum st_code code = file_write(path, ptx, bytes, err);
+    free(ptx);
+    return code;
 }
 
 static enum st_code write_report(struct grading *g, const char *folder, const char *parent,
@@ -155,6 +172,7 @@ enum st_code gr_outputs_write(struct grading *g, struct st_error *err)
     if (keeps)
         note(&first, keep_version(g, &history, &failure), err, &failure);
     note(&first, write_report(g, folder, parent, &failure), err, &failure);
+    note(&first, keep_kernels(g, folder, &failure), err, &failure);
     if (keeps)
         print_kept(g->out, g->result);
     hi_end(&history);

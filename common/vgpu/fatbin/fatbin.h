@@ -88,4 +88,8 @@ enum st_code fatbin_module_read(struct fatbin_module *to, const void *image, siz
                                 struct st_error *err);
 void fatbin_module_free(struct fatbin_module *module);
 
+/** The PTX in a library that nvcc has linked, of its first source with kernels. None of the file is believed.
+ * @param ptx  malloc'd, with a NUL added, or NULL after an error. @return ST_NOT_FOUND if there is none */
+enum st_code fatbin_library_ptx(const char *path, char **ptx, size_t *bytes, struct st_error *err);
+
 #endif

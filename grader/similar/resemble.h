@@ -1,0 +1,95 @@
+/** @file
+ * Which submissions of a class resemble each other. A hint for a person, never a verdict: two who solve
+ * one exercise by one textbook write similar programs.
+ */
+#ifndef CONVLAB_GRADER_RESEMBLE_H
+#define CONVLAB_GRADER_RESEMBLE_H
+
+#include "grader/gradebook/gradebook.h"
+#include "grader/similar/marks.h"
+
+#include <stdbool.h>
+
+/** How two resemble each other, the strongest first: X(name, what a table and the page print). */
+#define SI_HOW_MAP(X)                                                                              \
+    X(IDENTICAL, "byte for byte")                                                                  \
+    X(RENAMED, "but for names, comments, layout")                                                  \
+    X(KERNELS, "by what the kernels compute")                                                      \
+    X(TEXT, "by passages of the source")
+enum si_how {
+#define SI_HOW_ENUM(name, text) SI_##name,
+    SI_HOW_MAP(SI_HOW_ENUM)
+#undef SI_HOW_ENUM
+};
+
+/** A set of hashes in ascending order, with what each weighs: the fewer have it, the more. */
+struct si_set {
+    size_t n;
+    uint64_t *hash;
+    double *weight;
+    unsigned *have; /**< how many of the milestone have it */
+    double total;
+};
+
+/** A submission of a milestone, or the reference's source. */
+struct si_work {
+    char *name, *milestone, *source;
+    size_t bytes;
+    bool is_reference;
+    char fingerprint[65];
+    struct si_marks text, kernels; /**< no kernels: of C, or their PTX was not kept */
+    struct si_set words, flow, numbers;
+};
+
+/** Two works that resemble each other. @p score  of 1; @p rare  how many of the marks that both have
+ * hardly anybody else has */
+struct si_pair {
+    size_t a, b;
+    enum si_how how;
+    double score;
+    size_t rare;
+};
+
+/** A class, its works by milestone and name. */
+struct si_class {
+    size_t n, room, pairs, pair_room;
+    struct si_work *work;
+    struct si_pair *pair;   /**< of a milestone together, the most alike first */
+    size_t without_kernels; /**< CUDA sources whose kernels are not known */
+    double least;           /**< of a score, instead of the thresholds below; 0: those */
+};
+
+/** Thresholds: chosen on one half of the class of `make similarity-check`, proved on the other. */
+#define SI_KERNELS_ALIKE 0.80
+#define SI_TEXT_ALIKE    0.90
+
+/** Adds a work. @param ptx  of its kernels, or NULL */
+enum st_code si_work_add(struct si_class *class, const char *milestone, const char *name,
+                         const char *source, const char *ptx, bool is_reference,
+                         struct st_error *err);
+/** Compares all works of each milestone. */
+enum st_code si_compare(struct si_class *class, struct st_error *err);
+/** Adds the submissions that count of a gradebook, and the references that are built here.
+ * @param milestone  NULL: all */
+enum st_code si_gradebook_read(struct si_class *class, struct gradebook *book,
+                               const char *milestone, struct st_error *err);
+/** Adds NAME.c and NAME.cu of a folder, with NAME.ptx beside it, as one milestone. */
+enum st_code si_folder_read(struct si_class *class, const char *folder, struct st_error *err);
+/** Releases it. */
+void si_class_free(struct si_class *class);
+
+/** The marks of a work that explain a pair: the kernels' or the source's. */
+const struct si_marks *si_marks_of(const struct si_work *work, enum si_how how);
+/** @return what a mark weighs; 0 if the set has it not. @param have  set to how many have it */
+double si_weight(const struct si_set *set, uint64_t hash, unsigned *have);
+/** The set that belongs to si_marks_of(). */
+const struct si_set *si_set_of(const struct si_work *work, enum si_how how);
+
+/** Writes the pairs as one page with the sources side by side. */
+enum st_code si_page_write(const char *path, const struct si_class *class, struct st_error *err);
+/** Writes a row a pair, separated by tabs. */
+enum st_code si_table_write(const char *path, const struct si_class *class, struct st_error *err);
+/** The words of a kind of pair. */
+const char *si_how_text(enum si_how how);
+
+#endif

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""How many disguised copies `grader similar` finds, and how many independent solutions it accuses.
+
+    resemblance.py GRADER OUT [--students N] [--copies N] [--half choose|report]
+
+Independent are: programs of N students who choose among the textbooks' design decisions (independent.py; each half has
+students of its own), and in the half that is reported also the textbook solutions, the references and the right ones of
+the technique sets. Those were written by few authors: pairs of them that share a function are
+left out, and all others count. The target is 95% of the copies of CUDA submissions, and at most one pair of 5000. Copies are disguised (disguise.py). Each milestone is a class of its own.
+"""
+import argparse
+import collections
+import concurrent.futures
+import itertools
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+
+import disguise
+import independent
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), '../../..'))
+FIRST_SEED = {'choose': 0, 'report': 100000}
+
+
+def chunks(text):
+    """The parts of a file outside of all braces: (name or None for a directive, text)."""
+    part, deep = '', 0
+    for line in text.split('\n'):
+        if not part and (line.lstrip().startswith('#') or not line.strip()):
+            yield None, line
+            continue
+        part += line + '\n'
+        if part.count('\\\n') and line.endswith('\\'):
+            continue
+        bare = re.sub(r'/\*.*?\*/|//[^\n]*', '', part, flags=re.S)
+        if bare.count('/*') == 0 and bare.strip() and bare.count('{') == bare.count('}') and bare.rstrip()[-1] in ';}':
+            name = re.search(r'(\w+)\s*(?:\[[^\]]*\]\s*)*(?:\(|=|;|\{)', re.sub(r'__launch_bounds__\s*\([^)]*\)', '', bare))
+            yield name and name.group(1), part
+            part = ''
+        elif not bare.strip():
+            yield None, part
+            part = ''
+
+
+def technique_sets():
+    """(milestone, name, source, names of the kernels): each right submission with what it uses."""
+    folder = f'{ROOT}/grader/tests/techniques'
+    for file in sorted(os.listdir(folder)):
+        if not file.endswith('.cu') or 'decoys' in file:
+            continue
+        text = re.sub(r'\\\n', ' ', open(f'{folder}/{file}').read())
+        whole = list(chunks(text))
+        named = collections.defaultdict(list)
+        for name, part in whole:
+            named[name].append(part)
+        for name in re.findall(r'/\* expect: (?:pass|right|slow|many) \*/\s*int (\w+)\(ARGUMENTS\)', text):
+            used, open_names = set(), [name]
+            while open_names:
+                at = open_names.pop()
+                if at in used or at not in named:
+                    continue
+                used.add(at)
+                for part in named[at]:
+                    open_names += re.findall(r'\w+', part)
+            source = '\n'.join(part for n, part in whole if n is None or n in used)
+            source = re.sub(rf'\bint {name}\(ARGUMENTS\)', 'extern "C" int conv_forward(ARGUMENTS)', source)
+            shares = {f'{file} {n}' for n in used if n != name}
+            headers = ''.join(open(f'{folder}/{h}').read() for h in os.listdir(folder) if h.endswith('.cuh'))
+            shares |= {n for n, part in chunks(headers) if n and re.search('<<<|__global__|__device__', part)
+                       and re.search(rf'\b{n}\b', source)}
+            if 'int conv_forward(' not in source:
+                continue  # made by a macro: cannot be cut out
+            yield file[:2], f'{file[:-3]}-{name}', source, shares
+
+
+def written(half, students):
+    """The independent solutions of a half: (milestone, name, source, shared names)."""
+    for i in range(students):
+        milestone = list(independent.WRITERS)[i % len(independent.WRITERS)]
+        yield milestone, f'student{i:03}', independent.write(milestone, FIRST_SEED[half] + i), set()
+    if half == 'report':
+        for file in sorted(os.listdir(f'{ROOT}/grader/tests/textbook')):
+            if file.endswith('.cu'):
+                yield file[:2], f'textbook-{file[:-3]}', open(f'{ROOT}/grader/tests/textbook/{file}').read(), set()
+        for folder in sorted(os.listdir(f'{ROOT}/reference')):
+            source = f'{ROOT}/reference/{folder}/conv.c' + ('' if folder.startswith('m1') else 'u')
+            if os.path.exists(source):
+                yield folder[:2], f'reference-{folder}', open(source).read(), set()
+        yield from technique_sets()
+
+
+def build(out, milestone, name, source):
+    """Writes a source and compiles it. @return whether it compiles"""
+    is_cuda = milestone != 'm1'
+    path = f'{out}/{milestone}/{name}.{"cu" if is_cuda else "c"}'
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if os.path.exists(path) and open(path).read() == source and (not is_cuda or os.path.exists(path[:-2] + 'ptx')):
+        return True
+    with open(path, 'w') as file:
+        file.write(source)
+    common = [f'-I{ROOT}/common', f'-I{ROOT}/grader/tests/techniques', path]
+    arch = '-arch=compute_80' if name.startswith('m') else '-arch=compute_75'  # technique sets have tensor cores
+    command = (['nvcc', '-std=c++17', '-lineinfo', arch, '-O3', '-w', '-ptx', '-o', path[:-2] + 'ptx'] if is_cuda
+               else ['gcc', '-std=c11', '-fsyntax-only', '-w']) + common
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode:
+        os.remove(path)
+        print(f'does not compile: {milestone} {name}: {result.stderr.splitlines()[:1]}')
+    return not result.returncode
+
+
+def pairs_of(grader, folder, least):
+    """The pairs that grader similar reports of a folder, and its seconds."""
+    begin = time.time()
+    subprocess.run([grader, 'similar', folder, '--out', f'{folder}.html', '--table', f'{folder}.tsv'] +
+                   (['--least', str(least)] if least else []), check=True, stdout=subprocess.DEVNULL)
+    rows = [line.split('\t') for line in open(f'{folder}.tsv').read().splitlines()[1:]]
+    return [(frozenset(r[1:3]), r[3], float(r[4])) for r in rows], time.time() - begin
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('grader')
+    parser.add_argument('out')
+    parser.add_argument('--students', type=int, default=300)
+    parser.add_argument('--copies', type=int, default=50)
+    parser.add_argument('--half', choices=list(FIRST_SEED), default='report')
+    parser.add_argument('--least', type=int, default=0)
+    parser.add_argument('--milestones', default='')
+    a = parser.parse_args()
+    works = [w for w in written(a.half, a.students) if not a.milestones or w[0] in a.milestones.split(',')]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        good = list(pool.map(lambda w: build(a.out, *w[:3]), works))
+        works = [w for w, ok in zip(works, good) if ok]
+        rng, copies = random.Random(a.half), {}
+        originals = [w for w in works if not w[3] and not w[1].startswith(('reference', 'm'))]
+        originals = [w for w in originals if w[0] != 'm1'] + [w for w in originals if w[0] == 'm1']
+        cuda = [w for w in originals if w[0] != 'm1']
+        chosen = rng.sample(cuda, min(a.copies, len(cuda))) + rng.sample(
+            [w for w in originals if w[0] == 'm1'], min(a.copies // 5, sum(w[0] == 'm1' for w in originals)))
+        made = [(w[0], f'copy-of-{w[1]}', *disguise.disguise(w[2], f'{a.half} {w[0]} {w[1]}')) for w in chosen]
+        for (milestone, name, _, how), ok in zip(made, pool.map(lambda m: build(a.out, *m[:3]), made)):
+            if ok:
+                copies[milestone, name] = how
+    found, false, seconds, compared, left_out = set(), [], 0, 0, 0
+    for milestone in sorted({w[0] for w in works}):
+        mine = {w[1]: w[3] for w in works if w[0] == milestone}
+        compared += sum(not (mine[x] & mine[y]) for x, y in itertools.combinations(mine, 2))
+        left_out += sum(bool(mine[x] & mine[y]) for x, y in itertools.combinations(mine, 2))
+        reported, spent = pairs_of(a.grader, f'{a.out}/{milestone}', a.least)
+        seconds = max(seconds, spent)
+        for who, how, score in reported:
+            first, second = sorted(who)
+            original = {w.removeprefix('copy-of-') for w in who}
+            if len(original) == 1:
+                copy = (milestone, first if first.startswith('copy-of-') else second)
+                found.add(copy)
+                if a.least:
+                    print(f'copy\t{milestone}\t{score}\t{original}\t{how}')
+            elif first in mine and second in mine and not mine[first] & mine[second]:
+                false.append((milestone, first, second, how, score))
+    for c in sorted(copies):
+        if c not in found:
+            print(f'not found: {c[0]} {c[1]} ({", ".join(copies[c])})')
+    for f in false:
+        print('accused: {} {} and {}: {}, {}'.format(*f))
+    accused = {(f[0], who) for f in false for who in f[1:3]}
+    for name, is_c in (('CUDA', False), ('C', True)):
+        n = [c for c in copies if (c[0] == 'm1') == is_c]
+        independents = [w for w in works if (w[0] == 'm1') == is_c]
+        print(f'{name}: {sum(c in found for c in n)} of {len(n)} disguised copies found; of {len(independents)} independent '
+              f'solutions {sum((x[0] == "m1") == is_c for x in accused)} accused, in '
+              f'{sum((f[0] == "m1") == is_c for f in false)} pairs')
+    print(f'{compared} pairs of independent solutions (another {left_out} share a function and do not count); largest class '
+          f'compared in {seconds:.1f} s')
+    cuda_copies = [c for c in copies if c[0] != 'm1']
+    wrong = sum(f[0] != 'm1' for f in false)
+    return not (cuda_copies and sum(c in found for c in cuda_copies) >= .95 * len(cuda_copies) and wrong * 5000 <= compared)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,4 +1,4 @@
-/* What a kernel computes, as a set of hashes that renaming and reordering leave alone.
+/* The computation of a kernel as a set of hashes that renaming and reordering leave alone.
  *
  *     1. Each instruction is a node; its operands come from the instructions that write them, of
  *        which a loop's variable has several. Copies and conversions of integers are looked through.
@@ -23,7 +23,7 @@ enum {
     MOST_OPCODE = 160
 };
 
-/* What the operand order and the opcode of an instruction mean. */
+/* The roles of an instruction's operands. */
 struct node {
     char opcode[MOST_OPCODE];
     bool writes, copies, sorted, compares;
@@ -157,7 +157,7 @@ static uint64_t text_label(const char *text)
     return si_hash(SI_HASH_BEGIN, text, strlen(text));
 }
 
-/* What a name without a writer stands for: special registers as they are, parameters, variables. */
+/* The meaning of a name without a writer: special registers as they are, parameters, variables. */
 static uint64_t name_label(const struct graph *g, const char *name)
 {
     for (size_t i = 0; i < g->f->param_count; i++)
@@ -310,7 +310,7 @@ static void put_sum(const struct graph *g, int i, bool minus, int depth, struct 
     }
 }
 
-/* Parts of a sum are no marks: another order has others. */
+/* Parts of a sum are not marks: another order has others. */
 static void find_inner(struct graph *g)
 {
     const size_t n = g->f->instruction_count;
@@ -368,7 +368,7 @@ static uint64_t refined(const struct graph *g, int i)
     return si_hash(text_label(n->opcode), label, (size_t)count * sizeof *label);
 }
 
-/* What it does by itself: addresses with their offsets. */
+/* The instruction by itself: addresses with their offsets. */
 static uint64_t own_label(const struct ptx_instruction *in, const struct node *n)
 {
     uint64_t label = text_label(n->sum ? "sum" : n->product ? "product" : n->opcode);

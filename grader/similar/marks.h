@@ -38,7 +38,7 @@ bool si_number_marks(struct si_marks *to, const char *source, size_t bytes);
 
 /** Marks of the kernels in PTX: each instruction with those that it takes its operands from, a few
  * deep. Registers have no names, independent instructions no order, and copies are looked through.
- * @return ST_OK; ST_BAD_FORMAT if the text is no PTX; ST_NO_MEMORY */
+ * @return ST_OK; ST_BAD_FORMAT if the text is not PTX; ST_NO_MEMORY */
 enum st_code si_kernel_marks(struct si_marks *to, const char *ptx, size_t bytes,
                              struct st_error *err);
 

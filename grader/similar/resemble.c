@@ -155,7 +155,7 @@ static bool weigh(struct si_work *work, size_t n, enum si_how how)
 
 /* ---- pairs ---------------------------------------------------------------------------------- */
 
-/* What two sets share, by weight. @param few  a mark that at most so many have is rare */
+/* The weight of the marks that two sets share. @param few  a mark that at most so many have is rare */
 static double shared(const struct si_set *a, const struct si_set *b, unsigned few, size_t *rare)
 {
     double sum = 0;

@@ -59,7 +59,7 @@ struct si_class {
     double least;           /**< of a score, instead of the thresholds below; 0: those */
 };
 
-/** Thresholds: chosen on one half of the class of `make similarity-check`, proved on the other. */
+/** Thresholds: chosen on one half of the class of `make similarity-check`, measured on the other. */
 #define SI_KERNELS_ALIKE 0.80
 #define SI_TEXT_ALIKE    0.90
 

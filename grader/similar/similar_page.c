@@ -11,7 +11,7 @@ extern const char similar_html[], similar_css[];
 
 enum { MOST_PAIRS = 200, RARE = 3 };
 
-/* What a line shares with the other source. */
+/* The share of a line with the other source. */
 struct line {
     double shared, own, best; /* weights of marks: that both have, all, of the best */
     int other;                /* line of the other source, or 0 */
@@ -194,7 +194,9 @@ enum st_code si_table_write(const char *path, const struct si_class *class, stru
     enum st_code code = file_out_open(&table, path, err);
     if (code)
         return code;
-    fputs("milestone\tfirst\tsecond\thow\tscore\trare\n", table.f);
+    fputs("milestone\tfirst\tsecond\t"
+          "how\tscore\trare\n",
+          table.f);
     for (size_t i = 0; i < class->pairs; i++) {
         const struct si_pair *p = &class->pair[i];
         const struct si_work *a = &class->work[p->a], *b = &class->work[p->b];

@@ -1,4 +1,4 @@
-/* What a source says, as hashes that comments, layout and names leave alone. */
+/* The tokens of a source as hashes that comments, layout and names leave alone. */
 #include "base/sha256.h"
 #include "grader/similar/marks.h"
 

@@ -25,7 +25,7 @@
 
 struct gr_proof;
 
-/** What the stages share. */
+/** State that the stages share. */
 struct grading {
     const struct gr_options *options;
     struct gr_options chosen; /**< what they become with the sizes of the rubric */

@@ -290,7 +290,7 @@ static bool judge_outputs(struct gr_inference_stage *in, struct gr_check *check,
     return !idle[0] && !l->last;
 }
 
-/* What is done now, of which convolution. */
+/* The current step, of which convolution. */
 static void show_phase(const struct gr_inference_stage *in, const struct layer_runs *l,
                        const char *phase)
 {

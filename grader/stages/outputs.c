@@ -1,4 +1,4 @@
-/* What a grading leaves behind: the result as JSON, the profile, the report's page. */
+/* The files of a grading: the result as JSON, the profile, the report's page. */
 #include "grader/stages/grading.h"
 
 #include "base/checkout.h"
@@ -66,7 +66,7 @@ static enum st_code write_profile(struct grading *g, const char *parent, struct 
     return gr_profile_run(&profiling, err);
 }
 
-/* What the kernels of a class compute is compared (grader similar): their PTX stays. A library whose PTX cannot be
+/* grader similar compares the kernels of a class: their PTX stays. A library whose PTX cannot be
  * read has none to compare. */
 static enum st_code keep_kernels(const struct grading *g, const char *folder, struct st_error *err)
 {

@@ -1,4 +1,4 @@
-/* What a person reads along while grading. */
+/* Progress of a grading, for a person. */
 #include "grader/stages/grading.h"
 
 #include "base/progress.h"

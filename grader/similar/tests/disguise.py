@@ -1,5 +1,5 @@
-"""A copy as somebody writes it who does not want to be found: names, layout, order, loops, macros, functions. What it
-computes stays."""
+"""Disguises a copy: names, layout, order, loops, macros, functions. The
+computation stays."""
 import random
 import re
 

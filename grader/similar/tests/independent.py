@@ -8,7 +8,7 @@ FAIL = 'return cudaGetLastError() == cudaSuccess ? 0 : 1;'
 
 
 class Style:
-    """What one student decides once."""
+    """The decisions of one student."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -97,7 +97,7 @@ class Style:
 
 
 def thread_of(s, inner, per_map=False):
-    """What a thread computes: (declarations, conditions, grid, block)."""
+    """The work of a thread: (declarations, conditions, grid, block)."""
     bx, by = s.block
     tiles = f'const int tiles = (W_out + {bx} - 1) / {bx};'
     kinds = {

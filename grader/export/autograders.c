@@ -3,6 +3,7 @@
 #include "base/checkout.h"
 #include "base/files.h"
 #include "grader/export/container.h"
+#include "grader/export/format_parts.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -69,7 +70,7 @@ struct kit_file {
     unsigned mode;
 };
 
-enum { MAX_FILES = 5 };
+enum { MAX_FILES = 7 };
 
 /* The files of a kit, found. */
 struct kit {
@@ -116,15 +117,17 @@ enum st_code gx_gradescope_autograder(const struct gx_autograder *of, const char
 {
     static const struct kit_file files[] = {
         {"setup.sh", SCRIPT, "gradescope-setup.sh", 0755},
+        {"install.sh", SCRIPT, "install.sh", 0755},
         {"run_autograder", SCRIPT, "gradescope-run_autograder", 0755},
+        {"results.sh", SCRIPT, "results.sh", 0755},
         {"grade.sh", SCRIPT, "grade.sh", 0755},
         {"settings", SETTINGS, NULL, 0644},
         {"convlab-handout.tar.gz", HANDOUT, NULL, 0644}};
     struct kit kit;
     enum st_code code = check_words(of, false, err);
     if (!code)
-        code = kit_find(&kit, of, files, 5, err);
-    return code ? code : gx_container_write(GX_ZIP, kit.part, 5, path, err);
+        code = kit_find(&kit, of, files, 7, err);
+    return code ? code : gx_container_write(GX_ZIP, kit.part, 7, path, err);
 }
 
 enum st_code gx_autolab_autograder(const struct gx_autograder *of, const char *folder,
@@ -151,13 +154,31 @@ enum st_code gx_autolab_autograder(const struct gx_autograder *of, const char *f
     return code ? code : file_copy(makefile, to, MAX_PART_BYTES, err);
 }
 
-enum st_code gx_github_classroom(const struct gx_autograder *of, const char *folder,
-                                 struct st_error *err)
+/* Writes a kit as files of a folder. */
+static enum st_code kit_write(const struct kit *kit, size_t files, const char *folder,
+                              struct st_error *err)
 {
-    static const struct kit_file files[] = {{".convlab/grade.sh", SCRIPT, "grade.sh", 0},
-                                            {".convlab/convlab-handout.tar.gz", HANDOUT, NULL, 0}};
+    char to[PATH_MAX];
+    enum st_code code = ST_OK;
+    for (size_t i = 0; !code && i < files; i++) {
+        path_format(to, sizeof to, "%s/%s", folder, kit->part[i].name);
+        code = kit->part[i].path
+                   ? file_copy(kit->part[i].path, to, MAX_PART_BYTES, err)
+                   : file_write(to, kit->part[i].text, strlen(kit->part[i].text), err);
+    }
+    return code;
+}
+
+enum st_code gx_github_actions(const struct gx_autograder *of, const char *folder,
+                               struct st_error *err)
+{
+    static const struct kit_file files[] = {
+        {".convlab/install.sh", SCRIPT, "install.sh", 0},
+        {".convlab/grade.sh", SCRIPT, "grade.sh", 0},
+        {".convlab/actions-grade.sh", SCRIPT, "actions-grade.sh", 0},
+        {".convlab/convlab-handout.tar.gz", HANDOUT, NULL, 0}};
     static const char *const folders[] = {".github/workflows", ".convlab"};
-    const size_t n = of->url ? 1 : 2; /* with an address, the archive is fetched from there */
+    const size_t n = of->url ? 3 : 4; /* with an address, the archive is fetched from there */
     struct kit kit;
     char to[PATH_MAX];
     enum st_code code = check_words(of, true, err);
@@ -167,10 +188,90 @@ enum st_code gx_github_classroom(const struct gx_autograder *of, const char *fol
         path_format(to, sizeof to, "%s/%s", folder, folders[i]);
         code = dir_make(to, err);
     }
-    for (size_t i = 0; !code && i < n; i++) {
-        path_format(to, sizeof to, "%s/%s", folder, kit.part[i].name);
-        code = file_copy(kit.part[i].path, to, MAX_PART_BYTES, err);
+    if (!code)
+        code = kit_write(&kit, n, folder, err);
+    path_format(to, sizeof to, "%s/.github/workflows/convlab.yml", folder);
+    return code ? code : gx_actions_workflow(of, to, err);
+}
+
+enum st_code gx_classroom50_autograder(const struct gx_autograder *of, const char *folder,
+                                       struct st_error *err)
+{
+    static const struct kit_file files[] = {
+        {"autograder.py", SCRIPT, "classroom50-autograder.py", 0},
+        {"install.sh", SCRIPT, "install.sh", 0},
+        {"grade.sh", SCRIPT, "grade.sh", 0},
+        {"settings", SETTINGS, NULL, 0},
+        {"convlab-handout.tar.gz", HANDOUT, NULL, 0}};
+    struct kit kit;
+    enum st_code code = check_words(of, false, err);
+    if (!code)
+        code = kit_find(&kit, of, files, 5, err);
+    if (!code)
+        code = dir_make(folder, err);
+    return code ? code : kit_write(&kit, 5, folder, err);
+}
+
+/* Names of an image: registry.example.org:5000/course/convlab:2026 */
+static enum st_code check_image(const char *image, struct st_error *err)
+{
+    bool right = image && isalnum((unsigned char)*image);
+    for (const char *c = right ? image : ""; *c; c++)
+        right = right && (isalnum((unsigned char)*c) || strchr("-._/:@", *c));
+    if (right)
+        return ST_OK;
+    st_fail(err, ST_USAGE, "prairielearn-autograder needs the name that its image gets");
+    st_detail(err, ST_GOT, "%s", image ? image : "no --image");
+    return st_detail(err, ST_EXPECTED, "--image such as example/convlab:2026");
+}
+
+/* A question for each milestone, and its settings in tests/. */
+static enum st_code write_questions(const struct gx_autograder *of, const char *folder,
+                                    struct st_error *err)
+{
+    static const struct kit_file settings = {"tests/settings", SETTINGS, NULL, 0};
+    enum st_code code = ST_OK;
+    char name[GX_MILESTONE_CHARS];
+    for (const char *list = of->milestone; !code && gx_milestone_next(&list, name);) {
+        struct gx_autograder one = *of;
+        struct kit kit;
+        char question[PATH_MAX], tests[PATH_MAX];
+        one.milestone = name;
+        path_format(question, sizeof question, "%s/question-%s", folder, name);
+        path_format(tests, sizeof tests, "%s/tests", question);
+        code = dir_make(tests, err);
+        if (!code)
+            code = kit_find(&kit, &one, &settings, 1, err);
+        if (!code)
+            code = kit_write(&kit, 1, question, err);
+        if (!code)
+            code = gx_prairielearn_question(&one, question, err);
     }
-    path_format(to, sizeof to, "%s/.github/workflows/classroom.yml", folder);
-    return code ? code : gx_github_workflow(of, to, err);
+    return code;
+}
+
+enum st_code gx_prairielearn_autograder(const struct gx_autograder *of, const char *folder,
+                                        struct st_error *err)
+{
+    static const struct kit_file files[] = {
+        {"image/Dockerfile", SCRIPT, "prairielearn-Dockerfile", 0},
+        {"image/run", SCRIPT, "prairielearn-run", 0},
+        {"image/install.sh", SCRIPT, "install.sh", 0},
+        {"image/results.sh", SCRIPT, "results.sh", 0},
+        {"image/grade.sh", SCRIPT, "grade.sh", 0},
+        {"image/settings", SETTINGS, NULL, 0},
+        {"image/convlab-handout.tar.gz", HANDOUT, NULL, 0}};
+    struct kit kit;
+    char image[PATH_MAX];
+    enum st_code code = check_words(of, true, err);
+    if (!code)
+        code = check_image(of->image, err);
+    if (!code)
+        code = kit_find(&kit, of, files, 7, err);
+    path_format(image, sizeof image, "%s/image", folder);
+    if (!code)
+        code = dir_make(image, err);
+    if (!code)
+        code = kit_write(&kit, 7, folder, err);
+    return code ? code : write_questions(of, folder, err);
 }

@@ -11,11 +11,12 @@
 
 /** What an autograder is made for. */
 struct gx_autograder {
-    const char *milestone; /**< "m1"; of GitHub's workflow a list: "m1,m3" */
+    const char *milestone; /**< "m1"; of GitHub's and PrairieLearn's a list: "m1,m3" */
     const char *options;   /**< further options of the grader, as for a shell, or "" */
     const char *handout;   /**< the students' archive; NULL: build/convlab-handout.tar.gz */
     const char
         *url; /**< GitHub: where the workflow fetches it; NULL: .convlab/ of the repository */
+    const char *image; /**< PrairieLearn: what the image is called, or NULL */
 };
 
 /** Writes the zip file that is uploaded to Gradescope: setup.sh, run_autograder and what they need.
@@ -28,12 +29,25 @@ enum st_code gx_autolab_autograder(const struct gx_autograder *of, const char *f
                                    struct st_error *err);
 
 /** The workflow alone; the milestones of @p of are right. */
-enum st_code gx_github_workflow(const struct gx_autograder *of, const char *path,
-                                struct st_error *err);
-
-/** Writes .github/workflows/classroom.yml and .convlab/grade.sh into a folder, the template
- * repository, and without an address to fetch it from also .convlab/convlab-handout.tar.gz. */
-enum st_code gx_github_classroom(const struct gx_autograder *of, const char *folder,
+enum st_code gx_actions_workflow(const struct gx_autograder *of, const char *path,
                                  struct st_error *err);
+
+/** Writes .github/workflows/convlab.yml and the scripts in .convlab/ into a folder, the repository,
+ * and without an address to fetch it from also .convlab/convlab-handout.tar.gz. */
+enum st_code gx_github_actions(const struct gx_autograder *of, const char *folder,
+                               struct st_error *err);
+
+/** Writes autograder.py and what it needs into a folder, for the organisation's configuration
+ * repository of Classroom 50. */
+enum st_code gx_classroom50_autograder(const struct gx_autograder *of, const char *folder,
+                                       struct st_error *err);
+
+/** info.json and question.html of one milestone; the folder exists. */
+enum st_code gx_prairielearn_question(const struct gx_autograder *of, const char *folder,
+                                      struct st_error *err);
+
+/** Writes image/, of which docker builds the external grader, and a question for each milestone. */
+enum st_code gx_prairielearn_autograder(const struct gx_autograder *of, const char *folder,
+                                        struct st_error *err);
 
 #endif

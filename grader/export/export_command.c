@@ -111,8 +111,10 @@ static const struct option_row rows[] = {
     {"options", 0, "'...'", "further options of the grader, such as '--quick'",
      OPTION_TEXT(struct arguments, autograder.options)},
     {"url", 0, "URL",
-     "github-classroom: fetch the students' archive from there, not from the repository",
+     "github-actions: fetch the students' archive from there, not from the repository",
      OPTION_TEXT(struct arguments, autograder.url)},
+    {"image", 0, "NAME", "prairielearn-autograder: what the image is called, registry included",
+     OPTION_TEXT(struct arguments, autograder.image)},
     {OPTION_OPERANDS(take_word)},
     {0}};
 

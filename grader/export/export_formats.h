@@ -6,9 +6,12 @@
  *   and Gradescope reports the autograder
  * - autolab: one record; a check not asked for is not in "scores"; a fault is refused, and Autolab
  *   reports the autograder
+ * - classroom50: one record; a check not asked for is no test; a fault is refused, and Classroom
+ *   50 reports the autograder
  * - check50: one record; a check not asked for has "passed": null; a fault is "error" in the place
  *   of "results"
- * - github: one record; a check not asked for has the status "error" and no score; so has a fault
+ * - prairielearn: one record; a check not asked for is no test; a fault is refused, and
+ *   PrairieLearn reports the grading job
  * - junit: a class; a check not asked for is an element skipped, a fault an element error
  * - csv: a class; a check not asked for is an empty cell, a fault the status "fault" and an empty
  *   score

@@ -59,6 +59,20 @@ void gx_json_text(cJSON *to, const char *name, const char *text)
     free(valid);
 }
 
+/* What nothing was graded of was on no device. */
+void gx_json_output(cJSON *root, const struct gx_record *record)
+{
+    char *output = NULL;
+    if (asprintf(&output, "%s%s%s. %s%s by ConvLab %s%s%s.%s%s", record->milestone,
+                 *record->title ? ": " : "", record->title,
+                 *record->device ? "Graded on " : "Looked at", record->device, record->version,
+                 *record->date ? ", " : "", record->date, *record->comments ? "\n\nBy hand:\n" : "",
+                 record->comments) < 0)
+        return;
+    gx_json_text(root, "output", output);
+    free(output);
+}
+
 enum st_code gx_json_print(FILE *out, cJSON *root, bool line, struct st_error *err)
 {
     char *text = line ? cJSON_PrintUnformatted(root) : cJSON_Print(root);
@@ -100,4 +114,12 @@ void gx_put_cells(FILE *out, size_t n, const char *const cell[])
             fputc(',', out);
         gx_put_cell(out, cell[i]);
     }
+}
+
+bool gx_milestone_next(const char **list, char name[GX_MILESTONE_CHARS])
+{
+    const size_t chars = strcspn(*list, ",");
+    snprintf(name, GX_MILESTONE_CHARS, "%.*s", (int)chars, *list);
+    *list += chars + ((*list)[chars] == ',');
+    return chars > 0;
 }

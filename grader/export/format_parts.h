@@ -8,6 +8,11 @@
 
 #include <stdio.h>
 
+enum { GX_MILESTONE_CHARS = 8 };
+
+/** Takes the next of a list of milestones, m1,m3. @return false at its end */
+bool gx_milestone_next(const char **list, char name[GX_MILESTONE_CHARS]);
+
 /** The last check of a submission that is missing or was rejected. */
 #define GX_SUBMITTED "submitted"
 
@@ -31,6 +36,9 @@ struct cJSON *gx_json_entry(struct cJSON *list);
 
 /** Adds a string with what is not UTF-8 replaced. */
 void gx_json_text(struct cJSON *to, const char *name, const char *text);
+
+/** Adds "output": what was graded where and when, and what was entered by hand. */
+void gx_json_output(struct cJSON *to, const struct gx_record *record);
 
 /** Writes a cJSON tree and a newline, and deletes it. @param line  on one line. */
 enum st_code gx_json_print(FILE *out, struct cJSON *root, bool line, struct st_error *err);

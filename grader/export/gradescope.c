@@ -52,20 +52,6 @@ static void add_leaderboard(cJSON *root, const struct gx_record *record)
     cJSON_AddStringToObject(entry, "order", "asc");
 }
 
-/* What nothing was graded of was on no device. */
-static void add_output(cJSON *root, const struct gx_record *record)
-{
-    char *output = NULL;
-    if (asprintf(&output, "%s%s%s. %s%s by ConvLab %s%s%s.%s%s", record->milestone,
-                 *record->title ? ": " : "", record->title,
-                 *record->device ? "Graded on " : "Looked at", record->device, record->version,
-                 *record->date ? ", " : "", record->date, *record->comments ? "\n\nBy hand:\n" : "",
-                 record->comments) < 0)
-        return;
-    gx_json_text(root, "output", output);
-    free(output);
-}
-
 enum st_code gx_gradescope_write(FILE *out, const struct gx_class *class,
                                  const struct gx_options *options, struct st_error *err)
 {
@@ -74,7 +60,7 @@ enum st_code gx_gradescope_write(FILE *out, const struct gx_class *class,
     cJSON_AddNumberToObject(root, "score", record->score);
     if (isfinite(record->seconds))
         cJSON_AddNumberToObject(root, "execution_time", record->seconds);
-    add_output(root, record);
+    gx_json_output(root, record);
     cJSON_AddStringToObject(root, "output_format", "text");
     cJSON_AddStringToObject(root, "visibility", options->visibility);
     cJSON_AddStringToObject(root, "stdout_visibility", options->stdout_visibility);

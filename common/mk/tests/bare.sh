@@ -5,7 +5,7 @@
 #
 #   bare.sh [SUITE [COMMAND]]       bookworm, make demo
 #
-# What is not committed is not tried. The bootstrapped system is kept, build/bare/SUITE.tar; that of the last
+# What is not committed is not tried; CARRIED=FOLDER is copied to /carried. The bootstrapped system is kept, build/bare/SUITE.tar; that of the last
 # run stays in build/bare/SUITE for a look.
 set -eu
 suite=${1:-bookworm} command=${2:-make demo}
@@ -37,6 +37,7 @@ for file in /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/ssl/certs/ca-certific
 done
 apt-config dump | grep -E '^Acquire::(Check|http|https|Retries)' >"$root/etc/apt/apt.conf.d/99host" || :
 git clone -q --no-hardlinks "$top" "$root/convlab"
+[ -z "${CARRIED:-}" ] || cp -r "$CARRIED" "$root/carried"
 
 cat >"$root/in-here.sh" <<EOF
 cd /convlab

@@ -19,5 +19,5 @@ if [ $? -lt 2 ] && "$here/convlab/build/grader" export autolab "$here/result.jso
     cat "$here/autoresult"
 else
     echo
-    echo "driver.sh: this submission was not graded; that is no fault of the student (see above)"
+    echo "driver.sh: this submission was not graded, through no fault of the student (see above)"
 fi

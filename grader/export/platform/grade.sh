@@ -8,10 +8,9 @@
 set -u
 convlab=$1 milestone=$2 submission=$3 result=$4
 shift 4
-set -- "$milestone" --json "$result" "$@"
 rm -f "$result"
 
-# What of the submission is graded is found as `grader class` finds it.
+# The graded file is found as `grader class` finds it.
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-"$convlab/build/grader" "$@" --source "$submission" --report "$work/report"
+"$convlab/build/grader" "$milestone" --json "$result" --source "$submission" --report "$work/report" "$@"

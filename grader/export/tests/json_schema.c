@@ -1,5 +1,6 @@
 #include "json_schema.h"
 
+#include <math.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +20,12 @@ static bool wrong(struct place *p, const char *text)
 
 static bool has_type(const cJSON *value, const char *type)
 {
-    return strcmp(type, "object") == 0    ? cJSON_IsObject(value)
-           : strcmp(type, "array") == 0   ? cJSON_IsArray(value)
-           : strcmp(type, "string") == 0  ? cJSON_IsString(value)
-           : strcmp(type, "number") == 0  ? cJSON_IsNumber(value)
+    return strcmp(type, "object") == 0   ? cJSON_IsObject(value)
+           : strcmp(type, "array") == 0  ? cJSON_IsArray(value)
+           : strcmp(type, "string") == 0 ? cJSON_IsString(value)
+           : strcmp(type, "number") == 0 ? cJSON_IsNumber(value)
+           : strcmp(type, "integer") == 0
+               ? cJSON_IsNumber(value) && value->valuedouble == floor(value->valuedouble)
            : strcmp(type, "boolean") == 0 ? cJSON_IsBool(value)
            : strcmp(type, "null") == 0    ? cJSON_IsNull(value)
                                           : false;
@@ -132,6 +135,9 @@ static bool keyword(struct place *p, const cJSON *schema, const cJSON *rule, con
     if (strcmp(word, "minimum") == 0)
         return !cJSON_IsNumber(value) || value->valuedouble >= rule->valuedouble ||
                wrong(p, "too small");
+    if (strcmp(word, "maximum") == 0)
+        return !cJSON_IsNumber(value) || value->valuedouble <= rule->valuedouble ||
+               wrong(p, "too large");
     if (strcmp(word, "pattern") == 0)
         return !cJSON_IsString(value) || matches(rule->valuestring, value->valuestring) ||
                wrong(p, "another form");

@@ -1,6 +1,6 @@
 /* A validator of JSON Schema, as much of it as formats/ needs (json-schema.org, draft 2020-12):
- * type, enum, const, required, properties, additionalProperties, items, minItems, minimum, pattern,
- * anyOf. An unknown keyword is an error, so that a schema cannot ask for what is not looked at. */
+ * type, enum, const, required, properties, additionalProperties, items, minItems, minimum,
+ * maximum, pattern, anyOf. An unknown keyword is an error, so that a schema cannot ask for what is not looked at. */
 #ifndef CONVLAB_GRADER_EXPORT_TESTS_JSON_SCHEMA_H
 #define CONVLAB_GRADER_EXPORT_TESTS_JSON_SCHEMA_H
 

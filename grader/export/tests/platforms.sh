@@ -1,10 +1,10 @@
 #!/bin/sh
-# The autograders for Gradescope, Autolab and GitHub Classroom, run as the platforms run them: from the files
-# that are uploaded, in a place of their own, without a network.
+# The autograders for Gradescope, Autolab, PrairieLearn, Classroom 50 and GitHub Actions, run as the platforms
+# run them: from the files that are uploaded, in a place of their own, without a network.
 #
 #   CONVLAB_BUILD=build platforms.sh
 #
-# Gradescope's /autograder is a folder that bubblewrap puts there; where it cannot, that part is skipped.
+# Gradescope's /autograder is a folder that bubblewrap puts there; where it cannot, nothing is run.
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 cd "$top" || exit 1
@@ -15,9 +15,10 @@ trap 'rm -rf "$scratch"' EXIT
 
 # ---- the place ----------------------------------------------------------------------------------------
 # Nothing of this machine but its system, read-only; no network.
-boxed() { # FOLDER PLACE COMMAND...: runs with FOLDER at PLACE
+boxed() { # FOLDER PLACE COMMAND...: runs with FOLDER at PLACE, and with $also at /grade
     folder=$1 place=$2
     shift 2
+    [ -z "${also:-}" ] || set -- --bind "$also" /grade "$@"
     set -- --bind "$folder" "$place" --chdir "$place" --clearenv --setenv PATH /usr/bin:/bin --setenv HOME / "$@"
     for part in /usr /etc /opt; do
         [ -e "$part" ] && set -- --ro-bind "$part" "$part" "$@"
@@ -33,7 +34,7 @@ if boxed "$scratch/empty" /autograder true >/dev/null 2>&1; then
     box=yes
 else
     box=
-    echo 'skipped: the autograders of Gradescope and Autolab: bubblewrap does not work here'
+    echo 'skipped: autograders of platforms: bubblewrap does not work here'
 fi
 
 # ---- submissions --------------------------------------------------------------------------------------
@@ -134,31 +135,63 @@ autolab_says_when_it_cannot_grade() {
     says "$scratch/last" 'no fault of the student'
 }
 
-# ---- GitHub Classroom --------------------------------------------------------------------------------------
-# The scripts of the workflow's steps, each run as GitHub does: bash -e.
-steps_of() { # WORKFLOW FOLDER: step-1, step-2, ...
-    awk -v to="$2" '/^      - /{inside = 0} inside {sub(/^          /, ""); print > (to "/step-" n)}
-                    /^        run: \|$/ {inside = 1; n++}' "$1"
+# ---- PrairieLearn ----------------------------------------------------------------------------------------
+# As docker does what the Dockerfile says: COPY . into a folder, RUN, and the question's entrypoint.
+prairielearn_builds() {
+    "$build/grader" export prairielearn-autograder m1 --image example/convlab --options=--quick --handout "$handout" \
+        --out "$scratch/prairielearn" || return 1
+    grep -q '^COPY \. /convlab/source$' "$scratch/prairielearn/image/Dockerfile" || return 1
+    mkdir "$scratch/image" && cp -r "$scratch/prairielearn/image" "$scratch/image/source"
+    boxed "$scratch/image" /convlab sh -c "$(sed -n 's/^RUN //p' "$scratch/image/source/Dockerfile")"
 }
 
-github_run() { # SUBMISSION
-    rm -rf "$scratch/repository" "$scratch/steps" "$scratch/temp"
-    mkdir "$scratch/steps" "$scratch/temp"
-    submission "$1" "$scratch/repository"
-    "$build/grader" export github-classroom m1 --options=--quick --handout "$handout" --out "$scratch/repository" || return 1
-    steps_of "$scratch/repository/.github/workflows/classroom.yml" "$scratch/steps"
-    : >"$scratch/output"
-    for step in "$scratch"/steps/step-*; do
-        (cd "$scratch/repository" && RUNNER_TEMP=$scratch/temp GITHUB_OUTPUT=$scratch/output bash -e "$step") || return 1
-    done
-    sed -n 's/^result=//p' "$scratch/output" | base64 -d >"$scratch/result"
+prairielearn_run() { # SUBMISSION
+    rm -rf "$scratch/grade"
+    mkdir "$scratch/grade"
+    cp -r "$scratch/prairielearn/question-m1/tests" "$scratch/grade/tests"
+    submission "$1" "$scratch/grade/student"
+    entry=$(sed -n 's/.*"entrypoint":[^"]*"\(.*\)",/\1/p' "$scratch/prairielearn/question-m1/info.json")
+    also=$scratch/grade boxed "$scratch/image" /convlab "$entry" >"$scratch/stdout" 2>&1
 }
 
-github_reports() { # SUBMISSION PATTERN...
+prairielearn_reports() { # SUBMISSION PATTERN...
     name=$1
     shift
-    github_run "$name" || return 1
-    says "$scratch/result" "$@"
+    prairielearn_run "$name" || { cat "$scratch/stdout"; return 1; }
+    says "$scratch/grade/results/results.json" '^	"gradable":	true' "$@"
+}
+
+# ---- Classroom 50 ----------------------------------------------------------------------------------------
+classroom50_reports() { # SUBMISSION EXIT_STATUS [PATTERN...]
+    rm -rf "$scratch/runner"
+    submission "$1" "$scratch/runner/repository"
+    "$build/grader" export classroom50-autograder m1 --options=--quick --handout "$handout" --out "$scratch/runner/bundle" || return 1
+    git -C "$scratch/runner/repository" init -q && git -C "$scratch/runner/repository" add -A &&
+        GIT_COMMITTER_DATE='2026-11-01T23:30:00 -0200' git -C "$scratch/runner/repository" -c user.name=s -c user.email=s@example.org commit -qm s || return 1
+    boxed "$scratch/runner" /runner env CLASSROOM=cs ASSIGNMENT=m1 ASSIGNMENT_TYPE=individual USERNAME=ann SUBMISSION_TAG=submit/1 \
+        COMMIT_URL=https://example.org/c RELEASE_URL=https://example.org/r REVIEW_URL=https://example.org/c \
+        sh -c 'git config --global --add safe.directory "*"; cd repository && python3 ../bundle/autograder.py' >"$scratch/stdout" 2>&1
+    [ $? = "$2" ] || { cat "$scratch/stdout"; return 1; }
+    shift 2
+    [ $# = 0 ] && return
+    says "$scratch/runner/repository/result.json" "$@"
+}
+
+# ---- GitHub Actions --------------------------------------------------------------------------------------
+github_reports() { # SUBMISSION EXIT_STATUS PATTERN_OF_RESULT PATTERN_OF_PAGE
+    rm -rf "$scratch/runner"
+    submission "$1" "$scratch/runner/repository"
+    cp grader/export/tests/run-workflow.sh "$scratch/runner/"
+    "$build/grader" export github-actions m1 --options=--quick --handout "$handout" --out "$scratch/runner/repository" || return 1
+    boxed "$scratch/runner" /runner sh -c 'cd repository && sh ../run-workflow.sh /runner/temp' >"$scratch/stdout" 2>&1
+    [ $? = "$2" ] || { cat "$scratch/stdout"; return 1; }
+    says "$scratch/runner/temp/reports/m1/result.json" "$3" && says "$scratch/runner/temp/summary.md" "$4"
+}
+
+# The step reports that the student is not to blame.
+github_says_when_it_cannot_grade() {
+    ! github_reports right 0 '"score"' m1 || { echo 'graded'; return 1; }
+    says "$scratch/stdout" '^::error title=m1::not graded' && says "$scratch/runner/temp/summary.md" 'm1 could not be graded'
 }
 
 # ------------------------------------------------------------------------------------------------------------
@@ -184,8 +217,16 @@ if [ -n "$box" ]; then
     claim 'Autolab: a wrong submission that prints a result' autolab_ends_with wrong '^{"scores":{"builds":5,"unit_shapes":0,"inference_100":0},"scoreboard":\[5,1000000000\]}$'
     claim 'Autolab: no file' autolab_ends_with missing '^{"scores":{"builds":0,"unit_shapes":0,"inference_100":0},'
     claim 'Autolab: not graded, no score' autolab_says_when_it_cannot_grade
+    claim 'PrairieLearn: the image is built' prairielearn_builds
+    claim 'PrairieLearn: a right submission' prairielearn_reports right '"score":	1,' '"name":	"unit_shapes"' '"points":	25'
+    claim 'PrairieLearn: a wrong submission that prints a result' prairielearn_reports wrong '"score":	0.125,' 'expected'
+    claim 'Classroom 50: a right submission' classroom50_reports right 0 '"score":	40,' '"max-score":	40' '"owner":	"ann"' '"datetime":	"2026-11-02T01:30:00Z"'
+    claim 'Classroom 50: a wrong submission that prints a result' classroom50_reports wrong 0 '^	"score":	5,' '"passed":	false'
+    claim 'GitHub: a right submission' github_reports right 0 '"score":	40,' '^# .*m1'
+    claim 'GitHub: a wrong submission' github_reports wrong 1 '"score":	5,' 'Automatic checks: 5 of'
+    handout=$scratch/broken.tar.gz
+    claim 'Classroom 50: not graded, no score' classroom50_reports right 2
+    claim 'GitHub: not graded, no fault of the student' github_says_when_it_cannot_grade
 fi
-claim 'GitHub: a right submission' github_reports right '"status":"pass","max_score":40' '"name":"unit_shapes","status":"pass","score":25'
-claim 'GitHub: a wrong submission' github_reports wrong '"status":"fail","max_score":40' '"name":"builds","status":"pass","score":5'
 
 claims_end

@@ -95,7 +95,7 @@ gradescope_scores() { # SUBMISSION SCORE PATTERN...
     says "$scratch/autograder/results/results.json" "^	\"score\":	$score," "$@"
 }
 
-# A grader that cannot work: no results.json, and instructors are told.
+# A grader that cannot work: no results.json, and instructors see why.
 gradescope_says_when_it_cannot_grade() {
     mv "$scratch/autograder/convlab/build/runner" "$scratch/runner"
     gradescope_run right && { echo 'exit status 0'; return 1; }
@@ -209,7 +209,7 @@ if [ -n "$box" ]; then
     claim 'Gradescope: a folder with a newline in its name' gradescope_scores newline 40
     claim 'Gradescope: a wrong submission' gradescope_scores wrong 5 '"status":	"failed"' 'expected'
     claim 'Gradescope: no file' gradescope_scores missing 0 'no file m1-cpu-conv/conv.c'
-    claim 'Gradescope: a link is no file' gradescope_scores linked 0 'is a link, which is not followed'
+    claim 'Gradescope: a link is not a file' gradescope_scores linked 0 'is a link, which is not followed'
     claim 'Gradescope: two files' gradescope_scores twice 0 'is not the only file'
     claim 'Gradescope: not graded, no score' gradescope_says_when_it_cannot_grade
     claim 'Autolab: autograde.tar is made' autolab_builds

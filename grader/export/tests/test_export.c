@@ -43,7 +43,7 @@ static bool schema_says(const char *format, const cJSON *value, char *why, size_
     snprintf(name, sizeof name, "%s.schema.json", format);
     char *text = read_all(format_path(name));
     cJSON *schema = cJSON_Parse(text);
-    cr_assert(schema, "%s is no JSON", name);
+    cr_assert(schema, "%s is not JSON", name);
     bool good = value && schema_accepts(schema, value, why, room);
     cJSON_Delete(schema);
     free(text);

@@ -21,7 +21,7 @@ struct an_kernel {
     double term_ns[VG_TERMS];
 };
 
-/** What a group is. */
+/** The key by which launches are grouped. */
 enum an_by {
     AN_BY_LAUNCH,   /**< kernels only: name, grid, block and dynamic shared memory */
     AN_BY_ACTIVITY, /**< kernels, copies and fills: name */

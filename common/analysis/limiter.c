@@ -24,7 +24,7 @@
 #define NEAR_PEAK 0.60
 /* Launches shorter than this many empty ones do nothing else of note. */
 #define SHORT_LAUNCHES 2.0
-/* Below this part of the warps that a multiprocessor holds, few are there to hide latency. */
+/* Below this share of the warps that a multiprocessor holds, too few hide latency. */
 #define LOW_OCCUPANCY 0.25
 
 static const struct {
@@ -56,7 +56,7 @@ void an_figures_text(char to[AN_FIGURES_TEXT], const struct an_verdict *v)
 
 /* ---- which one ------------------------------------------------------------------------------ */
 
-/* What it means that a term of the model is the largest, and how it is shown. */
+/* The limiter that the largest term of the model stands for, and how it is shown. */
 static const struct {
     enum an_limiter limiter;
     const char *figure;
@@ -128,8 +128,8 @@ static enum an_limiter waste_of(const struct an_kernel *k, const struct an_use *
     return limit;
 }
 
-/* What else is worth a word: the waste that would save most, or the next resource if it takes
- * almost as long. */
+/* The second remark: the waste whose removal saves most, or the next resource if it takes almost as
+ * long. */
 static enum an_limiter second_of(const struct an_kernel *k, const struct an_use *use,
                                  enum an_limiter first, enum vg_term most)
 {
@@ -171,7 +171,7 @@ static double peak_flops(const struct vg_profile *gpu)
     return 2 * gpu->fp32_lanes * gpu->multiprocessors * gpu->clock_hz;
 }
 
-/* Without a model: what times, the grid and known rates tell. */
+/* Without a model: the conclusions that times, the grid and known rates allow. */
 static enum an_limiter of_rates(const struct an_kernel *k, const struct vg_profile *gpu,
                                 const struct an_use *use)
 {
@@ -192,7 +192,8 @@ static enum an_limiter of_rates(const struct an_kernel *k, const struct vg_profi
     return AN_UNKNOWN;
 }
 
-/* ---- the figures that say so ---------------------------------------------------------------- */
+/* ---- the figures that prove it ----------------------------------------------------------------
+ */
 
 static void __attribute__((format(printf, 3, 4)))
 put(struct an_verdict *v, const char *name, const char *value, ...)

@@ -8,7 +8,7 @@
  * limiter and not the resource.
  *
  * On a real GPU the trace has times, grids and registers, and with metrics also counters: then
- * rates are compared with the GPU's peaks. What cannot be said is said to be unknown.
+ * rates are compared with the GPU's peaks. The verdict is "unknown" where these do not suffice.
  */
 #ifndef CONVLAB_ANALYSIS_LIMITER_H
 #define CONVLAB_ANALYSIS_LIMITER_H
@@ -22,7 +22,7 @@ enum an_limiter {
     AN_LIMITERS
 };
 
-/** A figure that says so: "FP32 units busy", "83%". */
+/** A figure that proves the verdict: "FP32 units busy", "83%". */
 struct an_figure {
     char name[48], value[48];
 };

@@ -55,7 +55,7 @@ static enum st_code find(struct at *at, const struct tsv *t, struct st_error *er
 #undef FIND
     if (!missing)
         return ST_OK;
-    st_fail(err, ST_BAD_FORMAT, "this is no table of counters: it has no column %s", missing);
+    st_fail(err, ST_BAD_FORMAT, "not a table of counters: it has no column %s", missing);
     return st_detail(err, ST_HINT, "vgpu-run --counters FILE writes one");
 }
 
@@ -283,7 +283,7 @@ void an_lines_free(struct an_lines *lines)
 
 /* ---- which line ----------------------------------------------------------------------------- */
 
-/* What a line has of a waste; of other limiters its share of the time counts. */
+/* A line's part of a waste; for other limiters, its share of the time. */
 static double blame(const struct an_line *l, enum an_limiter limiter)
 {
     switch (limiter) {

@@ -28,8 +28,8 @@ struct an_line {
     double wasted_wavefronts, wasted_sectors, divergent_branches;
 };
 
-/** Whose text is shown. The tables name files as the program's debugging information does, which
- * its author can make name any file: who judges others' code must not open those. */
+/** The sources that may be opened. Tables name files as the program's debugging information does,
+ * and its author can make it name any file: judging others' code must not open those. */
 struct an_source {
     const char *name; /**< lines of files of this name, without folders, ... */
     const char *path; /**< ... get their text from this file; all others none. "": none at all */

@@ -11,7 +11,7 @@
 
 static const enum vg_term idle_terms[] = {VG_TERM_LATENCY, VG_TERM_BARRIERS, VG_TERM_ATOMIC};
 
-/* What warps wait for when nothing is busy. */
+/* The causes of stalled warps when nothing is busy. */
 static enum vg_term idle_term(const struct tr_row *row)
 {
     const struct tr_hardware *h = &row->hardware;

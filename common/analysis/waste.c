@@ -104,7 +104,7 @@ double an_saved_sectors(const struct an_kernel *k, const struct an_use *use)
     return saved(k, t);
 }
 
-/* What a multiprocessor does with its own means is shared out evenly. */
+/* Work inside a multiprocessor is taken as spread evenly. */
 double an_saved_fill(const struct an_kernel *k, const struct an_use *use)
 {
     double t[VG_TERMS];

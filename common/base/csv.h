@@ -28,7 +28,7 @@ struct csv {
         unclosed_line; /**< where a quote begins that is never closed (its row is left out), or 0 */
 };
 
-/** Reads a file; UTF-16 is refused. Empty lines are no rows. A separator of ';' or tab is
+/** Reads a file; UTF-16 is refused. Empty lines are skipped. A separator of ';' or tab is
  * recognised in the first line. */
 enum st_code csv_read(const char *path, struct csv *csv, struct st_error *err);
 

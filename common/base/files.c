@@ -85,7 +85,7 @@ enum st_code file_out_commit(struct file_out *out, struct st_error *err)
     errno = 0;
     int failed = fflush(out->f) || ferror(out->f);
     int why = errno;
-    if (failed && !why) { /* it was an earlier write that failed: why, another one tells */
+    if (failed && !why) { /* an earlier write failed: another one finds out why */
         clearerr(out->f);
         if (fputc('\n', out->f) == EOF || fflush(out->f))
             why = errno;

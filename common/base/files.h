@@ -36,7 +36,7 @@ enum st_code file_out_commit(struct file_out *out, struct st_error *err);
 /** Gives up: removes the temporary file. Harmless after a commit. */
 void file_out_abort(struct file_out *out);
 
-/** Writes a whole file, or leaves what was there. */
+/** Writes a whole file, or leaves the old one unchanged. */
 enum st_code file_write(const char *path, const char *data, size_t bytes, struct st_error *err);
 
 /** Reads a whole file and writes it elsewhere. @param max_bytes  refuse anything larger */

@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** What becomes of an option's value. */
+/** How an option's value is stored. */
 enum option_kind {
     OPTION_KIND_END, /**< the end of a table */
     OPTION_KIND_GROUP,
@@ -112,10 +112,10 @@ struct option_row {
 /** A function that gets the whole struct. */
 #define OPTION_TAKE_ALL(function) .kind = OPTION_KIND_TAKE, .take = (function)
 
-/** A const char * that is set to the only word that is no option. */
+/** A const char * that is set to the only operand. */
 #define OPTION_OPERAND(type, member) OPTION_TO(OPERAND, type, member)
 
-/** All words that are no options: @p function gets each with the whole struct. */
+/** All operands: @p function gets each with the whole struct. */
 #define OPTION_OPERANDS(function) .kind = OPTION_KIND_OPERAND, .take = (function)
 
 #define OPTION_TO(word, type, member) .kind = OPTION_KIND_##word, .offset = offsetof(type, member)

@@ -15,8 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Starts the program with its output in @p out. What this process may ignore, programs rely on. A
- * program with a limit gets a process group of its own, so that all of it can be killed.
+/* Starts the program with its output in @p out. Signals that this process ignores get their
+ * defaults back. A program with a limit gets a process group of its own, so that all of it can be
+ * killed.
  * @return 0 or an errno */
 static int start(pid_t *pid, const struct process_options *o, int out)
 {

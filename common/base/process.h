@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** What to run. Everything but argv may be left zero. */
+/** A program to run. All members but argv may be zero. */
 struct process_options {
     const char *const *argv;  /**< NULL-terminated; argv[0] is looked up on PATH */
     const char *folder;       /**< to run in; NULL: the current one */

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What is over sooner is not shown; what takes longer than PATIENCE gets an estimate. */
+/* Shorter work is not shown; work that takes longer than PATIENCE gets an estimate. */
 static const double QUIET_S = 0.3, STEP_S = 0.2, PATIENCE_S = 2;
 
 /* ---- the line --------------------------------------------------------------------------------- */
@@ -32,8 +32,8 @@ static uint64_t steps_begun(const struct progress_state *p)
     return p->from ? atomic_load(&p->from->steps) - p->first_step : 0;
 }
 
-/* How long it will still take; 0 if that is not known: nothing is done yet, or it takes longer than it
- * should. What is counted says more than what was expected, unless it is only a step of many. */
+/* The time left; 0 if unknown: nothing is done yet, or it takes longer than expected. The count is
+ * a better guide than the expected time, unless it is of one step among many. */
 static double left_s(const struct progress_state *p, double now_s)
 {
     const bool one_step = steps_begun(p) <= 1 && !p->program;

@@ -5,9 +5,9 @@
  *     progress_count(17, 51, "shapes");                   ... that a thread keeps up to date
  *     progress_clear();                                   nothing is shown: others may print
  *
- * The line has what is done, how long it has taken, and how long it will take if that is known:
- * "unit shapes: 17 of 51 shapes, 4 s, about 8 s left". What is done is counted here, or elsewhere,
- * also by another process (progress_follow()): "running: kernel 2, 300 of 9600 blocks, 3 s".
+ * The line shows the work, the time it has taken, and the time left if that is known:
+ * "unit shapes: 17 of 51 shapes, 4 s, about 8 s left". The work is counted here or by another
+ * process (progress_follow()): "running: kernel 2, 300 of 9600 blocks, 3 s".
  */
 #ifndef CONVLAB_BASE_PROGRESS_H
 #define CONVLAB_BASE_PROGRESS_H
@@ -17,7 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What is done, in memory that whoever does it shares. It is done in steps: launches of kernels. */
+/** The count, in memory shared with the process that does the work, in steps: launches of kernels.
+ */
 struct progress_shared {
     _Atomic uint64_t steps; /**< begun so far */
     _Atomic uint64_t total; /**< of the last step */
@@ -34,10 +35,10 @@ void progress_unshare(struct progress_shared *shared, int *fd);
 /** Begins to show a line, if stderr is a terminal, instead of the one before. */
 void progress_begin(const char *label, ...) __attribute__((format(printf, 1, 2)));
 
-/** What is done of it. @param unit  "shapes"; must stay */
+/** Sets the count. @param unit  "shapes"; must stay */
 void progress_count(size_t done, size_t total, const char *unit);
 
-/** What is done is counted there until progress_clear() or the next line. @param unit  must stay
+/** Reads the count from there until progress_clear() or the next line. @param unit  must stay
  * @param program  its steps are those of a whole program: the last one does not say how long it takes */
 void progress_follow(struct progress_shared *shared, const char *unit, bool program);
 
@@ -52,7 +53,7 @@ void progress_clear(void);
 
 /* ---- the line, apart from terminals and clocks ------------------------------------------------ */
 
-/** What is shown. Times are of any clock. */
+/** The text of the line. Times are of any clock. */
 struct progress_state {
     char label[96];
     const char *unit; /**< or NULL */

@@ -31,13 +31,13 @@ enum st_code {
 #undef ST_ENUM
 };
 
-/** What went wrong, ready to be shown. Fields not known are empty strings. */
+/** An error, ready to be shown. Unknown fields are empty strings. */
 struct st_error {
     enum st_code code;
     char what[320];     /**< the failure: "wrong magic number" */
     char where[512];    /**< file, line, offset or option */
     char expected[256]; /**< what would have been right */
-    char got[256];      /**< what was there instead */
+    char got[256];      /**< what was found instead */
     char hint[320];     /**< what to do about it */
 };
 

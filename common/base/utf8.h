@@ -8,19 +8,19 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/** What a byte that is not UTF-8 becomes: U+FFFD. */
+/** U+FFFD, the replacement of a byte that is not UTF-8. */
 enum { UTF8_REPLACEMENT = 0xfffd };
 
 /** Reads the character at @p text, which ends with a zero byte and is not read beyond it.
- * @param point  set to which it is; unchanged if it is none
- * @return how many bytes it has, 0 if they are no well-formed character */
+ * @param point  set to the code point; unchanged if invalid
+ * @return its length in bytes, 0 if they are not well-formed */
 size_t utf8_decode(const char *text, unsigned *point);
 
 /** @return whether the whole text is well-formed. */
 bool utf8_valid(const char *text);
 
-/** Reads one code point and steps over it. What is not UTF-8 (overlong forms, surrogates, cut
- * sequences) gives UTF8_REPLACEMENT for each byte. @return 0 at the end, without a step. */
+/** Reads one code point and steps over it. Each byte that is not UTF-8 (overlong forms, surrogates,
+ * cut sequences) gives UTF8_REPLACEMENT. @return 0 at the end, without a step. */
 unsigned utf8_next(const char **text);
 
 /** Writes a code point. */

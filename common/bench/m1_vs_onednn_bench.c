@@ -10,8 +10,8 @@
  *     3. the medians are compared, and y with y, element by element, after a last run into NaN;
  *     4. the seven plain loops of the reference, on one core, are timed beside them.
  *
- * Exit status: 0, or 1 if anything failed or the results differ. A ratio below the goal is marked,
- * not failed: a busy machine is no bug.
+ * Exit status: 0, or 1 if anything failed or the results differ. A ratio below the goal is marked
+ * but does not fail: a busy machine is not a bug.
  */
 #include "base/clock.h"
 #include "base/median.h"
@@ -44,7 +44,7 @@ static const struct layer {
     {"one-layer conv1, 28x28  1->50@5", {IMAGES, 50, 1, 28, 28, 5}},
 };
 
-/** What the reference calls for scratch memory: kept and reused, like the runner's. */
+/** The reference's allocator of scratch memory: kept and reused, like the runner's. */
 void *conv_workspace(size_t bytes)
 {
     static void *memory;
@@ -252,7 +252,7 @@ int main(int argc, char **argv)
     bool agree = true;
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
         agree &= bench_layer(&layers[i], reference, plain);
-    printf("\nWhat separates them. Layers with one input map are bound by writing y: oneDNN writes "
+    printf("\nWhy they differ: layers with one input map are bound by writing y: oneDNN writes "
            "it in\n"
            "a blocked layout padded to 16 maps and then reorders it to NCHW, or runs a matrix "
            "product\n"

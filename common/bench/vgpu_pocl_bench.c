@@ -4,9 +4,8 @@
  *     vgpu_pocl_bench --figures     a line "m2 conv1 GMAC/s" of each, by wall; nothing without PoCL
  *
  * PoCL (portablecl.org) translates OpenCL C for the CPU and checks no access. The kernels are in
- * conv_kernels.cl. libOpenCL is loaded when it is there; without it, or without a CPU device, one
- * line says what was skipped. PoCL takes as many threads as there are cores; the figure by CPU time
- * is that of one of them.
+ * conv_kernels.cl. libOpenCL is loaded if it exists; without it, or without a CPU device, one line
+ * names the skipped part. PoCL uses one thread per core; the figure by CPU time is per thread.
  */
 #include "base/clock.h"
 #include "base/median.h"
@@ -84,7 +83,7 @@ static struct {
 
 static bool figures_only;
 
-/* Prints why nothing is measured, and ends: that PoCL is missing is no error. */
+/* Prints why nothing is measured, and ends: a missing PoCL is not an error. */
 static _Noreturn void skip(const char *why)
 {
     if (!figures_only)

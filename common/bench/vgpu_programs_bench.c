@@ -1,4 +1,4 @@
-/* What native code gains whole CUDA programs, short ones included: part of `make bench`.
+/* The gain of native code for whole CUDA programs, short ones included: part of `make bench`.
  *
  *     vgpu_programs_bench               the programs of common/vgpu/tests/programs that are built
  *     vgpu_programs_bench PROGRAM...    these instead

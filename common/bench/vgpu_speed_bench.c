@@ -19,8 +19,8 @@
  *     5. PoCL runs the kernels of m2 and m3 (vgpu_pocl_bench), before all this.
  *     6. The outputs are compared with the oracle's.
  *
- * Exit status: 0, or 1 if anything failed or an output is wrong. A figure below its goal is marked,
- * not failed: a busy machine is no bug.
+ * Exit status: 0, or 1 if anything failed or an output is wrong. A figure below its goal is marked
+ * but does not fail: a busy machine is not a bug.
  */
 #include "base/clock.h"
 #include "base/files.h"
@@ -107,7 +107,7 @@ static int device_process(void)
     return found;
 }
 
-/** What threads have used, by Linux's schedstat. */
+/** CPU time of the threads, by Linux's schedstat. */
 struct usage {
     int n, thread[MAX_THREADS];
     double ran_s[MAX_THREADS], waited_s[MAX_THREADS]; /**< waited: could run, had no core */
@@ -150,7 +150,7 @@ static void usage_get(int pid, struct usage *u)
     if (tasks != NULL)
         closedir(tasks);
     if (u->n == 0)
-        die(path, "tells nothing");
+        die(path, "no thread has a readable schedstat");
 }
 
 /** One run of conv_forward(), seconds. */

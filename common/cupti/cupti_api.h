@@ -36,7 +36,7 @@ struct cupti_api {
 };
 
 /** Loads CUPTI. @param path  of the library, or its name for the loader to find
- * @param why  gets what is missing @return whether all functions are there. */
+ * @param why  gets what is missing @return whether it has all functions. */
 bool cupti_api_load(struct cupti_api *api, const char *path, char *why, size_t room);
 
 #endif

@@ -20,8 +20,8 @@
  * A process that fork() made shares nothing of this: what it does with the GPU would be an error in
  * CUDA anyway. One that runs another program is a client of its own.
  *
- * Nothing is printed here. What goes wrong is a row of the kind "note", what was lost one of the
- * kind "lost"; vprof says it. */
+ * Nothing is printed here. An error becomes a row of the kind "note", lost records one of the kind
+ * "lost"; vprof prints them. */
 #include "cupti/cupti_kinds.h"
 #include "cupti/cupti_rows.h"
 #include "trace/gpu_columns.h"
@@ -76,7 +76,7 @@ static struct {
 
     pthread_t keeper;
     sem_t wake;
-    atomic_int crashed, crash_done; /* what the handler and the keeper tell each other */
+    atomic_int crashed, crash_done; /* messages between the handler and the keeper */
     atomic_int finished;
 } s = {.trace = -1, .lock = PTHREAD_MUTEX_INITIALIZER, .flushing = PTHREAD_MUTEX_INITIALIZER};
 
@@ -194,7 +194,7 @@ static void wait_for_gpu(void)
         pthread_detach(thread);
 }
 
-/* Everything that is there goes to the trace, and what is not, is counted. */
+/* Writes all records to the trace and counts the lost ones. */
 static void empty_all(void)
 {
     if (!atomic_load(&s.detached))
@@ -454,7 +454,7 @@ EXPORTED void convlab_cupti_attach(int on)
 EXPORTED int InitializeInjection(void);
 
 /** Called by the CUDA driver when a program initialises it. @return 1: whatever happens, the
- * program is to go on. */
+ * program is to continue. */
 EXPORTED int InitializeInjection(void)
 {
     const char *path = getenv(GPU_ENV_TRACE), *cupti = getenv(GPU_ENV_CUPTI),

@@ -17,12 +17,12 @@ struct cupti_kinds {
     void (*complain)(CUptiResult result, const char *what);
     atomic_bool on;
     /* Kernels are recorded in one of two ways. Where they may run at the same time, CUPTI adds code
-     * to each block that tells the time: as many small blocks take some percent longer by that,
-     * kernels that cannot overlap anyway are better recorded without it. */
+     * to each block that reads the clock. Many small blocks take some percent longer with it, so
+     * kernels that cannot overlap are recorded without. */
     atomic_int kernels;
 };
 
-/** Begins to record. @param complain  is told what could not be had
+/** Begins to record. @param complain  gets what could not be recorded
  * @param concurrent  how kernels are recorded @param on  whether all of it is on from now on; facts
  * of the GPU are recorded either way */
 void cupti_kinds_begin(struct cupti_kinds *kinds, const struct cupti_api *api,

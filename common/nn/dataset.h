@@ -31,16 +31,16 @@ struct nn_dataset {
 };
 
 /** @return the folder of the data set: CONVLAB_DATA if set and not empty, else data/fashion-mnist
- * of this checkout or archive if it is there, else Debian's. */
+ * of this checkout or archive if that exists, else Debian's. */
 const char *nn_dataset_folder(void);
 
 /** Loads the first images of a split.
  * @param folder  where the idx files are, or NULL for nn_dataset_folder()
  * @param limit   at most this many images; 0 for all
  * @return ST_OK; on error @p set is zeroed and @p err names file, expected and got (missing folder
- * or file: hint how to install; wrong magic, type or dimensions; truncated or damaged; bytes behind
+ * or file: hint how to install; wrong magic, type or dimensions; truncated or damaged; bytes after
  * the data; images and labels of different counts; label too large; sizes of 0 or beyond
- * NN_MAX_SIDE). What lies behind the limit is not read and so not checked. */
+ * NN_MAX_SIDE). Images beyond the limit are neither read nor checked. */
 enum st_code nn_dataset_load(struct nn_dataset *set, const char *folder, enum nn_split split,
                              size_t limit, struct st_error *err);
 

@@ -60,7 +60,7 @@ static enum st_code source_open(struct source *from)
     return ST_OK;
 }
 
-/* What zlib says after a failed read, in our words. */
+/* zlib's error after a failed read, in our words. */
 static enum st_code reject_read(const struct source *from)
 {
     int status;

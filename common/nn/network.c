@@ -34,7 +34,7 @@ static int is_model(const struct dirent *entry)
     return n > suffix && strcmp(entry->d_name + n - suffix, SUFFIX) == 0;
 }
 
-/* Sets the hint to the models that are there. */
+/* Sets the hint to the models that exist. */
 static void suggest_models(const char *folder, struct st_error *err)
 {
     struct dirent **entry = NULL;

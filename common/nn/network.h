@@ -46,12 +46,12 @@ enum st_code nn_network_load(struct nn_network *net, const char *folder, const c
 void nn_network_free(struct nn_network *net);
 
 /** Computes convolution number @p layer (from 0) of shape @p shape: y from x and k, host pointers.
- * @return 0 to go on, anything else ends the inference. */
+ * @return 0 to continue, anything else ends the inference. */
 typedef int nn_conv_function(void *context, int layer, const struct conv_shape *shape,
                              const float *x, const float *k, float *y);
 
-/** What follows convolution @p layer: pooled = pool(tanh(y)) (computed as tanh(pool(y)), the same
- * for a non-decreasing tanh and a quarter of the work).
+/** The layers after convolution @p layer: pooled = pool(tanh(y)) (computed as tanh(pool(y)), the
+ * same for a non-decreasing tanh and a quarter of the work).
  * @param y       [B][M][H-K+1][W-K+1] of that layer
  * @param pooled  [B][M][(H-K+1)/2][(W-K+1)/2]: input of the next convolution or the dense layer */
 void nn_network_activate(const struct nn_network *net, int layer, size_t B, const float *y,

@@ -113,7 +113,7 @@ static enum st_code check_characters(const struct parser *p)
             continue;
         if (p->header_bytes - i >= 6 && memcmp(p->header + i, "\\u0000", 6) == 0)
             return reject_json(p, "escaped NUL character in the header", i);
-        i++; /* what is escaped is no escape: \\u0000 is a backslash and text */
+        i++; /* skip the escaped character: \\u0000 is a backslash and text */
     }
     return ST_OK;
 }

@@ -36,7 +36,7 @@ struct arena_layout arena_layout_for(const struct conv_shape *shape)
     return layout;
 }
 
-/* What no tensor can exceed. Nothing of it is memory before it is written to. */
+/* More than any tensor needs. No memory is taken before it is written to. */
 static off_t largest(void)
 {
     struct rlimit limit;

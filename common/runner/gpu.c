@@ -8,9 +8,9 @@
  *    has left them.
  * 4. The clock runs between two device-wide synchronisations: work on any stream counts.
  * 5. The first run of a kernel takes longer than all others. A grader has runs before those that
- *    count; a program of its own has one on a real GPU, whose time is not told.
- * 6. Under a profiler both are done while nothing is recorded, and what the profile shows is one
- *    more, of the same tensors. A trial before them is recorded, too, so that a crash is seen.
+ *    count; a program of its own has one on a real GPU, whose time is not reported.
+ * 6. Under a profiler both are done while nothing is recorded, and the profile shows one more run,
+ * of the same tensors. A trial before them is recorded, too, so that a crash is seen.
  * 7. Every call's error is read. The first one ends the run: after an address fault all later calls
  *    fail with the same error, which would only hide where it came from. */
 #include "runner/gpu.h"
@@ -97,7 +97,7 @@ void gpu_id(char to[GPU_ID_CHARS])
 }
 
 /* Fills more memory than any L2 cache holds, after giving back the part of the cache that a lab may
- * have set aside to keep data in. Memory that is not to be had is no error. */
+ * have set aside to keep data in. Too little memory is not an error. */
 static void flush_l2(void)
 {
     enum { BYTES = 256 << 20 };

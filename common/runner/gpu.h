@@ -21,7 +21,7 @@ enum { GPU_ID_CHARS = 41 };
 /** The UUID of the device that gpu_open() has opened, as nvidia-smi writes it: GPU-5b1c3d2e-... */
 void gpu_id(char to[GPU_ID_CHARS]);
 
-/** What gpu_conv() found. */
+/** Result of gpu_conv(). */
 struct gpu_result {
     int returned;     /**< by conv_forward() */
     double op_time_s; /**< of the op, device-wide synchronised: by events, or by the host's clock */
@@ -30,7 +30,7 @@ struct gpu_result {
     char error_text[256]; /**< "cudaErrorIllegalAddress (an illegal memory ...) after the op" */
 };
 
-/** What gpu_conv() does besides the convolution. */
+/** Options of gpu_conv(). */
 struct gpu_manner {
     bool virtual_clock; /**< time by events (the virtual GPU's clock), not by the host's clock */
     bool checked;       /**< for a grader: y's poison is copied in, x and k are copied back, and on

@@ -5,9 +5,9 @@
  *     build/library-baseline --on cpu --model two-layer --images 1000
  *
  * Op Time is the library's convolution, with the tensors where it finds them (host memory, device
- * memory) and the choice of the algorithm behind it; reorders to and from the library's own layouts
+ * memory) and the choice of its algorithm; reorders to and from the library's own layouts
  * count. With --check every output is compared with the oracle's, within the grader's tolerance.
- * With --results a table tells the grader what was measured.
+ * With --results, writes the measurements as a table for the grader.
  *
  * Exit status: 0 done, 1 an output is wrong, 2 could not run, 3 the library or the device is not
  * here. */
@@ -158,7 +158,7 @@ static int conv_and_print(void *context, int layer, const struct conv_shape *sha
     char name[80] = "";
     double op_time_s = 0, largest = 0;
     size_t wrong = 0;
-    /* What the library leaves out must not look right. */
+    /* Poison: an output that the library leaves out must be wrong. */
     memset(y, 0xff, nn_conv_y_elems(shape) * sizeof *y);
     enum st_code code =
         (b->options->gpu ? conv_on_gpu : conv_on_cpu)(b, shape, x, k, y, &op_time_s, name);

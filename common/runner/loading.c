@@ -1,6 +1,6 @@
 /* The runner is linked so that these are its dlopen() and dlmopen() (compile.mk), which the loader takes
- * before the C library's. Headers of the CUDA Toolkit bring calls that are never made (nvtx, in CUB and Thrust), so
- * that a library names them is no offence; that it calls them is. */
+ * before the C library's. Headers of the CUDA Toolkit (nvtx, in CUB and Thrust) bring calls that
+ * are never made, so a library may name these functions but not call them. */
 #include "runner/loading.h"
 
 #include <dlfcn.h>

@@ -10,7 +10,7 @@
  * return. @param path  as the loader names it; kept by the caller */
 void loading_refuse(const char *path, void (*report)(const char *function, const void *caller));
 
-/** What the runner has under the names dlopen and dlmopen: the C library's for all but the lab. */
+/** The runner's dlopen and dlmopen: the C library's for all callers but the lab. */
 void *loading_dlopen(const char *file, int mode);
 void *loading_dlmopen(Lmid_t space, const char *file, int mode);
 

@@ -7,17 +7,17 @@
  * grader's too.
  *
  *     grader                          runner
- *       |  <----- OPENED / FAILED -----  |   the device is there, or why not
+ *       |  <----- OPENED / FAILED -----  |   the device works, or why not
  *       |  <------ READY / FAILED -----  |   the lab's library is loaded, or why not
  *       |  ------------ RUN ---------->  |   shape and where x, k, y lie in the arena
  *       |  <---- DONE / CRASHED /        |   return value and Op Time, or signal and place,
  *       |        DEVICE_ERROR ---------  |   or a CUDA error
  *
- * The runner shares its process with the student's code, so nothing it says is believed for points:
- * outputs are compared by the grader, times are checked against the grader's own clock or come from
- * the device process, and a packet without the nonce of its request is no reply. Only the first
- * packet is surely the harness's: none of the student's code has run then, not even a constructor.
- * Expected outputs never come here.
+ * The runner shares its process with the student's code, so nothing it reports earns points
+ * unchecked: outputs are compared by the grader, times are checked against the grader's own clock
+ * or come from the device process, and a packet without the nonce of its request is not a reply.
+ * Only the first packet is surely the harness's: none of the student's code has run then, not even
+ * a constructor. Expected outputs never come here.
  */
 #ifndef CONVLAB_RUNNER_PROTOCOL_H
 #define CONVLAB_RUNNER_PROTOCOL_H
@@ -70,7 +70,7 @@ struct runner_reply {
     uint64_t op_time_ns; /**< DONE: time inside conv_forward() */
     uint64_t free_bytes; /**< DONE: memory of the device afterwards; 0: unknown, or no device */
     int32_t signal;      /**< CRASHED: which */
-    uint32_t is_write;   /**< CRASHED: whether the access was a write, where the processor tells */
+    uint32_t is_write;   /**< CRASHED: a write, if the processor reports it */
     uint32_t in_lab;     /**< CRASHED: whether a place in the lab's library was found */
     uint32_t pad;
     uint64_t lab_offset;    /**< CRASHED: that place, as an offset in libconv.so */

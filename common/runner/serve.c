@@ -82,7 +82,7 @@ static void serve_gpu(lab_function *conv, const struct conv_shape *shape, float 
     snprintf(reply.text, sizeof reply.text, "%s", result.error_text);
 }
 
-/* Tells why there is no serving. */
+/* Reports why the runner cannot serve. */
 static int refuse(const struct st_error *err)
 {
     reply.kind = RUNNER_FAILED;
@@ -92,7 +92,7 @@ static int refuse(const struct st_error *err)
     return 1;
 }
 
-/* What the grader hears before any code of the lab runs. */
+/* The packet sent before any code of the lab runs. */
 static void tell_device(const char *name, enum runner_device device)
 {
     char id[GPU_ID_CHARS] = "";
@@ -136,7 +136,7 @@ int runner_serve(const char *library, enum runner_device device)
             return 1;
         }
         reply.arena_address = (uintptr_t)base;
-        /* A copy: what the lab does to it is no matter of ours. */
+        /* A copy: the lab may change it. */
         struct conv_shape shape = request.shape;
         float *x = (float *)(base + request.x_offset), *k = (float *)(base + request.k_offset),
               *y = (float *)(base + request.y_offset);

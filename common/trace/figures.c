@@ -10,7 +10,7 @@ static const struct figure_unit sizes[] = {
 static const struct figure_unit rates[] = {
     {"B/s", 1}, {"KB/s", 1024.0}, {"MB/s", 1048576.0}, {"GB/s", 1073741824.0}, {0}};
 
-/* What figure_time_choose() chose. */
+/* The choice of figure_time_choose(). */
 static bool by_column;
 static const struct figure_unit *chosen;
 

@@ -1,6 +1,6 @@
 /** @file
- * What vprof and the CUPTI library agree on: the columns of a trace of a real GPU, and the
- * variables of the environment that tell the library where to write it.
+ * The contract of vprof and the CUPTI library: the columns of a trace of a real GPU, and the
+ * environment variables that name the file to write.
  *
  *     vprof ── makes the file with its first row ──▶ trace ◀── whole rows ── library
  */

@@ -1,5 +1,5 @@
 /** @file
- * What our programs that tell an Op Time do under a profiler.
+ * How our programs that print an Op Time behave under a profiler.
  *
  * Recording a launch takes some microseconds, which would be part of an Op Time. So a program that
  * is being recorded takes the time while it is not:

@@ -42,7 +42,7 @@ static enum st_code find_columns(const struct tsv *table, const char *path, int 
         at[i] = tsv_column(table, column_names[i]);
         if (at[i] >= 0 || !needed[i])
             continue;
-        st_fail(err, ST_BAD_FORMAT, "this is no trace: it has no column %s", column_names[i]);
+        st_fail(err, ST_BAD_FORMAT, "not a trace: it has no column %s", column_names[i]);
         st_detail(err, ST_HINT, "vprof -o FILE and vgpu-run --trace FILE write traces");
         return st_detail(err, ST_WHERE, "%s", path);
     }
@@ -54,7 +54,7 @@ static const char *text_at(const struct tsv *table, size_t row, int column)
     return column < 0 ? "" : tsv_cell(table, row, column);
 }
 
-/* What no trace can have (negative, not a number, beyond `most`) reads as 0. */
+/* Impossible values (negative, not a number, beyond `most`) read as 0. */
 static double number_up_to(const char *cell, double most)
 {
     const double value = strtod(cell, NULL);
@@ -63,7 +63,7 @@ static double number_up_to(const char *cell, double most)
 
 /* ---- fields, by the types of trace_columns.def ---------------------------------------------- */
 
-/* TR_KINDS if it is no activity. */
+/* TR_KINDS if it is not an activity. */
 static void read_KIND(const char *cell, enum tr_kind *to)
 {
     for (*to = 0; *to < TR_KINDS && strcmp(cell, kind_texts[*to]) != 0;)
@@ -197,7 +197,7 @@ static bool correlate(struct tr_trace *t)
     return next != NULL;
 }
 
-/* A row that is no activity, or one of a later version. */
+/* A row that is not an activity, or one of a later version. */
 static void keep_fact(struct tr_trace *t, const struct tr_row *row, const char *kind)
 {
     const double number = row->bytes > 0 ? row->bytes : 0;
@@ -295,7 +295,7 @@ enum st_code tr_parse(char *text, size_t bytes, const char *path, struct tr_trac
     size_t damaged = cut(text, &bytes);
     if (damaged == 1) {
         free(text);
-        st_fail(err, ST_BAD_FORMAT, "this is no trace, or one that ends in its first line");
+        st_fail(err, ST_BAD_FORMAT, "not a trace, or one that ends in its first line");
         st_detail(err, ST_HINT, "vprof -o FILE and vgpu-run --trace FILE write traces");
         return st_detail(err, ST_WHERE, "%s", path);
     }

@@ -12,7 +12,7 @@
  *     limit      of a real GPU; name, bytes: a figure of it, see tr_limit()
  *     note       name: what went wrong while recording
  *     lost       name: of what records are missing, bytes: how many
- *     switch     name: cudaProfilerStart or cudaProfilerStop, which are no calls on a real GPU
+ *     switch     name: cudaProfilerStart or cudaProfilerStop, not calls on a real GPU
  */
 #ifndef CONVLAB_PROFILER_TRACE_H
 #define CONVLAB_PROFILER_TRACE_H
@@ -49,13 +49,13 @@ enum tr_kind {
         TR_KINDS
 };
 
-/** What the virtual GPU and ncu count of a launch. */
+/** Counters of a launch from the virtual GPU and ncu. */
 struct tr_counters {
 #define COUNTER(name, ...) double name;
 #include "vgpu/api/trace_columns.def"
 };
 
-/** What only ncu counts. */
+/** Counters from ncu only. */
 struct tr_hardware {
 #define HARDWARE(name, ...) double name;
 #include "vgpu/api/trace_columns.def"
@@ -117,9 +117,9 @@ struct tr_trace {
     size_t name_count;
 };
 
-/** Reads a trace from a file. What lies before damage (a row cut off, of a wrong length) is read,
- * and `truncated` says where it stopped. @return ST_OK also then; ST_BAD_FORMAT when the file is no
- * trace. Free with tr_free(). */
+/** Reads a trace from a file, up to any damage (a row cut off, of a wrong length), whose place
+ * `truncated` names. @return ST_OK also then; ST_BAD_FORMAT when the file is not a trace. Free with
+ * tr_free(). */
 enum st_code tr_read(const char *path, struct tr_trace *trace, struct st_error *err);
 
 /** The same from memory. @param text  malloc'd, with a NUL behind; the trace's from now on, also

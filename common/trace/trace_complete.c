@@ -1,4 +1,4 @@
-/* What follows from the rows of a trace: nesting of calls, occupancy and streams. */
+/* Derived columns of a trace: nesting of calls, occupancy and streams. */
 #include "trace/trace_parts.h"
 
 #include "vgpu/device/occupancy.h"
@@ -35,8 +35,8 @@ const char *tr_text(const struct tr_trace *trace, const struct tr_row *row, cons
 /* CUPTI has the GPU write down the time before and after a kernel, when it records them one by one.
  * The time between takes longer than the kernel, by the same whatever the kernel does: on an H200
  * by 0.22 us beside the Duration of ncu's default report, 0.30 beside that of --set full, and 0.58
- * if ncu measures nothing else, which makes ncu's own marks dearer or cheaper. What is taken off is
- * the middle. docs/results/h200/profiler.md has the measurement; other GPUs' times stay as they
+ * if ncu measures nothing else, which makes ncu's own marks dearer or cheaper. The middle is
+ * subtracted. docs/results/h200/profiler.md has the measurement; other GPUs' times stay as they
  * are. */
 static const struct {
     int compute_capability, ns;

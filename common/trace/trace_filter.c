@@ -106,7 +106,7 @@ enum st_code tr_filter(struct tr_trace *trace, const char *filter, struct st_err
     if (bad) {
         char why[128];
         regerror(bad, &regex, why, sizeof why);
-        st_fail(err, ST_USAGE, "--kernels: this is no regular expression: %s", why);
+        st_fail(err, ST_USAGE, "--kernels: not a regular expression: %s", why);
         st_detail(err, ST_EXPECTED, "NAME or CONTEXT:STREAM:NAME:INVOCATION");
         return st_detail(err, ST_GOT, "%s", filter);
     }

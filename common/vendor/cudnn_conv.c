@@ -3,8 +3,8 @@
  * tries everything and is fully specified. */
 #include "vendor/cudnn_conv.h"
 
-/* That interface is declared here, as far as it is used, so that cuDNN's headers need not be there
- * either; where they are, the test compares. */
+/* That interface is declared here, as far as it is used, so that cuDNN's headers are not needed
+ * either; where they exist, the test compares. */
 #include "vendor/cudnn_abi.h"
 
 #include <dlfcn.h>
@@ -72,7 +72,7 @@ void vn_cudnn_close(struct vn_cudnn *c)
         return;
     if (c->handle)
         c->cudnnDestroy(c->handle);
-    /* Not unloaded: its threads and its handlers at exit may still be there. */
+    /* Not unloaded: its threads and its handlers at exit may still run. */
     free(c);
 }
 

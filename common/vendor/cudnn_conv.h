@@ -1,8 +1,8 @@
 /** @file
  * cuDNN's convolution, to be measured beside ours.
  *
- * The library is found when it is asked for (dlopen), so nothing here needs cuDNN to be built or to
- * run: without it vn_cudnn_open() says so.
+ * The library is loaded on demand (dlopen), so neither build nor start need cuDNN: without it,
+ * vn_cudnn_open() fails.
  */
 #ifndef CONVLAB_VENDOR_CUDNN_CONV_H
 #define CONVLAB_VENDOR_CUDNN_CONV_H

@@ -106,7 +106,7 @@ void vn_onednn_close(struct vn_onednn *o)
         o->dnnl_stream_destroy(o->stream);
     if (o->engine)
         o->dnnl_engine_destroy(o->engine);
-    /* Not unloaded: its threads may still be there. */
+    /* Not unloaded: its threads may still run. */
     free(o);
 }
 

@@ -1,8 +1,8 @@
 /** @file
  * oneDNN's convolution on the CPU, to be measured beside ours.
  *
- * The library is found when it is asked for (dlopen). Its headers (version 2) are needed when this
- * is compiled; without them, or without the library, vn_onednn_open() says so.
+ * The library is loaded on demand (dlopen). Its headers (version 2) are needed when this is
+ * compiled; without them or the library, vn_onednn_open() fails.
  */
 #ifndef CONVLAB_VENDOR_ONEDNN_CONV_H
 #define CONVLAB_VENDOR_ONEDNN_CONV_H

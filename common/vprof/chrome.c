@@ -41,7 +41,7 @@ static uint64_t line_of(const struct tr_row *row)
     return STREAMS * (client - 1) + row->stream_number;
 }
 
-/* The name of each line, once: the first row that lies on it tells it. */
+/* Names each line once, after the first row on it. */
 static void name_lines(FILE *out, const struct tr_trace *trace)
 {
     enum { NAMED_MAX = 256 };

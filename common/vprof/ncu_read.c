@@ -1,4 +1,4 @@
-/* What ncu writes, and the trace that it becomes. */
+/* Makes a trace of ncu's output. */
 #include "vprof/ncu_parts.h"
 
 #include "base/files.h"
@@ -248,7 +248,7 @@ static enum st_code write_trace(const struct csv *csv, const char *path, struct 
     return file_out_commit(&out, err);
 }
 
-/* What ncu says of itself: "==ERROR== ...". */
+/* ncu's own messages: "==ERROR== ...". */
 static enum st_code look_for_errors(const char *text, int *error_code, struct st_error *err)
 {
     static const char returned[] = "The application returned an error code (";

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the expressions of ncu_sections.def are made of. What is not known is NAN, or 0. */
+/* The terms of ncu_sections.def's expressions. Unknown values are NAN or 0. */
 struct ncu_launch {
     const struct tr_trace *trace;
     const struct tr_row *row;

@@ -1,7 +1,7 @@
 /** @file
- * What NVIDIA's two later profilers print, from a trace: Nsight Systems (`nsys stats`) and Nsight
- * Compute (`ncu --page details`), with their names, units and order. What a trace does not know is
- * "n/a".
+ * The output of NVIDIA's two later profilers, from a trace: Nsight Systems (`nsys stats`) and
+ * Nsight Compute (`ncu --page details`), with their names, units and order. Values that a trace
+ * lacks are "n/a".
  */
 #ifndef CONVLAB_PROFILER_NSIGHT_H
 #define CONVLAB_PROFILER_NSIGHT_H

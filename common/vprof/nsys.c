@@ -9,7 +9,7 @@
 #define NAME_MAX_BYTES 4096
 #define LENGTH(a)      (sizeof(a) / sizeof *(a))
 
-/* What one activity or call adds to a summary. */
+/* One activity's or call's part of a summary. */
 struct item {
     const char *name;
     size_t at; /* in the trace */

@@ -30,7 +30,7 @@ struct export
 /* CUPTI's numbers of the kinds of copies and of memory, which nsys has. */
 enum { PAGEABLE, PINNED, DEVICE, ARRAY, MANAGED };
 static const struct {
-    int number, from, to; /* from, to: HOST is told by the trace */
+    int number, from, to; /* from, to: for HOST, the trace decides */
 } copies[TR_KINDS] = {
 #define HOST -1
     [TR_COPY_HTOD] = {1, HOST, DEVICE},  [TR_COPY_DTOH] = {2, DEVICE, HOST},

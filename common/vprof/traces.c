@@ -15,7 +15,7 @@ void tables_device(const struct tr_trace *trace, const struct tr_row *row, char 
 
 #define LARGEST(to, value) to = (value) > to ? (value) : to
 
-/* What a GPU trace has in it: columns without any figure are left out, as by nvprof. */
+/* The columns of a GPU trace: those without any figure are left out, as by nvprof. */
 struct shown {
     const struct tr_trace *trace;
     const struct tr_row **rows;

@@ -20,7 +20,7 @@ static const char *variable(const char *at, const char **end)
     return getenv(name);
 }
 
-/* What the percent sign at @p at begins; sets @p end to behind it. @return NULL if it is nothing */
+/* Text of the placeholder at @p at; sets @p end to after it. @return NULL if it is not one */
 static const char *part(const char *at, char *room, size_t bytes, const char **end)
 {
     *end = at + 2;

@@ -105,7 +105,7 @@ TAKE(take_timeout)
     const unsigned long seconds = strtoul(text, &end, 10);
     (void)state;
     if (*end || end == text || seconds < 1 || seconds > 1000000)
-        wrong(owner(to, row), row->name, "a number of seconds", text, "this is no time");
+        wrong(owner(to, row), row->name, "a number of seconds", text, "not a time");
     *(unsigned *)to = (unsigned)seconds;
 }
 
@@ -193,7 +193,7 @@ static void check(void *options, struct argp_state *state)
 
 /* Rows without a text are not in --help. */
 static const struct option_row rows[] = {
-    OPTION_GROUP("What is printed:"),
+    OPTION_GROUP("Output:"),
     {"print-summary", 's', NULL, "both groups of the summary (default)",
      OPTION_TAKE_ALL(take_summary)},
     {"print-gpu-summary", 0, NULL, "the summary of the GPU's activities", FLAG(gpu_summary)},
@@ -220,7 +220,7 @@ static const struct option_row rows[] = {
     {"query-events", 0, NULL, "list the events", FLAG(query_events)},
     {"demangling", 0, "on|off", "kernels by their C++ names (default) or their symbols",
      BY(mangled, take_off)},
-    OPTION_GROUP("What is profiled:"),
+    OPTION_GROUP("Recording:"),
     {"device", 0, "auto|gpu|virtual[:GPU]",
      "auto: the GPU, if there is one, else the virtual GPU; as which GPU: h200 (default), h100, a40, a10g, rtx-4060-laptop, rtx-3060, t4, rtx-2080, v100, titan-v, k80, or a file",
      BY(device, take_device)},

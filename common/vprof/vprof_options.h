@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/** Whose tables are printed. */
+/** The profiler whose tables are printed. */
 enum vprof_style { STYLE_NVPROF, STYLE_NSYS, STYLE_NCU };
 
 enum vprof_device { VPROF_AUTO, VPROF_GPU, VPROF_VIRTUAL };
@@ -35,8 +35,8 @@ struct vprof_options {
     struct st_error err; /**< of an option */
 };
 
-/** Reads the command line. --help, and what nobody could mean, end the process. What is wrong with
- * an option's value is in `err`. */
+/** Reads the command line. --help and unknown options end the process. A wrong value of an option
+ * is reported in `err`. */
 void vprof_options_read(struct vprof_options *o, int argc, char **argv);
 
 #endif

@@ -7,7 +7,7 @@
 #include "vgpu/device/program_run.h"
 #include "vprof/vprof_show.h"
 
-/** What a program is run with, and what became of it. */
+/** How a program is run, and its result. */
 struct vprof_session {
     const struct vprof_options *options;
     struct vprof_report *report;

@@ -21,7 +21,7 @@ struct vprof_report {
 void vprof_note(const struct vprof_report *r, const char *text, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** What became of the program, in nvprof's words: signals are counted as the shell does. */
+/** The end of the program, in nvprof's words: signals are counted as the shell does. */
 void vprof_note_end(const struct vprof_report *r, int status);
 
 /** Reads a trace, and prints what was asked for. @param product  the GPU; NULL: the trace says it */

@@ -1,7 +1,7 @@
 /** @file
- * What vprof tells a program that starts the profiled one for it (`vprof --wrapper FILE`): the
+ * The interface to a program that starts the profiled one for vprof (`vprof --wrapper FILE`): the
  * grader's boxed, which starts it in the sandbox. It gets the program's command line, or ncu's with
- * the program's behind it, and these variables in its environment.
+ * the program's after it, and these variables in its environment.
  */
 #ifndef CONVLAB_PROFILER_WRAPPER_H
 #define CONVLAB_PROFILER_WRAPPER_H

@@ -69,7 +69,7 @@ static bool all_pass(const float *y, const float *ref, float atol, size_t n, flo
 
 /* ---- rows that are not ---------------------------------------------------------------------- */
 
-/* What one piece of the work found; `first` counts from the start of the compared images. */
+/* Result of one piece of the work; `first` counts from the start of the compared images. */
 struct part {
     size_t wrong, unwritten, nan, inf, first;
     double max_error, max_ratio;

@@ -4,7 +4,7 @@
  *
  * Buffers are surrounded by, and outputs filled with, signalling NaN of our own (cases.h). A
  * program that copies such a value keeps its bits; one that computes with it gets a quiet NaN. On
- * x86 and ARM that NaN keeps the rest of the bits (the payload), so it tells where it came from; on
+ * x86 and ARM that NaN keeps the rest of the bits (the payload), so it shows where it came from; on
  * NVIDIA GPUs every NaN result is 0x7fffffff.
  */
 #ifndef CONVLAB_GRADER_ELEMENT_H

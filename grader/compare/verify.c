@@ -27,7 +27,7 @@
 
 enum { PIECE_BYTES = 1 << 20, PART = 1024 };
 
-/* What is done with images [first, first + images) of the batch that is made from `from`: x, or the
+/* A job on images [first, first + images) of the batch that is made from `from`: x, or the
  * expected outputs. */
 struct batch {
     const struct gr_conv *conv;
@@ -274,7 +274,7 @@ size_t gr_arena_compare_bytes(const struct conv_shape *shape)
     return piece_images(shape) * (elems / (size_t)shape->B) * sizeof(float);
 }
 
-/* What a comparison needs. */
+/* Input of a comparison. */
 struct comparison {
     const float *expected; /* of x itself, or NULL */
     float *x, *y;          /* room for a piece's images, and for its expected output */

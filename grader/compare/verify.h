@@ -29,7 +29,7 @@ struct gr_conv {
 /** Lays inputs, poisoned output and guard zones out in the arena (which must be large enough). */
 void gr_arena_fill(const struct arena *arena, const struct gr_conv *conv);
 
-/** What a submission did to memory that is not y. */
+/** A submission's damage to memory other than y. */
 struct gr_damage {
     const char *pattern; /**< "guard", "input_changed", or "" if nothing was damaged */
     char message[320], hint[320];

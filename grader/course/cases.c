@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every row is there for a fault that the other rows let pass. Outputs are H-K+1 by W-K+1, so the
+/* Every row finds a fault that the other rows let pass. Outputs are H-K+1 by W-K+1, so the
  * sizes that matter to a tiled program, 8, 16 and 32 and their neighbours, are those of H-K+1. */
 static const struct gr_case_shape fixed_shapes[] = {
     /*  B   M   C   H   W  K */
@@ -167,7 +167,7 @@ enum st_code gr_case_shapes_read(const char *path, struct gr_case_shape to[GR_MA
         if (!expected)
             expected = why_not(size, &to[row].shape);
         if (expected) {
-            st_fail(err, code = ST_BAD_FORMAT, "row %zu is no shape to grade with", row + 1);
+            st_fail(err, code = ST_BAD_FORMAT, "row %zu is not a shape to grade with", row + 1);
             st_detail(err, ST_EXPECTED, "%s", expected);
         }
         snprintf(to[row].label, sizeof to[row].label, "%s",

@@ -31,8 +31,8 @@ size_t gr_case_shapes(struct gr_case_shape *to, uint64_t seed, int quick);
 
 /** Reads unit shapes that are not in the table, such as those that an instructor holds back: a
  * table with columns B M C H W K and perhaps label, in any order, of 1 to GR_MAX_HELD_OUT rows.
- * @param n  set to how many. @return ST_OK; ST_BAD_FORMAT or ST_TOO_LARGE with file and line of
- * what is no valid shape, or takes more than 10^8 multiply-adds. */
+ * @param n set to how many. @return ST_OK; ST_BAD_FORMAT or ST_TOO_LARGE with file and line of an
+ * invalid shape, or one of more than 10^8 multiply-adds. */
 enum st_code gr_case_shapes_read(const char *path, struct gr_case_shape to[GR_MAX_HELD_OUT],
                                  size_t *n, struct st_error *err);
 

@@ -15,7 +15,7 @@
 #include "conv.h"
 #include "vgpu/api/vgpu.h"
 
-/** What a convolution needs at least, in seconds. */
+/** The shortest possible times of a convolution, in seconds. */
 struct gr_floor {
     double bytes;        /**< of x, k and y */
     double memory_s;     /**< to move each once */

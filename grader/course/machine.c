@@ -35,7 +35,7 @@ static bool find_line(const char *path, const char *key, char *to, size_t room)
     return found;
 }
 
-/* What is left of the address space that this process may have (ulimit -v). */
+/* The rest of this process's address space (ulimit -v). */
 static size_t address_space_left(void)
 {
     struct rlimit limit;
@@ -75,7 +75,7 @@ static bool packed_version(const char *root, char *to, size_t room)
     return read;
 }
 
-/* What git calls the checkout. @return false if it is none, or there is no git */
+/* git's name of the checkout. @return false without a checkout or git */
 static bool described_version(const char *root, char *to, size_t room)
 {
     const char *const argv[] = {"git", "describe", "--always", "--dirty", "--tags", NULL};

@@ -73,8 +73,7 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, s
     const char *folder = milestone->folder;
     milestone->libraries = strcmp(milestone->id, "m0") == 0;
     path_format(milestone->rubric, PATH_MAX, "%s/labs/%s/rubric.yaml", root, folder);
-    /* The skeleton's language is told by the rubric's folder in reference/ too, in case a student
-     * has removed the file. */
+    /* reference/ shows the skeleton's language too, in case a student has removed the file. */
     char cuda[2][PATH_MAX];
     path_format(cuda[0], PATH_MAX, "%s/labs/%s/conv.cu", root, folder);
     path_format(cuda[1], PATH_MAX, "%s/reference/%s/conv.cu", root, folder);

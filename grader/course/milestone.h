@@ -28,7 +28,7 @@ struct gr_milestone {
 enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id,
                                struct st_error *err);
 
-/** @return the number of "m3"; -1 if the text is no milestone's id. */
+/** @return the number of "m3"; -1 if the text is not a milestone's id. */
 int gr_milestone_number(const char *id);
 
 /** Lists the entries of a folder that are named as milestones, in numeric order, as scandir() does.

@@ -16,7 +16,7 @@
 
 enum { GR_MAX_SIZES = 16, GR_MAX_IMAGES = 10000, GR_IMAGES_CHARS = GR_MAX_SIZES * 6 };
 
-/** What was asked for; strings point into argv. */
+/** The options of a grading; strings point into argv. */
 struct gr_options {
     const char *milestone;        /**< "m1" */
     bool reference;               /**< --reference */
@@ -28,7 +28,7 @@ struct gr_options {
     const char *shapes;           /**< --shapes FILE, or NULL */
     size_t sizes;                 /**< how many data-set sizes */
     size_t images[GR_MAX_SIZES];  /**< ascending */
-    bool sizes_given;             /**< --images was there */
+    bool sizes_given;             /**< by --images */
     const char *report;           /**< --report DIR, or NULL for build/report/mN */
     const char *json;             /**< --json FILE or -, or NULL */
     uint64_t seed;                /**< --seed, or fresh */
@@ -74,8 +74,7 @@ option_take gr_options_take_device;
 /** Reads --images into a struct gr_options. */
 option_take gr_options_take_images;
 
-/** What a grading is asked for if nothing else is: auto, two-layer, the course's sizes, a fresh
- * seed. */
+/** The defaults of a grading: auto, two-layer, the course's sizes, a fresh seed. */
 struct gr_options gr_options_default(void);
 
 /** Without --images: the sizes of the rubric, and that of its item "speed"; of a rubric with neither

@@ -31,7 +31,7 @@ bool gr_clues_make(struct gr_clues *clues, const struct gr_case *cases,
 /** Releases what gr_clues_make() has allocated. */
 void gr_clues_free(struct gr_clues *clues);
 
-/** What the wrong elements hold, each counted once. */
+/** Counts of the wrong elements' values, each element counted once. */
 struct gr_contents {
     size_t unwritten, zero, old_y, scratch, outside, gpu_nan, other_nan, inf, number;
 };

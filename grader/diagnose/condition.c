@@ -38,7 +38,8 @@ static const struct size {
 };
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
-/* What a program may choose a kernel by, or make room for; only limits of these are looked for. */
+/* Quantities by which a program may choose a kernel, or size an array; only limits of these are
+ * searched. */
 static const struct size amounts[] = {
     {"C*H*W", image},    {"H_out*W_out", map_outputs}, {"M*C*K*K", weights},
     {"C*K*K", products}, {"outputs", outputs},         {"multiply-adds", multiply_adds},

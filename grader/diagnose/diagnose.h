@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** What was found. Texts are static or in the buffers; nothing to free. */
+/** The diagnosis. Texts are static or in the buffers; nothing to free. */
 struct gr_diagnosis {
     const char *pattern; /**< "weights_flipped", ..., "" when none fits */
     bool predicts;       /**< it says what every wrong output is, not only where or when */

@@ -7,7 +7,7 @@
 
 enum { MAX_COLUMNS = 66, MAX_ROWS = 24, MAX_COUNTS = 12 };
 
-/* What an element is drawn as, from the least to the worst: a character of a shrunk map shows the
+/* The characters of elements, from the least to the worst: a character of a shrunk map shows the
  * worst of its elements. */
 static const char marks[] = ".x_N";
 

@@ -39,7 +39,7 @@ struct gr_loops {
 /** After how much the sum is set to 0 again. */
 enum gr_chain { GR_EACH_OUTPUT, GR_EACH_ROW, GR_EACH_MAP, GR_EACH_IMAGE, GR_NEVER };
 
-/** What is done with a pair: its product is added; its sum is; the sum is the largest product, or 0. */
+/** The use of a pair: its product is added; its sum is; the sum is the largest product, or 0. */
 enum gr_term { GR_PRODUCT, GR_SUM_OF_BOTH, GR_LARGEST };
 
 /** One way to get the convolution wrong. */

@@ -223,7 +223,8 @@ static void store_sums(struct play *play, bool adds)
 
 /* ---- 4. the comparison ---------------------------------------------------------------------- */
 
-/* What speaks for a fault so far, and the wrong elements that neither speak for it nor against. */
+/* The evidence for a fault so far, and the wrong elements that are neither for it nor against it.
+ */
 struct fit {
     size_t explained, cases_explained, cases_unknown;
     size_t numbers; /* of those explained: that are not just 0 or missing */

@@ -165,7 +165,7 @@ static const int runs[] = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 0};
     {                                                                                              \
         id "_missing", id "_wrong", says, hint, in, once, NULL, false                              \
     }
-/* What is left when something is cut into pieces of one of several sizes. */
+/* The remainders when a length is cut into pieces of one of several sizes. */
 #define CUT(id, in, sizes, hint, says)                                                             \
     {                                                                                              \
         id, id, says, hint, in, sizes, NULL, false                                                 \
@@ -174,7 +174,7 @@ static const int runs[] = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 0};
     {                                                                                              \
         id, id, says, hint, in, tiles, NULL, true                                                  \
     }
-/* What lies beyond a number that is taken from the data. */
+/* Elements beyond a number taken from the data. */
 #define LIMITED(id, in, limit, hint, says)                                                         \
     {                                                                                              \
         id, id, says, hint, in, NULL, limit, false                                                 \

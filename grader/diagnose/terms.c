@@ -8,8 +8,8 @@
  *      y[o] = sum over t of times[t] * term[t][o].
  *   2. It counts only if every times[t] is a whole number, they are not all 1, and with them every
  *      output of the case fits.
- *   3. Cases of least work come first; the first that are large enough to tell must all have an
- * answer of the same kind, and be two at least, unless only one case is wrong.
+ *   3. Cases of least work come first; the first ones that are large enough must all have an answer
+ *   of the same kind, and be two at least, unless only one case is wrong.
  */
 #include "grader/diagnose/clues.h"
 #include "grader/compare/element.h"
@@ -106,7 +106,7 @@ static void terms_of(const struct gr_case *c, const struct kind *kind, const int
                     c->k[(((size_t)at[1] * s->C + i) * s->K + p) * s->K + q];
 }
 
-/* Goes on to the next output. */
+/* Moves to the next output. */
 static void advance(const struct conv_shape *s, int at[4])
 {
     const int size[4] = {s->B, s->M, s->H - s->K + 1, s->W - s->K + 1};
@@ -157,7 +157,7 @@ static bool fits(const struct gr_case *c, const struct kind *kind, const double 
     return true;
 }
 
-/* @param work  [TERMS_MAX * TERMS_MAX]  @param times  set to how often each term is there
+/* @param work  [TERMS_MAX * TERMS_MAX]  @param times  set to how often each term occurs
  * @return whether that explains the case. */
 static bool explain(const struct gr_case *c, const struct kind *kind, double *work, double *times)
 {
@@ -202,7 +202,7 @@ static bool can_tell(const struct gr_case *c, const struct kind *kind)
 
 /* ---- 3. all of them ------------------------------------------------------------------------- */
 
-/* Adds "NAME LIST" for the terms that are there that often (-1: any number but 0 and 1). */
+/* Adds "NAME LIST" for the terms that occur that often (-1: any number but 0 and 1). */
 static void list(const struct kind *kind, const struct conv_shape *s, const double *times,
                  int wanted, const char *verb, char *to, size_t room)
 {

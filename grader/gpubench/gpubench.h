@@ -31,7 +31,7 @@ enum {
 /** Something that computes a convolution. */
 struct bench_subject {
     char name[32];    /**< "m3", "cudnn", "cudnn-tf32" */
-    char reason[400]; /**< why it is skipped; empty if it is there */
+    char reason[400]; /**< why it is skipped; empty if it is not */
     bool is_cudnn;
     enum vn_math math; /**< of cuDNN */
     int (*conv)(const struct conv_shape *, const float *, const float *, float *);
@@ -71,7 +71,7 @@ void bench_subjects_free(struct bench_subjects *all);
 
 /* ---- measuring ------------------------------------------------------------------------------ */
 
-/** What the device can do at best, measured in the same run. */
+/** The device's peaks, measured in the same run. */
 struct bench_peaks {
     struct median copy_bytes_per_s, flops_per_s;
 };

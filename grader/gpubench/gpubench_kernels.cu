@@ -2,7 +2,7 @@
 
 #define THREADS 256
 
-/* Enough blocks for any GPU; each thread goes on in steps of the whole grid. */
+/* Enough blocks for any GPU; each thread advances by the whole grid. */
 static unsigned blocks_for(size_t n)
 {
     const size_t blocks = (n + THREADS - 1) / THREADS;

@@ -19,7 +19,7 @@ void bench_fill(float *to, size_t n, unsigned seed);
  * does it. */
 void bench_conv_naive(const struct conv_shape *shape, const float *x, const float *k, float *y);
 
-/** What a comparison found. */
+/** Result of a comparison. */
 struct bench_compared {
     unsigned long long wrong; /**< elements beyond the tolerance, NaN and infinity among them */
     unsigned worst_bits;      /**< the largest |y - ref| / tolerance, as the bits of a float */

@@ -2,7 +2,7 @@
  *
  *     gpubench [--out FOLDER] [--images N,N,...] [--rounds N] [--only MODEL] [NAME=LIBRARY ...]
  *
- * Without libraries: every build/reference/mN/libconv.so, N from 2, that is there.
+ * Without libraries: every build/reference/mN/libconv.so that exists, N from 2.
  * Exit status: 0 all that ran was right, 1 something was wrong or failed, 2 could not run. */
 #include "base/checkout.h"
 #include "base/files.h"

@@ -1,4 +1,4 @@
-/* What the device can do at best: the two limits that the floor of a convolution is made of. */
+/* The device's peaks: the two limits that the floor of a convolution is made of. */
 #include "grader/gpubench/gpubench.h"
 #include "grader/gpubench/gpubench_kernels.h"
 

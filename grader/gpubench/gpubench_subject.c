@@ -1,5 +1,5 @@
-/* What is measured. All run in this one process, on the same buffers: an error of one after which
- * the device is unusable ends the benchmark. */
+/* The subjects of the measurement. All run in this one process, on the same buffers: an error of
+ * one after which the device is unusable ends the benchmark. */
 #include "grader/gpubench/gpubench.h"
 
 #include <cuda_runtime_api.h>
@@ -12,7 +12,7 @@
 static void *workspace;
 static size_t workspace_bytes;
 
-/** What the labs call: kept and reused, as the runner does it. */
+/** The labs' scratch memory: kept and reused, as in the runner. */
 void *conv_workspace(size_t bytes)
 {
     if (bytes > workspace_bytes) {
@@ -20,7 +20,7 @@ void *conv_workspace(size_t bytes)
         workspace = NULL;
         if (cudaMalloc(&workspace, bytes) != cudaSuccess) {
             workspace = NULL;
-            cudaGetLastError(); /* the lab is told by NULL, not by an error of a later call */
+            cudaGetLastError(); /* the lab gets NULL, not an error of a later call */
         }
         workspace_bytes = workspace ? bytes : 0;
     }

@@ -1,4 +1,4 @@
-/* What the benchmark says: tables for programs (TSV), and one to read. */
+/* The benchmark's output: tables for programs (TSV), and one to read. */
 #include "base/files.h"
 #include "base/tsv.h"
 #include "grader/gpubench/gpubench.h"

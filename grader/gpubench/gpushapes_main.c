@@ -42,7 +42,7 @@ static const struct option_row rows[] = {
      OPTION_OPERAND(struct options, library)},
     {0}};
 
-/* What all shapes add up to. */
+/* Totals of all shapes. */
 struct sums {
     size_t shapes, right, elements, equal;
     double error, against_error;
@@ -77,7 +77,7 @@ static void compare_devices(struct run *r, const struct conv_shape *s, const flo
     }
 }
 
-/* What the device's comparison and the other device's file say of one shape. */
+/* The verdict on one shape from the device's comparison and the other device's file. */
 static int judge(struct run *r, const struct gr_case_shape *spec, void *const *buffer,
                  const float *atol, size_t n, struct st_error *err)
 {

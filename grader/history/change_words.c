@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What is less is no change that a person should look for. */
+/* Smaller changes are not worth a reader's attention. */
 static const double LITTLE = 0.02;
 
 /* ---- times ------------------------------------------------------------------------------------ */
@@ -62,7 +62,7 @@ const char *hi_count_name(enum hi_count count)
     return names[count];
 }
 
-/* What a ratio below 1 is called, if it has a name. */
+/* The name of a ratio below 1, if it has one. */
 static const char *fraction(double ratio)
 {
     static const struct {
@@ -159,7 +159,7 @@ const char *hi_place_words(char to[HI_WORDS], const struct hi_place *p)
     return to;
 }
 
-/* What the place does to the time is what happened to the kernel's. */
+/* The place's change in time is that of the kernel. */
 static bool is_cause(const struct hi_kernel *k, const struct hi_line *l)
 {
     return (l->ns[HI_AFTER] - l->ns[HI_BEFORE]) * (k->ns[HI_AFTER] - k->ns[HI_BEFORE]) > 0;

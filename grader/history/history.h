@@ -10,10 +10,11 @@
  *             profile/             every size that was profiled of it
  *         new-4711                 a version that process 4711 is writing
  *
- * A version is a source on a device with a model. Grading it again adds to it: what this run was not
- * asked for is kept from before, with its date. A version appears by renaming a folder, so that what
- * is there is whole; the oldest ones go once there are too many, or they take too much room. A damaged version is reported and
- * left out. A version that did not build is not kept.
+ * A version is a source on a device with a model. Grading it again adds to it: results that this
+ * run was not asked for are kept from before, with their date. A version appears by renaming a
+ * folder, so it is always whole; the oldest ones are removed once there are too many, or they take
+ * too much room. A damaged version is reported and left out. A version that did not build is not
+ * kept.
  */
 #ifndef CONVLAB_GRADER_HISTORY_H
 #define CONVLAB_GRADER_HISTORY_H
@@ -25,7 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** What is kept at most of a milestone. The newest HI_LEAST_VERSIONS stay in any case. */
+/** Limits of a milestone's history. The newest HI_LEAST_VERSIONS stay in any case. */
 enum { HI_MAX_VERSIONS = 100, HI_LEAST_VERSIONS = 2, HI_MAX_BYTES = 64 << 20 };
 
 /** A version of the history, as its folder is named. */

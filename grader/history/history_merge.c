@@ -1,4 +1,4 @@
-/* What a grading was not asked for, from an earlier one of the same version. */
+/* Results that a grading was not asked for, from an earlier one of the same version. */
 #include "grader/history/history.h"
 
 #include <stdio.h>

@@ -89,7 +89,7 @@ static enum st_code merge_table(const char *from, const char *to, const struct s
     struct tsv a = {0}, b = {0};
     struct file_out out;
     enum st_code code = ST_OK;
-    if (tsv_read(from, &a, NULL)) /* a damaged table of before is no loss of this grading's */
+    if (tsv_read(from, &a, NULL)) /* a damaged earlier table does not affect this grading */
         goto cleanup;
     if (!file_exists(to)) {
         code = file_copy(from, to, MOST_BYTES, err);

@@ -73,7 +73,7 @@ static void add_passage(struct line_match *m, size_t i, size_t i_end, size_t k, 
 
 /* ---- the longest common subsequence ------------------------------------------------------------ */
 
-/** What is between the lines that both have at their ends. */
+/** The lines between the common ones at both ends. */
 struct middle {
     const struct text *a, *b;
     size_t from, a_end, b_end;

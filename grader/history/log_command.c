@@ -40,7 +40,7 @@ const char *hi_device_words(char to[128], const struct gr_result *r)
 
 /* ---- one version ------------------------------------------------------------------------------ */
 
-/* What limits the kernel that takes most of the time at the largest size that was profiled. */
+/* The limiter of the kernel that takes most of the time at the largest profiled size. */
 static void find_limit(const struct hi_version *v, char to[80])
 {
     char path[PATH_MAX];

@@ -12,7 +12,7 @@
 
 enum { CO_MAX_OPTIONS = 64, CO_MAX_COMMANDS = 32 };
 
-/** What follows an option, or is an operand. */
+/** The value of an option, or an operand. */
 struct co_value {
     bool any, files, folders;
     char *words; /**< "gpu virtual", or NULL; to be freed */
@@ -30,7 +30,7 @@ struct co_entry {
     int (*run)(int argc, char **argv);
 };
 
-/** What is known of a command. */
+/** The words of a command. */
 struct co_command {
     const char *name, *summary;
     char *text;

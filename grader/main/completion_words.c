@@ -90,7 +90,7 @@ static char *all_mistakes(void)
     return words;
 }
 
-/* What a value can be, by what --help calls it. */
+/* The possible values, by their name in --help. */
 static struct co_value value_of(const struct co_line *line, const char *called, const char *words)
 {
     struct co_value value = {.any = called[0] != '\0'};

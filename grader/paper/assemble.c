@@ -1,7 +1,7 @@
 /* 1. The sections of the report: those it had, and those asked for. Each has a template.
- * 2. The old report is copied segment by segment; blocks of the grader are filled anew on the way.
- * 3. New sections go in before the first that belongs behind them, pieces that a newer template has
- *    go to the end of their section.
+ * 2. The old report is copied segment by segment; blocks of the grader are refilled on the way.
+ * 3. New sections go in before the first that belongs after them; pieces of a newer template go to
+ * the end of their section.
  * 4. The last block is a list of the pieces that were put in, so that what the student deleted
  * stays deleted. */
 #include "grader/paper/assemble.h"
@@ -19,7 +19,7 @@
 #define LIST_NAME    "pieces"
 
 struct section {
-    struct gr_template *template; /* NULL: the template is gone, what is there stays */
+    struct gr_template *template; /* NULL: the template is gone, the text stays */
     char name[GR_NAME];
     struct gr_plots *plots;
     bool known;   /* it was in the report before */
@@ -38,7 +38,7 @@ struct maker {
     char last;                           /* byte that was written */
 };
 
-/* ---- what was there ------------------------------------------------------------------------- */
+/* ---- the old report ------------------------------------------------------------------------- */
 
 static bool is_listed(const struct maker *m, const char *section, const char *name)
 {
@@ -129,7 +129,7 @@ static enum st_code read_templates(struct maker *m)
     return ST_OK;
 }
 
-/* Plots are drawn once a run, from what is there now. A fault is the plots' own text. */
+/* Plots are drawn once a run, from the present data. The plots' own text reports a fault. */
 static void draw_plots(struct maker *m)
 {
     for (size_t i = 0; i < m->sections && m->request->draw; i++) {
@@ -170,7 +170,7 @@ static void end_line(struct maker *m)
     m->last = '\n';
 }
 
-/* Fills a block. @return malloc'd text, NULL if what is there stays, or without memory. */
+/* Fills a block. @return malloc'd text, NULL if the old text stays, or without memory. */
 static char *fill(struct maker *m, const struct section *s, const struct gr_piece *piece,
                   bool fresh)
 {
@@ -218,7 +218,7 @@ static void put_new_section(struct maker *m, struct section *s)
     fprintf(m->notes, "added: %s\n", s->name);
 }
 
-/* Pieces of a newer template, at the end of a section that was there before. */
+/* Pieces of a newer template, at the end of an old section. */
 static void put_new_pieces(struct maker *m, struct section *s)
 {
     s->flushed = true;
@@ -237,7 +237,7 @@ static void put_new_pieces(struct maker *m, struct section *s)
     }
 }
 
-/* What belongs before a section of that rank, or all. */
+/* Copies the segments before a section of that rank, or all. */
 static void put_before(struct maker *m, long rank, bool all)
 {
     for (size_t i = 0; i < m->sections; i++) {
@@ -251,7 +251,7 @@ static void put_before(struct maker *m, long rank, bool all)
     }
 }
 
-/* What was put in, also if it is not there any more. */
+/* The list of inserted pieces, including those deleted since. */
 static void put_list(struct maker *m)
 {
     struct text_out t;

@@ -1,6 +1,6 @@
 /** @file
  * A student's report made, or made again: sections that are not in it yet come from their
- * templates, blocks of the grader are filled anew, all other bytes stay.
+ * templates, blocks of the grader are refilled, all other bytes stay.
  */
 #ifndef CONVLAB_PAPER_ASSEMBLE_H
 #define CONVLAB_PAPER_ASSEMBLE_H
@@ -10,11 +10,11 @@
 
 enum { PP_SECTIONS = 32 };
 
-/** What is to be assembled. */
+/** Options of a report. */
 struct pp_request {
     struct gr_sources *src;
     const char *templates; /**< the folder */
-    bool draw;             /**< plots anew, before they are copied */
+    bool draw;             /**< redraw plots before they are copied */
     size_t sections;       /**< to be put in if they are not there */
     const char *section[PP_SECTIONS];
 };

@@ -120,8 +120,9 @@ static enum st_code damaged(struct cutter *c, size_t line, const char *what)
 {
     st_fail(c->err, ST_BAD_FORMAT, "the markers of the report are damaged: %s", what);
     st_detail(c->err, ST_WHERE, "%s:%zu", c->name, line);
-    st_detail(c->err, ST_HINT,
-              "mend the marker, or delete the block with both of its markers; nothing was written");
+    st_detail(
+        c->err, ST_HINT,
+        "repair the marker, or delete the block with both of its markers; nothing was written");
     return ST_BAD_FORMAT;
 }
 
@@ -159,7 +160,7 @@ static enum st_code begin(struct cutter *c, const struct mark *mark, const struc
     const struct pp_segment *twin = pp_document_find(c->document, mark->section, mark->name);
     char what[160];
     if (twin) {
-        snprintf(what, sizeof what, "\"%s %s\" is there twice, first in line %zu", mark->section,
+        snprintf(what, sizeof what, "\"%s %s\" exists twice, first in line %zu", mark->section,
                  mark->name, twin->line);
         return damaged(c, number, what);
     }
@@ -205,7 +206,7 @@ static enum st_code take_line(struct cutter *c, const struct gr_line *line, size
     const bool generated = c->inside && c->open.kind == PP_GENERATED;
     char what[200];
     if (mark.marker == DAMAGED || (!mark.marker && !generated && is_indented_mark(line)))
-        return damaged(c, number, "this is no whole marker in the first column");
+        return damaged(c, number, "not a whole marker in the first column");
     if (!mark.marker)
         return ST_OK;
     const bool begins = mark.marker == BEGIN_PROSE || mark.marker == BEGIN_GENERATED;

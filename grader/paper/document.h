@@ -1,6 +1,6 @@
 /** @file
- * A student's report.md: what the grader wrote and what the student did, told apart by markers that
- * stand alone on their lines, in the first column.
+ * A student's report.md: the grader's text and the student's, separated by markers alone on their
+ * lines, in the first column.
  *
  *     <!-- SECTION m3 -->
  *     any text                                          the student's from now on
@@ -70,7 +70,7 @@ void pp_put_place(FILE *out, const char *section, const char *name, const char *
 /** Writes the line that begins a section. */
 void pp_put_section(FILE *out, const char *section);
 
-/** What a place holds. */
+/** The kind of a place. */
 struct pp_prose {
     bool written;         /**< something beside comments and "(write here)" */
     const char *question; /**< the text of its first comment, or NULL */

@@ -61,7 +61,8 @@ static void take_section(void *arguments, char *name, const struct option_row *r
     struct pp_request *request = &((struct arguments *)arguments)->request;
     (void)row;
     if (!gr_is_name(name, strlen(name)) || strcmp(name, "front") == 0)
-        argp_error(state, "'%s' is no section of a report (expected a milestone or final)", name);
+        argp_error(state, "'%s' is not a section of a report (expected a milestone or final)",
+                   name);
     if (request->sections == PP_SECTIONS)
         argp_error(state, "too many sections");
     request->section[request->sections++] = name;
@@ -143,7 +144,7 @@ static void say_written(const char *folder, const char *name, const char *more)
     printf("Report: %s/%s%s\n", checkout_from_here(folder, here), name, more);
 }
 
-/* PDF's absence is a line, no error: the other formats are there. */
+/* A missing PDF is one line, not an error: the other formats exist. */
 static void write_pdf(const char *folder, unsigned formats)
 {
     const char *how;

@@ -8,7 +8,7 @@
 #include "grader/report/block.h"
 
 /** Finds and reads every grading in src->gradings, which is set, like root and out. Free with
- * pp_sources_free(). Damaged ones are no error: the report says so. */
+ * pp_sources_free(). Damaged ones are not an error: the report names them. */
 enum st_code pp_sources_read(struct gr_sources *src, struct st_error *err);
 void pp_sources_free(struct gr_sources *src);
 

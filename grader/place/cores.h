@@ -21,8 +21,8 @@ char *gr_cores_text(const cpu_set_t *set, char *to, size_t room);
 /** Reads such a text. @return false if it is none, or empty. */
 bool gr_cores_parse(const char *text, cpu_set_t *set);
 
-/** Splits a set. Threads of one physical core stay together: what runs on one slows the other down.
- * @param siblings  folder like /sys/devices/system/cpu, which tells them
+/** Splits a set. Threads of one physical core stay together: work on one slows the other down.
+ * @param siblings  folder like /sys/devices/system/cpu, which lists them
  * @param wanted  at least so many of @p all take times; 0: half of them
  * @return false if no core, or with @p wanted 0 fewer than two, would be left for the others */
 bool gr_cores_split(const cpu_set_t *all, const char *siblings, size_t wanted,

@@ -30,7 +30,7 @@ static void read_listing(struct gr_gpus *gpus, const char *listing)
     }
 }
 
-/* A word that is no number: the beginning of a name is enough, as for CUDA. */
+/* Not a number: the beginning of a name is enough, as for CUDA. */
 static bool is_name(const char *word)
 {
     return strncmp(word, "GPU-", 4) == 0 || strncmp(word, "MIG-", 4) == 0;

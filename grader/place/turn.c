@@ -27,8 +27,8 @@ static enum st_code pass_gate(struct gr_turn *turn, const char *path, enum lock_
     return code;
 }
 
-/* Who limits a grading's time is not told of a wait that cannot be told: nothing else depends on
- * it. */
+/* If the wait cannot be reported, the grading's time limit includes it: nothing else depends on it.
+ */
 static void tell_waiting(bool waits)
 {
     const char *path = getenv(GR_TIMING_WAITS);
@@ -61,12 +61,12 @@ static enum st_code go_to_cores(const char *text, struct st_error *err)
     return ST_OK;
 }
 
-enum st_code gr_turn_take(struct gr_turn *turn, bool cpu, bool *anew, struct st_error *err)
+enum st_code gr_turn_take(struct gr_turn *turn, bool cpu, bool *restart, struct st_error *err)
 {
     const char *path = getenv(GR_TIMING_LOCK), *cores = getenv(GR_TIMING_CORES),
                *share = getenv(GR_TIMING_SHARE);
     enum st_code code = ST_OK;
-    *anew = false;
+    *restart = false;
     tell_waiting(true);
     if (cpu && share) {
         lock_release(turn->share);
@@ -80,7 +80,7 @@ enum st_code gr_turn_take(struct gr_turn *turn, bool cpu, bool *anew, struct st_
         code = go_to_cores(cores, err);
     if (!code && cpu && (cores || share)) {
         setenv("OMP_PROC_BIND", "true", 0);
-        *anew = true;
+        *restart = true;
     }
     return code;
 }

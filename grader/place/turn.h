@@ -1,16 +1,16 @@
 /** @file
  * The turn to take times: one grading at a time on each GPU, and on the cores of a machine.
  *
- * Who starts several gradings at once says in their environment how they make room for each other:
+ * A program that starts several gradings at once coordinates them by their environment:
  *
- *     CONVLAB_TIMING_LOCK    a file; who holds its lock has the turn
+ *     CONVLAB_TIMING_LOCK    a file; the holder of its lock has the turn
  *     CONVLAB_TIMING_CORES   cores that only the turn's holder uses, where some are set apart
  *     CONVLAB_TIMING_SHARE   a file, where no cores are set apart: who takes times on the CPU waits
  *                            until nobody else works, and the others wait for its end
  *     CONVLAB_TIMING_BRIEF   times on the CPU need no turn: only those of the smallest size are taken,
  *                            while others work
- *     CONVLAB_TIMING_WAITS   a file that is there while a grading waits for one of these: its time
- *                            does not count
+ *     CONVLAB_TIMING_WAITS a file that exists while a grading waits for one of these: its time does
+ *     not count
  *
  * A grading by itself finds none of them, and has the turn at once.
  */
@@ -27,7 +27,7 @@
 #define GR_TIMING_BRIEF "CONVLAB_TIMING_BRIEF"
 #define GR_TIMING_WAITS "CONVLAB_TIMING_WAITS"
 
-/** What a grading holds. */
+/** The locks of a grading. */
 struct gr_turn {
     int lock, gate, share; /**< or -1 */
 };
@@ -40,8 +40,8 @@ enum st_code gr_turn_work(struct gr_turn *turn, struct st_error *err);
 /** Waits for the turn. @param cpu  times are taken on the CPU: this process, and what it starts
  * from now on, goes to the cores that are kept for that, and threads of OpenMP to one of them each.
  * (Two on one core would take turns there, for some ms each.)
- * @param anew  set to whether what is to be timed must be started anew to be there */
-enum st_code gr_turn_take(struct gr_turn *turn, bool cpu, bool *anew, struct st_error *err);
+ * @param restart set to whether the timed program must be restarted to run there */
+enum st_code gr_turn_take(struct gr_turn *turn, bool cpu, bool *restart, struct st_error *err);
 
 /** Ends the turn, and the work. */
 void gr_turn_end(struct gr_turn *turn);

@@ -69,7 +69,7 @@ static void collect(struct op_times *o, const struct plot_result *r)
     }
 }
 
-/* "two-layer layer 1 (1x70x70, 12@5)". The shape is told by the timings. */
+/* "two-layer layer 1 (1x70x70, 12@5)". The shape comes from the timings. */
 static void line_name(char to[160], const struct op_times *o, size_t line,
                       const struct plot_result *r)
 {

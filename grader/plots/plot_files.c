@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a plot's files are called; pictures first. */
+/* Endings of a plot's files; pictures first. */
 enum { SVG, PNG, PDF, PICTURES, TABLE = PICTURES, SCRIPT, FILES };
 static const char *const suffix[FILES] = {"svg", "png", "pdf", "tsv", "gp"};
 
@@ -145,7 +145,7 @@ enum st_code plot_stage_draw(struct plot_stage *stage, struct st_error *err)
     for (size_t i = 0; i < stage->plots->n; i++) {
         struct plot_job *job = &stage->job[i];
         bool drawn = job->begun && is_drawn(stage, job);
-        if (!job->begun && !job->told->reason[0]) { /* an error: what was there stays */
+        if (!job->begun && !job->told->reason[0]) { /* an error: the old files stay */
             plot_skip(job, "Plots skipped: their files could not be written.");
             job->told->failed = true;
             continue;

@@ -40,7 +40,7 @@ struct plot_time {
     bool right;             /**< the outputs of this inference were right */
 };
 
-/** What a result.json says. */
+/** The contents of a result.json. */
 struct plot_result {
     char milestone[16], subject[32], device[32], profile[96];
     size_t n;
@@ -131,7 +131,7 @@ void plot_put_number(FILE *out, double value);
 
 /* ---- plot_tables.c: what is read ------------------------------------------------------------- */
 
-/** Reads DIR/NAME if it is there. @return false if not, or if it cannot be read (@p why says so).
+/** Reads DIR/NAME if it exists. @return false if not, or if it cannot be read (see @p why).
  */
 bool plot_table(struct tsv *table, const char *folder, const char *name, char *why, size_t room);
 

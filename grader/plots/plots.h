@@ -24,7 +24,7 @@
 
 enum { GR_PLOTS_MAX = 24 };
 
-/** What became of one plot. Text is plain, without markup, and must be escaped. */
+/** Result of one plot. Text is plain, without markup, and must be escaped. */
 struct gr_plot {
     char name[96];     /**< "op-times": of the files */
     char title[128];   /**< as in the picture: what is shown */

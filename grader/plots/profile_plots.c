@@ -1,4 +1,4 @@
-/* What a profile's kernels.tsv shows: roofline and kernel-shares. */
+/* The plots of a profile's kernels.tsv: roofline and kernel-shares. */
 #include "grader/course/floor.h"
 #include "grader/plots/plot_parts.h"
 
@@ -8,7 +8,7 @@
 
 enum { MAX_KERNELS = PLOT_STYLES, MAX_SIZES = 8, NAME_CHARS = 44 };
 
-/* What a row's kernel takes in all; 0 for copies and fills. */
+/* Total time of a row's kernel; 0 for copies and fills. */
 static double kernel_ns(const struct tsv *t, size_t row)
 {
     const char *kind = plot_cell(t, row, "kind");
@@ -144,7 +144,7 @@ enum st_code plot_roofline(struct plot_stage *stage, struct st_error *err)
     if (!n)
         plot_skip(
             job,
-            "Roofline skipped: the profile tells of no kernel how many operations it made and how many bytes passed DRAM or L2. The virtual GPU counts them.");
+            "Roofline skipped: for no kernel does the profile have both the operations and the bytes that passed DRAM or L2. The virtual GPU counts them.");
     else if (!known)
         plot_skip(job,
                   "Roofline skipped: there is no profile of the GPU, %s, to take its peaks from.",

@@ -145,7 +145,7 @@ static void find_windows(struct timeline *t)
 
 /* ---- data ----------------------------------------------------------------------------------- */
 
-/* Boxes closer than can be told apart become one. */
+/* Boxes too close to distinguish become one. */
 struct box {
     double begin, end;
     size_t count;

@@ -3,10 +3,10 @@
  *     grader -> vprof -> boxed -> (sandbox: box.h) -> runner with a student's library
  *     grader -> vprof -> boxed -> (sandbox: box.h) -> ncu -> runner with a student's library
  *
- * So the profiler stays outside and the student's code inside; of what records in the program or
- * beside it, only the file is outside into which it writes, and which the profiler reads as data of
- * unknown origin. What to show to the program comes in the environment, so that the command line is
- * the program's. The grader (profile.c) sets
+ * So the profiler stays outside and the student's code inside. The recorder in or beside the
+ * program writes to a file outside, which the profiler reads as data of unknown origin. The files
+ * to show come in the environment, so that the command line is the program's. The grader
+ * (profile.c) sets
  *
  *     CONVLAB_BOX_SHOW       files and folders, separated by ':'
  *     CONVLAB_BOX_MEMORY     most bytes that all its processes may take together; 0: no limit
@@ -60,8 +60,8 @@ static bool is_ours(const char *variable)
     return false;
 }
 
-/* What the sandbox keeps of the environment, and ours. What records is also preloaded: it has to
- * see how the program ends. */
+/* The environment that the sandbox keeps, and ours. The recorder is also preloaded: it has to see
+ * how the program ends. */
 static const char **environment_for(void)
 {
     static char preload[PATH_MAX + 16];
@@ -86,8 +86,8 @@ static const char **environment_for(void)
     return list;
 }
 
-/* Splits a variable's paths: those that are there. @param path  gets them from @p n on. @return how
- * many there are then */
+/* Splits a variable's paths, and keeps those that exist. @param path gets them from @p n on.
+ * @return their number */
 static size_t split(const char *variable, const char **path, size_t n, size_t room)
 {
     const char *list = getenv(variable);
@@ -113,7 +113,7 @@ static enum st_code take_files(struct gr_box_options *o, struct st_error *err)
     return ST_OK;
 }
 
-/* What CUDA's driver needs besides; as the grader has it for its own runs (session.c). */
+/* The additional needs of CUDA's driver, as for the grader's own runs (session.c). */
 static void allow_gpu(struct gr_box_options *o)
 {
     o->gpu = true;

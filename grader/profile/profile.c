@@ -164,7 +164,7 @@ static enum st_code execute(struct run *run, const struct command *c, struct st_
         fcntl(run->progress_fd, F_SETFD, 0); /* for the profiler, which keeps it from the program */
     run->layers = 0;
     run->correctness = -1;
-    /* The profiler ends a program in time itself, and tells what it saw. */
+    /* The profiler ends a program in time itself, and reports its record. */
     enum st_code code = gr_timed_program(c->argument, (unsigned)(LIMIT_S + run->images + GRACE_S),
                                          take_line, run, &run->cost, &run->status, run->said, err);
     if (run->progress)
@@ -177,7 +177,7 @@ static enum st_code execute(struct run *run, const struct command *c, struct st_
     return code;
 }
 
-/* What the runner needs of this machine, for boxed. */
+/* The files that the runner needs, for boxed. */
 static void show_in_box(const struct gr_profiling *p, size_t most_images)
 {
     char shown[8 * PATH_MAX], model[PATH_MAX], memory[24];
@@ -190,7 +190,7 @@ static void show_in_box(const struct gr_profiling *p, size_t most_images)
         p->build, p->build, p->build, p->build, p->library, root ? root : "", root ? root : "",
         nn_dataset_folder(), model_name(p, model));
     setenv("CONVLAB_BOX_SHOW", shown, 1);
-    if (p->device == RUNNER_ON_GPU) { /* whose driver's memory is there, too */
+    if (p->device == RUNNER_ON_GPU) { /* plus its driver's memory */
         setenv("CONVLAB_BOX_GPU", "1", 1);
         unsetenv("CONVLAB_BOX_MEMORY");
     } else {
@@ -234,7 +234,7 @@ static enum st_code time_run(struct run *run, struct pf_tables *tables, struct s
     return code;
 }
 
-/* What ncu counted in a run of its own, if it did. */
+/* ncu's counters from a run of its own, if any. */
 static enum st_code take_counters(struct an_analysis *analysis, const struct names *names,
                                   const char *profiles, struct st_error *err)
 {
@@ -253,7 +253,7 @@ static enum st_code take_counters(struct an_analysis *analysis, const struct nam
     return code;
 }
 
-/* Whose page it is. */
+/* The kernel of the page. */
 struct pictured {
     struct pf_tables *tables;
     const struct an_analysis *analysis;
@@ -288,8 +288,7 @@ static size_t find_layers(const struct run *run, struct conv_shape layers[NN_MAX
     return n;
 }
 
-/* Pages on which a block of each kernel is seen running, of the largest size. It is no loss if there is
- * nothing to see. */
+/* Pages that show a block of each kernel running, at the largest size. They are optional. */
 static void make_pictures(const struct run *run, const struct names *names,
                           const struct an_analysis *analysis, struct pf_tables *tables)
 {
@@ -346,8 +345,7 @@ static enum st_code analyse(struct run *run, const struct names *names, struct p
     return code;
 }
 
-/* Runs the program once more, under ncu, for what limits its kernels. It is no loss if that cannot
- * be.
+/* Runs the program once more, under ncu, for the limiters of its kernels. This is optional.
  */
 static enum st_code count_run(const struct run *traced, const struct names *names, char why[640],
                               struct st_error *err)
@@ -375,8 +373,8 @@ static enum st_code count_run(const struct run *traced, const struct names *name
     return code;
 }
 
-/* Runs the program under the profiler. What it costs there and says of its times is kept on the
- * virtual GPU only, where both are modelled. @param print  the analysis */
+/* Runs the program under the profiler. Its cost and printed times are kept on the virtual GPU only,
+ * where both are modelled. @param print the analysis */
 static enum st_code trace_run(struct run *timed, struct pf_tables *tables, bool print,
                               struct st_error *err)
 {

@@ -8,8 +8,8 @@
  * A student's library runs in the sandbox (boxed_main.c), and with it what records it on a real
  * GPU.
  *
- * Everything that was seen goes into one folder, where report and plots read it; docs/profiler.md
- * lists its files and their columns. What could not be had is listed in it too, with the reason.
+ * All records go into one folder, where report and plots read them; docs/profiler.md lists its
+ * files and their columns. Missing parts are listed in it too, with the reason.
  */
 #ifndef CONVLAB_GRADER_PROFILE_H
 #define CONVLAB_GRADER_PROFILE_H
@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** What to run, and where to put what is seen. */
+/** The program to run, and the folder of its profile. */
 struct gr_profiling {
     const char *build;         /**< the folder with our programs */
     const char *library;       /**< the lab; NULL: the vendors' libraries (m0) */
@@ -39,7 +39,7 @@ struct gr_profiling {
 };
 
 /** Profiles, writes the tables and prints the analysis of the largest size. A program that fails is
- * no error: what was seen until then is kept, and the reason told. */
+ * not an error: the records until then are kept, with the reason. */
 enum st_code gr_profile_run(const struct gr_profiling *profiling, struct st_error *err);
 
 /** Removes an earlier profile's files from a folder; harmless if there is none. */

@@ -32,14 +32,14 @@ enum st_code pf_open(struct pf_tables *tables, const char *folder, struct st_err
 void pf_remove(const char *folder);
 
 /** Keeps a copy of the graded file beside the tables, for a page that shows its lines: a later
- * version of it has other ones. Without it if it is no file, or larger than 256 KB. */
+ * version of it has other ones. Skipped if it is not a file, or larger than 256 KB. */
 enum st_code pf_source(const char *folder, const char *source, struct st_error *err);
 
 /** Commits the tables, or drops them if something went wrong. @return @p code, or the error in
  * writing. */
 enum st_code pf_close(struct pf_tables *tables, enum st_code code, struct st_error *err);
 
-/** Says that a part of the profile is there, or why it is not. @param absent  NULL: it is there */
+/** Records that a part of the profile exists, or why not. @param absent NULL: it exists */
 void pf_part(struct pf_tables *tables, size_t images, const char *device, const char *part,
              const char *absent);
 

@@ -5,8 +5,8 @@
  *                                                 ──page───▶ HTML
  *
  * Names come from a secret in the gradebook: the same team has the same name on every board of it,
- * and nobody can tell whose it is. Each team has a token, which the instructor can give it; who
- * shows the token is listed under their own name.
+ * and the name does not reveal the team. Each team has a token, which the instructor can give it; a
+ * team that shows its token is listed under its own name.
  */
 #ifndef CONVLAB_GRADER_RANK_BOARD_H
 #define CONVLAB_GRADER_RANK_BOARD_H
@@ -60,9 +60,9 @@ enum st_code rk_board_read(struct rk_board *board, struct gradebook *book, const
 /** Releases a board; harmless on a zeroed one. */
 void rk_board_free(struct rk_board *board);
 
-/** What a team is listed as. A name that a team chose may have a direction of writing, several
- * lines, or steer a terminal: it comes out as printable characters on one line, cut where it is too
- * long. @return @p to */
+/** The name that a team is listed under. A name that a team chose may have a direction of writing,
+ * several lines, or steer a terminal: it comes out as printable characters on one line, cut where
+ * it is too long. @return @p to */
 const char *rk_row_label(const struct rk_row *row, char to[RK_LABEL_CHARS]);
 
 /** A team's token. */

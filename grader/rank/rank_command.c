@@ -77,7 +77,7 @@ int gr_command_rank(int argc, char **argv)
     static const struct option_table table = {
         .rows = rows,
         .about =
-            "Rank a class, anonymously: by points, then by Op Time. Every team has a name that stays the same in all boards of a gradebook and tells nobody who it is."};
+            "Rank a class, anonymously: by points, then by Op Time. Every team has a pseudonym, the same in all boards of a gradebook."};
     struct arguments a = {.gradebook = GB_DEFAULT_PATH};
     options_parse(&table, argc, argv, &a);
     return gb_command(argv[0], a.gradebook, GB_WRITE, rank, &a);

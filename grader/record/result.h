@@ -17,7 +17,7 @@ enum gr_status { GR_PASS, GR_FAIL, GR_SKIP };
 struct gr_evidence {
     char fact[48]; /**< "x_through_shared" */
     bool holds;
-    double found;   /**< the number that the text tells */
+    double found;   /**< the number in the text */
     char text[320]; /**< what was found, and in brackets what is wanted */
 };
 
@@ -28,7 +28,8 @@ struct gr_check {
     char text[256]; /**< the rubric's sentence */
     enum gr_status status;
     double points, max_points;
-    bool required; /**< false if it was not asked for (--quick, --images): its skip is no failure */
+    bool
+        required; /**< false if it was not asked for (--quick, --images): its skip is not a failure */
     char pattern[48];         /**< named error pattern, or "" */
     char message[2048];       /**< what was found, or why it was skipped */
     char hint[1024];          /**< what to do, or "" */
@@ -43,7 +44,7 @@ struct gr_manual {
     double max_points;
 };
 
-/** Whose code was timed. */
+/** The code that was timed. */
 enum gr_subject { GR_SUBMISSION, GR_REFERENCE, GR_PLAIN_LOOPS, GR_BASELINE };
 
 enum { GR_MAX_REPEATS = 16 };

@@ -341,7 +341,7 @@ static void refuse(struct reader *r, const char *field, const char *expected)
     st_detail(r->err, ST_EXPECTED, "%s", expected);
 }
 
-/* What does not fit is cut between two characters. */
+/* A longer text is cut between two characters. */
 static bool take_text(const cJSON *item, char *to, size_t room)
 {
     const char *text = cJSON_GetStringValue(item);
@@ -419,7 +419,7 @@ static bool take_list(struct reader *r, const cJSON *list, const struct field *f
     return cJSON_IsArray(list);
 }
 
-/* @return whether the item is there and of its type. */
+/* @return whether the item exists and has its type. */
 static bool take_item(struct reader *r, const cJSON *item, const struct field *field, char *to)
 {
     char *at = to + field->at;

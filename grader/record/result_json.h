@@ -12,11 +12,11 @@
 
 #include <stdio.h>
 
-/** What a file must have to be read. A field that may be missing, or that has another type than the
- * grader gives it, stays empty: "", 0, false, or NAN where a number can be fractional. Unknown
- * fields are ignored. */
+/** The fields that a file must have to be read. A field that may be missing, or that has another
+ * type than the grader gives it, stays empty: "", 0, false, or NAN where a number can be
+ * fractional. Unknown fields are ignored. */
 enum gr_need {
-    GR_NEED_OBJECT, /**< any JSON object: a card or a plot shows what is there */
+    GR_NEED_OBJECT, /**< any JSON object: a card or a plot shows the fields it has */
     GR_NEED_CHECKS, /**< also the list of checks: a report, maybe of an older grading */
     GR_NEED_GRADE   /**< also everything that a grade consists of */
 };

@@ -10,7 +10,7 @@
  * room. @param layer  from 0 */
 struct gr_timing *gr_timing_of(struct gr_result *result, enum gr_subject subject, const char *model,
                                int layer, const struct conv_shape *shape);
-/** Adds a time, and finds the median anew. */
+/** Adds a time, and updates the median. */
 void gr_timing_add(struct gr_timing *timing, double op_time_s);
 /** How uncertain a median is: half the width of its 95% confidence interval, as a share of it.
  * 0 for a single time. */

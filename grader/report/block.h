@@ -25,11 +25,11 @@ struct gr_grading {
     char id[GR_NAME];
     char folder[PATH_MAX];    /**< build/report/mN */
     bool stale;               /**< its source was changed after it was graded */
-    char fault[512];          /**< result.json is there and cannot be read: why */
+    char fault[512];          /**< why an existing result.json cannot be read */
     struct gr_result *result; /**< NULL: not there */
 };
 
-/** What a student's report is made from. */
+/** The sources of a student's report. */
 struct gr_sources {
     const char *root;        /**< of the checkout */
     char gradings[PATH_MAX]; /**< build/report */

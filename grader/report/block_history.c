@@ -1,6 +1,6 @@
-/* What changed from one graded version to another: Op Times before and after, and the kernels in
- * words. from="1f09a2b4" and to="..." name the versions; without them the newest is compared with
- * the one before it on the same device. */
+/* Changes from one graded version to another: Op Times before and after, and the kernels in words.
+ * from="1f09a2b4" and to="..." name the versions; without them the newest is compared with the one
+ * before it on the same device. */
 #include "grader/history/compare_versions.h"
 #include "grader/report/block.h"
 #include "grader/report/report_cells.h"

@@ -1,5 +1,5 @@
-/* What a profile says beside its tables: what its times are and what it does not have, and what to
- * do about each kernel. */
+/* A profile's text beside its tables: the origin of its times, the parts it lacks, and advice on
+ * each kernel. */
 #include "base/files.h"
 #include "grader/report/block.h"
 #include "grader/report/report_parts.h"
@@ -92,7 +92,7 @@ static void put_place(FILE *out, const struct tsv *t, size_t row)
     }
 }
 
-/* One item for all grids of a kernel that are told the same. */
+/* One item for all grids of a kernel with the same advice. */
 static void put_item(FILE *out, const struct tsv *t, size_t row)
 {
     double saved = 0;

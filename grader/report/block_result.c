@@ -45,7 +45,7 @@ static void put_warnings(const struct gr_block *b, const struct gr_result *r)
         fputs("> **Out of date.** ", b->out);
         gr_put_markdown_code(b->out, r->source);
         fprintf(b->out,
-                " was changed after it was graded. What follows is of the earlier version; "
+                " was changed after it was graded. The rest describes the earlier version; "
                 "`%s` renews it.\n\n",
                 command);
     }

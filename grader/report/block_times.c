@@ -72,7 +72,7 @@ static const struct gr_inference *next_model(const struct gr_result *r, size_t *
     return NULL;
 }
 
-/* A time of a network with wrong outputs is no time. @param layer  0: all */
+/* A time of a network with wrong outputs does not count. @param layer  0: all */
 static double op_time(const struct gr_inference *i, int layer)
 {
     if (!i || !i->passed || layer > i->convs)

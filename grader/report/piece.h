@@ -28,7 +28,7 @@ struct gr_piece {
 /** @return the value of an attribute, or @p otherwise. */
 const char *gr_attribute(const struct gr_piece *piece, const char *key, const char *otherwise);
 
-/** @return whether an attribute is there and has that value. */
+/** @return whether an attribute exists and has that value. */
 bool gr_attribute_is(const struct gr_piece *piece, const char *key, const char *value);
 
 /** @return whether it can name a section, a place or a block: lower-case letters, digits, '-'. */

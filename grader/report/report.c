@@ -1,5 +1,5 @@
 /* Writing a grading down: each stage of report_parts.h makes one text in memory, and each text
- * becomes a file that is there whole or not at all. An error in one file does not stop the others.
+ * becomes a file, whole or not at all. An error in one file does not stop the others.
  */
 #include "grader/report/report.h"
 
@@ -83,7 +83,7 @@ static enum st_code keep_earlier_page(const char *folder, char kept[64], struct 
     free(page);
     if (done)
         return code;
-    st_fail(err, ST_IO, "the earlier grading.md cannot be kept: a thousand copies are there");
+    st_fail(err, ST_IO, "the earlier grading.md cannot be kept: a thousand copies exist");
     st_detail(err, ST_HINT, "delete the files grading.md.bak* that are not needed");
     return st_detail(err, ST_WHERE, "%s", folder), ST_IO;
 }

@@ -1,7 +1,7 @@
 /* index.html: one card for every milestone that has been graded, from its result.json.
  *
  * The files may be older, newer or damaged: what is missing is left out, and a file that cannot be
- * read becomes a card that says so. */
+ * read becomes a card that reports it. */
 #include "grader/report/report.h"
 
 #include "base/files.h"
@@ -164,7 +164,7 @@ static void put_card(FILE *out, const char *folder, const char *milestone,
             put_picture(out, folder, milestone);
 }
 
-/* A result that cannot be read becomes a card that says so.
+/* A result that cannot be read becomes a card that reports it.
  * @return whether there is one */
 static bool put_milestone(FILE *out, const char *folder, const char *name, struct gr_result *room)
 {

@@ -103,8 +103,8 @@ bool gr_seal_holds(const char *page, size_t bytes);
 
 /* ---- page.c, report_html.c, report_tables.c -------------------------------------------------- */
 
-/** Writes the page, without its seal. @param kept  name of the copy of an earlier page that the
- * student is told of, or NULL. */
+/** Writes the page, without its seal. @param kept name of the copy of an earlier page, named in a
+ * note to the student, or NULL. */
 enum st_code gr_page_write(FILE *out, const struct gr_result *result, const struct gr_plots *plots,
                            const char *kept, const char *folder, struct st_error *err);
 

@@ -1,7 +1,7 @@
 /* LaTeX fragments: tables of the page as tabulars for \input, with nothing but the package booktabs. */
 #include "grader/report/report_parts.h"
 
-/* What every fragment opens with. */
+/* The head of every fragment. */
 static struct gr_cells begin(FILE *out, const char *name, const char *caption)
 {
     fprintf(out,

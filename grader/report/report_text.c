@@ -131,8 +131,8 @@ void gr_put_markdown_block(FILE *out, const char *text)
     fputc('\n', out);
 }
 
-/* What OT1 and T1 fonts show without a package. '[' and '*' would be read as an argument of the \\
- * that ends the row before. */
+/* Characters that OT1 and T1 fonts show without a package. '[' and '*' would be read as an argument
+ * of the \\ that ends the row before. */
 /* clang-format off */
 static const char *const latex[] = {
     "\\\\textbackslash{}", "{\\{", "}\\}", "$\\$", "&\\&", "#\\#", "%\\%", "_\\_",

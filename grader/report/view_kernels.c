@@ -1,5 +1,5 @@
-/* A card for each kernel and grid: what limits it and what to do, how busy each part of the GPU is,
- * what its instructions are, and what its occupancy is and why it is no higher. */
+/* A card for each kernel and grid: its limiter and the advice, how busy each part of the GPU is,
+ * its instructions, and its occupancy with the limiting resource. */
 #include "grader/report/view.h"
 
 #include "grader/report/report_parts.h"

@@ -14,7 +14,7 @@
 
 enum { MAX_LINES = 8192, HOTTEST = 5, TAB = 4 };
 
-/* What lines are compared by. */
+/* The quantity that lines are compared by. */
 enum measure { TIME, INSTRUCTIONS, SECTORS, WAVEFRONTS, CONFLICTS, MEASURES };
 
 static const struct {

@@ -8,8 +8,8 @@
  *
  * In the sandbox confine looks at a pipe whose other end only the grader has, and ends, with all
  * others, when that closes. bubblewrap itself is not killed, neither by the kernel in place of a
- * dead grader (PR_SET_PDEATHSIG, --die-with-parent) nor by us: it makes process 1 first and lets it
- * go on a moment later, and if it dies between, that one waits for ever. */
+ * dead grader (PR_SET_PDEATHSIG, --die-with-parent) nor by us: it makes process 1 first and
+ * releases it a moment later, and if it dies between, that one waits for ever. */
 #include "grader/sandbox/box.h"
 
 #include "base/clock.h"
@@ -156,7 +156,7 @@ static void start_plain(struct gr_box *box, const struct gr_box_options *o)
         become(&child, parent);
 }
 
-/* What bubblewrap and confine get besides the program's descriptors. */
+/* Descriptors of bubblewrap and confine besides the program's. */
 struct private_ends {
     int filter, report[2], life[2];
 };
@@ -181,7 +181,8 @@ static enum st_code private_ends_open(struct private_ends *p, const struct gr_bo
     return code;
 }
 
-/* What root starts runs as somebody else there, who must be able to read what is shown. */
+/* A program that root starts runs as another user there, who must be able to read the files shown.
+ */
 static enum st_code check_readable(const struct gr_box_options *o, struct st_error *err)
 {
     struct stat info;

@@ -16,7 +16,7 @@
 
 enum { GR_BOX_DESCRIPTORS = 8, GR_BOX_SHOWN = 16, GR_BOX_FILES = 4 };
 
-/** What is started. */
+/** The program to start. */
 struct gr_box_options {
     const struct gr_sandbox *sandbox;
     const char *const *argv; /**< NULL-terminated; argv[0] is a path */
@@ -49,7 +49,7 @@ struct gr_box {
     int pidfd;   /**< readable when it has ended */
     pid_t first; /**< sandbox: its first process, as seen from here; 0: not known yet */
     int report;  /**< sandbox: how the program ended; -1 */
-    int life;    /**< sandbox: as long as this end of a pipe is open, the box goes on; -1 */
+    int life;    /**< sandbox: the box lives as long as this end of a pipe is open; -1 */
     struct gr_tree *frozen;
 };
 
@@ -68,15 +68,15 @@ pid_t gr_box_program(struct gr_box *box);
 
 /** Stops all that runs in the box. @return false: it multiplies too fast; end the box. */
 bool gr_box_freeze(struct gr_box *box);
-/** Lets it go on. */
+/** Resumes it. */
 void gr_box_thaw(struct gr_box *box);
 
-/** What all processes in a box may use of memory, and each one as its heap: for scratch memory and
+/** Limits on the memory of all processes in a box, and on each one's heap: for scratch memory and
  * the stacks of an OpenMP team. */
 size_t gr_box_memory_limit(void);
 
-/** What all processes in the box use. @param shared_bytes  how much of each one's shared memory is
- * the grader's */
+/** Memory in use by all processes in the box. @param shared_bytes how much of each one's shared
+ * memory is the grader's */
 void gr_box_usage(struct gr_box *box, size_t shared_bytes, size_t *processes, size_t *bytes);
 
 /** @return the processor time so far of what ended with its sandbox: nobody waits for it, so that no
@@ -84,7 +84,7 @@ void gr_box_usage(struct gr_box *box, size_t shared_bytes, size_t *processes, si
 double gr_box_cpu_s(void);
 
 /** Waits for the program's end, which is known to have come, and releases its number.
- * @param status  as waitpid() tells it. @return false: the sandbox itself failed to start it. */
+ * @param status as from waitpid(). @return false: the sandbox itself failed to start it. */
 bool gr_box_wait(struct gr_box *box, int *status);
 
 /** Ends all that runs in the box; harmless on GR_BOX_NONE. */

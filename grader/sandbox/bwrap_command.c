@@ -1,4 +1,4 @@
-/* The command line of bubblewrap. What is shown, in this order (a later line may cover an earlier one):
+/* The command line of bubblewrap. It shows, in this order (a later line may cover an earlier one):
  *
  *     /lib* /usr/lib* ...    libraries; for compilers all of /usr
  *     /proc /dev /tmp        private; /tmp and /dev/shm in memory, of limited size
@@ -96,7 +96,7 @@ static void bind(struct gr_command *c, const char *how, const char *path, const 
     option(c, how, path, at);
 }
 
-/* Shows a folder where it is; a link as a link. What is not there is left out. */
+/* Shows a folder under its own path; a link as a link. Missing folders are skipped. */
 static void show(struct gr_command *c, const struct gr_box_options *o, const char *path)
 {
     char target[PATH_MAX];

@@ -7,7 +7,7 @@
 /** Its exit status when the program could not be started; then it reports nothing. */
 enum { CONFINE_FAILED = 99 };
 
-/** Where it is in a sandbox: no folder of ours has to be there for it. */
+/** Its path in a sandbox, which needs none of our folders. */
 #define CONFINE_AT "/confine"
 
 #endif

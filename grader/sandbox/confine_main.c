@@ -1,5 +1,5 @@
-/* The first process of a sandbox: sets the limits, starts the program as its only child of its own
- * and tells the grader how that ended.
+/* The first process of a sandbox: sets the limits, starts the program as its only child and reports
+ * its end to the grader.
  *
  *     confine --try                        ends at once: the sandbox works
  *     confine report=FD life=FD [user=UID] [processes=N] [files=N] [cpu=S] [file=BYTES]

@@ -18,7 +18,7 @@ struct gr_confined_result {
     bool timed_out;  /**< ended by us: it took longer than wall_s, or stop was readable */
 };
 
-/** What is run. */
+/** The program to run. */
 struct gr_confined_options {
     const char *const *argv; /**< NULL-terminated; the program's path, or its name: then it is one
                                 of the system's, or else of PATH */

@@ -17,7 +17,7 @@
  * @param fd  set to a descriptor of the program in the kernel's form, at its start; the caller's */
 enum st_code gr_filter_open(int *fd, bool loopback, bool own_memory, struct st_error *err);
 
-/** What a refused call is, for a person: "ptrace, to read or change another process".
+/** A refused call in words: "ptrace, to read or change another process".
  * @param number  of this machine's architecture. @return @p to. */
 char *gr_filter_name(char *to, size_t room, int number);
 

@@ -74,7 +74,7 @@ static bool is_whole(struct gr_confined_result *result, size_t most, char *messa
     return false;
 }
 
-/* What is no library at all, the loader refuses, and says so. */
+/* The loader refuses and reports a file that is not a library. */
 static bool is_elf(const char *path)
 {
     char magic[SELFMAG] = "";

@@ -11,7 +11,7 @@
 
 /** Looks for libraries that no convolution needs, and for functions that load or start other code.
  * @param message  set to the first of them, for a person
- * @return true if there are none, or the library cannot be read (which its loading will tell) */
+ * @return true if there are none, or the library cannot be read (loading it will report that) */
 bool gr_library_is_plain(const struct gr_sandbox *sandbox, const char *library, char *message,
                          size_t room);
 

@@ -1,6 +1,6 @@
 /* Freezing is a loop: list, stop what moves, list again. A process may have started another between
  * being listed and being stopped, so it ends only when two lists in a row show the same processes
- * and all of them were still at the first. What is stopped cannot start anything. */
+ * and all of them were still at the first. A stopped process cannot start others. */
 #include "grader/sandbox/process_tree.h"
 
 #include "base/clock.h"

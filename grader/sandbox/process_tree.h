@@ -29,7 +29,7 @@ void gr_tree_add_below(struct gr_tree *tree, pid_t root);
 /** Adds a process and what is below it. */
 void gr_tree_add(struct gr_tree *tree, pid_t root);
 
-/** Lists the processes anew: calls gr_tree_add() and its kin. */
+/** Lists the processes again: calls gr_tree_add() and its kin. */
 typedef void gr_tree_lister(struct gr_tree *tree, void *context);
 
 /** Stops all threads of all processes, also those that are started meanwhile, and waits until they
@@ -37,7 +37,7 @@ typedef void gr_tree_lister(struct gr_tree *tree, void *context);
  * @return false if they could not be stopped in time: they multiply faster */
 bool gr_tree_freeze(struct gr_tree *tree, gr_tree_lister *list, void *context, double limit_s);
 
-/** Lets frozen processes go on. */
+/** Resumes frozen processes. */
 void gr_tree_thaw(const struct gr_tree *tree);
 
 /** The processor time of the processes, and of what they started and waited for. */

@@ -1,4 +1,4 @@
-/* Whether there is a sandbox here, and whether it works. What starts it is box.c. */
+/* Whether a sandbox exists here, and works. box.c starts it. */
 #include "grader/sandbox/sandbox.h"
 
 #include "base/checkout.h"

@@ -13,7 +13,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/** What was asked for. */
+/** The mode asked for. */
 enum gr_sandbox_wish {
     GR_SANDBOX_IF_POSSIBLE,
     GR_SANDBOX_NEVER,   /**< --no-sandbox */

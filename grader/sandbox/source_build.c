@@ -2,8 +2,8 @@
  *    moderate size: then it is copied.
  * 2. The folder holds the copy and conv.h, and nothing else.
  * 3. The compiler runs within limits: templates that never end, an #include of a device, error
- *    messages without end all come to an end, and say so.
- * 4. Where it failed on a disk that is full, nobody can tell whose fault that was: not graded. */
+ * messages without end are all stopped and reported.
+ * 4. If it fails on a full disk, the submission may not be at fault: not graded. */
 #include "grader/sandbox/source_build.h"
 
 #include "base/files.h"
@@ -122,8 +122,8 @@ static bool is_there(const struct gr_source_build *b)
            (!b->folder[0] || (realpath(b->library, place) && strcmp(place, b->library) == 0));
 }
 
-/* What a compiler says of a full disk is in the user's language, and a submission can say the same:
- * so the disk is asked. */
+/* A compiler reports a full disk in the user's language, and a submission can print the same: so
+ * the disk is checked. */
 static enum st_code check_room(const char *folder, const char *said, struct st_error *err)
 {
     struct statvfs disk;
@@ -158,7 +158,7 @@ static enum st_code compile(struct gr_source_build *b, const struct gr_sandbox *
     return code;
 }
 
-/* What is where in the folder. */
+/* The paths in the folder. */
 struct layout {
     const char *source, *header, *library;
 };

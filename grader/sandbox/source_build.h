@@ -23,7 +23,7 @@ enum { GR_SOURCE_MAX_BYTES = 1 << 20, GR_COMMAND_ARGUMENTS = 64 };
 /** A build. */
 struct gr_source_build {
     char folder[PATH_MAX];  /**< private; "": there is none */
-    int lock;               /**< open while the folder is there */
+    int lock;               /**< open while the folder exists */
     char library[PATH_MAX]; /**< the library in it */
     bool built;
     char said[16384]; /**< what the compiler said (escaped, capped), or why it is not built */
@@ -38,9 +38,9 @@ struct gr_source_build {
  * @param header   path of conv.h
  * @param command  the compiler's, an argument a line: takes @p name, includes from
  *                 GR_SOURCE_INCLUDE and writes GR_SOURCE_LIBRARY
- * @return ST_OK if the file was looked at, whatever became of it: one that is no file, is too large
- *         or does not compile is its author's fault, told by built and said. Anything else: it
- *         could not be built here. Either way the caller calls gr_source_build_free(). */
+ * @return ST_OK if the submission was judged: one that is not a file, is too large or does not
+ * compile is its author's fault, see `built` and `said`. Anything else: it could not be built here.
+ * Either way the caller calls gr_source_build_free(). */
 enum st_code gr_source_build(struct gr_source_build *build, const struct gr_sandbox *sandbox,
                              const char *source, const char *name, const char *header,
                              const char *command, struct st_error *err);

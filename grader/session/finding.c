@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What to do about each kind of finding; where a word of its detail is given, with that word. The
- * first row that fits counts. */
+/* The hint for each kind of finding, or for one whose detail has a given word. The first row that
+ * fits counts. */
 static const struct {
     const char *kind, *word, *hint;
 } hints[] = {
@@ -55,7 +55,7 @@ static int cause(const char *kind)
     return strcmp(kind, "barrier_divergence") == 0 ? 2 : strncmp(kind, "race_", 5) == 0;
 }
 
-/* The finding to tell of: the first, unless it follows from another in the same kernel. */
+/* The finding to report: the first, unless it follows from another in the same kernel. */
 static size_t choose(const struct tsv *table, int kind, int kernel)
 {
     size_t chosen = 0;

@@ -1,5 +1,5 @@
 /** @file
- * The virtual GPU's findings, as the grader tells them.
+ * The virtual GPU's findings, as the grader reports them.
  */
 #ifndef CONVLAB_GRADER_FINDING_H
 #define CONVLAB_GRADER_FINDING_H
@@ -18,8 +18,8 @@ bool gr_finding_refused(const struct gr_device_record *record, const char *said,
                         struct gr_run *run);
 
 /** Describes the first of a table of findings (kind kernel file line block thread address detail
- * ...) in @p run: pattern, message, hint. A race or a barrier that not all threads reach is told of
- * before the reads of unset memory that follow from it.
+ * ...) in @p run: pattern, message, hint. A race or a barrier that not all threads reach is
+ * reported before the reads of unset memory that follow from it.
  * @param source  how the student's file is called; "": by its name
  * @return false, with @p run unchanged, if there is none. */
 bool gr_finding_first(const struct tsv *findings, const char *source, struct gr_run *run);

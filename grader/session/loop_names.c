@@ -1,5 +1,5 @@
-/* A loop is read as text, without a compiler: comments and literals are blanked first. What is not plain,
- * a call in the condition, say, is not judged. */
+/* A loop is read as text, without a compiler: comments and literals are blanked first. A loop that
+ * is not plain (a call in the condition, say) is not judged. */
 #include "grader/session/loop_names.h"
 
 #include "base/files.h"

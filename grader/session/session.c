@@ -35,8 +35,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* So much of the time that a shape may take is there for a machine that others use, too: the cores may
- * not work for the virtual GPU as long. */
+/* This part of a shape's time limit allows for a machine that others use, too: the virtual GPU may
+ * get less of the cores. */
 enum { OTHERS_S = 27 };
 enum { START_LIMIT_S = 20, LOOK_INTERVAL_MS = 100 };
 
@@ -46,7 +46,7 @@ static struct gr_limits limits_for(enum runner_device device)
 {
     struct gr_limits limits = {.file_bytes = RUNNER_SHARED_BYTES, .files = 256};
     limits.processes = gr_session_processes();
-    /* The virtual GPU's memory, and a real GPU's address space, are no heap of the student's. */
+    /* The virtual GPU's memory, and a real GPU's address space, are not the student's heap. */
     if (device == RUNNER_ON_CPU)
         limits.heap_bytes = gr_box_memory_limit();
     if (device == RUNNER_ON_GPU) /* the driver's threads and files */
@@ -139,7 +139,7 @@ enum heard { HEARD_REPLY, HEARD_END, HEARD_CLOSED, HEARD_NOTHING, HEARD_TOO_MUCH
 /* Whether all processes together have taken more memory than one may. */
 static bool is_too_much(struct gr_session *s)
 {
-    if (s->host->device == RUNNER_ON_GPU) /* the driver's memory is there, too */
+    if (s->host->device == RUNNER_ON_GPU) /* plus the driver's memory */
         return false;
     gr_box_usage(&s->box, s->arena->bytes, &s->processes, &s->memory_bytes);
     return s->memory_bytes > gr_box_memory_limit();
@@ -379,7 +379,7 @@ enum st_code gr_session_revive(struct gr_session *s, const struct arena *arena,
     return code;
 }
 
-/* Then what cannot be mapped is no fault of the submission. */
+/* Then a failed mapping is not the submission's fault. */
 static bool is_address_space_short(void)
 {
     struct rlimit limit;

@@ -70,7 +70,7 @@ struct gr_session {
     struct gr_device_record *record; /**< virtual GPU: of the last request */
     const struct gr_host *host;
     const struct arena *arena;
-    size_t processes, memory_bytes; /**< that were there when it was looked at */
+    size_t processes, memory_bytes; /**< present at the last look */
     struct gr_output output;
 };
 
@@ -78,7 +78,7 @@ struct gr_session {
 #define GR_SESSION_CLOSED                                                                          \
     ((struct gr_session){.box = GR_BOX_NONE, .channel = -1, .pipe = -1, .device = VG_PROCESS_NONE})
 
-/** What one request gave. */
+/** Result of one request. */
 struct gr_run {
     enum gr_outcome outcome;
     int returned;
@@ -120,15 +120,15 @@ void gr_session_run(struct gr_session *session, const struct conv_shape *shape,
 /** The report of a run that ended with GR_DEVICE_LOST. @return its status. */
 enum st_code gr_device_lost(const struct gr_run *run, struct st_error *err);
 
-/** What the virtual GPU has recorded of the last gr_session_run(), whatever its outcome. Valid
- * until the next call on the session. @return NULL on other devices, or if nothing could be had. */
+/** The virtual GPU's record of the last gr_session_run(), whatever its outcome. Valid until the
+ * next call on the session. @return NULL on other devices, or without a record. */
 const struct gr_device_record *gr_session_device_record(const struct gr_session *session);
 
 /** Kills the process and all it has started; harmless on an ended session. Output stays readable.
  */
 void gr_session_end(struct gr_session *session);
-/** The same, but the device process goes on with the native code that it is making, for other sessions of
- * this host. @param left  set to it; what it was is dropped */
+/** The same, but the device process finishes the native code that it is making, for other sessions
+ * of this host. @param left set to it; its old value is dropped */
 void gr_session_leave_device(struct gr_session *session, struct vg_process *left);
 void gr_session_drop_device(struct vg_process *left);
 

@@ -45,7 +45,7 @@ static const char *signal_hint(int signal)
 }
 
 /* Describes an access by the tensor it is next to: the arena's place in the runner is known. Only y
- * may be written, so a write is told in terms of y. */
+ * may be written, so a write is described in terms of y. */
 static void describe_access(char *to, size_t room, const struct runner_reply *reply,
                             const struct conv_shape *shape)
 {
@@ -150,7 +150,7 @@ void gr_session_explain_end(struct gr_session *s, struct gr_run *run)
                  s->output.lab.text);
         message[strcspn(message, "\n")] = '\0';
         gr_session_say(run, GR_DEVICE_LOST, message,
-                       "is there enough memory? grader sandbox tells more");
+                       "is there enough memory? run grader sandbox for details");
         return;
     }
     char message[sizeof run->message];

@@ -30,7 +30,7 @@ static void put_byte(struct gr_said *to, unsigned char byte)
         put(to, escaped, (size_t)snprintf(escaped, sizeof escaped, "\\x%02x", byte));
 }
 
-/* Whose a line is, by its start: the virtual GPU's details follow its title. */
+/* The origin of a line, by its start: the virtual GPU's details follow its title. */
 static bool is_the_devices(const unsigned char *start, size_t n, bool after_its_line)
 {
     static const char *const starts[] = {"virtual GPU: ", "    kernel   ", "    source   ",

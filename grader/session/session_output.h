@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { GR_OUTPUT_START = 13 }; /**< bytes that tell whose line it is */
+enum { GR_OUTPUT_START = 13 }; /**< bytes that show a line's origin */
 
 /** The first lines of one speaker, capped and escaped. */
 struct gr_said {
@@ -17,7 +17,7 @@ struct gr_said {
     bool dropping;
 };
 
-/** What came through the pipe. */
+/** The text from the pipe. */
 struct gr_output {
     struct gr_said lab;    /**< the student's code */
     struct gr_said device; /**< the virtual GPU: "virtual GPU: ..." and its indented details */

@@ -17,7 +17,7 @@ static inline void gr_session_drain(struct gr_session *session)
     gr_output_drain(&session->output, &session->pipe);
 }
 
-/** Sets the outcome of a run, with what the student is told. */
+/** Sets the outcome of a run, with the message to the student. */
 void gr_session_say(struct gr_run *run, enum gr_outcome outcome, const char *message,
                     const char *hint);
 /** The same where the student's code has closed the channel of replies. */
@@ -38,8 +38,8 @@ static inline unsigned gr_session_processes(void)
 {
     return 512 + 4 * (unsigned)parallel_cores();
 }
-/** What the virtual GPU's process may take of this machine's memory: it has a copy of the tensors,
- * and scratch memory, which an unrolled matrix may need several times as much of. */
+/** The memory limit of the virtual GPU's process: it has a copy of the tensors, and scratch memory,
+ * several times as large for an unrolled matrix. */
 size_t gr_session_device_bytes(const struct gr_session *session);
 /** Takes what the device process has recorded since the last time. @return false, with the outcome
  * set, if it cannot say; true also on other devices. */

@@ -1,4 +1,4 @@
-/* What the virtual GPU's process says of a run: it is ours, and believed. */
+/* The virtual GPU's record of a run, which is believed: its process is ours. */
 #include "grader/session/session_parts.h"
 
 #include "base/clock.h"

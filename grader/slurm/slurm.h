@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** What a state means here, see states.def. */
+/** The meaning of a state here, see states.def. */
 enum sl_meaning { SL_THERE, SL_ENDED, SL_LOST, SL_UNKNOWN };
 
 /** A job array to be submitted. */
@@ -31,7 +31,7 @@ struct sl_task_state {
     size_t task;
     enum sl_meaning meaning;
     char name[24];    /**< NODE_FAIL */
-    const char *told; /**< what an instructor is told of it, see states.def */
+    const char *told; /**< its text for the instructor, see states.def */
 };
 
 /** States of an array's tasks; release with free(row). */

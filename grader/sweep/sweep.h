@@ -7,7 +7,7 @@
  *     sweep_report.c       sweep-P.tsv, sweep-P.md, and what is printed
  *     sweep_command.c      the command line
  *
- * A combination that does not compile, is wrong or does not run is a row that says so.
+ * A combination that does not compile, is wrong or does not run is a row that reports it.
  */
 #ifndef CONVLAB_GRADER_SWEEP_H
 #define CONVLAB_GRADER_SWEEP_H
@@ -46,7 +46,7 @@ struct sweep_time {
     size_t shared_bytes;
 };
 
-/** What became of a combination. */
+/** Result of a combination. */
 enum sweep_status { SWEEP_OK, SWEEP_NOT_COMPILED, SWEEP_WRONG, SWEEP_FAILED };
 
 /** One combination of values. */

@@ -109,7 +109,7 @@ int gr_command_sweep(int argc, char **argv)
         .check = check,
         .operands = "MILESTONE NAME=V1,V2,... [NAME2=...]",
         .about =
-            "Build a lab with each value of its compile-time parameters (-DNAME=VALUE; of several parameters every combination), check that it is right, and time it in turn with the others. A value that does not compile, is wrong or does not run is a row that says so.\v"
+            "Build a lab with each value of its compile-time parameters (-DNAME=VALUE; of several parameters every combination), check that it is right, and time it in turn with the others. A value that does not compile, is wrong or does not run is a row that reports it.\v"
             "Exit status: 0 at least one value ran right, 1 none did, 2 could not run."};
     struct sweep *s = calloc(1, sizeof *s);
     struct st_error err;

@@ -49,7 +49,7 @@ static enum st_code add_value(struct sweep_parameter *p, const char *value, size
                    "1 to 32 letters, digits, '_', '.', '+' and '-'", value, (int)length);
     for (size_t i = 0; i < p->values; i++)
         if (strlen(p->value[i]) == length && strncmp(p->value[i], value, length) == 0)
-            return bad(err, "a value is there twice", "different values", value, (int)length);
+            return bad(err, "a value appears twice", "different values", value, (int)length);
     if (p->values == SWEEP_MAX_VALUES) {
         st_fail(err, ST_USAGE, "too many values of %s", p->name);
         return st_detail(err, ST_EXPECTED, "at most %d", SWEEP_MAX_VALUES);
@@ -68,7 +68,7 @@ enum st_code sweep_parameter_parse(struct sweep *sweep, const char *text, struct
     for (size_t i = 0; i < sweep->parameters; i++)
         if (strlen(sweep->parameter[i].name) == length &&
             strncmp(sweep->parameter[i].name, text, length) == 0)
-            return bad(err, "a parameter is there twice", "each once, with all its values", text,
+            return bad(err, "a parameter appears twice", "each once, with all its values", text,
                        (int)length);
     if (sweep->parameters == SWEEP_MAX_PARAMETERS) {
         st_fail(err, ST_USAGE, "too many parameters");
@@ -248,7 +248,7 @@ static enum st_code check_parameter(const char *text, const char *parameter, con
         return ST_OK;
     st_fail(err, ST_USAGE, "the source has no parameter %s", parameter);
     st_detail(err, ST_WHERE, "%s", path);
-    st_detail(err, ST_EXPECTED, "%s", known[0] ? known : "one that is there (it has none)");
+    st_detail(err, ST_EXPECTED, "%s", known[0] ? known : "a parameter of the source (it has none)");
     return st_detail(
         err, ST_HINT,
         "a parameter is a constant that the source lets be changed: #ifndef TILE, #define TILE 16, #endif");

@@ -72,7 +72,7 @@ const struct sweep_point *sweep_best(const struct sweep *s, size_t size)
     return best;
 }
 
-/* The layer that takes longest tells what limits a point. */
+/* The slowest layer determines a point's limiter. */
 static const struct sweep_time *longest_layer(const struct sweep *s, const struct sweep_point *p,
                                               size_t size)
 {
@@ -91,7 +91,7 @@ static void add_exact(struct tsv_row *row, double value)
     tsv_row_add_if(row, isfinite(value), "%s", number_exact(number, value));
 }
 
-/* What a layer's kernel says of itself, on the virtual GPU. @param t  NULL: it did not run right */
+/* The properties of a layer's kernel, on the virtual GPU. @param t  NULL: it did not run right */
 static void add_launch(struct tsv_row *row, const struct sweep_time *t)
 {
     const bool known = t && t->limiter[0];

@@ -40,7 +40,7 @@ static void keep_note(struct sweep_point *p, const char *text, const char *word)
     snprintf(p->note, sizeof p->note, "%.*s", (int)strcspn(found, "\n"), found);
 }
 
-/* @param output  what the code printed: of what it refuses it may tell why */
+/* @param output  the code's output, which may explain why it refuses */
 static void fail_point(struct sweep_point *p, enum sweep_status status, size_t images,
                        const char *text, const struct gr_output *output)
 {
@@ -165,7 +165,7 @@ static enum st_code check_all(struct sweep *s, struct st_error *err)
 
 /* ---- 3: turns ------------------------------------------------------------------------------- */
 
-/* What the virtual GPU says of the kernel that took longest. */
+/* The virtual GPU's figures for the slowest kernel. */
 static void keep_launch(struct sweep_time *t, const struct gr_device_record *record)
 {
     double longest = -1;
@@ -255,7 +255,7 @@ static enum st_code run_layer(struct sweep *s, size_t size, int layer, const flo
     return code;
 }
 
-/* The network goes on with the oracle's outputs, so all points get the same. */
+/* The network continues with the oracle's outputs, so all points get the same. */
 static enum st_code run_size(struct sweep *s, const struct nn_dataset *set,
                              const struct nn_network *net, size_t size, struct st_error *err)
 {
@@ -295,7 +295,7 @@ static enum st_code run_size(struct sweep *s, const struct nn_dataset *set,
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
-/* What gr_grade() does before its first stage. */
+/* The preparations of gr_grade() before its first stage. */
 static enum st_code prepare(struct sweep *s, struct st_error *err)
 {
     struct grading *g = &s->grading;

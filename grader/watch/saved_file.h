@@ -22,11 +22,11 @@ struct saved_file {
     char hash[SHA256_HEX]; /**< of the contents that were seen last; "": there was no file */
 };
 
-/** Starts to watch. The file need not be there, but its folder must. End with saved_file_close(),
+/** Starts to watch. The file need not exist, but its folder must. End with saved_file_close(),
  * also after an error. */
 enum st_code saved_file_open(struct saved_file *file, const char *path, struct st_error *err);
 
-/** Takes what has happened. @param lost  set if a folder is there no more
+/** Takes what has happened. @param lost  set if a folder no longer exists
  * @return whether something was done to the file */
 bool saved_file_touched(struct saved_file *file, bool *lost);
 

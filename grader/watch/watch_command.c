@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* An editor does several things when it saves; a grading that is told to end gets so long. */
+/* An editor does several things when it saves; a grading that has to end gets this long. */
 enum { SETTLE_MS = 100, GRACE_MS = 2000, ARGUMENTS = 24 };
 
 struct watch {

@@ -24,7 +24,7 @@ for run in limiters references; do
 done
 
 cat <<'END'
-# What limits a kernel: the virtual GPU beside an H200
+# Limiters of kernels: the virtual GPU beside an H200
 
 Made by `common/analysis/tests/beside-gpu.sh build docs/results/h200`: verdicts of `vprof --analysis` on the
 virtual GPU and on an H200, where Nsight Compute measured what was busy (`ncu-limiters.tsv`, `ncu-references.tsv`).

@@ -180,7 +180,7 @@ Test(limiter, without_a_model_is_what_times_and_grids_say)
     cr_expect_eq(judged(k, &gpu, NULL), AN_FEW_BLOCKS);
 }
 
-/* What ncu measures of a launch, as a row of a trace; figures are those of an H200. */
+/* ncu's figures for a launch as a row of a trace; from an H200. */
 static enum an_limiter measured(struct tr_hardware h, struct tr_counters c, double us,
                                 uint32_t blocks)
 {
@@ -357,7 +357,7 @@ Test(lines, bring_their_text_and_a_table_of_another_kind_is_refused)
     unlink(source);
 }
 
-/* ---- golden files: CONVLAB_ACCEPT=1 writes them anew ---------------------------------------- */
+/* ---- golden files: CONVLAB_ACCEPT=1 rewrites them ------------------------------------------- */
 
 static const struct {
     const char *name;

@@ -102,7 +102,7 @@ Test(process, finds_executable_files_only)
     snprintf(folders, sizeof folders, "/nowhere:%s:/", folder);
     cr_assert(process_find(folders, "tool", found));
     cr_assert_str_eq(found, path);
-    cr_assert_not(process_find("/", "tmp", found), "a folder is no program");
+    cr_assert_not(process_find("/", "tmp", found), "a folder is not a program");
     cr_assert_not(process_find("", "tool", found));
     cr_assert_not(process_find(NULL, "tool", found));
     tree_remove(folder);

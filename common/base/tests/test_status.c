@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What st_print() writes; the caller frees it. */
+/* st_print()'s output; the caller frees it. */
 static char *printed(const struct st_error *err)
 {
     char *text = NULL;

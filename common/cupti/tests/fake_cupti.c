@@ -26,7 +26,7 @@ static struct {
     size_t size, used;
     int dropped;
     bool enabled[CUPTI_ACTIVITY_KIND_COUNT], switches[2];
-    uint64_t now_ns;   /* 0: not told */
+    uint64_t now_ns;   /* 0: unknown */
     int number, first; /* of the last call, and of the last before CUPTI was attached */
     bool finalized;
 } f = {.lock = PTHREAD_MUTEX_INITIALIZER};

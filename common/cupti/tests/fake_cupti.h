@@ -1,4 +1,4 @@
-/* What the fake CUPTI offers to the fake program besides CUPTI's own functions. */
+/* Functions that the fake CUPTI offers to the fake program besides CUPTI's own. */
 #ifndef CONVLAB_FAKE_CUPTI_H
 #define CONVLAB_FAKE_CUPTI_H
 

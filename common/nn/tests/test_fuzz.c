@@ -142,7 +142,8 @@ static void change(struct input *in, struct rng *r)
     }
 }
 
-/* Most changes would only make the header's length wrong: mend it, so that the JSON is reached. */
+/* Most changes would only make the header's length wrong: correct it, so that the JSON is reached.
+ */
 static void mend_length(struct input *in, size_t data_bytes)
 {
     if (in->size < 8 + data_bytes)

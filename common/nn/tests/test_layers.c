@@ -25,7 +25,7 @@ static float from_bits(uint32_t u)
 
 /* ---- tanh ----------------------------------------------------------------------------------- */
 
-/* What a sweep over consecutive float32 found. */
+/* The result of a sweep over consecutive float32. */
 struct sweep {
     size_t decreasing; /* places where tanh of the next float32 is smaller */
     size_t asymmetric; /* places where tanh(-x) is not -tanh(x) */
@@ -76,7 +76,7 @@ Test(tanh, is_monotone_odd_and_exact_to_half_a_unit)
     expect_sweep(&s);
 }
 
-/* Where the argument reduction goes on to the next power of two, the formula has its joints. */
+/* The formula has its joints where the argument reduction moves to the next power of two. */
 Test(tanh, is_monotone_at_every_joint)
 {
     struct sweep s = {0};

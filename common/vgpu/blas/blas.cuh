@@ -8,7 +8,7 @@
 
 #define BLAS_API extern "C" __attribute__((visibility("default")))
 
-// What a cublasHandle_t points to.
+// The target of a cublasHandle_t.
 struct cublasContext {
     cudaStream_t stream;
     cublasPointerMode_t pointer_mode;
@@ -33,7 +33,7 @@ template <class T> Factor<T> factor_of(cublasHandle_t handle, const T *p)
                                                               : Factor<T>{nullptr, *p};
 }
 
-// What a launch came to.
+// Result of a launch.
 inline cublasStatus_t blas_launched()
 {
     return cudaPeekAtLastError() == cudaSuccess ? CUBLAS_STATUS_SUCCESS

@@ -1,5 +1,5 @@
 /* CUDA arrays: texels in rows without gaps, in ordinary device memory, and the copies to and from
- * them. What the program holds as a cudaArray_t is a record of ours on the host. */
+ * them. A program's cudaArray_t is a record of ours on the host. */
 #include "vgpu/cudart/array.h"
 
 #include <pthread.h>

@@ -6,7 +6,7 @@
 
 #include "vgpu/cudart/shim.h"
 
-/** What a cudaArray_t points to. */
+/** Target of a cudaArray_t. */
 struct cudaArray {
     struct cudaArray *next;
     uint64_t address; /**< of the texels on the device */

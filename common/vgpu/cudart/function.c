@@ -1,4 +1,4 @@
-/* What a program may ask of and set for a kernel, and occupancy. */
+/* Attributes of kernels, read and set by the program, and occupancy. */
 #include "vgpu/cudart/shim.h"
 
 API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *to, const void *symbol)

@@ -27,7 +27,7 @@ struct graph_copy {
     enum cudaMemcpyKind kind;
 };
 
-/** What a cudaGraphNode_t points to. */
+/** Target of a cudaGraphNode_t. */
 struct CUgraphNode_st {
     enum cudaGraphNodeType type;
     struct CUgraph_st *graph;
@@ -52,7 +52,7 @@ struct CUgraphNode_st {
     } as;
 };
 
-/** What a cudaGraph_t points to; nodes in order of creation. */
+/** Target of a cudaGraph_t; nodes in order of creation. */
 struct CUgraph_st {
     struct CUgraphNode_st **nodes;
     size_t count;
@@ -63,7 +63,7 @@ void graph_free(struct CUgraph_st *graph);
 /** A deep copy. @return NULL without memory. */
 struct CUgraph_st *graph_copy(const struct CUgraph_st *from);
 /** Adds a node, whose contents become the graph's. @return NULL (contents freed) when a dependency
- * is no node of this graph, or without memory. */
+ * is not a node of this graph, or without memory. */
 struct CUgraphNode_st *graph_add(struct CUgraph_st *graph, const struct CUgraphNode_st *node,
                                  struct CUgraphNode_st *const *dependencies, size_t n);
 /** Adds a copy to the list of a copy node. */
@@ -84,7 +84,7 @@ bool capture_event_wait(cudaStream_t stream, cudaEvent_t event);
 /** Whether a stream is being captured. */
 bool capture_is_active(cudaStream_t stream);
 
-/** What graphs are made of, in launch.c, memory.c and host_function.c: these do not capture. */
+/** The operations of graphs, in launch.c, memory.c and host_function.c: these do not capture. */
 cudaError_t rt_launch(const struct graph_kernel *kernel, cudaStream_t stream, const char *api);
 cudaError_t rt_fill(void *to, size_t pitch, int value, size_t width, size_t height,
                     cudaStream_t stream, const char *api);

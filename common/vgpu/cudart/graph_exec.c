@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a cudaGraphExec_t points to. */
+/* Target of a cudaGraphExec_t. */
 struct CUgraphExec_st {
     struct CUgraph_st *graph; /* a copy: the program may change or destroy its own */
 };

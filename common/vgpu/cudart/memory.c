@@ -196,7 +196,7 @@ API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 RT(cudaMallocFromPoolAsync, (void **to, size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
    is_pool(pool) ? alloc(to, bytes, __func__) : cudaErrorInvalidValue)
 
-/* What is set is kept; how much memory a pool holds is not counted. */
+/* Attributes keep their values; how much memory a pool holds is not counted. */
 static uint64_t release_threshold[POOLS_MAX + 1];
 
 API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,

@@ -112,7 +112,7 @@ RT(cudaFree, (void *p), free_any(p, VP_MEMORY_DEVICE, __func__))
 
 API cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
 {
-    /* What a captured stream allocates stays for the next launch of its graph. */
+    /* Memory that a captured stream allocates stays for the next launch of its graph. */
     if (capture_is_active(stream))
         return cudaSuccess;
     return rt_return(free_any(p, VP_MEMORY_DEVICE, "cudaFreeAsync"));

@@ -1,5 +1,5 @@
-/* What nvcc's code does before main and at exit: fat binaries, kernels and variables are registered
- * here; the device hears of them when one of them is used. */
+/* The calls of nvcc's code before main and at exit: they register fat binaries, kernels and
+ * variables here. The device receives them on first use. */
 #include "vgpu/cudart/shim.h"
 #include "vgpu/fatbin/fatbin_wrapper.h"
 
@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What one __cudaRegisterFatBinary brought: a fat binary, or those of all units of a program that
- * was compiled separately, which the device links. The handle that the program keeps points to it.
+/* The argument of one __cudaRegisterFatBinary: a fat binary, or those of all units of a program
+ * that was compiled separately, which the device links. The program's handle points to it.
  */
 struct binary {
     const void **images;
@@ -175,7 +175,7 @@ cudaError_t rt_function(const void *symbol, struct function **function)
 {
     pthread_mutex_lock(&lock);
     struct function *f = table_get(symbol);
-    /* What was never registered is taken for a bad handle, as by the real runtime. */
+    /* A handle that was never registered is a bad handle, as for the real runtime. */
     cudaError_t error = f ? cudaSuccess : cudaErrorInvalidResourceHandle;
     if (f && !f->kernel)
         error = function_find(f);

@@ -5,7 +5,7 @@
  * All device state lives in the device process (device/device_protocol.h). Here are only: what the program
  * registers before main (register.c), the connection (connect.c), the last error of each thread
  * (error.c), host memory that the device shares (memory_host.c) and the translation of each runtime
- * function into requests (the other files). What is not written here is a generated stub.
+ * function into requests (the other files). All other functions are generated stubs.
  *
  * Rules for every public function: it takes its error from rt_return(), which keeps the last error;
  * it connects on first use; it may be called from any thread.
@@ -50,8 +50,8 @@ struct call {
     rt_call_with(op, api, HANDLE(stream), (const uint64_t[VP_ARGUMENTS]){__VA_ARGS__})
 struct call rt_call_with(enum vp_op op, const char *api, uint64_t stream,
                          const uint64_t arguments[VP_ARGUMENTS]);
-/** Sends a request, reads the reply, prints what kernels printed if the reply says so. Connects
- * first if need be. @return the device's error. Does not touch the last error. */
+/** Sends a request, reads the reply, and prints kernels' output if the reply announces some.
+ * Connects first if need be. @return the device's error. Does not touch the last error. */
 cudaError_t rt_exchange(struct call *c);
 /** Prints what kernels printed, if the reply says that there is something. The window is used for
  * it; rt_exchange() does this itself except after COPY_OUT. */
@@ -78,8 +78,8 @@ bool rt_runtime_is_used(void);
 /** Says something once per @p said on stderr. */
 void rt_say_once(bool *said, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** What cudaGetDeviceProperties() gives a program of CUDA @p version, 12 or 13. The larger one, that of
- * CUDA 12, has RT_PROPERTIES_BYTES. */
+/** cudaGetDeviceProperties()'s result for a program of CUDA @p version, 12 or 13. The larger one,
+ * CUDA 12's, has RT_PROPERTIES_BYTES. */
 cudaError_t rt_properties(void *to, int device, int version);
 enum { RT_PROPERTIES_BYTES = 1032 };
 

@@ -10,7 +10,7 @@
 /* The part of cudaResourceDesc that CUDA 12 and 13 share: CUDA 13 reserves more room after it. */
 enum { RESOURCE_BYTES = 64 };
 
-/* What a program may ask back. */
+/* The descriptions that a program may query. */
 struct object {
     struct object *next;
     uint64_t handle;

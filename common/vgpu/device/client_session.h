@@ -27,7 +27,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/** What all clients have in common. */
+/** State that all clients share. */
 struct session_shared {
     struct vg_profile profile;
     struct record *record;
@@ -83,7 +83,7 @@ struct allocation {
     enum vp_memory kind;
 };
 
-/** What a client has done between its calls, in processor time. */
+/** A client's work between its calls, in processor time. */
 struct host_meter {
     bool is_on;
     double seen_ns; /**< of the process at its last request */

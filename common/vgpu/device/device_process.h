@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** What a device process is started with. A string that is NULL is left to its default. */
+/** Options of a device process. NULL selects the default. */
 struct vg_process_options {
     const char *folder;  /**< where vgpu-device and the folder vgpu/ are: build/ */
     const char *profile; /**< the GPU to be, or the path of a .yaml file */
@@ -45,7 +45,7 @@ void vg_code_store_close(int *store);
 
 /** The values of --engine, in the order of enum vg_engine; ends with NULL. */
 extern const char *const vg_engine_words[];
-/** What --help says of --engine. */
+/** --help's text for --engine. */
 #define VG_ENGINE_HELP                                                                             \
     "what executes kernels on the virtual GPU: auto (default) makes native code of what runs long, interpreter and native do one thing only; results and times are the same"
 
@@ -55,8 +55,8 @@ struct vg_process {
     int control; /**< -1: none */
 };
 
-/** Exit status of a device process that took more memory than vg_process_limit() allows; that was to tell of
- * findings, and has some. */
+/** Exit status of a device process that took more memory than vg_process_limit() allows; that was
+ * to report findings, and has some. */
 enum { VG_PROCESS_TOO_MUCH = 3, VG_PROCESS_FOUND = 4 };
 
 #define VG_PROCESS_NONE ((struct vg_process){.door = -1, .control = -1})
@@ -66,7 +66,7 @@ enum { VG_PROCESS_TOO_MUCH = 3, VG_PROCESS_FOUND = 4 };
 enum st_code vg_process_start(struct vg_process *process, const struct vg_process_options *options,
                               struct st_error *err);
 
-/** What a program is to load before its own libraries. */
+/** Libraries that a program has to load before its own. */
 enum vg_preload {
     VG_PRELOAD_NONE,    /**< it finds the runtime itself */
     VG_PRELOAD_RUNTIME, /**< the runtime: the program carries NVIDIA's, which it is to replace */
@@ -80,8 +80,8 @@ enum vg_preload {
  * @return a list for execve(), to be freed with one free(); NULL without memory. */
 char **vg_process_environment(const char *folder, int door, enum vg_preload preload);
 
-/** What was recorded since the last time, of all clients, as text: TSV tables with a header row
- * (record.h has their columns). malloc'd, with a NUL behind. */
+/** The records of all clients since the last call, as text: TSV tables with a header row (record.h
+ * has their columns). malloc'd, ends with a NUL. */
 struct vg_process_record {
     char *trace, *faults, *counters, *work, *proof;
     size_t trace_bytes, faults_bytes, counters_bytes, work_bytes, proof_bytes;

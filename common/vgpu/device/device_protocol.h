@@ -130,8 +130,8 @@ struct vp_kernel_info {
     int32_t carveout;
 };
 
-/** What the owner of a device process asks for on the control channel, a socket that no client
- * holds: one byte, answered by this and a descriptor. */
+/** Requests of a device process's owner on the control channel, a socket that no client holds: one
+ * byte, answered by this and a descriptor. */
 #define VP_CONTROL_TAKE 'T'
 
 /** The records since the last question: the four tables of record.h, one after the other, in the

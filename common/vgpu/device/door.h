@@ -26,7 +26,7 @@ struct door_name {
 /** Makes the name and puts it into this process' environment. Nobody is answered yet.
  * @param door  to be given away; stays the caller's */
 enum st_code door_name_make(struct door_name *name, int door, struct st_error *err);
-/** Begins to answer, in a thread of its own. Who asked before this waits until then. */
+/** Begins to answer, in a thread of its own. Earlier requests wait until then. */
 void door_name_answer(struct door_name *name);
 /** Ends that, and takes the name away; harmless if there is none. */
 void door_name_close(struct door_name *name);

@@ -4,7 +4,7 @@
 
 static const struct {
     const char *name, *title, *hint;
-    int error; /* 0: the kernel goes on */
+    int error; /* 0: the kernel continues */
 } kinds[VG_FAULT_KINDS] = {
 #define GOES_ON                              0
 #define ENDS(error)                          VP_##error

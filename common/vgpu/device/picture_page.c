@@ -256,7 +256,7 @@ static enum st_code parse(char *text, const char *path, cJSON *recording[MAX_KER
         recording[*n] = one;
         if (!cJSON_IsArray(cJSON_GetObjectItem(one, "steps"))) {
             cJSON_Delete(one);
-            st_fail(err, ST_BAD_FORMAT, "this is no recording of blocks");
+            st_fail(err, ST_BAD_FORMAT, "not a recording of blocks");
             return st_detail(err, ST_WHERE, "%s", path), ST_BAD_FORMAT;
         }
         (*n)++;

@@ -7,8 +7,8 @@
 #include "base/status.h"
 #include "conv.h"
 
-/** Whose text is shown. The recording names files as the program's debugging information does, which
- * its author can make name any file: who judges others' code must not open those. */
+/** The sources that may be opened. The recording names files as the program's debugging information
+ * does, and its author can make it name any file: judging others' code must not open those. */
 struct picture_source {
     const char *name;                /**< lines of files of this name, without folders, ... */
     const char *path;                /**< ... get their text from this file; all others none */
@@ -16,7 +16,7 @@ struct picture_source {
     size_t layer_count; /**< with an allocation each for x, k and y, one after the other */
 };
 
-/** Who hears of each page. @param symbol  the kernel's mangled name @param name  the page's, without
+/** Called for each page. @param symbol  the kernel's mangled name @param name  the page's, without
  * folders */
 struct picture_listener {
     void (*page)(void *context, const char *symbol, const char *name);
@@ -27,7 +27,7 @@ struct picture_listener {
  * @param recordings  what a device process wrote (struct vg_process_options)
  * @param source  NULL: files are read where the recording says
  * @param listener  may be NULL
- * @return ST_BAD_FORMAT if that is no recording, or has no kernel */
+ * @return ST_BAD_FORMAT if that is not a recording, or has no kernel */
 enum st_code picture_pages_write(const char *file, const char *recordings,
                                  const struct picture_source *source,
                                  const struct picture_listener *listener, struct st_error *err);

@@ -90,7 +90,7 @@ enum st_code program_check(const char *path, enum vg_preload *preload, struct st
     size_t bytes;
     struct st_error why;
     *preload = VG_PRELOAD_ALL;
-    /* What cannot be read may still be executable; exec() will say what is wrong with it. */
+    /* An unreadable file may still be executable; exec() reports the error otherwise. */
     if (file_read(path, PROGRAM_BYTES_MAX, &image, &bytes, &why) != ST_OK)
         return ST_OK;
     enum st_code code = program_check_image(image, bytes, preload, err);

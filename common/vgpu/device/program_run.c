@@ -68,7 +68,7 @@ static pid_t program_start(const struct program_run *run, const char *path, int 
 
 static volatile sig_atomic_t program_pid;
 
-/* What is sent to the owner is meant for the program. */
+/* Signals to the owner are meant for the program. */
 static void forward(int signal_number)
 {
     if (program_pid > 0)
@@ -115,7 +115,7 @@ static void forward_signals(void)
         signal(forwarded[i], forward);
 }
 
-/* Waits for the program, and tells what it cost. */
+/* Waits for the program, and reports its cost. */
 static int program_wait(struct program_run *run, pid_t program, double begin_s)
 {
     struct rusage used = {0};

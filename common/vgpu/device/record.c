@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More findings than this are counted, not printed: the first ones tell the story. */
+/* More findings than this are counted, not printed: the first ones suffice. */
 #define FINDINGS_PRINTED_MAX 20
 
 /* A program that calls the runtime without end must not take all memory, neither here nor in the

@@ -60,7 +60,7 @@ struct record_row {
     int error;
 };
 
-/** What of a device's findings has been recorded already; zeroed for a new device. */
+/** The part of a device's findings that is recorded already; zeroed for a new device. */
 struct record_told {
     uint64_t *counts;
     size_t n;
@@ -95,7 +95,7 @@ bool record_has_findings(const struct record *record);
  * last call, and clears its counters. */
 void record_device(struct record *record, struct vg_device *device, struct record_told *told,
                    size_t most);
-/** Writes the tables one after the other to a file, and starts them anew.
+/** Writes the tables one after the other to a file, and empties them.
  * @param bytes  set to their lengths  @param lost  set to the number of trace rows without room
  * @return whether all was written. */
 bool record_take(struct record *record, int fd, uint64_t bytes[RECORD_TABLES], uint64_t *lost);

@@ -164,7 +164,7 @@ static void loop(struct server *server)
             server->door = -1;
         }
         if (set[n + 2].revents && !control_step(server))
-            return; /* nobody is left to tell */
+            return; /* no reader is left */
     }
 }
 

@@ -1,5 +1,6 @@
-/* What the host does between its calls, for an owner who times it: from the first event that is recorded
- * on, the processor time of the client's process. The kernel counts it, so a client cannot forge it.
+/* The host's work between its calls, for an owner that times it: from the first event that is
+ * recorded on, the processor time of the client's process. The kernel counts it, so a client cannot
+ * forge it.
  *
  * Modelled times must not depend on the machine, and every program needs some of its time to make its
  * calls. So there is a supply that is free: HOST_FREE_NS at the start, refilled by each request; only

@@ -70,7 +70,7 @@ SESSION_OP(ALLOC_SHARED)
     struct allocation a = {.bytes = bytes,
                            .mapped_bytes = mapped,
                            .kind = x->request.a[1] ? VP_MEMORY_MANAGED : VP_MEMORY_PINNED};
-    /* What a client has written there and unmapped is in no process's numbers. */
+    /* No process's numbers include pages that a client wrote and unmapped. */
     if (s->shared->mapped_bytes + mapped > memory_limit_bytes()) {
         say("%s: page-locked and managed memory of %zu MiB in all is the limit", x->request.api,
             memory_limit_bytes() >> 20);
@@ -211,8 +211,8 @@ static void rows_join(uint64_t *width, uint64_t *height, uint64_t pitch)
     *height = 1;
 }
 
-/* The time of a copy whose pieces have all been moved. What the client claims of its size is not
- * believed. */
+/* The time of a copy whose pieces have all been moved. The size that the client claims is not used.
+ */
 static void copy_time(struct session *s, bool in, struct stream *stream, uint64_t number,
                       uint64_t flags)
 {

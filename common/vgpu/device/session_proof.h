@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-/** What y was made of, over all outputs: X(count). */
+/** Origins of y, over all outputs: X(count). */
 #define PROOF_TOTALS(X)                                                                            \
     X(outputs)                                                                                     \
     X(right)      /* whose elements are the convolution of x and k */                              \
@@ -38,7 +38,7 @@ struct proof_totals {
 #undef PROOF_TOTAL
 };
 
-/** What is proved, and which element of y is followed. */
+/** The subject of the proof, and the element of y that is followed. */
 struct session_proved {
     struct conv_shape shape;
     long output; /**< or -1 */

@@ -30,7 +30,7 @@ static bool is_kind(const char *pattern)
     return false;
 }
 
-/* Reads a line. @return false if it is no rule */
+/* Reads a line. @return false if it is not a rule */
 static bool rule_read(struct rule *r, char *line)
 {
     char *rest, *end;

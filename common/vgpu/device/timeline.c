@@ -62,7 +62,7 @@ struct tl_span timeline_fill(struct timeline *tl, struct tl_stream *s, double by
     return (struct tl_span){start, end};
 }
 
-/* What is taken at a time. @param next  set to when that changes
+/* The places taken at a time. @param next  set to when that changes
  * @return the share of places for blocks */
 static double taken(const struct timeline *tl, double ns, struct vg_clock_use *use, double *next)
 {

@@ -131,7 +131,7 @@ static void finish_code(void)
         nanosleep(&(struct timespec){.tv_nsec = STEP_MS * 1000000L}, NULL);
 }
 
-/* Who asked for native code hears once why there is none. */
+/* Reports once why there is no native code, if it was asked for. */
 static const struct vg_translator *find_translator_or_say(void)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -142,7 +142,7 @@ static const struct vg_translator *find_translator_or_say(void)
     return found;
 }
 
-/* What executes kernels on this machine, in a line. */
+/* The engine of this machine, in one line. */
 static void print_engine(FILE *out, struct argp_state *state)
 {
     const struct vg_profile any = {.global_bytes = 1 << 28};
@@ -211,9 +211,10 @@ int main(int argc, char **argv)
     static struct session_proved proved;
     if (o.prove) {
         if (!session_proof_read(o.prove, &proved)) {
-            fprintf(stderr,
-                    "virtual GPU: '%s' is no shape: expected B,M,C,H,W,K or B,M,C,H,W,K:OUTPUT\n",
-                    o.prove);
+            fprintf(
+                stderr,
+                "virtual GPU: '%s' is not a shape: expected B,M,C,H,W,K or B,M,C,H,W,K:OUTPUT\n",
+                o.prove);
             return 2;
         }
         shared.proved = &proved;

@@ -13,7 +13,7 @@
 
 #include <cuda.h>
 
-/** What must have happened before a function may be called. */
+/** State that a function requires. */
 enum driver_state {
     DRIVER_ANY,         /**< nothing */
     DRIVER_INITIALIZED, /**< cuInit() */

@@ -1,5 +1,5 @@
-/* Initialising, devices, contexts. There is one device, and one address space: contexts are only told apart by
- * their handles. */
+/* Initialising, devices, contexts. There is one device, and one address space: contexts differ only
+ * by their handles. */
 #include "vgpu/driver/driver.h"
 
 #include <cudaProfiler.h>
@@ -180,7 +180,7 @@ static cudaError_t create(CUcontext *to, unsigned flags, CUdevice device)
     return push(context);
 }
 
-/* What was allocated goes with the last context. */
+/* The last context takes all allocations with it. */
 static cudaError_t release_device(void)
 {
     return primary_users || contexts_alive || rt_runtime_is_used() ? cudaSuccess

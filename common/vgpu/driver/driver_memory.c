@@ -106,7 +106,7 @@ static cudaError_t pointer_attribute(void *to, CUpointer_attribute which, CUdevi
     }
 }
 
-/* What is not known of a pointer is 0, as the driver has it. */
+/* Unknown attributes of a pointer are 0, as in the driver. */
 static cudaError_t pointer_attributes(unsigned n, const CUpointer_attribute *which, void **to,
                                       CUdeviceptr p)
 {

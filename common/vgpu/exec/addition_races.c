@@ -9,7 +9,7 @@
  * 2. When such a store is executed, each of its elements notes who did this last. Another block's
  *    note is a finding.
  *
- * Which of two blocks comes second depends on the workers. So the lower one is told of, at its
+ * Which of two blocks comes second depends on the workers. So the lower one is reported, at its
  * lowest address: it meets some other block at each element that it shares. */
 #include "vgpu/exec/findings.h"
 #include "vgpu/exec/vg_exec.h"

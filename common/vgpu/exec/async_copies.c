@@ -71,7 +71,7 @@ static bool is_pending(const struct vg_block *b, uint32_t address, uint32_t byte
     return false;
 }
 
-/* Each word is told of once. */
+/* Each word is reported once. */
 static void forget(struct vg_block *b, uint32_t address, uint32_t bytes)
 {
     for (uint32_t word = address / 4; word <= (address + bytes - 1) / 4; word++)

@@ -1,5 +1,5 @@
-/* What the recorder of a block is given: lines, lanes and addresses, taken from the registers before an
- * instruction is executed; and what stores have left in shared memory, after it. */
+/* Input of a block's recorder: lines, lanes and addresses, taken from the registers before an
+ * instruction is executed, and the words that stores left in shared memory, after it. */
 #include "vgpu/exec/block_recording.h"
 
 #include "vgpu/exec/proof.h"

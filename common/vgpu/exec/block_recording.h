@@ -16,7 +16,7 @@ void recorded_launch_start(const struct vg_launch *launch);
 void recorded_launch_end(const struct vg_launch *launch);
 /** @return whether this is the block. */
 bool recorded_block(const struct vg_block *block);
-/** What an instruction is about to do, and what it has done. */
+/** Records an instruction before it is executed, and its effect afterwards. */
 void recorded_before(struct vg_warp *w, const struct ir_insn *in);
 void recorded_after(struct vg_warp *w);
 void recorded_free(struct vg_device *device);

@@ -167,7 +167,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Where one of the first blocks goes. Two rounds over all multiprocessors begin two further on than the two
- * before: an H200's order shifts like this, as %smid tells, though less regularly; every 132nd block does
+ * before: an H200's order shifts like this, by %smid, though less regularly; every 132nd block does
  * not always come to the same one. */
 static size_t first_place(uint64_t block, size_t chips)
 {

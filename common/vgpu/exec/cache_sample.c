@@ -164,7 +164,7 @@ struct cache {
     uint32_t sets, clock;
 };
 
-/* What a memory instruction did in the sample. */
+/* A memory instruction's counts in the sample. */
 struct site_sums {
     uint32_t requests, wavefronts, tags, sectors, missed, passes;
 };

@@ -2,8 +2,8 @@
  * Machine code that several processes make use of: the device processes of one grading, which run the
  * same kernels with more and more images. It lies in memory that they share. Entries are only added.
  *
- * Who can write here can have another process execute anything: only processes that serve one and the
- * same program may share it.
+ * A writer can make other processes execute anything, so only processes that serve the same program
+ * may share it.
  */
 #ifndef CONVLAB_VG_CODE_STORE_H
 #define CONVLAB_VG_CODE_STORE_H

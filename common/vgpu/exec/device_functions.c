@@ -1,4 +1,4 @@
-/* What device code calls that is not PTX: printf, assert, malloc, free. */
+/* Functions that device code calls and that are not PTX: printf, assert, malloc, free. */
 #include "vgpu/exec/printed.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/* A fragment's loop, by going on in it:
+/* Finds a fragment's loop by executing it further:
  *
  *     1. steps, until the fragment is where it began with the same registers, or many
  *     2. the outermost loop of what was executed begins where its branches back lead, and has what can
  *        come to one of them without passing its beginning
  *     3. its way out is a branch that was executed with a successor outside of the loop. There is none
- *        if the compiler knows that it always goes on
+ *        if the compiler knows that it never ends
  *     4. what the comparison before that branch had in its last two rounds */
 #include "vgpu/exec/endless_loop.h"
 
@@ -144,7 +144,7 @@ static const struct ir_insn *find_comparison(const struct follower *s, const str
     return found && s->seen[found - s->f->insns] ? found : NULL;
 }
 
-/* The comparison as it is while the loop goes on. */
+/* The comparison as it is while the loop continues. */
 static const char *sign_of(const struct follower *s, const struct ir_insn *branch,
                            const struct ir_insn *comparison)
 {
@@ -161,10 +161,10 @@ static void describe(const struct follower *s, const char *sign, char to[ENDLESS
 {
     const char(*last)[32] = s->operands[1], (*before)[32] = s->operands[0];
     if (!memcmp(last, before, sizeof s->operands[0]))
-        snprintf(to, ENDLESS_LOOP_CHARS, "goes on because %s %s %s, the same in each round",
+        snprintf(to, ENDLESS_LOOP_CHARS, "continues because %s %s %s, the same in each round",
                  last[0], sign, last[1]);
     else
-        snprintf(to, ENDLESS_LOOP_CHARS, "goes on because %s %s %s, and a round later %s %s %s",
+        snprintf(to, ENDLESS_LOOP_CHARS, "continues because %s %s %s, and a round later %s %s %s",
                  before[0], sign, before[1], last[0], sign, last[1]);
 }
 

@@ -1,8 +1,8 @@
 /* Where native code may begin: the start of a function, heads of loops, places where lanes meet, and
  * what comes behind an instruction at which a warp may have to wait. The interpreter comes through
  * these places and counts; one that has been passed often enough is translated, by a thread of its
- * own, while the interpreter goes on. Which engine executed an instruction can be seen nowhere, so
- * nothing here has to be the same from run to run. */
+ * own, while the interpreter continues. Nothing shows which engine executed an instruction, so runs
+ * may differ here. */
 #include "vgpu/exec/translator.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum {
     TRANSLATIONS = 4,          /* of a function: more and more places */
     WORTH_ENTERING = 8,        /* instructions of a block behind a branch */
     MOST_TRANSLATED = 3000, /* instructions of a function: LLVM takes seconds for larger ones, and
-                                  what it makes of them is no faster yet than the interpreter */
+                                  its code is not faster yet than the interpreter */
 };
 
 struct vg_entry {

@@ -23,7 +23,7 @@ static inline void vg_fragment_load(struct vg_warp *w, const struct vg_fragment 
     w->insns = f->frame->function->insns;
 }
 
-/** Puts lanes of the running fragment aside, to go on at @p pc. */
+/** Puts lanes of the running fragment aside, to resume at @p pc. */
 static inline struct vg_fragment *vg_fragment_park(struct vg_warp *w, const struct ir_insn *pc,
                                                    uint32_t mask, int meeting,
                                                    enum vg_fragment_state state)

@@ -49,8 +49,8 @@ static void pass_l2(struct vg_launch *l, struct vg_allocation *a, double *most)
     vg_memory_pass_l2(&l->device->memory, a, fmin((double)a->bytes, *most));
 }
 
-/* What is loaded comes from DRAM once, unless earlier work left it in the L2 cache; what is stored
- * goes there as far as the cache does not keep it (an H200 writes back all but 25 of 60 MB). */
+/* Loaded data comes from DRAM once, unless earlier work left it in the L2 cache; stored data goes
+ * there as far as the cache does not keep it (an H200 writes back all but 25 of 60 MB). */
 static double dram_bytes(struct vg_launch *l, const struct vg_clock_facts *f)
 {
     const double kept = 0.4 * (double)l->device->profile.l2_bytes;

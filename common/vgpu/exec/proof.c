@@ -277,7 +277,7 @@ static size_t end_word(uint64_t address, size_t bytes)
     return (address - VG_GLOBAL_BASE + bytes + 3) / 4;
 }
 
-/* What managed memory held when the device last had it. */
+/* The contents of managed memory when the device last had it. */
 static void note_seen(const struct vg_device *d, struct vg_allocation *a, uint64_t address,
                       size_t bytes)
 {

@@ -20,7 +20,7 @@
  * was lost: an operand that holds something else has lost the difference, and a sum or product loses what
  * its operands lost. An output may have lost a small part of its largest sum only (VG_PROOF_LOST).
  *
- * What came from the host has no origin, with one exception: a word that is bit for bit an element of
+ * Data from the host has no origin, with one exception: a word that is bit for bit an element of
  * k is that element. So weights may be put in another order on the host.
  *
  *     proof.c         opening, tensors, what the host and copies write, frames and blocks
@@ -322,7 +322,8 @@ struct proof_place {
 };
 struct proof_place proof_place(const struct vg_warp *w, const struct ir_insn *in, int lane,
                                uint64_t address);
-/** What a load of a word, or of its half (0 low, 1 high; -1: all), finds there; it is counted. */
+/** Origin that a load of a word, or of its half (0 low, 1 high; -1: all), finds; the load is
+ * counted. */
 struct origin proof_fetch(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
                           int half);
 void proof_keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place to, int half,
@@ -341,7 +342,7 @@ void proof_texture(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_surface(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_matrix(const struct ir_insn *in, struct vg_warp *w);
 
-/** What the rest of the executor tells. All do nothing when no proof runs. */
+/** Events from the rest of the executor. All do nothing when no proof runs. */
 bool proof_frame_new(struct vg_worker *worker, struct vg_frame *frame);
 void proof_frame_fill(struct vg_frame *frame, const struct vg_launch *launch);
 void proof_frame_free(struct vg_frame *frame);

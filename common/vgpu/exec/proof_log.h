@@ -72,7 +72,7 @@ void proof_log_load(const struct vg_warp *w, const struct ir_insn *in, int lane,
 /** Adds a store of a value. @param o  its origin, which comes from this entry afterwards */
 void proof_log_store(const struct vg_warp *w, const struct ir_insn *in, int lane,
                      struct proof_place at, float value, struct origin *o);
-/** Adds an atomic addition. @param old  what was there @param by  what is added
+/** Adds an atomic addition. @param old the previous value @param by the addend
  * @return the entry's number */
 uint32_t proof_log_join(const struct vg_warp *w, const struct ir_insn *in, int lane,
                         struct proof_place at, struct proof_log_operand old,

@@ -1,5 +1,6 @@
-/* What memory instructions do to origins: before they are executed, when registers still hold their
- * addresses. An access that is going to end the kernel has no place, and changes nothing. */
+/* The effect of memory instructions on origins, applied before they are executed, when registers
+ * still hold their addresses. An access that is going to end the kernel has no place, and changes
+ * nothing. */
 #include "vgpu/exec/float_bits.h"
 #include "vgpu/exec/proof_log.h"
 #include "vgpu/exec/texture_fetch.h"
@@ -328,7 +329,8 @@ static void join(struct vg_warp *w, int lane, struct proof_place at, uint32_t pr
     joins->products += products;
 }
 
-/* What a place holds when it is this lane's turn: an exchange of an earlier lane may have changed it. */
+/* The contents of a place at this lane's turn: an exchange of an earlier lane may have changed it.
+ */
 static uint64_t value_at(const struct vg_warp *w, struct proof_place at, uint32_t bytes)
 {
     uint64_t v = 0;

@@ -1,5 +1,5 @@
-/* What each instruction does to the origins of registers. What kind an instruction is of follows from
- * its row of opcodes.def: the operation and the type are in its name, ADD_F32_FTZ. */
+/* The effect of each instruction on the origins of registers. Its kind follows from its row of
+ * opcodes.def: the operation and the type are in its name, ADD_F32_FTZ. */
 #include "vgpu/exec/proof_log.h"
 #include "vgpu/exec/proof_step.h"
 

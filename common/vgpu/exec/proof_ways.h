@@ -55,7 +55,7 @@ static inline uint64_t way_halved(uint64_t way)
     return (way & ~WAY_COUNTS) | ((way & WAY_COUNTS) >> 1 & ~tops) | WAY_ONE(0);
 }
 
-/** Of a sum. What came through a memory only in part did not. */
+/** Of a sum. A sum that came through a memory only in part did not. */
 static inline uint64_t way_sum(uint64_t a, uint64_t b)
 {
     if (!a || !b)

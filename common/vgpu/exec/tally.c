@@ -130,10 +130,10 @@ static void count_instruction(struct vg_counters *c, const struct ir_insn *in,
     }
 }
 
-/* What the model charges for an instruction, in machine instructions: those that one row of
- * opcodes.def says, but most moves vanish, an addition to a wide product is part of it, and each
- * basic block costs one more, to part and meet again. Found by comparing with what an H200 executed
- * (docs/results/h200). @param wides  products of this block that nothing has been added to yet */
+/* The model's charge for an instruction, in machine instructions: the number in its row of
+ * opcodes.def, but most moves vanish, an addition to a wide product is part of it, and each basic
+ * block costs one more, to part and meet again. Found by comparing with what an H200 executed
+ * (docs/results/h200). @param wides products of this block that nothing has been added to yet */
 static double issue_slots(const struct ir_insn *in, int *wides)
 {
     const struct ir_row *row = &ir_rows[in->op];

@@ -62,7 +62,7 @@ bool texture_find(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_
             return true;
         }
     }
-    vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, handle, 0, false, "this is no %s object%s",
+    vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, handle, 0, false, "not a %s object%s",
             is_surface ? "surface" : "texture", a && !a->live ? ", or it was destroyed" : "");
     return false;
 }

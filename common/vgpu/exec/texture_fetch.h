@@ -30,7 +30,7 @@ struct texture_place texture_coordinates(const struct vg_warp *w, const struct i
 /** Copies the object behind a handle, which may change under us. @return false after a finding. */
 bool texture_find(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t handle,
                   bool is_surface, struct texture_view *to);
-/** Fetches a texel, filtered if the texture says so. @param to  x, y, z, w as the instruction's
+/** Fetches a texel, filtered if the texture is. @param to  x, y, z, w as the instruction's
  * type (floats or integers). @param wanted  how many of them are. @param first  address of the first texel
  * that was read, 0 for none. @return false after a finding. */
 bool texture_fetch(struct vg_warp *w, const struct ir_insn *in, int lane,

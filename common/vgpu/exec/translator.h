@@ -9,13 +9,14 @@
 #include "vgpu/exec/vg_exec.h"
 #include "vgpu/ptx/ptx_flow.h"
 
-/** Executes from @p at on, for the lanes of the running fragment. @return the instruction at which the
- * interpreter goes on, or NULL when the warp cannot go on now; @p at when nothing was executed.
+/** Executes from @p at on, for the lanes of the running fragment. @return the instruction at which
+ * the interpreter resumes, or NULL when the warp cannot continue now; @p at when nothing was
+ * executed.
  * @param room  w->saved */
 typedef const struct ir_insn *(*vg_native_code)(const struct ir_insn *at, struct vg_warp *w,
                                                 char *room);
 
-/** What native code and the translator need of the executor. */
+/** Services of the executor for native code and the translator. */
 struct vg_services {
     const struct ir_insn *(*split)(struct vg_warp *w, const struct ir_insn *in, uint32_t taken);
     void (*wait)(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes);

@@ -112,7 +112,7 @@ static void look_at_slot(struct search *s, uint32_t slot)
     }
 }
 
-/* What a call writes is not known. */
+/* The registers that a call writes are unknown. */
 static bool calls(const struct ir_function *f)
 {
     for (size_t i = 0; i < f->insn_count; i++)

@@ -1,5 +1,5 @@
-/* A block: its warps take turns, each until it cannot go on. A block whose warps all wait for
- * something that cannot come is reported. */
+/* A block: its warps take turns, each until it has to wait. If all wait for something that cannot
+ * come, the block is reported. */
 #include "vgpu/exec/vg_block.h"
 
 #include "vgpu/exec/block_order.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* ---- nothing can go on ----------------------------------------------------------------------- */
+/* ---- no warp can continue-------------------------------------------------------------------- */
 
 static const char *place(const struct vg_block *block, const struct ir_insn *in, char *to,
                          size_t room)
@@ -75,7 +75,7 @@ static bool report_barrier(struct vg_block *block)
     return false;
 }
 
-/* @return whether something can go on after all. */
+/* @return whether a warp can continue after all. */
 static bool resolve_stuck(struct vg_block *block)
 {
     for (uint32_t i = 0; i < block->warp_count; i++)
@@ -85,7 +85,7 @@ static bool resolve_stuck(struct vg_block *block)
         return false;
     if (!block->stop)
         vg_find(&block->warps[0], block->launch->kernel->function->insns, VG_FAULT_NO_PROGRESS, 0,
-                0, 0, false, "no thread of the block can go on");
+                0, 0, false, "no thread of the block can continue");
     return false;
 }
 

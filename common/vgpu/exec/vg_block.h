@@ -8,7 +8,7 @@
 
 enum vg_block_state {
     VG_BLOCK_DONE,
-    VG_BLOCK_MOVED, /**< goes on */
+    VG_BLOCK_MOVED, /**< continues */
     VG_BLOCK_QUIET, /**< all its warps that can run only spin */
 };
 

@@ -9,9 +9,9 @@
  *
  * Divergence: a branch that splits a fragment makes a meeting (the immediate post-dominator of the
  * branch, and the lanes expected there). Fragments that reach it wait until all its lanes have come
- * or ended, and go on as one. A call makes a meeting too, at its return. When a warp gets nowhere
- * because lanes that wait at a meeting hold what others spin for, the meeting lets them go on
- * (Volta's guarantee of progress).
+ * or ended, and continue as one. A call makes a meeting too, at its return. When a warp makes no
+ * progress because lanes that wait at a meeting hold a lock that others spin for, the meeting
+ * releases them (Volta's guarantee of progress).
  */
 #ifndef CONVLAB_VG_EXEC_H
 #define CONVLAB_VG_EXEC_H
@@ -148,7 +148,7 @@ struct vg_run {
 enum vg_shape_kind { SHAPE_UNIFORM, SHAPE_ROWS, SHAPE_GROUPS, SHAPE_SCATTERED, VG_SHAPE_KINDS };
 enum { VG_SHAPES_PER_SITE = 4 };
 
-/** What a memory instruction's lanes looked like, see access_shape.inc. */
+/** The pattern of a memory instruction's addresses, see access_shape.inc. */
 struct vg_shape {
     /** Address of each lane less that of the first one, and whether it takes part (all ones). */
     _Alignas(64) uint64_t relative[VG_LANES];
@@ -191,14 +191,14 @@ struct vg_finding {
     uint64_t order; /**< block number: the smallest one's details are kept */
 };
 
-/** Who added last to each word of an allocation, see addition_races.c. */
+/** The last adder to each word of an allocation, see addition_races.c. */
 struct vg_noted {
     _Atomic(const struct vg_allocation *) of;
     atomic_ullong *notes; /**< [bytes / 4], or NULL */
 };
 enum { VG_NOTED = 4 };
 
-/** What a block did, see block_work.c. */
+/** A block's work, see block_work.c. */
 struct vg_block_work {
     uint64_t issued; /**< instructions */
     bool asks;       /**< other blocks, by atomics: what it does may depend on who comes first */
@@ -339,7 +339,7 @@ struct vg_warp {
     const struct ir_insn *resume; /**< set by a handler that ends the fragment's turn */
     bool yielded;
     uint32_t gather_own;          /**< lanes of the running fragment during a gathered operation */
-    const struct ir_insn *forced; /**< operation that goes on although lanes are missing */
+    const struct ir_insn *forced; /**< operation that continues although lanes are missing */
     uint64_t clock;
     bool looked_at_clock; /**< in this turn: what waits for time does not spin */
     uint64_t spins;
@@ -485,8 +485,8 @@ void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane,
 void vg_find_addition(struct vg_warp *w, uint64_t block, uint32_t thread, uint32_t insn,
                       uint64_t address, uint32_t bytes);
 
-/** Control, in branches.c, calls.c, barriers.c and vg_warp.c. Each returns the instruction to go on
- * with, or NULL. */
+/** Control, in branches.c, calls.c, barriers.c and vg_warp.c. Each returns the next instruction, or
+ * NULL. */
 const struct ir_insn *vg_split(struct vg_warp *w, const struct ir_insn *in, uint32_t taken);
 /** Lets some lanes wait where the lanes of a branch meet. */
 void vg_wait(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes);
@@ -501,14 +501,14 @@ const struct ir_insn *vg_yield(struct vg_warp *w, const struct ir_insn *resume);
 bool vg_gather(struct vg_warp *w, const struct ir_insn *in);
 /** Whether all would be here. @param all  the lanes that are */
 bool vg_gather_complete(const struct vg_warp *w, const struct ir_insn *in, uint32_t *all);
-/** After vg_gather() and the operation: all its lanes go on behind the instruction. */
+/** After vg_gather() and the operation: all its lanes continue after the instruction. */
 const struct ir_insn *vg_gathered(struct vg_warp *w, const struct ir_insn *in);
 void vg_warp_start(struct vg_warp *w, const struct ir_insn *first);
-/** Runs a warp until nothing in it can go on. @return whether anything was executed. */
+/** Runs a warp until all of it has to wait. @return whether anything was executed. */
 bool vg_warp_run(struct vg_warp *w);
 /** Lanes have ended: the barriers that waited for them only open. */
 void vg_block_lanes_ended(struct vg_block *b);
-/** Breaks what a warp waits for when nothing can go on. @return whether anything is ready then. */
+/** Ends a wait of the warp when all of it waits. @return whether anything is ready then. */
 bool vg_warp_unstick(struct vg_warp *w);
 
 /** Room for the copies of one instruction. They are as yet on their way: their bytes come to shared
@@ -540,7 +540,7 @@ static inline void vg_shared_step(struct vg_warp *w)
 
 /** Whether blocks of a kernel can wait for each other. */
 bool vg_blocks_may_agree(const struct ir_function *f);
-/** Whether a store writes what was made of the value that was there. */
+/** Whether a store writes a value made from the previous one. */
 bool vg_is_addition(const struct ir_function *f, size_t store);
 /** Such a store was executed. @param addresses  of the lanes, without the offset */
 void vg_addition(struct vg_warp *w, const struct ir_insn *in, const uint64_t *addresses);
@@ -558,7 +558,7 @@ uint64_t vg_special_register(struct vg_warp *w, enum ir_sreg which, int lane);
 
 /** The handlers of one instruction set: the same source, compiled once for each. */
 struct vg_handlers {
-    /** Executes from an instruction on, until the fragment that runs cannot go on. */
+    /** Executes from an instruction on, until the running fragment has to wait. */
     void (*enter)(const struct ir_insn *first, struct vg_warp *warp);
     /** The same, and the accesses are written down first (see cache_sample.h). */
     void (*enter_sampled)(const struct ir_insn *first, struct vg_warp *warp);

@@ -367,7 +367,7 @@ enum st_code vg_memory_copy(struct vg_device *d, uint64_t to, uint64_t from, siz
     proof_copied(d, a, to, from, bytes);
     vg_memory_pass_l2(&d->memory, b, (double)bytes);
     vg_memory_pass_l2(&d->memory, a, (double)bytes);
-    /* What was not initialised there is not initialised here. */
+    /* Uninitialised bytes stay uninitialised in the copy. */
     if (b->initialised || vg_memory_marked(&d->memory, from, bytes)) {
         mark_written(d, a, to, bytes);
     } else {

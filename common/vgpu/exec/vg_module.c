@@ -225,7 +225,7 @@ static enum st_code number(struct vg_module *m, struct st_error *err)
 }
 
 /* The library that programs compiled with -rdc=true carry for launches from kernels. It needs what
- * only a driver has; who calls it is told so. */
+ * only a driver has; a call to it is reported. */
 static bool is_launch_library(const struct ptx_ast *ast)
 {
     for (size_t i = 0; i < ast->function_count; i++)

@@ -73,7 +73,7 @@ static int next_ready(const struct vg_warp *w)
     return -1;
 }
 
-/* Lanes that wait at a meeting go on without the others. */
+/* Lanes that wait at a meeting continue without the others. */
 static bool release_meeting(struct vg_warp *w)
 {
     for (int i = 0; i < w->meeting_room; i++) {

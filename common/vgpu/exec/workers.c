@@ -111,7 +111,7 @@ static bool take_more(struct vg_worker *w, struct vg_launch *l, struct vg_block 
     return *count > before;
 }
 
-/* What happened in all workers so far: it is the same again only if nothing happened in any. */
+/* The progress of all workers so far: the same value again means that none made any. */
 static uint32_t progress_of(const struct vg_device *d)
 {
     uint32_t sum = 0;
@@ -132,7 +132,7 @@ static void say_quiet(struct vg_launch *l, uint32_t seen)
     } while (!atomic_compare_exchange_weak(&l->quiet, &said, now));
 }
 
-/* @return whether all workers have said so of the same progress: none is going to make any. */
+/* @return whether all workers have reported it for the same progress: none is going to make any. */
 static bool all_quiet(struct vg_launch *l)
 {
     const uint64_t said = atomic_load(&l->quiet);
@@ -220,7 +220,7 @@ static void work(struct vg_worker *w, struct vg_launch *l)
         }
         sched_yield();
         quiet_rounds++;
-        /* What it did before it spun may be what others wait for: they look again. */
+        /* Others may wait for its work before it spun: they look again. */
         if (stirred) {
             const bool alone = progress_of(w->device) == seen;
             vg_progressed(w);

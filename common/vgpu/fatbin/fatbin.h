@@ -10,7 +10,7 @@
  *            32  u32 name offset | u32 name length | u64 flags | u64 0 | u64 uncompressed length
  *     flags      0x2000 LZ4 block, 0x8000 zstd
  *
- * No field of the input is believed: every length is checked against what is there, and nothing is
+ * No field of the input is believed: every length is checked against the bytes left, and nothing is
  * read past the end of the image.
  */
 #ifndef CONVLAB_VGPU_FATBIN_H

@@ -1,5 +1,5 @@
-/* From an image to what vg_module_load() takes: the best PTX, and what a cubin tells of its
- * kernels. */
+/* From an image to vg_module_load()'s input: the best PTX, and a cubin's facts about its kernels.
+ */
 #include "vgpu/fatbin/fatbin.h"
 
 #include <stdlib.h>

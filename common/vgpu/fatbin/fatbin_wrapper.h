@@ -12,7 +12,7 @@
 /** Of a container. */
 #define FATBIN_MAGIC UINT32_C(0xBA55ED50)
 
-/** What __cudaRegisterFatBinary() gets. */
+/** Argument of __cudaRegisterFatBinary(). */
 struct fatbin_wrapper {
     uint32_t magic, version;
     const void *data;

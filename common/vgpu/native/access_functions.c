@@ -1,4 +1,4 @@
-/* What native code does inline for memory, counters and the running warp. Compiled to bitcode, like
+/* The inline part of native code: memory, counters and the running warp. Compiled to bitcode, like
  * lane_functions.c; the translator calls these and LLVM inlines them. Each access function does what
  * the interpreter's quick ways do (exec/ops_memory_warp.inc), for the shapes it is asked to know, and
  * returns false with nothing changed when it is not in order: then the interpreter's handler of the
@@ -71,7 +71,7 @@ NATIVE void native_set_mask(struct vg_warp *w, u32 mask)
     w->mask = mask;
 }
 
-/* What vg_split() does for lanes that only wait. */
+/* vg_split() for lanes that only wait. */
 NATIVE void native_part(struct vg_warp *w, struct vg_site *site, u32 parts)
 {
     site->divergent += parts;
@@ -105,7 +105,7 @@ NATIVE char *native_memory(struct vg_warp *w)
     return w->worker->device->memory.arena - VG_GLOBAL_BASE;
 }
 
-/* Whether registers are at home for going on as a plan says; if so, they are taken now. */
+/* Whether registers are at home as a plan requires; if so, they are taken now. */
 NATIVE bool native_continues(struct vg_warp *w, const void *as)
 {
     if (w->saved_as != as)

@@ -1,5 +1,6 @@
-/* Loads and stores. The checks, counts and moves are functions of the bitcode (access_functions.c); here
- * is which of them, and with which addresses. What is not in order is done by the interpreter. */
+/* Loads and stores. The checks, counts and moves are functions of the bitcode (access_functions.c);
+ * here is which of them, and with which addresses. The interpreter does all accesses that are not
+ * in order. */
 #include "vgpu/native/unit.h"
 
 #include "vgpu/native/patterns.h"
@@ -12,7 +13,8 @@ struct place {
     LLVMValueRef shape; /* NULL: all lanes name one address */
 };
 
-/* What all lanes have in common of an address: a base, and the offset that the instruction names. */
+/* The part of an address that all lanes share: a base, and the offset that the instruction names.
+ */
 static LLVMValueRef common_address(struct unit *u, const struct ir_insn *in)
 {
     LLVMValueRef at = number(u, 64, (uint64_t)in->imm);

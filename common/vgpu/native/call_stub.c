@@ -19,7 +19,7 @@ void *native_stub(const char *target)
                                                   : (uintptr_t)native_stub_avx2);
 }
 
-/* What both begin and end with: general registers, and room that is a multiple of 64. */
+/* The begin and end of both: general registers, and room that is a multiple of 64. */
 #define ENTER(NAME, ROOM)                                                                          \
     ".globl " NAME "\n.hidden " NAME "\n.type " NAME ", @function\n" NAME ":\n"                    \
     "push %rbp\nmov %rsp, %rbp\n"                                                                  \

@@ -81,7 +81,7 @@ static LLVMValueRef meeting_here(struct unit *u, const struct ir_insn *in)
     return LLVMBuildICmp(u->b, LLVMIntEQ, of_warp(u, "native_meeting"), address_of(u, in), "");
 }
 
-/* The fragment arrives where it is to meet others. If it is the last, all go on as one. */
+/* The fragment arrives where it is to meet others. If it is the last, all continue as one. */
 static void meet(struct unit *u, const struct ir_insn *in, LLVMBasicBlockRef on)
 {
     LLVMBasicBlockRef over = LLVMAppendBasicBlockInContext(u->context, u->code, "");
@@ -146,7 +146,7 @@ static LLVMBasicBlockRef jump_to(struct unit *u, const struct ir_insn *in)
     return back;
 }
 
-/* Where those begin that do not go on at once: see vg_split(). */
+/* The start of the lanes that wait at first: see vg_split(). */
 static uint32_t other_side(const struct ir_insn *in)
 {
     const uint32_t target = in->target, next = in->index + 1;
@@ -155,7 +155,7 @@ static uint32_t other_side(const struct ir_insn *in)
                                                        : target;
 }
 
-/* Lanes part: those that do not go on find their registers in the frame. */
+/* Lanes part: those that wait find their registers in the frame. */
 static void split(struct unit *u, const struct ir_insn *in, LLVMValueRef taken)
 {
     leave_settle(u, other_side(in));
@@ -174,7 +174,7 @@ static LLVMValueRef equal(struct unit *u, LLVMValueRef a, LLVMValueRef b)
     return LLVMBuildICmp(u->b, LLVMIntEQ, a, b, "");
 }
 
-/* Goes on with some lanes, while others may wait from here on. */
+/* Continues with some lanes, while others may wait from here. */
 static void go_on_with(struct unit *u, const struct ir_insn *in, LLVMValueRef some, uint32_t to)
 {
     LLVMValueRef at = number(u, 64, in->site * sizeof(struct vg_site));

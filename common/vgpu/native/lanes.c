@@ -1,6 +1,7 @@
-/* Instructions that compute: rows of one expression a lane, comparisons, selections, moves. What they
- * compute is said by functions of the bitcode (lane_functions.c), which are made from the rows; here is
- * only on what: the scalars of uniform values, vectors, or the parts of affine ones. */
+/* Instructions that compute: rows of one expression a lane, comparisons, selections, moves.
+ * Functions of the bitcode (lane_functions.c), made from the rows, define the operation; this file
+ * only chooses their operands: the scalars of uniform values, vectors, or the parts of affine ones.
+ */
 #include "vgpu/native/unit.h"
 
 #include <stdio.h>

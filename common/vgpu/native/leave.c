@@ -88,7 +88,7 @@ LLVMValueRef outer_mask(struct unit *u, uint32_t region)
 }
 
 /* In a region, lanes wait without the interpreter's knowledge: now they part, as they would have before.
- * @param some  those that go on in the region, or in one that is in it */
+ * @param some  those that continue in the region, or in one inside it */
 static void part(struct unit *u, uint32_t region, LLVMValueRef some)
 {
     const struct region *r = &u->regions[region];

@@ -150,7 +150,7 @@ static void define_symbol(LLVMValueRef f, struct address_table *addresses, const
     add_attribute(f, "alwaysinline", NULL);
 }
 
-/* What the bitcode calls outside gets a body; the rest is nobody else's business. */
+/* External functions that the bitcode calls get a body; all others become private. */
 static void bind(LLVMModuleRef module, struct address_table *addresses, const char *name)
 {
     for (const struct native_symbol *s = native_symbols; s->name; s++) {

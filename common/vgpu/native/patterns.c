@@ -41,7 +41,7 @@ typedef uint64_t lanes_4 __attribute__((vector_size(32), may_alias));
 typedef uint64_t lane_64 __attribute__((may_alias));
 typedef uint32_t lane_32 __attribute__((may_alias));
 
-/* What both ways of native_pattern() compile for their instruction set. */
+/* Shared by both ways of native_pattern(), which compile it for their instruction set. */
 #define ALWAYS static inline __attribute__((always_inline))
 
 ALWAYS bool is_same(const struct vg_shape *s, const lanes_8 relative[4], uint32_t mask,

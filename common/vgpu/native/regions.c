@@ -89,7 +89,7 @@ static struct region region_of(struct unit *u, const struct ir_insn *in)
     return is_closed(u, &r) && nests(u, &r) ? r : none;
 }
 
-/* What is written in a region and read behind it. @return whether anything is new */
+/* Registers written in a region and read after it. @return whether anything is new */
 static bool blend_written(struct unit *u, const struct region *r)
 {
     bool changed = false;

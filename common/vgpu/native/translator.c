@@ -1,4 +1,4 @@
-/* What the library offers: vg_translator. */
+/* The library's interface: vg_translator. */
 #include "vgpu/native/unit.h"
 
 #include "vgpu/native/machine_code.h"

@@ -63,8 +63,7 @@ static LLVMTypeRef code_type(struct unit *u)
     return LLVMFunctionType(u->pointer, types, 3, false);
 }
 
-/* Homes are accessed by the code's own loads and stores and by saved.c, and by nothing else: this is
- * how LLVM is told. */
+/* Declares to LLVM that only the code's own loads and stores, and saved.c, access homes. */
 static void name_homes(struct unit *u)
 {
     LLVMMetadataRef name = LLVMMDStringInContext2(u->context, "homes", 5);
@@ -155,7 +154,7 @@ static void make_constant(struct unit *u, struct held *h)
         h->base = load_from(u, type_of_bits(u, h->bits), frame_place(u, h->offset));
 }
 
-/* What may be needed where other code follows, or the interpreter, has a home. */
+/* Values that later code or the interpreter may need have a home. */
 static void find_homes(struct unit *u)
 {
     for (uint32_t i = 0; i < u->f->insn_count; i++) {

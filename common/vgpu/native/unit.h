@@ -15,7 +15,7 @@
  *
  * Lanes outside the mask compute, too: nobody sees what. The mask matters where values leave the unit, in
  * memory accesses, and in regions (regions.c): there some lanes wait, and what they will read must not
- * change. A branch that has no region splits the fragment, and the unit goes on with one part.
+ * change. A branch that has no region splits the fragment, and the unit continues with one part.
  */
 #ifndef CONVLAB_VGPU_NATIVE_UNIT_H
 #define CONVLAB_VGPU_NATIVE_UNIT_H
@@ -50,7 +50,7 @@ struct region {
 };
 enum { NO_REGION = UINT32_MAX };
 
-/** LEAVE_WAIT: at a barrier, from which a unit goes on. */
+/** LEAVE_WAIT: at a barrier, from which a unit continues. */
 enum leaving { LEAVE_RETURN, LEAVE_YIELD, LEAVE_WAIT, LEAVES };
 
 /** The translator of one thread. */
@@ -155,7 +155,7 @@ bool region_has_way_out(const struct region *r, const struct ir_insn *in);
 
 /** Finds out which registers are uniform and affine. */
 void classes_find(struct unit *u);
-/** What a row makes of affine operands. */
+/** A row's result for affine operands. */
 enum form {
     FORM_NONE,
     FORM_SUM,         /**< add, sub: part by part */

@@ -60,7 +60,7 @@ int vg_clock_resident(const struct vg_profile *p, uint32_t threads, int register
     return l.resident;
 }
 
-/* What an empty, or a smaller, field of a profile stands for (tests have such profiles). */
+/* The meaning of an empty, or a smaller, field of a profile (tests have such profiles). */
 static double or_else(double value, double otherwise)
 {
     return value > 0 ? value : otherwise;
@@ -99,10 +99,11 @@ double vg_clock_combine(const double term_ns[VG_TERMS])
     return cbrt(cubes) + term_ns[VG_TERM_LAUNCH];
 }
 
-_Static_assert((int)GROUPS == (int)VG_CLOCK_GROUPS, "all groups are there");
+_Static_assert((int)GROUPS == (int)VG_CLOCK_GROUPS, "all groups exist");
 
-/* Latency is no resource: another kernel can wait at the same time. Each multiprocessor has means of
- * its own, which stand idle where it has less to do than the busiest; L2 and DRAM serve all. */
+/* Latency is not a resource: another kernel can wait at the same time. Each multiprocessor has
+ * means of its own, which stand idle where it has less to do than the busiest; L2 and DRAM serve
+ * all. */
 struct vg_clock_use vg_clock_use_of(const double term_ns[VG_TERMS], double balance, double ns)
 {
     struct vg_clock_use use = {{0}};
@@ -158,12 +159,12 @@ static double rate(double lanes)
 }
 
 /* Measured on an H200 (docs/results/h200), and taken for all. */
-#define ISSUE_OVERHEAD      1.1 /* machine instructions that no row of opcodes.def tells of */
+#define ISSUE_OVERHEAD      1.1 /* machine instructions without a row in opcodes.def */
 #define CONSTANT_WAY_CLOCKS 3   /* each further address of a load from constant memory */
 #define BARRIER_CLOCKS      2.2 /* a warp at a barrier */
 #define ATOMIC_QUEUE_CLOCKS 2.5 /* between two atomics on one address: 3.5 float, 1.5 int */
 
-/* What one multiprocessor does with its own means. @param share  of the work that the busiest has,
+/* Time of one multiprocessor's own resources. @param share  of the work that the busiest has,
  * @param ns  of a clock */
 static void own_resources(double e[VG_TERMS], const struct vg_profile *p,
                           const struct vg_counters *c, const struct vg_clock_facts *f, double share,

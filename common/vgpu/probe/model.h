@@ -11,15 +11,15 @@
 /** Raise it when modelled times change, and run `make modelled-times`. */
 enum { VG_CLOCK_VERSION = 1 };
 
-/** What a launch looks like to the model, beside its counters. */
+/** The model's view of a launch, beside its counters. */
 struct vg_clock_facts {
     uint64_t blocks;
-    uint32_t threads;         /**< of a block */
-    int registers;            /**< of a thread */
-    size_t shared_bytes;      /**< of a block */
-    double issue_slots;       /**< warp instructions, expanded ones by their slots */
-    double slots[IR_CLASSES]; /**< the same per class */
-    double int_simple;        /**< those of IR_CLASS_INT that are no multiplication or expansion */
+    uint32_t threads;              /**< of a block */
+    int registers;                 /**< of a thread */
+    size_t shared_bytes;           /**< of a block */
+    double issue_slots;            /**< warp instructions, expanded ones by their slots */
+    double slots[IR_CLASSES];      /**< the same per class */
+    double int_simple;             /**< IR_CLASS_INT without multiplications, expansions */
     double l1_wavefronts, l1_tags; /**< of global accesses: clocks in L1's data and tags */
     double load_sectors;           /**< that loads asked for, and of these */
     double l2_read_sectors;        /**< those that L1 did not have */
@@ -67,7 +67,7 @@ struct vg_clock_result vg_clock_kernel(const struct vg_profile *profile,
 /** @return the time that these terms make together: for "what if one of them were shorter". */
 double vg_clock_combine(const double term_ns[VG_TERMS]);
 
-/** What a kernel takes of the GPU while it runs: a part, 0 to 1, of each group of resources. */
+/** A running kernel's share of the GPU: a part, 0 to 1, of each group of resources. */
 enum { VG_CLOCK_GROUPS = 7 };
 struct vg_clock_use {
     double of[VG_CLOCK_GROUPS];

@@ -68,9 +68,9 @@ void picture_free(struct picture *p);
 /** An instruction of a warp, with the lanes that execute it. @param file  number of the file, from 0;
  * @param line  0: not known */
 void picture_instruction(struct picture *p, uint32_t warp, int file, int line, uint32_t lanes);
-/** What the last instruction accesses. Barriers have neither lanes nor addresses. */
+/** The addresses of the last instruction. Barriers have neither lanes nor addresses. */
 void picture_access(struct picture *p, const struct picture_access *access);
-/** What the last access, a store to shared memory, left there: words, lane by lane. */
+/** The words that the last access, a store to shared memory, wrote, lane by lane. */
 void picture_values(struct picture *p, const uint32_t *words, size_t n);
 
 /** @return whether the recording is full: then only instructions are counted. */
@@ -79,7 +79,7 @@ bool picture_is_full(const struct picture *p);
 /** Writes the members of the recording's JSON object, without braces. */
 void picture_write(FILE *out, const struct picture *p);
 
-/** Writes a string of JSON; bytes that are no ASCII letters as they are, if they are UTF-8. */
+/** Writes a string of JSON; bytes outside ASCII as they are, if they are UTF-8. */
 void picture_write_string(FILE *out, const char *text);
 
 #endif

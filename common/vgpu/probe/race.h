@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Who has read a place since the barrier: the thread that is noted; it and others of its warp since
+/** Readers of a place since the barrier: the thread that is noted; it and others of its warp since
  * their last __syncwarp; threads of several warps. */
 enum race_readers { RACE_ONE_READER, RACE_ONE_WARP, RACE_SEVERAL_WARPS };
 
@@ -94,7 +94,7 @@ struct race_shadow {
     uint32_t scattered[RACE_LOG][32];
 };
 
-/** Who accesses. */
+/** The accessing thread. */
 struct race_access {
     uint32_t insn; /**< number of the instruction in the module */
     uint32_t step; /**< number of the warp's access since the last barrier */

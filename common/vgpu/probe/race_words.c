@@ -81,7 +81,7 @@ bool race_words_are_released(const struct race_shadow *s, uint32_t address, stru
 
 /* ---- 16 words -------------------------------------------------------------------------------- */
 
-/* What is compiled for the instruction sets that make it faster, too, and chosen at run time. */
+/* Functions compiled also for faster instruction sets, and chosen at run time. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define FOR_EACH_TARGET __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -316,7 +316,7 @@ INLINE bool same_do(struct race_shadow *s, const struct race_entry *r, uint32_t 
     return false;
 }
 
-/* How many of the groups of eight lanes from one on go on as it does. */
+/* How many groups of eight lanes continue the pattern of the first one. */
 INLINE int groups_in_row(const struct race_entry *r, int group)
 {
     int n = 1;

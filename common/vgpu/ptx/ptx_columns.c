@@ -137,7 +137,7 @@ void decode_PLAIN(struct decoder *d, struct ir_insn *in)
             read_destination(d, in, &reads[i]);
 }
 
-/* Whether a register is as wide as a type; true for what is no register. */
+/* Whether a register is as wide as a type; true for anything but a register. */
 static bool is_exact(const struct decoder *d, const struct ptx_operand *o, enum ptx_type type)
 {
     const enum ptx_type found = register_type(d, o);

@@ -15,7 +15,7 @@
 
 /* ---- 2. rows --------------------------------------------------------------------------------- */
 
-/* What an opcode says, kept for its next use: a program has few different ones. */
+/* The meaning of an opcode, kept for its next use: a program has few different ones. */
 static struct opcode *read_opcode(struct decoder *d, const char *text)
 {
     size_t hash = 5381;
@@ -212,7 +212,7 @@ static void decode_body(struct decoder *d)
 
 /* ---- 5. targets ------------------------------------------------------------------------------ */
 
-/* A kernel's block that only returns is no place to meet: threads that get there end at once, so
+/* A kernel's block that only returns is not a place to meet: threads that get there end at once, so
  * that nobody's barrier waits for them. */
 static bool only_returns(const struct decoder *d, const struct ptx_block *b)
 {

@@ -13,7 +13,7 @@
 
 enum { SINK_BYTES = 256, MAX_PROBLEMS = 400, OPCODES_KEPT = 64 };
 
-/** What the virtual GPU cannot do, of a whole module. */
+/** The unsupported features of a whole module. */
 struct problems {
     int count;
     char text[512];

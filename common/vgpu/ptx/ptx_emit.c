@@ -1,4 +1,4 @@
-/* What every part of the decoder ends in: an instruction more, or a problem more. */
+/* The output of every part of the decoder: one more instruction, or one more problem. */
 #include "vgpu/ptx/ptx_decoder.h"
 #include "base/shown_path.h"
 

@@ -17,7 +17,7 @@ static void add(uint32_t *list, int *count, uint32_t slot)
         list[(*count)++] = slot;
 }
 
-/* The number of the slot at an offset, plus one; 0 for the sink and for what is no slot. */
+/* The number of the slot at an offset, plus one; 0 for the sink and for anything but a slot. */
 static uint32_t slot_at(const struct ptx_flow *flow, uint32_t offset)
 {
     return offset % 4 == 0 && offset < flow->function->frame_bytes ? flow->slot_of[offset / 4] : 0;

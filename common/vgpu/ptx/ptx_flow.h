@@ -17,7 +17,7 @@ struct ptx_flow {
 
 enum { PTX_OPERANDS = 72 };
 
-/** Slots by their numbers in ir_function.slots. What is not known exactly counts as read. */
+/** Slots by their numbers in ir_function.slots. Slots that are not known exactly count as read. */
 struct ptx_operands {
     uint32_t reads[PTX_OPERANDS], writes[PTX_OPERANDS];
     int read_count, write_count;

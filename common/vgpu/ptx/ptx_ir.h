@@ -211,8 +211,8 @@ enum ir_sreg {
 
 struct ir_insn;
 struct vg_warp;
-/** Executes an instruction, and perhaps more; @return the next one, or NULL when the warp cannot go
- * on now. */
+/** Executes an instruction, and perhaps more; @return the next one, or NULL when the warp has to
+ * wait. */
 typedef const struct ir_insn *(*ir_handler)(const struct ir_insn *in, struct vg_warp *warp);
 
 struct ir_insn {

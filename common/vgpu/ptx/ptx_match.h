@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/** What the suffixes of one opcode say. */
+/** The meaning of one opcode's suffixes. */
 struct ir_suffixes {
     char text[24][24];
     int count;

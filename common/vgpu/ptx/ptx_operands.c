@@ -306,7 +306,7 @@ void address(struct decoder *d, const struct ptx_operand *o, struct ir_insn *in)
         in->a = s.offset;
         in->wide_address = slot_bytes(s.type) == 256;
         if (s.type == PTX_TYPE_pred)
-            decode_problem(d, "a predicate is no address");
+            decode_problem(d, "a predicate is not an address");
     } else {
         const struct ptx_variable *v = variable_find(d, o->name);
         if (!v) {

@@ -35,7 +35,7 @@ static size_t shared_end_of(const struct ptx_ast *ast, const char *name)
     return end;
 }
 
-/* What an instruction names: shared variables, whose end it is to be at least, and functions. */
+/* The names in an instruction: shared variables, whose end it is to be at least, and functions. */
 static void read_names(struct decoder *d, const struct ptx_instruction *in, size_t *end,
                        bool *calls)
 {

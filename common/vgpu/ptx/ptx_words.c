@@ -1,4 +1,4 @@
-/* What the words of opcodes.def mean: suffixes, groups of suffixes, columns of operands. */
+/* The meaning of the words in opcodes.def: suffixes, groups of suffixes, columns of operands. */
 #include "vgpu/ptx/ptx_match.h"
 
 #include <stdio.h>

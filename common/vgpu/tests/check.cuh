@@ -1,4 +1,4 @@
-// What the CUDA test programs share: checked calls, reproducible inputs, the verdict.
+// Shared by the CUDA test programs: checked calls, reproducible inputs, the verdict.
 //
 // A program prints one line, "PASS name checksum" or "FAIL name: why", and returns 0 or 1. The
 // checksum covers results that IEEE arithmetic determines, so that two devices can be compared bit

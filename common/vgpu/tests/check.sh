@@ -4,8 +4,8 @@
 #
 #   check.sh [BUILD_FOLDER [NAME...]]     (the folder is otherwise that of CONVLAB_BUILD)
 #
-# In a source:  // vgpu: faults               findings are meant to be there
-#               // expect: out_of_bounds      on the line of the fault: that kind, there
+# In a source:  // vgpu: faults               findings are intended
+#               // expect: out_of_bounds      on the line of the fault: its kind
 # Ends with the line of totals that run-tests.sh reads; exit status 1 if anything failed.
 build=${1:-${CONVLAB_BUILD:-build}}
 [ $# -gt 0 ] && shift
@@ -88,7 +88,7 @@ if [ -e "$build/tests/blas" ] && wanted blas; then
     fi
 fi
 
-# Programs that cannot run: each is told why, in one line, and fails.
+# Programs that cannot run: each prints why, in one line, and fails.
 refused() { # NAME PROGRAM TEXT
     wanted "$1" || return 0
     timeout 60 "$build/vgpu-run" "$2" >"$scratch/out" 2>"$scratch/err"
@@ -160,7 +160,7 @@ for name in coop_grid last_block scan_blocks reduce_shared; do
     fi
 done
 
-# So is what is told of blocks that race, whichever comes first.
+# So is the report about blocks that race, whichever comes first.
 if wanted cores_race_global_addition; then
     rm -f "$scratch"/*
     for cores in 1 2 3; do
@@ -201,8 +201,8 @@ for name in coop_grid last_block spin_lock divergence atomics additions matmul_t
     fi
 done
 
-# Without the library of the translator the interpreter executes everything; who asked for native code is
-# told so once.
+# Without the library of the translator the interpreter executes everything; if native code was
+# asked for, one line reports it.
 if wanted no_native_code; then
     rm -rf "$scratch"/*
     mkdir -p "$scratch/build/vgpu"
@@ -266,7 +266,8 @@ EOF
     refused damaged_gpu_code "$scratch/damaged" 'damaged: zstd cannot decompress'
 fi
 
-# What people expect of such a tool: an exit status of their choice, a log, suppressions, leaks, a man page.
+# The usual features of such a tool: an exit status to choose, a log, suppressions, leaks, a man
+# page.
 same() { # NAME WHAT GOT WANTED
     [ "$3" = "$4" ] && return 0
     fail "$1" "$2: $3, expected $4"
@@ -335,7 +336,7 @@ if wanted man_page; then
 fi
 
 # A library that needs the driver, as NVIDIA's do, and a program that does not look at errors; and the same program
-# without its library. Each is told of in one line, with the name of what is missing.
+# without its library. Each is reported in one line, with the name of the missing library.
 if wanted needs_driver; then
     rm -f "$scratch"/*
     cat >"$scratch/blas.c" <<'EOF'

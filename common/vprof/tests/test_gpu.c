@@ -170,7 +170,7 @@ Test(gpu, is_gone_while_a_program_of_ours_asks_for_that)
                   steps[i], out);
         cr_expect_null(strstr(out, "Warning"), "%s: %s", steps[i], out);
     }
-    /* Calls are numbered anew when CUPTI is attached again; the trace has one numbering. */
+    /* CUPTI restarts its numbering of calls when attached again; the trace has one numbering. */
     char out[16384];
     cr_assert_eq(profile(out, sizeof out, "--print-gpu-trace",
                          "launch:2 attach:0 switch:0 attach:1 switch:1 launch:2"),
@@ -238,7 +238,7 @@ Test(gpu, counts_processes)
     cr_expect(strstr(out, "  NVIDIA Fake (0)         2         7  add("), "%s", out);
 }
 
-/* A wrapper that says what it was told, and then starts the program as it is. */
+/* A wrapper that prints its environment, and then starts the program as it is. */
 Test(gpu, starts_a_program_through_another)
 {
     char out[16384], wrapper[] = "/tmp/convlab-wrapper-XXXXXX", options[128];

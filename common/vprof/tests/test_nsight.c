@@ -1,6 +1,6 @@
-/* What vprof prints as Nsight Systems and Nsight Compute do. tests/golden/nsys-h200.txt is what nsys
- * stats 2025.3 itself printed of the database that vprof had exported of nsys-h200.tsv, nsys-20.csv what
- * nsys stats 2023.4 printed of TRACE. */
+/* vprof's output in the styles of Nsight Systems and Nsight Compute. tests/golden/nsys-h200.txt is
+ * the output of nsys stats 2025.3 for the database that vprof exported from nsys-h200.tsv,
+ * nsys-20.csv that of nsys stats 2023.4 for TRACE. */
 #include "base/files.h"
 #include "base/tests/run_tool.h"
 #include "vgpu/gpus/gpu_profile.h"
@@ -54,7 +54,7 @@ Test(nsight, says_what_is_wrong)
         {"--style nsys --print-gpu-trace true", "exclude the tables of nvprof"},
         {"--style ncu --metrics ipc true", "exclude the tables of nvprof"},
         {"--style ncu --baseline /no-such-trace.tsv -i " TRACE, "/no-such-trace.tsv"},
-        {"--style ncu --baseline common/vprof/nsys.c -i " TRACE, "this is no trace"},
+        {"--style ncu --baseline common/vprof/nsys.c -i " TRACE, "not a trace"},
         {"--export sqlite: -i " TRACE, "expected chrome, chrome:FILE, sqlite or sqlite:FILE"},
         {"--export json -i " TRACE, "unknown format of an export: --export"},
         {"--export sqlite:/no-such-folder/x -i " TRACE, "/no-such-folder/x"},

@@ -138,7 +138,7 @@ Test(trace, that_is_kept_and_read_again_is_the_same)
     unlink(path);
 }
 
-/* What is left of four launches: add, add, ns::sub in stream 5, add. */
+/* The rest of four launches: add, add, ns::sub in stream 5, add. */
 static size_t left(const char *filter)
 {
     struct trace_text t;

@@ -106,7 +106,7 @@ Test(vprof, lists_its_options_in_columns)
     char out[16384];
     for (int i = 0; i < 2; i++) {
         cr_assert_eq(run(out, sizeof out, asked[i]), 0);
-        char *line = strstr(out, " What is printed:"), *end = strstr(out, "Mandatory or optional");
+        char *line = strstr(out, " Output:"), *end = strstr(out, "Mandatory or optional");
         cr_assert(line && end, "%s", out);
         for (; line < end; line = strchr(line, '\n') + 1) {
             const size_t indent = strspn(line, " ");

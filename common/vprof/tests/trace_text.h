@@ -45,7 +45,7 @@ static inline struct tr_trace trace_end(struct trace_text *t)
     return trace;
 }
 
-/* What a function prints, as malloc'd text. */
+/* A function's output, as malloc'd text. */
 #define PRINTED(to, call)                                                                          \
     do {                                                                                           \
         size_t printed_bytes;                                                                      \

@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <string.h>
 
-/* Outputs of 3 images, 4 maps, 11 x 13: rows and planes are no multiples of any vector length. */
+/* Outputs of 3 images, 4 maps, 11 x 13: rows and planes are not multiples of any vector length. */
 static const struct conv_shape shape = {3, 4, 2, 13, 15, 3};
 enum { HEIGHT = 11, WIDTH = 13, PLANE = HEIGHT * WIDTH, IMAGE = 4 * PLANE, ELEMS = 3 * IMAGE };
 

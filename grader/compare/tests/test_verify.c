@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The fewest products for an output that a model has, so the smallest tolerance beside the
- * roundings of a blend; images are no multiple of a part or a vector. */
+ * roundings of a blend; images are not a multiple of a part or a vector. */
 static const struct conv_shape shape = {37, 3, 1, 41, 29, 5};
 static struct arena arena;
 static float *x, *k, *expected;
@@ -54,7 +54,7 @@ static float *arena_y(void)
     return (float *)(arena.base + arena_layout_for(&shape).y);
 }
 
-/* What a submission does: float32, of what is in the arena. */
+/* A submission's convolution: float32, of the arena's tensors. */
 static void compute(void)
 {
     const int H_out = shape.H - shape.K + 1, W_out = shape.W - shape.K + 1;
@@ -104,7 +104,7 @@ Test(verify, right_outputs_of_a_blend_pass_as_far_from_the_tolerance_as_others)
     }
 }
 
-/* Kept outputs of the images that a blend is made of are no outputs of the blend. */
+/* Kept outputs of a blend's images are not outputs of the blend. */
 Test(verify, outputs_of_other_inputs_are_wrong_for_a_blend)
 {
     struct gr_conv first = blended(0, 5, 11), again = blended(0, 5, 12), images = blended(0, 0, 0);

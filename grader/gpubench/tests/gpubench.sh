@@ -42,7 +42,7 @@ status=$?
 claim 'a right library is measured' is ok "$(cell right status)"
 claim 'its time is above the floor' awk "BEGIN {exit !($(cell right median_ms) > $(cell right floor_ms))}"
 claim 'unwritten outputs are wrong' is wrong "$(cell cut status)"
-claim 'outputs that depend on what was there before are wrong' is wrong "$(cell stale status)"
+claim 'outputs that depend on earlier contents are wrong' is wrong "$(cell stale status)"
 claim 'a wrong subject has no time' is '' "$(cell cut median_ms)"
 claim 'the exit status says that something was wrong' is 1 "$status"
 claim 'a library that is not there is skipped' is skip "$(cell absent status)"

@@ -12,7 +12,7 @@ extern char report_folder[PATH_MAX];
 struct gr_result *record_of(const char *source, const char *date, double seconds,
                             const size_t *images);
 
-/** Its check of that name; asserts that it is there. */
+/** Its check of that name; asserts that it exists. */
 struct gr_check *check_of(struct gr_result *r, const char *name);
 
 /** Adds a grading to its history, and frees it. @param profiled  with a profile of its sizes

@@ -1,5 +1,4 @@
-/* What changed between two versions, from profiles written by hand: figures, words and what is
- * missing. */
+/* Changes between two versions, from profiles written by hand: figures, words and missing parts. */
 #include "base/files.h"
 #include "base/tests/temp_folder.h"
 #include "grader/history/compare_versions.h"

@@ -177,7 +177,7 @@ Test(history, a_damaged_version_is_reported_and_the_rest_is_used)
         cr_expect(i || strstr(note, "000002-" A ": damaged"), "%s", note);
         keep_record(record_of("b", "Tuesday", 1e-3, smallest), "b", false);
         struct gr_result *r = newest();
-        cr_expect_eq(r->inferences, 3, "of b all is there");
+        cr_expect_eq(r->inferences, 3, "b is whole");
         free(r);
     }
 }

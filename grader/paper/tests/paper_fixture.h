@@ -32,7 +32,7 @@ const char *data_path(const char *name);
 extern const char *templates_folder;
 
 /** Assembles a report from an old one. @param sections  ends with NULL; empty: those that the old
- * one has. @param notes  if not NULL: what was told, to be freed. @return the new text, to be
+ * one has. @param notes if not NULL: the messages, to be freed. @return the new text, to be
  * freed. Fails the test on an error. */
 struct text assembled(const struct text *old, const char *const *sections, char **notes);
 

@@ -239,7 +239,7 @@ Test(assemble, a_template_that_is_gone_leaves_its_section)
 
 /* ---- ten times, with random edits ----------------------------------------------------------- */
 
-/* What a student types: anything but the markers. */
+/* A student's text: anything but the markers. */
 static void type_words(struct rng *rng, FILE *out)
 {
     static const char *const words[] = {"the kernel ",

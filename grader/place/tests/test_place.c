@@ -42,7 +42,7 @@ Test(place, what_is_no_set_of_cores_is_refused)
         cr_expect_not(gr_cores_parse(texts[i], &set), "'%s'", texts[i]);
 }
 
-/* What /sys says of a machine whose cores i and i + half are threads of one. */
+/* /sys of a machine whose cores i and i + half are threads of one. */
 static const char *machine_with_threads(int half)
 {
     char name[64], text[32];
@@ -131,7 +131,7 @@ Test(place, gpus_are_those_that_a_program_sees)
 static void grade(int trace, bool times, const char *letters)
 {
     struct gr_turn turn = GR_TURN_NONE;
-    bool anew;
+    bool restart;
     if (gr_turn_work(&turn, NULL))
         _exit(1);
     if (!times) {
@@ -139,7 +139,7 @@ static void grade(int trace, bool times, const char *letters)
             _exit(2);
     } else {
         usleep(1000);
-        if (gr_turn_take(&turn, true, &anew, NULL) || anew != !!getenv(GR_TIMING_SHARE))
+        if (gr_turn_take(&turn, true, &restart, NULL) || restart != !!getenv(GR_TIMING_SHARE))
             _exit(3);
         if (write(trace, "(", 1) != 1 || usleep(3000) || write(trace, ")", 1) != 1)
             _exit(4);
@@ -193,7 +193,7 @@ Test(place, without_cores_apart_the_others_wait)
     setenv(GR_TIMING_SHARE, temp_path("share"), 1);
     const char *text = trace_of_class();
     cr_expect(times_are_apart(text, true), "%s", text);
-    cr_expect(strstr(text, "ww"), "work goes on beside work: %s", text);
+    cr_expect(strstr(text, "ww"), "work continues beside work: %s", text);
     cr_expect(!times_are_apart("w(W)", true), "the check can fail");
 }
 
@@ -203,21 +203,21 @@ Test(place, the_turn_is_taken_on_the_cores_that_are_kept_for_it)
     struct st_error err;
     cpu_set_t all, now;
     char text[64];
-    bool anew = true;
+    bool restart = true;
     cr_assert_eq(sched_getaffinity(0, sizeof all, &all), 0);
     int last = CPU_SETSIZE - 1;
     while (!CPU_ISSET(last, &all))
         last--;
     snprintf(text, sizeof text, "%d", last);
     setenv(GR_TIMING_CORES, text, 1);
-    cr_expect_eq(gr_turn_take(&turn, false, &anew, &err), ST_OK);
-    cr_expect_not(anew, "a GPU's turn");
+    cr_expect_eq(gr_turn_take(&turn, false, &restart, &err), ST_OK);
+    cr_expect_not(restart, "a GPU's turn");
     cr_expect_null(getenv("OMP_PROC_BIND"));
-    cr_expect_eq(gr_turn_take(&turn, true, &anew, &err), ST_OK);
+    cr_expect_eq(gr_turn_take(&turn, true, &restart, &err), ST_OK);
     cr_assert_eq(sched_getaffinity(0, sizeof now, &now), 0);
     cr_expect_str_eq(getenv("OMP_PROC_BIND"), "true");
-    cr_expect(anew && CPU_COUNT(&now) == 1 && CPU_ISSET(last, &now));
+    cr_expect(restart && CPU_COUNT(&now) == 1 && CPU_ISSET(last, &now));
     setenv(GR_TIMING_CORES, "none", 1);
-    cr_expect_eq(gr_turn_take(&turn, true, &anew, &err), ST_USAGE);
+    cr_expect_eq(gr_turn_take(&turn, true, &restart, &err), ST_USAGE);
     cr_expect_str_eq(err.got, "none");
 }

@@ -408,7 +408,7 @@ Test(plots, damaged_tables_are_named)
     expect_reason(kernels, "", "roofline", "cannot be read");
     expect_reason(kernels, "images\tkernel\n100\n", "kernel-shares", "wrong number of fields");
     expect_reason(kernels, header, "kernel-shares", "no kernel ran");
-    expect_reason(kernels, header, "roofline", "how many operations");
+    expect_reason(kernels, header, "roofline", "both the operations");
     expect_reason(kernels, "images\tkernel\ttotal_ns\nx\tk\t-5\n", "kernel-shares",
                   "no kernel ran");
     expect_reason(kernels, "images\tkernel\ttotal_ns\n9\tk\t5\n", "kernel-shares", "one kernel");

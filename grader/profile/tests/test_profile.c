@@ -41,7 +41,7 @@ static void setup(void)
         "  --images) n=$2 ;; */broken.so) broken=yes ;;\n"
         "  */killed.so) kill -SEGV $$ ;;\n"
         "esac; shift; done\n"
-        "[ \"$broken\" ] && { echo 'runner: it broke (hint: mend it)' >&2; exit 2; }\n"
+        "[ \"$broken\" ] && { echo 'runner: it broke (hint: fix it)' >&2; exit 2; }\n"
         "cp %s/trace-$n.tsv $trace; cp %s/summary-$n.txt $log\n"
         "cp %s/counters-$n.tsv $counters; cp %s/time-$n.txt $time\n"
         "echo 'Op Time: 0.5 (modelled)'; echo 'Op Time: 0.25 (modelled)'\n"
@@ -170,7 +170,7 @@ Test(profile, of_a_program_that_fails_says_what_it_said)
     for (size_t i = 0; i < parts.rows; i++) {
         cr_expect_str_eq(tsv_cell(&parts, i, tsv_column(&parts, "state")), "absent");
         cr_expect_str_eq(tsv_cell(&parts, i, tsv_column(&parts, "reason")),
-                         "it broke (hint: mend it) (exit status 2)");
+                         "it broke (hint: fix it) (exit status 2)");
     }
     tsv_free(&parts);
     fclose(out);
@@ -257,7 +257,7 @@ Test(boxed, a_program_is_recorded_inside)
     command("rm -r %s", folder);
 }
 
-/* What a program in the box writes into the trace is read as data of unknown origin. */
+/* Text that a program in the box writes into the trace is read as data of unknown origin. */
 Test(boxed, nonsense_in_the_trace_is_said_to_be_none)
 {
     char text[4 * PATH_MAX], programs[PATH_MAX], fake[PATH_MAX];
@@ -268,7 +268,7 @@ Test(boxed, nonsense_in_the_trace_is_said_to_be_none)
     path_format(text, sizeof text,
                 "CONVLAB_BOX_GPU=1 CONVLAB_BOX_SHOW=/bin:/usr/bin CONVLAB_CUPTI=%s %s/vprof "
                 "--device gpu --wrapper %s/boxed /bin/sh -c 'echo nonsense >$CONVLAB_GPU_TRACE; "
-                "echo into >/etc/x || echo ended' 2>&1 | grep -c 'this is no trace\\|^ended'",
+                "echo into >/etc/x || echo ended' 2>&1 | grep -c 'not a trace\\|^ended'",
                 fake, programs, programs);
     FILE *out = popen(text, "r");
     int lines = 0;

@@ -1,5 +1,4 @@
-/* What the page of a grading says of a profile, against a golden file; and profiles that are not
- * whole. */
+/* The profile on the page of a grading, against a golden file; and incomplete profiles. */
 #include "report_fixture.h"
 
 #include "base/checkout.h"
@@ -39,7 +38,7 @@ static void in_checkout(char path[PATH_MAX], const char *name)
     cr_assert(path_format(path, PATH_MAX, "%s/%s", checkout_root(&err), name));
 }
 
-/* CONVLAB_ACCEPT=1 writes the golden file anew. */
+/* CONVLAB_ACCEPT=1 rewrites the golden file. */
 Test(profile_sections, are_as_they_were)
 {
     char profile[PATH_MAX], golden[PATH_MAX], *expected;

@@ -188,7 +188,7 @@ static char *tex_of(const struct gr_result *r, int fragment)
     return text;
 }
 
-/* What TeX would stop at, without TeX: braces and environments balance, every row ends and has the
+/* Checks for TeX's errors, without TeX: braces and environments balance, every row ends and has the
  * same number of cells, and no special character stands unescaped. */
 static void expect_sound_tabular(const char *text, int cells)
 {
@@ -274,7 +274,7 @@ Test(report_tables, result_json_reads_back_as_the_same_record)
     }
 }
 
-/* What a result.json with these fields is read as. */
+/* Reads a result.json with these fields. */
 static enum st_code read_fields(const char *fields, enum gr_need need, struct gr_result *to,
                                 struct st_error *err)
 {

@@ -1,4 +1,4 @@
-/* What somebody wrote into the page of a grading is never lost. */
+/* A person's edits of the page of a grading are never lost. */
 #include "report_fixture.h"
 
 #include "base/files.h"
@@ -68,7 +68,7 @@ Test(report_seal, a_page_with_words_of_somebody_is_kept_and_the_new_one_says_so)
     cr_expect_str_eq(copy, edited);
     cr_expect(strstr(next, "It is kept as `grading.md.bak`"));
     cr_expect_eq(regrade(r, &err), ST_OK);
-    cr_expect_not(file_exists(in_folder("m1/grading.md.bak2")), "the note itself is no edit");
+    cr_expect_not(file_exists(in_folder("m1/grading.md.bak2")), "the note itself is not an edit");
     free(page), free(edited), free(copy), free(next), free(r);
 }
 

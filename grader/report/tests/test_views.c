@@ -106,8 +106,8 @@ Test(views, of_the_kernels_have_what_limits_them_and_leave_small_ones_out)
     free(text);
 }
 
-/* What a student's file may hold: an end of any element, an instruction to a terminal or to the
- * browser's text layout, half a character, a zero byte. */
+/* Contents that a student's file may have: an end of any element, an instruction to a terminal or
+ * to the browser's text layout, half a character, a zero byte. */
 Test(views, show_hostile_text_as_text)
 {
     static const char source[] = "</code></details><script>alert(1)</script>\n"

@@ -1,4 +1,4 @@
-/* What is in a box, seen from outside and from inside. Where bubblewrap does not work, the tests of
+/* The contents of a box, from outside and from inside. Where bubblewrap does not work, the tests of
  * the sandbox are skipped. */
 #include "base/clock.h"
 #include "grader/sandbox/box.h"
@@ -138,7 +138,7 @@ static void a_stray_is_frozen_and_ended(const char *word)
     gr_box_thaw(&box);
     for (double until_s = clock_now_s() + 20; ticks_of(word) <= before && clock_now_s() < until_s;)
         usleep(20000);
-    cr_expect(ticks_of(word) > before, "it did not go on");
+    cr_expect(ticks_of(word) > before, "it did not resume");
     gr_box_kill(&box);
     close(out);
     cr_expect(ticks_of(word) == -1, "it is still there");
@@ -197,7 +197,7 @@ Test(box, what_is_not_its_own_is_not_there)
     cr_expect(eq(int, run("echo x >/tmp/x && cat /tmp/x"), 0), "its own folder: %s", said);
 }
 
-/* With the folders and links of a CUDA Toolkit, and what is there of a GPU. */
+/* With the folders and links of a CUDA Toolkit, and the GPU's files, if any. */
 Test(box, libraries_that_do_the_work_are_not_there)
 {
     open_sandbox(GR_SANDBOX_IF_POSSIBLE);
@@ -310,7 +310,7 @@ static void kill_a_grader(unsigned after_us, int out)
 }
 
 /* bubblewrap's own processes have that word on their command lines, too, but not before they are
- * bubblewrap: so first everything that could come to be that has to end, which the pipe tells. */
+ * bubblewrap: so first every process that could become one has to end, which the pipe shows. */
 Test(box, it_ends_with_the_grader_whenever_that_is)
 {
     int out[2];

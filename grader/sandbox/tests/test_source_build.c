@@ -230,7 +230,7 @@ Test(source_build, a_lab_cannot_reach_what_is_not_its_own)
         cr_expect(not(b.built), "%s", text);
         cr_expect(strstr(b.said, "No such file") || strstr(b.said, "file not found"), "%s", b.said);
         gr_source_build_free(&b);
-        b = build_lab(text, &none, 0); /* all but the first are there to be had */
+        b = build_lab(text, &none, 0); /* all but the first are available */
         cr_expect(eq(int, b.built, i > 0), "%s: %s", text, b.said);
         gr_source_build_free(&b);
     }

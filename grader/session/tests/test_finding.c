@@ -1,4 +1,4 @@
-/* Which of several findings of the virtual GPU the grader tells of, and calls that were refused. */
+/* The grader's choice among several findings of the virtual GPU, and refused calls. */
 #include "grader/session/finding.h"
 
 #include <criterion/criterion.h>

@@ -142,7 +142,7 @@ steps_of() { # NODE
     done | sort -u
 }
 
-# The process before its children, so that it cannot tell anybody.
+# The process before its children, so that it cannot report them.
 stop_tree() { # PROCESS
     children=$(pgrep -P "$1" || true)
     kill -KILL "$1" 2>/dev/null || true

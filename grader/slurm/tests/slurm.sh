@@ -73,8 +73,8 @@ wait_until() {
 running() { squeue --noheader --array --states=running --format '%F_%K' | grep -q .; }
 first_running() { squeue --noheader --array --states=running --format '%F_%K' | head -n 1; }
 gone() { ! squeue --noheader --array --states=running,completing --format '%F_%K' | grep -qx "$1"; }
-# interrupt COMMAND...: does so to a task that runs, with its name behind. Fails if that had ended by then: its
-# outcome is there, or is stored already.
+# interrupt COMMAND...: does so to a task that runs, with its name behind. Fails if that had ended
+# by then: its outcome exists, or is stored already.
 interrupt() {
     interrupted=$(first_running)
     [ -n "$interrupted" ] && "$@" "$interrupted" && wait_until gone "$interrupted" || return 1
@@ -106,7 +106,8 @@ all_nodes_were_used() {
 nothing_is_left() { [ ! -e cluster.db.files/slurm ] || { ls cluster.db.files/slurm; return 1; }; }
 again_is_nothing() { on_cluster cluster.db --gpus 1 && grep -q '^0 graded.*were up to date' said-cluster.db; }
 
-# Tasks are queued again and cancelled, and the collector is killed; the next one goes on. "all": a node dies.
+# Tasks are queued again and cancelled, and the collector is killed; the next one resumes. "all": a
+# node dies.
 disturbed() {
     # shellcheck disable=SC2086
     "$build/grader" class in $how --gradebook disturbed.db --slurm --array-limit 4 >said-disturbed.db 2>&1 &
@@ -140,7 +141,7 @@ a_task_that_ended_does_nothing() {
     grep -q 'no such task' late
 }
 
-# No images: a fault, tried again, and at last told as one.
+# No images: a fault, tried again, and at last reported as one.
 not_the_students() {
     CONVLAB_DATA=$PWD/none on_cluster fault.db --only s003,s001 --retries 1
     [ "$(sql fault.db "SELECT count(*) FROM grade WHERE status = 'fault' AND score IS NULL")" -eq 2 ] &&
@@ -218,7 +219,7 @@ a_gpu_each() {
         { cat given said-gpus.db; return 1; }
 }
 
-claim 'without Slurm, one line says so' without_slurm
+claim 'without Slurm, one line reports it' without_slurm
 grade one.db
 "$here/cluster.sh" start "$scratch/cluster" || exit 1
 export SLURM_CONF="$scratch/cluster/slurm.conf"
@@ -227,7 +228,7 @@ claim 'all nodes were used, with a GPU each' all_nodes_were_used
 claim 'nothing is left beside the gradebook' nothing_is_left
 claim 'once more: all is up to date' again_is_nothing
 claim 'requeued, cancelled, killed: the same gradebook' disturbed "${1:-}"
-claim 'what the cluster did is no fault of the students, and is told' faults_are_told_apart
+claim 'faults of the cluster are reported, and not charged to students' faults_are_told_apart
 claim 'a task that ended does nothing when it is started again' a_task_that_ended_does_nothing
 claim 'what could not be graded is a fault' not_the_students
 if [ "${1:-}" = all ]; then

@@ -1,4 +1,4 @@
-/* What a sweep takes for parameters, what it says of a source, and what its tables hold. */
+/* A sweep's parameters, its view of a source, and its tables. */
 #include "base/tests/temp_folder.h"
 
 #include "base/tsv.h"
@@ -52,9 +52,9 @@ Test(sweep, what_is_no_parameter_is_named)
         {"TILE=a b", "not one for -D"},
         {"TILE=8\n9", "not one for -D"},
         {"TILE=\"x\"", "not one for -D"},
-        {"TILE=8,16,8", "there twice"},
+        {"TILE=8,16,8", "appears twice"},
         {"TILE=../../etc", "not one for -D"},
-        {"A=1", "there twice"},
+        {"A=1", "appears twice"},
         {"TILE=000000000000000000000000000000000000000000", "not one for -D"},
     };
     static const char *const a[] = {"A=1"};

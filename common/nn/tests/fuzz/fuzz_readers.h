@@ -1,6 +1,6 @@
-/* What must hold for any input at all: the readers of files that people hand around either accept
- * it, and then what they return is consistent, or they reject it with a report and return nothing.
- * Shared by the fuzzer (fuzz_readers.c) and the test that replays its corpus (test_fuzz.c). */
+/* Claims about any input: a reader of files that people hand around either accepts it and returns
+ * consistent data, or rejects it with a report and returns nothing. Shared by the fuzzer
+ * (fuzz_readers.c) and the test that replays its corpus (test_fuzz.c). */
 #ifndef CONVLAB_NN_TESTS_FUZZ_READERS_H
 #define CONVLAB_NN_TESTS_FUZZ_READERS_H
 
@@ -92,7 +92,7 @@ static inline int fuzz_idx(const uint8_t *bytes, size_t size)
     FUZZ_CHECK(fd >= 0 && write(fd, bytes, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     int accepted = fuzz_idx_with(path, 3, 0) | fuzz_idx_with(path, 1, 0);
-    /* What is whole can be read in part. */
+    /* A whole data set can be read in part. */
     int images_in_part = fuzz_idx_with(path, 3, 2), labels_in_part = fuzz_idx_with(path, 1, 2);
     FUZZ_CHECK(!accepted || images_in_part || labels_in_part);
     close(fd);

@@ -66,7 +66,7 @@ def check_names(symbols, version, declared):
 
 
 def exports(include):
-    """The functions of the library beside the headers, if it is there."""
+    """The functions of the library beside the headers, if that exists."""
     for library in sorted(include.parent.glob("lib64/libcudart.so.1[23]")):
         run = subprocess.run(["nm", "-D", "--defined-only", str(library)], text=True, capture_output=True, check=True)
         return re.findall(r"^\w+ T (\w+)", run.stdout, re.M)

@@ -8,14 +8,14 @@
 #include <stddef.h>
 
 /* The device of the test that runs: a process that serves in a fork of the test, so that sanitizers
- * and coverage see it. What it says goes to a file. */
+ * and coverage see it. Its output goes to a file. */
 extern struct vg_process device;
 
 /* Starts it, with a control channel; ends it by closing door and control: it must end well. */
 void device_start(void);
 void device_end(void);
 
-/* What it has said since the last time; valid until the next call. */
+/* Its output since the last call; valid until the next one. */
 const char *device_said(void);
 
 /* Sends a descriptor through the door. */

@@ -1,5 +1,4 @@
-/* What a confined process can still do, and what not. Each test confines a process of its own: the
- * test's. */
+/* The rights of a confined process. Each test confines its own process. */
 #include "vgpu/device/device_confinement.h"
 #include "vgpu/device/device_process.h"
 #include "vgpu/device/memory_limit.h"

@@ -154,7 +154,7 @@ Test(records, have_each_finding_once)
     }
 }
 
-/* What a client claims of a copy is not believed: what moves, takes time. */
+/* A client's claim about a copy is not used: the bytes moved take time. */
 Test(records, time_copies_by_what_was_moved)
 {
     uint64_t kernel;

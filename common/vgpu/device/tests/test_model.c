@@ -148,7 +148,7 @@ Test(timeline, polling_comes_to_an_end)
     cr_assert_lt(asked, 1000);
 }
 
-/* What cudaOccupancyMaxActiveBlocksPerMultiprocessor() returned on an H200. */
+/* Results of cudaOccupancyMaxActiveBlocksPerMultiprocessor() on an H200. */
 Test(occupancy, is_that_of_an_h200)
 {
     struct vg_profile p = h200();

@@ -101,7 +101,7 @@ Test(picture_page, is_one_for_each_kernel_with_links_to_the_others)
     free(second);
 }
 
-/* What a page consists of does not end where a string says so. */
+/* A string cannot end the parts of a page. */
 Test(picture_page, holds_hostile_text)
 {
     struct st_error err;

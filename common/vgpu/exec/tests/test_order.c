@@ -7,7 +7,7 @@
 
 enum { BLOCKS = 37, WARPS = 5 };
 
-/* Every warp takes a ticket: out[block][warp] = how many were there before. */
+/* Every warp takes a ticket: out[block][warp] = how many came before it. */
 static const char *const tickets = PTX_HEAD
     ".visible .entry tickets(.param .u64 p, .param .u64 q)\n{\n"
     ".reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %rd<6>;\n"

@@ -1,4 +1,4 @@
-// What a launch of an empty kernel costs, through the runtime library and the device process: part
+// The cost of launching an empty kernel, through the runtime library and the device process: part
 // of `make bench`, by `build/vgpu-run build/vgpu/tests/bench/launch_overhead`. Runs on a GPU as
 // well.
 #include <algorithm>

@@ -1,6 +1,6 @@
-// What a warp's atomic operations and its traffic through shared memory cost, in nanoseconds of one core:
-// part of `make bench`, by `build/vgpu-run --cores 1 build/vgpu/tests/bench/shared_and_atomics`. Runs on a
-// GPU as well.
+// The cost of a warp's atomic operations and its traffic through shared memory, in nanoseconds of
+// one core: part of `make bench`, by `build/vgpu-run --cores 1
+// build/vgpu/tests/bench/shared_and_atomics`. Runs on a GPU as well.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

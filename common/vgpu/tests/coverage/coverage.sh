@@ -53,7 +53,7 @@ verdict() {
     fi
 }
 
-# What the program or a tool said of it, for the table.
+# The program's or a tool's message, for the table.
 reason() { # VERDICT
     case $1 in
     unbuilt) grep -m 1 -E 'error|fatal|undefined' "$work/built" ;;

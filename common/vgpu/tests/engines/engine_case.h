@@ -49,7 +49,7 @@ struct engine_case {
 /** Reads the comments of a case. @return false if one of them cannot be read. */
 bool case_read(struct engine_case *to, const char *ptx);
 
-/** What a buffer holds at first: "zero", "data" (bits of all types, with awkward values among them)
+/** Initial contents of a buffer: "zero", "data" (bits of all types, with awkward values among them)
  * or "index" (32-bit numbers below 4096). Memory of the kind "holes" is as "data" but for its third
  * quarter, which stays uninitialised, and so does all of "none"; "freed" is freed before the
  * launches.

@@ -10,8 +10,8 @@
 
 /** Runs a case in this process. */
 struct outcome variant_run_here(const struct variant *variant, const struct engine_case *c);
-/** What the translator gets wrong from now on, or NULL. Native code must then be made before it is run,
- * and on one core. */
+/** A mistake that the translator makes from now on, or NULL. Native code must then be made before
+ * it is run, and on one core. */
 void variant_spoil(const struct engine_spoil *spoil);
 /** Loads the translator, once. @return NULL if there is none. */
 const struct vg_translator *variant_translator(void);

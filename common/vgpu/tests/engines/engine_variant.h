@@ -1,6 +1,5 @@
 /** @file
- * A way to run a case: instruction set, cores and engine. What one of them shows must be what any
- * other shows.
+ * A way to run a case: instruction set, cores and engine. All of them must show the same.
  */
 #ifndef CONVLAB_ENGINE_VARIANT_H
 #define CONVLAB_ENGINE_VARIANT_H
@@ -15,7 +14,7 @@ struct variant {
 };
 
 /** Reads "TARGET[:CORES[:ENGINE]]", by default one core and the interpreter. @return false if that
- * is no variant. */
+ * is not a variant. */
 bool variant_read(struct variant *to, const char *text);
 /** Writes what variant_read() reads. */
 const char *variant_name(const struct variant *variant, char to[40]);
@@ -34,7 +33,7 @@ struct outcome {
 };
 
 /** Runs a case on a device of its own, in a process of its own: machine code may be wrong in any way.
- * What it returns is freed with outcome_free(). */
+ * Free its result with outcome_free(). */
 struct outcome variant_run(const struct variant *variant, const struct engine_case *c);
 void outcome_free(struct outcome *outcome);
 

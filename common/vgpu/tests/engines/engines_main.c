@@ -176,7 +176,7 @@ static void run_seeds(struct engines *e)
     }
 }
 
-/* What was changed at random runs by the last B only: it may do anything but end the process. */
+/* Randomly changed code is run by the last B only: it may do anything but end the process. */
 static void run_mutations(struct engines *e, const char *name, const char *text)
 {
     struct variant v = e->b[e->b_count - 1];

@@ -171,8 +171,8 @@ static void write_addresses(struct gen *g)
     emit_kept(g, "mad.wide.u32 %%g7, %%x0, %d, %%g7;", GEN_WARP_BYTES);
 }
 
-/* What the statements name, has a value before the first of them: the same in all threads, in order, or
- * from memory. */
+/* Everything that statements name has a value before the first of them: the same in all threads, in
+ * order, or from memory. */
 static bool names(const char *body, const char *prefix, int number)
 {
     char text[16];
@@ -307,7 +307,7 @@ static void write_function(struct gen *g, int number)
     emit_kept(g, "}");
 }
 
-/* What the registers hold at the end. */
+/* The contents of the registers at the end. */
 static void write_last(struct gen *g, const char *body)
 {
     static const struct {

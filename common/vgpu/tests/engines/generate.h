@@ -1,8 +1,8 @@
 /** @file
  * Random PTX programs, as cases (engine_case.h): any control flow, all types, all kinds of access.
  *
- * What a program computes depends on nothing that engines may do differently: a thread writes only
- * its own elements, or adds to common ones with operations that commute; registers, local and
+ * A program's results do not depend on anything that engines may do differently: a thread writes
+ * only its own elements, or adds to common ones with operations that commute; registers, local and
  * shared memory are written before they are read. A few programs break this within a block, whose
  * warps take turns in a fixed order.
  */

@@ -1,9 +1,9 @@
-/* What is wrong in generated programs: accesses that end a kernel, and reads of what nobody wrote,
- * whose values are not looked at. */
+/* Faults in generated programs: accesses that end a kernel, and reads of unwritten memory, whose
+ * values are not used. */
 #include "vgpu/tests/engines/generator.h"
 
-/* %a0: an address that is past the end of memory in some lanes. What blocks write there, no other
- * thread looks at: the order of blocks is free. */
+/* %a0: an address that is past the end of memory in some lanes. No thread reads what other blocks
+ * write there: the order of blocks is free. */
 static void past_the_end(struct gen *g)
 {
     const int bytes = g->has.own_edge ? 16 : 4;

@@ -13,7 +13,7 @@ static const int shaped[] = {
     IR_XOR_PRED, IR_NOT_PRED, IR_CVT_PAIR,  IR_CVT_FP8,   IR_CVT_F16_FP8,
 };
 
-/* What most programs consist of. */
+/* The bulk of most programs. */
 static const int common[] = {
     IR_ADD_32,       IR_ADD_32,    IR_ADD_64,       IR_SUB_32,      IR_MUL_LO_32, IR_MUL_WIDE_U32,
     IR_MUL_WIDE_S32, IR_MAD_LO_32, IR_MAD_WIDE_S32, IR_AND_32,      IR_OR_32,     IR_XOR_32,

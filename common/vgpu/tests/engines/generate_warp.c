@@ -1,7 +1,7 @@
-/* What the lanes of a warp do together, in generated programs. */
+/* Operations that the lanes of a warp do together, in generated programs. */
 #include "vgpu/tests/engines/generator.h"
 
-/* A warp whose lanes all come here, if statements around say so. */
+/* A warp whose lanes all come here, if the statements around it allow that. */
 static bool is_whole(const struct gen *g)
 {
     return gen_is_uniform(g) && g->has.full_warps && !g->has.exits;

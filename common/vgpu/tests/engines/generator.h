@@ -79,7 +79,7 @@ struct gen_jump {
     int depth;       /**< uniform loops around it, which it must not leave */
 };
 
-/** What a program has; see features_choose(). */
+/** Features of a program; see features_choose(). */
 struct gen_features {
     bool unstructured;  /**< goto, also into loops, and webs of jumps */
     bool ordered;       /**< results that depend on the order of a block's warps */
@@ -130,7 +130,7 @@ const char *pick_word(struct gen *g, const char *words);
 
 /* ---- values: texts that are good until 31 more were asked for ---- */
 const char *name(struct gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** What a value is: 'h' 16 bits, 'r' 32, 'q' 64, 'f' float32, 'd' float64, 'p' predicate. */
+/** Type of a value: 'h' 16 bits, 'r' 32, 'q' 64, 'f' float32, 'd' float64, 'p' predicate. */
 const char *to_register(struct gen *g, char kind);
 const char *from_register(struct gen *g, char kind);
 /** A register, or a number. */

@@ -1,4 +1,4 @@
-// float4 loads over an array whose length is no multiple of four.
+// float4 loads over an array whose length is not a multiple of four.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void sum(const float4 *in, float *out, int n)

@@ -265,7 +265,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
                 packet.fixed.a[i] = value_of(&in);
             packet.fixed.api[0] = how & 1 ? 'f' : '\0';
             packet.fixed.payload_bytes = (uint32_t)payload_of(&in, how, packet.payload);
-            /* A huge grid is no fault of the device's, it only takes long. */
+            /* A huge grid is not the device's fault, it only takes long. */
             uint64_t *a = packet.fixed.a;
             if (op % (VP_OPS + 1) == VP_LAUNCH &&
                 (double)(uint32_t)a[1] * (double)(a[1] >> 32) * (double)(uint32_t)a[2] > BLOCKS_MAX)

@@ -1,4 +1,4 @@
-// Plain additions to global memory that are no race: by one block, in launches one after the other,
+// Plain additions to global memory that do not race: by one block, in launches one after the other,
 // and under a lock.
 #include "vgpu/tests/check.cuh"
 

@@ -20,7 +20,7 @@ __global__ void steps()
 
 int main()
 {
-    // What kernels print goes to stdout: let stdout be a file for a while.
+    // Kernels print to stdout: let stdout be a file for a while.
     char path[] = "/tmp/device_printf_XXXXXX";
     int file = mkstemp(path), saved = dup(1);
     fflush(stdout);

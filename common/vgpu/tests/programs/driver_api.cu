@@ -244,7 +244,7 @@ static void fills_and_rows(void)
     DO(cuMemFree, p);
 }
 
-// What is refused leaves the runtime's last error alone.
+// A refused call does not change the runtime's last error.
 static void refused(void)
 {
     CUmodule module;

@@ -1,4 +1,4 @@
-// More printf than any buffer holds: the program goes on, and what does not fit is lost.
+// More printf than any buffer holds: the program continues, and the surplus is lost.
 #include "vgpu/tests/check.cuh"
 
 #include <sys/stat.h>

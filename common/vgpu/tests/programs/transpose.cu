@@ -1,4 +1,5 @@
-// A matrix transpose through padded tiles in shared memory; sizes that are no multiple of the tile.
+// A matrix transpose through padded tiles in shared memory; sizes that are not multiples of the
+// tile.
 #include "vgpu/tests/check.cuh"
 
 const int TILE = 32, ROWS = 8;

@@ -1,4 +1,4 @@
-// Vector addition with a guard: a size that is no multiple of the block.
+// Vector addition with a guard: a size that is not a multiple of the block.
 #include "vgpu/tests/check.cuh"
 
 __global__ void add(const float *a, const float *b, float *c, int n)

@@ -1,4 +1,4 @@
-"""PyCUDA has nvcc compile a kernel, and its arrays have kernels of their own. (nvcc is told to write PTX where
+"""PyCUDA has nvcc compile a kernel, and its arrays have kernels of their own. (nvcc has to write PTX where
 PyCUDA wants machine code: see docs/virtual-gpu.md.)"""
 import numpy as np
 import pycuda.autoinit  # noqa: F401: makes the context

@@ -1,5 +1,5 @@
-// A kernel that needs more registers than a block of 1024 threads leaves for each, without machine code that says
-// so: ptxas is asked.
+// A kernel that needs more registers than a block of 1024 threads leaves for each, without machine
+// code that states them: ptxas is asked.
 #include "vgpu/tests/faults.cuh"
 
 const int VALUES = 120;

@@ -1,4 +1,4 @@
-/* What the programs that are profiled share.
+/* Shared by the programs that are profiled.
  *
  * Each says in its first lines what vprof must find, and what it must end with:
  *     // expect: kernel=32 copy_htod=32 status=0

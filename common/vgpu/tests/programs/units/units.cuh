@@ -1,4 +1,4 @@
-// What the two units of units.cu share.
+// Shared by the two units of units.cu.
 #pragma once
 
 #include "vgpu/tests/check.cuh"

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/rng.h"
 #include "grader/compare/verify.h"
+#include "grader/technique/technique.h"
 #include "nn/oracle.h"
 
 #include <math.h>
@@ -19,11 +20,15 @@ enum { RANDOM_STREAM = 0x7ec4 };
  * that one comes first which has several input maps. There are as many maps, and rows have the same
  * remainder by 4, for accesses of 2 or 4 elements. Planes are a little smaller, that of the first only
  * a little more than a tile of 16. What larger ones execute beyond that is seen, and proved, where they
- * are timed. */
+ * are timed. Where layers are compared they have their own size: by it a program chooses its blocks. */
 static struct conv_shape layer_shape(const struct grading *g, size_t layer)
 {
     static const struct conv_shape least[GR_PROOF_LAYERS] = {{GR_PROOF_IMAGES, 24, 12, 21, 25, 5},
                                                              {GR_PROOF_IMAGES, 12, 1, 58, 62, 5}};
+    static const struct conv_shape own[GR_PROOF_LAYERS] = {{GR_PROOF_IMAGES, 24, 12, 33, 33, 5},
+                                                           {GR_PROOF_IMAGES, 12, 1, 70, 70, 5}};
+    if (gr_technique_compares_layers(g->technique))
+        return own[layer];
     struct rng rng = rng_make(g->options->seed, RANDOM_STREAM + layer);
     struct conv_shape s = least[layer];
     s.H += rng_range(&rng, 0, 3);

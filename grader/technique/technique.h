@@ -14,6 +14,9 @@
 size_t gr_technique_facts(const struct gr_item *technique, const struct gr_way *ways, size_t layers,
                           struct gr_evidence *to);
 
+/** @return whether a fact of @p technique (or NULL) compares layers with each other. */
+bool gr_technique_compares_layers(const struct gr_item *technique);
+
 /** Whether the item asks for facts of facts.def, as these are asked for, and for counters that there
  * are. @param path  the rubric @return ST_BAD_FORMAT with what is wrong, and what there is. */
 enum st_code gr_technique_known(const struct gr_item *technique, const char *path,

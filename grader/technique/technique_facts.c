@@ -350,6 +350,18 @@ size_t gr_technique_facts(const struct gr_item *technique, const struct gr_way *
     return n;
 }
 
+bool gr_technique_compares_layers(const struct gr_item *technique)
+{
+    for (unsigned i = 0; technique && i < technique->facts_count; i++) {
+        struct gr_bound wanted;
+        gr_bound_read(&wanted, technique->facts[i]);
+        const struct fact *fact = fact_called(wanted.fact);
+        if (fact && fact->layers > 1)
+            return true;
+    }
+    return false;
+}
+
 static enum st_code no_such(const char *what, const char *got, const char *expected,
                             const char *path, struct st_error *err)
 {

@@ -97,7 +97,7 @@ static enum st_code add_subjects(const struct options *o, struct bench_subjects 
         *path++ = '\0';
         code = bench_subject_add_library(all, o->library[i], path, err);
     }
-    for (int m = 2; m <= 9 && !o->libraries && !code; m++) {
+    for (int m = 2; m < 100 && !o->libraries && !code; m++) {
         char name[8], path[PATH_MAX];
         snprintf(name, sizeof name, "m%d", m);
         path_format(path, sizeof path, "%s/reference/%s/libconv.so", build, name);

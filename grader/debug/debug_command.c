@@ -20,6 +20,7 @@ enum { EXIT_RIGHT, EXIT_WRONG, EXIT_NOT_RUN };
 
 /* Each takes up to three entries of the log. */
 enum { MOST_PRODUCTS = 2500000 };
+enum { LONGEST_RUN_S = 600 };
 
 struct arguments {
     struct gr_options options;
@@ -128,7 +129,7 @@ static enum st_code make_data(struct trial *t, uint64_t seed, struct st_error *e
 
 static enum st_code run_once(struct trial *t, size_t output, struct st_error *err)
 {
-    return gr_follow(t->g, &t->conv, output, &t->session, &t->run, err);
+    return gr_follow(t->g, &t->conv, output, LONGEST_RUN_S, &t->session, &t->run, err);
 }
 
 static const float *outputs(const struct trial *t)

@@ -11,7 +11,7 @@
 /* Products of a shape that is followed unasked: a second in the interpreter. */
 enum { MOST_PRODUCTS = 200000 };
 
-enum st_code gr_follow(struct grading *g, const struct gr_conv *conv, size_t output,
+enum st_code gr_follow(struct grading *g, const struct gr_conv *conv, size_t output, double limit_s,
                        struct gr_session *session, struct gr_run *run, struct st_error *err)
 {
     const struct conv_shape *s = &conv->shape;
@@ -31,7 +31,7 @@ enum st_code gr_follow(struct grading *g, const struct gr_conv *conv, size_t out
     gr_arena_fill(&g->arena, conv);
     code = gr_session_start(session, &g->host, g->library, &g->arena, run, err);
     if (!code && !run->message[0]) {
-        gr_session_run(session, s, &g->arena, 600, run);
+        gr_session_run(session, s, &g->arena, limit_s, run);
         code = run->outcome == GR_DEVICE_LOST ? gr_device_lost(run, err) : ST_OK;
     }
     g->host.prove = host.prove;
@@ -73,7 +73,8 @@ bool gr_follow_difference(struct grading *g, const struct gr_case *c,
         nn_conv_macs(&conv.shape) > MOST_PRODUCTS)
         return false;
     gr_session_end(&g->session); /* they share the arena */
-    const bool found = !gr_follow(g, &conv, wrong->first, &session, &run, &ignored) &&
+    const bool found = !gr_follow(g, &conv, wrong->first, gr_time_limit_s(g, &conv.shape), &session,
+                                  &run, &ignored) &&
                        run.outcome == GR_RAN && describe(g, &session, c, wrong, to, room);
     gr_session_end(&session);
     return found;

@@ -10,8 +10,9 @@
 /** Runs a convolution in a process of its own.
  * @param session  closed, or of an earlier run, which it ends; the caller ends it
  * @param output   index of the element of y whose steps are recorded, or SIZE_MAX: none
+ * @param limit_s  seconds until it is stopped
  * @return ST_OK if it ran, however it ended */
-enum st_code gr_follow(struct grading *g, const struct gr_conv *conv, size_t output,
+enum st_code gr_follow(struct grading *g, const struct gr_conv *conv, size_t output, double limit_s,
                        struct gr_session *session, struct gr_run *run, struct st_error *err);
 
 /** Where a wrong output parts from the convolution, in one sentence: a product with its source line.

@@ -1,7 +1,7 @@
 /* The pairs as a page: each source with the lines marked that the other has, too. */
 #include "base/files.h"
 #include "base/page_template.h"
-#include "base/utf8.h"
+#include "grader/report/report_parts.h"
 #include "grader/similar/resemble.h"
 
 #include <stdlib.h>
@@ -20,28 +20,10 @@ struct line {
 
 static void put_text(FILE *out, const char *text, size_t bytes)
 {
-    char *part = strndup(text, bytes), *valid = part ? utf8_repair(part) : NULL;
-    for (const char *at = valid ? valid : ""; *at; at++)
-        switch (*at) {
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        case '\r':
-            break;
-        default:
-            fputc((unsigned char)*at < ' ' && *at != '\t' ? '?' : *at, out);
-        }
+    char *part = strndup(text, bytes && text[bytes - 1] == '\r' ? bytes - 1 : bytes);
+    if (part)
+        gr_put_html(out, part);
     free(part);
-    free(valid);
 }
 
 static int by_hash(const void *a, const void *b)

@@ -338,6 +338,21 @@ static enum st_code check_decided(const struct source *s, const struct cl_weight
     return ST_OK;
 }
 
+static void note_uncounted(struct cl_final_list *list, const struct source *s,
+                           const struct cl_weights *weights)
+{
+    for (size_t i = 0; i < s->grades.n; i++) {
+        const char *milestone = s->grades.row[i].milestone;
+        bool noted = is_counted(weights, milestone);
+        for (size_t k = 0; k < i && !noted; k++)
+            noted = strcmp(s->grades.row[k].milestone, milestone) == 0;
+        const size_t length = strlen(list->uncounted);
+        if (!noted)
+            snprintf(list->uncounted + length, sizeof list->uncounted - length, "%s%s",
+                     length ? ", " : "", milestone);
+    }
+}
+
 static void free_source(struct source *s)
 {
     gb_check_result_free(&s->unchecked);
@@ -403,6 +418,7 @@ enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
     enum st_code code = read_source(&s, book, err);
     if (!code)
         code = check_decided(&s, weights, err);
+    note_uncounted(list, &s, weights);
     if (!code && !(list->row = calloc(s.submissions.n + 1, sizeof *list->row)))
         code = st_fail(err, ST_NO_MEMORY, "cannot hold the final grades in memory");
     for (size_t i = 0; !code && i < s.submissions.n; i++) {

@@ -69,6 +69,7 @@ struct cl_final_list {
     size_t lates;
     struct cl_final
         *late; /**< what some students get instead, by their deadlines (grader/standing) */
+    char uncounted[128]; /**< "m40, m41": milestones with grades that no part counts; "" if none */
 };
 
 /** @return a student's own, where being late makes it another than the submission's, or @p otherwise. */

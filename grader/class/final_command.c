@@ -159,6 +159,11 @@ int gr_command_final(int argc, char **argv)
         st_print(stderr, "grader final", &err);
     else
         print_open(&list);
+    if (!code && list.uncounted[0])
+        fprintf(
+            stderr,
+            "grader final: graded, but in no part that gives points: %s (hint: add to a row of %s)\n",
+            list.uncounted, a.weights ? a.weights : "grader/class/weights.tsv");
     cl_final_free(&list);
     gb_roster_free(&roster);
     gb_close(book);

@@ -101,14 +101,14 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err);
  * check "technique", if the rubric has it. */
 enum st_code gr_technique_check(struct grading *g, struct st_error *err);
 
-/** Part of inference, on the virtual GPU: looks at what the last run, which was right and timed,
- * executed. What was not proved goes into @p check and into the check "technique" (gr_check.lacks of
+/** Part of inference: no points without a proof of the work, whatever the unit shapes were. On the
+ * virtual GPU it looks at what the last run, which was right and timed, executed. What was not proved goes into @p check and into the check "technique" (gr_check.lacks of
  * both). */
 enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *shape,
                                  struct gr_check *check, struct st_error *err);
 
-/** Part of the unit shapes: once they have passed, completes the proof of the work. Of a GPU milestone
- * without the check "technique": fails @p check if its kernels did not do it.
+/** Part of the unit shapes: once they have passed, completes the proof of the work, and fails @p check
+ * if the kernels of a GPU milestone did not do it.
  * @param right  a shape that was right, to prove the work by if others were wrong; or NULL */
 enum st_code gr_work_check(struct grading *g, struct gr_check *check,
                            const struct conv_shape *right, struct st_error *err);

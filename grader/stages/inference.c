@@ -189,15 +189,6 @@ static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *che
             "the unit shapes are right and this shape is not: what depends on size? (an int that overflows, a fixed-size array, work split among threads)");
 }
 
-/* Says that kernels did not do the work of a run; "" if they did. */
-static const char *idle_in(struct grading *g, const struct gr_check *check,
-                           const struct gr_run *run)
-{
-    return run->idle[0]           ? run->idle
-           : check->lacks.fact[0] ? check->lacks.text
-                                  : gr_check_add(g, "unit_shapes")->lacks.text;
-}
-
 /* Whether the oracle's output is computed once and kept: it is needed in every repeat. */
 static bool keeps_expected(const struct grading *g, const struct conv_shape *shape)
 {
@@ -284,7 +275,7 @@ static bool judge_outputs(struct gr_inference_stage *in, struct gr_check *check,
                          l->layer);
         return false;
     }
-    const char *idle = idle_in(in->g, check, run);
+    const char *idle = check->lacks.fact[0] ? check->lacks.text : run->idle;
     if (idle[0])
         explain(in, check, l->layer, GR_IDLE_PATTERN, idle, GR_IDLE_HINT);
     return !idle[0] && !l->last;

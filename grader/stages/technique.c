@@ -33,40 +33,48 @@ static enum st_code check_share(struct grading *g, struct gr_check *check,
     return status;
 }
 
+/* @pre the proof was made @return false, with what the work lacks, if kernels have not done it */
+static bool is_work_proved(const struct grading *g, struct gr_evidence *lacks)
+{
+    return !g->milestone.cuda || !gr_technique_facts(NULL, g->proof->way, GR_PROOF_LAYERS, lacks) ||
+           lacks->holds;
+}
+
+/* The unit shapes have passed, but the layers that prove the work have not. */
+static void fail_unproved(struct grading *g, struct gr_check *check)
+{
+    const struct gr_check *seen = &g->proof->seen;
+    char passed[256];
+    snprintf(passed, sizeof passed, "%s", check->message);
+    if (strcmp(seen->pattern, "low_precision") == 0) {
+        gr_check_pattern(check, seen->pattern);
+        gr_check_set(check, GR_FAIL, "%s", seen->message);
+    } else if (!gr_check_find(g, "technique")) {
+        gr_check_set(check, seen->status, "%s\nbut not when its %s%s: %.300s", passed,
+                     g->milestone.cuda ? "work was proved" : "precision was measured",
+                     g->host.device == RUNNER_ON_GPU ? " on the virtual GPU" : "", seen->message);
+    } else {
+        return; /* (that check says so) */
+    }
+    gr_check_hint(check, "%s", seen->hint);
+}
+
 enum st_code gr_work_check(struct grading *g, struct gr_check *check,
                            const struct conv_shape *right, struct st_error *err)
 {
     enum st_code status = ST_OK;
-    if (g->proof && check->status != GR_PASS) {
-        status = check_share(g, check, right, err);
-        gr_proof_free(g->proof);
-        g->proof = NULL;
-    }
-    if (!g->proof)
+    struct gr_evidence lacks;
+    if (g->proof && check->status != GR_PASS)
+        return check_share(g, check, right, err);
+    if (!g->proof || (status = gr_proof_end(g, err)))
         return status;
-    status = gr_proof_end(g, err);
-    const struct gr_proof *p = g->proof;
-    const bool is_imprecise = !status && strcmp(p->seen.pattern, "low_precision") == 0;
-    if (status || (gr_check_find(g, "technique") && !is_imprecise))
-        return status;
-    struct gr_evidence work;
-    char passed[256];
-    snprintf(passed, sizeof passed, "%s", check->message);
-    if (p->made && g->milestone.cuda && gr_technique_facts(NULL, p->way, GR_PROOF_LAYERS, &work) &&
-        !work.holds) {
-        check->lacks = work;
+    if (!g->proof->made)
+        fail_unproved(g, check);
+    else if (!is_work_proved(g, &lacks)) {
+        check->lacks = lacks;
         gr_check_pattern(check, GR_IDLE_PATTERN);
-        gr_check_set(check, GR_FAIL, "%s", work.text);
+        gr_check_set(check, GR_FAIL, "%s", lacks.text);
         gr_check_hint(check, GR_IDLE_HINT);
-    } else if (is_imprecise) {
-        gr_check_pattern(check, p->seen.pattern);
-        gr_check_set(check, GR_FAIL, "%s", p->seen.message);
-        gr_check_hint(check, "%s", p->seen.hint);
-    } else if (!p->made) {
-        gr_check_set(check, p->seen.status, "%s\nbut not when its %s%s: %.300s", passed,
-                     g->milestone.cuda ? "work was proved" : "precision was measured",
-                     g->host.device == RUNNER_ON_GPU ? " on the virtual GPU" : "", p->seen.message);
-        gr_check_hint(check, "%s", p->seen.hint);
     }
     return ST_OK;
 }
@@ -156,6 +164,34 @@ static const struct gr_executed_block *prove_more(struct grading *g, const struc
     return beyond;
 }
 
+/* The layers that prove the work were wrong. A submission that is right for the models alone proves it
+ * with a layer of theirs, at last with as many images as it may be written for.
+ * @return false, with what is lacking, if not, or with *status set */
+static bool is_layer_proved(struct grading *g, const struct conv_shape *shape,
+                            struct gr_evidence *lacks, enum st_code *status, struct st_error *err)
+{
+    bool *proved = &g->proof->is_proved[gr_layer_like(shape)];
+    struct gr_check seen = {.status = GR_PASS};
+    struct gr_way *way = *proved ? NULL : malloc(sizeof *way);
+    if (!*proved && !way)
+        *status = st_fail(err, ST_NO_MEMORY, "cannot hold the work of a layer in memory");
+    bool right = *proved || !way;
+    for (int i = 0; i < 2 && !right && !*status; i++) {
+        const int images[] = {GR_PROOF_IMAGES, 100};
+        struct conv_shape s = *shape;
+        s.B = s.B > images[i] ? images[i] : s.B;
+        right = gr_prove(g, &s, GR_PROOF_LAYERS + (size_t)i, way, &seen, status, err);
+        *proved = right && gr_technique_facts(NULL, way, 1, lacks) && lacks->holds;
+    }
+    free(way);
+    if (!right && !*status) {
+        snprintf(lacks->fact, sizeof lacks->fact, "proved_work");
+        snprintf(lacks->text, sizeof lacks->text,
+                 "right, but not when its work on the GPU was proved: %.250s", seen.message);
+    }
+    return *proved && !*status;
+}
+
 enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *shape,
                                  struct gr_check *check, struct st_error *err)
 {
@@ -164,8 +200,15 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
     struct gr_check *technique = gr_check_find(g, "technique");
     struct gr_executed run = {0};
     struct gr_evidence lacks = {.fact = ""};
-    enum st_code status = ST_OK;
-    if (!record || !p || !p->made)
+    enum st_code status = p && g->milestone.cuda ? gr_proof_end(g, err) : ST_OK;
+    if (status || !p || !g->milestone.cuda || p->seen.status == GR_SKIP)
+        return status;
+    if (p->made ? !is_work_proved(g, &lacks) : !is_layer_proved(g, shape, &lacks, &status, err)) {
+        check->lacks = lacks;
+        return status;
+    }
+    lacks.fact[0] = '\0';
+    if (!record)
         return ST_OK;
     if (!gr_executed_add(&run, g->technique, record, shape))
         return st_fail(err, ST_NO_MEMORY, "cannot hold what a layer executed in memory");

@@ -271,8 +271,9 @@ enum st_code gr_proof_end(struct grading *g, struct st_error *err)
     struct gr_proof *p = g->proof;
     const bool is_made = wait_for_maker(p);
     p->host.progress_fd = g->host.progress_fd;
-    if (!is_made)
+    if (!is_made && !p->ended)
         make(g);
+    p->ended = true;
     if (p->status)
         *err = p->err;
     return p->status;

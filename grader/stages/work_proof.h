@@ -1,6 +1,6 @@
 /** @file
  * The proof of a grading: what y is made of in two layers. It does not depend on the unit shapes: in the
- * sandbox a thread of its own makes it while they run. It counts once they are right.
+ * sandbox a thread of its own makes it while they run.
  */
 #ifndef CONVLAB_GRADER_WORK_PROOF_H
 #define CONVLAB_GRADER_WORK_PROOF_H
@@ -18,7 +18,8 @@ struct gr_proof {
     struct gr_host host;
     struct arena arena;   /**< its own: that of the grading may hold what a network goes on with */
     struct gr_check seen; /**< why it was not made, if it was not */
-    bool made;
+    bool made, ended;
+    bool is_proved[GR_PROOF_LAYERS]; /**< by a layer of a model, where none was made */
     struct gr_way way[GR_PROOF_LAYERS];
     struct gr_executed
         executed[GR_PROOF_LAYERS]; /**< in all runs of such layers that were proved */
@@ -33,7 +34,7 @@ struct gr_proof {
 /** Begins g->proof, if the milestone has one. */
 enum st_code gr_proof_begin(struct grading *g, struct st_error *err);
 
-/** Completes it. @pre g->proof */
+/** Completes it, the first time. @pre g->proof */
 enum st_code gr_proof_end(struct grading *g, struct st_error *err);
 
 /** Proves one more convolution. @param nth  of this grading, for its random inputs @return whether it
@@ -41,8 +42,8 @@ enum st_code gr_proof_end(struct grading *g, struct st_error *err);
 bool gr_prove(struct grading *g, const struct conv_shape *shape, size_t nth, struct gr_way *way,
               struct gr_check *check, enum st_code *status, struct st_error *err);
 
-/** Which of the two layers a shape is like: one with several input maps, or with one. What a submission
- * does for one of them is no proof of what it does for the other. */
+/** Which of the two layers a shape is like: one with several input maps, or with one. Work for one of
+ * them is no proof of work for the other. */
 static inline size_t gr_layer_like(const struct conv_shape *s)
 {
     return s->C == 1;

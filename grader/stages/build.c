@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How messages call the file: so that an editor opens it from where the student stands. Where a class keeps
- * its submissions is no business of the students. */
+/* The file's path in messages: an editor opens it from the student's folder. Students do not see where a class
+ * keeps its submissions. */
 static void describe_for_findings(struct grading *g)
 {
     const struct gr_options *o = g->options;
@@ -64,8 +64,7 @@ void gr_source_take(struct grading *g, const char *path)
     }
 }
 
-/* What was compiled is not what was read if somebody saved the file meanwhile: then no version is
- * known. */
+/* The version is unknown if somebody saved the file after it was read and before it was compiled. */
 static void take_again(struct grading *g, const char *path)
 {
     char before[sizeof g->result->source_hash];
@@ -114,7 +113,7 @@ static enum st_code build_in_place(struct grading *g, const struct gr_lab_files 
     return code;
 }
 
-/* Whether the lab's library is newer than what it is made of, as make sees it. */
+/* Whether the lab's library is newer than its sources, as make sees it. */
 static bool is_current(const char *library, const char *source, const char *root)
 {
     char header[PATH_MAX];
@@ -218,7 +217,7 @@ enum st_code gr_build_check(struct grading *g, struct st_error *err)
 
 /* ---- loading -------------------------------------------------------------------------------- */
 
-/* Which functions there are instead. */
+/* Adds the functions that the library exports instead. */
 static void explain_exports(struct grading *g, struct gr_check *check)
 {
     char exports[512];

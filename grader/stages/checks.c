@@ -32,7 +32,7 @@ static enum st_code add_manual(struct gr_result *r, const struct gr_item *item,
     return ST_OK;
 }
 
-/* Says why a check will not be reached, if that is known already. */
+/* Skips a check that this run will not reach, with the reason. */
 static void plan_check(struct grading *g, const struct gr_item *item)
 {
     const struct gr_options *o = g->options;

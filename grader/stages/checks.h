@@ -44,12 +44,12 @@ void gr_checks_skip_rest(struct grading *g, const char *why);
 /** Sums the points of all checks. */
 void gr_checks_score(struct gr_result *result);
 
-/** Prints one check for a person: a line, and what teaches below it. */
+/** Prints one check for a person: a line, with its explanation below. */
 void gr_check_print(FILE *out, const struct gr_check *check);
 
-/** Seconds that a convolution may take: ten, and as long as a tenth of a GMAC/s needs; on the
- * virtual GPU, which checks every access, thirty and a fiftieth of a GMAC/s. All sizes together stay
- * below the time that a class gives a grading: what never ends is the submission's mistake. */
+/** Seconds that a convolution may take: ten, plus its time at a tenth of a GMAC/s; on the virtual GPU,
+ * which checks every access, thirty, plus its time at a fiftieth of a GMAC/s. All sizes together stay
+ * below a class's limit for a grading, so that the submission gets the blame for an endless run. */
 double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape);
 
 #endif

@@ -18,7 +18,7 @@ void gr_companions_clear(struct gr_companion companion[GR_COMPANIONS])
 
 /* ---- which, and up to which size -------------------------------------------------------------- */
 
-/* @return whether it runs, and loaded the library. */
+/* @return whether it runs and has loaded the library. */
 static bool start_session(struct gr_companion *c, struct grading *g, const char *library)
 {
     struct gr_run run;
@@ -31,7 +31,7 @@ static bool start_session(struct gr_companion *c, struct grading *g, const char 
     return started;
 }
 
-/* @param milestone  whose reference it is, or "" */
+/* @param milestone  of the reference, or "" */
 static void start(struct gr_companion *c, struct grading *g, enum gr_subject subject,
                   const char *milestone, const char *library, size_t images_at_most)
 {
@@ -54,8 +54,8 @@ static void start(struct gr_companion *c, struct grading *g, enum gr_subject sub
     }
 }
 
-/* A GPU takes no time worth saving. On the virtual one the largest size is not run for what is only
- * told. */
+/* A real GPU needs no limit. The virtual GPU does not run the largest size for a time that is only
+ * printed. */
 static size_t most_images(const struct grading *g)
 {
     return g->host.device == RUNNER_ON_VIRTUAL_GPU ? VIRTUAL_INFORMATION_IMAGES : GR_MAX_IMAGES;
@@ -96,8 +96,8 @@ static bool run_once(struct gr_companion *c, struct grading *g, const struct gr_
     return run.outcome == GR_RAN;
 }
 
-/* A modelled time, kept or taken. A process for each, so that a time does not depend on which others
- * were kept: the clock's nanoseconds are rounded where they stand. */
+/* A modelled time, kept or taken. Each runs in its own process: the clock rounds nanoseconds by its current
+ * value, so a time would depend on which others were kept. */
 static bool model_once(struct gr_companion *c, struct grading *g, const struct gr_conv *conv,
                        double *op_time_s)
 {
@@ -118,7 +118,7 @@ bool gr_companion_model(struct gr_companion *c, struct grading *g, const char *l
     return c->running && model_once(c, g, conv, op_time_s);
 }
 
-/* A time of the table that is shipped: the companion stays, whatever is not in it. */
+/* A time of the shipped table. The companion stays even if the table lacks a row. */
 static void look_up(const struct gr_companion *c, struct grading *g, const char *model,
                     const struct gr_conv *conv, int layer)
 {

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/* Products of a shape that is followed unasked: a second in the interpreter. */
+/* The most products of a shape that is followed unasked: a second in the interpreter. */
 enum { MOST_PRODUCTS = 200000 };
 
 enum st_code gr_follow(struct grading *g, const struct gr_conv *conv, size_t output, double limit_s,

@@ -15,11 +15,11 @@
 enum st_code gr_follow(struct grading *g, const struct gr_conv *conv, size_t output, double limit_s,
                        struct gr_session *session, struct gr_run *run, struct st_error *err);
 
-/** Where a wrong output parts from the convolution, in one sentence: a product with its source line.
+/** States in one sentence where a wrong output leaves the convolution: a product with its source line.
  * @param c      the case, whose data is used
  * @param wrong  its comparison: the first wrong output is followed
- * @return whether there is something to say; false off the virtual GPU, for large shapes, and if that output is
- *         right in a process of its own */
+ * @return whether it found that; false off the virtual GPU, for large shapes, and if the output is right in a
+ *         process of its own */
 bool gr_follow_difference(struct grading *g, const struct gr_case *c,
                           const struct gr_compare *wrong, char *to, size_t room);
 

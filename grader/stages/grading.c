@@ -1,5 +1,5 @@
-/* Grading a milestone, in order: what is graded and where, the checks of its rubric, the stages that
- * fill them in. */
+/* Grading a milestone, in order: find the submission and the device, add the rubric's checks, run the
+ * stages that fill them in. */
 #include "grader/stages/grading.h"
 
 #include "grader/course/machine.h"
@@ -144,7 +144,7 @@ void gr_grading_free(struct grading *g)
     gr_session_end(&g->session);
     gr_proof_free(g->proof);
     vg_code_store_close(&g->host.code_store);
-    progress_clear(); /* what is followed goes */
+    progress_clear(); /* the last step's line goes */
     progress_unshare(g->host.progress, &g->host.progress_fd);
     gr_source_build_free(&g->built);
     free(g->source);

@@ -4,7 +4,7 @@
  *     build -> load -> unit shapes -> inference at each data-set size -> technique -> speed -> outputs
  *
  * Each stage turns what it finds into checks of the result; a stage that cannot run because an
- * earlier one failed says so as "skip".
+ * earlier one failed becomes a "skip".
  */
 #ifndef CONVLAB_GRADER_GRADING_H
 #define CONVLAB_GRADER_GRADING_H
@@ -28,7 +28,7 @@ struct gr_proof;
 /** State that the stages share. */
 struct grading {
     const struct gr_options *options;
-    struct gr_options chosen; /**< what they become with the sizes of the rubric */
+    struct gr_options chosen; /**< the options with the rubric's sizes filled in */
     struct gr_milestone milestone;
     struct gr_rubric *rubric;
     const struct gr_item *technique;                /**< of the rubric, or NULL */
@@ -43,52 +43,52 @@ struct grading {
     size_t source_bytes;
     struct arena arena;
     struct gr_session session; /**< with the graded library */
-    struct gr_proof *proof;    /**< of its work, once the unit shapes were right; or NULL */
+    struct gr_proof *proof; /**< of the kernels' work, once the unit shapes were right; or NULL */
     struct gr_inference_stage *inference;
-    double image_s; /**< how long the convolutions of an image took last, 0: not known */
+    double image_s; /**< seconds that the convolutions of an image took last, 0: not known */
     struct gr_turn turn;
     struct gr_result *result;
-    FILE *out; /**< where a person reads along: stdout, or stderr with --json - */
+    FILE *out; /**< progress for a person: stdout, or stderr with --json - */
 };
 
 /** Grades: fills in g->result. @param g zeroed but for options, result, out.
  * @return ST_OK if graded, whatever the verdicts; anything else: could not grade. */
 enum st_code gr_grade(struct grading *g, struct st_error *err);
 
-/** The beginning of it: milestone, rubric and held-out shapes, then the device and the sandbox. */
+/** Begins a grading: milestone, rubric and held-out shapes, then the device and the sandbox. */
 enum st_code gr_grading_prepare(struct grading *g, struct st_error *err);
 
 /** Releases what a grading holds (not the result). */
 void gr_grading_free(struct grading *g);
 
-/** Fills in what the result says of the source: which file, and whose. */
+/** Fills in the result's source and subject: the file, and whether it is a submission. */
 void gr_source_describe(struct grading *g);
 
 /** --source FOLDER or ARCHIVE: finds the milestone's file in it, as `grader class` does. */
 enum st_code gr_handin_open(struct grading *g, struct st_error *err);
 
-/** Removes what gr_handin_open() has made. */
+/** Removes the copy that gr_handin_open() made. */
 void gr_handin_close(struct grading *g);
 
-/** Reads what is graded, for its hash, and keeps its text if it is a source. */
+/** Reads the graded file for its hash, and keeps its text if it is a source. */
 void gr_source_take(struct grading *g, const char *path);
 
-/** Finds out where the milestone runs (options, a GPU that is there, or the virtual one) and fills
- * in g->host and what the result says of it. */
+/** Finds out where the milestone runs (options, this machine's GPU, or the virtual one) and fills in
+ * g->host and the result's device. */
 enum st_code gr_host_choose(struct grading *g, struct st_error *err);
 
-/** Stage: compiles the submission, if it is no library. Fills in g->library, and fails the check
- * "builds" if that is not possible. */
+/** Stage: compiles the submission, unless it is a library. Fills in g->library; fails the check
+ * "builds" if it does not compile. */
 enum st_code gr_build_check(struct grading *g, struct st_error *err);
 
 /** Stage: loads g->library into the session. Fills in the check "builds". */
 enum st_code gr_load_check(struct grading *g, struct st_error *err);
 
-/** Takes the turn for times on that device, if it is the grading's. On the CPU the session may end
- * here: the inference stage starts it again where times are taken. */
+/** Takes the turn for times on that device, if the grading runs there. On the CPU the session may end
+ * here: the inference stage starts it again for its timed runs. */
 enum st_code gr_timing_begin(struct grading *g, enum runner_device device, struct st_error *err);
 
-/** @return whether times on the CPU are brief: of the smallest size alone, without a turn. */
+/** @return whether only the smallest size is timed on the CPU, without a turn. */
 bool gr_timing_is_brief(const struct grading *g);
 
 /** Ends the turn. */
@@ -97,13 +97,13 @@ void gr_timing_end(struct grading *g);
 /** Stage: all unit shapes. Fills in the check "unit_shapes". */
 enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err);
 
-/** Stage: the milestone's technique, after inference, whose runs must have it, too. Fills in the
+/** Stage: the milestone's technique, after inference, because its runs must have it, too. Fills in the
  * check "technique", if the rubric has it. */
 enum st_code gr_technique_check(struct grading *g, struct st_error *err);
 
 /** Part of inference: no points without a proof of the work, whatever the unit shapes were. On the
- * virtual GPU it looks at what the last run, which was right and timed, executed. What was not proved goes into @p check and into the check "technique" (gr_check.lacks of
- * both). */
+ * virtual GPU it looks at the code that the last run, which was right and timed, executed. Code that was
+ * not proved is named in @p check and in the check "technique" (gr_check.lacks of both). */
 enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *shape,
                                  struct gr_check *check, struct st_error *err);
 
@@ -140,14 +140,14 @@ void gr_inference_close(struct gr_inference_stage *stage);
 /** Prints one line of the course's output and keeps it for the report. */
 void gr_course_line(struct grading *g, const char *line, ...) __attribute__((format(printf, 2, 3)));
 
-/** Prints what the student's code printed, if anything. */
+/** Prints the output of the student's code, if any. */
 void gr_output_print(FILE *out, const struct gr_output *output, const char *source);
 
 /** Prints the sum of the points. */
 void gr_score_print(FILE *out, const struct gr_result *result);
 
-/** Writes what a grading leaves behind: the result as JSON (--json), the profile (--profile) and
- * the report's page, the page even where the others fail. */
+/** Writes the files of a grading: the result as JSON (--json), the profile (--profile) and the
+ * report's page, the page even if the others fail. */
 enum st_code gr_outputs_write(struct grading *g, struct st_error *err);
 
 #endif

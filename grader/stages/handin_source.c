@@ -1,5 +1,5 @@
-/* --source names a folder or an archive: what is graded of it is found as `grader class` finds it, so
- * that a platform's autograder and a class take the same submissions. */
+/* --source with a folder or an archive: finds the graded file as `grader class` does, so that a
+ * platform's autograder and a class take the same submissions. */
 #include "grader/stages/grading.h"
 
 #include "base/files.h"
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file that was found, in a folder of its own. */
+/* Copies the file into a folder of its own. */
 static enum st_code keep(struct grading *g, const struct hi_file *file, const char *name,
                          struct st_error *err)
 {

@@ -1,5 +1,5 @@
-/* Where a milestone runs. CPU milestones on this machine's CPU. GPU milestones on a GPU if there is
- * one and nobody said otherwise, else on the virtual GPU. */
+/* Where a milestone runs. CPU milestones run on this machine's CPU; GPU milestones on its GPU, or on the
+ * virtual GPU if there is none or the options ask for it. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/toolkit.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The driver's control device is there exactly when a driver is loaded. */
+/* The driver's control device exists exactly when a driver is loaded. */
 static bool gpu_is_there(void)
 {
     return file_exists("/dev/nvidiactl");
@@ -41,7 +41,7 @@ static int is_profile(const struct dirent *entry)
     return dot && strcmp(dot, ".yaml") == 0;
 }
 
-/* A profile is the name of a file beside the virtual GPU, or the path of one. */
+/* A profile is the name of a file in the virtual GPU's folder, or a path. */
 static enum st_code need_profile(const char *build, const char *name, struct st_error *err)
 {
     char folder[PATH_MAX], path[PATH_MAX], known[200] = "";
@@ -69,7 +69,7 @@ static enum st_code need_profile(const char *build, const char *name, struct st_
     return st_detail(err, ST_GOT, "%s", name);
 }
 
-/* The library baseline runs on this machine, whatever is in it. */
+/* The library baseline always runs on this machine. */
 static enum st_code choose_for_libraries(struct grading *g, const char *build, struct st_error *err)
 {
     const struct gr_options *o = g->options;
@@ -87,7 +87,7 @@ static enum st_code choose_for_libraries(struct grading *g, const char *build, s
     return need_program(program, g->milestone.id, err);
 }
 
-/* Without a compiler nothing can be graded, which is no fault of the student's. */
+/* A missing compiler is a fault of the machine, not of the submission. */
 static enum st_code need_nvcc(struct st_error *err)
 {
     const char *home = toolkit_find();
@@ -109,7 +109,7 @@ static enum st_code need_nvcc(struct st_error *err)
     return st_detail(err, ST_HINT, "run make setup, or set CUDA_HOME to the CUDA Toolkit's folder");
 }
 
-/* Result's device, profile and machine for the virtual GPU: what a caption must say. */
+/* The result's device, profile and machine for the virtual GPU, as captions show them. */
 static void describe_virtual(struct grading *g)
 {
     struct gr_result *r = g->result;

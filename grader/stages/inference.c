@@ -4,16 +4,16 @@
  *
  *     images -> [conv 1] -> tanh, pool -> [conv 2] -> tanh, pool -> dense -> class
  *
- * Every convolution's output tensor is compared with the oracle's for the very input the lab was
- * given, so right classes do not hide wrong outputs. Small sizes are timed several times, each time
- * on other inputs and every run checked; the reference and the plain loops are timed in turn with
- * it, on the same data, so that their ratio means something on a busy machine.
+ * Every convolution's output tensor is compared with the oracle's for the lab's own input, so right
+ * classes do not hide wrong outputs. Small sizes are timed several times, each time on other inputs,
+ * and every run is checked. The reference and the plain loops are timed in turn with the lab, on the
+ * same data, so that their ratio holds on a busy machine.
  *
- * On the CPU in a class (place/turn.h) larger sizes are run once, and only their outputs count.
+ * On the CPU in a class (place/turn.h) larger sizes run once, and only their outputs count.
  *
- * No input comes twice, so nothing is gained by keeping outputs: repeats get blends of the images
- * (verify.h), the images themselves come last, and each size, which has the images of the smaller
- * ones, gets a process of its own.
+ * No input comes twice, so a submission gains nothing by keeping outputs: repeats get blends of the
+ * images (verify.h), the images themselves come last, and each size gets its own process, because it
+ * contains the images of the smaller ones.
  */
 #include "base/checkout.h"
 #include "base/clock.h"
@@ -43,7 +43,7 @@ struct gr_inference_stage {
     struct nn_network net;
     struct tsv expected;
     struct gr_companion companion[GR_COMPANIONS];
-    double wall_s[NN_MAX_CONVS]; /* how long a run of each convolution took, by the image */
+    double wall_s[NN_MAX_CONVS]; /* seconds per image of each convolution */
     bool untimed;                /* this size is run once, for its outputs */
     struct vg_process
         left; /* the device process of the last size, which may still make native code */
@@ -51,7 +51,7 @@ struct gr_inference_stage {
 
 /* ---- preparation ---------------------------------------------------------------------------- */
 
-/* Two models of one name may have other weights. */
+/* Two models of the same name may have different weights. */
 static void describe_model(struct gr_result *r, const char *folder, const char *name)
 {
     enum { MOST_BYTES = 64 << 20 };
@@ -102,9 +102,9 @@ static double expected_accuracy(const struct gr_inference_stage *in, size_t imag
 
 /* ---- one convolution ------------------------------------------------------------------------ */
 
-/* How often to time at most: the smaller, the noisier and the cheaper. A modelled time is the same
- * each time, so one run is enough. On the CPU, repeats of slow code take REPEATS_S at most.
- * @param run_s  how long a run takes; 0: not known yet */
+/* The most runs to time. Small sizes are noisy and cheap and get more. A modelled time never changes,
+ * so one run is enough. On the CPU, repeats of slow code take REPEATS_S at most.
+ * @param run_s  seconds of a run; 0: not known yet */
 static size_t repeats_for(const struct grading *g, size_t images, double run_s)
 {
     static const double REPEATS_S = 2;
@@ -116,8 +116,8 @@ static size_t repeats_for(const struct grading *g, size_t images, double run_s)
     return (double)(most - 1) * run_s <= REPEATS_S ? most : 1 + (size_t)(REPEATS_S / run_s);
 }
 
-/* How long a layer will take on the CPU, from the largest size so far; 0 if there is none. (A GPU's
- * first run is a warm-up, and cheap.) */
+/* The expected time of a layer on the CPU, from the largest size so far; 0 without one. (A GPU's first run
+ * is a warm-up, and cheap.) */
 static double expected_s(const struct grading *g, const struct gr_timing *timing)
 {
     double seconds = 0;
@@ -150,7 +150,7 @@ static void explain(struct gr_inference_stage *in, struct gr_check *check, int l
     gr_check_hint(check, "%s", hint);
 }
 
-/* Explains what one run of the submission did wrong; false if nothing. */
+/* Explains the mistake of one run of the submission; false if it has none. */
 static bool run_failed(struct gr_inference_stage *in, struct gr_check *check,
                        const struct gr_run *run, const struct gr_conv *conv, int layer)
 {
@@ -177,7 +177,7 @@ static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *che
     if (gr_failed(in->g->result, "unit_shapes"))
         gr_check_hint(
             check,
-            "the unit shapes are wrong too: mend those first, it is most likely the same mistake");
+            "the unit shapes are wrong too: fix those first, it is most likely the same mistake");
     else if (c->unwritten)
         gr_check_hint(
             check,
@@ -189,7 +189,7 @@ static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *che
             "the unit shapes are right and this shape is not: what depends on size? (an int that overflows, a fixed-size array, work split among threads)");
 }
 
-/* Whether the oracle's output is computed once and kept: it is needed in every repeat. */
+/* Whether the oracle's output is computed once and kept, because every repeat needs it. */
 static bool keeps_expected(const struct grading *g, const struct conv_shape *shape)
 {
     return shape->B <= KEEP_EXPECTED_IMAGES ||
@@ -208,8 +208,8 @@ struct layer_runs {
     size_t repeat;
     bool last;
     bool untimed;
-    double last_s;            /* how long the last run took; before the first, what it may take */
-    struct gr_compare spoilt; /* what was wrong in a blend */
+    double last_s;            /* seconds of the last run; before the first, its limit */
+    struct gr_compare spoilt; /* the mistake in a blend */
 };
 
 static enum st_code runs_open(struct layer_runs *l, struct grading *g, struct st_error *err)
@@ -231,8 +231,8 @@ static enum st_code runs_open(struct layer_runs *l, struct grading *g, struct st
     return code;
 }
 
-/* Chooses the inputs of the next run. Blends, which were never there before, come first, the true
- * images last: their output is what the network goes on with. */
+/* Chooses the inputs of the next run. Blends, all of them new, come first. The true images come last,
+ * because the network continues with their output. */
 static void choose_inputs(struct layer_runs *l, const struct grading *g)
 {
     struct gr_conv *conv = &l->conv;
@@ -249,21 +249,21 @@ static void choose_inputs(struct layer_runs *l, const struct grading *g)
     conv->blend = rng_u64(&l->rng) | 1;
 }
 
-/* Whether companions are timed with this run. On the CPU with the second and later ones, which are
- * as warm as they, or with the only one. */
+/* Whether companions are timed with this run: on the CPU with the second and later ones, which are as warm
+ * as the companions, or with the only one. */
 static bool has_company(const struct layer_runs *l, const struct grading *g)
 {
     return !l->untimed && (l->repeat > 0 || g->host.device != RUNNER_ON_CPU ||
                            (l->last && l->conv.shape.B <= KEEP_EXPECTED_IMAGES));
 }
 
-/* What a run's outputs say. A blend's that are wrong are told of the images themselves, if those
- * show it, too. @return whether more runs are to come. */
+/* Judges a run's outputs. A mistake in a blend is reported for the images themselves, if they show it,
+ * too. @return whether more runs follow. */
 static bool judge_outputs(struct gr_inference_stage *in, struct gr_check *check,
                           struct layer_runs *l, const struct gr_compare *compared,
                           const struct gr_run *run)
 {
-    /* Of the images themselves: how many blends there were depends on the noise of times. */
+    /* Only of the images themselves: the number of blends depends on the noise of times. */
     if ((l->last || compared->wrong) && compared->max_error > l->record->max_error)
         l->record->max_error = compared->max_error;
     if (compared->wrong && !l->last) {
@@ -281,7 +281,7 @@ static bool judge_outputs(struct gr_inference_stage *in, struct gr_check *check,
     return !idle[0] && !l->last;
 }
 
-/* The current step, of which convolution. */
+/* Names the current step and its convolution. */
 static void show_phase(const struct gr_inference_stage *in, const struct layer_runs *l,
                        const char *phase)
 {
@@ -289,7 +289,7 @@ static void show_phase(const struct gr_inference_stage *in, const struct layer_r
                    phase);
 }
 
-/* A run, with progress: as long as one of fewer images took by the image. */
+/* A run, with progress: expected to take as long per image as the last one of fewer images. */
 static void run_shown(struct gr_inference_stage *in, const struct layer_runs *l, struct gr_run *run)
 {
     struct grading *g = in->g;
@@ -305,7 +305,7 @@ static void run_shown(struct gr_inference_stage *in, const struct layer_runs *l,
 }
 
 /* Runs, times and checks one convolution; the arena holds a right output of x itself at the end.
- * @return true if all is well; false with the check set, or with *code set. */
+ * @return true if its outputs are right; false with the check set, or with *code set. */
 static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, struct gr_conv conv,
                       int layer, struct gr_inference *record, enum st_code *code,
                       struct st_error *err)
@@ -365,9 +365,9 @@ static struct conv_shape layer_shape(const struct nn_network *net, int layer, si
     return shape;
 }
 
-/* Memory that one size needs at most, in bytes: the arena, the inputs of a layer and the next, the
- * expected output if it is always kept, and what comparing takes; of the virtual GPU another copy of
- * the tensors, with a bit a byte that tells what is initialised. */
+/* The most memory that one size needs, in bytes: the arena, the inputs of a layer and the next, the
+ * expected output if it is always kept, and the comparison's; on the virtual GPU also a copy of the
+ * tensors, with a bit per byte that marks it as initialised. */
 static size_t memory_needed(const struct grading *g, const struct nn_network *net, size_t images)
 {
     const bool is_virtual = g->host.device == RUNNER_ON_VIRTUAL_GPU;
@@ -390,7 +390,7 @@ static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *che
     struct grading *g = in->g;
     struct nn_network *net = &in->net;
     size_t need = memory_needed(g, net, images), available = gr_memory_available_bytes();
-    /* What the arena already has is both counted as needed and missing from what is available. */
+    /* The arena's present bytes count as needed, and are missing from the available ones. */
     if (need > available + g->arena.bytes) {
         gr_check_set(check, GR_SKIP, "not enough memory: needs %zu MiB, %zu MiB are available",
                      need >> 20, available >> 20);
@@ -449,7 +449,7 @@ static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *che
                      isnan(record->expected_correctness) ? "" : ", as expected");
         if (record->max_error > g->result->max_error)
             g->result->max_error = record->max_error;
-        /* The outputs are right, so only classes on the edge between two may fall otherwise. */
+        /* The outputs are right, so only images on the edge between two classes may differ. */
         if (fabs(record->correctness - record->expected_correctness) > 0.005)
             gr_check_set(
                 check, GR_FAIL,
@@ -490,7 +490,7 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
         char name[64];
         snprintf(name, sizeof name, "inference_%zu", g->options->images[i]);
         struct gr_check *check = gr_check_add(g, name);
-        /* The unit shapes are no reason to end here: a submission that is right for the models alone
+        /* Wrong unit shapes do not end the grading: a submission that is right for the models alone
          * gets the points for the models. */
         if (g->options->quick && !g->options->sizes_given && gr_failed(g->result, "unit_shapes")) {
             gr_check_set(
@@ -500,7 +500,7 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
             gr_check_set(check, GR_SKIP, "not run: a smaller data set already failed");
         } else {
             in->untimed = i > 0 && gr_timing_is_brief(g);
-            if (i > 0) /* what it has of a smaller size's images goes, too */
+            if (i > 0) /* its data of a smaller size's images goes, too */
                 gr_session_leave_device(&g->session, &in->left);
             code = gr_session_revive(&g->session, &g->arena, err);
             if (!code)

@@ -1,11 +1,11 @@
 /** @file
- * Modelled Op Times of references, kept in build/. The virtual GPU's times are the same each time,
- * so a reference is run once at each size, and not again in every grading.
+ * Modelled Op Times of references, kept in build/. The virtual GPU's times never change, so a reference
+ * runs once at each size, and not again in every grading.
  *
- * The table lies beside the library: build/reference/m3/modelled-times.tsv. A row counts only with
- * the key of what its time depends on: the library, the programs of the virtual GPU, the GPU that
- * is played, the engine if one was asked for, and the convolution with its weights. (Not its input:
- * references do the same work for every image.) A table that cannot be read or written is none.
+ * The table is in the library's folder: build/reference/m3/modelled-times.tsv. A row counts only with
+ * the key of everything its time depends on: the library, the programs of the virtual GPU, the modelled
+ * GPU, the engine if one was asked for, and the convolution with its weights. (Not its input:
+ * references do the same work for every image.) A table that cannot be read or written is ignored.
  */
 #ifndef CONVLAB_GRADER_KEPT_TIMES_H
 #define CONVLAB_GRADER_KEPT_TIMES_H
@@ -20,16 +20,16 @@
 /** The times of one library. */
 struct gr_kept_times {
     char path[PATH_MAX];  /**< the table; "": nothing is kept */
-    struct sha256 origin; /**< of all that a key is made of but the convolution */
+    struct sha256 origin; /**< the key's parts without the convolution */
 };
 
-/** Finds the table of a library, which need not be there yet. */
+/** Finds the table of a library, which need not exist yet. */
 void gr_kept_times_open(struct gr_kept_times *kept, const struct gr_host *host,
                         const char *library);
-/** @return whether the time of that convolution is kept; then it is in @p op_time_s. */
+/** @return whether the table has that convolution's time; then it is in @p op_time_s. */
 bool gr_kept_time_find(const struct gr_kept_times *kept, const struct gr_conv *conv,
                        double *op_time_s);
-/** Keeps a time. Of a table that has grown long the oldest rows go. */
+/** Keeps a time. A long table loses its oldest rows. */
 void gr_kept_time_add(const struct gr_kept_times *kept, const struct gr_conv *conv,
                       double op_time_s);
 

@@ -1,9 +1,9 @@
-/* Milestone m0: nothing is written, libraries are run.
+/* Milestone m0: the student writes nothing and runs libraries.
  *
  * Each half (oneDNN on the CPU, cuDNN on a GPU) is a check. For every size, build/library-baseline
- * is run twice: once as a user would, for the Op Times and what the whole program cost, and once
- * with --check, which compares every output with the oracle's. A library or a device that is not
- * here is a skip with the reason, and asked of nobody. */
+ * runs twice: once as a user would, for the Op Times and the cost of the whole program, and once
+ * with --check, which compares every output with the oracle's. A missing library or device is a skip
+ * with the reason, and costs no points. */
 #include "grader/stages/grading.h"
 
 #include "base/checkout.h"
@@ -29,7 +29,7 @@ static const struct half halves[] = {
     {"library_gpu", "gpu", "cuDNN"},
 };
 
-/* What one run of the program says. */
+/* The figures that one run of the program prints. */
 struct told {
     struct grading *g;
     bool print;
@@ -46,7 +46,7 @@ static void take_line(void *context, const char *line)
     progress_begin("running");
 }
 
-/* Runs the program on one size. @param table  what it measured; free with tsv_free(). */
+/* Runs the program on one size. @param table  its measurements; free with tsv_free(). */
 static enum st_code run_program(struct told *told, const struct half *half, size_t images,
                                 bool check, struct tsv *table, struct cost *cost, int *status,
                                 char said[512], struct st_error *err)
@@ -80,8 +80,8 @@ static double number(const struct tsv *table, size_t row, const char *column)
     return at < 0 ? NAN : strtod(tsv_cell(table, row, at), NULL);
 }
 
-/* Keeps what was measured under the name of model and library, so that tables and plots of the
- * report tell both halves apart. */
+/* Keeps the measurements under the names of model and library, so that the report's tables and plots
+ * distinguish both halves. */
 static void keep(struct grading *g, const struct half *half, size_t images, const struct tsv *timed,
                  const struct tsv *checked, double correctness, bool passed)
 {
@@ -136,9 +136,9 @@ static bool run_size(struct grading *g, const struct half *half, struct gr_check
     if (*code)
         goto cleanup;
     if (status == NOT_HERE) {
-        const char *reason = strchr(said, ' '); /* behind the program's name */
+        const char *reason = strchr(said, ' '); /* after the program's name */
         gr_check_set(check, GR_SKIP, "%s", reason ? reason + 1 : "it gave no reason");
-        check->required = false; /* asked of nobody who does not have it */
+        check->required = false; /* costs nobody points who does not have it */
         goto cleanup;
     }
     if (status != DONE && status != WRONG) {

@@ -4,7 +4,7 @@
  *     model-times MILESTONE >>TABLE         the rows of one milestone, without the head
  *     model-times --check MILESTONE IMAGES [TABLE]
  *                                           the rows of a milestone at so many images: exit status 1
- *                                           if one has another time or version now
+ *                                           if one has a different time or version now
  *
  * A row depends on the layer's shape alone: references do the same work for all weights and images. */
 #include "base/checkout.h"
@@ -24,7 +24,7 @@
 
 enum { LAYERS = 4, MILESTONES = 99 };
 static const char default_profile[] = "h200";
-static const int small_images = 10; /* what a test can afford, of the default profile alone */
+static const int small_images = 10; /* little enough for a test, of the default profile alone */
 
 /* ---- one time -------------------------------------------------------------------------------- */
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The report's folder, and the one that it and its kin lie in. */
+/* The report's folder, and its parent with all reports. */
 static enum st_code find_folder(const struct grading *g, char folder[PATH_MAX],
                                 char parent[PATH_MAX], struct st_error *err)
 {
@@ -28,8 +28,8 @@ static enum st_code find_folder(const struct grading *g, char folder[PATH_MAX],
     return ST_OK;
 }
 
-/* Profiles what was graded into a folder of its own; without --profile, one that is there goes: it is
- * of other code. Code that is wrong already has no speed, and may not even end. */
+/* Profiles the graded library into a folder of its own. Without --profile an existing one goes: it is of
+ * other code. Wrong code is not profiled: it has no speed, and may not even end. */
 static enum st_code write_profile(struct grading *g, const char *parent, struct st_error *err)
 {
     char profile[PATH_MAX];
@@ -42,7 +42,7 @@ static enum st_code write_profile(struct grading *g, const char *parent, struct 
         return ST_OK;
     }
     const char *name = strrchr(g->milestone.lab_source, '/');
-    char source[PATH_MAX] = ""; /* of a library that was built elsewhere: not known */
+    char source[PATH_MAX] = ""; /* unknown for a library that was built elsewhere */
     if (g->options->file)
         path_format(source, sizeof source, "%s%s", g->built.folder, name ? name : "");
     else if (!g->options->lib)
@@ -66,8 +66,8 @@ static enum st_code write_profile(struct grading *g, const char *parent, struct 
     return gr_profile_run(&profiling, err);
 }
 
-/* grader similar compares the kernels of a class: their PTX stays. A library whose PTX cannot be
- * read has none to compare. */
+/* grader similar compares the kernels of a class, so their PTX is kept. A library with unreadable PTX has
+ * none to compare. */
 static enum st_code keep_kernels(const struct grading *g, const char *folder, struct st_error *err)
 {
     char path[PATH_MAX], *ptx;
@@ -98,13 +98,13 @@ static enum st_code write_report(struct grading *g, const char *folder, const ch
 
 /* ---- history ---------------------------------------------------------------------------------- */
 
-/* A report that was put elsewhere stands for itself, as each of a class does. */
+/* A report at a place of its own has no history, nor has one of a class. */
 static bool has_history(const struct grading *g)
 {
     return !g->options->report && g->result->source_hash[0] && !gr_failed(g->result, "builds");
 }
 
-/* Says which sizes of the page are of earlier gradings. */
+/* Names the sizes of the page that are of earlier gradings. */
 static void print_kept(FILE *out, const struct gr_result *r)
 {
     const char *before = "Kept from earlier gradings of this version, number of images: ";
@@ -117,7 +117,7 @@ static void print_kept(FILE *out, const struct gr_result *r)
         fputc('\n', out);
 }
 
-/* Adds the version to the history; what that fails with does not stop the report. */
+/* Adds the version to the history; a failure there does not stop the report. */
 static enum st_code keep_version(struct grading *g, struct hi_writing *history,
                                  struct st_error *err)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Every line of a text behind an indentation. */
+/* Indents every line of a text. */
 static void print_indented(FILE *out, const char *indent, const char *text)
 {
     while (*text) {

@@ -1,5 +1,6 @@
-/* What the proof by execution costs a short grading (--quick) of each GPU milestone's reference: gradings
- * with and without it take turns. Wall time is what a student waits, processor time what a class pays. */
+/* Measures the cost of the proof by execution in a short grading (--quick) of each GPU milestone's
+ * reference: gradings with and without it take turns. A student waits the wall time; a class pays the
+ * processor time. */
 #include "base/checkout.h"
 #include "base/clock.h"
 #include "base/files.h"
@@ -27,7 +28,7 @@ static double cpu_s(void)
     return sum;
 }
 
-/* @return whether all that was graded is right */
+/* @return whether all checks passed */
 static bool grade(const char *milestone, bool proved, uint64_t seed, FILE *out, struct cost *to)
 {
     struct gr_options options = gr_options_default();

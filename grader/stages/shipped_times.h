@@ -1,6 +1,6 @@
 /** @file
- * Modelled Op Times of the references, as shipped: data/modelled-times.tsv. Where the references are
- * not, as in a hand-out and on platforms, a grading on the virtual GPU is compared with these numbers.
+ * Modelled Op Times of the references, as shipped: data/modelled-times.tsv. Without the references, as in
+ * a hand-out and on platforms, a grading on the virtual GPU is compared with these numbers.
  *
  *     profile  milestone  images  M  C  H  W  K  op_time_s  cuda  version
  *
@@ -26,14 +26,14 @@ struct gr_shipped_time {
     const char *cuda, *version;
 };
 
-/** The table; zeroed: not there. */
+/** The table; zeroed: it does not exist. */
 struct gr_shipped_times {
     struct tsv table;
     size_t rows;
 };
 
 /** Reads the table. Free it with tsv_free(&times->table). @param path  NULL: the checkout's
- * @return ST_OK also if that is not there */
+ * @return ST_OK also if it does not exist */
 enum st_code gr_shipped_times_read(struct gr_shipped_times *times, const char *path,
                                    struct st_error *err);
 /** One of its rows. @return false if a cell of it is wrong */
@@ -47,7 +47,7 @@ bool gr_shipped_time_find(const struct gr_shipped_times *times, const char *prof
 void gr_shipped_times_head(FILE *out);
 void gr_shipped_time_write(FILE *out, const struct gr_shipped_time *time);
 
-/** The toolkit that is used here: "13.0". */
+/** The version of this machine's toolkit: "13.0". */
 void gr_cuda_name(char to[16]);
 /** The version of a reference's times, made here. @return false if its source cannot be read */
 bool gr_shipped_version(const char *source, const char *cuda, char version[GR_VERSION_CHARS]);

@@ -1,7 +1,7 @@
 /* The check "speed": the sum of the layers' Op Times over that of m2's reference, which has one thread
- * per output and was timed in turn with it. It is judged at one size, so that it does not depend on
- * the sizes that were asked for, and in steps: each bound of the rubric that is kept gives its share
- * of the points. The ratio to the milestone's own reference is the goal, and gives none. */
+ * per output and was timed in turn with the submission. One size is judged, so that the options do not
+ * matter, and in steps: each bound of the rubric that the ratio keeps gives its share of the points. The
+ * ratio to the milestone's own reference is the goal, and gives none. */
 #include "grader/stages/grading.h"
 
 #include "base/files.h"
@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double NARROW = 0.05; /* a ratio that is known this well can be judged */
+static const double NARROW = 0.05; /* a ratio with at most this error can be judged */
 
 /* ---- impossible times ----------------------------------------------------------------------- */
 
-/* The description of the GPU that was graded on. @return false if there is none. */
+/* Finds the description of the grading's GPU. @return false without one. */
 static bool find_profile(const struct grading *g, struct vg_profile *to)
 {
     char folder[PATH_MAX];
@@ -28,7 +28,7 @@ static bool find_profile(const struct grading *g, struct vg_profile *to)
     return vg_profile_find(to, folder, g->session.device_name);
 }
 
-/* A submission's layer that took less than the floor of any algorithm. */
+/* Finds a layer of the submission that took less time than any algorithm could. */
 static const struct gr_timing *find_impossible(const struct grading *g, enum gr_subject subject,
                                                double *floor_s)
 {
@@ -55,7 +55,7 @@ static const struct gr_item *rubric_item(const struct grading *g)
     return NULL;
 }
 
-/* The points that so many of the bounds give. */
+/* The points for that many bounds. */
 static double points_for(const struct gr_item *item, unsigned kept)
 {
     return item->points * kept / item->at_most_count;

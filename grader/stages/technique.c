@@ -1,6 +1,6 @@
-/* The stage that looks for the milestone's technique, by what was proved (work_proof.c).
+/* The stage that looks for the milestone's technique in the proof (work_proof.c).
  *
- * The runs that are timed are too large to be proved. They must execute the code that was. */
+ * The timed runs are too large to be proved. They must execute the proved code. */
 #include "grader/technique/technique.h"
 
 #include "grader/stages/work_proof.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A share of the points is given only for work of the GPU, which a shape that was right must prove.
+/* A share of the points is only for work of the GPU: a shape that was right must prove it.
  * @return a status of the environment */
 static enum st_code check_share(struct grading *g, struct gr_check *check,
                                 const struct conv_shape *right, struct st_error *err)
@@ -81,7 +81,7 @@ enum st_code gr_work_check(struct grading *g, struct gr_check *check,
 
 /* ---- runs that are timed --------------------------------------------------------------------- */
 
-/* Room for the weights twice, in another order say, and for tables. */
+/* Room for the weights twice, in a different order say, and for tables. */
 static double most_sent(const struct gr_executed *proved, const struct conv_shape *s)
 {
     const double k = sizeof(float) * (double)nn_conv_k_elems(s);
@@ -89,7 +89,7 @@ static double most_sent(const struct gr_executed *proved, const struct conv_shap
     return proved->sent_bytes + fmax(2 * k + 16384, y / 8);
 }
 
-/* What a way lacks of the technique. One input map is too few for some facts. */
+/* Lists the facts of the technique that a way lacks. One input map is too few for some facts. */
 static void look_for_technique(struct grading *g, const struct gr_way *way)
 {
     struct gr_evidence fact[GR_MAX_EVIDENCE];
@@ -106,10 +106,9 @@ static void look_for_technique(struct grading *g, const struct gr_way *way)
         }
 }
 
-/* What is proved of a layer until all is covered that a timed run has executed. Kernels whose blocks
- * take one image after another go on to the next only where there are more images than blocks: either
- * there are few multiprocessors, for a grid as large as the device, or many images with small planes,
- * for a grid of a size of its own. */
+/* Convolutions to prove until they cover all the code of a timed run. Kernels whose blocks take one image
+ * after another take a second one only if there are more images than blocks: with few multiprocessors for
+ * a grid as large as the device, or with many images of small planes for a grid of a fixed size. */
 static const struct further_proof {
     int images;
     const char *multiprocessors; /* NULL: as the profile has */
@@ -123,7 +122,7 @@ static const struct further_proof {
 static struct conv_shape further_shape(const struct further_proof *f,
                                        const struct conv_shape *layer)
 {
-    enum { SMALL = 7 }; /* outputs beside the first */
+    enum { SMALL = 7 }; /* outputs in a row, after the first */
     struct conv_shape s = *layer;
     s.B = s.B > f->images ? f->images : s.B;
     if (f->has_small_planes) {
@@ -133,8 +132,8 @@ static struct conv_shape further_shape(const struct further_proof *f,
     return s;
 }
 
-/* Proves runs of a layer, one after another, until all that a timed run has executed was proved.
- * @param lacks  what the work of one of these lacked
+/* Proves runs of a layer, one after another, until they cover all the code of a timed run.
+ * @param lacks  the facts that one of these lacked
  * @return code that was not proved, or NULL. */
 static const struct gr_executed_block *prove_more(struct grading *g, const struct conv_shape *shape,
                                                   const struct gr_executed *run,

@@ -1,6 +1,6 @@
-/* A grading's turn to take times (place/turn.h). It has the turn as long as it uses the GPU, or from
- * when it times on the CPU. Builds and the CPU's unit shapes need none, nor does the virtual GPU,
- * whose times are modelled. */
+/* A grading's turn to take times (place/turn.h). It holds the turn while it uses the GPU, or from its
+ * first timed run on the CPU. Builds, the CPU's unit shapes and the virtual GPU, whose times are
+ * modelled, need none. */
 #include "base/clock.h"
 #include "grader/place/cores.h"
 #include "grader/stages/grading.h"

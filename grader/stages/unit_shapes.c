@@ -1,6 +1,6 @@
 /* The stage that grades unit shapes: many small convolutions of every kind of shape, each on random
- * data, compared element by element with the oracle. What is wrong in all of them together is what
- * a diagnosis is made from, so a wrong output does not end the stage; a crash or a hang does. */
+ * data, compared element by element with the oracle. A diagnosis needs the wrong outputs of all shapes
+ * together, so a wrong output does not end the stage; a crash or a hang does. */
 #include "base/rng.h"
 #include "grader/diagnose/diagnose.h"
 #include "grader/compare/element.h"
@@ -49,8 +49,7 @@ static void shape_text(char *to, size_t room, const struct gr_case_shape *spec)
              spec->label);
 }
 
-/* The stage's state: the shapes that came back whole, and the first thing that went wrong
- * otherwise. */
+/* The stage's state: the shapes whose runs ended well, and the first other accident. */
 struct stage {
     struct unit unit[GR_MAX_CASES];
     struct gr_case cases[GR_MAX_CASES];
@@ -60,18 +59,18 @@ struct stage {
     size_t crashes;
     size_t accidents;               /* of all kinds */
     size_t clean;                   /* shapes that were right, without any accident */
-    const struct conv_shape *shown; /* the largest of them that can be proved in a short time */
-    char accident[512];             /* the first crash, hang or damage, and in which shape; or "" */
+    const struct conv_shape *shown; /* the largest of these that is quick to prove */
+    char accident[512];             /* the first crash, hang or damage, with its shape; or "" */
     char accident_hint[320];
     char accident_pattern[32];
     bool found;                                /* by the virtual GPU, which names line and thread */
-    bool only_k5;                              /* what else there is has crashed often enough */
+    bool only_k5;                              /* the other shapes have crashed often enough */
     size_t k5, k5_right, others, others_right; /* shapes with K = 5, and with other filters */
     uint64_t free_bytes;       /* of the device's memory, after the last run of this process */
     const struct unit *keeper; /* the last shape whose run left less of it */
 };
 
-/* A crash costs the session; a few are survived, so that the other shapes can still tell why. */
+/* A crash costs the session; a few are allowed, so that the other shapes can still show why. */
 enum { CRASHES_SURVIVED = 4 };
 
 static void note_accident(struct stage *st, const char *pattern, const char *message,
@@ -119,8 +118,8 @@ static void note_memory(struct stage *st, const struct unit *u, const struct gr_
     st->free_bytes = run->free_bytes;
 }
 
-/* Whether each call leaves less memory of the device. What is kept for the next call is kept once: the
- * same shape again needs no more. */
+/* Whether each call leaves less memory of the device. A buffer for the next call is kept once: the same
+ * shape again needs no more. */
 static void look_for_leak(struct grading *g, struct stage *st, size_t n)
 {
     enum { TIMES = 8 };
@@ -201,8 +200,8 @@ static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_
     return true;
 }
 
-/* Runs one case once more. @return whether other outputs came, by more than rounding; false also if
- * nothing came. */
+/* Runs one case once more. @return whether its outputs differ by more than rounding; false also without
+ * any. */
 static bool differs_again(struct grading *g, const struct gr_case *c)
 {
     const struct conv_shape *s = &c->spec.shape;
@@ -238,8 +237,8 @@ static bool is_repeatable(struct grading *g, const struct stage *st)
     return true;
 }
 
-/* Whether a case that was wrong is right as the first one of a process: then something that an earlier
- * call left decides. */
+/* Whether a wrong case is right as the first one of a process: then something left by an earlier call
+ * decides. */
 static bool is_right_alone(struct grading *g, const struct stage *st)
 {
     for (size_t i = 0; i < st->whole; i++) {
@@ -262,9 +261,8 @@ static bool is_right_alone(struct grading *g, const struct stage *st)
     return false;
 }
 
-/* Names the mistake. What an accident says first, a crash or a finding with its line, counts for
- * more than where or in which shapes the wrong outputs are, and for less than what predicts them.
- */
+/* Names the mistake. A pattern that predicts the wrong outputs comes first; then the first accident, a
+ * crash or a finding with its line; then the places and shapes of the wrong outputs. */
 static void diagnose(struct grading *g, const struct stage *st, struct gr_diagnosis *to)
 {
     *to = (struct gr_diagnosis){.pattern = ""};
@@ -294,7 +292,7 @@ static void diagnose(struct grading *g, const struct stage *st, struct gr_diagno
     }
 }
 
-/* Where the first mismatch parts from the convolution. Only unexplained outputs need it. */
+/* States where the first mismatch leaves the convolution. Only unexplained outputs need it. */
 static void explain_difference(struct grading *g, struct gr_check *check, const struct stage *st,
                                size_t first, struct gr_diagnosis *diagnosis)
 {
@@ -344,8 +342,8 @@ static int effort(const struct conv_shape *s)
     return s->C * s->K * s->K + (s->H - s->K + 1) * (s->W - s->K + 1);
 }
 
-/* Which wrong case to show: of those with a map that is large enough to see something in, the one
- * with the fewest terms of a sum, to compute one by hand, and the fewest outputs in a map. */
+/* Chooses the wrong case to show: among those whose map is large enough to show a pattern, the one with
+ * the fewest terms in a sum, to compute by hand, and the fewest outputs in a map. */
 static bool shows_more(const struct stage *st, size_t candidate, size_t chosen)
 {
     enum { SIDE = 5 };
@@ -358,7 +356,7 @@ static bool shows_more(const struct stage *st, size_t candidate, size_t chosen)
     return a_large && effort(a) < effort(b);
 }
 
-/* The skeleton launches nothing; who launches has an error of their own to look for. */
+/* The skeleton launches nothing; a submission that launches has an error of its own. */
 static const char *refused_all_hint(struct grading *g)
 {
     const struct gr_device_record *record = gr_session_device_record(&g->session);
@@ -368,7 +366,7 @@ static const char *refused_all_hint(struct grading *g)
     return "nothing is implemented yet? Write the loops, then return 0";
 }
 
-/* Counts what tells of a filter size that is written into the code. */
+/* Counts the signs of a filter size that is written into the code. */
 static void note_filter_size(struct stage *st, const struct unit *u, bool right)
 {
     const bool is_5 = u->c.spec.shape.K == 5;

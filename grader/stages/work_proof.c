@@ -1,6 +1,6 @@
 /* Two layers are run once more on the virtual GPU - also when a real one is graded - whose device
- * process proves by execution what y was made of (way.h). On a CPU nothing is proved: the same
- * convolutions are only compared, so that their precision is judged. */
+ * process proves by execution which products make y (way.h). On a CPU nothing is proved: the same
+ * convolutions are only compared, to judge their precision. */
 #include "grader/stages/work_proof.h"
 
 #include "base/checkout.h"
@@ -16,11 +16,11 @@
 
 enum { RANDOM_STREAM = 0x7ec4 };
 
-/* Like the second and the first layer of the two-layer model, which have 33 x 33 and 70 x 70 elements:
- * that one comes first which has several input maps. There are as many maps, and rows have the same
- * remainder by 4, for accesses of 2 or 4 elements. Planes are a little smaller, that of the first only
- * a little more than a tile of 16. What larger ones execute beyond that is seen, and proved, where they
- * are timed. Where layers are compared they have their own size: by it a program chooses its blocks. */
+/* Like the second and the first layer of the two-layer model, which have 33 x 33 and 70 x 70 elements; the
+ * layer with several input maps comes first. They have as many maps, and rows with the same remainder by
+ * 4, for accesses of 2 or 4 elements. Planes are a little smaller, the first only a little more than a tile
+ * of 16. The timed runs show what larger planes execute beyond that, and it is proved then. Layers that
+ * are compared have their own size, because a program chooses its blocks by it. */
 static struct conv_shape layer_shape(const struct grading *g, size_t layer)
 {
     static const struct conv_shape least[GR_PROOF_LAYERS] = {{GR_PROOF_IMAGES, 24, 12, 21, 25, 5},
@@ -37,10 +37,10 @@ static struct conv_shape layer_shape(const struct grading *g, size_t layer)
 
 /* ---- precision ------------------------------------------------------------------------------- */
 
-/* Of each map's weights only a few matter; next to them the others are nothing, but not zero. Float32
- * then rounds a few times however long the sum is, and in the sums of 300 products what a format of 16
- * bits loses is seen: x and k in two parts of bfloat16 are off by some 2^-18 of a product, in three
- * products of TF32 by 2^-22. */
+/* Only a few of each map's weights matter; the others are tiny beside them, but not zero. Float32 then
+ * rounds a few times, however long the sum is, and sums of 300 products show the loss of a 16-bit format:
+ * x and k in two parts of bfloat16 are off by some 2^-18 of a product, in three products of TF32 by
+ * 2^-22. */
 enum { WEIGHTS_THAT_MATTER = 4 };
 static const double NOTHING = 0x1p-40, PRECISION = 20 * 0x1p-24;
 
@@ -56,7 +56,7 @@ static void make_few_matter(struct rng *rng, const struct conv_shape *s, float *
         }
 }
 
-/* The largest error of y, as a part of the largest product that its sum could have had. @return -1 with
+/* The largest error of y, as a fraction of the largest possible product of its sum. @return -1 with
  * *status set without memory. */
 static double error_of(const struct gr_conv *conv, const float *y, enum st_code *status,
                        struct st_error *err)
@@ -82,8 +82,8 @@ static double error_of(const struct gr_conv *conv, const float *y, enum st_code 
     return worst;
 }
 
-/* @return whether outputs are right, and as precise as float32; else the check says what is wrong, or
- * *status. */
+/* @return whether outputs are right, and as precise as float32; else the check states the mistake, or
+ * *status is set. */
 static bool is_right(const struct gr_conv *conv, const float *y, const struct gr_compare *compared,
                      struct gr_check *check, enum st_code *status, struct st_error *err)
 {
@@ -109,8 +109,8 @@ static bool is_right(const struct gr_conv *conv, const float *y, const struct gr
 
 /* ---- one convolution ------------------------------------------------------------------------- */
 
-/* Runs it and compares. @return whether its outputs are right; else the check says what is wrong, or
- * *status. */
+/* Runs it and compares. @return whether its outputs are right; else the check states the mistake, or
+ * *status is set. */
 static bool run_one(struct grading *g, struct gr_session *session, const struct gr_conv *conv,
                     struct gr_check *check, enum st_code *status, struct st_error *err)
 {
@@ -134,8 +134,8 @@ static bool run_one(struct grading *g, struct gr_session *session, const struct 
     return is_right(conv, y, &compared, check, status, err);
 }
 
-/* The first layer of a model has pictures: nothing is negative, and 0 around what is shown and here and
- * there in it. What a submission does for such x is what it does where it is timed. */
+/* The first layer of a model has pictures: no pixel is negative, and the background and scattered pixels
+ * are 0. A submission treats such x as it does in the timed runs. */
 static void make_pictures(struct rng *rng, const struct conv_shape *s, float *x)
 {
     for (int b = 0; b < s->B; b++) {
@@ -201,7 +201,7 @@ bool gr_prove(struct grading *g, const struct conv_shape *s, size_t nth, struct 
 
 /* ---- the proof of a grading ------------------------------------------------------------------ */
 
-/* The virtual GPU, whatever is graded on. @return false if it is not there. */
+/* The virtual GPU, whatever the grading's device. @return false without it. */
 static bool find_virtual_gpu(const struct grading *g, struct gr_host *to)
 {
     static const char *const needed[] = {"vgpu-device", "vgpu/libcudart.so.13"};
@@ -248,7 +248,7 @@ enum st_code gr_proof_begin(struct grading *g, struct st_error *err)
     }
     const enum st_code status = arena_open(&p->arena, err);
     p->made = !status;
-    /* (without a sandbox what a submission leaves behind cannot be told from another's) */
+    /* (without a sandbox the leftovers of a submission cannot be distinguished from another's) */
     if (p->made && g->milestone.cuda && g->host.sandbox.on) {
         p->host.progress_fd = 0;
         p->host.given_up = &p->given_up;

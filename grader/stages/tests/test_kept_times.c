@@ -74,7 +74,7 @@ Test(kept_times, are_of_one_convolution_with_its_weights)
     cr_expect(!gr_kept_time_find(&kept, &other, &seconds));
     gr_kept_time_add(&kept, &other, 2);
     cr_expect(gr_kept_time_find(&kept, &other, &seconds) && seconds == 2);
-    cr_expect(is_found(&seconds) && seconds == 1, "the other one is there still");
+    cr_expect(is_found(&seconds) && seconds == 1, "the other one still exists");
     weights[24] = 1;
     cr_expect(!is_found(&seconds));
     weights[24] = 0;

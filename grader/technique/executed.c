@@ -72,7 +72,7 @@ static bool take_kernel(struct gr_executed *to, const char *name, const char *ha
         char *end;
         const long f = strtol(at, &end, 10), b = *end == '.' ? strtol(end + 1, &end, 10) : -1;
         if (b < 0 || *end != ':')
-            return true; /* not as it should be */
+            return true; /* malformed */
         block.threads = strtod(end + 1, &end);
         block.code = code_of(hash, f, b);
         if (!append(to, block))
@@ -108,7 +108,7 @@ static void add_counted(struct gr_executed *to, const struct gr_item *technique,
 const char *gr_executed_lacks(const struct gr_item *technique, const struct gr_executed *run,
                               const struct gr_executed *proved)
 {
-    const double part = 0.2; /* what is skipped because x is 0 there, and other tiles, leave more */
+    const double part = 0.2; /* skipped zeros of x and other tiles leave more */
     for (unsigned i = 0; technique && i < technique->counted_count; i++)
         if (run->counted[i] < part * proved->counted[i])
             return technique->counted[i];

@@ -1,6 +1,6 @@
 /** @file
- * Which code a run executed, and what the host sent: what tells whether a run that is timed does what
- * the proved one does. The proof takes too long for the sizes that are timed.
+ * The code that a run executed, and the bytes that the host sent: they show whether a timed run does the
+ * same as the proved one. The proof takes too long for the timed sizes.
  */
 #ifndef CONVLAB_GRADER_EXECUTED_H
 #define CONVLAB_GRADER_EXECUTED_H
@@ -40,12 +40,12 @@ void gr_executed_free(struct gr_executed *executed);
 const struct gr_executed_block *gr_executed_beyond(const struct gr_executed *run,
                                                    const struct gr_executed *proved);
 
-/** @return a counter of the technique that @p run has far less of for each output than @p proved, or
+/** @return a counter of the technique that is far lower per output in @p run than in @p proved, or
  * NULL. */
 const char *gr_executed_lacks(const struct gr_item *technique, const struct gr_executed *run,
                               const struct gr_executed *proved);
 
-/** @return whether the device counts so. */
+/** @return whether the device has that counter. */
 bool gr_is_counter(const char *name);
 
 #endif

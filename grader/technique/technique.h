@@ -1,5 +1,5 @@
 /** @file
- * Whether a submission uses its milestone's technique, judged by the ways that x and k took (way.h).
+ * Judges whether a submission uses its milestone's technique, by the ways that x and k took (way.h).
  */
 #ifndef CONVLAB_GRADER_TECHNIQUE_H
 #define CONVLAB_GRADER_TECHNIQUE_H
@@ -17,8 +17,8 @@ size_t gr_technique_facts(const struct gr_item *technique, const struct gr_way *
 /** @return whether a fact of @p technique (or NULL) compares layers with each other. */
 bool gr_technique_compares_layers(const struct gr_item *technique);
 
-/** Whether the item asks for facts of facts.def, as these are asked for, and for counters that there
- * are. @param path  the rubric @return ST_BAD_FORMAT with what is wrong, and what there is. */
+/** Checks that the item asks only for facts of facts.def, in their form, and for existing counters.
+ * @param path  the rubric @return ST_BAD_FORMAT with the mistake and the existing names. */
 enum st_code gr_technique_known(const struct gr_item *technique, const char *path,
                                 struct st_error *err);
 

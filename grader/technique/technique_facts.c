@@ -62,7 +62,7 @@ static void work_on_gpu(const struct gr_way *ways, size_t layers, struct gr_evid
                 "right, but x, k and y were not where the harness put them: the work was not done on the GPU");
         else
             say(to, false, w->right / all,
-                "right, but kernels did not compute %.0f of the %.0f outputs from x and k in this call: y[%s] is no sum of all its products of x and k%s: the work was not done on the GPU",
+                "right, but kernels did not compute %.0f of the %.0f outputs from x and k in this call: y[%s] is not the sum of all its products of x and k%s: the work was not done on the GPU",
                 all - w->right, all, where,
                 w->lost > 0
                     ? ", or not in its value: that was lost in a larger number, or replaced in its bits"
@@ -75,8 +75,8 @@ static void work_on_gpu(const struct gr_way *ways, size_t layers, struct gr_evid
 
 /* ---- shares of the products ------------------------------------------------------------------ */
 
-/* Of the products on the way to y, the share that came so. More products than the convolution has,
- * which cancel out, do not hide those that came another way. */
+/* The share of the products on the way to y that came so. Extra products, which cancel out, do not hide
+ * those that came another way. */
 static double share(const struct gr_way *w, double came)
 {
     const double needed = fmin(w->products, taps(w) * outputs(w));
@@ -145,7 +145,7 @@ static double barriers_passed(const struct gr_way *w)
     return w->multiplying.barriers;
 }
 
-/* Products that others made leave their share out. */
+/* The share that products made otherwise leave. */
 static double by_matrix(const struct gr_way *w)
 {
     const double others = w->multiplying.products - w->multiplying.matrix_products;
@@ -182,13 +182,13 @@ static double joins(const struct gr_way *w)
     return ratio(w->joins, outputs(w));
 }
 
-/* Of the kernels that make a tenth of the products or more, so that nothing beside them counts. */
+/* Of the kernels that make a tenth of the products or more: lesser kernels do not count. */
 static bool does_much(const struct gr_way *w, const struct gr_kernel_way *k)
 {
     return k->products >= 0.1 * taps(w) * outputs(w);
 }
 
-/* Without any loop, all of an output's. More products than y needs do not make rows longer. */
+/* Without any loop, all products of an output. Products that y does not need do not lengthen rows. */
 static double products_in_a_row(const struct gr_way *w)
 {
     const double part = fmin(1, ratio(taps(w) * outputs(w), w->multiplying.products));
@@ -199,8 +199,8 @@ static double products_in_a_row(const struct gr_way *w)
     return least;
 }
 
-/* Words of x and k that threads load for a product, other than to stage them: of the kernel that loads
- * most. Products beyond four times what y needs do not count: tiles that reach past an edge make some. */
+/* Words of x and k that threads load per product, other than to stage them, in the kernel that loads
+ * most. Up to four times the products that y needs count: tiles that reach past an edge make extra ones. */
 static double loads_per_product(const struct gr_way *w)
 {
     const double part = fmin(1, ratio(4 * taps(w) * outputs(w), w->multiplying.products));
@@ -252,21 +252,21 @@ static const struct gr_kernel_way *main_kernel(const struct gr_way *w)
     return most;
 }
 
-/* What a block stages counts where products take x or k from there. */
+/* A block's staged elements count only if products take x or k from there. */
 static double staged(const struct gr_way *w)
 {
     return fmax(x_shared(w), k_shared(w)) >= 0.1 ? main_kernel(w)->shared_words : 0;
 }
 
-/* A kernel that stages all input maps, or a filter over all of them, stages more where there are more. */
+/* A kernel that stages all input maps, or a filter over all of them, stages more with more maps. */
 static bool same_staged(const struct gr_way *a, const struct gr_way *b)
 {
     const double p = staged(a), q = staged(b), times = ratio(p, q);
     return p == q || (times > 0 && times == floor(times) && times * b->shape.C <= a->shape.C);
 }
 
-/* Copies of one kernel are one kernel: what tiles and registers make of it counts. Threads that leave and
- * memory that holds nothing do not, nor do threads for which a plane is too small. */
+/* Copies of one kernel are one kernel: only other tiles and registers count. Threads that leave, unused
+ * memory, and threads for which a plane is too small do not. */
 static bool same_kernel(const struct gr_way *of_a, const struct gr_way *of_b)
 {
     const struct gr_kernel_way *a = main_kernel(of_a), *b = main_kernel(of_b);
@@ -309,7 +309,7 @@ static const struct fact {
     size_t layers;
 } facts[] = {
 #define FACT(name, scale, sentence) {#name, name, scale, sentence, NULL, 1},
-#define TOLD(name, layers)          {#name, NULL, 0, NULL, name, layers},
+#define JUDGED(name, layers)        {#name, NULL, 0, NULL, name, layers},
 #include "grader/technique/facts.def"
 };
 enum { FACTS = sizeof facts / sizeof *facts };

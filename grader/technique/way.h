@@ -1,6 +1,6 @@
 /** @file
- * What y was made of in one convolution, and which way x and k took to it, as the virtual GPU has
- * proved it by execution (common/vgpu/exec/proof.h).
+ * The products that made y in one convolution, and the way of x and k into them, as the virtual GPU
+ * proved by execution (common/vgpu/exec/proof.h).
  *
  *     x, k ──load──▶ register ─────────────────────────▶ product ──▶ ... ──store, atomics──▶ y
  *        └─▶ shared memory, constant variable, workspace ─┘
@@ -17,7 +17,7 @@
 
 enum { GR_MAX_KERNELS = 64 };
 
-/** What a kernel did, all its launches together. */
+/** The work of a kernel in all its launches together. */
 struct gr_kernel_way {
     char name[128];
 #define GR_WAY_FIELD(name) double name;

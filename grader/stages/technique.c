@@ -54,7 +54,7 @@ static void fail_unproved(struct grading *g, struct gr_check *check)
                      g->milestone.cuda ? "work was proved" : "precision was measured",
                      g->host.device == RUNNER_ON_GPU ? " on the virtual GPU" : "", seen->message);
     } else {
-        return; /* (that check says so) */
+        return; /* ("technique" reports it) */
     }
     gr_check_hint(check, "%s", seen->hint);
 }

@@ -32,7 +32,7 @@ static enum st_code handout_path(const struct gx_autograder *of, char *path, siz
     return st_detail(err, ST_HINT, "run: make handout");
 }
 
-/* One word or list of words for a shell: what a milestone's name and options may hold. */
+/* One word or list of words for a shell: the characters that a milestone's name and options may have. */
 static enum st_code check_words(const struct gx_autograder *of, bool list, struct st_error *err)
 {
     const char *m = of->milestone;
@@ -62,7 +62,7 @@ static enum st_code check_words(const struct gx_autograder *of, bool list, struc
 
 enum source { SCRIPT, SETTINGS, HANDOUT };
 
-/* A file, and what it is made from. */
+/* A file and its source. */
 struct kit_file {
     const char *name;
     enum source source;

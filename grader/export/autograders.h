@@ -1,6 +1,6 @@
 /** @file
- * What a grading platform is given once for each milestone, instead of grades: autograders with all
- * that they need, made of the students' archive (make handout) and the scripts in platform/.
+ * Autograders for grading platforms, one upload for each milestone, instead of grades: complete, made of
+ * the students' archive (make handout) and the scripts in platform/.
  */
 #ifndef CONVLAB_GRADER_EXPORT_AUTOGRADERS_H
 #define CONVLAB_GRADER_EXPORT_AUTOGRADERS_H
@@ -9,18 +9,17 @@
 
 #include <stddef.h>
 
-/** What an autograder is made for. */
+/** The milestone and options of an autograder. */
 struct gx_autograder {
-    const char *milestone; /**< "m1"; of GitHub's and PrairieLearn's a list: "m1,m3" */
+    const char *milestone; /**< "m1"; for GitHub and PrairieLearn a list: "m1,m3" */
     const char *options;   /**< further options of the grader, as for a shell, or "" */
     const char *handout;   /**< the students' archive; NULL: build/convlab-handout.tar.gz */
     const char
         *url; /**< GitHub: where the workflow fetches it; NULL: .convlab/ of the repository */
-    const char *image; /**< PrairieLearn: what the image is called, or NULL */
+    const char *image; /**< PrairieLearn: the image's name, or NULL */
 };
 
-/** Writes the zip file that is uploaded to Gradescope: setup.sh, run_autograder and what they need.
- */
+/** Writes the zip file for Gradescope: setup.sh, run_autograder and the files they need. */
 enum st_code gx_gradescope_autograder(const struct gx_autograder *of, const char *path,
                                       struct st_error *err);
 
@@ -37,7 +36,7 @@ enum st_code gx_actions_workflow(const struct gx_autograder *of, const char *pat
 enum st_code gx_github_actions(const struct gx_autograder *of, const char *folder,
                                struct st_error *err);
 
-/** Writes autograder.py and what it needs into a folder, for the organisation's configuration
+/** Writes autograder.py and the files it needs into a folder, for the organisation's configuration
  * repository of Classroom 50. */
 enum st_code gx_classroom50_autograder(const struct gx_autograder *of, const char *folder,
                                        struct st_error *err);

@@ -10,7 +10,7 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 
-/* Of a submission that is missing or was rejected: 0 in each problem that the lab has. */
+/* A missing or rejected submission: 0 in each problem of the lab. */
 static void put_zeros(cJSON *scores, const char *id)
 {
     struct gr_milestone milestone;
@@ -37,8 +37,8 @@ enum st_code gx_autolab_write(FILE *out, const struct gx_class *class,
     for (size_t i = 0; i < record->checks && !gx_record_lacks_submission(record); i++)
         if (gx_check_counts(record, &record->check[i]))
             cJSON_AddNumberToObject(scores, record->check[i].name, record->check[i].points);
-    /* Columns: points, then milliseconds. A scoreboard takes numbers only, so that who has no time
-     * is put behind all who have one. */
+    /* Columns: points, then milliseconds. A scoreboard takes numbers only, so a submission without a
+     * time comes after all that have one. */
     cJSON *board = cJSON_AddArrayToObject(root, "scoreboard");
     cJSON_AddItemToArray(board, cJSON_CreateNumber(record->score));
     cJSON_AddItemToArray(

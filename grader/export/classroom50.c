@@ -1,9 +1,9 @@
 /* Classroom 50's result.json, its schema classroom50/result/v1:
  * https://github.com/foundation50/classroom50/blob/main/schemas/result-v1.schema.json
  *
- * Whose result it is comes from the environment that Classroom 50's runner gives an autograder
+ * The student's name comes from the environment that Classroom 50's runner gives an autograder
  * (wiki/Autograders.md there), and COMMITTED_AT from platform/classroom50-autograder.py. Points are
- * whole: those of a check are rounded, and the score is their sum. */
+ * whole: each check's are rounded, and the score is their sum. */
 #include "grader/export/export_formats.h"
 #include "grader/export/format_parts.h"
 

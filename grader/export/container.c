@@ -33,7 +33,7 @@ static void put4(FILE *out, uint32_t value)
     put2(out, value >> 16);
 }
 
-/* What header and directory have in common: stored, 1980-01-01 00:00. */
+/* The common part of header and directory: stored, 1980-01-01 00:00. */
 static void zip_common(FILE *out, const struct gx_part *part, const struct zip_entry *entry)
 {
     put2(out, 10); /* version needed: 1.0 */
@@ -100,7 +100,7 @@ static void tar_part(FILE *out, const struct gx_part *part, const char *data, si
     snprintf(header + 116, 8, "%07o", 0);
     snprintf(header + 124, 12, "%011zo", bytes);
     snprintf(header + 136, 12, "%011o", 0);
-    memset(header + 148, ' ', 8); /* as which the checksum counts */
+    memset(header + 148, ' ', 8); /* the checksum counts its own field as blanks */
     header[156] = '0';
     memcpy(header + 257, "ustar\00000", 8);
     unsigned sum = 0;

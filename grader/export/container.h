@@ -1,8 +1,8 @@
 /** @file
  * Writing zip and tar files: a few regular files, stored as they are.
  *
- * libarchive would do it, but it would bring 35 MB of libraries into the students' archive, of
- * which the grader is a part; what is needed of both formats fits a page.
+ * libarchive could do it, but would add 35 MB of libraries to the students' archive, which contains the
+ * grader. The needed part of both formats fits on a page.
  */
 #ifndef CONVLAB_GRADER_EXPORT_CONTAINER_H
 #define CONVLAB_GRADER_EXPORT_CONTAINER_H

@@ -1,6 +1,6 @@
 /* The class as a table: RFC 4180 (https://www.rfc-editor.org/rfc/rfc4180), one row for each
- * submission and milestone. Text that a spreadsheet would run as a formula gets an apostrophe
- * before it. */
+ * submission and milestone. Text that a spreadsheet would run as a formula gets a leading
+ * apostrophe. */
 #include "base/numbers.h"
 #include "grader/export/export_formats.h"
 #include "grader/export/format_parts.h"

@@ -14,14 +14,14 @@
 enum { EXIT_EXPORTED = 0, EXIT_SOME_FAULTS = 1, EXIT_NOT_EXPORTED = 2 };
 
 struct arguments {
-    const char *format, *operand; /* a result, or what an autograder is made for */
+    const char *format, *operand; /* a result, or an autograder's milestone */
     const char *gradebook, *submission, *milestone, *out;
     struct gx_columns columns;
     struct gx_options options;
     struct gx_autograder autograder;
 };
 
-/* Archives are made for a milestone, not from grades. */
+/* An archive is made for a milestone, not from grades. */
 static const struct {
     const char *name, *summary;
     enum st_code (*make)(const struct gx_autograder *of, const char *to, struct st_error *err);
@@ -83,7 +83,7 @@ static const char *const visibilities[] = {"visible", "hidden", "after_due_date"
                                            NULL};
 
 static const struct option_row rows[] = {
-    OPTION_GROUP("What is exported:"),
+    OPTION_GROUP("Grades to export:"),
     {"gradebook", 0, "FILE", "the grades of a class, instead of one result.json",
      OPTION_TEXT(struct arguments, gradebook)},
     {"submission", 0, "NAME", "of the gradebook, only this student or team",
@@ -118,7 +118,7 @@ static const struct option_row rows[] = {
     {OPTION_OPERANDS(take_word)},
     {0}};
 
-/* The list of formats, behind the options. */
+/* The list of formats, after the options. */
 static char *help_filter(int key, const char *text, void *input)
 {
     (void)input;
@@ -174,7 +174,7 @@ static enum st_code write_file(const struct gx_format *format, const struct gx_c
     return file_out_commit(&out, err);
 }
 
-/* One file for each record. Those that the format cannot say are told, and the rest is written. */
+/* One file for each record. Records that the format cannot express are reported; the rest is written. */
 static enum st_code write_each(const struct gx_format *format, const struct gx_class *class,
                                const struct arguments *a, size_t *refused, struct st_error *err)
 {
@@ -188,7 +188,7 @@ static enum st_code write_each(const struct gx_format *format, const struct gx_c
         if (!code)
             code = write_file(format, &one, &a->options, path, err);
         if (code && one.record->fault) {
-            remove(path); /* an older one would be taken for the grade */
+            remove(path); /* an older file would pass for the grade */
             st_print(stderr, "grader export", err);
             ++*refused;
         } else if (code) {

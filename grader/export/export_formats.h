@@ -1,16 +1,16 @@
 /** @file
  * The formats that grades are exported to (export_formats.def), each from the same record
- * (export_record.h), and what they say of a fault, which is never a zero for a student:
+ * (export_record.h), and their form of a fault, which is never a zero for a student:
  *
  * - gradescope: one record; a check not asked for has no score and no status; a fault is refused,
  *   and Gradescope reports the autograder
  * - autolab: one record; a check not asked for is not in "scores"; a fault is refused, and Autolab
  *   reports the autograder
- * - classroom50: one record; a check not asked for is no test; a fault is refused, and Classroom
+ * - classroom50: one record; a check not asked for is left out; a fault is refused, and Classroom
  *   50 reports the autograder
- * - check50: one record; a check not asked for has "passed": null; a fault is "error" in the place
- *   of "results"
- * - prairielearn: one record; a check not asked for is no test; a fault is refused, and
+ * - check50: one record; a check not asked for has "passed": null; a fault is "error" instead of
+ *   "results"
+ * - prairielearn: one record; a check not asked for is left out; a fault is refused, and
  *   PrairieLearn reports the grading job
  * - junit: a class; a check not asked for is an element skipped, a fault an element error
  * - csv: a class; a check not asked for is an empty cell, a fault the status "fault" and an empty
@@ -25,16 +25,16 @@
 
 #include <stdio.h>
 
-/** What can be chosen when exporting. */
+/** Choices of an export. */
 struct gx_options {
-    const char *visibility;        /**< Gradescope: of the tests */
-    const char *stdout_visibility; /**< Gradescope: of what run_autograder printed */
+    const char *visibility;        /**< Gradescope: of the tests' results */
+    const char *stdout_visibility; /**< Gradescope: of run_autograder's output */
     bool excel; /**< CSV: with a byte order mark, without which Excel reads no UTF-8 */
 };
 
 enum gx_holds { GX_RECORD, GX_CLASS };
 
-/** Writes a class in a format; one that holds one record gets a class of one. */
+/** Writes a class in a format; a format of one record gets a class of one. */
 typedef enum st_code gx_writer(FILE *out, const struct gx_class *class,
                                const struct gx_options *options, struct st_error *err);
 
@@ -61,7 +61,7 @@ extern const struct gx_format gx_formats[];
 /** @return a format by its name, or NULL. */
 const struct gx_format *gx_format_named(const char *name);
 
-/** Writes a class in a format. @return ST_BAD_FORMAT for a record that the format cannot say without
+/** Writes a class in a format. @return ST_BAD_FORMAT for a record that the format cannot express without
  * blaming the student. */
 enum st_code gx_format_write(const struct gx_format *format, FILE *out,
                              const struct gx_class *class, const struct gx_options *options,

@@ -36,8 +36,8 @@ void gx_record_set_fault(struct gx_record *record, const char *reason)
     record->fault = gx_record_keep(record, reason && *reason ? reason : "not graded");
 }
 
-/* A required check that was skipped could not be graded, unless a failed one is the reason: what
- * `grader` says with exit status 2. */
+/* A required check that was skipped could not be graded, unless a failed one is the reason: `grader` exits
+ * with status 2 then. */
 void gx_record_judge(struct gx_record *record)
 {
     const struct gx_check *skipped = NULL;
@@ -59,7 +59,7 @@ void gx_record_judge(struct gx_record *record)
 
 /* ---- from result.json ----------------------------------------------------------------------- */
 
-/* What no grading gives: points that would make a score of any size. */
+/* Points outside a grading's range could make a score of any size. */
 static enum st_code check_points(const struct gr_check *check, const char *name,
                                  struct st_error *err)
 {

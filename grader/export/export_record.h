@@ -1,9 +1,9 @@
 /** @file
- * What is exported: the record of one grading, read back from result.json or from the gradebook.
- * Every format is made from this, so that no two of them can say different things.
+ * The exported record of one grading, read back from result.json or from the gradebook. Every format is
+ * made from it, so that no two can differ.
  *
- * A record is graded or it is a fault. A fault is anything that kept the grader from grading what
- * was asked for and that is not the submission's: it never has a score.
+ * A record is graded or it is a fault. A fault is anything that kept the grader from grading and is not
+ * the submission's: it never has a score.
  */
 #ifndef CONVLAB_GRADER_EXPORT_RECORD_H
 #define CONVLAB_GRADER_EXPORT_RECORD_H
@@ -31,10 +31,10 @@ struct gx_record {
     const char *milestone, *title, *device, *version, *date;
     const char
         *status; /**< pass, fail, missing or rejected (with a zero); fault (without a score) */
-    const char *fault;       /**< what kept it from being graded, or NULL if it was graded */
+    const char *fault;       /**< the reason why it was not graded, or NULL if it was */
     double score, max_score; /**< automatic points; NAN in a fault */
     double manual;           /**< points that the instructor has entered so far, NAN if none */
-    const char *comments;    /**< what the instructor has entered by hand, a line each, or "" */
+    const char *comments;    /**< the instructor's entries by hand, a line each, or "" */
     double op_time_s;        /**< all layers at the largest size that was right, or NAN */
     double uncertainty_s;    /**< of it */
     size_t images;           /**< that size */
@@ -50,21 +50,19 @@ struct gx_class {
     struct gx_record *record;
 };
 
-/** Reads result.json. @param submission  whose it is, copied. @return ST_BAD_FORMAT with the place
- * if it is not what the grader writes. */
+/** Reads result.json. @param submission  its student or team, copied. @return ST_BAD_FORMAT with the place
+ * if the grader did not write it. */
 enum st_code gx_record_read(struct gx_record *to, const char *path, const char *submission,
                             struct st_error *err);
 
-/** An empty record, to be filled in. @return false if there is no memory; to be freed in any case.
- */
+/** Makes an empty record. @return false without memory; free it in any case. */
 bool gx_record_start(struct gx_record *to, const char *submission, const char *milestone,
                      size_t checks);
 
-/** Copies a string into the record, which owns it. NULL and what there is no memory for become "".
- */
+/** Copies a string into the record, which owns it. NULL becomes "", as does any string without memory. */
 const char *gx_record_keep(struct gx_record *record, const char *text);
 
-/** Says from the checks whether the record is graded, and how. */
+/** Sets from the checks whether the record is graded, and its status. */
 void gx_record_judge(struct gx_record *record);
 
 /** Makes it a fault: no score. */

@@ -59,7 +59,7 @@ void gx_json_text(cJSON *to, const char *name, const char *text)
     free(valid);
 }
 
-/* What nothing was graded of was on no device. */
+/* A record with nothing graded has no device. */
 void gx_json_output(cJSON *root, const struct gx_record *record)
 {
     char *output = NULL;

@@ -1,5 +1,5 @@
 /** @file
- * What the formats share.
+ * Common parts of the formats.
  */
 #ifndef CONVLAB_GRADER_EXPORT_FORMAT_PARTS_H
 #define CONVLAB_GRADER_EXPORT_FORMAT_PARTS_H
@@ -16,34 +16,33 @@ bool gx_milestone_next(const char **list, char name[GX_MILESTONE_CHARS]);
 /** The last check of a submission that is missing or was rejected. */
 #define GX_SUBMITTED "submitted"
 
-/** @return whether nothing was there to be graded. */
+/** @return whether there was nothing to grade. */
 bool gx_record_lacks_submission(const struct gx_record *record);
 
-/** @return whether a check has points, be they 0: it ran, or it did not because of another that
- * failed. */
+/** @return whether a check has points, even 0: it ran, or it did not because an earlier one failed. */
 bool gx_check_counts(const struct gx_record *record, const struct gx_check *check);
 
-/** @return the checks of a record: of a fault without any, one that could not be graded.
+/** @return the checks of a record; for a fault without any, one that could not be graded.
  * @param room  for that one; @param n  set to their number */
 const struct gx_check *gx_checks_or_fault(const struct gx_record *record, struct gx_check *room,
                                           size_t *n);
 
-/** What a student is told of a check: message, error map and hint. @return malloc'd, or NULL. */
+/** The text of a check for the student: message, error map and hint. @return malloc'd, or NULL. */
 char *gx_check_output(const struct gx_check *check);
 
 /** Adds an empty object at the end of a list. @return it */
 struct cJSON *gx_json_entry(struct cJSON *list);
 
-/** Adds a string with what is not UTF-8 replaced. */
+/** Adds a string, with bytes that are not UTF-8 replaced. */
 void gx_json_text(struct cJSON *to, const char *name, const char *text);
 
-/** Adds "output": what was graded where and when, and what was entered by hand. */
+/** Adds "output": milestone, place and time of the grading, and the entries by hand. */
 void gx_json_output(struct cJSON *to, const struct gx_record *record);
 
 /** Writes a cJSON tree and a newline, and deletes it. @param line  on one line. */
 enum st_code gx_json_print(FILE *out, struct cJSON *root, bool line, struct st_error *err);
 
-/** Writes a cell of a CSV table: quoted where needed, no formula, and nothing that steers a terminal. */
+/** Writes a cell of a CSV table: quoted where needed, without formulas and terminal control characters. */
 void gx_put_cell(FILE *out, const char *text);
 
 /** Writes @p n cells with commas between them. */

@@ -53,7 +53,7 @@ static void take_inference(struct gx_record *to, const struct gb_graded *from,
     to->images = (size_t)inference->images;
 }
 
-/* Those of the largest that was right and timed. */
+/* The Op Times of the largest inference that was right and timed. */
 static void take_op_time(struct gx_record *to, const struct gb_graded *from)
 {
     for (size_t i = 0; i < from->inferences.n; i++) {
@@ -63,7 +63,7 @@ static void take_op_time(struct gx_record *to, const struct gb_graded *from)
     }
 }
 
-/* Nothing was graded because of what was handed in, or not: one check that failed. */
+/* A missing or rejected submission: one check that failed. */
 static void take_no_submission(struct gx_record *to, const struct gb_attempt *from)
 {
     const char *why = *from->message ? from->message : from->status;
@@ -88,7 +88,7 @@ static void take_date(struct gx_record *to, double finished)
         to->date = gx_record_keep(to, date);
 }
 
-/* As in result.json, if the rubric is still there. */
+/* As in result.json, if the rubric still exists. */
 static void take_title(struct gx_record *to, const char *id)
 {
     struct gr_milestone milestone;
@@ -135,8 +135,7 @@ static void put_comment(FILE *out, const struct gb_manual_item *item)
             named && *item->comment ? ": " : "", item->comment);
 }
 
-/* What was given by hand: points for items of the rubric, of which late days and comments are none,
- * and a line of each. */
+/* The entries by hand: points for items of the rubric (not late days and comments), and a line of each. */
 static enum st_code take_manual(struct gx_record *to, struct gradebook *book, struct st_error *err)
 {
     struct gb_manual_item_list items;

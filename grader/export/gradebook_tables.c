@@ -1,9 +1,9 @@
 /* Tables that a platform's gradebook imports, a row for each student: members of a team get its grade,
- * less what being late takes from each. The forms are those of the importers themselves:
+ * less each member's deduction for lateness. The forms are those of the importers:
  *
  * - Canvas, lib/gradebook_importer.rb: "Student", "ID", "SIS User ID", "SIS Login ID", "Section" in this
  *   order, then a column for each assignment, whose heading ends in its number in parentheses, or else
- *   makes a new one; the row "Points Possible". A blank cell is no score.
+ *   makes a new one; the row "Points Possible". A blank cell means no score.
  * - Moodle, grade/import/csv: any columns, which the page of the import maps; and its grading
  *   worksheet, mod/assign/feedback/offline/importgradeslib.php: "Identifier", "Grade", "Last modified
  *   (grade)" and "Feedback comments", of one assignment. */
@@ -17,7 +17,7 @@
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
-/* Points, rounded as both platforms show them; nothing where nothing is known. */
+/* Points, rounded as both platforms show them; blank if unknown. */
 static void put_points(FILE *out, double points)
 {
     if (isfinite(points))
@@ -29,7 +29,7 @@ static const char *display_name(const struct sd_student *s)
     return s->display_name[0] ? s->display_name : s->name;
 }
 
-/* What an assignment is called on the platform: --column m1='Lab 1 (4711)', or the milestone. */
+/* The name of an assignment on the platform: --column m1='Lab 1 (4711)', or the milestone. */
 static const char *column_of(const struct gx_columns *columns, const char *id)
 {
     for (size_t i = 0; i < columns->n; i++)
@@ -43,7 +43,7 @@ static bool is_wanted(const struct gx_columns *columns, const struct sd_mileston
     return !columns->milestone || strcmp(columns->milestone, m->id) == 0;
 }
 
-/* In one line: what was reached, what being late took, and what was written by hand. */
+/* In one line: the points, the deduction for lateness, and the comments by hand. */
 static void put_feedback(FILE *out, const struct sd_class *class, const struct sd_student *s,
                          size_t m)
 {
@@ -142,7 +142,7 @@ enum st_code gx_moodle_write(FILE *out, const struct sd_class *class,
 
 /* ---- Moodle's worksheet ---------------------------------------------------------------------- */
 
-/* Whoever has no number on the platform is not in its worksheet either. */
+/* A student without a number on the platform is not in its worksheet either. */
 enum st_code gx_moodle_worksheet_write(FILE *out, const struct sd_class *class,
                                        const struct gx_columns *columns, struct st_error *err)
 {

@@ -1,12 +1,12 @@
 /** @file
- * What gradebooks of platforms import: rows of GRADES in export_formats.def.
+ * Tables for platforms' gradebooks: rows of GRADES in export_formats.def.
  */
 #ifndef CONVLAB_GRADER_EXPORT_GRADEBOOK_TABLES_H
 #define CONVLAB_GRADER_EXPORT_GRADEBOOK_TABLES_H
 
 #include "grader/standing/standing.h"
 
-/** Which columns, and what they are called. */
+/** The columns and their names. */
 struct gx_columns {
     const char *milestone; /**< only this one, or NULL */
     size_t n;

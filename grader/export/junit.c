@@ -1,9 +1,9 @@
 /* JUnit XML as CI servers read it: https://github.com/windyroad/JUnit-Schema (of Ant's reports) and
- * https://github.com/jenkinsci/xunit-plugin (junit-10.xsd, of Jenkins). The documents differ; what
- * is written here is what both allow, but for <testsuites> with counts, which only the second has.
+ * https://github.com/jenkinsci/xunit-plugin (junit-10.xsd, of Jenkins). The documents differ; this
+ * writes only forms that both allow, except <testsuites> with counts, which only the second has.
  *
- * <failure> is a check that the submission failed, <error> what kept a check from running,
- * <skipped> what was not asked for. */
+ * <failure> is a check that the submission failed, <error> a check that could not run, <skipped> a
+ * check that was not asked for. */
 #include "grader/export/export_formats.h"
 #include "grader/export/format_parts.h"
 #include "grader/report/report_parts.h"
@@ -15,8 +15,8 @@ struct counts {
     size_t tests, failures, errors, skipped;
 };
 
-/* XML text or attribute value. XML 1.0 has no way to write control characters; they, and what is
- * not UTF-8, become U+FFFD. */
+/* XML text or attribute value. XML 1.0 cannot write control characters; they, and bytes that are not
+ * UTF-8, become U+FFFD. */
 static void put_xml(FILE *out, const char *text)
 {
     unsigned c;
@@ -54,7 +54,7 @@ static bool is_error(const struct gx_record *record, const struct gx_check *chec
     return check->status == GR_SKIP && check->required && record->fault;
 }
 
-/* Each student has a class name of their own: CI servers join what has the same. */
+/* Each student has their own class name: CI servers join equal names. */
 static void put_case(FILE *out, const struct gx_record *record, const struct gx_check *check)
 {
     fputs("    <testcase classname=\"convlab.", out);

@@ -14,8 +14,8 @@
 
 extern const char prairielearn_question_html[];
 
-/* The same for the same question, so that one that is exported again keeps its submissions: version
- * 8 of RFC 9562. */
+/* Always the same UUID for a question, so that exporting again keeps its submissions: version 8 of
+ * RFC 9562. */
 static void add_uuid(cJSON *info, const struct gx_autograder *of)
 {
     char name[512], hex[SHA256_HEX], uuid[37];

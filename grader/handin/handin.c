@@ -1,4 +1,4 @@
-/* Walks what was handed in: folders here, archives in handin_archive.c. */
+/* Walks a submission: folders here, archives in handin_archive.c. */
 #include "grader/handin/handin_parts.h"
 
 #include "base/files.h"
@@ -27,7 +27,7 @@ static void reject(struct hi_reading *r, bool unreadable, const char *what, int 
 
 /* ---- folders -------------------------------------------------------------------------------- */
 
-/* It may change while it is read: what is read is what is graded. */
+/* The file may change meanwhile: the bytes read here are graded. */
 static enum st_code keep_open_file(struct hi_file *file, int fd, size_t limit, struct st_error *err)
 {
     struct stat info;
@@ -133,7 +133,7 @@ static enum st_code look(struct hi_reading *r, int dir, const char *below, int d
     }
     for (struct dirent *e; !code && (e = readdir(entries));) {
         char path[HI_PATH_BYTES];
-        if (e->d_name[0] != '.' && /* what tools and systems keep: .git, .DS_Store, ._conv.c */
+        if (e->d_name[0] != '.' && /* files of tools and systems: .git, .DS_Store, ._conv.c */
             path_format(path, sizeof path, "%s%s%s", below, below[0] ? "/" : "", e->d_name))
             code = look_at(r, dirfd(entries), e->d_name, path, depth, err);
     }
@@ -172,7 +172,7 @@ static size_t sources(const struct hi_reading *r)
     return n;
 }
 
-/* What is wrong with one of several archives, or beside what was found, is only told. */
+/* A fault in one of several archives, or beside the found files, is only a note. */
 static void forgive(struct hi_reading *r)
 {
     struct hi_taken *taken = r->taken;
@@ -183,7 +183,7 @@ static void forgive(struct hi_reading *r)
     taken->unreadable = false;
 }
 
-/* A folder that cannot be read may hold what is missing. */
+/* An unreadable folder may hold the missing files. */
 static void blame_unread_folder(struct hi_reading *r)
 {
     if (!strstr(r->taken->note, " cannot be read: "))
@@ -206,7 +206,7 @@ enum st_code hi_take(struct hi_taken *taken, const struct hi_handin *handin, str
     struct hi_reading r = {.handin = handin, .taken = taken};
     enum st_code code = ST_OK;
     memset(taken, 0, sizeof *taken);
-    /* Archives in it are opened only for what does not lie in it openly. */
+    /* Archives in it are opened only for milestones without a file outside of them. */
     for (int pass = 0; !code && pass < 2; pass++) {
         r.archives = pass == 1;
         if (r.archives && sources(&r) == handin->milestones)
@@ -217,7 +217,7 @@ enum st_code hi_take(struct hi_taken *taken, const struct hi_handin *handin, str
     }
     forgive(&r);
     blame_unread_folder(&r);
-    /* In what order a folder is read is not known: what is in its beginning cannot count. */
+    /* The order of a folder's entries is unknown, so its first ones cannot count alone. */
     if (r.entries > MAX_FOLDER_ENTRIES)
         snprintf(taken->rejected, sizeof taken->rejected,
                  "its folder has more than %d files and folders, at most so many are looked at",

@@ -1,5 +1,5 @@
 /** @file
- * What one student or team handed in, read in one way for `grader class` and for `grader mN --source
+ * Reads the submission of a student or team, in one way for `grader class` and for `grader mN --source
  * FOLDER|ARCHIVE`, which platforms' autograders call.
  *
  *     parts -> folders are walked; archives, also nested ones, are read by build/unpack-submission in
@@ -18,7 +18,7 @@
 
 enum { HI_MAX_SOURCE_BYTES = 1 << 20, HI_MAX_REPORT_BYTES = 32 << 20, HI_PATH_BYTES = 1024 };
 
-/** Why a milestone's file is not taken of which there are several. */
+/** Why none of several files of a milestone is taken. */
 #define HI_TWICE "is not the only file of this milestone"
 
 /** A file that was found for a milestone. Paths are bytes as they were found. */
@@ -30,25 +30,25 @@ struct hi_file {
     size_t bytes;
     int64_t modified;  /**< seconds since 1970; 0 in an archive */
     char refused[256]; /**< why, or "" */
-    bool unreadable;   /**< because it cannot be read here, which is no fault of the submission */
+    bool unreadable;   /**< because this machine cannot read it: not the submission's fault */
 };
 
-/** What is kept of a submission. */
+/** The kept files of a submission. */
 struct hi_taken {
     struct hi_file source[HI_MAX_MILESTONES], report[HI_MAX_MILESTONES];
     char rejected[512]; /**< why nothing of it is taken, or "" */
-    char note[512];     /**< what was left out although it was handed in, or "" */
-    bool unreadable;    /**< rejected, because it cannot be read here */
+    char note[512];     /**< the files left out although they were handed in, or "" */
+    bool unreadable;    /**< rejected, because this machine cannot read it */
 };
 
 /** A file, folder or archive of the submission. */
 struct hi_part {
-    const char *path; /**< where it lies */
+    const char *path; /**< its path */
     const char
-        *name; /**< its name within the submission; "": what is in it has no folder before it */
+        *name; /**< its name within the submission; "": its files have no folder before them */
 };
 
-/** What to look for, and where. */
+/** The milestones to look for, and the parts to search. */
 struct hi_handin {
     const struct hi_wanted *wanted;
     size_t milestones;
@@ -57,19 +57,19 @@ struct hi_handin {
     size_t parts;
 };
 
-/** Reads it. @param taken  to be freed in any case. @return ST_OK whatever was handed in; an error is
- * a fault of the machine. */
+/** Reads a submission. @param taken  to be freed in any case. @return ST_OK for any submission; an error
+ * is a fault of the machine. */
 enum st_code hi_take(struct hi_taken *taken, const struct hi_handin *handin, struct st_error *err);
 
 /** Whether a milestone's file is the one to grade: its name is right, or, with @p lenient, it is the
  * only plausible one. */
 bool hi_is_chosen(const struct hi_file *file, bool lenient);
 
-/** Why none is, in one phrase with near misses: "no file m1-cpu-conv/conv.c (found: Conv.c)". */
+/** The reason why none is, in a phrase with near misses: "no file m1-cpu-conv/conv.c (found: Conv.c)". */
 void hi_describe_missing(const struct hi_file *file, const struct hi_wanted *wanted, char *to,
                          size_t room);
 
-/** Releases what was kept. */
+/** Releases the kept files. */
 void hi_taken_free(struct hi_taken *taken);
 
 #endif

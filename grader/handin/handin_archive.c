@@ -1,5 +1,5 @@
-/* An archive: build/unpack-submission reads it, in the sandbox, and hands out what it found in a
- * table (see there) with the files' contents behind their rows. */
+/* An archive: build/unpack-submission reads it, in the sandbox, and prints a table of the files it found
+ * (see there), each row followed by the file's contents. */
 #include "grader/handin/handin_parts.h"
 
 #include "base/checkout.h"
@@ -25,11 +25,11 @@ enum {
     MAX_ARGUMENTS = 3 + 3 * HI_MAX_MILESTONES
 };
 
-/* The time is an archive's by the processor's clock; the other is for a machine on which nothing
- * goes on, which is no archive's fault. */
+/* An archive's limit is processor time. The limit of wall time is for a stalled machine, which is not the
+ * archive's fault. */
 static const struct gr_limits limits = {.wall_s = 300,
                                         .cpu_s = 30,
-#ifndef __SANITIZE_ADDRESS__ /* its shadow alone is larger than any limit */
+#ifndef __SANITIZE_ADDRESS__ /* the sanitizer's shadow alone exceeds any limit */
                                         .address_bytes = (size_t)1 << 30,
 #endif
                                         .file_bytes = MAX_OUTPUT_BYTES,
@@ -73,7 +73,7 @@ static bool ends_in_time(int pidfd)
 }
 
 /* Runs it from one descriptor to another.
- * @param status  as waitpid() tells it; that of a failure if it did not end */
+ * @param status  as of waitpid(); that of a failure if it did not end */
 static enum st_code run_unpack(const struct hi_handin *handin, int archive, int output, int *status,
                                struct st_error *err)
 {
@@ -116,7 +116,7 @@ static bool put_path(char to[HI_PATH_BYTES], const char *name, const char *path)
     return path_format(to, HI_PATH_BYTES, "%s%s%s", name, name[0] ? "/" : "", path);
 }
 
-/* One row. @param at  behind it, where a file's contents are; moved to behind them */
+/* One row. @param at  the end of the row, where a file's contents begin; moved to their end */
 static enum st_code take_row(struct hi_reading *r, const char *name, char *const cell[4],
                              const char **at, const char *end, struct st_error *err)
 {
@@ -147,7 +147,7 @@ static enum st_code take_row(struct hi_reading *r, const char *name, char *const
     return ST_OK;
 }
 
-/* The rows, one by one, as contents lie between them. */
+/* The rows, one by one, because contents are between them. */
 static enum st_code take_table(struct hi_reading *r, const char *name, const char *at,
                                const char *end, struct st_error *err)
 {

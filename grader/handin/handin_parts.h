@@ -6,7 +6,7 @@
 
 #include "grader/handin/handin.h"
 
-/** What is being read. */
+/** The state of a reading. */
 struct hi_reading {
     const struct hi_handin *handin;
     struct hi_taken *taken;
@@ -14,12 +14,12 @@ struct hi_reading {
     bool archives;  /**< the second time: only archives in them are looked at */
 };
 
-/** Where a path's file goes: the milestone's source or report, or NULL if it is not wanted, or there
- * is a better one. Of several that fit equally well the first by name is there, marked twice.
+/** @return the place of a path's file: the milestone's source or report; NULL if the file is not wanted, or
+ * a better one exists. Of several that fit equally well it holds the first by name, marked twice.
  * @param limit  set to the most bytes that are taken */
 struct hi_file *hi_offer(struct hi_reading *r, const char *path, size_t *limit);
 
-/** Makes it one that was not found. */
+/** Marks it as not found. */
 void hi_file_empty(struct hi_file *file);
 
 /** Refuses a file that was offered. */

@@ -1,4 +1,4 @@
-/* Which of the files that were found are kept, and what is said of them. */
+/* Chooses the files to keep, and words the reasons for the others. */
 #include "grader/handin/handin_parts.h"
 
 #include "base/printable.h"

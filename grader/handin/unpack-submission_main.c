@@ -1,18 +1,18 @@
 /* build/unpack-submission LARGEST_BYTES (ID FOLDER FILE)... <ARCHIVE: takes the milestones' files
  * and reports out of a zip or tar file, also out of archives in it, and nothing else. The grader
- * runs it in the sandbox, because what it reads is hostile: it has one file open to read, one to
- * write, and makes none.
+ * runs it in the sandbox, because its input is hostile: it has one file open to read, one to
+ * write, and creates none.
  *
- * It prints a table: what, milestone, path in the archive, text
+ * It prints a table: kind, milestone, path in the archive, text
  *
- *     file      m1   s001/m1-cpu-conv/conv.c   3127        behind the row so many bytes of contents
+ *     file      m1   s001/m1-cpu-conv/conv.c   3127        that many bytes of contents follow the row
  *     file      m1   s001.zip/report.pdf       90210       its report, in an archive of the archive
- *     large     m1   s001/m1-cpu-conv/conv.c   104857600   not taken: so many bytes
- *     twice     m1   s001/m1-cpu-conv/conv.c   3127        not taken: it is there more than once
+ *     large     m1   s001/m1-cpu-conv/conv.c   104857600   not taken: too many bytes
+ *     twice     m1   s001/m1-cpu-conv/conv.c   3127        not taken: the archive has it more than once
  *     rejected  -    ../conv.c   a path with ..            the archive as a whole; no other row
  *
- * What is refused is refused wherever it lies in the archive, also in parts that are not wanted: an
- * archive with such things was made to attack. */
+ * A refused entry rejects the archive wherever it is, also in parts that are not wanted: an archive with
+ * such an entry is an attack. */
 #include "base/files.h"
 #include "base/tsv.h"
 #include "grader/handin/handin.h"
@@ -29,7 +29,7 @@
 enum {
     MAX_ENTRIES = 20000,
     MAX_RATIO = 200,       /* unpacked bytes for each packed one, ... */
-    FREE_BYTES = 16 << 20, /* beyond these */
+    FREE_BYTES = 16 << 20, /* beyond these bytes */
     MAX_BYTES = 512 << 20, /* unpacked, all entries together */
     MAX_NESTED = 2,        /* archives in archives */
     MAX_NESTED_BYTES = 64 << 20,
@@ -60,21 +60,21 @@ static void say(const char *what, const char *milestone, const char *path, const
     tsv_write_row(stdout, 4, fields);
 }
 
-/* Exit status 0: an archive that is refused is no failure of this program. */
+/* Exit status 0: a refused archive is not a failure of this program. */
 static _Noreturn void reject(const char *path, const char *why)
 {
     say("rejected", "-", path ? path : "", why);
     exit(fflush(stdout) ? 2 : 0);
 }
 
-/* What libarchive says, or else this. */
+/* The message of libarchive, or else @p otherwise. */
 static const char *why_not(const struct unpacking *u, const char *otherwise)
 {
     const char *said = archive_error_string(u->archive);
     return said ? said : otherwise;
 }
 
-/* What an entry is, if it is anything but a file or a folder. */
+/* Names an entry that is neither a file nor a folder; else NULL. */
 static const char *kind_refused(struct archive_entry *entry)
 {
     if (archive_entry_hardlink(entry))
@@ -135,7 +135,7 @@ static size_t read_entry(struct unpacking *u, const char *path, char **keep, siz
 static void unpack(struct unpacking *u, const char *prefix, int depth);
 static void support_formats(struct archive *archive);
 
-/* An archive in the archive: what is in it is looked at as if it lay in a folder of its name. */
+/* An archive in the archive: its entries count as if they were in a folder of its name. */
 static void take_nested(struct unpacking *u, const char *path, int depth)
 {
     struct archive *outer = u->archive;
@@ -146,7 +146,7 @@ static void take_nested(struct unpacking *u, const char *path, int depth)
             exit(2);
         support_formats(u->archive);
         if (archive_read_open_memory(u->archive, data, bytes))
-            reject(path, "an archive in it that is no zip or tar file");
+            reject(path, "an archive in it that is not a zip or tar file");
         unpack(u, path, depth + 1);
         archive_read_free(u->archive);
         u->archive = outer;
@@ -233,7 +233,7 @@ static void open_archive(struct unpacking *u)
         reject(NULL, "nothing in it: the file is empty");
     support_formats(u->archive);
     if (archive_read_open_fd(u->archive, STDIN_FILENO, BUFFER_BYTES))
-        reject(NULL, "no zip or tar file");
+        reject(NULL, "not a zip or tar file");
 }
 
 static void parse(struct unpacking *u, int argc, char **argv)

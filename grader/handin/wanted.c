@@ -23,7 +23,7 @@ static size_t depth_of(const char *path)
     return depth;
 }
 
-/* Of a system, a version control or an editor, and no student's work. */
+/* A file of the system, version control or an editor, not a student's work. */
 static bool is_ignored(const char *path)
 {
     if (depth_of(path) > HI_MAX_DEPTH || strncmp(path, "__MACOSX/", 9) == 0 ||
@@ -38,8 +38,8 @@ static bool ends_with(const char *name, size_t length, const char *end)
     return length > n && strncasecmp(name + length - n, end, n) == 0;
 }
 
-/* A source in the milestone's language, whatever it is called, also with ".txt" behind: what mail
- * and some platforms make of it. */
+/* A source in the milestone's language, of any name, also with ".txt" after it, which mail and some
+ * platforms add. */
 static enum hi_match match_name(const char *name, const char *file)
 {
     const char *suffix = strrchr(file, '.');
@@ -52,7 +52,7 @@ static enum hi_match match_name(const char *name, const char *file)
     return strncasecmp(name, file, stem) == 0 ? HI_NEAR_NAME : HI_OTHER_NAME;
 }
 
-/* Whether a path's file lies in a folder that is called as the milestone, directly or @p deeper. */
+/* Whether a path's file is in a folder of the milestone's name, directly or @p deeper. */
 static bool lies_in(const struct hi_wanted *wanted, const char *path, const char *file, bool deeper)
 {
     const char *folder;

@@ -1,10 +1,10 @@
 /** @file
- * Which files of a submission are graded, wherever in its folders and archives they lie:
+ * Finds the files of a submission to grade, anywhere in its folders and archives:
  *
  *     [FOLDER/...]m1-cpu-conv/conv.c      also m1/conv.c
- *     [FOLDER/...]conv.c                  only if one milestone is graded, and nothing above is there;
- *                                         one in no folder comes before the others
- *     Conv.c conv1.c conv.c.txt my.c      near misses: named, and graded only if that is asked for
+ *     [FOLDER/...]conv.c                  only if one milestone is graded, and no file above exists;
+ *                                         one outside folders comes first
+ *     Conv.c conv1.c conv.c.txt my.c      near misses: named, and graded only on request
  *
  * A report is a PDF or Markdown file; it belongs to a milestone by the same rule.
  */
@@ -16,14 +16,14 @@
 
 enum { HI_MAX_MILESTONES = 16, HI_MAX_DEPTH = 8 };
 
-/** What one milestone is called. */
+/** The names of one milestone. */
 struct hi_wanted {
     char id[16];     /**< "m1" */
     char folder[64]; /**< "m1-cpu-conv" */
     char file[16];   /**< "conv.c" */
 };
 
-/** How well a path names a milestone's file: the later, the better. */
+/** How well a path names a milestone's file; later values are better. */
 enum hi_match {
     HI_NO_MATCH,
     HI_OTHER_NAME, /**< a source of the right language: my.c */
@@ -33,20 +33,20 @@ enum hi_match {
     HI_IN_ITS_FOLDER
 };
 
-/** Looks which milestone's file a relative path names. @param which  set to the milestone's index */
+/** Finds the milestone whose file a relative path names. @param which  set to the milestone's index */
 enum hi_match hi_match_path(const struct hi_wanted *wanted, size_t n, const char *path,
                             size_t *which);
 
-/** Looks which milestone's report a relative path may be. @return how well, 0 if it is none. */
+/** Finds the milestone whose report a relative path may be. @return how well, 0 if it is none. */
 int hi_match_report(const struct hi_wanted *wanted, size_t n, const char *path, size_t *which);
 
 /** Whether a milestone's file is for a GPU, by its name. */
 bool hi_file_is_cuda(const char *path);
 
-/** The length of an archive's name without its suffix, 0 if it is none that is read. */
+/** The length of an archive's name without its suffix; 0 if its kind is not read. */
 size_t hi_archive_stem(const char *name);
 
-/** The same of an archive of a kind that is not read: .7z, .rar, ... */
+/** The same for a kind that is not read: .7z, .rar, ... */
 size_t hi_unread_stem(const char *name);
 
 /** Why a path in an archive cannot be taken, or NULL: absolute, with "..", empty. */

@@ -202,7 +202,7 @@ static struct gx_record record_of(const char *status, double points, bool requir
     return record;
 }
 
-/* What a format says of a record; NULL if it refuses. */
+/* A record in a format; NULL if the format refuses it. */
 static char *said(const char *format, struct gx_record *record)
 {
     char *text = NULL;

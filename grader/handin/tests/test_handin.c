@@ -1,4 +1,4 @@
-/* What a student handed in: which files are taken, and which are not. */
+/* A student's submission: which files are taken, and which are not. */
 #include "base/files.h"
 #include "grader/handin/handin.h"
 

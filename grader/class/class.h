@@ -4,7 +4,7 @@
  *     options -> roster -> intake (what was handed in, copied and hashed) -> tasks (what is to be
  *     graded) -> schedule (run, try again, store) -> summary
  *
- * A task is one milestone of one submission. What it leaves lies beside the gradebook in
+ * A task is one milestone of one submission. Its files are beside the gradebook in
  * GRADEBOOK.files/SUBMISSION/MILESTONE/N/, where N is the number of its attempt.
  */
 #ifndef CONVLAB_GRADER_CLASS_H
@@ -33,7 +33,7 @@ struct cl_options {
     const char *list; /**< its list */
     const char *partition, *slurm_options;
     size_t gpus, array_limit;
-    const char *form;      /**< --from: the download's form, or NULL: as its names tell */
+    const char *form;      /**< --from: the download's form, or NULL: by its names */
     bool accept_near;      /**< --accept-near: grades the only plausible file */
     const char *page;      /**< --page FILE, or NULL */
     const char *deadlines; /**< --deadlines FILE, or NULL */
@@ -63,21 +63,21 @@ struct cl_file {
     int64_t bytes, modified;
     char *copy;        /**< ours, to be graded; NULL if it was refused */
     char refused[256]; /**< why */
-    bool unreadable;   /**< because it cannot be read here, which is no fault of the submission */
+    bool unreadable;   /**< because this machine cannot read it: not the submission's fault */
     char missing[512]; /**< why there is none, with near misses */
     char *report;      /**< the copy of its report, relative to the gradebook's folder, or NULL */
     char *report_name; /**< what the student calls it */
     int64_t report_bytes;
 };
 
-/** What one student or team handed in. */
+/** The submission of one student or team. */
 struct cl_submission {
     char *entry;          /**< name in the class's folder, its bytes; NULL: only in the roster */
-    char *key;            /**< what the platform's download calls it, or NULL */
+    char *key;            /**< its name in the platform's download, or NULL */
     struct hi_part *part; /**< its files, folders and archives; strings are owned */
     size_t parts;
     double submitted;   /**< by the platform's clock, seconds since 1970, or NAN */
-    bool marked_late;   /**< the platform says so */
+    bool marked_late;   /**< by the platform's mark */
     const char *source; /**< which platform, or "" */
     char *name;         /**< see cl_name_text() */
     char *raw_name;     /**< or NULL */
@@ -85,7 +85,7 @@ struct cl_submission {
     const char *kind; /**< folder, archive or none */
     int64_t modified;
     char rejected[512]; /**< why nothing of it is graded, or "" */
-    bool unreadable;    /**< because it cannot be read here, which is no fault of the submission */
+    bool unreadable;    /**< because this machine cannot read it: not the submission's fault */
     struct cl_file file[HI_MAX_MILESTONES];
 };
 
@@ -113,8 +113,8 @@ void cl_notice(struct cl_class *class, const char *name, const char *text, ...)
 /** Reads the roster into the gradebook; mistakes in it are notices. */
 enum st_code cl_roster_read(struct cl_class *class, struct st_error *err);
 
-/** Finds what was handed in, and copies and hashes the files that are to be graded. What cannot be
- * taken is rejected by name; only faults of the machine are errors. */
+/** Finds the submissions, and copies and hashes the files to grade. A submission that cannot be taken is
+ * rejected by name; only faults of the machine are errors. */
 enum st_code cl_intake(struct cl_class *class, struct st_error *err);
 
 /** Finds the submissions in the class's folder, in whatever form it is (download.h). */

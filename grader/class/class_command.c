@@ -107,7 +107,7 @@ static enum st_code choose_seed(struct cl_class *class, struct st_error *err)
     return code;
 }
 
-/* A grade is of the rubric that it was made with. One that was edited since is told until all are
+/* A grade belongs to the rubric that it was made with. An edited rubric is reported until all grades are
  * made again. */
 static enum st_code check_rubrics(struct cl_class *class, struct st_error *err)
 {
@@ -161,7 +161,7 @@ static void tell_deadlines(void *class, const char *line)
     cl_notice(class, NULL, "%s", line);
 }
 
-/* What is wrong with deadlines keeps nothing from being graded: they can be corrected afterwards. */
+/* Mistakes in deadlines do not stop the grading: they can be corrected afterwards. */
 static enum st_code keep_deadlines(struct cl_class *class, struct st_error *err)
 {
     const struct cl_options *o = class->options;
@@ -175,7 +175,7 @@ static enum st_code keep_deadlines(struct cl_class *class, struct st_error *err)
     return code;
 }
 
-/* ---- what is told at the end ---------------------------------------------------------------- */
+/* ---- the reports at the end ----------------------------------------------------------------- */
 
 static void print_summary(const struct cl_class *class, const struct cl_counts *c,
                           size_t up_to_date)
@@ -188,7 +188,8 @@ static void print_summary(const struct cl_class *class, const struct cl_counts *
         printf("; %zu faults were tried again", c->retried);
     printf("\nGradebook: %s\n", class->options->gradebook);
     if (c->stopped)
-        printf("Stopped with %zu left: the same command goes on here.\n", c->total - c->stored);
+        printf("Stopped with %zu left: run the same command again to resume.\n",
+               c->total - c->stored);
     else if (c->fault)
         printf(
             "Not graded, through no fault of the submission: %zu. The same command tries them again.\n",
@@ -238,7 +239,7 @@ static int grade(struct cl_class *class, struct st_error *err)
     return counts.stored == counts.total && !counts.fault ? EXIT_ALL_GRADED : EXIT_NOT_ALL;
 }
 
-/* On a node of a cluster. The exit status tells Slurm whether the task left an outcome. */
+/* On a node of a cluster. The exit status shows Slurm whether the task left an outcome. */
 static int one_task(const struct cl_options *options)
 {
     struct st_error err;

@@ -56,7 +56,7 @@ static enum st_code add_part(struct cl_class *class, struct cl_submission *s, co
     return ST_OK;
 }
 
-/* ---- what is no submission ------------------------------------------------------------------ */
+/* ---- entries left out ----------------------------------------------------------------------- */
 
 /* A gradebook may lie there too, this one or another. */
 static bool is_gradebooks(int dir, const char *entry, const struct stat *info)
@@ -81,7 +81,7 @@ static bool is_gradebooks(int dir, const char *entry, const struct stat *info)
     return false;
 }
 
-/* The roster may lie beside what was handed in. */
+/* The roster may be in the folder of the submissions. */
 static bool is_roster(const struct cl_class *class, const struct stat *info)
 {
     struct stat roster;
@@ -89,7 +89,7 @@ static bool is_roster(const struct cl_class *class, const struct stat *info)
            roster.st_dev == info->st_dev && roster.st_ino == info->st_ino;
 }
 
-/* What else lies there: told, unless it is ours. */
+/* Reports any other entry, unless it is ours. */
 static void tell_left_out(struct cl_class *class, const char *entry, const struct stat *info,
                           bool of_download)
 {
@@ -175,8 +175,8 @@ static const struct cl_metadata_row *row_of(const struct cl_metadata *metadata, 
     return NULL;
 }
 
-/* What the submission of an entry of a download is called. Who is not known is called as the
- * platform calls them, and told at the end. */
+/* The name of the submission of a download's entry. An unknown person keeps the platform's name, and is
+ * reported at the end. */
 static const char *name_of_entry(struct cl_class *class, const struct cl_download_entry *e,
                                  const struct cl_metadata_row *row, struct st_error *err)
 {

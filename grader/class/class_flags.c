@@ -1,9 +1,9 @@
-/* What of the command line changes a grade's checks: grades with other flags are out of date.
+/* The flags: the part of the command line that changes a grade's checks. Grades with other flags are out
+ * of date.
  *
- * Files that are named there count by their contents. They are copied to GRADEBOOK.files/given/HASH
- * first, and gradings read the copies: all of a run, wherever they are made, are of the same
- * contents, whatever becomes of the files meanwhile. One that is wrong is told before anything is
- * graded, not by each grading. */
+ * Files named there count by their contents. They are first copied to GRADEBOOK.files/given/HASH, and
+ * gradings read the copies: all gradings of a run, on any machine, use the same contents, even if the
+ * files change meanwhile. A wrong file is reported once, before the first grading. */
 #include "grader/class/class_options.h"
 
 #include "base/checkout.h"
@@ -27,7 +27,7 @@ static enum st_code keep(const char *folder, const char *path, const char *data,
     return file_exists(copy) ? ST_OK : file_write(copy, data, bytes, err);
 }
 
-/* Copies a file, and one that belongs to it if that is there.
+/* Copies a file, and the one that belongs to it, if any.
  * @param kept  set to the copy of the first
  * @param flag  set to its name and hash: "shapes.tsv@0123456789abcdef" */
 static enum st_code keep_given(const char *files, const char *const path[2], char kept[PATH_MAX],

@@ -83,7 +83,7 @@ static const struct option_row rows[] = {
      TO(TEXT, gradebook)},
     {"roster", 'r', "FILE", "who is expected to hand in: CSV with name,team,...", TO(TEXT, roster)},
     {"from", 0, "PLATFORM",
-     "what DIR was downloaded from: plain, canvas, moodle or gradescope (default: its names tell)",
+     "what DIR was downloaded from: plain, canvas, moodle or gradescope (default: found by its names)",
      TO(WORD, form, cl_form_names)},
     {"accept-near", 0, NULL,
      "where a milestone's file has another name, grade the only plausible one (Conv.c, conv1.c, conv.c.txt)",
@@ -122,7 +122,7 @@ static const struct option_row rows[] = {
     {"cpu-times", 0, NULL,
      "take m1's times at all sizes, one grading at a time and beside the reference (default: at the smallest size alone, while others are graded)",
      TO(FLAG, cpu_times)},
-    {"no-sandbox", 0, NULL, "go on where there is no sandbox", TO(FLAG, no_sandbox)},
+    {"no-sandbox", 0, NULL, "grade even without a sandbox", TO(FLAG, no_sandbox)},
     GR_OPTION_ROWS(offsetof(struct cl_options, asked)),
     OPTION_GROUP("On a cluster:"),
     {"slurm", 0, NULL, "as Slurm's job arrays, a submission's milestone a task", TO(FLAG, slurm)},
@@ -149,8 +149,8 @@ void cl_options_parse(struct cl_options *options, int argc, char **argv)
         .check = check,
         .operands = "DIR",
         .about =
-            "Grade a class. In DIR: a folder (NAME/m1-cpu-conv/conv.c), or a zip or tar file, for each student or team. Stopped or killed at any moment, the same command goes on where it was."
-            "\vEach grade is stored in the gradebook as soon as it is there; what was graded before and has not changed is not graded again. The grader's own faults are tried again and are told apart.\n\n"
+            "Grade a class. In DIR: a folder (NAME/m1-cpu-conv/conv.c), or a zip or tar file, for each student or team. After a stop or kill at any moment, run the same command again to resume."
+            "\vEach grade is stored in the gradebook at once; submissions that were graded before and have not changed are not graded again. The grader's own faults are tried again and are reported as such.\n\n"
             "Exit status: 0 each submission has its grade, 2 some have not (or nothing could be graded)."};
     *options = (struct cl_options){.gradebook = GB_DEFAULT_PATH, .retries = 2, .limit_s = 7200};
     for (int i = 0; i < argc; i++)

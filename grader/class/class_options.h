@@ -30,7 +30,7 @@ enum st_code cl_options_flags(struct cl_options *options, const char *files, str
 /** The names of the options that the gradebook keeps, without dashes. */
 extern const char *const cl_kept_names[CL_KEPT];
 
-/** What a profile's name or file follows in --device. */
+/** The prefix of a profile's name or file in --device. */
 #define CL_VIRTUAL "virtual:"
 
 /** Takes up the options that the milestones were graded with before, fills in flags, and keeps them.

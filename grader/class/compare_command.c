@@ -18,7 +18,7 @@ struct arguments {
     int n;
 };
 
-/* What was found. */
+/* The differences found. */
 struct counts {
     size_t compared, higher, lower, other, only_before, only_after;
 };
@@ -196,7 +196,7 @@ int gr_command_compare(int argc, char **argv)
         .check = check,
         .operands = "[OLD NEW]",
         .about =
-            "Tell which grades differ between two gradebooks that are named; or else, in one, between each grade and the attempt before it."
+            "Show the grades that differ between two gradebooks; or, in a single one, between each grade and the attempt before it."
             "\vExit status: 0 none differs, 1 some do, 2 could not compare."};
     struct arguments a = {.gradebook = GB_DEFAULT_PATH};
     options_parse(&table, argc, argv, &a);

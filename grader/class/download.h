@@ -28,15 +28,15 @@ enum { CL_MAX_PEOPLE = 16 };
 struct cl_download_entry {
     char key[300];           /**< the same for all files of a submission: "leeann_123" */
     struct sd_person person; /**< whose */
-    bool late;               /**< the platform says so */
+    bool late;               /**< by the platform's mark */
     char file[256];          /**< the student's own name of the file; "" of a folder */
 };
 
-/** Takes an entry's name apart. @return false: it is no submission's in this form. */
+/** Takes an entry's name apart. @return false: not a submission's name in this form. */
 bool cl_download_parse(enum cl_form form, const char *entry, bool is_folder,
                        struct cl_download_entry *to);
 
-/** What form a folder has, by the names in it. @param folders  for each name, whether it is a folder */
+/** The form of a folder, by the names in it. @param folders  for each name, whether it is a folder */
 enum cl_form cl_download_guess(const char *const *names, const bool *folders, size_t n);
 
 /** A submission in Gradescope's metadata. */
@@ -53,7 +53,7 @@ struct cl_metadata {
     struct cl_metadata_row *row;
 };
 
-/** Reads submission_metadata.yml. @return ST_BAD_FORMAT with the line; what was read before it is there. */
+/** Reads submission_metadata.yml. @return ST_BAD_FORMAT with the line; the list has the submissions before it. */
 enum st_code cl_metadata_read(const char *path, struct cl_metadata *to, struct st_error *err);
 
 /** Releases it. */

@@ -128,7 +128,7 @@ static double course_item(const struct source *s, const char *name, const char *
     return sum;
 }
 
-/* Late days that the deadlines tell, of milestones for which none were entered by hand. */
+/* Late days by the deadlines, of milestones for which none were entered by hand. */
 static double told_late_days(const struct source *s, const char *name)
 {
     double days = 0;
@@ -311,7 +311,7 @@ static bool is_counted(const struct cl_weights *weights, const char *milestone)
     return false;
 }
 
-/* A check that was not asked for is no zero unless somebody says so. */
+/* A check that was not asked for counts as zero only on request. */
 static enum st_code check_decided(const struct source *s, const struct cl_weights *weights,
                                   struct st_error *err)
 {

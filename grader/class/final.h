@@ -76,7 +76,7 @@ struct cl_final_list {
 const struct cl_final *cl_final_of(const struct cl_final_list *list, const char *student,
                                    const struct cl_final *otherwise);
 
-/** What a check of the rubric counts that a grading was not asked for. */
+/** The points of a check of the rubric that a grading was not asked for. */
 enum cl_unchecked {
     CL_UNDECIDED, /**< nobody said: there may be none */
     CL_LEFT_OUT,  /**< its points are given to nobody, and are not part of the sum */

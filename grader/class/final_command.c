@@ -98,7 +98,7 @@ static enum st_code write_table(const struct arguments *a, const struct cl_weigh
     return a->out ? file_out_commit(&file, err) : ST_OK;
 }
 
-/* What stands against calling them final. */
+/* Reports the obstacles to calling the grades final. */
 static void print_open(const struct cl_final_list *list)
 {
     size_t open = 0, faults = 0;

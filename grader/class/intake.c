@@ -1,4 +1,4 @@
-/* What was handed in: found (class_entries.c), read (grader/handin), kept and stored. */
+/* Submissions: found (class_entries.c), read (grader/handin), kept and stored. */
 #include "grader/class/class.h"
 
 #include <math.h>
@@ -35,8 +35,8 @@ static bool is_in_roster(const struct gb_roster_list *roster, const char *name)
     return false;
 }
 
-/* Who is not in the roster is told by name; if that is nearly everybody, in one line, and if it is
- * everybody, nothing is graded: it is a download of another course, or another course's roster. */
+/* Reports everybody who is not in the roster by name; in one line, if that is nearly everybody. If it is
+ * everybody, nothing is graded: download and roster are of different courses. */
 static enum st_code tell_strangers(struct cl_class *class, struct st_error *err)
 {
     enum { FEW = 5 };
@@ -112,7 +112,7 @@ static enum st_code put_submission(struct cl_class *class, struct cl_submission 
     return gb_submission_put(class->book, &put, err);
 }
 
-/* What the platform says, for each milestone of which there is a file. */
+/* The platform's facts, for each milestone with a file. */
 static enum st_code put_handin(struct cl_class *class, const struct cl_submission *s, size_t m,
                                struct st_error *err)
 {
@@ -180,7 +180,7 @@ static enum st_code take(struct cl_class *class, struct cl_submission *s, struct
     return code;
 }
 
-/* What was graded before and is not there now: renamed, withdrawn, or of another folder. Who is in
+/* Submissions that were graded before and are gone: renamed, withdrawn, or of another folder. A student of
  * the roster is missing instead. */
 static enum st_code tell_gone(struct cl_class *class, struct st_error *err)
 {

@@ -12,7 +12,7 @@ const char *const cl_kept_names[CL_KEPT] = {"images", "model", "shapes", "device
 
 /* ---- as text: "--images 100,1000 --shapes shapes.tsv@0123456789abcdef --quick" ---------------- */
 
-/* What follows an option in the text, or NULL. */
+/* The value of an option in the text, or NULL. */
 static const char *find_option(const char *text, const char *name)
 {
     char word[32];

@@ -27,14 +27,14 @@ struct arguments {
     int words;
 };
 
-/* What became of a file's rows. */
+/* Counts of a file's rows by outcome. */
 struct imported {
     size_t entered, wrong, open;
 };
 
 /* ---- is it right? --------------------------------------------------------------------------- */
 
-/* The most points of an item. @return whether there is such an item; else @p err tells which are.
+/* The most points of an item. @return whether the item exists; else @p err lists those that do.
  */
 static bool find_item(const char *milestone, const char *item, double *most, struct st_error *err)
 {
@@ -191,20 +191,20 @@ static enum st_code find_submission(struct gradebook *book, const struct gb_rost
     if (!found && !name[0])
         snprintf(name, CL_NAME_BYTES, "%s", person.email[0] ? person.email : person.name);
     if (!found)
-        return ST_OK; /* put_item() tells that there is none */
+        return ST_OK; /* put_item() reports a missing one */
     code = gb_number(book, &there, err, "SELECT count(*) FROM submission WHERE name = %Q",
                      found->name);
     snprintf(name, CL_NAME_BYTES, "%s", there > 0 || !found->team[0] ? found->name : found->team);
     return code;
 }
 
-/* Rows of a worksheet that are still open are no mistakes. */
+/* Open rows of a worksheet are not mistakes. */
 static bool is_open(const struct csv_row *row, const int column[COLUMNS])
 {
     return !csv_field(row, column[POINTS])[0] && !csv_field(row, column[COMMENT])[0];
 }
 
-/* A row with a mistake is told and left out. */
+/* A row with a mistake is reported and left out. */
 static enum st_code import_row(struct gradebook *book, const struct gb_roster_list *roster,
                                const struct csv_row *row, const int column[COLUMNS],
                                const char *path, struct imported *n, struct st_error *err)
@@ -355,7 +355,7 @@ int gr_command_manual(int argc, char **argv)
         .check = check,
         .operands = "NAME MILESTONE ITEM POINTS [COMMENT]",
         .about =
-            "Enter what is graded by hand: a manual item of a rubric, late_days, or a comment (with POINTS ''). MILESTONE - is the whole course. What is there is replaced; grading again keeps it. A name that begins with - goes behind --."};
+            "Enter what is graded by hand: a manual item of a rubric, late_days, or a comment (with POINTS ''). MILESTONE - is the whole course. An existing entry is replaced; grading again keeps it. A name that begins with - goes after --."};
     struct arguments a = {.gradebook = GB_DEFAULT_PATH};
     options_parse(&table, argc, argv, &a);
     struct gradebook *book;

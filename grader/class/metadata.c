@@ -48,7 +48,7 @@ static bool is_end(const struct reader *r)
            r->event.type == YAML_SEQUENCE_END_EVENT || r->event.type == YAML_STREAM_END_EVENT;
 }
 
-/* The scalar that is there, without Ruby's colon; "" of anything else. */
+/* The current scalar, without Ruby's colon; "" of anything else. */
 static void take_text(const struct reader *r, char *to, size_t room)
 {
     const char *text =
@@ -56,7 +56,7 @@ static void take_text(const struct reader *r, char *to, size_t room)
     snprintf(to, room, "%s", text[0] == ':' ? text + 1 : text);
 }
 
-/* Steps over the rest of the value whose first event is there. */
+/* Steps over the rest of the value that the current event begins. */
 static void skip(struct reader *r)
 {
     int depth = 0;

@@ -78,7 +78,7 @@ static enum st_code find_cores(struct cl_places *p, const struct cl_options *o,
     cpu_set_t all;
     char list[64];
     if (sched_getaffinity(0, sizeof all, &all))
-        return st_fail_errno(err, errno, "cannot tell which cores there are");
+        return st_fail_errno(err, errno, "cannot find out the cores of this machine");
     p->brief = !o->timing_cores && !o->cpu_times;
     if (p->brief || (!o->timing_cores && (o->quick || p->jobs == 1)))
         return ST_OK;

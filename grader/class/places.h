@@ -38,7 +38,7 @@ struct cl_place {
     struct gr_cores cores;
 };
 
-/** Looks what there is on this machine, and tells it. */
+/** Finds the places of this machine, and reports them. */
 enum st_code cl_places_find(struct cl_places *places, const struct cl_options *options,
                             struct st_error *err);
 
@@ -50,7 +50,7 @@ void cl_places_find_task(struct cl_places *places, const struct cl_options *opti
 void cl_place_choose(struct cl_places *places, const struct cl_options *options, const char *source,
                      struct cl_place *place);
 
-/** Says that it has been left. */
+/** Marks the place as free again. */
 void cl_place_leave(struct cl_places *places, const struct cl_place *place);
 
 /** In the grading's own process: its environment and cores. */

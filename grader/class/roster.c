@@ -14,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What a row tells, and under which headings: the first that is there. */
+/* The values of a row, and their headings: the first that the file has. */
 enum { NAME, TEAM, DISPLAY, FIRST, LAST, EMAIL, PLATFORM_ID, SIS_ID, SECTION, COLUMNS };
 static const char *const headings[COLUMNS][10] = {
     [NAME] = {"name", "submission", "SIS Login ID", "username", "login", "SIS User ID", "student",
@@ -103,7 +103,7 @@ static const char *own_email(struct cl_class *class, const struct csv *csv, size
     return email;
 }
 
-/* What platforms' downloads have told of somebody stays where the file has no column for it. */
+/* A person's data from platforms' downloads stays if the file has no column for it. */
 static void keep_what_is_known(const struct gb_roster_list *known, const int column[COLUMNS],
                                char text[COLUMNS][CL_NAME_BYTES])
 {

@@ -4,7 +4,7 @@
  *    after the others; then it is stored as a fault.
  * 2. One with noisy times waits until nothing else runs and is run again, alone, once. (With --quick
  *    times are not compared: noise is only marked.)
- * 3. What cannot be stored is reported by name. Five in a row end the run: nothing that is stored is
+ * 3. A grade that cannot be stored is reported by name. Five in a row end the run: no stored grade is
  *    lost, and the same command continues there. */
 #include "grader/class/schedule.h"
 

@@ -1,5 +1,5 @@
 /** @file
- * Running tasks: several at once, faults tried again, each grade stored as soon as it is there.
+ * Running tasks: several at once, faults tried again, each grade stored at once.
  */
 #ifndef CONVLAB_GRADER_CLASS_SCHEDULE_H
 #define CONVLAB_GRADER_CLASS_SCHEDULE_H
@@ -10,7 +10,7 @@
 enum st_code cl_tasks_make(struct cl_class *class, struct cl_task **tasks, size_t *n,
                            size_t *up_to_date, struct st_error *err);
 
-/** Runs them. @return ST_OK also if some could not be graded: counts tell. */
+/** Runs them. @return ST_OK also if some could not be graded: see the counts. */
 enum st_code cl_tasks_run(struct cl_class *class, struct cl_task *tasks, size_t n,
                           struct cl_counts *counts, struct st_error *err);
 

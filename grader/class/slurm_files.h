@@ -1,7 +1,6 @@
 /** @file
- * What the collector of a class and its tasks on a cluster tell each other: files in
- * GRADEBOOK.files/slurm, on the file system that the nodes share. Nobody but the collector opens
- * the gradebook.
+ * The files by which the collector of a class and its tasks on a cluster communicate:
+ * GRADEBOOK.files/slurm, on the file system that the nodes share. Only the collector opens the gradebook.
  *
  *     batch-N.tsv    the tasks of the N-th job array: a row for each, numbered from 1 as in the array
  *     batch-N.sh     what Slurm starts for each
@@ -11,7 +10,7 @@
  *     run/           folders of gradings that are not at their end
  *
  * KEY names a grading: submission, milestone, attempt, source, seed and options. A task that Slurm
- * starts again although its outcome is there does nothing, so that none is graded twice.
+ * starts again although it has an outcome does nothing, so that none is graded twice.
  */
 #ifndef CONVLAB_GRADER_SLURM_FILES_H
 #define CONVLAB_GRADER_SLURM_FILES_H

@@ -3,7 +3,7 @@
  * 1. Tasks of a job array that an earlier run submitted, and that Slurm still has, are waited for; so
  *    are those that have left an outcome.
  * 2. All others are submitted, as few arrays as Slurm's limit allows.
- * 3. An outcome is read and its grade is stored as soon as it is there.
+ * 3. An outcome is read and its grade is stored as soon as it appears.
  * 4. A task that the cluster lost (states.def), or that ended without an outcome, is a fault, not the
  *    submission's: it goes into another array, at most --retries times. Slurm itself queues preempted
  *    tasks again; that is reported, and changes nothing.
@@ -103,7 +103,7 @@ static enum st_code write_script(const struct cluster *c, size_t batch, char pat
     return file_out_commit(&out, err);
 }
 
-/* The list is there before Slurm knows of the array: an array without a list cannot be. */
+/* The list is written before Slurm knows of the array, so that no array lacks its list. */
 static enum st_code submit_batch(struct cluster *c, const size_t *which, size_t n, bool exclusive,
                                  struct st_error *err)
 {
@@ -146,7 +146,7 @@ static enum st_code submit_batch(struct cluster *c, const size_t *which, size_t 
     return ST_OK;
 }
 
-/* What is to be submitted, those first that need a node of their own. */
+/* The tasks to submit; those that need a node of their own come first. */
 static enum st_code submit(struct cluster *c, struct st_error *err)
 {
     enum st_code code = ST_OK;
@@ -223,7 +223,7 @@ static enum st_code adopt_batch(struct cluster *c, size_t batch, size_t *adopted
     return code;
 }
 
-/* Also those that ended while nobody was there to collect them. */
+/* Also those that ended while no collector ran. */
 static enum st_code adopt(struct cluster *c, struct st_error *err)
 {
     size_t adopted = 0, ended = 0;
@@ -284,7 +284,7 @@ static void tell_restarts(struct cluster *c, size_t i)
     c->tasks[i].tries += starts - 1;
 }
 
-/* @return whether its outcome was there. */
+/* @return whether it had an outcome. */
 static bool collect(struct cluster *c, size_t i)
 {
     struct cl_task *task = &c->tasks[i];
@@ -360,7 +360,7 @@ static void take_state(struct cluster *c, size_t batch, const struct sl_task_sta
     }
 }
 
-/* What Slurm does not name it has forgotten: until it is said to be there, a task is gone. */
+/* Slurm has forgotten the tasks that it does not name: a task is gone until Slurm names it. */
 static void ask_batch(struct cluster *c, size_t batch)
 {
     char name[96];

@@ -6,8 +6,8 @@
 
 #include "grader/class/schedule.h"
 
-/** Runs tasks on a cluster and stores their grades as they come in; like cl_tasks_run(). Stopped or
- * killed, the jobs go on, and the next run of the same command takes what they have left and waits
+/** Runs tasks on a cluster and stores their grades as they come in; like cl_tasks_run(). After a
+ * stop or kill the jobs continue, and the next run of the same command takes their outcomes and waits
  * for the rest. */
 enum st_code cl_tasks_run_slurm(struct cl_class *class, struct cl_task *tasks, size_t n,
                                 struct cl_counts *counts, struct st_error *err);

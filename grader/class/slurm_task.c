@@ -1,6 +1,6 @@
 /* grader class --task N --list BATCH: what Slurm starts on a node for one task of an array.
  *
- * 1. If the outcome is there, nothing is to be done: Slurm started a task again that had ended.
+ * 1. If it has an outcome, it ends at once: Slurm started a task again that had ended.
  * 2. The grading gets a folder of its own, so that two starts of one task (a node that was thought
  *    lost) do not meet in it.
  * 3. At its end the folder moves to its place and the outcome appears, in this order. The second to
@@ -83,7 +83,7 @@ static enum st_code run_grader(const struct cl_options *o, const char *private,
     return ST_OK;
 }
 
-/* From the private folder to where the collector looks. What is there is of a start without an
+/* Moves the private folder to the collector's place. Files already there are of a start without an
  * outcome. */
 static enum st_code put_in_place(const char *files, const char *private, const struct cl_task *task,
                                  struct st_error *err)

@@ -1,4 +1,4 @@
-/* What becomes of gradings: stored, printed, tried again. */
+/* The end of gradings: stored, printed, tried again. */
 #include "grader/class/store_grade.h"
 
 #include "base/clock.h"
@@ -130,7 +130,7 @@ static void put_grade(struct cl_class *class, struct gb_graded *graded, struct c
     if (++failures == STORE_FAILURES) {
         fprintf(
             stderr,
-            "grader class: stopped: %d grades in a row could not be stored (hint: free some space, then run the same command again: it goes on here)\n",
+            "grader class: stopped: %d grades in a row could not be stored (hint: free some space, then run the same command again: it resumes here)\n",
             STORE_FAILURES);
         counts->stopped = true;
     }

@@ -1,13 +1,13 @@
 /** @file
- * What becomes of gradings, wherever they ran: each grade is stored and printed as soon as it is
- * there, faults of ours are tried again, noisy times are taken again with nothing beside them.
+ * The end of gradings, wherever they ran: each grade is stored and printed at once, faults of ours are
+ * tried again, noisy times are taken again with nothing beside them.
  */
 #ifndef CONVLAB_GRADER_CLASS_STORE_GRADE_H
 #define CONVLAB_GRADER_CLASS_STORE_GRADE_H
 
 #include "grader/class/task.h"
 
-/** What became of the tasks. */
+/** Counts of the tasks by outcome. */
 struct cl_counts {
     size_t total, stored; /**< tasks, and grades stored */
     size_t pass, fail, skip, missing, rejected, fault;
@@ -37,7 +37,7 @@ bool cl_fault(struct cl_class *class, const struct cl_task *task, const char *ki
 void cl_store_fault(struct cl_class *class, const struct cl_task *task, const char *kind,
                     const char *message);
 
-/** What is to be done with a task. */
+/** The next step for a task. */
 enum cl_next { CL_DONE, CL_AGAIN, CL_AGAIN_ALONE };
 
 /** Reads what a grading left; stores the grade or reports why there is none. Waits a little and

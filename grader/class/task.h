@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/** What is to be graded. Strings are the task's own. */
+/** A source to grade. Strings are the task's own. */
 struct cl_task {
     char *submission, *milestone;
     char *source;      /**< our copy; NULL: there is nothing to run, status says why */
@@ -36,17 +36,17 @@ struct cl_outcome {
     int64_t max_rss_kib;
 };
 
-/** What a grading was. */
+/** The kind of a grading's result. */
 enum cl_verdict {
     CL_GRADED,
     CL_NOISY, /**< graded, but its times are noisy */
-    CL_FAULT  /**< no fault of the submission: kind and message tell */
+    CL_FAULT  /**< not the submission's fault: see kind and message */
 };
 
 /** The folder of a task's attempt: SUBMISSION/MILESTONE/N below @p files. */
 bool cl_task_folder(const char *files, const struct cl_task *task, char folder[PATH_MAX]);
 
-/** Remembers that a grading's times were noisy, for a run that goes on after this one was killed.
+/** Remembers that a grading's times were noisy, for the next run if this one is killed.
  * If that cannot be written, it is only found out again. */
 void cl_task_mark_noisy(const struct cl_class *class, const struct cl_task *task);
 

@@ -1,4 +1,4 @@
-/* What a grading left, as rows of the gradebook. Only result.json is believed, and only if it is of
+/* The files of a grading, as rows of the gradebook. Only result.json is believed, and only if it is of
  * this milestone and seed. */
 #include "grader/class/task.h"
 
@@ -80,10 +80,10 @@ static bool is_noisy(double *times, size_t n)
     return m.median > 0 && (m.high - m.low) / 2 > NOISE * m.median;
 }
 
-/* @return whether a time of the submission's is noisy at the largest size that tells: speed and
- * ranking look at the largest, and the smallest take so short that they always are.
- * Fewer than three times do not tell. On the CPU the first has no warm-up before it, and says nothing
- * of noise. */
+/* @return whether a time of the submission is noisy at the largest size with enough times: speed and
+ * ranking look at the largest, and the smallest are so short that they always are.
+ * Noise takes at least three times to judge. On the CPU the first has no warm-up before it and does not
+ * count. */
 static bool read_timings(const struct gr_result *result, struct gb_graded *graded)
 {
     const bool on_cpu = strcmp(result->device, "cpu") == 0;

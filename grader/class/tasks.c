@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Attempts from this run on are up to date with --regrade: from the first of the unfinished runs of
- * the same command before this one, which goes on where they were. */
+ * the same command before this one, which resumes them. */
 static enum st_code find_since_run(struct cl_class *class, double *since, struct st_error *err)
 {
     const long long run = class->run;
@@ -40,7 +40,7 @@ static bool is_up_to_date(const struct cl_class *class, double since_run,
     return same_text(a->source_hash, task->source_hash) && same_text(a->options, o->flags);
 }
 
-/* Numbers a task, and tells whether its grade is up to date. */
+/* Numbers a task. @param up_to_date  set to whether its grade is */
 static enum st_code look_up(const struct cl_class *class, double since_run, struct cl_task *task,
                             bool *up_to_date, struct st_error *err)
 {
@@ -61,7 +61,7 @@ static enum st_code look_up(const struct cl_class *class, double since_run, stru
     return code;
 }
 
-/* What is to be done for one milestone of a submission; a task without a source needs no process.
+/* The task for one milestone of a submission; without a source it needs no process.
  */
 static struct cl_task make_task(const struct cl_class *class, const struct cl_submission *s,
                                 size_t m)

@@ -26,7 +26,7 @@ static enum st_code wrong(struct st_error *err, const char *path, size_t line, c
     return st_detail(err, ST_HINT, "see docs/class.md, final grades");
 }
 
-/* What a milestone's rubric gives. */
+/* The points of a milestone's rubric. */
 static enum st_code add_milestone(struct cl_part *part, const char *id, struct st_error *err)
 {
     struct gr_milestone milestone;

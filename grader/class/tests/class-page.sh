@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compares the two gradebooks that class-check.sh has made; with --page, docs/results/class.md.
 #
-#   class-page.sh [--page] FOLDER KILLS      (FOLDER/notes.txt, if it is there, goes to the end of the page)
+#   class-page.sh [--page] FOLDER KILLS      (FOLDER/notes.txt, if it exists, goes to the end of the page)
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../../.." && pwd)
 page=

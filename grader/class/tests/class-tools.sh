@@ -1,6 +1,6 @@
 # Functions for the tests of grader class; $build is set.
 
-# Where bubblewrap cannot work, class grading is to go on without.
+# Where bubblewrap cannot work, class grading is to work without.
 sandbox=$("$build/grader" sandbox >/dev/null 2>&1 || echo --no-sandbox)
 
 # sql GRADEBOOK STATEMENT: rows, with blanks between the columns.

@@ -99,7 +99,7 @@ for name in s002 '-rf' "it''s \"q\"" 'bad\xff' "$(printf 'new\nline')"; do
     claim "$name, a wrong one, fails" has_status bad.db "$name" fail
 done
 claim 'binary noise fails' has_status bad.db f-noise fail
-claim 'a row that is not UTF-8 is told' tells bad.db 'roster, line 7: is not UTF-8, and 1 rows in all are not'
+claim 'a row that is not UTF-8 is reported' tells bad.db 'roster, line 7: is not UTF-8, and 1 rows in all are not'
 for name in a-7z a-two f-two f-many a-dots a-root a-symbolic a-hard a-pipe a-bomb a-count a-noise a-large f-large f-link twice again; do
     claim "$name is rejected" has_status bad.db "$name" rejected
 done
@@ -112,7 +112,7 @@ claim 'a symbolic link is named' tells bad.db 'a-symbolic: rejected: its archive
 claim 'a hard link is named' tells bad.db 'a-hard: rejected: its archive has a hard link: hard'
 claim 'a pipe is named' tells bad.db 'a-pipe: rejected: its archive has a named pipe'
 [ ! -S in/f-socket/m1-cpu-conv/conv.c ] || claim 'a socket is named' tells bad.db 'f-socket: m1: m1-cpu-conv/conv.c is not a regular file'
-[ ! -S in/f-socket/m1-cpu-conv/conv.c ] || claim 'and is no fault' has_status bad.db f-socket rejected
+[ ! -S in/f-socket/m1-cpu-conv/conv.c ] || claim 'and is not a fault' has_status bad.db f-socket rejected
 [ ! -e in/a-device.tar ] || claim 'a device is named' tells bad.db 'a-device: rejected: its archive has a device: device'
 claim 'a bomb of size is named' tells bad.db 'a-bomb: rejected: its archive has a bomb: unpacks to more than 200 times its size'
 claim 'a bomb of count is named' tells bad.db 'a-count: rejected: its archive has a bomb: more than 20000 entries'
@@ -121,7 +121,7 @@ claim 'a linked source is named' tells bad.db 'f-link: m1: m1-cpu-conv/conv.c is
 claim 'two submissions are named' tells bad.db 'twice: rejected: handed in twice, as twice and as twice.tgz'
 claim 'a folder of too many files is rejected, whatever was found' tells bad.db 'f-many: rejected: its folder has more than 20000 files'
 claim 'an archive of another kind is rejected by name' tells bad.db 'a-7z: rejected: a-7z.7z is an archive of a kind that is not read'
-claim 'a milestone that is there twice is named' tells bad.db 'f-two: m1: a/m1/conv.c is not the only file of this milestone'
+claim 'a milestone with two files is named' tells bad.db 'f-two: m1: a/m1/conv.c is not the only file of this milestone'
 claim 'and in an archive' tells bad.db 'a-two: m1: a/m1/conv.c is not the only file of this milestone'
 others_are_taken() {
     "$build/unpack-submission" 1000 m1 m1-cpu-conv conv.c m2 m2-gpu-baseline conv.cu <two.tar >said-unpack
@@ -135,7 +135,7 @@ all_are_exported() {
 }
 claim 'each submission is exported, whatever its name' all_are_exported
 no_formulas() { "$build/grader" final --gradebook bad.db --unchecked omit >said-final && grep -q "^'-rf	'-rf	" said-final; }
-claim 'a name in the final grades is no formula' no_formulas
+claim 'a name in the final grades is not a formula' no_formulas
 no_controls() { grep -qF 'up\\x1b[2J\\xe2\\x80\\xae	' said-final; }
 claim 'and what is not printable in it is shown as bytes' no_controls
 claim 'two archives are named' tells bad.db 'again: rejected: handed in twice, as again.tar.gz and as again.tgz'
@@ -168,11 +168,11 @@ edited_rubric_is_told() { # as if it had been another when the gradebook was beg
         in_self && tells self "$edited" && in_self --regrade --only s002 && tells self "$edited" &&
         in_self --regrade && ! tells self "$edited" >/dev/null && in_self && ! tells self "$edited" >/dev/null
 }
-claim 'an edited rubric is told until all is graded again' edited_rubric_is_told
+claim 'an edited rubric is reported until all is graded again' edited_rubric_is_told
 nothing_at_all() { mkdir empty && grades empty empty.db && tells empty.db 'nothing was handed in' && ! grades nowhere empty.db && tells empty.db 'nowhere'; }
-claim 'an empty class is told, and one that is not there' nothing_at_all
+claim 'an empty class is reported, and a missing one' nothing_at_all
 
-# ---- killed, and going on ------------------------------------------------------------------------------------
+# ---- killed, and resumed ------------------------------------------------------------------------------------
 rm -rf in && mkdir in
 for i in 1 2 3 4 5 6 7 8; do
     hand_in "s00$i" $([ "$i" = 1 ] && echo right)
@@ -190,7 +190,7 @@ killed_is_the_same() {
     sql killed.db 'SELECT count(*) FROM grade'
     grades in killed.db --jobs 2 && same_gradebooks calm.db killed.db
 }
-claim 'three times killed, it goes on, and ends the same' killed_is_the_same
+claim 'killed three times, it resumes, and ends the same' killed_is_the_same
 differs_is_seen() {
     cp calm.db other.db && sql other.db "UPDATE grade SET score = 1 WHERE submission = 's003'" &&
         ! same_gradebooks calm.db other.db
@@ -324,13 +324,13 @@ cpu_time_is_all() { # the sandbox's, too: 52 shapes with a loop of some ms each
     grades busy busy.db && has_status busy.db busy pass && [ "$(sql busy.db 'SELECT cpu_s > 1 FROM attempt')" = 1 ] || { sql busy.db 'SELECT cpu_s FROM attempt'; return 1; }
 }
 claim "a grading's processor time is that of all its processes" cpu_time_is_all
-narrow_is_told() { # address space of the machine is no fault of the submission
+narrow_is_told() { # address space of the machine is not a fault of the submission
     (ulimit -v 2000000 && "$build/grader" m1 --source "$reference" --quick --images 1 --report room $sandbox) >said-room 2>&1
     [ $? = 2 ] && grep -q 'this machine limits address space (ulimit -v): raise that limit' said-room || { cat said-room; return 1; }
 }
 claim 'a machine with little address space grades nothing' narrow_is_told
 
-# GPUs that are not there: make, which a grading asks how labs are compiled, tells what it was given.
+# GPUs that are not there: make, which a grading asks how labs are compiled, prints its arguments.
 gpus_are_shared_out() {
     mkdir -p gpus/a/m2-gpu-baseline gpus/b/m2-gpu-baseline fake
     printf '#!/bin/sh\necho "GPU 0: A (UUID: GPU-aaaa)"\necho "GPU 1: A (UUID: GPU-bbbb)"\necho "GPU 2: A (UUID: GPU-cccc)"\n' >fake/nvidia-smi
@@ -406,7 +406,7 @@ newer_is_refused() {
 }
 claim 'a gradebook of a newer version is refused' newer_is_refused
 no_gradebook_is_refused() { echo name,points >no.db && ! grades in no.db && tells no.db 'is no gradebook'; }
-claim 'what is no gradebook is refused' no_gradebook_is_refused
+claim 'a file that is not a gradebook is refused' no_gradebook_is_refused
 
 disk_is_full() {
     hand_in s001
@@ -430,8 +430,8 @@ compiler_has_no_room() { # room for the sources, then more, until it is enough f
 }
 if mkdir small && mount -t tmpfs -o size=100k tmpfs small 2>/dev/null; then
     umount small
-    claim 'a compiler that finds no room on the disk is no fail of the submission' compiler_has_no_room
-    claim 'a full disk is told, and the same command goes on when there is space' disk_is_full
+    claim 'a compiler that finds no room on the disk is not a failure of the submission' compiler_has_no_room
+    claim 'a full disk is reported, and the same command resumes when there is space' disk_is_full
 else
     echo 'skipped: a full disk: no small file system can be mounted here'
 fi

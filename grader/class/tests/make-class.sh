@@ -71,7 +71,7 @@ newline" ;;
     9) cp -r "$scratch/s" "$folder/$name'\"\$(x)" ;;
     *) cp -r "$scratch/s" "$folder/$name" ;;
     esac
-    case $((i % 50)) in # hostile archives, and what is no source
+    case $((i % 50)) in # hostile archives, and files that are not a source
     17)
         rm -rf "$folder/$name"*
         (cd "$scratch/s" && tar cPf "$folder/$name.tar" ../s/m1-cpu-conv/conv.c)

@@ -7,8 +7,8 @@
 # `make arm64-check` does both, and builds in between. Programs that tests start are Arm programs, too. So that the
 # kernel starts them by qemu, they run in a user name space with a binfmt_misc of its own, which needs Linux 6.7.
 #
-# What is left out:
-#     lines of the list below            under qemu-user they tell nothing, or take minutes
+# It leaves out:
+#     lines of the list below            under qemu-user they show nothing, or take minutes
 #     native code of the virtual GPU     LLVM would have to be built for both machines
 #     CUDA programs                      nvcc compiles for the machine that it runs on
 set -eu

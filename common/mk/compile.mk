@@ -49,7 +49,7 @@ ORDER := \
 LOADED  := common/vgpu/cudart common/vgpu/driver common/vgpu/native common/cupti
 MODULES := $(filter-out $(LOADED) grader/gpubench,$(ORDER))
 
-# What the compiler compiles for, which need not be this machine: x86_64, aarch64.
+# The compiler's target, which need not be this machine: x86_64, aarch64.
 MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -96,7 +96,7 @@ $(foreach s,$(EMBEDDED),$(eval $(call embedding_rule,$(s))))
 $(BUILD)/obj/common/vendor/tests/%.o: CFLAGS += -isystem $(CUDA_HOME)/include
 
 # The virtual GPU's instruction handlers are compiled once per instruction set and chosen at run time.
-# (-O3 makes them slower, and takes twice the time; so does all that -g tells of their inlined functions)
+# (-O3 makes them slower, and takes twice the time; so does all that -g records of their inlined functions)
 VGPU_HANDLERS := $(BUILD)/obj/common/vgpu/exec/handlers_
 $(VGPU_HANDLERS)base.o $(VGPU_HANDLERS)avx2.o $(VGPU_HANDLERS)avx512.o: \
     CFLAGS += $(if $(SAN),-O1,-O2 -g1) -fno-strict-aliasing -fno-trapping-math $(if $(filter x86_64,$(MACHINE)),-mno-vzeroupper)

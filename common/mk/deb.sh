@@ -40,7 +40,7 @@ gzip -9n <NEWS >"$root/usr/share/doc/$name/NEWS.gz"
 find "$root" -type d -exec chmod 755 {} +
 find "$root" -type f ! -perm -100 -exec chmod 644 {} +
 
-# What the programs are linked with is needed. Without LLVM, or without NVIDIA's libraries on a machine
+# The package depends on the libraries that the programs are linked with. Without LLVM, or without NVIDIA's libraries on a machine
 # with a GPU, they work with less.
 printf 'Source: %s\n\nPackage: %s\nArchitecture: any\n' "$name" "$name" >"$work/debian/control"
 needs() { # OBJECT...: the packages of the libraries that these are linked with

@@ -1,4 +1,4 @@
-/* What clangd needs to understand CUDA without NVIDIA's compiler, for the entries of
+/* Lets clangd understand CUDA without NVIDIA's compiler, for the entries of
  * build/compile_commands.json: clang's own wrapper of CUDA knows only toolkits that are older than it.
  * Nothing is compiled with this file. */
 #include <cuda_runtime.h>

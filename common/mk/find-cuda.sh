@@ -27,7 +27,7 @@ version_of() {
 candidates() {
     if on_path=$(command -v nvcc); then
         printf '%s\ton PATH\n' "${on_path%/bin/nvcc}"
-        on_path=$(readlink -f "$on_path") # a link, from a folder that is no toolkit's
+        on_path=$(readlink -f "$on_path") # a link from outside a toolkit
         printf '%s\ton PATH\n' "${on_path%/bin/nvcc}"
     fi
     printf '%s\tinstalled\n' "$installed"

@@ -1,4 +1,4 @@
-# What every makefile here needs: the suite's own, and those of the archives made from it.
+# Flags of every makefile here: the suite's own, and those of the archives made from it.
 
 GLOBAL_CFLAGS := -std=c11 -D_GNU_SOURCE -Icommon -I. -Wall -Wextra -Wshadow -Wstrict-prototypes \
                  -Wmissing-prototypes -Wno-format-truncation -fno-math-errno -ffp-contract=off -pthread

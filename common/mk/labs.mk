@@ -58,7 +58,7 @@ else
 endif
 endef
 
-# The file's name; told by the reference too, in case a student has removed theirs.
+# The file's name; also found by the reference, in case a student has removed theirs.
 lab_file = $(notdir $(firstword $(wildcard reference/$(call lab_folder,$(1))/conv.cu \
              labs/$(call lab_folder,$(1))/conv.cu) conv.c))
 

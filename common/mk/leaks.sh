@@ -10,8 +10,8 @@
 # that counts from 0 to a size in steps of 1, or stands in a skeleton or in the contract too. Prints what it finds; exit status 1 if anything was found, 2 if there is nothing to
 # look for.
 #
-# Of PRIVATE_FOLDER, an instructor's models and lists of shapes, no file may be there, whatever its name is,
-# and no shape of a list.
+# The archive may not contain any file of PRIVATE_FOLDER, an instructor's models and lists of shapes, under
+# any name, nor a shape of a list.
 set -u
 folder=$1 reference=$2 private=${3:-}
 here=$(cd "$(dirname "$0")" && pwd)

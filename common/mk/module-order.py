@@ -81,7 +81,7 @@ def symbols_of(objects):
 
 
 def uses_of(defined, used, loaded):
-    """{(user, definer): {symbols}} between files. What several files define (main) is nobody's."""
+    """{(user, definer): {symbols}} between files. A symbol that several files define (main) is nobody's."""
     edges = collections.defaultdict(set)
     for user, symbols in used.items():
         for symbol in symbols:

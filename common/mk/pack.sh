@@ -4,8 +4,8 @@
 #   pack.sh handout|bundle BUILD_FOLDER ARCHIVE
 #
 # Both hold the programs as built here, with the libraries that they need beside them (build/shared, which
-# is in the programs' search path), the labs, the models, the test images and the documentation. What they
-# do not share:
+# is in the programs' search path), the labs, the models, the test images and the documentation. They
+# differ in:
 #
 #   handout   for students: nothing of reference/, tests or development
 #   bundle    for a machine with a GPU: the references, the benchmark's sources and `make gpu-check`
@@ -73,7 +73,7 @@ cp -r "$build/vgpu" "$root/build/"
 [ -e "$root/build/vgpu/libvgpu-native.so" ] && strip --strip-unneeded "$root/build/vgpu/libvgpu-native.so"
 rm -rf "$root/build/vgpu/tests" "$root/build/vgpu/own-runtime" "$root/build/vgpu/coverage" "$root/build/vgpu/native" "$root"/build/vgpu/*.[cdoS] \
     "$root"/build/vgpu/*.inc "$root"/build/vgpu/*.tsv
-# What vprof loads into programs on a real GPU.
+# The libraries that vprof loads into programs on a real GPU.
 for library in "$build"/profiler/*.so; do
     [ -e "$library" ] || continue
     mkdir -p "$root/build/profiler"

@@ -8,8 +8,8 @@
 #   profiler-samples.tsv   programs in the style of the CUDA samples: what vprof found in each
 #   profiler-kernels.tsv   each kernel of the references, run alone: median time by vprof and by ncu
 #   profiler-spins.tsv     the same of kernels that only wait
-#   profiler-overhead.tsv  Op Times of the references' layers without vprof, with vprof (which our programs tell of what is
-#                          not recorded), and of what is recorded, by turns
+#   profiler-overhead.tsv  Op Times of the references' layers without vprof, with vprof (our programs report to it what
+#                          is not recorded), and of what is recorded, by turns
 #   profiler-programs.tsv  the same of the programs that print Op Times: the runner, and cuDNN's baseline
 #   profiler-sandbox.tsv   what a profile has that was recorded in the sandbox
 #   profiler-sums.tsv      do the figures of a run add up?
@@ -60,7 +60,7 @@ medians() {
         $1 != key {flush(); key = $1; n = 0} {v[++n] = $2} END {flush()}'
 }
 
-# Kernels' times as vprof tells them of a trace that it kept: "NAME GRID"<tab>ns. Of the launches that ran first the
+# Kernels' times as vprof prints them of a trace that it kept: "NAME GRID"<tab>ns. Of the launches that ran first the
 # clocks were not up yet; medians do not mind.
 kernel_times() {
     "$build/vprof" --csv --print-gpu-trace --demangling off -i "$1" --log-file "$work/times"
@@ -204,7 +204,7 @@ overhead_table() { # FILE FILE...
     awk -F '\t' '{printf "%s\t%d", $1, $2; for (i = 3; i <= NF; i++) printf(i == 5 || i == 7 ? "\t%s" : "\t%.0f", $i); print ""}' "$work/table"
 }
 
-# What the programs print that the course's reports quote.
+# The programs' output that the course's reports quote.
 programs() {
     : >"$work/plain"
     : >"$work/profiled"

@@ -56,8 +56,8 @@ def largest_size(rows):
 
 
 def costs(rows, column, resolution_ns):
-    """By the number of images: what takes longer by more than 2% than plain. What differs by no more than
-    the resolution counts as equal."""
+    """By the number of images: what takes longer by more than 2% than plain. Times that differ by no more than
+    the resolution count as equal."""
     sizes = {}
     for r in rows:
         sizes.setdefault(int(r["what"].split(", ")[1].split()[0]), []).append(

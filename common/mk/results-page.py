@@ -17,7 +17,7 @@ import result_tables
 TABLES = "machine bench totals peaks checks inference against-virtual sanitizer".split()
 TEXT = os.path.join(os.path.dirname(__file__), "results-page.md")
 
-# What the references are meant to reach on an H200, at 10000 images where nothing else is said.
+# The references' goals on an H200, at 10000 images unless a row has another number.
 GOAL_MS = (("m9", "two-layer", "1", 0.70), ("m9", "two-layer", "2", 2.4), ("m9", "one-layer", "1", 0.36))
 GOAL_TIMES_CUDNN = (("m9", "all", "10000", 2.5), ("m8", "all", "10000", 2), ("m9", "two-layer", "100", 2))
 SLOWER_FASTER = (("m2", "m3"), ("m5", "m6"), ("m6", "m8"), ("m8", "m9"))

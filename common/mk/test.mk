@@ -117,7 +117,7 @@ cheats-page: ## write docs/cheats.md from the table of cheats
 # Two of all these run at a time, but those that look at times or exhaust something.
 TEST_ALONE := grader/tests/cheats/cheats.sh grader/class/tests/class.sh
 
-# What gcc does not warn of, clang may; and the sources are formatted. Headers stand alone.
+# Clang may warn where gcc does not; and the sources are formatted. Headers stand alone.
 LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c))
 LINT_HEADERS = $(filter-out %_tile.h,$(foreach m,$(MODULES),$(wildcard $(m)/*.h))) common/conv.h
 LINT_CUDA = $(foreach f,labs reference common grader,$(shell find $(f) -name '*.cu' -o -name '*.cuh')) \

@@ -4,8 +4,8 @@
 #   toolkit.sh [VERSION]       13.0 if none is named; toolkits.tsv lists them
 #
 # It takes NVIDIA's wheels from the package index that pip is set up for, and refuses one whose hash is not
-# in toolkits.tsv. toolkit/cuda is a link to the version installed last: find-cuda.sh finds it there. What
-# goes wrong is one line, and leaves nothing behind.
+# in toolkits.tsv. toolkit/cuda is a link to the version installed last: find-cuda.sh finds it there. A
+# failure is one line, and leaves nothing behind.
 #
 # The wheels of CUDA 12 have ptxas, headers and libraries, but no nvcc: with CUDA_FRONT_END=FOLDER, bin/ and
 # nvvm/ in there bring what they lack (tests/toolkits.sh takes them from Debian).
@@ -50,8 +50,8 @@ explain() {
     fi
 }
 
-# The wheels of CUDA 13 unpack into one folder as the toolkit has it, those of CUDA 12 into a folder each. What
-# they lack are names that compilers look for.
+# The wheels of CUDA 13 unpack into one folder as the toolkit has it, those of CUDA 12 into a folder each. They
+# lack names that compilers look for.
 arrange() {
     mkdir "$part/cuda"
     find "$part/wheels/nvidia" -name __init__.py -delete

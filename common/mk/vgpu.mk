@@ -1,7 +1,7 @@
 # The virtual GPU: its CUDA runtime library, and the CUDA programs that test it.
 #
-# The library needs the CUDA Toolkit's headers, the programs need nvcc; without them both are skipped
-# and say so.
+# The library needs the CUDA Toolkit's headers, the programs need nvcc; without them make skips
+# both and reports it.
 
 CUDART_HEADER := $(wildcard $(CUDA_HOME)/include/cuda_runtime_api.h)
 

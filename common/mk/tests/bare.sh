@@ -5,7 +5,7 @@
 #
 #   bare.sh [SUITE [COMMAND]]       bookworm, make demo
 #
-# What is not committed is not tried; CARRIED=FOLDER is copied to /carried. The bootstrapped system is kept, build/bare/SUITE.tar; that of the last
+# Only committed files are tried; CARRIED=FOLDER is copied to /carried. The bootstrapped system is kept, build/bare/SUITE.tar; that of the last
 # run stays in build/bare/SUITE for a look.
 set -eu
 suite=${1:-bookworm} command=${2:-make demo}

@@ -4,7 +4,7 @@
 #
 #   CONVLAB_BUILD=build handout.sh [MILESTONE ... | all]
 #
-# Milestones: those to build and grade. Default, for `make check`: m1 and the last of the GPU that is there
+# Milestones: those to build and grade. Default, for `make check`: m1 and the last existing one of the GPU
 # up to m3.
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=${CONVLAB_BUILD:-build}
@@ -52,7 +52,7 @@ shipped_times_are_those_of_now() {
     [ $status = 1 ] && [ "$(grep -c . "$scratch/differ")" = 1 ] && grep -q '^h200 m2, 10 images, layer with 12 maps: ' "$scratch/differ"
 }
 
-# (CONVLAB_PRIVATE=FOLDER: an instructor's models and shapes, which must not be there either)
+# (CONVLAB_PRIVATE=FOLDER: an instructor's models and shapes, which must be absent, too)
 nothing_leaks() { common/mk/leaks.sh "$root" reference ${CONVLAB_PRIVATE:+"$CONVLAB_PRIVATE"}; }
 
 # The check itself must be able to fail: a line of a solution in a text, in a binary, in a compressed file.

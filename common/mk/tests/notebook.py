@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the notebook of the documentation without a browser, as a student would: in a folder, with what is there.
+"""Runs the notebook of the documentation without a browser, as a student would: in a folder, with its files.
 
     notebook.py NOTEBOOK FOLDER
 
 Prints all that its cells print; of a picture or table, a line "[image/svg+xml]" or "[text/html]" and its text.
-Exit status 1: a cell failed, and its error is the last line. 2: the notebook has outputs stored, or is no notebook.
+Exit status 1: a cell failed, and its error is the last line. 2: the notebook has outputs stored, or is not a notebook.
 """
 import sys
 

@@ -11,7 +11,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES CUDA_HOME CONVLAB_INSTALLED_CUDA
 . "$top/common/mk/tests/claims.sh"
 claims_in=apart
 
-# A checkout with nothing but what finds and installs a toolkit, and the program that tells what C found.
+# A checkout with only the scripts that find and install a toolkit, and the program that prints what C found.
 root=$scratch/checkout
 mkdir -p "$root/common/mk" "$root/build"
 cp "$top/common/mk/find-cuda.sh" "$top/common/mk/toolkit.sh" "$root/common/mk/"
@@ -27,7 +27,7 @@ toolkit() { # FOLDER VERSION: a toolkit as far as can be seen
     printf '/* ... */\n\n#define CUDART_VERSION  %s\n' "$2" >"$1/include/cuda_runtime_api.h"
 }
 
-# found EXPECTED VARIABLE=VALUE...: both ways find that folder. "none": make is told the usual one.
+# found EXPECTED VARIABLE=VALUE...: both ways find that folder. "none": make gets the usual one.
 found() {
     expected=$1
     shift

@@ -53,7 +53,7 @@ profiler_page_is_current() {
         grep 'profiler-spins.tsv is missing (hint' "$scratch/said"
 }
 
-# technique_bounds: "mN NUMBER" for each bound of a rubric's technique, as the sentences tell it.
+# technique_bounds: "mN NUMBER" for each bound of a rubric's technique, as the sentences state it.
 technique_bounds() {
     gcc -E -P -x c '-DTOLD(f, l)=' '-DFACT(fact, scale, s)=AT fact scale NL' grader/technique/facts.def |
         tr '\n' ' ' | sed 's/NL/\n/g' | cat - labs/m*/rubric.yaml |
@@ -92,7 +92,7 @@ pages_open_with_a_start() {
     done
 }
 
-# What `make help` lists in the students' folder can be run there.
+# The targets of `make help` in the students' folder can be run there.
 labs_help_lists_targets() {
     make --no-print-directory -C labs help >"$scratch/help" && grep -q '^  make mN ' "$scratch/help" &&
         ! grep -q -e gpu-check -e cheats -e skeletons "$scratch/help" &&
@@ -193,21 +193,21 @@ order_is_kept() {
     ! "$order" no-such-module && ! "$order" --objects nowhere top base
 }
 
-# What lies at the top of the tree is what the design names; a stray log was committed there once.
+# The top of the tree has only the design's entries; a stray log was committed there once.
 top_level_has_no_strays() {
     ! { git ls-files --cached --others --exclude-standard 2>/dev/null || ls -A; } | sed 's|/.*||' | sort -u |
         grep -v -x -e Makefile -e 'README\.md' -e 'CONTRIBUTING\.md' -e NEWS -e LICENSE -e common -e data -e docs \
             -e grader -e labs -e reference -e report-templates -e build -e '\..*'
 }
 
-# A name tells one file, but for the milestones' conv.c and conv.cu, and in tests.
+# A name is of one file only, except for the milestones' conv.c and conv.cu, and in tests.
 file_names_are_unique() {
     sources() { git ls-files '*.c' '*.h' '*.def' '*.inc' '*.cu' '*.sh' '*.py' 2>/dev/null | grep -v -e /tests/ -e '/conv\.cu*$'; }
     twice() { sed 's|.*/||' | sort | uniq -d | grep .; }
     ! sources | twice && printf '%s\n' a/x.c b/y.c c/x.c | twice | grep -q -x x.c
 }
 
-# What runs the tests: a test that fails, crashes or ends early counts, wherever it is among the others.
+# The script that runs the tests: a test that fails, crashes or ends early counts, wherever it is among the others.
 failed_tests_are_counted() {
     total='Tested: 2 | Passing: 2 | Failing: 0 | Crashing: 0'
     program() { printf '#!/bin/sh\n%s\n' "$2" >"$scratch/$1" && chmod +x "$scratch/$1"; }

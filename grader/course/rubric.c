@@ -161,7 +161,7 @@ bool gr_bound_read(struct gr_bound *to, const char *fact)
 {
     char relation[3] = "";
     int length = 0, name = 0;
-    *to = (struct gr_bound){.relation = GR_TOLD};
+    *to = (struct gr_bound){.relation = GR_JUDGED};
     if (sscanf(fact, "%47[a-z0-9_]%n %2[<>=] %lf%n", to->fact, &name, relation, &to->bound,
                &length) < 1 ||
         (name && !fact[name]))

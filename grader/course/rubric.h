@@ -32,7 +32,7 @@ enum gr_item_kind { GR_AUTOMATIC, GR_MANUAL };
 /** A fact that a technique must show: "x_shared >= 0.7". */
 struct gr_bound {
     char fact[48];
-    enum { GR_TOLD, GR_AT_LEAST, GR_AT_MOST } relation; /**< GR_TOLD: no bound */
+    enum { GR_JUDGED, GR_AT_LEAST, GR_AT_MOST } relation; /**< GR_JUDGED: no bound */
     double bound;
 };
 

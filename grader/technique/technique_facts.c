@@ -381,10 +381,10 @@ enum st_code gr_technique_known(const struct gr_item *technique, const char *pat
         if (!fact)
             return no_such("an unknown fact", technique->facts[i],
                            "a row of grader/technique/facts.def", path, err);
-        if (fact->number && wanted.relation == GR_TOLD)
+        if (fact->number && wanted.relation == GR_JUDGED)
             return no_such("a fact without its bound", technique->facts[i],
                            "a bound, as in x_shared >= 0.7", path, err);
-        if (!fact->number && wanted.relation != GR_TOLD)
+        if (!fact->number && wanted.relation != GR_JUDGED)
             return no_such("a fact with a bound that it cannot have", technique->facts[i],
                            "its name alone", path, err);
     }

@@ -55,7 +55,7 @@ profiler_page_is_current() {
 
 # technique_bounds: "mN NUMBER" for each bound of a rubric's technique, as the sentences state it.
 technique_bounds() {
-    gcc -E -P -x c '-DTOLD(f, l)=' '-DFACT(fact, scale, s)=AT fact scale NL' grader/technique/facts.def |
+    gcc -E -P -x c '-DJUDGED(f, l)=' '-DFACT(fact, scale, s)=AT fact scale NL' grader/technique/facts.def |
         tr '\n' ' ' | sed 's/NL/\n/g' | cat - labs/m*/rubric.yaml |
         awk '$1 == "AT" {scale[$2] = $3} $1 == "milestone:" {m = $2} $1 == "-" && $3 ~ /^[<>]=$/ {print m, $4 * scale[$2]}'
 }

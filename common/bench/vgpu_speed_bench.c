@@ -29,6 +29,7 @@
 #include "base/rng.h"
 #include "nn/oracle.h"
 #include "runner/cuda_api.h"
+#include "exercise/exercise.h"
 #include "runner/lab.h"
 
 #include <dirent.h>
@@ -231,7 +232,8 @@ static int client(char **argument)
     void *device[3];
     struct st_error err;
     lab_function *conv;
-    if (cuda_api_load(&api, argument[0], &err) || lab_load(argument[0], &conv, &err))
+    if (cuda_api_load(&api, argument[0], &err) ||
+        lab_load(argument[0], exercise_at(0), &conv, &err))
         die(argument[0], err.what);
     lab_workspace_use(device_alloc, device_free);
     struct rng r = rng_make(1, 0);

@@ -37,7 +37,7 @@ ORDER := \
     grader/place \
     common/bench \
     data/train \
-    common/runner common/vendor common/nn \
+    common/runner common/exercise common/vendor common/nn \
     common/vprof common/cupti common/analysis common/trace \
     common/vgpu/driver common/vgpu/cudart common/vgpu/device common/vgpu/gpus common/vgpu/fatbin common/vgpu/native \
     common/vgpu/exec \

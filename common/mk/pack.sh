@@ -84,7 +84,7 @@ done
 shared_libraries $programs | while read -r library; do cp -L "$library" "$root/build/shared/"; done
 
 if [ "$kind" = bundle ]; then
-    files_of reference grader/gpubench common/base common/vendor common/mk/bench-gpu.mk common/mk/bench-gpu.sh \
+    files_of reference grader/gpubench common/base common/exercise common/vendor common/mk/bench-gpu.mk common/mk/bench-gpu.sh \
         common/mk/gpu-check.mk common/mk/gpu-check.sh common/mk/results-page.py common/mk/results-page.md \
         common/mk/profile-check.mk common/mk/profile-check.sh common/mk/profiler-page.py common/mk/profiler-page.md common/mk/result_tables.py | grep -v /tests/ |
         while read -r f; do [ -e "$f" ] && copy "$f"; done

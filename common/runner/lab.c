@@ -109,7 +109,8 @@ static void on_refused_call(int signal, siginfo_t *info, void *context)
         _exit(128 + signal);
 }
 
-enum st_code lab_load(const char *path, lab_function **function, struct st_error *err)
+enum st_code lab_load(const char *path, const struct exercise *exercise, lab_function **function,
+                      struct st_error *err)
 {
     sigaction(
         SIGSYS,
@@ -123,7 +124,8 @@ enum st_code lab_load(const char *path, lab_function **function, struct st_error
             st_fail(err, ST_BAD_FORMAT, "the library needs something that is not there");
             st_detail(err, ST_GOT, "%s", undefined);
             st_detail(err, ST_HINT,
-                      "define that function in your conv file, or check how its name is written");
+                      "define that function in your %s file, or check how its name is written",
+                      exercise->file);
         } else {
             st_fail(err, ST_BAD_FORMAT, "the library cannot be loaded");
             st_detail(err, ST_GOT, "%s", why ? why : "no reason given");
@@ -131,12 +133,12 @@ enum st_code lab_load(const char *path, lab_function **function, struct st_error
         }
         return ST_BAD_FORMAT;
     }
-    void *symbol = dlsym(library, "conv_forward");
+    void *symbol = dlsym(library, exercise->entry);
     if (!symbol) {
-        st_fail(err, ST_BAD_FORMAT, "the library does not export conv_forward");
-        st_detail(
-            err, ST_HINT,
-            "define `int conv_forward(const struct conv_shape *, const float *, const float *, float *)`, not static, spelled like this; extern \"C\" in a .cu file");
+        st_fail(err, ST_BAD_FORMAT, "the library does not export %s", exercise->entry);
+        st_detail(err, ST_HINT,
+                  "define `%s`, not static, spelled like this; extern \"C\" in a .cu file",
+                  exercise->types);
         return ST_BAD_FORMAT;
     }
     Dl_info where;
@@ -144,7 +146,7 @@ enum st_code lab_load(const char *path, lab_function **function, struct st_error
         uintptr_t base = (uintptr_t)where.dli_fbase;
         dl_iterate_phdr(note_addresses, &base);
     }
-    memcpy(function, &symbol, sizeof symbol);
+    *function = exercise->adapt(symbol);
     return ST_OK;
 }
 

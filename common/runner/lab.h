@@ -6,15 +6,16 @@
 #define CONVLAB_RUNNER_LAB_H
 
 #include "base/status.h"
-#include "conv.h"
+#include "exercise/exercise.h"
 #include "runner/runner_protocol.h"
 
-/** A conv_forward(). */
-typedef int lab_function(const struct conv_shape *, const float *, const float *, float *);
+/** A convolution: the function of a lab, as its exercise adapts it. */
+typedef exercise_function lab_function;
 
-/** Loads a library (symbols local, so that nothing in it can replace anything of ours) and finds
- * conv_forward. @return ST_OK, or ST_BAD_FORMAT with what, where and a hint. */
-enum st_code lab_load(const char *path, lab_function **function, struct st_error *err);
+/** Loads a library (symbols local, so that nothing in it can replace anything of ours) and finds the
+ * exercise's function. @return ST_OK, or ST_BAD_FORMAT with what, where and a hint. */
+enum st_code lab_load(const char *path, const struct exercise *exercise, lab_function **function,
+                      struct st_error *err);
 
 /** Makes conv_workspace() take its memory from @p alloc (NULL when there is none) and give it to
  * @p release; until then it is host memory. */

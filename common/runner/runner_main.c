@@ -19,7 +19,7 @@
 #include <string.h>
 
 struct options {
-    const char *lib, *model, *serve;
+    const char *lib, *model, *serve, *exercise;
     enum runner_device device;
     size_t images;
 };
@@ -37,6 +37,7 @@ static const struct option_row rows[] = {
     {"on", 'o', "DEVICE", "cpu (default), gpu or virtual: what the library is made for",
      OPTION_CHOICE(struct options, device, devices)},
     {"serve", 's', "FILE", NULL, OPTION_TEXT(struct options, serve)}, /* a grader */
+    {"exercise", 0, "LETTER", NULL, OPTION_TEXT(struct options, exercise)},
     {0}};
 
 /* A lab and where it runs. */
@@ -88,7 +89,7 @@ static enum st_code infer(const struct options *o, struct st_error *err)
     enum st_code code;
     if (lab.device != RUNNER_ON_CPU && (code = gpu_open(lib, name, sizeof name, err)))
         return code;
-    if ((code = lab_load(lib, &lab.conv, err)))
+    if ((code = lab_load(lib, exercise_of(o->exercise), &lab.conv, err)))
         return st_detail(err, ST_WHERE, "%s", lib);
     return infer_and_print(o->model, o->images, timed_conv, &lab, err);
 }
@@ -100,7 +101,7 @@ int main(int argc, char **argv)
         .rows = rows, .about = "Run one inference through a lab's conv_forward()."};
     options_parse(&table, argc, argv, &o);
     if (o.serve)
-        return runner_serve(o.serve, o.device);
+        return runner_serve(o.serve, exercise_of(o.exercise), o.device);
     struct st_error err;
     enum st_code code = infer(&o, &err);
     if (!code)

@@ -104,7 +104,7 @@ static void tell_device(const char *name, enum runner_device device)
     memset(&reply, 0, sizeof reply);
 }
 
-int runner_serve(const char *library, enum runner_device device)
+int runner_serve(const char *library, const struct exercise *exercise, enum runner_device device)
 {
     struct st_error err;
     lab_function *conv;
@@ -112,7 +112,7 @@ int runner_serve(const char *library, enum runner_device device)
     if (device != RUNNER_ON_CPU && gpu_open(library, name, sizeof name, &err))
         return refuse(&err);
     tell_device(name, device);
-    if (lab_load(library, &conv, &err))
+    if (lab_load(library, exercise, &conv, &err))
         return refuse(&err);
     lab_watch_crashes(&reply, send_reply);
     reply.kind = RUNNER_READY;

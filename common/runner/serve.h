@@ -4,9 +4,10 @@
 #ifndef CONVLAB_RUNNER_SERVE_H
 #define CONVLAB_RUNNER_SERVE_H
 
+#include "exercise/exercise.h"
 #include "runner/runner_protocol.h"
 
 /** Loads the library and serves. @return the process's exit status. */
-int runner_serve(const char *library, enum runner_device device);
+int runner_serve(const char *library, const struct exercise *exercise, enum runner_device device);
 
 #endif

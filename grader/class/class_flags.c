@@ -87,7 +87,8 @@ static enum st_code keep_shapes(struct cl_options *o, const char *files, char fl
     static char kept[PATH_MAX];
     struct gr_case_shape shapes[GR_MAX_HELD_OUT];
     size_t n;
-    enum st_code code = gr_case_shapes_read(o->shapes, shapes, &n, err);
+    enum st_code code =
+        gr_case_shapes_read(exercise_of(o->milestone[0].id), o->shapes, shapes, &n, err);
     if (!code)
         code = keep_given(files, (const char *const[2]){o->shapes, NULL}, kept, flag, err);
     o->shapes = kept;

@@ -235,7 +235,7 @@ static enum st_code add_milestone(struct cl_options *o, const char *id, struct s
     struct hi_wanted *wanted = &o->milestone[o->milestones];
     snprintf(wanted->id, sizeof wanted->id, "%s", milestone.id);
     snprintf(wanted->folder, sizeof wanted->folder, "%s", milestone.folder);
-    snprintf(wanted->file, sizeof wanted->file, "%s", milestone.cuda ? "conv.cu" : "conv.c");
+    snprintf(wanted->file, sizeof wanted->file, "%s", milestone.file);
     for (unsigned i = 0; i < rubric->items_count; i++)
         if (rubric->items[i].kind == GR_AUTOMATIC)
             o->max_score[o->milestones] += rubric->items[i].points;

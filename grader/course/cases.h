@@ -1,11 +1,11 @@
 /** @file
- * The unit shapes a convolution is checked on: fixed edge shapes and shapes drawn from a seed.
+ * The unit shapes an exercise is checked on: fixed edge shapes and shapes drawn from a seed.
  */
 #ifndef CONVLAB_GRADER_CASES_H
 #define CONVLAB_GRADER_CASES_H
 
 #include "base/status.h"
-#include "conv.h"
+#include "exercise/exercise.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,14 +27,16 @@ enum { GR_MAX_HELD_OUT = 32, GR_MAX_CASES = 64 + GR_MAX_HELD_OUT };
 
 /** Fills @p to with the fixed edge shapes followed by shapes drawn from @p seed.
  * @param quick  fewer random shapes. @return how many, at most GR_MAX_CASES. */
-size_t gr_case_shapes(struct gr_case_shape *to, uint64_t seed, int quick);
+size_t gr_case_shapes(const struct exercise *exercise, struct gr_case_shape *to, uint64_t seed,
+                      int quick);
 
 /** Reads unit shapes that are not in the table, such as those that an instructor holds back: a
- * table with columns B M C H W K and perhaps label, in any order, of 1 to GR_MAX_HELD_OUT rows.
+ * table with the exercise's columns and perhaps label, in any order, of 1 to GR_MAX_HELD_OUT rows.
  * @param n set to how many. @return ST_OK; ST_BAD_FORMAT or ST_TOO_LARGE with file and line of an
  * invalid shape, or one of more than 10^8 multiply-adds. */
-enum st_code gr_case_shapes_read(const char *path, struct gr_case_shape to[GR_MAX_HELD_OUT],
-                                 size_t *n, struct st_error *err);
+enum st_code gr_case_shapes_read(const struct exercise *exercise, const char *path,
+                                 struct gr_case_shape to[GR_MAX_HELD_OUT], size_t *n,
+                                 struct st_error *err);
 
 /** A case with its data. Tensors are dense, see conv.h; none is owned here. */
 struct gr_case {

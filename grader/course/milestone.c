@@ -12,7 +12,8 @@ enum { DIGITS_MAX = 4 };
 /* How many characters of a text are a milestone's id; 0: none. */
 static size_t id_length(const char *text)
 {
-    const size_t digits = text[0] == 'm' ? strspn(text + 1, "0123456789") : 0;
+    const bool known = text[0] && exercise_of(text)->letter == text[0];
+    const size_t digits = known ? strspn(text + 1, "0123456789") : 0;
     return digits >= 1 && digits <= DIGITS_MAX ? 1 + digits : 0;
 }
 
@@ -71,14 +72,16 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, s
         return st_detail(err, ST_GOT, "%s", id);
     }
     const char *folder = milestone->folder;
+    milestone->exercise = exercise_of(id);
     milestone->libraries = strcmp(milestone->id, "m0") == 0;
     path_format(milestone->rubric, PATH_MAX, "%s/labs/%s/rubric.yaml", root, folder);
     /* reference/ shows the skeleton's language too, in case a student has removed the file. */
     char cuda[2][PATH_MAX];
-    path_format(cuda[0], PATH_MAX, "%s/labs/%s/conv.cu", root, folder);
-    path_format(cuda[1], PATH_MAX, "%s/reference/%s/conv.cu", root, folder);
+    const char *file = milestone->exercise->file, *source = milestone->file;
+    path_format(cuda[0], PATH_MAX, "%s/labs/%s/%s.cu", root, folder, file);
+    path_format(cuda[1], PATH_MAX, "%s/reference/%s/%s.cu", root, folder, file);
     milestone->cuda = file_exists(cuda[0]) || file_exists(cuda[1]);
-    const char *source = milestone->cuda ? "conv.cu" : "conv.c";
+    snprintf(milestone->file, sizeof milestone->file, "%s.%s", file, milestone->cuda ? "cu" : "c");
     path_format(milestone->lab_source, PATH_MAX, "%s/labs/%s/%s", root, folder, source);
     path_format(milestone->lab_library, PATH_MAX, "%s/labs/%s/libconv.so", build, id);
     path_format(milestone->reference_source, PATH_MAX, "%s/reference/%s/%s", root, folder, source);

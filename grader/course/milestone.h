@@ -5,6 +5,7 @@
 #define CONVLAB_GRADER_MILESTONE_H
 
 #include "base/status.h"
+#include "exercise/exercise.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -14,8 +15,10 @@
 struct gr_milestone {
     char id[16];                      /**< "m1" */
     char folder[64];                  /**< "m1-cpu-conv" */
+    const struct exercise *exercise;  /**< its contract */
     bool libraries;                   /**< m0: vendors' libraries are run, nothing is written */
     bool cuda;                        /**< its file is conv.cu, not conv.c */
+    char file[16];                    /**< "conv.c" */
     char rubric[PATH_MAX];            /**< labs/m1-cpu-conv/rubric.yaml */
     char lab_source[PATH_MAX];        /**< labs/m1-cpu-conv/conv.c */
     char lab_library[PATH_MAX];       /**< build/labs/m1/libconv.so */

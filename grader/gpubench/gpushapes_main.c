@@ -171,7 +171,7 @@ cleanup:
 static enum st_code run_all(const struct options *o, struct run *r, struct st_error *err)
 {
     static struct gr_case_shape shapes[GR_MAX_CASES];
-    const size_t n = gr_case_shapes(shapes, o->seed, 0);
+    const size_t n = gr_case_shapes(exercise_at(0), shapes, o->seed, 0);
     struct rng rng = rng_make(o->seed, 7);
     enum st_code code = ST_OK;
     for (size_t i = 0; i < n && !code; i++)

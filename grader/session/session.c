@@ -63,8 +63,9 @@ static enum st_code runner_start(struct gr_session *s, int channel, int arena, i
 {
     static const char *const on[] = {"cpu", "gpu", "virtual"};
     const struct gr_host *host = s->host;
-    const char *const argv[] = {host->runner, "--on",     on[host->device],
-                                "--serve",    s->library, NULL};
+    const char letter[] = {host->exercise ? host->exercise->letter : '\0', '\0'};
+    const char *const argv[] = {host->runner, "--on",       on[host->device], "--serve",
+                                s->library,   "--exercise", letter,           NULL};
     char shared[PATH_MAX], cudart[PATH_MAX], cudart_12[PATH_MAX];
     path_format(shared, sizeof shared, "%s/shared", host->build); /* in archives */
     path_format(cudart, sizeof cudart, "%s/vgpu/libcudart.so.13", host->build);

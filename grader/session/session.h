@@ -11,7 +11,7 @@
 
 #include "base/progress.h"
 #include "base/status.h"
-#include "conv.h"
+#include "exercise/exercise.h"
 #include "grader/session/device_record.h"
 #include "grader/sandbox/box.h"
 #include "grader/session/session_output.h"
@@ -41,8 +41,9 @@ enum gr_outcome {
 /** How a runner is started: on which device, through which programs. */
 struct gr_host {
     enum runner_device device;
-    char profile[64];            /**< virtual GPU: which GPU it plays */
-    const char *engine;          /**< virtual GPU: --engine, or NULL */
+    const struct exercise *exercise; /**< NULL: the first */
+    char profile[64];                /**< virtual GPU: which GPU it plays */
+    const char *engine;              /**< virtual GPU: --engine, or NULL */
     const char *prove;           /**< virtual GPU: the shape that is proved by execution, or NULL */
     const char *multiprocessors; /**< virtual GPU: how many, or NULL for the profile's */
     int code_store;              /**< virtual GPU: memory in which native code is kept, or 0 */

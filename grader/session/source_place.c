@@ -72,7 +72,8 @@ static bool is_own(const char *name)
     return name[0] != '\0';
 }
 
-bool gr_source_exports(const struct gr_sandbox *sandbox, const char *library, char *to, size_t room)
+bool gr_source_exports(const struct gr_sandbox *sandbox, const char *library, const char *entry,
+                       char *to, size_t room)
 {
     const char *const argv[] = {"nm", "-DC", "--defined-only", library, NULL};
     char *said = run_tool(sandbox, library, argv), *next = said;
@@ -84,7 +85,8 @@ bool gr_source_exports(const struct gr_sandbox *sandbox, const char *library, ch
         const char *name = strstr(line, " T ");
         if (!name || !is_own(name + 3))
             continue;
-        mangled |= strncmp(name + 3, "conv_forward(", 13) == 0;
+        const size_t length = strlen(entry);
+        mangled |= strncmp(name + 3, entry, length) == 0 && name[3 + length] == '(';
         if (used < room)
             used += (size_t)snprintf(to + used, room - used, "%s%.100s", used ? ", " : "",
                                      text_printable(shown, sizeof shown, name + 3));

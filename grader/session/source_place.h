@@ -17,8 +17,8 @@ void gr_source_place(const struct gr_sandbox *sandbox, const char *library, cons
                      uint64_t offset, char *to, size_t room);
 
 /** Names the functions that a library exports, as in the source: "conv_forward_gpu(...), helper(int)".
- * @return whether one of them is conv_forward with a name of C++. */
-bool gr_source_exports(const struct gr_sandbox *sandbox, const char *library, char *to,
-                       size_t room);
+ * @return whether one of them is @p entry with a name of C++. */
+bool gr_source_exports(const struct gr_sandbox *sandbox, const char *library, const char *entry,
+                       char *to, size_t room);
 
 #endif

@@ -80,12 +80,12 @@ static void take_again(struct grading *g, const char *path)
 static enum st_code build_source(struct grading *g, struct st_error *err)
 {
     char header[PATH_MAX], *command;
-    path_format(header, sizeof header, "%s/common/conv.h", checkout_root(err));
+    path_format(header, sizeof header, "%s/common/%s.h", checkout_root(err),
+                g->milestone.exercise->file);
     enum st_code code = gr_make_print(gr_make_command(&g->milestone), &command, err);
-    const char *name = g->milestone.cuda ? "conv.cu" : "conv.c";
     if (!code)
-        code = gr_source_build(&g->built, &g->host.sandbox, graded_file(g), name, header, command,
-                               err);
+        code = gr_source_build(&g->built, &g->host.sandbox, graded_file(g), g->milestone.file,
+                               header, command, err);
     free(command);
     path_format(g->library, sizeof g->library, "%s", g->built.library);
     return code;
@@ -114,12 +114,12 @@ static enum st_code build_in_place(struct grading *g, const struct gr_lab_files 
 }
 
 /* Whether the lab's library is newer than its sources, as make sees it. */
-static bool is_current(const char *library, const char *source, const char *root)
+static bool is_current(const char *library, const struct gr_milestone *m, const char *root)
 {
     char header[PATH_MAX];
     struct stat own, of[2];
-    path_format(header, sizeof header, "%s/common/conv.h", root);
-    if (stat(library, &own) || stat(source, &of[0]) || stat(header, &of[1]))
+    path_format(header, sizeof header, "%s/common/%s.h", root, m->exercise->file);
+    if (stat(library, &own) || stat(m->lab_source, &of[0]) || stat(header, &of[1]))
         return false;
     for (int i = 0; i < 2; i++)
         if (of[i].st_mtim.tv_sec > own.st_mtim.tv_sec ||
@@ -136,7 +136,7 @@ static enum st_code build_lab(struct grading *g, struct st_error *err)
     const struct gr_lab_files lab = {root, checkout_relative(m->lab_source),
                                      checkout_relative(m->lab_library)};
     path_format(g->library, sizeof g->library, "%s", m->lab_library);
-    if (is_current(g->library, m->lab_source, root)) {
+    if (is_current(g->library, m, root)) {
         g->built.built = true;
         return ST_OK;
     }
@@ -220,17 +220,21 @@ enum st_code gr_build_check(struct grading *g, struct st_error *err)
 /* Adds the functions that the library exports instead. */
 static void explain_exports(struct grading *g, struct gr_check *check)
 {
+    const struct exercise *exercise = g->milestone.exercise;
     char exports[512];
-    const bool mangled = gr_source_exports(&g->host.sandbox, g->library, exports, sizeof exports);
+    const bool mangled =
+        gr_source_exports(&g->host.sandbox, g->library, exercise->entry, exports, sizeof exports);
     if (!exports[0])
         return;
     gr_check_append(check, "; it exports %s%s", exports, mangled ? ", a function of C++" : "");
     if (mangled)
         gr_check_hint(
             check,
-            "write extern \"C\" before it, or include \"conv.h\" and give it the parameters that are declared there: (const struct conv_shape *shape, const float *x, const float *k, float *y)");
+            "write extern \"C\" before it, or include \"%s.h\" and give it the parameters that are declared there: %s",
+            exercise->file, strchr(exercise->signature, '('));
     else
-        gr_check_hint(check, "rename the function that does the convolution to conv_forward");
+        gr_check_hint(check, "rename the function that does the convolution to %s",
+                      exercise->entry);
 }
 
 enum st_code gr_load_check(struct grading *g, struct st_error *err)
@@ -253,10 +257,10 @@ enum st_code gr_load_check(struct grading *g, struct st_error *err)
         gr_check_pattern(check, "not_loaded");
         gr_check_set(check, GR_FAIL, "%s", run.message);
         gr_check_hint(check, "%s", run.hint);
-        if (strstr(run.message, "does not export conv_forward"))
+        if (strstr(run.message, "does not export "))
             explain_exports(g, check);
     } else {
-        gr_check_set(check, GR_PASS, "compiles and exports conv_forward");
+        gr_check_set(check, GR_PASS, "compiles and exports %s", g->milestone.exercise->entry);
         if (g->host.device == RUNNER_ON_GPU) {
             snprintf(g->result->profile, sizeof g->result->profile, "%s", g->session.device_name);
             snprintf(g->result->machine, sizeof g->result->machine, "%s", g->session.device_name);

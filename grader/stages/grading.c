@@ -20,7 +20,8 @@ enum st_code gr_grading_prepare(struct grading *g, struct st_error *err)
     if (!code && (g->technique = gr_rubric_item(g->rubric, "technique")))
         code = gr_technique_known(g->technique, g->milestone.rubric, err);
     if (!code && o->shapes)
-        code = gr_case_shapes_read(o->shapes, g->held_out, &g->held_outs, err);
+        code =
+            gr_case_shapes_read(g->milestone.exercise, o->shapes, g->held_out, &g->held_outs, err);
     if (code)
         return code;
     g->chosen = *o;

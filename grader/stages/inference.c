@@ -165,12 +165,13 @@ static bool run_failed(struct gr_inference_stage *in, struct gr_check *check,
 static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *check,
                              const struct gr_compare *c, bool is_blend, int layer)
 {
+    char place[EXERCISE_TEXT];
+    in->g->milestone.exercise->place(place, c->b, c->m, c->h, c->w);
     gr_check_set(
         check, GR_FAIL,
         "convolution %d of %s: %zu of %zu outputs are wrong\n"
-        "first mismatch: y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g%s",
-        layer + 1, in->net.name, c->wrong, c->elems, c->b, c->m, c->h, c->w, (double)c->expected,
-        (double)c->got,
+        "first mismatch: %s: expected %.7g, got %.7g%s",
+        layer + 1, in->net.name, c->wrong, c->elems, place, (double)c->expected, (double)c->got,
         is_blend
             ? "\n(in a timed repeat: each image of it is one of the data set's plus a part of another)"
             : "");

@@ -95,14 +95,15 @@ static void look_for_technique(struct grading *g, const struct gr_way *way)
     struct gr_evidence fact[GR_MAX_EVIDENCE];
     const struct conv_shape *s = &way->shape;
     struct gr_check *check = gr_check_find(g, "technique");
+    char run[EXERCISE_TEXT];
     if (!check || check->lacks.fact[0] || s->C == 1)
         return;
+    g->milestone.exercise->describe(run, s, EXERCISE_RUN);
     const size_t n = gr_technique_facts(g->technique, way, 1, fact);
     for (size_t i = 0; i < n && !check->lacks.fact[0]; i++)
         if (!fact[i].holds) {
             check->lacks = fact[i];
-            snprintf(check->lacks.text, sizeof check->lacks.text,
-                     "%d images, C=%d, H=%d, W=%d: %.240s", s->B, s->C, s->H, s->W, fact[i].text);
+            snprintf(check->lacks.text, sizeof check->lacks.text, "%s: %.240s", run, fact[i].text);
         }
 }
 
@@ -230,10 +231,12 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
     const char *counter = gr_executed_lacks(g->technique, &run, proved);
     if (!lacks.fact[0] && counter && shape->C > 1) {
         snprintf(lacks.fact, sizeof lacks.fact, "%.30s", counter);
+        char text[EXERCISE_TEXT];
+        g->milestone.exercise->describe(text, shape, EXERCISE_RUN);
         snprintf(
             lacks.text, sizeof lacks.text,
-            "with %d images, C=%d, H=%d, W=%d: less than a fifth of the %.40s for each output that runs with random x and few images had: the same technique must be used for any x and any number of images",
-            shape->B, shape->C, shape->H, shape->W, counter);
+            "with %s: less than a fifth of the %.40s for each output that runs with random x and few images had: the same technique must be used for any x and any number of images",
+            text, counter);
     }
     if (lacks.fact[0]) {
         check->lacks = lacks;
@@ -258,11 +261,9 @@ static void judge(struct grading *g, struct gr_check *check)
             first = &evidence[i];
         r->evidence[r->evidences++] = evidence[i];
     }
-    char where[160];
-    const struct conv_shape *s = &p->way[0].shape;
-    snprintf(where, sizeof where,
-             "B=%d M=%d C=%d H=%d W=%d K=%d and a layer with C=1, on the virtual GPU", s->B, s->M,
-             s->C, s->H, s->W, s->K);
+    char where[160], shape[EXERCISE_TEXT];
+    g->milestone.exercise->describe(shape, &p->way[0].shape, EXERCISE_SHAPE);
+    snprintf(where, sizeof where, "%s and a layer with C=1, on the virtual GPU", shape);
     if (!first && check->lacks.fact[0]) {
         gr_check_set(check, GR_FAIL, "all %zu facts found for %s, but not where it is timed:\n%s",
                      n, where, check->lacks.text);

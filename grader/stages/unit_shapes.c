@@ -42,15 +42,17 @@ static enum st_code unit_make(struct unit *u, const struct gr_case_shape *spec, 
     return ST_OK;
 }
 
-static void shape_text(char *to, size_t room, const struct gr_case_shape *spec)
+static void shape_text(const struct exercise *exercise, char *to, size_t room,
+                       const struct gr_case_shape *spec)
 {
-    const struct conv_shape *s = &spec->shape;
-    snprintf(to, room, "B=%d M=%d C=%d H=%d W=%d K=%d (%s)", s->B, s->M, s->C, s->H, s->W, s->K,
-             spec->label);
+    char sizes[EXERCISE_TEXT];
+    exercise->describe(sizes, &spec->shape, EXERCISE_SHAPE);
+    snprintf(to, room, "%s (%s)", sizes, spec->label);
 }
 
 /* The stage's state: the shapes whose runs ended well, and the first other accident. */
 struct stage {
+    const struct exercise *exercise;
     struct unit unit[GR_MAX_CASES];
     struct gr_case cases[GR_MAX_CASES];
     struct gr_compare compared[GR_MAX_CASES];
@@ -79,8 +81,8 @@ static void note_accident(struct stage *st, const char *pattern, const char *mes
     st->accidents++;
     if (st->accident[0])
         return;
-    char shape[128];
-    shape_text(shape, sizeof shape, spec);
+    char shape[160];
+    shape_text(st->exercise, shape, sizeof shape, spec);
     snprintf(st->accident, sizeof st->accident, "%s\nin shape %s, one of %zu", message, shape, n);
     snprintf(st->accident_hint, sizeof st->accident_hint, "%s", hint);
     snprintf(st->accident_pattern, sizeof st->accident_pattern, "%s", pattern);
@@ -316,8 +318,9 @@ static void explain_outputs(struct grading *g, struct gr_check *check, const str
                             size_t first, size_t right, size_t wrong_elems, size_t elems, size_t n)
 {
     const struct gr_compare *c = &st->compared[first];
-    char shape[128];
-    shape_text(shape, sizeof shape, &st->cases[first].spec);
+    char shape[160], place[EXERCISE_TEXT];
+    shape_text(st->exercise, shape, sizeof shape, &st->cases[first].spec);
+    st->exercise->place(place, c->b, c->m, c->h, c->w);
     struct gr_diagnosis diagnosis;
     diagnose(g, st, &diagnosis);
     if (st->accident[0])
@@ -325,9 +328,9 @@ static void explain_outputs(struct grading *g, struct gr_check *check, const str
     gr_check_append(check,
                     "right in %zu of %zu shapes; %zu of %zu outputs are wrong\n"
                     "first mismatch: shape %s\n"
-                    "    y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g\n",
-                    right, n, wrong_elems, elems, shape, c->b, c->m, c->h, c->w,
-                    (double)c->expected, (double)c->got);
+                    "    %s: expected %.7g, got %.7g\n",
+                    right, n, wrong_elems, elems, shape, place, (double)c->expected,
+                    (double)c->got);
     explain_difference(g, check, st, first, &diagnosis);
     if (diagnosis.message[0])
         gr_check_append(check, "diagnosis: %s", diagnosis.message);
@@ -448,12 +451,13 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
 {
     struct gr_check *check = gr_check_add(g, "unit_shapes");
     struct gr_case_shape specs[GR_MAX_CASES];
-    size_t n = gr_case_shapes(specs, g->options->seed, g->options->quick);
+    size_t n = gr_case_shapes(g->milestone.exercise, specs, g->options->seed, g->options->quick);
     memcpy(&specs[n], g->held_out, g->held_outs * sizeof *specs);
     n += g->held_outs;
     struct stage *st = calloc(1, sizeof *st);
     if (!st)
         return st_fail(err, ST_NO_MEMORY, "cannot hold the unit shapes in memory");
+    st->exercise = g->milestone.exercise;
     enum st_code code = gr_proof_begin(g, err);
     bool go_on = !code;
     progress_begin("unit shapes");

@@ -16,21 +16,13 @@
 
 enum { RANDOM_STREAM = 0x7ec4 };
 
-/* Like the second and the first layer of the two-layer model, which have 33 x 33 and 70 x 70 elements; the
- * layer with several input maps comes first. They have as many maps, and rows with the same remainder by
- * 4, for accesses of 2 or 4 elements. Planes are a little smaller, the first only a little more than a tile
- * of 16. The timed runs show what larger planes execute beyond that, and it is proved then. Layers that
- * are compared have their own size, because a program chooses its blocks by it. */
 static struct conv_shape layer_shape(const struct grading *g, size_t layer)
 {
-    static const struct conv_shape least[GR_PROOF_LAYERS] = {{GR_PROOF_IMAGES, 24, 12, 21, 25, 5},
-                                                             {GR_PROOF_IMAGES, 12, 1, 58, 62, 5}};
-    static const struct conv_shape own[GR_PROOF_LAYERS] = {{GR_PROOF_IMAGES, 24, 12, 33, 33, 5},
-                                                           {GR_PROOF_IMAGES, 12, 1, 70, 70, 5}};
+    const struct exercise *exercise = g->milestone.exercise;
     if (gr_technique_compares_layers(g->technique))
-        return own[layer];
+        return exercise->own[layer];
     struct rng rng = rng_make(g->options->seed, RANDOM_STREAM + layer);
-    struct conv_shape s = least[layer];
+    struct conv_shape s = exercise->least[layer];
     s.H += rng_range(&rng, 0, 3);
     return s;
 }
@@ -84,16 +76,18 @@ static double error_of(const struct gr_conv *conv, const float *y, enum st_code 
 
 /* @return whether outputs are right, and as precise as float32; else the check states the mistake, or
  * *status is set. */
-static bool is_right(const struct gr_conv *conv, const float *y, const struct gr_compare *compared,
-                     struct gr_check *check, enum st_code *status, struct st_error *err)
+static bool is_right(const struct exercise *exercise, const struct gr_conv *conv, const float *y,
+                     const struct gr_compare *compared, struct gr_check *check,
+                     enum st_code *status, struct st_error *err)
 {
+    char layer[EXERCISE_TEXT];
     const double imprecise = 0x1p-7, error = error_of(conv, y, status, err);
     if (*status || (!compared->wrong && error <= PRECISION))
         return !*status;
     if (error <= PRECISION || error > imprecise) {
-        gr_check_set(check, GR_FAIL,
-                     "%zu of %zu outputs are wrong in a layer with C=%d, H=%d, W=%d",
-                     compared->wrong, compared->elems, conv->shape.C, conv->shape.H, conv->shape.W);
+        exercise->describe(layer, &conv->shape, EXERCISE_LAYER);
+        gr_check_set(check, GR_FAIL, "%zu of %zu outputs are wrong in %s", compared->wrong,
+                     compared->elems, layer);
         return false;
     }
     gr_check_pattern(check, "low_precision");
@@ -124,14 +118,16 @@ static bool run_one(struct grading *g, struct gr_session *session, const struct 
         return false;
     }
     if (run.outcome != GR_RAN || run.pattern[0]) {
-        gr_check_set(check, GR_FAIL, "in a layer with C=%d: %s", conv->shape.C, run.message);
+        char layer[EXERCISE_TEXT];
+        g->milestone.exercise->describe(layer, &conv->shape, EXERCISE_LAYER);
+        gr_check_set(check, GR_FAIL, "in %s: %s", layer, run.message);
         gr_check_hint(check, "%s", run.hint);
         return false;
     }
     if ((*status = gr_arena_compare(&g->proof->arena, conv, NULL, &compared, err)))
         return false;
     const float *y = (const float *)(g->proof->arena.base + arena_layout_for(&conv->shape).y);
-    return is_right(conv, y, &compared, check, status, err);
+    return is_right(g->milestone.exercise, conv, y, &compared, check, status, err);
 }
 
 /* The first layer of a model has pictures: no pixel is negative, and the background and scattered pixels

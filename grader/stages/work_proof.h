@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { GR_PROOF_LAYERS = 2, GR_PROOF_IMAGES = 2 };
+enum { GR_PROOF_LAYERS = EXERCISE_LAYERS, GR_PROOF_IMAGES = 2 };
 
 struct gr_proof {
     struct gr_host host;

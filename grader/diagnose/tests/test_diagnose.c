@@ -80,7 +80,7 @@ static struct run *run_shapes(lab_function *lab, uint64_t seed, double max_macs)
     struct gr_case_shape shapes[GR_MAX_CASES];
     struct run *run = calloc(1, sizeof *run);
     cr_assert_not_null(run);
-    size_t n = gr_case_shapes(shapes, seed, 0);
+    size_t n = gr_case_shapes(exercise_at(0), shapes, seed, 0);
     for (size_t i = 0; i < n; i++)
         if (nn_conv_macs(&shapes[i].shape) <= max_macs)
             run_case(run, &shapes[i], seed, lab);

@@ -1,0 +1,130 @@
+/* The convolution, the exercise of the milestones mN: conv_forward() of conv.h. */
+#include "exercise/exercises.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static exercise_function *adapt(void *symbol)
+{
+    exercise_function *function;
+    memcpy(&function, &symbol, sizeof function);
+    return function;
+}
+
+/* ---- shapes --------------------------------------------------------------------------------- */
+
+static struct conv_shape shape_of(const int *size)
+{
+    return (struct conv_shape){size[0], size[1], size[2], size[3], size[4], size[5]};
+}
+
+/* Every row finds a fault that the other rows let pass. Outputs are H-K+1 by W-K+1, so the
+ * sizes that matter to a tiled program, 8, 16 and 32 and their neighbours, are those of H-K+1. */
+static const struct exercise_shape shapes[] = {
+    /*  B   M   C   H   W  K */
+    {{1, 1, 1, 1, 1, 1}, "all ones"},
+    {{2, 3, 4, 9, 7, 1}, "K = 1"},
+    {{3, 2, 2, 4, 4, 4}, "K = H = W, even"},
+    {{2, 3, 4, 5, 5, 5}, "K = H = W, odd"},
+    {{2, 2, 3, 5, 11, 5}, "K = H, one output row"},
+    {{2, 3, 2, 11, 5, 5}, "K = W, one output column"},
+    {{2, 3, 2, 10, 23, 3}, "wider than high"},
+    {{2, 2, 3, 23, 10, 3}, "higher than wide"},
+    /* Here x has as many elements as k, and swapping the two only transposes y in (b, m). */
+    {{4, 4, 1, 3, 3, 3}, "B = M, one output element"},
+    {{5, 5, 2, 2, 2, 2}, "B = M, one output element, C = 2"},
+    {{4, 1, 3, 8, 9, 3}, "one output map, several images"},
+    {{1, 6, 3, 9, 8, 3}, "one image, several maps"},
+    {{1, 1, 5, 6, 7, 3}, "one image, one map"},
+    {{2, 3, 3, 9, 12, 2}, "K = 2"},
+    {{2, 2, 3, 13, 10, 4}, "K = 4"},
+    {{2, 3, 2, 16, 14, 7}, "K = 7"},
+    {{1, 2, 2, 1, 40, 1}, "a single row"},
+    {{1, 2, 2, 40, 1, 1}, "a single column"},
+    {{2, 2, 3, 9, 9, 3}, "7 x 7 outputs (tile 8 - 1)"},
+    {{2, 3, 2, 10, 10, 3}, "8 x 8 outputs (tile 8)"},
+    {{2, 2, 2, 11, 11, 3}, "9 x 9 outputs (tile 8 + 1)"},
+    {{2, 3, 2, 17, 17, 3}, "15 x 15 outputs (tile 16 - 1)"},
+    {{2, 2, 3, 20, 20, 5}, "16 x 16 outputs (tile 16)"},
+    {{2, 3, 2, 19, 19, 3}, "17 x 17 outputs (tile 16 + 1)"},
+    {{1, 2, 2, 18, 19, 3}, "16 x 17 outputs"},
+    {{1, 2, 2, 19, 18, 3}, "17 x 16 outputs"},
+    {{2, 2, 2, 33, 33, 3}, "31 x 31 outputs (tile 32 - 1)"},
+    {{2, 2, 3, 34, 34, 3}, "32 x 32 outputs (tile 32)"},
+    {{1, 3, 2, 35, 35, 3}, "33 x 33 outputs (tile 32 + 1)"},
+    {{1, 2, 1, 34, 66, 3}, "32 x 64 outputs"},
+    {{1, 2, 1, 6, 132, 3}, "rows of 130 outputs"},
+    {{3, 5, 7, 13, 11, 3}, "primes"},
+    {{1, 3, 33, 8, 7, 3}, "many input maps"},
+    {{2, 2, 17, 6, 9, 2}, "17 input maps"},
+    {{1, 65, 2, 6, 7, 3}, "many output maps"},
+    {{19, 2, 2, 6, 5, 3}, "many images"},
+    {{1, 2, 2, 16, 15, 11}, "K = 11"},
+    {{2, 2, 2, 9, 12, 9}, "K = H = 9"},
+    {{700, 6, 2, 12, 4, 3}, "more images than a GPU has room for blocks"},
+    {{150, 6, 2, 12, 19, 3}, "more images than multiprocessors"},
+    {{5, 13, 3, 14, 24, 3}, "13 output maps"},
+    {{1, 96, 7, 14, 14, 5}, "more weights than constant memory, maps"},
+    {{1, 12, 60, 10, 9, 5}, "more weights than constant memory, C"},
+    {{1, 2, 2, 176, 172, 3}, "an image larger than shared memory"},
+    {{2, 50, 1, 28, 28, 5}, "one-layer model"},
+    {{2, 12, 1, 70, 70, 5}, "two-layer model, layer 1"},
+    {{2, 24, 12, 33, 33, 5}, "two-layer model, layer 2"},
+    {{1, 2, 1, 101, 102, 100}, "a filter of 100 x 100"},
+};
+
+static struct conv_shape random_shape(struct rng *r)
+{
+    struct conv_shape s;
+    s.B = rng_range(r, 1, 4);
+    s.M = rng_range(r, 1, 30);
+    s.C = rng_range(r, 1, 14);
+    s.H = rng_range(r, 1, 40);
+    s.W = rng_range(r, 1, 40);
+    int side = s.H < s.W ? s.H : s.W;
+    s.K = rng_range(r, 1, side < 7 ? side : 7);
+    return s;
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static void describe(char to[EXERCISE_TEXT], const struct conv_shape *s, enum exercise_text how)
+{
+    if (how == EXERCISE_SHAPE)
+        snprintf(to, EXERCISE_TEXT, "B=%d M=%d C=%d H=%d W=%d K=%d", s->B, s->M, s->C, s->H, s->W,
+                 s->K);
+    else if (how == EXERCISE_LAYER)
+        snprintf(to, EXERCISE_TEXT, "a layer with C=%d, H=%d, W=%d", s->C, s->H, s->W);
+    else
+        snprintf(to, EXERCISE_TEXT, "%d images, C=%d, H=%d, W=%d", s->B, s->C, s->H, s->W);
+}
+
+static void place(char to[EXERCISE_TEXT], int b, int m, int h, int w)
+{
+    snprintf(to, EXERCISE_TEXT, "y[b=%d, m=%d, h=%d, w=%d]", b, m, h, w);
+}
+
+/* The layers that prove the work are like the second and the first layer of the two-layer model, which
+ * have 33 x 33 and 70 x 70 elements; the layer with several input maps comes first. They have as many
+ * maps, and rows with the same remainder by 4, for accesses of 2 or 4 elements. Planes are a little
+ * smaller, the first only a little more than a tile of 16. The timed runs show what larger planes execute
+ * beyond that, and it is proved then. Layers that are compared have their own size, because a program
+ * chooses its blocks by it. */
+const struct exercise exercise_convolution = {
+    .letter = 'm',
+    .entry = "conv_forward",
+    .signature =
+        "int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)",
+    .types = "int conv_forward(const struct conv_shape *, const float *, const float *, float *)",
+    .file = "conv",
+    .adapt = adapt,
+    .column = {"B", "M", "C", "H", "W", "K"},
+    .shape = shape_of,
+    .shapes = shapes,
+    .shapes_count = sizeof shapes / sizeof *shapes,
+    .random = random_shape,
+    .describe = describe,
+    .place = place,
+    .least = {{2, 24, 12, 21, 25, 5}, {2, 12, 1, 58, 62, 5}},
+    .own = {{2, 24, 12, 33, 33, 5}, {2, 12, 1, 70, 70, 5}},
+};

@@ -1,0 +1,69 @@
+/** @file
+ * An exercise: the contract of a family of milestones. The first letter of a milestone's id names it.
+ *
+ *     m2, m3, ...   the convolution   conv.h   convolution.c
+ *
+ * The harness computes convolutions, so an exercise describes its tensors as those of one: `adapt` turns
+ * its function into a convolution, `shape` its sizes into a convolution's. Oracle, tolerance and proof of
+ * the work then hold as they are. A network and the diagnosis by pattern are the convolution's alone.
+ */
+#ifndef CONVLAB_EXERCISE_H
+#define CONVLAB_EXERCISE_H
+
+#include "base/rng.h"
+#include "conv.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** A function that computes a convolution, as conv_forward() does. */
+typedef int exercise_function(const struct conv_shape *, const float *, const float *, float *);
+
+/** One unit shape and what it is for. */
+struct exercise_shape {
+    struct conv_shape shape;
+    const char *label;
+};
+
+/** How exercise.describe names a shape. */
+enum exercise_text {
+    EXERCISE_SHAPE, /**< "B=1 M=2 C=3 H=4 W=5 K=6" */
+    EXERCISE_LAYER, /**< "a layer with C=3, H=4, W=5" */
+    EXERCISE_RUN    /**< "100 images, C=3, H=4, W=5" */
+};
+
+/** How many shapes prove the work: an ordinary one, and one whose sums have a single input map. */
+enum { EXERCISE_COLUMNS = 6, EXERCISE_LAYERS = 2, EXERCISE_TEXT = 96 };
+
+/** The contract. */
+struct exercise {
+    char letter;           /**< of its milestones' ids */
+    const char *entry;     /**< the exported function: "conv_forward" */
+    const char *signature; /**< its declaration, with names */
+    const char *types;     /**< its declaration, without */
+    const char *file;      /**< of conv.c, conv.cu and conv.h: "conv" */
+
+    /** Turns the exported function into a convolution. */
+    exercise_function *(*adapt)(void *symbol);
+
+    const char *column[EXERCISE_COLUMNS]; /**< the names of its sizes, then NULL */
+    /** @return the convolution with these sizes, in the order of the columns. */
+    struct conv_shape (*shape)(const int *size);
+    const struct exercise_shape *shapes; /**< unit shapes that are always graded */
+    size_t shapes_count;
+    struct conv_shape (*random)(struct rng *); /**< one more */
+
+    void (*describe)(char to[EXERCISE_TEXT], const struct conv_shape *, enum exercise_text);
+    void (*place)(char to[EXERCISE_TEXT], int b, int m, int h, int w); /**< "y[b=0, m=1, ...]" */
+
+    struct conv_shape least[EXERCISE_LAYERS]; /**< what proves the work, at least so large */
+    struct conv_shape own[EXERCISE_LAYERS];   /**< ... where layers are compared */
+};
+
+/** @return the exercise of a milestone, by the first letter of its id; of any other text the first. */
+const struct exercise *exercise_of(const char *milestone);
+
+/** @return the exercises, one after the other; NULL at the end. */
+const struct exercise *exercise_at(size_t i);
+
+#endif

@@ -15,11 +15,12 @@ const char *path_shown(const char *file, const char *source)
 {
     const char *own = path_base(source);
     file = path_base(file);
-    /* (a file that is graded by itself is compiled as conv.c or conv.cu) */
-    return *own && (strcmp(own, file) == 0 || strcmp(file, "conv.cu") == 0 ||
-                    strcmp(file, "conv.c") == 0)
-               ? source
-               : file;
+    /* (a file that is graded by itself is compiled under one of these names) */
+    static const char *const names[] = {"conv.cu", "conv.c", "gemm.cu"};
+    bool same = strcmp(own, file) == 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        same = same || strcmp(file, names[i]) == 0;
+    return *own && same ? source : file;
 }
 
 static size_t path_length(const char *text)

@@ -1,6 +1,7 @@
 /* The convolution, the exercise of the milestones mN: conv_forward() of conv.h. */
 #include "exercise/exercises.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -95,13 +96,10 @@ static void describe(char to[EXERCISE_TEXT], const struct conv_shape *s, enum ex
                  s->K);
     else if (how == EXERCISE_LAYER)
         snprintf(to, EXERCISE_TEXT, "a layer with C=%d, H=%d, W=%d", s->C, s->H, s->W);
+    else if (how == EXERCISE_SIZE)
+        snprintf(to, EXERCISE_TEXT, "%d images", s->B);
     else
         snprintf(to, EXERCISE_TEXT, "%d images, C=%d, H=%d, W=%d", s->B, s->C, s->H, s->W);
-}
-
-static void place(char to[EXERCISE_TEXT], int b, int m, int h, int w)
-{
-    snprintf(to, EXERCISE_TEXT, "y[b=%d, m=%d, h=%d, w=%d]", b, m, h, w);
 }
 
 /* The layers that prove the work are like the second and the first layer of the two-layer model, which
@@ -112,6 +110,7 @@ static void place(char to[EXERCISE_TEXT], int b, int m, int h, int w)
  * chooses its blocks by it. */
 const struct exercise exercise_convolution = {
     .letter = 'm',
+    .name = "convolution",
     .entry = "conv_forward",
     .signature =
         "int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)",
@@ -124,7 +123,10 @@ const struct exercise exercise_convolution = {
     .shapes_count = sizeof shapes / sizeof *shapes,
     .random = random_shape,
     .describe = describe,
-    .place = place,
     .least = {{2, 24, 12, 21, 25, 5}, {2, 12, 1, 58, 62, 5}},
     .own = {{2, 24, 12, 33, 33, 5}, {2, 12, 1, 70, 70, 5}},
+    .most = {INT_MAX, INT_MAX, INT_MAX, INT_MAX, INT_MAX, INT_MAX},
+    .sized = "inference",
+    .speed_size = 100,
+    .baseline = "m2",
 };

@@ -1,12 +1,16 @@
 #include "exercise/exercises.h"
 
-static const struct exercise *const all[] = {&exercise_convolution};
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct exercise *const all[] = {&exercise_convolution, &exercise_sgemm};
 enum { EXERCISES = sizeof all / sizeof *all };
 
-const struct exercise *exercise_of(const char *milestone)
+const struct exercise *exercise_of(const char *text)
 {
-    for (size_t i = 0; i < EXERCISES; i++)
-        if (milestone && milestone[0] == all[i]->letter)
+    for (size_t i = 0; text && i < EXERCISES; i++)
+        if (text[0] == all[i]->letter || strcmp(text, all[i]->name) == 0)
             return all[i];
     return all[0];
 }
@@ -14,4 +18,48 @@ const struct exercise *exercise_of(const char *milestone)
 const struct exercise *exercise_at(size_t i)
 {
     return i < EXERCISES ? all[i] : NULL;
+}
+
+char *exercise_size(const struct exercise *exercise, size_t size, char to[EXERCISE_TEXT])
+{
+    const struct conv_shape images = {.B = (int)size};
+    const struct conv_shape shape = exercise->square ? exercise->square((int)size) : images;
+    exercise->describe(to, &shape, EXERCISE_SIZE);
+    return to;
+}
+
+static bool is_letter(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The phrase that the text begins with, at the end of a word. */
+static const struct exercise_word *word_at(const struct exercise *exercise, const char *text)
+{
+    for (const struct exercise_word *w = exercise->words; w->of; w++) {
+        const size_t n = strlen(w->of);
+        if (strncmp(text, w->of, n) == 0 && !is_letter(text[n]))
+            return w;
+    }
+    return NULL;
+}
+
+void exercise_say(const struct exercise *exercise, char *text, size_t room)
+{
+    char said[4096];
+    size_t used = 0;
+    if (!exercise->words)
+        return;
+    for (const char *at = text; *at && used + 1 < sizeof said;) {
+        const bool begins = at == text || !(is_letter(at[-1]) || at[-1] == '-');
+        const struct exercise_word *w = begins ? word_at(exercise, at) : NULL;
+        if (!w)
+            said[used++] = *at++;
+        else {
+            used += (size_t)snprintf(said + used, sizeof said - used, "%s", w->to);
+            at += strlen(w->of);
+        }
+    }
+    said[used < sizeof said ? used : sizeof said - 1] = '\0';
+    snprintf(text, room, "%s", said);
 }

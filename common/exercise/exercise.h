@@ -2,6 +2,7 @@
  * An exercise: the contract of a family of milestones. The first letter of a milestone's id names it.
  *
  *     m2, m3, ...   the convolution   conv.h   convolution.c
+ *     g2, g3, ...   SGEMM             gemm.h   sgemm.c
  *
  * The harness computes convolutions, so an exercise describes its tensors as those of one: `adapt` turns
  * its function into a convolution, `shape` its sizes into a convolution's. Oracle, tolerance and proof of
@@ -29,7 +30,13 @@ struct exercise_shape {
 enum exercise_text {
     EXERCISE_SHAPE, /**< "B=1 M=2 C=3 H=4 W=5 K=6" */
     EXERCISE_LAYER, /**< "a layer with C=3, H=4, W=5" */
-    EXERCISE_RUN    /**< "100 images, C=3, H=4, W=5" */
+    EXERCISE_RUN,   /**< "100 images, C=3, H=4, W=5" */
+    EXERCISE_SIZE   /**< "100 images" */
+};
+
+/** A phrase of the grader's messages, which speak of convolutions, and the exercise's own. */
+struct exercise_word {
+    const char *of, *to;
 };
 
 /** How many shapes prove the work: an ordinary one, and one whose sums have a single input map. */
@@ -38,6 +45,7 @@ enum { EXERCISE_COLUMNS = 6, EXERCISE_LAYERS = 2, EXERCISE_TEXT = 96 };
 /** The contract. */
 struct exercise {
     char letter;           /**< of its milestones' ids */
+    const char *name;      /**< "convolution" */
     const char *entry;     /**< the exported function: "conv_forward" */
     const char *signature; /**< its declaration, with names */
     const char *types;     /**< its declaration, without */
@@ -54,14 +62,30 @@ struct exercise {
     struct conv_shape (*random)(struct rng *); /**< one more */
 
     void (*describe)(char to[EXERCISE_TEXT], const struct conv_shape *, enum exercise_text);
-    void (*place)(char to[EXERCISE_TEXT], int b, int m, int h, int w); /**< "y[b=0, m=1, ...]" */
+
+    const struct exercise_word *words; /**< up to one without `of`; NULL: those of the grader */
 
     struct conv_shape least[EXERCISE_LAYERS]; /**< what proves the work, at least so large */
     struct conv_shape own[EXERCISE_LAYERS];   /**< ... where layers are compared */
+    struct conv_shape most;                   /**< what proves more of it, at most so large */
+
+    /** @return the convolution of a size N. NULL: a size is a number of images, of the layers of a
+     * network, and wrong outputs are diagnosed. */
+    struct conv_shape (*square)(int size);
+    const char *sized;    /**< the item of the rubric for a size: "inference", of inference_100 */
+    int speed_size;       /**< the size at which "speed" is judged */
+    const char *baseline; /**< the milestone whose reference it is compared with: "m2" */
 };
 
-/** @return the exercise of a milestone, by the first letter of its id; of any other text the first. */
-const struct exercise *exercise_of(const char *milestone);
+/** @return the exercise of that name, or of a milestone, by the first letter of its id; of any other text the
+ * first. */
+const struct exercise *exercise_of(const char *text);
+
+/** Writes a size of the exercise: "100 images". @return @p to. */
+char *exercise_size(const struct exercise *exercise, size_t size, char to[EXERCISE_TEXT]);
+
+/** Puts the exercise's words into a text of the grader. The text is cut to its room. */
+void exercise_say(const struct exercise *exercise, char *text, size_t room);
 
 /** @return the exercises, one after the other; NULL at the end. */
 const struct exercise *exercise_at(size_t i);

@@ -1,7 +1,8 @@
 # Labs and references: every folder labs/mN-* is a milestone, built into build/labs/mN/libconv.so, in numerical
-# order; but m0, in which nothing is written.
+# order; but m0, in which nothing is written. The letter is the exercise's (common/exercise): m the convolution, whose
+# file is conv.c or conv.cu, g SGEMM, whose file is gemm.cu.
 
-LAB_FOLDERS := $(notdir $(foreach digits,[1-9] [1-9][0-9] [1-9][0-9][0-9],$(sort $(wildcard labs/m$(digits)-*))))
+LAB_FOLDERS := $(notdir $(foreach letter,m g,$(foreach digits,[1-9] [1-9][0-9] [1-9][0-9][0-9],$(sort $(wildcard labs/$(letter)$(digits)-*)))))
 MILESTONES  := $(foreach f,$(LAB_FOLDERS),$(firstword $(subst -, ,$(f))))
 lab_folder   = $(firstword $(filter $(1)-%,$(LAB_FOLDERS)))
 
@@ -10,7 +11,7 @@ LAB_BASE_CFLAGS = -std=gnu11 -g -I$(LAB_INCLUDE) -fPIC -shared -fopenmp -Wall -W
 
 .PHONY: $(MILESTONES) $(addprefix lab-,$(MILESTONES)) $(addprefix reference-,$(MILESTONES)) \
         $(addprefix print-lab-,$(MILESTONES)) reference graded-references skeletons points \
-        print-lab-compiler-c print-lab-compiler-cu print-lab-command-c print-lab-command-cu
+        print-lab-compiler-c print-lab-compiler-cu $(addprefix print-lab-command-,conv.c conv.cu gemm.cu)
 
 # GPU milestones: PTX for the virtual GPU and newer GPUs than are known here; machine code for the GPU that is
 # here if the toolkit knows it, else for those of courses (V100 T4 A100 A40 L4 H100), so that no driver has to
@@ -41,13 +42,13 @@ compile_lab        = $(COMPILE_LAB) $(if $(NO_SANDBOX),--no-sandbox) $< $@
 
 # The grader compiles with the same commands, by itself: it asks for them here (grader/course/lab_make.c),
 # one argument per line. print-lab-mN is for a lab in its place, print-lab-command-* for --source FILE.
-print-lab-command-c print-lab-command-cu: LAB_INCLUDE := include
-print-lab-command-c: ; @printf '%s\n' $(call lab_compile_c,conv.c,libconv.so)
-print-lab-command-cu: ; @printf '%s\n' $(call lab_compile_cu,conv.cu,libconv.so)
+$(addprefix print-lab-command-,conv.c conv.cu gemm.cu): LAB_INCLUDE := include
+$(addprefix print-lab-command-,conv.c conv.cu gemm.cu): print-lab-command-%:
+	@printf '%s\n' $(call lab_compile_$(subst .,,$(suffix $*)),$*,libconv.so)
 
-# $(1) the library, $(2) its source, conv.c or conv.cu, $(3) for a student's: what starts the compiler
+# $(1) the library, $(2) its source, $(3) for a student's: what starts the compiler
 define lab_library_rules
-$(1): $(2) common/conv.h $(if $(3),| $(COMPILE_LAB_NEEDS))
+$(1): $(2) common/$(basename $(notdir $(2))).h $(if $(3),| $(COMPILE_LAB_NEEDS))
 	$$(Q)$$(SHOW)mkdir -p $$(@D)
 ifeq ($(suffix $(2)),.cu)
 	$$(if $$(NVCC),,@echo "labs: $(2) is compiled by nvcc, which is not in $$(CUDA_HOME)/bin (hint: run make setup, or name an installed toolkit: make CUDA_HOME=FOLDER)" >&2; exit 1)
@@ -59,8 +60,8 @@ endif
 endef
 
 # The file's name; also found by the reference, in case a student has removed theirs.
-lab_file = $(notdir $(firstword $(wildcard reference/$(call lab_folder,$(1))/conv.cu \
-             labs/$(call lab_folder,$(1))/conv.cu) conv.c))
+lab_file = $(if $(filter g%,$(1)),gemm.cu,$(notdir $(firstword \
+             $(wildcard $(addsuffix /$(call lab_folder,$(1))/conv.cu,reference labs)) conv.c)))
 
 # How an editor is to read the labs: clangd looks for this file in build/ of each folder above a source. It knows no
 # option of nvcc.
@@ -79,7 +80,7 @@ define milestone_rules
 $(1): lab-$(1) $(BUILD)/compile_commands.json $(addprefix $(BUILD)/,grader runner confine boxed vprof) $(if $(filter %.cu,$(call lab_file,$(1))),vgpu)
 lab-$(1): $(BUILD)/labs/$(1)/libconv.so
 reference-$(1): $(BUILD)/reference/$(1)/libconv.so
-print-lab-$(1): ; @printf '%s\n' $$(call lab_compile_$(subst conv.,,$(call lab_file,$(1))),labs/$(call lab_folder,$(1))/$(call lab_file,$(1)),$(BUILD)/labs/$(1)/libconv.so)
+print-lab-$(1): ; @printf '%s\n' $$(call lab_compile_$(subst .,,$(suffix $(call lab_file,$(1)))),labs/$(call lab_folder,$(1))/$(call lab_file,$(1)),$(BUILD)/labs/$(1)/libconv.so)
 $(call lab_library_rules,$(BUILD)/labs/$(1)/libconv.so,labs/$(call lab_folder,$(1))/$(call lab_file,$(1)),$$(compile_lab))
 $(call lab_library_rules,$(BUILD)/reference/$(1)/libconv.so,reference/$(call lab_folder,$(1))/$(call lab_file,$(1)))
 endef
@@ -113,11 +114,11 @@ graded-references: $(addprefix $(BUILD)/,grader runner confine boxed vprof libra
 
 skeletons: ## generate the skeletons in labs/ from the references
 	$(Q)for f in $(LAB_FOLDERS); do \
-	    for s in reference/$$f/conv.c*; do \
+	    for s in reference/$$f/*.c*; do \
 	        awk -f common/mk/skeleton.awk $$s > labs/$$f/$$(basename $$s); done; done
 
 points: ## write the points of edited rubrics into the assignment pages
-	$(Q)for r in labs/m*/rubric.yaml; do page=$${r%/*}/README.md; \
+	$(Q)for r in labs/*/rubric.yaml; do page=$${r%/*}/README.md; \
 	    awk -f common/mk/lab-points.awk $$r $$page > $$page.new && mv $$page.new $$page || exit 1; done
 
 # The page of a grading says which compiler, and with which flags.

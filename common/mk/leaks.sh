@@ -20,11 +20,11 @@ trap 'rm -rf "$work"' EXIT
 
 squeeze() { sed 's/[[:space:]][[:space:]]*/ /g; s/^ //; s/ $//' "$@"; }
 
-for source in "$reference"/m*-*/conv.c*; do
+for source in "$reference"/*/*.c*; do
     awk '/END SOLUTION/ {inside = 0} inside && !/\/\/~/ {print} /BEGIN SOLUTION/ {inside = 1}' "$source" >>"$work/lines"
     awk -f "$here/skeleton.awk" "$source" >>"$work/public"
 done
-squeeze "$work/public" "$here/../conv.h" | sort -u >"$work/trivial"
+squeeze "$work/public" "$here/../conv.h" "$here/../gemm.h" | sort -u >"$work/trivial"
 squeeze "$work/lines" | awk 'length($0) >= 24 && !/^#include/ &&
     !/^for \(int [a-z]+ = 0; [a-z]+ < [A-Z][A-Z_]*; [a-z]+\+\+\)( \{)?$/' | sort -u |
     grep -v -x -F -f "$work/trivial" >"$work/secret"

@@ -34,7 +34,7 @@ shared_libraries() { # PROGRAM...
 
 mkdir -p "$root/build/shared" "$root/common/mk" "$root/data/fashion-mnist"
 cp common/mk/archive.mk "$root/Makefile"
-copy LICENSE data/modelled-times.tsv common/conv.h common/mk/editor.cuh common/mk/flags.mk common/mk/labs.mk common/mk/find-cuda.sh common/mk/toolkit.sh common/mk/toolkits.tsv
+copy LICENSE data/modelled-times.tsv common/conv.h common/gemm.h common/mk/editor.cuh common/mk/flags.mk common/mk/labs.mk common/mk/find-cuda.sh common/mk/toolkit.sh common/mk/toolkits.tsv
 files_of data/models | while read -r f; do copy "$f"; done
 files_of docs | grep '\.md$\|\.ipynb$\|/images/' | grep -v 'results/\|virtual-gpu\|instructor\|architecture\|exports\|cluster\|gradebook\|sandbox\|cheats' | while read -r f; do copy "$f"; done
 files_of report-templates 2>/dev/null | while read -r f; do copy "$f"; done
@@ -42,7 +42,7 @@ cp common/mk/archive-readme.md "$root/README.md"
 
 # The labs as handed out: what is generated and committed, not a working copy's attempts.
 files_of labs | grep -v '^labs/report/' | while read -r f; do copy "$f"; done
-for reference in reference/m*-*/conv.c*; do
+for reference in reference/*/*.c*; do
     mkdir -p "$(dirname "$root/labs/${reference#reference/}")"
     awk -f common/mk/skeleton.awk "$reference" >"$root/labs/${reference#reference/}"
 done

@@ -26,10 +26,10 @@ $(BUILD)/mutants_cuda/%/libconv.so: grader/tests/mutants_cuda/%.cu grader/tests/
 	$(Q)$(NVCC) $(TEST_NVCCFLAGS) $< -o $@
 
 # Right submissions with and without their technique; several in a file. Some use tensor cores and CUB.
-TECHNIQUES := $(if $(NVCC),$(filter $(MILESTONES),$(patsubst grader/tests/techniques/%.cu,%,$(wildcard grader/tests/techniques/m[0-9]*.cu))))
+TECHNIQUES := $(if $(NVCC),$(filter $(MILESTONES),$(patsubst grader/tests/techniques/%.cu,%,$(wildcard grader/tests/techniques/[gm][0-9]*.cu))))
 TECHNIQUE_SETS := $(if $(NVCC),$(patsubst grader/tests/techniques/%.cu,%,$(wildcard grader/tests/techniques/m[0-9]*_*.cu)))
 
-$(BUILD)/techniques/%.o: grader/tests/techniques/%.cu $(wildcard grader/tests/techniques/*.cuh) common/conv.h
+$(BUILD)/techniques/%.o: grader/tests/techniques/%.cu $(wildcard grader/tests/techniques/*.cuh) common/conv.h common/gemm.h
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) $(filter-out -shared -std=% -arch=%,$(TEST_NVCCFLAGS)) -std=c++17 -arch=compute_80 -c $< -o $@
 
@@ -119,7 +119,7 @@ TEST_ALONE := grader/tests/cheats/cheats.sh grader/class/tests/class.sh
 
 # Clang may warn where gcc does not; and the sources are formatted. Headers stand alone.
 LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c))
-LINT_HEADERS = $(filter-out %_tile.h,$(foreach m,$(MODULES),$(wildcard $(m)/*.h))) common/conv.h
+LINT_HEADERS = $(filter-out %_tile.h,$(foreach m,$(MODULES),$(wildcard $(m)/*.h))) common/conv.h common/gemm.h
 LINT_CUDA = $(foreach f,labs reference common grader,$(shell find $(f) -name '*.cu' -o -name '*.cuh')) \
     $(wildcard grader/tests/mutants/*.c grader/tests/cheats/*.c)
 # (*_tile.h are templates: included more than once, with macros that say of what)

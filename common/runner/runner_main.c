@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/option_table.h"
+#include "nn/oracle.h"
 #include "trace/recorded.h"
 #include "runner/gpu.h"
 #include "runner/infer.h"
@@ -37,7 +38,7 @@ static const struct option_row rows[] = {
     {"on", 'o', "DEVICE", "cpu (default), gpu or virtual: what the library is made for",
      OPTION_CHOICE(struct options, device, devices)},
     {"serve", 's', "FILE", NULL, OPTION_TEXT(struct options, serve)}, /* a grader */
-    {"exercise", 0, "LETTER", NULL, OPTION_TEXT(struct options, exercise)},
+    {"exercise", 0, "NAME", NULL, OPTION_TEXT(struct options, exercise)},
     {0}};
 
 /* A lab and where it runs. */
@@ -71,10 +72,27 @@ static int timed_conv(void *context, int layer, const struct conv_shape *shape, 
     }
     fflush(stdout);
     if (returned)
-        fprintf(stderr,
-                "runner: conv_forward returned %d in convolution %d (hint: 0 means success)\n",
-                returned, layer + 1);
+        fprintf(
+            stderr,
+            "runner: the lab's function returned %d in convolution %d (hint: 0 means success)\n",
+            returned, layer + 1);
     return returned;
+}
+
+/* A size of an exercise without a network, of random tensors. */
+static enum st_code multiply(const struct exercise *exercise, int size, struct lab *lab,
+                             struct st_error *err)
+{
+    const struct conv_shape s = exercise->square(size);
+    const size_t x = nn_conv_x_elems(&s), k = nn_conv_k_elems(&s), y = nn_conv_y_elems(&s);
+    struct rng rng = rng_make(1, 0);
+    float *data = malloc((x + k + y) * sizeof *data);
+    if (!data)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold matrices of %d rows", size);
+    rng_fill(&rng, data, x + k, -1, 1);
+    const int returned = timed_conv(lab, 0, &s, data, data + x, data + x + k);
+    free(data);
+    return returned ? st_fail(err, ST_CHILD, "%s failed", exercise->entry) : ST_OK;
 }
 
 static enum st_code infer(const struct options *o, struct st_error *err)
@@ -85,13 +103,15 @@ static enum st_code infer(const struct options *o, struct st_error *err)
     char lib[PATH_MAX], name[128];
     path_format(lib, sizeof lib, "%s%s", o->lib ? "" : root,
                 o->lib ? o->lib : "/build/labs/m1/libconv.so");
+    const struct exercise *exercise = exercise_of(o->exercise);
     struct lab lab = {.device = o->device};
     enum st_code code;
     if (lab.device != RUNNER_ON_CPU && (code = gpu_open(lib, name, sizeof name, err)))
         return code;
-    if ((code = lab_load(lib, exercise_of(o->exercise), &lab.conv, err)))
+    if ((code = lab_load(lib, exercise, &lab.conv, err)))
         return st_detail(err, ST_WHERE, "%s", lib);
-    return infer_and_print(o->model, o->images, timed_conv, &lab, err);
+    return exercise->square ? multiply(exercise, (int)o->images, &lab, err)
+                            : infer_and_print(o->model, o->images, timed_conv, &lab, err);
 }
 
 int main(int argc, char **argv)

@@ -191,6 +191,7 @@ bool cl_is_selected(const struct cl_options *options, const char *name)
 struct gr_options cl_options_of(const struct cl_options *o, size_t m)
 {
     struct gr_options one = gr_options_default();
+    one.milestone = o->milestone[m].id;
     one.quick = o->quick;
     one.sizes_given = o->asked.sizes > 0;
     if (one.sizes_given) {

@@ -98,14 +98,15 @@ static bool read_timings(const struct gr_result *result, struct gb_graded *grade
             (struct gb_timing){.subject = strdup(gr_subject_name(timing->subject)),
                                .model = strdup(timing->model),
                                .layer = timing->layer,
-                               .images = timing->shape.B,
+                               .images = (int)gr_timing_size(timing),
                                .gmac = timing->gmac,
                                .median_s = timing->median_s,
                                .op_times_s = times_text(times, n)};
-        if (n < 3 || timing->subject != GR_SUBMISSION || timing->shape.B < largest)
+        if (n < 3 || timing->subject != GR_SUBMISSION || (int)gr_timing_size(timing) < largest)
             continue;
-        any = (any && timing->shape.B == largest) || is_noisy(times + on_cpu, n - on_cpu);
-        largest = timing->shape.B;
+        any =
+            (any && (int)gr_timing_size(timing) == largest) || is_noisy(times + on_cpu, n - on_cpu);
+        largest = (int)gr_timing_size(timing);
     }
     return any;
 }

@@ -87,3 +87,11 @@ enum st_code gr_make_reference(const struct gr_milestone *milestone, struct st_e
     free(end.output);
     return code;
 }
+
+enum st_code gr_make_print_command(const struct gr_milestone *milestone, char **text,
+                                   struct st_error *err)
+{
+    char target[64];
+    snprintf(target, sizeof target, "print-lab-command-%s", milestone->file);
+    return gr_make_print(target, text, err);
+}

@@ -15,10 +15,8 @@ enum st_code gr_make_print(const char *target, char **text, struct st_error *err
 /** Has make build the reference of a milestone, if it is out of date. */
 enum st_code gr_make_reference(const struct gr_milestone *milestone, struct st_error *err);
 
-/** The target that prints the command which compiles conv.c or conv.cu in the current folder. */
-static inline const char *gr_make_command(const struct gr_milestone *milestone)
-{
-    return milestone->cuda ? "print-lab-command-cu" : "print-lab-command-c";
-}
+/** The same for the command that compiles a milestone's file in the current folder. */
+enum st_code gr_make_print_command(const struct gr_milestone *milestone, char **text,
+                                   struct st_error *err);
 
 #endif

@@ -28,9 +28,17 @@ static int is_milestone(const struct dirent *entry)
     return gr_milestone_number(entry->d_name) >= 0;
 }
 
+/* Numerical, those of the first exercise first. */
+static int in_order(const struct dirent **a, const struct dirent **b)
+{
+    const char first = exercise_at(0)->letter;
+    const int other = ((*a)->d_name[0] != first) - ((*b)->d_name[0] != first);
+    return other ? other : versionsort(a, b);
+}
+
 int gr_milestone_folders(const char *folder, struct dirent ***entries)
 {
-    return scandir(folder, entries, is_milestone, versionsort);
+    return scandir(folder, entries, is_milestone, in_order);
 }
 
 /* A folder of labs/: "m1-cpu-conv". */
@@ -49,7 +57,7 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, s
     char labs[PATH_MAX], known[200] = "";
     path_format(labs, sizeof labs, "%s/labs", root);
     struct dirent **entries;
-    int n = scandir(labs, &entries, is_folder, versionsort);
+    int n = scandir(labs, &entries, is_folder, in_order);
     if (n < 0) {
         st_fail(err, ST_NOT_FOUND, "cannot read the folder of labs");
         return st_detail(err, ST_WHERE, "%s", labs);

@@ -1,7 +1,7 @@
 #include "grader/course/options.h"
 
 #include "base/rng.h"
-#include "grader/record/result.h"
+#include "exercise/exercise.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -59,13 +59,19 @@ void gr_options_take_images(void *to, char *list, const struct option_row *row,
     sort_sizes(o);
 }
 
+/* The size that an item of a milestone needs, 0: any. */
+static size_t size_of(const struct gr_item *item, const char *milestone)
+{
+    return strcmp(item->id, "speed") == 0 ? (size_t)exercise_of(milestone)->speed_size
+                                          : gr_item_images(item);
+}
+
 void gr_options_choose_sizes(struct gr_options *o, const struct gr_rubric *rubric)
 {
     struct gr_options own = {0};
     for (unsigned i = 0; rubric && i < rubric->items_count && own.sizes < GR_MAX_SIZES; i++) {
         const struct gr_item *item = &rubric->items[i];
-        const bool is_speed = strcmp(item->id, "speed") == 0;
-        const size_t images = is_speed ? GR_SPEED_IMAGES : gr_item_images(item);
+        const size_t images = size_of(item, rubric->milestone);
         if (images)
             own.images[own.sizes++] = images;
     }
@@ -81,7 +87,7 @@ void gr_options_choose_sizes(struct gr_options *o, const struct gr_rubric *rubri
 bool gr_options_ask_for(const struct gr_options *o, const struct gr_item *item)
 {
     const bool is_speed = strcmp(item->id, "speed") == 0;
-    const size_t images = is_speed ? GR_SPEED_IMAGES : gr_item_images(item);
+    const size_t images = size_of(item, o->milestone);
     bool asked = !images;
     for (size_t s = 0; s < o->sizes; s++)
         asked = asked || o->images[s] == images;

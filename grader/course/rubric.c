@@ -1,10 +1,12 @@
 #include "grader/course/rubric.h"
 
 #include "base/files.h"
+#include "exercise/exercise.h"
 #include "grader/course/options.h"
 #include "grader/course/yaml_file.h"
 #include "grader/record/result.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,10 +145,17 @@ enum st_code gr_rubric_load(struct gr_rubric **rubric, const char *path, struct 
 
 size_t gr_item_images(const struct gr_item *item)
 {
-    unsigned images = 0;
-    int length = 0;
-    const bool sized = sscanf(item->id, "inference_%u%n", &images, &length) == 1;
-    return sized && !item->id[length] && images <= GR_MAX_IMAGES ? images : 0;
+    for (size_t i = 0; exercise_at(i); i++) {
+        const size_t length = strlen(exercise_at(i)->sized);
+        const char *number = item->id + length + 1;
+        char *end;
+        if (strncmp(item->id, exercise_at(i)->sized, length) != 0 || item->id[length] != '_' ||
+            !isdigit((unsigned char)*number))
+            continue;
+        const unsigned long images = strtoul(number, &end, 10);
+        return *end || images > GR_MAX_IMAGES ? 0 : images;
+    }
+    return 0;
 }
 
 const struct gr_item *gr_rubric_item(const struct gr_rubric *rubric, const char *id)

@@ -60,7 +60,7 @@ struct gr_rubric {
  * wrong: not YAML, an unknown or missing key, a wrong kind, negative points, an id twice. */
 enum st_code gr_rubric_load(struct gr_rubric **rubric, const char *path, struct st_error *err);
 
-/** @return the images of an item "inference_100"; 0 if it is any other. */
+/** @return the images of an item "inference_100", or the size of "size_100"; 0 if it is any other. */
 size_t gr_item_images(const struct gr_item *item);
 
 /** @return the automatic item with that id, or NULL. */

@@ -254,15 +254,20 @@ static enum st_code debug(struct grading *g, struct arguments *a, bool *right, s
         st_detail(err, ST_HINT,
                   "grader debug takes GPU milestones; gdb follows programs on the CPU");
     }
+    if (!code && g->milestone.exercise->square) {
+        code = st_fail(err, ST_USAGE, "%s computes no convolution that could be followed",
+                       g->milestone.id);
+        st_detail(err, ST_HINT, "grader debug takes GPU milestones of the convolution");
+    }
     if (!code)
         code = gr_grading_prepare(g, err);
     if (a->options.file) /* absolute, too: nobody but the caller reads it */
         snprintf(g->host.source, sizeof g->host.source, "%s", a->options.file);
     if (!code)
         code = gr_build_check(g, err);
-    const struct gr_check *builds = gr_check_add(g, "builds");
-    if (!code && builds->status == GR_FAIL) {
-        gr_check_print(stdout, builds);
+    struct gr_check *builds = code ? NULL : gr_check_add(g, "builds");
+    if (builds && builds->status == GR_FAIL) {
+        gr_check_print(g, builds);
         return ST_OK;
     }
     if (!code)

@@ -44,7 +44,7 @@ double hi_op_time(const struct gr_result *r, size_t images, int layer, double *n
             layer <= r->inference[i].convs)
             seconds = r->inference[i].op_time_s[layer - 1];
     for (size_t i = 0; i < r->timings; i++)
-        if ((size_t)r->timing[i].shape.B == images && r->timing[i].layer == layer &&
+        if (gr_timing_size(&r->timing[i]) == images && r->timing[i].layer == layer &&
             r->timing[i].median_s == seconds)
             *noise = fmax(*noise, gr_timing_uncertainty(&r->timing[i]));
     return seconds;

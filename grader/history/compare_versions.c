@@ -10,6 +10,7 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
+#include "exercise/exercise.h"
 #include "base/tsv.h"
 #include "base/shown_path.h"
 #include "trace/demangle.h"
@@ -292,11 +293,12 @@ static int by_time(const void *a, const void *b)
 
 static char *source_of(const struct hi_change *c, int side)
 {
-    static const char *const names[] = {"conv.cu", "conv.c"};
+    const char *const ends[] = {"cu", "c"};
     char path[PATH_MAX], *text = NULL;
     size_t bytes;
-    for (int i = 0; i < 2 && !text; i++)
-        if (path_format(path, sizeof path, "%s/%s", c->version[side].folder, names[i]))
+    for (size_t i = 0; exercise_at(i / 2) && !text; i++)
+        if (path_format(path, sizeof path, "%s/%s.%s", c->version[side].folder,
+                        exercise_at(i / 2)->file, ends[i % 2]))
             file_read(path, MOST_SOURCE_BYTES, &text, &bytes, NULL);
     return text;
 }

@@ -1,6 +1,8 @@
 /* Results that a grading was not asked for, from an earlier one of the same version. */
 #include "grader/history/history.h"
 
+#include "exercise/exercise.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +42,7 @@ static bool take_check(struct gr_result *r, const struct gr_check *from,
 static bool was_asked_for(struct gr_result *r, size_t images)
 {
     char name[64];
-    snprintf(name, sizeof name, "inference_%zu", images);
+    snprintf(name, sizeof name, "%s_%zu", exercise_of(r->milestone)->sized, images);
     const struct gr_check *check = gr_result_check(r, name);
     return check && check->required;
 }
@@ -56,7 +58,7 @@ static size_t find_inference(const struct gr_result *r, const struct gr_inferenc
 
 static bool is_of(const struct gr_timing *t, const struct gr_inference *in)
 {
-    return (size_t)t->shape.B == in->images && strcmp(t->model, in->model) == 0;
+    return gr_timing_size(t) == in->images && strcmp(t->model, in->model) == 0;
 }
 
 /* Whether others were timed beside it. */
@@ -106,7 +108,7 @@ static void take_timings(struct gr_result *r, const struct gr_inference *of,
         if (!is_of(from, of))
             continue;
         size_t at = r->timings++;
-        for (; at && r->timing[at - 1].shape.B > from->shape.B; at--)
+        for (; at && gr_timing_size(&r->timing[at - 1]) > gr_timing_size(from); at--)
             r->timing[at] = r->timing[at - 1];
         r->timing[at] = *from;
     }

@@ -127,6 +127,8 @@ static void add_program(struct command *c, const struct names *n, const struct r
     add(c, n->program);
     if (run->p->library)
         add_option(c, "--lib", run->p->library);
+    if (run->p->library && run->p->exercise)
+        add_option(c, "--exercise", run->p->exercise->name);
     add_option(c, "--on", run->device);
     add_option(c, "--model", n->model);
     add_option(c, "--images", n->images);
@@ -336,8 +338,11 @@ static enum st_code analyse(struct run *run, const struct names *names, struct p
         make_pictures(run, names, &analysis, tables);
     }
     if (!code && print) {
-        fprintf(run->p->out, "\nProfile of %zu images%s:\n", run->images,
-                strcmp(run->device, "virtual") == 0 ? " (times are modelled)" : "");
+        char size[EXERCISE_TEXT];
+        fprintf(
+            run->p->out, "\nProfile of %s%s:\n",
+            exercise_size(run->p->exercise ? run->p->exercise : exercise_at(0), run->images, size),
+            strcmp(run->device, "virtual") == 0 ? " (times are modelled)" : "");
         an_print(run->p->out, &analysis, KERNELS_SHOWN);
     }
     an_free(&analysis);

@@ -15,6 +15,7 @@
 #define CONVLAB_GRADER_PROFILE_H
 
 #include "base/status.h"
+#include "exercise/exercise.h"
 #include "runner/runner_protocol.h"
 
 #include <stdbool.h>
@@ -22,16 +23,17 @@
 
 /** The program to run, and the folder of its profile. */
 struct gr_profiling {
-    const char *build;         /**< the folder with our programs */
-    const char *library;       /**< the lab; NULL: the vendors' libraries (m0) */
-    const char *source_name;   /**< the graded file's name for the compiler: "conv.cu" */
-    const char *source;        /**< where it is, for the text of its lines; "": not known */
-    bool sandboxed;            /**< the lab is to run in the sandbox */
-    const char *model;         /**< for --model */
-    enum runner_device device; /**< of a lab */
-    const char *gpu;           /**< virtual GPU: its profile */
-    const char *engine;        /**< virtual GPU: --engine, or NULL */
-    const size_t *images;      /**< ascending */
+    const char *build;               /**< the folder with our programs */
+    const char *library;             /**< the lab; NULL: the vendors' libraries (m0) */
+    const char *source_name;         /**< the graded file's name for the compiler: "conv.cu" */
+    const char *source;              /**< where it is, for the text of its lines; "": not known */
+    bool sandboxed;                  /**< the lab is to run in the sandbox */
+    const char *model;               /**< for --model */
+    const struct exercise *exercise; /**< of a lab */
+    enum runner_device device;       /**< of a lab */
+    const char *gpu;                 /**< virtual GPU: its profile */
+    const char *engine;              /**< virtual GPU: --engine, or NULL */
+    const size_t *images;            /**< ascending */
     size_t sizes;
     double image_s;     /**< about how long an image takes, 0: not known */
     const char *folder; /**< made if it is not there; its earlier tables are replaced */

@@ -61,6 +61,13 @@ struct gr_timing {
     double median_s;
 };
 
+/** @return the size at which it was taken: images, or the columns of a product of matrices, which is the
+ * convolution of one row by filters of one element. */
+static inline size_t gr_timing_size(const struct gr_timing *t)
+{
+    return (size_t)(t->shape.H == 1 && t->shape.K == 1 ? t->shape.W : t->shape.B);
+}
+
 /** One inference of the submission: a model at a number of images. */
 struct gr_inference {
     char model[64];
@@ -83,12 +90,9 @@ enum {
     GR_MAX_COUNTED = 2 /**< counters of a technique */
 };
 
-/** The size at which speed is judged: a GPU is full, and every way to grade has the time for it. */
-enum { GR_SPEED_IMAGES = 100 };
-
 /** Op Times of all layers together, as ratios of what was timed in turn. */
 struct gr_speed {
-    size_t images;       /**< GR_SPEED_IMAGES; 0: not timed */
+    size_t images;       /**< exercise.speed_size; 0: not timed */
     double to_reference; /**< NAN if the reference was not timed */
     double to_baseline;  /**< to that of m2, or NAN */
     double uncertainty;  /**< of to_baseline, as a share of it */

@@ -10,9 +10,11 @@
 struct gr_timing *gr_timing_of(struct gr_result *r, enum gr_subject subject, const char *model,
                                int layer, const struct conv_shape *shape)
 {
+    const struct gr_timing like = {.shape = *shape};
     for (size_t i = 0; i < r->timings; i++) {
         struct gr_timing *t = &r->timing[i];
-        if (t->subject == subject && t->layer == layer + 1 && t->shape.B == shape->B)
+        if (t->subject == subject && t->layer == layer + 1 &&
+            gr_timing_size(t) == gr_timing_size(&like))
             return t;
     }
     if (r->timings == GR_MAX_TIMINGS)
@@ -77,7 +79,7 @@ struct gr_op_time gr_op_time_sum(const struct gr_result *r, enum gr_subject subj
     double variance = 0;
     for (size_t i = 0; i < r->timings; i++) {
         const struct gr_timing *t = &r->timing[i];
-        if (t->subject != subject || (size_t)t->shape.B != images || t->repeats == 0)
+        if (t->subject != subject || gr_timing_size(t) != images || t->repeats == 0)
             continue;
         sum.layers++;
         sum.seconds += t->median_s;

@@ -177,7 +177,7 @@ static const struct gr_timing *find_timing(const struct gr_result *r, enum gr_su
 {
     for (size_t i = 0; i < r->timings; i++) {
         const struct gr_timing *t = &r->timing[i];
-        if (t->subject == subject && t->layer == layer && (size_t)t->shape.B == in->images &&
+        if (t->subject == subject && t->layer == layer && gr_timing_size(t) == in->images &&
             strcmp(t->model, in->model) == 0)
             return t;
     }

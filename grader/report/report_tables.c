@@ -19,8 +19,14 @@ void gr_results_tsv(FILE *out, const struct gr_result *result)
     tsv_row_start(&row, 0);
     for (size_t i = 0; i < result->timings; i++) {
         const struct gr_timing *t = &result->timing[i];
-        const int whole[] = {t->shape.B, t->layer,   t->shape.B, t->shape.M,
-                             t->shape.C, t->shape.H, t->shape.W, t->shape.K};
+        const int whole[] = {(int)gr_timing_size(t),
+                             t->layer,
+                             t->shape.B,
+                             t->shape.M,
+                             t->shape.C,
+                             t->shape.H,
+                             t->shape.W,
+                             t->shape.K};
         for (size_t r = 0; r < t->repeats; r++) {
             tsv_row_add_text(&row, gr_subject_name(t->subject));
             tsv_row_add_text(&row, t->model);

@@ -10,6 +10,7 @@
 #include "grader/sandbox/build_folder.h"
 #include "grader/sandbox/confined.h"
 #include "base/printable.h"
+#include "base/shown_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -208,7 +209,9 @@ enum st_code gr_source_build(struct gr_source_build *b, const struct gr_sandbox 
                              const char *command, struct st_error *err)
 {
     const char *argv[GR_COMMAND_ARGUMENTS + 1];
-    const struct layout in = {name, GR_SOURCE_INCLUDE "/conv.h", GR_SOURCE_LIBRARY};
+    char header_name[64];
+    snprintf(header_name, sizeof header_name, GR_SOURCE_INCLUDE "/%.40s", path_base(header));
+    const struct layout in = {name, header_name, GR_SOURCE_LIBRARY};
     struct gr_confined_options options = {.argv = argv};
     char *words = strdup(command);
     *b = GR_SOURCE_BUILD_NONE;
@@ -224,7 +227,9 @@ enum st_code gr_lab_build(struct gr_source_build *b, const struct gr_sandbox *sa
                           const struct gr_lab_files *lab, const char *const *argv, int stop,
                           struct st_error *err)
 {
-    const char header_name[] = "common/conv.h";
+    const char *file = path_base(lab->source);
+    char header_name[64];
+    snprintf(header_name, sizeof header_name, "common/%.*s.h", (int)strcspn(file, "."), file);
     const struct layout in = {lab->source, header_name, lab->library};
     struct gr_confined_options options = {
         .argv = argv, .folder = lab->root, .place = lab->root, .stop = stop};

@@ -35,7 +35,7 @@ struct gr_source_build {
 /** Compiles a file.
  * @param source   the student's file
  * @param name     what it is called in the folder: "conv.cu"
- * @param header   path of conv.h
+ * @param header   path of conv.h, or of another exercise's header
  * @param command  the compiler's, an argument a line: takes @p name, includes from
  *                 GR_SOURCE_INCLUDE and writes GR_SOURCE_LIBRARY
  * @return ST_OK if the submission was judged: one that is not a file, is too large or does not

@@ -63,9 +63,9 @@ static enum st_code runner_start(struct gr_session *s, int channel, int arena, i
 {
     static const char *const on[] = {"cpu", "gpu", "virtual"};
     const struct gr_host *host = s->host;
-    const char letter[] = {host->exercise ? host->exercise->letter : '\0', '\0'};
+    const char *exercise = host->exercise ? host->exercise->name : "";
     const char *const argv[] = {host->runner, "--on",       on[host->device], "--serve",
-                                s->library,   "--exercise", letter,           NULL};
+                                s->library,   "--exercise", exercise,         NULL};
     char shared[PATH_MAX], cudart[PATH_MAX], cudart_12[PATH_MAX];
     path_format(shared, sizeof shared, "%s/shared", host->build); /* in archives */
     path_format(cudart, sizeof cudart, "%s/vgpu/libcudart.so.13", host->build);
@@ -255,15 +255,16 @@ static enum st_code hear_device(struct gr_session *s, struct st_error *err)
 static enum st_code hear_ready(struct gr_session *s, struct gr_run *run, struct st_error *err)
 {
     struct runner_reply reply;
+    char hint[160];
+    const struct exercise *exercise = s->host->exercise ? s->host->exercise : exercise_at(0);
+    snprintf(hint, sizeof hint, "the file must define: %s", exercise->signature);
     switch (listen_until(s, clock_now_s() + START_LIMIT_S, START_LIMIT_S, 0, &reply)) {
     case HEARD_REPLY:
         if (reply.kind == RUNNER_READY) {
             gr_session_record_take(s, run); /* what loading did belongs to no request */
             return run->outcome == GR_DEVICE_LOST ? gr_device_lost(run, err) : ST_OK;
         }
-        gr_session_say(
-            run, GR_NOT_LOADED, reply.text,
-            "the file must define: int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)");
+        gr_session_say(run, GR_NOT_LOADED, reply.text, hint);
         return ST_OK;
     case HEARD_END:
         gr_session_explain_end(s, run);

@@ -82,7 +82,7 @@ static enum st_code build_source(struct grading *g, struct st_error *err)
     char header[PATH_MAX], *command;
     path_format(header, sizeof header, "%s/common/%s.h", checkout_root(err),
                 g->milestone.exercise->file);
-    enum st_code code = gr_make_print(gr_make_command(&g->milestone), &command, err);
+    enum st_code code = gr_make_print_command(&g->milestone, &command, err);
     if (!code)
         code = gr_source_build(&g->built, &g->host.sandbox, graded_file(g), g->milestone.file,
                                header, command, err);

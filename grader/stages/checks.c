@@ -9,14 +9,15 @@
 
 /* ---- from the rubric ------------------------------------------------------------------------ */
 
-static bool is_known(const struct gr_item *item)
+static bool is_known(const struct grading *g, const struct gr_item *item)
 {
+    const char *sized = g->milestone.exercise->sized;
     static const char *const names[] = {"builds", "unit_shapes", "technique",
                                         "speed",  "library_cpu", "library_gpu"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], item->id) == 0)
             return true;
-    return gr_item_images(item) > 0;
+    return gr_item_images(item) > 0 && strncmp(item->id, sized, strlen(sized)) == 0;
 }
 
 static enum st_code add_manual(struct gr_result *r, const struct gr_item *item,
@@ -36,6 +37,7 @@ static enum st_code add_manual(struct gr_result *r, const struct gr_item *item,
 static void plan_check(struct grading *g, const struct gr_item *item)
 {
     const struct gr_options *o = g->options;
+    char size[EXERCISE_TEXT];
     struct gr_check *check = gr_check_add(g, item->id);
     gr_check_set(check, GR_SKIP, "not reached");
     check->required = gr_options_ask_for(o, item);
@@ -47,8 +49,9 @@ static void plan_check(struct grading *g, const struct gr_item *item)
     else if (o->quick)
         gr_check_set(check, GR_SKIP, "not judged with --quick: nothing is timed beside it");
     else
-        gr_check_set(check, GR_SKIP, "not judged in this run: that needs %d images",
-                     GR_SPEED_IMAGES);
+        gr_check_set(
+            check, GR_SKIP, "not judged in this run: that needs %s",
+            exercise_size(g->milestone.exercise, (size_t)g->milestone.exercise->speed_size, size));
 }
 
 enum st_code gr_checks_plan(struct grading *g, struct st_error *err)
@@ -58,7 +61,7 @@ enum st_code gr_checks_plan(struct grading *g, struct st_error *err)
         const struct gr_item *item = &g->rubric->items[i];
         if (item->kind == GR_MANUAL) {
             code = add_manual(g->result, item, err);
-        } else if (is_known(item)) {
+        } else if (is_known(g, item)) {
             plan_check(g, item);
         } else {
             code =
@@ -66,8 +69,8 @@ enum st_code gr_checks_plan(struct grading *g, struct st_error *err)
             st_detail(err, ST_WHERE, "%s", g->milestone.rubric);
             st_detail(
                 err, ST_EXPECTED,
-                "builds, unit_shapes, inference_N (N up to %d), technique, speed, library_cpu, library_gpu",
-                GR_MAX_IMAGES);
+                "builds, unit_shapes, %s_N (N up to %d), technique, speed, library_cpu, library_gpu",
+                g->milestone.exercise->sized, GR_MAX_IMAGES);
         }
     }
     return code;

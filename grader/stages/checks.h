@@ -44,8 +44,9 @@ void gr_checks_skip_rest(struct grading *g, const char *why);
 /** Sums the points of all checks. */
 void gr_checks_score(struct gr_result *result);
 
-/** Prints one check for a person: a line, with its explanation below. */
-void gr_check_print(FILE *out, const struct gr_check *check);
+/** Prints a check to g->out, for a person: a line, with its explanation below. Puts the exercise's words
+ * into it first. */
+void gr_check_print(struct grading *g, struct gr_check *check);
 
 /** Seconds that a convolution may take: ten, plus its time at a tenth of a GMAC/s; on the virtual GPU,
  * which checks every access, thirty, plus its time at a fiftieth of a GMAC/s. All sizes together stay

@@ -75,7 +75,7 @@ void gr_companions_start(struct gr_companion companion[GR_COMPANIONS], struct gr
         start(&companion[0], g, GR_REFERENCE, m->id, m->reference_library, most_images(g));
     }
     start(&companion[1], g, GR_PLAIN_LOOPS, "", m->plain_library, PLAIN_IMAGES);
-    if (has_speed && !gr_milestone_find(&baseline, "m2", &ignored)) {
+    if (has_speed && !gr_milestone_find(&baseline, m->exercise->baseline, &ignored)) {
         if (file_exists(baseline.reference_source))
             gr_make_reference(&baseline, &ignored);
         start(&companion[2], g, GR_BASELINE, baseline.id, baseline.reference_library,

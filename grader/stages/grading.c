@@ -71,7 +71,7 @@ static enum st_code build_and_load(struct grading *g, bool *good, struct st_erro
     *good = !code && builds->status == GR_PASS;
     if (code)
         return code;
-    gr_check_print(g->out, builds);
+    gr_check_print(g, builds);
     if (!*good)
         gr_checks_skip_rest(g, "not run: the submission did not build");
     return ST_OK;

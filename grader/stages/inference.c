@@ -69,6 +69,12 @@ static enum st_code load(struct gr_inference_stage *in, struct st_error *err)
 {
     char folder[PATH_MAX], name[256], table[PATH_MAX];
     const struct gr_options *o = in->g->options;
+    const struct exercise *exercise = in->g->milestone.exercise;
+    if (exercise->square) {
+        in->net.convs = 1;
+        snprintf(in->net.name, sizeof in->net.name, "%s", exercise->name);
+        return ST_OK;
+    }
     enum st_code code = nn_model_place(in->g->options->model, folder, name, err);
     if (!code)
         code = nn_dataset_load(&in->set, NULL, NN_TEST, o->images[o->sizes - 1], err);
@@ -135,7 +141,7 @@ static bool is_narrow(const struct gr_result *r, const struct gr_timing *timing)
     enum { FEWEST = 5 };
     for (size_t i = 0; i < r->timings; i++) {
         const struct gr_timing *t = &r->timing[i];
-        if (t->layer == timing->layer && t->shape.B == timing->shape.B &&
+        if (t->layer == timing->layer && gr_timing_size(t) == gr_timing_size(timing) &&
             (t->repeats < FEWEST || gr_timing_uncertainty(t) > 0.02))
             return false;
     }
@@ -165,13 +171,12 @@ static bool run_failed(struct gr_inference_stage *in, struct gr_check *check,
 static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *check,
                              const struct gr_compare *c, bool is_blend, int layer)
 {
-    char place[EXERCISE_TEXT];
-    in->g->milestone.exercise->place(place, c->b, c->m, c->h, c->w);
     gr_check_set(
         check, GR_FAIL,
         "convolution %d of %s: %zu of %zu outputs are wrong\n"
-        "first mismatch: %s: expected %.7g, got %.7g%s",
-        layer + 1, in->net.name, c->wrong, c->elems, place, (double)c->expected, (double)c->got,
+        "first mismatch: y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g%s",
+        layer + 1, in->net.name, c->wrong, c->elems, c->b, c->m, c->h, c->w, (double)c->expected,
+        (double)c->got,
         is_blend
             ? "\n(in a timed repeat: each image of it is one of the data set's plus a part of another)"
             : "");
@@ -286,8 +291,10 @@ static bool judge_outputs(struct gr_inference_stage *in, struct gr_check *check,
 static void show_phase(const struct gr_inference_stage *in, const struct layer_runs *l,
                        const char *phase)
 {
-    progress_begin("%d images, layer %d of %d: %s", l->conv.shape.B, l->layer + 1, in->net.convs,
-                   phase);
+    const struct conv_shape *s = &l->conv.shape;
+    char size[EXERCISE_TEXT];
+    in->g->milestone.exercise->describe(size, s, EXERCISE_SIZE);
+    progress_begin("%s, layer %d of %d: %s", size, l->layer + 1, in->net.convs, phase);
 }
 
 /* A run, with progress: expected to take as long per image as the last one of fewer images. */
@@ -359,22 +366,23 @@ static void put_op_time(struct grading *g, double seconds)
 
 /* ---- one size ------------------------------------------------------------------------------- */
 
-static struct conv_shape layer_shape(const struct nn_network *net, int layer, size_t images)
+static struct conv_shape layer_shape(const struct gr_inference_stage *in, int layer, size_t images)
 {
-    struct conv_shape shape = net->conv[layer];
+    const struct exercise *exercise = in->g->milestone.exercise;
+    struct conv_shape shape = in->net.conv[layer];
     shape.B = (int)images;
-    return shape;
+    return exercise->square ? exercise->square((int)images) : shape;
 }
 
 /* The most memory that one size needs, in bytes: the arena, the inputs of a layer and the next, the
  * expected output if it is always kept, and the comparison's; on the virtual GPU also a copy of the
  * tensors, with a bit per byte that marks it as initialised. */
-static size_t memory_needed(const struct grading *g, const struct nn_network *net, size_t images)
+static size_t memory_needed(const struct gr_inference_stage *in, size_t images)
 {
-    const bool is_virtual = g->host.device == RUNNER_ON_VIRTUAL_GPU;
+    const bool is_virtual = in->g->host.device == RUNNER_ON_VIRTUAL_GPU;
     size_t most = 0;
-    for (int layer = 0; layer < net->convs; layer++) {
-        struct conv_shape shape = layer_shape(net, layer, images);
+    for (int layer = 0; layer < in->net.convs; layer++) {
+        struct conv_shape shape = layer_shape(in, layer, images);
         size_t x = nn_conv_x_elems(&shape), y = nn_conv_y_elems(&shape);
         size_t arena = arena_layout_for(&shape).bytes;
         size_t need = arena + (is_virtual ? arena / 8 * 9 : 0) + (x + y / 4) * sizeof(float) +
@@ -385,12 +393,47 @@ static size_t memory_needed(const struct grading *g, const struct nn_network *ne
     return most;
 }
 
+static void pass_size(struct grading *g, struct gr_check *check, struct gr_inference *record)
+{
+    record->passed = true;
+    if (record->max_error > g->result->max_error)
+        g->result->max_error = record->max_error;
+    gr_check_set(check, GR_PASS, "all outputs right, largest error %.2g", record->max_error);
+}
+
+/* A size of an exercise without a network: one convolution of random tensors. */
+static enum st_code run_product(struct gr_inference_stage *in, struct gr_check *check, size_t size,
+                                struct gr_inference *record, struct st_error *err)
+{
+    enum { RANDOM_STREAM = 0x6e77 };
+    struct grading *g = in->g;
+    struct gr_conv conv = {.shape = layer_shape(in, 0, size)};
+    const size_t x = nn_conv_x_elems(&conv.shape), k = nn_conv_k_elems(&conv.shape);
+    struct rng rng = rng_make(g->options->seed, RANDOM_STREAM + size);
+    float *data = malloc((x + k) * sizeof *data);
+    enum st_code code = ST_OK;
+    if (!data)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold matrices of %zu rows in memory", size);
+    rng_fill(&rng, data, x + k, -1, 1);
+    conv.x = data;
+    conv.k = data + x;
+    const bool good = run_layer(in, check, conv, 0, record, &code, err);
+    progress_clear();
+    if (good) {
+        put_op_time(g, record->op_time_s[0]);
+        g->image_s = in->wall_s[0];
+        pass_size(g, check, record);
+    }
+    free(data);
+    return code;
+}
+
 static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *check, size_t images,
                              struct st_error *err)
 {
     struct grading *g = in->g;
     struct nn_network *net = &in->net;
-    size_t need = memory_needed(g, net, images), available = gr_memory_available_bytes();
+    size_t need = memory_needed(in, images), available = gr_memory_available_bytes();
     /* The arena's present bytes count as needed, and are missing from the available ones. */
     if (need > available + g->arena.bytes) {
         gr_check_set(check, GR_SKIP, "not enough memory: needs %zu MiB, %zu MiB are available",
@@ -405,6 +448,8 @@ static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *che
                                     .correctness = NAN,
                                     .expected_correctness = expected_accuracy(in, images)};
     snprintf(record->model, sizeof record->model, "%s", net->name);
+    if (g->milestone.exercise->square)
+        return run_product(in, check, images, record, err);
     unsigned char *classes = malloc(images);
     float *x = malloc(images * (size_t)net->H * (size_t)net->W * sizeof *x);
     bool good = classes && x;
@@ -414,7 +459,7 @@ static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *che
         nn_dataset_scale(&in->set, 0, images, net->H, net->W, x);
     for (int layer = 0; good && layer < net->convs; layer++) {
         struct gr_conv conv = {
-            .shape = layer_shape(net, layer, images), .x = x, .k = net->conv_weight[layer]};
+            .shape = layer_shape(in, layer, images), .x = x, .k = net->conv_weight[layer]};
         good = run_layer(in, check, conv, layer, record, &code, err);
         progress_clear();
         if (layer == 0)
@@ -443,13 +488,10 @@ static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *che
         g->image_s = in->wall_s[0] + in->wall_s[1];
         nn_network_classify(net, images, x, classes);
         record->correctness = nn_accuracy(classes, in->set.labels, images);
-        record->passed = true;
+        pass_size(g, check, record);
         gr_course_line(g, "Correctness: %.4g Model: %s", record->correctness, net->name);
-        gr_check_set(check, GR_PASS, "all outputs right, largest error %.2g; correctness %.4g%s",
-                     record->max_error, record->correctness,
-                     isnan(record->expected_correctness) ? "" : ", as expected");
-        if (record->max_error > g->result->max_error)
-            g->result->max_error = record->max_error;
+        gr_check_append(check, "; correctness %.4g%s", record->correctness,
+                        isnan(record->expected_correctness) ? "" : ", as expected");
         /* The outputs are right, so only images on the edge between two classes may differ. */
         if (fabs(record->correctness - record->expected_correctness) > 0.005)
             gr_check_set(
@@ -480,16 +522,19 @@ enum st_code gr_inference_open(struct gr_inference_stage **stage, struct grading
 enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *err)
 {
     struct grading *g = in->g;
-    gr_course_line(g, "Loading fashion-mnist data... done");
-    gr_course_line(g, "Loading model... done");
+    if (!g->milestone.exercise->square) {
+        gr_course_line(g, "Loading fashion-mnist data... done");
+        gr_course_line(g, "Loading model... done");
+    }
     enum st_code code = ST_OK;
     progress_begin("preparing the references");
     if (!gr_timing_is_brief(g))
         gr_companions_start(in->companion, g);
     progress_clear();
     for (size_t i = 0; !code && i < g->options->sizes; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "inference_%zu", g->options->images[i]);
+        char name[64], sized[24];
+        snprintf(sized, sizeof sized, "%s_", g->milestone.exercise->sized);
+        snprintf(name, sizeof name, "%s%zu", sized, g->options->images[i]);
         struct gr_check *check = gr_check_add(g, name);
         /* Wrong unit shapes do not end the grading: a submission that is right for the models alone
          * gets the points for the models. */
@@ -497,7 +542,7 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
             gr_check_set(
                 check, GR_SKIP,
                 "not run: unit shapes are wrong; without --quick, or with --images, it is");
-        } else if (gr_failed(g->result, "inference_")) {
+        } else if (gr_failed(g->result, sized)) {
             gr_check_set(check, GR_SKIP, "not run: a smaller data set already failed");
         } else {
             in->untimed = i > 0 && gr_timing_is_brief(g);
@@ -508,7 +553,7 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
                 code = run_size(in, check, g->options->images[i], err);
         }
         if (!code)
-            gr_check_print(g->out, check);
+            gr_check_print(g, check);
     }
     return code;
 }

@@ -186,7 +186,7 @@ enum st_code gr_library_baseline(struct grading *g, struct st_error *err)
                          halves[h].library, found);
         }
         if (!code)
-            gr_check_print(g->out, check);
+            gr_check_print(g, check);
     }
     return code;
 }

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYERS = 4, MILESTONES = 99 };
+enum { LAYERS = 4, MILESTONES = 98 };
 static const char default_profile[] = "h200";
 static const int small_images = 10; /* little enough for a test, of the default profile alone */
 
@@ -84,12 +84,13 @@ static enum st_code make_row(struct gr_shipped_time *row, char cuda[16],
 /* ---- the table ------------------------------------------------------------------------------- */
 
 /* The layers of the suite's models, each shape once. */
-static enum st_code find_layers(struct conv_shape layer[LAYERS], size_t *n, struct st_error *err)
+static enum st_code find_layers(const struct exercise *exercise, struct conv_shape layer[LAYERS],
+                                size_t *n, struct st_error *err)
 {
     static const char *const models[] = {"two-layer", "one-layer-high", "one-layer-low"};
     enum st_code code = ST_OK;
-    *n = 0;
-    for (size_t i = 0; !code && i < sizeof models / sizeof *models; i++) {
+    *n = exercise->square ? 1 : 0;
+    for (size_t i = 0; !code && !exercise->square && i < sizeof models / sizeof *models; i++) {
         char folder[PATH_MAX], name[256];
         struct nn_network net;
         if ((code = nn_model_place(models[i], folder, name, err)) ||
@@ -110,14 +111,17 @@ static enum st_code find_layers(struct conv_shape layer[LAYERS], size_t *n, stru
 static enum st_code write_rows(FILE *out, const char *profile, const char *milestone, int images,
                                struct st_error *err)
 {
-    struct conv_shape layer[LAYERS];
+    const struct exercise *exercise = exercise_of(milestone);
+    struct conv_shape layer[LAYERS] = {{0}};
     size_t n;
-    enum st_code code = find_layers(layer, &n, err);
+    enum st_code code = find_layers(exercise, layer, &n, err);
     for (size_t i = 0; !code && i < n; i++) {
         char cuda[16], version[GR_VERSION_CHARS];
         struct gr_shipped_time row = {
             .profile = profile, .milestone = milestone, .shape = layer[i]};
         row.shape.B = images;
+        if (exercise->square)
+            row.shape = exercise->square(images);
         if (!(code = make_row(&row, cuda, version, err)))
             gr_shipped_time_write(out, &row);
         fflush(out);
@@ -130,18 +134,19 @@ static enum st_code write_profile(FILE *out, const char *profile, const char *on
                                   struct st_error *err)
 {
     enum st_code code = ST_OK;
-    for (int m = 2; !code && m <= MILESTONES; m++) {
+    for (int i = 0; !code && exercise_at((size_t)(i / MILESTONES)); i++) {
+        const struct exercise *exercise = exercise_at((size_t)(i / MILESTONES));
         struct gr_milestone milestone;
         struct st_error ignored;
         char id[8];
-        snprintf(id, sizeof id, "m%d", m);
+        snprintf(id, sizeof id, "%c%d", exercise->letter, 2 + i % MILESTONES);
         if ((only && strcmp(id, only) != 0) || gr_milestone_find(&milestone, id, &ignored))
             continue;
         fprintf(stderr, "%s %s\n", profile, id);
         if (strcmp(profile, default_profile) == 0)
             code = write_rows(out, profile, id, small_images, err);
         if (!code)
-            code = write_rows(out, profile, id, GR_SPEED_IMAGES, err);
+            code = write_rows(out, profile, id, exercise->speed_size, err);
     }
     return code;
 }
@@ -178,7 +183,9 @@ static enum st_code check(const char *path, const char *milestone, int images, s
     enum st_code code = gr_shipped_times_read(&times, path, err);
     for (size_t i = 0; !code && i < times.rows; i++) {
         char cuda[16], version[GR_VERSION_CHARS];
-        if (!gr_shipped_time_row(&times, i, &row) || row.shape.B != images ||
+        const struct gr_timing of = {
+            .shape = gr_shipped_time_row(&times, i, &row) ? row.shape : (struct conv_shape){0}};
+        if (row.op_time_s <= 0 || gr_timing_size(&of) != (size_t)images ||
             strcmp(row.milestone, milestone) != 0)
             continue;
         struct gr_shipped_time now = row;

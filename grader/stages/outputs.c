@@ -55,6 +55,7 @@ static enum st_code write_profile(struct grading *g, const char *parent, struct 
                                            .source = source,
                                            .sandboxed = g->host.sandbox.on,
                                            .model = g->options->model,
+                                           .exercise = g->milestone.exercise,
                                            .device = g->host.device,
                                            .gpu = g->host.profile,
                                            .engine = g->host.engine,

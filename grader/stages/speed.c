@@ -104,8 +104,10 @@ static void judge_ratio(const struct grading *g, struct gr_check *check, const s
         gr_check_hint(check, "is the GPU used by others, or its clock changing?");
         return;
     }
-    gr_check_set(check, kept ? GR_PASS : GR_FAIL, "%.2f times the Op Time of m2 at %zu images%s%s",
-                 ratio, s->images, measured ? ", both measured in turn on the " : "",
+    char size[EXERCISE_TEXT];
+    gr_check_set(check, kept ? GR_PASS : GR_FAIL, "%.2f times the Op Time of m2 at %s%s%s", ratio,
+                 exercise_size(g->milestone.exercise, s->images, size),
+                 measured ? ", both measured in turn on the " : "",
                  measured ? g->session.device_name : "");
     check->points = points_for(item, kept);
     if (kept == item->at_most_count) {
@@ -145,7 +147,8 @@ static void measure(struct grading *g, enum gr_subject subject, const struct gr_
     struct gr_result *r = g->result;
     struct gr_speed *s = &r->speed;
     *s = (struct gr_speed){.at_most = item->at_most[0]};
-    s->images = was_right(r, GR_SPEED_IMAGES) ? GR_SPEED_IMAGES : 0;
+    const size_t size = (size_t)g->milestone.exercise->speed_size;
+    s->images = was_right(r, size) ? size : 0;
     const struct gr_op_time own = gr_op_time_sum(r, subject, s->images);
     s->to_baseline =
         gr_op_time_ratio(own, gr_op_time_sum(r, GR_BASELINE, s->images), &s->uncertainty);
@@ -159,18 +162,21 @@ void gr_speed_check(struct grading *g)
     const enum gr_subject subject = g->options->reference ? GR_REFERENCE : GR_SUBMISSION;
     const struct gr_timing *impossible;
     double floor_s = 0;
+    char size[EXERCISE_TEXT], prefix[24];
     if (!check || !check->required || !item)
         return;
+    snprintf(prefix, sizeof prefix, "%s_", g->milestone.exercise->sized);
     measure(g, subject, item);
-    if (gr_failed(g->result, "unit_shapes") || gr_failed(g->result, "inference_") ||
+    if (gr_failed(g->result, "unit_shapes") || gr_failed(g->result, prefix) ||
         !g->result->speed.images) {
         gr_check_set(check, GR_SKIP, "not timed: only right results are");
     } else if ((impossible = find_impossible(g, subject, &floor_s))) {
         gr_check_pattern(check, "impossible_time");
-        gr_check_set(
-            check, GR_FAIL,
-            "layer %d at %d images took less than %.3g s, the floor of any algorithm on its GPU",
-            impossible->layer, impossible->shape.B, floor_s);
+        gr_check_set(check, GR_FAIL,
+                     "layer %d at %s took less than %.3g s, the floor of any algorithm on its GPU",
+                     impossible->layer,
+                     exercise_size(g->milestone.exercise, gr_timing_size(impossible), size),
+                     floor_s);
         gr_check_hint(check, "is part of the work done outside of conv_forward()?");
     } else if (g->options->reference) {
         gr_check_set(check, GR_PASS, "this is the reference");
@@ -181,5 +187,5 @@ void gr_speed_check(struct grading *g)
         judge_ratio(g, check, item);
         tell_goal(g, check);
     }
-    gr_check_print(g->out, check);
+    gr_check_print(g, check);
 }

@@ -121,11 +121,15 @@ static const struct further_proof {
                       {400, NULL, true}};
 
 static struct conv_shape further_shape(const struct further_proof *f,
-                                       const struct conv_shape *layer)
+                                       const struct conv_shape *layer,
+                                       const struct conv_shape *most)
 {
     enum { SMALL = 7 }; /* outputs in a row, after the first */
     struct conv_shape s = *layer;
     s.B = s.B > f->images ? f->images : s.B;
+    s.M = s.M > most->M ? most->M : s.M;
+    s.C = s.C > most->C ? most->C : s.C;
+    s.W = s.W > most->W ? most->W : s.W;
     if (f->has_small_planes) {
         s.H = s.H > s.K + SMALL ? s.K + SMALL : s.H;
         s.W = s.W > s.K + SMALL ? s.K + SMALL : s.W;
@@ -148,7 +152,8 @@ static const struct gr_executed_block *prove_more(struct grading *g, const struc
         *status = st_fail(err, ST_NO_MEMORY, "cannot hold the work of a layer in memory");
     for (size_t i = 0; beyond && !*status && i < sizeof further_proofs / sizeof *further_proofs;
          i++) {
-        const struct conv_shape s = further_shape(&further_proofs[i], shape);
+        const struct conv_shape s =
+            further_shape(&further_proofs[i], shape, &g->milestone.exercise->most);
         struct gr_check seen = {.status = GR_PASS};
         g->proof->host.multiprocessors = further_proofs[i].multiprocessors;
         if (!gr_prove(g, &s, GR_PROOF_LAYERS + i, way, &seen, status, err))
@@ -177,9 +182,8 @@ static bool is_layer_proved(struct grading *g, const struct conv_shape *shape,
         *status = st_fail(err, ST_NO_MEMORY, "cannot hold the work of a layer in memory");
     bool right = *proved || !way;
     for (int i = 0; i < 2 && !right && !*status; i++) {
-        const int images[] = {GR_PROOF_IMAGES, 100};
-        struct conv_shape s = *shape;
-        s.B = s.B > images[i] ? images[i] : s.B;
+        const struct further_proof like[] = {{GR_PROOF_IMAGES, NULL, false}, {100, NULL, false}};
+        const struct conv_shape s = further_shape(&like[i], shape, &g->milestone.exercise->most);
         right = gr_prove(g, &s, GR_PROOF_LAYERS + (size_t)i, way, &seen, status, err);
         *proved = right && gr_technique_facts(NULL, way, 1, lacks) && lacks->holds;
     }
@@ -216,11 +220,13 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
     const double most = most_sent(proved, shape);
     const struct gr_executed_block *beyond = prove_more(g, shape, &run, &lacks, &status, err);
     if (beyond && !lacks.fact[0]) {
+        char size[EXERCISE_TEXT];
+        g->milestone.exercise->describe(size, shape, EXERCISE_SIZE);
         snprintf(lacks.fact, sizeof lacks.fact, "proved_code");
         snprintf(
             lacks.text, sizeof lacks.text,
-            "with %d images %.90s runs code that it does not run with few images, where the work is proved: use the same kernels for any number of images",
-            shape->B, beyond->kernel);
+            "with %s %.90s runs code that it does not run with few images, where the work is proved: use the same kernels for any number of images",
+            size, beyond->kernel);
     } else if (!lacks.fact[0] && run.sent_bytes > most) {
         snprintf(lacks.fact, sizeof lacks.fact, "sent_bytes");
         snprintf(
@@ -259,6 +265,7 @@ static void judge(struct grading *g, struct gr_check *check)
     for (size_t i = 0; i < n; i++) {
         if (!first && !evidence[i].holds)
             first = &evidence[i];
+        exercise_say(g->milestone.exercise, evidence[i].text, sizeof evidence[i].text);
         r->evidence[r->evidences++] = evidence[i];
     }
     char where[160], shape[EXERCISE_TEXT];
@@ -297,7 +304,7 @@ enum st_code gr_technique_check(struct grading *g, struct st_error *err)
         gr_check_hint(check, "%s", g->proof ? g->proof->seen.hint : "");
     } else
         judge(g, check);
-    gr_check_print(g->out, check);
+    gr_check_print(g, check);
     for (size_t i = 0; check->status == GR_PASS && i < g->result->evidences; i++)
         fprintf(g->out, "        %s\n", g->result->evidence[i].text);
     return ST_OK;

@@ -271,7 +271,8 @@ static void diagnose(struct grading *g, const struct stage *st, struct gr_diagno
     if (st->accident[0] && strcmp(st->accident_pattern, "input_changed") == 0)
         return; /* outputs of other inputs say nothing */
     bool reads_checked = g->host.device == RUNNER_ON_VIRTUAL_GPU && !st->accident[0];
-    gr_diagnose(st->cases, st->compared, st->whole, reads_checked, to);
+    if (!st->exercise->square)
+        gr_diagnose(st->cases, st->compared, st->whole, reads_checked, to);
     if (st->found && !to->predicts)
         to->pattern = "";
     if (st->accident[0] || to->predicts)
@@ -300,7 +301,8 @@ static void explain_difference(struct grading *g, struct gr_check *check, const 
 {
     const struct conv_shape *s = &st->cases[first].spec.shape;
     char difference[512];
-    if (st->accident[0] || diagnosis->predicts || strcmp(diagnosis->pattern, "state_kept") == 0 ||
+    if (st->exercise->square || st->accident[0] || diagnosis->predicts ||
+        strcmp(diagnosis->pattern, "state_kept") == 0 ||
         !gr_follow_difference(g, &st->cases[first], &st->compared[first], difference,
                               sizeof difference))
         return;
@@ -318,9 +320,8 @@ static void explain_outputs(struct grading *g, struct gr_check *check, const str
                             size_t first, size_t right, size_t wrong_elems, size_t elems, size_t n)
 {
     const struct gr_compare *c = &st->compared[first];
-    char shape[160], place[EXERCISE_TEXT];
+    char shape[160];
     shape_text(st->exercise, shape, sizeof shape, &st->cases[first].spec);
-    st->exercise->place(place, c->b, c->m, c->h, c->w);
     struct gr_diagnosis diagnosis;
     diagnose(g, st, &diagnosis);
     if (st->accident[0])
@@ -328,16 +329,17 @@ static void explain_outputs(struct grading *g, struct gr_check *check, const str
     gr_check_append(check,
                     "right in %zu of %zu shapes; %zu of %zu outputs are wrong\n"
                     "first mismatch: shape %s\n"
-                    "    %s: expected %.7g, got %.7g\n",
-                    right, n, wrong_elems, elems, shape, place, (double)c->expected,
-                    (double)c->got);
+                    "    y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g\n",
+                    right, n, wrong_elems, elems, shape, c->b, c->m, c->h, c->w,
+                    (double)c->expected, (double)c->got);
     explain_difference(g, check, st, first, &diagnosis);
     if (diagnosis.message[0])
         gr_check_append(check, "diagnosis: %s", diagnosis.message);
     bool named = diagnosis.pattern[0] != '\0';
     gr_check_pattern(check, named || !st->accident[0] ? diagnosis.pattern : st->accident_pattern);
     gr_check_hint(check, "%s", named || !st->accident[0] ? diagnosis.hint : st->accident_hint);
-    gr_error_map(&st->cases[first], c, check->map, sizeof check->map);
+    if (!st->exercise->square)
+        gr_error_map(&st->cases[first], c, check->map, sizeof check->map);
 }
 
 static int effort(const struct conv_shape *s)
@@ -486,7 +488,7 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
         code = gr_work_check(g, check, st->shown, err);
     }
     if (!code)
-        gr_check_print(g->out, check);
+        gr_check_print(g, check);
     for (size_t i = 0; i < n; i++)
         free(st->unit[i].storage);
     free(st);

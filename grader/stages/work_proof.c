@@ -23,7 +23,7 @@ static struct conv_shape layer_shape(const struct grading *g, size_t layer)
         return exercise->own[layer];
     struct rng rng = rng_make(g->options->seed, RANDOM_STREAM + layer);
     struct conv_shape s = exercise->least[layer];
-    s.H += rng_range(&rng, 0, 3);
+    *(s.H > 1 ? &s.H : &s.M) += rng_range(&rng, 0, 3);
     return s;
 }
 
@@ -135,8 +135,9 @@ static bool run_one(struct grading *g, struct gr_session *session, const struct 
 static void make_pictures(struct rng *rng, const struct conv_shape *s, float *x)
 {
     for (int b = 0; b < s->B; b++) {
-        const int top = rng_range(rng, 1, s->H / 4), left = rng_range(rng, 1, s->W / 4);
-        const int bottom = s->H - rng_range(rng, 1, s->H / 4),
+        const int high = s->H < 4 ? 0 : s->H / 4; /* a matrix has one row */
+        const int top = rng_range(rng, high > 0, high), left = rng_range(rng, 1, s->W / 4);
+        const int bottom = s->H - rng_range(rng, high > 0, high),
                   right = s->W - rng_range(rng, 1, s->W / 4);
         for (int h = 0; h < s->H; h++)
             for (int w = 0; w < s->W; w++, x++)

@@ -99,7 +99,7 @@ static enum st_code build_all(struct sweep *s, struct st_error *err)
     path_format(folder, sizeof folder, "%s/sweep/%s", build, s->grading.milestone.id);
     enum st_code code = dir_make(folder, err);
     if (!code)
-        code = gr_make_print(gr_make_command(&s->grading.milestone), &command, err);
+        code = gr_make_print_command(&s->grading.milestone, &command, err);
     if (code)
         return code;
     setenv("TMPDIR", folder, 1); /* where the builds' folders are made */
@@ -304,9 +304,11 @@ static enum st_code prepare(struct sweep *s, struct st_error *err)
     g->arena.fd = -1;
     g->session = GR_SESSION_CLOSED;
     enum st_code code = gr_milestone_find(&g->milestone, s->options.milestone, err);
-    if (!code && g->milestone.libraries) {
-        st_fail(err, ST_USAGE, "%s runs libraries: there is nothing to build", g->milestone.id);
-        return st_detail(err, ST_EXPECTED, "any milestone but m0");
+    if (!code && (g->milestone.libraries || g->milestone.exercise->square)) {
+        st_fail(err, ST_USAGE, "%s runs %s", g->milestone.id,
+                g->milestone.libraries ? "libraries: there is nothing to build"
+                                       : "no network, whose layers a sweep times");
+        return st_detail(err, ST_EXPECTED, "a milestone of the convolution but m0");
     }
     if (code)
         return code;

@@ -11,7 +11,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES SAN
 claims_in=apart said=$scratch/out
 
 skeletons_are_generated() {
-    for reference in reference/m*-*/conv.c*; do
+    for reference in reference/*/*.c*; do
         lab=labs/${reference#reference/}
         awk -f common/mk/skeleton.awk "$reference" >"$scratch/conv.c"
         # A student's working copy may differ: what counts is what is committed.
@@ -21,7 +21,7 @@ skeletons_are_generated() {
 }
 
 skeletons_hold_no_solution() {
-    for reference in reference/m*-*/conv.c*; do
+    for reference in reference/*/*.c*; do
         awk '/END SOLUTION/ {inside = 0} inside && !/\/\/~/ && length($0) > 12 {print}
              /BEGIN SOLUTION/ {inside = 1}' "$reference" >"$scratch/solution"
         awk -f common/mk/skeleton.awk "$reference" >"$scratch/conv.c"
@@ -56,7 +56,7 @@ profiler_page_is_current() {
 # technique_bounds: "mN NUMBER" for each bound of a rubric's technique, as the sentences state it.
 technique_bounds() {
     gcc -E -P -x c '-DJUDGED(f, l)=' '-DFACT(fact, scale, s)=AT fact scale NL' grader/technique/facts.def |
-        tr '\n' ' ' | sed 's/NL/\n/g' | cat - labs/m*/rubric.yaml |
+        tr '\n' ' ' | sed 's/NL/\n/g' | cat - labs/*/rubric.yaml |
         awk '$1 == "AT" {scale[$2] = $3} $1 == "milestone:" {m = $2} $1 == "-" && $3 ~ /^[<>]=$/ {print m, $4 * scale[$2]}'
 }
 
@@ -84,7 +84,7 @@ pages_open_with_a_start() {
         [ "$(fold -s -w 100 "$scratch/start" | wc -l)" -le 40 ] || { echo "$page: its start is longer than a screen"; return 1; }
         grep -q "^    ./grader ${folder%%-*}  *# " "$scratch/start" || { echo "$page: no command to grade"; return 1; }
         [ "${folder%%-*}" = m0 ] || grep -q "^    make ${folder%%-*} && ./grader ${folder%%-*} --quick  *# " "$scratch/start" &&
-            [ "${folder%%-*}" = m0 ] || grep -q "^    .EDITOR $folder/conv\.cu*  *# " "$scratch/start" || { echo "$page: no commands"; return 1; }
+            [ "${folder%%-*}" = m0 ] || grep -q "^    .EDITOR $folder/[a-z]*\.cu*  *# " "$scratch/start" || { echo "$page: no commands"; return 1; }
         awk -f common/mk/lab-points.awk "$rubric" "$page" | diff "$page" - ||
             { echo "$page does not give the points of its rubric (hint: make points)"; return 1; }
         sed 's/^    points: 10$/    points: 11/; s/id: builds/id: links/' "$rubric" >"$scratch/edited.yaml"
@@ -200,9 +200,9 @@ top_level_has_no_strays() {
             -e grader -e labs -e reference -e report-templates -e build -e '\..*'
 }
 
-# A name is of one file only, except for the milestones' conv.c and conv.cu, and in tests.
+# A name is of one file only, except for the milestones' conv.c, conv.cu and gemm.cu, and in tests.
 file_names_are_unique() {
-    sources() { git ls-files '*.c' '*.h' '*.def' '*.inc' '*.cu' '*.sh' '*.py' 2>/dev/null | grep -v -e /tests/ -e '/conv\.cu*$'; }
+    sources() { git ls-files '*.c' '*.h' '*.def' '*.inc' '*.cu' '*.sh' '*.py' 2>/dev/null | grep -v -e /tests/ -e '/conv\.cu*$' -e '/gemm\.cu$'; }
     twice() { sed 's|.*/||' | sort | uniq -d | grep .; }
     ! sources | twice && printf '%s\n' a/x.c b/y.c c/x.c | twice | grep -q -x x.c
 }

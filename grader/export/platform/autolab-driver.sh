@@ -6,7 +6,7 @@ here=$PWD/autograde
 . "$here/settings"
 mkdir -p "$here/convlab" "$here/submission"
 tar -xzf "$here/convlab-handout.tar.gz" -C "$here/convlab" --strip-components=1
-for file in conv.c conv.cu; do
+for file in conv.c conv.cu gemm.cu; do
     [ -f "$file" ] && [ ! -L "$file" ] && cp "$file" "$here/submission/"
 done
 for handin in *.zip *.tar *.tar.* *.tgz; do # several files, handed in as an archive, which the grader reads

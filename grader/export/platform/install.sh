@@ -32,7 +32,7 @@ tar -xzf "$archive" -C "$convlab" --strip-components=1
     exit 1
 }
 for milestone; do
-    if [ -e "$convlab/labs/$milestone"-*/conv.cu ] && [ -z "$("$convlab/common/mk/find-cuda.sh" origin)" ]; then
+    if [ -e "$convlab/labs/$milestone"-*/*.cu ] && [ -z "$("$convlab/common/mk/find-cuda.sh" origin)" ]; then
         install g++ python3-pip
         make -s -C "$convlab" setup || {
             echo "install.sh: $milestone is compiled by nvcc, which is not on this image (hint: choose an image with" \

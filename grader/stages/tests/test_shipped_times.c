@@ -35,6 +35,12 @@ Test(shipped_times, hold_each_layer_of_each_reference_on_each_gpu)
             for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
                 cr_expect(gr_shipped_time_find(&times, profiles[p], ids[m], &layers[i], &found),
                           "%s %s, layer %zu: make modelled-times", profiles[p], ids[m], i);
+    static const char *const products[] = {"g2", "g3", "g8"};
+    const struct conv_shape square = exercise_of("g2")->square(1024);
+    for (size_t p = 0; p < sizeof profiles / sizeof *profiles; p++)
+        for (size_t m = 0; m < sizeof products / sizeof *products; m++)
+            cr_expect(gr_shipped_time_find(&times, profiles[p], products[m], &square, &found),
+                      "%s %s: make modelled-times", profiles[p], products[m]);
     struct conv_shape other = layers[0];
     other.B++;
     cr_expect(!gr_shipped_time_find(&times, "h200", "m2", &other, &found));

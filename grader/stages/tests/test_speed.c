@@ -40,6 +40,7 @@ static struct gr_check *judged(struct grading *g, double ratio, double spread)
     snprintf(g->host.profile, sizeof g->host.profile, "h200");
     snprintf(g->host.build, sizeof g->host.build, "%s", tool_build());
     snprintf(g->milestone.id, sizeof g->milestone.id, "m3");
+    g->milestone.exercise = exercise_of("m3");
     r->inferences = 1;
     r->inference[0] = (struct gr_inference){.images = 100, .passed = true};
     for (int i = 0; i < 2; i++) {

@@ -6,14 +6,14 @@
 #     /* expect: some text */      it fails "technique", whose first line holds this text, or the unit
 #                                  shapes, if kernels did not do the work
 #     /* expect: slow */           it passes "technique" and loses points of "speed"
-#     /* expect: right */          (m2, which has no "technique") it passes "unit_shapes", which else fails
+#     /* expect: right */          (m2 and g2, which have no "technique") it passes "unit_shapes", which else fails
 #                                  with this text
 #     /* expect: many */           it passes "inference_200"
 #     /* expect: many: text */     it fails "inference_200", whose first line holds this text
 #     /* expect: timed: text */    with 200 images it fails "technique", whose first line holds this text
 #
 # Each file, mN.cu or mN_SET.cu, is compiled once. Its functions are then made into a library each, in
-# which one of them is called conv_forward. `make techniques` judges all files, `make test` those of the
+# which one of them is called conv_forward, or gemm_forward. `make techniques` judges all files, `make test` those of the
 # milestones only.
 #
 #   CONVLAB_BUILD=build techniques.sh [mN | mN_SET ...]
@@ -32,8 +32,9 @@ submissions() {
 
 # library NAME OBJECT TO: the object with that function as conv_forward, linked.
 library() {
-    symbol=$(nm "$2" | sed -n "s/.* T \(_Z[0-9]*$1PK.*\)/\1/p")
-    objcopy --redefine-sym "$symbol=conv_forward" "$2" "$scratch/one.o" &&
+    symbol=$(nm "$2" | sed -n "s/.* T \(_Z[0-9]*$1[iP].*\)/\1/p") entry=conv_forward
+    case $2 in */g[0-9]*) entry=gemm_forward ;; esac
+    objcopy --redefine-sym "$symbol=$entry" "$2" "$scratch/one.o" &&
         g++ -shared "$scratch/one.o" -L"$cuda/lib64" -lcudart -o "$3"
 }
 
@@ -41,7 +42,8 @@ library() {
 judge() {
     how='--quick --images 1'
     check=technique
-    [ "$1" = m2 ] && check=unit_shapes
+    case $1 in m2 | g2) check=unit_shapes ;; esac
+    case $1 in g*) how=--quick ;; esac
     case $3 in
     slow) how='--images 100' ;;
     many*) how='--quick --images 200' check=inference_200 ;;
@@ -64,7 +66,7 @@ judge() {
 }
 
 tested=0 good=0
-for file in ${*:-$(cd "$here" && ls m*.cu | sed '/_/d;s/\.cu//' | sort -V)}; do
+for file in ${*:-$(cd "$here" && ls [gm][0-9]*.cu | sed '/_/d;s/\.cu//' | sort -V)}; do
     [ -e "$build/techniques/$file.o" ] || continue # no nvcc here
     milestone=${file%%_*}
     submissions "$here/$file.cu" >"$scratch/list"

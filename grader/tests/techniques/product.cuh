@@ -1,0 +1,18 @@
+/* Shared by the submissions of SGEMM. */
+#include "gemm.h"
+
+#include <stdlib.h>
+
+#define ARGUMENTS int M, int N, int K, const float *A, const float *B, float *C
+
+static int failed()
+{
+    return cudaGetLastError() != cudaSuccess;
+}
+
+/* Rows along x, where a grid has the most blocks; columns in a loop, as a grid has few blocks along y. */
+static dim3 grid_of(int M, int N, int rows, int columns)
+{
+    const int across = (N - 1) / columns + 1;
+    return dim3((M - 1) / rows + 1, across < 65535 ? across : 65535);
+}

@@ -46,9 +46,9 @@ int of_8_by_4(ARGUMENTS)
 }
 
 /* expect: pass */
-int of_1_by_8(ARGUMENTS)
+int of_4_by_2(ARGUMENTS)
 {
-    SUBMISSION(1, 8);
+    SUBMISSION(4, 2);
 }
 
 /* expect: elements of B and A were loaded for each product */

@@ -33,9 +33,12 @@ static bool is_letter(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The phrase that the text begins with, at the end of a word. */
-static const struct exercise_word *word_at(const struct exercise *exercise, const char *text)
+/* The phrase that the text begins with, at the end of a word. @param before  what precedes it */
+static const struct exercise_word *word_at(const struct exercise *exercise, const char *text,
+                                           char before)
 {
+    if (is_letter(before) || before == '-')
+        return NULL;
     for (const struct exercise_word *w = exercise->words; w->of; w++) {
         const size_t n = strlen(w->of);
         if (strncmp(text, w->of, n) == 0 && !is_letter(text[n]))
@@ -51,8 +54,7 @@ void exercise_say(const struct exercise *exercise, char *text, size_t room)
     if (!exercise->words)
         return;
     for (const char *at = text; *at && used + 1 < sizeof said;) {
-        const bool begins = at == text || !(is_letter(at[-1]) || at[-1] == '-');
-        const struct exercise_word *w = begins ? word_at(exercise, at) : NULL;
+        const struct exercise_word *w = word_at(exercise, at, at == text ? ' ' : at[-1]);
         if (!w)
             said[used++] = *at++;
         else {
@@ -62,4 +64,21 @@ void exercise_say(const struct exercise *exercise, char *text, size_t room)
     }
     said[used < sizeof said ? used : sizeof said - 1] = '\0';
     snprintf(text, room, "%s", said);
+}
+
+void exercise_say_page(const struct exercise *exercise, char *text)
+{
+    char before = ' ';
+    if (!exercise->words)
+        return;
+    for (const char *at = text; *at;) {
+        const struct exercise_word *w = word_at(exercise, at, before);
+        const size_t from = w ? strlen(w->of) : 1, to = w ? strlen(w->to) : 1;
+        const bool said = from > 1 && to <= from;
+        before = at[from - 1];
+        memmove(text, said ? w->to : at, said ? to : from);
+        text += said ? to : from;
+        at += from;
+    }
+    *text = '\0';
 }

@@ -87,6 +87,9 @@ char *exercise_size(const struct exercise *exercise, size_t size, char to[EXERCI
 /** Puts the exercise's words into a text of the grader. The text is cut to its room. */
 void exercise_say(const struct exercise *exercise, char *text, size_t room);
 
+/** The same for a page, of any length, which quotes code: only phrases of several letters are replaced, in place. */
+void exercise_say_page(const struct exercise *exercise, char *text);
+
 /** @return the exercises, one after the other; NULL at the end. */
 const struct exercise *exercise_at(size_t i);
 

@@ -1,5 +1,6 @@
 /* Op Times and outputs of one grading's networks. */
 #include "base/numbers.h"
+#include "exercise/exercise.h"
 #include "grader/record/timing.h"
 #include "grader/report/block.h"
 #include "grader/report/report_cells.h"
@@ -143,7 +144,7 @@ bool gr_block_networks(const struct gr_block *b, const struct gr_result *r)
     static const char *const names[] = {"Correctness", "Expected", "Largest error", "Outputs"};
     const struct sizes s = find_sizes(r);
     struct gr_cells t = {.out = b->out};
-    if (!s.n)
+    if (!s.n || exercise_of(r->milestone)->square)
         return no_network(b);
     gr_put_caption(b, NULL);
     put_head(&t, &s, "");

@@ -1,3 +1,4 @@
+#include "exercise/exercise.h"
 #include "grader/report/block.h"
 #include "grader/report/text_out.h"
 
@@ -53,5 +54,9 @@ char *gr_block_fill(const struct gr_block *block, bool *stays)
     const bool shown = fill(&b);
     if (stays) /* names on the command line are given once */
         *stays = !shown && strcmp(b.piece->fill, "team") == 0;
-    return text_out_close(&t) ? with_heading(&b, t.text) : NULL;
+    if (!text_out_close(&t))
+        return NULL;
+    if (b.grading && b.grading->result)
+        exercise_say_page(exercise_of(b.grading->result->milestone), t.text);
+    return with_heading(&b, t.text);
 }

@@ -58,6 +58,9 @@ Test(exercise, speaks_in_its_own_words)
     cr_expect_str_eq(same, text);
     exercise_say(exercise_of("g2"), text, sizeof text);
     cr_expect_str_eq(text, "gemm_forward: C[m=1, n=2] is not B times A; --images, box, x2 and g2");
+    char page[] = "12 images: `B[k * N + n] * x` beside m2, --images; each convolution";
+    exercise_say_page(exercise_of("g2"), page);
+    cr_expect_str_eq(page, "12 rows: `B[k * N + n] * x` beside g2, --images; the product");
     char cut[8] = "a x b";
     exercise_say(exercise_of("g2"), cut, 4);
     cr_expect_str_eq(cut, "a B");

@@ -2,6 +2,7 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
+#include "exercise/exercise.h"
 #include "grader/export/container.h"
 #include "grader/export/format_parts.h"
 
@@ -36,10 +37,10 @@ static enum st_code handout_path(const struct gx_autograder *of, char *path, siz
 static enum st_code check_words(const struct gx_autograder *of, bool list, struct st_error *err)
 {
     const char *m = of->milestone;
-    bool right = *m == 'm';
+    bool right = *m != '\0';
     for (; right && *m; m += *m == ',') {
         const size_t digits = strspn(m + 1, "0123456789");
-        right = *m == 'm' && digits >= 1 && digits <= 3 && m[1] != '0';
+        right = exercise_of(m)->letter == *m && digits >= 1 && digits <= 3 && m[1] != '0';
         m += right ? 1 + digits : 0;
         right = right && (!*m || (list && *m == ',' && m[1]));
     }

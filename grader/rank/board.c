@@ -2,6 +2,7 @@
 
 #include "grader/export/from_gradebook.h"
 #include "base/printable.h"
+#include "exercise/exercise.h"
 #include "grader/record/timing.h"
 
 #include <math.h>
@@ -20,9 +21,10 @@ static size_t column_of(struct rk_board *board, const char *milestone)
 
 static void find_columns(struct rk_board *board, const struct gx_class *class)
 {
-    for (int m = 1; m <= RK_MAX_MILESTONES; m++) {
+    enum { NUMBERS = 99 }; /* of an exercise's milestones */
+    for (size_t m = 0; exercise_at(m / NUMBERS) && board->milestones < RK_MAX_MILESTONES; m++) {
         char id[sizeof board->column->id];
-        snprintf(id, sizeof id, "m%d", m);
+        snprintf(id, sizeof id, "%c%zu", exercise_at(m / NUMBERS)->letter, 1 + m % NUMBERS);
         size_t at = board->milestones, found = 0;
         board->column[at].max_score = 0;
         board->column[at].images = 0;

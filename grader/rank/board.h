@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { RK_MAX_MILESTONES = 9, RK_NAME_CHARS = 64, RK_LABEL_CHARS = 128, RK_TOKEN_CHARS = 17 };
+enum { RK_MAX_MILESTONES = 24, RK_NAME_CHARS = 64, RK_LABEL_CHARS = 128, RK_TOKEN_CHARS = 17 };
 
 /** One milestone of one team. */
 struct rk_cell {
@@ -43,7 +43,7 @@ struct rk_row {
 struct rk_board {
     size_t milestones;
     struct {
-        char id[4];
+        char id[8];
         size_t images; /**< the largest size at which any was right; 0: no times */
         double max_score;
     } column[RK_MAX_MILESTONES];

@@ -13,6 +13,8 @@ void gr_put_number(const struct gr_block *b, bool figure)
     fputs(figure ? "Figure " : "Table ", b->out);
     if (b->src && b->section[0] == 'm' && isdigit((unsigned char)b->section[1]))
         fprintf(b->out, "%s.", b->section + 1);
+    else if (b->src && isdigit((unsigned char)b->section[1]))
+        fprintf(b->out, "%c%s.", toupper((unsigned char)b->section[0]), b->section + 1);
     else if (b->src)
         fprintf(b->out, "%c.", toupper((unsigned char)b->section[0]));
     fprintf(b->out, "%d", number);

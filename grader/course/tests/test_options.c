@@ -21,6 +21,9 @@ Test(options, sizes_are_those_of_the_rubric_unless_others_are_asked_for)
     const struct gr_rubric silent = {.items = items, .items_count = 1};
     struct gr_options o = gr_options_default();
     cr_expect_str_eq(sizes_of(o, &rubric), "10,100,1000", "speed needs 100");
+    struct gr_item of_products[] = {{.id = "size_300"}, {.id = "speed"}};
+    const struct gr_rubric product = {.milestone = "g3", .items = of_products, .items_count = 2};
+    cr_expect_str_eq(sizes_of(o, &product), "300,1024", "speed needs 1024");
     cr_expect_str_eq(sizes_of(o, &silent), "100,1000,10000");
     cr_expect_str_eq(sizes_of(o, NULL), "100,1000,10000");
     o.quick = true;

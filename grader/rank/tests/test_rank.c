@@ -62,6 +62,23 @@ static const struct rk_row *row_of(const struct rk_board *board, const char *sub
 
 /* ---- ranks and names ------------------------------------------------------------------------- */
 
+Test(rank, columns_are_the_graded_milestones_of_each_exercise_in_order)
+{
+    struct gradebook *book = open_class();
+    grade(book, "alice", "g2", "pass", 60, 0.5);
+    grade(book, "alice", "m10", "pass", 60, 0.25);
+    grade(book, "alice", "m9", "pass", 60, 0.125);
+    struct rk_board board = board_of(book, NULL);
+    cr_assert_eq(board.milestones, 3);
+    cr_expect_str_eq(board.column[0].id, "m9");
+    cr_expect_str_eq(board.column[1].id, "m10");
+    cr_expect_str_eq(board.column[2].id, "g2");
+    cr_assert_eq(board.rows, 1);
+    cr_expect_float_eq(board.row[0].total_s, 0.875, 1e-9);
+    rk_board_free(&board);
+    gb_close(book);
+}
+
 Test(rank, points_then_time)
 {
     struct gradebook *book = open_class();

@@ -132,7 +132,8 @@ static const struct exercise_word words[] = {
 
 /* Sizes that prove the work are multiples of 4, for accesses of several elements, but of no tile: M and N are
  * a little more than tiles of 16, 64 and 128, K a little less than one of 128, so that few products of a
- * sum are padding. The most are multiples of all tiles. */
+ * sum are padding. The most are twice
+ * the largest tile. */
 const struct exercise exercise_sgemm = {
     .letter = 'g',
     .name = "sgemm",
@@ -150,7 +151,7 @@ const struct exercise exercise_sgemm = {
     .words = words,
     .least = {PRODUCT(132, 140, 124), PRODUCT(68, 76, 1)},
     .own = {PRODUCT(132, 140, 124), PRODUCT(68, 76, 1)},
-    .most = PRODUCT(256, 256, 128),
+    .most = PRODUCT(256, 256, 256),
     .square = square,
     .sized = "size",
     .speed_size = 1024,

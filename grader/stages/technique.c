@@ -120,6 +120,12 @@ static const struct further_proof {
                       {24, NULL, false},
                       {400, NULL, true}};
 
+/* At most so many, with the same remainder by tiles. */
+static int fewer(int size, int most)
+{
+    return size > most ? most / 2 + size % (most / 2) : size;
+}
+
 static struct conv_shape further_shape(const struct further_proof *f,
                                        const struct conv_shape *layer,
                                        const struct conv_shape *most)
@@ -127,9 +133,9 @@ static struct conv_shape further_shape(const struct further_proof *f,
     enum { SMALL = 7 }; /* outputs in a row, after the first */
     struct conv_shape s = *layer;
     s.B = s.B > f->images ? f->images : s.B;
-    s.M = s.M > most->M ? most->M : s.M;
-    s.C = s.C > most->C ? most->C : s.C;
-    s.W = s.W > most->W ? most->W : s.W;
+    s.M = fewer(s.M, most->M);
+    s.C = fewer(s.C, most->C);
+    s.W = fewer(s.W, most->W);
     if (f->has_small_planes) {
         s.H = s.H > s.K + SMALL ? s.K + SMALL : s.H;
         s.W = s.W > s.K + SMALL ? s.K + SMALL : s.W;

@@ -107,3 +107,25 @@ int of_one_thread(ARGUMENTS)
     places<<<grid_of(M, N, 16, 16), dim3(16, 16)>>>(M, N, K, A, B, C);
     return failed();
 }
+
+/* Tiles for small matrices, and none for large ones. */
+__global__ void plain(ARGUMENTS)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= (size_t)M * N)
+        return;
+    float sum = 0;
+    for (int k = 0; k < K; k++)
+        sum += A[i / N * K + k] * B[(size_t)k * N + i % N];
+    C[i] = sum;
+}
+
+/* expect: timed: but not where it is timed */
+int of_small_matrices(ARGUMENTS)
+{
+    if ((double)M * N * K < 8e6)
+        tiles<16, 3, true><<<grid_of(M, N, 16, 16), dim3(16, 16)>>>(M, N, K, A, B, C);
+    else
+        plain<<<((size_t)M * N + 127) / 128, 128>>>(M, N, K, A, B, C);
+    return failed();
+}

@@ -242,7 +242,7 @@ static inline struct origin proof_joined(struct origin low, struct origin high)
     return (struct origin){.low = low.low,
                            .high = high.low,
                            .way = way_sum(low.way, high.way),
-                           .value = (low.value & 0xffff) | high.value << 16,
+                           .value = (low.value & 0xffff) | (high.low ? high.value << 16 : 0),
                            .lost = (low.lost & 0xffff) | high.lost << 16};
 }
 

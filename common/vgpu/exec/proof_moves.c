@@ -49,10 +49,11 @@ static uint32_t not_negative(const struct ir_insn *in, const struct vg_warp *w)
     return r;
 }
 
-/* The upper half of a float32 is a bfloat16, cut off. */
+/* The upper half of a float32 is a bfloat16, cut off. That of a pair may have no element: its value is
+ * then none either. */
 static struct origin half_of(struct origin o, int half)
 {
-    if (half && !o.high)
+    if (half && !o.high && o.value >> 16)
         o.high = o.low;
     return proof_part(o, half);
 }

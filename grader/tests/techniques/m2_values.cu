@@ -230,6 +230,24 @@ int packed_halves(ARGUMENTS)
     return LAUNCH(packed_pairs);
 }
 
+/* Two halves of 11 bits each, scaled; the other number of a pair is 0. */
+static __device__ float in_half_pairs(float a, float b)
+{
+    const half2 big_a = __floats2half2_rn(64 * a, 0), big_b = __floats2half2_rn(64 * b, 0);
+    const float2 a0 = __half22float2(big_a), b0 = __half22float2(big_b);
+    const float2 a1 = __half22float2(__floats2half2_rn(64 * a - a0.x, 0 - a0.y));
+    const float2 b1 = __half22float2(__floats2half2_rn(64 * b - b0.x, 0 - b0.y));
+    return (a1.x * b0.x + a0.x * b1.x + a0.x * b1.y + a1.y * b0.x + a0.x * b0.x) / 4096;
+}
+
+KERNEL(half_pairs, float, sum += in_half_pairs(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
+
+/* expect: right */
+int parts_of_halves(ARGUMENTS)
+{
+    return LAUNCH(half_pairs);
+}
+
 /* Dekker's product: exact, as a sum and its rest. */
 static __device__ void add_exact(float a, float b, float *sum, float *rest)
 {

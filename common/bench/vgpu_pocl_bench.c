@@ -153,7 +153,7 @@ static void compare(const struct conv_shape *s, const float *x, const float *k, 
     const size_t n = nn_conv_y_elems(s), map = n / (size_t)s->B / (size_t)s->M;
     float *expected = floats(n), *atol = floats((size_t)s->M);
     nn_oracle_conv(s, x, k, expected);
-    nn_conv_tolerance(s, 1, k, atol);
+    nn_conv_tolerance(s, 0, 1, k, atol);
     for (size_t i = 0; i < n; i++)
         if (!(fabsf(y[i] - expected[i]) <=
               atol[i / map % (size_t)s->M] + NN_RTOL * fabsf(expected[i]))) {

@@ -19,7 +19,7 @@ $(BUILD)/gpubench-obj/%.o: %.c
 
 $(BUILD)/gpubench-obj/%.o: %.cu grader/gpubench/gpubench_kernels.h common/conv.h
 	$(Q)$(SHOW)mkdir -p $(@D)
-	$(Q)$(NVCC) -std=c++17 -O3 -lineinfo -I. -Icommon -Xcompiler -Wall,-Wextra $(LAB_NVCC_ARCH) -c $< -o $@
+	$(Q)$(NVCC) -std=c++17 -O3 -lineinfo -I. -Icommon -Xcompiler -Wall,-Wextra $(call lab_nvcc_arch,$(LAB_OLDEST)) -c $< -o $@
 
 $(GPUBENCH): $(BUILD)/%: $(BUILD)/gpubench-obj/grader/gpubench/%_main.o $(GPUBENCH_OBJECTS)
 	$(Q)$(NVCC) -cudart shared $^ -Xlinker --export-dynamic-symbol=conv_workspace -lm -ldl -lpthread -o $@
@@ -28,10 +28,33 @@ $(GPUBENCH): $(BUILD)/%: $(BUILD)/gpubench-obj/grader/gpubench/%_main.o $(GPUBEN
 bench-gpu: $(if $(NVCC),$(BUILD)/gpubench $(addprefix reference-,$(CUDA_MILESTONES))) ## time all GPU references and cuDNN on this machine's GPU
 	$(Q)common/mk/bench-gpu.sh $(BUILD) $(BENCH_GPU_OUT) "$(CUDA_HOME)"
 
+# Variants of m7 and m5 for docs/variants.md: a library for each function of filter_sums.cu.
+VARIANT_SUMS      := one_sum $(foreach way,atomics passes tree shuffle,$(addprefix $(way)_,2 4 8))
+VARIANT_BLAS      := $(if $(wildcard $(CUDA_HOME)/include/cublas_v2.h),cublas)
+VARIANT_LIBRARIES := $(VARIANT_SUMS:%=$(BUILD)/variants/%.so) $(VARIANT_BLAS:%=$(BUILD)/variants/%.so)
+VARIANT_IMAGES    ?= 1,10,100
+
+$(BUILD)/variants/%.o: grader/gpubench/variants/%.cu common/conv.h
+	$(Q)$(SHOW)mkdir -p $(@D)
+	$(Q)$(NVCC) -std=c++17 -O3 -lineinfo -Icommon -Xcompiler -fPIC,-Wall,-Wextra $(LAB_NVCC_ARCH) -cudart shared -c $< -o $@
+
+$(VARIANT_SUMS:%=$(BUILD)/variants/%.so): $(BUILD)/variants/filter_sums.o
+$(BUILD)/variants/cublas.so: $(BUILD)/variants/unrolled_cublas.o
+$(VARIANT_LIBRARIES): $(BUILD)/variants/%.so:
+	$(Q)objcopy --redefine-sym $*=conv_forward $< $(@:.so=.renamed.o)
+	$(Q)$(CXX) -shared $(@:.so=.renamed.o) -L$(CUDA_HOME)/lib64 -lcudart $(if $(filter cublas,$*),-lcublas) -o $@
+
+.PHONY: variants
+variants: $(if $(NVCC),$(BUILD)/gpubench $(VARIANT_LIBRARIES) reference-m5 reference-m7 vgpu) ## time tree reduction, atomics, split sums and cuBLAS: on the GPU, or on the virtual one
+	$(Q)LD_LIBRARY_PATH=$${LD_LIBRARY_PATH:+$$LD_LIBRARY_PATH:}$(CUDA_HOME)/lib64 \
+	    $(if $(wildcard /dev/nvidiactl),,$(BUILD)/vgpu-run) $(BUILD)/gpubench --only two-layer --images $(VARIANT_IMAGES) \
+	    --out $(BUILD)/variants $(foreach m,m5 m7,$(m)=$(BUILD)/reference/$(m)/libconv.so) \
+	    $(foreach v,$(VARIANT_LIBRARIES),$(basename $(notdir $(v)))=$(v))
+
 -include $(GPUBENCH_OBJECTS:.o=.d) $(wildcard $(BUILD)/gpubench-obj/grader/gpubench/*_main.d)
 
 # Their test runs on the virtual GPU.
 ifneq ($(NVCC),)
-TEST_NEEDS   += $(GPUBENCH)
+TEST_NEEDS   += $(GPUBENCH) $(VARIANT_LIBRARIES)
 TEST_SCRIPTS += grader/gpubench/tests/gpubench.sh
 endif

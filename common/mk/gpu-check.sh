@@ -71,7 +71,7 @@ milestones=$(cd "$build/reference" && ls -d m[2-9] m[1-9][0-9] 2>/dev/null)
 against_virtual() {
     say "unit shapes on the virtual GPU and on $name"
     for m in $milestones; do
-        "$build/vgpu-run" --cores 2 "$build/gpushapes" --save "$work/$m.outputs" "$build/reference/$m/libconv.so" \
+        "$build/vgpu-run" --cores 2 "$build/gpushapes" --save "$work/$m.outputs" "$m=$build/reference/$m/libconv.so" \
             >"$work/$m.virtual" 2>"$work/$m.virtual.log" &
     done
     wait
@@ -82,7 +82,7 @@ against_virtual() {
         [ -n "$row" ] && status=ok || { status=failed; failed "$m on the virtual GPU: $(head -n 3 "$work/$m.virtual.log")"; }
         printf '%s\tvirtual GPU\t%s\t%s\n' "$m" "$status" "${row:-$(printf '\t\t\t\t\t')}"
         # shellcheck disable=SC2086
-        row=$($run "$build/gpushapes" --against "$work/$m.outputs" "$library" 2>"$work/$m.log")
+        row=$($run "$build/gpushapes" --against "$work/$m.outputs" "$m=$library" 2>"$work/$m.log")
         status=$?
         [ $status -eq 0 ] && status=ok || { status=failed; failed "$m on $name: $(head -n 3 "$work/$m.log")" >&2; }
         printf '%s\t%s\t%s\t%s\n' "$m" "$name" "$status" "${row:-$(printf '\t\t\t\t\t')}"
@@ -143,7 +143,7 @@ grade() {
 # ---- compute-sanitizer --------------------------------------------------------------------------------
 sanitize_one() { # MILESTONE TOOL
     log=$work/$1.$2
-    timeout 240 compute-sanitizer --tool "$2" "$build/gpushapes" "$build/reference/$1/libconv.so" >"$log" 2>&1
+    timeout 240 compute-sanitizer --tool "$2" "$build/gpushapes" "$1=$build/reference/$1/libconv.so" >"$log" 2>&1
     status=$?
     summary=$(grep 'SUMMARY' "$log" | sed 's/^=* *//' | tr '\t' ' ')
     verdict=failed

@@ -11,28 +11,34 @@ LAB_BASE_CFLAGS = -std=gnu11 -g -I$(LAB_INCLUDE) -fPIC -shared -fopenmp -Wall -W
 
 .PHONY: $(MILESTONES) $(addprefix lab-,$(MILESTONES)) $(addprefix reference-,$(MILESTONES)) \
         $(addprefix print-lab-,$(MILESTONES)) reference graded-references skeletons points \
-        print-lab-compiler-c print-lab-compiler-cu $(addprefix print-lab-command-,conv.c conv.cu gemm.cu)
+        $(addprefix print-lab-command-,$(MILESTONES)) $(addprefix print-lab-compiler-,m0 $(MILESTONES)) $(addprefix print-lab-gpu-,$(MILESTONES))
 
 # GPU milestones: PTX for the virtual GPU and newer GPUs than are known here; machine code for the GPU that is
 # here if the toolkit knows it, else for those of courses (V100 T4 A100 A40 L4 H100), so that no driver has to
 # compile PTX that may be too new for it. Each kind of code runs on later GPUs of its generation, too: sm_70 on the
-# T4, sm_86 on the L4; one for each would take ptxas up to half of nvcc's time (m8, m9). The nearest of them tells
-# the virtual GPU registers and spills. CUDA 13 no longer compiles for Volta.
+# T4, sm_86 on the L4; one for each would take ptxas up to half of nvcc's time (m8, m9). The virtual GPU takes
+# registers and spills from the nearest of them. CUDA 13 no longer compiles for Volta.
+# A rubric's compute_capability is the oldest of a milestone whose instructions older GPUs do not have.
 LAB_OLDEST    := $(if $(filter 12,$(CUDA_MAJOR)),70,75)
-lab_gencode    = -gencode arch=compute_$(LAB_OLDEST)$(comma)code=$(1)
-LAB_NVCC_ARCH  = $(call lab_gencode,compute_$(LAB_OLDEST)) $(or $(LAB_GPU_ARCH),$(LAB_CUBINS))
+LAB_NEEDED    := $(shell awk '$$1 == "compute_capability:" { split(FILENAME, part, /[\/-]/); print part[2] "=" $$2 }' \
+                   $(LAB_FOLDERS:%=labs/%/rubric.yaml) 2>/dev/null)
+lab_oldest     = $(or $(patsubst $(1)=%,%,$(filter $(1)=%,$(LAB_NEEDED))),$(LAB_OLDEST))
+lab_gencode    = -gencode arch=compute_$(1)$(comma)code=$(2)
+lab_nvcc_arch  = $(call lab_gencode,$(1),compute_$(1)) \
+    $(or $(call lab_gpu_arch,$(1)),$(foreach sm,$(sort $(1) 80 86 90),$(call lab_gencode,$(1),sm_$(sm))))
 LAB_GPU_SM    := $(if $(wildcard /dev/nvidiactl),$(firstword $(subst .,,$(shell nvidia-smi \
                    --query-gpu=compute_cap --format=csv$(comma)noheader 2>/dev/null))))
+LAB_GPU_HERE  := $(LAB_GPU_SM)
 LAB_GPU_SM    := $(if $(LAB_GPU_SM),$(filter sm_$(LAB_GPU_SM),$(shell $(NVCC) --list-gpu-code 2>/dev/null)))
 LAB_GPU_ARCH  := $(if $(LAB_GPU_SM),-gencode arch=$(LAB_GPU_SM:sm_%=compute_%)$(comma)code=$(LAB_GPU_SM))
-LAB_CUBINS     = $(foreach sm,$(LAB_OLDEST) 80 86 90,$(call lab_gencode,sm_$(sm)))
+lab_gpu_arch   = $(if $(filter $(1),$(firstword $(sort $(1) $(LAB_GPU_HERE))))$(filter 1%,$(LAB_GPU_HERE)),$(LAB_GPU_ARCH))
 # (-fno-gnu-unique: kernels that are templates keep their handles in symbols which are otherwise shared by
 # all libraries of a process, and gpubench loads several)
 LAB_BASE_NVCCFLAGS = -std=c++17 -lineinfo -g -I$(LAB_INCLUDE) -cudart shared -shared -Xcompiler -fPIC,-Wall,-Wextra,-fno-gnu-unique
 LAB_NVCCFLAGS ?= -O3
 
-# How a source file becomes a library: $(1) the source, $(2) the library.
-lab_compile_cu = $(NVCC) $(LAB_BASE_NVCCFLAGS) $(LAB_NVCC_ARCH) $(LAB_NVCCFLAGS) $(1) -o $(2)
+# How a source file becomes a library: $(1) the source, $(2) the library, $(3) the milestone.
+lab_compile_cu = $(NVCC) $(LAB_BASE_NVCCFLAGS) $(call lab_nvcc_arch,$(call lab_oldest,$(3))) $(LAB_NVCCFLAGS) $(1) -o $(2)
 lab_compile_c  = $(CC) $(LAB_BASE_CFLAGS) $(LAB_CFLAGS) $(1) -lm -o $(2)
 
 # A student's file is compiled with that command in the sandbox, which both programs make.
@@ -41,21 +47,24 @@ COMPILE_LAB_NEEDS := $(COMPILE_LAB) $(BUILD)/confine
 compile_lab        = $(COMPILE_LAB) $(if $(NO_SANDBOX),--no-sandbox) $< $@
 
 # The grader compiles with the same commands, by itself: it asks for them here (grader/course/lab_make.c),
-# one argument per line. print-lab-mN is for a lab in its place, print-lab-command-* for --source FILE.
-$(addprefix print-lab-command-,conv.c conv.cu gemm.cu): LAB_INCLUDE := include
-$(addprefix print-lab-command-,conv.c conv.cu gemm.cu): print-lab-command-%:
-	@printf '%s\n' $(call lab_compile_$(subst .,,$(suffix $*)),$*,libconv.so)
+# one argument per line. print-lab-mN is for a lab in its place, print-lab-command-mN for --source FILE.
+$(addprefix print-lab-command-,$(MILESTONES)): LAB_INCLUDE := include
 
-# $(1) the library, $(2) its source, $(3) for a student's: what starts the compiler
+# The page of a grading says which compiler, and with which flags.
+nvcc_version  = $(if $(NVCC),$(shell $(NVCC) --version | sed -n 's/.* V\([0-9.]*\)$$/ \1/p'))
+lab_says_cu   = nvcc$(nvcc_version), $(call lab_nvcc_arch,$(call lab_oldest,$(1))) $(LAB_NVCCFLAGS)
+lab_says_c    = $(or $(shell $(CC) --version 2>/dev/null | head -n 1),unknown compiler), $(LAB_CFLAGS)
+
+# $(1) the library, $(2) its source, $(3) the milestone, $(4) for a student's: what starts the compiler
 define lab_library_rules
-$(1): $(2) common/$(basename $(notdir $(2))).h $(if $(3),| $(COMPILE_LAB_NEEDS))
+$(1): $(2) common/$(basename $(notdir $(2))).h $(if $(4),| $(COMPILE_LAB_NEEDS))
 	$$(Q)$$(SHOW)mkdir -p $$(@D)
 ifeq ($(suffix $(2)),.cu)
 	$$(if $$(NVCC),,@echo "labs: $(2) is compiled by nvcc, which is not in $$(CUDA_HOME)/bin (hint: run make setup, or name an installed toolkit: make CUDA_HOME=FOLDER)" >&2; exit 1)
 	$$(if $$(CUDA_TOO_OLD),@echo "labs: the CUDA Toolkit in $$(CUDA_HOME) is too old: version $$(CUDA_TOO_OLD) where 12040 (12.4) or later is expected (hint: run make setup without CUDA_HOME; or name a newer one)" >&2; exit 1)
-	$$(Q)$(3) $$(call lab_compile_cu,$$<,$$@)
+	$$(Q)$(4) $$(call lab_compile_cu,$$<,$$@,$(3))
 else
-	$$(Q)$(3) $$(call lab_compile_c,$$<,$$@)
+	$$(Q)$(4) $$(call lab_compile_c,$$<,$$@)
 endif
 endef
 
@@ -80,9 +89,12 @@ define milestone_rules
 $(1): lab-$(1) $(BUILD)/compile_commands.json $(addprefix $(BUILD)/,grader runner confine boxed vprof) $(if $(filter %.cu,$(call lab_file,$(1))),vgpu)
 lab-$(1): $(BUILD)/labs/$(1)/libconv.so
 reference-$(1): $(BUILD)/reference/$(1)/libconv.so
-print-lab-$(1): ; @printf '%s\n' $$(call lab_compile_$(subst .,,$(suffix $(call lab_file,$(1)))),labs/$(call lab_folder,$(1))/$(call lab_file,$(1)),$(BUILD)/labs/$(1)/libconv.so)
-$(call lab_library_rules,$(BUILD)/labs/$(1)/libconv.so,labs/$(call lab_folder,$(1))/$(call lab_file,$(1)),$$(compile_lab))
-$(call lab_library_rules,$(BUILD)/reference/$(1)/libconv.so,reference/$(call lab_folder,$(1))/$(call lab_file,$(1)))
+print-lab-$(1): ; @printf '%s\n' $$(call lab_compile_$(subst .,,$(suffix $(call lab_file,$(1)))),labs/$(call lab_folder,$(1))/$(call lab_file,$(1)),$(BUILD)/labs/$(1)/libconv.so,$(1))
+print-lab-compiler-$(1): ; @printf '%s\n' '$$(strip $$(call lab_says_$(subst .,,$(suffix $(call lab_file,$(1)))),$(1)))'
+print-lab-gpu-$(1): ; @echo $(LAB_GPU_HERE)
+print-lab-command-$(1): ; @printf '%s\n' $$(call lab_compile_$(subst .,,$(suffix $(call lab_file,$(1)))),$(call lab_file,$(1)),libconv.so,$(1))
+$(call lab_library_rules,$(BUILD)/labs/$(1)/libconv.so,labs/$(call lab_folder,$(1))/$(call lab_file,$(1)),$(1),$$(compile_lab))
+$(call lab_library_rules,$(BUILD)/reference/$(1)/libconv.so,reference/$(call lab_folder,$(1))/$(call lab_file,$(1)),$(1))
 endef
 $(foreach m,$(MILESTONES),$(eval $(call milestone_rules,$(m))))
 
@@ -96,6 +108,7 @@ $(BUILD)/reference/m1/libconv-plain.so: reference/m1-cpu-conv/conv.c common/conv
 	$(Q)$(CC) -shared -fopenmp $(@D)/plain.o -o $@
 
 .PHONY: m0
+print-lab-compiler-m0: print-lab-compiler-m1
 m0: $(BUILD)/grader $(BUILD)/library-baseline
 
 # Milestones whose references can be compiled here.
@@ -120,10 +133,3 @@ skeletons: ## generate the skeletons in labs/ from the references
 points: ## write the points of edited rubrics into the assignment pages
 	$(Q)for r in labs/*/rubric.yaml; do page=$${r%/*}/README.md; \
 	    awk -f common/mk/lab-points.awk $$r $$page > $$page.new && mv $$page.new $$page || exit 1; done
-
-# The page of a grading says which compiler, and with which flags.
-print-lab-compiler-c:
-	@echo $$($(CC) --version 2>/dev/null | head -n 1 | grep . || echo unknown compiler), $(LAB_CFLAGS)
-
-print-lab-compiler-cu:
-	@echo nvcc$(if $(NVCC), $$($(NVCC) --version | sed -n 's/.* V\([0-9.]*\)$$/\1/p')), $(LAB_NVCC_ARCH) $(LAB_NVCCFLAGS)

@@ -18,7 +18,11 @@ TABLES = "machine bench totals peaks checks inference against-virtual sanitizer"
 TEXT = os.path.join(os.path.dirname(__file__), "results-page.md")
 
 # The references' goals on an H200, at 10000 images unless a row has another number.
-GOAL_MS = (("m9", "two-layer", "1", 0.70), ("m9", "two-layer", "2", 2.4), ("m9", "one-layer", "1", 0.36))
+# Subject (or the best reference), model, layer (or the sum of all), images, at most so many milliseconds.
+GOAL_MS = (("best", "two-layer", "1", "10000", 0.60), ("m9", "two-layer", "2", "10000", 2.27),
+           ("m11", "two-layer", "2", "10000", 1.15), ("m14", "two-layer", "2", "10000", 1.4),
+           ("m9", "two-layer", "all", "10000", 2.8), ("best", "two-layer", "all", "10000", 1.75),
+           ("best", "two-layer", "all", "100", 0.045), ("m9", "one-layer", "1", "10000", 0.30))
 GOAL_TIMES_CUDNN = (("m9", "all", "10000", 2.5), ("m8", "all", "10000", 2), ("m9", "two-layer", "100", 2))
 SLOWER_FASTER = (("m2", "m3"), ("m5", "m6"), ("m6", "m8"), ("m8", "m9"))
 
@@ -65,11 +69,17 @@ def sums(totals):
 
 def goals(bench, totals):
     lines = []
-    for subject, model, layer, most_ms in GOAL_MS:
-        for r in pick(bench, subject=subject, model=model, layer=layer, images="10000", status="ok"):
-            ms = float(r["median_ms"])
-            lines.append((f"{subject}, {model} conv{layer}, 10000 images", f"at most {most_ms:g} ms",
-                          f"{ms:.3f} ms", reached(ms <= most_ms)))
+    for subject, model, layer, images, most_ms in GOAL_MS:
+        found = ([(float(r["sum_ms"]), r["subject"]) for r in pick(totals, model=model, images=images)]
+                 if layer == "all" else
+                 [(float(r["median_ms"]), r["subject"])
+                  for r in pick(bench, model=model, layer=layer, images=images, status="ok")])
+        found = [f for f in found if f[1] == subject or (subject == "best" and not f[1].startswith("cudnn"))]
+        if found:
+            ms, name = min(found)
+            lines.append((f"{subject}{f' ({name})' if name != subject else ''}, {model}"
+                          f"{'' if layer == 'all' else f' conv{layer}'}, {images} images", f"at most {most_ms:g} ms",
+                          f"{ms:.3g} ms", reached(ms <= most_ms)))
     for subject, model, images, times in GOAL_TIMES_CUDNN:
         for r in pick(totals, subject=subject, model=model, images=images):
             if r["times_cudnn"]:

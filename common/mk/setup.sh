@@ -6,8 +6,8 @@
 #   setup.sh install WHAT...    install what is missing (as root or through sudo without a password)
 #
 # WHAT is a word of the table's column "for": build, demo, test, docs, bench, slurm, browser, arm64. Packages
-# for "engine" make kernels fast, and nothing needs them: where they cannot be installed, it goes on without.
-# The same holds for NVIDIA's compiler, which is installed where there is none (toolkit.sh, with packages for
+# for "engine" make kernels fast, and nothing needs them: if they cannot be installed, setup continues without
+# them. The same holds for NVIDIA's compiler, which is installed where there is none (toolkit.sh, with packages for
 # "cuda").
 set -u
 here=$(dirname "$0")
@@ -101,10 +101,10 @@ install() {
     install_all "$(missing "$@")" || return 1
     case " $* " in *' build '*) ;; *) return 0 ;; esac
     without=$(missing engine)
-    install_all "$without" || echo "setup: going on without: $without(kernels are interpreted)" >&2
+    install_all "$without" || echo "setup: continuing without: $without(kernels are interpreted)" >&2
     [ -n "$("$here/find-cuda.sh" origin)" ] && return 0
     install_all "$(missing cuda)"
-    "$here/toolkit.sh" || echo 'setup: going on without nvcc: GPU milestones are skipped' >&2
+    "$here/toolkit.sh" || echo 'setup: continuing without nvcc: GPU milestones are skipped' >&2
 }
 
 # install_all "PACKAGE ...": each name with a space after it, as missing() prints them.

@@ -134,7 +134,7 @@ SPELT := dout,fo,fro,iif,lates,nd,nin,occured,tabel,tread,truns,tthe,ue
 WORDY = $(shell git ls-files -co --exclude-standard '*.c' '*.h' '*.cu' '*.cuh' '*.def' '*.inc' '*.sh' '*.mk' '*.awk' \
     '*.py' '*.yaml' '*.yml' '*.md' '*Makefile' NEWS)
 words: ## spelling, and the words that comments, messages and pages avoid
-	$(Q)common/mk/words.py common/mk/words.tsv common/mk/words-left.tsv $(wildcard $(WORDY))
+	$(Q)common/mk/words.py common/mk/words.tsv $(wildcard $(WORDY))
 	$(Q)if command -v codespell >/dev/null; then codespell -L $(SPELT) $(wildcard $(WORDY)); \
 	    else echo "note: codespell is not installed: the spelling is not checked (hint: make setup)"; fi
 

@@ -1,17 +1,14 @@
 #!/usr/bin/env python3
 """Finds words and sentences that docs, messages and comments avoid.
 
-    words.py TICS LEFT FILE...
+    words.py TICS FILE...
 
 TICS is words.tsv: a name, a pattern, the replacement, a wrong sentence that the pattern must find and a
-right one that it must not. LEFT is words-left.tsv: the folders that still have some, and how many each
-may have at most; the longest folder that fits counts. All other files must have none. The numbers may
-only shrink.
+right one that it must not.
 
 In C, CUDA, shell, make, awk, Python and YAML, comments and strings are read; in Markdown, the text
 outside code. Prints one line per violation and exits with 1 if there is any.
 """
-import collections
 import csv
 import re
 import sys
@@ -44,23 +41,16 @@ def read_tics(path):
     tics = {}
     with open(path, encoding="utf-8") as file:
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
-            pattern = re.compile(row["pattern"].replace(" ", r"\s+"), 0 if "What" in row["pattern"] else re.I)
+            pattern = re.compile(row["pattern"].replace(" ", r"\s+"), 0 if row["tic"].startswith("opening") else re.I)
             if not pattern.search(row["wrong"]) or pattern.search(row["right"]):
                 sys.exit(f"{path}: {row['tic']}: the pattern must find the wrong sentence only")
             tics[row["tic"]] = pattern, row["instead"]
     return tics
 
 
-def read_left(path):
-    with open(path, encoding="utf-8") as file:
-        return {name: int(most) for name, most in (line.split("\t") for line in file)}
-
-
 def main():
-    tics, left = read_tics(sys.argv[1]), read_left(sys.argv[2])
-    found, failed = collections.defaultdict(list), False
-    for path in sys.argv[3:]:
-        folder = max((name for name in left if path == name or path.startswith(name + "/")), key=len, default=None)
+    tics, failed = read_tics(sys.argv[1]), False
+    for path in sys.argv[2:]:
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
         for start, prose in prose_of(path, text):
@@ -69,16 +59,8 @@ def main():
                     blank = len(match.group()) - len(match.group().lstrip(" \t\n.:;?!"))
                     line = text.count("\n", 0, start + match.start() + blank) + 1
                     near = " ".join(prose[max(0, match.start() - 30):match.end() + 30].split())
-                    found[folder].append(f'{path}:{line}: {name}: "{near}" (hint: {instead})')
-    for folder, lines in found.items():
-        if len(lines) > left.get(folder, 0):
-            failed = True
-            print("\n".join(lines))
-            if folder:
-                print(f"{folder}: {len(lines)} of these, at most {left[folder]} are allowed (hint: see {sys.argv[2]})")
-    for folder, most in left.items():
-        if len(found[folder]) < most:
-            print(f"note: {folder}: only {len(found[folder])} left of {most} (hint: lower the number in {sys.argv[2]})")
+                    print(f'{path}:{line}: {name}: "{near}" (hint: {instead})')
+                    failed = True
     return failed
 
 

@@ -26,9 +26,11 @@ double nn_conv_macs(const struct conv_shape *shape);
  * summation order may have, atol[m] = 6 * sqrt(n) * 2^-24 * max|x| * sum|k[m]|, n = C*K*K.
  * A probabilistic rounding bound (Higham and Mary, "A New Approach to Probabilistic Rounding Error
  * Analysis", 2019): float32 stays below it, TF32 and half precision do not.
+ * @param part   0, or a milestone's own tolerance, for lower precision: as a part of x_max * sum|k|
  * @param x_max  the largest |x|
  * @param atol   [M], filled. */
-void nn_conv_tolerance(const struct conv_shape *shape, float x_max, const float *k, float *atol);
+void nn_conv_tolerance(const struct conv_shape *shape, double part, float x_max, const float *k,
+                       float *atol);
 
 /** Relative part of the tolerance: an element passes if |y - ref| <= atol[m] + NN_RTOL * |ref|. */
 #define NN_RTOL 1e-6f

@@ -11,7 +11,9 @@
  *    count; a program of its own has one on a real GPU, whose time is not reported.
  * 6. Under a profiler both are done while nothing is recorded, and the profile shows one more run,
  * of the same tensors. A trial before them is recorded, too, so that a crash is seen.
- * 7. Every call's error is read. The first one ends the run: after an address fault all later calls
+ * 7. Outside of a grading the copies are timed, too: Layer Time is theirs and the op's, without the
+ * allocations.
+ * 8. Every call's error is read. The first one ends the run: after an address fault all later calls
  *    fail with the same error, which would only hide where it came from. */
 #include "runner/gpu.h"
 
@@ -26,7 +28,7 @@
 #include <string.h>
 
 static struct cuda_api api;
-static void *event[2];
+static void *event[4]; /* around the op, and around the layer */
 static unsigned char uuid[16];
 
 /* conv_workspace() of a GPU milestone. NULL is its answer; the lab's own calls have had no error. */
@@ -75,10 +77,8 @@ enum st_code gpu_open(const char *lab, char *name, size_t room, struct st_error 
         error = api.cudaGetDeviceProperties(properties, 0);
     snprintf(name, room, "%.255s", properties);
     memcpy(uuid, properties + 256, sizeof uuid);
-    if (!error)
-        error = api.cudaEventCreate(&event[0]);
-    if (!error)
-        error = api.cudaEventCreate(&event[1]);
+    for (size_t i = 0; i < sizeof event / sizeof *event && !error; i++)
+        error = api.cudaEventCreate(&event[i]);
     if (error) {
         st_fail(err, ST_MISSING_TOOL, "there is no GPU to use");
         st_detail(err, ST_GOT, "%s", api.cudaGetErrorName(error));
@@ -132,6 +132,17 @@ static int last_error(void)
     return error == CUDA_OUT_OF_MEMORY ? 0 : error;
 }
 
+/* Records the second of two events. @return the seconds since the first, or 0 with an error. */
+static double between(void *const pair[2], struct gpu_result *result, const char *when)
+{
+    float ms;
+    return good(result, api.cudaEventRecord(pair[1], NULL), when) &&
+                   good(result, api.cudaEventSynchronize(pair[1]), when) &&
+                   good(result, api.cudaEventElapsedTime(&ms, pair[0], pair[1]), when)
+               ? ms * 1e-3
+               : 0;
+}
+
 /* The convolution between two device-wide synchronisations. */
 static void timed(lab_function *conv, const struct conv_shape *shape, void *const device[3],
                   bool virtual_clock, struct gpu_result *result)
@@ -146,12 +157,9 @@ static void timed(lab_function *conv, const struct conv_shape *shape, void *cons
     good(result, api.cudaDeviceSynchronize(), "while the kernels of conv_forward ran");
     double end_s = clock_now_s();
     result->op_time_s = end_s - begin_s;
-    float ms;
-    if (good(result, api.cudaEventRecord(event[1], NULL), "after the op") &&
-        good(result, api.cudaEventSynchronize(event[1]), "after the op") &&
-        good(result, api.cudaEventElapsedTime(&ms, event[0], event[1]), "after the op") &&
-        virtual_clock)
-        result->op_time_s = ms * 1e-3;
+    const double events_s = between(&event[0], result, "after the op");
+    if (!result->error && virtual_clock)
+        result->op_time_s = events_s;
 }
 
 void gpu_conv(lab_function *conv, const struct conv_shape *shape, float *x, float *k, float *y,
@@ -164,13 +172,19 @@ void gpu_conv(lab_function *conv, const struct conv_shape *shape, float *x, floa
                                    nn_conv_k_elems(shape) * sizeof(float),
                                    nn_conv_y_elems(shape) * sizeof(float)};
     const bool alone = !manner.checked && !manner.virtual_clock,
-               recorded = alone && manner.recorded;
+               recorded = alone && manner.recorded,
+               of_layer = !manner.checked && manner.virtual_clock;
     memset(result, 0, sizeof *result);
     for (int i = 0; i < TENSORS; i++)
-        if (good(result, api.cudaMalloc(&device[i], bytes[i]), "when allocating tensors") &&
-            (manner.checked || i != Y))
+        good(result, api.cudaMalloc(&device[i], bytes[i]), "when allocating tensors");
+    if (of_layer && !result->error)
+        good(result, api.cudaEventRecord(event[2], NULL), "before the layer");
+    const double layer_s = clock_now_s();
+    for (int i = 0; i < TENSORS; i++)
+        if (!result->error && (manner.checked || i != Y))
             good(result, api.cudaMemcpy(device[i], host[i], bytes[i], CUDA_HOST_TO_DEVICE),
                  "when copying tensors to the device");
+    const double in_s = clock_now_s() - layer_s;
     if (!result->error && manner.checked)
         lab_workspace_spoil(manner.virtual_clock ? device_renew : device_fill);
     if (!result->error && manner.checked && !manner.virtual_clock)
@@ -193,13 +207,17 @@ void gpu_conv(lab_function *conv, const struct conv_shape *shape, float *x, floa
             timed(conv, shape, device, false, result);
         result->op_time_s = op_time_s;
     }
-    for (int i = 0; i < TENSORS; i++) {
+    const double back_s = clock_now_s();
+    for (int i = 0; i < TENSORS; i++)
         if (!result->error && (manner.checked || i == Y))
             good(result, api.cudaMemcpy(host[i], device[i], bytes[i], CUDA_DEVICE_TO_HOST),
                  "when copying tensors back");
+    result->layer_time_s = in_s + result->op_time_s + clock_now_s() - back_s;
+    if (of_layer && !result->error)
+        result->layer_time_s = between(&event[2], result, "after the layer");
+    for (int i = 0; i < TENSORS; i++)
         if (device[i])
             api.cudaFree(device[i]);
-    }
     size_t total;
     if (manner.checked && !result->error && api.cudaMemGetInfo(&result->free_bytes, &total))
         result->free_bytes = 0;

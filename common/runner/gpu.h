@@ -25,6 +25,7 @@ void gpu_id(char to[GPU_ID_CHARS]);
 struct gpu_result {
     int returned;     /**< by conv_forward() */
     double op_time_s; /**< of the op, device-wide synchronised: by events, or by the host's clock */
+    double layer_time_s;  /**< not checked: with the copies of x and k to the device, of y back */
     size_t free_bytes;    /**< checked: of the device's memory afterwards; 0: unknown */
     int error;            /**< the first CUDA error, or 0 */
     char error_text[256]; /**< "cudaErrorIllegalAddress (an illegal memory ...) after the op" */

@@ -11,7 +11,7 @@
  *     Loading fashion-mnist data... done
  *     Loading model... done
  *     New Inference
- *     (what conv prints: Op Time, once per layer)
+ *     (what conv prints per layer: Op Time, on a GPU Layer Time before it)
  *     Correctness: 0.91 Model: two-layer
  *
  * @param model   a model's name, of data/models, or the path of a file

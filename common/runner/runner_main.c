@@ -67,8 +67,9 @@ static int timed_conv(void *context, int layer, const struct conv_shape *shape, 
             fprintf(stderr, "runner: %s\n", result.error_text);
             return result.error;
         }
-        printf("Op Time: %.6f%s\n", result.op_time_s,
-               lab->device == RUNNER_ON_VIRTUAL_GPU ? " (modelled)" : "");
+        const char *clock = lab->device == RUNNER_ON_VIRTUAL_GPU ? " (modelled)" : "";
+        printf("Layer Time: %.6f%s\nOp Time: %.6f%s\n", result.layer_time_s, clock,
+               result.op_time_s, clock);
     }
     fflush(stdout);
     if (returned)

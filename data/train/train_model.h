@@ -2,7 +2,7 @@
  * Training one model from a recipe and a seed: what `make models` does three times.
  *
  * The same recipe, seed and data give the same parameters, bit for bit, on any machine with any
- * number of cores. What that rests on: the layers and kernels give the same bits everywhere
+ * number of cores, for three reasons: the layers and kernels give the same bits everywhere
  * (nn/layers.c, train_conv.c); the gradient of a batch is the sum of a fixed number of shards,
  * each summed by one thread in the order of its images, then added up in the order of the shards;
  * every random choice comes from the seed.
@@ -51,7 +51,7 @@ extern const struct train_recipe train_recipes[TRAIN_RECIPES];
 /** @return a recipe by its model's name, or NULL. */
 const struct train_recipe *train_recipe_find(const char *name);
 
-/** What training gives. Free params with free(). */
+/** The result of training. Free params with free(). */
 struct train_result {
     struct train_net net;
     float *params;   /**< [net.params] */

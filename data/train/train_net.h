@@ -49,7 +49,7 @@ void train_weights_pack(const struct train_net *net, const float *params,
                         struct train_weights *weights);
 void train_weights_free(struct train_weights *weights);
 
-/** What one thread needs to compute one image: the image goes to x[0]. */
+/** The buffers in which one thread computes one image: the image goes to x[0]. */
 struct train_scratch {
     float *x[NN_MAX_CONVS + 1]; /**< inputs of every layer, the last for the dense one */
     float *dx;                  /**< gradient with respect to the largest of those */

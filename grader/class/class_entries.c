@@ -97,8 +97,8 @@ static void tell_left_out(struct cl_class *class, const char *entry, const struc
         cl_notice(class, entry, "is a link, which is not followed");
     else if (!is_roster(class, info))
         cl_notice(class, entry,
-                  of_download ? "is no submission in a download of this kind: left out"
-                              : "is no submission (a folder, or a zip or tar file): left out");
+                  of_download ? "is not a submission in a download of this kind: left out"
+                              : "is not a submission (a folder, or a zip or tar file): left out");
 }
 
 /* ---- whose it is ---------------------------------------------------------------------------- */

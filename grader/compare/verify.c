@@ -345,7 +345,7 @@ enum st_code gr_arena_compare(const struct arena *arena, const struct gr_conv *c
     memset(sum, 0, sizeof *sum);
     enum st_code code = comparison_open(&c, conv, expected, err);
     if (!code)
-        nn_conv_tolerance(shape, largest_magnitude(conv), conv->k, c.atol);
+        nn_conv_tolerance(shape, conv->tolerance, largest_magnitude(conv), conv->k, c.atol);
     const float *y = (const float *)(arena->base + arena_layout_for(shape).y);
     for (size_t done = 0; done < B && !code; done += step) {
         const size_t n = smaller(step, B - done);

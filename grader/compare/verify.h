@@ -22,8 +22,9 @@ struct gr_conv {
     struct conv_shape shape;
     const float *x, *k;
     size_t rotate;
-    size_t apart;   /**< below B */
-    uint64_t blend; /**< where the weights come from; 0: all are 0, images are only rotated */
+    size_t apart;     /**< below B */
+    uint64_t blend;   /**< where the weights come from; 0: all are 0, images are only rotated */
+    double tolerance; /**< the milestone's own, for nn_conv_tolerance(); 0: float32's */
 };
 
 /** Lays inputs, poisoned output and guard zones out in the arena (which must be large enough). */

@@ -57,10 +57,13 @@ static enum st_code run_make(const char *target, bool stdout_only, struct proces
     return code;
 }
 
-enum st_code gr_make_print(const char *target, char **text, struct st_error *err)
+enum st_code gr_make_print(const char *what, const char *milestone, char **text,
+                           struct st_error *err)
 {
+    char target[64];
     struct process_end end;
     *text = NULL;
+    snprintf(target, sizeof target, "%s-%s", what, milestone);
     const enum st_code code = run_make(target, true, &end, err);
     if (code)
         return code;
@@ -86,12 +89,4 @@ enum st_code gr_make_reference(const struct gr_milestone *milestone, struct st_e
     }
     free(end.output);
     return code;
-}
-
-enum st_code gr_make_print_command(const struct gr_milestone *milestone, char **text,
-                                   struct st_error *err)
-{
-    char target[64];
-    snprintf(target, sizeof target, "print-lab-command-%s", milestone->file);
-    return gr_make_print(target, text, err);
 }

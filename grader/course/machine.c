@@ -100,7 +100,7 @@ void gr_version(char *to, size_t room)
         snprintf(to, room, "unknown");
 }
 
-void gr_machine_describe(struct gr_result *result, bool cuda)
+void gr_machine_describe(struct gr_result *result, const char *milestone)
 {
     struct st_error ignored;
     char cpu[100] = "unknown processor", *compiler;
@@ -109,7 +109,7 @@ void gr_machine_describe(struct gr_result *result, bool cuda)
     double memory_gib = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 0x1p30;
     snprintf(result->machine, sizeof result->machine, "%s, %d core%s, %.0f GiB", cpu, cores,
              cores == 1 ? "" : "s", memory_gib);
-    if (gr_make_print(cuda ? "print-lab-compiler-cu" : "print-lab-compiler-c", &compiler, &ignored))
+    if (gr_make_print("print-lab-compiler", milestone, &compiler, &ignored))
         snprintf(result->compiler, sizeof result->compiler, "unknown compiler");
     else
         snprintf(result->compiler, sizeof result->compiler, "%.*s", (int)strcspn(compiler, "\n"),

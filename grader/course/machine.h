@@ -6,8 +6,8 @@
 
 #include "grader/record/result.h"
 
-/** Fills in machine, compiler, version and date of a result. @param cuda  the lab is a .cu file. */
-void gr_machine_describe(struct gr_result *result, bool cuda);
+/** Fills in machine, compiler, version and date of a result. @param milestone  "m3"; its compiler is asked of make. */
+void gr_machine_describe(struct gr_result *result, const char *milestone);
 
 /** ConvLab's version, as git describes it, or "unknown". */
 void gr_version(char *to, size_t room);

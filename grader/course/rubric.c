@@ -30,6 +30,7 @@ static const cyaml_schema_field_t item_fields[] = {
     CYAML_FIELD_SEQUENCE("at_most", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item,
                          at_most, &bound_schema, 1, 16),
     CYAML_FIELD_BOOL("by_share", CYAML_FLAG_OPTIONAL, struct gr_item, by_share),
+    CYAML_FIELD_BOOL("long_sums", CYAML_FLAG_OPTIONAL, struct gr_item, long_sums),
     CYAML_FIELD_SEQUENCE("facts", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item, facts,
                          &word_schema, 1, GR_MAX_EVIDENCE),
     CYAML_FIELD_SEQUENCE("counted", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item,
@@ -46,6 +47,9 @@ static const cyaml_schema_field_t rubric_fields[] = {
     CYAML_FIELD_STRING_PTR("milestone", CYAML_FLAG_POINTER, struct gr_rubric, milestone, 1, 15),
     CYAML_FIELD_STRING_PTR("title", CYAML_FLAG_POINTER, struct gr_rubric, title, 1, 127),
     CYAML_FIELD_STRING_PTR("technique", CYAML_FLAG_POINTER, struct gr_rubric, technique, 1, 255),
+    CYAML_FIELD_UINT("compute_capability", CYAML_FLAG_OPTIONAL, struct gr_rubric,
+                     compute_capability),
+    CYAML_FIELD_FLOAT("tolerance", CYAML_FLAG_OPTIONAL, struct gr_rubric, tolerance),
     CYAML_FIELD_SEQUENCE("items", CYAML_FLAG_POINTER, struct gr_rubric, items, &item_schema, 1, 32),
     CYAML_FIELD_END,
 };
@@ -58,11 +62,13 @@ static enum st_code check_technique(const struct gr_item *item, const char *path
                                     struct st_error *err)
 {
     struct gr_bound bound;
-    if (!item->facts != (strcmp(item->id, "technique") != 0) || (item->counted && !item->facts)) {
+    if (!item->facts != (strcmp(item->id, "technique") != 0) ||
+        ((item->counted || item->long_sums) && !item->facts)) {
         st_fail(err, ST_BAD_FORMAT, "rubric: item '%s' %s", item->id,
-                item->facts     ? "has facts"
-                : item->counted ? "has counted"
-                                : "lacks facts");
+                item->facts       ? "has facts"
+                : item->counted   ? "has counted"
+                : item->long_sums ? "has long_sums"
+                                  : "lacks facts");
         st_detail(err, ST_WHERE, "%s", path);
         return st_detail(err, ST_HINT, "the item 'technique' has them, and no other");
     }
@@ -76,10 +82,17 @@ static enum st_code check_technique(const struct gr_item *item, const char *path
     return ST_OK;
 }
 
-/* What the schema cannot say. */
+/* Checks the rules that the schema cannot express. */
 static enum st_code check_items(const struct gr_rubric *rubric, const char *path,
                                 struct st_error *err)
 {
+    const double finest = 20 * 0x1p-24, coarsest = 0.01; /* float32's sums are finer than that */
+    if (rubric->tolerance != 0 && !(rubric->tolerance >= finest && rubric->tolerance <= coarsest)) {
+        st_fail(err, ST_BAD_FORMAT, "rubric: impossible tolerance");
+        st_detail(err, ST_WHERE, "%s", path);
+        st_detail(err, ST_EXPECTED, "%.1e to %g, as a part of max|x| * sum|k|", finest, coarsest);
+        return st_detail(err, ST_GOT, "%g", rubric->tolerance);
+    }
     for (unsigned i = 0; i < rubric->items_count; i++) {
         const struct gr_item *item = &rubric->items[i];
         if (!(item->points >= 0 && item->points <= 1000)) {
@@ -130,7 +143,7 @@ enum st_code gr_rubric_load(struct gr_rubric **rubric, const char *path, struct 
         return code;
     code = gr_yaml_load(
         text, bytes, path, "rubric", &rubric_schema, (void **)rubric,
-        "keys: milestone, title, technique, items; of an item: id, kind (automatic or manual), points, text, of 'speed' also at_most, of 'unit_shapes' also by_share, of 'technique' also facts and counted",
+        "keys: milestone, title, technique, items, also compute_capability and tolerance; of an item: id, kind (automatic or manual), points, text, of 'speed' also at_most, of 'unit_shapes' also by_share, of 'technique' also facts, counted and long_sums",
         err);
     free(text);
     if (code)

@@ -4,6 +4,10 @@
  *     milestone: m1
  *     title: CPU convolution
  *     technique: one sentence
+ *     compute_capability: 80       optional: 10 times the least that the technique needs; make compiles for
+ *                                  it and later ones
+ *     tolerance: 0.004             optional, for lower precision than float32: an output may be off by so
+ *                                  much of max|x| * sum|k|
  *     items:
  *       - id: unit_shapes          automatic items name a check of the grader
  *         kind: automatic          or manual: left for the instructor
@@ -17,6 +21,9 @@
  *           - x_shared >= 0.7
  *         counted: [shared_load_requests]   only of "technique": of these counters (trace_columns.def) a
  *                                  timed run has as much for each output as a proved one, about
+ *         long_sums: true          only of "technique": the work is proved with all weights of the same
+ *                                  size and compared by the tolerance alone, for algorithms that add
+ *                                  larger numbers than the products; else as precise as float32's products
  *         text: what has to be true
  */
 #ifndef CONVLAB_GRADER_RUBRIC_H
@@ -44,6 +51,7 @@ struct gr_item {
     double *at_most; /**< "speed": times m2's Op Time, rising; NULL for all others */
     unsigned at_most_count;
     bool by_share;           /**< "unit_shapes": points by the share of right shapes */
+    bool long_sums;          /**< "technique": the tolerance alone judges the proved results */
     char **facts, **counted; /**< "technique", else NULL: read a fact with gr_bound_read() */
     unsigned facts_count, counted_count;
     char *text;
@@ -52,6 +60,8 @@ struct gr_item {
 /** A whole rubric; free with gr_rubric_free(). */
 struct gr_rubric {
     char *milestone, *title, *technique;
+    unsigned compute_capability; /**< 10 times the least one that the technique needs; 0: any */
+    double tolerance;            /**< for nn_conv_tolerance(); 0: float32's */
     struct gr_item *items;
     unsigned items_count;
 };

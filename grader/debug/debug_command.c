@@ -123,7 +123,7 @@ static enum st_code make_data(struct trial *t, uint64_t seed, struct st_error *e
     t->conv.x = t->data;
     t->conv.k = t->data + x;
     nn_oracle_conv(s, t->conv.x, t->conv.k, t->ref);
-    nn_conv_tolerance(s, 1, t->conv.k, t->atol);
+    nn_conv_tolerance(s, t->g->rubric->tolerance, 1, t->conv.k, t->atol);
     return ST_OK;
 }
 

@@ -40,7 +40,7 @@ void fb_put_without_paths(FILE *out, const char *text)
     }
 }
 
-/* A stretch of text as it is: names and comments are no Markdown. */
+/* Text with Markdown's marks escaped, for names and comments. */
 static void put_plain(FILE *out, const char *text)
 {
     for (const char *at = text; *at; at++) {
@@ -131,7 +131,7 @@ static void put_failure(FILE *out, const struct gb_attempt *a, const struct gb_c
             c->pattern);
 }
 
-/* What failed, and how to see it at home. */
+/* The failed checks, with the command that repeats each at home. */
 static void put_failures(FILE *out, const struct gb_attempt *a,
                          const struct gb_check_result_list *checks)
 {

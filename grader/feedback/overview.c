@@ -164,7 +164,7 @@ static enum st_code put_alike(cJSON *to, struct gradebook *book, struct st_error
     return code;
 }
 
-/* What the last run reported by name. */
+/* The notices of the last run, which name a submission each. */
 static enum st_code put_notices(cJSON *to, struct gradebook *book, struct st_error *err)
 {
     cJSON *notices = cJSON_AddArrayToObject(to, "notices");

@@ -8,11 +8,11 @@
 
 /** How far a run is. */
 struct ov_progress {
-    size_t done, total; /**< gradings of the run; total 0: none is going on */
+    size_t done, total; /**< gradings of the run; total 0: no run */
     double left_s;      /**< about; NAN: not known yet */
 };
 
-/** Writes the page. It needs nothing else, and loads itself again while a run goes on. */
+/** Writes the page. The page is one self-contained file, which reloads itself during a run. */
 enum st_code ov_page_write(const char *path, struct gradebook *book,
                            const struct ov_progress *progress, struct st_error *err);
 

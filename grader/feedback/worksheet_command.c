@@ -23,7 +23,7 @@ struct arguments {
     const char *gradebook, *out, *milestone;
 };
 
-/* What one submission's milestone is made of. */
+/* The worksheet of one milestone of one submission. */
 struct sheet {
     const struct sd_student *student; /* the first whose it is */
     const struct sd_milestone *milestone;

@@ -32,6 +32,7 @@ enum {
 struct bench_subject {
     char name[32];    /**< "m3", "cudnn", "cudnn-tf32" */
     char reason[400]; /**< why it is skipped; empty if it is not */
+    double tolerance; /**< for nn_conv_tolerance(): of the milestone with its name, 0: float32's */
     bool is_cudnn;
     enum vn_math math; /**< of cuDNN */
     int (*conv)(const struct conv_shape *, const float *, const float *, float *);
@@ -47,7 +48,7 @@ struct bench_subjects {
     size_t cudnn_workspace_bytes;
 };
 
-/** Adds a lab's library. @return ST_OK, also if it cannot be loaded: then it has a reason. */
+/** Adds a lab's library, which is judged by the tolerance in the rubric of milestone @p name. @return ST_OK, also if it cannot be loaded: then it has a reason. */
 enum st_code bench_subject_add_library(struct bench_subjects *all, const char *name,
                                        const char *path, struct st_error *err);
 

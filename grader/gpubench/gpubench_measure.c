@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { X, K, Y, REF, ATOL, ATOL_TF32, FLUSH, RESULT, BUFFERS };
+enum { X, K, Y, REF, ATOL, ATOL_TF32, ATOL_OWN, FLUSH, RESULT, BUFFERS };
 
 struct bench {
     const struct bench_plan *plan;
@@ -49,7 +49,7 @@ static int new_inputs(struct bench *b, unsigned round)
     struct rng r = rng_make(b->plan->seed, round);
     const size_t M = (size_t)b->shape.M;
     rng_fill(&r, b->host_k, nn_conv_k_elems(&b->shape), -0.5f, 0.5f);
-    nn_conv_tolerance(&b->shape, 1.0f, b->host_k, b->host_atol);
+    nn_conv_tolerance(&b->shape, 0, 1.0f, b->host_k, b->host_atol);
     for (size_t m = 0; m < M; m++)
         b->host_atol[M + m] = b->host_atol[m] * tf32_factor;
     int error = cudaMemcpy(b->buffer[K], b->host_k, b->bytes[K], cudaMemcpyHostToDevice);
@@ -100,6 +100,16 @@ cleanup:
     return code;
 }
 
+/* The tolerance of a milestone in lower precision than float32. */
+static int own_tolerance(struct bench *b, const struct bench_subject *s)
+{
+    if (s->tolerance <= 0)
+        return 0;
+    nn_conv_tolerance(&b->shape, s->tolerance, 1.0f, b->host_k, b->host_atol);
+    return cudaMemcpy(b->buffer[ATOL_OWN], b->host_atol, b->bytes[ATOL_OWN],
+                      cudaMemcpyHostToDevice);
+}
+
 /* ---- one turn ------------------------------------------------------------------------------- */
 
 static void give_up(struct bench_row *row, const char *status, const char *note)
@@ -139,7 +149,11 @@ static int turn(struct bench *b, struct bench_subject *s, struct bench_row *row,
     const size_t map =
         (size_t)(b->shape.H - b->shape.K + 1) * (size_t)(b->shape.W - b->shape.K + 1);
     struct bench_compared found;
-    bench_compare(b->buffer[Y], b->buffer[REF], b->buffer[tf32 ? ATOL_TF32 : ATOL],
+    const int atol = tf32 ? ATOL_TF32 : s->tolerance > 0 ? ATOL_OWN : ATOL;
+    error = own_tolerance(b, s);
+    if (error)
+        return error;
+    bench_compare(b->buffer[Y], b->buffer[REF], b->buffer[atol],
                   tf32 ? NN_RTOL * tf32_factor : NN_RTOL, nn_conv_y_elems(&b->shape), b->shape.M,
                   map, b->buffer[RESULT]);
     error = cudaMemcpy(&found, b->buffer[RESULT], sizeof found, cudaMemcpyDeviceToHost);
@@ -217,7 +231,7 @@ enum st_code bench_measure(const struct bench_plan *plan, struct bench_subjects 
     b.bytes[X] = nn_conv_x_elems(&b.shape) * sizeof(float);
     b.bytes[K] = nn_conv_k_elems(&b.shape) * sizeof(float);
     b.bytes[Y] = b.bytes[REF] = nn_conv_y_elems(&b.shape) * sizeof(float);
-    b.bytes[ATOL] = b.bytes[ATOL_TF32] = (size_t)b.shape.M * sizeof(float);
+    b.bytes[ATOL] = b.bytes[ATOL_TF32] = b.bytes[ATOL_OWN] = (size_t)b.shape.M * sizeof(float);
     /* Several times the cache; and writing it takes longer than the host needs to start a run. */
     b.bytes[FLUSH] = plan->is_virtual ? 4096 : 8 * plan->l2_bytes + ((size_t)64 << 20);
     b.bytes[RESULT] = sizeof(struct bench_compared);

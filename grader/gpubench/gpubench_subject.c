@@ -1,9 +1,13 @@
 /* The subjects of the measurement. All run in this one process, on the same buffers: an error of
  * one after which the device is unusable ends the benchmark. */
+#include "base/checkout.h"
 #include "grader/gpubench/gpubench.h"
 
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +45,24 @@ static struct bench_subject *add(struct bench_subjects *all, const char *name, s
     return s;
 }
 
+/* From one line of the rubric: a machine with a GPU has no YAML library. */
+static double tolerance_of(const char *milestone)
+{
+    char pattern[PATH_MAX], line[400];
+    struct st_error err;
+    const char *root = checkout_root(&err);
+    double tolerance = 0;
+    glob_t found = {0};
+    snprintf(pattern, sizeof pattern, "%s/labs/%s-*/rubric.yaml", root ? root : ".", milestone);
+    FILE *f = glob(pattern, 0, NULL, &found) ? NULL : fopen(found.gl_pathv[0], "r");
+    while (f && fgets(line, sizeof line, f) && sscanf(line, "tolerance: %lf", &tolerance) != 1)
+        ;
+    if (f)
+        fclose(f);
+    globfree(&found);
+    return tolerance;
+}
+
 enum st_code bench_subject_add_library(struct bench_subjects *all, const char *name,
                                        const char *path, struct st_error *err)
 {
@@ -56,6 +78,7 @@ enum st_code bench_subject_add_library(struct bench_subjects *all, const char *n
     if (!found)
         snprintf(s->reason, sizeof s->reason, "%s exports no conv_forward", path);
     memcpy(&s->conv, &found, sizeof found);
+    s->tolerance = tolerance_of(name);
     return ST_OK;
 }
 

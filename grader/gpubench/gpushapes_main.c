@@ -1,8 +1,8 @@
 /* One GPU library on the grader's unit shapes, checked on the device itself.
  *
- *     gpushapes [--seed N] [--save FILE] [--against FILE] LIBRARY
+ *     gpushapes [--seed N] [--save FILE] [--against FILE] NAME=LIBRARY
  *
- * Small enough for compute-sanitizer, and the same on a real and on the virtual GPU: what one of
+ * NAME is a milestone, whose tolerance holds. Small enough for compute-sanitizer, and the same on a real and on the virtual GPU: what one of
  * them saved, the other compares its own outputs with (make gpu-check). Tensors are allocated
  * afresh for every shape, with exactly their sizes.
  *
@@ -26,9 +26,23 @@
 enum { EXIT_RIGHT = 0, EXIT_WRONG = 1, EXIT_NOT_RUN = 2 };
 
 struct options {
-    const char *library, *save, *against;
+    char *name, *library;
+    const char *save, *against;
     unsigned long seed;
 };
+
+static void take_library(void *options, char *word, const struct option_row *row,
+                         struct argp_state *state)
+{
+    struct options *o = options;
+    char *equals = strchr(word, '=');
+    (void)row;
+    if (!equals || equals == word || o->library)
+        argp_error(state, "expected one NAME=LIBRARY, got '%s'", word);
+    *equals = '\0';
+    o->name = word;
+    o->library = equals + 1;
+}
 
 static const struct option_row rows[] = {
     {"seed", 's', "N", "seed of shapes and data (default: 1)",
@@ -38,8 +52,8 @@ static const struct option_row rows[] = {
     {"against", 'a', "FILE", "compare the outputs with those of another device",
      OPTION_TEXT(struct options, against)},
     {.value = "library",
-     .help = "expected a library, for example build/reference/m3/libconv.so",
-     OPTION_OPERAND(struct options, library)},
+     .help = "expected NAME=LIBRARY, for example m3=build/reference/m3/libconv.so",
+     OPTION_OPERANDS(take_library)},
     {0}};
 
 /* Totals of all shapes. */
@@ -129,7 +143,7 @@ static enum st_code run_shape(struct run *r, const struct gr_case_shape *spec, s
     }
     rng_fill(rng, host_x, x, -1, 1);
     rng_fill(rng, host_k, k, -0.5f, 0.5f);
-    nn_conv_tolerance(s, 1, host_k, atol);
+    nn_conv_tolerance(s, r->subject->tolerance, 1, host_k, atol);
     for (int i = 0; i < BUFFERS && !error; i++)
         error = cudaMalloc(&buffer[i], bytes[i]);
     if (!error)
@@ -192,7 +206,7 @@ static int run(const struct options *o, struct st_error *err)
     struct file_out file;
     char *other = NULL;
     size_t other_bytes = 0;
-    enum st_code code = bench_subject_add_library(&all, "library", o->library, err);
+    enum st_code code = bench_subject_add_library(&all, o->name, o->library, err);
     if (!code && all.subject[0].reason[0])
         code = st_fail(err, ST_BAD_FORMAT, "%s", all.subject[0].reason);
     struct run r = {.subject = all.subject};
@@ -226,7 +240,7 @@ int main(int argc, char **argv)
     struct options o = {.seed = 1};
     static const struct option_table table = {
         .rows = rows,
-        .operands = "LIBRARY",
+        .operands = "NAME=LIBRARY",
         .about = "Run a GPU library on the grader's unit shapes and check it on the device."};
     options_parse(&table, argc, argv, &o);
     struct st_error err = {0};

@@ -44,7 +44,7 @@ static enum st_code refuse(const struct gradebook *book, struct st_error *err, c
     return ST_BAD_FORMAT;
 }
 
-/* Whose file it is, and of which version. */
+/* Is it a gradebook, and of a version that this program can read? */
 static enum st_code check_version(struct gradebook *book, enum gb_access access,
                                   struct st_error *err)
 {
@@ -61,7 +61,7 @@ static enum st_code check_version(struct gradebook *book, enum gb_access access,
                                    : refuse(book, err, "the gradebook is empty",
                                             "grade a class first: grader class");
     if (id != GB_APPLICATION_ID)
-        return refuse(book, err, "this database is no gradebook",
+        return refuse(book, err, "this database is not a gradebook",
                       "name another file with --gradebook");
     if (version == GB_VERSION)
         return ST_OK;

@@ -32,7 +32,7 @@ enum { GB_VERSION = 4 };
 /** An open gradebook. */
 struct gradebook;
 
-/** What it is opened for. */
+/** Why it is opened. */
 enum gb_access {
     GB_READ,  /**< nothing is changed, not even an old schema, which is refused */
     GB_WRITE, /**< must exist; an older schema is brought up to date after a backup copy */
@@ -49,7 +49,7 @@ enum gb_access {
             OPTION_TEXT(type, member)                                                              \
     }
 
-/** Opens a gradebook. @return ST_OK; ST_NOT_FOUND; ST_BAD_FORMAT if it is no gradebook or one of a
+/** Opens a gradebook. @return ST_OK; ST_NOT_FOUND; ST_BAD_FORMAT if it is not a gradebook or of a
  * newer ConvLab; ST_IO if it is locked, read-only or the disk full. @p book is NULL on error. */
 enum st_code gb_open(struct gradebook **book, const char *path, enum gb_access access,
                      struct st_error *err);

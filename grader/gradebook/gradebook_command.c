@@ -95,7 +95,7 @@ int gr_command_gradebook(int argc, char **argv)
     static const struct option_table table = {
         .rows = rows,
         .about =
-            "Tell what is in a gradebook. It is a SQLite file; docs/gradebook.md describes its tables."};
+            "Print the contents of a gradebook. It is a SQLite file; docs/gradebook.md describes its tables."};
     struct arguments arguments = {.gradebook = GB_DEFAULT_PATH};
     options_parse(&table, argc, argv, &arguments);
     if (arguments.schema) {

@@ -20,7 +20,7 @@ enum st_code gb_setting_get(struct gradebook *book, const char *name, char **val
     return code;
 }
 
-/* What belongs to an attempt: X(table, its list in struct gb_graded). */
+/* The tables with rows of an attempt: X(table, its list in struct gb_graded). */
 #define PARTS(X)                                                                                   \
     X(check_result, checks) X(inference, inferences) X(timing, timings) X(artefact, artefacts)
 

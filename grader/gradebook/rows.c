@@ -1,5 +1,5 @@
-/* Reading and writing rows: one reader and one writer, which schema.def tells what the columns of a
- * table are and where they lie in its struct. */
+/* Reading and writing rows: one reader and one writer for all tables. schema.def lists the columns
+ * of each table and their members of its struct. */
 #include "grader/gradebook/gradebook_parts.h"
 
 #include <math.h>

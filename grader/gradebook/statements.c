@@ -24,7 +24,7 @@ enum st_code gb_fail(const struct gradebook *book, const char *doing, struct st_
         break;
     case SQLITE_NOTADB:
         code = ST_BAD_FORMAT;
-        hint = "this file is no gradebook: name another with --gradebook";
+        hint = "this file is not a gradebook: name another with --gradebook";
         break;
     case SQLITE_CORRUPT:
         code = ST_BAD_FORMAT;

@@ -25,8 +25,8 @@ enum {
     MAX_ARGUMENTS = 3 + 3 * HI_MAX_MILESTONES
 };
 
-/* An archive's limit is processor time. The limit of wall time is for a stalled machine, which is not the
- * archive's fault. */
+/* Processor time is the limit for an archive. Wall time is limited to ten times as much, only to end a run
+ * on a stalled machine. */
 static const struct gr_limits limits = {.wall_s = 300,
                                         .cpu_s = 30,
 #ifndef __SANITIZE_ADDRESS__ /* the sanitizer's shadow alone exceeds any limit */

@@ -33,7 +33,7 @@ static void print_versions(const struct hi_change *c)
 
 /* ---- checks ----------------------------------------------------------------------------------- */
 
-/* What a run was not asked for is no change. */
+/* A check that a run was not asked for does not count as a change. */
 static bool was_checked(const struct gr_check *check)
 {
     return check && (check->status != GR_SKIP || check->required);

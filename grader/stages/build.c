@@ -82,7 +82,7 @@ static enum st_code build_source(struct grading *g, struct st_error *err)
     char header[PATH_MAX], *command;
     path_format(header, sizeof header, "%s/common/%s.h", checkout_root(err),
                 g->milestone.exercise->file);
-    enum st_code code = gr_make_print_command(&g->milestone, &command, err);
+    enum st_code code = gr_make_print("print-lab-command", g->milestone.id, &command, err);
     if (!code)
         code = gr_source_build(&g->built, &g->host.sandbox, graded_file(g), g->milestone.file,
                                header, command, err);
@@ -96,11 +96,10 @@ static enum st_code build_in_place(struct grading *g, const struct gr_lab_files 
                                    struct st_error *err)
 {
     const char *argv[GR_COMMAND_ARGUMENTS + 1];
-    char target[64], folder[PATH_MAX], *command;
-    snprintf(target, sizeof target, "print-lab-%s", g->milestone.id);
+    char folder[PATH_MAX], *command;
     path_format(folder, sizeof folder, "%.*s", (int)(strrchr(g->library, '/') - g->library),
                 g->library);
-    enum st_code code = gr_make_print(target, &command, err);
+    enum st_code code = gr_make_print("print-lab", g->milestone.id, &command, err);
     if (!code)
         code = gr_command_split(command, argv, err);
     if (!code)

@@ -32,7 +32,7 @@ enum st_code gr_grading_prepare(struct grading *g, struct st_error *err)
     snprintf(r->technique, sizeof r->technique, "%s", g->rubric->technique);
     r->seed = o->seed;
     gr_source_describe(g);
-    gr_machine_describe(r, g->milestone.cuda);
+    gr_machine_describe(r, g->milestone.id);
     code = gr_host_choose(g, err);
     if (!code && !g->milestone.libraries) /* m0 runs no code of a student's */
         code = gr_sandbox_open(&g->host.sandbox, o->sandbox, g->host.build, err);

@@ -77,6 +77,11 @@ void gr_source_take(struct grading *g, const char *path);
  * g->host and the result's device. */
 enum st_code gr_host_choose(struct grading *g, struct st_error *err);
 
+/** Reads a virtual GPU's compute capability. @param name  a profile, or the path of one
+ * @param capability  set to 10 times it: 75; 0 after an error */
+enum st_code gr_profile_capability(const char *build, const char *name, unsigned *capability,
+                                   struct st_error *err);
+
 /** Stage: compiles the submission, unless it is a library. Fills in g->library; fails the check
  * "builds" if it does not compile. */
 enum st_code gr_build_check(struct grading *g, struct st_error *err);

@@ -3,7 +3,9 @@
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/toolkit.h"
+#include "grader/course/lab_make.h"
 #include "grader/stages/grading.h"
+#include "vgpu/gpus/gpu_profile.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -109,6 +111,51 @@ static enum st_code need_nvcc(struct st_error *err)
     return st_detail(err, ST_HINT, "run make setup, or set CUDA_HOME to the CUDA Toolkit's folder");
 }
 
+enum st_code gr_profile_capability(const char *build, const char *name, unsigned *capability,
+                                   struct st_error *err)
+{
+    char folder[PATH_MAX];
+    struct vg_profile profile;
+    path_format(folder, sizeof folder, "%s/vgpu/profiles", build);
+    const enum st_code code = vg_profile_read(&profile, folder, name, err);
+    *capability = code ? 0 : (unsigned)(profile.compute_major * 10 + profile.compute_minor);
+    return code;
+}
+
+/* A milestone's instructions may not exist on an older GPU. @param found  0: unknown */
+static enum st_code need_capability(const struct grading *g, unsigned found, struct st_error *err)
+{
+    const unsigned needed = g->rubric->compute_capability;
+    if (!found || found >= needed)
+        return ST_OK;
+    st_fail(err, ST_USAGE, "%s needs instructions that this GPU does not have", g->milestone.id);
+    st_detail(err, ST_WHERE, "%s", g->result->profile);
+    st_detail(err, ST_EXPECTED, "compute capability %u.%u or later", needed / 10, needed % 10);
+    st_detail(err, ST_GOT, "%u.%u", found / 10, found % 10);
+    return st_detail(err, ST_HINT, "use --device virtual, which is an H200");
+}
+
+static enum st_code need_gpu_capability(const struct grading *g, struct st_error *err)
+{
+    char *text;
+    if (!g->rubric->compute_capability)
+        return ST_OK;
+    enum st_code code = gr_make_print("print-lab-gpu", g->milestone.id, &text, err);
+    if (!code)
+        code = need_capability(g, (unsigned)strtoul(text, NULL, 10), err);
+    free(text);
+    return code;
+}
+
+static enum st_code need_profile_capability(const struct grading *g, struct st_error *err)
+{
+    unsigned found;
+    if (!g->rubric->compute_capability)
+        return ST_OK;
+    const enum st_code code = gr_profile_capability(g->host.build, g->host.profile, &found, err);
+    return code ? code : need_capability(g, found, err);
+}
+
 /* The result's device, profile and machine for the virtual GPU, as captions show them. */
 static void describe_virtual(struct grading *g)
 {
@@ -150,7 +197,7 @@ enum st_code gr_host_choose(struct grading *g, struct st_error *err)
         find_toolkit_libraries();
         snprintf(r->device, sizeof r->device, "gpu");
         snprintf(r->profile, sizeof r->profile, "the GPU");
-        return ST_OK;
+        return need_gpu_capability(g, err);
     }
     host->device = RUNNER_ON_VIRTUAL_GPU;
     snprintf(host->profile, sizeof host->profile, "%s",
@@ -158,6 +205,8 @@ enum st_code gr_host_choose(struct grading *g, struct st_error *err)
     if ((code = need_profile(build, host->profile, err)))
         return code;
     describe_virtual(g);
+    if ((code = need_profile_capability(g, err)))
+        return code;
     host->code_store = vg_code_store_make();
     host->progress = progress_share(&host->progress_fd);
     char device_program[PATH_MAX];

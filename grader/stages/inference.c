@@ -407,7 +407,7 @@ static enum st_code run_product(struct gr_inference_stage *in, struct gr_check *
 {
     enum { RANDOM_STREAM = 0x6e77 };
     struct grading *g = in->g;
-    struct gr_conv conv = {.shape = layer_shape(in, 0, size)};
+    struct gr_conv conv = {.shape = layer_shape(in, 0, size), .tolerance = g->rubric->tolerance};
     const size_t x = nn_conv_x_elems(&conv.shape), k = nn_conv_k_elems(&conv.shape);
     struct rng rng = rng_make(g->options->seed, RANDOM_STREAM + size);
     float *data = malloc((x + k) * sizeof *data);
@@ -458,8 +458,10 @@ static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *che
     else
         nn_dataset_scale(&in->set, 0, images, net->H, net->W, x);
     for (int layer = 0; good && layer < net->convs; layer++) {
-        struct gr_conv conv = {
-            .shape = layer_shape(in, layer, images), .x = x, .k = net->conv_weight[layer]};
+        struct gr_conv conv = {.shape = layer_shape(in, layer, images),
+                               .x = x,
+                               .k = net->conv_weight[layer],
+                               .tolerance = g->rubric->tolerance};
         good = run_layer(in, check, conv, layer, record, &code, err);
         progress_clear();
         if (layer == 0)

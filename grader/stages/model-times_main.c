@@ -129,6 +129,21 @@ static enum st_code write_rows(FILE *out, const char *profile, const char *miles
     return code;
 }
 
+/* @return whether the GPU has the instructions that a milestone needs. */
+static bool suits(const char *profile, const struct gr_milestone *milestone)
+{
+    struct gr_rubric *rubric;
+    struct st_error ignored;
+    unsigned found;
+    if (gr_rubric_load(&rubric, milestone->rubric, &ignored))
+        return false;
+    const unsigned needed = rubric->compute_capability;
+    gr_rubric_free(rubric);
+    return !needed ||
+           (!gr_profile_capability(checkout_build(&ignored), profile, &found, &ignored) &&
+            found >= needed);
+}
+
 /* @param only  a milestone, NULL for all */
 static enum st_code write_profile(FILE *out, const char *profile, const char *only,
                                   struct st_error *err)
@@ -140,7 +155,8 @@ static enum st_code write_profile(FILE *out, const char *profile, const char *on
         struct st_error ignored;
         char id[8];
         snprintf(id, sizeof id, "%c%d", exercise->letter, 2 + i % MILESTONES);
-        if ((only && strcmp(id, only) != 0) || gr_milestone_find(&milestone, id, &ignored))
+        if ((only && strcmp(id, only) != 0) || gr_milestone_find(&milestone, id, &ignored) ||
+            !suits(profile, &milestone))
             continue;
         fprintf(stderr, "%s %s\n", profile, id);
         if (strcmp(profile, default_profile) == 0)

@@ -99,7 +99,7 @@ static enum st_code write_report(struct grading *g, const char *folder, const ch
 
 /* ---- history ---------------------------------------------------------------------------------- */
 
-/* A report at a place of its own has no history, nor has one of a class. */
+/* The history keeps gradings with the usual report folder (not --report, as in a class) of code that builds. */
 static bool has_history(const struct grading *g)
 {
     return !g->options->report && g->result->source_hash[0] && !gr_failed(g->result, "builds");

@@ -1,6 +1,6 @@
 /* The stage that looks for the milestone's technique in the proof (work_proof.c).
  *
- * The timed runs are too large to be proved. They must execute the proved code. */
+ * The timed runs are too large for a proof, so they must execute the code that was proved. */
 #include "grader/technique/technique.h"
 
 #include "grader/stages/work_proof.h"

@@ -21,7 +21,7 @@ struct unit {
 };
 
 static enum st_code unit_make(struct unit *u, const struct gr_case_shape *spec, uint64_t seed,
-                              size_t number, struct st_error *err)
+                              size_t number, double tolerance, struct st_error *err)
 {
     const struct conv_shape *s = &spec->shape;
     size_t x = nn_conv_x_elems(s), k = nn_conv_k_elems(s), y = nn_conv_y_elems(s);
@@ -38,7 +38,7 @@ static enum st_code unit_make(struct unit *u, const struct gr_case_shape *spec, 
     rng_fill(&rng, u->x, x, -1, 1);
     rng_fill(&rng, u->k, k, -1, 1);
     nn_oracle_conv(s, u->x, u->k, u->ref);
-    nn_conv_tolerance(s, 1, u->k, u->atol);
+    nn_conv_tolerance(s, tolerance, 1, u->k, u->atol);
     return ST_OK;
 }
 
@@ -65,8 +65,8 @@ struct stage {
     char accident[512];             /* the first crash, hang or damage, with its shape; or "" */
     char accident_hint[320];
     char accident_pattern[32];
-    bool found;                                /* by the virtual GPU, which names line and thread */
-    bool only_k5;                              /* the other shapes have crashed often enough */
+    bool found;   /* the virtual GPU found it, and named line and thread */
+    bool only_k5; /* the other shapes have crashed often enough */
     size_t k5, k5_right, others, others_right; /* shapes with K = 5, and with other filters */
     uint64_t free_bytes;       /* of the device's memory, after the last run of this process */
     const struct unit *keeper; /* the last shape whose run left less of it */
@@ -465,7 +465,7 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
     progress_begin("unit shapes");
     for (size_t i = 0; i < n && go_on; i++) {
         progress_count(i, n, "shapes");
-        code = unit_make(&st->unit[i], &specs[i], g->options->seed, i, err);
+        code = unit_make(&st->unit[i], &specs[i], g->options->seed, i, g->rubric->tolerance, err);
         const size_t whole = st->whole;
         const bool had_accident = st->accident[0] != '\0';
         const size_t accidents = st->accidents;

@@ -49,7 +49,7 @@ static const cyaml_schema_value_t schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct sd_deadlines, fields)};
 
 struct telling {
-    sd_tell *tell;
+    sd_report *report;
     void *context;
     const char *path;
 };
@@ -61,16 +61,16 @@ static void say(const struct telling *t, const char *text, ...)
 {
     char line[1024];
     va_list args;
-    if (!t->tell)
+    if (!t->report)
         return;
     const int used = snprintf(line, sizeof line, "%.400s: ", t->path);
     va_start(args, text);
     vsnprintf(line + used, sizeof line - (size_t)used, text, args);
     va_end(args);
-    t->tell(t->context, line);
+    t->report(t->context, line);
 }
 
-/* @return the time, or NAN, told. */
+/* @return the time, or NAN, with a message. */
 static double take_time(const struct telling *t, const char *what, const char *text)
 {
     double seconds;
@@ -86,16 +86,16 @@ static void cap(const struct telling *t, const char *key, double *percent)
 {
     if (*percent >= 0 && *percent <= 100)
         return;
-    say(t, "%s: %g is no share of the points, taken as %d (expected 0 to 100)", key, *percent,
+    say(t, "%s: %g is not a share of the points, taken as %d (expected 0 to 100)", key, *percent,
         *percent > 100 ? 100 : 0);
     *percent = *percent > 100 ? 100 : 0;
 }
 
 enum st_code sd_deadlines_parse(struct sd_deadlines **deadlines, const char *text, size_t bytes,
-                                const char *path, sd_tell *tell, void *context,
+                                const char *path, sd_report *report, void *context,
                                 struct st_error *err)
 {
-    const struct telling t = {tell, context, path};
+    const struct telling t = {report, context, path};
     enum st_code code = gr_yaml_load(
         text, bytes, path, "deadlines", &schema, (void **)deadlines,
         "keys: due, extensions, slip_days, slip_days_of, policy, percent, at_most, grace_minutes, closed_after_days; see docs/deadlines.md",

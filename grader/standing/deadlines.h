@@ -27,7 +27,7 @@ enum sd_slip_of { SD_MEMBER, SD_TEAM };
 /** When a milestone is due. */
 struct sd_due {
     char *milestone, *at;
-    double at_s; /**< seconds since 1970; NAN: no time, told */
+    double at_s; /**< seconds since 1970; NAN: not a time, which was reported */
 };
 
 /** Somebody's later date. */
@@ -50,12 +50,12 @@ struct sd_deadlines {
     unsigned grace_minutes, closed_after_days;
 };
 
-/** Hears what is wrong with a part of the file that is left out; the rest counts. */
-typedef void sd_tell(void *context, const char *line);
+/** Receives the message about a part of the file that is wrong and left out; the rest counts. */
+typedef void sd_report(void *context, const char *line);
 
-/** Reads it. @param tell  or NULL. @return ST_BAD_FORMAT with the line if it is no such file. */
+/** Reads it. @param report  or NULL. @return ST_BAD_FORMAT with the line if the text is not in the format. */
 enum st_code sd_deadlines_parse(struct sd_deadlines **deadlines, const char *text, size_t bytes,
-                                const char *path, sd_tell *tell, void *context,
+                                const char *path, sd_report *report, void *context,
                                 struct st_error *err);
 
 /** Releases it; NULL is allowed. */

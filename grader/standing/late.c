@@ -12,7 +12,7 @@ enum { DAY_S = 86400, HOUR_S = 3600 };
 
 /* ---- what the gradebook keeps --------------------------------------------------------------- */
 
-enum st_code sd_deadlines_keep(struct gradebook *book, const char *path, sd_tell *tell,
+enum st_code sd_deadlines_keep(struct gradebook *book, const char *path, sd_report *report,
                                void *context, struct st_error *err)
 {
     struct sd_deadlines *read = NULL;
@@ -20,7 +20,7 @@ enum st_code sd_deadlines_keep(struct gradebook *book, const char *path, sd_tell
     size_t bytes;
     enum st_code code = file_read(path, 1 << 20, &text, &bytes, err);
     if (!code)
-        code = sd_deadlines_parse(&read, text, bytes, path, tell, context, err);
+        code = sd_deadlines_parse(&read, text, bytes, path, report, context, err);
     if (!code)
         code = gb_setting_put(book, &(struct gb_setting){(char *)"deadlines", text}, err);
     sd_deadlines_free(read);
@@ -46,7 +46,7 @@ struct working {
     struct gb_setting_list dues; /* of --due */
     struct gb_roster_list roster;
     struct gb_handin_list handins;
-    sd_tell *tell;
+    sd_report *report;
     void *context;
 };
 
@@ -100,12 +100,12 @@ static void tell_useless_extensions(const struct working *w)
                 line, sizeof line,
                 "the extension of %s for %s is for nobody%s%s (hint: a name or e-mail address of the roster)",
                 e->milestone, e->who, odd[0] ? ": " : "", odd);
-            w->tell(w->context, line);
+            w->report(w->context, line);
         } else if (isnan(due_of(w, e->milestone))) {
             snprintf(line, sizeof line,
                      "the extension of %s for %s extends nothing: the milestone has no due date",
                      e->milestone, e->who);
-            w->tell(w->context, line);
+            w->report(w->context, line);
         }
     }
 }
@@ -254,16 +254,16 @@ static enum st_code read_deadlines(struct working *w, struct st_error *err)
     if (!code) {
         const char *none = "slip_days: 0\n";
         code = sd_deadlines_parse(&w->deadlines, text ? text : none, strlen(text ? text : none),
-                                  "deadlines", w->tell, w->context, err);
+                                  "deadlines", w->report, w->context, err);
     }
     free(text);
     return code;
 }
 
-enum st_code sd_lates_make(struct sd_lates *lates, struct gradebook *book, sd_tell *tell,
+enum st_code sd_lates_make(struct sd_lates *lates, struct gradebook *book, sd_report *report,
                            void *context, struct st_error *err)
 {
-    struct working w = {.book = book, .lates = lates, .tell = tell, .context = context};
+    struct working w = {.book = book, .lates = lates, .report = report, .context = context};
     *lates = (struct sd_lates){0};
     enum st_code code = read_deadlines(&w, err);
     if (!code)
@@ -275,7 +275,7 @@ enum st_code sd_lates_make(struct sd_lates *lates, struct gradebook *book, sd_te
                               "ORDER BY submission, length(milestone), milestone");
     if (!code) {
         lates->counts_days = w.deadlines->policy == SD_NONE;
-        if (tell)
+        if (report)
             tell_useless_extensions(&w);
         add_all(&w);
         if (lates->n)

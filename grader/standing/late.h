@@ -27,8 +27,9 @@ struct sd_lates {
     bool counts_days; /**< the policy takes nothing by itself: days are for `late` of the weights */
 };
 
-/** Works them out from the gradebook. @param tell  hears of extensions for nobody and the like, or NULL */
-enum st_code sd_lates_make(struct sd_lates *lates, struct gradebook *book, sd_tell *tell,
+/** Works them out from the gradebook. @param report  receives a line for each mistake, such as an extension
+ * for an unknown student; or NULL */
+enum st_code sd_lates_make(struct sd_lates *lates, struct gradebook *book, sd_report *report,
                            void *context, struct st_error *err);
 
 /** A student's of a milestone, or NULL. */
@@ -39,7 +40,7 @@ const struct sd_late *sd_late_of(const struct sd_lates *lates, const char *stude
 void sd_lates_free(struct sd_lates *lates);
 
 /** Keeps a file of deadlines in the gradebook. @return ST_BAD_FORMAT: nothing is changed. */
-enum st_code sd_deadlines_keep(struct gradebook *book, const char *path, sd_tell *tell,
+enum st_code sd_deadlines_keep(struct gradebook *book, const char *path, sd_report *report,
                                void *context, struct st_error *err);
 
 /** Keeps one due date, as --due gives it, beside the file's, which come first. */
@@ -50,7 +51,7 @@ enum st_code sd_due_keep(struct gradebook *book, const char *milestone, double a
  * (or Moodle's "Last modified (submission)").
  * @param zone_s  of times without one, or NAN. @param taken  set to how many */
 enum st_code sd_times_import(struct gradebook *book, const char *path, const char *milestone,
-                             double zone_s, size_t *taken, sd_tell *tell, void *context,
+                             double zone_s, size_t *taken, sd_report *report, void *context,
                              struct st_error *err);
 
 #endif

@@ -14,7 +14,7 @@ struct arguments {
     const char *gradebook, *deadlines, *times, *milestone, *zone;
 };
 
-static void tell(void *context, const char *line)
+static void report(void *context, const char *line)
 {
     char shown[4 * SHOWN_BYTES];
     bool *told = context;
@@ -39,7 +39,7 @@ static enum st_code take_times(struct gradebook *book, const struct arguments *a
         zone_s = -zero;
     }
     enum st_code code =
-        sd_times_import(book, a->times, a->milestone, zone_s, &taken, tell, told, err);
+        sd_times_import(book, a->times, a->milestone, zone_s, &taken, report, told, err);
     if (!code)
         printf("%zu times taken\n", taken);
     return code;
@@ -96,11 +96,12 @@ int gr_command_late(int argc, char **argv)
     enum st_code code =
         gb_open(&book, a.gradebook, a.deadlines || a.times ? GB_WRITE : GB_READ, &err);
     if (!code && a.deadlines)
-        code = sd_deadlines_keep(book, a.deadlines, NULL, NULL, &err); /* told when they are used */
+        code = sd_deadlines_keep(book, a.deadlines, NULL, NULL,
+                                 &err); /* mistakes are reported when they are used */
     if (!code && a.times)
         code = take_times(book, &a, &told, &err);
     if (!code)
-        code = sd_lates_make(&lates, book, tell, &told, &err);
+        code = sd_lates_make(&lates, book, report, &told, &err);
     if (!code)
         print_late(&lates);
     sd_lates_free(&lates);

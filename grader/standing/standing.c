@@ -154,7 +154,7 @@ static void add_all(struct sd_class *class)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-enum st_code sd_class_read(struct sd_class *class, struct gradebook *book, sd_tell *tell,
+enum st_code sd_class_read(struct sd_class *class, struct gradebook *book, sd_report *report,
                            void *context, struct st_error *err)
 {
     memset(class, 0, sizeof *class);
@@ -173,7 +173,7 @@ enum st_code sd_class_read(struct sd_class *class, struct gradebook *book, sd_te
     if (!code)
         code = gb_roster_read(book, &class->roster, err, "ORDER BY line, name");
     if (!code)
-        code = sd_lates_make(&class->lates, book, tell, context, err);
+        code = sd_lates_make(&class->lates, book, report, context, err);
     if (!code)
         code = find_milestones(class, err);
     class->student = calloc(class->roster.n + class->submissions.n + 1, sizeof *class->student);

@@ -60,8 +60,8 @@ struct sd_class {
     struct gb_roster_list roster;
 };
 
-/** Reads it. @param tell  hears of deadlines' mistakes, or NULL */
-enum st_code sd_class_read(struct sd_class *class, struct gradebook *book, sd_tell *tell,
+/** Reads it. @param report  receives a line for each mistake in the deadlines; or NULL */
+enum st_code sd_class_read(struct sd_class *class, struct gradebook *book, sd_report *report,
                            void *context, struct st_error *err);
 
 /** Fills in the milestones' Op Times; sd_class_read() calls it. */

@@ -11,7 +11,7 @@ struct importing {
     struct gradebook *book;
     const char *path, *milestone;
     struct gb_roster_list roster;
-    sd_tell *tell;
+    sd_report *report;
     void *context;
 };
 
@@ -26,7 +26,7 @@ static void say(const struct importing *w, size_t line, const char *text, ...)
     va_start(args, text);
     vsnprintf(told + used, sizeof told - (size_t)used, text, args);
     va_end(args);
-    w->tell(w->context, told);
+    w->report(w->context, told);
 }
 
 static const char *field_of(const struct csv *csv, const struct csv_row *row,
@@ -38,7 +38,7 @@ static const char *field_of(const struct csv *csv, const struct csv_row *row,
     return text;
 }
 
-/* Whose row it is, by all that it says. */
+/* The person of a row, by all of its columns that name one. */
 static void take_person(const struct csv *csv, const struct csv_row *row, struct sd_person *person)
 {
     static const char *const names[4] = {"name", "submission", "full name", "student"};
@@ -95,12 +95,12 @@ static enum st_code import_row(const struct importing *w, const struct csv *csv,
 }
 
 enum st_code sd_times_import(struct gradebook *book, const char *path, const char *milestone,
-                             double zone_s, size_t *taken, sd_tell *tell, void *context,
+                             double zone_s, size_t *taken, sd_report *report, void *context,
                              struct st_error *err)
 {
     static const char *const headings[] = {"submitted", "submitted_at",
                                            "last modified (submission)"};
-    struct importing w = {book, path, milestone, {0}, tell, context};
+    struct importing w = {book, path, milestone, {0}, report, context};
     struct csv csv;
     int column = -1;
     *taken = 0;

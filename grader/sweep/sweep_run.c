@@ -99,7 +99,7 @@ static enum st_code build_all(struct sweep *s, struct st_error *err)
     path_format(folder, sizeof folder, "%s/sweep/%s", build, s->grading.milestone.id);
     enum st_code code = dir_make(folder, err);
     if (!code)
-        code = gr_make_print_command(&s->grading.milestone, &command, err);
+        code = gr_make_print("print-lab-command", s->grading.milestone.id, &command, err);
     if (code)
         return code;
     setenv("TMPDIR", folder, 1); /* where the builds' folders are made */
@@ -235,7 +235,8 @@ static enum st_code run_layer(struct sweep *s, size_t size, int layer, const flo
 {
     struct grading *g = &s->grading;
     const size_t images = s->options.images[size], rounds = rounds_for(s, images);
-    struct gr_conv conv = {.shape = s->shape[layer], .x = x, .k = k};
+    struct gr_conv conv = {
+        .shape = s->shape[layer], .x = x, .k = k, .tolerance = g->rubric->tolerance};
     conv.shape.B = (int)images;
     struct rng rng = rng_make(s->options.seed, (uint64_t)images << 8 | (unsigned)layer);
     const size_t warm_ups = g->host.device == RUNNER_ON_GPU ? 1 : 0;
@@ -320,7 +321,7 @@ static enum st_code prepare(struct sweep *s, struct st_error *err)
     snprintf(s->result.milestone, sizeof s->result.milestone, "%s", g->milestone.id);
     snprintf(s->result.subject, sizeof s->result.subject, "%s",
              s->options.reference ? "reference" : "submission");
-    gr_machine_describe(&s->result, g->milestone.cuda);
+    gr_machine_describe(&s->result, g->milestone.id);
     if ((code = gr_host_choose(g, err)) ||
         (code = gr_sandbox_open(&g->host.sandbox, s->options.sandbox, g->host.build, err)))
         return code;

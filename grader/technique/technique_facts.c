@@ -152,6 +152,12 @@ static double by_matrix(const struct gr_way *w)
     return fmax(0, 1 - ratio(others, taps(w) * outputs(w)));
 }
 
+static double by_pairs(const struct gr_way *w)
+{
+    const double others = w->multiplying.products - w->multiplying.paired_products;
+    return fmax(0, 1 - ratio(others, taps(w) * outputs(w)));
+}
+
 static double x_rewritten(const struct gr_way *w)
 {
     return w->total.x_rewritten;
@@ -165,6 +171,11 @@ static double without_x_shared(const struct gr_way *w)
 static double products(const struct gr_way *w)
 {
     return ratio(w->products, taps(w) * outputs(w));
+}
+
+static double multiplications(const struct gr_way *w)
+{
+    return ratio(w->total.products + w->total.other_products, taps(w) * outputs(w));
 }
 
 static double largest_part(const struct gr_way *w)
@@ -199,17 +210,23 @@ static double products_in_a_row(const struct gr_way *w)
     return least;
 }
 
+/* Tiles that reach past an edge multiply by zeros there, whose loads are not counted: half a product. */
+static double made(const struct gr_kernel_way *k)
+{
+    return k->products + k->padded_products / 2;
+}
+
 /* Words of x and k that threads load per product, other than to stage them, in the kernel that loads
  * most. Up to four times the products that y needs count: tiles that reach past an edge make extra ones. */
 static double loads_per_product(const struct gr_way *w)
 {
-    const double part = fmin(1, ratio(4 * taps(w) * outputs(w), w->multiplying.products));
+    const double part = fmin(1, ratio(4 * taps(w) * outputs(w), made(&w->multiplying)));
     double most = w->kernels ? 0 : 2;
     for (size_t i = 0; i < w->kernels; i++) {
         const struct gr_kernel_way *k = &w->kernel[i];
         const double direct = fmax(0, k->x_loads + k->k_loads - k->staged);
         if (does_much(w, k))
-            most = fmax(most, ratio(k->shared_loads + direct, part * k->products));
+            most = fmax(most, ratio(k->shared_loads + direct, part * made(k)));
     }
     return most;
 }

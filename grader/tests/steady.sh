@@ -6,8 +6,8 @@
 # Grades the references' libraries, as a student's would be (--lib), all milestones in turn, each run with a fresh
 # seed: every second round with --quick, the others with the comparison of Op Times too. With --textbook those of
 # grader/tests/textbook instead, with --quick and one image: for work and technique. Ends at the first
-# false fail, shows it, and says how to run it again. A check that says "too noisy, run again" is no fail,
-# but is counted. The table has a row per run: run, submission, seed, options, status, noisy, seconds, load.
+# false fail, shows it, and says how to run it again. A check that reports "too noisy, run again" is
+# counted, but does not fail. The table has a row per run: run, submission, seed, options, status, noisy, seconds, load.
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 libraries=reference/m[0-9]* options='--images 20 --quick' other='--images 20'
 if [ "$1" = --textbook ]; then

@@ -6,7 +6,7 @@
  * are device pointers: kernels may read and write through them, conv_forward() itself may only pass
  * them on.
  */
-/* You take your m8 and make it faster without changing what it computes: __restrict__ tells
+/* You take your m8 and make it faster without changing what it computes: __restrict__ promises
  * the compiler that x and k are not written to, so that it may load them through the read-only
  * path and in another order; loops whose length it knows, it can unroll. The assignment page
  * (README.md in this folder) says how to find out what your kernel spends its instructions

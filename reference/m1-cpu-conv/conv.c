@@ -78,7 +78,7 @@ int conv_seven_loops(const struct conv_shape *shape, const float *x, const float
     return 0;
 }
 
-/* A vector is as wide as the machine the compiler was told of. BLK_MAPS * BLK_VECS sums, BLK_VECS
+/* A vector is as wide as those of the machine that is compiled for. BLK_MAPS * BLK_VECS sums, BLK_VECS
  * inputs and one weight must fit into its vector registers: 32 with AVX-512, 16 otherwise. */
 #if defined(__AVX512F__)
 #define VEC_LANES             16

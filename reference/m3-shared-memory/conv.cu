@@ -12,10 +12,10 @@
 //~  * was wrong with your m2, what gain you expected and why, and what you measured. */
 //~
 /*
- * The idea. What the windows of a tile of outputs have in common is fetched from global memory
- * once: the threads of a block copy it, together, into shared memory, and add up from there. And
- * what a thread has loaded from there it uses several times: it computes outputs that need the same
- * elements.
+ * The idea. The windows of a tile of outputs share elements, which are fetched from global memory
+ * only once: the threads of a block copy them together into shared memory and add up from there.
+ * A thread also uses each element that it loads from there several times, since it computes outputs
+ * that need the same elements.
  *
  *     one input map                   shared memory              registers of a thread
  *
@@ -66,7 +66,7 @@
 
 static_assert(BLK_W + PART - 1 <= PITCH, "a row of the tile and its halo fits");
 
-/* What a block has in shared memory at a time. */
+/* The part of the tensors that a block has in shared memory at a time. */
 struct staged {
     float x[TILE_H + PART - 1][PITCH];     /* the tile and its halo, of one input map */
     alignas(16) float k[PART][PART][MAPS]; /* the filters' weights for that input map */
@@ -138,7 +138,7 @@ __global__ void conv_shared_tile(struct conv_shape shape, const float *x, const 
                                 BLK_W + Q - 1);
                         stage_k(&s, k + ((m0 * C + c) * K + p0) * K + q0, (size_t)C * K * K, M - m0,
                                 K, P, Q);
-                        __syncthreads(); /* all of it is there */
+                        __syncthreads(); /* everything is staged */
                         add_part(&s, P, Q, sum);
                     }
 

@@ -155,7 +155,7 @@ __global__ void conv_constant_weights(struct conv_shape shape, struct box box, c
                     __syncthreads(); /* nobody still reads what was staged before */
                     stage_x(s_x, x + (b * C + box.c0 + c) * H * W, H, W, h0 + box.p0 + p0,
                             w0 + box.q0 + q0, TILE_H + P - 1, BLK_W + Q - 1);
-                    __syncthreads(); /* all of it is there */
+                    __syncthreads(); /* everything is staged */
                     add_part(s_x, k0 + c * map_elems + p0 * row_elems + q0 * MAPS, row_elems, P, Q,
                              sum);
                 }

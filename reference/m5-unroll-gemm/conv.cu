@@ -113,7 +113,7 @@ __global__ void unroll(struct conv_shape shape, struct chunk chunk, const float 
     }
 }
 
-/* What a block of multiply() has in shared memory at a time. */
+/* The part of the matrices that a block of multiply() has in shared memory at a time. */
 struct staged {
     alignas(16) float k[BLK_L][BLK_M]; /* weights, so that a thread's rows lie side by side */
     alignas(16) float u[BLK_L][BLK_N]; /* of the unrolled matrix */
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(THREADS)
         __syncthreads(); /* nobody still reads what was staged before */
         stage_k(&s, k + m0 * length, M - m0, length, l0);
         stage_u(&s, u + n0, chunk.pitch, length, l0);
-        __syncthreads(); /* all of it is there */
+        __syncthreads(); /* everything is staged */
         multiply_staged(&s, row, column, sum);
     }
 

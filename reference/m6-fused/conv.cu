@@ -19,7 +19,7 @@
  * The idea. Convolution is a product of matrices: k, of M rows and depth = C * K * K columns, times
  * the unrolled x, of depth rows and a column for every output position of every image. m5 wrote the
  * second one to memory. Here it is made where it is used: a block brings a tile of k and a tile of
- * x unrolled into shared memory, multiplies them, and goes on along the depth.
+ * x unrolled into shared memory, multiplies them, and continues along the depth.
  *
  *                                                x unrolled: depth x B * H_out * W_out
  *                                                         n0          n0 + 256
@@ -72,15 +72,15 @@ static_assert(BLK_N % THREADS == 0, "all threads unroll as many columns");
 static_assert(BLK_M * BLK_K % THREADS == 0 && THREADS % BLK_K == 0,
               "all threads fetch as many weights");
 
-/** What a block multiplies in one step. Row r of a tile is a row (c, p, q) of the unrolled matrix:
- * it has weight (c, p, q) of BLK_M maps, and element (c, p, q) of BLK_N windows. */
+/** The tiles that a block multiplies in one step. Row r of a tile is a row (c, p, q) of the unrolled
+ * matrix: it has weight (c, p, q) of BLK_M maps, and element (c, p, q) of BLK_N windows. */
 struct tile {
     float weights[BLK_K][BLK_M + PAD]; /* a part of k, transposed */
     float unrolled[BLK_K][BLK_N];
     size_t offset[BLK_K]; /* of the elements of the tile after this one, from a window's begin */
 };
 
-/** What a thread fetches of each tile, and from where. */
+/** The elements of each tile that a thread fetches, and their addresses. */
 struct fetch {
     const float *window[COLUMNS]; /* where the windows of my columns begin in x */
     const float *weight[WEIGHTS]; /* where the weights of my maps begin in k */

@@ -74,15 +74,15 @@ static_assert(BLK_N % THREADS == 0, "all threads unroll as many columns");
 static_assert(BLK_M * BLK_K % THREADS == 0 && THREADS % BLK_K == 0,
               "all threads fetch as many weights");
 
-/** What a block multiplies in one step. Row r of a tile is a row (c, p, q) of the unrolled matrix:
- * it has weight (c, p, q) of BLK_M maps, and element (c, p, q) of BLK_N windows. */
+/** The tiles that a block multiplies in one step. Row r of a tile is a row (c, p, q) of the unrolled
+ * matrix: it has weight (c, p, q) of BLK_M maps, and element (c, p, q) of BLK_N windows. */
 struct tile {
     float weights[BLK_K][BLK_M + PAD]; /* a part of k, transposed */
     float unrolled[BLK_K][BLK_N];
     size_t offset[BLK_K]; /* of the elements of the tile after this one, from a window's begin */
 };
 
-/** What a thread fetches of each tile, and from where. */
+/** The elements of each tile that a thread fetches, and their addresses. */
 struct fetch {
     const float *window[COLUMNS]; /* where the windows of my columns begin in x */
     const float *weight[WEIGHTS]; /* where the weights of my maps begin in k */

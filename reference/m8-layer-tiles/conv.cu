@@ -116,10 +116,10 @@ __global__ void __launch_bounds__(BLK_MAP)
 }
 
 /** Layers with several input maps. A block brings a whole image, all its maps, into shared memory;
- * a thread makes ROWS outputs, one below the other, in MAPS output maps of it. Blocks go on with
- * the next image, and need not load the weights again.
+ * a thread makes ROWS outputs, one below the other, in MAPS output maps of it. A block continues
+ * with the next image, and need not load the weights again.
  *
- * What a thread reads, for each input map c and each column q of the filter:
+ * A thread reads, for each input map c and each column q of the filter:
  *
  *     the image: ROWS + K - 1 floats, one below the other     the weights: K * MAPS floats
  *                                                             (the same for most of a warp)

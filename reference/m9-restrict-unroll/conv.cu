@@ -7,7 +7,7 @@
  * them on.
  */
 /* BEGIN SOLUTION */
-//~ /* You take your m8 and make it faster without changing what it computes: __restrict__ tells
+//~ /* You take your m8 and make it faster without changing what it computes: __restrict__ promises
 //~  * the compiler that x and k are not written to, so that it may load them through the read-only
 //~  * path and in another order; loops whose length it knows, it can unroll. The assignment page
 //~  * (README.md in this folder) says how to find out what your kernel spends its instructions
@@ -16,9 +16,9 @@
 //~  * from each change and what you measured. */
 //~
 /*
- * The idea. What a multiprocessor issues beside multiply-adds is lost: it issues four instructions
- * per clock, and they could all be multiply-adds of 32 lanes. So the loops are unrolled where
- * indices become constants, memory is read only once and in wide pieces, and what does not depend
+ * The idea. Each instruction other than a multiply-add is a lost slot: a multiprocessor issues four
+ * instructions per clock, and they could all be multiply-adds of 32 lanes. So the loops are unrolled
+ * where indices become constants, memory is read only once and in wide pieces, and what does not depend
  * on the thread is left to the units that work once per warp. The kernels of m8 stay, and change:
  *
  *     conv_one_map   (C = 1)  a thread makes 3 rows of 2 outputs instead of 1, and loads and stores
@@ -80,8 +80,8 @@
 /** Rounds up to a multiple of unit. */
 #define ROUND_UP(n, unit) (((n) + (unit)-1) / (unit) * (unit))
 
-/** Weights of conv_ring: [c][q][group of MAPS_RING maps][p][map of the group]. What belongs to one
- * group is a run of whole 128 bytes. */
+/** Weights of conv_ring: [c][q][group of MAPS_RING maps][p][map of the group]. The weights
+ * of one group are a run of whole 128 bytes. */
 #define WEIGHTS_MOST 16384
 __constant__ __align__(256) float ring_weights[WEIGHTS_MOST];
 
@@ -177,7 +177,7 @@ __global__ void order_weights(struct conv_shape shape, const float *__restrict__
  * memory; the top of this file says how.
  * @param slots  images that the ring has room for: at least as many as a step can reach
  * @param teams  groups of maps that are computed at the same time: a power of 2, at most WARPS_RING
- * @pre shape.K = K, M >= MAPS_RING, H_out >= ROWS_RING; ring_weights are there; dynamic shared
+ * @pre shape.K = K, M >= MAPS_RING, H_out >= ROWS_RING; ring_weights are copied; dynamic shared
  * memory of slots images, each rounded up to 4 floats */
 template <int K>
 __global__ void __launch_bounds__(BLK_RING, 1)

@@ -38,7 +38,7 @@ right_solutions_are_shown() {
         grep -q '<td [^>]*>unit_shapes</td><td [^>]*>pass</td>' "$scratch/out"
 }
 
-skeletons_are_told_kindly() {
+skeletons_get_a_kind_message() {
     for lab in m2-gpu-baseline m3-shared-memory; do
         git show "HEAD:labs/$lab/conv.cu" >"$root/labs/$lab/conv.cu"
     done
@@ -74,7 +74,7 @@ root=$scratch/convlab-handout
 
 claim 'the archive has the notebook' cmp "$root/docs/convlab-colab.ipynb" docs/convlab-colab.ipynb
 claim 'right solutions are graded, and their plots are shown' right_solutions_are_shown
-claim 'skeletons are told kindly' skeletons_are_told_kindly
+claim 'an unwritten milestone gets a kind message' skeletons_get_a_kind_message
 claim 'a folder without ConvLab is reported' no_convlab_is_reported
 claim 'stored outputs are refused' stored_outputs_are_refused
 claims_end

@@ -224,7 +224,7 @@ static size_t count_outside(const struct conv_shape *s, const float *x, const fl
     for (size_t i = 0; i < nn_conv_x_elems(s); i++)
         x_max = fmaxf(x_max, fabsf(x[i]));
     nn_oracle_conv(s, x, k, expected);
-    nn_conv_tolerance(s, x_max, k, atol);
+    nn_conv_tolerance(s, 0, x_max, k, atol);
     for (size_t i = 0; i < elems; i++)
         outside +=
             !(fabsf(y[i] - expected[i]) <= atol[i / per_map % s->M] + NN_RTOL * fabsf(expected[i]));
@@ -300,7 +300,7 @@ Test(tolerance, is_the_documented_bound)
     const struct conv_shape s = {1, 2, 1, 4, 4, 2};
     const float k[8] = {1, -1, 2, -2, 0, 0, 0, 0.5f};
     float atol[2];
-    nn_conv_tolerance(&s, 3, k, atol);
+    nn_conv_tolerance(&s, 0, 3, k, atol);
     cr_expect(atol[0] == (float)(6 * 2 * 0x1p-24 * 3 * 6));
     cr_expect(atol[1] == (float)(6 * 2 * 0x1p-24 * 3 * 0.5));
 }
@@ -315,7 +315,7 @@ Test(compare, counts_what_is_wrong_and_only_that)
     double largest;
     rng_fill(&r, x, sizeof x / sizeof *x, -1, 1);
     rng_fill(&r, k, sizeof k / sizeof *k, -1, 1);
-    nn_conv_tolerance(&s, 1, k, atol);
+    nn_conv_tolerance(&s, 0, 1, k, atol);
     cr_assert_eq(n, sizeof y / sizeof *y);
 
     nn_oracle_conv(&s, x, k, y);

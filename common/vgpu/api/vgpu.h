@@ -26,7 +26,7 @@ struct vg_device;
 struct vg_module;
 struct vg_kernel;
 
-/** What a GPU is: the values of a profile (common/vgpu/gpus/NAME.yaml). */
+/** A GPU: the values of a profile (common/vgpu/gpus/NAME.yaml). */
 struct vg_profile {
     char name[32];    /**< "h200" */
     char product[96]; /**< "NVIDIA H200" */
@@ -70,11 +70,11 @@ struct vg_counters {
     uint64_t constant_requests, constant_wavefronts;
     uint64_t branches, divergent_branches, barriers;
     uint64_t fp32_fma, fp32_add_mul, fp64_ops, fp16_ops; /**< thread-level, for flop counts */
-    /* What the threads asked for; lanes that a guard switches off inside of a warp count, too. */
+    /* as requested by the threads, including lanes of a warp that a guard switches off */
     uint64_t global_load_bytes, global_store_bytes, shared_load_bytes, shared_store_bytes;
 };
 
-/** What a kernel's time is made of: X(NAME, text, group). The text names it in the trace: "limiter"
+/** The terms of a kernel's time: X(NAME, text, group). The text names it in the trace: "limiter"
  * is the largest term, "ns_TEXT" what each would take alone. Resources of one group are passed one
  * after another by the same work, so the slowest counts for the group; groups overlap
  * (vgpu/probe/model.h). */
@@ -109,13 +109,13 @@ struct vg_dim {
     uint32_t x, y, z;
 };
 
-/** What one launch did. */
+/** The report of one launch. */
 struct vg_launch_report {
     bool faulted; /**< a finding that ends the kernel was made */
     enum vg_fault_kind fault;
     struct vg_counters counters;
     int registers;
-    int registers_sm; /**< of the cubin that says so: 90 for sm_90; 0: they are estimated */
+    int registers_sm; /**< of the cubin that they are taken from: 90 for sm_90; 0: estimated */
     size_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
     double occupancy;         /**< achieved, modelled: resident warps / maximum */
     double modelled_ns;       /**< duration on the profile's GPU */
@@ -134,9 +134,9 @@ enum st_code vg_device_open(struct vg_device **device, const struct vg_profile *
  * so that programs which depend on the order show it: the same seed gives the same order. 0: by
  * number, on all cores. */
 void vg_device_seed(struct vg_device *device, uint64_t seed);
-/** What executes: the interpreter; native code wherever there is a translator, made before the code is
- * run for the first time; or that for what is run often, while the interpreter goes on. Results,
- * findings, counters and times are the same. */
+/** The engine: the interpreter; native code, translated before the code runs for the first time (if
+ * there is a translator); or AUTO, the interpreter, with native code for parts that run often,
+ * translated while the interpreter runs them. Results, findings, counters and times are the same. */
 enum vg_engine { VG_ENGINE_AUTO, VG_ENGINE_INTERPRETER, VG_ENGINE_NATIVE };
 struct vg_translator;
 /** Of the modules that are loaded from now on; a device begins with the interpreter. @param find  is
@@ -241,9 +241,8 @@ void vg_host_set(struct vg_device *device, vg_host_waits *waits, void *context);
 /** Counts launches, their blocks and those that have ended in memory that others read; NULL: no more. */
 void vg_progress_set(struct vg_device *device, struct progress_shared *shared);
 
-/** From now on each launch report tells how many threads ran each basic block, as text:
- * "FUNCTION.BLOCK:THREADS ..." with the numbers that ptx_decode() gives, those never run left out.
- */
+/** From now on each launch report has the number of threads that ran each basic block, as text:
+ * "FUNCTION.BLOCK:THREADS ..." with ptx_decode()'s numbers; blocks that no thread ran are omitted. */
 void vg_blocks_keep(struct vg_device *device);
 /** From now on one block of each kernel is recorded, that in the middle of its largest launch's grid. */
 void vg_blocks_record(struct vg_device *device);
@@ -253,13 +252,13 @@ void vg_recordings_write(const struct vg_device *device, FILE *out);
  * start of a variable; "" if nothing does. */
 void vg_address_name(const struct vg_device *device, uint64_t address, char *to, size_t room);
 
-/** What a proof by execution (exec/proof.h) is about. */
+/** The tensors of a proof by execution (exec/proof.h). */
 enum vg_proof_tensor { VG_PROOF_X, VG_PROOF_K, VG_PROOF_Y, VG_PROOF_TENSORS };
 
-/** Starts a proof, or starts it anew, with new random elements. Before the first launch; only the
- * interpreter proves, on one core. */
+/** Starts or restarts a proof, with new random elements. To be called before the first launch; only
+ * the interpreter proves, on one core. */
 enum st_code vg_proof_start(struct vg_device *device, struct st_error *err);
-/** Says how many weights an output map has, so that tiles of the unrolled matrix are told from others. */
+/** Sets the number of weights of an output map, which distinguishes tiles of the unrolled matrix. */
 void vg_proof_taps(struct vg_device *device, size_t taps);
 /** Says where a tensor is, which holds its values already. @return false without memory. */
 bool vg_proof_tensor(struct vg_device *device, enum vg_proof_tensor which, uint64_t address,
@@ -275,7 +274,7 @@ double vg_proof_largest(const struct vg_device *device, size_t map);
  * this; what the host puts in the place of a sum loses all. */
 #define VG_PROOF_LOST (1.0 / 16)
 
-/** What an output was made of. */
+/** One word of y: the element of x or k that it is, or the products that were added to it. */
 struct vg_proof_word {
     bool has_element; /**< false: of no element of x or k */
     bool is_zero;     /**< the number is */
@@ -288,7 +287,7 @@ struct vg_proof_word {
 };
 void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof_word *to);
 
-/** What a kernel did, all its launches together: X(count). Counts of threads; memory in words. */
+/** Counts of a kernel over all its launches: X(count). Threads are counted; memory is in words. */
 #define VG_PROOF_COUNTS(X)                                                                         \
     X(launches)                                                                                    \
     X(blocks)                                                                                      \
@@ -296,6 +295,9 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(columns)         /* ... its blockDim.x */                                                    \
     X(products)        /* of x and k */                                                            \
     X(matrix_products) /* ... of these, by matrix instructions */                                  \
+    X(paired_products) /* ... two at a time, of halves, or by matrix instructions of such */       \
+    X(other_products)  /* of x and x, of k and k, or of sums of such products */                   \
+    X(padded_products) /* of x or k and a zero, by instructions that make products as well */      \
     X(x_loads)         /* from global or constant memory */                                        \
     X(k_loads)         /* the same */                                                              \
     X(buffer_words)    /* of global memory to which x was copied, that were loaded again */        \
@@ -324,7 +326,7 @@ struct vg_proof_kernel {
 size_t vg_proof_kernels(const struct vg_device *device);
 const struct vg_proof_kernel *vg_proof_kernel(const struct vg_device *device, size_t i);
 
-/** What one thread did on the way to an output. */
+/** The kinds of steps by which one thread computes an output. */
 enum vg_proof_step_kind {
     VG_PROOF_LOAD,
     VG_PROOF_STORE,
@@ -372,8 +374,8 @@ bool vg_proof_recent(const struct vg_device *device, size_t i, struct vg_proof_r
 
 /** Findings so far, oldest first; valid until the next call on the device. */
 size_t vg_faults(const struct vg_device *device, const struct vg_fault **faults);
-/** What kernels print between two looks is dropped beyond about so much, as hardware drops what its
- * buffer cannot hold. */
+/** Most bytes, about, that kernels can print between two calls of vg_printf_take(). Later text is
+ * dropped, as hardware drops text that does not fit into its buffer. */
 #define VG_PRINT_BYTES_MAX ((size_t)64 << 20)
 /** Takes what kernels printed with printf since the last call: malloc'd text, NUL-terminated. */
 char *vg_printf_take(struct vg_device *device, size_t *bytes);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { BRANCH_CLOCKS = 14, BARRIER_CLOCKS = 20, SLOT_BYTES = 4 };
+enum { BRANCH_CLOCKS = 14, BARRIER_CLOCKS = 20, SLOT_BYTES = 4, PREDICATED_MOST = 12 };
 
 /* When the value of a slot of the frame is ready; of an older block: at once. */
 struct ready {
@@ -94,16 +94,39 @@ static void step(struct walk *w, const struct ir_function *f, const struct ir_in
     w->last = fmax(w->last, w->issued);
 }
 
+/* ptxas makes a branch around a few instructions a predicate of these: then the loads behind them need
+ * not wait. In such code all paths come together again: the block behind is executed as often as the
+ * one with the branch.
+ * @return the instruction where they do, or 0 */
+static size_t joined_at(const struct vg_module *m, const struct ir_function *f,
+                        const struct vg_tally *t, size_t i)
+{
+    const struct ir_insn *in = &f->insns[i];
+    if (in->op != IR_BRA || !in->guard || in->target <= i || in->target > i + PREDICATED_MOST)
+        return 0;
+    const uint64_t warps = t->block_warps[m->block_of[in->number]];
+    if (t->block_warps[m->block_of[f->insns[in->target].number]] != warps)
+        return 0;
+    for (size_t j = i + 1; j < in->target; j++) {
+        const enum ir_class class = ir_rows[f->insns[j].op].class;
+        if (class == IR_CLASS_SYNC || f->insns[j].op == IR_BRA || f->insns[j].op == IR_CALL ||
+            t->block_warps[m->block_of[f->insns[j].number]] > warps)
+            return 0;
+    }
+    return in->target;
+}
+
 static double function_clocks(const struct vg_module *m, const struct ir_function *f,
                               const struct vg_tally *t, const struct path_latencies *l)
 {
     struct walk w = {.slot_count = f->frame_bytes / SLOT_BYTES};
     double sum = 0;
+    size_t joined = 0; /* blocks up to this instruction belong to the one before */
     w.slots = calloc(w.slot_count + 1, sizeof *w.slots);
     for (size_t i = 0; w.slots && i < f->insn_count; i++) {
         const struct ir_insn *in = &f->insns[i];
         const uint32_t block = m->block_of[in->number];
-        if (in->op == IR_ENTER || in->op == IR_ENTER_JOIN) {
+        if ((in->op == IR_ENTER || in->op == IR_ENTER_JOIN) && (!joined || i > joined)) {
             if (w.block)
                 sum += (w.last + BRANCH_CLOCKS) * (double)t->block_warps[w.block - 1];
             w.block = block + 1;
@@ -111,6 +134,8 @@ static double function_clocks(const struct vg_module *m, const struct ir_functio
         }
         if (t->block_warps[block])
             step(&w, f, in, l);
+        const size_t join = joined_at(m, f, t, i);
+        joined = join ? join : joined;
     }
     if (w.block && w.slots)
         sum += (w.last + BRANCH_CLOCKS) * (double)t->block_warps[w.block - 1];

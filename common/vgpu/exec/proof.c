@@ -245,11 +245,13 @@ const struct vg_proof_kernel *vg_proof_kernel(const struct vg_device *d, size_t 
     struct proof_kernel *k = &d->proof->kernels[i];
     uint64_t most = 0;
     k->counts.executed_sites = k->counts.product_sites = k->counts.store_sites = 0;
+    k->counts.padded_products = 0;
     for (size_t s = 0; s < k->site_count; s++)
         most = k->sites[s].products > most ? k->sites[s].products : most;
     for (size_t s = 0; s < k->site_count; s++) {
         k->counts.executed_sites += k->sites[s].executed;
         k->counts.product_sites += k->sites[s].products > most / 3;
+        k->counts.padded_products += k->sites[s].products ? k->sites[s].padded : 0;
         k->counts.store_sites += k->sites[s].stores;
     }
     return &k->counts;

@@ -91,6 +91,7 @@ struct proof_tensor {
 /** An instruction. */
 struct proof_site {
     uint64_t products; /**< of x and k, that it made */
+    uint64_t padded;   /**< of x or k and a zero */
     bool executed, stores;
 };
 
@@ -219,7 +220,9 @@ PROOF_INLINE struct origin proof_origin(struct proof_value v, enum ptx_type type
                                .way = v.way,
                                .value = bits_of_f32(number),
                                .lost = bits_of_f32(v.lost)};
-    const float lost = v.lost + 0x1p-8f * __builtin_fabsf(number);
+    /* by its own rounding; operands add by how much the value that is kept differs */
+    const bool has_11_bits = type == PTX_TYPE_f16 || type == PTX_TYPE_f16x2;
+    const float lost = v.lost + (has_11_bits ? 0x1p-12f : 0x1p-9f) * __builtin_fabsf(number);
     return (struct origin){.low = v.element,
                            .way = v.way,
                            .value = (bits_of_f32(number) + 0x8000) >> 16,

@@ -86,10 +86,12 @@ static void multiply(struct vg_warp *w, const struct ir_insn *in, const struct m
                      struct product *p)
 {
     uint32_t count = 0;
+    bool halves = false;
     struct matrix_element at;
     struct proof_value *const values[] = {NULL, p->a, p->b, p->c};
     for (int which = MATRIX_A; which <= MATRIX_C; which++)
         for (int i = 0; matrix_element(w, in, (enum matrix_operand)which, i, &at); i++) {
+            halves |= which == MATRIX_A && (at.type == PTX_TYPE_f16 || at.type == PTX_TYPE_bf16);
             values[which][at.index] = proof_operand_of(
                 element_get(w, at.regs, at.e, at.lane, at.type), matrix_number(w, &at), at.type, 0);
         }
@@ -98,6 +100,7 @@ static void multiply(struct vg_warp *w, const struct ir_insn *in, const struct m
                     proof_origin(dot(p, s, at.index / s->n, at.index % s->n, &count), at.type));
     count_reuse(w, s, p);
     proof_counts(w)->matrix_products += count;
+    proof_counts(w)->paired_products += halves ? count : 0;
     proof_multiplied(w, in, count ? w->mask : 0, count);
 }
 

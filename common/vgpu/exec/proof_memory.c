@@ -50,7 +50,7 @@ struct proof_place proof_place(const struct vg_warp *w, const struct ir_insn *in
     struct proof_place at = {.space = space_of(address, (enum ptx_space)in->space), .lane = lane};
     if (at.space == PTX_SPACE_SHARED) {
         at.address = in_window(address, VG_SHARED_BASE) ? address - VG_SHARED_BASE : address;
-        if (at.address + 4 <= w->block->shared_bytes)
+        if (at.address / 4 < (w->block->shared_bytes + 3) / 4)
             at.origin = proof_shared(w->block, at.address / 4);
     } else if (at.space == PTX_SPACE_LOCAL) {
         at.address = in_window(address, VG_LOCAL_BASE) ? address - VG_LOCAL_BASE : address;

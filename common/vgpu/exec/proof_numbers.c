@@ -4,20 +4,29 @@
 
 #include <math.h>
 
+struct counted {
+    uint32_t products;
+    uint32_t padded; /* x or k times a zero */
+};
+
 PROOF_INLINE bool is_zero(struct proof_value a)
 {
     return !a.element && a.number == 0;
 }
 
 PROOF_INLINE struct proof_value multiply(struct proof_value a, struct proof_value b,
-                                         enum ptx_type type, uint32_t *count)
+                                         enum ptx_type type, struct counted *count)
 {
     bool multiplied = false;
-    if ((!a.element && !b.element) || is_zero(a) || is_zero(b))
+    if (!a.element && !b.element)
         return (struct proof_value){0};
+    if (is_zero(a) || is_zero(b)) {
+        count->padded += ((a.way | b.way) & (WAY_OF_X | WAY_OF_K)) != 0;
+        return (struct proof_value){0};
+    }
     const struct proof_value r =
         proof_product(proof_number(a, type), proof_number(b, type), &multiplied);
-    *count += multiplied;
+    count->products += multiplied;
     return r;
 }
 
@@ -32,7 +41,8 @@ PROOF_INLINE struct proof_value add(struct proof_value a, struct proof_value b, 
 
 /* A product that has no element is 0, or of two numbers that have none. */
 PROOF_INLINE struct proof_value fused(struct proof_value a, struct proof_value b,
-                                      struct proof_value c, enum ptx_type type, uint32_t *count)
+                                      struct proof_value c, enum ptx_type type,
+                                      struct counted *count)
 {
     struct proof_value product = multiply(a, b, type, count);
     if (!product.element && !a.element && !b.element && type == PTX_TYPE_f32)
@@ -57,7 +67,7 @@ static bool is_chosen(double a, double b)
 
 PROOF_INLINE struct proof_value compute(enum proof_kind kind, enum ptx_type type,
                                         struct proof_value a, struct proof_value b,
-                                        struct proof_value c, uint32_t *count)
+                                        struct proof_value c, struct counted *count)
 {
     switch (kind) {
     case KIND_ADD:
@@ -111,7 +121,7 @@ static uint32_t note(const struct ir_insn *in, const struct vg_warp *w, uint32_t
 /* The result of a lane, or of a half of it. */
 PROOF_INLINE struct proof_value lane_compute(const struct ir_insn *in, const struct vg_warp *w,
                                              uint32_t lane, enum proof_kind kind,
-                                             enum ptx_type type, int half, uint32_t *count)
+                                             enum ptx_type type, int half, struct counted *count)
 {
     const struct proof_value none = {0}, a = proof_operand(w, in->a, lane, type, half);
     const struct proof_value b = has_two(kind) ? proof_operand(w, in->b, lane, type, half) : none;
@@ -136,19 +146,28 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
         step[__builtin_ctz(left)] = note(in, w, (uint32_t)__builtin_ctz(left), kind, type);
     struct origin *to = proof_open(w, in->d, stride);
     const bool watched = proof_tile_watched(w);
-    uint32_t count = 0, multiplied = 0;
+    struct counted count = {0};
+    uint32_t multiplied = 0, others = 0, paired = 0;
     for (uint32_t left = lanes; left; left &= left - 1) {
-        const uint32_t i = (uint32_t)__builtin_ctz(left), before = count;
+        const uint32_t i = (uint32_t)__builtin_ctz(left), before = count.products;
+        const bool multiplies = (kind == KIND_MULTIPLY || three) &&
+                                proof_word_of(w, in->a, i, 0).way &&
+                                proof_word_of(w, in->b, i, 0).way;
         struct origin o = proof_origin(lane_compute(in, w, i, kind, type, 0, &count), type);
         if (pair)
             o = proof_joined(o, proof_origin(lane_compute(in, w, i, kind, type, 1, &count), type));
-        if (watched && count != before)
+        if (watched && count.products != before)
             proof_tile_multiplied(w, proof_word_of(w, in->a, i, 0), proof_word_of(w, in->b, i, 0));
         o.step = step[i];
         to[i * stride] = o;
-        multiplied |= count != before ? left & -left : 0;
+        others += multiplies && count.products == before;
+        paired += pair && count.products - before == 2 ? 2 : 0;
+        multiplied |= count.products != before ? left & -left : 0;
     }
-    proof_multiplied(w, in, multiplied, count);
+    proof_multiplied(w, in, multiplied, count.products);
+    proof_of(w)->running->sites[in->number].padded += count.padded;
+    proof_counts(w)->other_products += others;
+    proof_counts(w)->paired_products += paired;
 }
 
 static __attribute__((noinline)) void lanes_compute_any(const struct ir_insn *in, struct vg_warp *w,

@@ -175,8 +175,8 @@ if wanted cores_race_global_addition; then
     fi
 fi
 
-# Nothing shows which engine ran: neither the program nor any table. (On one core: how long a block waits for
-# a lock that one on another core holds, is no property of an engine.)
+# Nothing shows which engine ran: neither the program nor any table. (On one core: the time that a
+# block waits for a lock held by a block on another core does not depend on the engine.)
 for name in coop_grid last_block spin_lock divergence atomics additions matmul_tiled reduce_shuffle recursion \
     half_arithmetic async_copy textures; do
     wanted "engines_$name" || continue

@@ -80,7 +80,7 @@ run_class() {
     say 'done'
 }
 
-# Another program computes now and then on the same GPU: until noise is told, and then until the end.
+# Another program computes now and then on the same GPU: until the first report of noise, then until the end.
 noise() {
     "$("$top/common/mk/find-cuda.sh")/bin/nvcc" -O2 -arch=native -o busy busy.cu || return
     for until in told end; do
@@ -111,7 +111,7 @@ overlaps() { # GRADEBOOK = | <>
     sql "$1" "SELECT count(*) FROM attempt a JOIN attempt b ON a.id < b.id AND a.timed_on $2 b.timed_on
         AND a.timed_from < b.timed_until AND b.timed_from < a.timed_until"
 }
-beside() { # GRADEBOOK: gradings that went on beside another's times
+beside() { # GRADEBOOK: gradings that ran while another was timed
     sql "$1" 'SELECT count(DISTINCT b.id) FROM attempt a JOIN attempt b ON a.id <> b.id
         AND a.timed_from < b.finished AND b.started < a.timed_until'
 }
@@ -157,7 +157,7 @@ END
         "$([ "$(overlaps calm.db '<>')" -gt 0 ] && echo some)" some
     cores=$(sql calm.db "SELECT DISTINCT timed_on FROM attempt WHERE device = 'cpu' AND timed_on <> ''")
     judge "the CPU's times were taken on $cores, which builds kept away from" "$(sed -n 's/^Times of the CPU on \(.*\), which.*/\1/p' calm.txt)" "$cores"
-    judge 'beside a program that computes on the same GPU now and then, and ends when noise is told: graded again, then quiet (tries, alone, noisy)' \
+    judge 'beside a program that computes on the same GPU now and then, and ends at the first report of noise: graded again, then quiet (tries, alone, noisy)' \
         "$(noise_of noisy-told.db)" '2 1 0'
     judge 'the same beside a program that does not end: graded again, and marked' \
         "$(noise_of noisy-end.db)" '2 1 1'

@@ -3,8 +3,8 @@
 #
 #   class-killed.sh SECONDS KILLS JOBS SEED      in class-check's folder; SECONDS: what it takes undisturbed
 #
-# Moments are spread over the whole of the work: each run goes on for a random time of at most 1.6 times its share.
-# Half way there one of its graders is killed, which is a fault of the machine to it. kills.txt has both numbers.
+# Moments are spread over the whole of the work: each run lasts a random time of at most 1.6 times its share.
+# Halfway, one of its graders is killed, which the run counts as a fault of the machine. kills.txt has both numbers.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-../..}" && pwd)
 . "$here/class-tools.sh"

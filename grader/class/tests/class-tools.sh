@@ -6,8 +6,8 @@ sandbox=$("$build/grader" sandbox >/dev/null 2>&1 || echo --no-sandbox)
 # sql GRADEBOOK STATEMENT: rows, with blanks between the columns.
 sql() { sqlite3 -separator ' ' "$1" "$2"; }
 
-# What two runs must have in common: everything but times, runs, and how often something was tried. (Addresses in
-# messages are other ones in every process.)
+# The columns that are equal in two runs: all but times, runs and numbers of tries. (Addresses in messages differ in
+# every process.)
 same_columns='SELECT g.submission, g.milestone, g.status, g.score, g.max_score, a.seed, a.source_hash, a.options,
     a.exit_status, a.message, c.position, c.name, c.status, c.points, c.pattern
     FROM grade g JOIN attempt a ON a.id = g.attempt LEFT JOIN check_result c ON c.attempt = a.id

@@ -1,6 +1,6 @@
 #!/bin/sh
-# grader class, on a few submissions: what is graded, what is rejected and why, what is told by name; a run
-# that is killed three times ends like one that is not; what a full disk, a lock, another version does.
+# grader class, on a few submissions: the graded and the rejected ones, with reasons; notices that name a
+# submission; a run that is killed three times, which ends like one that is not; a full disk, a lock, another version.
 #
 #   CONVLAB_BUILD=build class.sh
 here=$(cd "$(dirname "$0")" && pwd)
@@ -46,7 +46,7 @@ has_status() { # GRADEBOOK NAME STATUS
 }
 
 tells() { # GRADEBOOK TEXT
-    grep -qF -- "$2" "said-$1" || { echo "not told: $2"; cat "said-$1"; return 1; }
+    grep -qF -- "$2" "said-$1" || { echo "not reported: $2"; cat "said-$1"; return 1; }
 }
 
 # ---- archives, names, doubles -------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ claim 'a double row is named' tells bad.db 's001: roster, line 3: is already in 
 claim 'a row without a name is named' tells bad.db 'roster, line 4: no name'
 claim 'an open quote is named' tells bad.db 'roster, line 10: a quote that is not closed'
 claim 'who has handed in alone and in a team is named' tells bad.db 'it'"'"'s "q": has handed in alone, which counts, and in team a-good, too'
-claim 'a name with a blank behind it is told' tells bad.db 'blank : roster, line 9: a blank before or behind a name is part of it'
+claim 'a name with a blank after it is reported' tells bad.db 'blank : roster, line 9: a blank before or behind a name is part of it'
 member_has_a_team() {
     ! "$build/grader" manual --gradebook bad.db member m1 late_days 1 >said-member 2>&1 && tells member "in the roster's team a-good"
 }
@@ -156,11 +156,11 @@ claim 'the same command again grades nothing' again_is_nothing
 gradebook_is_none() { # in the class's folder, where the command was started
     mkdir self && cp -r in/s002 self && for run in 1 2; do
         (cd self && "$build/grader" class . --milestones m1 --quick --images 1 $sandbox >../said-self 2>&1) || { cat said-self; return 1; }
-        ! tells self 'gradebook.db.files m1' && ! tells self 'is no submission' || return 1
+        ! tells self 'gradebook.db.files m1' && ! tells self 'is not a submission' || return 1
     done >/dev/null
     [ "$(sql self/gradebook.db 'SELECT submission FROM grade')" = s002 ]
 }
-claim 'a gradebook in the class'"'"'s folder is no submission' gradebook_is_none
+claim 'a gradebook in the class'"'"'s folder is not graded' gradebook_is_none
 edited_rubric_is_told() { # as if it had been another when the gradebook was begun
     in_self() { (cd self && "$build/grader" class . --milestones m1 --quick --images 1 $sandbox "$@" >../said-self 2>&1); }
     edited='m1: its rubric was edited; grades that were made before stay as they are'
@@ -203,7 +203,7 @@ tool() { # COMMAND OPTION...: into said-tool
     shift
     "$build/grader" "$name" --gradebook calm.db "$@" >said-tool 2>&1
 }
-says() { grep -qF -- "$1" said-tool || { echo "not told: $1"; cat said-tool; return 1; }; }
+says() { grep -qF -- "$1" said-tool || { echo "not reported: $1"; cat said-tool; return 1; }; }
 
 items_are_entered() {
     tool manual s001 m1 explanation_clarity 7 'clear, "short"' && tool manual s001 - style 4 &&
@@ -260,7 +260,7 @@ unchecked_is_no_silent_zero() { # of these 60 points 20 and more were never aske
         says 'inference_100, 10 points, in 8 grades' && tool final --unchecked omit && says "s001	s001	2.57	"
 }
 claim 'what was not asked for counts nothing silently' unchecked_is_no_silent_zero
-gone_is_told() { # renamed: both have grades, until one is taken out; it comes back with what it had
+gone_is_reported() { # renamed: both have grades, until one is taken out; it comes back with what it had
     mv in/s003 in/s003-new
     grades in calm.db --only s003-new && tells calm.db "1 of the gradebook are not in the class's folder, their grades stay" &&
         tells calm.db 'forget NAME): s003' && tool final --unchecked lost && says 's003	s003	' && says 's003-new	s003-new	' || return 1
@@ -270,7 +270,7 @@ gone_is_told() { # renamed: both have grades, until one is taken out; it comes b
     tool gradebook --forget s003-new && grades in calm.db --only s003 && tells calm.db '1 graded' && has_status calm.db s003 fail &&
         [ "$(sql calm.db "SELECT count(*) > 1 FROM attempt WHERE submission = 's003'")" = 1 ]
 }
-claim 'who is gone is told, and taken out when that is asked for' gone_is_told
+claim 'a submission that is gone is reported, and removed on request' gone_is_reported
 
 # ---- files that are named ---------------------------------------------------------------------------------------
 # A file that is edited makes grades out of date, by whatever path it is named; one that is moved does not.
@@ -294,7 +294,7 @@ edited_files_count() {
     sql calm.db "SELECT options FROM attempt ORDER BY id DESC LIMIT 1" | grep -qx -- \
         '--images 1 --model two-layer.safetensors@[0-9a-f]* --shapes shapes.tsv@[0-9a-f]* --quick' || return 1
     ! grades in calm.db --shapes none.tsv && tells calm.db 'none.tsv' || return 1
-    printf 'B\tM\n1\t2\n' >wrong.tsv # what is wrong is told at once, and nothing is graded
+    printf 'B\tM\n1\t2\n' >wrong.tsv # mistakes are reported at once, and nothing is graded
     ! grades in calm.db --shapes wrong.tsv && tells calm.db 'a list of shapes has no column C' && ! tells calm.db 'fault' >/dev/null &&
         ! grades in calm.db --device virtual:none && tells calm.db "profile" && ! tells calm.db 'fault' >/dev/null &&
         ! grades in calm.db --model nobody && tells calm.db "no model is named 'nobody'" && ! tells calm.db 'fault' >/dev/null
@@ -405,7 +405,7 @@ newer_is_refused() {
         tells newer.db 'newer.db: expected at most version' && tells newer.db 'got 99'
 }
 claim 'a gradebook of a newer version is refused' newer_is_refused
-no_gradebook_is_refused() { echo name,points >no.db && ! grades in no.db && tells no.db 'is no gradebook'; }
+no_gradebook_is_refused() { echo name,points >no.db && ! grades in no.db && tells no.db 'is not a gradebook'; }
 claim 'a file that is not a gradebook is refused' no_gradebook_is_refused
 
 disk_is_full() {

@@ -41,7 +41,7 @@ static void teardown(void)
 
 static struct gr_conv blended(size_t rotate, size_t apart, uint64_t blend)
 {
-    return (struct gr_conv){shape, x, k, rotate, apart, blend};
+    return (struct gr_conv){shape, x, k, rotate, apart, blend, 0};
 }
 
 static float *arena_x(void)

@@ -63,7 +63,7 @@ static void run_case(struct run *run, const struct gr_case_shape *spec, uint64_t
     rng_fill(&r, x, x_elems, -1, 1);
     rng_fill(&r, k, k_elems, -1, 1);
     nn_oracle_conv(s, x, k, ref);
-    nn_conv_tolerance(s, 1, k, tolerances);
+    nn_conv_tolerance(s, 0, 1, k, tolerances);
     fill(y, y_elems, GR_POISON_BITS);
     cr_assert_eq(lab(s, x, k, y), 0);
 

@@ -178,7 +178,7 @@ static void expect_whole_schema(const char *path)
     sqlite3 *db;
     cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
     char *sql = gb_schema_sql();
-    cr_assert_neq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK, "its tables are there");
+    cr_assert_neq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK, "its tables exist");
     free(sql);
     sqlite3_close(db);
 }
@@ -246,10 +246,10 @@ Test(gradebook, that_is_no_gradebook_is_refused)
     for (int i = 0; i < 3000; i++)
         fputs("name,points\n", file.f);
     cr_assert_eq(file_out_commit(&file, NULL), ST_OK);
-    expect_refused(GB_CREATE, ST_BAD_FORMAT, "no gradebook");
+    expect_refused(GB_CREATE, ST_BAD_FORMAT, "not a gradebook");
     cr_assert_eq(unlink(temp_path("class.db")), 0);
     run_sql("CREATE TABLE other (a)");
-    expect_refused(GB_CREATE, ST_BAD_FORMAT, "no gradebook");
+    expect_refused(GB_CREATE, ST_BAD_FORMAT, "not a gradebook");
     cr_assert_eq(unlink(temp_path("class.db")), 0);
     expect_refused(GB_READ, ST_NOT_FOUND, "there is no gradebook");
 }

@@ -72,8 +72,8 @@ Test(assemble, a_milestone_that_was_not_graded_names_the_command)
  */
 Test(assemble, the_courses_templates_ask_for_every_deliverable)
 {
-    static const char *const all[] = {"m0", "m1", "m2", "m3",  "m4",    "m5", "m6",
-                                      "m7", "m8", "m9", "m10", "final", NULL};
+    static const char *const all[] = {"m0", "m1", "m2",  "m3",  "m4",  "m5",  "m6",    "m7",
+                                      "m8", "m9", "m10", "m11", "m12", "m14", "final", NULL};
     static const char *const of_m0[] = {"GENERATED m0 kernels",      "GENERATED m0 calls",
                                         "PROSE m0 difference",       "GENERATED m0 output",
                                         "GENERATED m0 run-time-cpu", "GENERATED m0 run-time-gpu",
@@ -91,7 +91,7 @@ Test(assemble, the_courses_templates_ask_for_every_deliverable)
     struct text report = assembled(NULL, all, NULL);
     for (size_t i = 0; i < sizeof of_m0 / sizeof *of_m0; i++)
         cr_assert(strstr(report.text, of_m0[i]), "%s", of_m0[i]);
-    for (int m = 1; m <= 10; m++) {
+    for (int m = 1; m <= 10; m += m == 10 ? 4 : 1) {
         for (size_t i = 0; i < sizeof of_each / sizeof *of_each; i++) {
             snprintf(mark, sizeof mark, of_each[i], m);
             cr_assert(strstr(report.text, mark), "%s", mark);

@@ -159,7 +159,7 @@ Test(late, more_than_all_cannot_be_lost, .init = begin, .fini = end)
     told[0] = '\0';
     keep(DUES "policy: per_day\npercent: 60\nat_most: 300\n");
     expect("bob", "m1", 0, 2, 1);
-    cr_expect(strstr(told, "at_most: 300 is no share of the points, taken as 100"), "%s", told);
+    cr_expect(strstr(told, "at_most: 300 is not a share of the points, taken as 100"), "%s", told);
 }
 
 Test(late, what_is_no_such_file_changes_nothing, .init = begin, .fini = end)

@@ -1,5 +1,5 @@
-/* Answers in the harness's place when its result is there, with an Op Time of nothing. (It sleeps
- * before, so that its time is not taken for a right one's on a busy machine.) */
+/* Answers in the harness's place as soon as its result is complete, with an Op Time of 0. (It sleeps
+ * first, so that its own time stays far from that of a right one, even on a busy machine.) */
 #include "runner/runner_protocol.h"
 
 #include <string.h>

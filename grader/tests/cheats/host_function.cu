@@ -1,4 +1,4 @@
-/* Queues a host function behind its kernel, which is to mend y when nobody looks any more. */
+/* Queues a host function after its kernel, to correct y when nobody checks it any more. */
 #include "conv.h"
 
 #include <unistd.h>

@@ -20,7 +20,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)
 scratch=$(mktemp -d)
-unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES SAN # a make that runs these tests is no business of theirs
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES SAN # so that the tests do not depend on a make that runs them
 unset LANGUAGE; export LC_ALL=C.UTF-8 # otherwise tools speak the machine's language
 trap 'chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
 
@@ -33,7 +33,7 @@ fresh_checkout() {
     done
     cp -r "$top/labs" "$scratch/top/labs"
     rm -rf "$scratch/top/labs/report"
-    # What is built, with its times: nothing but labs is compiled again here.
+    # The built files keep their times, so that only labs is compiled again here.
     (cd "$build" && tar cf - --exclude=tests packages.ok obj lib grader runner confine compile-lab unpack-submission boxed vprof vgpu-run vgpu-device \
         train reference vgpu) | tar xf - -C "$scratch/top/build"
     # The skeletons that are committed, whatever a student has in their working copy.
@@ -148,7 +148,7 @@ watch_child() {
 }
 
 watch_end() {
-    [ "$1" = none ] || kill "-$1" "$(cat ../watcher)" # which is there since watch_wait
+    [ "$1" = none ] || kill "-$1" "$(cat ../watcher)" # watch_wait has waited for this file
     for _ in $(seq 100); do
         grep '^exit status' ../watched && return
         sleep 0.1
@@ -156,8 +156,8 @@ watch_end() {
     echo "still there after 10 s"
 }
 
-# What differs from run to run and from machine to machine. (One of the outputs of flipped weights lies
-# just at the tolerance.)
+# Replaces all text that differs between runs or machines. (One of the outputs of flipped weights is just at
+# the tolerance.)
 normalise() {
     sed -e "s|$scratch/top|TOP|g" -e "s|$scratch|SCRATCH|g" \
         -e 's/Op Time: [0-9.]*/Op Time: T/' -e 's/^Op Time: T (modelled, [0-9.]* [mun]*s)/Op Time: T (modelled)/' -e 's/largest error [0-9.e+-]*/largest error E/' \

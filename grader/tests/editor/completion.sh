@@ -12,7 +12,7 @@ trap 'rm -rf "$scratch"' EXIT
 tested=0 good=0
 cd "$top/labs" || exit 1
 
-# What each completes for the last of the words.
+# bash_completes WORD..., zsh_completes WORD...: the completions of the last word.
 bash_completes() {
     bash --norc -c '. "$1"; shift; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _convlab_grader; echo "${COMPREPLY[*]}"' \
         bash "$scratch/bash" "$@" 2>&1

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the problem matchers of labs/.vscode/tasks.json find in a task's output (standard input).
+"""Prints the problems that labs/.vscode/tasks.json finds in a task's output (standard input).
 
     make m1 2>&1 | problems.py       run in labs/
 

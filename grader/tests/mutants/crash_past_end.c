@@ -1,5 +1,5 @@
 /* expect: crash (behaviour) */
-/* Far past the end, further and further, until nothing is there */
+/* Stores past the end of y, further and further, until no memory is mapped */
 #define END                                                                                        \
     for (size_t i = 0;; i += 65536)                                                                \
         y[i] = 0;

@@ -6,7 +6,7 @@
 #     /* expect: unwritten|guard */      one of these, where it depends on when a thread runs
 #     /* expect: pass */                 exit status 0
 #     /* expect: none */                 rejected, without a pattern
-#     /* expect: killed */               without a sandbox the grader is killed, which is no pass, and
+#     /* expect: killed */               without a sandbox the grader is killed, which is not a pass, and
 #                                        nothing is left running
 #     /* op time: that of right */       it must not seem to be faster than the mutant "right"
 #

@@ -1,6 +1,6 @@
 /* expect: not_repeatable (behaviour) */
-/* What is stored depends on how often conv_forward() was called, as with a race or a variable that keeps
- * its value. */
+/* Stores values that depend on the number of earlier calls of conv_forward(), as a race or a variable
+ * that keeps its value does. */
 #define BEGIN                                                                                      \
     static unsigned turns;                                                                         \
     float sum = 0;

@@ -1,5 +1,5 @@
 /* expect: killed (behaviour) */
-/* Kills its parent and all that the parent has started in its group: that is no pass. */
+/* Kills its parent and the whole process group of the parent, which is not a pass. */
 #include <signal.h>
 #include <unistd.h>
 #define BEGIN                                                                                      \

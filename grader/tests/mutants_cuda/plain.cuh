@@ -1,7 +1,7 @@
 /* A plain convolution, one thread per output, with a hook wherever students go wrong. A mutant
  * defines the hooks in which it is wrong, as it would be written in its place, and includes this
- * file. It is built like a lab. What the first line of a mutant means: see ../mutants/mutants.sh;
- * "(behaviour)" marks those that are known by what they do, not by the outputs that they leave.
+ * file. It is built like a lab. ../mutants/mutants.sh explains the first line of a mutant;
+ * "(behaviour)" marks mutants that are recognised by their behaviour, not by their outputs.
  */
 #include "conv.h"
 

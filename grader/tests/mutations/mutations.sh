@@ -3,9 +3,9 @@
 #
 #   CONVLAB_BUILD=build mutations.sh [--sample] [--results FILE.md] [--keep FOLDER] [MUTANT ...]
 #
-# mutations.tsv has one row per fault: the text to find in the reference of that milestone, which must be
-# there exactly once, and the text to put in its place (\n and \t as in all our tables). What the grader
-# has to say is in two columns, each with alternatives between "|":
+# mutations.tsv has one row per fault: the text to find in the reference of that milestone, which must
+# occur exactly once, and the text that replaces it (\n and \t as in all our tables). Two columns have the
+# expected message of the grader, each with alternatives between "|":
 #
 #     expect   the pattern; "technique" stands for a technique that was not found
 #     at       text of the source line that the first message must name, or nothing
@@ -38,7 +38,7 @@ field() {
     }' "$table"
 }
 
-# apply ID SOURCE TO: the source with the fault in it. @return 1, with a message, unless the text is there once.
+# apply ID SOURCE TO: the source with the fault in it. @return 1, with a message, unless the text occurs exactly once.
 apply() {
     find=$(field 4 "$1") replace=$(field 5 "$1")
     FIND=${find%X} REPLACE=${replace%X} awk -v id="$1" -v source="$2" '
@@ -48,7 +48,7 @@ apply() {
             at = index(text, find)
             rest = at ? substr(text, at + length(find)) : ""
             if (find == "" || !at || index(rest, find)) {
-                printf "mutations: %s: its text is %s in %s, expected once (hint: the reference has changed; mend the row): %s\n",
+                printf "mutations: %s: its text is %s in %s, expected once (hint: the reference has changed; fix the row): %s\n",
                     id, at ? "more than once" : "not", source, find > "/dev/stderr"
                 exit 1
             }

@@ -47,7 +47,7 @@ static dim3 tiles(const struct conv_shape *s, int side, int z)
     return dim3((s->W - s->K + side) / side, (s->H - s->K + side) / side, z);
 }
 
-/* What a submission returns. */
+/* The return value of a submission. */
 static int failed(void)
 {
     return cudaGetLastError() != cudaSuccess;

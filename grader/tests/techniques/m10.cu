@@ -4,8 +4,8 @@
 enum { TILE = 16 };
 
 /* A tile of x of one input map, with its halo, and its weights of MAPS maps: each thread makes a
- * column of ROWS outputs in these. */
-template <int ROWS, int MAPS, bool X_STAGED>
+ * column of ROWS outputs in these. Of the maps USED have weights, the others zeros. */
+template <int ROWS, int MAPS, bool X_STAGED, int USED>
 __global__ void tiled(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -13,15 +13,17 @@ __global__ void tiled(struct conv_shape shape, const float *x, const float *k, f
     const int pitch = TILE + K - 1, tall = TILE * ROWS + K - 1,
               id = threadIdx.y * TILE + threadIdx.x;
     float *const s_k = s_x + pitch * tall;
-    const int groups = (M + MAPS - 1) / MAPS, b = blockIdx.z / groups,
-              m0 = blockIdx.z % groups * MAPS;
+    const int groups = (M + USED - 1) / USED, b = blockIdx.z / groups,
+              m0 = blockIdx.z % groups * USED;
     const int h0 = blockIdx.y * TILE * ROWS, w0 = blockIdx.x * TILE;
     float sum[MAPS][ROWS] = {};
     for (int c = 0; c < C; c++) {
         for (int i = id; i < pitch * tall; i += TILE * TILE)
             s_x[i] = X(b, c, min(h0 + i / pitch, H - 1), min(w0 + i % pitch, W - 1));
         for (int i = id; i < MAPS * K * K; i += TILE * TILE)
-            s_k[i] = m0 + i / (K * K) < M ? KK(m0 + i / (K * K), c, 0, i % (K * K)) : 0;
+            s_k[i] = i / (K * K) < USED && m0 + i / (K * K) < M
+                         ? KK(m0 + i / (K * K), c, 0, i % (K * K))
+                         : 0;
         __syncthreads();
         for (int p = 0; p < K; p++)
             for (int q = 0; q < K; q++) {
@@ -37,7 +39,7 @@ __global__ void tiled(struct conv_shape shape, const float *x, const float *k, f
             }
         __syncthreads();
     }
-    for (int m = 0; m < MAPS; m++)
+    for (int m = 0; m < USED; m++)
         for (int r = 0; r < ROWS; r++) {
             const int h = h0 + threadIdx.y + TILE * r, w = w0 + threadIdx.x;
             if (m0 + m < M && h < H_out && w < W_out)
@@ -45,15 +47,16 @@ __global__ void tiled(struct conv_shape shape, const float *x, const float *k, f
         }
 }
 
-template <int ROWS, int MAPS, bool X_STAGED = true> static int launch_tiled(ARGUMENTS)
+template <int ROWS, int MAPS, bool X_STAGED = true, int USED = MAPS>
+static int launch_tiled(ARGUMENTS)
 {
     const size_t bytes =
         4 * ((TILE + s->K - 1) * (TILE * ROWS + s->K - 1) + (size_t)MAPS * s->K * s->K);
     const dim3 grid((s->W - s->K + TILE) / TILE, (s->H - s->K + TILE * ROWS) / (TILE * ROWS),
-                    s->B * ((s->M + MAPS - 1) / MAPS));
+                    s->B * ((s->M + USED - 1) / USED));
     if (bytes > 48 << 10)
         return launch_plain(s, x, k, y);
-    tiled<ROWS, MAPS, X_STAGED><<<grid, dim3(TILE, TILE), bytes>>>(*s, x, k, y);
+    tiled<ROWS, MAPS, X_STAGED, USED><<<grid, dim3(TILE, TILE), bytes>>>(*s, x, k, y);
     return failed();
 }
 
@@ -92,6 +95,13 @@ int decoy_two_outputs(ARGUMENTS)
 int decoy_x_from_global_memory(ARGUMENTS)
 {
     return launch_tiled<2, 4, false>(s, x, k, y);
+}
+
+/* One output per thread, and multiplications by zeros. */
+/* expect: 2.00 elements of x and k were loaded for each product */
+int decoy_zeros(ARGUMENTS)
+{
+    return launch_tiled<1, 4, true, 1>(s, x, k, y);
 }
 
 /* Register tiles for nobody, then one output per thread. */

@@ -549,7 +549,7 @@ int right_graph(ARGUMENTS)
 #define FLAT                   const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x
 #define FLAT_LAUNCH(name, ...) (name<<<(y_floats(s) + 255) / 256, 256>>>(__VA_ARGS__), failed())
 
-/* What the host found, for a kernel to read. */
+/* Copies the host's results to the device, for a kernel to read. */
 static float *sent(const std::vector<float> &hy)
 {
     float *there = floats(hy.size());

@@ -1,4 +1,4 @@
-/* What the submissions for m2 share: one thread per output, and the convolution on the host. */
+/* Shared by the submissions for m2: one thread per output, and the convolution on the host. */
 #include "common.cuh"
 
 #include <vector>
@@ -47,7 +47,7 @@ static size_t k_floats(const struct conv_shape *s)
     return (size_t)s->M * s->C * s->K * s->K;
 }
 
-/* What the kernels should find; the host does it here. */
+/* Computes the outputs on the host, instead of in a kernel. */
 static std::vector<float> by_host(const struct conv_shape *s, const float *x, const float *k)
 {
     const struct conv_shape shape = *s;

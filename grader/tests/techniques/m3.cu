@@ -337,7 +337,7 @@ int right_object(ARGUMENTS)
     return TILE_LAUNCH(object, 1);
 }
 
-/* ---- the tile is there, and of no use -------------------------------------------------------- */
+/* ---- a tile that is not used ----------------------------------------------------------------- */
 
 /* TERM has x itself, and the same of the tile: mine and tiled. */
 #define BESIDE(name, TERM)                                                                         \

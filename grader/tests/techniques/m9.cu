@@ -69,7 +69,7 @@ int decoy_not_unrolled(ARGUMENTS)
     return LAUNCH(restrict_loop);
 }
 
-/* What the compiler does by itself is not the technique: four of five taps in a row. */
+/* Unrolling by the compiler alone is not the technique: four of five taps in a row. */
 CONV(restrict_auto, , __restrict__, K, "unroll 4", *)
 
 /* expect: products in each round of the loops around them (at least 4) */

@@ -8,6 +8,7 @@
 #     /* expect: slow */           it passes "technique" and loses points of "speed"
 #     /* expect: right */          (m2 and g2, which have no "technique") it passes "unit_shapes", which else fails
 #                                  with this text
+#     /* expect: wrong */          it fails "unit_shapes": lower precision than the milestone's tolerance
 #     /* expect: many */           it passes "inference_200"
 #     /* expect: many: text */     it fails "inference_200", whose first line holds this text
 #     /* expect: timed: text */    with 200 images it fails "technique", whose first line holds this text
@@ -46,11 +47,13 @@ judge() {
     case $1 in g*) how=--quick ;; esac
     case $3 in
     slow) how='--images 100' ;;
+    wrong) check=unit_shapes ;;
     many*) how='--quick --images 200' check=inference_200 ;;
     timed*) how='--quick --images 200' ;;
     esac
     text=${3#many: }
     text=${text#timed: }
+    [ "$3" = wrong ] && text='outputs are wrong'
     "$build/grader" "$1" --lib "$scratch/libconv.so" --device virtual $how --seed "$seed" \
         --report "$scratch/report" >"$scratch/out" 2>&1
     status=$?

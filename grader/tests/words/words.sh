@@ -3,7 +3,7 @@
 #
 # words.tsv has a row for each: name, the solution in ../textbook, the edit (sed -Ez), and two patterns (grep):
 # one of a line that the failed check prints before its hint, and one of the hint. `--quick` must end
-# within 5 s of processor time: a mistake is told once. A solution NAME@small is graded on a GPU with 60 MiB.
+# within 5 s of processor time: a mistake is reported once. A solution NAME@small is graded on a GPU with 60 MiB.
 #
 #   CONVLAB_BUILD=build words.sh [NAME ...]
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,6 +1,6 @@
 /* Proofs by execution: which element a word has after each kind of instruction. A kernel gets x, k and
- * y, 64 words each, and every lane of two warps computes y from x and k by some lines of PTX; what the
- * element must be is told beside it. */
+ * y, 64 words each, and every lane of two warps computes y from x and k by some lines of PTX, with the
+ * expected element beside them. */
 #include "vgpu/exec/proof.h"
 #include "vgpu/exec/tests/gpu.h"
 

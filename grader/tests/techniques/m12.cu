@@ -1,0 +1,175 @@
+/* Submissions for m12: products of halves, two at a time. */
+#include "common.cuh"
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <mma.h>
+
+/* A thread makes an output of two images. PAIR: of halves or of bfloat16. */
+template <class PAIR, class TO_PAIR, class TO_FLOATS>
+__device__ void two_images(const struct conv_shape &shape, const float *x, const float *k, float *y,
+                           TO_PAIR to_pair, TO_FLOATS to_floats)
+{
+    SIZES;
+    const int b = blockIdx.z / M * 2, m = blockIdx.z % M, other = min(b + 1, B - 1);
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return;
+    float2 all = make_float2(0, 0);
+    for (int c = 0; c < C; c++)
+        for (int p = 0; p < K; p++) {
+            PAIR sum = to_pair(0, 0);
+            for (int q = 0; q < K; q++)
+                sum = __hfma2(to_pair(X(b, c, h + p, w + q), X(other, c, h + p, w + q)),
+                              to_pair(KK(m, c, p, q), KK(m, c, p, q)), sum);
+            const float2 part = to_floats(sum);
+            all.x += part.x;
+            all.y += part.y;
+        }
+    Y(b, m, h, w) = all.x;
+    if (other > b)
+        Y(other, m, h, w) = all.y;
+}
+
+__global__ void in_halves(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    two_images<__half2>(
+        shape, x, k, y, [](float a, float b) { return __floats2half2_rn(a, b); },
+        [](__half2 v) { return __half22float2(v); });
+}
+
+__global__ void in_bfloat16(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    two_images<__nv_bfloat162>(
+        shape, x, k, y,
+        [](float a, float b) {
+            return __halves2bfloat162(__float2bfloat16_rz(a), __float2bfloat16_rz(b));
+        },
+        [](__nv_bfloat162 v) { return __bfloat1622float2(v); });
+}
+
+/* expect: pass */
+int right_images(ARGUMENTS)
+{
+    in_halves<<<tiles(s, 16, (s->B + 1) / 2 * s->M), dim3(16, 16)>>>(*s, x, k, y);
+    return failed();
+}
+
+/* Sums stay halves from the first product to the last, in the style of a dot product over the depth. */
+__global__ void whole_sum(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const int b = blockIdx.z / M, m = blockIdx.z % M, rows = C * K * K;
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return;
+    const auto element = [&](int r) { return X(b, r / (K * K), h + r / K % K, w + r % K); };
+    __half2 sum = __float2half2_rn(0);
+    for (int r = 0; r < rows; r += 2) {
+        const bool two = r + 1 < rows;
+        const __half2 v = __floats2half2_rn(element(r), two ? element(r + 1) : 0);
+        sum += v * __floats2half2_rn(k[m * rows + r], two ? k[m * rows + r + 1] : 0);
+    }
+    Y(b, m, h, w) = __half2float(__low2half(sum) + __high2half(sum));
+}
+
+/* expect: pass */
+int right_dot_product(ARGUMENTS)
+{
+    whole_sum<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
+    return failed();
+}
+
+/* One product of halves on tensor cores: 16 outputs of a row by 16 maps, 16 taps at a time. */
+__global__ void by_matrices(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    using namespace nvcuda::wmma;
+    __shared__ __half s_x[256], s_k[256];
+    __shared__ float s_y[256];
+    const int w0 = blockIdx.x * 16, h = blockIdx.y, groups = (M + 15) / 16;
+    const int b = blockIdx.z / groups, m0 = blockIdx.z % groups * 16, rows = C * K * K;
+    fragment<accumulator, 16, 16, 16, float> sum;
+    fragment<matrix_a, 16, 16, 16, __half, row_major> a;
+    fragment<matrix_b, 16, 16, 16, __half, row_major> f;
+    fill_fragment(sum, 0.0f);
+    for (int r0 = 0; r0 < rows; r0 += 16) {
+        for (int i = threadIdx.x; i < 256; i += 32) {
+            const int r = r0 + i % 16, w = w0 + i / 16, m = m0 + i % 16, t = r0 + i / 16;
+            s_x[i] = r < rows && w < W_out ? X(b, r / (K * K), h + r / K % K, w + r % K) : 0;
+            s_k[i] = t < rows && m < M ? k[m * rows + t] : 0;
+        }
+        __syncwarp();
+        load_matrix_sync(a, s_x, 16);
+        load_matrix_sync(f, s_k, 16);
+        mma_sync(sum, a, f, sum);
+        __syncwarp();
+    }
+    store_matrix_sync(s_y, sum, 16, mem_row_major);
+    __syncwarp();
+    for (int i = threadIdx.x; i < 256; i += 32)
+        if (w0 + i / 16 < W_out && m0 + i % 16 < M)
+            Y(b, m0 + i % 16, h, w0 + i / 16) = s_y[i];
+}
+
+/* expect: pass */
+int right_tensor_cores(ARGUMENTS)
+{
+    const int H_out = s->H - s->K + 1, W_out = s->W - s->K + 1;
+    by_matrices<<<dim3((W_out + 15) / 16, H_out, s->B * ((s->M + 15) / 16)), 32>>>(*s, x, k, y);
+    return failed();
+}
+
+/* expect: 0% of the products were made in half precision */
+int decoy_float(ARGUMENTS)
+{
+    return launch_plain(s, x, k, y);
+}
+
+/* Halves in memory, products of float32; or halves one at a time. */
+template <bool SCALAR>
+__global__ void storage_only(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const int b = blockIdx.z / M, m = blockIdx.z % M;
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int p = 0; p < K; p++)
+            for (int q = 0; q < K; q++) {
+                const __half v = X(b, c, h + p, w + q), t = KK(m, c, p, q);
+                sum += SCALAR ? __half2float(__hmul(v, t)) : __half2float(v) * __half2float(t);
+            }
+    Y(b, m, h, w) = sum;
+}
+
+/* expect: 0% of the products were made in half precision */
+int decoy_storage_only(ARGUMENTS)
+{
+    storage_only<false><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
+    return failed();
+}
+
+/* expect: 0% of the products were made in half precision */
+int decoy_one_at_a_time(ARGUMENTS)
+{
+    storage_only<true><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
+    return failed();
+}
+
+/* Pairs for nobody. */
+/* expect: 0% of the products were made in half precision */
+int decoy_on_the_side(ARGUMENTS)
+{
+    in_halves<<<tiles(s, 16, (s->B + 1) / 2 * s->M), dim3(16, 16)>>>(*s, x, k, floats(y_floats(s)));
+    return launch_plain(s, x, k, y);
+}
+
+/* bfloat16 has 8 bits: products of numbers that are cut off are wrong by more than the tolerance. */
+/* expect: wrong */
+int wrong_bfloat16(ARGUMENTS)
+{
+    in_bfloat16<<<tiles(s, 16, (s->B + 1) / 2 * s->M), dim3(16, 16)>>>(*s, x, k, y);
+    return failed();
+}

@@ -1,0 +1,272 @@
+/* Submissions for m14: fewer multiplications than the direct sum. */
+#include "common.cuh"
+
+/* F(2,5) at the points 0, 1, -1, 1/2, -2 and infinity, and F(2,3) at 0, 1, -1 and infinity. */
+#define FORM_5                                                                                     \
+    constexpr int N = 6;                                                                           \
+    constexpr float A[2][6] = {{1, 1, 1, 1, 1, 0}, {0, 1, -1, .5f, -2, 1}};                        \
+    constexpr float G[6][5] = {{1, 0, 0, 0, 0},                                                    \
+                               {1 / 3.f, 1 / 3.f, 1 / 3.f, 1 / 3.f, 1 / 3.f},                      \
+                               {-1 / 3.f, 1 / 3.f, -1 / 3.f, 1 / 3.f, -1 / 3.f},                   \
+                               {-16 / 15.f, -8 / 15.f, -4 / 15.f, -2 / 15.f, -1 / 15.f},           \
+                               {1 / 15.f, -2 / 15.f, 4 / 15.f, -8 / 15.f, 16 / 15.f},              \
+                               {0, 0, 0, 0, 1}};                                                   \
+    constexpr float D[6][6] = {{1, -1.5f, -2, 1.5f, 1, 0}, {0, -1, .5f, 2.5f, 1, 0},               \
+                               {0, 1, -2.5f, .5f, 1, 0},   {0, -2, -1, 2, 1, 0},                   \
+                               {0, .5f, -1, -.5f, 1, 0},   {0, 1, -1.5f, -2, 1.5f, 1}};            \
+    (void)N, (void)A, (void)G, (void)D
+
+/* A thread makes two columns of outputs in one map, in each row of the filter by its own: rows of u and v
+ * are made where they are used. */
+__global__ void by_rows(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    FORM_5;
+    const int across = (W_out + 1) / 2;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= B * M * H_out * across)
+        return;
+    const int w = i % across * 2, h = i / across % H_out, m = i / across / H_out % M,
+              b = i / across / H_out / M;
+    float sum[N] = {};
+    for (int c = 0; c < C; c++)
+        for (int p = 0; p < K; p++) {
+            const float *row = &X(b, c, h + p, w), *taps = &KK(m, c, p, 0);
+            const float tap[5] = {taps[0], taps[1], taps[2], taps[3], taps[4]};
+            const float in[N] = {row[0], row[1], row[2], row[3], row[4], w + 5 < W ? row[5] : 0};
+#pragma unroll
+            for (int f = 0; f < N; f++) {
+                float u = 0, v = 0;
+#pragma unroll
+                for (int j = 0; j < 5; j++)
+                    if (G[f][j] != 0)
+                        u += G[f][j] * tap[j];
+#pragma unroll
+                for (int j = 0; j < N; j++)
+                    if (D[f][j] != 0)
+                        v += D[f][j] * in[j];
+                sum[f] += u * v;
+            }
+        }
+    for (int o = 0; o < 2 && w + o < W_out; o++) {
+        float out = 0;
+#pragma unroll
+        for (int f = 0; f < N; f++)
+            out += (o ? A[1][f] : A[0][f]) * sum[f];
+        Y(b, m, h, w + o) = out;
+    }
+}
+
+/* expect: pass */
+int right_rows(ARGUMENTS)
+{
+    const size_t n = y_floats(s);
+    if (s->K != 5 || s->C == 1)
+        return launch_plain(s, x, k, y);
+    by_rows<<<(n + 127) / 128, 128>>>(*s, x, k, y);
+    return failed();
+}
+
+/* Both directions, filters transformed into scratch memory first; the layout is [m][c][36]. */
+__global__ void filters_of(struct conv_shape shape, const float *k, float *u)
+{
+    SIZES;
+    FORM_5;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= M * C)
+        return;
+    float half[6][5];
+    for (int f = 0; f < N; f++)
+        for (int q = 0; q < 5; q++) {
+            half[f][q] = 0;
+            for (int p = 0; p < 5; p++)
+                half[f][q] += G[f][p] * k[i * 25 + p * 5 + q];
+        }
+    for (int f = 0; f < N; f++)
+        for (int g = 0; g < N; g++) {
+            float sum = 0;
+            for (int q = 0; q < 5; q++)
+                sum += G[g][q] * half[f][q];
+            u[i * 36 + f * 6 + g] = sum;
+        }
+}
+
+__global__ void by_squares(struct conv_shape shape, const float *x, const float *u, float *y)
+{
+    SIZES;
+    FORM_5;
+    const int across = (W_out + 1) / 2, down = (H_out + 1) / 2;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= B * M * down * across)
+        return;
+    const int w = i % across * 2, h = i / across % down * 2, m = i / across / down % M,
+              b = i / across / down / M;
+    float sum[36] = {}, half[6][6];
+    for (int c = 0; c < C; c++) {
+        for (int f = 0; f < N; f++)
+            for (int j = 0; j < N; j++) {
+                half[f][j] = 0;
+                for (int l = 0; l < N; l++)
+                    if (h + l < H && w + j < W)
+                        half[f][j] += D[f][l] * X(b, c, h + l, w + j);
+            }
+        for (int f = 0; f < N; f++)
+            for (int g = 0; g < N; g++) {
+                float v = 0;
+                for (int j = 0; j < N; j++)
+                    v += D[g][j] * half[f][j];
+                sum[f * 6 + g] += v * u[(m * C + c) * 36 + f * 6 + g];
+            }
+    }
+    for (int o = 0; o < 4; o++) {
+        float out = 0;
+        for (int f = 0; f < 36; f++)
+            out += A[o / 2][f / 6] * A[o % 2][f % 6] * sum[f];
+        if (h + o / 2 < H_out && w + o % 2 < W_out)
+            Y(b, m, h + o / 2, w + o % 2) = out;
+    }
+}
+
+/* expect: pass */
+int right_squares(ARGUMENTS)
+{
+    float *u = floats((size_t)s->M * s->C * 36);
+    if (s->K != 5 || s->C == 1)
+        return launch_plain(s, x, k, y);
+    filters_of<<<(s->M * s->C + 63) / 64, 64>>>(*s, k, u);
+    by_squares<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, u, y);
+    return failed();
+}
+
+/* Another identity, for any filter (Karatsuba's): three products for two outputs of two taps,
+ *     y0 = (x0 - x1) k0 + x1 (k0 + k1),  y1 = x1 (k0 + k1) - (x1 - x2) k1,
+ * in pairs of taps; the last of an odd row is direct. */
+__global__ void by_pairs(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const int across = (W_out + 1) / 2, i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= B * M * H_out * across)
+        return;
+    const int w = i % across * 2, h = i / across % H_out, m = i / across / H_out % M,
+              b = i / across / H_out / M;
+    float left = 0, right = 0, both = 0;
+    for (int c = 0; c < C; c++)
+        for (int p = 0; p < K; p++) {
+            const float *row = &X(b, c, h + p, w), *tap = &KK(m, c, p, 0);
+            int q = 0;
+            for (; q + 1 < K; q += 2) {
+                const float x0 = row[q], x1 = row[q + 1], x2 = w + q + 2 < W ? row[q + 2] : 0;
+                both += x1 * (tap[q] + tap[q + 1]);
+                left += (x0 - x1) * tap[q];
+                right -= (x1 - x2) * tap[q + 1];
+            }
+            if (q < K) {
+                left += row[q] * tap[q];
+                right += w + q + 1 < W ? row[q + 1] * tap[q] : 0;
+            }
+        }
+    Y(b, m, h, w) = both + left;
+    if (w + 1 < W_out)
+        Y(b, m, h, w + 1) = both + right;
+}
+
+/* Three taps of a row by F(2,3), two by the pairs above: (4 + 3) / 10. WASTE: each thread keeps one of the
+ * two outputs only. */
+template <bool WASTE>
+__global__ void by_three_and_two(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const int across = WASTE ? W_out : (W_out + 1) / 2, i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= B * M * H_out * across)
+        return;
+    const int w = i % across * (WASTE ? 1 : 2), h = i / across % H_out, m = i / across / H_out % M,
+              b = i / across / H_out / M;
+    float left = 0, right = 0;
+    for (int c = 0; c < C; c++)
+        for (int p = 0; p < 5; p++) {
+            const float *tap = &KK(m, c, p, 0);
+            float in[6];
+            for (int j = 0; j < 6; j++)
+                in[j] = w + j < W ? X(b, c, h + p, w + j) : 0;
+            /* (Fused with both additions, a product would be made twice.) */
+            const float a = (in[0] - in[2]) * tap[0], g = (in[1] - in[3]) * tap[2];
+            const float e = __fmul_rn(in[1] + in[2], .5f * (tap[0] + tap[1] + tap[2]));
+            const float f = __fmul_rn(in[2] - in[1], .5f * (tap[0] - tap[1] + tap[2]));
+            const float both = __fmul_rn(in[4], tap[3] + tap[4]);
+            left += a + e + f + both + (in[3] - in[4]) * tap[3];
+            right += e - f - g + both - (in[4] - in[5]) * tap[4];
+        }
+    Y(b, m, h, w) = left;
+    if (!WASTE && w + 1 < W_out)
+        Y(b, m, h, w + 1) = right;
+}
+
+template <bool WASTE> static int launch_three_and_two(ARGUMENTS)
+{
+    if (s->K != 5)
+        return launch_plain(s, x, k, y);
+    by_three_and_two<WASTE><<<(y_floats(s) + 127) / 128, 128>>>(*s, x, k, y);
+    return failed();
+}
+
+/* expect: pass */
+int right_three_and_two(ARGUMENTS)
+{
+    return launch_three_and_two<false>(s, x, k, y);
+}
+
+/* expect: 1.00 multiplications of values made of x and k for each product */
+int decoy_direct(ARGUMENTS)
+{
+    return launch_plain(s, x, k, y);
+}
+
+/* Three of four, and the fifth tap: 0.8 and the tiles past the edge, too many. */
+/* expect: multiplications of values made of x and k for each product */
+int decoy_pairs(ARGUMENTS)
+{
+    by_pairs<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, k, y);
+    return failed();
+}
+
+/* One output of each pair, of the five products that it needs. */
+/* expect: multiplications of values made of x and k for each product */
+int decoy_one_of_two(ARGUMENTS)
+{
+    return launch_three_and_two<true>(s, x, k, y);
+}
+
+/* Transforms for nobody, then the direct sum. */
+/* expect: multiplications of values made of x and k for each product */
+int decoy_on_the_side(ARGUMENTS)
+{
+    return launch_three_and_two<false>(s, x, k, floats(y_floats(s))) || launch_plain(s, x, k, y);
+}
+
+/* Winograd's inner product, x0 k0 + x1 k1 = (x0 + k1) (x1 + k0) - x0 x1 - k0 k1, halves what is shared only if
+ * x0 x1 and k0 k1 are: here each output makes its own. */
+__global__ void inner(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, n = C * K * K;
+    if (i >= B * M * H_out * W_out)
+        return;
+    const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
+              b = i / W_out / H_out / M;
+    float sum = 0;
+    for (int t = 0; t < n; t += 2) {
+        const int s = t + 1 < n ? t + 1 : t;
+        const float x0 = X(b, t / (K * K), h + t / K % K, w + t % K), k0 = KK(m, 0, 0, t);
+        const float x1 = s > t ? X(b, s / (K * K), h + s / K % K, w + s % K) : 0;
+        const float k1 = s > t ? KK(m, 0, 0, s) : 0;
+        sum += (x0 + k1) * (x1 + k0) - x0 * x1 - k0 * k1;
+    }
+    Y(b, m, h, w) = sum;
+}
+
+/* expect: multiplications of values made of x and k for each product */
+int decoy_inner_product(ARGUMENTS)
+{
+    inner<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, k, y);
+    return failed();
+}

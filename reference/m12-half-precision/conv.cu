@@ -1,0 +1,271 @@
+/** @file
+ * Milestone m12: the forward pass of a convolution layer on a GPU, with arithmetic in half precision.
+ *
+ * common/conv.h is the contract: what conv_forward() gets, and what it must leave in y. x, k and y
+ * are device pointers: kernels may read and write through them, conv_forward() itself may only pass
+ * them on.
+ */
+/* BEGIN SOLUTION */
+//~ /* You write kernels that multiply halves, two at a time (__half2), and conv_forward(), which
+//~  * launches them. x, k and y stay float32 in memory; what you keep in shared memory or in a buffer
+//~  * of your own may be halves. The assignment page (README.md in this folder) says which two
+//~  * products a pair can hold, where sums lose digits, and how large the error may be. Add functions,
+//~  * constants and #include lines as you need them; everything stays in this one file. Say here, in a
+//~  * few lines, what you paired and why, what gain you expected and what you measured. */
+//~
+/*
+ * The idea. HFMA2 makes two multiply-adds of halves where FFMA makes one of float32, at the same rate.
+ * A pair must be ready in one register: here it holds the same element of two images, b and b + 1, so
+ * nothing is ever rearranged. Weights are pairs of equal halves.
+ *
+ *     half2 element = {x[b], x[b + 1]},  weight = {k, k}:  sum = __hfma2(weight, element, sum)
+ *
+ * The tiles are m10's: rows of x and the weights of 12 maps in shared memory, THR_M x THR_N outputs of
+ * each image in registers. A half has 11 bits: a sum of many products would lose its small ones (2048
+ * + 1 is 2048). So a sum of halves ends after the taps of an input map, or after PART_ROWS rows of a
+ * large filter, and is added to one of float32: 2 conversions and 2 additions for each 25 HFMA2.
+ *
+ * README.md beside this file: expected, measured, tried.
+ */
+/* END SOLUTION */
+#include "conv.h"
+/* BEGIN SOLUTION */
+
+#include <cuda_fp16.h>
+#include <stdio.h>
+
+/* Parameters: `grader sweep` compiles with other values, as -DTHR_N=2. */
+#ifndef THR_M
+#define THR_M 12 /* a thread makes THR_M maps, a multiple of 4 */
+#endif
+#ifndef THR_N
+#define THR_N 2 /* at THR_N positions, of two images */
+#endif
+#ifndef BLK_MOST
+#define BLK_MOST 256 /* threads of a block, at most */
+#endif
+#define BLK_LEAST   64
+#define BLK_ANY     256 /* threads of a block of conv_any */
+#define GRID_DIM_X  2147483647
+#define SHARED_MOST 49152 /* bytes of shared memory that a block gets without asking */
+#define PART_ROWS   8     /* of a filter, whose products are summed in halves */
+
+static_assert(THR_M % 4 == 0, "weights are loaded four at a time");
+
+/** Stages the weights of input map c, of THR_M maps from m0 on, as they are read: [tap][map], each
+ * twice. Past the last map, that one again. */
+static __device__ void stage_weights(half2 *weights, const float *k, const struct conv_shape *shape,
+                                     int c, int m0)
+{
+    const int taps = shape->K * shape->K;
+    for (int i = threadIdx.x; i < taps * THR_M; i += blockDim.x) {
+        const size_t m = min(m0 + i / taps, shape->M - 1);
+        weights[i % taps * THR_M + i / taps] =
+            __float2half2_rn(k[(m * shape->C + c) * taps + i % taps]);
+    }
+}
+
+/** sum += weights of my maps times elements at my positions, for rows of the filter.
+ * @param in  where the windows of my positions begin in the staged rows */
+template <int K_>
+static __device__ void multiply_rows(half2 sum[THR_M][THR_N], const half2 *weights,
+                                     const half2 *const in[THR_N], int W, int from, int to,
+                                     int taps_in_row)
+{
+    const int K = K_ ? K_ : taps_in_row;
+    const uint4 *four = (const uint4 *)(weights + from * K * THR_M);
+    for (int p = from; p < to; p++)
+#pragma unroll
+        for (int q = 0; q < K; q++, four += THR_M / 4) {
+            half2 weight[THR_M], element[THR_N];
+#pragma unroll
+            for (int i = 0; i < THR_M / 4; i++)
+                *(uint4 *)&weight[4 * i] = four[i]; /* the same for all lanes: a broadcast */
+#pragma unroll
+            for (int j = 0; j < THR_N; j++)
+                element[j] = in[j][p * W + q]; /* neighbours for neighbours */
+#pragma unroll
+            for (int i = 0; i < THR_M; i++)
+#pragma unroll
+                for (int j = 0; j < THR_N; j++)
+                    sum[i][j] = __hfma2(weight[i], element[j], sum[i][j]);
+        }
+}
+
+/** All taps of one input map: sums of halves for some rows, then of float32. */
+template <int K_>
+static __device__ void multiply_taps(float2 sum[THR_M][THR_N], const half2 *weights,
+                                     const half2 *const in[THR_N], int W, int taps_in_row)
+{
+    const int K = K_ ? K_ : taps_in_row;
+    for (int p = 0; p < K; p += PART_ROWS) {
+        half2 part[THR_M][THR_N] = {};
+        multiply_rows<K_>(part, weights, in, W, p, min(p + PART_ROWS, K), K);
+#pragma unroll
+        for (int i = 0; i < THR_M; i++)
+#pragma unroll
+            for (int j = 0; j < THR_N; j++) {
+                const float2 both = __half22float2(part[i][j]);
+                sum[i][j].x += both.x;
+                sum[i][j].y += both.y;
+            }
+    }
+}
+
+/** y of two images at THR_N * blockDim.x positions, in THR_M maps. K_ = 0 stands for any filter.
+ * @param chunks  blocks that share the positions of an image
+ * @pre gridDim.x = pairs of images * chunks * (groups of THR_M maps); dynamic shared memory as
+ * shared_bytes() has it */
+template <int K_>
+__global__ void __launch_bounds__(BLK_MOST, 2)
+    conv_pairs(struct conv_shape shape, int chunks, const float *x, const float *k, float *y)
+{
+    extern __shared__ uint4 shared[];
+    const int M = shape.M, C = shape.C, H = shape.H, W = shape.W, K = K_ ? K_ : shape.K;
+    const int H_out = H - K + 1, W_out = W - K + 1, positions = H_out * W_out;
+    half2 *const weights = (half2 *)shared, *const rows = weights + K * K * THR_M;
+
+    /* Which maps, which images, which positions? Blocks of the same positions are neighbours. */
+    const unsigned groups = (M + THR_M - 1) / THR_M;
+    const int m0 = blockIdx.x % groups * THR_M;
+    const int n0 = blockIdx.x / groups % chunks * (THR_N * blockDim.x);
+    const size_t b = blockIdx.x / groups / chunks * 2;
+    const bool two = b + 1 < (size_t)shape.B; /* the last of an odd number is paired with itself */
+    const int h0 = n0 / W_out, last = min(n0 + THR_N * (int)blockDim.x, positions) - 1;
+    const int staged = (last / W_out + K - h0) * W;
+
+    /* Where in the staged rows do my windows begin? Past the last position, that one again. */
+    const half2 *in[THR_N];
+#pragma unroll
+    for (int j = 0; j < THR_N; j++) {
+        const int n = min(n0 + (int)threadIdx.x + j * (int)blockDim.x, last);
+        in[j] = rows + (n / W_out - h0) * W + n % W_out;
+    }
+
+    float2 sum[THR_M][THR_N] = {};
+    for (int c = 0; c < C; c++) {
+        const float *first = x + ((b * C + c) * H + h0) * W;
+        const float *second = first + (two ? (size_t)C * H * W : 0);
+        for (int i = threadIdx.x; i < staged; i += blockDim.x)
+            rows[i] = __floats2half2_rn(first[i], second[i]);
+        stage_weights(weights, k, &shape, c, m0);
+        __syncthreads(); /* the tiles are complete */
+        multiply_taps<K_>(sum, weights, in, W, K);
+        __syncthreads(); /* nobody reads them any more */
+    }
+
+    float *const out = y + (b * M + m0) * positions;
+#pragma unroll
+    for (int j = 0; j < THR_N; j++) {
+        const int n = n0 + threadIdx.x + j * blockDim.x;
+#pragma unroll
+        for (int i = 0; i < THR_M; i++)
+            if (n < positions && m0 + i < M) {
+                out[(size_t)i * positions + n] = sum[i][j].x;
+                if (two)
+                    out[(size_t)(M + i) * positions + n] = sum[i][j].y;
+            }
+    }
+}
+
+/** Layers whose tiles do not fit shared memory: one thread per output, as in m2. */
+__global__ void __launch_bounds__(BLK_ANY)
+    conv_any(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    const int C = shape.C, K = shape.K;
+    const size_t M = shape.M, H = shape.H, W = shape.W, H_out = H - K + 1, W_out = W - K + 1;
+    const size_t outputs = shape.B * M * H_out * W_out;
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < outputs;
+         i += (size_t)gridDim.x * blockDim.x) {
+        const size_t w = i % W_out, h = i / W_out % H_out, m = i / (W_out * H_out) % M;
+        const size_t b = i / (W_out * H_out * M);
+        const float *weight = k + m * C * K * K;
+        float sum = 0.0f;
+        for (int c = 0; c < C; c++)
+            for (int p = 0; p < K; p++)
+                for (int q = 0; q < K; q++)
+                    sum += x[((b * C + c) * H + h + p) * W + w + q] * *weight++;
+        y[i] = sum;
+    }
+}
+
+/** @return blocks of so many threads that the positions of an image take */
+static size_t chunks_of(size_t positions, int threads)
+{
+    return (positions + THR_N * threads - 1) / (THR_N * threads);
+}
+
+/** @return the number of threads of a block with which the fewest lanes have no position */
+static int threads_for(size_t positions)
+{
+    int best = BLK_LEAST;
+    for (int threads = BLK_LEAST; threads <= BLK_MOST; threads += 32)
+        if (chunks_of(positions, threads) * threads <= chunks_of(positions, best) * best)
+            best = threads;
+    return best;
+}
+
+/** @return the bytes of the tiles of a block: weights, and the rows that its positions can reach */
+static size_t shared_bytes(const struct conv_shape *shape, int threads)
+{
+    const size_t K = shape->K, W_out = shape->W - K + 1;
+    size_t rows = (THR_N * threads + W_out - 2) / W_out + K;
+    rows = rows < (size_t)shape->H ? rows : shape->H;
+    return (K * K * THR_M + rows * shape->W) * sizeof(half2);
+}
+
+/** @return whether it was launched: the tiles may be too large for shared memory */
+template <int K_>
+static bool launch(const struct conv_shape *shape, const float *x, const float *k, float *y)
+{
+    const size_t positions = (size_t)(shape->H - shape->K + 1) * (shape->W - shape->K + 1);
+    const int threads = threads_for(positions);
+    const size_t bytes = shared_bytes(shape, threads), chunks = chunks_of(positions, threads);
+    const size_t blocks = (shape->B + (size_t)1) / 2 * chunks * ((shape->M + THR_M - 1) / THR_M);
+    if (bytes > SHARED_MOST || blocks > GRID_DIM_X)
+        return false;
+    conv_pairs<K_><<<(unsigned)blocks, threads, bytes>>>(*shape, (int)chunks, x, k, y);
+    return true;
+}
+/* END SOLUTION */
+
+int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
+{
+    /* BEGIN SOLUTION */
+    //~ /* Not implemented yet: that is what returning 1 says. Launch your kernel here, ask with
+    //~  * cudaGetLastError() whether the launch was accepted, and return 0 if so. x, k and y are
+    //~  * device pointers: do not read or write through them in this function. Delete the next line
+    //~  * when you use what it names. */
+    //~ (void)shape, (void)x, (void)k, (void)y;
+    //~ return 1;
+    bool launched;
+    switch (shape->K) {
+    case 3:
+        launched = launch<3>(shape, x, k, y);
+        break;
+    case 5:
+        launched = launch<5>(shape, x, k, y);
+        break;
+    case 7:
+        launched = launch<7>(shape, x, k, y);
+        break;
+    default:
+        launched = launch<0>(shape, x, k, y);
+    }
+    if (!launched) {
+        const size_t outputs =
+            (size_t)shape->B * shape->M * (shape->H - shape->K + 1) * (shape->W - shape->K + 1);
+        const size_t blocks = (outputs + BLK_ANY - 1) / BLK_ANY;
+        conv_any<<<(unsigned)(blocks < GRID_DIM_X ? blocks : GRID_DIM_X), BLK_ANY>>>(*shape, x, k,
+                                                                                     y);
+    }
+    const cudaError_t error = cudaGetLastError();
+    if (error != cudaSuccess) {
+        fprintf(stderr, "m12: launch for %d maps of %d x %d, %d input maps, filter %d x %d: %s\n",
+                shape->M, shape->H, shape->W, shape->C, shape->K, shape->K,
+                cudaGetErrorString(error));
+        return 1;
+    }
+    return 0;
+    /* END SOLUTION */
+}

@@ -1,8 +1,8 @@
 /** @file
  * oneDNN's convolution on the CPU, to be measured beside ours.
  *
- * The library is loaded on demand (dlopen). Its headers (version 2) are needed when this is
- * compiled; without them or the library, vn_onednn_open() fails.
+ * The library, version 2 or 3, is loaded on demand (dlopen); without it vn_onednn_open() fails. Its
+ * headers are not needed.
  */
 #ifndef CONVLAB_VENDOR_ONEDNN_CONV_H
 #define CONVLAB_VENDOR_ONEDNN_CONV_H
@@ -15,7 +15,7 @@
 /** An open oneDNN. */
 struct vn_onednn;
 
-/** Loads oneDNN 2 and makes an engine and a stream on the CPU.
+/** Loads oneDNN and makes an engine and a stream on the CPU.
  * @param onednn  set; free with vn_onednn_close()
  * @return ST_OK, or ST_MISSING_TOOL with the reason. */
 enum st_code vn_onednn_open(struct vn_onednn **onednn, struct st_error *err);

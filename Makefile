@@ -43,14 +43,14 @@ help: ## this list
 	@echo "  make mN           build milestone N in labs/ (here: $(MILESTONES)); then: cd labs && ./grader mN"
 
 setup: ## install the packages that are missing
-	@common/mk/setup.sh install build demo test docs bench
+	@common/mk/setup.sh install build test docs bench
 
 doctor: ## what is installed, what is missing, and what that disables
 	@common/mk/setup.sh doctor
 	@[ ! -x $(BUILD)/vgpu-run ] || { echo; $(BUILD)/vgpu-run --version; }
 
 demo: ## set up, build, grade every reference, write build/report/index.html
-	@common/mk/setup.sh install build demo
+	@common/mk/setup.sh install build
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) graded-references
 
 all: $(PROGRAMS) ## build everything that is not a lab
@@ -59,7 +59,7 @@ models: $(BUILD)/train ## train the models again (SEED=N OUT=DIR for private one
 	$(Q)$(BUILD)/train --out $(or $(OUT),data/models) $(if $(SEED),--seed $(SEED))
 
 bench: ## measure the speeds that docs/results reports, as ratios in one run
-	@common/mk/setup.sh install build demo bench
+	@common/mk/setup.sh install build bench
 	$(Q)$(MAKE) --no-print-directory run-bench
 
 docs: ## the public headers' documentation, in build/docs/html

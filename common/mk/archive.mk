@@ -31,7 +31,7 @@ help: ## this list
 	    Makefile $(filter-out %/labs.mk,$(filter common/mk/%,$(MAKEFILE_LIST)))
 	@echo "  make mN           build milestone N in labs/ (here: $(MILESTONES)); then: $(if $(wildcard grader/.),cd labs && )./grader mN"
 
-setup: ## install NVIDIA's compiler into toolkit/, where there is none (needs python3 with pip)
+setup: ## install NVIDIA's compiler into toolkit/, where there is none (needs python3)
 	@$(if $(NVCC),echo "setup: nvcc is here: $(NVCC)",common/mk/toolkit.sh)
 
 doctor: ## what this archive needs, and whether it is here

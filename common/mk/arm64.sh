@@ -28,7 +28,7 @@ END
 
 # Debian's archive as apt reaches it here, with nothing installed: apt finds all that the packages need.
 make_root() {
-    packages="libc6-dev libgcc-s1 $(awk -F '\t' '$2 ~ /^header:/ && $3 ~ /^(build|test|demo)$/ {print $1}' common/mk/packages.tsv | tr '\n' ' ')"
+    packages="libc6-dev libgcc-s1 $(awk -F '\t' '$2 ~ /^header:/ && $3 ~ /^(build|test)$/ {print $1}' common/mk/packages.tsv | tr '\n' ' ')"
     [ "$(cat "$root.packages" 2>/dev/null)" = "$packages" ] && return 0
     command -v apt-get >/dev/null || { echo 'arm64-check: no apt: the libraries for 64-bit Arm come from Debian' >&2; exit 2; }
     rm -rf "$root" "$base/apt"

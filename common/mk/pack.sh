@@ -34,7 +34,7 @@ shared_libraries() { # PROGRAM...
 
 mkdir -p "$root/build/shared" "$root/common/mk" "$root/data/fashion-mnist"
 cp common/mk/archive.mk "$root/Makefile"
-copy LICENSE data/modelled-times.tsv common/conv.h common/gemm.h common/mk/editor.cuh common/mk/flags.mk common/mk/labs.mk common/mk/find-cuda.sh common/mk/toolkit.sh common/mk/toolkits.tsv
+copy LICENSE data/modelled-times.tsv common/conv.h common/gemm.h common/mk/editor.cuh common/mk/flags.mk common/mk/labs.mk common/mk/find-cuda.sh common/mk/toolkit.sh common/mk/fetch-wheels.py common/mk/toolkits.tsv
 files_of data/models | while read -r f; do copy "$f"; done
 files_of docs | grep '\.md$\|\.ipynb$\|/images/' | grep -v 'results/\|virtual-gpu\|instructor\|architecture\|exports\|cluster\|gradebook\|sandbox\|cheats\|variants' | while read -r f; do copy "$f"; done
 files_of report-templates 2>/dev/null | while read -r f; do copy "$f"; done

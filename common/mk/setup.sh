@@ -5,10 +5,9 @@
 #   setup.sh need WHAT...       exit 1 with the command to run if a package for WHAT is missing
 #   setup.sh install WHAT...    install what is missing (as root or through sudo without a password)
 #
-# WHAT is a word of the table's column "for": build, demo, test, docs, bench, slurm, browser, arm64. Packages
-# for "engine" make kernels fast, and nothing needs them: if they cannot be installed, setup continues without
-# them. The same holds for NVIDIA's compiler, which is installed where there is none (toolkit.sh, with packages for
-# "cuda").
+# WHAT is a word of the table's column "for": build, test, docs, bench, slurm, browser, arm64. "build" also installs the
+# packages for "extra", which nothing needs: if they cannot be installed, setup reports what is lost and continues. The
+# same holds for NVIDIA's compiler, which is installed where there is none (toolkit.sh, with packages for "cuda").
 set -u
 here=$(dirname "$0")
 table=$here/packages.tsv
@@ -45,9 +44,11 @@ else
     manager= command=
 fi
 
+rows() { tail -n +2 "$table"; }
+
 # missing WHAT...: the packages of these kinds that are not here, on one line.
 missing() {
-    tail -n +2 "$table" | while IFS=$tab read -r package probe kind dnf pacman without; do
+    rows | while IFS=$tab read -r package probe kind dnf pacman without; do
         case " $* " in *" $kind "*) ;; *) continue ;; esac
         is_here "$probe" && continue
         case $manager in dnf) name=$dnf ;; pacman) name=$pacman ;; *) name=$package ;; esac
@@ -62,7 +63,7 @@ missing() {
 doctor() {
     cuda=$("$here/find-cuda.sh")
     printf '%-30s %-8s %-8s %s\n' package for status 'without it'
-    tail -n +2 "$table" | while IFS=$tab read -r package probe kind dnf pacman without; do
+    rows | while IFS=$tab read -r package probe kind dnf pacman without; do
         if is_here "$probe"; then status=ok without=; else status=MISSING; fi
         printf '%-30s %-8s %-8s %s\n' "$package" "$kind" "$status" "$without"
     done
@@ -92,53 +93,78 @@ doctor() {
     else
         printf '%-30s %-8s %-8s %s\n' 'NVIDIA GPU' cuda none 'no timing on real hardware (m1 needs none)'
     fi
-    lacking=$(missing build engine demo test docs bench)
+    lacking=$(missing build extra test docs bench)
     [ -z "$lacking" ] && return 0
     printf '\nto install what is missing:\n    %s%s %s\n' "$sudo" "$command" "$lacking"
 }
 
 install() {
-    install_all "$(missing "$@")" || return 1
-    case " $* " in *' build '*) ;; *) return 0 ;; esac
-    without=$(missing engine)
-    install_all "$without" || echo "setup: continuing without: $without(kernels are interpreted)" >&2
-    [ -n "$("$here/find-cuda.sh" origin)" ] && return 0
-    install_all "$(missing cuda)"
-    "$here/toolkit.sh" || echo 'setup: continuing without nvcc: GPU milestones are skipped' >&2
+    case " $* " in
+    *' build '*) more=1 wanted=$(missing extra)$(packages_for_nvcc) ;;
+    *) more= wanted= ;;
+    esac
+    needed=$(missing "$@")
+    if [ -z "$needed$wanted" ]; then
+        :
+    elif [ -z "$manager" ]; then
+        echo "setup: missing packages: $needed$wanted(hint: install them with this system's package manager; the names are Debian's)" >&2
+    elif ! have_right; then
+        echo "setup: missing packages and no right to install them (hint: run, or ask the administrator to: sudo $command $needed$wanted)" >&2
+    elif ! install_these $needed $wanted; then
+        # One that cannot be installed does not keep others away.
+        for package in $needed $wanted; do
+            install_these "$package" || echo "setup: installing $package failed (hint: run: $sudo$command $package)" >&2
+        done
+    fi
+    [ -z "$more" ] || install_more
+    [ -z "$(missing "$@" 2>/dev/null)" ]
 }
 
-# install_all "PACKAGE ...": each name with a space after it, as missing() prints them.
-install_all() {
-    lacking=$1
-    [ -z "$lacking" ] && return 0
-    if [ -z "$manager" ]; then
-        echo "setup: missing packages: $lacking(hint: install them with this system's package manager; the names are Debian's)" >&2
-        return 1
-    fi
-    if [ "$(id -u)" = 0 ]; then
-        run=
-    elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
-        run='sudo -n'
-    else
-        echo "setup: missing packages and no right to install them (hint: run, or ask the administrator to: sudo $command $lacking)" >&2
-        return 1
-    fi
-    echo "setup: installing: $lacking"
+# What nothing needs: reports which of it is missing, and installs NVIDIA's compiler.
+install_more() {
+    rows | while IFS=$tab read -r package probe kind dnf pacman without; do
+        [ "$kind" != extra ] || is_here "$probe" || echo "setup: continuing without $package: $without" >&2
+    done
+    [ -n "$("$here/find-cuda.sh" origin)" ] || "$here/toolkit.sh" ||
+        echo 'setup: continuing without nvcc: GPU milestones are skipped' >&2
+}
+
+# Those that fetch NVIDIA's compiler, where there is none. pip respects what is configured for it; where it cannot be
+# installed, python3 alone does.
+packages_for_nvcc() {
+    [ -z "$("$here/find-cuda.sh" origin)" ] || return
+    if have_right || ! command -v python3 >/dev/null 2>&1; then missing cuda; fi
+}
+
+# Whether packages may be installed, and what by: $run.
+have_right() {
+    run=
+    [ "$(id -u)" = 0 ] && return 0
+    run='sudo -n'
+    command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null
+}
+
+install_these() { # PACKAGE...
+    echo "setup: installing: $*"
     log=$(mktemp)
-    # shellcheck disable=SC2086
+    # An old package list is the usual reason for a first failure, so: update, then install.
     if case $manager in
-        # An old package list is the usual reason for a first failure, so: update, then install.
-        apt) $run apt-get update && $run env DEBIAN_FRONTEND=noninteractive $command --no-install-recommends $lacking ;;
-        dnf) $run $command --setopt=install_weak_deps=False $lacking ;;
-        pacman) $run pacman -Sy && $run $command $lacking ;;
+        apt) update apt-get update && $run env DEBIAN_FRONTEND=noninteractive $command --no-install-recommends "$@" ;;
+        dnf) $run $command --setopt=install_weak_deps=False "$@" ;;
+        pacman) update pacman -Sy && $run $command "$@" ;;
         esac >"$log" 2>&1; then
         rm -f "$log"
         return 0
     fi
     tail -n 5 "$log" >&2
     rm -f "$log"
-    echo "setup: installing failed (hint: run: ${sudo}$command $lacking)" >&2
     return 1
+}
+
+# Once.
+update() { # COMMAND...
+    [ -n "${updated:-}" ] && return 0
+    $run "$@" && updated=1
 }
 
 if [ "$(id -u)" = 0 ]; then sudo=; else sudo='sudo '; fi

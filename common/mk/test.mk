@@ -147,7 +147,7 @@ lint: order words ## warnings of gcc and clang, headers that stand alone, format
 
 .PHONY: test check
 test: ## set up, then run all tests
-	@common/mk/setup.sh install build demo test docs bench
+	@common/mk/setup.sh install build test docs bench
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) check
 
 check: $(TEST_PROGRAMS) $(PROGRAMS) reference $(TEST_NEEDS) ## run all tests without setting up

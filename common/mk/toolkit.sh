@@ -3,8 +3,8 @@
 #
 #   toolkit.sh [VERSION]       13.0 if none is named; toolkits.tsv lists them
 #
-# It takes NVIDIA's wheels from the package index that pip is set up for, and refuses one whose hash is not
-# in toolkits.tsv. toolkit/cuda is a link to the version installed last: find-cuda.sh finds it there. A
+# It takes NVIDIA's wheels from the package index that pip is set up for (without pip: fetch-wheels.py), and refuses
+# one whose hash is not in toolkits.tsv. toolkit/cuda is a link to the version installed last: find-cuda.sh finds it there. A
 # failure is one line, and leaves nothing behind.
 #
 # The wheels of CUDA 12 have ptxas, headers and libraries, but no nvcc: with CUDA_FRONT_END=FOLDER, bin/ and
@@ -22,7 +22,7 @@ give_up() { # WHAT HINT
     exit 1
 }
 
-# The requirements that pip checks: a row of each package, with its hash on each kind of machine.
+# The requirements for pip: a row of each package, with its hash on each kind of machine.
 requirements() {
     awk -F'\t' -v toolkit="$version" '
         NR > 1 && $1 == toolkit {
@@ -33,7 +33,19 @@ requirements() {
         END { for (i = 1; i <= n; i++) print order[i] "==" version[order[i]] hashes[order[i]] }' "$table"
 }
 
-# pip's own words, in one line.
+# Runs what fetches and unpacks the requirements: pip, where it is.
+fetch() {
+    if python3 -m pip --version >/dev/null 2>&1; then
+        # (its own folder for what is temporary: /tmp is often small)
+        TMPDIR=$part/tmp PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 python3 -m pip install --disable-pip-version-check \
+            --retries 2 --no-compile --no-deps --require-hashes --only-binary :all: --target "$part/wheels" \
+            -r "$part/requirements.txt"
+    else
+        python3 "$here/fetch-wheels.py" "$part/requirements.txt" "$part/wheels"
+    fi
+}
+
+# Why that failed, from its own words, in one line.
 explain() {
     if grep -q 'DO NOT MATCH THE HASHES' "$part/log"; then
         wheel=$(sed -n 's/^ *\([a-z][a-z0-9-]*\)==.* from .*/\1/p' "$part/log" | head -n 1)
@@ -42,10 +54,10 @@ explain() {
     elif grep -q 'No space left' "$part/log"; then
         give_up "no space left in $top/toolkit" 'it needs 700 MB while it installs; make room, then run: make setup'
     elif grep -qE 'Failed to establish|Connection(Error| refused| reset)|Temporary failure|Name or service|timed out|unreachable' "$part/log"; then
-        give_up 'pip cannot reach its package index' \
+        give_up 'the Python package index cannot be reached' \
             'with a network run make setup, or name an installed toolkit: make CUDA_HOME=FOLDER'
     else
-        give_up "pip: $(sed -n 's/^ERROR: //p' "$part/log" | grep . | tail -n 1 | cut -c 1-200)" \
+        give_up "its wheels cannot be had: $(sed -n 's/^ERROR: //p' "$part/log" | grep . | tail -n 1 | cut -c 1-200)" \
             'make setup tries again; or name an installed toolkit: make CUDA_HOME=FOLDER'
     fi
 }
@@ -74,17 +86,14 @@ arrange() {
 [ -n "$(requirements)" ] ||
     give_up 'it is not in common/mk/toolkits.tsv' "known: $(tail -n +2 "$table" | cut -f 1 | sort -uV | paste -s -d ' ' -)"
 if [ ! -x "$home/bin/nvcc" ]; then
-    python3 -m pip --version >/dev/null 2>&1 ||
-        give_up 'it comes from the Python package index, and pip is missing' 'install python3-pip, then run: make setup'
+    command -v python3 >/dev/null 2>&1 ||
+        give_up 'it comes from the Python package index, and python3 is missing' 'install python3, then run: make setup'
     trap 'rm -rf "$part"' EXIT
     trap 'exit 1' INT TERM HUP
     mkdir -p "$part/wheels" "$part/tmp" 2>/dev/null || give_up "cannot write to $top/toolkit" "check that folder's owner"
     requirements >"$part/requirements.txt" || give_up "cannot write to $part" 'is the disk full?'
     echo "setup: installing NVIDIA's CUDA compiler $version into toolkit/cuda-$version"
-    # (its own folder for what is temporary: /tmp is often small)
-    TMPDIR=$part/tmp PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 python3 -m pip install --disable-pip-version-check \
-        --retries 2 --no-compile --no-deps --require-hashes --only-binary :all: --target "$part/wheels" \
-        -r "$part/requirements.txt" >"$part/log" 2>&1 || explain
+    fetch >"$part/log" 2>&1 || explain
     arrange >"$part/log" 2>&1 || give_up "its nvcc does not run: $(tail -n 1 "$part/log" | cut -c 1-200)" \
         'install the CUDA Toolkit in another way, and name it: make CUDA_HOME=FOLDER'
     rm -rf "$home"

@@ -1,12 +1,12 @@
 #!/bin/sh
-# NVIDIA's compiler: which one is used, by make and by the programs, and installing one without a network,
-# with a wrong hash, without pip, on a full disk. The wheels are made here, and so are the toolkits.
+# NVIDIA's compiler: which one is used, by make and by the programs, and installing one with pip and without: without a
+# network, with a wrong hash, on a full disk, without Python. The wheels are made here, and so are the toolkits.
 #
 #   CONVLAB_BUILD=build toolkit.sh
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+trap '[ -z "${server:-}" ] || kill "$server"; rm -rf "$scratch"' EXIT
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES CUDA_HOME CONVLAB_INSTALLED_CUDA
 . "$top/common/mk/tests/claims.sh"
 claims_in=apart
@@ -14,7 +14,7 @@ claims_in=apart
 # A checkout with only the scripts that find and install a toolkit, and the program that prints what C found.
 root=$scratch/checkout
 mkdir -p "$root/common/mk" "$root/build"
-cp "$top/common/mk/find-cuda.sh" "$top/common/mk/toolkit.sh" "$root/common/mk/"
+for file in find-cuda.sh toolkit.sh fetch-wheels.py; do cp "$top/common/mk/$file" "$root/common/mk/"; done
 cp "$build/tests/find-toolkit" "$root/build/"
 : >"$root/common/conv.h"
 
@@ -116,58 +116,113 @@ refuses() {
     [ "$(wc -l <"$scratch/err")" -eq 1 ] && grep -q "$words" "$scratch/err" && grep -q 'hint: ' "$scratch/err" || return 1
     [ -z "$(ls "$root/toolkit" 2>/dev/null)" ] || { ls "$root/toolkit"; return 1; }
 }
-installs() {
-    install || return 1
+installs() { # VARIABLE=VALUE...
+    install "$@" || return 1
     "$root/toolkit/cuda/bin/nvcc" --version | grep -q 'fake nvcc' && [ -e "$root/toolkit/cuda/lib64/libcudart.so" ] &&
         grep -q 'the licence' "$root/toolkit/cuda/LICENSE" && [ "$(ls "$root/toolkit")" = "$(printf 'cuda\ncuda-13.0')" ]
 }
 
-if ! python3 -m pip --version >/dev/null 2>&1; then
-    echo 'skipped: installing a toolkit: pip is missing'
-else
+# A disk of 64 KiB, on which a file of 100 kB is to be unpacked.
+on_full_disk() { # VARIABLE=VALUE...
+    wheel nvidia-cuda-runtime "$(head -c 100000 /dev/urandom | base64 -w 0 | head -c 100000)"
+    table "$(hash_of nvidia-cuda-nvcc)"
+    list_index
+    bwrap --dev-bind / / --size 65536 --tmpfs "$root/toolkit" env PIP_CONFIG_FILE=/dev/null PIP_NO_INDEX=1 \
+        PIP_FIND_LINKS="$scratch/index" "$@" "$root/common/mk/toolkit.sh" >"$scratch/out" 2>"$scratch/err" && return 1
+    cat "$scratch/err"
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] && grep -q 'no space left' "$scratch/err"
+}
+
+# The index as a server gives it: a page for each package, with the hash of its wheel.
+list_index() {
+    for package in nvidia-cuda-nvcc nvidia-cuda-runtime; do
+        file=$(echo "$package" | tr - _)-1.0-py3-none-any.whl
+        mkdir -p "$scratch/index/simple/$package"
+        echo "<html><body><a href='../../$file#sha256=$(hash_of "$package")'>$file</a></body></html>" >"$scratch/index/simple/$package/index.html"
+    done
+}
+
+# All ways in which installing fails, and that it succeeds. VARIABLE=VALUE... say by what it installs.
+installing() { # WITH_WHAT VARIABLE=VALUE...
+    with=$1
+    shift
     wheel nvidia-cuda-nvcc '#!/bin/sh
 echo fake nvcc'
     wheel nvidia-cuda-runtime library
-    good_hash=$(hash_of nvidia-cuda-nvcc)
-    table 0000000000000000000000000000000000000000000000000000000000000000
-    claim 'a wheel with another hash is refused' refuses 'the wheel nvidia-cuda-nvcc has another hash'
-    table "$good_hash"
-    claim 'a version that is not in the table is refused' sh -c "! '$root/common/mk/toolkit.sh' 9.0 2>&1 | grep -v 'known: 13.0'"
+    list_index
+    table "$(hash_of nvidia-cuda-nvcc)"
+    wheel nvidia-cuda-nvcc '#!/bin/sh
+echo another nvcc'
+    claim "$with: a wheel with another hash is refused" refuses 'the wheel nvidia-cuda-nvcc has another hash' "$@"
     # (a port of this machine on which nobody listens)
-    claim 'no network is said' refuses 'cannot reach its package index' PIP_NO_INDEX=0 PIP_FIND_LINKS= \
+    claim "$with: no network is said" refuses 'the Python package index cannot be reached' "$@" PIP_NO_INDEX=0 PIP_FIND_LINKS= \
         PIP_INDEX_URL=http://127.0.0.1:9/simple NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
-    mkdir "$scratch/no-pip"
-    printf '#!/bin/sh\nexit 1\n' >"$scratch/no-pip/python3"
-    chmod +x "$scratch/no-pip/python3"
-    claim 'no pip is said' refuses 'pip is missing' PATH="$scratch/no-pip:/usr/bin:/bin"
-    mkdir "$scratch/empty-index"
-    claim 'a package that the index does not have is named' refuses 'No matching distribution found for nvidia-cuda-nvcc' \
-        PIP_FIND_LINKS="$scratch/empty-index"
     wheel nvidia-cuda-nvcc '#!/bin/sh
 exit 1'
+    list_index
     table "$(hash_of nvidia-cuda-nvcc)"
-    claim 'an nvcc that does not run is not installed' refuses 'its nvcc does not run'
+    claim "$with: an nvcc that does not run is not installed" refuses 'its nvcc does not run' "$@"
     wheel nvidia-cuda-nvcc '#!/bin/sh
 echo fake nvcc'
-    table "$(hash_of nvidia-cuda-nvcc)"
+    list_index
     mkdir -p "$root/toolkit"
-    # A disk of 64 KiB, on which a file of 100 kB is to be unpacked.
-    on_full_disk() {
-        wheel nvidia-cuda-runtime "$(head -c 100000 /dev/urandom | base64 -w 0 | head -c 100000)"
-        table "$(hash_of nvidia-cuda-nvcc)"
-        bwrap --dev-bind / / --size 65536 --tmpfs "$root/toolkit" env PIP_CONFIG_FILE=/dev/null PIP_NO_INDEX=1 \
-            PIP_FIND_LINKS="$scratch/index" "$root/common/mk/toolkit.sh" >"$scratch/out" 2>"$scratch/err" && return 1
-        cat "$scratch/err"
-        [ "$(wc -l <"$scratch/err")" -eq 1 ] && grep -q 'no space left' "$scratch/err"
-    }
     if bwrap --dev-bind / / --size 65536 --tmpfs "$scratch/index" true 2>/dev/null; then
-        claim 'a full disk is said' on_full_disk
+        claim "$with: a full disk is said" on_full_disk "$@"
     else
         echo 'skipped: a full disk: bubblewrap does not work here'
     fi
+    wheel nvidia-cuda-runtime library
+    list_index
+    table "$(hash_of nvidia-cuda-nvcc)"
     rm -rf "$root/toolkit"
-    claim 'the wheels become a toolkit' installs
-    claim '... once' sh -c "PIP_INDEX_URL=http://127.0.0.1:9 '$root/common/mk/toolkit.sh'"
+    claim "$with: the wheels become a toolkit" installs "$@"
+    claim "$with: ... once" sh -c "PIP_INDEX_URL=http://127.0.0.1:9 '$root/common/mk/toolkit.sh'"
+    rm -rf "$root/toolkit"
+}
+
+# python3 WORDS...: a program of that name for the beginning of PATH.
+python_that() { # FOLDER SCRIPT
+    mkdir "$scratch/$1"
+    printf '#!/bin/sh\n%s\n' "$2" >"$scratch/$1/python3"
+    chmod +x "$scratch/$1/python3"
+}
+
+python=$(command -v python3) || {
+    echo 'skipped: installing a toolkit: python3 is missing'
+    claims_end
+    exit
+}
+if python3 -m pip --version >/dev/null 2>&1; then
+    installing pip A=
+    mkdir "$scratch/empty-index"
+    claim 'a package that the index does not have is named' refuses 'No matching distribution found for nvidia-cuda-nvcc' \
+        PIP_FIND_LINKS="$scratch/empty-index"
+else
+    echo 'skipped: installing a toolkit with pip: it is missing'
 fi
+claim 'a version that is not in the table is refused' sh -c "! '$root/common/mk/toolkit.sh' 9.0 2>&1 | grep -v 'known: 13.0'"
+
+# The same without pip, from a server of this machine.
+python_that no-pip "[ \"\$1 \$2\" != '-m pip' ] || exit 1; exec '$python' \"\$@\""
+mkdir -p "$scratch/index"
+mkfifo "$scratch/port"
+(cd "$scratch/index" && exec python3 -c 'import functools, http.server
+server = http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
+print(server.server_port, flush=True)
+server.serve_forever()' >"$scratch/port" 2>/dev/null) &
+server=$!
+read -r port <"$scratch/port"
+here="NO_PROXY=127.0.0.1 no_proxy=127.0.0.1 PIP_INDEX_URL=http://127.0.0.1:$port/simple PIP_CERT="
+# shellcheck disable=SC2086
+{
+    installing 'without pip' PATH="$scratch/no-pip:$PATH" $here
+    table 0000000000000000000000000000000000000000000000000000000000000000
+    claim 'without pip: a file with no hash of the table is named' refuses 'lists no file with a hash of' PATH="$scratch/no-pip:$PATH" $here
+    rm -r "$scratch/index/simple/nvidia-cuda-nvcc"
+    claim 'without pip: a package that the index does not have is named' refuses 'answers 404 .*nvidia-cuda-nvcc' PATH="$scratch/no-pip:$PATH" $here
+}
+mkdir "$scratch/no-python"
+for tool in sh dirname awk; do ln -s "$(command -v $tool)" "$scratch/no-python/$tool"; done
+claim 'no Python is said' refuses 'python3 is missing' PATH="$scratch/no-python"
 
 claims_end

@@ -134,17 +134,40 @@ other_managers_have_names() {
         grep "pacman has no package for Debian's no-such-package; without it: nothing" "$scratch/said"
 }
 
-# One that only makes kernels fast is asked for, and gone without where it cannot be had.
-engine_is_no_must() {
+# One that nothing needs is asked for, and what is lost without it is reported where it cannot be had.
+extra_is_no_must() {
     rm -rf "$scratch/bin" && mkdir "$scratch/bin" || return 1
-    printf 'package\tprobe\tfor\tdnf\tpacman\twithout it\nno-such-llvm\theader:no/such.h\tengine\t-\t-\tslow\n' \
+    printf 'package\tprobe\tfor\tdnf\tpacman\twithout it\nno-such-llvm\theader:no/such.h\textra\t-\t-\tslow\n' \
         >"$scratch/packages.tsv"
-    cp common/mk/setup.sh "$scratch/"
-    for tool in sh dirname tail id gcc; do ln -s "$(command -v $tool)" "$scratch/bin/$tool"; done
+    cp common/mk/setup.sh common/mk/find-cuda.sh "$scratch/"
+    for tool in sh dirname tail id gcc sed; do ln -s "$(command -v $tool)" "$scratch/bin/$tool"; done
     "$scratch/setup.sh" need build 2>"$scratch/said" && [ ! -s "$scratch/said" ] &&
-        PATH=$scratch/bin "$scratch/setup.sh" install build demo 2>"$scratch/said" &&
-        grep 'continuing without: no-such-llvm' "$scratch/said" &&
+        PATH=$scratch/bin "$scratch/setup.sh" install build 2>"$scratch/said" &&
+        grep 'continuing without no-such-llvm: slow' "$scratch/said" &&
         make --no-print-directory -n LLVM= native | grep 'kernels are interpreted only'
+}
+
+# Without the right to install, one line names all that the administrator is to install, the rest is tried, and only
+# what is needed makes it a failure. A package that cannot be installed does not keep the others away.
+setup_continues() {
+    rm -rf "$scratch/bin" && mkdir "$scratch/bin" || return 1
+    printf 'package\tprobe\tfor\tdnf\tpacman\twithout it\n%s\theader:no/such.h\tbuild\t-\t-\tnothing\n%s\theader:no/such.h\textra\t-\t-\tslow\n' \
+        no-such-header no-such-llvm >"$scratch/packages.tsv"
+    cp common/mk/setup.sh common/mk/find-cuda.sh "$scratch/"
+    printf '#!/bin/sh\necho a compiler is tried\nexit 1\n' >"$scratch/toolkit.sh"
+    chmod +x "$scratch/toolkit.sh"
+    for tool in sh dirname tail gcc sed mktemp rm env; do ln -s "$(command -v $tool)" "$scratch/bin/$tool"; done
+    printf '#!/bin/sh\necho 1000\n' >"$scratch/bin/id"
+    printf '#!/bin/sh\necho "apt: $*" >>%s\n[ "$1" = update ]\n' "$scratch/apt" >"$scratch/bin/apt-get"
+    chmod +x "$scratch/bin/id" "$scratch/bin/apt-get"
+    setup() { PATH=$scratch/bin CUDA_HOME=$scratch/none "$scratch/setup.sh" install build >"$scratch/said" 2>&1; }
+    ! setup && [ ! -e "$scratch/apt" ] && [ "$(grep -c 'setup:' "$scratch/said")" = 3 ] &&
+        grep 'administrator to: sudo apt-get install -y no-such-header no-such-llvm ' "$scratch/said" &&
+        grep 'continuing without no-such-llvm: slow' "$scratch/said" && grep 'a compiler is tried' "$scratch/said" ||
+        return 1
+    printf '#!/bin/sh\necho 0\n' >"$scratch/bin/id"
+    ! setup && [ "$(grep -c update "$scratch/apt")" = 1 ] && [ "$(grep -c ' no-such-header$' "$scratch/apt")" = 1 ] &&
+        [ "$(grep -c ' no-such-llvm$' "$scratch/apt")" = 2 ] && grep 'installing no-such-header failed' "$scratch/said"
 }
 
 # Each wrong sentence of words.tsv is found in a comment, a message, a page and a script; no right one is.
@@ -245,7 +268,8 @@ claim 'a second make does nothing' make_does_nothing_twice
 claim 'a path with spaces is refused in one line' spaces_are_refused
 claim 'a missing package is named with the command to run' missing_package_is_named
 claim 'names of other package managers are used' other_managers_have_names
-claim 'a package that only makes kernels fast is gone without' engine_is_no_must
+claim 'a package that nothing needs may be missing' extra_is_no_must
+claim 'setup continues without the right to install, and after a package that fails' setup_continues
 claim 'a test that fails, crashes or ends early is counted' failed_tests_are_counted
 claim 'the documentation builds without warnings' make -s docs
 claims_end

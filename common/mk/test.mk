@@ -45,6 +45,26 @@ TEST_NEEDS   += $(BUILD)/tests/conv_times
 TEST_SCRIPTS += grader/tests/clock/clock.sh
 endif
 
+# The clock's model beside a GPU: clock-measure there, clock-compare here.
+CLOCK_LIBS := $(patsubst grader/tests/clock/variants/%.cu,$(BUILD)/clock/%/libconv.so,$(wildcard grader/tests/clock/variants/*.cu)) \
+              $(patsubst %,$(BUILD)/clock/%/libconv.so,right right_grid_stride right_uncoalesced)
+define clock_rule
+$(BUILD)/clock/%/libconv.so: $(1)/%.cu common/conv.h
+	$$(Q)$$(SHOW)mkdir -p $$(@D)
+	$$(Q)$$(call lab_compile_cu,$$<,$$@,m2) -w
+endef
+$(foreach folder,grader/tests/clock/variants grader/tests/mutants_cuda,$(eval $(call clock_rule,$(folder))))
+
+CLOCK_NEEDS := $(BUILD)/vgpu/tests/clock/microbench $(BUILD)/tests/conv_times $(CLOCK_LIBS) \
+               $(addprefix reference-,$(filter m2 m3 m4 m5 m6 m7 m8 m9,$(MILESTONES)))
+.PHONY: clock-measure clock-compare
+clock-measure: $(CLOCK_NEEDS) ## time microbenchmarks and references on this GPU: OUT/clock-gpu.tsv (OUT: build/clock; 2 minutes)
+	$(Q)grader/tests/clock/beside-gpu.sh measure $(BUILD) $(or $(OUT),$(BUILD)/clock)
+
+clock-compare: $(CLOCK_NEEDS) vgpu ## the same on the virtual GPU: docs/results/GPU/model.tsv (GPU=h100 CLOCK=FILE)
+	$(Q)mkdir -p docs/results/$(GPU)
+	$(Q)grader/tests/clock/beside-gpu.sh compare $(BUILD) $(CLOCK) $(GPU) docs/results/$(GPU)/model.tsv
+
 # Tests that are scripts: they print the same closing line as Criterion.
 TEST_SCRIPTS += grader/tests/cli/cli.sh grader/tests/editor/completion.sh grader/tests/mutants/mutants.sh common/mk/tests/tree.sh \
     $(if $(TECHNIQUES),grader/tests/techniques/techniques.sh) \

@@ -5,7 +5,8 @@
 //   microbench [--once] [--quick] [PREFIX...]  --once: one run of each, after one to warm up
 //                                              --quick: an eighth of the work; PREFIX: of names
 //
-// Prints TSV: name, variant, ns (median between two events around one launch or copy).
+// Prints TSV: name, variant, ns (median between two events around one launch or copy); rows "device" have what the
+// device says of itself instead.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -835,6 +836,29 @@ static void time_copies()
     free(pageable);
 }
 
+static void print_device()
+{
+    static const struct {
+        const char *name;
+        cudaDeviceAttr attribute;
+    } rows[] = {{"multiprocessors", cudaDevAttrMultiProcessorCount},
+                {"clock, kHz", cudaDevAttrClockRate},
+                {"memory clock, kHz", cudaDevAttrMemoryClockRate},
+                {"memory bus, bits", cudaDevAttrGlobalMemoryBusWidth},
+                {"L2, bytes", cudaDevAttrL2CacheSize},
+                {"shared memory of a multiprocessor, bytes",
+                 cudaDevAttrMaxSharedMemoryPerMultiprocessor},
+                {"registers of a multiprocessor", cudaDevAttrMaxRegistersPerMultiprocessor}};
+    for (const auto &row : rows) {
+        int value;
+        CHECK(cudaDeviceGetAttribute(&value, row.attribute, 0));
+        printf("device\t%s\t%d\n", row.name, value);
+    }
+    size_t free, total;
+    CHECK(cudaMemGetInfo(&free, &total));
+    printf("device\tmemory, bytes\t%zu\n", total);
+}
+
 int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -854,6 +878,8 @@ int main(int argc, char **argv)
     std::vector<float> ones(4096, 1.0f);
     CHECK(cudaMemcpyToSymbol(table, ones.data(), sizeof table));
     printf("name\tvariant\tns\n");
+    if (wanted("device"))
+        print_device();
     time_launches();
     time_arithmetic();
     time_chains();

@@ -1,0 +1,57 @@
+#!/bin/sh
+# The clock's model beside a GPU: the same programs on both.
+#
+#   beside-gpu.sh measure BUILD_FOLDER OUTPUT_FOLDER              on a machine with a GPU: writes clock-gpu.tsv
+#   beside-gpu.sh compare BUILD_FOLDER CLOCK_GPU_TSV GPU OUTPUT   anywhere: the same on the virtual GPU; writes OUTPUT
+#
+# clock-gpu.tsv   kind name variant value             kind "device": what the GPU says of itself; else nanoseconds
+# OUTPUT          kind name variant gpu_ns modelled_ns ratio
+#
+# make builds what they run: microbench, conv_times, the references and the convolutions of variants/.
+set -eu
+verb=$1 build=$2
+
+# The libraries to time, references last; the same on both sides.
+libraries=$(ls -d "$build"/clock/*/libconv.so "$build"/reference/m[2-9]/libconv.so)
+
+# all COMMAND...: every measurement, run by that command; --once or nothing follows each program's name.
+all() { # ONCE COMMAND...
+    once=$1
+    shift
+    # shellcheck disable=SC2086
+    "$@" "$build/vgpu/tests/clock/microbench" $once |
+        awk -F'\t' -v OFS='\t' 'NR > 1 { print ($1 == "device" ? $1 : "microbench"), $1, $2, $3 }'
+    # shellcheck disable=SC2086
+    "$@" "$build/tests/conv_times" $once 100 $libraries |
+        awk -F'\t' -v OFS='\t' 'NR > 1 { print ($1 ~ /^m[0-9]+$/ ? "reference" : "variant"), $1, $3 ", " $2 " images", $4 }'
+}
+
+case $verb in
+measure)
+    mkdir -p "$3"
+    cuda=$("$(dirname "$0")/../../../common/mk/find-cuda.sh")
+    export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$cuda/lib64"
+    { printf 'kind\tname\tvariant\tvalue\n'; all '' env; } >"$3/clock-gpu.tsv"
+    echo "$3/clock-gpu.tsv: $(grep -c -v '^kind' "$3/clock-gpu.tsv") values of $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -n 1)"
+    ;;
+compare)
+    all --once "$build/vgpu-run" --profile "$4" >"$5.part"
+    awk -F'\t' -v OFS='\t' '
+        NR == FNR { modelled[$1 FS $2 FS $3] = $4; next }
+        FNR == 1 { print "kind", "name", "variant", "gpu_ns", "modelled_ns", "ratio"; next }
+        $1 FS $2 FS $3 in modelled && $4 > 0 { m = modelled[$1 FS $2 FS $3]; print $0, m, sprintf("%.2f", m / $4) }' \
+        "$5.part" "$3" >"$5.new"
+    rm "$5.part"
+    mv "$5.new" "$5"
+    # How close: the median factor, and how many are within 1.25 and 1.5.
+    for kind in device microbench variant reference; do
+        awk -F'\t' -v kind="$kind" '$1 == kind { print $6 < 1 ? ($6 > 0 ? 1 / $6 : 99) : $6 }' "$5" | sort -n | awk -v kind="$kind" '
+            { f[NR] = $1; near += $1 <= 1.25; nearish += $1 <= 1.5 }
+            END { if (NR) printf "%s: %d cases, median factor %.2f, within 1.25: %d, within 1.5: %d\n", kind, NR, f[int((NR + 1) / 2)], near, nearish }'
+    done
+    ;;
+*)
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac

@@ -841,14 +841,14 @@ static void print_device()
     static const struct {
         const char *name;
         cudaDeviceAttr attribute;
-    } rows[] = {{"multiprocessors", cudaDevAttrMultiProcessorCount},
-                {"clock, kHz", cudaDevAttrClockRate},
-                {"memory clock, kHz", cudaDevAttrMemoryClockRate},
-                {"memory bus, bits", cudaDevAttrGlobalMemoryBusWidth},
-                {"L2, bytes", cudaDevAttrL2CacheSize},
-                {"shared memory of a multiprocessor, bytes",
-                 cudaDevAttrMaxSharedMemoryPerMultiprocessor},
-                {"registers of a multiprocessor", cudaDevAttrMaxRegistersPerMultiprocessor}};
+    } rows[] = {
+        {"multiprocessors", cudaDevAttrMultiProcessorCount},
+        {"clock, kHz", cudaDevAttrClockRate},
+        {"memory clock, kHz", cudaDevAttrMemoryClockRate},
+        {"memory bus, bits", cudaDevAttrGlobalMemoryBusWidth},
+        {"L2, bytes", cudaDevAttrL2CacheSize},
+        {"shared memory of a multiprocessor, bytes", cudaDevAttrMaxSharedMemoryPerMultiprocessor},
+        {"registers of a multiprocessor", cudaDevAttrMaxRegistersPerMultiprocessor}};
     for (const auto &row : rows) {
         int value;
         CHECK(cudaDeviceGetAttribute(&value, row.attribute, 0));

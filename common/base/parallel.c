@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 struct loop {
     void (*body)(void *, size_t);
@@ -54,4 +55,24 @@ void parallel_for(size_t pieces, void (*body)(void *context, size_t piece), void
     work(&loop);
     for (size_t i = 0; i < started; i++)
         pthread_join(helpers[i], NULL);
+}
+
+double parallel_crowding(const char *loadavg, int cores)
+{
+    int runnable = 0;
+    if (sscanf(loadavg, "%*f %*f %*f %d/", &runnable) != 1)
+        return 1;
+    return fmax(1, (double)runnable / cores);
+}
+
+double parallel_crowding_now(void)
+{
+    char text[64] = "";
+    FILE *file = fopen("/proc/loadavg", "re");
+    if (!file)
+        return 1;
+    if (!fgets(text, sizeof text, file))
+        text[0] = '\0';
+    fclose(file);
+    return parallel_crowding(text, parallel_cores());
 }

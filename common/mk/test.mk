@@ -134,8 +134,9 @@ cheats: $(PROGRAMS) $(if $(NVCC),vgpu) ## grade every known way of cheating, wit
 cheats-page: ## write docs/cheats.md from the table of cheats
 	$(Q)grader/tests/cheats/page.sh > docs/cheats.md
 
-# Two of all these run at a time, but those that look at times or exhaust something.
+# Two of all these run at a time, but those that look at times or exhaust something. The longest ones begin.
 TEST_ALONE := grader/tests/cheats/cheats.sh grader/class/tests/class.sh
+TEST_FIRST := grader/tests/techniques/techniques.sh grader/tests/textbook/textbook.sh
 
 # Clang may warn where gcc does not; and the sources are formatted. Headers stand alone.
 LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c))
@@ -172,7 +173,8 @@ test: ## set up, then run all tests
 
 check: $(TEST_PROGRAMS) $(PROGRAMS) reference $(TEST_NEEDS) ## run all tests without setting up
 	$(if $(NVCC),,@echo "skipped: tests that compile CUDA programs: no nvcc in $(CUDA_HOME)/bin")
-	$(Q)common/mk/run-tests.sh $(BUILD) $(TEST_PROGRAMS) $(filter-out $(TEST_ALONE),$(TEST_SCRIPTS)) \
+	$(Q)common/mk/run-tests.sh $(BUILD) $(TEST_PROGRAMS) \
+	    $(filter $(TEST_FIRST),$(TEST_SCRIPTS)) $(filter-out $(TEST_FIRST) $(TEST_ALONE),$(TEST_SCRIPTS)) \
 	    -- $(filter $(TEST_ALONE),$(TEST_SCRIPTS))
 
 # The same on 64-bit Arm: the whole suite is built, and the modules of which all runs under qemu-user are tested.

@@ -23,6 +23,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -39,6 +40,9 @@
  * get less of the cores. */
 enum { OTHERS_S = 27 };
 enum { START_LIMIT_S = 20, LOOK_INTERVAL_MS = 100 };
+/* On a crowded machine a second of waiting counts less, down to this part: a slow machine is no
+ * fault of the submission, and one that crowds the machine itself still comes to its limit. */
+enum { PATIENCE = 4 };
 
 /* ---- the process ---------------------------------------------------------------------------- */
 
@@ -165,32 +169,23 @@ static void make_printable(struct runner_reply *reply)
         text_printable(reply->text, sizeof reply->text, as_sent.text);
 }
 
-/* How long the cores have worked for the device process; 0 if there is none. */
-static double device_work_s(const struct gr_session *s)
-{
-    clockid_t clock;
-    struct timespec t;
-    if (s->device.pid <= 0 || clock_getcpuclockid(s->device.pid, &clock) ||
-        clock_gettime(clock, &t))
-        return 0;
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Waits for a packet with that nonce; drains the output meanwhile. A loop that does not end takes less
  * time on a machine with nothing else to do.
+ * @param left_s  how long to wait
  * @param work_s  how long the cores may work for the device process */
-static enum heard listen_until(struct gr_session *s, double until_s, double work_s, uint64_t nonce,
-                               struct runner_reply *reply)
+static enum heard hear(struct gr_session *s, double left_s, double work_s, uint64_t nonce,
+                       struct runner_reply *reply)
 {
-    work_s += device_work_s(s);
+    work_s += gr_session_device_work_s(s);
     for (double look_s = clock_now_s();;) {
-        double now_s = clock_now_s(), left_s = until_s - now_s;
+        const double passed_s = clock_now_s() - look_s;
         if (s->host->given_up && atomic_load(s->host->given_up))
             return HEARD_CLOSED;
-        if (left_s <= 0)
+        if (passed_s > left_s)
             return HEARD_NOTHING;
-        if (now_s - look_s > 1e-3 * LOOK_INTERVAL_MS) {
-            if (s->device.pid > 0 && device_work_s(s) > work_s)
+        if (passed_s > 1e-3 * LOOK_INTERVAL_MS) {
+            left_s -= passed_s / fmin(PATIENCE, parallel_crowding_now());
+            if (s->device.pid > 0 && gr_session_device_work_s(s) > work_s)
                 return HEARD_NOTHING;
             if (is_too_much(s))
                 return HEARD_TOO_MUCH;
@@ -227,8 +222,7 @@ static enum st_code hear_device(struct gr_session *s, struct st_error *err)
 {
     struct runner_reply reply = {0};
     struct gr_run end = {0};
-    const enum heard heard =
-        listen_until(s, clock_now_s() + START_LIMIT_S, START_LIMIT_S, 0, &reply);
+    const enum heard heard = hear(s, START_LIMIT_S, START_LIMIT_S, 0, &reply);
     if (heard == HEARD_REPLY && reply.kind == RUNNER_OPENED) {
         const size_t name = strcspn(reply.text, "\n");
         snprintf(s->device_name, sizeof s->device_name, "%.*s", (int)name, reply.text);
@@ -258,7 +252,7 @@ static enum st_code hear_ready(struct gr_session *s, struct gr_run *run, struct 
     char hint[160];
     const struct exercise *exercise = s->host->exercise ? s->host->exercise : exercise_at(0);
     snprintf(hint, sizeof hint, "the file must define: %s", exercise->signature);
-    switch (listen_until(s, clock_now_s() + START_LIMIT_S, START_LIMIT_S, 0, &reply)) {
+    switch (hear(s, START_LIMIT_S, START_LIMIT_S, 0, &reply)) {
     case HEARD_REPLY:
         if (reply.kind == RUNNER_READY) {
             gr_session_record_take(s, run); /* what loading did belongs to no request */
@@ -409,16 +403,16 @@ static void run_once(struct gr_session *s, const struct conv_shape *shape,
     struct runner_reply reply;
     enum heard heard = HEARD_CLOSED;
     if (send(s->channel, &request, sizeof request, MSG_NOSIGNAL) == sizeof request)
-        heard = listen_until(s, begin_s + limit_s, limit_s - OTHERS_S, request.nonce, &reply);
+        heard = hear(s, limit_s, limit_s - OTHERS_S, request.nonce, &reply);
     else
-        heard = listen_until(s, begin_s + 1, limit_s, request.nonce, &reply);
+        heard = hear(s, 1, limit_s, request.nonce, &reply);
     double outside_s = clock_now_s() - begin_s;
     if (heard == HEARD_NOTHING) {
         /* Ask it where it is; one that does not even answer that is stopped or blocks signals. */
         const pid_t program = gr_box_program(&s->box);
         if (program > 0)
             kill(program, SIGXCPU);
-        heard = listen_until(s, clock_now_s() + 1, limit_s, request.nonce, &reply);
+        heard = hear(s, 1, limit_s, request.nonce, &reply);
         if (heard != HEARD_REPLY || reply.kind != RUNNER_CRASHED || reply.signal != SIGXCPU) {
             char message[128];
             snprintf(message, sizeof message, "no answer after %.0f s, the limit for this shape",

@@ -41,6 +41,8 @@ static inline unsigned gr_session_processes(void)
 /** The memory limit of the virtual GPU's process: it has a copy of the tensors, and scratch memory,
  * several times as large for an unrolled matrix. */
 size_t gr_session_device_bytes(const struct gr_session *session);
+/** How long the cores have worked for the virtual GPU's process, in seconds; 0 if there is none. */
+double gr_session_device_work_s(const struct gr_session *session);
 /** Takes what the device process has recorded since the last time. @return false, with the outcome
  * set, if it cannot say; true also on other devices. */
 bool gr_session_record_take(struct gr_session *session, struct gr_run *run);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
 enum { RECORD_LIMIT_S = 30 };
 
@@ -60,6 +61,16 @@ enum st_code gr_device_lost(const struct gr_run *run, struct st_error *err)
 size_t gr_session_device_bytes(const struct gr_session *s)
 {
     return gr_box_memory_limit() + 16 * s->arena->bytes;
+}
+
+double gr_session_device_work_s(const struct gr_session *s)
+{
+    clockid_t clock;
+    struct timespec t;
+    if (s->device.pid <= 0 || clock_getcpuclockid(s->device.pid, &clock) ||
+        clock_gettime(clock, &t))
+        return 0;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* The records cannot be had. A device process that took too much memory has ended itself, because of

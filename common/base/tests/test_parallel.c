@@ -67,3 +67,13 @@ Test(parallel, loops_may_be_nested)
     parallel_for(4, nested, &sum);
     cr_expect_eq(atomic_load(&sum), 20);
 }
+
+Test(parallel, crowding_is_the_number_of_runnable_tasks_per_core_and_at_least_one)
+{
+    cr_expect_eq(parallel_crowding("14.37 15.84 11.83 16/200 17100\n", 2), 8);
+    cr_expect_eq(parallel_crowding("0.00 0.01 0.05 1/150 812\n", 8), 1);
+    cr_expect_eq(parallel_crowding("3.00 3.01 3.05 3/150 812\n", 2), 1.5);
+    cr_expect_eq(parallel_crowding("", 2), 1);
+    cr_expect_eq(parallel_crowding("no such numbers", 2), 1);
+    cr_expect_geq(parallel_crowding_now(), 1);
+}

@@ -49,7 +49,7 @@ int main(void)
             double start_s = clock_now_s();
             nn_oracle_conv(s, l ? pooled[l - 1] : x, k[l], y[l]);
             double conv_end_s = clock_now_s();
-            nn_pool2(y[l], pooled[l], (size_t)s->B * s->M, s->H - s->K + 1, s->W - s->K + 1);
+            nn_pool(y[l], pooled[l], (size_t)s->B * s->M, s->H - s->K + 1, s->W - s->K + 1, 2);
             nn_tanh(pooled[l], pooled[l], pooled_elems(s));
             conv_s[l] += conv_end_s - start_s;
             activate_s += clock_now_s() - conv_end_s;

@@ -112,7 +112,7 @@ grade() {
     printf 'milestone\tmodel\tcheck\tstatus\tmessage\n' >"$to/checks.tsv"
     printf 'milestone\tmodel\timages\tpassed\tcorrectness\texpected_correctness\tlargest_error\top_times_ms\n' >"$to/inference.tsv"
     for m in $milestones; do
-        for model in two-layer one-layer-high one-layer-low; do
+        for model in two-layer one-layer-high one-layer-low two-layer-86; do
             # The unit shapes are the same for all models: all of them once, fewer the other times.
             [ "$model" = two-layer ] && quick= || quick=--quick
             say "grading $m, $model"

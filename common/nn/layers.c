@@ -1,5 +1,5 @@
 /** @file
- * tanh, max-pool, fully connected and softmax: simple loops that the compiler vectorises.
+ * tanh, ReLU, max-pool, fully connected and softmax: simple loops that the compiler vectorises.
  *
  * The same bits on any machine: only additions, multiplications, divisions and comparisons of IEEE
  * 754, which round the same everywhere, in an order that does not depend on the width of vectors or
@@ -111,17 +111,40 @@ void nn_tanh(const float *from, float *to, size_t n)
     parallel_for(pieces_of(n, PIECE), tanh_piece, &w);
 }
 
+/* ---- ReLU ----------------------------------------------------------------------------------- */
+
+struct relu_work {
+    const float *from;
+    float *to;
+    size_t n;
+};
+
+NN_CLONES static void relu_piece(void *context, size_t piece)
+{
+    const struct relu_work *w = context;
+    size_t end = (piece + 1) * PIECE < w->n ? (piece + 1) * PIECE : w->n;
+    for (size_t i = piece * PIECE; i < end; i++)
+        w->to[i] = w->from[i] < 0 ? 0 : w->from[i];
+}
+
+void nn_relu(const float *from, float *to, size_t n)
+{
+    struct relu_work w = {from, to, n};
+    parallel_for(pieces_of(n, PIECE), relu_piece, &w);
+}
+
 /* ---- pooling -------------------------------------------------------------------------------- */
 
 struct pool_work {
     const float *from;
     float *to;
     size_t maps, maps_per_piece;
-    int H, W;
+    int H, W, side;
 };
 
-NN_CLONES static void pool_maps(const float *restrict from, float *restrict to, size_t maps, int H,
-                                int W)
+/* Windows of 2 x 2, which most networks have. */
+NN_CLONES static void pool_maps_2(const float *restrict from, float *restrict to, size_t maps,
+                                  int H, int W)
 {
     for (size_t m = 0; m < maps; m++, from += (size_t)H * W) {
         for (int h = 0; h + 1 < H; h += 2, to += W / 2) {
@@ -135,17 +158,39 @@ NN_CLONES static void pool_maps(const float *restrict from, float *restrict to, 
     }
 }
 
+static float window_max(const float *from, int W, int side)
+{
+    float max = from[0];
+    for (int p = 0; p < side; p++)
+        for (int q = 0; q < side; q++)
+            max = from[(size_t)p * W + q] > max ? from[(size_t)p * W + q] : max;
+    return max;
+}
+
+static void pool_maps(const float *from, float *to, size_t maps, int H, int W, int side)
+{
+    for (size_t m = 0; m < maps; m++, from += (size_t)H * W)
+        for (int h = 0; h + side <= H; h += side)
+            for (int w = 0; w + side <= W; w += side)
+                *to++ = window_max(from + (size_t)h * W + w, W, side);
+}
+
 static void pool_piece(void *context, size_t piece)
 {
     const struct pool_work *w = context;
     size_t first = piece * w->maps_per_piece, left = w->maps - first;
-    pool_maps(w->from + first * w->H * w->W, w->to + first * (w->H / 2) * (w->W / 2),
-              left < w->maps_per_piece ? left : w->maps_per_piece, w->H, w->W);
+    const float *from = w->from + first * w->H * w->W;
+    float *to = w->to + first * (w->H / w->side) * (w->W / w->side);
+    left = left < w->maps_per_piece ? left : w->maps_per_piece;
+    if (w->side == 2)
+        pool_maps_2(from, to, left, w->H, w->W);
+    else
+        pool_maps(from, to, left, w->H, w->W, w->side);
 }
 
-void nn_pool2(const float *from, float *to, size_t maps, int H, int W)
+void nn_pool(const float *from, float *to, size_t maps, int H, int W, int side)
 {
-    struct pool_work w = {from, to, maps, 1 + PIECE / ((size_t)H * W), H, W};
+    struct pool_work w = {from, to, maps, 1 + PIECE / ((size_t)H * W), H, W, side};
     parallel_for(pieces_of(maps, w.maps_per_piece), pool_piece, &w);
 }
 

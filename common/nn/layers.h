@@ -1,6 +1,6 @@
 /** @file
- * The layers that are not the lab's: tanh, max-pool, fully connected, softmax. All on host memory,
- * float32, NCHW, on all cores, the same bits on any machine (no library math, no contraction).
+ * The layers that are not the lab's: tanh, ReLU, max-pool, fully connected, softmax. All on host
+ * memory, float32, NCHW, on all cores, the same bits on any machine (no library math, no contraction).
  */
 #ifndef CONVLAB_NN_LAYERS_H
 #define CONVLAB_NN_LAYERS_H
@@ -11,10 +11,14 @@
  * Largest error: see layers.c and its test. NaN stays NaN. */
 void nn_tanh(const float *from, float *to, size_t n);
 
-/** Max-pool 2x2, stride 2, a last odd row or column dropped.
- * @param from  [maps][H][W]  @param to  [maps][H/2][W/2], not overlapping. A NaN in a window may be
- * lost or kept. */
-void nn_pool2(const float *from, float *to, size_t maps, int H, int W);
+/** to[i] = max(from[i], 0); to may be from. NaN stays NaN. */
+void nn_relu(const float *from, float *to, size_t n);
+
+/** Max-pool over windows of @p side x @p side, stride @p side; rows and columns that fill no window are
+ * dropped.
+ * @param from  [maps][H][W]  @param to  [maps][H/side][W/side], not overlapping. A NaN in a window may
+ * be lost or kept. */
+void nn_pool(const float *from, float *to, size_t maps, int H, int W, int side);
 
 /** Fully connected: to[b][o] = bias[o] + sum over i of from[b][i] * weight[o][i]. */
 void nn_dense(const float *from, const float *weight, const float *bias, float *to, size_t batch,

@@ -1,11 +1,12 @@
 /** @file
  * Networks: a model file checked against the rules of a network, and inference through it.
  *
- * Checking follows the data: the image size comes from the metadata, and each tensor's shape from
- * the layers before it.
+ * Checking follows the data: image size, activation and pooling come from the metadata, and each
+ * tensor's shape from the layers before it.
  *
  *     image HxW -> conv1.weight [M][1][K][K] -> pool -> [conv2.weight [M'][M][K][K] -> pool ->]
  *     fc.weight [10][features], fc.bias [10]
+ *     or fc1.weight [N][features], fc1.bias [N] -> fc2.weight [10][N], fc2.bias [10]
  */
 #include "nn/network.h"
 
@@ -24,7 +25,7 @@
 #define SUFFIX ".safetensors"
 
 /* Beyond this a model is not one of the course's, and sizes would no longer fit in an int. */
-enum { MAX_SIDE = 4096, MAX_MAPS = 65536 };
+enum { MAX_SIDE = 4096, MAX_MAPS = 65536, MAX_HIDDEN = 1024 };
 
 /* ---- finding the file ----------------------------------------------------------------------- */
 
@@ -160,6 +161,42 @@ static enum st_code check_image(struct checker *c)
     return ST_OK;
 }
 
+static enum st_code bad_metadata(const struct checker *c, const char *key, const char *expected,
+                                 const char *got)
+{
+    st_fail(c->err, ST_BAD_FORMAT, "the metadata has an unusable '%s'", key);
+    st_detail(c->err, ST_WHERE, "%s: __metadata__", c->path);
+    st_detail(c->err, ST_EXPECTED, "%s", expected);
+    st_detail(c->err, ST_GOT, "%s", got);
+    return st_detail(c->err, ST_HINT, "see data/README.md for the course's networks");
+}
+
+static enum st_code check_activation(struct checker *c)
+{
+    const char *name = nn_safetensors_metadata(&c->net->file, "activation");
+    c->net->activation = name && strcmp(name, "relu") == 0 ? NN_RELU : NN_TANH;
+    if (name && c->net->activation == NN_TANH && strcmp(name, "tanh") != 0)
+        return bad_metadata(c, "activation", "tanh or relu", name);
+    return ST_OK;
+}
+
+/* "2,4": a side for each convolution; without it all are 2. */
+static enum st_code check_pool(struct checker *c)
+{
+    const char *text = nn_safetensors_metadata(&c->net->file, "pool");
+    int convs = nn_safetensors_find(&c->net->file, "conv2.weight") ? 2 : 1;
+    int first = 2, second = 2, end = 0;
+    int read = !text        ? convs
+               : convs == 1 ? sscanf(text, "%4d%n", &first, &end)
+                            : sscanf(text, "%4d,%4d%n", &first, &second, &end);
+    if (read != convs || (text && text[end]) || first < 1 || second < 1)
+        return bad_metadata(c, "pool", convs == 1 ? "a side, such as 2" : "two sides, such as 2,4",
+                            text);
+    c->net->pool[0] = first;
+    c->net->pool[1] = second;
+    return ST_OK;
+}
+
 /* Checks convolution number @p layer over @p maps maps of H x W, and leaves its pooled sizes there.
  */
 static enum st_code check_conv(struct checker *c, int layer, int *maps, int *H, int *W)
@@ -170,8 +207,9 @@ static enum st_code check_conv(struct checker *c, int layer, int *maps, int *H, 
     enum st_code code = take_tensor(c, name, &t);
     if (code != ST_OK)
         return code;
-    /* At least two output rows and columns, or pooling would leave nothing. */
-    size_t K_max = (size_t)(*H < *W ? *H : *W) - 1;
+    /* As many output rows and columns as a window has, or pooling would leave nothing. */
+    const int pool = c->net->pool[layer], side = *H < *W ? *H : *W;
+    const size_t K_max = side >= pool ? (size_t)(side - pool + 1) : 0;
     if (t->dims != 4 || t->shape[0] < 1 || t->shape[0] > MAX_MAPS || t->shape[1] != (size_t)*maps ||
         t->shape[2] != t->shape[3] || t->shape[2] < 1 || t->shape[2] > K_max) {
         snprintf(expected, sizeof expected, "[M, %d, K, K] with K from 1 to %zu", *maps, K_max);
@@ -183,38 +221,58 @@ static enum st_code check_conv(struct checker *c, int layer, int *maps, int *H, 
     c->net->conv_weight[layer] = t->data;
     c->net->convs = layer + 1;
     *maps = s->M;
-    *H = (*H - s->K + 1) / 2;
-    *W = (*W - s->K + 1) / 2;
+    *H = (*H - s->K + 1) / pool;
+    *W = (*W - s->K + 1) / pool;
     return ST_OK;
 }
 
-static enum st_code check_dense(struct checker *c, size_t features)
+/* Checks fully connected layer LAYER ("fc1") over @p inputs. @param outputs  0: any up to MAX_HIDDEN */
+static enum st_code check_dense(struct checker *c, const char *layer, size_t inputs, size_t outputs)
 {
+    char name[32], expected[128];
     const struct nn_tensor *weight, *bias;
-    enum st_code code = take_tensor(c, "fc.weight", &weight);
+    snprintf(name, sizeof name, "%s.weight", layer);
+    enum st_code code = take_tensor(c, name, &weight);
+    snprintf(name, sizeof name, "%s.bias", layer);
     if (code == ST_OK)
-        code = take_tensor(c, "fc.bias", &bias);
+        code = take_tensor(c, name, &bias);
     if (code != ST_OK)
         return code;
-    char expected[128];
-    if (weight->dims != 2 || weight->shape[0] != NN_CLASSES || weight->shape[1] != features ||
-        features > INT_MAX) {
-        shape_text(expected, sizeof expected, (size_t[]){NN_CLASSES, features}, 2);
+    if (!outputs && weight->dims == 2 && weight->shape[0] >= 1 && weight->shape[0] <= MAX_HIDDEN)
+        outputs = weight->shape[0];
+    if (weight->dims != 2 || !outputs || weight->shape[0] != outputs ||
+        weight->shape[1] != inputs || inputs > INT_MAX) {
+        shape_text(expected, sizeof expected, (size_t[]){outputs, inputs}, 2);
+        if (!outputs)
+            snprintf(expected, sizeof expected, "[N, %zu] with N from 1 to %d", inputs, MAX_HIDDEN);
         return wrong_shape(c, weight, expected);
     }
-    if (bias->dims != 1 || bias->shape[0] != NN_CLASSES) {
-        shape_text(expected, sizeof expected, (size_t[]){NN_CLASSES}, 1);
+    if (bias->dims != 1 || bias->shape[0] != outputs) {
+        shape_text(expected, sizeof expected, (size_t[]){outputs}, 1);
         return wrong_shape(c, bias, expected);
     }
-    c->net->features = (int)features;
-    c->net->dense_weight = weight->data;
-    c->net->dense_bias = bias->data;
+    c->net->dense[c->net->denses++] =
+        (struct nn_dense_layer){(int)inputs, (int)outputs, weight->data, bias->data};
     return ST_OK;
+}
+
+static enum st_code check_denses(struct checker *c, size_t features)
+{
+    if (!nn_safetensors_find(&c->net->file, "fc1.weight"))
+        return check_dense(c, "fc", features, NN_CLASSES);
+    enum st_code code = check_dense(c, "fc1", features, 0);
+    if (code == ST_OK)
+        code = check_dense(c, "fc2", (size_t)c->net->dense[0].outputs, NN_CLASSES);
+    return code;
 }
 
 static enum st_code check_network(struct checker *c)
 {
     enum st_code code = check_image(c);
+    if (code == ST_OK)
+        code = check_activation(c);
+    if (code == ST_OK)
+        code = check_pool(c);
     if (code != ST_OK)
         return code;
     int maps = 1, H = c->net->H, W = c->net->W;
@@ -222,7 +280,7 @@ static enum st_code check_network(struct checker *c)
     if (code == ST_OK && nn_safetensors_find(&c->net->file, "conv2.weight"))
         code = check_conv(c, 1, &maps, &H, &W);
     if (code == ST_OK)
-        code = check_dense(c, (size_t)maps * H * W);
+        code = check_denses(c, (size_t)maps * H * W);
     if (code == ST_OK && c->used != c->net->file.tensors) {
         bad_tensor(c, "the file holds tensors that the network has no use for", "header");
         st_detail(c->err, ST_EXPECTED, "%zu tensors", c->used);
@@ -259,26 +317,54 @@ void nn_network_free(struct nn_network *net)
 
 /* ---- inference ------------------------------------------------------------------------------ */
 
+size_t nn_network_pooled_elems(const struct nn_network *net, int layer, size_t B)
+{
+    const struct conv_shape *s = &net->conv[layer];
+    const int side = net->pool[layer];
+    return B * s->M * ((s->H - s->K + 1) / side) * ((s->W - s->K + 1) / side);
+}
+
+const char *nn_activation_name(enum nn_activation activation)
+{
+    return activation == NN_RELU ? "ReLU" : "tanh";
+}
+
+static void activate(const struct nn_network *net, float *values, size_t n)
+{
+    if (net->activation == NN_RELU)
+        nn_relu(values, values, n);
+    else
+        nn_tanh(values, values, n);
+}
+
 void nn_network_activate(const struct nn_network *net, int layer, size_t B, const float *y,
                          float *pooled)
 {
     const struct conv_shape *s = &net->conv[layer];
-    int H_out = s->H - s->K + 1, W_out = s->W - s->K + 1;
-    size_t maps = B * s->M;
-    nn_pool2(y, pooled, maps, H_out, W_out);
-    nn_tanh(pooled, pooled, maps * (H_out / 2) * (W_out / 2));
+    nn_pool(y, pooled, B * s->M, s->H - s->K + 1, s->W - s->K + 1, net->pool[layer]);
+    activate(net, pooled, nn_network_pooled_elems(net, layer, B));
+}
+
+static void dense(const struct nn_dense_layer *layer, const float *from, float *to, size_t batch)
+{
+    nn_dense(from, layer->weight, layer->bias, to, batch, layer->inputs, layer->outputs);
 }
 
 /* Softmax is left out here: it keeps the order of the scores, so the most likely class too. */
 void nn_network_classify(const struct nn_network *net, size_t B, const float *pooled,
                          unsigned char *classes)
 {
-    enum { CHUNK = 1000 };
-    float score[CHUNK * NN_CLASSES];
+    enum { CHUNK = 250 };
+    float hidden[CHUNK * MAX_HIDDEN], score[CHUNK * NN_CLASSES];
     for (size_t first = 0; first < B; first += CHUNK) {
         size_t count = B - first < CHUNK ? B - first : CHUNK;
-        nn_dense(pooled + first * net->features, net->dense_weight, net->dense_bias, score, count,
-                 net->features, NN_CLASSES);
+        const float *inputs = pooled + first * net->dense[0].inputs;
+        if (net->denses > 1) {
+            dense(&net->dense[0], inputs, hidden, count);
+            activate(net, hidden, count * net->dense[0].outputs);
+            inputs = hidden;
+        }
+        dense(&net->dense[net->denses - 1], inputs, score, count);
         for (size_t b = 0; b < count; b++) {
             const float *s = score + b * NN_CLASSES;
             int best = 0;
@@ -315,7 +401,7 @@ enum st_code nn_network_run(const struct nn_network *net, size_t B, const float 
     for (int layer = 0; layer < net->convs; layer++) {
         struct conv_shape s = net->conv[layer];
         s.B = (int)B;
-        size_t pooled_elems = B * s.M * ((s.H - s.K + 1) / 2) * ((s.W - s.K + 1) / 2);
+        size_t pooled_elems = nn_network_pooled_elems(net, layer, B);
         y = malloc(nn_conv_y_elems(&s) * sizeof *y);
         if (!y) {
             code = no_memory(nn_conv_y_elems(&s), layer, B, err);

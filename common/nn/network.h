@@ -1,9 +1,11 @@
 /** @file
- * The course's networks: convolution, tanh, max-pool, once or twice, then one fully connected
- * layer.
+ * The course's networks: convolution, activation, max-pool, once or twice, then one or two fully
+ * connected layers with the same activation between them.
  *
- *     one-layer   28x28 -> conv 50@5 -> tanh -> pool -> FC 10
- *     two-layer   70x70 -> conv 12@5 -> tanh -> pool -> conv 24@5 -> tanh -> pool -> FC 10
+ *     one-layer      28x28 -> conv 50@5 -> tanh -> pool 2 -> FC 10
+ *     two-layer      70x70 -> conv 12@5 -> tanh -> pool 2 -> conv 24@5 -> tanh -> pool 2 -> FC 10
+ *     two-layer-86   86x86 -> conv 4@7 -> ReLU -> pool 2 -> conv 16@7 -> ReLU -> pool 4 -> FC 32
+ *                    -> ReLU -> FC 10
  *
  * The convolutions are the lab's and come in as a function; everything else is in layers.h.
  */
@@ -16,19 +18,29 @@
 
 #include <limits.h>
 
-enum { NN_MAX_CONVS = 2 };
+enum { NN_MAX_CONVS = 2, NN_MAX_DENSE = 2 };
+
+enum nn_activation { NN_TANH, NN_RELU };
+
+/** A fully connected layer. */
+struct nn_dense_layer {
+    int inputs, outputs;
+    const float *weight; /**< [outputs][inputs] */
+    const float *bias;   /**< [outputs] */
+};
 
 /** A network with its weights. Free with nn_network_free(). */
 struct nn_network {
-    char name[64];                          /**< "two-layer" */
-    int H, W;                               /**< size of an input image */
-    int convs;                              /**< 1 or 2 */
-    struct conv_shape conv[NN_MAX_CONVS];   /**< with B = 0: set when run */
-    const float *conv_weight[NN_MAX_CONVS]; /**< [M][C][K][K] each */
-    int features;                           /**< inputs of the fully connected layer */
-    const float *dense_weight;              /**< [NN_CLASSES][features] */
-    const float *dense_bias;                /**< [NN_CLASSES] */
-    struct nn_safetensors file;             /**< what owns the weights */
+    char name[64];                             /**< "two-layer" */
+    int H, W;                                  /**< size of an input image */
+    int convs;                                 /**< 1 or 2 */
+    struct conv_shape conv[NN_MAX_CONVS];      /**< with B = 0: set when run */
+    const float *conv_weight[NN_MAX_CONVS];    /**< [M][C][K][K] each */
+    int pool[NN_MAX_CONVS];                    /**< side of the pooling windows after each */
+    enum nn_activation activation;             /**< after every layer but the last */
+    int denses;                                /**< 1 or 2 */
+    struct nn_dense_layer dense[NN_MAX_DENSE]; /**< the last one has NN_CLASSES outputs */
+    struct nn_safetensors file;                /**< what owns the weights */
 };
 
 /** Where a model is that is named on a command line: by its name, or by the path of a file of one's
@@ -36,9 +48,12 @@ struct nn_network {
 enum st_code nn_model_place(const char *model, char folder[PATH_MAX], char name[256],
                             struct st_error *err);
 
-/** Loads FOLDER/NAME.safetensors and checks that its tensors (conv1.weight, [conv2.weight,]
- * fc.weight, fc.bias) and metadata (image "70x70") make one of the networks above: each tensor's
- * shape follows from the layers before it. */
+/** Loads FOLDER/NAME.safetensors and checks that its tensors and metadata make a network like those
+ * above: each tensor's shape follows from the layers before it.
+ *
+ * Tensors: conv1.weight, [conv2.weight,] fc.weight, fc.bias; with two fully connected layers
+ * fc1.weight, fc1.bias, fc2.weight, fc2.bias. Metadata: image "70x70"; [activation "relu", else tanh;]
+ * [pool "2,4", the windows' sides, else 2 each]. */
 enum st_code nn_network_load(struct nn_network *net, const char *folder, const char *name,
                              struct st_error *err);
 
@@ -50,14 +65,20 @@ void nn_network_free(struct nn_network *net);
 typedef int nn_conv_function(void *context, int layer, const struct conv_shape *shape,
                              const float *x, const float *k, float *y);
 
-/** The layers after convolution @p layer: pooled = pool(tanh(y)) (computed as tanh(pool(y)), the
- * same for a non-decreasing tanh and a quarter of the work).
+/** @return elements of @p B images after convolution @p layer and its pooling. */
+size_t nn_network_pooled_elems(const struct nn_network *net, int layer, size_t B);
+
+/** "tanh" or "ReLU". */
+const char *nn_activation_name(enum nn_activation activation);
+
+/** The layers after convolution @p layer: pooled = pool(activation(y)) (computed as
+ * activation(pool(y)), the same for a non-decreasing activation and a fraction of the work).
  * @param y       [B][M][H-K+1][W-K+1] of that layer
- * @param pooled  [B][M][(H-K+1)/2][(W-K+1)/2]: input of the next convolution or the dense layer */
+ * @param pooled  [B][M][(H-K+1)/pool][(W-K+1)/pool]: input of the next convolution or dense layer */
 void nn_network_activate(const struct nn_network *net, int layer, size_t B, const float *y,
                          float *pooled);
 
-/** The end of the network. @param pooled [B][features] @param classes [B], the most likely class;
+/** The end of the network. @param pooled [B][dense[0].inputs] @param classes [B], the most likely class;
  * of equal scores the lowest. */
 void nn_network_classify(const struct nn_network *net, size_t B, const float *pooled,
                          unsigned char *classes);

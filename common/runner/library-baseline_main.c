@@ -38,7 +38,8 @@ static const char *const devices[] = {"cpu", "gpu", NULL};
 static const struct option_row rows[] = {
     {"on", 'o', "DEVICE", "cpu: oneDNN (default); gpu: cuDNN",
      OPTION_CHOICE(struct options, gpu, devices)},
-    {"model", 'm', "NAME", "one-layer-high, one-layer-low, two-layer (default), or a file",
+    {"model", 'm', "NAME",
+     "one-layer-high, one-layer-low, two-layer (default), two-layer-86, or a file",
      OPTION_TEXT(struct options, model)},
     {"images", 'n', "N", "how many test images, 1 to 10000 (default: 100)",
      OPTION_NUMBER(struct options, images, 1, 10000)},

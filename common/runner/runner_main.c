@@ -31,7 +31,8 @@ static const char *const devices[] = {
 static const struct option_row rows[] = {
     {"lib", 'l', "FILE", "the lab's library (default: build/labs/m1/libconv.so)",
      OPTION_TEXT(struct options, lib)},
-    {"model", 'm', "NAME", "one-layer-high, one-layer-low, two-layer (default), or a file",
+    {"model", 'm', "NAME",
+     "one-layer-high, one-layer-low, two-layer (default), two-layer-86, or a file",
      OPTION_TEXT(struct options, model)},
     {"images", 'n', "N", "how many test images, 1 to 10000 (default: 100)",
      OPTION_NUMBER(struct options, images, 1, 10000)},

@@ -154,11 +154,19 @@ NN_CLONES static void weight_gradient_5(const struct conv_shape *s, const float 
     weight_gradient(5, s, x, dy, dk);
 }
 
+NN_CLONES static void weight_gradient_7(const struct conv_shape *s, const float *x,
+                                        const struct train_maxima *dy, float *dk)
+{
+    weight_gradient(7, s, x, dy, dk);
+}
+
 void train_conv_weight_gradient(const struct conv_shape *s, const float *x,
                                 const struct train_maxima *dy, float *dk)
 {
     if (s->K == 5)
         weight_gradient_5(s, x, dy, dk);
+    else if (s->K == 7)
+        weight_gradient_7(s, x, dy, dk);
     else
         weight_gradient(s->K, s, x, dy, dk);
 }

@@ -26,7 +26,8 @@ static const struct option_row rows[] = {
      OPTION_NEEDED(struct options, out, "--out DIR is missing")},
     {"seed", 's', "N", "Start from seed N (default: that of the committed models)",
      OPTION_NUMBER(struct options, seed, 0, UINT64_MAX)},
-    {"model", 'm', "NAME", "Train only this model: one-layer-high, one-layer-low, two-layer",
+    {"model", 'm', "NAME",
+     "Train only this model: one-layer-high, one-layer-low, two-layer, two-layer-86",
      OPTION_TAKE(struct options, only, take_model)},
     {0}};
 

@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "nn/oracle.h"
 #include "nn/safetensors.h"
 
 #include <assert.h>
@@ -22,11 +23,7 @@
 const struct train_recipe train_recipes[TRAIN_RECIPES] = {
     {
         .name = "one-layer-high",
-        .H = 28,
-        .W = 28,
-        .convs = 1,
-        .maps = {50},
-        .K = 5,
+        .layers = {.H = 28, .W = 28, .convs = 1, .maps = {50}, .K = 5},
         .batch = 64,
         .rate_first = 1e-3f,
         .rate_last = 1e-4f,
@@ -38,11 +35,7 @@ const struct train_recipe train_recipes[TRAIN_RECIPES] = {
     },
     {
         .name = "one-layer-low",
-        .H = 28,
-        .W = 28,
-        .convs = 1,
-        .maps = {50},
-        .K = 5,
+        .layers = {.H = 28, .W = 28, .convs = 1, .maps = {50}, .K = 5},
         .batch = 64,
         .rate_first = 5e-5f,
         .rate_last = 5e-5f,
@@ -54,17 +47,32 @@ const struct train_recipe train_recipes[TRAIN_RECIPES] = {
     },
     {
         .name = "two-layer",
-        .H = 70,
-        .W = 70,
-        .convs = 2,
-        .maps = {12, 24},
-        .K = 5,
+        .layers = {.H = 70, .W = 70, .convs = 2, .maps = {12, 24}, .K = 5},
         .batch = 64,
         .rate_first = 1e-3f,
         .rate_last = 1e-4f,
         .steps = 2400,
         .check_every = 200,
         .max_steps = 4800,
+        .stop_from = 0.90,
+        .stop_to = 1,
+    },
+    {
+        .name = "two-layer-86",
+        .layers = {.H = 86,
+                   .W = 86,
+                   .convs = 2,
+                   .maps = {4, 16},
+                   .K = 7,
+                   .pool = {2, 4},
+                   .hidden = 32,
+                   .activation = NN_RELU},
+        .batch = 64,
+        .rate_first = 1e-3f,
+        .rate_last = 1e-4f,
+        .steps = 6000,
+        .check_every = 200,
+        .max_steps = 12000,
         .stop_from = 0.90,
         .stop_to = 1,
     },
@@ -128,7 +136,7 @@ static bool trainer_make(struct trainer *t, const struct train_recipe *recipe, u
                          const struct nn_dataset *set)
 {
     *t = (struct trainer){.recipe = recipe, .set = set, .decay_mean = 1, .decay_variance = 1};
-    t->net = train_net_define(recipe->H, recipe->W, recipe->convs, recipe->maps, recipe->K);
+    t->net = train_net_define(&recipe->layers);
     t->images = set->images - TRAIN_HELD_OUT;
     t->params = calloc(t->net.params, sizeof(float));
     t->mean = calloc(t->net.params, sizeof(float));
@@ -281,12 +289,29 @@ cleanup:
     return code;
 }
 
-enum st_code train_model_write(const struct train_recipe *recipe, uint64_t seed,
-                               const struct train_result *result, const char *dir,
-                               struct st_error *err)
+/* ---- the file ------------------------------------------------------------------------------- */
+
+static size_t list_dense(const struct train_result *result, int i, struct nn_tensor *to)
+{
+    const struct train_dense *layer = &result->net.dense[i];
+    const size_t inputs = (size_t)layer->inputs, outputs = (size_t)layer->outputs;
+    char name[8] = "fc";
+    if (result->net.denses > 1)
+        snprintf(name, sizeof name, "fc%d", i + 1);
+    to[0] = (struct nn_tensor){.dims = 2,
+                               .shape = {outputs, inputs},
+                               .elems = outputs * inputs,
+                               .data = result->params + layer->weight};
+    to[1] = (struct nn_tensor){
+        .dims = 1, .shape = {outputs}, .elems = outputs, .data = result->params + layer->bias};
+    snprintf(to[0].name, sizeof to[0].name, "%s.weight", name);
+    snprintf(to[1].name, sizeof to[1].name, "%s.bias", name);
+    return 2;
+}
+
+static size_t list_tensors(const struct train_result *result, struct nn_tensor *tensor)
 {
     const struct train_net *net = &result->net;
-    struct nn_tensor tensor[NN_MAX_CONVS + 2] = {0};
     size_t tensors = 0;
     for (int i = 0; i < net->convs; i++) {
         const struct conv_shape *s = &net->conv[i];
@@ -294,33 +319,39 @@ enum st_code train_model_write(const struct train_recipe *recipe, uint64_t seed,
         *t = (struct nn_tensor){
             .dims = 4,
             .shape = {(size_t)s->M, (size_t)s->C, (size_t)s->K, (size_t)s->K},
-            .elems = (size_t)s->M * s->C * s->K * s->K,
+            .elems = nn_conv_k_elems(s),
             .data = result->params + net->conv_weight[i],
         };
         snprintf(t->name, sizeof t->name, "conv%d.weight", i + 1);
     }
-    tensor[tensors++] = (struct nn_tensor){
-        .name = "fc.weight",
-        .dims = 2,
-        .shape = {NN_CLASSES, (size_t)net->features},
-        .elems = (size_t)NN_CLASSES * net->features,
-        .data = result->params + net->dense_weight,
-    };
-    tensor[tensors++] = (struct nn_tensor){
-        .name = "fc.bias",
-        .dims = 1,
-        .shape = {NN_CLASSES},
-        .elems = NN_CLASSES,
-        .data = result->params + net->dense_bias,
-    };
+    for (int i = 0; i < net->denses; i++)
+        tensors += list_dense(result, i, tensor + tensors);
+    return tensors;
+}
 
-    struct nn_metadata metadata[] = {{.key = "image"},
-                                     {.key = "model"},
-                                     {.key = "seed"},
-                                     {.key = "trainer", .value = TRAIN_VERSION}};
+enum st_code train_model_write(const struct train_recipe *recipe, uint64_t seed,
+                               const struct train_result *result, const char *dir,
+                               struct st_error *err)
+{
+    const struct train_net *net = &result->net;
+    struct nn_tensor tensor[NN_MAX_CONVS + 2 * NN_MAX_DENSE] = {0};
+    size_t tensors = list_tensors(result, tensor);
+    struct nn_metadata metadata[6] = {{.key = "image"},
+                                      {.key = "model"},
+                                      {.key = "seed"},
+                                      {.key = "trainer", .value = TRAIN_VERSION}};
+    size_t pairs = 4;
     snprintf(metadata[0].value, sizeof metadata[0].value, "%dx%d", net->H, net->W);
     snprintf(metadata[1].value, sizeof metadata[1].value, "%s", recipe->name);
     snprintf(metadata[2].value, sizeof metadata[2].value, "%llu", (unsigned long long)seed);
+    if (net->activation == NN_RELU)
+        metadata[pairs++] = (struct nn_metadata){"activation", "relu"};
+    if (recipe->layers.pool[0]) {
+        struct nn_metadata *pool = &metadata[pairs++];
+        *pool = (struct nn_metadata){.key = "pool"};
+        snprintf(pool->value, sizeof pool->value, net->convs == 1 ? "%d" : "%d,%d", net->pool[0],
+                 net->pool[1]);
+    }
 
     char path[PATH_MAX];
     if (!path_format(path, sizeof path, "%s/%s.safetensors", dir, recipe->name)) {
@@ -328,6 +359,5 @@ enum st_code train_model_write(const struct train_recipe *recipe, uint64_t seed,
         st_detail(err, ST_WHERE, "%s", dir);
         return ST_USAGE;
     }
-    return nn_safetensors_write(path, tensor, tensors, metadata, sizeof metadata / sizeof *metadata,
-                                err);
+    return nn_safetensors_write(path, tensor, tensors, metadata, pairs, err);
 }

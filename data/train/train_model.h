@@ -1,5 +1,5 @@
 /** @file
- * Training one model from a recipe and a seed: what `make models` does three times.
+ * Training one model from a recipe and a seed: what `make models` does for each of the course's models.
  *
  * The same recipe, seed and data give the same parameters, bit for bit, on any machine with any
  * number of cores, for three reasons: the layers and kernels give the same bits everywhere
@@ -24,11 +24,8 @@ enum { TRAIN_DEFAULT_SEED = 2019 };
 
 /** How to train one model. */
 struct train_recipe {
-    const char *name;          /**< of the model */
-    int H, W;                  /**< image size */
-    int convs;                 /**< convolution layers */
-    int maps[NN_MAX_CONVS];    /**< output maps of each */
-    int K;                     /**< filter width of all */
+    const char *name; /**< of the model */
+    struct train_layers layers;
     int batch;                 /**< images per step, a multiple of TRAIN_SHARDS */
     float rate_first;          /**< learning rate of Adam at the first step, */
     float rate_last;           /**< approached linearly over @c steps, then kept */
@@ -44,8 +41,8 @@ enum { TRAIN_SHARDS = 16 };
 /** Images at the end of the training set that are held out, to decide when to stop. */
 enum { TRAIN_HELD_OUT = 2000 };
 
-/** The three models of the course. */
-enum { TRAIN_RECIPES = 3 };
+/** The models of the course. */
+enum { TRAIN_RECIPES = 4 };
 extern const struct train_recipe train_recipes[TRAIN_RECIPES];
 
 /** @return a recipe by its model's name, or NULL. */

@@ -13,21 +13,32 @@
 #pragma GCC optimize("O3", "no-trapping-math")
 #endif
 
-struct train_net train_net_define(int H, int W, int convs, const int *maps, int K)
+static void add_dense(struct train_net *net, int inputs, int outputs)
 {
-    struct train_net net = {.H = H, .W = W, .convs = convs};
-    int C = 1;
-    for (int i = 0; i < convs; i++) {
-        net.conv[i] = (struct conv_shape){.B = 1, .M = maps[i], .C = C, .H = H, .W = W, .K = K};
+    struct train_dense *layer = &net->dense[net->denses++];
+    *layer = (struct train_dense){.inputs = inputs, .outputs = outputs, .weight = net->params};
+    layer->bias = layer->weight + (size_t)outputs * inputs;
+    net->params = layer->bias + outputs;
+}
+
+struct train_net train_net_define(const struct train_layers *layers)
+{
+    struct train_net net = {
+        .H = layers->H, .W = layers->W, .convs = layers->convs, .activation = layers->activation};
+    int C = 1, H = layers->H, W = layers->W;
+    const int K = layers->K;
+    for (int i = 0; i < net.convs; i++) {
+        net.conv[i] =
+            (struct conv_shape){.B = 1, .M = layers->maps[i], .C = C, .H = H, .W = W, .K = K};
         net.conv_weight[i] = net.params;
         net.params += nn_conv_k_elems(&net.conv[i]);
-        C = maps[i], H = (H - K + 1) / 2, W = (W - K + 1) / 2;
+        net.pool[i] = layers->pool[i] ? layers->pool[i] : 2;
+        C = layers->maps[i], H = (H - K + 1) / net.pool[i], W = (W - K + 1) / net.pool[i];
     }
-    net.features = C * H * W;
-    net.dense_weight = net.params;
-    net.params += (size_t)NN_CLASSES * net.features;
-    net.dense_bias = net.params;
-    net.params += NN_CLASSES;
+    const int features = C * H * W;
+    if (layers->hidden)
+        add_dense(&net, features, layers->hidden);
+    add_dense(&net, layers->hidden ? layers->hidden : features, NN_CLASSES);
     return net;
 }
 
@@ -38,9 +49,12 @@ void train_net_init(const struct train_net *net, struct rng *r, float *params)
         float range = (float)sqrt(3.0 / ((double)s->C * s->K * s->K));
         rng_fill(r, params + net->conv_weight[i], nn_conv_k_elems(s), -range, range);
     }
-    float range = (float)sqrt(3.0 / net->features);
-    rng_fill(r, params + net->dense_weight, (size_t)NN_CLASSES * net->features, -range, range);
-    memset(params + net->dense_bias, 0, NN_CLASSES * sizeof *params);
+    for (int i = 0; i < net->denses; i++) {
+        const struct train_dense *layer = &net->dense[i];
+        float range = (float)sqrt(3.0 / layer->inputs);
+        rng_fill(r, params + layer->weight, (size_t)layer->outputs * layer->inputs, -range, range);
+        memset(params + layer->bias, 0, layer->outputs * sizeof *params);
+    }
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -98,13 +112,14 @@ static void lay_out_scratch(const struct train_net *net, struct train_scratch *s
     size_t x_largest = 0, y_largest = 0;
     for (int i = 0; i <= net->convs; i++) {
         const struct conv_shape *s = &net->conv[i];
-        size_t x_elems = (i < net->convs ? nn_conv_x_elems(s) : (size_t)net->features);
+        size_t x_elems = (i < net->convs ? nn_conv_x_elems(s) : (size_t)net->dense[0].inputs);
         x_elems += TRAIN_SLACK;
         scratch->x[i] = take(arena, x_elems, sizeof(float));
         x_largest = x_elems > x_largest ? x_elems : x_largest;
         if (i == net->convs)
             break;
-        size_t per_map = (size_t)((s->H - s->K + 1) / 2) * ((s->W - s->K + 1) / 2);
+        size_t per_map =
+            (size_t)((s->H - s->K + 1) / net->pool[i]) * ((s->W - s->K + 1) / net->pool[i]);
         scratch->maxima[i].per_map = per_map;
         scratch->maxima[i].at = take(arena, s->M * per_map, sizeof(int));
         scratch->maxima[i].value = take(arena, s->M * per_map, sizeof(float));
@@ -113,6 +128,8 @@ static void lay_out_scratch(const struct train_net *net, struct train_scratch *s
     }
     scratch->dx = take(arena, x_largest, sizeof(float));
     scratch->y = take(arena, y_largest, sizeof(float));
+    scratch->hidden = take(arena, net->dense[0].outputs, sizeof(float));
+    scratch->d_hidden = take(arena, net->dense[0].outputs, sizeof(float));
 }
 
 bool train_scratch_make(const struct train_net *net, struct train_scratch *scratch)
@@ -135,8 +152,8 @@ void train_scratch_free(struct train_scratch *scratch)
 
 /* Max-pool 2x2 of one plane with rows of W elements; of equal values the first counts. Selections
  * instead of branches, since which of four values is largest cannot be predicted. */
-NN_CLONES static void pool_plane(const float *restrict y, int W, int rows, int columns,
-                                 float *restrict pooled, int *restrict at)
+NN_CLONES static void pool_plane_2(const float *restrict y, int W, int rows, int columns,
+                                   float *restrict pooled, int *restrict at)
 {
     for (int h = 0; h < rows; h++, pooled += columns, at += columns) {
         const float *a = y + (size_t)2 * h * W, *b = a + W;
@@ -151,22 +168,69 @@ NN_CLONES static void pool_plane(const float *restrict y, int W, int rows, int c
     }
 }
 
+/* The same for windows of any side. */
+static void pool_plane(const float *y, int W, int rows, int columns, int side, float *pooled,
+                       int *at)
+{
+    for (int h = 0; h < rows; h++)
+        for (int w = 0; w < columns; w++) {
+            int best = (h * W + w) * side;
+            for (int p = 0; p < side; p++)
+                for (int q = 0; q < side; q++) {
+                    int candidate = (h * side + p) * W + w * side + q;
+                    best = y[candidate] > y[best] ? candidate : best;
+                }
+            *pooled++ = y[best];
+            *at++ = best;
+        }
+}
+
+static void pool(const struct train_net *net, int layer, const float *y, float *pooled, int *at)
+{
+    const struct conv_shape *s = &net->conv[layer];
+    const int side = net->pool[layer];
+    const int rows = (s->H - s->K + 1) / side, columns = (s->W - s->K + 1) / side;
+    if (side == 2)
+        pool_plane_2(y, s->W, rows, columns, pooled, at);
+    else
+        pool_plane(y, s->W, rows, columns, side, pooled, at);
+}
+
+static void activate(const struct train_net *net, float *values, size_t n)
+{
+    if (net->activation == NN_TANH)
+        nn_tanh(values, values, n);
+    else
+        nn_relu(values, values, n);
+}
+
+static void dense(const struct train_dense *layer, const float *params, const float *from,
+                  float *to)
+{
+    nn_dense(from, params + layer->weight, params + layer->bias, to, 1, layer->inputs,
+             layer->outputs);
+}
+
 int train_net_forward(const struct train_net *net, const float *params,
                       const struct train_weights *weights, struct train_scratch *scratch)
 {
     for (int i = 0; i < net->convs; i++) {
         const struct conv_shape *s = &net->conv[i];
         struct train_maxima *maxima = &scratch->maxima[i];
-        int rows = (s->H - s->K + 1) / 2, columns = (s->W - s->K + 1) / 2;
         float *pooled = scratch->x[i + 1];
         train_conv_forward(s, scratch->x[i], &weights->conv[i], scratch->y);
         for (int m = 0; m < s->M; m++)
-            pool_plane(scratch->y + m * train_conv_plane(s), s->W, rows, columns,
-                       pooled + m * maxima->per_map, maxima->at + m * maxima->per_map);
-        nn_tanh(pooled, pooled, s->M * maxima->per_map);
+            pool(net, i, scratch->y + m * train_conv_plane(s), pooled + m * maxima->per_map,
+                 maxima->at + m * maxima->per_map);
+        activate(net, pooled, s->M * maxima->per_map);
     }
-    nn_dense(scratch->x[net->convs], params + net->dense_weight, params + net->dense_bias,
-             scratch->score, 1, net->features, NN_CLASSES);
+    const float *features = scratch->x[net->convs];
+    if (net->denses > 1) {
+        dense(&net->dense[0], params, features, scratch->hidden);
+        activate(net, scratch->hidden, net->dense[0].outputs);
+        features = scratch->hidden;
+    }
+    dense(&net->dense[net->denses - 1], params, features, scratch->score);
     int best = 0;
     for (int o = 1; o < NN_CLASSES; o++)
         best = scratch->score[o] > scratch->score[best] ? o : best;
@@ -175,22 +239,45 @@ int train_net_forward(const struct train_net *net, const float *params,
 
 /* ---- backward ------------------------------------------------------------------------------- */
 
-/* Adds the dense layer's gradients; sets dx, the gradient with respect to its inputs x. */
-NN_CLONES static void dense_gradient(int features, const float *restrict weight,
-                                     const float *restrict x, const float *d_score,
-                                     float *restrict d_weight, float *restrict d_bias,
-                                     float *restrict dx)
+/* Adds a dense layer's gradients; sets dx, the gradient with respect to its inputs x. */
+NN_CLONES static void dense_gradient(const struct train_dense *layer, const float *restrict params,
+                                     const float *restrict x, const float *restrict d_output,
+                                     float *restrict gradient, float *restrict dx)
 {
-    memset(dx, 0, features * sizeof *dx);
-    for (int o = 0; o < NN_CLASSES; o++) {
-        const float d = d_score[o], *w = weight + (size_t)o * features;
-        float *dw = d_weight + (size_t)o * features;
-        for (int i = 0; i < features; i++) {
+    const int inputs = layer->inputs;
+    memset(dx, 0, inputs * sizeof *dx);
+    for (int o = 0; o < layer->outputs; o++) {
+        const float d = d_output[o], *w = params + layer->weight + (size_t)o * inputs;
+        float *dw = gradient + layer->weight + (size_t)o * inputs;
+        for (int i = 0; i < inputs; i++) {
             dw[i] += d * x[i];
             dx[i] += d * w[i];
         }
-        d_bias[o] += d;
+        gradient[layer->bias + o] += d;
     }
+}
+
+/* to[i] = d[i] times the activation's derivative, of which its output t says enough: 1 - t^2 for tanh,
+ * and for ReLU whether t is positive. */
+static void activation_gradient(const struct train_net *net, const float *t, const float *d,
+                                float *to, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = net->activation == NN_TANH ? d[i] * (1 - t[i] * t[i]) : t[i] > 0 ? d[i] : 0;
+}
+
+/* From the scores' gradient to the one with respect to the inputs of the first dense layer. */
+static void denses_gradient(const struct train_net *net, const float *params,
+                            struct train_scratch *scratch, const float *d_score, float *gradient)
+{
+    const float *features = scratch->x[net->convs], *d_output = d_score;
+    if (net->denses > 1) {
+        float *d_hidden = scratch->d_hidden;
+        dense_gradient(&net->dense[1], params, scratch->hidden, d_score, gradient, d_hidden);
+        activation_gradient(net, scratch->hidden, d_hidden, d_hidden, net->dense[0].outputs);
+        d_output = d_hidden;
+    }
+    dense_gradient(&net->dense[0], params, features, d_output, gradient, scratch->dx);
 }
 
 int train_net_gradient(const struct train_net *net, const float *params,
@@ -203,15 +290,13 @@ int train_net_gradient(const struct train_net *net, const float *params,
     float d_score[NN_CLASSES];
     nn_softmax(scratch->score, d_score, 1, NN_CLASSES);
     d_score[label] -= 1;
-    dense_gradient(net->features, params + net->dense_weight, scratch->x[net->convs], d_score,
-                   gradient + net->dense_weight, gradient + net->dense_bias, scratch->dx);
+    denses_gradient(net, params, scratch, d_score, gradient);
 
     for (int i = net->convs - 1; i >= 0; i--) {
         const struct conv_shape *s = &net->conv[i];
         struct train_maxima *maxima = &scratch->maxima[i];
-        const float *t = scratch->x[i + 1]; /* tanh' = 1 - tanh^2 */
-        for (size_t j = 0; j < s->M * maxima->per_map; j++)
-            maxima->value[j] = scratch->dx[j] * (1 - t[j] * t[j]);
+        activation_gradient(net, scratch->x[i + 1], scratch->dx, maxima->value,
+                            s->M * maxima->per_map);
         train_conv_weight_gradient(s, scratch->x[i], maxima, gradient + net->conv_weight[i]);
         if (i > 0) /* nobody asks for the gradient with respect to the image */
             train_conv_input_gradient(s, &weights->conv[i], maxima, scratch->dx);

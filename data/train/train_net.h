@@ -3,8 +3,7 @@
  *
  * The parameters of a network are one array, and so are their gradients:
  *
- *     | conv1.weight [M][1][K][K] | conv2.weight [M'][M][K][K] | fc.weight [10][features] | fc.bias
- * |
+ *     | conv1.weight [M][1][K][K] | conv2.weight [M'][M][K][K] | dense.weight, dense.bias | ... |
  *
  * The loss is the cross entropy of the softmax of the scores. The same bits on any machine.
  */
@@ -18,20 +17,38 @@
 
 #include <stdbool.h>
 
+/** The layers of a network. */
+struct train_layers {
+    int H, W;               /**< an input image, one map */
+    int convs;              /**< 1 or 2 */
+    int maps[NN_MAX_CONVS]; /**< output maps of each */
+    int K;                  /**< filter width of all */
+    int pool[NN_MAX_CONVS]; /**< side of the windows after each; 0: 2 */
+    int hidden;             /**< outputs of a fully connected layer before the last; 0: none */
+    enum nn_activation activation; /**< after every layer but the last */
+};
+
+/** A fully connected layer in the parameters. */
+struct train_dense {
+    int inputs, outputs;
+    size_t weight, bias; /**< where they begin in the parameters */
+};
+
 /** Layers and layout of a network. Plain values: copy it freely. */
 struct train_net {
     int H, W;                             /**< an input image, one map */
     int convs;                            /**< 1 or 2 */
     struct conv_shape conv[NN_MAX_CONVS]; /**< with B = 1 */
     size_t conv_weight[NN_MAX_CONVS];     /**< where they begin in the parameters */
-    size_t dense_weight, dense_bias;      /**< where they begin in the parameters */
-    int features;                         /**< inputs of the fully connected layer */
-    size_t params;                        /**< number of parameters */
+    int pool[NN_MAX_CONVS];               /**< side of the windows after each */
+    enum nn_activation activation;
+    int denses;                             /**< 1 or 2 */
+    struct train_dense dense[NN_MAX_DENSE]; /**< the last one has NN_CLASSES outputs */
+    size_t params;                          /**< number of parameters */
 };
 
-/** Lays out a network. @param maps [convs], output maps of each convolution. @pre K <= TRAIN_ROW,
- * and the images are large enough for the layers. */
-struct train_net train_net_define(int H, int W, int convs, const int *maps, int K);
+/** Lays out a network. @pre K <= TRAIN_ROW, and the images are large enough for the layers. */
+struct train_net train_net_define(const struct train_layers *layers);
 
 /** Random parameters to start from: uniform, with a variance of 1 / inputs of a layer (LeCun et
  * al., "Efficient BackProp", 1998, section 4.6); zero biases. */
@@ -51,10 +68,12 @@ void train_weights_free(struct train_weights *weights);
 
 /** The buffers in which one thread computes one image: the image goes to x[0]. */
 struct train_scratch {
-    float *x[NN_MAX_CONVS + 1]; /**< inputs of every layer, the last for the dense one */
-    float *dx;                  /**< gradient with respect to the largest of those */
-    float *y;                   /**< planes of the largest convolution */
+    float *
+        x[NN_MAX_CONVS + 1]; /**< inputs of every convolution, the last for the first dense layer */
+    float *dx;               /**< gradient with respect to the largest of those */
+    float *y;                /**< planes of the largest convolution */
     struct train_maxima maxima[NN_MAX_CONVS];
+    float *hidden, *d_hidden; /**< outputs between the dense layers, and their gradient */
     float score[NN_CLASSES];
     void *storage;
 };

@@ -60,7 +60,7 @@ struct gr_options {
         {"model",                                                                                                       \
          0,                                                                                                             \
          "NAME",                                                                                                        \
-         "one-layer-high, one-layer-low, two-layer (default), or the path of a .safetensors file",                      \
+         "one-layer-high, one-layer-low, two-layer (default), two-layer-86, or the path of a .safetensors file",        \
          .kind = OPTION_KIND_TEXT,                                                                                      \
          .offset = (at) + offsetof(struct gr_options, model)},                                                          \
     {                                                                                                                   \

@@ -17,9 +17,9 @@
 enum { EXIT_RIGHT = 0, EXIT_WRONG = 1, EXIT_NOT_RUN = 2 };
 
 static const struct bench_layer layers[] = {
-    {"two-layer", 1, {0, 12, 1, 70, 70, 5}},
-    {"two-layer", 2, {0, 24, 12, 33, 33, 5}},
-    {"one-layer", 1, {0, 50, 1, 28, 28, 5}},
+    {"two-layer", 1, {0, 12, 1, 70, 70, 5}},    {"two-layer", 2, {0, 24, 12, 33, 33, 5}},
+    {"one-layer", 1, {0, 50, 1, 28, 28, 5}},    {"two-layer-86", 1, {0, 4, 1, 86, 86, 7}},
+    {"two-layer-86", 2, {0, 16, 4, 40, 40, 7}},
 };
 
 struct options {
@@ -68,7 +68,7 @@ static void take_library(void *options, char *word, const struct option_row *row
     o->library[o->libraries++] = word;
 }
 
-static const char *const models[] = {"two-layer", "one-layer", NULL};
+static const char *const models[] = {"two-layer", "one-layer", "two-layer-86", NULL};
 
 static const struct option_row option_rows[] = {
     {"out", 'o', "FOLDER",
@@ -78,7 +78,7 @@ static const struct option_row option_rows[] = {
      OPTION_TAKE(struct options, plan, take_images)},
     {"rounds", 'r', "N", "runs of each subject (default: 51 up to 1000 images, else 15)",
      OPTION_INT(struct options, plan.rounds, 1, BENCH_MAX_ROUNDS)},
-    {"only", 'm', "MODEL", "two-layer or one-layer (default: both)",
+    {"only", 'm', "MODEL", "two-layer, one-layer or two-layer-86 (default: all)",
      OPTION_WORD(struct options, only, models)},
     {"seed", 's', "N", "seed of the inputs (default: 1)",
      OPTION_INT(struct options, plan.seed, 1, 1000000000)},

@@ -470,17 +470,15 @@ static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *che
             break;
         if (!in->untimed)
             put_op_time(g, record->op_time_s[layer]);
-        int out_h = conv.shape.H - conv.shape.K + 1, out_w = conv.shape.W - conv.shape.K + 1;
-        float *pooled = malloc(images * (size_t)conv.shape.M * (size_t)(out_h / 2) *
-                               (size_t)(out_w / 2) * sizeof *pooled);
+        float *pooled = malloc(nn_network_pooled_elems(net, layer, images) * sizeof *pooled);
         if (!pooled) {
             code = st_fail(err, ST_NO_MEMORY, "cannot hold pooled outputs in memory");
             good = false;
             break;
         }
         const float *y = (const float *)(g->arena.base + arena_layout_for(&conv.shape).y);
-        progress_begin("%zu images, layer %d of %d: tanh and pooling", images, layer + 1,
-                       net->convs);
+        progress_begin("%zu images, layer %d of %d: %s and pooling", images, layer + 1, net->convs,
+                       nn_activation_name(net->activation));
         nn_network_activate(net, layer, images, y, pooled);
         progress_clear();
         free(x);

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYERS = 4, MILESTONES = 98 };
+enum { LAYERS = 5, MILESTONES = 98 };
 static const char default_profile[] = "h200";
 static const int small_images = 10; /* little enough for a test, of the default profile alone */
 
@@ -87,7 +87,8 @@ static enum st_code make_row(struct gr_shipped_time *row, char cuda[16],
 static enum st_code find_layers(const struct exercise *exercise, struct conv_shape layer[LAYERS],
                                 size_t *n, struct st_error *err)
 {
-    static const char *const models[] = {"two-layer", "one-layer-high", "one-layer-low"};
+    static const char *const models[] = {"two-layer", "one-layer-high", "one-layer-low",
+                                         "two-layer-86"};
     enum st_code code = ST_OK;
     *n = exercise->square ? 1 : 0;
     for (size_t i = 0; !code && !exercise->square && i < sizeof models / sizeof *models; i++) {

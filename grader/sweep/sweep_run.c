@@ -268,11 +268,8 @@ static enum st_code run_size(struct sweep *s, const struct nn_dataset *set,
     for (int layer = 0; layer < net->convs && x && !code; layer++) {
         struct conv_shape shape = s->shape[layer];
         shape.B = (int)images;
-        const size_t y = nn_conv_y_elems(&shape), maps = images * (size_t)shape.M;
-        const size_t pooled_elems =
-            maps * (size_t)((shape.H - shape.K + 1) / 2) * (size_t)((shape.W - shape.K + 1) / 2);
-        float *expected = malloc(y * sizeof *expected);
-        float *pooled = malloc(pooled_elems * sizeof *pooled);
+        float *expected = malloc(nn_conv_y_elems(&shape) * sizeof *expected);
+        float *pooled = malloc(nn_network_pooled_elems(net, layer, images) * sizeof *pooled);
         if (expected && pooled) {
             nn_oracle_conv(&shape, x, net->conv_weight[layer], expected);
             code = run_layer(s, size, layer, x, net->conv_weight[layer], expected, err);

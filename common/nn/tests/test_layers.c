@@ -119,38 +119,63 @@ Test(tanh, works_in_place_and_at_any_length)
     cr_expect(memcmp(x, y, sizeof x) == 0);
 }
 
+/* ---- ReLU ----------------------------------------------------------------------------------- */
+
+Test(relu, keeps_what_is_positive_and_nan)
+{
+    enum { LONG = 100003 };
+    static float x[LONG], y[LONG + 1];
+    struct rng r = rng_make(3, 0);
+    rng_fill(&r, x, LONG, -4, 4);
+    x[0] = NAN, x[1] = INFINITY, x[2] = -INFINITY, x[3] = 0;
+    y[LONG] = 77;
+    nn_relu(x, y, LONG);
+    cr_expect(isnan(y[0]) && y[LONG] == 77);
+    for (int i = 1; i < LONG; i++)
+        cr_expect(y[i] == (x[i] > 0 ? x[i] : 0), "element %d: %g of %g", i, y[i], x[i]);
+    nn_relu(x, x, LONG);
+    cr_expect(memcmp(x + 1, y + 1, (LONG - 1) * sizeof *x) == 0);
+}
+
 /* ---- pooling -------------------------------------------------------------------------------- */
 
-static void expect_pool(size_t maps, int H, int W, struct rng *r)
+static float largest(const float *at, int W, int side)
 {
-    size_t elems = maps * H * W, pooled = maps * (H / 2) * (W / 2);
+    float max = -INFINITY;
+    for (int i = 0; i < side * side; i++)
+        max = fmaxf(max, at[i / side * W + i % side]);
+    return max;
+}
+
+static void expect_pool(size_t maps, int H, int W, int side, struct rng *r)
+{
+    size_t elems = maps * H * W, pooled = maps * (H / side) * (W / side);
     float *x = malloc(elems * sizeof *x), *y = malloc((pooled + 1) * sizeof *y);
     cr_assert(x && y);
     rng_fill(r, x, elems, -1, 1);
     for (size_t i = 0; i <= pooled; i++)
         y[i] = NAN;
-    nn_pool2(x, y, maps, H, W);
+    nn_pool(x, y, maps, H, W, side);
     cr_expect(isnan(y[pooled]), "%zu maps of %dx%d: written behind the end", maps, H, W);
     for (size_t m = 0; m < maps; m++)
-        for (int h = 0; h < H / 2; h++)
-            for (int w = 0; w < W / 2; w++) {
-                const float *at = x + (m * H + 2 * h) * W + 2 * w;
-                float max = fmaxf(fmaxf(at[0], at[1]), fmaxf(at[W], at[W + 1]));
-                cr_expect(y[(m * (H / 2) + h) * (W / 2) + w] == max,
-                          "%zu maps of %dx%d: [%zu,%d,%d]", maps, H, W, m, h, w);
-            }
+        for (int h = 0; h < H / side; h++)
+            for (int w = 0; w < W / side; w++)
+                cr_expect(y[(m * (H / side) + h) * (W / side) + w] ==
+                              largest(x + (m * H + side * h) * W + side * w, W, side),
+                          "%zu maps of %dx%d by %d: [%zu,%d,%d]", maps, H, W, side, m, h, w);
     free(x);
     free(y);
 }
 
-Test(pool, takes_the_largest_of_four_and_drops_odd_ends)
+Test(pool, takes_the_largest_of_a_window_and_drops_ends_that_fill_none)
 {
     static const int sizes[][2] = {{1, 1},  {2, 2},   {1, 8},   {8, 1},   {3, 3},
                                    {2, 35}, {66, 66}, {29, 29}, {24, 24}, {7, 100}};
     struct rng r = rng_make(2, 0);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (size_t maps = 1; maps <= 61; maps += 30)
-            expect_pool(maps, sizes[i][0], sizes[i][1], &r);
+            for (int side = 1; side <= 4; side++)
+                expect_pool(maps, sizes[i][0], sizes[i][1], side, &r);
 }
 
 /* ---- fully connected ------------------------------------------------------------------------ */

@@ -18,10 +18,11 @@ enum { IMAGES = 1000 };
 #else
 enum { IMAGES = 10000 };
 #endif
-enum { CHUNK = 1000, MODELS = 3, SIZES = 3, MOST_BYTES = 1000000 };
+enum { CHUNK = 1000, MODELS = 4, SIZES = 3, MOST_BYTES = 1000000 };
 
-static const char *const names[MODELS] = {"one-layer-high", "one-layer-low", "two-layer"};
-static const double least[MODELS] = {0.88, 0.55, 0.88}, most[MODELS] = {1, 0.70, 1};
+static const char *const names[MODELS] = {"one-layer-high", "one-layer-low", "two-layer",
+                                          "two-layer-86"};
+static const double least[MODELS] = {0.88, 0.55, 0.88, 0.87}, most[MODELS] = {1, 0.70, 1, 1};
 static const size_t sizes[SIZES] = {100, 1000, 10000};
 
 static const char *models_folder(void)
@@ -120,10 +121,13 @@ Test(models, have_the_shapes_of_the_course)
     static const struct {
         int side, convs;
         struct conv_shape conv[NN_MAX_CONVS];
+        enum nn_activation activation;
+        int pool[NN_MAX_CONVS], denses;
     } expected[MODELS] = {
-        {28, 1, {{0, 50, 1, 28, 28, 5}}},
-        {28, 1, {{0, 50, 1, 28, 28, 5}}},
-        {70, 2, {{0, 12, 1, 70, 70, 5}, {0, 24, 12, 33, 33, 5}}},
+        {28, 1, {{0, 50, 1, 28, 28, 5}}, NN_TANH, {2, 2}, 1},
+        {28, 1, {{0, 50, 1, 28, 28, 5}}, NN_TANH, {2, 2}, 1},
+        {70, 2, {{0, 12, 1, 70, 70, 5}, {0, 24, 12, 33, 33, 5}}, NN_TANH, {2, 2}, 1},
+        {86, 2, {{0, 4, 1, 86, 86, 7}, {0, 16, 4, 40, 40, 7}}, NN_RELU, {2, 4}, 2},
     };
     for (int m = 0; m < MODELS; m++) {
         struct nn_network net;
@@ -131,6 +135,11 @@ Test(models, have_the_shapes_of_the_course)
         cr_expect(net.H == expected[m].side && net.W == expected[m].side, "%s", names[m]);
         cr_expect(net.convs == expected[m].convs, "%s", names[m]);
         cr_expect(memcmp(net.conv, expected[m].conv, sizeof net.conv) == 0, "%s", names[m]);
+        cr_expect(net.activation == expected[m].activation, "%s", names[m]);
+        cr_expect(memcmp(net.pool, expected[m].pool, net.convs * sizeof *net.pool) == 0, "%s",
+                  names[m]);
+        cr_expect(net.denses == expected[m].denses, "%s", names[m]);
+        cr_expect(net.denses == 1 || net.dense[0].outputs == 32, "%s", names[m]);
         nn_network_free(&net);
     }
 }

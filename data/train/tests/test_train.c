@@ -17,6 +17,21 @@
 
 /* ---- gradients ------------------------------------------------------------------------------ */
 
+static double activated(const struct train_net *net, double value)
+{
+    return net->activation == NN_TANH ? tanh(value) : fmax(value, 0);
+}
+
+static void reference_dense(const struct train_dense *layer, const double *params, const double *x,
+                            double *to)
+{
+    for (int o = 0; o < layer->outputs; o++) {
+        to[o] = params[layer->bias + o];
+        for (int i = 0; i < layer->inputs; i++)
+            to[o] += x[i] * params[layer->weight + (size_t)o * layer->inputs + i];
+    }
+}
+
 /* The loss of one image by the definition, in float64: what finite differences need. */
 static double reference_loss(const struct train_net *net, const double *params, const double *image,
                              int label)
@@ -39,21 +54,26 @@ static double reference_loss(const struct train_net *net, const double *params, 
                                        k[((m * s->C + c) * s->K + p) * s->K + q];
                     y[(m * H + h) * W + w] = sum;
                 }
+        const int side = net->pool[l];
         for (int m = 0; m < s->M; m++)
-            for (int h = 0; h < H / 2; h++)
-                for (int w = 0; w < W / 2; w++) {
-                    const double *at = y + (m * H + 2 * h) * W + 2 * w;
-                    double max = fmax(fmax(at[0], at[1]), fmax(at[W], at[W + 1]));
-                    x[(m * (H / 2) + h) * (W / 2) + w] = tanh(max);
+            for (int h = 0; h < H / side; h++)
+                for (int w = 0; w < W / side; w++) {
+                    const double *at = y + (m * H + side * h) * W + side * w;
+                    double max = -HUGE_VAL;
+                    for (int i = 0; i < side * side; i++)
+                        max = fmax(max, at[i / side * W + i % side]);
+                    x[(m * (H / side) + h) * (W / side) + w] = activated(net, max);
                 }
     }
     double score[NN_CLASSES], sum = 0;
-    for (int o = 0; o < NN_CLASSES; o++) {
-        score[o] = params[net->dense_bias + o];
-        for (int i = 0; i < net->features; i++)
-            score[o] += x[i] * params[net->dense_weight + (size_t)o * net->features + i];
-        sum += exp(score[o]);
+    if (net->denses > 1) {
+        reference_dense(&net->dense[0], params, x, y);
+        for (int i = 0; i < net->dense[0].outputs; i++)
+            x[i] = activated(net, y[i]);
     }
+    reference_dense(&net->dense[net->denses - 1], params, x, score);
+    for (int o = 0; o < NN_CLASSES; o++)
+        sum += exp(score[o]);
     return log(sum) - score[label];
 }
 
@@ -105,15 +125,20 @@ static double gradient_error(const struct train_net *net, uint64_t seed)
 
 Test(train, gradients_agree_with_finite_differences)
 {
-    const struct train_net nets[] = {
-        train_net_define(10, 13, 1, (int[]){3}, 3),
-        train_net_define(14, 15, 2, (int[]){3, 2}, 3),
-        train_net_define(18, 19, 2, (int[]){2, 7}, 5),
-        train_net_define(24, 22, 2, (int[]){7, 3}, 4),
+    static const struct train_layers nets[] = {
+        {.H = 10, .W = 13, .convs = 1, .maps = {3}, .K = 3},
+        {.H = 14, .W = 15, .convs = 2, .maps = {3, 2}, .K = 3},
+        {.H = 18, .W = 19, .convs = 2, .maps = {2, 7}, .K = 5},
+        {.H = 24, .W = 22, .convs = 2, .maps = {7, 3}, .K = 4},
+        {10, 13, 1, {3}, 3, {3}, 4, NN_TANH},
+        {18, 17, 2, {3, 2}, 3, {2, 4}, 6, NN_RELU},
+        {38, 41, 2, {2, 3}, 7, {2, 4}, 5, NN_RELU},
+        {20, 21, 2, {2, 3}, 3, {3, 2}, 0, NN_RELU},
     };
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
         for (uint64_t seed = 1; seed <= 2; seed++) {
-            double error = gradient_error(&nets[i], seed);
+            const struct train_net net = train_net_define(&nets[i]);
+            double error = gradient_error(&net, seed);
             cr_expect(error < 1e-5, "network %zu, seed %d: error %g of the largest gradient", i,
                       (int)seed, error);
         }
@@ -155,8 +180,9 @@ static void expect_forward(const struct conv_shape *s, struct rng *r)
 Test(train, every_kernel_gives_the_same_bits)
 {
     static const struct conv_shape shapes[] = {
-        {1, 1, 1, 1, 1, 1},  {1, 12, 1, 70, 70, 5}, {1, 24, 12, 33, 33, 5}, {1, 50, 1, 28, 28, 5},
-        {1, 7, 3, 9, 64, 4}, {1, 5, 2, 8, 8, 8},    {1, 6, 2, 3, 67, 3},    {1, 13, 1, 20, 17, 2},
+        {1, 1, 1, 1, 1, 1},   {1, 12, 1, 70, 70, 5}, {1, 24, 12, 33, 33, 5}, {1, 50, 1, 28, 28, 5},
+        {1, 7, 3, 9, 64, 4},  {1, 5, 2, 8, 8, 8},    {1, 6, 2, 3, 67, 3},    {1, 13, 1, 20, 17, 2},
+        {1, 4, 1, 86, 86, 7}, {1, 16, 4, 40, 40, 7},
     };
     struct rng r = rng_make(11, 0);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -242,6 +268,11 @@ Test(train, two_layer_is_the_same_bits_on_any_number_of_cores)
     expect_same_on_one_core("two-layer", 1);
 }
 
+Test(train, two_layer_86_is_the_same_bits_on_any_number_of_cores)
+{
+    expect_same_on_one_core("two-layer-86", 1);
+}
+
 static void read_file(const char *path, char **data, size_t *bytes)
 {
     struct st_error err = {0};
@@ -274,8 +305,7 @@ Test(train, writes_what_a_network_is_loaded_from, .init = temp_folder_make,
      .fini = temp_folder_remove)
 {
     struct train_recipe recipe = short_recipe("two-layer", 1);
-    struct train_net net =
-        train_net_define(recipe.H, recipe.W, recipe.convs, recipe.maps, recipe.K);
+    struct train_net net = train_net_define(&recipe.layers);
     struct train_result result = {net, malloc(net.params * sizeof(float)), 1, 0};
     struct rng r = rng_make(1, 0);
     struct st_error err = {0};
@@ -292,11 +322,39 @@ Test(train, writes_what_a_network_is_loaded_from, .init = temp_folder_make,
     cr_expect_str_eq(nn_safetensors_metadata(&loaded.file, "trainer"), TRAIN_VERSION);
     cr_expect(memcmp(loaded.conv_weight[1], result.params + net.conv_weight[1],
                      (size_t)24 * 12 * 25 * sizeof(float)) == 0);
-    cr_expect(memcmp(loaded.dense_weight, result.params + net.dense_weight,
-                     (size_t)NN_CLASSES * net.features * sizeof(float)) == 0);
+    cr_expect(memcmp(loaded.dense[0].weight, result.params + net.dense[0].weight,
+                     (size_t)NN_CLASSES * net.dense[0].inputs * sizeof(float)) == 0);
 
     enum st_code code = train_model_write(&recipe, 42, &result, temp_path("none"), &err);
     cr_expect(code != ST_OK, "written into a folder that is not there");
+    nn_network_free(&loaded);
+    free(result.params);
+}
+
+Test(train, writes_activation_windows_and_both_dense_layers, .init = temp_folder_make,
+     .fini = temp_folder_remove)
+{
+    struct train_recipe recipe = short_recipe("two-layer-86", 1);
+    struct train_net net = train_net_define(&recipe.layers);
+    struct train_result result = {net, malloc(net.params * sizeof(float)), 1, 0};
+    struct nn_network loaded;
+    struct rng r = rng_make(1, 0);
+    struct st_error err = {0};
+    cr_assert(result.params);
+    train_net_init(&net, &r, result.params);
+    cr_assert(train_model_write(&recipe, 42, &result, temp_folder, &err) == ST_OK, "%s", err.what);
+    cr_assert(nn_network_load(&loaded, temp_folder, recipe.name, &err) == ST_OK, "%s: %s", err.what,
+              err.where);
+    cr_expect(loaded.activation == NN_RELU && loaded.pool[0] == 2 && loaded.pool[1] == 4);
+    cr_assert(loaded.denses == 2 && loaded.dense[0].inputs == 1024 &&
+              loaded.dense[0].outputs == 32);
+    for (int i = 0; i < 2; i++) {
+        const struct train_dense *layer = &net.dense[i];
+        cr_expect(memcmp(loaded.dense[i].weight, result.params + layer->weight,
+                         (size_t)layer->outputs * layer->inputs * sizeof(float)) == 0);
+        cr_expect(memcmp(loaded.dense[i].bias, result.params + layer->bias,
+                         layer->outputs * sizeof(float)) == 0);
+    }
     nn_network_free(&loaded);
     free(result.params);
 }

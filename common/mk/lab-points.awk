@@ -2,7 +2,8 @@
 #
 #   awk -f lab-points.awk labs/mN-NAME/rubric.yaml labs/mN-NAME/README.md
 #
-# A row of the table keeps its words; that of an item which is new gets the rubric's.
+# A row of the table keeps its words; that of an item which is new gets the rubric's. The row of "speed" gets
+# new words whenever its points are on a linear scale, or its words are about one and the rubric is not any more.
 function add(id, points, kind, text) {
     n[kind]++; item[kind, n[kind]] = id; worth[kind, n[kind]] = points; words[kind, n[kind]] = text; sum[kind] += points
 }
@@ -14,15 +15,30 @@ function put_rows(kind, quote, i, name, key) {
     for (i = 1; i <= n[kind]; i++) {
         name = quote item[kind, i] quote
         key = tolower(name)
+        if (key == "`speed`" && (full != "" || row[key] ~ on_a_scale)) row[key] = " " (full != "" ? scale() : words[kind, i]) " |"
         printf "| %s | %s |%s\n", worth[kind, i], key in row ? shown[key] : name, key in row ? row[key] : " " words[kind, i] " |"
     }
     name = kind == "automatic" ? "**automatic**" : "**explanation**"
     printf "| **%s** | %s |%s\n", sum[kind], name, row[name]
 }
+# The words of a linear scale: full and none are its ends, timed["gpu"] and so on where it is in milliseconds.
+function scale(unit) {
+    unit = timed["gpu"] == "" ? " times the Op Time of the reference that `speed` compares with" : " ms"
+    return "all layers together" (timed["gpu"] == "" ? "" : ", " timed["images"] " images of `" \
+        (timed["model"] == "" ? "two-layer" : timed["model"]) "` on `" timed["gpu"] "`") ": all points up to " full unit \
+        ", none from " none (timed["gpu"] == "" ? " times" : " ms") " on, " on_a_scale
+}
+BEGIN { on_a_scale = "in proportion between them" }
 FNR == NR { # the rubric
     if ($1 == "-" && $2 == "id:") { end_item(); id = $3 }
     else if ($1 == "kind:") { kind = $2; if (kind == "manual") { sub(/^(explanation|report)_/, "", id); gsub(/_/, " ", id) } }
     else if ($1 == "points:") points = $2
+    else if ($1 == "linear:") { split($0, end, /[][, ]+/); full = end[3]; none = end[4] }
+    else if (id == "speed" && ($0 ~ /^ *timed: *\{/ || $1 ~ /^(images|model|gpu):$/)) {
+        sub(/^ *timed: */, ""); gsub(/[{}]/, "")
+        fields = split($0, field, /, */)
+        for (f = 1; f <= fields; f++) { split(field[f], pair, /: +/); gsub(/ /, "", pair[1]); gsub(/["\047]| *$/, "", pair[2]); timed[pair[1]] = pair[2] }
+    }
     else if ($1 == "text:") { words_follow = 1; text = $0; sub(/^ *text: *(>-)?/, "", text) }
     else if ($0 !~ /^      /) words_follow = 0
     else if (words_follow) { sub(/^ */, ""); text = text (text == "" ? "" : " ") $0 }

@@ -198,7 +198,7 @@ struct gr_options cl_options_of(const struct cl_options *o, size_t m)
         one.sizes = o->asked.sizes;
         memcpy(one.images, o->asked.images, sizeof one.images);
     }
-    gr_options_choose_sizes(&one, o->rubrics[m]);
+    gr_options_choose(&one, o->rubrics[m]);
     return one;
 }
 

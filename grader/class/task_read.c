@@ -247,7 +247,7 @@ static bool needs_quiet(const struct gr_result *result, const struct gb_graded *
         undecided = check->required && strcmp(check->status, "skip") == 0;
     }
     return (noisy && (has_speed || strcmp(result->device, "cpu") != 0)) ||
-           (undecided && isfinite(result->speed.to_baseline));
+           (undecided && result->speed.images);
 }
 
 /* The status that the checks give, or NULL if the exit status says otherwise. */

@@ -10,11 +10,8 @@
 
 struct gr_options gr_options_default(void)
 {
-    return (struct gr_options){.model = "two-layer",
-                               .device = "auto",
-                               .seed = rng_fresh_seed(),
-                               .sizes = 3,
-                               .images = {100, 1000, 10000}};
+    return (struct gr_options){
+        .device = "auto", .seed = rng_fresh_seed(), .sizes = 3, .images = {100, 1000, 10000}};
 }
 
 static int ascending(const void *a, const void *b)
@@ -62,11 +59,12 @@ void gr_options_take_images(void *to, char *list, const struct option_row *row,
 /* The size that an item of a milestone needs, 0: any. */
 static size_t size_of(const struct gr_item *item, const char *milestone)
 {
-    return strcmp(item->id, "speed") == 0 ? (size_t)exercise_of(milestone)->speed_size
-                                          : gr_item_images(item);
+    return strcmp(item->id, "speed") == 0
+               ? gr_item_speed_images(item, (size_t)exercise_of(milestone)->speed_size)
+               : gr_item_images(item);
 }
 
-void gr_options_choose_sizes(struct gr_options *o, const struct gr_rubric *rubric)
+void gr_options_choose(struct gr_options *o, const struct gr_rubric *rubric)
 {
     struct gr_options own = {0};
     for (unsigned i = 0; rubric && i < rubric->items_count && own.sizes < GR_MAX_SIZES; i++) {
@@ -74,7 +72,11 @@ void gr_options_choose_sizes(struct gr_options *o, const struct gr_rubric *rubri
         const size_t images = size_of(item, rubric->milestone);
         if (images)
             own.images[own.sizes++] = images;
+        if (!o->model)
+            o->model = gr_item_speed_model(item);
     }
+    if (!o->model)
+        o->model = GR_DEFAULT_MODEL;
     if (own.sizes && !o->sizes_given) {
         sort_sizes(&own);
         o->sizes = own.sizes;

@@ -14,19 +14,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** The model of a grading, unless the rubric or --model names another. */
+#define GR_DEFAULT_MODEL "two-layer"
+
 enum { GR_MAX_SIZES = 16, GR_MAX_IMAGES = 10000, GR_IMAGES_CHARS = GR_MAX_SIZES * 6 };
 
 /** The options of a grading; strings point into argv. */
 struct gr_options {
-    const char *milestone;        /**< "m1" */
-    bool reference;               /**< --reference */
-    const char *lib;              /**< --lib FILE, or NULL */
-    const char *file;             /**< --source FILE, or NULL */
-    const char *device;           /**< --device: auto, gpu, virtual or virtual:PROFILE */
-    const char *engine;           /**< --engine, of the virtual GPU; NULL: its default */
-    const char *model;            /**< --model, a name in data/models or a path */
-    const char *shapes;           /**< --shapes FILE, or NULL */
-    size_t sizes;                 /**< how many data-set sizes */
+    const char *milestone; /**< "m1" */
+    bool reference;        /**< --reference */
+    const char *lib;       /**< --lib FILE, or NULL */
+    const char *file;      /**< --source FILE, or NULL */
+    const char *device;    /**< --device: auto, gpu, virtual or virtual:PROFILE */
+    const char *engine;    /**< --engine, of the virtual GPU; NULL: its default */
+    const char *model;     /**< --model, a name in data/models or a path; NULL: not chosen yet */
+    const char *shapes;    /**< --shapes FILE, or NULL */
+    size_t sizes;          /**< how many data-set sizes */
     size_t images[GR_MAX_SIZES];  /**< ascending */
     bool sizes_given;             /**< by --images */
     const char *report;           /**< --report DIR, or NULL for build/report/mN */
@@ -74,12 +77,13 @@ option_take gr_options_take_device;
 /** Reads --images into a struct gr_options. */
 option_take gr_options_take_images;
 
-/** The defaults of a grading: auto, two-layer, the course's sizes, a fresh seed. */
+/** The defaults of a grading: auto, the course's sizes, a fresh seed, no model. */
 struct gr_options gr_options_default(void);
 
 /** Without --images: the sizes of the rubric, and that of its item "speed"; of a rubric with neither
- * the course's stay. --quick takes the smallest of them. @param rubric  or NULL */
-void gr_options_choose_sizes(struct gr_options *options, const struct gr_rubric *rubric);
+ * the course's stay. --quick takes the smallest of them. Without --model: that of the item "speed", else
+ * GR_DEFAULT_MODEL. @param rubric  or NULL */
+void gr_options_choose(struct gr_options *options, const struct gr_rubric *rubric);
 
 /** @return whether an automatic item of the rubric is checked with these options. */
 bool gr_options_ask_for(const struct gr_options *options, const struct gr_item *item);

@@ -22,6 +22,14 @@ static const cyaml_schema_value_t word_schema = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, 79),
 };
 
+static const cyaml_schema_field_t timed_fields[] = {
+    CYAML_FIELD_UINT("images", CYAML_FLAG_DEFAULT, struct gr_timed, images),
+    CYAML_FIELD_STRING_PTR("model", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_timed,
+                           model, 1, 63),
+    CYAML_FIELD_STRING_PTR("gpu", CYAML_FLAG_POINTER, struct gr_timed, gpu, 1, 63),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t item_fields[] = {
     CYAML_FIELD_STRING_PTR("id", CYAML_FLAG_POINTER, struct gr_item, id, 1, 63),
     CYAML_FIELD_ENUM("kind", CYAML_FLAG_STRICT, struct gr_item, kind, kinds,
@@ -29,6 +37,10 @@ static const cyaml_schema_field_t item_fields[] = {
     CYAML_FIELD_FLOAT("points", CYAML_FLAG_DEFAULT, struct gr_item, points),
     CYAML_FIELD_SEQUENCE("at_most", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item,
                          at_most, &bound_schema, 1, 16),
+    CYAML_FIELD_SEQUENCE("linear", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item, linear,
+                         &bound_schema, 1, 16),
+    CYAML_FIELD_MAPPING_PTR("timed", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item,
+                            timed, timed_fields),
     CYAML_FIELD_BOOL("by_share", CYAML_FLAG_OPTIONAL, struct gr_item, by_share),
     CYAML_FIELD_BOOL("long_sums", CYAML_FLAG_OPTIONAL, struct gr_item, long_sums),
     CYAML_FIELD_SEQUENCE("facts", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item, facts,
@@ -82,6 +94,87 @@ static enum st_code check_technique(const struct gr_item *item, const char *path
     return ST_OK;
 }
 
+static enum st_code bad_speed(const char *path, const char *what, const char *hint,
+                              struct st_error *err)
+{
+    st_fail(err, ST_BAD_FORMAT, "rubric: item 'speed' %s", what);
+    st_detail(err, ST_WHERE, "%s", path);
+    return st_detail(err, ST_HINT, "%s", hint);
+}
+
+static enum st_code bad_value(const char *path, const char *key, const char *expected, double got,
+                              struct st_error *err)
+{
+    st_fail(err, ST_BAD_FORMAT, "rubric: item 'speed' has an impossible %s", key);
+    st_detail(err, ST_WHERE, "%s", path);
+    st_detail(err, ST_EXPECTED, "%s", expected);
+    return st_detail(err, ST_GOT, "%g", got);
+}
+
+static enum st_code check_at_most(const struct gr_item *item, const char *path,
+                                  struct st_error *err)
+{
+    for (unsigned i = 0; i < item->at_most_count; i++)
+        if (!(item->at_most[i] > (i ? item->at_most[i - 1] : 0) && item->at_most[i] <= 1000))
+            return bad_value(path, "at_most", "rising numbers up to 1000, times m2's Op Time",
+                             item->at_most[i], err);
+    return ST_OK;
+}
+
+static enum st_code check_linear(const struct gr_item *item, const char *path, struct st_error *err)
+{
+    const double *linear = item->linear, most = item->timed ? 1e6 : 1000;
+    const char *expected = item->timed ? "two rising numbers of milliseconds up to 1e6"
+                                       : "two rising numbers up to 1000, times m2's Op Time";
+    if (item->linear_count != 2)
+        return bad_value(path, "count of numbers in linear", expected, item->linear_count, err);
+    if (!(linear[0] > 0 && linear[0] <= most))
+        return bad_value(path, "linear", expected, linear[0], err);
+    if (!(linear[1] > linear[0] && linear[1] <= most))
+        return bad_value(path, "linear", expected, linear[1], err);
+    return ST_OK;
+}
+
+static enum st_code check_timed(const struct gr_timed *timed, const char *path,
+                                struct st_error *err)
+{
+    if (timed->images < 1 || timed->images > GR_MAX_IMAGES)
+        return bad_value(path, "timed: images", "1 to 10000", timed->images, err);
+    if (strcmp(timed->gpu, "virtual:") == 0 || strcmp(timed->gpu, "virtual") == 0)
+        return bad_speed(path, "does not name the GPU that timed is about",
+                         "gpu: a word in the name of a real GPU (A40), or virtual:h200", err);
+    return ST_OK;
+}
+
+static enum st_code check_speed(const struct gr_item *item, const char *path, struct st_error *err)
+{
+    const char *key = item->at_most  ? "at_most"
+                      : item->linear ? "linear"
+                      : item->timed  ? "timed"
+                                     : NULL;
+    if (strcmp(item->id, "speed") != 0) {
+        if (!key)
+            return ST_OK;
+        st_fail(err, ST_BAD_FORMAT, "rubric: item '%s' has %s", item->id, key);
+        st_detail(err, ST_WHERE, "%s", path);
+        return st_detail(err, ST_HINT, "the item 'speed' has it, and no other");
+    }
+    if (!item->at_most && !item->linear)
+        return bad_speed(path, "lacks at_most or linear",
+                         "at_most: [3, 4, 6] or linear: [2, 8], say", err);
+    if (item->at_most && item->linear)
+        return bad_speed(path, "has at_most and linear",
+                         "at_most gives points in steps, linear on a scale: choose one", err);
+    if (item->at_most && item->timed)
+        return bad_speed(path, "has at_most and timed",
+                         "timed needs linear, which is then in milliseconds", err);
+    enum st_code code =
+        item->at_most ? check_at_most(item, path, err) : check_linear(item, path, err);
+    if (!code && item->timed)
+        code = check_timed(item->timed, path, err);
+    return code;
+}
+
 /* Checks the rules that the schema cannot express. */
 static enum st_code check_items(const struct gr_rubric *rubric, const char *path,
                                 struct st_error *err)
@@ -101,12 +194,8 @@ static enum st_code check_items(const struct gr_rubric *rubric, const char *path
             st_detail(err, ST_EXPECTED, "0 to 1000");
             return st_detail(err, ST_GOT, "%g", item->points);
         }
-        if (!item->at_most != (strcmp(item->id, "speed") != 0)) {
-            st_fail(err, ST_BAD_FORMAT, "rubric: item '%s' %s at_most", item->id,
-                    item->at_most ? "has" : "lacks");
-            st_detail(err, ST_WHERE, "%s", path);
-            return st_detail(err, ST_HINT, "the item 'speed' has it, and no other");
-        }
+        if (check_speed(item, path, err))
+            return err->code;
         if (item->by_share && strcmp(item->id, "unit_shapes") != 0) {
             st_fail(err, ST_BAD_FORMAT, "rubric: item '%s' has by_share", item->id);
             st_detail(err, ST_WHERE, "%s", path);
@@ -114,15 +203,6 @@ static enum st_code check_items(const struct gr_rubric *rubric, const char *path
         }
         if (check_technique(item, path, err))
             return err->code;
-        for (unsigned j = 0; j < item->at_most_count; j++) {
-            const double least = j ? item->at_most[j - 1] : 0;
-            if (item->at_most[j] > least && item->at_most[j] <= 1000)
-                continue;
-            st_fail(err, ST_BAD_FORMAT, "rubric: item 'speed' has an impossible at_most");
-            st_detail(err, ST_WHERE, "%s", path);
-            st_detail(err, ST_EXPECTED, "rising numbers up to 1000, times m2's Op Time");
-            return st_detail(err, ST_GOT, "%g", item->at_most[j]);
-        }
         for (unsigned j = 0; j < i; j++) {
             if (strcmp(rubric->items[j].id, item->id) == 0) {
                 st_fail(err, ST_BAD_FORMAT, "rubric: two items have the id '%s'", item->id);
@@ -143,7 +223,7 @@ enum st_code gr_rubric_load(struct gr_rubric **rubric, const char *path, struct 
         return code;
     code = gr_yaml_load(
         text, bytes, path, "rubric", &rubric_schema, (void **)rubric,
-        "keys: milestone, title, technique, items, also compute_capability and tolerance; of an item: id, kind (automatic or manual), points, text, of 'speed' also at_most, of 'unit_shapes' also by_share, of 'technique' also facts, counted and long_sums",
+        "keys: milestone, title, technique, items, also compute_capability and tolerance; of an item: id, kind (automatic or manual), points, text, of 'speed' also at_most, or linear and timed (images, model, gpu), of 'unit_shapes' also by_share, of 'technique' also facts, counted and long_sums",
         err);
     free(text);
     if (code)
@@ -169,6 +249,29 @@ size_t gr_item_images(const struct gr_item *item)
         return *end || images > GR_MAX_IMAGES ? 0 : images;
     }
     return 0;
+}
+
+size_t gr_item_speed_images(const struct gr_item *item, size_t speed_size)
+{
+    return item->timed ? item->timed->images : speed_size;
+}
+
+const char *gr_item_speed_model(const struct gr_item *item)
+{
+    return !item->timed ? NULL : item->timed->model ? item->timed->model : GR_DEFAULT_MODEL;
+}
+
+double gr_item_speed_points(const struct gr_item *item, double value)
+{
+    if (item->linear) {
+        const double full = item->linear[0], none = item->linear[1];
+        const double share = fmax(0, fmin(1, (none - value) / (none - full)));
+        return share == 1 ? item->points : floor(10 * item->points * share + 1e-9) / 10;
+    }
+    unsigned kept = 0;
+    while (kept < item->at_most_count && value <= item->at_most[item->at_most_count - 1 - kept])
+        kept++;
+    return item->points * kept / item->at_most_count;
 }
 
 const struct gr_item *gr_rubric_item(const struct gr_rubric *rubric, const char *id)

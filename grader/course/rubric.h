@@ -14,6 +14,12 @@
  *         points: 25
  *         at_most: [3, 4, 6]       only of "speed", rising: times m2's Op Time. Each bound that is
  *                                  kept gives its share of the points, here a third
+ *         linear: [2, 8]           or, instead: all points up to 2 times m2's Op Time, none from 8 times on,
+ *                                  in proportion between them
+ *         timed: {images: 5000, model: two-layer-86, gpu: A40}
+ *                                  only with linear, which is then in milliseconds: the Op Times of all layers
+ *                                  of this model (default two-layer) for so many images, measured on a GPU
+ *                                  with this word in its name, or modelled for "virtual:h200"
  *         by_share: true           only of "unit_shapes": if it fails, the share of the shapes that were
  *                                  right is given of the points; else it is all or nothing
  *         facts:                   only of "technique": what must hold, a name of facts.def with a bound
@@ -43,15 +49,27 @@ struct gr_bound {
     double bound;
 };
 
+/** Where the Op Time of "speed" is judged in milliseconds. */
+struct gr_timed {
+    unsigned images;
+    char *model; /**< NULL: two-layer */
+    char *gpu;   /**< a word in the name of a real GPU, or "virtual:PROFILE" */
+};
+
 /** One item. */
 struct gr_item {
     char *id;
     enum gr_item_kind kind;
     double points;
-    double *at_most; /**< "speed": times m2's Op Time, rising; NULL for all others */
+    double *
+        at_most; /**< "speed": times m2's Op Time, rising; NULL: the item has linear, or is another */
     unsigned at_most_count;
-    bool by_share;           /**< "unit_shapes": points by the share of right shapes */
-    bool long_sums;          /**< "technique": the tolerance alone judges the proved results */
+    double *linear; /**< "speed": the values for all points and for none, or NULL */
+    unsigned linear_count;
+    struct gr_timed
+        *timed;     /**< "speed": linear is in milliseconds of this; NULL: in times of m2's */
+    bool by_share;  /**< "unit_shapes": points by the share of right shapes */
+    bool long_sums; /**< "technique": the tolerance alone judges the proved results */
     char **facts, **counted; /**< "technique", else NULL: read a fact with gr_bound_read() */
     unsigned facts_count, counted_count;
     char *text;
@@ -72,6 +90,15 @@ enum st_code gr_rubric_load(struct gr_rubric **rubric, const char *path, struct 
 
 /** @return the images of an item "inference_100", or the size of "size_100"; 0 if it is any other. */
 size_t gr_item_images(const struct gr_item *item);
+
+/** @return the size at which an item "speed" is judged. @param speed_size  the exercise's, without timed */
+size_t gr_item_speed_images(const struct gr_item *item, size_t speed_size);
+
+/** @return the model in which an item "speed" is judged in milliseconds, or NULL if it is not. */
+const char *gr_item_speed_model(const struct gr_item *item);
+
+/** @return the points of an item "speed" for that value: times of m2's Op Time, or milliseconds. */
+double gr_item_speed_points(const struct gr_item *item, double value);
 
 /** @return the automatic item with that id, or NULL. */
 const struct gr_item *gr_rubric_item(const struct gr_rubric *rubric, const char *id);

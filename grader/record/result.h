@@ -90,13 +90,14 @@ enum {
     GR_MAX_COUNTED = 2 /**< counters of a technique */
 };
 
-/** Op Times of all layers together, as ratios of what was timed in turn. */
+/** Op Times of all layers together, and as ratios of what was timed in turn. */
 struct gr_speed {
-    size_t images;       /**< exercise.speed_size; 0: not timed */
+    size_t images; /**< the size that the rubric judges; 0: not timed */
+    double op_time_s;
     double to_reference; /**< NAN if the reference was not timed */
     double to_baseline;  /**< to that of m2, or NAN */
-    double uncertainty;  /**< of to_baseline, as a share of it */
-    double at_most;      /**< to_baseline for full points */
+    double uncertainty;  /**< of what is judged, as a share of it */
+    double at_most;      /**< for full points: to_baseline, or milliseconds */
 };
 
 /** Everything one grading found. Large: allocate it. */

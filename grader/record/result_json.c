@@ -162,6 +162,7 @@ static const struct field evidence_fields[] = {
 #define RESULT(kind, need, name, member) FIELD(kind, need, struct gr_result, name, member)
 static const struct field speed_fields[] = {
     RESULT(WHOLE, 0, "images", speed.images),
+    RESULT(NUMBER, 0, "op_time_s", speed.op_time_s),
     RESULT(NUMBER, 0, "to_reference", speed.to_reference),
     RESULT(NUMBER, 0, "to_m2", speed.to_baseline),
     RESULT(NUMBER, 0, "uncertainty", speed.uncertainty),

@@ -51,7 +51,9 @@ static void plan_check(struct grading *g, const struct gr_item *item)
     else
         gr_check_set(
             check, GR_SKIP, "not judged in this run: that needs %s",
-            exercise_size(g->milestone.exercise, (size_t)g->milestone.exercise->speed_size, size));
+            exercise_size(g->milestone.exercise,
+                          gr_item_speed_images(item, (size_t)g->milestone.exercise->speed_size),
+                          size));
 }
 
 enum st_code gr_checks_plan(struct grading *g, struct st_error *err)

@@ -25,7 +25,7 @@ enum st_code gr_grading_prepare(struct grading *g, struct st_error *err)
     if (code)
         return code;
     g->chosen = *o;
-    gr_options_choose_sizes(&g->chosen, g->rubric);
+    gr_options_choose(&g->chosen, g->rubric);
     g->options = &g->chosen;
     snprintf(r->milestone, sizeof r->milestone, "%s", g->milestone.id);
     snprintf(r->title, sizeof r->title, "%s", g->rubric->title);
@@ -127,6 +127,8 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
         return code;
     print_begin(g);
     code = gr_checks_plan(g, err);
+    if (!code)
+        code = gr_speed_known(g, err);
     if (!code)
         code = g->milestone.libraries ? gr_library_baseline(g, err) : grade_lab(g, err);
     progress_clear();

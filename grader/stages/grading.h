@@ -139,6 +139,10 @@ enum st_code gr_inference_check(struct gr_inference_stage *stage, struct st_erro
 /** Stage: the check "speed", from the times that inference took. */
 void gr_speed_check(struct grading *g);
 
+/** @return ST_OK if the GPU that the rubric's item "speed" names can exist: of virtual ones, there is a
+ * profile. */
+enum st_code gr_speed_known(const struct grading *g, struct st_error *err);
+
 /** Releases the stage; NULL is allowed. */
 void gr_inference_close(struct gr_inference_stage *stage);
 

@@ -1,12 +1,14 @@
 /* The check "speed": the sum of the layers' Op Times over that of m2's reference, which has one thread
- * per output and was timed in turn with the submission. One size is judged, so that the options do not
- * matter, and in steps: each bound of the rubric that the ratio keeps gives its share of the points. The
- * ratio to the milestone's own reference is the goal, and gives none. */
+ * per output and was timed in turn with the submission; or, if the rubric asks for it, that sum in
+ * milliseconds on the GPU that it names. One size is judged, so that the options do not matter. The points
+ * fall in steps, one for each bound of the rubric, or on a linear scale. The ratio to the milestone's own
+ * reference is the goal, and gives none. */
 #include "grader/stages/grading.h"
 
 #include "base/files.h"
 #include "grader/course/floor.h"
 #include "grader/stages/companions.h"
+#include "nn/network.h"
 #include "vgpu/gpus/gpu_profile.h"
 
 #include <math.h>
@@ -55,27 +57,17 @@ static const struct gr_item *rubric_item(const struct grading *g)
     return NULL;
 }
 
-/* The points for that many bounds. */
-static double points_for(const struct gr_item *item, unsigned kept)
+/* " (5 points up to 3, 4 up to 4)", or " (5 points up to 2, none from 8 on, in proportion between)" */
+static void tell_scale(struct gr_check *check, const struct gr_item *item)
 {
-    return item->points * kept / item->at_most_count;
-}
-
-static unsigned bounds_kept(const struct gr_item *item, double ratio)
-{
-    unsigned kept = 0;
-    while (kept < item->at_most_count && ratio <= item->at_most[item->at_most_count - 1 - kept])
-        kept++;
-    return kept;
-}
-
-/* "(5 points up to 3, 4 up to 4)" */
-static void tell_steps(struct gr_check *check, const struct gr_item *item)
-{
-    const unsigned n = item->at_most_count;
-    for (unsigned i = 0; i < n; i++)
-        gr_check_append(check, "%s%g%s up to %g", i ? ", " : " (", points_for(item, n - i),
-                        i ? "" : " points", item->at_most[i]);
+    const char *unit = item->timed ? " ms" : "";
+    for (unsigned i = 0; i < item->at_most_count; i++)
+        gr_check_append(check, "%s%g%s up to %g", i ? ", " : " (",
+                        gr_item_speed_points(item, item->at_most[i]), i ? "" : " points",
+                        item->at_most[i]);
+    if (item->linear)
+        gr_check_append(check, " (%g points up to %g%s, none from %g%s on, in proportion between",
+                        item->points, item->linear[0], unit, item->linear[1], unit);
     gr_check_append(check, ")");
 }
 
@@ -88,33 +80,57 @@ static void tell_goal(const struct grading *g, struct gr_check *check)
                         s->to_reference, g->milestone.id);
 }
 
-static void judge_ratio(const struct grading *g, struct gr_check *check, const struct gr_item *item)
+/* "3.10 times the Op Time of m2", or "61.2 ms of Op Time". */
+static void put_value(char to[64], const struct gr_item *item, double value)
+{
+    if (item->timed)
+        snprintf(to, 64, "%.3g ms of Op Time", value);
+    else
+        snprintf(to, 64, "%.2f times the Op Time of m2", value);
+}
+
+/* "at 100 images", with the model and the GPU where they count. */
+static void put_place(const struct grading *g, const struct gr_item *item, char to[256])
+{
+    char size[EXERCISE_TEXT], timed[96] = "";
+    const bool measured = g->host.device == RUNNER_ON_GPU;
+    exercise_size(g->milestone.exercise, g->result->speed.images, size);
+    if (item->timed && !g->milestone.exercise->square)
+        snprintf(timed, sizeof timed, " of %s", gr_item_speed_model(item));
+    snprintf(to, 256, "at %s%s%s%s", size, timed,
+             measured      ? item->timed ? ", measured on the " : ", both measured in turn on the "
+             : item->timed ? ", modelled for the GPU "
+                           : "",
+             measured      ? g->session.device_name
+             : item->timed ? g->host.profile
+                           : "");
+}
+
+/* @param value  times m2's Op Time, or milliseconds */
+static void judge(const struct grading *g, struct gr_check *check, const struct gr_item *item,
+                  double value)
 {
     const struct gr_speed *s = &g->result->speed;
-    const double ratio = s->to_baseline;
-    const unsigned kept = bounds_kept(item, ratio);
-    const bool measured = g->host.device == RUNNER_ON_GPU;
+    const double points = gr_item_speed_points(item, value);
+    char what[64], place[256];
+    put_value(what, item, value);
     /* Noise that could turn the verdict. */
-    if (s->uncertainty > NARROW && bounds_kept(item, ratio * (1 + s->uncertainty)) !=
-                                       bounds_kept(item, ratio / (1 + s->uncertainty))) {
-        gr_check_set(check, GR_SKIP,
-                     "too noisy, run again: %.2f times the Op Time of m2, give or take %.0f%%",
-                     ratio, 100 * s->uncertainty);
-        tell_steps(check, item);
+    if (s->uncertainty > NARROW && gr_item_speed_points(item, value * (1 + s->uncertainty)) !=
+                                       gr_item_speed_points(item, value / (1 + s->uncertainty))) {
+        gr_check_set(check, GR_SKIP, "too noisy, run again: %s, give or take %.0f%%", what,
+                     100 * s->uncertainty);
+        tell_scale(check, item);
         gr_check_hint(check, "is the GPU used by others, or its clock changing?");
         return;
     }
-    char size[EXERCISE_TEXT];
-    gr_check_set(check, kept ? GR_PASS : GR_FAIL, "%.2f times the Op Time of m2 at %s%s%s", ratio,
-                 exercise_size(g->milestone.exercise, s->images, size),
-                 measured ? ", both measured in turn on the " : "",
-                 measured ? g->session.device_name : "");
-    check->points = points_for(item, kept);
-    if (kept == item->at_most_count) {
-        gr_check_append(check, " (at most %g)", s->at_most);
+    put_place(g, item, place);
+    gr_check_set(check, points > 0 ? GR_PASS : GR_FAIL, "%s %s", what, place);
+    check->points = points;
+    if (points == item->points) {
+        gr_check_append(check, " (at most %g%s)", s->at_most, item->timed ? " ms" : "");
         return;
     }
-    tell_steps(check, item);
+    tell_scale(check, item);
     gr_check_hint(
         check,
         "what limits the slowest kernel (see the profile)? Compare its loads, barriers and occupancy with what the technique promises");
@@ -134,6 +150,58 @@ static void say_no_baseline(const struct grading *g, struct gr_check *check)
     }
 }
 
+/* @return the profile of a virtual GPU that times are judged on, or NULL if it is a real one. */
+static const char *timed_profile(const struct gr_timed *timed)
+{
+    static const char prefix[] = "virtual:";
+    return strncmp(timed->gpu, prefix, sizeof prefix - 1) == 0 ? timed->gpu + sizeof prefix - 1
+                                                               : NULL;
+}
+
+enum st_code gr_speed_known(const struct grading *g, struct st_error *err)
+{
+    const struct gr_item *item = rubric_item(g);
+    unsigned ignored;
+    const char *profile = item && item->timed ? timed_profile(item->timed) : NULL;
+    if (!profile || !gr_profile_capability(g->host.build, profile, &ignored, err))
+        return ST_OK;
+    return st_detail(err, ST_WHERE, "%s", g->milestone.rubric);
+}
+
+/* Whether this grading times what a rubric judges in milliseconds. */
+static bool is_timed_here(const struct grading *g, const struct gr_timed *timed)
+{
+    const char *profile = timed_profile(timed);
+    return profile
+               ? g->host.device == RUNNER_ON_VIRTUAL_GPU && strcmp(profile, g->host.profile) == 0
+               : g->host.device == RUNNER_ON_GPU &&
+                     strcasestr(g->session.device_name, timed->gpu) != NULL;
+}
+
+static bool is_timed_model(const struct grading *g, const struct gr_item *item)
+{
+    char folder[PATH_MAX], name[256];
+    struct st_error ignored;
+    return g->milestone.exercise->square ||
+           (!nn_model_place(g->options->model, folder, name, &ignored) &&
+            strcmp(name, gr_item_speed_model(item)) == 0);
+}
+
+static void say_not_here(const struct grading *g, struct gr_check *check,
+                         const struct gr_item *item)
+{
+    char size[EXERCISE_TEXT];
+    const char *model = gr_item_speed_model(item), *gpu = item->timed->gpu;
+    const bool is_virtual = timed_profile(item->timed) != NULL;
+    exercise_size(g->milestone.exercise, item->timed->images, size);
+    gr_check_set(check, GR_SKIP, "judged only at %s%s%s on %s%s", size,
+                 g->milestone.exercise->square ? "" : " of ",
+                 g->milestone.exercise->square ? "" : model, is_virtual ? "" : "a real GPU, ", gpu);
+    gr_check_hint(check, "--device %s%s%s", is_virtual ? gpu : "gpu",
+                  g->milestone.exercise->square ? "" : " --model ",
+                  g->milestone.exercise->square ? "" : model);
+}
+
 static bool was_right(const struct gr_result *r, size_t images)
 {
     for (size_t i = 0; i < r->inferences; i++)
@@ -146,13 +214,16 @@ static void measure(struct grading *g, enum gr_subject subject, const struct gr_
 {
     struct gr_result *r = g->result;
     struct gr_speed *s = &r->speed;
-    *s = (struct gr_speed){.at_most = item->at_most[0]};
-    const size_t size = (size_t)g->milestone.exercise->speed_size;
+    *s = (struct gr_speed){.at_most = item->linear ? item->linear[0] : item->at_most[0]};
+    const size_t size = gr_item_speed_images(item, (size_t)g->milestone.exercise->speed_size);
     s->images = was_right(r, size) ? size : 0;
     const struct gr_op_time own = gr_op_time_sum(r, subject, s->images);
+    s->op_time_s = own.seconds;
     s->to_baseline =
         gr_op_time_ratio(own, gr_op_time_sum(r, GR_BASELINE, s->images), &s->uncertainty);
     s->to_reference = gr_op_time_ratio(own, gr_op_time_sum(r, GR_REFERENCE, s->images), NULL);
+    if (item->timed)
+        s->uncertainty = own.uncertainty;
 }
 
 void gr_speed_check(struct grading *g)
@@ -180,11 +251,15 @@ void gr_speed_check(struct grading *g)
         gr_check_hint(check, "is part of the work done outside of conv_forward()?");
     } else if (g->options->reference) {
         gr_check_set(check, GR_PASS, "this is the reference");
-    } else if (isnan(g->result->speed.to_baseline)) {
+    } else if (item->timed && (!is_timed_here(g, item->timed) || !is_timed_model(g, item))) {
+        check->required = false;
+        say_not_here(g, check, item);
+    } else if (!item->timed && isnan(g->result->speed.to_baseline)) {
         check->required = false;
         say_no_baseline(g, check);
     } else {
-        judge_ratio(g, check, item);
+        judge(g, check, item,
+              item->timed ? g->result->speed.op_time_s * 1e3 : g->result->speed.to_baseline);
         tell_goal(g, check);
     }
     gr_check_print(g, check);

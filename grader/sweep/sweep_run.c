@@ -326,7 +326,7 @@ static enum st_code prepare(struct sweep *s, struct st_error *err)
         snprintf(s->origin, sizeof s->origin, "modelled: %s", s->result.profile);
     else if (g->host.device == RUNNER_ON_CPU)
         snprintf(s->origin, sizeof s->origin, "measured on %.140s", s->result.machine);
-    gr_options_choose_sizes(&s->options, g->rubric);
+    gr_options_choose(&s->options, g->rubric);
     s->options.quick = true; /* the unit shapes are those of --quick */
     g->options = &s->options;
     g->out = fopen("/dev/null", "w");

@@ -68,11 +68,24 @@ pages_state_the_bounds() {
         grep '^| 10 | `technique`' labs/"$milestone"-*/README.md | grep -qwF -- "$bound" ||
             { echo "$milestone: its page does not say $bound"; return 1; }
     done <"$scratch/bounds"
-    for rubric in $(grep -l 'id: speed' labs/*/rubric.yaml); do
+    for rubric in $(grep -l ' at_most: ' labs/*/rubric.yaml); do
         bounds=$(sed -n 's/, \([0-9.]*\)\]$/ and \1/;s/^ *at_most: \[//p' "$rubric")
         grep -q "^| 5 | .speed. .*the bounds $bounds times .* all points up to ${bounds%%,*} times" "${rubric%rubric.yaml}README.md" ||
             { echo "${rubric%/*}: its page does not say $bounds"; return 1; }
     done
+}
+
+# A linear scale in the rubric gets words of its own, and they go with it.
+scales_are_written() { # RUBRIC PAGE
+    sed 's/at_most: .*/linear: [2, 8]/' "$1" >"$scratch/linear.yaml"
+    sed 's/at_most: .*/linear: [50, 75]\n    timed: {images: 5000, model: two-layer-86, gpu: "A40"}/' "$1" >"$scratch/timed.yaml"
+    awk -f common/mk/lab-points.awk "$scratch/linear.yaml" "$2" >"$scratch/linear.md"
+    awk -f common/mk/lab-points.awk "$scratch/timed.yaml" "$scratch/linear.md" >"$scratch/timed.md"
+    awk -f common/mk/lab-points.awk "$1" "$scratch/timed.md" >"$scratch/steps.md"
+    grep -q '`speed` .* all points up to 2 times .*, none from 8 times on, in proportion between them |$' "$scratch/linear.md" &&
+        grep -q '`speed` .* 5000 images of `two-layer-86` on `A40`: all points up to 50 ms, none from 75 ms on' "$scratch/timed.md" &&
+        ! grep -q 'in proportion' "$scratch/steps.md" && grep -q '^| 5 | `speed` | At ' "$scratch/steps.md" ||
+        { echo "$2: a linear scale in its rubric is not written"; return 1; }
 }
 
 # The first screen of each page: the file, the commands, and the points of the rubric.
@@ -87,6 +100,7 @@ pages_open_with_a_start() {
             [ "${folder%%-*}" = m0 ] || grep -q "^    .EDITOR $folder/[a-z]*\.cu*  *# " "$scratch/start" || { echo "$page: no commands"; return 1; }
         awk -f common/mk/lab-points.awk "$rubric" "$page" | diff "$page" - ||
             { echo "$page does not give the points of its rubric (hint: make points)"; return 1; }
+        ! grep -q '^    at_most: ' "$rubric" || scales_are_written "$rubric" "$page" || return 1
         sed 's/^    points: 10$/    points: 11/; s/id: builds/id: links/' "$rubric" >"$scratch/edited.yaml"
         ! awk -f common/mk/lab-points.awk "$scratch/edited.yaml" "$page" | cmp -s "$page" - || { echo "$page: an edit of its rubric is not seen"; return 1; }
     done

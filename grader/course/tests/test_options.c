@@ -12,7 +12,7 @@ static const struct gr_rubric rubric = {.items = items,
 static const char *sizes_of(struct gr_options options, const struct gr_rubric *of)
 {
     static char text[GR_IMAGES_CHARS];
-    gr_options_choose_sizes(&options, of);
+    gr_options_choose(&options, of);
     return gr_options_images(&options, text);
 }
 
@@ -33,10 +33,34 @@ Test(options, sizes_are_those_of_the_rubric_unless_others_are_asked_for)
     cr_expect_str_eq(sizes_of(o, &rubric), "20,500");
 }
 
+Test(options, size_and_model_are_those_that_speed_is_timed_at)
+{
+    struct gr_timed timed = {.images = 5000, .model = "two-layer-86", .gpu = "A40"};
+    struct gr_item of_timed[] = {{.id = "inference_10"}, {.id = "speed", .timed = &timed}};
+    const struct gr_rubric course = {.milestone = "m9", .items = of_timed, .items_count = 2};
+    struct gr_options o = gr_options_default(), asked = o;
+    cr_expect_str_eq(sizes_of(o, &course), "10,5000");
+    gr_options_choose(&o, &course);
+    cr_expect_str_eq(o.model, "two-layer-86");
+    asked.model = "one-layer-low";
+    gr_options_choose(&asked, &course);
+    cr_expect_str_eq(asked.model, "one-layer-low");
+    timed.model = NULL;
+    o = gr_options_default();
+    gr_options_choose(&o, &course);
+    cr_expect_str_eq(o.model, GR_DEFAULT_MODEL);
+    o = gr_options_default();
+    gr_options_choose(&o, &rubric);
+    cr_expect_str_eq(o.model, GR_DEFAULT_MODEL);
+    o = gr_options_default();
+    gr_options_choose(&o, NULL);
+    cr_expect_str_eq(o.model, GR_DEFAULT_MODEL);
+}
+
 Test(options, items_of_other_sizes_are_not_asked_for)
 {
     struct gr_options o = gr_options_default();
-    gr_options_choose_sizes(&o, &rubric);
+    gr_options_choose(&o, &rubric);
     for (size_t i = 0; i < 4; i++)
         cr_expect(gr_options_ask_for(&o, &items[i]), "%s", items[i].id);
     cr_expect(gr_item_images(&items[1]) == 1000 && !gr_item_images(&items[4]) &&

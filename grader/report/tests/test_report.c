@@ -238,7 +238,7 @@ static struct gr_result *gpu_result(const char *text)
     r->evidence[1] = r->evidence[0];
     r->evidence[1].holds = true;
     r->evidences = 2;
-    r->speed = (struct gr_speed){100, 1.25, 0.25, 0, 2};
+    r->speed = (struct gr_speed){100, 0.5e-3, 1.25, 0.25, 0, 2};
     return r;
 }
 

@@ -249,7 +249,7 @@ Test(report_tex, a_wrong_inference_has_no_time)
 Test(report_tables, result_json_reads_back_as_the_same_record)
 {
     struct gr_result *results[] = {sample_result(), hostile_result()};
-    results[0]->speed = (struct gr_speed){100, 1.25, NAN, 0.01, 2};
+    results[0]->speed = (struct gr_speed){100, 0.5e-3, 1.25, NAN, 0.01, 2};
     for (size_t i = 0; i < 2; i++) {
         struct gr_result *again = malloc(sizeof *again);
         results[i]->seed = UINT64_MAX - 1; /* more bits than a double has */

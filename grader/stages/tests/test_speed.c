@@ -17,22 +17,27 @@ static void add_times(struct gr_result *r, enum gr_subject subject, int number, 
         gr_timing_add(t, seconds * (1 + spread * i));
 }
 
-/* A grading that has come as far as the check; the submission takes that many times m2's time, in two
- * layers, and the reference a quarter of it. */
-static struct gr_check *judged(struct grading *g, double ratio, double spread)
+static double at_most[] = {2, 3, 4, 5, 8};
+static const struct gr_item steps = {.id = "speed",
+                                     .kind = GR_AUTOMATIC,
+                                     .points = 5,
+                                     .at_most = at_most,
+                                     .at_most_count = 5,
+                                     .text = "fast enough"};
+
+/* A grading that has come as far as the check of that item; the submission takes that many times m2's time,
+ * in two layers, and the reference a quarter of it. */
+static struct gr_check *judged_by(const struct gr_item *item, struct grading *g, double ratio,
+                                  double spread)
 {
     static struct gr_options options;
     static struct gr_rubric rubric;
-    static double at_most[] = {2, 3, 4, 5, 8};
-    static struct gr_item items[] = {{.id = "speed",
-                                      .kind = GR_AUTOMATIC,
-                                      .points = 5,
-                                      .at_most = at_most,
-                                      .at_most_count = 5,
-                                      .text = "fast enough"}};
+    static struct gr_item items[1];
     static FILE *nowhere;
     if (!nowhere)
         nowhere = fopen("/dev/null", "w");
+    items[0] = *item;
+    options.model = "two-layer";
     rubric = (struct gr_rubric){.items = items, .items_count = 1};
     struct gr_result *r = calloc(1, sizeof *r);
     *g = (struct grading){.options = &options, .rubric = &rubric, .result = r, .out = nowhere};
@@ -51,6 +56,11 @@ static struct gr_check *judged(struct grading *g, double ratio, double spread)
     gr_check_add(g, "speed");
     gr_speed_check(g);
     return &r->check[0];
+}
+
+static struct gr_check *judged(struct grading *g, double ratio, double spread)
+{
+    return judged_by(&steps, g, ratio, spread);
 }
 
 Test(speed, is_the_ratio_of_the_sums_of_the_layers)
@@ -104,6 +114,128 @@ Test(speed, falls_in_steps)
         free(g.result);
     }
 }
+
+/* ---- on a scale ----------------------------------------------------------------------------- */
+
+static double scale[] = {2, 8};
+static struct gr_timed timed = {.images = 100, .gpu = "virtual:h200"};
+static const struct gr_item linear = {.id = "speed",
+                                      .kind = GR_AUTOMATIC,
+                                      .points = 6,
+                                      .linear = scale,
+                                      .linear_count = 2,
+                                      .text = "fast enough"};
+
+Test(speed, falls_on_a_scale)
+{
+    static const struct {
+        double ratio, points;
+    } want[] = {{1, 6}, {2, 6}, {2.01, 5.9}, {3.5, 4.5}, {5, 3}, {7.9, 0.1}, {8, 0}, {30, 0}};
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        struct grading g;
+        struct gr_check *check = judged_by(&linear, &g, want[i].ratio, 1e-9);
+        cr_expect_float_eq(check->points, want[i].points, 1e-9, "%g times: %g points",
+                           want[i].ratio, check->points);
+        cr_expect_eq(check->status, want[i].points > 0 ? GR_PASS : GR_FAIL);
+        cr_expect(
+            strstr(check->message,
+                   want[i].points == 6
+                       ? "times the Op Time of m2 at 100 images (at most 2)"
+                       : "at 100 images (6 points up to 2, none from 8 on, in proportion between)"),
+            "%s", check->message);
+        free(g.result);
+    }
+}
+
+Test(speed, on_a_scale_is_too_noisy_where_points_depend_on_it)
+{
+    struct grading g;
+    struct gr_check *check = judged_by(&linear, &g, 5, 0.2);
+    cr_expect_eq(check->status, GR_SKIP);
+    cr_expect(strstr(check->message, "too noisy, run again: 5.00 times"), "%s", check->message);
+    free(g.result);
+    check = judged_by(&linear, &g, 0.5, 0.2);
+    cr_expect_eq(check->points, 6, "far below the scale: %s", check->message);
+    free(g.result);
+    check = judged_by(&linear, &g, 5, 0.01);
+    cr_expect_eq(check->points, 3, "hardly noisy: %s", check->message);
+    free(g.result);
+}
+
+/* The submission takes ratio * 8 ms in both layers together. */
+Test(speed, is_judged_in_milliseconds_where_the_rubric_says_so)
+{
+    static const struct {
+        double ratio, points;
+    } want[] = {{0.25, 6}, {0.625, 3}, {1, 0}};
+    struct gr_item item = linear;
+    struct grading g;
+    item.timed = &timed;
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        struct gr_check *check = judged_by(&item, &g, want[i].ratio, 1e-9);
+        cr_expect_float_eq(check->points, want[i].points, 1e-9, "%s", check->message);
+        cr_expect_float_eq(g.result->speed.op_time_s, want[i].ratio * 8e-3, 1e-9);
+        free(g.result);
+    }
+    struct gr_check *check = judged_by(&item, &g, 0.625, 1e-9);
+    cr_expect(
+        strstr(check->message,
+               "5 ms of Op Time at 100 images of two-layer, modelled for the GPU h200 (6 points up "
+               "to 2 ms, none from 8 ms on, in proportion between)"),
+        "%s", check->message);
+    /* m2 is not needed. */
+    for (size_t i = 0; i < g.result->timings; i++)
+        if (g.result->timing[i].subject == GR_BASELINE)
+            g.result->timing[i].subject = GR_PLAIN_LOOPS;
+    gr_speed_check(&g);
+    cr_expect_eq(check->points, 3, "%s", check->message);
+    free(g.result);
+}
+
+Test(speed, in_milliseconds_counts_on_the_named_gpu_and_model_alone)
+{
+    struct gr_item item = linear;
+    struct gr_timed on_a40 = {.images = 100, .model = "two-layer-86", .gpu = "a40"};
+    struct gr_options other = {.model = "two-layer-86"};
+    struct grading g;
+    item.timed = &on_a40;
+    struct gr_check *check = judged_by(&item, &g, 0.25, 1e-9);
+    cr_expect(check->status == GR_SKIP && !check->required && check->points == 0);
+    cr_expect(
+        strstr(check->message, "judged only at 100 images of two-layer-86 on a real GPU, a40"),
+        "%s", check->message);
+    cr_expect_str_eq(check->hint, "--device gpu --model two-layer-86");
+
+    check->required = true;
+    g.host.device = RUNNER_ON_GPU;
+    snprintf(g.session.device_name, sizeof g.session.device_name, "NVIDIA A40");
+    gr_speed_check(&g);
+    cr_expect(check->status == GR_SKIP, "another model");
+
+    check->required = true;
+    g.options = &other;
+    gr_speed_check(&g);
+    cr_expect(check->status == GR_PASS && check->points == 6, "%s", check->message);
+    cr_expect(
+        strstr(
+            check->message,
+            "2 ms of Op Time at 100 images of two-layer-86, measured on the NVIDIA A40 (at most 2 ms)"),
+        "%s", check->message);
+
+    check->required = true;
+    snprintf(g.session.device_name, sizeof g.session.device_name, "NVIDIA A100");
+    gr_speed_check(&g);
+    cr_expect(check->status == GR_SKIP, "another GPU");
+
+    check->required = true;
+    on_a40.gpu = "virtual:h200";
+    gr_speed_check(&g);
+    cr_expect(check->status == GR_SKIP, "a real one");
+    cr_expect_str_eq(check->hint, "--device virtual:h200 --model two-layer-86");
+    free(g.result);
+}
+
+/* ---- verdicts that time does not give ------------------------------------------------------- */
 
 Test(speed, says_when_a_verdict_would_be_chance)
 {

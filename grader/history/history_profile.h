@@ -1,6 +1,5 @@
 /** @file
- * Profiles of versions, whose tables have a row's data-set size in the first column. Internal to
- * grader/history.
+ * Profiles of versions, whose tables have a row's data-set size in the first column.
  */
 #ifndef CONVLAB_GRADER_HISTORY_PROFILE_H
 #define CONVLAB_GRADER_HISTORY_PROFILE_H

@@ -97,7 +97,7 @@ static enum st_code find_sections(struct maker *m)
     for (size_t i = 0; i < m->old->segments && !code; i++)
         if (m->old->segment[i].section[0])
             code = add_section(m, m->old->segment[i].section, true);
-    if (!code)
+    if (!code && !m->request->template)
         code = m->list ? ST_OK : add_section(m, "front", has_section(m->old, "front"));
     for (size_t i = 0; i < m->request->sections && !code; i++)
         code = add_section(m, m->request->section[i], false);
@@ -109,8 +109,9 @@ static enum st_code read_templates(struct maker *m)
     for (size_t i = 0; i < m->sections; i++) {
         struct section *s = &m->section[i];
         char path[PATH_MAX];
+        const char *name = m->request->template ? m->request->template : s->name;
         const bool there =
-            path_format(path, sizeof path, "%s/%s.md", m->request->templates, s->name) &&
+            path_format(path, sizeof path, "%s/%s.md", m->request->templates, name) &&
             file_exists(path);
         if (!there && s->known)
             continue;
@@ -118,7 +119,7 @@ static enum st_code read_templates(struct maker *m)
         s->plots = calloc(1, sizeof *s->plots);
         if (!s->template || !s->plots)
             return st_fail(m->err, ST_NO_MEMORY, "cannot hold the templates in memory");
-        enum st_code code = gr_template_read(m->request->templates, s->name, s->template, m->err);
+        enum st_code code = gr_template_read(m->request->templates, name, s->template, m->err);
         if (code) {
             if (!there)
                 st_detail(m->err, ST_HINT,

@@ -14,8 +14,10 @@ enum { PP_SECTIONS = 32 };
 struct pp_request {
     struct gr_sources *src;
     const char *templates; /**< the folder */
-    bool draw;             /**< redraw plots before they are copied */
-    size_t sections;       /**< to be put in if they are not there */
+    const char
+        *template;   /**< the one of all sections, which have no front then; NULL: each its own */
+    bool draw;       /**< redraw plots before they are copied */
+    size_t sections; /**< to be put in if they are not there */
     const char *section[PP_SECTIONS];
 };
 

@@ -35,6 +35,8 @@ struct gr_sources {
     char gradings[PATH_MAX]; /**< build/report */
     char out[PATH_MAX];      /**< the report's folder; figures are copied into its figures/ */
     const char *team;        /**< or NULL */
+    const char *folder,
+        *technique; /**< of a page for one technique: "req_1", "tensor cores"; else NULL */
     size_t authors;
     const char *author[GR_AUTHORS];
     size_t n;

@@ -112,6 +112,18 @@ bool gr_block_milestones(const struct gr_block *b)
     return true;
 }
 
+bool gr_block_technique(const struct gr_block *b)
+{
+    if (!b->src || !b->src->folder)
+        return gr_put_nothing(b, "This page is not in the folder of a technique.");
+    fputs("# ", b->out);
+    gr_put_markdown(b->out, b->src->folder);
+    fputs(": ", b->out);
+    gr_put_markdown(b->out, b->src->technique);
+    fprintf(b->out, " (%s)\n", b->section);
+    return true;
+}
+
 bool gr_block_team(const struct gr_block *b)
 {
     const struct gr_sources *s = b->src;

@@ -1,0 +1,21 @@
+/** @file
+ * The files of a report in its folder: report.md, and from it report.html, report.tex and report.pdf.
+ */
+#ifndef CONVLAB_PAPER_REPORT_FILES_H
+#define CONVLAB_PAPER_REPORT_FILES_H
+
+#include "grader/paper/assemble.h"
+
+/** The formats of a report; report.md is always made. */
+enum pp_format { PP_MD = 1, PP_HTML = 2, PP_LATEX = 4, PP_PDF = 8 };
+
+/** Reads FOLDER/report.md; one that is not there is an empty document. Free with pp_document_free().
+ * @return ST_USAGE if it was not made by pp_report_write() */
+enum st_code pp_report_read(const char *folder, struct pp_document *old, struct st_error *err);
+
+/** Makes the report again from the old one, in the folder of its sources, and prints the files. What was
+ * there before is report.md~. @param formats  of enum pp_format; a PDF gets its sources, too */
+enum st_code pp_report_write(const struct pp_request *request, const struct pp_document *old,
+                             unsigned formats, struct st_error *err);
+
+#endif

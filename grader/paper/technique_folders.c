@@ -234,7 +234,7 @@ static enum st_code make_folder(struct maker *m, const struct technique *t, stru
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* The table's techniques that must be there, by their names, and are not. */
+/* Required techniques, by the names of their folders, that have no folder and no grading. */
 static void say_required(const struct maker *m)
 {
     for (size_t i = 0; i < m->table.rows; i++) {

@@ -25,13 +25,16 @@
  *     s[f][t][w]   = sum over c, q   u[f][c][q] v[f][c][t][w + q]       all the multiplications
  *     y[4 t + o][w] = sum over f of  TO_Y[o][f] s[f][t][w]
  *
+ * A filter of 7 taps has F(2,7) at the same points: 8 multiplications instead of 14, the same TO_V, and 2
+ * outputs for 4 in all that follows.
+ *
  * Each frequency is a convolution of rows: a thread keeps MAPS x RUN sums in registers and uses a
  * weight RUN times and an element of v up to 5 times, as m9 does. A block has one image (or some of its
  * tiles of 4 rows), a warp has one frequency:
  *
  *     x, C maps --8 rows--> v in shared memory [C][8][tiles][W], all input maps at once
  *     warp f:  lanes = (tile, run of RUN columns), MAPS output maps, sums over all c and q
- *     each map: 8 warps --s--> shared memory [8][256] --a thread for 4 outputs--> y
+ *     each map: 8 warps --s--> shared memory [8][256] --a thread for 4 (2) outputs--> y
  *
  * Weights u come from constant memory, by addresses that a whole warp has in common.
  */
@@ -50,16 +53,22 @@
 #define ROWS_MAP 3 /* of outputs of a thread, with one input map */
 #endif
 #define RUN          8 /* columns of a thread */
-#define K_WINOGRAD   5
-#define WINDOW       (RUN + K_WINOGRAD - 1)
 #define FREQUENCIES  8 /* and warps of a block of conv_winograd */
-#define OUTS         4 /* rows of outputs of a tile */
 #define BLK          256
 #define GRID_DIM_X   2147483647
 #define WEIGHTS_MOST 16384 /* floats in constant memory */
 #define SHARED_MOST  49152 /* bytes of shared memory that a block gets without asking */
 
 static_assert(BLK == 32 * FREQUENCIES && BLK == 32 * RUN, "a warp for each frequency");
+
+/** What follows from the width of the filters. */
+template <int K> struct form {
+    enum {
+        OUTS = FREQUENCIES + 1 - K, /* rows of outputs of a tile */
+        WINDOW = RUN + K - 1,       /* elements of v that a thread's columns need */
+        TAPS = (K * K + 3) / 4 * 4  /* of a map, rounded up to whole float4 */
+    };
+};
 
 /** Transformed filters: [group of MAPS maps][frequency][c][q][map of the group]. */
 __constant__ __align__(256) float4 filters[WEIGHTS_MOST / 4];
@@ -80,33 +89,44 @@ static __device__ __forceinline__ void transform(float *to, const float (&matrix
     }
 }
 
+/** The matrix of a filter's transform: powers of each point, divided by its distances to the others. */
+template <int K> struct filter_matrix {
+    float row[FREQUENCIES][K];
+
+    __host__ __device__ constexpr filter_matrix() : row()
+    {
+        const float point[] = {0, 1, -1, 0.5f, -0.5f, 2, -2};
+        const float first[] = {-1, -2 / 9.f, -2 / 9.f, 32 / 45.f, 32 / 45.f, 1 / 90.f, 1 / 90.f};
+        for (int f = 0; f < FREQUENCIES - 1; f++) {
+            float power = first[f];
+            for (int p = 0; p < K; p++, power *= point[f])
+                row[f][p] = power;
+        }
+        row[FREQUENCIES - 1][K - 1] = 1; /* infinity */
+    }
+};
+
 /** Writes the transformed filters, a thread for each column q of one input map in one output map. Past
  * the last output map, that one again. @param to  filters, by its address in global memory */
+template <int K>
 __global__ void transform_filters(struct conv_shape shape, int groups, const float *k, float *to)
 {
-    constexpr float TO_U[FREQUENCIES][K_WINOGRAD] = {
-        {-1, 0, 0, 0, 0},
-        {-2 / 9.f, -2 / 9.f, -2 / 9.f, -2 / 9.f, -2 / 9.f},
-        {-2 / 9.f, 2 / 9.f, -2 / 9.f, 2 / 9.f, -2 / 9.f},
-        {32 / 45.f, 16 / 45.f, 8 / 45.f, 4 / 45.f, 2 / 45.f},
-        {32 / 45.f, -16 / 45.f, 8 / 45.f, -4 / 45.f, 2 / 45.f},
-        {1 / 90.f, 1 / 45.f, 2 / 45.f, 4 / 45.f, 8 / 45.f},
-        {1 / 90.f, -1 / 45.f, 2 / 45.f, -4 / 45.f, 8 / 45.f},
-        {0, 0, 0, 0, 1}};
-    const int C = shape.C, K = K_WINOGRAD, n = blockIdx.x * blockDim.x + threadIdx.x;
+    constexpr filter_matrix<K> TO_U;
+    const int C = shape.C, n = blockIdx.x * blockDim.x + threadIdx.x;
     if (n >= groups * MAPS * C * K)
         return;
     const int in_group = n % MAPS, q = n / MAPS % K, c = n / (MAPS * K) % C;
     const int group = n / (MAPS * K * C), m = min(group * MAPS + in_group, shape.M - 1);
-    float column[K_WINOGRAD], u[FREQUENCIES];
+    float column[K], u[FREQUENCIES];
     for (int p = 0; p < K; p++)
         column[p] = k[((size_t)(m * C + c) * K + p) * K + q];
-    transform(u, TO_U, column);
+    transform(u, TO_U.row, column);
     for (int f = 0; f < FREQUENCIES; f++)
         to[(((group * FREQUENCIES + f) * C + c) * K + q) * MAPS + in_group] = u[f];
 }
 
 /** Stages v of a block's tiles. Rows past the last one count as zeros. TO_V and TO_Y are exact in float. */
+template <int K>
 static __device__ void stage_tiles(float *v, const float *x, const struct conv_shape *shape,
                                    int tile0, int tiles)
 {
@@ -124,7 +144,7 @@ static __device__ void stage_tiles(float *v, const float *x, const struct conv_s
             c++;
         if (c >= shape->C)
             break;
-        const int h0 = (tile0 + t) * OUTS;
+        const int h0 = (tile0 + t) * form<K>::OUTS;
         float *const out = v + (c * FREQUENCIES * tiles + t) * W + w;
         const float *in = x + ((size_t)c * H + h0) * W + w;
         float column[FREQUENCIES], to[FREQUENCIES];
@@ -136,24 +156,25 @@ static __device__ void stage_tiles(float *v, const float *x, const struct conv_s
         for (int f = 0; f < FREQUENCIES; f++)
             out[f * tiles * W] = to[f];
     }
-    if (threadIdx.x < WINDOW) /* of idle lanes, and past the last column of all */
+    if (threadIdx.x < form<K>::WINDOW) /* of idle lanes, and past the last column of all */
         v[shape->C * FREQUENCIES * tiles * W + threadIdx.x] = 0.0f;
 }
 
 /** sum = convolution of my run of columns with the rows of u, over all input maps.
  * @param in  my first column in v of input map 0 @param distance  from one input map to the next
  * @param weight  my frequency's and group's first in filters */
+template <int K>
 static __device__ __forceinline__ void convolve_rows(float sum[MAPS][RUN], const float *in,
                                                      int distance, int weight, int C)
 {
 #pragma unroll 1
     for (int c = 0; c < C; c++, in += distance) {
-        float window[WINDOW];
+        float window[form<K>::WINDOW];
 #pragma unroll
-        for (int j = 0; j < WINDOW; j++)
+        for (int j = 0; j < form<K>::WINDOW; j++)
             window[j] = in[j];
 #pragma unroll
-        for (int q = 0; q < K_WINOGRAD; q++, weight += MAPS / 4) {
+        for (int q = 0; q < K; q++, weight += MAPS / 4) {
             float u[MAPS];
 #pragma unroll
             for (int i = 0; i < MAPS / 4; i++)
@@ -167,22 +188,36 @@ static __device__ __forceinline__ void convolve_rows(float sum[MAPS][RUN], const
     }
 }
 
+/** The matrix of the last transform: a row for each output. */
+template <int OUTS> struct output_matrix {
+    float row[OUTS][FREQUENCIES];
+
+    __host__ __device__ constexpr output_matrix() : row()
+    {
+        const float point[] = {0, 1, -1, 0.5f, -0.5f, 2, -2};
+        for (int f = 0; f < FREQUENCIES - 1; f++) {
+            float power = 1;
+            for (int o = 0; o < OUTS; o++, power *= point[f])
+                row[o][f] = power;
+        }
+        row[OUTS - 1][FREQUENCIES - 1] = 1;
+    }
+};
+
 /** y of some tiles of an image.
  * @param tiles   of a block, of OUTS rows each
  * @param chunks  blocks that share the tiles of an image
- * @pre shape.K = K_WINOGRAD; gridDim.x = B * chunks; blocks of gridDim.y share the groups of maps;
+ * @pre shape.K = K; gridDim.x = B * chunks; blocks of gridDim.y share the groups of maps;
  * filters holds them; dynamic shared memory as shared_bytes() has it */
+template <int K>
 __global__ void __launch_bounds__(BLK, 2)
     conv_winograd(struct conv_shape shape, int tiles, int chunks, int groups, const float *x,
                   float *y)
 {
-    constexpr float TO_Y[OUTS][FREQUENCIES] = {{1, 1, 1, 1, 1, 1, 1, 0},
-                                               {0, 1, -1, 0.5f, -0.5f, 2, -2, 0},
-                                               {0, 1, 1, 0.25f, 0.25f, 4, 4, 0},
-                                               {0, 1, -1, 0.125f, -0.125f, 8, -8, 1}};
+    enum { OUTS = form<K>::OUTS };
+    constexpr output_matrix<OUTS> TO_Y;
     extern __shared__ float4 shared[];
-    const int C = shape.C, W = shape.W, H_out = shape.H - K_WINOGRAD + 1,
-              W_out = W - K_WINOGRAD + 1;
+    const int C = shape.C, W = shape.W, H_out = shape.H - K + 1, W_out = W - K + 1;
     float *const sums = (float *)shared; /* [FREQUENCIES][BLK] */
     float *const v = sums + FREQUENCIES * BLK;
     const size_t b = blockIdx.x / chunks;
@@ -190,7 +225,7 @@ __global__ void __launch_bounds__(BLK, 2)
     const int runs = (W_out + RUN - 1) / RUN, items = tiles * runs;
     const int f = __shfl_sync(0xffffffff, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
 
-    stage_tiles(v, x + b * C * shape.H * W, &shape, tile0, tiles);
+    stage_tiles<K>(v, x + b * C * shape.H * W, &shape, tile0, tiles);
     __syncthreads();
 
     for (int group = blockIdx.y; group < groups; group += gridDim.y)
@@ -201,10 +236,10 @@ __global__ void __launch_bounds__(BLK, 2)
             const float *in =
                 v + (idle ? C * plane : (f * tiles + item / runs) * W + item % runs * RUN);
             float sum[MAPS][RUN] = {};
-            convolve_rows(sum, in, idle ? 0 : plane,
-                          (group * FREQUENCIES + f) * C * K_WINOGRAD * (MAPS / 4), C);
+            convolve_rows<K>(sum, in, idle ? 0 : plane,
+                             (group * FREQUENCIES + f) * C * K * (MAPS / 4), C);
 
-            /* 2. Whose four outputs are mine? */
+            /* 2. Whose outputs are mine? */
             const int mine = first + threadIdx.x / RUN, w = mine % runs * RUN + threadIdx.x % RUN;
             const int h0 = (tile0 + mine / runs) * OUTS;
             const int rows = mine < items && w < W_out ? min(OUTS, H_out - h0) : 0;
@@ -216,15 +251,15 @@ __global__ void __launch_bounds__(BLK, 2)
                 for (int j = 0; j < RUN; j += 4)
                     *(float4 *)&sums[f * BLK + lane * RUN + j] = *(float4 *)&sum[m][j];
                 __syncthreads();
-                float s[FREQUENCIES], four[OUTS];
+                float s[FREQUENCIES], outputs[OUTS];
 #pragma unroll
                 for (int i = 0; i < FREQUENCIES; i++)
                     s[i] = sums[i * BLK + threadIdx.x];
-                transform(four, TO_Y, s);
+                transform(outputs, TO_Y.row, s);
 #pragma unroll
                 for (int o = 0; o < OUTS; o++)
                     if (o < rows && group * MAPS + m < shape.M)
-                        out[(size_t)o * W_out] = four[o];
+                        out[(size_t)o * W_out] = outputs[o];
                 __syncthreads();
             }
         }
@@ -235,13 +270,13 @@ template <int COLS> using neighbours = typename std::conditional<COLS == 2, floa
 
 /** Layers with one input map are bound by memory: a thread makes the outputs of all maps at ROWS_MAP x COLS
  * places directly, as in m9. Lanes past the last place compute it again and do not store.
- * @pre C = 1, K = K_WINOGRAD; COLS divides W and W_out; dynamic shared memory for k; places < 2^31 */
-template <int COLS>
-__global__ void __launch_bounds__(BLK, 3)
+ * @pre C = 1, shape.K = K; COLS divides W and W_out; dynamic shared memory for k; places < 2^31 */
+template <int K, int COLS>
+__global__ void __launch_bounds__(BLK, K == 5 ? 3 : 2)
     conv_one_map(struct conv_shape shape, const float *__restrict__ x, const float *__restrict__ k,
                  float *__restrict__ y)
 {
-    enum { K = K_WINOGRAD, TAPS = 28 }; /* of a map, rounded up to whole float4 */
+    enum { TAPS = form<K>::TAPS };
     extern __shared__ float4 weights[];
     const int M = shape.M, H = shape.H, W = shape.W, H_out = H - K + 1, W_out = W - K + 1;
     const unsigned across = W_out / COLS, down = (H_out + ROWS_MAP - 1) / ROWS_MAP;
@@ -317,54 +352,64 @@ static size_t blocks_for(size_t threads)
 }
 
 /** @return bytes of a block's shared memory: sums, v, and a window of zeros */
-static size_t shared_bytes(const struct conv_shape *shape, size_t tiles)
+template <int K> static size_t shared_bytes(const struct conv_shape *shape, size_t tiles)
 {
-    return (FREQUENCIES * BLK + shape->C * FREQUENCIES * tiles * shape->W + WINDOW) * sizeof(float);
+    return (FREQUENCIES * BLK + shape->C * FREQUENCIES * tiles * shape->W + form<K>::WINDOW) *
+           sizeof(float);
 }
 
 /** @return whether it was launched: the filters must fit constant memory, and a tile of all input maps
  * half of a multiprocessor's shared memory */
+template <int K>
 static bool launch_winograd(const struct conv_shape *shape, const float *x, const float *k,
                             float *y)
 {
-    const size_t groups = (shape->M + MAPS - 1) / MAPS, H_out = shape->H - K_WINOGRAD + 1;
-    const size_t per_frequency = groups * MAPS * shape->C * K_WINOGRAD;
+    const size_t groups = (shape->M + MAPS - 1) / MAPS, H_out = shape->H - K + 1;
+    const size_t per_frequency = groups * MAPS * shape->C * K;
     const size_t most = device_has(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / 2 - 1024;
-    size_t tiles = (H_out + OUTS - 1) / OUTS;
+    size_t tiles = (H_out + form<K>::OUTS - 1) / form<K>::OUTS;
     const size_t all = tiles;
-    while (tiles > 1 && shared_bytes(shape, tiles) > most)
+    while (tiles > 1 && shared_bytes<K>(shape, tiles) > most)
         tiles--;
     const size_t chunks = (all + tiles - 1) / tiles, blocks = shape->B * chunks;
-    const size_t bytes = shared_bytes(shape, tiles);
+    const size_t bytes = shared_bytes<K>(shape, tiles);
     if (per_frequency * FREQUENCIES > WEIGHTS_MOST || bytes > most || blocks > GRID_DIM_X ||
         (bytes > SHARED_MOST &&
-         cudaFuncSetAttribute(conv_winograd, cudaFuncAttributeMaxDynamicSharedMemorySize,
+         cudaFuncSetAttribute(conv_winograd<K>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                               (int)bytes)))
         return false;
 
     void *to = NULL;
     cudaGetSymbolAddress(&to, filters);
-    transform_filters<<<(unsigned)blocks_for(per_frequency), BLK>>>(*shape, (int)groups, k,
-                                                                    (float *)to);
+    transform_filters<K>
+        <<<(unsigned)blocks_for(per_frequency), BLK>>>(*shape, (int)groups, k, (float *)to);
     /* Few images: a block for each group of maps. */
     const bool few = blocks < 2 * (size_t)device_has(cudaDevAttrMultiProcessorCount);
-    conv_winograd<<<dim3((unsigned)blocks, few ? groups : 1), BLK, bytes>>>(
+    conv_winograd<K><<<dim3((unsigned)blocks, few ? groups : 1), BLK, bytes>>>(
         *shape, (int)tiles, (int)chunks, (int)groups, x, y);
     return true;
 }
 
 /** @return whether it was launched */
+template <int K>
 static bool launch_one_map(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
-    const size_t bytes = (size_t)shape->M * 28 * sizeof(float);
-    const size_t H_out = shape->H - K_WINOGRAD + 1, W_out = shape->W - K_WINOGRAD + 1;
+    const size_t bytes = (size_t)shape->M * form<K>::TAPS * sizeof(float);
+    const size_t H_out = shape->H - K + 1, W_out = shape->W - K + 1;
     const int cols = shape->W % 2 == 0 ? 2 : 1; /* then W_out is even, too */
     const size_t places = shape->B * ((H_out + ROWS_MAP - 1) / ROWS_MAP) * (W_out / cols);
     if (shape->C != 1 || bytes > SHARED_MOST || places + BLK > GRID_DIM_X)
         return false;
-    const auto kernel = cols == 2 ? conv_one_map<2> : conv_one_map<1>;
+    const auto kernel = cols == 2 ? conv_one_map<K, 2> : conv_one_map<K, 1>;
     kernel<<<(unsigned)blocks_for(places), BLK, bytes>>>(*shape, x, k, y);
     return true;
+}
+
+/** @return whether a kernel for this width of filters was launched */
+template <int K>
+static bool launch(const struct conv_shape *shape, const float *x, const float *k, float *y)
+{
+    return launch_one_map<K>(shape, x, k, y) || launch_winograd<K>(shape, x, k, y);
 }
 /* END SOLUTION */
 
@@ -377,8 +422,8 @@ int conv_forward(const struct conv_shape *shape, const float *x, const float *k,
     //~  * when you use what it names. */
     //~ (void)shape, (void)x, (void)k, (void)y;
     //~ return 1;
-    if (shape->K != K_WINOGRAD ||
-        !(launch_one_map(shape, x, k, y) || launch_winograd(shape, x, k, y))) {
+    if (!(shape->K == 5 && launch<5>(shape, x, k, y)) &&
+        !(shape->K == 7 && launch<7>(shape, x, k, y))) {
         const size_t outputs =
             (size_t)shape->B * shape->M * (shape->H - shape->K + 1) * (shape->W - shape->K + 1);
         conv_any<<<(unsigned)blocks_for(outputs), BLK>>>(*shape, x, k, y);

@@ -61,7 +61,7 @@
 
 static_assert(BLK == 32 * FREQUENCIES && BLK == 32 * RUN, "a warp for each frequency");
 
-/** What follows from the width of the filters. */
+/** Sizes that follow from the width of the filters. */
 template <int K> struct form {
     enum {
         OUTS = FREQUENCIES + 1 - K, /* rows of outputs of a tile */

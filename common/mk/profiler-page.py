@@ -86,7 +86,7 @@ sandbox = columns("| images | part | state | reason |", "rlll", "images part sta
 
 def samples(rows):
     return result_tables.markdown(
-        "| program | status | what vprof found |", "lll",
+        "| program | status | found by vprof |", "lll",
         [(f"[{r['program']}](../../../common/vprof/tests/programs/{r['program']}.cu)", r["status"], r["found"])
          for r in rows])
 

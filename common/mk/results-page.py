@@ -165,8 +165,8 @@ def sanitizer(rows):
 def sweeps(folder, gpu):
     """The sweeps' own pages, one after the other; without any, the page stays as it is."""
     pages = sorted(glob.glob(os.path.join(folder, "sweep-*.md")))
-    text = (f"# Parameter sweeps on an {gpu}\n\n<!-- Made of the sweep-*.md that `grader sweep` wrote, by "
-            "common/mk/results-page.py. -->\n\nHow they come about: [sweeps](../../sweep.md).\n")
+    text = (f"# Parameter sweeps on an {gpu}\n\n<!-- Made from the sweep-*.md that `grader sweep` wrote, by "
+            "common/mk/results-page.py. -->\n\n[Parameter sweeps](../../sweep.md) describes the command.\n")
     for page in pages:
         with open(page, encoding="utf-8") as file:
             lines = [("#" + line if line.startswith("#") else line) for line in file]
@@ -184,8 +184,8 @@ def main():
     t = result_tables.read_all("results-page", folder, "", TABLES, "make gpu-check")
     drawn = draw(folder, build)
     pictures = [f"![{text}]({name}.svg)\n\n" for name, text in
-                (("ladder", "Time of each reference, one panel a layer"),
-                 ("against-cudnn", "Times as fast as cuDNN, by size")) if name in drawn]
+                (("ladder", "Time of each reference, one panel per layer"),
+                 ("against-cudnn", "Speed relative to cuDNN, by size")) if name in drawn]
     values = {r["what"]: r["value"] for r in t["machine"]}
     for r in t["peaks"]:
         values[r["what"]] = "%.*f" % (0 if r["unit"] == "GB/s" else 1, float(r["median"]))

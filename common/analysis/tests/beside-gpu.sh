@@ -24,13 +24,13 @@ for run in limiters references; do
 done
 
 cat <<'END'
-# Limiters of kernels: the virtual GPU beside an H200
+# The limiter of a kernel: the virtual GPU and an H200 compared
 
 Made by `common/analysis/tests/beside-gpu.sh build docs/results/h200`: verdicts of `vprof --analysis` on the
-virtual GPU and on an H200, where Nsight Compute measured what was busy (`ncu-limiters.tsv`, `ncu-references.tsv`).
-The kernels are those that one thing limits (`common/analysis/tests/limiters.cu`), and the references at 100 images
-with a cold L2 cache. *Near* verdicts are of one family: the arithmetic units and the issue of instructions; the
-memories on one way; waiting, for whatever reason.
+virtual GPU and on an H200, where Nsight Compute measured how busy each unit was (`ncu-limiters.tsv`, `ncu-references.tsv`).
+The kernels are kernels with a single limiter (`common/analysis/tests/limiters.cu`), and the references at 100 images
+with a cold L2 cache. Two verdicts are *near* if they belong to one family: the arithmetic units and the issue of
+instructions; the levels of memory; waiting, for any reason.
 
 | kernel | grid | virtual GPU | H200 | | us, modelled | us, H200 |
 |---|---|---|---|---|---:|---:|
@@ -52,5 +52,5 @@ awk -F'\t' '
         kernels++
         printf "| `%s` | %s | %s | %s | %s | %.1f | %.1f |\n", $1, $2, mine, $3, verdict, ns[$1, $2] / 1000, $4 / 1000
     }
-    END { printf "\nOf %d verdicts %d are the same, %d near.\n", kernels, count["same"], count["near"] }
+    END { printf "\nOf %d verdicts %d are the same and %d are near.\n", kernels, count["same"], count["near"] }
 ' "$work/virtual" "$work/real"

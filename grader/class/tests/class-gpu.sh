@@ -127,50 +127,50 @@ write_page() {
 <!-- written by grader/class/tests/class-gpu.sh page -->
 
 $(sql calm.db "SELECT count(*) FROM submission") submissions of m1, m2, m3 and m6 (right, wrong, slow, out of bounds, endless, hostile, one
-that does not compile, one that is empty), graded in the sandbox with \`--device gpu --images 100,1000 --jobs 4 --seed 7\` on
+that does not compile, an empty one), graded in the sandbox with \`--device gpu --images 100,1000 --jobs 4 --seed 7\` on
 $gpus $(sed -n 's/^GPU 0: \(.*\) (UUID.*/\1/p' machine.txt) with $(head -n 1 machine.txt) cores, $(date -u -d "@$(sql calm.db 'SELECT min(started) FROM run')" +%Y-%m-%d). The second run saw one GPU
-(\`CUDA_VISIBLE_DEVICES=0\`) and its process was killed after five grades; the same command then went on.
+(\`CUDA_VISIBLE_DEVICES=0\`) and its process was killed after five grades; the same command then resumed it.
 
 | | undisturbed, $gpus GPUs | one GPU, killed |
 |---|---|---|
 END
     for line in "seconds from the first start to the last end|SELECT max(finished) - min(started) FROM run" \
-        "grades|SELECT count(*) FROM grade" "of them pass|SELECT count(*) FROM grade WHERE status = 'pass'" \
+        "grades|SELECT count(*) FROM grade" "pass|SELECT count(*) FROM grade WHERE status = 'pass'" \
         "fail|SELECT count(*) FROM grade WHERE status = 'fail'" "skip|SELECT count(*) FROM grade WHERE status = 'skip'" \
         "missing|SELECT count(*) FROM grade WHERE status = 'missing'" \
         "attempts|SELECT count(*) FROM attempt" "faults of ours|SELECT count(*) FROM fault" \
-        "graded once more for noise|SELECT count(*) FROM attempt WHERE alone" \
-        "noisy all the same|SELECT count(*) FROM attempt WHERE noisy" \
-        "seconds on average from the turn to its end, GPU|SELECT printf('%.1f', avg(timed_until - timed_from)) FROM attempt WHERE device = 'gpu' AND timed_from > 0" \
+        "repeated because of noise|SELECT count(*) FROM attempt WHERE alone" \
+        "noisy again after that|SELECT count(*) FROM attempt WHERE noisy" \
+        "average time of a turn to measure, seconds, GPU|SELECT printf('%.1f', avg(timed_until - timed_from)) FROM attempt WHERE device = 'gpu' AND timed_from > 0" \
         "the same, CPU|SELECT printf('%.1f', avg(timed_until - timed_from)) FROM attempt WHERE device = 'cpu' AND timed_from > 0"; do
         echo "| ${line%%|*} | $(sql calm.db "${line#*|}") | $(sql killed.db "${line#*|}") |"
     done
     echo
     judge 'the two gradebooks have the same grades, points, seeds, checks, patterns and messages (apart from times)' "$same" yes
-    judge 'pairs of gradings that had the same GPU, or the cores for times, at the same time: none' \
+    judge 'no two gradings used the same GPU, or the reserved cores, at the same time' \
         "$(overlaps calm.db =) $(overlaps killed.db =)" '0 0'
-    judge "gradings that built or waited while another took its times: $(beside calm.db) of $(sql calm.db 'SELECT count(*) FROM attempt WHERE started > 0')" \
+    judge "gradings that built or waited while another one measured: $(beside calm.db) of $(sql calm.db 'SELECT count(*) FROM attempt WHERE started > 0')" \
         "$([ "$(beside calm.db)" -gt 4 ] && echo some)" some
-    judge "GPUs that gradings were timed on: $(gpus_of calm.db), and $(gpus_of killed.db) where one was seen" \
+    judge "GPUs on which gradings were timed: $(gpus_of calm.db), and $(gpus_of killed.db) when one was visible" \
         "$(gpus_of calm.db) $(gpus_of killed.db)" "$gpus 1"
-    [ "$gpus" -lt 2 ] || judge "times on different places at the same time: $(overlaps calm.db '<>') pairs" \
+    [ "$gpus" -lt 2 ] || judge "pairs of gradings that measured in different places at the same time: $(overlaps calm.db '<>')" \
         "$([ "$(overlaps calm.db '<>')" -gt 0 ] && echo some)" some
     cores=$(sql calm.db "SELECT DISTINCT timed_on FROM attempt WHERE device = 'cpu' AND timed_on <> ''")
-    judge "the CPU's times were taken on $cores, which builds kept away from" "$(sed -n 's/^Times of the CPU on \(.*\), which.*/\1/p' calm.txt)" "$cores"
-    judge 'beside a program that computes on the same GPU now and then, and ends at the first report of noise: graded again, then quiet (tries, alone, noisy)' \
+    judge "the CPU's times were measured on $cores, which builds did not use" "$(sed -n 's/^Times of the CPU on \(.*\), which.*/\1/p' calm.txt)" "$cores"
+    judge 'beside a program that uses the same GPU now and then and ends at the first report of noise: graded again, then quiet (tries, alone, noisy)' \
         "$(noise_of noisy-told.db)" '2 1 0'
-    judge 'the same beside a program that does not end: graded again, and marked' \
+    judge 'beside such a program that does not end: graded again, and marked as noisy' \
         "$(noise_of noisy-end.db)" '2 1 1'
     cat <<END
 
-Op Times of the second layer of the slow m2 at 1000 images, in ms, all that were taken:
+All Op Times of the second layer of the slow m2 at 1000 images, in ms:
 
     quiet             $(op_times calm.db)
     beside the other  $(op_times noisy-end.db)
 
 ## Turns
 
-In the undisturbed run, in seconds from its start: when each grading was started, had the turn, and ended.
+The undisturbed run, in seconds from its start: the start of each grading, its turn to measure times, and its end.
 
 | submission | milestone | status | started | turn from | until | ended | on |
 |---|---|---|---:|---:|---:|---:|---|

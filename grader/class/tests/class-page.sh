@@ -45,15 +45,15 @@ submissions from \`grader/tests/mutants\` and \`mutants_cuda\`, hostile archives
 | | undisturbed | killed |
 |---|---|---|
 | kill -9 of the class's process | 0 | $killed |
-| kill -9 of one of its graders beside | 0 | $graders |
+| kill -9 of one of its graders | 0 | $graders |
 | wall-clock time, from the first start to the last end | $(both 'SELECT max(finished) - min(started) FROM run' ' s') |
 | processor time of the gradings that were stored | $(both 'SELECT round(sum(cpu_s)) FROM attempt' ' s') |
 | grades stored | $(both 'SELECT count(*) FROM grade') |
-| attempts stored (a grade stored twice would be one more) | $(both 'SELECT count(*) FROM attempt') |
+| attempts stored (more than grades if a grade were stored twice) | $(both 'SELECT count(*) FROM attempt') |
 | faults recorded and tried again | $(both 'SELECT count(*) FROM fault') |
 
-The two gradebooks have the same grades, points, seeds, hashes, checks, patterns and messages: **$same**. SQLite's
-integrity check of the killed one, and its graded attempts without checks: $whole.
+The two gradebooks have the same grades, points, seeds, hashes, checks, patterns and messages: **$same**. The killed
+one's result of SQLite's integrity check, and its number of graded attempts without checks: $whole.
 
 | status | m1 | m2 |
 |---|---|---|
@@ -64,10 +64,10 @@ END
     done
     cat <<END
 
-Processor time of one grading, on average: m1 $(of "printf('%.2f', avg(cpu_s))" m1) s, m2 $(of "printf('%.2f', avg(cpu_s))" m2) s; the largest process of one: $(
+Processor time of one grading, on average: m1 $(of "printf('%.2f', avg(cpu_s))" m1) s, m2 $(of "printf('%.2f', avg(cpu_s))" m2) s; the largest process of a grading: $(
         sql calm.db 'SELECT max(max_rss_kib) / 1024 FROM attempt') MiB.
 Memory of the class's own process: at most $1 MiB in the first quarter of the undisturbed run and $2 MiB in the
-last; with all that ran under it at most $3 MiB at a time (sampled every 5 s).
+last; with all its child processes at most $3 MiB at a time (sampled every 5 s).
 END
     [ ! -e notes.txt ] || { echo; cat notes.txt; }
 }

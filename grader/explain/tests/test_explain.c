@@ -108,7 +108,7 @@ Test(explain, each_mutant_has_a_page)
 Test(explain, each_page_has_a_cause_wrong_code_and_a_cure)
 {
     static const char *const parts[] = {"\n\nCause: ", "\n\nWrong:\n\n    ",
-                                        "\n\nCure:", "\n\n    "};
+                                        "\n\nFix:", "\n\n    "};
     for (struct ex_page page = {0}; ex_page_next(&page);) {
         char name[EX_NAME_CHARS], text[4096];
         const char *at = text;

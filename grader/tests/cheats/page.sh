@@ -11,7 +11,7 @@ cat <<'END'
 Every row is a submission in the tree (below `grader/tests/`) that `make cheats` grades like a student's:
 built from its one file and run in the sandbox, with a fresh seed each time. A *rejected* submission fails, and the
 grader prints the words under "message". A *harmless* one gets the points of an honest submission; a *timed* one
-also gets its Op Times. *Either* marks tricks that may end in both ways. Rows up to 33 are published tricks; row 33,
+also gets its Op Times. *Either* marks tricks that may be rejected or harmless. Rows up to 33 are published tricks; row 33,
 hostile archives and file names, has its tests with the class (`grader/class/tests`). "On a GPU" is the verdict on a
 real GPU; `-` where it makes no difference or the trick targets the virtual GPU.
 

@@ -7,8 +7,8 @@ cat <<END
 
 <!-- written by grader/tests/cheats/results.sh from the table of cheats.sh --device gpu -->
 
-Every GPU submission of [the list](../../cheats.md) that means something on a real GPU, graded in the sandbox on
-$2, $3. "Expected" is what the list says for a real GPU; "seen" is the first check that failed.
+Every GPU submission of [Ways to cheat](../../cheats.md) that applies to a real GPU, graded in the sandbox on
+$2, $3. "Expected" is the verdict that the list expects on a real GPU; "seen" is the message of the first failed check.
 
 | row | the trick | submission | milestone | expected | as expected | seen |
 |---|---|---|---|---|---|---|

@@ -120,7 +120,7 @@ install() {
     [ -z "$(missing "$@" 2>/dev/null)" ]
 }
 
-# What nothing needs: reports which of it is missing, and installs NVIDIA's compiler.
+# Optional packages: reports the missing ones, and installs NVIDIA's compiler.
 install_more() {
     rows | while IFS=$tab read -r package probe kind dnf pacman without; do
         [ "$kind" != extra ] || is_here "$probe" || echo "setup: continuing without $package: $without" >&2

@@ -1,6 +1,6 @@
 /* 1. The table of techniques is read, and rows are chosen.
  * 2. A folder gets its page, then the source and the profile of the last grading.
- * 3. What the student still has to do is printed, a line for each thing. */
+ * 3. It prints a line for each thing that the student still has to do. */
 #include "grader/paper/technique_folders.h"
 
 #include "base/files.h"

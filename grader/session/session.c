@@ -40,8 +40,8 @@
  * get less of the cores. */
 enum { OTHERS_S = 27 };
 enum { START_LIMIT_S = 20, LOOK_INTERVAL_MS = 100 };
-/* On a crowded machine a second of waiting counts less, down to this part: a slow machine is no
- * fault of the submission, and one that crowds the machine itself still comes to its limit. */
+/* On a crowded machine a second of waiting counts less, down to this part: a slow machine must
+ * not fail a submission, and a submission that crowds the machine itself still comes to its limit. */
 enum { PATIENCE = 4 };
 
 /* ---- the process ---------------------------------------------------------------------------- */

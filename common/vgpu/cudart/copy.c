@@ -71,6 +71,22 @@ static cudaError_t copy_window(char *host, size_t host_pitch, uint64_t device, s
     return error;
 }
 
+/* Page-locked memory that the device shares: it copies by itself. @return false: it does not share it */
+static bool copy_shared(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                        size_t width, size_t height, bool in, cudaStream_t stream, unsigned flags,
+                        const char *api, cudaError_t *error)
+{
+    const size_t pitch = in ? from_pitch : to_pitch, bytes = (height - 1) * pitch + width;
+    const uint64_t shared = rt_shared_address(in ? from : to, bytes);
+    if (!shared)
+        return false;
+    rt_queue_drain();
+    *error = rt_request(VP_COPY_SHARED, api, stream, in ? HANDLE(to) : shared,
+                        in ? shared : HANDLE(from), width, height, to_pitch, from_pitch,
+                        flags | VP_PINNED | (in ? 0 : VP_TO_HOST));
+    return true;
+}
+
 static cudaError_t copy_host(char *to, size_t to_pitch, const char *from, size_t from_pitch,
                              size_t width, size_t height, const char *api)
 {
@@ -89,7 +105,8 @@ cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pit
     if (height > 1 && (to_pitch < width || from_pitch < width))
         return cudaErrorInvalidPitchValue;
     if (kind == cudaMemcpyDefault) {
-        bool to_device = rt_is_device_address(to), from_device = rt_is_device_address(from);
+        const bool to_device = rt_is_device_address(to) && !rt_shared_address(to, 1),
+                   from_device = rt_is_device_address(from) && !rt_shared_address(from, 1);
         kind = to_device ? (from_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice)
                          : (from_device ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost);
     }
@@ -112,6 +129,10 @@ cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pit
     if ((from_host && !rt_is_host_readable(from, width)) ||
         (to_host && !rt_is_host_readable(to, width)))
         return cudaErrorInvalidValue;
+    cudaError_t error;
+    if (from_host != to_host && copy_shared(to, to_pitch, from, from_pitch, width, height,
+                                            from_host, stream, flags, api, &error))
+        return error;
     switch (kind) {
     case cudaMemcpyHostToHost:
         return copy_host(to, to_pitch, from, from_pitch, width, height, api);

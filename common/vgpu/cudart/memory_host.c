@@ -13,7 +13,7 @@
 struct range {
     uintptr_t at;
     size_t bytes;
-    bool registered;
+    bool registered, managed;
     unsigned flags;
     /* Registered: the pages that the device shares now, and its address for them; 0 if it does not. */
     uintptr_t pages;
@@ -71,6 +71,16 @@ bool rt_is_pinned(const void *p)
     return range_find(p, false, &r);
 }
 
+uint64_t rt_shared_address(const void *p, size_t bytes)
+{
+    struct range r;
+    if (!range_find(p, false, &r) || r.managed || bytes > r.bytes - ((uintptr_t)p - r.at))
+        return 0;
+    if (!r.registered)
+        return HANDLE(p);
+    return r.device ? r.device + ((uintptr_t)p - r.pages) : 0;
+}
+
 static cudaError_t alloc_shared(void **to, size_t bytes, bool managed, unsigned flags,
                                 const char *api)
 {
@@ -88,7 +98,8 @@ static cudaError_t alloc_shared(void **to, size_t bytes, bool managed, unsigned 
         mmap(want, c.reply.r[1], PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, c.fd, 0);
     close(c.fd);
     if (at == want &&
-        range_add((struct range){.at = (uintptr_t)at, .bytes = bytes, .flags = flags})) {
+        range_add((struct range){
+            .at = (uintptr_t)at, .bytes = bytes, .managed = managed, .flags = flags})) {
         *to = at;
         return cudaSuccess;
     }

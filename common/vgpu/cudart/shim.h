@@ -147,6 +147,8 @@ bool rt_is_device_address(const void *p);
 bool rt_is_host_readable(const void *p, size_t bytes);
 /** Whether host memory is page-locked. */
 bool rt_is_pinned(const void *p);
+/** @return the device's address of page-locked host memory that it shares; 0 for any other memory */
+uint64_t rt_shared_address(const void *p, size_t bytes);
 
 /** A copy of rows, any direction. @param flags  VP_ASYNC or 0. */
 cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,

@@ -51,6 +51,7 @@ void session_record(struct session *s)
     struct st_error ignored;
     session_copies_settle(s);
     session_host_settle(s);
+    s->host_tensors = 0;
     if (s->device && record_proof(s->shared->record)) {
         session_proof_write(&s->proof, s->device, record_proof(s->shared->record));
         session_proof_start(&s->proof, s->device, &ignored);

@@ -37,6 +37,7 @@ struct session_shared {
     bool charges_host; /**< what a client does between its calls takes time, see session_host.c */
     enum vg_engine engine;
     bool leak_check;
+    bool host_tensors; /**< x, k and y are the first page-locked memory of each record */
     const struct vg_translator *(*find_translator)(void);
     const struct session_proved *proved; /**< NULL: nothing is */
     struct progress_shared *progress;    /**< where blocks are counted, or NULL */
@@ -81,6 +82,7 @@ struct allocation {
     size_t mapped_bytes; /**< shared with the client: the length of its mapping */
     unsigned char *seen; /**< what it held when the device last looked; NULL: zeros */
     enum vp_memory kind;
+    bool is_tensor; /**< the harness's x, k or y, in host memory */
 };
 
 /** A client's work between its calls, in processor time. */
@@ -103,7 +105,8 @@ struct session {
         double start_ns;
     } copying;
     struct session_proof proof;
-    int sticky; /**< the error that every call returns once a kernel has faulted */
+    int host_tensors; /**< that this record has seen */
+    int sticky;       /**< the error that every call returns once a kernel has faulted */
     size_t faults_printed;
     struct record_told told;
     /* While a kernel runs, see session_step.c; guarded by running_lock. */
@@ -148,6 +151,8 @@ void session_record(struct session *s);
  * @param by_client  what has changed since the last look is the client's doing, and is recorded as
  *        a copy from the host */
 void session_shared_look(struct session *s, bool by_client);
+/** @return whether the harness's x, k or y begins there, in host memory. */
+bool session_is_host_tensor(const struct session *s, uint64_t address);
 /** Times the pieces of copies that no last piece has come for: what moves, takes time. */
 void session_copies_settle(struct session *s);
 /** @return the error that the launch in a request is refused with, or VP_OK. */

@@ -81,10 +81,12 @@ static void become_device(const struct vg_process_options *o, int door, int cont
                                     {"--prove", o->prove},
                                     {"--multiprocessors", o->multiprocessors},
                                     {"--memory", o->memory}};
-    const char *arguments[2 * sizeof named / sizeof *named + 4] = {"vgpu-device"};
+    const char *arguments[2 * sizeof named / sizeof *named + 5] = {"vgpu-device"};
     size_t n = 1;
     if (o->leak_check)
         arguments[n++] = "--leak-check";
+    if (o->host_tensors)
+        arguments[n++] = "--host-tensors";
     if (o->tells_findings)
         arguments[n++] = "--tell-findings";
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {

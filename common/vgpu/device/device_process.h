@@ -26,6 +26,7 @@ struct vg_process_options {
     const char *seed, *cores;
     const char *engine;          /**< one of vg_engine_words */
     const char *prove;           /**< "B,M,C,H,W,K": prove this convolution by execution */
+    bool host_tensors;           /**< x, k and y are the first page-locked memory of each record */
     const char *multiprocessors; /**< how many, instead of the profile's */
     const char *memory;          /**< in MiB, if the profile has more */
     int output;                  /**< descriptor for what it says; -1: the owner's stderr */

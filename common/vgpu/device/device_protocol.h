@@ -64,6 +64,8 @@
       "from, width, height, pitch, window offset, whether it is the last, flags", "")              \
     X(COPY_DEVICE, VP_MOVES | VP_STREAM, "to, from, width, height, to pitch, from pitch, flags",   \
       "")                                                                                          \
+    X(COPY_SHARED, VP_SYNCS | VP_MOVES | VP_STREAM,                                                \
+      "as COPY_DEVICE; one of both is page-locked host memory", "")                                \
     X(FILL, VP_IS_CALL | VP_MOVES | VP_STREAM, "to, value, width, height, pitch, flags", "")       \
     X(STREAM_CREATE, 0, "flags, priority", "stream")                                               \
     X(STREAM_DESTROY, 0, "", "")                                                                   \
@@ -120,6 +122,7 @@ struct vp_reply {
 #define VP_ASYNC   1u /**< the host does not wait */
 #define VP_PINNED  2u /**< host memory is page-locked */
 #define VP_MANAGED 4u /**< a managed variable, which the program shares with the device */
+#define VP_TO_HOST 8u /**< of COPY_SHARED: the host's memory is written, not read */
 
 enum vp_memory { VP_MEMORY_NONE, VP_MEMORY_DEVICE, VP_MEMORY_PINNED, VP_MEMORY_MANAGED };
 enum vp_kernel_setting { VP_SET_DYNAMIC_SHARED, VP_SET_CARVEOUT, VP_KERNEL_SETTINGS };

@@ -43,6 +43,13 @@ static bool allocation_add(struct session *s, struct allocation a)
     return true;
 }
 
+bool session_is_host_tensor(const struct session *s, uint64_t address)
+{
+    const size_t after = allocation_after(s, address);
+    return after && s->allocations[after - 1].address == address &&
+           s->allocations[after - 1].is_tensor;
+}
+
 SESSION_OP(ALLOC)
 {
     struct st_error err;
@@ -70,6 +77,8 @@ SESSION_OP(ALLOC_SHARED)
     struct allocation a = {.bytes = bytes,
                            .mapped_bytes = mapped,
                            .kind = x->request.a[1] ? VP_MEMORY_MANAGED : VP_MEMORY_PINNED};
+    a.is_tensor =
+        s->shared->host_tensors && a.kind == VP_MEMORY_PINNED && s->host_tensors < VG_PROOF_TENSORS;
     /* No process's numbers include pages that a client wrote and unmapped. */
     if (s->shared->mapped_bytes + mapped > memory_limit_bytes()) {
         say("%s: page-locked and managed memory of %zu MiB in all is the limit", x->request.api,
@@ -91,6 +100,8 @@ SESSION_OP(ALLOC_SHARED)
         return code ? session_error(s, code, &err, x->request.api) : VP_OUT_OF_MEMORY;
     }
     s->shared->mapped_bytes += mapped;
+    if (a.is_tensor)
+        session_proof_host_tensor(&s->proof, s->host_tensors++, a.address, bytes);
     x->reply.r[0] = a.address;
     x->reply.r[1] = mapped;
     x->reply_fd = fd;
@@ -188,7 +199,7 @@ void session_shared_look(struct session *s, bool by_client)
 {
     for (size_t i = 0; record_wants_work(s->shared->record) && i < s->allocation_count; i++) {
         struct allocation *a = &s->allocations[i];
-        const size_t changed = a->mapped_bytes ? changed_bytes(s, a) : 0;
+        const size_t changed = a->mapped_bytes && !a->is_tensor ? changed_bytes(s, a) : 0;
         if (by_client)
             record_copy(s, "copy_shared", a->address, 0, (double)changed);
     }
@@ -275,11 +286,11 @@ SESSION_OP(COPY_OUT)
     return copy_window(s, x, false);
 }
 
-SESSION_OP(COPY_DEVICE)
+/* A rectangle of addresses of the device's. @return an error, or VP_OK */
+static int copy_rows(struct session *s, const struct exchange *x)
 {
     const uint64_t *a = x->request.a;
     uint64_t to = a[0], from = a[1], width = a[2], height = a[3], to_pitch = a[4], pitch = a[5];
-    double bytes = (double)width * (double)height;
     if (!rectangle(width, height, pitch) || !rectangle(width, height, to_pitch))
         return VP_INVALID_VALUE;
     if (pitch == to_pitch)
@@ -291,10 +302,34 @@ SESSION_OP(COPY_DEVICE)
         if (code)
             return session_error(s, code, &err, x->request.api);
     }
+    return VP_OK;
+}
+
+SESSION_OP(COPY_DEVICE)
+{
+    const uint64_t *a = x->request.a;
+    const double bytes = (double)a[2] * (double)a[3];
+    const int error = copy_rows(s, x);
+    if (error)
+        return error;
     struct tl_span span =
         timeline_copy(&s->time, &x->stream->time, TL_DEVICE_TO_DEVICE, bytes, true, true);
-    record_copy(s, "copy_dtod", to, from, bytes);
+    record_copy(s, "copy_dtod", a[0], a[1], bytes);
     session_trace_work(s, "copy_dtod", "", x->request.stream, span, bytes, NULL);
+    return VP_OK;
+}
+
+SESSION_OP(COPY_SHARED)
+{
+    const uint64_t *a = x->request.a;
+    const bool in = !(a[6] & VP_TO_HOST);
+    const double bytes = (double)a[2] * (double)a[3];
+    const int error = copy_rows(s, x);
+    if (error)
+        return error;
+    record_copy(s, in ? "copy_htod" : "copy_dtoh", in ? a[0] : 0, in ? 0 : a[1], bytes);
+    s->moved_bytes[in] = bytes;
+    copy_time(s, in, x->stream, x->request.stream, a[6] | VP_PINNED);
     return VP_OK;
 }
 

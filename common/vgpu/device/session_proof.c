@@ -45,6 +45,23 @@ bool session_proof_upload(struct session_proof *p, struct vg_device *device, uin
     return vg_proof_tensor(device, (enum vg_proof_tensor)(p->tensors - 1), address, bytes);
 }
 
+void session_proof_host_tensor(struct session_proof *p, int nth, uint64_t address, size_t bytes)
+{
+    if (!p->proved || p->tensors != nth)
+        return;
+    p->address[p->tensors] = address;
+    p->host_bytes[p->tensors++] = bytes;
+}
+
+bool session_proof_host_begin(struct session_proof *p, struct vg_device *device)
+{
+    bool good = true;
+    for (int i = 0; p->host_bytes[VG_PROOF_Y] && i < VG_PROOF_TENSORS; i++)
+        good &= vg_proof_tensor(device, (enum vg_proof_tensor)i, p->address[i], p->host_bytes[i]);
+    memset(p->host_bytes, 0, sizeof p->host_bytes);
+    return good;
+}
+
 /* ---- judging -------------------------------------------------------------------------------- */
 
 struct operands {

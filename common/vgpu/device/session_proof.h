@@ -2,7 +2,8 @@
  * The proof by execution of one convolution (exec/proof.h), as the device process runs it.
  *
  * The first three allocations that are written from outside are x, k and y, as the harness uploads
- * them. When the first of them is freed, the convolution is over and y is judged; else when the
+ * them. Or they lie in page-locked host memory, where it has filled them before it records its first
+ * event; then copies carry what is known of their words. When the first of them is freed, the convolution is over and y is judged; else when the
  * record is taken.
  */
 #ifndef CONVLAB_VGPU_SESSION_PROOF_H
@@ -48,6 +49,8 @@ struct session_proof {
     const struct session_proved *proved; /**< NULL: nothing is proved */
     int tensors;                         /**< that have been seen */
     uint64_t address[VG_PROOF_TENSORS];
+    size_t
+        host_bytes[VG_PROOF_TENSORS]; /**< of tensors in host memory that have not begun, else 0 */
     bool judged;
     struct proof_totals totals;
 };
@@ -60,6 +63,10 @@ enum st_code session_proof_start(struct session_proof *p, struct vg_device *devi
 /** Memory was written from outside. @param address  of its allocation @param bytes  of that */
 bool session_proof_upload(struct session_proof *p, struct vg_device *device, uint64_t address,
                           size_t bytes);
+/** The harness has allocated a tensor in page-locked memory. @param nth  x, k or y */
+void session_proof_host_tensor(struct session_proof *p, int nth, uint64_t address, size_t bytes);
+/** It has filled all three, if it did so: what they hold now is proved. @return false without memory */
+bool session_proof_host_begin(struct session_proof *p, struct vg_device *device);
 /** An allocation is going to be freed. */
 void session_proof_free(struct session_proof *p, struct vg_device *device, uint64_t address);
 /** Writes the rows of the record: "" or a kernel, a fact, a number. A step of an output that is followed

@@ -85,6 +85,8 @@ SESSION_OP(EVENT_DESTROY)
 
 SESSION_OP(EVENT_RECORD)
 {
+    if (!session_proof_host_begin(&s->proof, s->device))
+        return VP_OUT_OF_MEMORY;
     x->event->recorded = true;
     x->event->ns = timeline_record(&s->time, &x->stream->time);
     return VP_OK;

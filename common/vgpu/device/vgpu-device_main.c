@@ -2,7 +2,7 @@
  *
  *     vgpu-device --fd N --profiles DIR [--control N] [--profile NAME] [--faults FILE]
  *                 [--counters FILE] [--trace FILE] [--work FILE] [--cores N] [--engine ENGINE]
- *                 [--prove SHAPE]
+ *                 [--prove SHAPE] [--host-tensors]
  *     vgpu-device --version        says what executes kernels on this machine
  *
  * Started by vgpu-run or by the grader (device_process.h), never by hand. Exit status 0, or 2 with
@@ -37,7 +37,7 @@ struct options {
     enum vg_engine engine;
     uint64_t seed;
     const char *suppressions;
-    bool leak_check, tells_findings;
+    bool leak_check, tells_findings, host_tensors;
 };
 
 static const struct option_row rows[] = {
@@ -67,6 +67,8 @@ static const struct option_row rows[] = {
     {"prove", 'r', "B,M,C,H,W,K[:N]",
      "prove this convolution by execution, on the interpreter; follow how output N is made",
      OPTION_TEXT(struct options, prove)},
+    {"host-tensors", 'H', NULL, "x, k and y are page-locked host memory, the first of a record",
+     OPTION_FLAG(struct options, host_tensors)},
     {"seed", 's', "N", "order of blocks and warps",
      OPTION_NUMBER(struct options, seed, 0, UINT64_MAX)},
     {"cores", 'c', "N", "threads to use (default: all cores)",
@@ -204,6 +206,7 @@ int main(int argc, char **argv)
     shared.seed = o.seed;
     shared.engine = o.engine;
     shared.leak_check = o.leak_check;
+    shared.host_tensors = o.host_tensors;
     shared.owned = shared.charges_host = o.control >= 0;
     shared.find_translator = o.engine == VG_ENGINE_NATIVE ? find_translator_or_say
                              : native_library_exists()    ? find_translator

@@ -169,6 +169,44 @@ double vg_proof_largest(const struct vg_device *d, size_t map)
     return map < p->maps ? p->largest_x * p->map_sums[map] : 0;
 }
 
+/* ---- words that the host writes -------------------------------------------------------------- */
+
+/* Neither pages nor caches are touched for words that had no origin. */
+static void set_origin(struct proof *p, size_t word, struct origin o)
+{
+    if (o.low || proof_known(p->global[word]))
+        p->global[word] = o;
+    if (p->joins[word].count)
+        p->joins[word] = (struct proof_joins){0};
+}
+
+/* The first word that lies in a range as a whole, and the one after the last that some byte is of. */
+static size_t first_word(uint64_t address)
+{
+    return (address - VG_GLOBAL_BASE) / 4;
+}
+
+static size_t end_word(uint64_t address, size_t bytes)
+{
+    return (address - VG_GLOBAL_BASE + bytes + 3) / 4;
+}
+
+/* The host may have written to memory that it shares: what is not as the device left it is the host's. */
+static bool look_at(const struct vg_device *d, struct vg_allocation *a, bool before)
+{
+    const char *now = vg_memory_host(&d->memory, a->address);
+    if (!a->seen && !(a->seen = calloc(1, a->bytes + 4)))
+        return false;
+    for (size_t w = 0; before && w < (a->bytes + 3) / 4; w++) {
+        uint32_t value;
+        memcpy(&value, now + 4 * w, sizeof value);
+        if (memcmp(a->seen + 4 * w, &value, sizeof value) != 0)
+            set_origin(d->proof, first_word(a->address) + w, proof_by_value(d->proof, value));
+    }
+    memcpy(a->seen, now, a->bytes);
+    return true;
+}
+
 /* ---- tensors and words ------------------------------------------------------------------------ */
 
 bool vg_proof_tensor(struct vg_device *d, enum vg_proof_tensor which, uint64_t address,
@@ -179,6 +217,9 @@ bool vg_proof_tensor(struct vg_device *d, enum vg_proof_tensor which, uint64_t a
     const uint32_t *words = (const uint32_t *)(const void *)vg_memory_host(&d->memory, address);
     const size_t n = bytes / 4;
     struct origin *to = origin_at(p, address);
+    struct vg_allocation *a = vg_memory_below(&d->memory, address);
+    if (a && a->shared && !look_at(d, a, false))
+        return false;
     free(t->elements);
     *t = (struct proof_tensor){.address = address, .bytes = bytes};
     if (which == VG_PROOF_Y) {
@@ -259,26 +300,6 @@ const struct vg_proof_kernel *vg_proof_kernel(const struct vg_device *d, size_t 
 
 /* ---- global memory, from outside ------------------------------------------------------------- */
 
-/* Neither pages nor caches are touched for words that had no origin. */
-static void set_origin(struct proof *p, size_t word, struct origin o)
-{
-    if (o.low || proof_known(p->global[word]))
-        p->global[word] = o;
-    if (p->joins[word].count)
-        p->joins[word] = (struct proof_joins){0};
-}
-
-/* The first word that lies in a range as a whole, and the one after the last that some byte is of. */
-static size_t first_word(uint64_t address)
-{
-    return (address - VG_GLOBAL_BASE) / 4;
-}
-
-static size_t end_word(uint64_t address, size_t bytes)
-{
-    return (address - VG_GLOBAL_BASE + bytes + 3) / 4;
-}
-
 /* The contents of managed memory when the device last had it. */
 static void note_seen(const struct vg_device *d, struct vg_allocation *a, uint64_t address,
                       size_t bytes)
@@ -304,11 +325,21 @@ void proof_written(struct vg_device *d, struct vg_allocation *a, uint64_t to, co
     note_seen(d, a, to, bytes);
 }
 
-void proof_copied(struct vg_device *d, struct vg_allocation *a, uint64_t to, uint64_t from,
-                  size_t bytes)
+static bool look_at_shared(struct vg_device *d, bool before)
+{
+    for (size_t i = 0; i < d->memory.count; i++) {
+        struct vg_allocation *a = &d->memory.list[i];
+        if (a->live && a->shared && !look_at(d, a, before))
+            return false;
+    }
+    return true;
+}
+
+void proof_copied(struct vg_device *d, struct vg_allocation *a, uint64_t to,
+                  struct vg_allocation *b, uint64_t from, size_t bytes)
 {
     struct proof *p = d->proof;
-    if (!p || !bytes)
+    if (!p || !bytes || (b->shared && !look_at(d, b, true)))
         return;
     const size_t n = bytes / 4, first = first_word(to), source = first_word(from);
     if (to % 4 || from % 4) {
@@ -328,29 +359,6 @@ void proof_copied(struct vg_device *d, struct vg_allocation *a, uint64_t to, uin
     if (bytes % 4)
         set_origin(p, first + n, (struct origin){0});
     note_seen(d, a, to, bytes);
-}
-
-/* The host may have written to managed memory: what is not as the device left it is the host's. */
-static bool look_at_shared(struct vg_device *d, bool before)
-{
-    struct proof *p = d->proof;
-    for (size_t i = 0; i < d->memory.count; i++) {
-        struct vg_allocation *a = &d->memory.list[i];
-        if (!a->live || !a->shared)
-            continue;
-        const char *now = vg_memory_host(&d->memory, a->address);
-        if (!a->seen && !(a->seen = calloc(1, a->bytes + 4)))
-            return false;
-        const size_t first = first_word(a->address);
-        for (size_t w = 0; before && w < (a->bytes + 3) / 4; w++) {
-            uint32_t value;
-            memcpy(&value, now + 4 * w, sizeof value);
-            if (memcmp(a->seen + 4 * w, &value, sizeof value) != 0)
-                set_origin(p, first + w, proof_by_value(p, value));
-        }
-        memcpy(a->seen, now, a->bytes);
-    }
-    return true;
 }
 
 /* ---- launches ------------------------------------------------------------------------------- */

@@ -356,8 +356,8 @@ void proof_local_copy(const struct vg_warp *w, int lane, size_t to, size_t from,
 /** Bytes of an allocation were written from outside. @param from  NULL: all the same */
 void proof_written(struct vg_device *d, struct vg_allocation *a, uint64_t to, const void *from,
                    size_t bytes);
-void proof_copied(struct vg_device *d, struct vg_allocation *a, uint64_t to, uint64_t from,
-                  size_t bytes);
+void proof_copied(struct vg_device *d, struct vg_allocation *a, uint64_t to,
+                  struct vg_allocation *b, uint64_t from, size_t bytes);
 /** A finding was made. @param thread  of the block, also @p other, which is -1 if there is none */
 void proof_found(struct vg_block *block, enum vg_fault_kind kind, int64_t thread, int64_t other);
 bool proof_launch_start(struct vg_launch *launch);

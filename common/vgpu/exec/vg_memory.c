@@ -364,11 +364,13 @@ enum st_code vg_memory_copy(struct vg_device *d, uint64_t to, uint64_t from, siz
     if (code != ST_OK || !bytes)
         return code;
     memmove(vg_memory_host(&d->memory, to), vg_memory_host(&d->memory, from), bytes);
-    proof_copied(d, a, to, from, bytes);
-    vg_memory_pass_l2(&d->memory, b, (double)bytes);
-    vg_memory_pass_l2(&d->memory, a, (double)bytes);
-    /* Uninitialised bytes stay uninitialised in the copy. */
-    if (b->initialised || vg_memory_marked(&d->memory, from, bytes)) {
+    proof_copied(d, a, to, b, from, bytes);
+    if (!a->shared && !b->shared)
+        vg_memory_pass_l2(&d->memory, b, (double)bytes);
+    if (!a->shared)
+        vg_memory_pass_l2(&d->memory, a, (double)bytes);
+    /* Uninitialised bytes stay uninitialised in the copy; but the host writes to what is shared, too. */
+    if (b->initialised || a->shared || vg_memory_marked(&d->memory, from, bytes)) {
         mark_written(d, a, to, bytes);
     } else {
         if (a->initialised) { /* so far known as a whole: now byte by byte */

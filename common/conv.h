@@ -1,7 +1,8 @@
 /** @file
  * The contract between a lab and the harness: the one function a student writes.
  *
- * A lab is compiled into a shared library, libconv.so, that exports conv_forward(). The harness
+ * A lab is compiled into a shared library, libconv.so, that exports conv_forward() or, in milestone m13,
+ * conv_forward_host(). The harness
  * (common/runner) loads it, calls it and times it. Tensors are dense float32 in NCHW order:
  *
  *     x [B][C][H][W]            input images, C maps each
@@ -41,6 +42,15 @@ struct conv_shape {
  * Everything done in here is Op Time.
  * @return 0, or anything else to report that the shape cannot be computed. */
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y);
+
+/** The same from host memory to host memory, for milestone m13 alone: the function copies x and k to the
+ * device, computes y there, and copies y back.
+ * @param x, k, y  page-locked host memory, which the harness has allocated with cudaMallocHost(): copies
+ *        with cudaMemcpyAsync() from x and k and to y are asynchronous. Do not register or free it.
+ * All of the call counts as time, copies included (Layer Time). The harness waits for all streams of the
+ * device before it stops the clock.
+ * @return 0, or anything else to report that the shape cannot be computed. */
+int conv_forward_host(const struct conv_shape *shape, const float *x, const float *k, float *y);
 
 /** Scratch memory for conv_forward(), owned and reused by the harness, so that allocating it does
  * not count in every call. Host memory in m1, device memory in GPU milestones.

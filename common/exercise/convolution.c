@@ -1,4 +1,5 @@
-/* The convolution, the exercise of the milestones mN: conv_forward() of conv.h. */
+/* The convolution, the exercise of the milestones mN: conv_forward() of conv.h; and of m13, whose
+ * conv_forward_host() gets host memory. */
 #include "exercise/exercises.h"
 
 #include <limits.h>
@@ -108,25 +109,53 @@ static void describe(char to[EXERCISE_TEXT], const struct conv_shape *s, enum ex
  * smaller, the first only a little more than a tile of 16. The timed runs show what larger planes execute
  * beyond that, and it is proved then. Layers that are compared have their own size, because a program
  * chooses its blocks by it. */
+#define CONVOLUTION                                                                                \
+    .letter = 'm', .file = "conv", .adapt = adapt, .column = {"B", "M", "C", "H", "W", "K"},       \
+    .shape = shape_of, .shapes = shapes, .shapes_count = sizeof shapes / sizeof *shapes,           \
+    .random = random_shape, .describe = describe,                                                  \
+    .least = {{2, 24, 12, 21, 25, 5}, {2, 12, 1, 58, 62, 5}},                                      \
+    .own = {{2, 24, 12, 33, 33, 5}, {2, 12, 1, 70, 70, 5}},                                        \
+    .most = {INT_MAX, INT_MAX, INT_MAX, INT_MAX, INT_MAX, INT_MAX}, .sized = "inference"
+
 const struct exercise exercise_convolution = {
-    .letter = 'm',
+    CONVOLUTION,
     .name = "convolution",
     .entry = "conv_forward",
     .signature =
         "int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)",
     .types = "int conv_forward(const struct conv_shape *, const float *, const float *, float *)",
-    .file = "conv",
-    .adapt = adapt,
-    .column = {"B", "M", "C", "H", "W", "K"},
-    .shape = shape_of,
-    .shapes = shapes,
-    .shapes_count = sizeof shapes / sizeof *shapes,
-    .random = random_shape,
-    .describe = describe,
-    .least = {{2, 24, 12, 21, 25, 5}, {2, 12, 1, 58, 62, 5}},
-    .own = {{2, 24, 12, 33, 33, 5}, {2, 12, 1, 70, 70, 5}},
-    .most = {INT_MAX, INT_MAX, INT_MAX, INT_MAX, INT_MAX, INT_MAX},
-    .sized = "inference",
     .speed_size = 100,
     .baseline = "m2",
+};
+
+/* ---- from host memory to host memory --------------------------------------------------------- */
+
+/* The longer phrases first. */
+static const struct exercise_word words[] = {
+    {"the work was not done on the GPU",
+     "the work was not done on the GPU, or x and k were not copied from where they are, or y not to where it belongs"},
+    {"Op Times", "Layer Times"},
+    {"Op Time", "Layer Time"},
+    {"conv_forward", "conv_forward_host"},
+    {"m2's reference", "the plain version"},
+    {"the reference of m2", "the plain version"},
+    {"m2", "the plain version"},
+    {NULL, NULL},
+};
+
+const struct exercise exercise_streams = {
+    CONVOLUTION,
+    .milestone = "m13",
+    .name = "streams",
+    .entry = "conv_forward_host",
+    .signature =
+        "int conv_forward_host(const struct conv_shape *shape, const float *x, const float *k, float *y)",
+    .types =
+        "int conv_forward_host(const struct conv_shape *, const float *, const float *, float *)",
+    .host_tensors = true,
+    .copied = {100, 24, 12, 33, 33, 5},
+    .words = words,
+    .speed_size = 1000, /* so that parts of the batch are worth a copy and fill the GPU */
+    .baseline = "m13",
+    .plain_baseline = true,
 };

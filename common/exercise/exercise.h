@@ -1,7 +1,9 @@
 /** @file
- * An exercise: the contract of a family of milestones. The first letter of a milestone's id names it.
+ * An exercise: the contract of a family of milestones. The first letter of a milestone's id names it, if
+ * the milestone does not have a contract of its own.
  *
  *     m2, m3, ...   the convolution   conv.h   convolution.c
+ *     m13           ... of tensors in host memory
  *     g2, g3, ...   SGEMM             gemm.h   sgemm.c
  *
  * The harness computes convolutions, so an exercise describes its tensors as those of one: `adapt` turns
@@ -45,6 +47,7 @@ enum { EXERCISE_COLUMNS = 6, EXERCISE_LAYERS = 2, EXERCISE_TEXT = 96 };
 /** The contract. */
 struct exercise {
     char letter;           /**< of its milestones' ids */
+    const char *milestone; /**< NULL, or the one milestone that has this contract: "m13" */
     const char *name;      /**< "convolution" */
     const char *entry;     /**< the exported function: "conv_forward" */
     const char *signature; /**< its declaration, with names */
@@ -63,6 +66,10 @@ struct exercise {
 
     void (*describe)(char to[EXERCISE_TEXT], const struct conv_shape *, enum exercise_text);
 
+    bool
+        host_tensors; /**< GPU: x, k and y are page-locked host memory, and copies are part of the time */
+    struct conv_shape copied; /**< ... and the layer whose copies are judged */
+
     const struct exercise_word *words; /**< up to one without `of`; NULL: those of the grader */
 
     struct conv_shape least[EXERCISE_LAYERS]; /**< what proves the work, at least so large */
@@ -75,10 +82,11 @@ struct exercise {
     const char *sized;    /**< the item of the rubric for a size: "inference", of inference_100 */
     int speed_size;       /**< the size at which "speed" is judged */
     const char *baseline; /**< the milestone whose reference it is compared with: "m2" */
+    bool plain_baseline;  /**< with the plain version of that reference, libconv-plain.so */
 };
 
-/** @return the exercise of that name, or of a milestone, by the first letter of its id; of any other text the
- * first. */
+/** @return the exercise of that name, or of a milestone: its own, or by the first letter of its id; of any
+ * other text the first. */
 const struct exercise *exercise_of(const char *text);
 
 /** Writes a size of the exercise: "100 images". @return @p to. */
@@ -90,7 +98,7 @@ void exercise_say(const struct exercise *exercise, char *text, size_t room);
 /** The same for a page, of any length, which quotes code: only phrases of several letters are replaced, in place. */
 void exercise_say_page(const struct exercise *exercise, char *text);
 
-/** @return the exercises, one after the other; NULL at the end. */
+/** @return the exercises of a letter, one after the other; NULL at the end. */
 const struct exercise *exercise_at(size_t i);
 
 #endif

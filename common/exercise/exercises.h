@@ -6,6 +6,6 @@
 
 #include "exercise/exercise.h"
 
-extern const struct exercise exercise_convolution, exercise_sgemm;
+extern const struct exercise exercise_convolution, exercise_sgemm, exercise_streams;
 
 #endif

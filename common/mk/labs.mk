@@ -107,6 +107,12 @@ $(BUILD)/reference/m1/libconv-plain.so: reference/m1-cpu-conv/conv.c common/conv
 	    --redefine-sym conv_seven_loops=conv_forward $(@D)/plain.o
 	$(Q)$(CC) -shared -fopenmp $(@D)/plain.o -o $@
 
+# The plain version of m13, which its Layer Time is compared with: one part, so nothing overlaps, and m2's kernel.
+reference-m13: $(BUILD)/reference/m13/libconv-plain.so
+$(BUILD)/reference/m13/libconv-plain.so: reference/m13-streams/conv.cu common/conv.h
+	$(Q)$(SHOW)mkdir -p $(@D)
+	$(Q)$(call lab_compile_cu,$<,$@,m13) -DPARTS=1 -DSHARED_MOST=0
+
 .PHONY: m0
 print-lab-compiler-m0: print-lab-compiler-m1
 m0: $(BUILD)/grader $(BUILD)/library-baseline

@@ -15,6 +15,8 @@
 #define CUDA_API_MAP(X)                                                                            \
     X(int, cudaMalloc, (void **to, size_t bytes))                                                  \
     X(int, cudaFree, (void *device))                                                               \
+    X(int, cudaMallocHost, (void **to, size_t bytes))                                              \
+    X(int, cudaFreeHost, (void *host))                                                             \
     X(int, cudaMemGetInfo, (size_t * free, size_t * total))                                        \
     X(int, cudaMemcpy, (void *to, const void *from, size_t bytes, int kind))                       \
     X(int, cudaMemset, (void *to, int value, size_t bytes))                                        \

@@ -2,6 +2,8 @@
  *
  * 1. Three allocations of exactly the tensors' sizes, fresh for every run: on the virtual GPU the
  *    first byte behind each is out of bounds, and no run finds what an earlier one left.
+ *    A lab that copies by itself gets page-locked host memory instead; copies from and to that are
+ *    the host's, and take no time of the device.
  * 2. For a grader the poisoned y is copied in too, so that what a lab does not write is seen to be
  *    unwritten, and x and k are copied back, so that a change to them is seen.
  * 3. For a grader on a real GPU the tensors are pushed out of the L2 cache, where copying them in
@@ -162,6 +164,29 @@ static void timed(lab_function *conv, const struct conv_shape *shape, void *cons
         result->op_time_s = events_s;
 }
 
+/* ---- the three tensors, where the lab gets them ---- */
+
+static int tensor_alloc(bool on_host, void **to, size_t bytes)
+{
+    return on_host ? api.cudaMallocHost(to, bytes) : api.cudaMalloc(to, bytes);
+}
+
+static int tensor_copy(bool on_host, void *to, const void *from, size_t bytes, int kind)
+{
+    if (!on_host)
+        return api.cudaMemcpy(to, from, bytes, kind);
+    memcpy(to, from, bytes);
+    return 0;
+}
+
+static void tensor_free(bool on_host, void *tensor)
+{
+    if (tensor && on_host)
+        api.cudaFreeHost(tensor);
+    else if (tensor)
+        api.cudaFree(tensor);
+}
+
 void gpu_conv(lab_function *conv, const struct conv_shape *shape, float *x, float *k, float *y,
               struct gpu_manner manner, struct gpu_result *result)
 {
@@ -171,18 +196,18 @@ void gpu_conv(lab_function *conv, const struct conv_shape *shape, float *x, floa
     const size_t bytes[TENSORS] = {nn_conv_x_elems(shape) * sizeof(float),
                                    nn_conv_k_elems(shape) * sizeof(float),
                                    nn_conv_y_elems(shape) * sizeof(float)};
-    const bool alone = !manner.checked && !manner.virtual_clock,
+    const bool alone = !manner.checked && !manner.virtual_clock, on_host = manner.host_tensors,
                recorded = alone && manner.recorded,
-               of_layer = !manner.checked && manner.virtual_clock;
+               of_layer = !manner.checked && manner.virtual_clock && !on_host;
     memset(result, 0, sizeof *result);
     for (int i = 0; i < TENSORS; i++)
-        good(result, api.cudaMalloc(&device[i], bytes[i]), "when allocating tensors");
+        good(result, tensor_alloc(on_host, &device[i], bytes[i]), "when allocating tensors");
     if (of_layer && !result->error)
         good(result, api.cudaEventRecord(event[2], NULL), "before the layer");
     const double layer_s = clock_now_s();
     for (int i = 0; i < TENSORS; i++)
         if (!result->error && (manner.checked || i != Y))
-            good(result, api.cudaMemcpy(device[i], host[i], bytes[i], CUDA_HOST_TO_DEVICE),
+            good(result, tensor_copy(on_host, device[i], host[i], bytes[i], CUDA_HOST_TO_DEVICE),
                  "when copying tensors to the device");
     const double in_s = clock_now_s() - layer_s;
     if (!result->error && manner.checked)
@@ -210,14 +235,13 @@ void gpu_conv(lab_function *conv, const struct conv_shape *shape, float *x, floa
     const double back_s = clock_now_s();
     for (int i = 0; i < TENSORS; i++)
         if (!result->error && (manner.checked || i == Y))
-            good(result, api.cudaMemcpy(host[i], device[i], bytes[i], CUDA_DEVICE_TO_HOST),
+            good(result, tensor_copy(on_host, host[i], device[i], bytes[i], CUDA_DEVICE_TO_HOST),
                  "when copying tensors back");
-    result->layer_time_s = in_s + result->op_time_s + clock_now_s() - back_s;
+    result->layer_time_s = result->op_time_s + (on_host ? 0 : in_s + clock_now_s() - back_s);
     if (of_layer && !result->error)
         result->layer_time_s = between(&event[2], result, "after the layer");
     for (int i = 0; i < TENSORS; i++)
-        if (device[i])
-            api.cudaFree(device[i]);
+        tensor_free(on_host, device[i]);
     size_t total;
     if (manner.checked && !result->error && api.cudaMemGetInfo(&result->free_bytes, &total))
         result->free_bytes = 0;

@@ -1,5 +1,6 @@
 /** @file
- * Calling a lab's conv_forward() with device pointers: memory, copies, timing, errors.
+ * Calling a lab's conv_forward() with device pointers, or conv_forward_host() with page-locked host
+ * memory: memory, copies, timing, errors.
  */
 #ifndef CONVLAB_RUNNER_GPU_H
 #define CONVLAB_RUNNER_GPU_H
@@ -25,7 +26,8 @@ void gpu_id(char to[GPU_ID_CHARS]);
 struct gpu_result {
     int returned;     /**< by conv_forward() */
     double op_time_s; /**< of the op, device-wide synchronised: by events, or by the host's clock */
-    double layer_time_s;  /**< not checked: with the copies of x and k to the device, of y back */
+    double layer_time_s;  /**< not checked: with the copies of x and k to the device, of y back;
+                             of a lab that copies by itself, its op time */
     size_t free_bytes;    /**< checked: of the device's memory afterwards; 0: unknown */
     int error;            /**< the first CUDA error, or 0 */
     char error_text[256]; /**< "cudaErrorIllegalAddress (an illegal memory ...) after the op" */
@@ -33,6 +35,7 @@ struct gpu_result {
 
 /** Options of gpu_conv(). */
 struct gpu_manner {
+    bool host_tensors;  /**< the lab gets host memory (struct exercise) */
     bool virtual_clock; /**< time by events (the virtual GPU's clock), not by the host's clock */
     bool checked;       /**< for a grader: y's poison is copied in, x and k are copied back, and on
                            a real GPU the L2 cache is emptied. Else as a program of one's own would
@@ -41,7 +44,8 @@ struct gpu_manner {
                       more for the record (trace/recorded.h) */
 };
 
-/** One convolution on the device: copies x and k to fresh allocations, runs the lab, copies y back.
+/** One convolution on the device: copies x and k to fresh allocations, of the device or page-locked, runs
+ * the lab, copies y back.
  * @param x, k, y  host memory; y is overwritten, and if checked so are x and k with what the device
  *                 then has of them, so that the caller sees whether they were changed. */
 void gpu_conv(lab_function *conv, const struct conv_shape *shape, float *x, float *k, float *y,

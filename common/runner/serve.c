@@ -69,10 +69,11 @@ static void serve_cpu(lab_function *conv, const struct conv_shape *shape, const 
 
 /* Computes one request on a device. */
 static void serve_gpu(lab_function *conv, const struct conv_shape *shape, float *x, float *k,
-                      float *y, enum runner_device device)
+                      float *y, enum runner_device device, bool host_tensors)
 {
     struct gpu_result result;
-    const struct gpu_manner manner = {.virtual_clock = device == RUNNER_ON_VIRTUAL_GPU,
+    const struct gpu_manner manner = {.host_tensors = host_tensors,
+                                      .virtual_clock = device == RUNNER_ON_VIRTUAL_GPU,
                                       .checked = true};
     gpu_conv(conv, shape, x, k, y, manner, &result);
     reply.kind = result.error ? RUNNER_DEVICE_ERROR : RUNNER_DONE;
@@ -143,7 +144,7 @@ int runner_serve(const char *library, const struct exercise *exercise, enum runn
         if (device == RUNNER_ON_CPU)
             serve_cpu(conv, &shape, x, k, y);
         else
-            serve_gpu(conv, &shape, x, k, y, device);
+            serve_gpu(conv, &shape, x, k, y, device, exercise->host_tensors);
         fflush(stdout);
         if (!sent(&reply))
             return RUNNER_EXIT_NO_CHANNEL;

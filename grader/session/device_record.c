@@ -171,6 +171,28 @@ static bool is_event_record(const struct gr_device_row *row, int client)
            strcmp(row->name, "cudaEventRecord") == 0;
 }
 
+/* From one event to the other, and what else was done on the device outside of them.
+ * @param upload, download  the harness's copies; NULL: it makes none */
+static double time_between(const struct gr_device_record *r, size_t begin, size_t end,
+                           const size_t upload[3], const size_t download[3])
+{
+    const int client = r->row[begin].client;
+    double until_ns = r->row[end].end_ns, outside_ns = 0;
+    for (size_t i = 0; i < r->rows; i++) {
+        const struct gr_device_row *row = &r->row[i];
+        bool own = false;
+        for (size_t k = 0; upload && k < 3; k++)
+            own = own || i == upload[k] || i == download[k];
+        if (own || strcmp(row->kind, "api") == 0)
+            continue;
+        if (row->client != client || i < begin || i > end)
+            outside_ns += row->end_ns - row->start_ns;
+        else if (row->end_ns > until_ns)
+            until_ns = row->end_ns;
+    }
+    return (until_ns - r->row[begin].end_ns + outside_ns) * 1e-9;
+}
+
 bool gr_device_op_time(const struct gr_device_record *r, const struct conv_shape *shape,
                        double *op_time_s)
 {
@@ -199,19 +221,89 @@ bool gr_device_op_time(const struct gr_device_record *r, const struct conv_shape
         end--;
     if (begin >= end)
         return false;
-    double until_ns = r->row[end].end_ns, outside_ns = 0;
-    for (size_t i = 0; i < r->rows; i++) {
-        const struct gr_device_row *row = &r->row[i];
-        bool own = false;
-        for (size_t k = 0; k < 3; k++)
-            own = own || i == upload[k] || i == download[k];
-        if (own || strcmp(row->kind, "api") == 0)
-            continue;
-        if (row->client != client || i < begin || i > end)
-            outside_ns += row->end_ns - row->start_ns;
-        else if (row->end_ns > until_ns)
-            until_ns = row->end_ns;
-    }
-    *op_time_s = (until_ns - r->row[begin].end_ns + outside_ns) * 1e-9;
+    *op_time_s = time_between(r, begin, end, upload, download);
     return true;
+}
+
+/* The harness connects before the lab is loaded: its connection is the first. */
+static int first_client(const struct gr_device_record *r)
+{
+    int client = r->rows ? r->row[0].client : 0;
+    for (size_t i = 1; i < r->rows; i++)
+        client = r->row[i].client < client ? r->row[i].client : client;
+    return client;
+}
+
+bool gr_device_layer_time(const struct gr_device_record *r, double *layer_time_s)
+{
+    const int client = first_client(r);
+    size_t begin = 0, end = r->rows;
+    while (begin < end && !is_event_record(&r->row[begin], client))
+        begin++;
+    while (end > begin && !is_event_record(&r->row[end - 1], client))
+        end--;
+    if (r->lost || end < begin + 2)
+        return false;
+    *layer_time_s = time_between(r, begin, end - 1, NULL, NULL);
+    return true;
+}
+
+/* ---- copies beside kernels -----------------------------------------------------------------------
+ *
+ *     in      |====|====|====|                 a copy is overlapped where a kernel runs,
+ *     kernel       |====|====|====|            or a copy in the other direction
+ *     out               |====|====|====|
+ */
+
+enum { TO_DEVICE, TO_HOST, KERNEL_RUNS, OVERLAPPING };
+
+static int overlapping(const struct gr_device_row *row)
+{
+    return strcmp(row->kind, "copy_htod") == 0   ? TO_DEVICE
+           : strcmp(row->kind, "copy_dtoh") == 0 ? TO_HOST
+           : strcmp(row->kind, "kernel") == 0    ? KERNEL_RUNS
+                                                 : OVERLAPPING;
+}
+
+struct edge {
+    double ns;
+    int what, step; /* begins: 1, ends: -1 */
+};
+
+static int compare_edges(const void *a, const void *b)
+{
+    const struct edge *p = a, *q = b;
+    return p->ns != q->ns ? (p->ns > q->ns) - (p->ns < q->ns) : p->step - q->step;
+}
+
+bool gr_device_copies(const struct gr_device_record *r, struct gr_copies *to)
+{
+    struct edge *edge = malloc((2 * r->rows + 1) * sizeof *edge);
+    size_t edges = 0;
+    int running[OVERLAPPING] = {0};
+    *to = (struct gr_copies){0};
+    for (size_t i = 0; edge && i < r->rows; i++) {
+        const struct gr_device_row *row = &r->row[i];
+        const int what = overlapping(row);
+        if (what == OVERLAPPING)
+            continue;
+        to->in_bytes += what == TO_DEVICE ? row->bytes : 0;
+        to->out_bytes += what == TO_HOST ? row->bytes : 0;
+        edge[edges++] = (struct edge){row->start_ns, what, 1};
+        edge[edges++] = (struct edge){row->end_ns, what, -1};
+    }
+    if (edges)
+        qsort(edge, edges, sizeof *edge, compare_edges);
+    for (size_t i = 0; i + 1 < edges; i++) {
+        running[edge[i].what] += edge[i].step;
+        const double ns = edge[i + 1].ns - edge[i].ns;
+        const bool kernel = running[KERNEL_RUNS] > 0, in = running[TO_DEVICE] > 0,
+                   out = running[TO_HOST] > 0;
+        to->kernel_ns += kernel ? ns : 0;
+        to->copy_ns += ns * (in + out);
+        to->overlapped_ns += (in && (kernel || out) ? ns : 0) + (out && (kernel || in) ? ns : 0);
+    }
+    const bool good = edge != NULL;
+    free(edge);
+    return good;
 }

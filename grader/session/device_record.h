@@ -66,4 +66,17 @@ unsigned long long gr_device_counter(const struct gr_device_record *record, cons
 bool gr_device_op_time(const struct gr_device_record *record, const struct conv_shape *shape,
                        double *op_time_s);
 
+/** The same where the harness makes no copies: x, k and y are host memory. */
+bool gr_device_layer_time(const struct gr_device_record *record, double *layer_time_s);
+
+/** How the copies of a convolution between host memory and the device went together with its kernels. */
+struct gr_copies {
+    double in_bytes, out_bytes; /**< to the device, back to the host */
+    double copy_ns;             /**< of all copies, each direction by itself */
+    double overlapped_ns;       /**< ... while a kernel ran, or a copy in the other direction */
+    double kernel_ns;           /**< in which at least one kernel ran */
+};
+/** @return false without memory */
+bool gr_device_copies(const struct gr_device_record *record, struct gr_copies *copies);
+
 #endif

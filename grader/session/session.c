@@ -146,7 +146,8 @@ static bool is_too_much(struct gr_session *s)
 {
     if (s->host->device == RUNNER_ON_GPU) /* plus the driver's memory */
         return false;
-    gr_box_usage(&s->box, s->arena->bytes, &s->processes, &s->memory_bytes);
+    const size_t tensors = gr_session_has_host_tensors(s) ? 2 * s->arena->bytes : s->arena->bytes;
+    gr_box_usage(&s->box, tensors, &s->processes, &s->memory_bytes);
     return s->memory_bytes > gr_box_memory_limit();
 }
 

@@ -28,6 +28,11 @@ void gr_session_record_drop(struct gr_session *s)
     s->record = NULL;
 }
 
+bool gr_session_has_host_tensors(const struct gr_session *s)
+{
+    return s->host->exercise && s->host->exercise->host_tensors;
+}
+
 enum st_code gr_session_device_start(struct gr_session *s, int output, char ***environment,
                                      struct st_error *err)
 {
@@ -35,6 +40,7 @@ enum st_code gr_session_device_start(struct gr_session *s, int output, char ***e
                                          .profile = s->host->profile,
                                          .engine = s->host->engine,
                                          .prove = s->host->prove,
+                                         .host_tensors = gr_session_has_host_tensors(s),
                                          .multiprocessors = s->host->multiprocessors,
                                          .memory = DEVICE_MEMORY_MIB,
                                          .code_store = s->host->code_store,
@@ -155,7 +161,9 @@ bool gr_session_judge_record(struct gr_session *s, const struct conv_shape *shap
     if (s->record->lost)
         gr_session_say(run, GR_DEVICE_ERROR, "more calls of the CUDA runtime than can be recorded",
                        "is there a loop around a launch or a copy that runs far too often?");
-    else if (!gr_device_op_time(s->record, shape, &run->op_time_s))
+    else if (!(gr_session_has_host_tensors(s)
+                   ? gr_device_layer_time(s->record, &run->op_time_s)
+                   : gr_device_op_time(s->record, shape, &run->op_time_s)))
         gr_session_say(
             run, GR_DEVICE_ERROR, "the virtual GPU did not see the harness's own calls",
             "only conv_forward's own work may use the device: leave its connection, other allocations and cudaDeviceReset() alone");

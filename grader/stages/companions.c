@@ -74,12 +74,16 @@ void gr_companions_start(struct gr_companion companion[GR_COMPANIONS], struct gr
             gr_make_reference(m, &ignored);
         start(&companion[0], g, GR_REFERENCE, m->id, m->reference_library, most_images(g));
     }
-    start(&companion[1], g, GR_PLAIN_LOOPS, "", m->plain_library, PLAIN_IMAGES);
+    if (!m->cuda)
+        start(&companion[1], g, GR_PLAIN_LOOPS, "", m->plain_library, PLAIN_IMAGES);
     if (has_speed && !gr_milestone_find(&baseline, m->exercise->baseline, &ignored)) {
         if (file_exists(baseline.reference_source))
             gr_make_reference(&baseline, &ignored);
-        start(&companion[2], g, GR_BASELINE, baseline.id, baseline.reference_library,
-              most_images(g));
+        const bool plain = m->exercise->plain_baseline;
+        char id[sizeof baseline.id + sizeof GR_PLAIN_SUFFIX];
+        snprintf(id, sizeof id, "%s%s", baseline.id, plain ? GR_PLAIN_SUFFIX : "");
+        start(&companion[2], g, GR_BASELINE, id,
+              plain ? baseline.plain_library : baseline.reference_library, most_images(g));
     }
 }
 

@@ -375,7 +375,7 @@ static struct conv_shape layer_shape(const struct gr_inference_stage *in, int la
 }
 
 /* The most memory that one size needs, in bytes: the arena, the inputs of a layer and the next, the
- * expected output if it is always kept, and the comparison's; on the virtual GPU also a copy of the
+ * expected output if it is always kept, and the comparison's; page-locked tensors; on the virtual GPU also a copy of the
  * tensors, with a bit per byte that marks it as initialised. */
 static size_t memory_needed(const struct gr_inference_stage *in, size_t images)
 {
@@ -385,7 +385,8 @@ static size_t memory_needed(const struct gr_inference_stage *in, size_t images)
         struct conv_shape shape = layer_shape(in, layer, images);
         size_t x = nn_conv_x_elems(&shape), y = nn_conv_y_elems(&shape);
         size_t arena = arena_layout_for(&shape).bytes;
-        size_t need = arena + (is_virtual ? arena / 8 * 9 : 0) + (x + y / 4) * sizeof(float) +
+        size_t need = arena * (in->g->milestone.exercise->host_tensors ? 2 : 1) +
+                      (is_virtual ? arena / 8 * 9 : 0) + (x + y / 4) * sizeof(float) +
                       (images <= KEEP_EXPECTED_IMAGES ? y * sizeof(float) : 0) +
                       gr_arena_compare_bytes(&shape);
         most = need > most ? need : most;

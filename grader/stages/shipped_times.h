@@ -18,6 +18,9 @@
 
 enum { GR_VERSION_CHARS = 17 };
 
+/** After a milestone's id: its plain version, libconv-plain.so. */
+#define GR_PLAIN_SUFFIX "-plain"
+
 /** One row. */
 struct gr_shipped_time {
     const char *profile, *milestone;

@@ -249,6 +249,10 @@ void gr_speed_check(struct grading *g)
                      exercise_size(g->milestone.exercise, gr_timing_size(impossible), size),
                      floor_s);
         gr_check_hint(check, "is part of the work done outside of conv_forward()?");
+    } else if (g->milestone.exercise->host_tensors && gr_failed(g->result, "technique")) {
+        gr_check_set(
+            check, GR_FAIL,
+            "not compared: what overlapping gains is judged, and technique has not passed");
     } else if (g->options->reference) {
         gr_check_set(check, GR_PASS, "this is the reference");
     } else if (item->timed && (!is_timed_here(g, item->timed) || !is_timed_model(g, item))) {

@@ -220,7 +220,7 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
     lacks.fact[0] = '\0';
     if (!record)
         return ST_OK;
-    if (!gr_executed_add(&run, g->technique, record, shape))
+    if (!gr_executed_add(&run, g->technique, record, shape, g->milestone.exercise->host_tensors))
         return st_fail(err, ST_NO_MEMORY, "cannot hold what a layer executed in memory");
     const struct gr_executed *proved = &p->executed[gr_layer_like(shape)];
     const double most = most_sent(proved, shape);

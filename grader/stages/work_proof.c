@@ -199,8 +199,38 @@ bool gr_prove(struct grading *g, const struct conv_shape *s, size_t nth, struct 
         right = right && run_one(g, &session, &conv, check, status, err);
         const struct gr_device_record *record = gr_session_device_record(&session);
         if (right && record && (*status = gr_way_read(way, &record->proof, s, err)) == ST_OK &&
-            !gr_executed_add(&p->executed[gr_layer_like(s)], g->technique, record, s))
+            !gr_executed_add(&p->executed[gr_layer_like(s)], g->technique, record, s,
+                             g->milestone.exercise->host_tensors))
             *status = st_fail(err, ST_NO_MEMORY, "cannot hold what a layer executed in memory");
+        way->copied = g->milestone.exercise->copied;
+        way->copies = p->copies;
+        gr_session_end(&session);
+    }
+    free(data);
+    return right && !*status;
+}
+
+/* Looks how copies and kernels go together with so many images that parts of them are worth a copy. */
+static bool watch_copies(struct grading *g, struct gr_check *check, enum st_code *status,
+                         struct st_error *err)
+{
+    struct gr_proof *p = g->proof;
+    struct gr_session session;
+    struct gr_run run;
+    struct gr_conv conv = {.shape = g->milestone.exercise->copied,
+                           .tolerance = g->rubric->tolerance};
+    float *data = NULL;
+    p->host.prove = NULL;
+    bool right = fill(g, &conv, &data, RANDOM_STREAM + GR_PROOF_LAYERS, status, err);
+    if (right) {
+        *status = gr_session_start(&session, &p->host, g->library, &p->arena, &run, err);
+        right = !*status && !run.message[0];
+        if (!*status && run.message[0])
+            gr_check_set(check, GR_FAIL, "%s", run.message);
+        right = right && run_one(g, &session, &conv, check, status, err);
+        const struct gr_device_record *record = gr_session_device_record(&session);
+        if (right && record && !gr_device_copies(record, &p->copies))
+            *status = st_fail(err, ST_NO_MEMORY, "cannot hold the copies of a layer in memory");
         gr_session_end(&session);
     }
     free(data);
@@ -232,6 +262,8 @@ static void *make(void *of)
 {
     struct grading *g = of;
     struct gr_proof *p = g->proof;
+    if (g->milestone.exercise->host_tensors && p->made)
+        p->made = watch_copies(g, &p->seen, &p->status, &p->err);
     for (size_t i = 0; i < GR_PROOF_LAYERS && p->made; i++) {
         const struct conv_shape s = layer_shape(g, i);
         p->made = gr_prove(g, &s, i, &p->way[i], &p->seen, &p->status, &p->err);

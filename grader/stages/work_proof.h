@@ -16,8 +16,9 @@ enum { GR_PROOF_LAYERS = EXERCISE_LAYERS, GR_PROOF_IMAGES = 2 };
 
 struct gr_proof {
     struct gr_host host;
-    struct arena arena;   /**< its own: the network may still need the grading's */
-    struct gr_check seen; /**< the error, if it was not made */
+    struct arena arena;      /**< its own: the network may still need the grading's */
+    struct gr_check seen;    /**< the error, if it was not made */
+    struct gr_copies copies; /**< tensors in host memory: of the exercise's layer for that */
     bool made, ended;
     bool is_proved[GR_PROOF_LAYERS]; /**< by a layer of a model, where none was made */
     struct gr_way way[GR_PROOF_LAYERS];

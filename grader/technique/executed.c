@@ -116,7 +116,8 @@ const char *gr_executed_lacks(const struct gr_item *technique, const struct gr_e
 }
 
 bool gr_executed_add(struct gr_executed *to, const struct gr_item *technique,
-                     const struct gr_device_record *record, const struct conv_shape *shape)
+                     const struct gr_device_record *record, const struct conv_shape *shape,
+                     bool host_tensors)
 {
     const struct tsv *table = &record->work;
     const int kind = tsv_column(table, "kind"), name = tsv_column(table, "name"),
@@ -136,7 +137,8 @@ bool gr_executed_add(struct gr_executed *to, const struct gr_item *technique,
     }
     join(to);
     add_counted(to, technique, record, shape);
-    const size_t tensors = nn_conv_x_elems(shape) + nn_conv_k_elems(shape) + nn_conv_y_elems(shape);
+    const size_t tensors = nn_conv_x_elems(shape) + nn_conv_k_elems(shape) +
+                           (host_tensors ? 0 : nn_conv_y_elems(shape));
     sent -= (double)sizeof(float) * (double)tensors;
     to->sent_bytes = sent > to->sent_bytes ? sent : to->sent_bytes;
     return good;

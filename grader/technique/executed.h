@@ -31,9 +31,11 @@ struct gr_executed {
     size_t runs;
 };
 
-/** Adds what a run did. @param technique  the rubric's item, or NULL @return false without memory. */
+/** Adds what a run did. @param technique  the rubric's item, or NULL @param host_tensors  the harness
+ * copies nothing, so y is not sent @return false without memory. */
 bool gr_executed_add(struct gr_executed *to, const struct gr_item *technique,
-                     const struct gr_device_record *record, const struct conv_shape *shape);
+                     const struct gr_device_record *record, const struct conv_shape *shape,
+                     bool host_tensors);
 void gr_executed_free(struct gr_executed *executed);
 
 /** @return code of @p run that @p proved never ran, or NULL. */

@@ -231,6 +231,27 @@ static double loads_per_product(const struct gr_way *w)
     return most;
 }
 
+/* The least of what has to go each way. */
+static double copied(const struct gr_way *w)
+{
+    const struct conv_shape *s = &w->copied;
+    const double in = (double)(nn_conv_x_elems(s) + nn_conv_k_elems(s)),
+                 out = (double)nn_conv_y_elems(s);
+    return fmin(1, fmin(ratio(w->copies.in_bytes / sizeof(float), in),
+                        ratio(w->copies.out_bytes / sizeof(float), out)));
+}
+
+/* Of the time that x, k and y take. Bytes that were copied beyond them do not count as overlapped. */
+static double copies_overlapped(const struct gr_way *w)
+{
+    const struct conv_shape *s = &w->copied;
+    const double needed = (double)sizeof(float) *
+                          (double)(nn_conv_x_elems(s) + nn_conv_k_elems(s) + nn_conv_y_elems(s));
+    const double part = fmin(1, ratio(needed, w->copies.in_bytes + w->copies.out_bytes));
+    return fmax(0, ratio(w->copies.overlapped_ns - (1 - part) * w->copies.copy_ns,
+                         part * w->copies.copy_ns));
+}
+
 /* ---- facts that report more than a number ------------------------------------------------------ */
 
 static void matrix_written(const struct gr_way *w, size_t layers, struct gr_evidence *to)

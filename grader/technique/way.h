@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/tsv.h"
 #include "conv.h"
+#include "grader/session/device_record.h"
 #include "vgpu/device/session_proof.h"
 
 #include <stddef.h>
@@ -32,6 +33,8 @@ struct gr_way {
     struct gr_kernel_way kernel[GR_MAX_KERNELS];
     struct gr_kernel_way total;
     struct gr_kernel_way multiplying; /**< of the kernels with products of x and k */
+    struct conv_shape copied; /**< tensors in host memory: the layer in which copies were seen */
+    struct gr_copies copies;
 };
 #undef GR_WAY_FIELD
 

@@ -109,27 +109,27 @@ static cudaError_t alloc_shared(void **to, size_t bytes, bool managed, unsigned 
     return cudaErrorMemoryAllocation;
 }
 
-static cudaError_t free_any(void *p, enum vp_memory kind, const char *api)
+static cudaError_t free_any(void *p, enum vp_memory kind, bool in_order, const char *api)
 {
     struct range r;
-    struct call c = rt_call(p ? VP_FREE : VP_CALL, api, 0, HANDLE(p), kind);
+    struct call c = rt_call(p ? VP_FREE : VP_CALL, api, 0, HANDLE(p), kind, in_order);
     cudaError_t error = rt_exchange(&c);
     if (!error && p && c.reply.r[0] && range_find(p, true, &r))
         munmap(p, c.reply.r[0]);
     return error;
 }
 
-RT(cudaFree, (void *p), free_any(p, VP_MEMORY_DEVICE, __func__))
+RT(cudaFree, (void *p), free_any(p, VP_MEMORY_DEVICE, false, __func__))
 
 API cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
 {
     /* Memory that a captured stream allocates stays for the next launch of its graph. */
     if (capture_is_active(stream))
         return cudaSuccess;
-    return rt_return(free_any(p, VP_MEMORY_DEVICE, "cudaFreeAsync"));
+    return rt_return(free_any(p, VP_MEMORY_DEVICE, true, "cudaFreeAsync"));
 }
 
-RT(cudaFreeHost, (void *p), free_any(p, VP_MEMORY_PINNED, __func__))
+RT(cudaFreeHost, (void *p), free_any(p, VP_MEMORY_PINNED, false, __func__))
 RT(cudaMallocManaged, (void **to, size_t bytes, unsigned flags),
    flags != cudaMemAttachGlobal && flags != cudaMemAttachHost
        ? cudaErrorInvalidValue

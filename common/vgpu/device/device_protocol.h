@@ -55,7 +55,8 @@
       "kernel, grid x|y<<32, grid z|block z<<32, block x|y<<32, shared, cooperative", "")          \
     X(ALLOC, 0, "bytes", "address")                                                                \
     X(ALLOC_SHARED, 0, "bytes, managed", "address, mapped bytes; descriptor: the memory")          \
-    X(FREE, VP_SYNCS, "address, enum vp_memory", "mapped bytes to unmap")                          \
+    X(FREE, VP_SYNCS, "address, enum vp_memory, 1: in the order of a stream, nobody waits",        \
+      "mapped bytes to unmap")                                                                     \
     X(MEMORY_INFO, 0, "", "free, total")                                                           \
     X(POINTER, VP_SURVIVES, "address", "enum vp_memory, base, bytes")                              \
     X(COPY_IN, VP_SYNCS | VP_MOVES | VP_STREAM,                                                    \

@@ -131,8 +131,9 @@ SESSION_OP(FREE)
         memmove(a, a + 1, (s->allocation_count - after) * sizeof *a);
         s->allocation_count--;
     }
-    /* As on real hardware, freeing waits for all work. */
-    timeline_host_until(&s->time, s->time.all_end_ns);
+    /* As on real hardware, freeing waits for all work, if it is not a stream's. */
+    if (!x->request.a[2])
+        timeline_host_until(&s->time, s->time.all_end_ns);
     return VP_OK;
 }
 

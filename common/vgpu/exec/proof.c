@@ -207,6 +207,16 @@ static bool look_at(const struct vg_device *d, struct vg_allocation *a, bool bef
     return true;
 }
 
+static bool look_at_shared(struct vg_device *d, bool before)
+{
+    for (size_t i = 0; i < d->memory.count; i++) {
+        struct vg_allocation *a = &d->memory.list[i];
+        if (a->live && a->shared && !look_at(d, a, before))
+            return false;
+    }
+    return true;
+}
+
 /* ---- tensors and words ------------------------------------------------------------------------ */
 
 bool vg_proof_tensor(struct vg_device *d, enum vg_proof_tensor which, uint64_t address,
@@ -217,8 +227,7 @@ bool vg_proof_tensor(struct vg_device *d, enum vg_proof_tensor which, uint64_t a
     const uint32_t *words = (const uint32_t *)(const void *)vg_memory_host(&d->memory, address);
     const size_t n = bytes / 4;
     struct origin *to = origin_at(p, address);
-    struct vg_allocation *a = vg_memory_below(&d->memory, address);
-    if (a && a->shared && !look_at(d, a, false))
+    if (!look_at_shared(d, false))
         return false;
     free(t->elements);
     *t = (struct proof_tensor){.address = address, .bytes = bytes};
@@ -323,16 +332,6 @@ void proof_written(struct vg_device *d, struct vg_allocation *a, uint64_t to, co
         set_origin(p, w, proof_by_value(p, value));
     }
     note_seen(d, a, to, bytes);
-}
-
-static bool look_at_shared(struct vg_device *d, bool before)
-{
-    for (size_t i = 0; i < d->memory.count; i++) {
-        struct vg_allocation *a = &d->memory.list[i];
-        if (a->live && a->shared && !look_at(d, a, before))
-            return false;
-    }
-    return true;
 }
 
 void proof_copied(struct vg_device *d, struct vg_allocation *a, uint64_t to,

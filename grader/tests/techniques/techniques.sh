@@ -14,7 +14,7 @@
 #     /* expect: timed: text */    with 200 images it fails "technique", whose first line holds this text
 #
 # Each file, mN.cu or mN_SET.cu, is compiled once. Its functions are then made into a library each, in
-# which one of them is called conv_forward, or gemm_forward. `make techniques` judges all files, `make test` those of the
+# which one of them is called conv_forward, conv_forward_host or gemm_forward. `make techniques` judges all files, `make test` those of the
 # milestones only.
 #
 #   CONVLAB_BUILD=build techniques.sh [mN | mN_SET ...]
@@ -34,7 +34,10 @@ submissions() {
 # library NAME OBJECT TO: the object with that function as conv_forward, linked.
 library() {
     symbol=$(nm "$2" | sed -n "s/.* T \(_Z[0-9]*$1[iP].*\)/\1/p") entry=conv_forward
-    case $2 in */g[0-9]*) entry=gemm_forward ;; esac
+    case $2 in
+    */g[0-9]*) entry=gemm_forward ;;
+    */m13*) entry=conv_forward_host ;;
+    esac
     objcopy --redefine-sym "$symbol=$entry" "$2" "$scratch/one.o" &&
         g++ -shared "$scratch/one.o" -L"$cuda/lib64" -lcudart -o "$3"
 }

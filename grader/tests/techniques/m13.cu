@@ -1,0 +1,251 @@
+/* Submissions for m13: from host memory to host memory, with copies that overlap. */
+#include "common.cuh"
+
+/* Device memory for all of x, k and y, and how many floats an image has. */
+struct tensors {
+    float *x, *k, *y;
+    size_t x_image, y_image, k_all;
+};
+
+static struct tensors on_device(const struct conv_shape *s)
+{
+    struct tensors t;
+    t.x_image = (size_t)s->C * s->H * s->W;
+    t.y_image = y_floats(s) / s->B;
+    t.k_all = (size_t)s->M * s->C * s->K * s->K;
+    t.x = floats(s->B * (t.x_image + t.y_image) + t.k_all);
+    t.y = t.x + s->B * t.x_image;
+    t.k = t.y + s->B * t.y_image;
+    return t;
+}
+
+static void multiply(const struct conv_shape *s, const float *x, const float *k, float *y,
+                     cudaStream_t stream)
+{
+    plain<<<tiles(s, 16, s->B * s->M), dim3(16, 16), 0, stream>>>(*s, x, k, y);
+}
+
+static void copy_in(float *to, const float *from, size_t n, cudaStream_t stream)
+{
+    cudaMemcpyAsync(to, from, n * sizeof(float), cudaMemcpyHostToDevice, stream);
+}
+
+static void copy_out(float *to, const float *from, size_t n, cudaStream_t stream)
+{
+    cudaMemcpyAsync(to, from, n * sizeof(float), cudaMemcpyDeviceToHost, stream);
+}
+
+enum { STREAMS = 3, IMAGES = 8 };
+
+static cudaStream_t *streams(void)
+{
+    static cudaStream_t stream[STREAMS];
+    for (int i = 0; !stream[STREAMS - 1] && i < STREAMS; i++)
+        cudaStreamCreate(&stream[i]);
+    return stream;
+}
+
+static int b_end(const struct conv_shape *s, int b)
+{
+    return b + IMAGES < s->B ? b + IMAGES : s->B;
+}
+
+/* Images b on: in, kernel, out. */
+static void one_part(const struct conv_shape *s, const struct tensors *t, const float *x, float *y,
+                     int b, cudaStream_t stream)
+{
+    struct conv_shape part = *s;
+    part.B = b_end(s, b) - b;
+    copy_in(t->x + b * t->x_image, x + b * t->x_image, part.B * t->x_image, stream);
+    multiply(&part, t->x + b * t->x_image, t->k, t->y + b * t->y_image, stream);
+    copy_out(y + b * t->y_image, t->y + b * t->y_image, part.B * t->y_image, stream);
+}
+
+/* The streams are left to the harness, which waits for the device. */
+/* expect: pass */
+int right_leaves_streams(ARGUMENTS)
+{
+    const struct tensors t = on_device(s);
+    cudaMemcpy(t.k, k, t.k_all * sizeof(float), cudaMemcpyHostToDevice);
+    for (int b = 0; b < s->B; b += IMAGES)
+        one_part(s, &t, x, y, b, streams()[b / IMAGES % STREAMS]);
+    return failed();
+}
+
+/* All copies in, all kernels, all copies out, a stream for each part; the weights in an order of the host's,
+ * in memory of its own. */
+/* expect: pass */
+int right_breadth_first(ARGUMENTS)
+{
+    const struct tensors t = on_device(s);
+    int first[STREAMS + 1];
+    float *own;
+    if (cudaMallocHost((void **)&own, t.k_all * sizeof(float)))
+        return 1;
+    for (size_t i = 0; i < t.k_all; i++)
+        own[i] = k[i];
+    cudaMemcpy(t.k, own, t.k_all * sizeof(float), cudaMemcpyHostToDevice);
+    for (int i = 0; i <= STREAMS; i++)
+        first[i] = s->B * i / STREAMS;
+    for (int i = 0; i < STREAMS; i++)
+        copy_in(t.x + first[i] * t.x_image, x + first[i] * t.x_image,
+                (first[i + 1] - first[i]) * t.x_image, streams()[i]);
+    for (int i = 0; i < STREAMS; i++) {
+        struct conv_shape part = *s;
+        part.B = first[i + 1] - first[i];
+        if (part.B)
+            multiply(&part, t.x + first[i] * t.x_image, t.k, t.y + first[i] * t.y_image,
+                     streams()[i]);
+    }
+    for (int i = 0; i < STREAMS; i++)
+        copy_out(y + first[i] * t.y_image, t.y + first[i] * t.y_image,
+                 (first[i + 1] - first[i]) * t.y_image, streams()[i]);
+    cudaDeviceSynchronize();
+    cudaFreeHost(own);
+    return failed();
+}
+
+/* Rows of x with a pitch on the device, by two-dimensional copies; memory from the stream's pool. */
+__global__ void pitched(struct conv_shape shape, const float *x, size_t pitch, const float *k,
+                        float *y)
+{
+    SIZES;
+    const int b = blockIdx.z / M, m = blockIdx.z % M;
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    if (h >= H_out || w >= W_out)
+        return;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int p = 0; p < K; p++)
+            for (int q = 0; q < K; q++)
+                sum += x[((size_t)(b * C + c) * H + h + p) * pitch + w + q] * KK(m, c, p, q);
+    Y(b, m, h, w) = sum;
+}
+
+/* expect: pass */
+int right_pitched(ARGUMENTS)
+{
+    const struct tensors t = on_device(s);
+    const size_t pitch = (s->W + 31) / 32 * 32, rows = (size_t)s->C * s->H;
+    cudaMemcpy(t.k, k, t.k_all * sizeof(float), cudaMemcpyHostToDevice);
+    for (int b = 0; b < s->B; b += IMAGES) {
+        const cudaStream_t stream = streams()[b / IMAGES % STREAMS];
+        struct conv_shape part = *s;
+        float *padded;
+        part.B = b_end(s, b) - b;
+        if (cudaMallocAsync((void **)&padded, part.B * rows * pitch * sizeof(float), stream))
+            return 1;
+        cudaMemcpy2DAsync(padded, pitch * sizeof(float), x + b * t.x_image, s->W * sizeof(float),
+                          s->W * sizeof(float), part.B * rows, cudaMemcpyHostToDevice, stream);
+        pitched<<<tiles(s, 16, part.B * s->M), dim3(16, 16), 0, stream>>>(part, padded, pitch, t.k,
+                                                                          t.y + b * t.y_image);
+        copy_out(y + b * t.y_image, t.y + b * t.y_image, part.B * t.y_image, stream);
+        cudaFreeAsync(padded, stream);
+    }
+    cudaDeviceSynchronize();
+    return failed();
+}
+
+/* ---- without overlap ---- */
+
+/* expect: 0% of their time, copies overlapped */
+int one_stream(ARGUMENTS)
+{
+    const struct tensors t = on_device(s);
+    copy_in(t.k, k, t.k_all, streams()[0]);
+    for (int b = 0; b < s->B; b += IMAGES)
+        one_part(s, &t, x, y, b, streams()[0]);
+    cudaStreamSynchronize(streams()[0]);
+    return failed();
+}
+
+/* Several streams, but each waits for the one before. */
+/* expect: 0% of their time, copies overlapped */
+int streams_in_turn(ARGUMENTS)
+{
+    const struct tensors t = on_device(s);
+    cudaMemcpy(t.k, k, t.k_all * sizeof(float), cudaMemcpyHostToDevice);
+    for (int b = 0; b < s->B; b += IMAGES) {
+        one_part(s, &t, x, y, b, streams()[b / IMAGES % STREAMS]);
+        cudaStreamSynchronize(streams()[b / IMAGES % STREAMS]);
+    }
+    return failed();
+}
+
+/* The kernel overlaps a second copy of x, which nobody needs. */
+/* expect: 0% of their time, copies overlapped */
+int copies_for_nothing(ARGUMENTS)
+{
+    const struct tensors t = on_device(s);
+    float *other;
+    if (cudaMalloc((void **)&other, s->B * t.x_image * sizeof(float)))
+        return 1;
+    copy_in(t.k, k, t.k_all, streams()[0]);
+    copy_in(t.x, x, s->B * t.x_image, streams()[0]);
+    cudaDeviceSynchronize();
+    multiply(s, t.x, t.k, t.y, streams()[0]);
+    copy_in(other, x, s->B * t.x_image, streams()[1]);
+    cudaDeviceSynchronize();
+    copy_out(y, t.y, s->B * t.y_image, streams()[0]);
+    cudaDeviceSynchronize();
+    cudaFree(other);
+    return failed();
+}
+
+/* The kernel reads x and k and writes y where they are, over the bus. */
+/* expect: 0% of x, k and y were copied */
+int in_place(ARGUMENTS)
+{
+    multiply(s, x, k, y, 0);
+    cudaDeviceSynchronize();
+    return failed();
+}
+
+/* ---- work of the host ---- */
+
+/* expect: kernels did not compute */
+int on_host(ARGUMENTS)
+{
+    const struct conv_shape shape = *s;
+    const struct tensors t = on_device(s);
+    SIZES;
+    float *sums;
+    if (cudaMallocHost((void **)&sums, y_floats(s) * sizeof(float)))
+        return 1;
+    float *at = sums;
+    for (int b = 0; b < B; b++)
+        for (int m = 0; m < M; m++)
+            for (int h = 0; h < H_out; h++)
+                for (int w = 0; w < W_out; w++, at++) {
+                    *at = 0;
+                    for (int c = 0; c < C; c++)
+                        for (int p = 0; p < K; p++)
+                            for (int q = 0; q < K; q++)
+                                *at += X(b, c, h + p, w + q) * KK(m, c, p, q);
+                }
+    cudaMemcpy(t.x, x, B * t.x_image * sizeof(float), cudaMemcpyHostToDevice);
+    cudaMemcpy(t.k, k, t.k_all * sizeof(float), cudaMemcpyHostToDevice);
+    multiply(s, t.x, t.k, t.y, 0);
+    cudaMemcpy(t.y, sums, y_floats(s) * sizeof(float), cudaMemcpyHostToDevice);
+    cudaMemcpy(y, t.y, y_floats(s) * sizeof(float), cudaMemcpyDeviceToHost);
+    cudaFreeHost(sums);
+    return failed();
+}
+
+/* Through page-locked memory of its own. The page forbids it, because y does not come from the device. */
+/* expect: were not copied from where they are, or y not to where it belongs */
+int through_own_memory(ARGUMENTS)
+{
+    const struct tensors t = on_device(s);
+    float *own;
+    if (cudaMallocHost((void **)&own, (s->B * t.x_image + y_floats(s)) * sizeof(float)))
+        return 1;
+    memcpy(own, x, s->B * t.x_image * sizeof(float));
+    cudaMemcpy(t.k, k, t.k_all * sizeof(float), cudaMemcpyHostToDevice);
+    for (int b = 0; b < s->B; b += IMAGES)
+        one_part(s, &t, own, own + s->B * t.x_image, b, streams()[b / IMAGES % STREAMS]);
+    cudaDeviceSynchronize();
+    memcpy(y, own + s->B * t.x_image, y_floats(s) * sizeof(float));
+    cudaFreeHost(own);
+    return failed();
+}

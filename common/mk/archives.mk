@@ -25,12 +25,15 @@ deb: $(BUILD)/vprof vgpu profiler native ## a Debian package of vgpu-run and vpr
 TEST_NEEDS   += $(ARCHIVED_PROGRAMS) $(BUILD)/model-times
 TEST_SCRIPTS += common/mk/tests/handout.sh common/mk/tests/notebook.sh common/mk/tests/deb.sh
 
-.PHONY: bare-check workflow-check toolkits
+.PHONY: bare-check wheels-check workflow-check toolkits
 toolkits: $(BUILD)/grader $(BUILD)/runner $(BUILD)/confine vgpu ## try every toolkit of toolkits.tsv on the virtual GPU (TOOLKITS="12.4 13.5", KEPT=1, PAGE=1 writes its page)
 	$(Q)common/mk/tests/toolkits.sh $(if $(PAGE),--page) $(TOOLKITS)
 
 bare-check: ## prove the README's commands on a bare Debian, bootstrapped here by root (SUITE=bookworm RUN="make demo")
 	$(Q)common/mk/tests/bare.sh "$(or $(SUITE),bookworm)" "$(or $(RUN),make demo)"
+
+wheels-check: $(ARCHIVED_PROGRAMS) vgpu profiler ## grade, a class and both archives with NVIDIA's compiler from wheels alone
+	$(Q)CONVLAB_BUILD=$(BUILD) common/mk/tests/wheels.sh
 
 workflow-check: handout ## run the exported GitHub workflow in such a Debian, where it installs its compilers itself
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/export/tests/workflow-check.sh "$(or $(SUITE),bookworm)"

@@ -4,13 +4,13 @@ ARCHIVED_PROGRAMS := $(addprefix $(BUILD)/,grader runner confine compile-lab unp
 
 .PHONY: handout handout-check bundle
 handout: $(ARCHIVED_PROGRAMS) vgpu profiler ## the students' archive, without solutions: build/convlab-handout.tar.gz
-	$(Q)common/mk/pack.sh handout $(BUILD) $(BUILD)/convlab-handout.tar.gz
+	$(Q)MACHINE=$(MACHINE) common/mk/pack.sh handout $(BUILD) $(BUILD)/convlab-handout.tar.gz
 
 handout-check: $(ARCHIVED_PROGRAMS) vgpu profiler ## prove the students' archive with every milestone
 	$(Q)CONVLAB_BUILD=$(BUILD) common/mk/tests/handout.sh all
 
 bundle: $(ARCHIVED_PROGRAMS) vgpu profiler ## an archive for a machine with a GPU, gcc, make and nvcc: build/convlab-bundle.tar.gz
-	$(Q)common/mk/pack.sh bundle $(BUILD) $(BUILD)/convlab-bundle.tar.gz
+	$(Q)MACHINE=$(MACHINE) common/mk/pack.sh bundle $(BUILD) $(BUILD)/convlab-bundle.tar.gz
 
 .PHONY: modelled-times
 modelled-times: $(BUILD)/model-times vgpu reference ## model the references on all GPUs, for hand-outs: data/modelled-times.tsv (5 minutes)

@@ -2,7 +2,8 @@
 # The suite on 64-bit Arm, without such a machine: built by Debian's cross-compiler, its tests run under qemu-user.
 #
 #   arm64.sh root                       unpacks Debian's arm64 packages into build/arm64/root (apt; no root needed)
-#   arm64.sh run PROGRAM...             runs tests that were built into build/arm64/build, and grades m1
+#   arm64.sh run PROGRAM...             runs tests that were built into build/arm64/build, grades m1 and GPU milestones on
+#                                       the virtual GPU, and tries the students' archive
 #
 # `make arm64-check` does both, and builds in between. Programs that tests start are Arm programs, too. So that the
 # kernel starts them by qemu, they run in a user name space with a binfmt_misc of its own, which needs Linux 6.7.
@@ -10,7 +11,6 @@
 # It leaves out:
 #     lines of the list below            under qemu-user they show nothing, or take minutes
 #     native code of the virtual GPU     LLVM would have to be built for both machines
-#     CUDA programs                      nvcc compiles for the machine that it runs on
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 base=$top/build/arm64
@@ -84,6 +84,21 @@ grade() { # EXIT_STATUS LIBRARY
     [ $status -eq "$1" ]
 }
 
+# The students' archive, unpacked: m1's skeleton builds and fails, its reference passes. (The compiler is the cross one.)
+archive() {
+    rm -rf "$base/archive" && mkdir "$base/archive"
+    tar xzf "$CONVLAB_BUILD/convlab-handout.tar.gz" -C "$base/archive"
+    cd "$base/archive/convlab-handout"
+    for folder in labs reference; do
+        cp "$top/$folder/m1-cpu-conv/conv.c" labs/m1-cpu-conv/
+        make -s m1 NO_SANDBOX=1 LAB_CFLAGS=-O3 CC="aarch64-linux-gnu-gcc --sysroot=$root" || return 1
+        ./grader m1 --quick --images 10 --no-sandbox >"$base/graded.log" 2>&1 && status=0 || status=$?
+        echo "$folder: exit status $status: $(grep '^Score' "$base/graded.log" || tail -n 5 "$base/graded.log")"
+        [ $status = "$([ $folder = labs ] && echo 1 || echo 0)" ] || return 1
+    done
+    grep -q '(64-bit Arm)' README.md && build/vgpu-run --version
+}
+
 case ${1:-} in
 root) make_root ;;
 run)
@@ -95,7 +110,7 @@ run)
 inside)
     shift
     register
-    export QEMU_LD_PREFIX="$root" CONVLAB_BUILD=build/arm64/build
+    export QEMU_LD_PREFIX="$root" CONVLAB_BUILD="$top/build/arm64/build"
     failed=0
     for program; do
         echo "== ${program##*/}"
@@ -105,6 +120,8 @@ inside)
         echo "== m1, graded: ${graded#* }"
         grade "${graded%% *}" "$CONVLAB_BUILD/${graded#* }/libconv.so" || failed=$((failed + 1))
     done
+    echo "== the students' archive"
+    (archive) || failed=$((failed + 1))
     [ $failed -eq 0 ] || { echo "arm64-check: $failed failed" >&2; exit 1; }
     echo "arm64-check: all passed"
     ;;

@@ -11,6 +11,9 @@
 #   bundle    for a machine with a GPU: the references, the benchmark's sources and `make gpu-check`
 #
 # The archive unpacks into one folder, convlab-handout or convlab-bundle.
+#
+# For programs of another machine than this one the variables LDD, STRIP and SYSROOT name what lists a program's
+# libraries, what strips it, and the folder that holds those libraries; MACHINE is that machine, as uname says it.
 set -eu
 kind=$1 build=$2 archive=$3
 data=${CONVLAB_DATA:-/usr/share/datasets/fashion-mnist}
@@ -28,7 +31,7 @@ files_of() { git ls-files -- "$@" 2>/dev/null | grep . || find "$@" -type f; }
 
 # A library is copied if it is none of the C library's or the compiler's, which every machine has.
 shared_libraries() { # PROGRAM...
-    ldd "$@" | sed -n 's|.* => \(/[^ ]*\) .*|\1|p' | sort -u |
+    for program; do ${LDD:-ldd} "$program"; done | sed -n 's|.* => \(/[^ ]*\) .*|\1|p' | sort -u |
         grep -v -E '/(libc|libm|libdl|librt|libpthread|libgcc_s|libgomp|libstdc\+\+|ld-linux[^/]*)\.so'
 }
 
@@ -38,7 +41,8 @@ copy LICENSE data/modelled-times.tsv common/conv.h common/gemm.h common/mk/edito
 files_of data/models | while read -r f; do copy "$f"; done
 files_of docs | grep '\.md$\|\.ipynb$\|/images/' | grep -v 'results/\|virtual-gpu\|instructor\|architecture\|exports\|cluster\|gradebook\|sandbox\|cheats\|variants' | while read -r f; do copy "$f"; done
 files_of report-templates 2>/dev/null | while read -r f; do copy "$f"; done
-cp common/mk/archive-readme.md "$root/README.md"
+case ${MACHINE:-$(uname -m)} in x86_64) machine=x86-64 ;; aarch64) machine='64-bit Arm' ;; esac
+sed "s/MACHINE/${machine:-$MACHINE}/" common/mk/archive-readme.md >"$root/README.md"
 
 # The labs as handed out: what is generated and committed, not a working copy's attempts.
 files_of labs | grep -v '^labs/report/' | while read -r f; do copy "$f"; done
@@ -67,10 +71,10 @@ for p in grader runner confine compile-lab unpack-submission boxed vgpu-run vgpu
 done
 for p in $programs; do
     cp "$p" "$root/build/"
-    strip --strip-unneeded "$root/build/$(basename "$p")"
+    ${STRIP:-strip} --strip-unneeded "$root/build/$(basename "$p")"
 done
 cp -r "$build/vgpu" "$root/build/"
-[ -e "$root/build/vgpu/libvgpu-native.so" ] && strip --strip-unneeded "$root/build/vgpu/libvgpu-native.so"
+[ -e "$root/build/vgpu/libvgpu-native.so" ] && ${STRIP:-strip} --strip-unneeded "$root/build/vgpu/libvgpu-native.so"
 rm -rf "$root/build/vgpu/tests" "$root/build/vgpu/own-runtime" "$root/build/vgpu/coverage" "$root/build/vgpu/native" "$root"/build/vgpu/*.[cdoS] \
     "$root"/build/vgpu/*.inc "$root"/build/vgpu/*.tsv
 # The libraries that vprof loads into programs on a real GPU.
@@ -78,10 +82,10 @@ for library in "$build"/profiler/*.so; do
     [ -e "$library" ] || continue
     mkdir -p "$root/build/profiler"
     cp "$library" "$root/build/profiler/"
-    strip --strip-unneeded "$root/build/profiler/$(basename "$library")"
+    ${STRIP:-strip} --strip-unneeded "$root/build/profiler/$(basename "$library")"
 done
 # shellcheck disable=SC2086
-shared_libraries $programs | while read -r library; do cp -L "$library" "$root/build/shared/"; done
+shared_libraries $programs | while read -r library; do cp -L "${SYSROOT:-}$library" "$root/build/shared/"; done
 
 if [ "$kind" = bundle ]; then
     files_of reference grader/gpubench common/base common/exercise common/vendor common/mk/bench-gpu.mk common/mk/bench-gpu.sh \

@@ -180,14 +180,21 @@ check: $(TEST_PROGRAMS) $(PROGRAMS) reference $(TEST_NEEDS) ## run all tests wit
 # The same on 64-bit Arm: the whole suite is built, and the modules of which all runs under qemu-user are tested.
 ARM64_BUILD   := build/arm64/build
 ARM64_MODULES := $(filter-out $(LOADED),$(filter common/%,$(TEST_MODULES))) \
-                 $(addprefix grader/,course session compare paper profile plots export slurm sweep rank)
+                 $(addprefix grader/,course session compare paper profile plots report gradebook export slurm sweep rank)
+ARM64_ROOT    := $(CURDIR)/build/arm64/root
 ARM64_MAKE     = $(MAKE) --no-print-directory --silent BUILD=$(ARM64_BUILD) CUDA_HOME=$(CURDIR)/build/arm64/cuda LLVM= \
-                 CC='aarch64-linux-gnu-gcc --sysroot=$(CURDIR)/build/arm64/root'
-.PHONY: arm64-check
-arm64-check: ## build the suite for 64-bit Arm; run the tests of most modules and grade m1 under qemu-user
+                 CC='aarch64-linux-gnu-gcc --sysroot=$(ARM64_ROOT)' SYSROOT=$(ARM64_ROOT) STRIP=aarch64-linux-gnu-strip \
+                 LDD='qemu-aarch64 -L $(ARM64_ROOT) $(ARM64_ROOT)/lib/ld-linux-aarch64.so.1 --list'
+.PHONY: arm64-root arm64-handout arm64-check
+arm64-root:
 	@common/mk/setup.sh install arm64
 	$(Q)common/mk/arm64.sh root
 	$(Q)mkdir -p build/arm64/cuda && ln -sfn $(CUDA_HOME)/include build/arm64/cuda/include
+
+arm64-handout: arm64-root ## the students' archive for 64-bit Arm, built here: build/arm64/build/convlab-handout.tar.gz
+	+$(Q)$(ARM64_MAKE) handout
+
+arm64-check: arm64-handout ## build the suite for 64-bit Arm; run the tests of most modules, grade m1 and try the archive under qemu-user
 	+$(Q)$(ARM64_MAKE) LAB_CFLAGS=-O3 all $(TEST_PROGRAMS:$(BUILD)/%=$(ARM64_BUILD)/%) \
 	    $(ARM64_BUILD)/reference/m1/libconv.so $(ARM64_BUILD)/mutants/weights_flipped/libconv.so
 	$(Q)common/mk/arm64.sh run $(foreach m,$(ARM64_MODULES),$(ARM64_BUILD)/tests/$(subst /,-,$(m)))

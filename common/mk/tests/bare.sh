@@ -60,13 +60,20 @@ cd /
 umount -l /mnt
 exec sh /in-here.sh
 EOF
-begin=$(date +%s) status=0
-# shellcheck disable=SC2046
-env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" \
-    $(env | grep -E '^(PIP_[A-Z_]*|[a-z]*_proxy|[A-Z]*_PROXY|SSL_CERT_FILE)=[^ ]*$' || :) \
-    unshare --mount --pid --fork sh "$base/enter.sh" "$root" || status=$?
-times >"$base/times"
-echo "bare-check: $suite: $command: exit status $status after $(($(date +%s) - begin)) s; CPU time, user and system: $(tail -n 1 "$base/times")"
+begin=$(date +%s)
+# Each line with the second in which it came, to see what takes how long.
+{
+    status=0
+    # shellcheck disable=SC2046
+    env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" \
+        $(env | grep -E '^(PIP_[A-Z_]*|[a-z]*_proxy|[A-Z]*_PROXY|SSL_CERT_FILE)=[^ ]*$' || :) \
+        unshare --mount --pid --fork sh "$base/enter.sh" "$root" || status=$?
+    times >"$base/times"
+    echo $status >"$base/status"
+} 2>&1 | awk -v begin="$begin" '{ printf "%4d s  %s\n", systime() - begin, $0; fflush() }'
+status=$(cat "$base/status")
+echo "bare-check: $suite: $command: exit status $status after $(($(date +%s) - begin)) s; CPU time, user and system: $(tail -n 1 "$base/times");" \
+    "load of this machine: $(cut -d ' ' -f 1-3 /proc/loadavg)"
 [ "$status" = 0 ] || exit 1
 [ "$command" = 'make demo' ] || exit 0
 

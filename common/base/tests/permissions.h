@@ -1,0 +1,25 @@
+/** @file
+ * Lets a test that runs as root meet a file's permissions, as other users do. Changing the user would need another
+ * one to change to, which a user name space may not have.
+ */
+#ifndef CONVLAB_BASE_TESTS_PERMISSIONS_H
+#define CONVLAB_BASE_TESTS_PERMISSIONS_H
+
+#include <criterion/criterion.h>
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/** From now on permissions bind this thread, root's too. */
+static inline void permissions_bind(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2];
+    cr_assert_eq(syscall(SYS_capget, &header, data), 0);
+    const __u32 kept = ~(1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH | 1u << CAP_FOWNER);
+    data[0].effective &= kept;
+    data[0].permitted &= kept;
+    cr_assert_eq(syscall(SYS_capset, &header, data), 0);
+}
+
+#endif

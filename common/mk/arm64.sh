@@ -28,7 +28,7 @@ END
 
 # Debian's archive as apt reaches it here, with nothing installed: apt finds all that the packages need.
 make_root() {
-    packages="libc6-dev libgcc-s1 $(awk -F '\t' '$2 ~ /^header:/ && $3 ~ /^(build|test)$/ {print $1}' common/mk/packages.tsv | tr '\n' ' ')"
+    packages="libc6-dev libgcc-s1 libgomp1 $(awk -F '\t' '$2 ~ /^header:/ && $3 ~ /^(build|test|extra)$/ {print $1}' common/mk/packages.tsv | tr '\n' ' ')"
     [ "$(cat "$root.packages" 2>/dev/null)" = "$packages" ] && return 0
     command -v apt-get >/dev/null || { echo 'arm64-check: no apt: the libraries for 64-bit Arm come from Debian' >&2; exit 2; }
     rm -rf "$root" "$base/apt"
@@ -77,11 +77,27 @@ run_one() { # PROGRAM
 }
 
 # A right and a wrong convolution, graded. (The sandbox would have to find qemu in it.)
-grade() { # EXIT_STATUS LIBRARY
-    "$CONVLAB_BUILD/grader" m1 --lib "$2" --quick --images 10 --seed 1 --no-sandbox --report "$base/report" >"$base/graded.log" 2>&1
-    status=$?
+grade() { # MILESTONE EXIT_STATUS LIBRARY
+    "$CONVLAB_BUILD/grader" "$1" --lib "$3" --quick --images 10 --seed 1 --no-sandbox --report "$base/report" >"$base/graded.log" 2>&1 &&
+        status=0 || status=$?
     grep '^Score' "$base/graded.log" || tail -n 5 "$base/graded.log"
-    [ $status -eq "$1" ]
+    [ $status -eq "$2" ]
+}
+
+# A right and a wrong GPU program on the virtual GPU. nvcc compiles for another kind of machine if it is given that one's C++
+# compiler; it links our own runtime library.
+gpu_lab() { # SOURCE LIBRARY
+    cuda=$(common/mk/find-cuda.sh)
+    "$cuda/bin/nvcc" -ccbin aarch64-linux-gnu-g++ -std=c++17 -O3 -lineinfo -Icommon -I"$cuda/include" -cudart none -shared \
+        -Xcompiler -fPIC -arch=compute_75 "$1" -o "$2" -Xlinker "$CONVLAB_BUILD/vgpu/libcudart.so.13"
+}
+
+grade_gpu() {
+    mkdir -p "$base/labs"
+    right=grader/tests/textbook/m2_flat.cu
+    sed 's/acc += /acc -= /' $right >"$base/labs/wrong.cu"
+    gpu_lab $right "$base/labs/right.so" && gpu_lab "$base/labs/wrong.cu" "$base/labs/wrong.so" || return 1
+    grade m2 0 "$base/labs/right.so" && grade m2 1 "$base/labs/wrong.so"
 }
 
 # The students' archive, unpacked: m1's skeleton builds and fails, its reference passes. (The compiler is the cross one.)
@@ -118,8 +134,14 @@ inside)
     done
     for graded in "0 reference/m1" "1 mutants/weights_flipped"; do
         echo "== m1, graded: ${graded#* }"
-        grade "${graded%% *}" "$CONVLAB_BUILD/${graded#* }/libconv.so" || failed=$((failed + 1))
+        grade m1 "${graded%% *}" "$CONVLAB_BUILD/${graded#* }/libconv.so" || failed=$((failed + 1))
     done
+    if [ -x "$(common/mk/find-cuda.sh)/bin/nvcc" ]; then
+        echo '== m2, graded: right, wrong'
+        grade_gpu || failed=$((failed + 1))
+    else
+        echo 'skipped: m2, graded: no nvcc'
+    fi
     echo "== the students' archive"
     (archive) || failed=$((failed + 1))
     [ $failed -eq 0 ] || { echo "arm64-check: $failed failed" >&2; exit 1; }

@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "conv.h"
 #include "base/median.h"
+#include "exercise/exercise.h"
 #include "vendor/cudnn_conv.h"
 
 #include <stdbool.h>
@@ -33,6 +34,7 @@ struct bench_subject {
     char name[32];    /**< "m3", "cudnn", "cudnn-tf32" */
     char reason[400]; /**< why it is skipped; empty if it is not */
     double tolerance; /**< for nn_conv_tolerance(): of the milestone with its name, 0: float32's */
+    const struct exercise *exercise; /**< of the milestone with its name, else the convolution */
     bool is_cudnn;
     enum vn_math math; /**< of cuDNN */
     int (*conv)(const struct conv_shape *, const float *, const float *, float *);
@@ -60,7 +62,8 @@ enum st_code bench_subject_add_cudnn(struct bench_subjects *all, bool is_virtual
 void bench_subjects_prepare(struct bench_subjects *all, const struct conv_shape *shape,
                             const float *x, const float *k, float *y);
 
-/** Starts one run on the default stream. @return true, or false with @p why filled. */
+/** Starts one run on the default stream. A lab that gets host memory is given page-locked copies, and has
+ * ended. @return true, or false with @p why filled. */
 bool bench_subject_run(struct bench_subject *s, const struct conv_shape *shape, const float *x,
                        const float *k, float *y, char *why, size_t room);
 

@@ -48,7 +48,9 @@ struct run {
 static void take_line(void *context, const char *line)
 {
     struct run *run = context;
-    if (run->layers < LAYERS_MAX && sscanf(line, "Op Time: %lf", &run->op_time_s[run->layers]) == 1)
+    const bool copies = run->p->exercise && run->p->exercise->host_tensors;
+    if (run->layers < LAYERS_MAX && sscanf(line, copies ? "Layer Time: %lf" : "Op Time: %lf",
+                                           &run->op_time_s[run->layers]) == 1)
         run->layers++;
     sscanf(line, "Correctness: %lf", &run->correctness);
 }

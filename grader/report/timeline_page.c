@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_ROWS = 12000, MAX_STREAMS = 16, LANE_API = 0, LANE_COPIES, LANE_KERNELS };
+enum { MAX_ROWS = 12000, MAX_STREAMS = 16 };
 
 extern const char timeline_html[], timeline_js[], page_css[];
 
@@ -37,25 +37,42 @@ static unsigned long largest_trace(const char *folder)
 
 /* ---- data ------------------------------------------------------------------------------------- */
 
-/* Lanes: API calls, copies, and the kernels of each stream. */
-struct lanes {
-    size_t streams;
-    uint64_t stream[MAX_STREAMS];
+/* Lanes: API calls, the copies of each stream, and the kernels of each stream. */
+struct streams {
+    size_t n;
+    uint64_t number[MAX_STREAMS];
 };
 
-static int lane_of(struct lanes *l, const struct tr_row *row)
+struct lanes {
+    struct streams copies, kernels;
+};
+
+static size_t place_in(const struct streams *s, uint64_t number)
+{
+    size_t i = 0;
+    while (i < s->n && s->number[i] != number)
+        i++;
+    return i < MAX_STREAMS ? i : MAX_STREAMS - 1; /* the last lane is for the rest, too */
+}
+
+static struct lanes find_lanes(const struct tr_trace *trace, size_t n)
+{
+    struct lanes l = {0};
+    for (size_t i = 0; i < n; i++) {
+        const struct tr_row *row = &trace->rows[i];
+        struct streams *s = row->kind == TR_KERNEL ? &l.kernels : &l.copies;
+        if (row->kind != TR_API && place_in(s, row->stream) == s->n)
+            s->number[s->n++] = row->stream;
+    }
+    return l;
+}
+
+static size_t lane_of(const struct lanes *l, const struct tr_row *row)
 {
     if (row->kind == TR_API)
-        return LANE_API;
-    if (row->kind != TR_KERNEL)
-        return LANE_COPIES;
-    for (size_t i = 0; i < l->streams; i++)
-        if (l->stream[i] == row->stream)
-            return LANE_KERNELS + (int)i;
-    if (l->streams == MAX_STREAMS) /* the last lane is for the rest, too */
-        return LANE_KERNELS + MAX_STREAMS - 1;
-    l->stream[l->streams++] = row->stream;
-    return LANE_KERNELS + (int)l->streams - 1;
+        return 0;
+    return row->kind == TR_KERNEL ? 1 + l->copies.n + place_in(&l->kernels, row->stream)
+                                  : 1 + place_in(&l->copies, row->stream);
 }
 
 static void add_lane(cJSON *lanes, const char *name, const char *kind)
@@ -66,16 +83,23 @@ static void add_lane(cJSON *lanes, const char *name, const char *kind)
     cJSON_AddItemToArray(lanes, lane);
 }
 
+/* @param one  the name if there is one stream */
+static void add_streams(cJSON *lanes, const struct streams *s, const char *one, const char *name,
+                        const char *kind)
+{
+    char text[48];
+    for (size_t i = 0; i < s->n; i++) {
+        snprintf(text, sizeof text, "%s, stream %llu", name, (unsigned long long)s->number[i]);
+        add_lane(lanes, s->n > 1 ? text : one, kind);
+    }
+}
+
 static void add_lanes(cJSON *data, const struct lanes *l)
 {
     cJSON *lanes = cJSON_AddArrayToObject(data, "lanes");
     add_lane(lanes, "API calls", "api");
-    add_lane(lanes, "copies, fills", "copy");
-    for (size_t i = 0; i < l->streams; i++) {
-        char name[48];
-        snprintf(name, sizeof name, "kernels, stream %llu", (unsigned long long)l->stream[i]);
-        add_lane(lanes, l->streams > 1 ? name : "kernels", "kernel");
-    }
+    add_streams(lanes, &l->copies, "copies, fills", "copies", "copy");
+    add_streams(lanes, &l->kernels, "kernels", "kernels", "kernel");
 }
 
 /* The number of a name among those of the trace. */
@@ -90,9 +114,9 @@ static size_t name_number(cJSON *names, const char **known, size_t *n, const cha
 }
 
 /* [lane, name, begin, duration, bytes, "grid, block"] */
-static cJSON *row_of(const struct tr_row *row, int lane, size_t name)
+static cJSON *row_of(const struct tr_row *row, size_t lane, size_t name)
 {
-    const double numbers[] = {lane, (double)name, (double)row->start_ns,
+    const double numbers[] = {(double)lane, (double)name, (double)row->start_ns,
                               row->end_ns > row->start_ns ? (double)(row->end_ns - row->start_ns)
                                                           : 0};
     cJSON *to = cJSON_CreateDoubleArray(numbers, 4);
@@ -108,8 +132,8 @@ static cJSON *row_of(const struct tr_row *row, int lane, size_t name)
 
 static char *data_of(const struct tr_trace *trace, unsigned long images)
 {
-    struct lanes lanes = {0};
     const size_t n = trace->n < MAX_ROWS ? trace->n : MAX_ROWS;
+    const struct lanes lanes = find_lanes(trace, n);
     const char **known = calloc(n + 1, sizeof *known);
     cJSON *data = cJSON_CreateObject(), *names = cJSON_AddArrayToObject(data, "names"),
           *rows = cJSON_AddArrayToObject(data, "rows");
@@ -120,9 +144,8 @@ static char *data_of(const struct tr_trace *trace, unsigned long images)
     cJSON_AddNumberToObject(data, "cut", (double)(trace->n - n));
     for (size_t i = 0; known && i < n; i++) {
         const struct tr_row *row = &trace->rows[i];
-        const int lane = lane_of(&lanes, row);
-        cJSON_AddItemToArray(rows,
-                             row_of(row, lane, name_number(names, known, &name_count, row->name)));
+        cJSON_AddItemToArray(rows, row_of(row, lane_of(&lanes, row),
+                                          name_number(names, known, &name_count, row->name)));
     }
     add_lanes(data, &lanes);
     char *text = known ? cJSON_PrintUnformatted(data) : NULL;

@@ -23,6 +23,11 @@ Test(exercise, is_that_of_the_first_letter_or_of_the_name)
     cr_expect_str_eq(exercise_of("g3")->entry, "gemm_forward");
     cr_expect_eq(exercise_of("sgemm"), exercise_of("g12"));
     cr_expect_eq(exercise_of("convolution"), exercise_of("m1"));
+    cr_expect_str_eq(exercise_of("m13")->entry, "conv_forward_host");
+    cr_expect_eq(exercise_of("streams"), exercise_of("m13"));
+    cr_expect_eq(exercise_of("m130"), exercise_of("m1"), "its own is that of one milestone alone");
+    for (size_t i = 0; exercise_at(i); i++)
+        cr_expect_null(exercise_at(i)->milestone, "a letter's exercises are listed, not m13's");
     cr_expect_eq(exercise_of(NULL), exercise_at(0));
     cr_expect_eq(exercise_of("other"), exercise_at(0));
 }
@@ -61,6 +66,11 @@ Test(exercise, speaks_in_its_own_words)
     char page[] = "12 images: `B[k * N + n] * x` beside m2, --images; each convolution";
     exercise_say_page(exercise_of("g2"), page);
     cr_expect_str_eq(page, "12 rows: `B[k * N + n] * x` beside g2, --images; the product");
+    char layer[128] = "2.00 times the Op Time of m2; Op Times of conv_forward()";
+    exercise_say(exercise_of("m13"), layer, sizeof layer);
+    cr_expect_str_eq(
+        layer,
+        "2.00 times the Layer Time of the plain version; Layer Times of conv_forward_host()");
     char cut[8] = "a x b";
     exercise_say(exercise_of("g2"), cut, 4);
     cr_expect_str_eq(cut, "a B");

@@ -206,6 +206,18 @@ Test(views, of_the_timeline_have_each_row_in_its_lane)
     free(page), free(cards);
 }
 
+Test(views, of_the_timeline_have_a_lane_for_the_copies_of_each_stream)
+{
+    struct st_error err;
+    write_text("profile/trace-100.tsv", TRACE "copy_dtoh\t\t1\t5\t6000\t7000\t4000\t\t\n");
+    cr_assert_eq(gr_timeline_page_write(in_folder("."), &err), ST_OK, "%s", err.what);
+    char *page = read_text(GR_TIMELINE_PAGE);
+    expect_part(page, "[\"copies, stream 0\",\"copy\"],[\"copies, stream 5\",");
+    expect_part(page, "[2,3,6000,1000,4000]");
+    expect_part(page, "[3,1,3000,2000,0,\"2x1x1, 32x1x1\"]");
+    free(page);
+}
+
 Test(views, of_the_timeline_go_with_their_trace)
 {
     struct st_error err;

@@ -144,3 +144,88 @@ Test(op_time, needs_the_harness_own_calls)
                                 EVENT("900") DOWNLOADS),
                  -1, "somebody else's copy first");
 }
+
+/* ---- tensors in host memory ---- */
+
+/* @return the Layer Time in nanoseconds, -1 if it is refused. */
+static double layer_time_ns(const char *trace)
+{
+    struct gr_device_record r;
+    double s = -1e-9;
+    parse(&r, trace, "kernel\n");
+    bool good = gr_device_layer_time(&r, &s);
+    gr_device_record_free(&r);
+    return good ? s * 1e9 : -1;
+}
+
+Test(layer_time, lies_between_the_first_and_the_last_event)
+{
+    cr_assert_float_eq(layer_time_ns(HEAD EVENT("400") ROW("copy_htod", "", "1", "400", "450", "36")
+                                         EVENT("460") KERNEL("1", "500", "800")
+                                             ROW("copy_dtoh", "", "1", "820", "850", "32")
+                                                 EVENT("900")),
+                       500, 1e-6);
+}
+
+Test(layer_time, has_work_that_ends_later_or_is_done_outside)
+{
+    cr_assert_float_eq(
+        layer_time_ns(HEAD EVENT("400") ROW("copy_dtoh", "", "1", "820", "950", "32") EVENT("900")),
+        550, 1e-6);
+    cr_assert_float_eq(layer_time_ns(HEAD KERNEL("1", "100", "170") EVENT("400") EVENT("900")), 570,
+                       1e-6);
+    cr_assert_float_eq(layer_time_ns(HEAD EVENT("400") KERNEL("2", "0", "70") EVENT("900")), 570,
+                       1e-6);
+}
+
+Test(layer_time, is_that_of_the_first_connection_and_needs_two_events)
+{
+    cr_assert_float_eq(layer_time_ns(HEAD ROW("api", "cudaEventRecord", "2", "0", "10", "") EVENT(
+                           "400") EVENT("900") ROW("api", "cudaEventRecord", "2", "0", "20", "")),
+                       500, 1e-6);
+    cr_assert_eq(layer_time_ns(HEAD EVENT("400")), -1);
+    cr_assert_eq(layer_time_ns(HEAD), -1);
+}
+
+static struct gr_copies copies_of(const char *trace)
+{
+    struct gr_device_record r;
+    struct gr_copies copies;
+    parse(&r, trace, "kernel\n");
+    cr_assert(gr_device_copies(&r, &copies));
+    gr_device_record_free(&r);
+    return copies;
+}
+
+#define IN(start, end)  ROW("copy_htod", "", "1", start, end, "10")
+#define OUT(start, end) ROW("copy_dtoh", "", "1", start, end, "20")
+
+Test(copies, overlap_kernels_and_the_other_direction)
+{
+    /* in 0..100, kernel 50..250, out 200..400, in again 300..350 */
+    const struct gr_copies c =
+        copies_of(HEAD IN("0", "100") KERNEL("1", "50", "250") OUT("200", "400") IN("300", "350"));
+    cr_expect_eq(c.in_bytes, 20);
+    cr_expect_eq(c.out_bytes, 20);
+    cr_expect_eq(c.kernel_ns, 200);
+    cr_expect_eq(c.copy_ns, 100 + 200 + 50);
+    cr_expect_eq(c.overlapped_ns, 50 + 50 + 50 + 50, "%g", c.overlapped_ns);
+}
+
+Test(copies, one_after_the_other_do_not_overlap)
+{
+    const struct gr_copies c = copies_of(HEAD IN("0", "100") KERNEL("1", "100", "250") OUT(
+        "250", "400") ROW("copy_dtod", "", "1", "0", "400", "9"));
+    cr_expect_eq(c.copy_ns, 250);
+    cr_expect_eq(c.overlapped_ns, 0);
+    cr_expect_eq(copies_of(HEAD).copy_ns, 0);
+}
+
+Test(copies, of_one_direction_at_the_same_time_count_once)
+{
+    const struct gr_copies c = copies_of(HEAD IN("0", "100") IN("50", "150")
+                                             KERNEL("1", "50", "100") KERNEL("1", "60", "90"));
+    cr_expect_eq(c.copy_ns, 150);
+    cr_expect_eq(c.overlapped_ns, 50);
+    cr_expect_eq(c.kernel_ns, 50);
+}

@@ -325,3 +325,25 @@ Test(timing, uncertainty_does_not_mind_one_disturbed_time)
         gr_timing_add(&noisy, 1 + 0.2 * i);
     cr_assert_gt(gr_timing_uncertainty(&noisy), 0.05);
 }
+
+/* ---- from host memory to host memory ---- */
+
+Test(speed, of_streams_needs_their_technique)
+{
+    for (int overlaps = 0; overlaps < 2; overlaps++) {
+        struct grading g;
+        judged(&g, 0.5, 0);
+        struct gr_result *r = g.result;
+        g.milestone.exercise = exercise_of("m13");
+        r->inference[0].images = 1000;
+        for (size_t i = 0; i < r->timings; i++)
+            r->timing[i].shape.B = 1000;
+        struct gr_check *technique = gr_check_add(&g, "technique"), *check = &r->check[0];
+        gr_check_set(technique, overlaps ? GR_PASS : GR_FAIL, "as it may be");
+        gr_speed_check(&g);
+        cr_expect_eq(check->status, overlaps ? GR_PASS : GR_FAIL, "%s", check->message);
+        cr_expect(strstr(check->message, overlaps ? "0.50 times the Layer Time of the plain version"
+                                                  : "not compared: what overlapping gains"),
+                  "%s", check->message);
+    }
+}

@@ -102,9 +102,12 @@ marks = 18              # above the overview: the names of the windows
 left = 84; right = left + wide
 array kind_name[6] = ['API calls', 'copies to the GPU', 'copies from the GPU', 'copies on the GPU', 'fills', 'kernels']
 array kind_fill[6] = [fill_6, fill_2, fill_3, fill_7, fill_4, fill_8]
+# Copies to the GPU and from it may overlap: half a lane each.
+array kind_low[6] = [-0.38, 0.02, -0.38, -0.38, -0.38, -0.38]
+array kind_high[6] = [0.38, 0.38, -0.02, 0.38, 0.38, 0.38]
 key_rows = (words(kinds) + 1) / 2
 height = head + marks + (1 + windows) * (3 * lane + between) + row * names + key_height(key_rows)
-series(p, i) = sprintf("data using (column('panel')==%d&&column('kind')==%d?column('begin'):NaN):'lane':'begin':'end':(column('lane')-0.38):(column('lane')+0.38) with boxxyerror %s title '%s'", p, i - 1, kind_fill[i], p ? '' : kind_name[i])
+series(p, i) = sprintf("data using (column('panel')==%d&&column('kind')==%d?column('begin'):NaN):'lane':'begin':'end':(column('lane')%+g):(column('lane')%+g) with boxxyerror %s title '%s'", p, i - 1, kind_low[i], kind_high[i], kind_fill[i], p ? '' : kind_name[i])
 
 set border 1
 unset grid

@@ -43,7 +43,8 @@ wanted() { case " $parts " in *" $1 "*) true ;; *) false ;; esac }
 name=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
 to=$out/$(echo "$name" | sed 's/^NVIDIA //' | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
 mkdir -p "$to" || exit 2
-milestones=$(cd "$build/reference" && ls -d m[2-9] m[1-9][0-9] 2>/dev/null)
+# (m13 gets host memory, which conv_times does not give)
+milestones=$(cd "$build/reference" && ls -d m[2-9] m[1-9][0-9] 2>/dev/null | grep -vx m13)
 libraries=$(for m in $milestones; do echo "$build/reference/$m/libconv.so"; done)
 {
     printf 'what\tvalue\n'

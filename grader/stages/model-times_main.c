@@ -1,6 +1,6 @@
 /* Writes data/modelled-times.tsv (shipped_times.h), or measures rows of it again.
  *
- *     model-times >TABLE                    all profiles, milestones and layers
+ *     model-times >TABLE                    all profiles, milestones, layers; m13 and its plain version
  *     model-times MILESTONE >>TABLE         the rows of one milestone, without the head
  *     model-times --check MILESTONE IMAGES [TABLE]
  *                                           the rows of a milestone at so many images: exit status 1
@@ -26,12 +26,21 @@ enum { LAYERS = 5, MILESTONES = 98 };
 static const char default_profile[] = "h200";
 static const int small_images = 10; /* little enough for a test, of the default profile alone */
 
+/* The milestone of a row, and whether the row is of its plain version, "m13-plain". */
+static bool row_milestone(const char *row, char id[16])
+{
+    const size_t n = strcspn(row, "-");
+    snprintf(id, 16, "%.*s", (int)n, row);
+    return row[n] != '\0';
+}
+
 /* ---- one time -------------------------------------------------------------------------------- */
 
 static enum st_code measure(const char *profile, const char *milestone,
                             const struct conv_shape *shape, double *op_time_s, struct st_error *err)
 {
-    char device[64];
+    char device[64], id[16];
+    const bool plain = row_milestone(milestone, id);
     struct gr_options options = gr_options_default();
     struct grading g = {.options = &options, .result = calloc(1, sizeof *g.result), .out = stderr};
     struct gr_companion companion[GR_COMPANIONS];
@@ -39,7 +48,7 @@ static enum st_code measure(const char *profile, const char *milestone,
     struct rng rng = rng_make(1, 1);
     float *x = malloc(nn_conv_x_elems(shape) * sizeof *x), *k = malloc(nn_conv_k_elems(shape) * 4);
     snprintf(device, sizeof device, "virtual:%s", profile);
-    options.milestone = milestone;
+    options.milestone = id;
     options.device = device;
     options.reference = true;
     gr_companions_clear(companion);
@@ -58,7 +67,9 @@ static enum st_code measure(const char *profile, const char *milestone,
     conv.x = x;
     conv.k = k;
     if (!code &&
-        !gr_companion_model(&companion[0], &g, g.milestone.reference_library, &conv, op_time_s))
+        !gr_companion_model(&companion[0], &g,
+                            plain ? g.milestone.plain_library : g.milestone.reference_library,
+                            &conv, op_time_s))
         code = st_fail(err, ST_CHILD, "the reference of %s does not run on %s", milestone, device);
     gr_companions_end(companion);
     gr_grading_free(&g);
@@ -72,7 +83,9 @@ static enum st_code make_row(struct gr_shipped_time *row, char cuda[16],
                              char version[GR_VERSION_CHARS], struct st_error *err)
 {
     struct gr_milestone milestone;
-    enum st_code code = gr_milestone_find(&milestone, row->milestone, err);
+    char id[16];
+    row_milestone(row->milestone, id);
+    enum st_code code = gr_milestone_find(&milestone, id, err);
     gr_cuda_name(cuda);
     if (!code && !gr_shipped_version(milestone.reference_source, cuda, version))
         code = st_fail(err, ST_NOT_FOUND, "no reference of %s", row->milestone);
@@ -145,6 +158,18 @@ static bool suits(const char *profile, const struct gr_milestone *milestone)
             found >= needed);
 }
 
+/* @param milestone  or its plain version */
+static enum st_code write_milestone(FILE *out, const char *profile, const char *milestone,
+                                    struct st_error *err)
+{
+    char id[16];
+    row_milestone(milestone, id);
+    enum st_code code = ST_OK;
+    if (strcmp(profile, default_profile) == 0)
+        code = write_rows(out, profile, milestone, small_images, err);
+    return code ? code : write_rows(out, profile, milestone, exercise_of(id)->speed_size, err);
+}
+
 /* @param only  a milestone, NULL for all */
 static enum st_code write_profile(FILE *out, const char *profile, const char *only,
                                   struct st_error *err)
@@ -154,16 +179,16 @@ static enum st_code write_profile(FILE *out, const char *profile, const char *on
         const struct exercise *exercise = exercise_at((size_t)(i / MILESTONES));
         struct gr_milestone milestone;
         struct st_error ignored;
-        char id[8];
+        char id[8], plain[sizeof id + sizeof GR_PLAIN_SUFFIX];
         snprintf(id, sizeof id, "%c%d", exercise->letter, 2 + i % MILESTONES);
         if ((only && strcmp(id, only) != 0) || gr_milestone_find(&milestone, id, &ignored) ||
             !suits(profile, &milestone))
             continue;
         fprintf(stderr, "%s %s\n", profile, id);
-        if (strcmp(profile, default_profile) == 0)
-            code = write_rows(out, profile, id, small_images, err);
-        if (!code)
-            code = write_rows(out, profile, id, exercise->speed_size, err);
+        code = write_milestone(out, profile, id, err);
+        snprintf(plain, sizeof plain, "%s%s", id, GR_PLAIN_SUFFIX);
+        if (!code && milestone.exercise->plain_baseline)
+            code = write_milestone(out, profile, plain, err);
     }
     return code;
 }

@@ -174,7 +174,7 @@ double vg_proof_largest(const struct vg_device *d, size_t map)
 /* Neither pages nor caches are touched for words that had no origin. */
 static void set_origin(struct proof *p, size_t word, struct origin o)
 {
-    if (o.low || proof_known(p->global[word]))
+    if (proof_known(o) || proof_known(p->global[word]))
         p->global[word] = o;
     if (p->joins[word].count)
         p->joins[word] = (struct proof_joins){0};
@@ -357,6 +357,7 @@ void proof_copied(struct vg_device *d, struct vg_allocation *a, uint64_t to,
     }
     if (bytes % 4)
         set_origin(p, first + n, (struct origin){0});
+    proof_log_copied(p, to, bytes);
     note_seen(d, a, to, bytes);
 }
 

@@ -116,6 +116,7 @@ void proof_log_clear(struct proof_log *log)
 {
     log->count = 1;
     log->launch_count = 0;
+    log->copied = 0;
     log->full = false;
     log->found_count = 0;
 }
@@ -141,11 +142,22 @@ enum st_code vg_proof_follow(struct vg_device *d, size_t output, struct st_error
     return ST_OK;
 }
 
+static uint64_t output_address(const struct proof *p)
+{
+    return p->tensor[VG_PROOF_Y].address + 4 * p->log->output;
+}
+
+void proof_log_copied(struct proof *p, uint64_t to, size_t bytes)
+{
+    if (p->log && output_address(p) - to < bytes)
+        p->log->copied = p->global[(output_address(p) - VG_GLOBAL_BASE) / 4].step;
+}
+
 static bool writes_output(const struct proof *p, const struct proof_log_entry *e)
 {
-    const struct proof_tensor *y = &p->tensor[VG_PROOF_Y];
     return (e->kind == VG_PROOF_STORE || e->kind == VG_PROOF_ATOMIC_ADD) &&
-           e->space == PTX_SPACE_GLOBAL && e->address == y->address + 4 * p->log->output;
+           e->space == PTX_SPACE_GLOBAL &&
+           (e->address == output_address(p) || e == &p->log->entries[p->log->copied]);
 }
 
 /* Later entries come from earlier ones only. */

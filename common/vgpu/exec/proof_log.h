@@ -56,7 +56,8 @@ struct proof_log_launch {
 };
 
 struct proof_log {
-    size_t output; /**< which element of y is followed */
+    size_t output;   /**< which element of y is followed */
+    uint32_t copied; /**< the entry whose value a copy between memories brought there last, or 0 */
     struct proof_log_entry *entries;
     size_t count, room; /**< entry 0 stands for none */
     struct proof_log_launch *launches;
@@ -82,6 +83,8 @@ uint32_t proof_log_compute(const struct vg_warp *w, const struct ir_insn *in, ui
                            enum vg_proof_step_kind kind, const struct proof_log_operand operand[3]);
 /** A launch starts. @return false without memory. */
 bool proof_log_launch(struct proof *p, const struct vg_launch *launch);
+/** Words with their origins were copied to these bytes of global memory. */
+void proof_log_copied(struct proof *p, uint64_t to, size_t bytes);
 /** Empties the log. */
 void proof_log_clear(struct proof_log *log);
 /** Releases it; NULL is allowed. */

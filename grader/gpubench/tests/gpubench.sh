@@ -40,7 +40,7 @@ variants=$(cd "$build/variants" && echo *.so | sed 's/\.so//g')
     cut="$build/mutants_cuda/last_row_missing/libconv.so" \
     stale="$build/mutants_cuda/not_cleared/libconv.so" \
     m12="$build/reference/m12/libconv.so" float32="$build/reference/m12/libconv.so" \
-    absent="$scratch/absent.so" >"$scratch/said" 2>&1
+    m13="$build/reference/m13/libconv.so" absent="$scratch/absent.so" >"$scratch/said" 2>&1
 status=$?
 
 claim 'a right library is measured' is ok "$(cell right status)"
@@ -51,11 +51,15 @@ claim 'a wrong subject has no time' is '' "$(cell cut median_ms)"
 claim 'the exit status says that something was wrong' is 1 "$status"
 claim 'a milestone is judged by the tolerance of its rubric' is ok "$(cell m12 status)"
 claim 'others by that of float32' is wrong "$(cell float32 status)"
+claim 'a milestone that copies by itself is left to the grader' is skip "$(cell m13 status)"
+claim 'as the reason says' is 'gets host memory: its Layer Times are taken by grader m13' "$(cell m13 note)"
 claim 'a library that is not there is skipped' is skip "$(cell absent status)"
 claim 'cuDNN is skipped on the virtual GPU' is skip "$(cell cudnn status)"
 claim 'with the reason' is 'cuDNN does not run on the virtual GPU' "$(cell cudnn note)"
 claim 'sums leave out what was not measured' is '2 right' \
     "$(awk -F '\t' '$1 == "one-layer" {print $2, $3}' "$scratch/out/totals.tsv" | grep -v "m12\|$(echo "$variants" | sed 's/ /\\|/g')")"
+claim 'its unit shapes are right from and to host memory' sh -c \
+    "'$build/vgpu-run' '$build/gpushapes' m13='$build/reference/m13/libconv.so' | grep -q '^60	60	'"
 claim 'there are variants of the sum' test "$(echo "$variants" | wc -w)" -ge 13
 for v in $variants; do claim "variant $v is right" is ok "$(cell "$v" status)"; done
 

@@ -3,6 +3,7 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
+#include "base/tests/test_text.h"
 #include "vgpu/gpus/gpu_profile.h"
 
 #include <criterion/criterion.h>
@@ -22,13 +23,14 @@ static struct tr_trace trace_of(const char *rows)
     return trace;
 }
 
+#define GOLDEN "common/analysis/tests/golden/"
+
 static struct vg_profile h200(void)
 {
-    char folder[PATH_MAX];
     struct vg_profile gpu;
     struct st_error err;
-    path_format(folder, sizeof folder, "%s/common/vgpu/gpus", checkout_root(&err));
-    cr_assert_eq(vg_profile_read(&gpu, folder, "h200", &err), ST_OK, "%s", err.what);
+    cr_assert_eq(vg_profile_read(&gpu, checkout_file("common/vgpu/gpus"), "h200", &err), ST_OK,
+                 "%s", err.what);
     return gpu;
 }
 
@@ -284,32 +286,21 @@ Test(limiter, of_an_empty_kernel_is_no_division_by_zero)
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-static void put(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-    cr_assert(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 Test(lines, bring_their_text_and_a_table_of_another_kind_is_refused)
 {
-    char source[] = "/tmp/convlab-analysis-XXXXXX", golden[PATH_MAX], *text, *at;
+    char source[] = "/tmp/convlab-analysis-XXXXXX", *text, *at;
     struct st_error err;
     struct tr_trace t;
     struct tsv counters;
     struct an_lines lines;
-    size_t bytes;
     close(mkstemp(source));
     char *code = calloc(300, 48);
     for (int i = 1; i < 300; i++) /* with what could steer a terminal, and no UTF-8 */
         sprintf(code + strlen(code), "\tline(%d);\t\xc2\x9b\x1b\xe2\x80\xae\xff\n", i);
-    put(source, code);
+    cr_assert_eq(file_write(source, code, strlen(code), &err), ST_OK);
     free(code);
-    path_format(golden, sizeof golden, "%s/common/analysis/tests/golden/counters-2.tsv",
-                checkout_root(&err));
-    cr_assert_eq(file_read(golden, 1 << 20, &text, &bytes, &err), ST_OK);
-    char *moved = calloc(2, bytes), *to = moved;
+    text = text_of_file(checkout_file(GOLDEN "counters-2.tsv"));
+    char *moved = calloc(2, strlen(text)), *to = moved;
     for (char *rest = text; (at = strstr(rest, "nowhere/m6-fused/conv.cu"));
          rest = at + strlen("nowhere/m6-fused/conv.cu"))
         to += sprintf(to, "%.*s%s", (int)(at - rest), rest, source);
@@ -319,9 +310,7 @@ Test(lines, bring_their_text_and_a_table_of_another_kind_is_refused)
     free(text);
     cr_assert_eq(tsv_parse(moved, strlen(moved), "counters", &counters, &err), ST_OK, "%s %s",
                  err.what, err.where);
-    path_format(golden, sizeof golden, "%s/common/analysis/tests/golden/trace-2.tsv",
-                checkout_root(&err));
-    cr_assert_eq(tr_read(golden, &t, &err), ST_OK);
+    cr_assert_eq(tr_read(checkout_file(GOLDEN "trace-2.tsv"), &t, &err), ST_OK);
     cr_assert_eq(an_lines_rank(&lines, &t, &counters, NULL, &err), ST_OK, "%s", err.what);
     cr_assert(lines.n > 10);
     double sum = 0;
@@ -369,52 +358,41 @@ static const struct {
               {"resources.tsv", an_resources_tsv_header, an_resources_tsv},
               {"lines.tsv", an_lines_tsv_header, an_lines_tsv}};
 
-static void compare(const char *folder, const char *name, char *text)
+static void compare(const char *name, char *text)
 {
-    char path[PATH_MAX], *expected;
-    struct st_error err;
-    size_t bytes;
-    path_format(path, sizeof path, "%s/%s", folder, name);
-    if (getenv("CONVLAB_ACCEPT"))
-        put(path, text);
-    cr_assert_eq(file_read(path, 1 << 20, &expected, &bytes, &err), ST_OK, "%s", path);
-    cr_expect_str_eq(text, expected, "%s", name);
-    free(expected);
+    char path[PATH_MAX];
+    path_format(path, sizeof path, GOLDEN "%s", name);
+    expect_golden(checkout_file(path), text);
     free(text);
 }
 
 Test(golden, tables_and_text_of_a_small_trace)
 {
     static const size_t sizes[] = {2, 20};
-    char folder[PATH_MAX], profiles[PATH_MAX], path[PATH_MAX], counters[PATH_MAX];
+    const char *folder = checkout_file(GOLDEN);
+    char profiles[PATH_MAX], path[PATH_MAX], counters[PATH_MAX], *text;
     struct an_analysis a[2];
     struct tr_trace t[2];
     struct st_error err;
-    char *text;
-    size_t bytes;
-    path_format(folder, sizeof folder, "%s/common/analysis/tests/golden", checkout_root(&err));
-    path_format(profiles, sizeof profiles, "%s/common/vgpu/gpus", checkout_root(&err));
+    strcpy(profiles, checkout_file("common/vgpu/gpus"));
     for (int i = 0; i < 2; i++) {
-        path_format(path, sizeof path, "%s/trace-%zu.tsv", folder, sizes[i]);
-        path_format(counters, sizeof counters, "%s/counters-%zu.tsv", folder, sizes[i]);
+        path_format(path, sizeof path, "%strace-%zu.tsv", folder, sizes[i]);
+        path_format(counters, sizeof counters, "%scounters-%zu.tsv", folder, sizes[i]);
         cr_assert_eq(tr_read(path, &t[i], &err), ST_OK, "%s", err.what);
         cr_assert_eq(an_analyse(&a[i], &t[i], profiles, counters, NULL, &err), ST_OK, "%s",
                      err.what);
         cr_expect(a[i].has_gpu, "the trace names its GPU");
     }
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
-        FILE *out = open_memstream(&text, &bytes);
-        tables[k].header(out);
-        for (int i = 0; i < 2; i++)
-            tables[k].rows(out, &a[i], sizes[i]);
-        fclose(out);
-        compare(folder, tables[k].name, text);
+        PRINTED(text, {
+            tables[k].header(out);
+            for (int i = 0; i < 2; i++)
+                tables[k].rows(out, &a[i], sizes[i]);
+        });
+        compare(tables[k].name, text);
     }
-    FILE *out = open_memstream(&text, &bytes);
-    an_print(out, &a[1], 1);
-    an_print(out, &a[1], 0);
-    fclose(out);
-    compare(folder, "analysis.txt", text);
+    PRINTED(text, an_print(out, &a[1], 1); an_print(out, &a[1], 0));
+    compare("analysis.txt", text);
     for (int i = 0; i < 2; i++) {
         an_free(&a[i]);
         tr_free(&t[i]);
@@ -486,16 +464,13 @@ Test(golden, kernels_that_ncu_measured_are_limited_by_what_their_names_say)
 
 Test(golden, a_trace_that_was_cut_off_is_analysed_up_to_there)
 {
-    char path[PATH_MAX], *text;
+    char *text = text_of_file(checkout_file(GOLDEN "trace-2.tsv"));
+    const size_t half = strlen(text) / 2;
     struct tr_trace t;
     struct an_analysis a;
     struct st_error err;
-    size_t bytes;
-    path_format(path, sizeof path, "%s/common/analysis/tests/golden/trace-2.tsv",
-                checkout_root(&err));
-    cr_assert_eq(file_read(path, 1 << 20, &text, &bytes, &err), ST_OK);
-    text[bytes / 2] = '\0';
-    cr_assert_eq(tr_parse(text, bytes / 2, "trace", &t, &err), ST_OK);
+    text[half] = '\0';
+    cr_assert_eq(tr_parse(text, half, "trace", &t, &err), ST_OK);
     cr_expect(t.truncated[0]);
     cr_assert_eq(an_analyse(&a, &t, NULL, NULL, NULL, &err), ST_OK);
     cr_expect(a.launches.n >= 1);

@@ -1,5 +1,6 @@
 /* A table of options: what each kind of row stores, and the one line about what is wrong. */
 #include "base/option_table.h"
+#include "base/tests/test_text.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -139,10 +140,8 @@ Test(option_table, lists_what_help_shows)
         {.value = "folder", OPTION_OPERAND(struct arguments, folder)},
         {0}};
     char *text;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-    options_list(out, &(struct option_table){.rows = rows, .operands = "DIR\nother ..."});
-    fclose(out);
+    const struct option_table table = {.rows = rows, .operands = "DIR\nother ..."};
+    PRINTED(text, options_list(out, &table));
     cr_expect_str_eq(text, "on\to\tDEVICE\tcpu gpu\twhere\n"
                            "at\t\tDEVICE\tcpu gpu\twhere\n"
                            "quick\t\t\t\tless\n"

@@ -1,5 +1,6 @@
 /* Templates of pages. */
 #include "base/page_template.h"
+#include "base/tests/test_text.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -9,11 +10,8 @@
 static void expect(const char *template, const char *expected)
 {
     char *text, room[PAGE_NAME_CHARS];
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-    for (const char *at = template, *name; (name = page_template_next(out, &at, room));)
-        fprintf(out, "[%s]", name);
-    fclose(out);
+    PRINTED(text, for (const char *at = template, *name;
+                       (name = page_template_next(out, &at, room));) fprintf(out, "[%s]", name));
     cr_expect_str_eq(text, expected);
     free(text);
 }

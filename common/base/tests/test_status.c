@@ -1,4 +1,5 @@
 #include "base/status.h"
+#include "base/tests/test_text.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -8,12 +9,8 @@
 /* st_print()'s output; the caller frees it. */
 static char *printed(const struct st_error *err)
 {
-    char *text = NULL;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-    cr_assert(out);
-    st_print(out, "program", err);
-    fclose(out);
+    char *text;
+    PRINTED(text, st_print(out, "program", err));
     return text;
 }
 

@@ -1,6 +1,7 @@
 #include "base/tsv.h"
 
 #include "base/tests/temp_folder.h"
+#include "base/tests/test_text.h"
 
 #include <string.h>
 
@@ -37,11 +38,8 @@ Test(tsv, a_table_reads_back_as_written_whatever_its_fields_hold)
 Test(tsv, one_row_is_one_line)
 {
     const char *const fields[] = {"a\nb", "c"};
-    char *text = NULL;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-    tsv_write_row(out, 2, fields);
-    fclose(out);
+    char *text;
+    PRINTED(text, tsv_write_row(out, 2, fields));
     cr_expect_str_eq(text, "a\\nb\tc\n");
     free(text);
 }

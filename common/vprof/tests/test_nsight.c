@@ -19,16 +19,13 @@
 
 static void print_and_compare(const char *trace, const char *options, const char *golden)
 {
-    char command[512], log[] = "/tmp/convlab-nsight-XXXXXX", out[4096], *printed, *expected;
-    size_t bytes;
+    char command[512], log[] = "/tmp/convlab-nsight-XXXXXX", out[4096], *printed;
     close(mkstemp(log));
     snprintf(command, sizeof command, "-q -i %s --log-file %s %s", trace, log, options);
     cr_expect_eq(tool_run("vprof", out, sizeof out, command), 0, "%s", out);
-    cr_assert_eq(file_read(log, 1 << 20, &printed, &bytes, NULL), ST_OK);
-    cr_assert_eq(file_read(golden, 1 << 20, &expected, &bytes, NULL), ST_OK);
-    cr_expect_str_eq(printed, expected, "%s: %s", options, golden);
+    printed = text_of_file(log);
+    expect_golden(golden, printed);
     free(printed);
-    free(expected);
     unlink(log);
 }
 
@@ -268,14 +265,13 @@ Test(ncu_page, of_an_h200_is_ncus)
     struct tr_trace t;
     struct st_error err;
     int error_code;
-    size_t bytes;
     close(mkstemp(trace));
     read_h200(&gpu);
     cr_assert_eq(ncu_read(GOLDEN "ncu-h200-raw.csv", trace, &error_code, &err), ST_OK, "%s",
                  err.what);
     cr_assert_eq(tr_read(trace, &t, &err), ST_OK, "%s", err.what);
     const struct ncu_run with_profile = {&t, &gpu}, without = {&t, NULL};
-    cr_assert_eq(file_read(GOLDEN "ncu-h200.txt", 1 << 20, &expected, &bytes, NULL), ST_OK);
+    expected = text_of_file(GOLDEN "ncu-h200.txt");
     for (int i = 0; i < 2; i++) {
         PRINTED(text, cr_assert_eq(ncu_print(out, i ? &without : &with_profile, NULL, false, &err),
                                    ST_OK));
@@ -284,7 +280,7 @@ Test(ncu_page, of_an_h200_is_ncus)
     }
     free(expected);
     /* (of CSV, the columns behind ID, Process ID and Process Name) */
-    cr_assert_eq(file_read(GOLDEN "ncu-h200.csv", 1 << 20, &expected, &bytes, NULL), ST_OK);
+    expected = text_of_file(GOLDEN "ncu-h200.csv");
     PRINTED(text, cr_assert_eq(ncu_print(out, &without, NULL, true, &err), ST_OK));
     char *at = expected, *line = text;
     for (; *at && *line; at += strcspn(at, "\n") + 1, line += strcspn(line, "\n") + 1) {

@@ -318,12 +318,11 @@ Test(chrome, is_json_with_an_event_for_each_row)
     struct tr_trace trace;
     struct st_error err;
     char path[] = "/tmp/convlab-chrome-XXXXXX", *text;
-    size_t bytes;
     close(mkstemp(path));
     cr_assert_eq(tr_parse(t.text, t.bytes, "trace", &trace, &err), ST_OK);
     trace.command = "./a \"b\" \\ \n \xc3\xbc \xff \xed\xa0\x80 \xc3";
     cr_assert_eq(chrome_write(&trace, path, &err), ST_OK);
-    cr_assert_eq(file_read(path, 1 << 20, &text, &bytes, &err), ST_OK);
+    text = text_of_file(path);
     cJSON *json = cJSON_Parse(text);
     cr_assert(json, "%s", text);
     const cJSON *events = cJSON_GetObjectItem(json, "traceEvents");

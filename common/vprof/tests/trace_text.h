@@ -2,6 +2,7 @@
 #ifndef CONVLAB_TRACE_TEXT_H
 #define CONVLAB_TRACE_TEXT_H
 
+#include "base/tests/test_text.h"
 #include "trace/trace.h"
 
 #include <criterion/criterion.h>
@@ -44,14 +45,5 @@ static inline struct tr_trace trace_end(struct trace_text *t)
     cr_assert_eq(tr_parse(t->text, t->bytes, "trace", &trace, &err), ST_OK, "%s", err.what);
     return trace;
 }
-
-/* A function's output, as malloc'd text. */
-#define PRINTED(to, call)                                                                          \
-    do {                                                                                           \
-        size_t printed_bytes;                                                                      \
-        FILE *out = open_memstream(&(to), &printed_bytes);                                         \
-        call;                                                                                      \
-        fclose(out);                                                                               \
-    } while (0)
 
 #endif

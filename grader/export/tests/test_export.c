@@ -4,6 +4,7 @@
 #include "base/printable.h"
 #include "base/checkout.h"
 #include "base/files.h"
+#include "base/tests/test_text.h"
 #include "grader/export/autograders.h"
 #include "grader/export/export_formats.h"
 #include "grader/export/from_gradebook.h"
@@ -21,15 +22,6 @@ static const struct gx_options options = {.visibility = "visible", .stdout_visib
 
 /* ---- validators ------------------------------------------------------------------------------ */
 
-static char *read_all(const char *path)
-{
-    char *text;
-    size_t bytes;
-    struct st_error err;
-    cr_assert_eq(file_read(path, 1 << 20, &text, &bytes, &err), ST_OK, "%s", path);
-    return text;
-}
-
 static const char *format_path(const char *name)
 {
     static char path[PATH_MAX];
@@ -41,7 +33,7 @@ static bool schema_says(const char *format, const cJSON *value, char *why, size_
 {
     char name[64];
     snprintf(name, sizeof name, "%s.schema.json", format);
-    char *text = read_all(format_path(name));
+    char *text = text_of_file(format_path(name));
     cJSON *schema = cJSON_Parse(text);
     cr_assert(schema, "%s is not JSON", name);
     bool good = value && schema_accepts(schema, value, why, room);
@@ -142,7 +134,7 @@ Test(exports, wrong_examples_are_rejected)
         if (strcmp(format, "junit") == 0 && !have_xmllint())
             continue;
         snprintf(name, sizeof name, "wrong/%s", entry->d_name);
-        char *text = read_all(format_path(name));
+        char *text = text_of_file(format_path(name));
         cr_expect_not(is_valid(format, text, why, sizeof why), "%s is accepted", entry->d_name);
         free(text);
         examples++;
@@ -293,7 +285,7 @@ Test(exports, the_documentation_lists_the_formats)
 {
     char path[PATH_MAX];
     path_format(path, sizeof path, "%s/docs/exports.md", checkout_root(NULL));
-    char *text = read_all(path);
+    char *text = text_of_file(path);
     size_t formats = 0;
     for (const struct gx_format *f = gx_formats; f->name; f++, formats++) {
         char name[32];
@@ -546,7 +538,7 @@ Test(exports, a_gradebook_gives_the_same_records)
 /* A file that is written for a platform, as it is read there. */
 static char *valid_file(const char *format, const char *name)
 {
-    char why[512], *text = read_all(temp_path(name));
+    char why[512], *text = text_of_file(temp_path(name));
     cr_expect(is_valid(format, text, why, sizeof why), "%s\n%s", why, text);
     return text;
 }
@@ -575,12 +567,13 @@ Test(exports, questions_are_those_of_prairielearn)
     struct st_error err;
     struct gx_autograder of = {.milestone = "m3", .options = "", .image = "example/convlab:2026"};
     cr_assert_eq(gx_prairielearn_question(&of, temp_path(""), &err), ST_OK, "%s", err.what);
-    char *text = valid_file("question", "info.json"), *html = read_all(temp_path("question.html"));
+    char *text = valid_file("question", "info.json"),
+         *html = text_of_file(temp_path("question.html"));
     cr_expect(strstr(text, "\"image\":\t\"example/convlab:2026\""), "%s", text);
     cr_expect(strstr(html, "<pl-file-upload file-names=\"conv.cu\">"), "%s", html);
     free(html);
     cr_assert_eq(gx_prairielearn_question(&of, temp_path(""), &err), ST_OK);
-    char *again = read_all(temp_path("info.json"));
+    char *again = text_of_file(temp_path("info.json"));
     cr_expect_str_eq(again, text, "another uuid would be another question");
     free(again);
     of.milestone = "m1";

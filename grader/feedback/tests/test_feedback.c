@@ -1,6 +1,7 @@
 /* Pages for students and instructors: what is in them, and what must not be. */
 #include "base/checkout.h"
 #include "base/files.h"
+#include "base/tests/test_text.h"
 #include "grader/feedback/feedback.h"
 #include "grader/feedback/overview.h"
 
@@ -230,11 +231,8 @@ Test(feedback, paths_lose_their_folders)
                                           {"a/b and 1/2 or / here", "a/b and 1/2 or / here"},
                                           {"(/etc/passwd)", "(passwd)"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *text = NULL;
-        size_t bytes;
-        FILE *out = open_memstream(&text, &bytes);
-        fb_put_without_paths(out, rows[i][0]);
-        fclose(out);
+        char *text;
+        PRINTED(text, fb_put_without_paths(out, rows[i][0]));
         cr_expect_str_eq(text, rows[i][1]);
         free(text);
     }
@@ -243,7 +241,7 @@ Test(feedback, paths_lose_their_folders)
 /* The pages beside harness.html, which makes the claims. */
 Test(feedback, a_browser_shows_sorts_and_filters, .init = begin, .fini = end, .timeout = 90)
 {
-    char command[6 * PATH_MAX], out[PATH_MAX], *dom;
+    char command[6 * PATH_MAX], out[PATH_MAX];
     size_t bytes;
     struct st_error err;
     if (system("command -v chromium >/dev/null 2>&1") != 0)
@@ -267,7 +265,7 @@ Test(feedback, a_browser_shows_sorts_and_filters, .init = begin, .fini = end, .t
         "--window-size=1400,1000 --dump-dom 'file://%s/harness.html' >'%s/dom' 2>'%s/log'",
         checkout_root(NULL), folder, folder, folder, folder, folder, folder);
     cr_assert_eq(system(command), 0);
-    cr_assert_eq(file_read(in_folder("dom"), 1 << 20, &dom, &bytes, NULL), ST_OK);
+    char *dom = text_of_file(in_folder("dom"));
     char *result = strstr(dom, "<pre id=\"result\">");
     cr_assert(result, "%s", dom);
     result[strcspn(result, "/")] = '\0';

@@ -1,6 +1,7 @@
 #include "base/checkout.h"
 #include "base/tests/permissions.h"
 #include "base/files.h"
+#include "base/tests/test_text.h"
 #include "grader/gradebook/gradebook_parts.h"
 #include "grader/gradebook/tests/gradebook_rows.h"
 
@@ -164,16 +165,6 @@ Test(gradebook, of_a_newer_version_is_refused)
 }
 
 /* The whole text of a file beside this one. */
-static char *read_beside(const char *name)
-{
-    struct st_error err;
-    char path[PATH_MAX], *text;
-    size_t bytes;
-    path_format(path, sizeof path, "%s/grader/gradebook/tests/%s", checkout_root(&err), name);
-    cr_assert_eq(file_read(path, 1 << 20, &text, &bytes, &err), ST_OK, "%s", err.what);
-    return text;
-}
-
 static void expect_whole_schema(const char *path)
 {
     sqlite3 *db;
@@ -186,7 +177,7 @@ static void expect_whole_schema(const char *path)
 
 Test(gradebook, of_an_older_version_is_brought_up_to_date_and_copied)
 {
-    char *old = read_beside("version-1.sql");
+    char *old = text_of_file(checkout_file("grader/gradebook/tests/version-1.sql"));
     run_sql(old);
     free(old);
     expect_refused(GB_READ, ST_BAD_FORMAT, "older version");
@@ -212,7 +203,7 @@ Test(gradebook, of_an_older_version_is_brought_up_to_date_and_copied)
 
 Test(gradebook, of_an_older_version_stays_as_it_is_if_it_cannot_be_copied)
 {
-    char *old = read_beside("version-1.sql");
+    char *old = text_of_file(checkout_file("grader/gradebook/tests/version-1.sql"));
     run_sql(old);
     free(old);
     cr_assert_eq(mkdir(temp_path("class.db.version-1.tmp"), 0777), 0);
@@ -312,14 +303,8 @@ Test(gradebook, changes_and_numbers_are_of_the_rows_that_were_named)
 
 Test(gradebook, every_table_is_in_its_page)
 {
-    struct st_error err;
-    char path[PATH_MAX], *page, *schema;
-    size_t bytes;
-    path_format(path, sizeof path, "%s/docs/gradebook.md", checkout_root(&err));
-    cr_assert_eq(file_read(path, 1 << 20, &page, &bytes, &err), ST_OK, "%s", err.what);
-    FILE *f = open_memstream(&schema, &bytes);
-    gb_schema_print(f);
-    fclose(f);
+    char *page = text_of_file(checkout_file("docs/gradebook.md")), *schema;
+    PRINTED(schema, gb_schema_print(out));
     char *from = strstr(page, "\n### ");
     cr_assert(from);
     cr_expect(strcmp(from, schema) == 0,

@@ -2,6 +2,7 @@
  * happens to the folder. */
 #include "base/files.h"
 #include "base/tests/temp_folder.h"
+#include "base/tests/test_text.h"
 #include "grader/record/result_json.h"
 #include "history_fixture.h"
 
@@ -41,18 +42,9 @@ static struct gr_result *newest(void)
     return r;
 }
 
-static char *text_of(const char *name)
-{
-    char *text;
-    size_t bytes;
-    struct st_error err;
-    cr_assert_eq(file_read(temp_path(name), 1 << 20, &text, &bytes, &err), ST_OK, "%s", name);
-    return text;
-}
-
 static void expect_text(const char *name, const char *expected)
 {
-    char *text = text_of(name);
+    char *text = text_of_file(temp_path(name));
     cr_expect_str_eq(text, expected);
     free(text);
 }
@@ -243,7 +235,7 @@ Test(history, gradings_at_the_same_time_lose_nothing_of_each_other)
     struct gr_result *r = newest();
     cr_expect_eq(r->inferences, 7);
     free(r);
-    char *parts = text_of("m3/profile/parts.tsv");
+    char *parts = text_of_file(temp_path("m3/profile/parts.tsv"));
     for (const char *size = "1234567"; *size; size++)
         cr_expect(strchr(parts, *size), "%c in %s", *size, parts);
     free(parts);

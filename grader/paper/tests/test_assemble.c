@@ -3,6 +3,7 @@
 
 #include "base/files.h"
 #include "base/rng.h"
+#include "base/tests/test_text.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -47,16 +48,8 @@ static struct text without(const struct text *t, const char *from, const char *t
 Test(assemble, is_what_it_was)
 {
     struct text report = sample_report();
-    char *golden;
-    size_t bytes;
-    if (getenv("CONVLAB_ACCEPT")) {
-        FILE *f = fopen(data_path("expected.md"), "we");
-        fwrite(report.text, 1, report.bytes, f);
-        fclose(f);
-    }
-    cr_assert_eq(file_read(data_path("expected.md"), 1 << 20, &golden, &bytes, NULL), ST_OK);
-    cr_assert_str_eq(report.text, golden);
-    free(report.text), free(golden);
+    expect_golden(data_path("expected.md"), report.text);
+    free(report.text);
 }
 
 Test(assemble, a_milestone_that_was_not_graded_names_the_command)

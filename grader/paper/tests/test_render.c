@@ -2,6 +2,7 @@
 #include "paper_fixture.h"
 
 #include "base/files.h"
+#include "base/tests/test_text.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -43,13 +44,8 @@ static char *rendered(const struct text *report, bool html, size_t *lost)
 {
     struct pp_document d = document_of(report);
     char *text;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-    if (html)
-        pp_html_write(out, &d, paper_folder());
-    else
-        *lost = pp_latex_write(out, &d, paper_folder());
-    fclose(out);
+    PRINTED(text, if (html) pp_html_write(out, &d, paper_folder());
+            else *lost = pp_latex_write(out, &d, paper_folder()));
     pp_document_free(&d);
     return text;
 }
@@ -186,8 +182,6 @@ Test(render, what_tex_cannot_set_is_printed_by_a_browser, .timeout = 90)
 {
     const char *how;
     struct st_error err;
-    char *data;
-    size_t bytes;
     if (run("command -v chromium >/dev/null && command -v pdflatex >/dev/null") != 0)
         cr_skip_test("chromium or pdflatex is not installed");
     write_text("report.tex", "\\undefined");
@@ -195,7 +189,7 @@ Test(render, what_tex_cannot_set_is_printed_by_a_browser, .timeout = 90)
     write_text("report.html", "<p>printed");
     cr_assert_eq(pp_pdf_write(paper_folder(), true, true, &how, &err), ST_OK, "%s", err.what);
     cr_expect_str_eq(how, "chromium");
-    cr_assert_eq(file_read(in_folder("report.pdf"), 1 << 24, &data, &bytes, NULL), ST_OK);
+    char *data = text_of_file(in_folder("report.pdf"));
     cr_expect_eq(strncmp(data, "%PDF-", 5), 0);
     free(data);
 }
@@ -209,9 +203,7 @@ Test(render, a_pdf_that_cannot_be_made_leaves_the_earlier_one)
     setenv("PATH", in_folder("no-programs"), 1);
     cr_assert_eq(pp_pdf_write(paper_folder(), true, true, &how, &err), ST_MISSING_TOOL);
     cr_assert(strstr(err.what, "neither pdflatex nor chromium"));
-    char *data;
-    size_t bytes;
-    cr_assert_eq(file_read(in_folder("report.pdf"), 100, &data, &bytes, NULL), ST_OK);
+    char *data = text_of_file(in_folder("report.pdf"));
     cr_assert_str_eq(data, "earlier");
     free(data);
 }

@@ -3,6 +3,7 @@
 #include "base/tests/temp_folder.h"
 
 #include "base/checkout.h"
+#include "base/tests/test_text.h"
 #include "grader/plots/plot_gnuplot.h"
 #include "grader/plots/plot_parts.h"
 
@@ -36,14 +37,6 @@ static void shell(const char *format, const char *a, const char *b)
     cr_assert_eq(system(command), 0, "%s", command);
 }
 
-static char *read_all(const char *path)
-{
-    char *data;
-    size_t bytes;
-    cr_assert_eq(file_read(path, 16 << 20, &data, &bytes, NULL), ST_OK, "%s", path);
-    return data;
-}
-
 /* A copy of the reports in tests/data. @return the folder of m5, which has everything. */
 static const char *copy_of_data(void)
 {
@@ -64,7 +57,7 @@ static char *picture(const char *folder, const char *name)
 {
     char path[PATH_MAX];
     path_format(path, sizeof path, "%s/plots/%s", folder, name);
-    return read_all(path);
+    return text_of_file(path);
 }
 
 /* Whether tags are closed in order, attributes are in quotes and no '&' or '<' stands alone. */
@@ -155,7 +148,7 @@ static void compare_with_golden(const char *folder, const char *name)
     path_format(got, sizeof got, "%s/plots/%s", folder, name);
     if (accepts())
         shell("cp '%s' '%s'", got, in_tests(golden));
-    char *is = read_all(got), *should = read_all(in_tests(golden));
+    char *is = text_of_file(got), *should = text_of_file(in_tests(golden));
     cr_expect_str_eq(is, should, "%s is not as in tests/golden (CONVLAB_PLOTS_ACCEPT=1)", name);
     free(is), free(should);
 }
@@ -440,7 +433,7 @@ Test(plots, hostile_names_are_text)
     for (size_t i = 0; i < 5; i++) {
         char path[PATH_MAX];
         path_format(path, sizeof path, "%s/%s", folder, files[i]);
-        char *text = read_all(path);
+        char *text = text_of_file(path);
         FILE *out = fopen(path, "w");
         for (const char *p = text; *p; p++) {
             static const char *const words[] = {"multiply",   "two-layer",  "inside",

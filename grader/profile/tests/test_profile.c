@@ -1,6 +1,7 @@
 /* Profiling with programs that only pretend, and the sandbox around what is profiled. */
 #include "base/checkout.h"
 #include "base/files.h"
+#include "base/tests/test_text.h"
 #include "base/tsv.h"
 #include "grader/profile/profile.h"
 #include "grader/sandbox/sandbox.h"
@@ -101,10 +102,7 @@ static bool is_there(const char *name)
 Test(profile, of_two_sizes_has_all_files_and_tables)
 {
     char *text;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-    run(profiling(RUNNER_ON_VIRTUAL_GPU, "/lab/libconv.so", out));
-    fclose(out);
+    PRINTED(text, run(profiling(RUNNER_ON_VIRTUAL_GPU, "/lab/libconv.so", out)));
     cr_expect(strstr(text, "Profile of 20 images (times are modelled)"), "%s", text);
     cr_expect(!strstr(text, "Profile of 2 images"), "the largest size only");
     free(text);

@@ -1,5 +1,6 @@
 #include "base/checkout.h"
 #include "base/files.h"
+#include "base/tests/test_text.h"
 #include "grader/gradebook/tests/gradebook_rows.h"
 #include "grader/rank/board.h"
 
@@ -169,13 +170,10 @@ Test(rank, the_table_is_printable)
 {
     struct gradebook *book = open_class();
     char *text = NULL;
-    size_t bytes;
     grade_class(book);
     show_all_names(book);
     struct rk_board board = board_of(book, "m1");
-    FILE *out = open_memstream(&text, &bytes);
-    rk_table_write(&board, out);
-    fclose(out);
+    PRINTED(text, rk_table_write(&board, out));
     cr_expect(strstr(text, "rank  name"));
     cr_expect_null(strstr(text, "\xe2\x80\xae"));
     size_t lines = 0;
@@ -194,15 +192,6 @@ static void write_page(const struct rk_board *board)
     FILE *out = fopen(temp_path("board.html"), "w");
     rk_page_write(board, out);
     fclose(out);
-}
-
-static char *text_of_file(const char *path)
-{
-    char *text;
-    size_t bytes;
-    struct st_error err;
-    cr_assert_eq(file_read(path, 1 << 20, &text, &bytes, &err), ST_OK, "%s", err.what);
-    return text;
 }
 
 /* The page needs nothing: no address in it but names of teams. */

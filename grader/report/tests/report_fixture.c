@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "base/tests/temp_folder.h"
+#include "base/tests/test_text.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -162,12 +163,7 @@ const char *in_folder(const char *name)
 
 char *read_text(const char *name)
 {
-    char *data;
-    size_t bytes;
-    struct st_error err;
-    enum st_code code = file_read(in_folder(name), 16 << 20, &data, &bytes, &err);
-    cr_assert_eq(code, ST_OK, "%s: %s", name, code ? err.what : "");
-    return data;
+    return text_of_file(in_folder(name));
 }
 
 void write_text(const char *name, const char *text)

@@ -3,6 +3,7 @@
 
 #include "base/checkout.h"
 #include "base/files.h"
+#include "base/tests/test_text.h"
 #include "grader/report/report_parts.h"
 
 #include <criterion/criterion.h>
@@ -18,13 +19,10 @@ static char *markdown(void)
 {
     static struct gr_result result;
     char *text, *from, *to;
-    size_t bytes;
     struct st_error err;
-    FILE *out = open_memstream(&text, &bytes);
     strcpy(result.course_lines, "output");
-    cr_assert_eq(gr_page_write(out, &result, NULL, NULL, in_folder("."), &err), ST_OK, "%s",
-                 err.what);
-    fclose(out);
+    PRINTED(text, cr_assert_eq(gr_page_write(out, &result, NULL, NULL, in_folder("."), &err), ST_OK,
+                               "%s", err.what));
     from = strstr(text, "## Profile"), to = strstr(text, "## Output");
     cr_assert(to && (!from || from < to));
     char *part = from ? strndup(from, (size_t)(to - from)) : strdup("");
@@ -32,27 +30,12 @@ static char *markdown(void)
     return part;
 }
 
-static void in_checkout(char path[PATH_MAX], const char *name)
-{
-    struct st_error err;
-    cr_assert(path_format(path, PATH_MAX, "%s/%s", checkout_root(&err), name));
-}
-
 /* CONVLAB_ACCEPT=1 rewrites the golden file. */
 Test(profile_sections, are_as_they_were)
 {
-    char profile[PATH_MAX], golden[PATH_MAX], *expected;
-    struct st_error err;
-    size_t bytes;
-    in_checkout(profile, "common/analysis/tests/golden");
-    in_checkout(golden, "grader/report/tests/golden/profile-sections.md");
-    cr_assert_eq(symlink(profile, in_folder("profile")), 0);
+    cr_assert_eq(symlink(checkout_file("common/analysis/tests/golden"), in_folder("profile")), 0);
     char *text = markdown();
-    if (getenv("CONVLAB_ACCEPT"))
-        cr_assert_eq(file_write(golden, text, strlen(text), &err), ST_OK);
-    cr_assert_eq(file_read(golden, 1 << 20, &expected, &bytes, &err), ST_OK, "%s", golden);
-    cr_expect_str_eq(text, expected);
-    free(expected);
+    expect_golden(checkout_file("grader/report/tests/golden/profile-sections.md"), text);
     free(text);
 }
 

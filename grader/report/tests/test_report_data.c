@@ -1,6 +1,7 @@
 /* result.json, the tables and the LaTeX fragments. */
 #include "report_fixture.h"
 
+#include "base/tests/test_text.h"
 #include "base/tsv.h"
 #include "grader/report/report.h"
 
@@ -17,10 +18,7 @@ TestSuite(report_tex);
 static char *json_text(const struct gr_result *result)
 {
     char *text;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-    gr_result_write(out, result);
-    fclose(out);
+    PRINTED(text, gr_result_write(out, result));
     return text;
 }
 
@@ -175,16 +173,10 @@ Test(report_tables, checks_hold_hostile_strings_unchanged)
 
 static char *tex_of(const struct gr_result *r, int fragment)
 {
+    static void (*const fragments[])(FILE *, const struct gr_result *) = {
+        gr_op_times_tex, gr_speed_up_tex, gr_checks_tex};
     char *text;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-    if (fragment == 0)
-        gr_op_times_tex(out, r);
-    else if (fragment == 1)
-        gr_speed_up_tex(out, r);
-    else
-        gr_checks_tex(out, r);
-    fclose(out);
+    PRINTED(text, fragments[fragment](out, r));
     return text;
 }
 

@@ -1,4 +1,5 @@
 /* Escapes. */
+#include "base/tests/test_text.h"
 #include "report_fixture.h"
 
 #include <cmark-gfm-core-extensions.h>
@@ -14,10 +15,7 @@ typedef void put_function(FILE *out, const char *text);
 static char *put(put_function *function, const char *text)
 {
     char *result;
-    size_t bytes;
-    FILE *out = open_memstream(&result, &bytes);
-    function(out, text);
-    fclose(out);
+    PRINTED(result, function(out, text));
     return result;
 }
 
@@ -168,10 +166,7 @@ Test(report_text, base64_pads)
         {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"\xff\xfe\xfd!", "//79IQ=="}};
     for (size_t i = 0; i < sizeof pair / sizeof *pair; i++) {
         char *text;
-        size_t bytes;
-        FILE *out = open_memstream(&text, &bytes);
-        gr_put_base64(out, pair[i][0], strlen(pair[i][0]));
-        fclose(out);
+        PRINTED(text, gr_put_base64(out, pair[i][0], strlen(pair[i][0])));
         cr_expect_str_eq(text, pair[i][1]);
         free(text);
     }

@@ -1,5 +1,6 @@
 /* Marks remain what they are under a disguise; pairs are reported with the kind that fits, and no others. */
 #include "base/files.h"
+#include "base/tests/test_text.h"
 #include "grader/similar/resemble.h"
 
 #include <criterion/criterion.h>
@@ -189,8 +190,7 @@ Test(similar, what_many_have_says_nothing)
 
 Test(similar, the_page_shows_both_sources_and_runs_nothing)
 {
-    char folder[] = "/tmp/similar-test-XXXXXX", path[64], *page;
-    size_t bytes;
+    char folder[] = "/tmp/similar-test-XXXXXX", path[64];
     struct si_class class = {0};
     struct st_error err;
     cr_assert(mkdtemp(folder));
@@ -199,7 +199,7 @@ Test(similar, the_page_shows_both_sources_and_runs_nothing)
     add(&class, "bob & co", "int x = 1 < 2; // <img src=x>\n", NULL);
     cr_assert_eq(si_compare(&class, &err), ST_OK);
     cr_assert_eq(si_page_write(path, &class, &err), ST_OK);
-    cr_assert_eq(file_read(path, 1 << 20, &page, &bytes, &err), ST_OK);
+    char *page = text_of_file(path);
     cr_expect(strstr(page, "&lt;script&gt;ann and bob &amp; co</strong>: alike byte for byte"),
               "%s", page);
     cr_expect(strstr(page, "not a verdict"));

@@ -1,6 +1,7 @@
 /* A sweep's parameters, its view of a source, and its tables. */
 #include "base/tests/temp_folder.h"
 
+#include "base/tests/test_text.h"
 #include "base/tsv.h"
 #include "grader/sweep/sweep.h"
 
@@ -168,10 +169,7 @@ static struct sweep *sample(void)
 static char *text_of(void (*write)(FILE *, const struct sweep *), const struct sweep *s)
 {
     char *text;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-    write(out, s);
-    fclose(out);
+    PRINTED(text, write(out, s));
     return text;
 }
 

@@ -2,6 +2,7 @@
 #include "vgpu/device/picture_page.h"
 
 #include "base/files.h"
+#include "base/tests/test_text.h"
 
 #include <criterion/criterion.h>
 #include <limits.h>
@@ -36,15 +37,6 @@ static void put(const char *name, const char *text)
 {
     struct st_error err;
     cr_assert_eq(file_write(in_folder(name), text, strlen(text), &err), ST_OK, "%s", err.what);
-}
-
-static char *get(const char *name)
-{
-    char *text;
-    size_t bytes;
-    struct st_error err;
-    cr_assert_eq(file_read(in_folder(name), 1 << 20, &text, &bytes, &err), ST_OK, "%s", err.what);
-    return text;
 }
 
 /* A recording with a kernel's and a file's name. */
@@ -91,7 +83,8 @@ Test(picture_page, is_one_for_each_kernel_with_links_to_the_others)
     put_recordings("conv<int>", in_folder("conv.cu"), 2);
     cr_assert_eq(make(NULL, &listener, &err), ST_OK, "%s", err.what);
     cr_expect_str_eq(heard, "_Zk run.html _Zk run-2.html ");
-    char *first = get("run.html"), *second = get("run-2.html");
+    char *first = text_of_file(in_folder("run.html")),
+         *second = text_of_file(in_folder("run-2.html"));
     cr_expect(strstr(first, "[[\"conv\\u003cint\\u003e\",\"run-2.html\"]]"), "%s", first);
     cr_expect(strstr(second, "\"run.html\""));
     cr_expect(strstr(first, "\"source\":[[1,[\"one\",\"two\",\"three\"]]]"));
@@ -109,7 +102,7 @@ Test(picture_page, holds_hostile_text)
         "</script><script>alert(1)</script>\n<!-- \xc2\x9b \xe2\x80\xae \xff\xf0\x9f & \x1b[m\n\xf0\x9f\x98\x80\n");
     put_recordings("</script><img src=x>\\u202e", in_folder("conv.cu"), 1);
     cr_assert_eq(make(NULL, NULL, &err), ST_OK, "%s", err.what);
-    char *page = get("run.html");
+    char *page = text_of_file(in_folder("run.html"));
     const char *data = strstr(page, "id=\"data\">"), *end = data ? strstr(data, "</script>") : NULL;
     cr_assert(end);
     for (const char *p = data + strlen("id=\"data\">"); p < end; p++)
@@ -131,12 +124,12 @@ Test(picture_page, shows_the_text_of_the_graded_file_alone)
     const struct picture_source source = {.name = "conv.cu", .path = mine};
     put_recordings("k", in_folder("secret.txt"), 1);
     cr_assert_eq(make(&source, NULL, &err), ST_OK);
-    char *page = get("run.html");
+    char *page = text_of_file(in_folder("run.html"));
     cr_expect(!strstr(page, "s3cret") && strstr(page, "\"source\":[null]"));
     free(page);
     put_recordings("k", "/somewhere/conv.cu", 1);
     cr_assert_eq(make(&source, NULL, &err), ST_OK);
-    page = get("run.html");
+    page = text_of_file(in_folder("run.html"));
     cr_expect(strstr(page, "[1,[\"mine\",\"mine\",\"mine\"]]"));
     cr_expect(!strstr(page, "/somewhere"), "the folders of this machine");
     free(page);
@@ -150,13 +143,14 @@ static char *tensors_for(const char *memory)
     struct st_error err;
     char text[1024];
     put_recordings("k", "conv.cu", 1);
-    char *recording = get("recordings"), *at = strstr(recording, "\"memory\":[]");
+    char *recording = text_of_file(in_folder("recordings")),
+         *at = strstr(recording, "\"memory\":[]");
     snprintf(text, sizeof text, "%.*s\"memory\":[%s]%s", (int)(at - recording), recording, memory,
              at + strlen("\"memory\":[]"));
     put("recordings", text);
     free(recording);
     cr_assert_eq(make(&source, NULL, &err), ST_OK, "%s", err.what);
-    char *page = get("run.html");
+    char *page = text_of_file(in_folder("run.html"));
     at = strstr(page, "\"tensors\":");
     at = at && at < strstr(page, "</script>") ? strdup(at) : NULL;
     free(page);

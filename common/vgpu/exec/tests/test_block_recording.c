@@ -2,6 +2,7 @@
  * number of cores and engine, and that nothing else changes. */
 #include "vgpu/exec/tests/gpu.h"
 
+#include "base/tests/test_text.h"
 #include "vgpu/probe/picture.h"
 
 #include <cjson/cJSON.h>
@@ -49,10 +50,7 @@ static int at(const cJSON *array, int i)
 static char *recordings(const struct vg_device *d)
 {
     char *text;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-    vg_recordings_write(d, out);
-    fclose(out);
+    PRINTED(text, vg_recordings_write(d, out));
     return text;
 }
 

@@ -1,5 +1,6 @@
 /* Launches: divergence, barriers, findings, printf, and counters that do not depend on the cores.
  * The kernels are PTX by hand, so that these tests need no CUDA Toolkit. */
+#include "base/tests/test_text.h"
 #include "vgpu/exec/tests/gpu.h"
 
 #include <criterion/criterion.h>
@@ -232,13 +233,10 @@ static char *counters_of(int cores, const char *target, bool unload)
     gpu_read(d, zero, b.p, sizeof zero);
     for (int i = 0; i < 32; i++)
         cr_assert_eq(zero[i], 150);
-    char *text = NULL;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
+    char *text;
     if (unload)
         vg_module_unload(d, m);
-    vg_counters_write(d, out);
-    fclose(out);
+    PRINTED(text, vg_counters_write(d, out));
     vg_device_close(d);
     return text;
 }

@@ -10,7 +10,7 @@ VGPU_PROFILES := $(patsubst common/vgpu/gpus/%,$(BUILD)/vgpu/profiles/%,\
 SHIM          := $(BUILD)/vgpu/libcudart.so.13
 SHIM_12       := $(BUILD)/vgpu/libcudart.so.12#  the same file: a program has one state, whichever it needs
 SHIM_OBJECTS  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/vgpu/cudart/*.c common/vgpu/driver/*.c)) \
-                 $(BUILD)/vgpu/elf_sections.o
+                 $(BUILD)/vgpu/elf_sections.o $(BUILD)/vgpu/array_room.o
 # Never with sanitizers: the programs that load it are built without. (Many parameters of the CUDA
 # runtime's functions mean nothing on the virtual GPU.)
 SHIM_COMPILE  := $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -Wno-unused-parameter -fPIC -fvisibility=hidden \
@@ -32,6 +32,10 @@ $(filter $(BUILD)/obj/%,$(SHIM_OBJECTS)): $(BUILD)/obj/%.o: %.c | $(BUILD)/packa
 	$(Q)$(SHIM_COMPILE) -c $< -o $@
 
 $(BUILD)/vgpu/%.o: common/vgpu/fatbin/%.c | $(BUILD)/packages.ok
+	$(Q)$(SHOW)mkdir -p $(@D)
+	$(Q)$(SHIM_COMPILE) -c $< -o $@
+
+$(BUILD)/vgpu/%.o: common/base/%.c | $(BUILD)/packages.ok
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(SHIM_COMPILE) -c $< -o $@
 

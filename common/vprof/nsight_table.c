@@ -1,17 +1,16 @@
 #include "vprof/nsight_table.h"
 
+#include "base/array_room.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 void nsight_cell(struct nsight_table *t, const char *format, ...)
 {
-    char **more = realloc(t->cell, (t->cells + 1) * sizeof *more);
     va_list args;
     va_start(args, format);
-    if (more)
-        t->cell = more;
-    if (!more || vasprintf(&t->cell[t->cells], format, args) < 0)
+    if (!ARRAY_ROOM(t->cell, t->cells) || vasprintf(&t->cell[t->cells], format, args) < 0)
         t->no_memory = true;
     else
         t->cells++;

@@ -2,6 +2,7 @@
  * bytes, so that every run sees the same. */
 #include "grader/class/class.h"
 
+#include "base/array_room.h"
 #include "base/files.h"
 #include "grader/class/download.h"
 
@@ -28,12 +29,9 @@ struct cl_submission *cl_submission_add(struct cl_class *class, const char *byte
 {
     char name[CL_NAME_BYTES], hex[2 * CL_NAME_BYTES];
     const bool valid = cl_name_text(name, bytes);
-    struct cl_submission *more =
-        realloc(class->submission, (class->submissions + 1) * sizeof *more);
-    if (!more)
+    if (!ARRAY_ROOM(class->submission, class->submissions))
         return NULL;
-    class->submission = more;
-    struct cl_submission *s = &more[class->submissions++];
+    struct cl_submission *s = &class->submission[class->submissions++];
     *s = (struct cl_submission){.kind = "none", .submitted = NAN, .source = ""};
     cl_name_hex(hex, bytes);
     s->name = strdup(name);
@@ -46,11 +44,10 @@ static enum st_code add_part(struct cl_class *class, struct cl_submission *s, co
                              const char *name, struct st_error *err)
 {
     char path[PATH_MAX];
-    struct hi_part *more = realloc(s->part, (s->parts + 1) * sizeof *more);
-    if (!more || !path_format(path, sizeof path, "%s/%s", class->options->dir, entry))
+    if (!ARRAY_ROOM(s->part, s->parts) ||
+        !path_format(path, sizeof path, "%s/%s", class->options->dir, entry))
         return st_fail(err, ST_NO_MEMORY, "cannot hold the class in memory");
-    s->part = more;
-    more[s->parts++] = (struct hi_part){strdup(path), strdup(name)};
+    s->part[s->parts++] = (struct hi_part){strdup(path), strdup(name)};
     if (!s->entry)
         s->entry = strdup(entry);
     return ST_OK;

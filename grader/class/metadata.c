@@ -2,6 +2,7 @@
  * with ":name", ":email" and ":sid", to ":created_at", and to much that is not read here. It may consist
  * of several documents with "..." between them, where libyaml insists on "---". It is read event by event,
  * so that its size, and aliases in it, do no harm. */
+#include "base/array_room.h"
 #include "grader/class/download.h"
 #include "grader/standing/deadlines.h"
 
@@ -132,11 +133,9 @@ static bool take_document(struct reader *r, struct cl_metadata *to)
             skip(r);
             continue;
         }
-        struct cl_metadata_row *more = realloc(to->row, (to->n + 1) * sizeof *more);
-        if (!more)
+        if (!ARRAY_ROOM(to->row, to->n))
             return false;
-        to->row = more;
-        struct cl_metadata_row *row = &more[to->n++];
+        struct cl_metadata_row *row = &to->row[to->n++];
         *row = (struct cl_metadata_row){.submitted = NAN};
         snprintf(row->folder, sizeof row->folder, "%s", folder);
         take_submission(r, row);

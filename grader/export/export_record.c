@@ -1,5 +1,6 @@
 #include "grader/export/export_record.h"
 
+#include "base/array_room.h"
 #include "grader/record/result_json.h"
 
 #include <cjson/cJSON.h>
@@ -152,15 +153,9 @@ void gx_record_free(struct gx_record *record)
 
 enum st_code gx_class_add(struct gx_class *class, struct gx_record *record, struct st_error *err)
 {
-    /* (doubled when full: a power of two) */
-    if ((class->records & (class->records - 1)) == 0) {
-        size_t room = class->records ? 2 * class->records : 1;
-        struct gx_record *more = realloc(class->record, room * sizeof *more);
-        if (!more) {
-            gx_record_free(record);
-            return st_fail(err, ST_NO_MEMORY, "cannot hold a class in memory");
-        }
-        class->record = more;
+    if (!ARRAY_ROOM(class->record, class->records)) {
+        gx_record_free(record);
+        return st_fail(err, ST_NO_MEMORY, "cannot hold a class in memory");
     }
     class->record[class->records++] = *record;
     return ST_OK;

@@ -1,5 +1,6 @@
 /* Reading and writing rows: one reader and one writer for all tables. schema.def lists the columns
  * of each table and their members of its struct. */
+#include "base/array_room.h"
 #include "grader/gradebook/gradebook_parts.h"
 
 #include <math.h>
@@ -91,12 +92,8 @@ static void free_rows(const struct layout *table, void *rows, size_t n)
 /* Appends the statement's row. */
 static bool take_row(const struct layout *table, sqlite3_stmt *statement, char **rows, size_t *n)
 {
-    if ((*n & (*n - 1)) == 0) { /* full: 0, 1, 2, 4, ... */
-        char *more = realloc(*rows, (*n ? 2 * *n : 1) * table->row_bytes);
-        if (!more)
-            return false;
-        *rows = more;
-    }
+    if (!array_room(rows, *n, table->row_bytes))
+        return false;
     void *row = *rows + (*n)++ * table->row_bytes;
     memset(row, 0, table->row_bytes);
     for (size_t i = 0; i < table->columns; i++)

@@ -8,6 +8,7 @@
  */
 #include "grader/history/compare_versions.h"
 
+#include "base/array_room.h"
 #include "base/checkout.h"
 #include "base/files.h"
 #include "exercise/exercise.h"
@@ -190,12 +191,10 @@ static struct hi_line *line_of(const struct hi_change *c, struct hi_kernel *k, i
     for (size_t i = 0; i < k->n; i++)
         if (memcmp(&k->line[i].place, p, sizeof *p) == 0)
             return &k->line[i];
-    struct hi_line *more = realloc(k->line, (k->n + 1) * sizeof *more);
-    if (!more)
+    if (!ARRAY_ROOM(k->line, k->n))
         return NULL;
-    k->line = more;
-    more[k->n] = (struct hi_line){.place = *p};
-    return &more[k->n++];
+    k->line[k->n] = (struct hi_line){.place = *p};
+    return &k->line[k->n++];
 }
 
 static void add_counts(double to[HI_COUNTS], const struct tsv *t, size_t row)

@@ -1,5 +1,6 @@
 #include "grader/paper/document.h"
 
+#include "base/array_room.h"
 #include "base/files.h"
 #include "grader/report/report_parts.h"
 
@@ -129,12 +130,8 @@ static enum st_code damaged(struct cutter *c, size_t line, const char *what)
 static enum st_code add(struct cutter *c, const struct pp_segment *segment)
 {
     struct pp_document *d = c->document;
-    if ((d->segments & (d->segments + 1)) == 0) { /* full at 2^n - 1 */
-        void *more = realloc(d->segment, (2 * d->segments + 1) * sizeof *d->segment);
-        if (!more)
-            return st_fail(c->err, ST_NO_MEMORY, "cannot hold the report in memory");
-        d->segment = more;
-    }
+    if (!ARRAY_ROOM(d->segment, d->segments))
+        return st_fail(c->err, ST_NO_MEMORY, "cannot hold the report in memory");
     d->segment[d->segments++] = *segment;
     return ST_OK;
 }

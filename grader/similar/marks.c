@@ -1,17 +1,13 @@
 #include "grader/similar/marks.h"
 
+#include "base/array_room.h"
+
 #include <stdlib.h>
 
 bool si_mark_add(struct si_marks *to, struct si_mark mark)
 {
-    if (to->n == to->room) {
-        const size_t room = to->room ? 2 * to->room : 256;
-        struct si_mark *more = realloc(to->mark, room * sizeof *more);
-        if (!more)
-            return false;
-        to->mark = more;
-        to->room = room;
-    }
+    if (!ARRAY_ROOM(to->mark, to->n))
+        return false;
     to->mark[to->n++] = mark;
     return true;
 }

@@ -19,7 +19,7 @@ struct si_mark {
 
 /** Marks, in the order of the text. */
 struct si_marks {
-    size_t n, room;
+    size_t n;
     struct si_mark *mark;
 };
 

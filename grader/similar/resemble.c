@@ -3,6 +3,8 @@
  * source (tiles, blocks) weigh a little, since a kernel of few instructions has few ways to be written. */
 #include "grader/similar/resemble.h"
 
+#include "base/array_room.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -49,13 +51,8 @@ enum st_code si_work_add(struct si_class *class, const char *milestone, const ch
                          const char *source, const char *ptx, bool is_reference,
                          struct st_error *err)
 {
-    if (class->n == class->room) {
-        class->room = class->room ? 2 * class->room : 64;
-        struct si_work *more = realloc(class->work, class->room * sizeof *more);
-        if (!more)
-            return st_fail(err, ST_NO_MEMORY, "cannot compare the class");
-        class->work = more;
-    }
+    if (!ARRAY_ROOM(class->work, class->n))
+        return st_fail(err, ST_NO_MEMORY, "cannot compare the class");
     struct si_work *w = &class->work[class->n++];
     struct si_marks numbers = {0};
     struct st_error why;
@@ -193,13 +190,8 @@ static double numbers_likeness(const struct si_work *a, const struct si_work *b)
 
 static bool add_pair(struct si_class *class, struct si_pair pair)
 {
-    if (class->pairs == class->pair_room) {
-        class->pair_room = class->pair_room ? 2 * class->pair_room : 64;
-        struct si_pair *more = realloc(class->pair, class->pair_room * sizeof *more);
-        if (!more)
-            return false;
-        class->pair = more;
-    }
+    if (!ARRAY_ROOM(class->pair, class->pairs))
+        return false;
     class->pair[class->pairs++] = pair;
     return true;
 }

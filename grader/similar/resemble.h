@@ -52,7 +52,7 @@ struct si_pair {
 
 /** A class, its works by milestone and name. */
 struct si_class {
-    size_t n, room, pairs, pair_room;
+    size_t n, pairs;
     struct si_work *work;
     struct si_pair *pair;   /**< of a milestone together, the most alike first */
     size_t without_kernels; /**< CUDA sources whose kernels are not known */

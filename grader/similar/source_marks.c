@@ -1,4 +1,5 @@
 /* The tokens of a source as hashes that comments, layout and names leave alone. */
+#include "base/array_room.h"
 #include "base/sha256.h"
 #include "grader/similar/marks.h"
 
@@ -21,7 +22,7 @@ struct token {
 struct tokens {
     const char *at, *end;
     int line;
-    size_t n, room;
+    size_t n;
     struct token *token;
 };
 
@@ -71,20 +72,15 @@ static const char *token_end(const struct tokens *t, bool is_name)
     return end > t->at ? end : end + 1;
 }
 
-/* Without memory there are fewer tokens: the caller sees it by room. */
+/* @return false without memory */
 static bool read_tokens(struct tokens *t)
 {
     t->line = 1;
     for (skip_layout(t); t->at < t->end; skip_layout(t)) {
         const bool is_name = isalpha((unsigned char)*t->at) || *t->at == '_';
         const char *end = token_end(t, is_name);
-        if (t->n == t->room) {
-            t->room = t->room ? 2 * t->room : 1024;
-            struct token *more = realloc(t->token, t->room * sizeof *more);
-            if (!more)
-                return false;
-            t->token = more;
-        }
+        if (!ARRAY_ROOM(t->token, t->n))
+            return false;
         t->token[t->n++] = (struct token){t->at, (size_t)(end - t->at), t->line, is_name};
         advance(t, end);
     }

@@ -1,5 +1,6 @@
 #include "grader/standing/late.h"
 
+#include "base/array_room.h"
 #include "base/files.h"
 #include "grader/standing/people.h"
 
@@ -116,11 +117,9 @@ static struct sd_late *add(struct working *w, const char *student, const struct 
     const double due = due_of(w, h->milestone);
     if (isnan(due) && !h->marked_late)
         return NULL;
-    struct sd_late *more = realloc(l->row, (l->n + 1) * sizeof *more);
-    if (!more)
+    if (!ARRAY_ROOM(l->row, l->n))
         return NULL;
-    l->row = more;
-    struct sd_late *late = &more[l->n++];
+    struct sd_late *late = &l->row[l->n++];
     *late = (struct sd_late){.student = strdup(student),
                              .submission = strdup(h->submission),
                              .milestone = strdup(h->milestone),

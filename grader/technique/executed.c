@@ -1,5 +1,6 @@
 #include "grader/technique/executed.h"
 
+#include "base/array_room.h"
 #include "nn/oracle.h"
 #include "vgpu/api/vgpu.h"
 #include "vgpu/probe/names.h"
@@ -35,14 +36,8 @@ static struct gr_executed_block *find(const struct gr_executed *in, uint64_t cod
 
 static bool append(struct gr_executed *to, struct gr_executed_block block)
 {
-    if (to->blocks == to->room) {
-        const size_t room = to->room ? 2 * to->room : 256;
-        struct gr_executed_block *more = realloc(to->block, room * sizeof *more);
-        if (!more)
-            return false;
-        to->block = more;
-        to->room = room;
-    }
+    if (!ARRAY_ROOM(to->block, to->blocks))
+        return false;
     to->block[to->blocks++] = block;
     return true;
 }

@@ -24,7 +24,7 @@ struct gr_executed_block {
 
 struct gr_executed {
     struct gr_executed_block *block; /**< sorted by code */
-    size_t blocks, room;
+    size_t blocks;
     double sent_bytes;              /**< by the host in one run, other than the tensors; the most */
     double counted[GR_MAX_COUNTED]; /**< the technique's counters (struct gr_item) for each output;
                                        the least of a run */

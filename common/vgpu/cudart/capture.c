@@ -3,6 +3,8 @@
  * captured stream is captured with it. */
 #include "vgpu/cudart/graph.h"
 
+#include "base/array_room.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -34,13 +36,10 @@ static struct capture *find(cudaStream_t stream)
 
 static void join(struct capture *c, cudaStream_t stream)
 {
-    cudaStream_t *more = realloc(c->streams, (c->stream_count + 1) * sizeof *more);
-    if (!more) {
+    if (ARRAY_ROOM(c->streams, c->stream_count))
+        c->streams[c->stream_count++] = stream;
+    else
         c->broken = true;
-        return;
-    }
-    c->streams = more;
-    more[c->stream_count++] = stream;
 }
 
 /* Adds a node to the capture of a stream, behind its last one. */
@@ -104,11 +103,8 @@ bool capture_event_record(cudaStream_t stream, cudaEvent_t event)
         return false;
     pthread_mutex_lock(&lock);
     struct capture *c = find(stream);
-    cudaEvent_t *more = c ? realloc(c->events, (c->event_count + 1) * sizeof *more) : NULL;
-    if (more) {
-        c->events = more;
-        more[c->event_count++] = event;
-    }
+    if (c && ARRAY_ROOM(c->events, c->event_count))
+        c->events[c->event_count++] = event;
     pthread_mutex_unlock(&lock);
     return c != NULL;
 }

@@ -1,6 +1,8 @@
 /* Graphs and their nodes. */
 #include "vgpu/cudart/graph.h"
 
+#include "base/array_room.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,12 +50,9 @@ static bool has_node(const struct CUgraph_st *graph, const struct CUgraphNode_st
 
 static bool depend(struct CUgraphNode_st *node, struct CUgraphNode_st *on)
 {
-    struct CUgraphNode_st **more =
-        realloc(node->dependencies, (node->dependency_count + 1) * sizeof(struct CUgraphNode_st *));
-    if (!more)
+    if (!ARRAY_ROOM(node->dependencies, node->dependency_count))
         return false;
-    node->dependencies = more;
-    more[node->dependency_count++] = on;
+    node->dependencies[node->dependency_count++] = on;
     return true;
 }
 
@@ -61,11 +60,7 @@ struct CUgraphNode_st *graph_add(struct CUgraph_st *graph, const struct CUgraphN
                                  struct CUgraphNode_st *const *dependencies, size_t n)
 {
     struct CUgraphNode_st *node = calloc(1, sizeof *node);
-    struct CUgraphNode_st **more =
-        realloc(graph->nodes, (graph->count + 1) * sizeof(struct CUgraphNode_st *));
-    bool fits = node && more;
-    if (more)
-        graph->nodes = more;
+    bool fits = ARRAY_ROOM(graph->nodes, graph->count) && node;
     for (size_t i = 0; fits && i < n; i++)
         fits = has_node(graph, dependencies[i]) && depend(node, dependencies[i]);
     if (!fits) {
@@ -85,11 +80,9 @@ struct CUgraphNode_st *graph_add(struct CUgraph_st *graph, const struct CUgraphN
 
 bool graph_copy_append(struct CUgraphNode_st *node, const struct graph_copy *copy)
 {
-    struct graph_copy *more = realloc(node->as.copy.list, (node->as.copy.count + 1) * sizeof *more);
-    if (!more)
+    if (!ARRAY_ROOM(node->as.copy.list, node->as.copy.count))
         return false;
-    node->as.copy.list = more;
-    more[node->as.copy.count++] = *copy;
+    node->as.copy.list[node->as.copy.count++] = *copy;
     return true;
 }
 

@@ -3,6 +3,8 @@
  * both and writes of either side are seen by the other at once. */
 #include "vgpu/cudart/graph.h"
 
+#include "base/array_room.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,13 +30,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool range_add(struct range r)
 {
     pthread_mutex_lock(&lock);
-    struct range *more = realloc(ranges, (range_count + 1) * sizeof *more);
-    if (more) {
-        ranges = more;
+    const bool fits = ARRAY_ROOM(ranges, range_count);
+    if (fits)
         ranges[range_count++] = r;
-    }
     pthread_mutex_unlock(&lock);
-    return more != NULL;
+    return fits;
 }
 
 /* The range that holds an address; @p remove takes it out, if it starts there. */

@@ -1,5 +1,6 @@
 /* The calls of nvcc's code before main and at exit: they register fat binaries, kernels and
  * variables here. The device receives them on first use. */
+#include "base/array_room.h"
 #include "vgpu/cudart/shim.h"
 #include "vgpu/fatbin/fatbin_wrapper.h"
 
@@ -450,12 +451,10 @@ static struct variable *variable_add(void **handle, const void *host, const char
                                      size_t bytes)
 {
     struct variable *v = calloc(1, sizeof *v);
-    struct variable **more = realloc(variables, (variable_count + 1) * sizeof *more);
-    if (!v || !more)
+    if (!v || !ARRAY_ROOM(variables, variable_count))
         abort();
     *v = (struct variable){
         .binary = (struct binary *)handle, .host = host, .name = name, .bytes = bytes};
-    variables = more;
     variables[variable_count++] = v;
     return v;
 }

@@ -81,7 +81,7 @@ static void context_close(struct session *s)
     }
     free(s->allocations);
     s->allocations = NULL;
-    s->allocation_count = s->allocation_room = 0;
+    s->allocation_count = 0;
     free(s->image);
     s->image = NULL;
     s->image_bytes = 0;

@@ -123,7 +123,7 @@ struct session {
     struct handles modules, kernels, streams, events;
     struct stream legacy, per_thread;
     struct allocation *allocations;
-    size_t allocation_count, allocation_room;
+    size_t allocation_count;
     char *image; /**< the fat binary being received */
     size_t image_bytes;
     struct fatbin_module *units; /**< received, to be linked with those that follow */

@@ -1,19 +1,15 @@
 #include "vgpu/device/handles.h"
 
+#include "base/array_room.h"
+
 #include <stdlib.h>
 
 uint64_t handles_add(struct handles *table, void *object)
 {
     if (table->live == HANDLES_MAX)
         return 0;
-    if (table->n == table->room) {
-        size_t room = table->room ? 2 * table->room : 16;
-        void **more = realloc(table->objects, room * sizeof *more);
-        if (!more)
-            return 0;
-        table->objects = more;
-        table->room = room;
-    }
+    if (!ARRAY_ROOM(table->objects, table->n))
+        return 0;
     table->objects[table->n] = object;
     table->live++;
     return table->base + table->n++;
@@ -44,5 +40,5 @@ void handles_clear(struct handles *table, void (*free_one)(void *object))
     }
     free(table->objects);
     table->objects = NULL;
-    table->n = table->room = table->live = 0;
+    table->n = table->live = 0;
 }

@@ -11,7 +11,7 @@
 /** A growing table; numbers start at @p base and are never used twice. */
 struct handles {
     void **objects;
-    size_t n, room, live;
+    size_t n, live;
     uint64_t base;
 };
 

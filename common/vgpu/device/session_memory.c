@@ -1,4 +1,5 @@
 /* Allocations, copies and fills of one client. */
+#include "base/array_room.h"
 #include "vgpu/device/client_session.h"
 #include "vgpu/device/memory_limit.h"
 
@@ -27,14 +28,8 @@ static size_t allocation_after(const struct session *s, uint64_t address)
 
 static bool allocation_add(struct session *s, struct allocation a)
 {
-    if (s->allocation_count == s->allocation_room) {
-        size_t room = s->allocation_room ? 2 * s->allocation_room : 64;
-        struct allocation *more = realloc(s->allocations, room * sizeof *more);
-        if (!more)
-            return false;
-        s->allocations = more;
-        s->allocation_room = room;
-    }
+    if (!ARRAY_ROOM(s->allocations, s->allocation_count))
+        return false;
     size_t at = allocation_after(s, a.address);
     memmove(&s->allocations[at + 1], &s->allocations[at],
             (s->allocation_count - at) * sizeof *s->allocations);

@@ -1,4 +1,5 @@
 /* Modules, kernels and variables of one client. */
+#include "base/array_room.h"
 #include "vgpu/device/client_session.h"
 #include "vgpu/device/ptxas.h"
 #include "vgpu/fatbin/fatbin.h"
@@ -56,11 +57,10 @@ void session_units_free(struct session *s)
 static enum st_code unit_add(struct session *s, struct st_error *err)
 {
     int sm = s->shared->profile.compute_major * 10 + s->shared->profile.compute_minor;
-    struct fatbin_module *more = realloc(s->units, (s->unit_count + 1) * sizeof *more);
-    if (!more)
+    if (!ARRAY_ROOM(s->units, s->unit_count))
         return st_fail(err, ST_NO_MEMORY, "no memory for a module");
-    s->units = more;
-    enum st_code code = fatbin_module_read(&more[s->unit_count], s->image, s->image_bytes, sm, err);
+    enum st_code code =
+        fatbin_module_read(&s->units[s->unit_count], s->image, s->image_bytes, sm, err);
     s->unit_count += code == ST_OK;
     free(s->image);
     s->image = NULL;

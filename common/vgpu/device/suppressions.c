@@ -1,5 +1,6 @@
 #include "vgpu/device/suppressions.h"
 
+#include "base/array_room.h"
 #include "base/files.h"
 #include "vgpu/device/record.h"
 
@@ -58,10 +59,8 @@ static enum st_code rules_read(struct suppressions *list, const char *path, stru
         line[strcspn(line, "#")] = '\0';
         if (!line[strspn(line, SPACES)])
             continue;
-        struct rule *more = realloc(list->rules, (list->n + 1) * sizeof *more);
-        if (!more)
+        if (!ARRAY_ROOM(list->rules, list->n))
             return st_fail(err, ST_NO_MEMORY, "no memory for the suppressions");
-        list->rules = more;
         if (rule_read(&list->rules[list->n++], line))
             continue;
         st_fail(err, ST_BAD_FORMAT, "a line of the suppressions is not a rule");

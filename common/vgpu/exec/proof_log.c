@@ -1,6 +1,7 @@
 /* The log of a proof that follows one output. */
 #include "vgpu/exec/proof_log.h"
 
+#include "base/array_room.h"
 #include "vgpu/exec/block_order.h"
 
 #include <stdlib.h>
@@ -100,14 +101,8 @@ bool proof_log_launch(struct proof *p, const struct vg_launch *l)
     struct proof_log *log = p->log;
     if (!log)
         return true;
-    if (log->launch_count == log->launch_room) {
-        const size_t room = log->launch_room ? 2 * log->launch_room : 16;
-        struct proof_log_launch *more = realloc(log->launches, room * sizeof *more);
-        if (!more)
-            return false;
-        log->launches = more;
-        log->launch_room = room;
-    }
+    if (!ARRAY_ROOM(log->launches, log->launch_count))
+        return false;
     log->launches[log->launch_count++] = (struct proof_log_launch){l->kernel, l->grid, l->block};
     return true;
 }

@@ -61,7 +61,7 @@ struct proof_log {
     struct proof_log_entry *entries;
     size_t count, room; /**< entry 0 stands for none */
     struct proof_log_launch *launches;
-    size_t launch_count, launch_room;
+    size_t launch_count;
     bool full; /**< entries were left out */
     struct proof_found found[PROOF_FOUND];
     int found_count;

@@ -9,10 +9,10 @@
  *
  * (the last as ptxas 13 writes it; found by comparing with ptxas -v). Machine code is in .text.KERNEL,
  * 16 bytes per instruction since Volta. */
+#include "base/array_room.h"
 #include "vgpu/fatbin/elf_sections.h"
 #include "vgpu/fatbin/fatbin.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define FORMAT_SIZED        4
@@ -38,11 +38,9 @@ static struct vg_kernel_info *kernel_of(struct kernels *k, const char *name)
     for (size_t i = 0; i < k->n; i++)
         if (strcmp(k->list[i].name, name) == 0)
             return &k->list[i];
-    struct vg_kernel_info *more = realloc(k->list, (k->n + 1) * sizeof *k->list);
-    if (!more)
+    if (!ARRAY_ROOM(k->list, k->n))
         return NULL;
-    k->list = more;
-    struct vg_kernel_info *info = &more[k->n++];
+    struct vg_kernel_info *info = &k->list[k->n++];
     memset(info, 0, sizeof *info);
     snprintf(info->name, sizeof info->name, "%s", name);
     return info;

@@ -1,6 +1,8 @@
 /* The container: indexing its entries, choosing among them, decompressing. */
 #include "vgpu/fatbin/fatbin.h"
 
+#include "base/array_room.h"
+
 #include <lz4.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,15 +94,12 @@ enum st_code fatbin_open(struct fatbin *to, const void *image, size_t bytes, str
     for (size_t at = header, length; at < end; at += length) {
         struct fatbin_entry entry;
         enum st_code code = entry_read(&entry, p + at, end - at, at, &length, err);
-        struct fatbin_entry *more =
-            code ? NULL : realloc(to->entries, (to->n + 1) * sizeof *to->entries);
-        if (!code && !more)
+        if (!code && !ARRAY_ROOM(to->entries, to->n))
             code = st_fail(err, ST_NO_MEMORY, "no memory for a fat binary's index");
         if (code) {
             fatbin_close(to);
             return code;
         }
-        to->entries = more;
         to->entries[to->n++] = entry;
     }
     return ST_OK;

@@ -3,6 +3,8 @@
  * the paths of each block's successors until nothing changes. */
 #include "vgpu/ptx/ptx_cfg.h"
 
+#include "base/array_room.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,10 +46,8 @@ static void add_successor(struct ptx_block *b, int to)
     for (int i = 0; i < b->successor_count; i++)
         if (b->successors[i] == to)
             return;
-    int *more = realloc(b->successors, ((size_t)b->successor_count + 1) * sizeof *more);
-    if (!more)
+    if (!ARRAY_ROOM(b->successors, b->successor_count))
         abort();
-    b->successors = more;
     b->successors[b->successor_count++] = to;
 }
 

@@ -4,7 +4,6 @@
  * N columns, by filters of 1 x 1: x is B, k is A, and y is the product. */
 #include "exercise/exercises.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -163,7 +163,7 @@ lint: order words ## warnings of gcc and clang, headers that stand alone, format
 	$(Q)for f in $(LINT_SOURCES); do \
 	    clang $(filter-out -Wno-format-truncation,$(GLOBAL_CFLAGS)) -Werror -fsyntax-only $$f || exit 1; done
 	$(Q)for f in $(LINT_HEADERS); do \
-	    $(CC) $(GLOBAL_CFLAGS) -Werror -fsyntax-only -x c $$f || exit 1; done
+	    echo "#include \"$$f\"" | $(CC) $(GLOBAL_CFLAGS) -Werror -fsyntax-only -x c - || exit 1; done
 	$(Q)clang-format --dry-run -Werror $(LINT_SOURCES) $(LINT_HEADERS) $(LINT_CUDA)
 
 .PHONY: test check

@@ -6,7 +6,6 @@
 #include "base/files.h"
 
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <string.h>
 
 extern const char nsys_schema_sql[];

@@ -1,7 +1,6 @@
 /* Submissions: found (class_entries.c), read (grader/handin), kept and stored. */
 #include "grader/class/class.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/progress.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

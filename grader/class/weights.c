@@ -8,7 +8,6 @@
 #include "grader/course/rubric.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PART, WEIGHT, KIND, OF, BEST, FIRST, SECOND, COLUMNS };

@@ -8,7 +8,6 @@
 
 #include <ctype.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_PART_BYTES = 512 << 20 };

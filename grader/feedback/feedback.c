@@ -1,7 +1,5 @@
 #include "grader/feedback/feedback.h"
 
-#include "base/page_template.h"
-#include "base/printable.h"
 #include "grader/report/report_markdown.h"
 #include "grader/report/report_parts.h"
 

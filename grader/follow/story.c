@@ -7,7 +7,6 @@
  */
 #include "grader/follow/story.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

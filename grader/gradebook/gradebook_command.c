@@ -3,8 +3,6 @@
 
 #include "base/option_table.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 int gr_command_gradebook(int argc, char **argv);

@@ -4,7 +4,6 @@
 
 #include "base/files.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* steps[i] brings version i + 1 to i + 2. */

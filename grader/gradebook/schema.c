@@ -1,7 +1,6 @@
 /* The schema as SQL and as a page, both from schema.def. */
 #include "grader/gradebook/gradebook_parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 char *gb_schema_sql(void)

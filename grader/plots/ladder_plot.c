@@ -9,7 +9,6 @@
 #include "grader/plots/plot_parts.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_PANELS = 4, MAX_BARS = 24 };

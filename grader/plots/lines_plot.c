@@ -7,7 +7,6 @@
 #include "grader/plots/plot_parts.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_LINES = 6, PANELS = 2, BAR = 18, TEXT = 24 };

@@ -4,8 +4,6 @@
 #include "grader/rank/board.h"
 #include "base/printable.h"
 
-#include <stdlib.h>
-
 int gr_command_rank(int argc, char **argv);
 
 struct arguments {

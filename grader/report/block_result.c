@@ -1,5 +1,4 @@
 /* Parts of one grading's record: what was graded, the checks, what failed, the technique. */
-#include "base/numbers.h"
 #include "grader/report/block.h"
 #include "grader/report/report_cells.h"
 #include "grader/report/report_parts.h"

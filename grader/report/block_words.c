@@ -4,7 +4,6 @@
 #include "grader/report/report_parts.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 void gr_put_number(const struct gr_block *b, bool figure)

@@ -6,7 +6,6 @@
 #include "base/utf8.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool gr_is_formula(const char *text)

@@ -14,7 +14,6 @@
 #include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/files.h"
-#include "base/parallel.h"
 #include "grader/course/cases.h"
 #include "grader/sandbox/environment.h"
 #include "base/printable.h"

@@ -5,7 +5,6 @@
 
 #include "base/array_room.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "grader/stages/shipped_times.h"
 #include "nn/oracle.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { PLAIN_IMAGES = 100, VIRTUAL_INFORMATION_IMAGES = 1000 };

@@ -12,7 +12,6 @@
 #include "vgpu/gpus/gpu_profile.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double NARROW = 0.05; /* a ratio with at most this error can be judged */

@@ -4,7 +4,6 @@
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The template with each name in brackets. */
 static void expect(const char *template, const char *expected)

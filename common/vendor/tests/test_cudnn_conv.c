@@ -2,7 +2,6 @@
 #include "vendor/cudnn_conv.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #if defined(__has_include) && __has_include(<cudnn.h>)

@@ -5,11 +5,8 @@
 #include "vgpu/fatbin/elf_sections.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define PROGRAM_BYTES_MAX ((size_t)2 << 30)

@@ -3,7 +3,6 @@
 #include "base/tsv.h"
 #include "vgpu/exec/proof_field.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 bool session_proof_read(const char *text, struct session_proved *to)

@@ -18,7 +18,6 @@
 #include "vgpu/exec/code_store.h"
 #include "vgpu/gpus/gpu_profile.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>

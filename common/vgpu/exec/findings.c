@@ -4,7 +4,6 @@
 #include "vgpu/exec/findings.h"
 #include "vgpu/exec/block_order.h"
 #include "vgpu/exec/proof.h"
-#include "vgpu/probe/names.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

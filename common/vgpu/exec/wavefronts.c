@@ -1,7 +1,5 @@
 #include "vgpu/exec/wavefronts.h"
 
-#include <string.h>
-
 /* Of a request whose sectors are close to each other, a bit for each; 0 if they are not. */
 static uint64_t sector_bits(const uint64_t address[32], uint32_t mask, uint32_t bytes)
 {

@@ -1,6 +1,5 @@
 #include "vgpu/ptx/ptx_arena.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

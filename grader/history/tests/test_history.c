@@ -8,7 +8,6 @@
 
 #include <criterion/criterion.h>
 #include <dirent.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

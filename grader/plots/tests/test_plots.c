@@ -7,7 +7,6 @@
 #include "grader/plots/plot_gnuplot.h"
 #include "grader/plots/plot_parts.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -2,7 +2,6 @@
 #include "grader/session/device_record.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HEAD                                                                                       \

@@ -2,7 +2,6 @@
 #include "grader/session/finding.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HEAD "kind\tkernel\tfile\tline\tblock\tthread\tdetail\tcount\n"

@@ -7,7 +7,6 @@
 #include "grader/stages/shipped_times.h"
 
 #include <criterion/criterion.h>
-#include <math.h>
 #include <string.h>
 
 static const struct conv_shape layers[] = {

@@ -1,8 +1,6 @@
 /* Jumps of generated programs: goto, also into loops, webs of blocks, tables, calls. */
 #include "vgpu/tests/engines/generator.h"
 
-#include <string.h>
-
 /* ---- goto ------------------------------------------------------------------------------------- */
 
 static void land(struct gen *g, int i)

@@ -11,7 +11,6 @@
  * reached. A client that is disconnected connects again. */
 #include "vgpu/device/client_session.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

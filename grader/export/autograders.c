@@ -88,10 +88,11 @@ static enum st_code script_path(const char *script, char path[PATH_MAX], struct 
     return ST_OK;
 }
 
-static enum st_code kit_find(struct kit *kit, const struct gx_autograder *of,
+/* @param list  whether it may be for several milestones */
+static enum st_code kit_find(struct kit *kit, const struct gx_autograder *of, bool list,
                              const struct kit_file *file, size_t files, struct st_error *err)
 {
-    enum st_code code = ST_OK;
+    enum st_code code = check_words(of, list, err);
     /* Shell assignments, which the scripts read. */
     snprintf(kit->settings, sizeof kit->settings, "MILESTONE=%s\nGRADER_OPTIONS='%s'\n",
              of->milestone, of->options);
@@ -124,9 +125,7 @@ enum st_code gx_gradescope_autograder(const struct gx_autograder *of, const char
         {"settings", SETTINGS, NULL, 0644},
         {"convlab-handout.tar.gz", HANDOUT, NULL, 0644}};
     struct kit kit;
-    enum st_code code = check_words(of, false, err);
-    if (!code)
-        code = kit_find(&kit, of, files, 7, err);
+    enum st_code code = kit_find(&kit, of, false, files, 7, err);
     return code ? code : gx_container_write(GX_ZIP, kit.part, 7, path, err);
 }
 
@@ -140,9 +139,7 @@ enum st_code gx_autolab_autograder(const struct gx_autograder *of, const char *f
         {"autograde/convlab-handout.tar.gz", HANDOUT, NULL, 0644}};
     struct kit kit;
     char makefile[PATH_MAX], to[PATH_MAX];
-    enum st_code code = check_words(of, false, err);
-    if (!code)
-        code = kit_find(&kit, of, files, 4, err);
+    enum st_code code = kit_find(&kit, of, false, files, 4, err);
     if (!code)
         code = script_path("autolab-Makefile", makefile, err);
     if (!code)
@@ -181,9 +178,7 @@ enum st_code gx_github_actions(const struct gx_autograder *of, const char *folde
     const size_t n = of->url ? 3 : 4; /* with an address, the archive is fetched from there */
     struct kit kit;
     char to[PATH_MAX];
-    enum st_code code = check_words(of, true, err);
-    if (!code)
-        code = kit_find(&kit, of, files, n, err);
+    enum st_code code = kit_find(&kit, of, true, files, n, err);
     for (size_t i = 0; !code && i < 2; i++) {
         path_format(to, sizeof to, "%s/%s", folder, folders[i]);
         code = dir_make(to, err);
@@ -204,9 +199,7 @@ enum st_code gx_classroom50_autograder(const struct gx_autograder *of, const cha
         {"settings", SETTINGS, NULL, 0},
         {"convlab-handout.tar.gz", HANDOUT, NULL, 0}};
     struct kit kit;
-    enum st_code code = check_words(of, false, err);
-    if (!code)
-        code = kit_find(&kit, of, files, 5, err);
+    enum st_code code = kit_find(&kit, of, false, files, 5, err);
     if (!code)
         code = dir_make(folder, err);
     return code ? code : kit_write(&kit, 5, folder, err);
@@ -241,7 +234,7 @@ static enum st_code write_questions(const struct gx_autograder *of, const char *
         path_format(tests, sizeof tests, "%s/tests", question);
         code = dir_make(tests, err);
         if (!code)
-            code = kit_find(&kit, &one, &settings, 1, err);
+            code = kit_find(&kit, &one, false, &settings, 1, err);
         if (!code)
             code = kit_write(&kit, 1, question, err);
         if (!code)
@@ -263,11 +256,9 @@ enum st_code gx_prairielearn_autograder(const struct gx_autograder *of, const ch
         {"image/convlab-handout.tar.gz", HANDOUT, NULL, 0}};
     struct kit kit;
     char image[PATH_MAX];
-    enum st_code code = check_words(of, true, err);
+    enum st_code code = check_image(of->image, err);
     if (!code)
-        code = check_image(of->image, err);
-    if (!code)
-        code = kit_find(&kit, of, files, 7, err);
+        code = kit_find(&kit, of, true, files, 7, err);
     path_format(image, sizeof image, "%s/image", folder);
     if (!code)
         code = dir_make(image, err);
